@@ -1,0 +1,33 @@
+import { defaultServerConditions } from 'vite'
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  // Tests run the sources: nothing needs to be built before.
+  ssr: { resolve: { conditions: ['@portcullis/source', ...defaultServerConditions] } },
+  test: {
+    coverage: {
+      provider: 'v8',
+      include: ['packages/*/src/**/*.ts'],
+      reporter: ['text', 'html'],
+    },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['packages/*/test/**/*.test.ts'],
+          benchmark: { include: [] },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'whole',
+          include: ['test/**/*.test.ts'],
+          benchmark: { include: [] },
+          testTimeout: 20_000,
+        },
+      },
+    ],
+  },
+})
