@@ -1,0 +1,34 @@
+import type { JsonObject } from './json.ts'
+
+/**
+ * The claims of a verified token, as signed. Frozen to the last level, since several requests may share them.
+ *
+ * Only what the verifier checks in every token has a type here; anything else is `unknown` until the application has
+ * looked at it. Times are NumericDates (seconds since 1970-01-01T00:00:00Z, fractions allowed).
+ *
+ * @see RFC 7519 section 4
+ */
+export interface Claims extends JsonObject {
+  readonly iss?: unknown
+  readonly sub?: unknown
+  readonly aud?: unknown
+  readonly jti?: unknown
+  readonly exp?: number
+  readonly nbf?: number
+  readonly iat?: number
+}
+
+/** The protected header of a verified token. RFC 7515 section 4. */
+export interface Header extends JsonObject {
+  readonly alg: string
+  readonly kid?: string
+  readonly typ?: string
+}
+
+/** What a verified token proves. */
+export interface Auth {
+  readonly claims: Claims
+  readonly header: Header
+  /** The token itself, for calls on behalf of its bearer. Keep it out of logs. */
+  readonly token: string
+}

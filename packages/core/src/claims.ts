@@ -1,0 +1,134 @@
+import type { Claims } from './auth.ts'
+import { decodeBase64url } from './base64url.ts'
+import { AuthError } from './errors.ts'
+import { type JsonObject, member, parseJsonObject } from './json.ts'
+
+/** What the claims of every token must satisfy. Times are seconds. */
+export interface ClaimRules {
+  /** The accepted values, or `null` for any. */
+  readonly issuer: readonly string[] | null
+  readonly audience: readonly string[] | null
+  readonly clockTolerance: number
+  readonly requireExpiry: boolean
+  readonly maxTokenAge: number | undefined
+  readonly requiredClaims: readonly string[]
+}
+
+/** An `iat` may always be this far ahead, in seconds: it grants nothing, and clocks differ. */
+const IAT_TOLERANCE = 60
+
+/**
+ * Decodes the payload of a token whose signature has been proven, and checks its claims.
+ *
+ * Does NOT check scopes or anything else that differs from route to route.
+ *
+ * @param now Seconds since 1970-01-01T00:00:00Z.
+ * @returns The claims as signed, frozen to the last level.
+ * @throws AuthError `malformed`, `missing_claim`, `claim`, `expired`, `not_yet_valid`, `issued_in_future`, `too_old`,
+ *   `issuer` or `audience`, in this order.
+ * @see RFC 7519 sections 4.1 and 7.2; RFC 8725 sections 3.8 and 3.9
+ */
+export function checkClaims(encodedPayload: string, rules: ClaimRules, now: number): Claims {
+  const claims = parseJsonObject(decodeBase64url(encodedPayload))
+  if (claims === undefined) throw new AuthError('invalid_token', 'malformed')
+  checkPresence(claims, rules)
+  checkTimes(claims, rules, now)
+  checkIssuer(member(claims, 'iss'), rules.issuer)
+  checkAudience(member(claims, 'aud'), rules.audience)
+  return claims
+}
+
+/**
+ * Whether a token would be accepted if a key proved it: an answer that may decide about a refresh of the keys, and
+ * about nothing else. What the payload says stays in here.
+ */
+export function couldBeAccepted(encodedPayload: string, rules: ClaimRules, now: number): boolean {
+  try {
+    checkClaims(encodedPayload, rules, now)
+    return true
+  } catch (error) {
+    if (error instanceof AuthError) return false
+    throw error
+  }
+}
+
+/**
+ * The header's `typ`, if the verifier wants a certain one. Media types: in any case, `application/` may be left out.
+ *
+ * @throws AuthError `type`
+ * @see RFC 7515 section 4.1.9; RFC 9068 section 4
+ */
+export function checkType(typ: string | undefined, type: string | undefined): void {
+  if (type === undefined) return
+  if (typ === undefined || mediaType(typ) !== mediaType(type)) {
+    throw new AuthError('invalid_token', 'type')
+  }
+}
+
+function mediaType(type: string): string {
+  return type.toLowerCase().replace(/^application\//, '')
+}
+
+function checkPresence(claims: JsonObject, rules: ClaimRules): void {
+  const required = [
+    ...(rules.requireExpiry ? ['exp'] : []),
+    ...(rules.maxTokenAge === undefined ? [] : ['iat']),
+    ...rules.requiredClaims,
+  ]
+  if (!required.every((name) => Object.hasOwn(claims, name))) {
+    throw new AuthError('invalid_token', 'missing_claim')
+  }
+}
+
+/**
+ * Written so that a clock which does not answer with a number refuses every token that states a time.
+ *
+ * @throws AuthError `claim`, `expired`, `not_yet_valid`, `issued_in_future` or `too_old`
+ */
+function checkTimes(claims: JsonObject, rules: ClaimRules, now: number): void {
+  const { clockTolerance, maxTokenAge } = rules
+  const exp = numericDate(claims, 'exp')
+  const nbf = numericDate(claims, 'nbf')
+  const iat = numericDate(claims, 'iat')
+  // "On or after" the expiry the token is dead, so `exp` itself is too late.
+  if (exp !== undefined && !(now < exp + clockTolerance)) {
+    throw new AuthError('invalid_token', 'expired')
+  }
+  if (nbf !== undefined && !(now + clockTolerance >= nbf)) {
+    throw new AuthError('invalid_token', 'not_yet_valid')
+  }
+  if (iat === undefined) return
+  if (!(iat <= now + Math.max(clockTolerance, IAT_TOLERANCE))) {
+    throw new AuthError('invalid_token', 'issued_in_future')
+  }
+  if (maxTokenAge !== undefined && !(now - iat <= maxTokenAge + clockTolerance)) {
+    throw new AuthError('invalid_token', 'too_old')
+  }
+}
+
+/** @see RFC 7519 section 2: a number; `parseJsonObject` has refused those that are not finite */
+function numericDate(claims: JsonObject, name: 'exp' | 'nbf' | 'iat'): number | undefined {
+  if (!Object.hasOwn(claims, name)) return undefined
+  const value = claims[name]
+  if (typeof value !== 'number') throw new AuthError('invalid_token', 'claim')
+  return value
+}
+
+/** Exactly one of the configured texts: an array that contains it, or a text that it begins, is another issuer. */
+function checkIssuer(iss: unknown, issuer: readonly string[] | null): void {
+  if (issuer === null) return
+  if (typeof iss !== 'string' || !issuer.includes(iss)) {
+    throw new AuthError('invalid_token', 'issuer')
+  }
+}
+
+function checkAudience(aud: unknown, audience: readonly string[] | null): void {
+  if (audience === null) return
+  const stated: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
+  if (!stated.every((each) => typeof each === 'string')) {
+    throw new AuthError('invalid_token', 'audience')
+  }
+  if (!stated.some((each) => audience.includes(each))) {
+    throw new AuthError('invalid_token', 'audience')
+  }
+}

@@ -1,0 +1,280 @@
+import { inspect } from 'node:util'
+
+/** Every reason to refuse a request, by the code it belongs to. Codes and reasons are API; texts are not. */
+export interface AuthErrorReasons {
+  missing_token: 'missing_header' | 'other_scheme'
+  invalid_request: 'malformed_header' | 'repeated_header'
+  invalid_token:
+    | 'malformed'
+    | 'too_large'
+    | 'algorithm'
+    | 'critical_header'
+    | 'unknown_key'
+    | 'signature'
+    | 'expired'
+    | 'not_yet_valid'
+    | 'issued_in_future'
+    | 'too_old'
+    | 'issuer'
+    | 'audience'
+    | 'type'
+    | 'missing_claim'
+    | 'claim'
+  insufficient_scope: 'scope' | 'claim' | 'check'
+  keys_unavailable: 'unreachable' | 'timeout' | 'bad_document'
+}
+
+export type AuthErrorCode = keyof AuthErrorReasons
+
+export type AuthErrorReason = AuthErrorReasons[AuthErrorCode]
+
+interface RefusalRow<Reason extends string> {
+  status: number
+  /** The status in words (RFC 9110 section 15). */
+  title: string
+  /** What the client reads. */
+  description: string
+  /** What it reads instead for one reason; `null` where it must not learn which reason it was. */
+  reasons: Record<Reason, string | null>
+}
+
+/**
+ * The refusals, all of them. Until a signature is proven, a sender of forged tokens reads the same bytes for every reason.
+ * Descriptions keep to the characters of RFC 6750 section 3: printable ASCII without quote and backslash.
+ */
+const refusals: { [Code in AuthErrorCode]: RefusalRow<AuthErrorReasons[Code]> } = {
+  missing_token: {
+    status: 401,
+    title: 'Unauthorized',
+    description: 'An access token is required',
+    reasons: {
+      missing_header: null,
+      other_scheme: null,
+    },
+  },
+  invalid_request: {
+    status: 400,
+    title: 'Bad Request',
+    description: 'The Authorization header is not valid',
+    reasons: {
+      malformed_header: 'The Authorization header must be Bearer, a space and one token',
+      repeated_header: 'The request must have one Authorization header',
+    },
+  },
+  invalid_token: {
+    status: 401,
+    title: 'Unauthorized',
+    description: 'The access token is not valid',
+    reasons: {
+      malformed: null,
+      too_large: null,
+      algorithm: null,
+      critical_header: null,
+      unknown_key: null,
+      signature: null,
+      expired: 'The access token has expired',
+      not_yet_valid: 'The access token is not yet valid',
+      issued_in_future: 'The access token was issued in the future',
+      too_old: 'The access token was issued too long ago',
+      issuer: 'The access token is from another issuer',
+      audience: 'The access token is for another audience',
+      type: 'The access token is of another type',
+      missing_claim: 'The access token lacks a required claim',
+      claim: 'The access token has a claim of the wrong form',
+    },
+  },
+  insufficient_scope: {
+    status: 403,
+    title: 'Forbidden',
+    description: 'The access token does not permit this request',
+    reasons: {
+      scope: 'The access token lacks a required scope',
+      claim: 'The access token lacks a required claim value',
+      check: null,
+    },
+  },
+  keys_unavailable: {
+    status: 503,
+    title: 'Service Unavailable',
+    description: 'Access tokens cannot be verified at the moment',
+    reasons: {
+      unreachable: null,
+      timeout: null,
+      bad_document: null,
+    },
+  },
+}
+
+/** How an API presents its refusals. */
+export interface PresentationOptions {
+  /**
+   * The protection space, shown in the challenge.
+   * @default 'api'
+   * @see RFC 9110 section 11.5
+   */
+  realm?: string | undefined
+  /**
+   * URL of the protected resource metadata, shown in the challenge.
+   * @see RFC 9728 section 5.1
+   */
+  resourceMetadata?: string | undefined
+  /**
+   * `forward` leaves the body to the framework; `problem` makes it a problem document.
+   * @default 'forward'
+   * @see RFC 9457
+   */
+  respond?: 'forward' | 'problem' | undefined
+}
+
+export interface AuthErrorOptions extends PresentationOptions {
+  /** For the developer alone: never part of a message, of JSON or of an inspection. */
+  cause?: unknown
+  /** The scope that would have sufficed: a space-separated list (RFC 6750 section 3). */
+  scope?: string | undefined
+  /** Seconds until the next attempt to fetch keys can be made. */
+  retryAfter?: number | undefined
+}
+
+type AuthErrorArguments = {
+  [Code in AuthErrorCode]: [
+    code: Code,
+    reason: AuthErrorReasons[Code],
+    options?: AuthErrorOptions | undefined,
+  ]
+}[AuthErrorCode]
+
+/**
+ * A refused request, and the HTTP answer to it: `status` and `headers` are what the client should get.
+ *
+ * `message` is fixed text. Neither it nor the headers, `toJSON` or an inspection contain a token, a claim or a URL.
+ * `reason` may say more than the client should learn; `toJSON` keeps to what it may.
+ *
+ * @see RFC 6750 section 3
+ */
+export class AuthError extends Error {
+  readonly code: AuthErrorCode
+  readonly reason: AuthErrorReason
+  readonly status: number
+  /** The same as `status`, under the name that Fastify and others read. */
+  readonly statusCode: number
+  /** `WWW-Authenticate` (none for 503), `Retry-After` (503 only), `Cache-Control`; `Content-Type` if there is a body. */
+  readonly headers: Readonly<Record<string, string>>
+  /** A problem document, where one is asked for. */
+  readonly body: string | undefined
+  /** The message may be shown to the client: the convention of `http-errors`, which Koa and Express follow. */
+  readonly expose = true
+  readonly #arguments: AuthErrorArguments
+
+  constructor(...args: AuthErrorArguments) {
+    const [code, reason, options = {}] = args
+    // A refusal is an answer, not a fault: a stack would cost more than the signature, Koa would print it and Express show it.
+    const limit = Error.stackTraceLimit
+    Reflect.set(Error, 'stackTraceLimit', 0)
+    super(describe(code, reason), 'cause' in options ? { cause: options.cause } : {})
+    Reflect.set(Error, 'stackTraceLimit', limit)
+    this.code = code
+    this.reason = reason
+    this.status = refusals[code].status
+    this.statusCode = this.status
+    this.headers = headersOf(code, reason, options)
+    this.body = options.respond === 'problem' ? problemOf(code, reason) : undefined
+    this.#arguments = args
+  }
+
+  override get name(): string {
+    return 'AuthError'
+  }
+
+  /** The same refusal, as another API presents it. */
+  presentedBy({ realm, resourceMetadata, respond }: PresentationOptions): AuthError {
+    const [code, reason, options] = this.#arguments
+    const presented = { ...options, realm, resourceMetadata, respond }
+    // The pair came from one argument list, which the spread of its parts cannot show to the compiler.
+    return new AuthError(...([code, reason, presented] as AuthErrorArguments))
+  }
+
+  /** What the client may see. `reason` is left out where it would help a sender of forged tokens. */
+  toJSON(): { name: string; code: string; reason?: string; status: number; message: string } {
+    return {
+      name: this.name,
+      code: this.code,
+      ...visible(this.code, this.reason),
+      status: this.status,
+      message: this.message,
+    }
+  }
+
+  /** Without `cause`, which may hold what must not reach a log by accident. */
+  [inspect.custom](): string {
+    const { code, reason, status } = this
+    return `${this.name}: ${this.message} ${inspect({ code, reason, status })}`
+  }
+}
+
+function describe(code: AuthErrorCode, reason: AuthErrorReason): string {
+  return descriptionOf(code, reason) ?? refusals[code].description
+}
+
+function visible(code: AuthErrorCode, reason: AuthErrorReason): { reason?: AuthErrorReason } {
+  return descriptionOf(code, reason) === null ? {} : { reason }
+}
+
+function descriptionOf(code: AuthErrorCode, reason: AuthErrorReason): string | null {
+  const reasons: Partial<Record<AuthErrorReason, string | null>> = refusals[code].reasons
+  const description = Object.hasOwn(reasons, reason) ? reasons[reason] : undefined
+  if (description === undefined) {
+    throw new TypeError(`${JSON.stringify(reason)} is not a reason of ${code}`)
+  }
+  return description
+}
+
+function headersOf(
+  code: AuthErrorCode,
+  reason: AuthErrorReason,
+  options: AuthErrorOptions,
+): Readonly<Record<string, string>> {
+  const isOutage = code === 'keys_unavailable'
+  return {
+    // An outage is ours: the client's credentials are not at fault, so it is not asked for others.
+    ...(isOutage
+      ? { 'Retry-After': String(Math.max(1, Math.ceil(options.retryAfter ?? 1))) }
+      : { 'WWW-Authenticate': challengeOf(code, reason, options) }),
+    'Cache-Control': 'no-store',
+    ...(options.respond === 'problem' ? { 'Content-Type': 'application/problem+json' } : {}),
+  }
+}
+
+/** @see RFC 9457 section 3 */
+function problemOf(code: AuthErrorCode, reason: AuthErrorReason): string {
+  const { status, title } = refusals[code]
+  return JSON.stringify({
+    type: 'about:blank',
+    title,
+    status,
+    detail: describe(code, reason),
+    code,
+    ...visible(code, reason),
+  })
+}
+
+/** @see RFC 6750 section 3: no error code when the request carried no token */
+function challengeOf(
+  code: AuthErrorCode,
+  reason: AuthErrorReason,
+  { realm = 'api', scope, resourceMetadata }: AuthErrorOptions,
+): string {
+  const parameters = [`realm=${quoted(realm)}`]
+  if (code !== 'missing_token') {
+    parameters.push(`error=${quoted(code)}`, `error_description=${quoted(describe(code, reason))}`)
+  }
+  if (scope !== undefined) parameters.push(`scope=${quoted(scope)}`)
+  if (resourceMetadata !== undefined) {
+    parameters.push(`resource_metadata=${quoted(resourceMetadata)}`)
+  }
+  return `Bearer ${parameters.join(', ')}`
+}
+
+/** @see RFC 9110 section 5.6.4 */
+function quoted(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+}

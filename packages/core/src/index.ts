@@ -1,0 +1,31 @@
+export type { Algorithm } from './algorithms.ts'
+export type { Auth, Claims, Header } from './auth.ts'
+export type { RequestHeaders } from './bearer.ts'
+export { AuthError } from './errors.ts'
+export type {
+  AuthErrorCode,
+  AuthErrorOptions,
+  AuthErrorReason,
+  AuthErrorReasons,
+  PresentationOptions,
+} from './errors.ts'
+export {
+  authenticateRequest,
+  authorizeRequest,
+  checkGuardOptions,
+  findAuth,
+  getAuth,
+  refusal,
+} from './http.ts'
+export type { GuardOptions, Refusal } from './http.ts'
+export type { JsonObject } from './json.ts'
+export type { Fetch, FetchResponse, ResponseHeaders } from './keys/fetch-json.ts'
+export type { KeySource } from './keys/key-source.ts'
+export { localKeys } from './keys/local-keys.ts'
+export { remoteKeys } from './keys/remote-keys.ts'
+export type { RemoteKeys, RemoteKeysOptions, RemoteKeysStatus } from './keys/remote-keys.ts'
+export { check, claim, scope } from './requirement.ts'
+export type { ClaimValue, Requirement } from './requirement.ts'
+export type { Clock, Instant } from './time.ts'
+export { createVerifier } from './verifier.ts'
+export type { Verifier, VerifierOptions, VerifyOptions } from './verifier.ts'

@@ -1,0 +1,149 @@
+import type { Clock } from '../time.ts'
+
+/** As much of `fetch` as is used: the platform's and undici's own both fit. */
+export type Fetch = (
+  url: string,
+  init: {
+    readonly method: 'GET'
+    readonly headers: Readonly<Record<string, string>>
+    readonly redirect: 'manual'
+    readonly credentials: 'omit'
+    readonly signal: AbortSignal
+  },
+) => Promise<FetchResponse>
+
+export interface FetchResponse {
+  readonly status: number
+  readonly redirected: boolean
+  readonly url: string
+  readonly headers: ResponseHeaders
+  readonly body: AsyncIterable<Uint8Array> | null
+}
+
+export interface ResponseHeaders {
+  get(name: string): string | null
+}
+
+/** Why there is no document. `detail` is for developers and names no URL. */
+export interface FetchFailure {
+  readonly failure: 'unreachable' | 'timeout' | 'bad_document'
+  readonly detail: string
+  /** The header `Retry-After` as received. */
+  readonly retryAfter: string | null
+}
+
+export interface JsonDocument {
+  readonly failure?: undefined
+  readonly value: unknown
+  readonly headers: ResponseHeaders
+}
+
+const MAX_OCTETS = 1024 * 1024
+
+/**
+ * Gets one JSON document. Never rejects: an answer that is no document is a failure in words.
+ *
+ * Only status 200 counts, from the very URL that was asked. The body may have 1 MiB, counted after decompression; at
+ * the limit the connection is given up.
+ */
+export async function fetchJson(
+  url: string,
+  { fetch, signal }: { fetch: Fetch; signal: AbortSignal },
+): Promise<JsonDocument | FetchFailure> {
+  try {
+    const response = await fetch(url, {
+      method: 'GET',
+      headers: {
+        accept: 'application/jwk+json, application/jwk-set+json, application/json',
+        'accept-encoding': 'identity',
+        // No validators either: a rotated key document often has the size and date of the old one.
+        'cache-control': 'no-cache',
+        'user-agent': 'portcullis',
+      },
+      redirect: 'manual',
+      credentials: 'omit',
+      signal,
+    })
+    return await readResponse(response, url)
+  } catch (error) {
+    return unreachable(`the connection failed${platformCode(error)}`)
+  }
+}
+
+/**
+ * Runs an exchange under one deadline, which ends it whatever it waits for: an injected `fetch` need not honour its
+ * signal. When it has ended, so have its connections.
+ *
+ * @param timeout Seconds.
+ */
+export async function withDeadline<Result>(
+  clock: Clock,
+  timeout: number,
+  exchange: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result | FetchFailure> {
+  const controller = new AbortController()
+  let cancel: (() => void) | undefined
+  const deadline = new Promise<FetchFailure>((resolve) => {
+    cancel = clock.after(timeout, () => {
+      resolve({ failure: 'timeout', detail: `no answer in ${timeout} s`, retryAfter: null })
+    })
+  })
+  try {
+    return await Promise.race([exchange(controller.signal), deadline])
+  } finally {
+    cancel?.()
+    controller.abort()
+  }
+}
+
+async function readResponse(
+  response: FetchResponse,
+  url: string,
+): Promise<JsonDocument | FetchFailure> {
+  const { status, headers } = response
+  // A constructed `Response` has an empty URL.
+  if (response.redirected || (response.url !== '' && response.url !== url)) {
+    return unreachable('the answer was redirected')
+  }
+  if (status !== 200) return unreachable(`the answer had status ${status}`, headers)
+  const octets = await readBody(response.body)
+  if (octets === undefined) return badDocument(`the document has more than ${MAX_OCTETS} octets`)
+  try {
+    return { value: JSON.parse(decodeUtf8(octets)), headers }
+  } catch {
+    return badDocument('the document is not JSON')
+  }
+}
+
+async function readBody(body: AsyncIterable<Uint8Array> | null): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body ?? []) {
+    size += chunk.length
+    if (size > MAX_OCTETS) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, size)
+}
+
+/** Leaves out a byte order mark, which some servers write (RFC 8259 section 8.1 allows to ignore it). */
+function decodeUtf8(octets: Buffer): string {
+  return new TextDecoder('utf-8', { fatal: true }).decode(octets)
+}
+
+function unreachable(detail: string, headers?: ResponseHeaders): FetchFailure {
+  return { failure: 'unreachable', detail, retryAfter: headers?.get('retry-after') ?? null }
+}
+
+export function badDocument(detail: string): FetchFailure {
+  return { failure: 'bad_document', detail, retryAfter: null }
+}
+
+/** Such as ECONNREFUSED. The message of the error itself may name hosts, so it goes no further. */
+function platformCode(error: unknown): string {
+  const causes = [error, error instanceof Error ? error.cause : undefined]
+  const code = causes
+    .map((each) => (each instanceof Error && 'code' in each ? each.code : undefined))
+    .find((each) => typeof each === 'string' && /^[A-Z][A-Z\d_]+$/.test(each))
+  return typeof code === 'string' ? ` (${code})` : ''
+}

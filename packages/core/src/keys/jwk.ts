@@ -1,0 +1,187 @@
+import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
+
+import { calculateJwkThumbprint } from 'jose/jwk/thumbprint'
+
+import { type Algorithm, type AlgorithmRule, ALGORITHMS } from '../algorithms.ts'
+import { decodeBase64url, isBase64url } from '../base64url.ts'
+import { isJsonObject, type JsonObject, member } from '../json.ts'
+import type { PreparedKey, VerificationKey } from './key-source.ts'
+
+const MAX_KEYS = 100
+const MIN_MODULUS_BITS = 2048
+const MAX_MODULUS_BITS = 8192
+const MAX_EXPONENT_OCTETS = 4
+
+/** The usable keys of a document, before each has been identified. */
+export interface KeyDocument {
+  readonly bare: boolean
+  readonly entries: readonly UsableEntry[]
+}
+
+interface UsableEntry {
+  readonly publicJwk: PublicJwk
+  readonly kid: string | undefined
+  readonly prepared: ReadonlyMap<Algorithm, PreparedKey>
+}
+
+/** The members that make up the key, in one canonical spelling. */
+type PublicJwk =
+  | { kty: 'RSA'; n: string; e: string }
+  | { kty: 'EC'; crv: string; x: string; y: string }
+  | { kty: 'OKP'; crv: string; x: string }
+
+/**
+ * Reads a bare JWK or a JWK set. An entry that cannot be used is skipped and hides no other; at most 100 are kept.
+ *
+ * @returns `undefined` for anything that is neither.
+ * @see RFC 7517 sections 4 and 5
+ */
+export function readKeyDocument(document: unknown): KeyDocument | undefined {
+  if (!isJsonObject(document)) return undefined
+  const keys = member(document, 'keys')
+  if (Array.isArray(keys)) return { bare: false, entries: readEntries(keys) }
+  if (typeof member(document, 'kty') === 'string') {
+    return { bare: true, entries: readEntries([document]) }
+  }
+  return undefined
+}
+
+/**
+ * Gives each key its identity.
+ *
+ * @see RFC 7638
+ */
+export async function identifyKeys({ entries }: KeyDocument): Promise<VerificationKey[]> {
+  return await Promise.all(
+    entries.map(async ({ publicJwk, kid, prepared }) => ({
+      thumbprint: await calculateJwkThumbprint(publicJwk, 'sha256'),
+      kid,
+      prepared,
+    })),
+  )
+}
+
+function readEntries(entries: readonly unknown[]): UsableEntry[] {
+  const usable: UsableEntry[] = []
+  for (const entry of entries) {
+    const key = isJsonObject(entry) ? readEntry(entry) : undefined
+    if (key !== undefined) usable.push(key)
+    if (usable.length === MAX_KEYS) break
+  }
+  return usable
+}
+
+function readEntry(jwk: JsonObject): UsableEntry | undefined {
+  const algorithms = [...ALGORITHMS].filter(([name, rule]) => permits(jwk, name, rule))
+  if (algorithms.length === 0) return undefined
+  const publicJwk = readPublicMembers(jwk)
+  if (publicJwk === undefined) return undefined
+  const key = importKey(publicJwk)
+  if (key === undefined) return undefined
+  const kid = member(jwk, 'kid')
+  return {
+    publicJwk,
+    kid: typeof kid === 'string' ? kid : undefined,
+    prepared: new Map(algorithms.map(([name, rule]) => [name, prepare(key, rule)])),
+  }
+}
+
+/**
+ * Whether a JWK allows its use for an algorithm.
+ *
+ * @see RFC 7517 sections 4.2 to 4.4; RFC 8725 section 3.1
+ */
+function permits(jwk: JsonObject, name: Algorithm, rule: AlgorithmRule): boolean {
+  const use = member(jwk, 'use')
+  const operations = member(jwk, 'key_ops')
+  const alg = member(jwk, 'alg')
+  return (
+    member(jwk, 'kty') === rule.kty &&
+    (rule.kty === 'RSA' || member(jwk, 'crv') === rule.crv) &&
+    (use === undefined || use === 'sig') &&
+    (operations === undefined || (Array.isArray(operations) && operations.includes('verify'))) &&
+    (alg === undefined || alg === name)
+  )
+}
+
+/** Takes the public members alone: a private key published by mistake never becomes a key object. */
+function readPublicMembers(jwk: JsonObject): PublicJwk | undefined {
+  if (member(jwk, 'kty') === 'RSA') {
+    const n = readInteger(member(jwk, 'n'), MAX_MODULUS_BITS / 8)
+    const e = readInteger(member(jwk, 'e'), MAX_EXPONENT_OCTETS)
+    if (n === undefined || e === undefined || !isSafeRsa(n, e)) return undefined
+    return { kty: 'RSA', n: n.toString('base64url'), e: e.toString('base64url') }
+  }
+  // `permits` has found an entry for this kty and crv, so there is one.
+  const crv = member(jwk, 'crv')
+  const rule = [...ALGORITHMS.values()].find((each) => each.kty !== 'RSA' && each.crv === crv)
+  if (rule === undefined || rule.kty === 'RSA') return undefined
+  const x = readCoordinate(member(jwk, 'x'), rule.coordinateLength)
+  if (x === undefined) return undefined
+  if (rule.kty === 'OKP') return { kty: 'OKP', crv: rule.crv, x }
+  const y = readCoordinate(member(jwk, 'y'), rule.coordinateLength)
+  return y === undefined ? undefined : { kty: 'EC', crv: rule.crv, x, y }
+}
+
+/**
+ * `node:crypto` itself imports e = 1, with which anybody can sign, and moduli of any size.
+ *
+ * @see RFC 8017 section 3.1; RFC 7518 section 3.3
+ */
+function isSafeRsa(n: Buffer, e: Buffer): boolean {
+  const bits = n.length * 8 - Math.clz32(n[0] ?? 0) + 24
+  const exponent = e.readUIntBE(0, e.length)
+  return (
+    bits >= MIN_MODULUS_BITS &&
+    bits <= MAX_MODULUS_BITS &&
+    isOdd(n) &&
+    exponent >= 3 &&
+    exponent % 2 === 1
+  )
+}
+
+function isOdd(integer: Buffer): boolean {
+  return (integer.at(-1) ?? 0) % 2 === 1
+}
+
+/** A Base64urlUInt (RFC 7518 section 2), less the sign octet that some encoders put in front. */
+function readInteger(text: unknown, maxOctets: number): Buffer | undefined {
+  // Before decoding: how much a key may cost to read is not the document's to say.
+  if (typeof text !== 'string' || text.length > 2 * maxOctets || !isBase64url(text))
+    return undefined
+  const octets = decodeBase64url(text)
+  const start = octets.findIndex((octet) => octet !== 0)
+  if (start === -1 || octets.length - start > maxOctets) return undefined
+  return octets.subarray(start)
+}
+
+function readCoordinate(text: unknown, length: number): string | undefined {
+  if (typeof text !== 'string' || text.length > 2 * length || !isBase64url(text)) return undefined
+  return decodeBase64url(text).length === length ? text : undefined
+}
+
+function importKey(publicJwk: PublicJwk): KeyObject | undefined {
+  try {
+    return createPublicKey({ key: publicJwk satisfies JsonWebKey, format: 'jwk' })
+  } catch {
+    return undefined // such as a point that is not on its curve
+  }
+}
+
+function prepare(key: KeyObject, rule: AlgorithmRule): PreparedKey {
+  if (rule.kty === 'RSA') {
+    const { hash, padding, saltLength } = rule
+    const modulusLength = key.asymmetricKeyDetails?.modulusLength ?? 0
+    return {
+      hash,
+      // Stated, because `crypto.verify` would take a PSS salt of any length.
+      input: saltLength === undefined ? { key, padding } : { key, padding, saltLength },
+      signatureLength: Math.ceil(modulusLength / 8),
+    }
+  }
+  return {
+    hash: rule.hash,
+    input: { key, dsaEncoding: 'ieee-p1363' },
+    signatureLength: rule.signatureLength,
+  }
+}

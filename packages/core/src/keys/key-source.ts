@@ -1,0 +1,86 @@
+import type { KeyObject, VerifyKeyObjectInput } from 'node:crypto'
+
+import type { Algorithm } from '../algorithms.ts'
+import type { Instant } from '../time.ts'
+
+/** A public key, prepared for each algorithm that it may verify. */
+export interface VerificationKey {
+  /** The key's identity: its RFC 7638 thumbprint (SHA-256, base64url). A `kid` is only a hint. */
+  readonly thumbprint: string
+  readonly kid: string | undefined
+  readonly prepared: ReadonlyMap<Algorithm, PreparedKey>
+}
+
+/** What `crypto.verify` needs, for one key and one algorithm. */
+export interface PreparedKey {
+  readonly hash: string | null
+  readonly input: VerifyKeyObjectInput & { readonly key: KeyObject }
+  /** Octets. */
+  readonly signatureLength: number
+}
+
+/** The keys that are trusted together. */
+export interface KeyRing {
+  readonly keys: readonly VerificationKey[]
+  /** The document was one bare JWK: its key is a candidate for every token, whatever `kid` the two state. */
+  readonly bare: boolean
+}
+
+/** What may make a caller stop waiting, and how much its token counts against the waiting room. */
+export interface Caller {
+  readonly arrived: Instant
+  readonly tokenSize: number
+  readonly signal: AbortSignal | undefined
+}
+
+/** A well-formed token that no key of `ring` proves. */
+export interface Suspicion {
+  readonly token: string
+  readonly ring: KeyRing
+  /** Whether a key is all that it lacks. */
+  readonly couldBeAccepted: () => boolean
+  /** Checks the token with other keys, and answers which of them made the signature. */
+  readonly findProof: (ring: KeyRing) => VerificationKey | undefined
+}
+
+/**
+ * Where public keys come from: `localKeys`, `remoteKeys` or `discoverKeys`. One source may serve several verifiers.
+ * Its methods are for verifiers.
+ */
+export interface KeySource {
+  /** The source's own clock, which its deadlines and ages are measured with. */
+  now(): Instant
+  /**
+   * The keys to judge a token by. Waits only while there are none to use.
+   *
+   * @throws AuthError `keys_unavailable`; the signal's reason when the caller gives up.
+   */
+  current(caller: Caller): KeyRing | Promise<KeyRing>
+  /**
+   * Asks whether a rotation that has not been seen explains the token.
+   *
+   * @returns The newer key that proves it, or `undefined` when the keys are known to be current.
+   * @throws AuthError `keys_unavailable` when that cannot be told; the signal's reason when the caller gives up.
+   */
+  suspect(suspicion: Suspicion, caller: Caller): Promise<VerificationKey | undefined>
+}
+
+const MAX_CANDIDATES = 8
+
+/**
+ * The keys that may have signed a token: those that fit its algorithm, an equal `kid` first, then those where one of
+ * the two has none. At most 8, so that a forged token has a price limit.
+ *
+ * @see RFC 7515 section 4.1.4: a `kid` is a hint
+ */
+export function findCandidates(
+  ring: KeyRing,
+  algorithm: Algorithm,
+  kid: string | undefined,
+): readonly VerificationKey[] {
+  const fitting = ring.keys.filter((key) => key.prepared.has(algorithm))
+  if (ring.bare) return fitting
+  const named = fitting.filter((key) => kid !== undefined && key.kid === kid)
+  const unnamed = fitting.filter((key) => kid === undefined || key.kid === undefined)
+  return [...named, ...unnamed].slice(0, MAX_CANDIDATES)
+}

@@ -1,0 +1,67 @@
+/** Says what is wrong with the value of one option, if anything is. */
+export type OptionCheck = (value: unknown) => string | undefined
+
+/**
+ * Checks the options of a factory at start-up, so that a mistake never waits for the first request.
+ * An option that is `undefined` counts as left out.
+ *
+ * @throws TypeError that names the factory and the option.
+ */
+export function checkOptions(
+  factory: string,
+  options: unknown,
+  checks: Readonly<Record<string, OptionCheck>>,
+): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new TypeError(`${factory}: options must be an object`)
+  }
+  for (const [name, value] of Object.entries(options)) {
+    const check = Object.hasOwn(checks, name) ? checks[name] : undefined
+    if (check === undefined) {
+      const known = Object.keys(checks).join(', ')
+      throw new TypeError(`${factory}: unknown option ${JSON.stringify(name)}, known are ${known}`)
+    }
+    const complaint = value === undefined ? undefined : check(value)
+    if (complaint !== undefined) throw new TypeError(`${factory}: ${name} ${complaint}`)
+  }
+}
+
+/** @param max Seconds; a bound that keeps a misplaced unit, or `Infinity`, from turning a check off. */
+export function seconds(min: number, max: number): OptionCheck {
+  return (value) =>
+    typeof value === 'number' && value >= min && value <= max
+      ? undefined
+      : `must be a number of seconds from ${min} to ${max}`
+}
+
+export const isBoolean: OptionCheck = (value) =>
+  typeof value === 'boolean' ? undefined : 'must be true or false'
+
+export const isFunction: OptionCheck = (value) =>
+  typeof value === 'function' ? undefined : 'must be a function'
+
+export const isText: OptionCheck = (value) =>
+  typeof value === 'string' && value !== '' ? undefined : 'must be a string that is not empty'
+
+export const isTextList: OptionCheck = (value) =>
+  Array.isArray(value) && value.length > 0 && value.every((each) => isText(each) === undefined)
+    ? undefined
+    : 'must be a list of strings that are not empty'
+
+export function oneOf(...values: readonly unknown[]): OptionCheck {
+  return (value) =>
+    values.includes(value) ? undefined : `must be one of ${values.map(String).join(', ')}`
+}
+
+export const isClock: OptionCheck = (value) =>
+  hasMethods(value, 'now', 'monotonic', 'after')
+    ? undefined
+    : 'must have the functions now, monotonic and after'
+
+export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    names.every((name) => typeof Reflect.get(value, name) === 'function')
+  )
+}

@@ -1,0 +1,199 @@
+import { type Algorithm, checkAlgorithm, checkAlgorithmList } from './algorithms.ts'
+import type { Auth, Header } from './auth.ts'
+import { checkClaims, checkType, type ClaimRules, couldBeAccepted } from './claims.ts'
+import { AuthError } from './errors.ts'
+import { member } from './json.ts'
+import { type Caller, findCandidates, type KeyRing, type KeySource } from './keys/key-source.ts'
+import {
+  checkOptions,
+  hasMethods,
+  isBoolean,
+  isClock,
+  isText,
+  isTextList,
+  type OptionCheck,
+  seconds,
+} from './options.ts'
+import { isSignedBy } from './signature.ts'
+import { type Clock, systemClock } from './time.ts'
+import { type ParsedToken, parseToken } from './token.ts'
+
+export interface VerifierOptions {
+  /** Where the public keys come from: `remoteKeys(url)` or `localKeys(jwk)`. */
+  keys: KeySource
+  /**
+   * The accepted values of `iss`; `null` accepts any, and none.
+   * @see RFC 8725 section 3.8
+   */
+  issuer: string | readonly string[] | null
+  /**
+   * The values of `aud` that mean this API; `null` accepts any, and none.
+   * @see RFC 8725 section 3.9
+   */
+  audience: string | readonly string[] | null
+  /**
+   * The accepted signature algorithms.
+   * @default ['RS512']
+   * @see RFC 8725 section 3.1
+   */
+  algorithms?: readonly Algorithm[] | undefined
+  /**
+   * How far the issuer's clock may differ from ours when judging exp, nbf and iat. Seconds, 0 to 600.
+   * @default 5
+   * @see RFC 7519 section 4.1.4
+   */
+  clockTolerance?: number | undefined
+  /**
+   * Whether a token without `exp` is refused. If not, it is valid for as long as its key.
+   * @default true
+   */
+  requireExpiry?: boolean | undefined
+  /** The longest time since `iat`, in seconds; `iat` is then required. */
+  maxTokenAge?: number | undefined
+  /** Names of claims that every token must have, with whatever value. */
+  requiredClaims?: readonly string[] | undefined
+  /**
+   * The media type that the header's `typ` must name, such as `at+jwt`.
+   * @see RFC 8725 section 3.11; RFC 9068 section 4
+   */
+  type?: string | undefined
+  /**
+   * The longest token that is looked at. Octets, at most 65536.
+   * @default 16384
+   */
+  maxTokenSize?: number | undefined
+  clock?: Clock | undefined
+}
+
+export interface VerifyOptions {
+  /** Ends this caller's wait for keys; what others wait for goes on. */
+  signal?: AbortSignal | undefined
+}
+
+export interface Verifier {
+  /**
+   * Verifies one access token and returns what it proves.
+   *
+   * Checks form, algorithm, key and signature, then typ, exp, nbf, iat, iss and aud, in that order.
+   * Does NOT check scopes (see `scope`) or revocation.
+   *
+   * @param token Compact JWS, without the `Bearer ` prefix.
+   * @throws AuthError `invalid_token` with a reason; `keys_unavailable` if it cannot be told; the signal's reason.
+   * @see RFC 7519 section 7.2; RFC 8725 section 3
+   */
+  verify(token: string, options?: VerifyOptions): Promise<Auth>
+  /**
+   * Resolves when there are keys to judge tokens by: for start-up and readiness probes. Makes at most one attempt.
+   *
+   * @throws AuthError `keys_unavailable`
+   */
+  ready(): Promise<void>
+}
+
+/**
+ * Creates the verifier of one API. What would be dangerous to leave out has no default.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ */
+export function createVerifier(options: VerifierOptions): Verifier {
+  checkVerifierOptions(options)
+  const {
+    keys,
+    issuer,
+    audience,
+    algorithms = ['RS512'],
+    clockTolerance = 5,
+    requireExpiry = true,
+    maxTokenAge,
+    requiredClaims = [],
+    type,
+    maxTokenSize = 16_384,
+    clock = systemClock,
+  } = options
+  const allowed = checkAlgorithmList(algorithms)
+  const rules: ClaimRules = {
+    issuer: listed(issuer),
+    audience: listed(audience),
+    clockTolerance,
+    requireExpiry,
+    maxTokenAge,
+    requiredClaims: [...requiredClaims],
+  }
+
+  async function verify(token: string, { signal }: VerifyOptions = {}): Promise<Auth> {
+    const parsed = parseToken(token, maxTokenSize)
+    // Before the keys: a bad algorithm must not cost a fetch.
+    const algorithm = checkAlgorithm(member(parsed.header, 'alg'), allowed)
+    await prove(token, parsed, algorithm, signal)
+    checkType(parsed.header.typ, type)
+    const claims = checkClaims(parsed.encodedPayload, rules, clock.now())
+    return Object.freeze({
+      claims,
+      header: parsed.header as Header /* `checkAlgorithm` has found its `alg` */,
+      token,
+    })
+  }
+
+  /** Steps 3 and 4: resolves if a trusted key made the signature. */
+  async function prove(
+    token: string,
+    parsed: ParsedToken,
+    algorithm: Algorithm,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const caller: Caller = { arrived: keys.now(), tokenSize: token.length, signal }
+    const candidates = (ring: KeyRing) => findCandidates(ring, algorithm, parsed.header.kid)
+    const findProof = (ring: KeyRing) =>
+      candidates(ring).find((key) => isSignedBy(key, algorithm, parsed))
+    const ring = await keys.current(caller)
+    if (findProof(ring) !== undefined) return
+    const couldBe = () => couldBeAccepted(parsed.encodedPayload, rules, clock.now())
+    const suspicion = { token, ring, couldBeAccepted: couldBe, findProof }
+    if ((await keys.suspect(suspicion, caller)) !== undefined) return
+    const reason = candidates(ring).length === 0 ? 'unknown_key' : 'signature'
+    throw new AuthError('invalid_token', reason)
+  }
+
+  async function ready(): Promise<void> {
+    await keys.current({ arrived: keys.now(), tokenSize: 0, signal: undefined })
+  }
+
+  return { verify, ready }
+}
+
+function listed(value: string | readonly string[] | null): readonly string[] | null {
+  return value === null ? null : [value].flat()
+}
+
+const oneOrMore: OptionCheck = (value) =>
+  value === null || isText(value) === undefined || isTextList(value) === undefined
+    ? undefined
+    : 'must be a string, a list of strings, or null to accept any'
+
+function checkVerifierOptions(options: VerifierOptions): void {
+  checkOptions('createVerifier', options, {
+    keys: (value) =>
+      hasMethods(value, 'now', 'current', 'suspect')
+        ? undefined
+        : 'must be a key source, such as remoteKeys(url)',
+    issuer: oneOrMore,
+    audience: oneOrMore,
+    algorithms: () => undefined, // `checkAlgorithmList` knows the names
+    clockTolerance: seconds(0, 600),
+    requireExpiry: isBoolean,
+    maxTokenAge: seconds(1, 315_360_000),
+    requiredClaims: isTextList,
+    type: isText,
+    maxTokenSize: (value) =>
+      Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 65_536
+        ? undefined
+        : 'must be a number of octets from 1 to 65536',
+    clock: isClock,
+  })
+  if (options.keys === undefined) throw new TypeError('createVerifier: keys must be stated')
+  for (const name of ['issuer', 'audience'] as const) {
+    if (options[name] === undefined) {
+      throw new TypeError(`createVerifier: ${name} must be stated, null to accept any`)
+    }
+  }
+}
