@@ -1,0 +1,73 @@
+/** A clock that moves only when told to. Fits wherever Portcullis takes a `clock`. Times are seconds. */
+export interface ManualClock {
+  /** Since 1970-01-01T00:00:00Z. */
+  now(): number
+  /** Since the clock was made. */
+  monotonic(): number
+  /** Calls `fn` once the clock has moved that far; the answer cancels it. */
+  after(seconds: number, fn: () => void): () => void
+  /**
+   * Moves both times on. Timers fire in their order, each at its own time, and what they set going runs as far as it
+   * can before the clock moves further.
+   */
+  advance(seconds: number): Promise<void>
+  /** Sets wall time alone, forward or back, as an administrator does or a machine that was suspended. */
+  set(now: number): void
+}
+
+interface Timer {
+  readonly due: number
+  readonly fn: () => void
+}
+
+/** @param start Wall time to begin with; by default 2026-01-01T00:00:00Z, so that every run is the same. */
+export function manualClock(start = 1_767_225_600): ManualClock {
+  let monotonic = 0
+  let offset = start
+  let timers: readonly Timer[] = []
+
+  function nextTimer(until: number): Timer | undefined {
+    return timers
+      .filter(({ due }) => due <= until)
+      .reduce<Timer | undefined>(
+        (first, timer) => (first === undefined || timer.due < first.due ? timer : first),
+        undefined,
+      )
+  }
+
+  return {
+    now: () => offset + monotonic,
+    monotonic: () => monotonic,
+    after(seconds, fn) {
+      const timer = { due: monotonic + seconds, fn }
+      timers = [...timers, timer]
+      return () => {
+        timers = timers.filter((each) => each !== timer)
+      }
+    },
+    async advance(seconds) {
+      if (!(seconds >= 0)) throw new TypeError('advance: the seconds must be 0 or more')
+      const until = monotonic + seconds
+      await settle()
+      for (let timer = nextTimer(until); timer !== undefined; timer = nextTimer(until)) {
+        const { due, fn } = timer
+        timers = timers.filter((each) => each !== timer)
+        monotonic = Math.max(monotonic, due)
+        fn()
+        await settle()
+      }
+      monotonic = until
+    },
+    set(now) {
+      if (!Number.isFinite(now)) throw new TypeError('set: the time must be a finite number')
+      offset = now - monotonic
+    },
+  }
+}
+
+/** Lets every promise that can go on do so. */
+async function settle(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    setImmediate(resolve)
+  })
+}
