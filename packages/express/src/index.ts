@@ -1,0 +1,86 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+import {
+  authenticateRequest,
+  authorizeRequest,
+  checkGuardOptions,
+  type GuardOptions,
+  refusal,
+  type Requirement,
+  type Verifier,
+} from '@portcullis/core'
+
+export { findAuth, getAuth } from '@portcullis/core'
+
+export interface AuthenticateOptions extends GuardOptions<IncomingMessage> {
+  /**
+   * The property of the request that gets the `Auth`.
+   * @default 'auth'
+   */
+  property?: string | undefined
+}
+
+/** Middleware of Express 5 and 4: typed on `node:http` alone, so that the types of both accept it. */
+export type Middleware = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void
+
+/**
+ * Guards the routes behind it: a request goes on only with a token that the verifier accepts.
+ *
+ * A CORS preflight needs a token like any request, so CORS middleware goes before.
+ *
+ * @throws TypeError for a wrong or misspelt option.
+ */
+export function authenticate(verifier: Verifier, options: AuthenticateOptions = {}): Middleware {
+  const { property = 'auth', ...guard } = options
+  checkGuardOptions(verifier, options, { property: propertyName })
+  return (request, response, next) => {
+    authenticateRequest(verifier, request, guard).then(
+      (auth) => {
+        Reflect.set(request, property, auth)
+        next()
+      },
+      (error: unknown) => {
+        refuse(error, response, next)
+      },
+    )
+  }
+}
+
+/** Requires something of a token that {@link authenticate} has let through. All requirements must be met. */
+export function authorize(...requirements: readonly Requirement[]): Middleware {
+  return (request, response, next) => {
+    authorizeRequest(request, requirements).then(
+      () => {
+        next()
+      },
+      (error: unknown) => {
+        refuse(error, response, next)
+      },
+    )
+  }
+}
+
+/** The challenge goes on the response and on the error: a user's error handler tends to drop the one, Express the other. */
+function refuse(error: unknown, response: ServerResponse, next: (error: unknown) => void): void {
+  const answer = refusal(error)
+  if (answer === undefined || response.headersSent) {
+    next(error)
+    return
+  }
+  for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value)
+  if (answer.body === undefined) {
+    next(error)
+    return
+  }
+  response.statusCode = answer.status
+  response.end(answer.body)
+}
+
+function propertyName(value: unknown): string | undefined {
+  const isName = typeof value === 'string' && /^[A-Za-z]\w*$/.test(value)
+  return isName ? undefined : 'must be the name of a property'
+}
