@@ -9,30 +9,24 @@ const verifier = createVerifier({
   issuer: null, // the service documents no issuer
   audience: null, // and no audience
 })
-
 const app = express()
-app.disable('x-powered-by')
 
 app.get('/health', (_request, response) => {
   response.json({ status: 'ok' })
 })
 
-app.use('/v1', authenticate(verifier))
+app.use('/v1', authenticate(verifier, { respond: 'problem' }))
+app.use('/v1', authorize(scope('locations:write')), express.json())
 
-app.post(
-  '/v1/clientLocations',
-  authorize(scope('locations:write')),
-  express.json(),
-  (request, response) => {
-    const { claims } = getAuth(request)
-    const location: unknown = request.body
-    response.json({ savedBy: claims.sub, location })
-  },
-)
+app.post('/v1/clientLocations', (request, response) => {
+  const { claims } = getAuth(request)
+  const location: unknown = request.body
+  response.json({ savedBy: claims.sub, location })
+})
 
-const server = app.listen(Number(PORT), '127.0.0.1', (error) => {
+export const server = app.listen(Number(PORT), '127.0.0.1', (error) => {
   if (error !== undefined) {
-    console.error(`api: cannot listen on port ${PORT} (${error.message})`)
+    console.error(`api: ${error.message}`)
     process.exit(1)
   }
   const address = server.address()

@@ -1,0 +1,53 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+
+import { createTestIssuer, tokenService } from '@portcullis/testing'
+
+// Runs an example API together with a token service of its own, in one process: `pnpm start`.
+
+const servicePort = portOf('TOKEN_SERVICE_PORT', '4010')
+const apiPort = portOf('PORT', '3000')
+
+const issuer = await createTestIssuer()
+const claims = { scope: 'locations:write' }
+const service = tokenService(issuer, { logins: { demo: { password: 'demo', claims } } })
+const auth = await service.listen({ port: servicePort }).catch((error: unknown) => {
+  return fail(`token service: ${error instanceof Error ? error.message : String(error)}`)
+})
+console.log(`token service  ${auth.url}`)
+
+process.env['AUTH_URL'] = auth.url
+process.env['PORT'] = String(apiPort)
+const { server } = (await import('./express/src/server.ts')) satisfies { server: Server }
+if (!server.listening) await once(server, 'listening')
+const address = server.address()
+const api = `http://127.0.0.1:${typeof address === 'object' ? address?.port : apiPort}`
+
+console.log(`
+Log in, call with the token, call without:
+
+TOKEN=$(curl -s -d loginId=demo -d password=demo ${auth.url}/tokenservice/token/api)
+curl -i -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"city":"Oslo"}' ${api}/v1/clientLocations
+curl -i -X POST ${api}/v1/clientLocations
+`)
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    server.close()
+    server.closeAllConnections()
+    void auth.close()
+  })
+}
+
+function portOf(name: string, preset: string): number {
+  const text = process.env[name] ?? preset
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) {
+    fail(`${name} must be a port from 0 to 65535, not ${JSON.stringify(text)}`)
+  }
+  return Number(text)
+}
+
+function fail(message: string): never {
+  console.error(message)
+  process.exit(1)
+}
