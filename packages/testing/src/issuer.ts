@@ -37,6 +37,8 @@ export interface TokenOptions {
   header?: Readonly<Record<string, unknown>> | undefined
   /** Claims and header members to leave out. */
   omit?: readonly string[] | undefined
+  /** The text to sign in place of any claims, for a payload that is not what it should be. */
+  payload?: string | undefined
 }
 
 /** An issuer with a key pair of its own. */
@@ -67,16 +69,16 @@ export async function createTestIssuer({
   async function token(options: TokenOptions = {}): Promise<string> {
     const { claims, expiresIn = lifetime, notBefore, header, omit = [] } = options
     const now = Math.floor(clock.now())
-    const payload = {
+    const usual = {
       ...(issuer === undefined ? {} : { iss: issuer }),
       ...(audience === undefined ? {} : { aud: audience }),
       iat: now,
       exp: now + expiresIn,
       ...(notBefore === undefined ? {} : { nbf: now + notBefore }),
-      ...claims,
     }
+    const { payload = JSON.stringify(without({ ...usual, ...claims }, omit)) } = options
     const protectedHeader = { alg: algorithm, kid, typ: 'JWT', ...header }
-    return await new CompactSign(new TextEncoder().encode(JSON.stringify(without(payload, omit))))
+    return await new CompactSign(new TextEncoder().encode(payload))
       // jose checks at run time what this type says
       .setProtectedHeader(without(protectedHeader, omit) as unknown as CompactJWSHeaderParameters)
       .sign(privateKey)
