@@ -1,0 +1,123 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/**
+ * Which imports of values each source may have; types may cross. Steps never call each other: only the verifier does,
+ * and knows their order.
+ */
+const EDGES: Readonly<Record<string, readonly string[]>> = {
+  'core/errors': ['node:util'],
+  'core/base64url': [],
+  'core/json': ['node:buffer'],
+  'core/options': [],
+  'core/time': [],
+  'core/auth': [],
+  'core/algorithms': ['node:crypto', 'errors', 'options'],
+  'core/bearer': ['errors'],
+  'core/token': ['errors', 'base64url', 'json'],
+  'core/signature': ['node:crypto'],
+  'core/claims': ['errors', 'base64url', 'json'],
+  'core/requirement': ['errors', 'json'],
+  'core/keys/key-source': [],
+  'core/keys/fetch-json': [],
+  'core/keys/rotation': ['time'],
+  'core/keys/jwk': ['node:crypto', 'jose/jwk/thumbprint', 'algorithms', 'base64url', 'json'],
+  'core/keys/local-keys': ['keys/jwk'],
+  'core/keys/remote-keys': [
+    'node:crypto',
+    'lru-cache',
+    'errors',
+    'options',
+    'time',
+    'keys/fetch-json',
+    'keys/jwk',
+    'keys/rotation',
+  ],
+  'core/verifier': [
+    'errors',
+    'json',
+    'options',
+    'time',
+    'algorithms',
+    'token',
+    'keys/key-source',
+    'signature',
+    'claims',
+  ],
+  'core/http': ['errors', 'options', 'bearer', 'requirement'],
+  'core/index': [
+    'errors',
+    'http',
+    'keys/local-keys',
+    'keys/remote-keys',
+    'requirement',
+    'verifier',
+  ],
+  'express/index': ['@portcullis/core'],
+  'express/request': [],
+  'testing/index': ['clock', 'issuer', 'token-service'],
+  'testing/clock': [],
+  'testing/issuer': ['jose'],
+  'testing/token-service': ['listen'],
+  'testing/listen': ['node:events', 'node:http'],
+}
+
+const sources = globSync('packages/*/src/**/*.ts', { cwd: root }).toSorted()
+
+test('every source has its place in the table, and the table names no other', () => {
+  expect(sources.map(nameOf).toSorted()).toEqual(Object.keys(EDGES).toSorted())
+})
+
+test.each(sources)('%s imports what its place allows', (source) => {
+  const allowed = EDGES[nameOf(source)] ?? []
+  expect(valueImports(source).filter((each) => !allowed.includes(each))).toEqual([])
+})
+
+test('no source of a published package reads the environment or writes to the console', () => {
+  const offenders = sources.filter((source) =>
+    /process\.env|console\.|export default|export \*/.test(read(source)),
+  )
+  expect(offenders).toEqual([])
+})
+
+function nameOf(source: string): string {
+  return source
+    .replace(/^packages\//, '')
+    .replace('/src/', '/')
+    .replace(/\.ts$/, '')
+}
+
+/** The modules that a source imports values from: its own package's by their name in the table. */
+function valueImports(source: string): string[] {
+  const statements = read(source).matchAll(
+    /^(?:import|export)\s+(?!type\b)(?:(?<names>[^'";]*?)\s+from\s+)?'(?<from>[^']+)'/gms,
+  )
+  return [...statements]
+    .filter(({ groups }) => !onlyTypes(groups?.['names'] ?? ''))
+    .map(({ groups }) => groups?.['from'] ?? '')
+    .map((from) => (from.startsWith('.') ? within(source, from) : from))
+}
+
+/** `import { type A, type B }` */
+function onlyTypes(names: string): boolean {
+  const each = names
+    .replaceAll(/[{}\s]+/g, ' ')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+  return each.length > 0 && each.every((name) => name.startsWith('type '))
+}
+
+function within(source: string, from: string): string {
+  const target = join(dirname(source), from)
+  return relative(source.replace(/\/src\/.*/, '/src'), target).replace(/\.ts$/, '')
+}
+
+function read(source: string): string {
+  return readFileSync(join(root, source), 'utf8')
+}

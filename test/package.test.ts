@@ -1,0 +1,58 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+interface Manifest {
+  name: string
+  private?: boolean
+  type?: string
+  license?: string
+  sideEffects?: boolean
+  engines?: { node?: string }
+  files?: string[]
+  scripts?: Record<string, string>
+  dependencies?: Record<string, string>
+  publishConfig?: { access?: string; provenance?: boolean }
+  exports?: Record<string, unknown>
+}
+
+/** Every run-time dependency of a published package. An entry here is a decision. */
+const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
+  '@portcullis/core': ['jose', 'lru-cache'],
+  '@portcullis/express': ['@portcullis/core'],
+  '@portcullis/testing': ['jose'],
+}
+
+const manifests = globSync('packages/*/package.json', { cwd: root }).map(
+  (path) => JSON.parse(readFileSync(join(root, path), 'utf8')) as Manifest,
+)
+
+test('the published packages are these', () => {
+  expect(manifests.map(({ name }) => name).toSorted()).toEqual(Object.keys(DEPENDENCIES))
+})
+
+test.each(manifests)('$name depends on nothing that is not listed', ({ name, dependencies }) => {
+  expect(Object.keys(dependencies ?? {})).toEqual(DEPENDENCIES[name])
+})
+
+test.each(manifests)('$name is ready to publish', (manifest) => {
+  expect(manifest).toMatchObject({
+    type: 'module',
+    license: 'MIT',
+    sideEffects: false,
+    engines: { node: '^20.19.0 || ^22.13.0 || >=24' },
+    files: ['dist', '!dist/.tsbuildinfo', 'src'],
+    publishConfig: { access: 'public', provenance: true },
+  })
+  expect(manifest.private).toBeUndefined()
+  expect(manifest.scripts).toBeUndefined()
+  expect(manifest.exports).toHaveProperty(['./package.json'], './package.json')
+})
+
+test('the lockfile names no host', () => {
+  expect(readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8')).not.toMatch(/https?:/)
+})
