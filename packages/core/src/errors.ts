@@ -1,5 +1,3 @@
-import { inspect } from 'node:util'
-
 /** Every reason to refuse a request, by the code it belongs to. Codes and reasons are API; texts are not. */
 export interface AuthErrorReasons {
   missing_token: 'missing_header' | 'other_scheme'
@@ -204,10 +202,14 @@ export class AuthError extends Error {
     }
   }
 
-  /** Without `cause`, which may hold what must not reach a log by accident. */
-  [inspect.custom](): string {
-    const { code, reason, status } = this
-    return `${this.name}: ${this.message} ${inspect({ code, reason, status })}`
+  static {
+    // An inspection leaves out `cause`, which may hold what must not reach a log by accident.
+    Object.defineProperty(this.prototype, Symbol.for('nodejs.util.inspect.custom'), {
+      value(this: AuthError) {
+        const { name, message, code, reason, status } = this
+        return `${name}: ${message} { code: '${code}', reason: '${reason}', status: ${status} }`
+      },
+    })
   }
 }
 

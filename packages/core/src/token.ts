@@ -3,7 +3,7 @@ import { AuthError } from './errors.ts'
 import { type JsonObject, member, parseJsonObject } from './json.ts'
 
 /** Frozen, so that it can be handed on once it is proven. */
-export interface ParsedHeader extends JsonObject {
+interface ParsedHeader extends JsonObject {
   readonly kid?: string
   readonly typ?: string
 }

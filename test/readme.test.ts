@@ -1,0 +1,90 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { createTestIssuer, tokenService } from '@portcullis/testing'
+import type { Express } from 'express'
+import request from 'supertest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+// Beside this file, so that the examples find the packages that they import.
+const folder = join(root, 'test', '.readme')
+mkdirSync(folder, { recursive: true })
+
+const issuer = await createTestIssuer()
+const service = await tokenService(issuer).listen()
+vi.stubEnv('AUTH_URL', service.authUrl)
+
+afterAll(async () => {
+  vi.unstubAllEnvs()
+  await service.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('README.md', async () => {
+  const { app } = await example('README.md', '\nexport { app }')
+
+  test('the example lets in a token with the scope, and nothing else', async () => {
+    await expectScopeToOpen(app)
+  })
+
+  test('has under 150 lines and begins with the two commands', () => {
+    const text = read('README.md')
+    expect(text.split('\n').length).toBeLessThan(150)
+    const [commands = ''] = /```sh\n.*?```/s.exec(text) ?? []
+    expect(commands).toMatch(/^npx --yes pnpm@12 start .*\nnpx --yes pnpm@12 test /m)
+  })
+})
+
+describe('packages/core/README.md', async () => {
+  const { whoIs } = await example('packages/core/README.md')
+
+  test('the example says who a token is for', async () => {
+    await expect(whoIs?.(await issuer.token({ claims: { sub: 'ada' } }))).resolves.toBe('ada')
+    await expect(whoIs?.('a.b.c')).rejects.toMatchObject({ code: 'invalid_token' })
+  })
+})
+
+describe('packages/express/README.md', async () => {
+  const { app } = await example('packages/express/README.md', '\nexport { app }')
+
+  test('the example lets in a token with the scope, and nothing else', async () => {
+    await expectScopeToOpen(app)
+  })
+})
+
+describe('packages/testing/README.md', async () => {
+  await example('packages/testing/README.md') // is a test itself
+})
+
+interface Example {
+  app?: Express
+  whoIs?: (token: string) => Promise<unknown>
+}
+
+/** Runs the first example of a README as it stands, except that it takes no port. */
+async function example(path: string, ending = ''): Promise<Example> {
+  const [, code] = /```ts\n(.*?)```/s.exec(read(path)) ?? []
+  if (code === undefined) throw new Error(`${path} has no example`)
+  const file = join(folder, `${path.replaceAll('/', '-')}.ts`)
+  writeFileSync(file, code.replace('app.listen(3000)\n', '') + ending)
+  return (await import(file)) as Example
+}
+
+async function expectScopeToOpen(app: Express | undefined): Promise<void> {
+  if (app === undefined) throw new Error('the example has no app')
+  app.set('env', 'test')
+  const call = () => request(app).post('/v1/clientLocations')
+  const allowed = await issuer.bearer({ claims: { sub: 'ada', scope: 'locations:write' } })
+  const answer = await call().set(allowed)
+  expect(answer.body).toEqual({ savedBy: 'ada' })
+  await call().expect(401)
+  await call()
+    .set(await issuer.bearer())
+    .expect(403)
+}
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8')
+}
