@@ -1,6 +1,7 @@
 export type { Algorithm } from './algorithms.ts'
 export type { Auth, Claims, Header } from './auth.ts'
 export type { RequestHeaders } from './bearer.ts'
+export type { KeysMessage, VerifyMessage } from './diagnostics.ts'
 export { AuthError } from './errors.ts'
 export type {
   AuthErrorCode,
@@ -19,11 +20,13 @@ export {
 } from './http.ts'
 export type { GuardOptions, Refusal } from './http.ts'
 export type { JsonObject } from './json.ts'
+export { discoverKeys } from './keys/discovery.ts'
 export type { Fetch, FetchResponse, ResponseHeaders } from './keys/fetch-json.ts'
+export type { RemoteKeys, RemoteKeysStatus } from './keys/key-cache.ts'
 export type { KeySource } from './keys/key-source.ts'
 export { localKeys } from './keys/local-keys.ts'
 export { remoteKeys } from './keys/remote-keys.ts'
-export type { RemoteKeys, RemoteKeysOptions, RemoteKeysStatus } from './keys/remote-keys.ts'
+export type { RemoteKeysOptions } from './keys/remote-keys.ts'
 export { check, claim, scope } from './requirement.ts'
 export type { ClaimValue, Requirement } from './requirement.ts'
 export type { Clock, Instant } from './time.ts'

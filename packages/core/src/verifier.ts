@@ -1,6 +1,7 @@
 import { type Algorithm, checkAlgorithm, checkAlgorithmList } from './algorithms.ts'
 import type { Auth, Header } from './auth.ts'
 import { checkClaims, checkType, type ClaimRules, couldBeAccepted } from './claims.ts'
+import { verdicts } from './diagnostics.ts'
 import { AuthError } from './errors.ts'
 import { member } from './json.ts'
 import { type Caller, findCandidates, type KeyRing, type KeySource } from './keys/key-source.ts'
@@ -120,7 +121,13 @@ export function createVerifier(options: VerifierOptions): Verifier {
     requiredClaims: [...requiredClaims],
   }
 
-  async function verify(token: string, { signal }: VerifyOptions = {}): Promise<Auth> {
+  async function verify(token: string, verifyOptions: VerifyOptions = {}): Promise<Auth> {
+    return verdicts.isObserved()
+      ? await observed(async () => await judge(token, verifyOptions))
+      : await judge(token, verifyOptions)
+  }
+
+  async function judge(token: string, { signal }: VerifyOptions): Promise<Auth> {
     const parsed = parseToken(token, maxTokenSize)
     // Before the keys: a bad algorithm must not cost a fetch.
     const algorithm = checkAlgorithm(member(parsed.header, 'alg'), allowed)
@@ -158,7 +165,26 @@ export function createVerifier(options: VerifierOptions): Verifier {
     await keys.current({ arrived: keys.now(), tokenSize: 0, signal: undefined })
   }
 
-  return { verify, ready }
+  /** Publishes the verdict. What is no verdict, such as the end of a caller's patience, is not one there either. */
+  async function observed(judgement: () => Promise<Auth>): Promise<Auth> {
+    const start = clock.monotonic()
+    const publish = (error?: AuthError) => {
+      const duration = clock.monotonic() - start
+      const { code, reason } = error ?? {}
+      verdicts.publish(() => ({ verifier, code, reason, remembered: false, duration }))
+    }
+    try {
+      const auth = await judgement()
+      publish()
+      return auth
+    } catch (error) {
+      if (error instanceof AuthError) publish(error)
+      throw error
+    }
+  }
+
+  const verifier: Verifier = { verify, ready }
+  return verifier
 }
 
 function listed(value: string | readonly string[] | null): readonly string[] | null {

@@ -35,7 +35,9 @@ export interface FetchFailure {
 export interface JsonDocument {
   readonly failure?: undefined
   readonly value: unknown
-  readonly headers: ResponseHeaders
+  /** The headers `Cache-Control` and `Age` as received. */
+  readonly cacheControl: string | null
+  readonly age: string | null
 }
 
 const MAX_OCTETS = 1024 * 1024
@@ -108,11 +110,9 @@ async function readResponse(
   if (status !== 200) return unreachable(`the answer had status ${status}`, headers)
   const octets = await readBody(response.body)
   if (octets === undefined) return badDocument(`the document has more than ${MAX_OCTETS} octets`)
-  try {
-    return { value: JSON.parse(decodeUtf8(octets)), headers }
-  } catch {
-    return badDocument('the document is not JSON')
-  }
+  const value = parseJson(octets)
+  if (value === undefined) return badDocument('the document is not JSON')
+  return { value, cacheControl: headers.get('cache-control'), age: headers.get('age') }
 }
 
 async function readBody(body: AsyncIterable<Uint8Array> | null): Promise<Buffer | undefined> {
@@ -126,9 +126,13 @@ async function readBody(body: AsyncIterable<Uint8Array> | null): Promise<Buffer 
   return Buffer.concat(chunks, size)
 }
 
-/** Leaves out a byte order mark, which some servers write (RFC 8259 section 8.1 allows to ignore it). */
-function decodeUtf8(octets: Buffer): string {
-  return new TextDecoder('utf-8', { fatal: true }).decode(octets)
+/** A byte order mark, which some servers write, is left out (RFC 8259 section 8.1 allows to ignore it). */
+function parseJson(octets: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(octets))
+  } catch {
+    return undefined
+  }
 }
 
 function unreachable(detail: string, headers?: ResponseHeaders): FetchFailure {

@@ -16,6 +16,8 @@ const MAX_EXPONENT_OCTETS = 4
 export interface KeyDocument {
   readonly bare: boolean
   readonly entries: readonly UsableEntry[]
+  /** Entries that cannot be used or are one too many. */
+  readonly skipped: number
 }
 
 interface UsableEntry {
@@ -39,9 +41,9 @@ type PublicJwk =
 export function readKeyDocument(document: unknown): KeyDocument | undefined {
   if (!isJsonObject(document)) return undefined
   const keys = member(document, 'keys')
-  if (Array.isArray(keys)) return { bare: false, entries: readEntries(keys) }
+  if (Array.isArray(keys)) return { bare: false, ...readEntries(keys) }
   if (typeof member(document, 'kty') === 'string') {
-    return { bare: true, entries: readEntries([document]) }
+    return { bare: true, ...readEntries([document]) }
   }
   return undefined
 }
@@ -61,14 +63,14 @@ export async function identifyKeys({ entries }: KeyDocument): Promise<Verificati
   )
 }
 
-function readEntries(entries: readonly unknown[]): UsableEntry[] {
-  const usable: UsableEntry[] = []
-  for (const entry of entries) {
-    const key = isJsonObject(entry) ? readEntry(entry) : undefined
-    if (key !== undefined) usable.push(key)
-    if (usable.length === MAX_KEYS) break
+function readEntries(all: readonly unknown[]): { entries: UsableEntry[]; skipped: number } {
+  const entries: UsableEntry[] = []
+  for (const entry of all) {
+    const usable = isJsonObject(entry) ? readEntry(entry) : undefined
+    if (usable !== undefined) entries.push(usable)
+    if (entries.length === MAX_KEYS) break
   }
-  return usable
+  return { entries, skipped: all.length - entries.length }
 }
 
 function readEntry(jwk: JsonObject): UsableEntry | undefined {

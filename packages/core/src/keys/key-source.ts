@@ -84,3 +84,12 @@ export function findCandidates(
   const unnamed = fitting.filter((key) => kid === undefined || key.kid === undefined)
   return [...named, ...unnamed].slice(0, MAX_CANDIDATES)
 }
+
+/** How many keys beyond those that are tried fit one token: one without a `kid`, which fits the most. */
+export function countUntried(keys: readonly VerificationKey[]): number {
+  const algorithms = new Set(keys.flatMap(({ prepared }) => [...prepared.keys()]))
+  const fitting = [...algorithms].map(
+    (algorithm) => keys.filter(({ prepared }) => prepared.has(algorithm)).length,
+  )
+  return Math.max(0, ...fitting.map((count) => count - MAX_CANDIDATES))
+}

@@ -1,38 +1,7 @@
-import { createHash } from 'node:crypto'
-
-import { LRUCache } from 'lru-cache'
-
-import { AuthError } from '../errors.ts'
 import { checkOptions, isBoolean, isClock, isFunction, seconds } from '../options.ts'
-import { type Clock, elapsed, type Instant, instant, systemClock } from '../time.ts'
-import {
-  badDocument,
-  type Fetch,
-  type FetchFailure,
-  fetchJson,
-  type JsonDocument,
-  withDeadline,
-} from './fetch-json.ts'
-import { identifyKeys, readKeyDocument } from './jwk.ts'
-import type { Caller, KeyRing, KeySource, Suspicion, VerificationKey } from './key-source.ts'
-import {
-  afterFailure,
-  afterHelp,
-  afterOverlap,
-  afterSuccess,
-  type CacheState,
-  expiredRing,
-  type FetchedRing,
-  type Freshness,
-  freshness,
-  INITIAL_STATE,
-  lifetime,
-  nextAttempt,
-  type RotationPolicy,
-  type Trigger,
-  turn,
-  unprovenToken,
-} from './rotation.ts'
+import { type Clock, systemClock } from '../time.ts'
+import { type Fetch, fetchJson } from './fetch-json.ts'
+import { type CacheOptions, followKeys, type RemoteKeys } from './key-cache.ts'
 
 /** Seconds everywhere. */
 export interface RemoteKeysOptions {
@@ -76,40 +45,6 @@ export interface RemoteKeysOptions {
   clock?: Clock | undefined
 }
 
-/** Public keys behind a URL. */
-export interface RemoteKeys extends KeySource {
-  /**
-   * Fetches now, for a webhook that announces a rotation. An attempt under way is followed by one more.
-   *
-   * @throws AuthError `keys_unavailable` if that attempt fails, or may not start within a second.
-   */
-  refresh(): Promise<void>
-  /** The state of the cache, for readiness probes and logs. */
-  status(): RemoteKeysStatus
-}
-
-/** Times are seconds. */
-export interface RemoteKeysStatus {
-  readonly freshness: Freshness
-  /** Since the start of the attempt that brought the keys. */
-  readonly age: number | undefined
-  readonly maxAge: number | undefined
-  /** RFC 7638 thumbprints of the trusted keys. */
-  readonly thumbprints: readonly string[]
-  /** Thumbprints of the last keys that left: known, not trusted. */
-  readonly retired: readonly string[]
-  readonly fetching: boolean
-  /** Why the last attempt failed, if it did. */
-  readonly lastFailure:
-    | { readonly reason: FetchFailure['failure']; readonly detail: string; readonly age: number }
-    | undefined
-  /** From now until the next attempt may start. */
-  readonly nextAttempt: number
-}
-
-const MAX_WAITING_OCTETS = 16 * 1024 * 1024
-const MAX_REMEMBERED_QUESTIONS = 5000
-
 /**
  * Public keys behind a URL that serves one bare JSON Web Key or a JWK set, cached and followed through rotations.
  *
@@ -119,251 +54,22 @@ const MAX_REMEMBERED_QUESTIONS = 5000
  * @see RFC 7517 sections 4 and 5
  */
 export function remoteKeys(url: string | URL, options: RemoteKeysOptions = {}): RemoteKeys {
-  checkRemoteKeysOptions('remoteKeys', options)
-  const { fetch = lateBoundFetch, allowInsecure = false } = options
+  const { fetch, allowInsecure, cache } = checkRemoteKeysOptions('remoteKeys', options)
   const href = checkUrl('remoteKeys', url, allowInsecure)
-  return followKeys((signal) => fetchJson(href, { fetch, signal }), options)
-}
-
-/** The cache itself, over any way to load a key document. */
-function followKeys(
-  load: (signal: AbortSignal) => Promise<JsonDocument | FetchFailure>,
-  {
-    maxAge,
-    staleWhileRevalidate = 300,
-    staleIfError = 3600,
-    overlap = 0,
-    timeout = 5,
-    clock = systemClock,
-  }: RemoteKeysOptions,
-): RemoteKeys {
-  const policy: RotationPolicy = { maxAge, staleWhileRevalidate, staleIfError, overlap }
-  const spread = Math.random()
-  /** Which tokens have asked, and when they were answered: questions, not verdicts. */
-  const asked = new LRUCache<string, Instant>({ max: MAX_REMEMBERED_QUESTIONS })
-  let state: CacheState = INITIAL_STATE
-  /** Resolves when the attempt under way has settled, which is when the state changes. */
-  let flight: Promise<void> | undefined
-  let waitingOctets = 0
-
-  function now(): Instant {
-    return instant(clock)
-  }
-
-  function start(trigger: Trigger): Promise<void> {
-    const startedAt = now()
-    flight = withDeadline(clock, timeout, fetchDocument).then((outcome) => {
-      const attempt = { trigger, startedAt, settledAt: now() }
-      state =
-        outcome.failure === undefined
-          ? afterSuccess(state, attempt, outcome, policy)
-          : afterFailure(state, attempt, outcome, Math.random())
-      flight = undefined
-    })
-    return flight
-  }
-
-  async function fetchDocument(signal: AbortSignal): Promise<FetchedDocument | FetchFailure> {
-    const answer = await load(signal)
-    if (answer.failure !== undefined) return answer
-    const document = readKeyDocument(answer.value)
-    if (document === undefined) return badDocument('the document is neither a JWK nor a JWK set')
-    const keys = await identifyKeys(document)
-    if (keys.length === 0) return badDocument('the document has no usable key')
-    return { keys, bare: document.bare, maxAge: lifetime(maxAge, answer.headers, spread) }
-  }
-
-  function ringAt(moment: Instant): FetchedRing | undefined {
-    state = afterOverlap(state, moment, policy)
-    return freshness(state.ring, moment, policy) === 'empty' ? undefined : state.ring
-  }
-
-  function current(caller: Caller): KeyRing | Promise<KeyRing> {
-    const ring = ringAt(caller.arrived)
-    if (ring === undefined) return firstRing(caller)
-    const word = freshness(ring, caller.arrived, policy)
-    if (word === 'fresh') return ring
-    const mayWait = word === 'expired' && !isRoomFull(caller)
-    if (mayWait && expiredRing(state, caller.arrived, policy) === 'wait') return firstRing(caller)
-    if (maySend('age', caller.arrived)) void start('age')
-    return ring
-  }
-
-  /** What there is after one attempt, be it this caller's or one under way. */
-  async function firstRing(caller: Caller): Promise<KeyRing> {
-    const attempt = flight ?? (maySend('age', caller.arrived) ? start('age') : undefined)
-    if (attempt !== undefined) await inWaitingRoom(caller, async () => await attempt)
-    const ring = ringAt(now())
-    if (ring === undefined) throw unavailable('age')
-    return ring
-  }
-
-  function maySend(trigger: Trigger, moment: Instant): boolean {
-    return flight === undefined && turn(state.pace, trigger, moment) === 'start'
-  }
-
-  async function suspect(
-    suspicion: Suspicion,
-    caller: Caller,
-  ): Promise<VerificationKey | undefined> {
-    const moment = now()
-    // First, because a flood of forged tokens ends here.
-    const mayAsk = flight !== undefined || turn(state.pace, 'suspicion', moment) !== 'refrain'
-    if (!mayAsk && unprovenToken(state) === 'refused') return undefined
-    const question = createHash('sha256').update(suspicion.token).digest('base64url')
-    if (isExplained(suspicion, question, moment)) return undefined
-    if (!mayAsk) throw unavailable('suspicion')
-    return await inWaitingRoom(caller, async (place) => {
-      const proof = await askAgain(suspicion, caller, place)
-      if (proof === undefined && !place.left) asked.set(question, now())
-      return proof
-    })
-  }
-
-  /** Whether something other than an unseen rotation accounts for a token that no key proves. */
-  function isExplained(
-    { couldBeAccepted, findProof, ring }: Suspicion,
-    question: string,
-    moment: Instant,
-  ): boolean {
-    const askedAt = asked.get(question)
-    return (
-      !couldBeAccepted() ||
-      (askedAt !== undefined && elapsed(askedAt, moment) < (state.ring?.maxAge ?? 0)) ||
-      findProof({ keys: state.retired, bare: ring.bare }) !== undefined
-    )
-  }
-
-  async function askAgain(
-    { findProof, ring }: Suspicion,
-    caller: Caller,
-    place: Place,
-  ): Promise<VerificationKey | undefined> {
-    let tried = ring.keys
-    while (!place.left) {
-      const moment = now()
-      const newer = ringAt(moment)
-      if (newer !== undefined && newer.keys !== tried) {
-        tried = newer.keys
-        const proof = findProof(newer)
-        if (proof !== undefined) {
-          state = afterHelp(state)
-          return proof
-        }
-      }
-      // Only an attempt that started after the token came is an answer: an older one may have missed the rotation.
-      const isAnswered = startedSince(caller.arrived)
-      const next = turn(state.pace, 'suspicion', moment)
-      if (isAnswered || (flight === undefined && next === 'refrain')) {
-        if (unprovenToken(state) === 'unavailable') throw unavailable('suspicion')
-        return undefined
-      }
-      await (flight ?? (next === 'start' ? start('suspicion') : slot('suspicion', moment)))
-    }
-    return undefined
-  }
-
-  function startedSince(moment: Instant): boolean {
-    return state.last !== undefined && state.last.startedAt.monotonic >= moment.monotonic
-  }
-
-  async function slot(trigger: Trigger, moment: Instant): Promise<void> {
-    const wait = nextAttempt(state.pace, trigger) - moment.monotonic
-    await new Promise<void>((resolve) => {
-      clock.after(wait, resolve)
-    })
-  }
-
-  async function refresh(): Promise<void> {
-    const called = now()
-    while (!startedSince(called)) {
-      const moment = now()
-      const next = turn(state.pace, 'refresh', moment)
-      if (flight === undefined && next === 'refrain') throw unavailable('refresh')
-      await (flight ?? (next === 'start' ? start('refresh') : slot('refresh', moment)))
-    }
-    if (unprovenToken(state) === 'unavailable') throw unavailable('refresh')
-  }
-
-  function isRoomFull({ tokenSize }: Caller): boolean {
-    return waitingOctets + tokenSize > MAX_WAITING_OCTETS
-  }
-
-  /** One caller's wait: bounded in time and in room. Whoever leaves cancels nothing for the others. */
-  async function inWaitingRoom<Result>(
-    caller: Caller,
-    wait: (place: Place) => Promise<Result>,
-  ): Promise<Result> {
-    const { tokenSize, signal } = caller
-    signal?.throwIfAborted()
-    if (isRoomFull(caller)) throw new AuthError('keys_unavailable', 'timeout', { retryAfter: 1 })
-    const place: Place = { left: false }
-    let leave: (() => void) | undefined
-    const gone = new Promise<never>((_, reject) => {
-      const abort = () => {
-        reject(signal?.reason as Error)
-      }
-      const cancel = clock.after(timeout, () => {
-        reject(new AuthError('keys_unavailable', 'timeout', { retryAfter: 1 }))
-      })
-      signal?.addEventListener('abort', abort)
-      leave = () => {
-        cancel()
-        signal?.removeEventListener('abort', abort)
-      }
-    })
-    waitingOctets += tokenSize
-    try {
-      return await Promise.race([wait(place), gone])
-    } finally {
-      place.left = true
-      waitingOctets -= tokenSize
-      leave?.()
-    }
-  }
-
-  function unavailable(trigger: Trigger): AuthError {
-    const failure = state.last?.failure
-    return new AuthError('keys_unavailable', failure?.failure ?? 'timeout', {
-      retryAfter: nextAttempt(state.pace, trigger) - clock.monotonic(),
-      cause: failure && new Error(failure.detail),
-    })
-  }
-
-  function status(): RemoteKeysStatus {
-    const moment = now()
-    const { ring, retired, last, pace } = afterOverlap(state, moment, policy)
-    return {
-      freshness: freshness(ring, moment, policy),
-      age: ring && elapsed(ring.fetchedAt, moment),
-      maxAge: ring?.maxAge,
-      thumbprints: (ring?.keys ?? []).map(({ thumbprint }) => thumbprint),
-      retired: retired.map(({ thumbprint }) => thumbprint),
-      fetching: flight !== undefined,
-      lastFailure: last?.failure && {
-        reason: last.failure.failure,
-        detail: last.failure.detail,
-        age: elapsed(last.settledAt, moment),
-      },
-      nextAttempt: Math.max(0, nextAttempt(pace, 'age') - moment.monotonic),
-    }
-  }
-
-  return { now, current, suspect, refresh, status }
-}
-
-interface FetchedDocument extends KeyRing {
-  readonly failure?: undefined
-  readonly maxAge: number
-}
-
-interface Place {
-  left: boolean
+  return followKeys(async (signal) => await fetchJson(href, { fetch, signal }), cache)
 }
 
 const lateBoundFetch: Fetch = async (url, init) => await globalThis.fetch(url, init)
 
-function checkRemoteKeysOptions(factory: string, options: RemoteKeysOptions): void {
+/**
+ * The options with their defaults.
+ *
+ * @throws TypeError
+ */
+export function checkRemoteKeysOptions(
+  factory: string,
+  options: RemoteKeysOptions,
+): { fetch: Fetch; allowInsecure: boolean; cache: CacheOptions } {
   checkOptions(factory, options, {
     maxAge: seconds(1, 86_400),
     staleWhileRevalidate: seconds(0, 86_400),
@@ -374,26 +80,43 @@ function checkRemoteKeysOptions(factory: string, options: RemoteKeysOptions): vo
     fetch: isFunction,
     clock: isClock,
   })
+  const {
+    maxAge,
+    staleWhileRevalidate = 300,
+    staleIfError = 3600,
+    overlap = 0,
+    timeout = 5,
+    allowInsecure = false,
+    fetch = lateBoundFetch,
+    clock = systemClock,
+  } = options
+  const cache = { maxAge, staleWhileRevalidate, staleIfError, overlap, timeout, clock }
+  return { fetch, allowInsecure, cache }
 }
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** @throws TypeError, without the URL: it may hold credentials. */
-function checkUrl(factory: string, url: string | URL, allowInsecure: boolean): string {
-  if (!URL.canParse(String(url))) throw new TypeError(`${factory}: the URL cannot be read`)
+/**
+ * The URL of a key document, as `fetch` will see it.
+ *
+ * @throws TypeError, without the URL: it may hold credentials.
+ */
+export function checkUrl(factory: string, url: string | URL, allowInsecure: boolean): string {
+  const complaint = urlComplaint(String(url), allowInsecure)
+  if (complaint !== undefined) throw new TypeError(`${factory}: the URL ${complaint}`)
   const parsed = new URL(url)
-  if (parsed.username !== '' || parsed.password !== '') {
-    throw new TypeError(`${factory}: the URL must not contain credentials`)
-  }
-  const isPlain = parsed.protocol === 'http:'
-  if (parsed.protocol !== 'https:' && !isPlain) {
-    throw new TypeError(`${factory}: the URL must begin with https:`)
-  }
-  if (isPlain && !LOOPBACK.has(parsed.hostname) && !allowInsecure) {
-    throw new TypeError(
-      `${factory}: the URL must begin with https: (allowInsecure: true permits http: beyond the loopback)`,
-    )
-  }
   parsed.hash = ''
   return parsed.href
+}
+
+/** What is wrong with a URL that keys or their metadata should come from. */
+export function urlComplaint(url: string, allowInsecure: boolean): string | undefined {
+  if (!URL.canParse(url)) return 'cannot be read'
+  const { protocol, hostname, username, password } = new URL(url)
+  if (username !== '' || password !== '') return 'must not contain credentials'
+  if (protocol === 'https:') return undefined
+  if (protocol !== 'http:') return 'must begin with https:'
+  return LOOPBACK.has(hostname) || allowInsecure
+    ? undefined
+    : 'must begin with https: (allowInsecure: true permits http: beyond the loopback)'
 }

@@ -1,5 +1,5 @@
 import { elapsed, type Instant } from '../time.ts'
-import type { FetchFailure, ResponseHeaders } from './fetch-json.ts'
+import type { FetchFailure } from './fetch-json.ts'
 import type { KeyRing, VerificationKey } from './key-source.ts'
 
 // The whole policy of the key cache: pure functions of a state, a time and the options. Times are seconds.
@@ -22,10 +22,16 @@ export interface CacheState {
   readonly pace: Pace
 }
 
-export interface FetchedRing extends KeyRing {
+/** What a key document says. */
+export interface RingDocument extends KeyRing {
+  readonly maxAge: number
+  /** Entries that were not read. */
+  readonly skipped: number
+}
+
+export interface FetchedRing extends RingDocument {
   /** The start of the attempt that brought it. */
   readonly fetchedAt: Instant
-  readonly maxAge: number
   /** Those of `keys` that the last document lacked, trusted a little longer because of `overlap`. */
   readonly leaving: readonly LeavingKey[]
 }
@@ -137,7 +143,7 @@ export function unprovenToken(state: CacheState): 'refused' | 'unavailable' {
 export function afterSuccess(
   state: CacheState,
   attempt: Omit<Attempt, 'failure'>,
-  document: KeyRing & { readonly maxAge: number },
+  document: RingDocument,
   policy: RotationPolicy,
 ): CacheState {
   const before = state.ring?.keys ?? []
@@ -149,8 +155,9 @@ export function afterSuccess(
   const ring: FetchedRing = {
     keys: leaving.length === 0 ? keys : [...keys, ...leaving.map(({ key }) => key)],
     bare: document.bare,
-    fetchedAt: attempt.startedAt,
+    skipped: document.skipped,
     maxAge: document.maxAge,
+    fetchedAt: attempt.startedAt,
     leaving,
   }
   return {
@@ -219,22 +226,23 @@ export function afterOverlap(state: CacheState, now: Instant, policy: RotationPo
  */
 export function lifetime(
   stated: number | undefined,
-  headers: ResponseHeaders,
+  cacheControl: string | null,
+  age: string | null,
   draw: number,
 ): number {
-  const announced = announcedAge(headers)
-  const age =
+  const announced = announcedAge(cacheControl, age)
+  const bounded =
     announced === undefined
       ? (stated ?? DEFAULT_MAX_AGE)
       : Math.min(
           stated ?? Infinity,
           Math.max(MIN_ANNOUNCED_AGE, Math.min(announced, MAX_ANNOUNCED_AGE)),
         )
-  return age * (0.9 + 0.2 * draw)
+  return bounded * (0.9 + 0.2 * draw)
 }
 
-function announcedAge(headers: ResponseHeaders): number | undefined {
-  const directives = (headers.get('cache-control') ?? '')
+function announcedAge(cacheControl: string | null, age: string | null): number | undefined {
+  const directives = (cacheControl ?? '')
     .toLowerCase()
     .split(',')
     .map((directive) => directive.trim())
@@ -243,8 +251,8 @@ function announcedAge(headers: ResponseHeaders): number | undefined {
   if (maxAge === undefined) return undefined
   // A lifetime that cannot be read is none (RFC 9111 section 4.2.1).
   const seconds = /^max-age="?(\d+)"?$/.exec(maxAge)?.[1] ?? '0'
-  const age = /^\d+$/.exec(headers.get('age')?.trim() ?? '')?.[0] ?? '0'
-  return Number(seconds) - Number(age)
+  const spent = /^\d+$/.exec(age?.trim() ?? '')?.[0] ?? '0'
+  return Number(seconds) - Number(spent)
 }
 
 /** Seconds that the endpoint asks for, at most 60. RFC 9110 section 10.2.3: seconds or a date. */

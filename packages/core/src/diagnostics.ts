@@ -1,0 +1,56 @@
+import { channel } from 'node:diagnostics_channel'
+
+import type { AuthErrorCode, AuthErrorReason } from './errors.ts'
+
+/** A settled attempt to fetch keys, on the channel `portcullis:keys`. No key material, no URL. Times are seconds. */
+export interface KeysMessage {
+  /** The source, as `remoteKeys` or `discoverKeys` returned it: to tell several apart. */
+  readonly source: object
+  /** Why it was made: the keys had aged, a token suggested a rotation, or `refresh()` was called. */
+  readonly trigger: 'age' | 'suspicion' | 'refresh'
+  readonly outcome: 'success' | 'unreachable' | 'timeout' | 'bad_document'
+  /** What went wrong, in words. */
+  readonly detail: string | undefined
+  readonly duration: number
+  /** Thumbprints (RFC 7638) of keys that came, and of those that left. */
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+  /** How fresh the keys are now. */
+  readonly freshness: 'fresh' | 'stale' | 'expired' | 'empty'
+  /** Entries of the document that could not be used or were one too many. */
+  readonly skippedKeys: number
+  /** Keys that fit a token beyond the number that is tried. */
+  readonly untriedKeys: number
+}
+
+/** A verdict, on the channel `portcullis:verify`. Nothing of the token. Times are seconds. */
+export interface VerifyMessage {
+  /** The verifier, as `createVerifier` returned it. */
+  readonly verifier: object
+  /** `undefined` if the token was accepted. */
+  readonly code: AuthErrorCode | undefined
+  readonly reason: AuthErrorReason | undefined
+  /** Whether the token had been proven before, so that no signature was checked. */
+  readonly remembered: boolean
+  readonly duration: number
+}
+
+// A subscriber that throws does so outside of here: Node makes it an uncaught exception of its own.
+export const keyAttempts = typed<KeysMessage>('portcullis:keys')
+export const verdicts = typed<VerifyMessage>('portcullis:verify')
+
+interface TypedChannel<Message> {
+  /** Builds and publishes a message, if anybody subscribes. */
+  publish(build: () => Message): void
+  isObserved(): boolean
+}
+
+function typed<Message>(name: string): TypedChannel<Message> {
+  const untyped = channel(name)
+  return {
+    isObserved: () => untyped.hasSubscribers,
+    publish(build) {
+      if (untyped.hasSubscribers) untyped.publish(build())
+    },
+  }
+}

@@ -1,0 +1,305 @@
+import { createHash } from 'node:crypto'
+
+import { LRUCache } from 'lru-cache'
+
+import { keyAttempts, type KeysMessage } from '../diagnostics.ts'
+import { AuthError } from '../errors.ts'
+import { type Clock, elapsed, type Instant, instant } from '../time.ts'
+import { badDocument, type FetchFailure, type JsonDocument, withDeadline } from './fetch-json.ts'
+import { identifyKeys, readKeyDocument } from './jwk.ts'
+import {
+  type Caller,
+  countUntried,
+  type KeyRing,
+  type KeySource,
+  type Suspicion,
+  type VerificationKey,
+} from './key-source.ts'
+import {
+  afterFailure,
+  afterHelp,
+  afterOverlap,
+  afterSuccess,
+  type CacheState,
+  expiredRing,
+  type FetchedRing,
+  type Freshness,
+  freshness,
+  INITIAL_STATE,
+  lifetime,
+  nextAttempt,
+  type RingDocument,
+  type RotationPolicy,
+  type Trigger,
+  turn,
+  unprovenToken,
+} from './rotation.ts'
+import { createWaitingRoom, type Place } from './waiting-room.ts'
+
+/** Public keys behind a URL. */
+export interface RemoteKeys extends KeySource {
+  /**
+   * Fetches now, for a webhook that announces a rotation. An attempt under way is followed by one more.
+   *
+   * @throws AuthError `keys_unavailable` if that attempt fails, or may not start within a second.
+   */
+  refresh(): Promise<void>
+  /** The state of the cache, for readiness probes and logs. */
+  status(): RemoteKeysStatus
+}
+
+/** Times are seconds. */
+export interface RemoteKeysStatus {
+  readonly freshness: Freshness
+  /** Since the start of the attempt that brought the keys. */
+  readonly age: number | undefined
+  readonly maxAge: number | undefined
+  /** RFC 7638 thumbprints of the trusted keys. */
+  readonly thumbprints: readonly string[]
+  /** Thumbprints of the last keys that left: known, not trusted. */
+  readonly retired: readonly string[]
+  /** Entries of the document that could not be used or were beyond the hundredth. */
+  readonly skippedKeys: number
+  /** How many keys beyond the 8 that are tried fit one token. */
+  readonly untriedKeys: number
+  readonly fetching: boolean
+  /** Why the last attempt failed, if it did. */
+  readonly lastFailure:
+    | { readonly reason: FetchFailure['failure']; readonly detail: string; readonly age: number }
+    | undefined
+  /** From now until the next attempt may start. */
+  readonly nextAttempt: number
+  /** The longest that a key stays trusted after it was withdrawn, while requests come. */
+  readonly withdrawnKeyTrust: { readonly endpointUp: number; readonly endpointDown: number }
+}
+
+/** How a cache treats its document. Times are seconds. */
+export interface CacheOptions extends RotationPolicy {
+  readonly timeout: number
+  readonly clock: Clock
+}
+
+const MAX_REMEMBERED_QUESTIONS = 5000
+
+/** The cache itself, over any way to load a key document. */
+export function followKeys(
+  load: (signal: AbortSignal) => Promise<JsonDocument | FetchFailure>,
+  { timeout, clock, ...policy }: CacheOptions,
+): RemoteKeys {
+  const room = createWaitingRoom(clock, timeout)
+  const spread = Math.random()
+  /** Which tokens have asked, and when they were answered: questions, not verdicts. */
+  const asked = new LRUCache<string, Instant>({ max: MAX_REMEMBERED_QUESTIONS })
+  let state: CacheState = INITIAL_STATE
+  /** Resolves when the attempt under way has settled, which is when the state changes. */
+  let flight: Promise<void> | undefined
+
+  function now(): Instant {
+    return instant(clock)
+  }
+
+  function start(trigger: Trigger): Promise<void> {
+    const startedAt = now()
+    flight = withDeadline(clock, timeout, fetchDocument).then((outcome) => {
+      const attempt = { trigger, startedAt, settledAt: now() }
+      const before = state
+      state =
+        outcome.failure === undefined
+          ? afterSuccess(state, attempt, outcome, policy)
+          : afterFailure(state, attempt, outcome, Math.random())
+      flight = undefined
+      keyAttempts.publish(() => keysMessage(source, before, state, status()))
+    })
+    return flight
+  }
+
+  async function fetchDocument(signal: AbortSignal): Promise<FetchedDocument | FetchFailure> {
+    const answer = await load(signal)
+    if (answer.failure !== undefined) return answer
+    const document = readKeyDocument(answer.value)
+    if (document === undefined) return badDocument('the document is neither a JWK nor a JWK set')
+    const keys = await identifyKeys(document)
+    if (keys.length === 0) return badDocument('the document has no usable key')
+    const { bare, skipped } = document
+    const { cacheControl, age } = answer
+    return { keys, bare, skipped, maxAge: lifetime(policy.maxAge, cacheControl, age, spread) }
+  }
+
+  function ringAt(moment: Instant): FetchedRing | undefined {
+    state = afterOverlap(state, moment, policy)
+    return freshness(state.ring, moment, policy) === 'empty' ? undefined : state.ring
+  }
+
+  function current(caller: Caller): KeyRing | Promise<KeyRing> {
+    const ring = ringAt(caller.arrived)
+    if (ring === undefined) return firstRing(caller)
+    const word = freshness(ring, caller.arrived, policy)
+    if (word === 'fresh') return ring
+    const mayWait = word === 'expired' && !room.isFull(caller)
+    if (mayWait && expiredRing(state, caller.arrived, policy) === 'wait') return firstRing(caller)
+    if (maySend('age', caller.arrived)) void start('age')
+    return ring
+  }
+
+  /** What there is after one attempt, be it this caller's or one under way. */
+  async function firstRing(caller: Caller): Promise<KeyRing> {
+    const attempt = flight ?? (maySend('age', caller.arrived) ? start('age') : undefined)
+    if (attempt !== undefined) await room.wait(caller, async () => await attempt)
+    const ring = ringAt(now())
+    if (ring === undefined) throw unavailable('age')
+    return ring
+  }
+
+  function maySend(trigger: Trigger, moment: Instant): boolean {
+    return flight === undefined && turn(state.pace, trigger, moment) === 'start'
+  }
+
+  async function suspect(
+    suspicion: Suspicion,
+    caller: Caller,
+  ): Promise<VerificationKey | undefined> {
+    const moment = now()
+    const isRingCurrent = ringAt(moment)?.keys === suspicion.ring.keys
+    const mayAsk = flight !== undefined || turn(state.pace, 'suspicion', moment) !== 'refrain'
+    // First, because a flood of forged tokens ends here.
+    if (isRingCurrent && !mayAsk && unprovenToken(state) === 'refused') return undefined
+    const question = createHash('sha256').update(suspicion.token).digest('base64url')
+    if (isExplained(suspicion, question, moment)) return undefined
+    return await room.wait(caller, async (place) => await ask(suspicion, question, caller, place))
+  }
+
+  /** Whether something other than an unseen rotation accounts for a token that no key proves. */
+  function isExplained(
+    { couldBeAccepted, findProof, ring }: Suspicion,
+    question: string,
+    moment: Instant,
+  ): boolean {
+    const askedAt = asked.get(question)
+    return (
+      !couldBeAccepted() ||
+      (askedAt !== undefined && elapsed(askedAt, moment) < (state.ring?.maxAge ?? 0)) ||
+      findProof({ keys: state.retired, bare: ring.bare }) !== undefined
+    )
+  }
+
+  /** Waits for news, and checks the same token again. */
+  async function ask(
+    { findProof, ring }: Suspicion,
+    question: string,
+    caller: Caller,
+    place: Place,
+  ): Promise<VerificationKey | undefined> {
+    let tried = ring.keys
+    while (!place.hasLeft) {
+      const moment = now()
+      const newer = ringAt(moment)
+      if (newer !== undefined && newer.keys !== tried) {
+        tried = newer.keys
+        const proof = findProof(newer)
+        if (proof !== undefined) {
+          state = afterHelp(state)
+          return proof
+        }
+      }
+      // Only an attempt that started after the token came is an answer: an older one may have missed the rotation.
+      const isAnswered = startedSince(caller.arrived)
+      const next = turn(state.pace, 'suspicion', moment)
+      if (isAnswered || (flight === undefined && next === 'refrain')) {
+        if (unprovenToken(state) === 'unavailable') throw unavailable('suspicion')
+        if (isAnswered) asked.set(question, moment)
+        return undefined
+      }
+      await (flight ?? (next === 'start' ? start('suspicion') : slot('suspicion', moment)))
+    }
+    return undefined
+  }
+
+  function startedSince(moment: Instant): boolean {
+    return state.last !== undefined && state.last.startedAt.monotonic >= moment.monotonic
+  }
+
+  async function slot(trigger: Trigger, moment: Instant): Promise<void> {
+    const wait = nextAttempt(state.pace, trigger) - moment.monotonic
+    await new Promise<void>((resolve) => {
+      clock.after(wait, resolve)
+    })
+  }
+
+  async function refresh(): Promise<void> {
+    const called = now()
+    while (!startedSince(called)) {
+      const moment = now()
+      const next = turn(state.pace, 'refresh', moment)
+      if (flight === undefined && next === 'refrain') throw unavailable('refresh')
+      await (flight ?? (next === 'start' ? start('refresh') : slot('refresh', moment)))
+    }
+    if (unprovenToken(state) === 'unavailable') throw unavailable('refresh')
+  }
+
+  function unavailable(trigger: Trigger): AuthError {
+    const failure = state.last?.failure
+    return new AuthError('keys_unavailable', failure?.failure ?? 'timeout', {
+      retryAfter: nextAttempt(state.pace, trigger) - clock.monotonic(),
+      cause: failure && new Error(failure.detail),
+    })
+  }
+
+  function status(): RemoteKeysStatus {
+    const moment = now()
+    const { ring, retired, last, pace } = afterOverlap(state, moment, policy)
+    const keys = ring?.keys ?? []
+    return {
+      freshness: freshness(ring, moment, policy),
+      age: ring && elapsed(ring.fetchedAt, moment),
+      maxAge: ring?.maxAge,
+      thumbprints: thumbprintsOf(keys),
+      retired: thumbprintsOf(retired),
+      skippedKeys: ring?.skipped ?? 0,
+      untriedKeys: countUntried(keys),
+      fetching: flight !== undefined,
+      lastFailure: last?.failure && {
+        reason: last.failure.failure,
+        detail: last.failure.detail,
+        age: elapsed(last.settledAt, moment),
+      },
+      nextAttempt: Math.max(0, nextAttempt(pace, 'age') - moment.monotonic),
+      withdrawnKeyTrust: {
+        endpointUp: (ring?.maxAge ?? 0) + policy.staleWhileRevalidate + policy.overlap,
+        endpointDown: (ring?.maxAge ?? 0) + policy.staleIfError + policy.overlap,
+      },
+    }
+  }
+
+  const source: RemoteKeys = { now, current, suspect, refresh, status }
+  return source
+}
+
+interface FetchedDocument extends RingDocument {
+  readonly failure?: undefined
+}
+
+function thumbprintsOf(keys: readonly VerificationKey[]): string[] {
+  return keys.map(({ thumbprint }) => thumbprint)
+}
+
+function keysMessage(
+  source: object,
+  before: CacheState,
+  { ring, last }: CacheState,
+  { freshness: word, skippedKeys, untriedKeys }: RemoteKeysStatus,
+): KeysMessage {
+  const old = thumbprintsOf(before.ring?.keys ?? [])
+  const current = thumbprintsOf(ring?.keys ?? [])
+  return {
+    source,
+    trigger: last?.trigger ?? 'age',
+    outcome: last?.failure?.failure ?? 'success',
+    detail: last?.failure?.detail,
+    duration: last === undefined ? 0 : last.settledAt.monotonic - last.startedAt.monotonic,
+    added: current.filter((thumbprint) => !old.includes(thumbprint)),
+    removed: old.filter((thumbprint) => !current.includes(thumbprint)),
+    freshness: word,
+    skippedKeys,
+    untriedKeys,
+  }
+}
