@@ -26,7 +26,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/keys/key-source': [],
   'core/keys/fetch-json': [],
   'core/keys/rotation': ['time'],
-  'core/keys/jwk': ['node:crypto', 'jose/jwk/thumbprint', 'algorithms', 'base64url', 'json'],
+  'core/keys/jwk': ['node:crypto', 'algorithms', 'base64url', 'json'],
   'core/keys/local-keys': ['keys/jwk'],
   'core/keys/waiting-room': ['errors'],
   'core/keys/key-cache': [

@@ -1,6 +1,4 @@
-import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
-
-import { calculateJwkThumbprint } from 'jose/jwk/thumbprint'
+import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 
 import { type Algorithm, type AlgorithmRule, ALGORITHMS } from '../algorithms.ts'
 import { decodeBase64url, isBase64url } from '../base64url.ts'
@@ -12,18 +10,12 @@ const MIN_MODULUS_BITS = 2048
 const MAX_MODULUS_BITS = 8192
 const MAX_EXPONENT_OCTETS = 4
 
-/** The usable keys of a document, before each has been identified. */
+/** The usable keys of a document. */
 export interface KeyDocument {
   readonly bare: boolean
-  readonly entries: readonly UsableEntry[]
+  readonly keys: readonly VerificationKey[]
   /** Entries that cannot be used or are one too many. */
   readonly skipped: number
-}
-
-interface UsableEntry {
-  readonly publicJwk: PublicJwk
-  readonly kid: string | undefined
-  readonly prepared: ReadonlyMap<Algorithm, PreparedKey>
 }
 
 /** The members that make up the key, in one canonical spelling. */
@@ -48,32 +40,17 @@ export function readKeyDocument(document: unknown): KeyDocument | undefined {
   return undefined
 }
 
-/**
- * Gives each key its identity.
- *
- * @see RFC 7638
- */
-export async function identifyKeys({ entries }: KeyDocument): Promise<VerificationKey[]> {
-  return await Promise.all(
-    entries.map(async ({ publicJwk, kid, prepared }) => ({
-      thumbprint: await calculateJwkThumbprint(publicJwk, 'sha256'),
-      kid,
-      prepared,
-    })),
-  )
-}
-
-function readEntries(all: readonly unknown[]): { entries: UsableEntry[]; skipped: number } {
-  const entries: UsableEntry[] = []
-  for (const entry of all) {
-    const usable = isJsonObject(entry) ? readEntry(entry) : undefined
-    if (usable !== undefined) entries.push(usable)
-    if (entries.length === MAX_KEYS) break
+function readEntries(entries: readonly unknown[]): { keys: VerificationKey[]; skipped: number } {
+  const keys: VerificationKey[] = []
+  for (const entry of entries) {
+    const key = isJsonObject(entry) ? readEntry(entry) : undefined
+    if (key !== undefined) keys.push(key)
+    if (keys.length === MAX_KEYS) break
   }
-  return { entries, skipped: all.length - entries.length }
+  return { keys, skipped: entries.length - keys.length }
 }
 
-function readEntry(jwk: JsonObject): UsableEntry | undefined {
+function readEntry(jwk: JsonObject): VerificationKey | undefined {
   const algorithms = [...ALGORITHMS].filter(([name, rule]) => permits(jwk, name, rule))
   if (algorithms.length === 0) return undefined
   const publicJwk = readPublicMembers(jwk)
@@ -82,7 +59,7 @@ function readEntry(jwk: JsonObject): UsableEntry | undefined {
   if (key === undefined) return undefined
   const kid = member(jwk, 'kid')
   return {
-    publicJwk,
+    thumbprint: thumbprintOf(publicJwk),
     kid: typeof kid === 'string' ? kid : undefined,
     prepared: new Map(algorithms.map(([name, rule]) => [name, prepare(key, rule)])),
   }
@@ -104,6 +81,17 @@ function permits(jwk: JsonObject, name: Algorithm, rule: AlgorithmRule): boolean
     (operations === undefined || (Array.isArray(operations) && operations.includes('verify'))) &&
     (alg === undefined || alg === name)
   )
+}
+
+/**
+ * The key's identity. Its members are required ones alone, in one spelling; they only have to be put in order.
+ *
+ * @see RFC 7638 section 3
+ */
+function thumbprintOf(publicJwk: PublicJwk): string {
+  const members = Object.entries(publicJwk).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const json = JSON.stringify(Object.fromEntries(members))
+  return createHash('sha256').update(json).digest('base64url')
 }
 
 /** Takes the public members alone: a private key published by mistake never becomes a key object. */

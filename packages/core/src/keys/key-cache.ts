@@ -6,7 +6,7 @@ import { keyAttempts, type KeysMessage } from '../diagnostics.ts'
 import { AuthError } from '../errors.ts'
 import { type Clock, elapsed, type Instant, instant } from '../time.ts'
 import { badDocument, type FetchFailure, type JsonDocument, withDeadline } from './fetch-json.ts'
-import { identifyKeys, readKeyDocument } from './jwk.ts'
+import { readKeyDocument } from './jwk.ts'
 import {
   type Caller,
   countUntried,
@@ -118,11 +118,9 @@ export function followKeys(
     if (answer.failure !== undefined) return answer
     const document = readKeyDocument(answer.value)
     if (document === undefined) return badDocument('the document is neither a JWK nor a JWK set')
-    const keys = await identifyKeys(document)
-    if (keys.length === 0) return badDocument('the document has no usable key')
-    const { bare, skipped } = document
+    if (document.keys.length === 0) return badDocument('the document has no usable key')
     const { cacheControl, age } = answer
-    return { keys, bare, skipped, maxAge: lifetime(policy.maxAge, cacheControl, age, spread) }
+    return { ...document, maxAge: lifetime(policy.maxAge, cacheControl, age, spread) }
   }
 
   function ringAt(moment: Instant): FetchedRing | undefined {

@@ -1,6 +1,7 @@
-import type { JsonObject } from '../json.ts'
-import { identifyKeys, readKeyDocument } from './jwk.ts'
-import type { KeyRing, KeySource } from './key-source.ts'
+import type { JSONWebKeySet, JWK } from 'jose'
+
+import { readKeyDocument } from './jwk.ts'
+import type { KeySource } from './key-source.ts'
 
 /**
  * Public keys already in hand: one JSON Web Key or a JWK set. They are used until the process ends.
@@ -8,15 +9,13 @@ import type { KeyRing, KeySource } from './key-source.ts'
  * @throws TypeError if there is no usable key among them.
  * @see RFC 7517 sections 4 and 5
  */
-export function localKeys(jwkOrJwks: JsonObject): KeySource {
-  const document = readKeyDocument(jwkOrJwks)
-  if (document === undefined) throw new TypeError('localKeys: neither a JWK nor a JWK set')
-  if (document.entries.length === 0) throw new TypeError('localKeys: there is no usable public key')
-  let ring: KeyRing | undefined
-  const identified = identifyKeys(document)
+export function localKeys(jwkOrJwks: Readonly<JWK> | Readonly<JSONWebKeySet>): KeySource {
+  const ring = readKeyDocument(jwkOrJwks)
+  if (ring === undefined) throw new TypeError('localKeys: neither a JWK nor a JWK set')
+  if (ring.keys.length === 0) throw new TypeError('localKeys: there is no usable public key')
   return {
     now: () => ({ wall: 0, monotonic: 0 }),
-    current: () => ring ?? identified.then((keys) => (ring ??= { keys, bare: document.bare })),
+    current: () => ring,
     suspect: async () => undefined,
   }
 }

@@ -101,7 +101,7 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
  *
  * @throws TypeError, without the URL: it may hold credentials.
  */
-export function checkUrl(factory: string, url: string | URL, allowInsecure: boolean): string {
+function checkUrl(factory: string, url: string | URL, allowInsecure: boolean): string {
   const complaint = urlComplaint(String(url), allowInsecure)
   if (complaint !== undefined) throw new TypeError(`${factory}: the URL ${complaint}`)
   const parsed = new URL(url)
