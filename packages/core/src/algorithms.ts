@@ -81,7 +81,7 @@ export function checkAlgorithm(alg: unknown, allowed: readonly Algorithm[]): Alg
  */
 export function checkAlgorithmList(names: readonly Algorithm[]): readonly Algorithm[] {
   const unreadable = isTextList(names)
-  if (unreadable !== undefined) throw new TypeError(`algorithms ${unreadable}`)
+  if (unreadable !== undefined) throw new TypeError(`createVerifier: algorithms ${unreadable}`)
   for (const name of names) {
     if (!ALGORITHMS.has(name)) throw new TypeError(complaint(name))
   }
@@ -92,7 +92,7 @@ function complaint(name: unknown): string {
   const known = [...ALGORITHMS.keys()]
   const meant = known.find((candidate) => simplified(candidate) === simplified(String(name)))
   const advice = meant === undefined ? `choose from ${known.join(', ')}` : `did you mean ${meant}?`
-  return `algorithms: ${JSON.stringify(name)} is not supported, ${advice}`
+  return `createVerifier: algorithms: ${JSON.stringify(name)} is not supported, ${advice}`
 }
 
 /** Brings the spellings that services use ("RSA512", "rs-512") to one form. */

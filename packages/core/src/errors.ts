@@ -165,10 +165,11 @@ export class AuthError extends Error {
 
   constructor(...args: AuthErrorArguments) {
     const [code, reason, options = {}] = args
+    const message = describe(code, reason)
     // A refusal is an answer, not a fault: a stack would cost more than the signature, Koa would print it and Express show it.
     const limit = Error.stackTraceLimit
     Reflect.set(Error, 'stackTraceLimit', 0)
-    super(describe(code, reason), 'cause' in options ? { cause: options.cause } : {})
+    super(message, 'cause' in options ? { cause: options.cause } : {})
     Reflect.set(Error, 'stackTraceLimit', limit)
     this.code = code
     this.reason = reason
@@ -239,11 +240,15 @@ function headersOf(
   return {
     // An outage is ours: the client's credentials are not at fault, so it is not asked for others.
     ...(isOutage
-      ? { 'Retry-After': String(Math.max(1, Math.ceil(options.retryAfter ?? 1))) }
+      ? { 'Retry-After': String(wholeSeconds(options.retryAfter)) }
       : { 'WWW-Authenticate': challengeOf(code, reason, options) }),
     'Cache-Control': 'no-store',
     ...(options.respond === 'problem' ? { 'Content-Type': 'application/problem+json' } : {}),
   }
+}
+
+function wholeSeconds(retryAfter = 1): number {
+  return Number.isFinite(retryAfter) ? Math.max(1, Math.ceil(retryAfter)) : 1
 }
 
 /** @see RFC 9457 section 3 */

@@ -8,8 +8,8 @@ const MAX_DEPTH = 32
  * Reads octets as one JSON object, or answers `undefined`.
  *
  * Stricter than `JSON.parse`, because two parsers that read one text differently are an attack: valid UTF-8 without a
- * byte order mark, no duplicate member at the top level, no member named `__proto__`, no number that a double cannot
- * hold, at most 32 levels. What it returns is frozen to the last of them.
+ * byte order mark, no duplicate member at the top level, no member named `__proto__`, no number too large for a
+ * double, at most 32 levels. What it returns is frozen to the last of them.
  *
  * @see RFC 7515 section 4; RFC 7519 section 7.2; RFC 8259 section 8.1
  */

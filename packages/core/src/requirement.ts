@@ -19,7 +19,7 @@ export type ClaimValue = string | number | boolean
 const SCOPE = /^[\u0021\u0023-\u005B\u005D-\u007E]+(?: [\u0021\u0023-\u005B\u005D-\u007E]+)*$/
 
 /**
- * Requires every scope of a space-separated list, in the claim `scope` (a text) or `scp` (a text or a list).
+ * Requires every scope of a space-separated list. The claims `scope` and `scp` grant them, as a text or as a list.
  *
  * @throws TypeError if the list is not one of scope tokens with single spaces between them.
  * @see RFC 6749 section 3.3; RFC 8693 section 4.2
@@ -41,8 +41,8 @@ export function scope(scopes: string): Requirement {
 }
 
 /**
- * Requires a value of a claim: one of the values given, or one that the predicate answers `true` for.
- * A claim that is a list needs to contain such a value.
+ * Requires a value of a claim: one of those given, as which a list that contains it counts as well, or what a function,
+ * given the whole value, answers `true` for.
  *
  * @param name A claim's name, or the path of names to a nested one.
  * @throws TypeError if the name or the values are not of these forms.
@@ -51,7 +51,7 @@ export function claim(
   name: string | readonly string[],
   expected: ClaimValue | readonly ClaimValue[] | ((value: unknown) => boolean),
 ): Requirement {
-  const path: readonly string[] = typeof name === 'string' ? [name] : name
+  const path: readonly string[] = [name].flat()
   if (!isListOf(path, (part) => typeof part === 'string')) {
     throw new TypeError('claim: the name must be a string or a list of strings')
   }

@@ -4,7 +4,10 @@ export interface Clock {
   now(): number
   /** Seconds since some fixed moment, never set back. */
   monotonic(): number
-  /** Calls `fn` once, `seconds` from now; the answer cancels it. */
+  /**
+   * Calls `fn` once, `seconds` from now; the answer cancels it. Used only while somebody waits or an attempt is under way,
+   * and cancelled then: so it may keep the process alive, which an await that is still open needs.
+   */
   after(seconds: number, fn: () => void): () => void
 }
 

@@ -1,6 +1,6 @@
 import { type Algorithm, checkAlgorithm, checkAlgorithmList } from './algorithms.ts'
 import type { Auth, Header } from './auth.ts'
-import { checkClaims, checkType, type ClaimRules, couldBeAccepted } from './claims.ts'
+import { checkClaims, checkType, type ClaimRules, couldBeAccepted, isOfType } from './claims.ts'
 import { verdicts } from './diagnostics.ts'
 import { AuthError } from './errors.ts'
 import { member } from './json.ts'
@@ -154,7 +154,9 @@ export function createVerifier(options: VerifierOptions): Verifier {
       candidates(ring).find((key) => isSignedBy(key, algorithm, parsed))
     const ring = await keys.current(caller)
     if (findProof(ring) !== undefined) return
-    const couldBe = () => couldBeAccepted(parsed.encodedPayload, rules, clock.now())
+    const couldBe = () =>
+      isOfType(parsed.header.typ, type) &&
+      couldBeAccepted(parsed.encodedPayload, rules, clock.now())
     const suspicion = { token, ring, couldBeAccepted: couldBe, findProof }
     if ((await keys.suspect(suspicion, caller)) !== undefined) return
     const reason = candidates(ring).length === 0 ? 'unknown_key' : 'signature'

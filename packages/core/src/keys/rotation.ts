@@ -258,7 +258,10 @@ function announcedAge(cacheControl: string | null, age: string | null): number |
 /** Seconds that the endpoint asks for, at most 60. RFC 9110 section 10.2.3: seconds or a date. */
 function retryAfter(header: string | null, wallNow: number): number {
   if (header === null) return 0
-  const asked = /^\d+$/.test(header.trim()) ? Number(header) : Date.parse(header) / 1000 - wallNow
+  const text = header.trim()
+  // Not everything else is a date: `Date.parse` would read "-5" as one.
+  const date = /^[A-Z][a-z]+, /.test(text) ? Date.parse(text) : NaN
+  const asked = /^\d+$/.test(text) ? Number(text) : date / 1000 - wallNow
   return Number.isNaN(asked) ? 0 : Math.max(0, Math.min(asked, MAX_RETRY_AFTER))
 }
 

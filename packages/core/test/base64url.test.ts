@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest'
+
+import { decodeBase64url, isBase64url } from '../src/base64url.ts'
+
+const ALPHABET = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_')
+
+describe('the last character', () => {
+  test.each([
+    { name: 'two characters: four endings leave no stray bit', start: 'A', accepted: 'AQgw' },
+    { name: 'six characters: the same four', start: '_-zZ9', accepted: 'AQgw' },
+    { name: 'three characters: sixteen endings', start: 'AA', accepted: 'AEIMQUYcgkosw048' },
+    { name: 'seven characters: the same sixteen', start: '_-zZ90', accepted: 'AEIMQUYcgkosw048' },
+    { name: 'four characters: every ending', start: 'AAA', accepted: ALPHABET.join('') },
+    { name: 'eight characters: every ending', start: '_-zZ90a', accepted: ALPHABET.join('') },
+    { name: 'one character: none', start: '', accepted: '' },
+    { name: 'five characters: none', start: 'AAAA', accepted: '' },
+  ])('$name', ({ start, accepted }) => {
+    expect(ALPHABET.filter((last) => isBase64url(start + last)).join('')).toBe(accepted)
+  })
+
+  test.each(['A', 'AA', 'AAA'])('after %j only the spelling that an encoder writes', (start) => {
+    const canonical = ALPHABET.filter(
+      (last) => Buffer.from(start + last, 'base64url').toString('base64url') === start + last,
+    )
+    expect(ALPHABET.filter((last) => isBase64url(start + last))).toEqual(canonical)
+  })
+})
+
+// Each has a length and an ending that would be right, so that the alphabet alone decides.
+test.each([
+  { name: 'nothing', text: '' },
+  { name: 'two characters of padding', text: 'QQ==' },
+  { name: 'one character of padding', text: 'QUI=' },
+  { name: 'nothing but padding', text: '====' },
+  { name: 'padding in the middle', text: 'QQ==QUJD' },
+  { name: 'a space in front', text: ' UJD' },
+  { name: 'a space at the end', text: 'QUJ ' },
+  { name: 'a space inside', text: 'QU D' },
+  { name: 'a line feed at the end', text: 'QUJ\n' },
+  { name: 'a line feed after a whole text', text: 'QUJDRE\nQ' },
+  { name: 'a line feed in front', text: '\nUJD' },
+  { name: 'a carriage return and a line feed', text: 'QU\r\n' },
+  { name: 'a tab', text: 'QU\tD' },
+  { name: 'a no-break space', text: 'QU\u00A0D' },
+  { name: 'a line separator', text: 'QUJ\u2028' },
+  { name: 'NUL', text: 'QUJ\0' },
+  { name: 'the plus of base64', text: 'QU+D' },
+  { name: 'the slash of base64', text: 'QU/D' },
+  { name: 'a dot', text: 'QU.D' },
+  { name: 'a percent escape', text: 'Q%4A' },
+  { name: 'U+0141, whose low octet is an A', text: '\u0141UJD' },
+  { name: 'a full-width A', text: '\uFF21UJD' },
+  { name: 'a letter outside the BMP', text: 'QU\u{1D400}' },
+  { name: 'a Latin-1 letter', text: 'QUJ\u00E9' },
+])('$name is refused', ({ text }) => {
+  expect(isBase64url(text)).toBe(false)
+})
+
+test('whatever an encoder writes is accepted and decodes to the same octets', () => {
+  const octets = Buffer.from(Array.from({ length: 256 }, (_, at) => (at * 167 + 13) % 256))
+  for (let size = 1; size <= octets.length; size++) {
+    const part = octets.subarray(0, size)
+    const text = part.toString('base64url')
+    expect(isBase64url(text)).toBe(true)
+    expect(decodeBase64url(text)).toEqual(part)
+  }
+})
+
+test('both letters of the URL-safe alphabet decode', () => {
+  expect(decodeBase64url('-_-_')).toEqual(Buffer.from([0xfb, 0xff, 0xbf]))
+})

@@ -1,0 +1,220 @@
+import { describe, expect, test } from 'vitest'
+
+import { parseBearer, type RequestHeaders } from '../src/bearer.ts'
+import { AuthError } from '../src/errors.ts'
+
+const CHALLENGE_WITHOUT_CODE = 'Bearer realm="api"'
+const MISSING_HEADER = { code: 'missing_token', reason: 'missing_header', status: 401 }
+const OTHER_SCHEME = { code: 'missing_token', reason: 'other_scheme', status: 401 }
+const MALFORMED_HEADER = { code: 'invalid_request', reason: 'malformed_header', status: 400 }
+const REPEATED_HEADER = { code: 'invalid_request', reason: 'repeated_header', status: 400 }
+
+function withHeader(value: string): RequestHeaders {
+  return { rawHeaders: ['Host', 'api.example', 'Authorization', value], headers: {} }
+}
+
+function refusalOf(request: RequestHeaders): AuthError {
+  try {
+    parseBearer(request)
+  } catch (error) {
+    if (error instanceof AuthError) return error
+    throw error
+  }
+  throw new Error('nothing was refused')
+}
+
+describe('one token after Bearer', () => {
+  test.each([
+    { name: 'a token of three parts', value: 'Bearer aaa.bbb.ccc', token: 'aaa.bbb.ccc' },
+    { name: 'the scheme in lower case', value: 'bearer abc', token: 'abc' },
+    { name: 'the scheme in upper case', value: 'BEARER abc', token: 'abc' },
+    { name: 'the scheme in mixed case', value: 'bEaReR abc', token: 'abc' },
+    { name: 'several spaces', value: `Bearer${' '.repeat(9)}abc`, token: 'abc' },
+    { name: 'every character of b64token', value: 'Bearer azAZ09-._~+/', token: 'azAZ09-._~+/' },
+    { name: 'equals signs at the end', value: 'Bearer abc==', token: 'abc==' },
+    { name: 'a token that is one character', value: 'Bearer a', token: 'a' },
+    { name: 'a token that is called Bearer', value: 'Bearer Bearer', token: 'Bearer' },
+  ])('$name is found', ({ value, token }) => {
+    expect(parseBearer(withHeader(value))).toBe(token)
+  })
+
+  test.each([
+    { name: 'nothing after the scheme', value: 'Bearer' },
+    { name: 'one space after the scheme', value: 'Bearer ' },
+    { name: 'many spaces after the scheme', value: `Bearer${' '.repeat(100_000)}` },
+    { name: 'two words', value: 'Bearer a b' },
+    { name: 'two schemes', value: 'Bearer Bearer abc' },
+    { name: 'a space at the end', value: 'Bearer abc ' },
+    { name: 'a space in front', value: ' Bearer abc' },
+    { name: 'a tab after the scheme', value: 'Bearer\tabc' },
+    { name: 'a tab among spaces', value: 'Bearer \tabc' },
+    { name: 'a tab at the end', value: 'Bearer abc\t' },
+    { name: 'a no-break space after the scheme', value: 'Bearer\u00A0abc' },
+    { name: 'a no-break space among spaces', value: 'Bearer \u00A0abc' },
+    { name: 'a no-break space at the end', value: 'Bearer abc\u00A0' },
+    { name: 'a line feed at the end', value: 'Bearer abc\n' },
+    { name: 'a folded line', value: 'Bearer\r\n abc' },
+    { name: 'a NUL', value: 'Bearer abc\0' },
+    { name: 'a Latin-1 letter at the end', value: 'Bearer abc\u00FC' },
+    { name: 'a Latin-1 letter inside', value: 'Bearer a\u00E9c' },
+    { name: 'a letter beyond Latin-1', value: 'Bearer \u0141bc' },
+    { name: 'a comma at the end', value: 'Bearer abc,' },
+    { name: 'a comma in front', value: 'Bearer ,abc' },
+    { name: 'a list of two', value: 'Bearer abc, Bearer def' },
+    { name: 'a list of two without spaces', value: 'Bearer abc,Bearer def' },
+    { name: 'a list with another scheme', value: 'Bearer abc, Basic def' },
+    { name: 'a semicolon at the end', value: 'Bearer abc;' },
+    { name: 'quotes', value: 'Bearer "abc"' },
+    { name: 'a parameter', value: 'Bearer token="abc"' },
+    { name: 'an equals sign inside', value: 'Bearer a=b' },
+    { name: 'equals signs alone', value: 'Bearer ==' },
+    { name: 'no space after the scheme', value: 'Bearer=abc' },
+    { name: 'a colon after the scheme', value: 'Bearer: abc' },
+    { name: 'a comma after the scheme', value: 'Bearer, abc' },
+  ])('$name is malformed', ({ value }) => {
+    expect(refusalOf(withHeader(value))).toMatchObject(MALFORMED_HEADER)
+  })
+
+  test('a malformed header gets 400 and what is wrong with it', () => {
+    const error = refusalOf(withHeader('Bearer a b'))
+    expect(error.status).toBe(400)
+    expect(error.headers['WWW-Authenticate']).toBe(
+      'Bearer realm="api", error="invalid_request", ' +
+        'error_description="The Authorization header must be Bearer, a space and one token"',
+    )
+  })
+})
+
+describe('a value without a scheme', () => {
+  test.each([
+    { name: 'nothing', value: '' },
+    { name: 'spaces', value: '   ' },
+    { name: 'a comma', value: ',' },
+    { name: 'six commas before the scheme', value: ',,,,,, Bearer' },
+    { name: 'a quote', value: '"Bearer abc"' },
+    { name: 'a Latin-1 letter in front', value: '\u00FCBearer abc' },
+    { name: 'a no-break space in front', value: '\u00A0Bearer abc' },
+    { name: 'a byte order mark in front', value: '\uFEFFBearer abc' },
+    { name: 'a tab after another scheme', value: 'Basic\tabc' },
+    { name: 'a comma after another scheme', value: 'Basic, abc' },
+    { name: 'a Latin-1 letter in the scheme', value: 'Bearer\u00E9 abc' },
+  ])('$name is malformed', ({ value }) => {
+    expect(refusalOf(withHeader(value))).toMatchObject(MALFORMED_HEADER)
+  })
+})
+
+describe('another scheme is as good as no token', () => {
+  test.each([
+    { name: 'Basic', value: 'Basic YWRhOnNlY3JldA==' },
+    { name: 'Digest with its parameters', value: 'Digest username="ada", realm="api"' },
+    { name: 'DPoP', value: 'DPoP abc' },
+    { name: 'Negotiate without credentials', value: 'Negotiate' },
+    { name: 'a scheme that begins like Bearer', value: 'Bearerx abc' },
+    { name: 'a scheme that Bearer begins with', value: 'Bear abc' },
+    { name: 'a scheme that ends like Bearer', value: 'xBearer abc' },
+    { name: 'a token without a scheme', value: 'aaa.bbb.ccc' },
+    { name: 'a scheme of every character of tchar', value: "!#$%&'*+-.^_`|~09azAZ abc" },
+  ])('$name', ({ value }) => {
+    const error = refusalOf(withHeader(value))
+    expect(error).toMatchObject(OTHER_SCHEME)
+    expect(error.headers['WWW-Authenticate']).toBe(CHALLENGE_WITHOUT_CODE)
+  })
+})
+
+describe('where the header is looked for', () => {
+  test('no header: the challenge has no error code', () => {
+    const error = refusalOf({ rawHeaders: ['Host', 'api.example'], headers: {} })
+    expect(error).toMatchObject(MISSING_HEADER)
+    expect(error.headers['WWW-Authenticate']).toBe(CHALLENGE_WITHOUT_CODE)
+  })
+
+  test.each(['Authorization', 'authorization', 'AUTHORIZATION', 'aUTHORIZATIOn'])(
+    'its name may be written %s',
+    (name) => {
+      expect(parseBearer({ rawHeaders: [name, 'Bearer abc'], headers: {} })).toBe('abc')
+    },
+  )
+
+  test.each([
+    { name: 'a longer name', header: 'X-Authorization' },
+    { name: 'a name for proxies', header: 'Proxy-Authorization' },
+    { name: 'a name with a space', header: 'Authorization ' },
+    { name: 'a cookie', header: 'Cookie' },
+  ])('$name is another header', ({ header }) => {
+    const request = { rawHeaders: [header, 'Bearer abc'], headers: {} }
+    expect(refusalOf(request)).toMatchObject(MISSING_HEADER)
+  })
+
+  test('the value of a header is not taken for a name', () => {
+    const request = {
+      rawHeaders: ['X-Name', 'Authorization', 'X-Other', 'Bearer abc'],
+      headers: {},
+    }
+    expect(refusalOf(request)).toMatchObject(MISSING_HEADER)
+  })
+
+  test('a name without a value is no header', () => {
+    expect(refusalOf({ rawHeaders: ['Authorization'], headers: {} })).toMatchObject(MISSING_HEADER)
+  })
+
+  test.each([
+    { name: 'twice the same', values: ['Bearer abc', 'Bearer abc'] },
+    { name: 'two tokens', values: ['Bearer abc', 'Bearer def'] },
+    { name: 'another scheme first', values: ['Basic abc', 'Bearer def'] },
+    { name: 'another scheme last', values: ['Bearer abc', 'Basic def'] },
+    { name: 'an empty one first', values: ['', 'Bearer abc'] },
+    { name: 'a malformed one last', values: ['Bearer abc', 'Bearer a b'] },
+    { name: 'no bearer at all', values: ['Basic abc', 'Basic abc'] },
+    { name: 'three', values: ['Bearer a', 'Bearer b', 'Bearer c'] },
+  ])('repeated is repeated: $name', ({ values }) => {
+    const names = ['Authorization', 'AUTHORIZATION', 'authorization']
+    const rawHeaders = values.flatMap((value, at) => [names[at] ?? '', value, 'Accept', '*/*'])
+    expect(refusalOf({ rawHeaders, headers: {} })).toMatchObject(REPEATED_HEADER)
+  })
+
+  test('a repeated header gets 400 and what is wrong with it', () => {
+    const rawHeaders = ['Authorization', 'Bearer a', 'authorization', 'Bearer b']
+    const error = refusalOf({ rawHeaders, headers: { authorization: 'Bearer a' } })
+    expect(error.status).toBe(400)
+    expect(error.headers['WWW-Authenticate']).toBe(
+      'Bearer realm="api", error="invalid_request", ' +
+        'error_description="The request must have one Authorization header"',
+    )
+  })
+
+  test('what was received counts, not what the platform made of it', () => {
+    const headers = { authorization: 'Bearer merged' }
+    expect(parseBearer({ rawHeaders: ['authorization', 'Bearer raw'], headers })).toBe('raw')
+    expect(refusalOf({ rawHeaders: [], headers })).toMatchObject(MISSING_HEADER)
+  })
+})
+
+describe('a mock without the headers as received', () => {
+  test('its merged header serves', () => {
+    expect(parseBearer({ headers: { authorization: 'Bearer abc' } })).toBe('abc')
+    expect(parseBearer({ rawHeaders: undefined, headers: { authorization: 'Bearer abc' } })).toBe(
+      'abc',
+    )
+  })
+
+  test('a list of one serves', () => {
+    expect(parseBearer({ headers: { authorization: ['Bearer abc'] } })).toBe('abc')
+  })
+
+  test.each([
+    { name: 'no header', headers: {} },
+    { name: 'an undefined one', headers: { authorization: undefined } },
+    { name: 'an empty list', headers: { authorization: [] } },
+  ])('$name is a missing header', ({ headers }) => {
+    expect(refusalOf({ headers })).toMatchObject(MISSING_HEADER)
+  })
+
+  test('a list of two is a repeated header', () => {
+    const headers = { authorization: ['Bearer abc', 'Bearer abc'] }
+    expect(refusalOf({ headers })).toMatchObject(REPEATED_HEADER)
+  })
+
+  test('an empty text is malformed', () => {
+    expect(refusalOf({ headers: { authorization: '' } })).toMatchObject(MALFORMED_HEADER)
+  })
+})
