@@ -141,11 +141,24 @@ export function followKeys(
 
   /** What there is after one attempt, be it this caller's or one under way. */
   async function firstRing(caller: Caller): Promise<KeyRing> {
+    // Before the wait begins, so that the attempt's deadline comes before the caller's.
     const attempt = flight ?? (maySend('age', caller.arrived) ? start('age') : undefined)
     if (attempt !== undefined) await room.wait(caller, async () => await attempt)
+    else if (isPaced(caller.arrived))
+      await room.wait(caller, async () => await pacedAttempt(caller))
     const ring = ringAt(now())
     if (ring === undefined) throw unavailable('age')
     return ring
+  }
+
+  /** Whether only the pace keeps an attempt from starting: a clock that jumped can leave no ring right after a success. */
+  function isPaced(moment: Instant): boolean {
+    return turn(state.pace, 'age', moment) === 'wait' && unprovenToken(state) === 'refused'
+  }
+
+  async function pacedAttempt(caller: Caller): Promise<void> {
+    await slot('age', caller.arrived)
+    await (flight ?? (maySend('age', now()) ? start('age') : undefined))
   }
 
   function maySend(trigger: Trigger, moment: Instant): boolean {

@@ -1,0 +1,770 @@
+import {
+  createTestIssuer,
+  type ManualClock,
+  manualClock,
+  type TestIssuer,
+  type TokenOptions,
+} from '@portcullis/testing'
+import { describe, expect, test } from 'vitest'
+
+import {
+  createVerifier,
+  remoteKeys,
+  type RemoteKeysOptions,
+  type VerifierOptions,
+} from '../../src/index.ts'
+
+// The sequences of events that could break the cache, each by its name. Time is virtual, and so is the endpoint.
+
+type PublicJwk = TestIssuer['publicJwk']
+
+const [A, B, C, stranger] = await Promise.all([issuer(), issuer(), issuer(), issuer()])
+
+/** A key endpoint that answers when it is told to. */
+interface Endpoint {
+  /** What it serves, and how. */
+  document: unknown
+  headers: Record<string, string>
+  mode: 'up' | 'down' | 'hanging'
+  /** When requests came: monotonic seconds. */
+  readonly requests: number[]
+  /** Lets the oldest request that hangs have an answer: what is served now, or what is given. */
+  release: (document?: unknown) => void
+}
+
+interface World {
+  readonly clock: ManualClock
+  readonly endpoint: Endpoint
+  readonly keys: ReturnType<typeof remoteKeys>
+  /** The verdict on a token: `accepted`, or the reason of the refusal. */
+  readonly verdict: (token: string, signal?: AbortSignal) => Promise<string>
+  /** The status code of the refusal, with `Retry-After`. */
+  readonly refusal: (token: string) => Promise<string>
+}
+
+function world(options: RemoteKeysOptions = {}, rules: Partial<VerifierOptions> = {}): World {
+  const clock = manualClock()
+  const held: ((document: unknown) => void)[] = []
+  const endpoint: Endpoint = {
+    document: A.publicJwk,
+    headers: {},
+    mode: 'up',
+    requests: [],
+    release: (document) => held.shift()?.(document ?? endpoint.document),
+  }
+  const keys = remoteKeys('https://auth.test/tokenservice/pubkey.json', {
+    clock,
+    async fetch() {
+      endpoint.requests.push(clock.monotonic())
+      const { headers, mode } = endpoint
+      if (mode === 'down') return new Response(null, { status: 500, headers })
+      if (mode === 'up') return Response.json(endpoint.document, { headers })
+      return await new Promise((resolve) => {
+        held.push((document) => {
+          resolve(Response.json(document, { headers }))
+        })
+      })
+    },
+    ...options,
+  })
+  const verifier = createVerifier({ keys, issuer: null, audience: null, clock, ...rules })
+  const judge = async (token: string, signal?: AbortSignal) =>
+    await verifier.verify(token, { signal }).then(
+      () => ({ reason: 'accepted', status: 200, headers: {} }),
+      (error: unknown) => error as { reason: string; status: number; headers: object },
+    )
+  return {
+    clock,
+    endpoint,
+    keys,
+    verdict: async (token, signal) => (await judge(token, signal)).reason,
+    async refusal(token) {
+      const { status, headers } = await judge(token)
+      return [status, ...Object.entries(headers).filter(([name]) => name === 'Retry-After')].join(
+        ' ',
+      )
+    },
+  }
+}
+
+async function issuer(): Promise<TestIssuer> {
+  return await createTestIssuer({ clock: manualClock(), lifetime: 100_000 })
+}
+
+/** A token with a number of its own, for as long as the longest test. */
+async function tokenOf(from: TestIssuer, claims: TokenOptions['claims'] = {}): Promise<string> {
+  return await from.token({ claims: { jti: String(Math.random()), ...claims } })
+}
+
+const [oldToken, newToken, forged] = await Promise.all([tokenOf(A), tokenOf(B), tokenOf(stranger)])
+
+describe('a cold start', () => {
+  test('1,000 concurrent verifications: 1 request, and all are accepted', async () => {
+    const { endpoint, verdict } = world()
+    const verdicts = await Promise.all(
+      Array.from({ length: 1000 }, async () => await verdict(oldToken)),
+    )
+    expect(new Set(verdicts)).toEqual(new Set(['accepted']))
+    expect(endpoint.requests).toHaveLength(1)
+  })
+
+  test('1,000 requests to a dead endpoint: one attempt for those who wait, then 503 at once', async () => {
+    const { clock, endpoint, refusal, keys } = world()
+    endpoint.mode = 'hanging'
+    const waiting = Array.from({ length: 1000 }, async () => await refusal(oldToken))
+    await clock.advance(5)
+    expect(new Set(await Promise.all(waiting)).size).toBe(1)
+    expect(await waiting[0]).toMatch(/^503 Retry-After,[12]$/)
+    expect(await refusal(oldToken)).toMatch(/^503 Retry-After,[12]$/)
+    expect(endpoint.requests).toHaveLength(1)
+    expect(keys.status()).toMatchObject({ freshness: 'empty', lastFailure: { reason: 'timeout' } })
+  })
+
+  test('a dead endpoint that comes back is used with the first attempt after', async () => {
+    const { clock, endpoint, verdict } = world()
+    endpoint.mode = 'down'
+    expect(await verdict(oldToken)).toBe('unreachable')
+    endpoint.mode = 'up'
+    await clock.advance(2)
+    expect(await verdict(oldToken)).toBe('accepted')
+  })
+
+  test('a forged token that starts the cold fetch is answered by it', async () => {
+    const { endpoint, verdict } = world()
+    expect(await verdict(forged)).toBe('signature')
+    expect(endpoint.requests).toHaveLength(1)
+  })
+})
+
+function withKid(jwk: PublicJwk, kid: string | undefined): PublicJwk {
+  const { kid: own, ...rest } = jwk
+  if (kid === undefined || own === undefined) return rest
+  return { ...rest, kid: kid === 'own' ? own : kid }
+}
+
+describe('a rotation', () => {
+  test.each<[string, (jwk: PublicJwk) => unknown, string | undefined]>([
+    ['bare key, new kid', (jwk) => jwk, 'own'],
+    ['bare key, same kid', (jwk) => withKid(jwk, 'k'), 'k'],
+    ['bare key, no kid', (jwk) => withKid(jwk, undefined), undefined],
+    ['set, new kid', (jwk) => ({ keys: [jwk] }), 'own'],
+    ['set, same kid', (jwk) => ({ keys: [withKid(jwk, 'k')] }), 'k'],
+    ['set, no kid', (jwk) => ({ keys: [withKid(jwk, undefined)] }), undefined],
+  ])(
+    '%s: the first new token is accepted, with 1 request, and old ones are not',
+    async (_title, documentOf, kid) => {
+      const { clock, endpoint, verdict } = world()
+      const tokenWith = async (from: TestIssuer) =>
+        await from.token(
+          kid === undefined ? { omit: ['kid'] } : kid === 'own' ? {} : { header: { kid } },
+        )
+      endpoint.document = documentOf(A.publicJwk)
+      const old = await tokenWith(A)
+      expect(await verdict(old)).toBe('accepted')
+      await clock.advance(60)
+      endpoint.document = documentOf(B.publicJwk)
+      expect(await verdict(await tokenWith(B))).toBe('accepted')
+      expect(endpoint.requests).toHaveLength(2)
+      expect(await verdict(old)).toMatch(/^(?:signature|unknown_key)$/)
+      expect(endpoint.requests).toHaveLength(2)
+    },
+  )
+
+  test('an older flight lands with the old key while a new-key token waits: one further attempt', async () => {
+    const { clock, endpoint, verdict } = world()
+    await verdict(oldToken)
+    await clock.advance(400)
+    endpoint.mode = 'hanging'
+    expect(await verdict(oldToken)).toBe('accepted') // stale: the refresh is under way behind it
+    await clock.advance(0.5)
+    const waiting = verdict(newToken)
+    endpoint.document = B.publicJwk
+    await clock.advance(0.1)
+    endpoint.release(A.publicJwk)
+    endpoint.mode = 'up'
+    await clock.advance(1)
+    expect(await waiting).toBe('accepted')
+    expect(endpoint.requests).toEqual([0, 400, 401])
+  })
+
+  test('an older flight that brings the new key is enough', async () => {
+    const { clock, endpoint, verdict } = world()
+    await verdict(oldToken)
+    await clock.advance(400)
+    endpoint.mode = 'hanging'
+    await verdict(oldToken)
+    await clock.advance(0.5)
+    const waiting = verdict(newToken)
+    await clock.advance(0.1)
+    endpoint.release(B.publicJwk)
+    expect(await waiting).toBe('accepted')
+    expect(endpoint.requests).toHaveLength(2)
+  })
+
+  test('a stray forged token half a second before: the first new-key token waits for the next slot', async () => {
+    const { clock, endpoint, verdict } = world()
+    await verdict(oldToken)
+    await clock.advance(60)
+    expect(await verdict(forged)).toBe('signature')
+    await clock.advance(0.5)
+    endpoint.document = B.publicJwk
+    await clock.advance(0.1)
+    const waiting = verdict(newToken)
+    await clock.advance(0.39)
+    expect(endpoint.requests).toHaveLength(2)
+    await clock.advance(0.02)
+    expect(await waiting).toBe('accepted')
+    expect(endpoint.requests).toHaveLength(3)
+  })
+
+  test('3,000 waiting requests at a rotation: 1 request, and all are accepted', async () => {
+    const { clock, endpoint, verdict } = world()
+    await verdict(oldToken)
+    await clock.advance(60)
+    endpoint.mode = 'hanging'
+    const waiting = Array.from({ length: 3000 }, async () => await verdict(newToken))
+    await clock.advance(0.1)
+    endpoint.release(B.publicJwk)
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['accepted']))
+    expect(endpoint.requests).toHaveLength(2)
+  })
+
+  test('a refresh that lands between the keys and the check of one token is not missed, even when it may not ask', async () => {
+    const { clock, endpoint, verdict, keys } = world()
+    await verdict(oldToken)
+    await clock.advance(60)
+    for (const count of [1, 2, 3]) {
+      await verdict(await tokenOf(stranger))
+      await clock.advance(2 ** count)
+    }
+    await verdict(await tokenOf(stranger))
+    endpoint.mode = 'hanging'
+    await clock.advance(1)
+    const refreshed = keys.refresh()
+    await clock.advance(0.1)
+    endpoint.release(B.publicJwk)
+    const racing = verdict(newToken) // the ring it takes is the old one; the new one lands before it is tried
+    await refreshed
+    expect(await racing).toBe('accepted')
+    expect(await verdict(oldToken)).toBe('signature')
+  })
+
+  test('a key signed with before it is published: 401 until it is, then 200 without a wait', async () => {
+    const { clock, endpoint, verdict } = world()
+    await verdict(oldToken)
+    await clock.advance(60)
+    expect(await verdict(newToken)).toBe('signature')
+    endpoint.document = B.publicJwk
+    await clock.advance(20)
+    expect(await verdict(newToken)).toBe('signature') // it has asked, and was answered
+    expect(await verdict(await tokenOf(B))).toBe('accepted')
+    expect(await verdict(newToken)).toBe('accepted')
+  })
+})
+
+describe('forged tokens', () => {
+  test('10,000 with random kids, then 10,000 with a known one: a few requests, and nobody genuine waits', async () => {
+    const { clock, endpoint, verdict } = world()
+    endpoint.document = { keys: [A.publicJwk] }
+    await verdict(oldToken)
+    await clock.advance(60)
+    const [, payload, signature] = forged.split('.')
+    const known = A.publicJwk.kid
+    const forgedWith = (kid: string | undefined) =>
+      [
+        Buffer.from(JSON.stringify({ alg: 'RS512', kid })).toString('base64url'),
+        payload,
+        signature,
+      ].join('.')
+    const verdicts: Promise<string>[] = []
+    const genuine: string[] = []
+    for (let second = 0; second < 100; second++) {
+      for (let count = 0; count < 200; count++) {
+        verdicts.push(verdict(forgedWith(second < 50 ? String(Math.random()) : known)))
+      }
+      genuine.push(await verdict(oldToken))
+      await clock.advance(1)
+    }
+    expect(new Set(genuine)).toEqual(new Set(['accepted']))
+    await clock.advance(20)
+    expect(new Set(await Promise.all(verdicts))).toEqual(new Set(['unknown_key', 'signature']))
+    const asked = endpoint.requests.filter((time) => time >= 60)
+    expect(asked.filter((time) => time < 61)).toHaveLength(1)
+    expect(asked.filter((time) => time < 61.5).length).toBeLessThanOrEqual(2)
+    expect(asked.filter((time) => time >= 90 && time < 150).length).toBeLessThanOrEqual(5)
+  })
+
+  test('a rotation in the middle of a flood heals within 15 s, with no old-key token refused before', async () => {
+    const { clock, endpoint, verdict } = world()
+    await verdict(oldToken)
+    const flood = async (seconds: number) => {
+      for (let step = 0; step < seconds * 4; step++) {
+        void verdict(await tokenOf(stranger))
+        await clock.advance(0.25)
+      }
+    }
+    await flood(60)
+    expect(await verdict(oldToken)).toBe('accepted')
+    endpoint.document = B.publicJwk
+    await flood(15.5)
+    expect(await verdict(newToken)).toBe('accepted')
+  })
+
+  test.each<[string, Partial<VerifierOptions>, TokenOptions]>([
+    ['expired', {}, { expiresIn: -600 }],
+    ['not yet valid', {}, { notBefore: 600 }],
+    ['of a wrong issuer', { issuer: 'https://issuer.test' }, {}],
+    ['of a wrong audience', { audience: 'api' }, {}],
+    ['of a wrong type', { type: 'at+jwt' }, {}],
+    ['with a payload that is no JSON', {}, { payload: 'text' }],
+    ['of an algorithm that is not listed', { algorithms: ['RS256'] }, {}],
+  ])('a token %s asks for nothing, however often', async (_title, rules, options) => {
+    const { clock, endpoint, verdict, keys } = world({}, rules)
+    await keys.refresh()
+    for (let count = 0; count < 20; count++) {
+      await clock.advance(1)
+      expect(await verdict(await stranger.token({ ...options, header: { n: count } }))).not.toBe(
+        'accepted',
+      )
+    }
+    expect(endpoint.requests).toHaveLength(1)
+  })
+
+  test('the same one asks once in a lifetime of the keys', async () => {
+    const { clock, endpoint, verdict } = world({ maxAge: 600 })
+    await verdict(oldToken)
+    for (let count = 0; count < 50; count++) {
+      await clock.advance(10)
+      expect(await verdict(forged)).toBe('signature')
+    }
+    expect(endpoint.requests).toEqual([0, 10])
+  })
+
+  test('a client that polls with a token of another environment does not delay a rotation', async () => {
+    const { clock, endpoint, verdict } = world()
+    await verdict(oldToken)
+    for (let count = 0; count < 60; count++) {
+      await clock.advance(10)
+      expect(await verdict(forged)).toBe('signature')
+    }
+    await clock.advance(5)
+    endpoint.document = B.publicJwk
+    const requests = endpoint.requests.length
+    expect(await verdict(newToken)).toBe('accepted')
+    expect(endpoint.requests.length - requests).toBe(1)
+  })
+
+  test('16 MiB of them wait, the next is told at once to come again', async () => {
+    const { clock, endpoint, verdict, refusal } = world({}, { maxTokenSize: 65_536 })
+    await verdict(oldToken)
+    await clock.advance(60)
+    endpoint.mode = 'hanging'
+    const large = await tokenOf(stranger, { filler: 'x'.repeat(40_000) })
+    const fit = Math.floor((16 * 1024 * 1024) / large.length)
+    const waiting = Array.from({ length: fit }, async () => await verdict(large))
+    await clock.advance(0.1)
+    expect(await refusal(large)).toBe('503 Retry-After,1')
+    expect(await verdict(oldToken)).toBe('accepted')
+    endpoint.release()
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['signature']))
+    await clock.advance(60)
+    endpoint.mode = 'up'
+    expect(await verdict(newToken)).toBe('signature') // there is room again
+  })
+})
+
+describe('tokens of an old key', () => {
+  test.each([
+    ['with iat', {}],
+    ['without iat', { omit: ['iat'] }],
+  ])(
+    '%s, for an hour after the rotation: hardly a request beyond the regular ones',
+    async (_title, options) => {
+      const { clock, endpoint, verdict } = world()
+      await verdict(oldToken)
+      await clock.advance(60)
+      endpoint.document = B.publicJwk
+      expect(await verdict(newToken)).toBe('accepted')
+      const before = endpoint.requests.length
+      for (let count = 0; count < 360; count++) {
+        await clock.advance(10)
+        expect(await verdict(await A.token({ ...options, claims: { jti: String(count) } }))).toBe(
+          'signature',
+        )
+        expect(await verdict(newToken)).toBe('accepted')
+      }
+      const regular = Math.ceil(3600 / 270)
+      expect(endpoint.requests.length - before).toBeLessThanOrEqual(regular + 5)
+    },
+  )
+})
+
+describe('two keys', () => {
+  test('served in turn, without overlap: each document decides', async () => {
+    const { clock, endpoint, verdict } = world()
+    for (const [document, good, bad] of [
+      [A.publicJwk, oldToken, newToken],
+      [B.publicJwk, newToken, oldToken],
+      [A.publicJwk, oldToken, newToken],
+    ] as const) {
+      await clock.advance(400)
+      endpoint.document = document
+      await verdict(good)
+      await clock.advance(0)
+      expect(await verdict(good)).toBe('accepted')
+      expect(await verdict(bad)).toBe('signature')
+    }
+  })
+
+  test('served in turn, with overlap: both are trusted', async () => {
+    const { clock, endpoint, verdict, keys } = world({ overlap: 600 })
+    for (const document of [A.publicJwk, B.publicJwk, A.publicJwk, B.publicJwk]) {
+      endpoint.document = document
+      await keys.refresh()
+      await clock.advance(100)
+    }
+    const requests = endpoint.requests.length
+    expect(await verdict(oldToken)).toBe('accepted')
+    expect(await verdict(newToken)).toBe('accepted')
+    expect(endpoint.requests).toHaveLength(requests)
+  })
+
+  test('an overlap ends by the clock, not by the next document', async () => {
+    const { clock, endpoint, verdict, keys } = world({ overlap: 60, maxAge: 3000 })
+    await verdict(oldToken)
+    await clock.advance(10)
+    endpoint.document = B.publicJwk
+    await keys.refresh()
+    await clock.advance(59)
+    expect(await verdict(oldToken)).toBe('accepted')
+    await clock.advance(2)
+    expect(await verdict(oldToken)).toBe('signature')
+    expect(keys.status().retired).toEqual([A.publicJwk.kid])
+    expect(endpoint.requests).toHaveLength(2)
+  })
+
+  test('a balancer that goes back to the old key: it is trusted again, and the other is not', async () => {
+    const { clock, endpoint, verdict, keys } = world()
+    await verdict(oldToken)
+    for (const document of [B.publicJwk, A.publicJwk]) {
+      await clock.advance(10)
+      endpoint.document = document
+      await keys.refresh()
+    }
+    expect(await verdict(oldToken)).toBe('accepted')
+    expect(await verdict(newToken)).toBe('signature')
+  })
+})
+
+describe('documents', () => {
+  test.each([
+    ['a set without keys', { keys: [] }],
+    ['the same modulus, re-published with use: enc', { ...A.publicJwk, use: 'enc' }],
+    ['an empty object', {}],
+  ])('%s is a failed attempt: the ring in use stays', async (_title, document) => {
+    const { clock, endpoint, verdict, keys } = world()
+    await verdict(oldToken)
+    await clock.advance(400)
+    endpoint.document = document
+    await verdict(oldToken)
+    await clock.advance(0)
+    expect(keys.status()).toMatchObject({
+      freshness: 'stale',
+      lastFailure: { reason: 'bad_document' },
+    })
+    expect(await verdict(oldToken)).toBe('accepted')
+    expect(await verdict(newToken)).toBe('bad_document')
+  })
+
+  test('a key that a set re-publishes for encryption has left', async () => {
+    const { clock, endpoint, verdict, keys } = world()
+    await verdict(oldToken)
+    await clock.advance(10)
+    endpoint.document = { keys: [{ ...A.publicJwk, use: 'enc' }, B.publicJwk] }
+    await keys.refresh()
+    expect(await verdict(oldToken)).toBe('unknown_key')
+    expect(keys.status()).toMatchObject({ retired: [A.publicJwk.kid], skippedKeys: 1 })
+  })
+
+  test('one modulus listed twice for two algorithms is trusted for both', async () => {
+    const { endpoint, verdict } = world({}, { algorithms: ['RS256', 'RS512'] })
+    endpoint.document = {
+      keys: [
+        { ...A.publicJwk, kid: '256', alg: 'RS256' },
+        { ...A.publicJwk, kid: '512', alg: 'RS512' },
+      ],
+    }
+    expect(await verdict(await A.token({ header: { kid: '512' } }))).toBe('accepted')
+    expect(await verdict(await A.token({ header: { kid: '256' } }))).toBe('unknown_key')
+  })
+
+  test('max-age=60 with Age: 4000 is fresh for a minute', async () => {
+    const { clock, endpoint, verdict, keys } = world()
+    endpoint.headers = { 'cache-control': 'max-age=60', age: '4000' }
+    await verdict(oldToken)
+    expect(keys.status().freshness).toBe('fresh')
+    await clock.advance(53)
+    expect(keys.status().freshness).toBe('fresh')
+    await clock.advance(14)
+    expect(keys.status().freshness).toBe('stale')
+  })
+
+  test('more keys than are tried are reported', async () => {
+    const { endpoint, keys } = world()
+    const many = await Promise.all(
+      Array.from({ length: 10 }, async () => (await issuer()).publicJwk),
+    )
+    endpoint.document = { keys: many }
+    await keys.refresh()
+    expect(keys.status()).toMatchObject({ untriedKeys: 2, skippedKeys: 0 })
+  })
+})
+
+describe('clocks', () => {
+  test('a wall clock an hour fast at the fetch, and corrected after, makes no key look younger', async () => {
+    const { clock, verdict, keys } = world()
+    const right = clock.now()
+    clock.set(right + 3600)
+    await verdict(oldToken)
+    clock.set(right)
+    await clock.advance(331)
+    expect(keys.status().freshness).toBe('stale')
+  })
+
+  test('a laptop that slept asks before it trusts', async () => {
+    const { clock, endpoint, verdict } = world()
+    await verdict(oldToken)
+    await clock.advance(10)
+    clock.set(clock.now() + 8 * 3600)
+    endpoint.document = B.publicJwk
+    expect(await verdict(oldToken)).toBe('signature')
+    expect(endpoint.requests).toEqual([0, 10])
+  })
+
+  test('a laptop that slept right after the fetch waits for the next slot', async () => {
+    const { clock, endpoint, verdict } = world()
+    await verdict(oldToken)
+    clock.set(clock.now() + 8 * 3600)
+    const pending = Promise.all([verdict(oldToken), verdict(oldToken)])
+    await clock.advance(1)
+    expect(await pending).toEqual(['accepted', 'accepted'])
+    expect(endpoint.requests).toEqual([0, 1])
+  })
+})
+
+describe('an endpoint that is down, with keys known', () => {
+  test.each(['down', 'hanging'] as const)(
+    '%s for an hour: every genuine token is accepted at once',
+    async (mode) => {
+      const { clock, endpoint, verdict, refusal } = world()
+      await verdict(oldToken)
+      endpoint.mode = mode
+      const start = clock.monotonic()
+      const waits: number[] = []
+      while (clock.monotonic() < start + 3600) {
+        const asked = clock.monotonic()
+        let answered: number | undefined
+        const pending = verdict(oldToken).then((word) => {
+          answered = clock.monotonic()
+          expect(word).toBe('accepted')
+        })
+        await clock.advance(1)
+        if (answered === undefined) await clock.advance(5)
+        await pending
+        waits.push((answered ?? Infinity) - asked)
+      }
+      // A ring that is stale has seen the failure already; nobody waits, not even at the expiry.
+      expect(Math.max(...waits)).toBe(0)
+      const attempts = endpoint.requests.slice(1)
+      const settled = attempts.filter((time) => time > start + 500)
+      const gaps = settled.slice(1).map((time, at) => time - (settled[at] ?? 0))
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(24)
+      expect(attempts.length).toBeLessThanOrEqual(160)
+      const pending = refusal(newToken)
+      await clock.advance(6)
+      expect(await pending).toMatch(/^503 Retry-After,\d+$/)
+    },
+  )
+
+  test('an expired ring waits for one attempt, and for no second one', async () => {
+    const { clock, endpoint, verdict } = world()
+    await verdict(oldToken)
+    await clock.advance(1000)
+    endpoint.mode = 'hanging'
+    let answers = 0
+    const pending = verdict(oldToken).then((word) => {
+      answers += 1
+      return word
+    })
+    await clock.advance(4.9)
+    expect(answers).toBe(0)
+    await clock.advance(0.2)
+    expect(await pending).toBe('accepted')
+    await clock.advance(60)
+    expect(await verdict(oldToken)).toBe('accepted')
+    expect(endpoint.requests).toHaveLength(3)
+  })
+
+  test('longer than maxAge + staleIfError: 503 for all, and the first good answer heals', async () => {
+    const { clock, endpoint, verdict, refusal } = world()
+    await verdict(oldToken)
+    endpoint.mode = 'down'
+    for (let count = 0; count < 66; count++) {
+      await clock.advance(60)
+      await verdict(oldToken)
+    }
+    expect(await refusal(oldToken)).toMatch(/^503 Retry-After,\d+$/)
+    endpoint.mode = 'up'
+    await clock.advance(40)
+    expect(await verdict(oldToken)).toBe('accepted')
+  })
+
+  test('new-key tokens are told 503, old-key tokens of a retired key 401', async () => {
+    const { clock, endpoint, verdict, keys } = world()
+    await verdict(oldToken)
+    await clock.advance(10)
+    endpoint.document = B.publicJwk
+    await keys.refresh()
+    endpoint.mode = 'down'
+    await clock.advance(10)
+    const newest = await tokenOf(C)
+    expect(await verdict(newest)).toBe('unreachable')
+    expect(await verdict(newest)).toBe('unreachable')
+    expect(await verdict(oldToken)).toBe('signature')
+    endpoint.mode = 'up'
+    endpoint.document = C.publicJwk
+    await clock.advance(10)
+    expect(await verdict(newest)).toBe('accepted') // that it has asked in vain is not held against it
+  })
+})
+
+describe('a slow endpoint', () => {
+  test('while stale, no verification waits', async () => {
+    const { clock, endpoint, verdict } = world()
+    await verdict(oldToken)
+    await clock.advance(400)
+    endpoint.mode = 'hanging'
+    for (let count = 0; count < 20; count++) {
+      expect(await verdict(oldToken)).toBe('accepted')
+      await clock.advance(0.1)
+    }
+    endpoint.release()
+    expect(endpoint.requests).toHaveLength(2)
+  })
+
+  test('a caller who gives up leaves the others waiting, and gets its own reason', async () => {
+    const { clock, endpoint, verdict } = world()
+    endpoint.mode = 'hanging'
+    const controller = new AbortController()
+    const impatient = createVerdict(controller.signal)
+    const patient = verdict(oldToken)
+    await clock.advance(0.1)
+    controller.abort(new Error('gone'))
+    await expect(impatient).resolves.toBe(undefined)
+    endpoint.release()
+    expect(await patient).toBe('accepted')
+    expect(endpoint.requests).toHaveLength(1)
+
+    async function createVerdict(signal: AbortSignal): Promise<string | undefined> {
+      return await verdict(oldToken, signal)
+    }
+  })
+
+  test('a caller who has given up before does not wait at all', async () => {
+    const { clock, endpoint, keys } = world()
+    endpoint.mode = 'hanging'
+    const verifier = createVerifier({ keys, issuer: null, audience: null, clock })
+    const gone = new Error('gone')
+    await expect(verifier.verify(oldToken, { signal: AbortSignal.abort(gone) })).rejects.toBe(gone)
+    await expect(
+      verifier.verify(await tokenOf(A), { signal: AbortSignal.abort(gone) }),
+    ).rejects.toBe(gone)
+  })
+
+  test('a suspicion waits no longer than the timeout', async () => {
+    const { clock, endpoint, verdict, refusal } = world()
+    await verdict(oldToken)
+    await clock.advance(400)
+    endpoint.mode = 'hanging'
+    await verdict(oldToken)
+    await clock.advance(3)
+    const pending = refusal(newToken)
+    await clock.advance(5)
+    expect(await pending).toMatch(/^503 Retry-After,[12]$/)
+  })
+})
+
+describe('refresh', () => {
+  test('from a webhook during a flight: it is followed by one more', async () => {
+    const { clock, endpoint, verdict, keys } = world()
+    await verdict(oldToken)
+    await clock.advance(400)
+    endpoint.mode = 'hanging'
+    await verdict(oldToken)
+    await clock.advance(0.2)
+    endpoint.document = B.publicJwk
+    const calls = Promise.all([keys.refresh(), keys.refresh()])
+    endpoint.release(A.publicJwk)
+    endpoint.mode = 'up'
+    await clock.advance(1)
+    await calls
+    expect(endpoint.requests).toEqual([0, 400, 401])
+    expect(await verdict(newToken)).toBe('accepted')
+    expect(endpoint.requests).toHaveLength(3)
+  })
+
+  test('rejects when the attempt fails, and at once while the endpoint is left alone', async () => {
+    const { clock, endpoint, keys } = world()
+    endpoint.mode = 'down'
+    await expect(keys.refresh()).rejects.toMatchObject({ code: 'keys_unavailable' })
+    await clock.advance(2)
+    await expect(keys.refresh()).rejects.toMatchObject({ reason: 'unreachable' })
+    await expect(keys.refresh()).rejects.toMatchObject({ code: 'keys_unavailable' })
+    expect(endpoint.requests).toHaveLength(2)
+  })
+})
+
+describe('status', () => {
+  test('says what there is before, during and after the first attempt', async () => {
+    const { clock, endpoint, verdict, keys } = world()
+    expect(keys.status()).toMatchObject({
+      freshness: 'empty',
+      thumbprints: [],
+      fetching: false,
+      nextAttempt: 0,
+    })
+    endpoint.mode = 'hanging'
+    const pending = verdict(oldToken)
+    await clock.advance(0)
+    expect(keys.status()).toMatchObject({ freshness: 'empty', fetching: true })
+    endpoint.release()
+    await pending
+    const { maxAge = 0, ...status } = keys.status()
+    expect(status).toMatchObject({
+      freshness: 'fresh',
+      age: 0,
+      thumbprints: [A.publicJwk.kid],
+      retired: [],
+      fetching: false,
+      lastFailure: undefined,
+      withdrawnKeyTrust: { endpointUp: maxAge + 300, endpointDown: maxAge + 3600 },
+    })
+    expect(maxAge).toBeGreaterThanOrEqual(270)
+    expect(maxAge).toBeLessThanOrEqual(330)
+  })
+
+  test('names the last failure, and never the URL', async () => {
+    const { clock, endpoint, verdict, keys } = world()
+    endpoint.mode = 'down'
+    await verdict(oldToken)
+    await clock.advance(0.5)
+    const status = keys.status()
+    expect(status.lastFailure).toEqual({
+      reason: 'unreachable',
+      detail: 'the answer had status 500',
+      age: 0.5,
+    })
+    expect(status.nextAttempt).toBeGreaterThan(0.2)
+    expect(JSON.stringify(status)).not.toContain('auth.test')
+  })
+})
