@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+
+import { remoteKeys } from '../../src/index.ts'
+
+describe('the URL', () => {
+  test.each([
+    'https://auth.test/tokenservice/pubkey.json',
+    'http://127.0.0.1:4010/key',
+    'http://localhost/key',
+    'http://[::1]:80/key',
+    new URL('https://auth.test/key'),
+  ])('may be %s', (url) => {
+    expect(() => remoteKeys(url)).not.toThrow()
+  })
+
+  test.each<[string, string, RegExp]>([
+    ['without TLS beyond the loopback', 'http://auth.test/key', /https: \(allowInsecure: true/],
+    [
+      'that only looks like the loopback',
+      'http://127.0.0.1.evil.test/key',
+      /must begin with https:/,
+    ],
+    ['in a file', 'file:///key.json', /must begin with https:/],
+    ['that holds its data', 'data:application/json,{}', /must begin with https:/],
+    ['with credentials', 'https://user:canary@auth.test/key', /must not contain credentials/],
+    ['that is none', 'canary', /cannot be read/],
+    ['that is missing', undefined as unknown as string, /cannot be read/],
+  ])('%s is refused at start-up, and not shown', (_title, url, message) => {
+    expect(() => remoteKeys(url)).toThrow(TypeError)
+    expect(() => remoteKeys(url)).toThrow(message)
+    expect(() => remoteKeys(url)).not.toThrow(/canary/)
+  })
+
+  test('without TLS is taken where that is stated', () => {
+    expect(() => remoteKeys('http://auth.test/key', { allowInsecure: true })).not.toThrow()
+  })
+
+  test('is asked for without its fragment', async () => {
+    const asked: string[] = []
+    const keys = remoteKeys('https://auth.test/key?a=b#c', {
+      fetch: async (url) => {
+        asked.push(url)
+        return await Promise.resolve(new Response(null, { status: 404 }))
+      },
+    })
+    await expect(keys.refresh()).rejects.toMatchObject({ reason: 'unreachable' })
+    expect(asked).toEqual(['https://auth.test/key?a=b'])
+  })
+})
+
+describe('the options', () => {
+  test.each<[string, object]>([
+    ['a misspelt one', { maxage: 60 }],
+    ['milliseconds', { timeout: 5000 }],
+    ['no time at all', { timeout: 0 }],
+    ['a negative age', { maxAge: -1 }],
+    ['an endless age', { maxAge: Infinity }],
+    ['an endless overlap', { overlap: Infinity }],
+    ['text for a number', { staleIfError: '3600' }],
+    ['a number that is none', { staleWhileRevalidate: NaN }],
+    ['a fetch that is none', { fetch: 'fetch' }],
+    ['half a clock', { clock: { now: () => 0 } }],
+    ['text for a boolean', { allowInsecure: 'true' }],
+  ])('are refused at start-up: %s', (_title, options) => {
+    const name = Object.keys(options)[0] ?? ''
+    const act = () => remoteKeys('https://auth.test/key', options)
+    expect(act).toThrow(TypeError)
+    expect(act).toThrow(`remoteKeys: ${name === 'maxage' ? 'unknown option "maxage"' : name}`)
+  })
+})
