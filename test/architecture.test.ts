@@ -72,7 +72,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'testing/clock': [],
   'testing/issuer': ['jose'],
   'testing/token-service': ['listen'],
-  'testing/listen': ['node:events', 'node:http'],
+  'testing/listen': ['node:events', 'node:http', 'node:stream', 'node:stream/promises'],
 }
 
 const sources = globSync('packages/*/src/**/*.ts', { cwd: root }).toSorted()

@@ -1,7 +1,14 @@
 import type { Auth } from './auth.ts'
 import { parseBearer, type RequestHeaders } from './bearer.ts'
 import { AuthError, type PresentationOptions } from './errors.ts'
-import { checkOptions, isBoolean, isFunction, type OptionCheck, oneOf } from './options.ts'
+import {
+  checkOptions,
+  hasMethods,
+  isBoolean,
+  isFunction,
+  type OptionCheck,
+  oneOf,
+} from './options.ts'
 import { checkRequirements, type Requirement } from './requirement.ts'
 import type { Verifier } from './verifier.ts'
 
@@ -46,7 +53,7 @@ export function checkGuardOptions(
   options: object,
   more: Readonly<Record<string, OptionCheck>> = {},
 ): void {
-  if (typeof verifier !== 'object' || verifier === null || !('verify' in verifier)) {
+  if (!hasMethods(verifier, 'verify')) {
     throw new TypeError('authenticate: the first argument must be a verifier')
   }
   checkOptions('authenticate', options, {
@@ -125,7 +132,7 @@ export function getAuth(request: object, verifier?: Verifier): Auth {
 export function findAuth(request: object, verifier?: Verifier): Auth | undefined {
   const guard = withVerifier(guardOf(request), verifier)
   if (guard === undefined) {
-    throw new TypeError('findAuth: no guard with this verifier has seen the request')
+    throw new TypeError('no guard with this verifier has seen the request')
   }
   return guard.auth
 }
@@ -182,7 +189,7 @@ async function report<Request>(
   try {
     await onRefusal?.(error, request)
   } catch (fault) {
-    process.emitWarning(fault instanceof Error ? fault : String(fault))
+    process.emitWarning(fault instanceof Error ? fault : 'onRefusal failed')
   }
 }
 

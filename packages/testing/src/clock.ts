@@ -7,8 +7,8 @@ export interface ManualClock {
   /** Calls `fn` once the clock has moved that far; the answer cancels it. */
   after(seconds: number, fn: () => void): () => void
   /**
-   * Moves both times on. Timers fire in their order, each at its own time, and what they set going runs as far as it
-   * can before the clock moves further.
+   * Moves both times on. Timers fire in their order, each at its own time, and the promises that they resolve go on as
+   * far as they can, without waiting for I/O or for cryptography, before the clock moves further.
    */
   advance(seconds: number): Promise<void>
   /** Sets wall time alone, forward or back, as an administrator does or a machine that was suspended. */
@@ -22,6 +22,7 @@ interface Timer {
 
 /** @param start Wall time to begin with; by default 2026-01-01T00:00:00Z, so that every run is the same. */
 export function manualClock(start = 1_767_225_600): ManualClock {
+  checkFinite('manualClock', start)
   let monotonic = 0
   let offset = start
   let timers: readonly Timer[] = []
@@ -39,6 +40,7 @@ export function manualClock(start = 1_767_225_600): ManualClock {
     now: () => offset + monotonic,
     monotonic: () => monotonic,
     after(seconds, fn) {
+      checkFinite('after', seconds)
       const timer = { due: monotonic + seconds, fn }
       timers = [...timers, timer]
       return () => {
@@ -46,7 +48,8 @@ export function manualClock(start = 1_767_225_600): ManualClock {
       }
     },
     async advance(seconds) {
-      if (!(seconds >= 0)) throw new TypeError('advance: the seconds must be 0 or more')
+      checkFinite('advance', seconds)
+      if (seconds < 0) throw new TypeError('advance: time does not go back; see set')
       const until = monotonic + seconds
       await settle()
       for (let timer = nextTimer(until); timer !== undefined; timer = nextTimer(until)) {
@@ -59,10 +62,14 @@ export function manualClock(start = 1_767_225_600): ManualClock {
       monotonic = until
     },
     set(now) {
-      if (!Number.isFinite(now)) throw new TypeError('set: the time must be a finite number')
+      checkFinite('set', now)
       offset = now - monotonic
     },
   }
+}
+
+function checkFinite(name: string, seconds: number): void {
+  if (!Number.isFinite(seconds)) throw new TypeError(`${name}: the time must be a finite number`)
 }
 
 /** Lets every promise that can go on do so. */

@@ -53,7 +53,9 @@ export interface TestIssuer {
   bearer(options?: TokenOptions): Promise<{ authorization: string }>
 }
 
-/** Creates an issuer with a fresh key. It signs whatever it is asked to, sound or not: hence for tests alone. */
+/**
+ * Creates an issuer with a fresh key. It signs any claims, sound or not, with its own algorithm alone: for tests.
+ */
 export async function createTestIssuer({
   clock = { now: () => Date.now() / 1000 },
   issuer,

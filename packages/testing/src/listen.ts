@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 
 export interface ListenOptions {
   /**
@@ -33,11 +35,14 @@ export async function listen(
   const address = server.address()
   if (address === null || typeof address === 'string') throw new TypeError('listen: not a port')
 
+  let closed: Promise<unknown> | undefined
   async function close(): Promise<void> {
-    if (!server.listening) return
-    server.close()
-    server.closeAllConnections()
-    await once(server, 'close')
+    if (closed === undefined) {
+      closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+    }
+    await closed
   }
 
   return { url: `http://127.0.0.1:${address.port}`, close, [Symbol.asyncDispose]: close }
@@ -49,9 +54,10 @@ async function serve(
   response: ServerResponse,
 ): Promise<void> {
   const { status, headers, body } = await handle(await toRequest(request))
-  response.writeHead(status, Object.fromEntries(headers))
-  for await (const chunk of body ?? []) response.write(chunk)
-  response.end()
+  response.writeHead(status, [...headers].flat())
+  // A client that leaves ends the body, which may have no end of its own.
+  if (body === null) response.end()
+  else await pipeline(Readable.fromWeb(body), response)
 }
 
 async function toRequest(message: IncomingMessage): Promise<Request> {

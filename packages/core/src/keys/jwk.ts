@@ -108,7 +108,7 @@ function readPublicMembers(jwk: JsonObject): PublicJwk | undefined {
   if (rule === undefined || rule.kty === 'RSA') return undefined
   const x = readCoordinate(member(jwk, 'x'), rule.coordinateLength)
   if (x === undefined) return undefined
-  if (rule.kty === 'OKP') return { kty: 'OKP', crv: rule.crv, x }
+  if (rule.kty === 'OKP') return isSafeEdwards(x) ? { kty: 'OKP', crv: rule.crv, x } : undefined
   const y = readCoordinate(member(jwk, 'y'), rule.coordinateLength)
   return y === undefined ? undefined : { kty: 'EC', crv: rule.crv, x, y }
 }
@@ -128,6 +128,28 @@ function isSafeRsa(n: Buffer, e: Buffer): boolean {
     exponent >= 3 &&
     exponent % 2 === 1
   )
+}
+
+/** The y of the points of Ed25519 whose order is 1, 2, 4 or 8, as octets in hexadecimal. */
+const SMALL_ORDER = new Set([
+  `01${'00'.repeat(31)}`,
+  `ec${'ff'.repeat(30)}7f`,
+  '00'.repeat(32),
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+])
+
+/**
+ * With a point of small order anybody can sign, in versions of OpenSSL that Node still ships; the same goes for its
+ * spellings with a y of 2^255 - 19 or more.
+ *
+ * @see RFC 8032 section 5.1.3; RFC 8725 section 3.4
+ */
+function isSafeEdwards(x: string): boolean {
+  const y = decodeBase64url(x)
+  y.writeUInt8(y.readUInt8(31) & 0x7f, 31) // without the sign of the other coordinate
+  const isCanonical = y.readUInt8(0) < 0xed || !y.toString('hex').endsWith(`${'ff'.repeat(30)}7f`)
+  return isCanonical && !SMALL_ORDER.has(y.toString('hex'))
 }
 
 function isOdd(integer: Buffer): boolean {

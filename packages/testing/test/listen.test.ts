@@ -1,0 +1,189 @@
+import { EventEmitter, once } from 'node:events'
+import { get, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+
+import { describe, expect, test } from 'vitest'
+
+import { listen } from '../src/listen.ts'
+
+const MIB = 1024 * 1024
+
+/** Says what it was asked, as JSON. */
+async function echo(asked: Request): Promise<Response> {
+  const { pathname, search } = new URL(asked.url)
+  return Response.json({
+    method: asked.method,
+    path: `${pathname}${search}`,
+    type: asked.headers.get('content-type'),
+    names: asked.headers.get('x-name'),
+    body: await asked.text(),
+  })
+}
+
+describe('a request', () => {
+  test('arrives with its method, path, headers and body', async () => {
+    await using server = await listen(echo)
+    const response = await fetch(`${server.url}/a%20b?c=d`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain' },
+      body: 'größer',
+    })
+    expect(await response.json()).toEqual({
+      method: 'POST',
+      path: '/a%20b?c=d',
+      type: 'text/plain',
+      names: null,
+      body: 'größer',
+    })
+  })
+
+  test('of GET has no body', async () => {
+    await using server = await listen(echo)
+    const response = await fetch(`${server.url}/`)
+    expect(await response.json()).toMatchObject({ method: 'GET', path: '/', body: '' })
+  })
+
+  test('of HEAD is answered without one', async () => {
+    await using server = await listen(echo)
+    const response = await fetch(server.url, { method: 'HEAD' })
+    expect(response.status).toBe(200)
+    expect(await response.text()).toBe('')
+  })
+
+  test('with a repeated header arrives with all its values', async () => {
+    await using server = await listen(echo)
+    const sent = get(server.url, { headers: { 'x-name': ['one', 'two'] } })
+    const [response] = (await once(sent, 'response')) as [NodeJS.ReadableStream]
+    expect(JSON.parse(await text(response))).toMatchObject({ names: 'one, two' })
+  })
+
+  test('with a body of 1 MiB arrives', async () => {
+    await using server = await listen(
+      async (asked) => new Response(String((await asked.blob()).size)),
+    )
+    const response = await fetch(server.url, { method: 'POST', body: new Uint8Array(MIB) })
+    expect(await response.text()).toBe(String(MIB))
+  })
+
+  test('with a larger body never does: its connection is ended', async () => {
+    let handled = 0
+    await using server = await listen(async () => {
+      handled++
+      return await Promise.resolve(new Response())
+    })
+    const sent = request(server.url, { method: 'POST' })
+    sent.write(Buffer.alloc(MIB + 1))
+    const [error] = (await once(sent, 'error').catch((fault: unknown) => [fault])) as [unknown]
+    expect(error).toBeInstanceOf(Error)
+    expect(handled).toBe(0)
+  })
+})
+
+describe('an answer', () => {
+  test('arrives with its status, headers and body', async () => {
+    await using server = await listen(
+      async () =>
+        await Promise.resolve(
+          new Response('short and stout', { status: 418, headers: { 'x-kind': 'teapot' } }),
+        ),
+    )
+    const response = await fetch(server.url)
+    expect(response.status).toBe(418)
+    expect(response.headers.get('x-kind')).toBe('teapot')
+    expect(await response.text()).toBe('short and stout')
+  })
+
+  test('may have no body', async () => {
+    await using server = await listen(
+      async () => await Promise.resolve(new Response(null, { status: 204 })),
+    )
+    const response = await fetch(server.url)
+    expect(response.status).toBe(204)
+    expect(await response.text()).toBe('')
+  })
+
+  test('may come in chunks', async () => {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const part of ['one ', 'two']) controller.enqueue(new TextEncoder().encode(part))
+        controller.close()
+      },
+    })
+    await using server = await listen(async () => await Promise.resolve(new Response(body)))
+    expect(await (await fetch(server.url)).text()).toBe('one two')
+  })
+
+  test.each([
+    { name: 'an error', fault: new Error('broken') },
+    { name: 'something else', fault: 'broken' as unknown as Error },
+  ])('that fails with $name ends its own connection, and no other', async ({ fault }) => {
+    await using server = await listen(async (asked) =>
+      asked.url.endsWith('/broken') ? await Promise.reject(fault) : new Response('fine'),
+    )
+    await expect(fetch(`${server.url}/broken`)).rejects.toThrow('fetch failed')
+    expect(await (await fetch(server.url)).text()).toBe('fine')
+  })
+})
+
+describe('the server', () => {
+  test('listens on a free port of the loopback, another for each', async () => {
+    await using one = await listen(echo)
+    await using two = await listen(echo)
+    for (const { url } of [one, two]) expect(url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
+    expect(one.url).not.toBe(two.url)
+  })
+
+  test('listens on the port that is asked for', async () => {
+    const first = await listen(echo)
+    const port = Number(new URL(first.url).port)
+    await first.close()
+    await using second = await listen(echo, { port })
+    expect(second.url).toBe(first.url)
+    expect((await fetch(second.url)).status).toBe(200)
+  })
+
+  test('fails at once if the port is taken', async () => {
+    await using server = await listen(echo)
+    const port = Number(new URL(server.url).port)
+    await expect(listen(echo, { port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  })
+
+  test('once closed accepts no connection', async () => {
+    const server = await listen(echo)
+    await server.close()
+    const failure = fetch(server.url)
+    await expect(failure).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } })
+  })
+
+  test('closing ends connections, also one that waits for an answer', async () => {
+    const events = new EventEmitter()
+    const asked = once(events, 'asked')
+    const server = await listen(async () => {
+      events.emit('asked')
+      return await new Promise<never>(() => {})
+    })
+    const outcome = fetch(server.url).then(
+      () => 'answered',
+      () => 'ended',
+    )
+    await asked
+    await server.close()
+    expect(await outcome).toBe('ended')
+  })
+
+  test('can be closed twice', async () => {
+    const server = await listen(echo)
+    await server.close()
+    await expect(server.close()).resolves.toBeUndefined()
+  })
+
+  test('is closed by `await using`', async () => {
+    let url: string
+    {
+      await using server = await listen(echo)
+      url = server.url
+      expect((await fetch(url)).status).toBe(200)
+    }
+    await expect(fetch(url)).rejects.toThrow('fetch failed')
+  })
+})

@@ -1,0 +1,206 @@
+import { compactVerify, importJWK } from 'jose'
+import { describe, expect, test } from 'vitest'
+
+import { manualClock } from '../src/clock.ts'
+import { createTestIssuer } from '../src/issuer.ts'
+import { tokenService } from '../src/token-service.ts'
+
+const START = 1_767_225_600
+const FORM = 'application/x-www-form-urlencoded'
+
+const issuer = await createTestIssuer({ clock: manualClock() })
+const key = await importJWK(issuer.publicJwk)
+const service = tokenService(issuer)
+const tokenUrl = `${service.authUrl}/tokenservice/token/api`
+
+async function claimsOf(response: Response): Promise<unknown> {
+  const { payload } = await compactVerify(await response.text(), key)
+  return JSON.parse(new TextDecoder().decode(payload))
+}
+
+function logIn(loginId: string, password: string): RequestInit {
+  return { method: 'POST', body: new URLSearchParams({ loginId, password }) }
+}
+
+describe('the URLs', () => {
+  test('are those of the service, under a host that does not exist', () => {
+    expect(service.authUrl).toBe('https://auth.test')
+    expect(service.keyUrl).toBe('https://auth.test/tokenservice/pubkey.json')
+  })
+
+  test.each(['/', '/tokenservice', '/tokenservice/pubkey.json/', '/TokenService/pubkey.json'])(
+    '%s: 404',
+    async (path) => {
+      const response = await service.fetch(`${service.authUrl}${path}`)
+      expect(response.status).toBe(404)
+      expect(await response.text()).toBe('')
+    },
+  )
+
+  test('a query changes nothing', async () => {
+    expect((await service.fetch(`${service.keyUrl}?v=2`)).status).toBe(200)
+  })
+})
+
+describe('the key', () => {
+  test('is one bare JWK', async () => {
+    const response = await service.fetch(service.keyUrl)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(await response.json()).toEqual(issuer.publicJwk)
+  })
+
+  test.each([
+    { name: 'a URL', input: new URL(service.keyUrl) },
+    { name: 'a Request', input: new Request(service.keyUrl) },
+  ])('$name will do for a text', async ({ input }) => {
+    expect(await (await service.fetch(input)).json()).toEqual(issuer.publicJwk)
+  })
+
+  test.each(['POST', 'PUT', 'DELETE', 'HEAD'])('%s: 405, GET is allowed', async (method) => {
+    const response = await service.fetch(service.keyUrl, { method })
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')).toBe('GET')
+    expect(await response.text()).toBe('')
+  })
+})
+
+describe('a login', () => {
+  test('that is right brings a token, and nothing around it', async () => {
+    const response = await service.fetch(tokenUrl, logIn('demo', 'demo'))
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('text/plain')
+    expect(await claimsOf(response)).toEqual({ sub: 'demo', iat: START, exp: START + 300 })
+  })
+
+  test.each([
+    { name: 'wrong password', loginId: 'demo', password: 'wrong' },
+    { name: 'password in other case', loginId: 'demo', password: 'Demo' },
+    { name: 'empty password', loginId: 'demo', password: '' },
+    { name: 'unknown loginId', loginId: 'nobody', password: 'demo' },
+    { name: 'name that objects inherit', loginId: 'constructor', password: 'demo' },
+  ])('with a $name: 401 and no token', async ({ loginId, password }) => {
+    const response = await service.fetch(tokenUrl, logIn(loginId, password))
+    expect(response.status).toBe(401)
+    expect(await response.text()).toBe('')
+  })
+
+  test.each([
+    { name: 'loginId', body: 'password=demo' },
+    { name: 'password', body: 'loginId=demo' },
+    { name: 'everything', body: '' },
+    { name: 'the exact names', body: 'loginid=demo&Password=demo' },
+  ])('without $name: 400', async ({ body }) => {
+    const headers = { 'content-type': FORM }
+    const response = await service.fetch(tokenUrl, { method: 'POST', headers, body })
+    expect(response.status).toBe(400)
+    expect(await response.text()).toBe('')
+  })
+
+  test.each([
+    { name: 'JSON', type: 'application/json', status: 415 },
+    { name: 'text', type: 'text/plain', status: 415 },
+    { name: 'several parts', type: 'multipart/form-data; boundary=x', status: 415 },
+    { name: 'a type that begins alike', type: `${FORM}-2`, status: 415 },
+    { name: 'a form', type: FORM, status: 200 },
+    { name: 'a form in UTF-8', type: `${FORM};charset=UTF-8`, status: 200 },
+    { name: 'a form in capitals', type: `${FORM.toUpperCase()} ; charset=UTF-8`, status: 200 },
+  ])('as $name: $status', async ({ type, status }) => {
+    const headers = { 'content-type': type }
+    const body = 'loginId=demo&password=demo'
+    const response = await service.fetch(tokenUrl, { method: 'POST', headers, body })
+    expect(response.status).toBe(status)
+  })
+
+  test('without a content type: 415', async () => {
+    const body = new TextEncoder().encode('loginId=demo&password=demo')
+    const response = await service.fetch(tokenUrl, { method: 'POST', body })
+    expect(response.status).toBe(415)
+  })
+
+  test('with a form of 64 KiB is read, with a larger one: 413', async () => {
+    const headers = { 'content-type': FORM }
+    const form = 'loginId=demo&password=demo&more='
+    const body = form.padEnd(64 * 1024, 'x')
+    const post = { method: 'POST', headers }
+    expect((await service.fetch(tokenUrl, { ...post, body })).status).toBe(200)
+    expect((await service.fetch(tokenUrl, { ...post, body: `${body}x` })).status).toBe(413)
+  })
+
+  test.each(['GET', 'PUT', 'DELETE'])('by %s: 405, POST is allowed', async (method) => {
+    const response = await service.fetch(tokenUrl, { method })
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')).toBe('POST')
+  })
+
+  test('by GET with the credentials in the URL: 405', async () => {
+    const response = await service.fetch(`${tokenUrl}?loginId=demo&password=demo`)
+    expect(response.status).toBe(405)
+  })
+})
+
+describe('logins of one`s own', () => {
+  const logins = {
+    ada: { password: 'p&=ä ', claims: { scope: 'read', roles: ['admin'] }, lifetime: 60 },
+    bob: { password: 'b', claims: { sub: 'robert' } },
+    eve: { password: 'e', lifetime: -10 },
+  }
+  const own = tokenService(issuer, { logins })
+
+  test.each([
+    {
+      name: 'claims and a lifetime',
+      loginId: 'ada' as const,
+      claims: { sub: 'ada', scope: 'read', roles: ['admin'], iat: START, exp: START + 60 },
+    },
+    {
+      name: 'a subject that is not the loginId',
+      loginId: 'bob' as const,
+      claims: { sub: 'robert', iat: START, exp: START + 300 },
+    },
+    {
+      name: 'tokens that have expired',
+      loginId: 'eve' as const,
+      claims: { sub: 'eve', iat: START, exp: START - 10 },
+    },
+  ])('can have $name', async ({ loginId, claims }) => {
+    const response = await own.fetch(tokenUrl, logIn(loginId, logins[loginId].password))
+    expect(response.status).toBe(200)
+    expect(await claimsOf(response)).toEqual(claims)
+  })
+
+  test('take the place of the default one', async () => {
+    expect((await own.fetch(tokenUrl, logIn('demo', 'demo'))).status).toBe(401)
+    expect((await own.fetch(tokenUrl, logIn('ada', 'b'))).status).toBe(401)
+  })
+})
+
+describe('on a port', () => {
+  test('the same answers come over HTTP, under its own URLs', async () => {
+    await using listening = await service.listen()
+    expect(listening.authUrl).toBe(listening.url)
+    expect(listening.authUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect(listening.keyUrl).toBe(`${listening.url}/tokenservice/pubkey.json`)
+    expect(await (await fetch(listening.keyUrl)).json()).toEqual(issuer.publicJwk)
+    const url = `${listening.authUrl}/tokenservice/token/api`
+    expect(await claimsOf(await fetch(url, logIn('demo', 'demo')))).toMatchObject({ sub: 'demo' })
+    expect((await fetch(url, logIn('demo', 'wrong'))).status).toBe(401)
+    expect((await fetch(listening.url)).status).toBe(404)
+  })
+
+  test('it listens where it is told to, and no more once it is closed', async () => {
+    const first = await service.listen()
+    const port = Number(new URL(first.url).port)
+    await first.close()
+    await expect(fetch(first.keyUrl)).rejects.toThrow('fetch failed')
+    await using second = await service.listen({ port })
+    expect(second.url).toBe(first.url)
+  })
+
+  test('several can listen for one service', async () => {
+    await using one = await service.listen()
+    await using two = await service.listen()
+    expect(one.url).not.toBe(two.url)
+    expect((await fetch(two.keyUrl)).status).toBe(200)
+  })
+})
