@@ -359,11 +359,6 @@ describe('points of Ed25519 with which anybody can sign', () => {
     }
     return result
   }
-
-  function littleEndian(value: bigint): string {
-    const octets = Buffer.from(value.toString(16).padStart(64, '0'), 'hex').toReversed()
-    return Buffer.from(octets).toString('base64url')
-  }
 })
 
 describe('what a key may verify', () => {
@@ -437,3 +432,8 @@ describe('the identity', () => {
     ])
   })
 })
+
+function littleEndian(value: bigint): string {
+  const octets = Buffer.from(value.toString(16).padStart(64, '0'), 'hex').toReversed()
+  return Buffer.from(octets).toString('base64url')
+}
