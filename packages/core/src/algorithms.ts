@@ -18,22 +18,24 @@ export type Algorithm =
   | 'Ed25519'
 
 /** All that an algorithm fixes: the kind of key, how `node:crypto` is asked, and how long a signature is. */
-export type AlgorithmRule =
-  | {
-      readonly kty: 'RSA'
-      readonly hash: string
-      readonly padding: number
-      /** Octets of salt: as many as the hash has (RFC 7518 section 3.5). */
-      readonly saltLength?: number
-    }
-  | {
-      readonly kty: 'EC' | 'OKP'
-      readonly crv: string
-      readonly hash: string | null
-      /** Octets of a coordinate, which a JWK must spell out in full (RFC 7518 section 6.2.1.2). */
-      readonly coordinateLength: number
-      readonly signatureLength: number
-    }
+export type AlgorithmRule = RsaRule | EllipticRule
+
+interface RsaRule {
+  readonly kty: 'RSA'
+  readonly hash: string
+  readonly padding: number
+  /** Octets of salt: as many as the hash has (RFC 7518 section 3.5). */
+  readonly saltLength?: number
+}
+
+export interface EllipticRule {
+  readonly kty: 'EC' | 'OKP'
+  readonly crv: string
+  readonly hash: string | null
+  /** Octets of a coordinate, which a JWK must spell out in full (RFC 7518 section 6.2.1.2). */
+  readonly coordinateLength: number
+  readonly signatureLength: number
+}
 
 const PKCS1 = constants.RSA_PKCS1_PADDING
 const PSS = constants.RSA_PKCS1_PSS_PADDING
@@ -58,7 +60,7 @@ function elliptic(
   crv: string,
   hash: string | null,
   coordinateLength: number,
-): AlgorithmRule {
+): EllipticRule {
   return { kty, crv, hash, coordinateLength, signatureLength: 2 * coordinateLength }
 }
 

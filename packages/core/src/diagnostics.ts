@@ -36,8 +36,8 @@ export interface VerifyMessage {
 }
 
 // A subscriber that throws does so outside of here: Node makes it an uncaught exception of its own.
-export const keyAttempts = typed<KeysMessage>('portcullis:keys')
-export const verdicts = typed<VerifyMessage>('portcullis:verify')
+export const keyAttempts: TypedChannel<KeysMessage> = typed<KeysMessage>('portcullis:keys')
+export const verdicts: TypedChannel<VerifyMessage> = typed<VerifyMessage>('portcullis:verify')
 
 interface TypedChannel<Message> {
   /** Builds and publishes a message, if anybody subscribes. */

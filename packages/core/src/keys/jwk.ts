@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 
-import { type Algorithm, type AlgorithmRule, ALGORITHMS } from '../algorithms.ts'
+import { type Algorithm, type AlgorithmRule, ALGORITHMS, type EllipticRule } from '../algorithms.ts'
 import { decodeBase64url, isBase64url } from '../base64url.ts'
 import { isJsonObject, type JsonObject, member } from '../json.ts'
 import type { PreparedKey, VerificationKey } from './key-source.ts'
@@ -52,16 +52,18 @@ function readEntries(entries: readonly unknown[]): { keys: VerificationKey[]; sk
 
 function readEntry(jwk: JsonObject): VerificationKey | undefined {
   const algorithms = [...ALGORITHMS].filter(([name, rule]) => permits(jwk, name, rule))
-  if (algorithms.length === 0) return undefined
-  const publicJwk = readPublicMembers(jwk)
-  if (publicJwk === undefined) return undefined
-  const key = importKey(publicJwk)
-  if (key === undefined) return undefined
+  const [first] = algorithms
+  if (first === undefined) return undefined
+  const [, kind] = first
+  const publicJwk = kind.kty === 'RSA' ? readRsa(jwk) : readElliptic(jwk, kind)
+  const key = publicJwk === undefined ? undefined : importKey(publicJwk)
+  if (publicJwk === undefined || key === undefined) return undefined
   const kid = member(jwk, 'kid')
+  const modulusOctets = publicJwk.kty === 'RSA' ? decodeBase64url(publicJwk.n).length : 0
   return {
     thumbprint: thumbprintOf(publicJwk),
     kid: typeof kid === 'string' ? kid : undefined,
-    prepared: new Map(algorithms.map(([name, rule]) => [name, prepare(key, rule)])),
+    prepared: new Map(algorithms.map(([name, rule]) => [name, prepare(key, rule, modulusOctets)])),
   }
 }
 
@@ -94,18 +96,16 @@ function thumbprintOf(publicJwk: PublicJwk): string {
   return createHash('sha256').update(json).digest('base64url')
 }
 
-/** Takes the public members alone: a private key published by mistake never becomes a key object. */
-function readPublicMembers(jwk: JsonObject): PublicJwk | undefined {
-  if (member(jwk, 'kty') === 'RSA') {
-    const n = readInteger(member(jwk, 'n'), MAX_MODULUS_BITS / 8)
-    const e = readInteger(member(jwk, 'e'), MAX_EXPONENT_OCTETS)
-    if (n === undefined || e === undefined || !isSafeRsa(n, e)) return undefined
-    return { kty: 'RSA', n: n.toString('base64url'), e: e.toString('base64url') }
-  }
-  // `permits` has found an entry for this kty and crv, so there is one.
-  const crv = member(jwk, 'crv')
-  const rule = [...ALGORITHMS.values()].find((each) => each.kty !== 'RSA' && each.crv === crv)
-  if (rule === undefined || rule.kty === 'RSA') return undefined
+// The public members alone are taken: a private key published by mistake never becomes a key object.
+
+function readRsa(jwk: JsonObject): PublicJwk | undefined {
+  const n = readInteger(member(jwk, 'n'), MAX_MODULUS_BITS / 8)
+  const e = readInteger(member(jwk, 'e'), MAX_EXPONENT_OCTETS)
+  if (n === undefined || e === undefined || !isSafeRsa(n, e)) return undefined
+  return { kty: 'RSA', n: n.toString('base64url'), e: e.toString('base64url') }
+}
+
+function readElliptic(jwk: JsonObject, rule: EllipticRule): PublicJwk | undefined {
   const x = readCoordinate(member(jwk, 'x'), rule.coordinateLength)
   if (x === undefined) return undefined
   if (rule.kty === 'OKP') return isSafeEdwards(x) ? { kty: 'OKP', crv: rule.crv, x } : undefined
@@ -119,7 +119,7 @@ function readPublicMembers(jwk: JsonObject): PublicJwk | undefined {
  * @see RFC 8017 section 3.1; RFC 7518 section 3.3
  */
 function isSafeRsa(n: Buffer, e: Buffer): boolean {
-  const bits = n.length * 8 - Math.clz32(n[0] ?? 0) + 24
+  const bits = n.length * 8 - Math.clz32(n.readUInt8(0)) + 24
   const exponent = e.readUIntBE(0, e.length)
   return (
     bits >= MIN_MODULUS_BITS &&
@@ -153,7 +153,7 @@ function isSafeEdwards(x: string): boolean {
 }
 
 function isOdd(integer: Buffer): boolean {
-  return (integer.at(-1) ?? 0) % 2 === 1
+  return integer.readUInt8(integer.length - 1) % 2 === 1
 }
 
 /** A Base64urlUInt (RFC 7518 section 2), less the sign octet that some encoders put in front. */
@@ -180,15 +180,14 @@ function importKey(publicJwk: PublicJwk): KeyObject | undefined {
   }
 }
 
-function prepare(key: KeyObject, rule: AlgorithmRule): PreparedKey {
+function prepare(key: KeyObject, rule: AlgorithmRule, modulusOctets: number): PreparedKey {
   if (rule.kty === 'RSA') {
     const { hash, padding, saltLength } = rule
-    const modulusLength = key.asymmetricKeyDetails?.modulusLength ?? 0
     return {
       hash,
       // Stated, because `crypto.verify` would take a PSS salt of any length.
       input: saltLength === undefined ? { key, padding } : { key, padding, saltLength },
-      signatureLength: Math.ceil(modulusLength / 8),
+      signatureLength: modulusOctets,
     }
   }
   return {
