@@ -103,10 +103,11 @@ export function followKeys(
     flight = withDeadline(clock, timeout, fetchDocument).then((outcome) => {
       const attempt = { trigger, startedAt, settledAt: now() }
       const before = state
+      const draw = Math.random()
       state =
         outcome.failure === undefined
-          ? afterSuccess(state, attempt, outcome, policy)
-          : afterFailure(state, attempt, outcome, Math.random())
+          ? afterSuccess(state, attempt, outcome, policy, draw)
+          : afterFailure(state, attempt, outcome, draw)
       flight = undefined
       keyAttempts.publish(() => keysMessage(source, before, state, status()))
     })

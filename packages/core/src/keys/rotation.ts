@@ -80,6 +80,7 @@ const MIN_INTERVAL = 1
 const MAX_FAILURE_PAUSE = 30
 const MAX_RETRY_AFTER = 60
 const MAX_SUSPICION_PAUSE = 15
+const QUIET = 60
 /** A little more than the shortest pause, so that rounding never decides. */
 const PATIENCE = 1.01
 const MAX_RETIRED = 4
@@ -139,12 +140,17 @@ export function unprovenToken(state: CacheState): 'refused' | 'unavailable' {
   return state.last?.failure === undefined ? 'refused' : 'unavailable'
 }
 
-/** The state after an attempt that brought keys. */
+/**
+ * The state after an attempt that brought keys.
+ *
+ * @param draw From 0 to 1, so that a fleet under one flood does not ask in step.
+ */
 export function afterSuccess(
   state: CacheState,
   attempt: Omit<Attempt, 'failure'>,
   document: RingDocument,
   policy: RotationPolicy,
+  draw: number,
 ): CacheState {
   const before = state.ring?.keys ?? []
   const keys = reuse(before, document.keys)
@@ -165,7 +171,7 @@ export function afterSuccess(
     retired: retire(state.retired, gone, ring.keys),
     last: { ...attempt, failure: undefined },
     pace: {
-      ...afterAnyAttempt(state.pace, attempt),
+      ...afterAnyAttempt(state.pace, attempt, draw),
       failures: 0,
       failureEndsAt: -Infinity,
     },
@@ -190,7 +196,7 @@ export function afterFailure(
     ...state,
     last: { ...attempt, failure },
     pace: {
-      ...afterAnyAttempt(state.pace, attempt),
+      ...afterAnyAttempt(state.pace, attempt, draw),
       failures,
       failureEndsAt: attempt.settledAt.monotonic + Math.max(pause, asked),
     },
@@ -269,13 +275,23 @@ function failurePause(failures: number, draw: number): number {
   return doubling(failures, MAX_FAILURE_PAUSE) * (0.8 + 0.4 * draw)
 }
 
-function afterAnyAttempt(pace: Pace, attempt: Omit<Attempt, 'failure'>): Pace {
+function afterAnyAttempt(pace: Pace, attempt: Omit<Attempt, 'failure'>, draw: number): Pace {
   const started = { ...pace, startedAt: attempt.startedAt.monotonic }
   if (attempt.trigger !== 'suspicion') return started
+  // A stray token now and then is no flood: it must not add up to the longest pause.
+  const isQuiet = attempt.startedAt.monotonic - pace.suspicionEndsAt >= QUIET
   // Fruitless until a token says otherwise: see `afterHelp`.
-  const fruitless = pace.fruitless + 1
-  const pause = doubling(fruitless, MAX_SUSPICION_PAUSE)
-  return { ...started, fruitless, suspicionEndsAt: attempt.settledAt.monotonic + pause }
+  const fruitless = isQuiet ? 1 : pace.fruitless + 1
+  return {
+    ...started,
+    fruitless,
+    suspicionEndsAt: attempt.settledAt.monotonic + suspicionPause(fruitless, draw),
+  }
+}
+
+/** Spread downwards, so that with the round trip that follows a rotation still heals within the longest pause. */
+function suspicionPause(fruitless: number, draw: number): number {
+  return doubling(fruitless, MAX_SUSPICION_PAUSE) * (0.8 + 0.15 * draw)
 }
 
 /** 1, 2, 4 and so on, up to a limit. */

@@ -85,7 +85,7 @@ describe('the pace', () => {
 
   test('the second counts from the start of an attempt, not from its end', () => {
     const attempt = { trigger: 'age', startedAt: at(10), settledAt: at(12) } as const
-    const { pace } = afterSuccess(INITIAL_STATE, attempt, documentOf([A]), policy)
+    const { pace } = afterSuccess(INITIAL_STATE, attempt, documentOf([A]), policy, 0)
     expect(turn(pace, 'age', at(12))).toBe('start')
   })
 
@@ -129,19 +129,22 @@ describe('the pace', () => {
   })
 
   test.each([
-    [1, 1],
-    [2, 2],
-    [3, 4],
-    [4, 8],
-    [5, 15],
-    [9, 15],
-  ])('after %i suspicions in vain the next waits %i s', (fruitless, pause) => {
-    const state = Array.from({ length: fruitless }).reduce<CacheState>(
-      (before) => succeed(before, 100, [A], 'suspicion'),
+    [1, 1, 1],
+    [2, 1.6, 1.9],
+    [3, 3.2, 3.8],
+    [4, 6.4, 7.6],
+    [5, 12, 14.25],
+    [9, 12, 14.25],
+  ])('after %i suspicions in vain the next waits from %d to %d s', (fruitless, least, most) => {
+    const before = Array.from({ length: fruitless - 1 }).reduce<CacheState>(
+      (state) => succeed(state, 100, [A], 'suspicion'),
       INITIAL_STATE,
     )
-    expect(nextAttempt(state.pace, 'suspicion')).toBe(100 + pause)
-    expect(nextAttempt(state.pace, 'age')).toBe(101)
+    const pauseWith = (draw: number) =>
+      nextAttempt(succeed(before, 100, [A], 'suspicion', policy, draw).pace, 'suspicion') - 100
+    expect(pauseWith(0)).toBeCloseTo(least)
+    expect(pauseWith(1)).toBeCloseTo(most)
+    expect(nextAttempt(succeed(before, 100, [A], 'suspicion').pace, 'age')).toBe(101)
   })
 
   test('a suspicion waits for a slot that is a second away, and goes without a later one', () => {
@@ -158,6 +161,18 @@ describe('the pace', () => {
     expect(nextAttempt(afterHelp(state).pace, 'suspicion')).toBe(102)
     const next = succeed(afterHelp(state), 110, [B], 'suspicion')
     expect(nextAttempt(next.pace, 'suspicion')).toBe(111)
+  })
+
+  test('a minute of quiet resets it as well: stray tokens do not add up to a flood', () => {
+    const flood = [100, 102, 104, 108].reduce<CacheState>(
+      (state, now) => succeed(state, now, [A], 'suspicion'),
+      INITIAL_STATE,
+    )
+    const { suspicionEndsAt } = flood.pace
+    const soon = succeed(flood, suspicionEndsAt + 59, [A], 'suspicion')
+    expect(turn(soon.pace, 'suspicion', at(suspicionEndsAt + 61))).toBe('refrain')
+    const later = succeed(flood, suspicionEndsAt + 60, [A], 'suspicion')
+    expect(turn(later.pace, 'suspicion', at(suspicionEndsAt + 61))).toBe('start')
   })
 
   test('steps of the wall clock neither open nor close the gate', () => {
@@ -346,9 +361,10 @@ function succeed(
   keys: readonly VerificationKey[],
   trigger: Trigger = 'age',
   under = policy,
+  draw = 1,
 ): CacheState {
   const attempt = { trigger, startedAt: at(now), settledAt: at(now) }
-  return afterSuccess(state, attempt, documentOf(keys), under)
+  return afterSuccess(state, attempt, documentOf(keys), under, draw)
 }
 
 function fail(state: CacheState, now: number, failure = down, draw = 0.5): CacheState {
