@@ -33,7 +33,7 @@ const POLICY: RotationPolicy = {
   overlap: 0,
 }
 
-export interface SimulatedToken {
+interface SimulatedToken {
   /** The key that made the signature; none of ours made a forged one. */
   readonly signer: VerificationKey | undefined
   /** When it came. */
