@@ -46,7 +46,7 @@ const MAX_OCTETS = 1024 * 1024
  * Gets one JSON document. Never rejects: an answer that is no document is a failure in words.
  *
  * Only status 200 counts, from the very URL that was asked. The body may have 1 MiB, counted after decompression; at
- * the limit the connection is given up.
+ * the limit reading stops, and the exchange with it.
  */
 export async function fetchJson(
   url: string,
@@ -74,7 +74,7 @@ export async function fetchJson(
 
 /**
  * Runs an exchange under one deadline, which ends it whatever it waits for: an injected `fetch` need not honour its
- * signal. When it has ended, so have its connections.
+ * signal. What is still under way when it has ended is aborted.
  *
  * @param timeout Seconds.
  */

@@ -69,7 +69,10 @@ export interface RemoteKeysStatus {
     | undefined
   /** From now until the next attempt may start. */
   readonly nextAttempt: number
-  /** The longest that a key stays trusted after it was withdrawn, while requests come. */
+  /**
+   * The longest that a key stays trusted after it was withdrawn. The endpoint counts as up while attempts succeed, and
+   * again once two minutes have passed since the last that failed.
+   */
   readonly withdrawnKeyTrust: { readonly endpointUp: number; readonly endpointDown: number }
 }
 

@@ -79,6 +79,8 @@ const MAX_ANNOUNCED_AGE = 3600
 const MIN_INTERVAL = 1
 const MAX_FAILURE_PAUSE = 30
 const MAX_RETRY_AFTER = 60
+/** Longer than the longest pause and an attempt that hangs, so that a lasting outage is always recent. */
+const RECENT_FAILURE = 120
 const MAX_SUSPICION_PAUSE = 15
 const QUIET = 60
 /** A little more than the shortest pause, so that rounding never decides. */
@@ -115,7 +117,7 @@ export function expiredRing(
   if (ring === undefined || last?.failure === undefined) return 'wait'
   const expiry = ring.maxAge + policy.staleWhileRevalidate
   const sinceExpiry = elapsed(ring.fetchedAt, last.settledAt) >= expiry
-  const lately = elapsed(last.settledAt, now) < 2 * MAX_RETRY_AFTER
+  const lately = elapsed(last.settledAt, now) < RECENT_FAILURE
   return sinceExpiry || lately ? 'use' : 'wait'
 }
 

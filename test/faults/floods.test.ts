@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+
+import { follow } from './following.ts'
+import { createKeyEndpoint } from './key-endpoint.ts'
+import { bombs, flooding, MIB, serve, stalling } from './misbehaviours.ts'
+import { oldJwk, oldToken } from './tokens.ts'
+
+test.each([...stalling, ...flooding])(
+  'the endpoint $name: the client hangs up before much has been sent',
+  async ({ behave, reason }) => {
+    await using endpoint = await createKeyEndpoint()
+    endpoint.answerWith(behave)
+    expect(await follow(endpoint).verdict(oldToken())).toBe(`keys_unavailable: ${reason}`)
+    // 1 MiB, and what the buffers of two sockets hold.
+    expect(await endpoint.closed()).toBeLessThan(8 * MIB)
+    expect(endpoint.requests).toBe(1)
+  },
+)
+
+test.each([...flooding, ...bombs])(
+  'the endpoint $name: it costs little memory',
+  async ({ behave, reason }) => {
+    await using endpoint = await createKeyEndpoint()
+    const { verdict, refresh } = follow(endpoint)
+    // The first exchange has costs of its own.
+    endpoint.answerWith(serve(oldJwk), behave)
+    expect(await verdict(oldToken())).toBe('accepted')
+    await endpoint.pass(1)
+    const before = memory()
+    expect(await refresh()).toBe(`keys_unavailable: ${reason}`)
+    const after = memory()
+    expect(after.arrayBuffers - before.arrayBuffers).toBeLessThan(16 * MIB)
+    expect(after.resident - before.resident).toBeLessThan(16 * MIB)
+    expect(after.mostResident - before.mostResident).toBeLessThan(16 * MIB)
+    expect(endpoint.requests).toBe(2)
+    expect(await verdict(oldToken())).toBe('accepted')
+  },
+)
+
+/** Octets. */
+function memory() {
+  const { arrayBuffers, rss } = process.memoryUsage()
+  return { arrayBuffers, resident: rss, mostResident: process.resourceUsage().maxRSS * 1024 }
+}
