@@ -3,7 +3,21 @@ import type { Server } from 'node:http'
 
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 
-// Runs an example API together with a token service of its own, in one process: `pnpm start`.
+// Runs an example API together with a token service of its own, in one process: `pnpm start`, `pnpm start koa`.
+
+const EXAMPLES: Readonly<Record<string, () => Promise<{ server: Server }>>> = {
+  express: async () => await import('./express/src/server.ts'),
+  koa: async () => await import('./koa/src/server.ts'),
+  fastify: async () => await import('./fastify/src/server.ts'),
+}
+
+const [example = 'express'] = process.argv.slice(2)
+const load = Object.hasOwn(EXAMPLES, example) ? EXAMPLES[example] : undefined
+if (load === undefined) {
+  fail(
+    `there is no example ${JSON.stringify(example)}, choose from ${Object.keys(EXAMPLES).join(', ')}`,
+  )
+}
 
 const servicePort = portOf('TOKEN_SERVICE_PORT', '4010')
 const apiPort = portOf('PORT', '3000')
@@ -18,7 +32,7 @@ console.log(`token service  ${auth.url}`)
 
 process.env['AUTH_URL'] = auth.url
 process.env['PORT'] = String(apiPort)
-const { server } = (await import('./express/src/server.ts')) satisfies { server: Server }
+const { server } = await load()
 if (!server.listening) await once(server, 'listening')
 const address = server.address()
 const api = `http://127.0.0.1:${typeof address === 'object' ? address?.port : apiPort}`

@@ -24,6 +24,8 @@ interface Manifest {
 const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/core': ['jose', 'lru-cache'],
   '@portcullis/express': ['@portcullis/core'],
+  '@portcullis/fastify': ['@portcullis/core', 'fastify-plugin'],
+  '@portcullis/koa': ['@portcullis/core'],
   '@portcullis/testing': ['jose'],
 }
 

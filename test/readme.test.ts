@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { createTestIssuer, tokenService } from '@portcullis/testing'
-import type { Express } from 'express'
 import request from 'supertest'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
@@ -11,6 +11,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 // Beside this file, so that the examples find the packages that they import.
 const folder = join(root, 'test', '.readme')
 mkdirSync(folder, { recursive: true })
+
+/** Express prints errors unless it is told that this is a test. */
+const EXPRESS = "\napp.set('env', 'test')\nexport { app }"
 
 const issuer = await createTestIssuer()
 const service = await tokenService(issuer).listen()
@@ -23,7 +26,7 @@ afterAll(async () => {
 })
 
 describe('README.md', async () => {
-  const { app } = await example('README.md', '\nexport { app }')
+  const { app } = await example('README.md', EXPRESS)
 
   test('the example lets in a token with the scope, and nothing else', async () => {
     await expectScopeToOpen(app)
@@ -47,7 +50,29 @@ describe('packages/core/README.md', async () => {
 })
 
 describe('packages/express/README.md', async () => {
-  const { app } = await example('packages/express/README.md', '\nexport { app }')
+  const { app } = await example('packages/express/README.md', EXPRESS)
+
+  test('the example lets in a token with the scope, and nothing else', async () => {
+    await expectScopeToOpen(app)
+  })
+})
+
+describe('packages/koa/README.md', async () => {
+  const { app } = await example(
+    'packages/koa/README.md',
+    '\nconst listener = app.callback()\nexport { listener as app }',
+  )
+
+  test('the example lets in a token with the scope, and nothing else', async () => {
+    await expectScopeToOpen(app)
+  })
+})
+
+describe('packages/fastify/README.md', async () => {
+  const { app } = await example(
+    'packages/fastify/README.md',
+    '\nawait app.ready()\nconst listener = app.routing\nexport { listener as app }',
+  )
 
   test('the example lets in a token with the scope, and nothing else', async () => {
     await expectScopeToOpen(app)
@@ -59,7 +84,7 @@ describe('packages/testing/README.md', async () => {
 })
 
 interface Example {
-  app?: Express
+  app?: RequestListener
   whoIs?: (token: string) => Promise<unknown>
 }
 
@@ -68,13 +93,12 @@ async function example(path: string, ending = ''): Promise<Example> {
   const [, code] = /```ts\n(.*?)```/s.exec(read(path)) ?? []
   if (code === undefined) throw new Error(`${path} has no example`)
   const file = join(folder, `${path.replaceAll('/', '-')}.ts`)
-  writeFileSync(file, code.replace('app.listen(3000)\n', '') + ending)
+  writeFileSync(file, code.replace(/^(?:await )?app\.listen\(.*\n/m, '') + ending)
   return (await import(file)) as Example
 }
 
-async function expectScopeToOpen(app: Express | undefined): Promise<void> {
+async function expectScopeToOpen(app: RequestListener | undefined): Promise<void> {
   if (app === undefined) throw new Error('the example has no app')
-  app.set('env', 'test')
   const call = () => request(app).post('/v1/clientLocations')
   const allowed = await issuer.bearer({ claims: { sub: 'ada', scope: 'locations:write' } })
   const answer = await call().set(allowed)

@@ -15,21 +15,24 @@ interface Running extends AsyncDisposable {
   end(signal: 'SIGINT' | 'SIGTERM'): Promise<number | null>
 }
 
-test('start serves, the printed calls work as pasted, and Ctrl-C ends it with 0', async () => {
-  await using start = await run({ PORT: '0', TOKEN_SERVICE_PORT: '0' })
-  expect(start.printed).toMatch(
-    /^token service {2}http:\/\/127\.0\.0\.1:\d+\napi {12}http:\/\/127\.0\.0\.1:\d+\n\n/,
-  )
-  const calls = start.printed.split('\n').filter((line) => /^(?:TOKEN=|curl )/.test(line))
-  expect(calls).toHaveLength(3)
-  const { stdout } = await promisify(execFile)('bash', ['-c', calls.join('\n')])
-  const [withToken, without] = stdout.split(/(?<=.)(?=HTTP\/1\.1 )/s)
-  expect(withToken).toMatch(/^HTTP\/1\.1 200 /)
-  expect(withToken).toContain('{"savedBy":"demo","location":{"city":"Oslo"}}')
-  expect(without).toMatch(/^HTTP\/1\.1 401 /)
-  expect(without).toMatch(/^WWW-Authenticate: Bearer realm="api"\r$/m)
-  expect(await start.end('SIGINT')).toBe(0)
-})
+test.each(['express', 'koa', 'fastify'])(
+  'start %s serves, the printed calls work as pasted, and Ctrl-C ends it with 0',
+  async (example) => {
+    await using start = await run({ PORT: '0', TOKEN_SERVICE_PORT: '0' }, example)
+    expect(start.printed).toMatch(
+      /^token service {2}http:\/\/127\.0\.0\.1:\d+\napi {12}http:\/\/127\.0\.0\.1:\d+\n\n/,
+    )
+    const calls = start.printed.split('\n').filter((line) => /^(?:TOKEN=|curl )/.test(line))
+    expect(calls).toHaveLength(3)
+    const { stdout } = await promisify(execFile)('bash', ['-c', calls.join('\n')])
+    const [withToken, without] = stdout.split(/(?<=.)(?=HTTP\/1\.1 )/s)
+    expect(withToken).toMatch(/^HTTP\/1\.1 200 /)
+    expect(withToken).toContain('{"savedBy":"demo","location":{"city":"Oslo"}}')
+    expect(without).toMatch(/^HTTP\/1\.1 401 /)
+    expect(without).toMatch(/^WWW-Authenticate: Bearer realm="api"\r$/im)
+    expect(await start.end('SIGINT')).toBe(0)
+  },
+)
 
 test('SIGTERM ends it with 0 as well', async () => {
   await using start = await run({ PORT: '0', TOKEN_SERVICE_PORT: '0' })
@@ -60,10 +63,20 @@ test.each(['http', '70000', '-1', ''])(
   },
 )
 
+test('an example that there is not: one clear line and exit code 1', async () => {
+  expect(await fails({}, 'hapi')).toEqual({
+    code: 1,
+    stderr: 'there is no example "hapi", choose from express, koa, fastify\n',
+  })
+})
+
 const command = ['--conditions=@portcullis/source', 'examples/start.ts']
 
-async function run(env: Record<string, string>): Promise<Running> {
-  const child = spawn(process.execPath, command, { cwd: root, env: { ...process.env, ...env } })
+async function run(env: Record<string, string>, example = 'express'): Promise<Running> {
+  const child = spawn(process.execPath, [...command, example], {
+    cwd: root,
+    env: { ...process.env, ...env },
+  })
   let printed = ''
   child.stdout.on('data', (chunk) => {
     printed += String(chunk)
@@ -89,8 +102,11 @@ async function run(env: Record<string, string>): Promise<Running> {
   }
 }
 
-async function fails(env: Record<string, string>): Promise<{ code: unknown; stderr: string }> {
-  const outcome: unknown = await promisify(execFile)(process.execPath, command, {
+async function fails(
+  env: Record<string, string>,
+  ...words: string[]
+): Promise<{ code: unknown; stderr: string }> {
+  const outcome: unknown = await promisify(execFile)(process.execPath, [...command, ...words], {
     cwd: root,
     env: { ...process.env, ...env },
   }).catch((error: unknown) => error)

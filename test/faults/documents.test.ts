@@ -202,9 +202,11 @@ async function expectOneKeyToCount(row: Oddity, refusal: string): Promise<void> 
     skippedKeys: skipped,
   })
 
-  // Both may ask whether there has been a rotation, and share an answer.
+  // Both may ask whether there has been a rotation, and share an answer: they are signed first, to arrive together.
   await endpoint.pass(1)
-  const [ofNew, ofForged] = await Promise.all([verdict(newToken()), verdict(forged())])
+  const tokens = [newToken(), forged()]
+  await Promise.all(tokens)
+  const [ofNew, ofForged] = await Promise.all(tokens.map(verdict))
   expect(ofNew).toBe(`invalid_token: ${refusal}`)
   expect(ofForged).toMatch(/^invalid_token: (?:signature|unknown_key)$/)
   expect(endpoint.requests).toBe(2)

@@ -15,21 +15,19 @@ import type { Verifier } from './verifier.ts'
 // All that an adapter needs. What it adds is how its framework attaches an `Auth` and sends a refusal, nothing else.
 
 /** How a guard treats requests. */
-export interface GuardOptions<Request = RequestHeaders> extends PresentationOptions {
+export interface GuardOptions<Subject = object> extends PresentationOptions {
   /**
    * Lets a request without a bearer token through, as anonymous. A bad token is still refused.
    * @default false
    */
   optional?: boolean | undefined
+  /**
+   * Where the framework's request or state shows the `Auth`.
+   * @default 'auth'
+   */
+  property?: string | undefined
   /** Is told of each refusal once, for logs. What it throws becomes a warning of the process and changes nothing. */
-  onRefusal?: ((error: AuthError, request: Request) => unknown) | undefined
-}
-
-/** A refusal as an HTTP answer. Without a `body` the framework writes one. */
-export interface Refusal {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string | undefined
+  onRefusal?: ((error: AuthError, subject: Subject) => unknown) | undefined
 }
 
 interface Guard {
@@ -44,15 +42,11 @@ interface Guard {
 const guards = new WeakMap<object, Guard>()
 
 /**
- * Checks the options of a guard at start-up, with those that an adapter adds.
+ * Checks what a guard is made of, at start-up.
  *
  * @throws TypeError
  */
-export function checkGuardOptions(
-  verifier: unknown,
-  options: object,
-  more: Readonly<Record<string, OptionCheck>> = {},
-): void {
+export function checkGuardOptions(verifier: unknown, options: object): void {
   if (!hasMethods(verifier, 'verify')) {
     throw new TypeError('authenticate: the first argument must be a verifier')
   }
@@ -63,7 +57,10 @@ export function checkGuardOptions(
       isHeaderText(value) ?? (URL.canParse(String(value)) ? undefined : 'must be a URL'),
     respond: oneOf('forward', 'problem'),
     onRefusal: isFunction,
-    ...more,
+    property: (value) =>
+      typeof value === 'string' && /^[A-Za-z]\w*$/.test(value)
+        ? undefined
+        : 'must be the name of a property',
   })
 }
 
@@ -72,15 +69,17 @@ export function checkGuardOptions(
  *
  * Every request needs a token: a CORS preflight is one like any other.
  *
+ * @param subject What `onRefusal` is told was refused: the framework's own request or context.
  * @returns What the token proves, or `undefined` for an anonymous request where `optional` allows one.
  * @throws AuthError with the challenge of this guard.
  */
-export async function authenticateRequest<Request extends RequestHeaders>(
+export async function authenticateRequest<Subject extends object>(
   verifier: Verifier,
-  request: Request,
-  options: GuardOptions<Request> = {},
+  request: RequestHeaders,
+  options: GuardOptions<Subject>,
+  subject: Subject,
 ): Promise<Auth | undefined> {
-  const refuse = (error: unknown) => refused(error, request, options)
+  const refuse = (error: unknown) => refused(error, subject, options)
   try {
     const token = findToken(request, options)
     const auth = token === undefined ? undefined : await verifier.verify(token)
@@ -137,12 +136,8 @@ export function findAuth(request: object, verifier?: Verifier): Auth | undefined
   return guard.auth
 }
 
-/**
- * The HTTP answer to a request that was refused, or `undefined` if the error is something else.
- *
- * @see RFC 6750 section 3
- */
-export function refusal(error: unknown): Refusal | undefined {
+/** The refusal that an error is, which is the HTTP answer as well; `undefined` if it is something else. */
+export function refusal(error: unknown): AuthError | undefined {
   return error instanceof AuthError ? error : undefined
 }
 
@@ -170,24 +165,24 @@ function withVerifier(guard: Guard | undefined, verifier: Verifier | undefined):
 }
 
 /** The error as this guard presents it, reported; anything else as it is. */
-function refused<Request>(
+function refused<Subject>(
   error: unknown,
-  request: Request,
-  options: GuardOptions<Request>,
+  subject: Subject,
+  options: GuardOptions<Subject>,
 ): unknown {
   if (!(error instanceof AuthError)) return error
   const presented = error.presentedBy(options)
-  void report(presented, request, options)
+  void report(presented, subject, options)
   return presented
 }
 
-async function report<Request>(
+async function report<Subject>(
   error: AuthError,
-  request: Request,
-  { onRefusal }: GuardOptions<Request>,
+  subject: Subject,
+  { onRefusal }: GuardOptions<Subject>,
 ): Promise<void> {
   try {
-    await onRefusal?.(error, request)
+    await onRefusal?.(error, subject)
   } catch (fault) {
     process.emitWarning(fault instanceof Error ? fault : 'onRefusal failed')
   }

@@ -9,7 +9,9 @@ export interface Requirement {
   /** What it asks for, for developers. The client never sees it. */
   readonly description: string
   /** What the client is told to ask for: a space-separated list (RFC 6750 section 3). */
-  readonly scope?: string
+  readonly scope?: string | undefined
+  /** Requirements that all have to be met, each of which refuses for itself. */
+  readonly parts?: readonly Requirement[]
   isMetBy(auth: Auth): boolean | Promise<boolean>
 }
 
@@ -25,18 +27,27 @@ const SCOPE = /^[\u0021\u0023-\u005B\u005D-\u007E]+(?: [\u0021\u0023-\u005B\u005
  * @see RFC 6749 section 3.3; RFC 8693 section 4.2
  */
 export function scope(scopes: string): Requirement {
-  if (typeof scopes !== 'string' || !SCOPE.test(scopes)) {
-    throw new TypeError(`scope: ${JSON.stringify(scopes)} is not a space-separated list of scopes`)
-  }
-  const wanted = scopes.split(' ')
+  const wanted = checkScopes('scope', scopes)
   return {
     reason: 'scope',
     description: `scope ${scopes}`,
     scope: scopes,
-    isMetBy({ claims }) {
-      const granted = new Set([member(claims, 'scope'), member(claims, 'scp')].flatMap(scopeList))
-      return wanted.every((each) => granted.has(each))
-    },
+    isMetBy: (auth) => wanted.every((each) => grantedScopes(auth).has(each)),
+  }
+}
+
+/**
+ * Requires one scope of a space-separated list.
+ *
+ * @throws TypeError if the list is not one of scope tokens with single spaces between them.
+ */
+export function anyScope(scopes: string): Requirement {
+  const wanted = checkScopes('anyScope', scopes)
+  return {
+    reason: 'scope',
+    description: `any scope of ${scopes}`,
+    scope: scopes,
+    isMetBy: (auth) => wanted.some((each) => grantedScopes(auth).has(each)),
   }
 }
 
@@ -83,6 +94,38 @@ export function check(decide: (auth: Auth) => boolean | Promise<boolean>): Requi
 }
 
 /**
+ * Requires all of some requirements, as one value. The first that is not met refuses for itself.
+ *
+ * @throws TypeError without any.
+ */
+export function all(...requirements: readonly Requirement[]): Requirement {
+  return {
+    ...combined('all', requirements),
+    parts: requirements,
+    async isMetBy(auth) {
+      return (await findUnmet(auth, requirements)) === undefined
+    },
+  }
+}
+
+/**
+ * Requires one of some requirements, tried in order.
+ *
+ * @throws TypeError without any.
+ */
+export function any(...requirements: readonly Requirement[]): Requirement {
+  return {
+    ...combined('any', requirements),
+    async isMetBy(auth) {
+      for (const requirement of requirements) {
+        if ((await findUnmet(auth, [requirement])) === undefined) return true
+      }
+      return false
+    },
+  }
+}
+
+/**
  * @throws AuthError `insufficient_scope`, whose cause is the first requirement that is not met.
  * @see RFC 6750 section 3.1
  */
@@ -90,14 +133,55 @@ export async function checkRequirements(
   auth: Auth,
   requirements: readonly Requirement[],
 ): Promise<void> {
-  for (const requirement of requirements) {
+  const unmet = await findUnmet(auth, requirements)
+  if (unmet === undefined) return
+  const { reason, scope: wanted } = unmet
+  throw new AuthError('insufficient_scope', reason, { scope: wanted, cause: unmet })
+}
+
+async function findUnmet(
+  auth: Auth,
+  requirements: readonly Requirement[],
+): Promise<Requirement | undefined> {
+  for (const requirement of requirements.flatMap(flatten)) {
     const answer: unknown = await requirement.isMetBy(auth)
     // Exactly `true`: a function that forgets to answer must not let anybody in.
-    if (answer !== true) {
-      const { reason, scope: wanted } = requirement
-      throw new AuthError('insufficient_scope', reason, { scope: wanted, cause: requirement })
-    }
+    if (answer !== true) return requirement
   }
+  return undefined
+}
+
+function flatten(requirement: Requirement): readonly Requirement[] {
+  return requirement.parts?.flatMap(flatten) ?? [requirement]
+}
+
+/** What a combination shows of itself: the reason that its parts share, and every scope among them. */
+function combined(
+  word: string,
+  requirements: readonly Requirement[],
+): Pick<Requirement, 'reason' | 'description' | 'scope'> {
+  const [first] = requirements
+  if (first === undefined) throw new TypeError(`${word}: there must be at least one requirement`)
+  const isAlike = requirements.every(({ reason }) => reason === first.reason)
+  const scopes = requirements.map((each) => each.scope).filter((each) => each !== undefined)
+  return {
+    reason: isAlike ? first.reason : 'check',
+    description: `${word} of (${requirements.map(({ description }) => description).join(', ')})`,
+    scope: scopes.length === 0 ? undefined : scopes.join(' '),
+  }
+}
+
+function checkScopes(factory: string, scopes: string): readonly string[] {
+  if (typeof scopes !== 'string' || !SCOPE.test(scopes)) {
+    throw new TypeError(
+      `${factory}: ${JSON.stringify(scopes)} is not a space-separated list of scopes`,
+    )
+  }
+  return scopes.split(' ')
+}
+
+function grantedScopes({ claims }: Auth): ReadonlySet<unknown> {
+  return new Set([member(claims, 'scope'), member(claims, 'scp')].flatMap(scopeList))
 }
 
 function scopeList(claimed: unknown): readonly unknown[] {

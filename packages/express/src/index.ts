@@ -5,20 +5,13 @@ import {
   authorizeRequest,
   checkGuardOptions,
   type GuardOptions,
+  type ProtectedResourceMetadata,
   refusal,
   type Requirement,
   type Verifier,
 } from '@portcullis/core'
 
 export { findAuth, getAuth } from '@portcullis/core'
-
-export interface AuthenticateOptions extends GuardOptions<IncomingMessage> {
-  /**
-   * The property of the request that gets the `Auth`.
-   * @default 'auth'
-   */
-  property?: string | undefined
-}
 
 /** Middleware of Express 5 and 4: typed on `node:http` alone, so that the types of both accept it. */
 export type Middleware = (
@@ -34,11 +27,14 @@ export type Middleware = (
  *
  * @throws TypeError for a wrong or misspelt option.
  */
-export function authenticate(verifier: Verifier, options: AuthenticateOptions = {}): Middleware {
-  const { property = 'auth', ...guard } = options
-  checkGuardOptions(verifier, options, { property: propertyName })
+export function authenticate(
+  verifier: Verifier,
+  options: GuardOptions<IncomingMessage> = {},
+): Middleware {
+  const { property = 'auth' } = options
+  checkGuardOptions(verifier, options)
   return (request, response, next) => {
-    authenticateRequest(verifier, request, guard).then(
+    authenticateRequest(verifier, request, options, request).then(
       (auth) => {
         Reflect.set(request, property, auth)
         next()
@@ -64,6 +60,19 @@ export function authorize(...requirements: readonly Requirement[]): Middleware {
   }
 }
 
+/** Serves protected resource metadata, to everybody: it goes before the guard. */
+export function serveMetadata({ path, body }: ProtectedResourceMetadata): Middleware {
+  return (request, response, next) => {
+    const { method = '', url = '' } = request
+    if (url.split('?')[0] !== path || !['GET', 'HEAD'].includes(method)) {
+      next()
+      return
+    }
+    response.setHeader('Content-Type', 'application/json')
+    response.end(body)
+  }
+}
+
 /** The challenge goes on the response and on the error: a user's error handler tends to drop the one, Express the other. */
 function refuse(error: unknown, response: ServerResponse, next: (error: unknown) => void): void {
   const answer = refusal(error)
@@ -78,9 +87,4 @@ function refuse(error: unknown, response: ServerResponse, next: (error: unknown)
   }
   response.statusCode = answer.status
   response.end(answer.body)
-}
-
-function propertyName(value: unknown): string | undefined {
-  const isName = typeof value === 'string' && /^[A-Za-z]\w*$/.test(value)
-  return isName ? undefined : 'must be the name of a property'
 }

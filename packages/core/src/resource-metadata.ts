@@ -1,0 +1,71 @@
+import { checkOptions, isText, isTextList, type OptionCheck } from './options.ts'
+
+export interface ProtectedResource {
+  /** The resource identifier: the URL of this API, https and without a fragment. */
+  resource: string
+  /** Issuer identifiers of the authorization servers whose tokens it accepts. */
+  authorizationServers?: readonly string[] | undefined
+  /** Scopes that it knows of. */
+  scopes?: readonly string[] | undefined
+  /** A name for people. */
+  name?: string | undefined
+  /** URL of documentation for developers. */
+  documentation?: string | undefined
+}
+
+/** Metadata of a protected resource, and where they belong. */
+export interface ProtectedResourceMetadata {
+  /** For the option `resourceMetadata` of a guard. */
+  readonly url: string
+  /** The path of `url`, which has to be open to everybody. */
+  readonly path: string
+  /** The document, as JSON. */
+  readonly body: string
+}
+
+const WELL_KNOWN = '/.well-known/oauth-protected-resource'
+
+/**
+ * The metadata by which clients, such as those of the Model Context Protocol, find out where to get a token.
+ *
+ * @throws TypeError for a wrong or misspelt option.
+ * @see RFC 9728 sections 2 and 3
+ */
+export function protectedResourceMetadata(options: ProtectedResource): ProtectedResourceMetadata {
+  checkOptions('protectedResourceMetadata', options, {
+    resource: isResource,
+    authorizationServers: isTextList,
+    scopes: isTextList,
+    name: isText,
+    documentation: isText,
+  })
+  const { resource, authorizationServers, scopes, name, documentation } = options
+  if (resource === undefined) {
+    throw new TypeError('protectedResourceMetadata: resource must be stated')
+  }
+  const { origin, pathname, search } = new URL(resource)
+  const path = `${WELL_KNOWN}${pathname === '/' ? '' : pathname}`
+  return {
+    url: `${origin}${path}${search}`,
+    path,
+    body: JSON.stringify({
+      resource,
+      authorization_servers: authorizationServers,
+      scopes_supported: scopes,
+      bearer_methods_supported: ['header'],
+      resource_name: name,
+      resource_documentation: documentation,
+    }),
+  }
+}
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+const isResource: OptionCheck = (value) => {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined
+  const isSecure =
+    url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.has(url.hostname))
+  return isSecure && url?.hash === '' && !String(value).includes('#')
+    ? undefined
+    : 'must be an https URL without a fragment'
+}
