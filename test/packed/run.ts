@@ -66,6 +66,7 @@ process.exitCode = failures === 0 ? 0 : 1
 
 function pack(): Map<string, string> {
   const packages = globSync('packages/*/package.json', { cwd: root })
+  mustRun(pnpm('build'), root)
   mustRun(pnpm('-r', '--filter', './packages/*', 'pack', '--pack-destination', work), root)
   return new Map(
     packages.map((path) => {
@@ -95,6 +96,9 @@ function install(tarballs: ReadonlyMap<string, string>): string {
     ),
     '@types/node': '22.20.5',
     express: '5.3.0',
+    fastify: '5.12.8',
+    koa: '3.3.0',
+    '@types/koa': '3.0.3',
   }
   writeFileSync(
     join(consumer, 'package.json'),

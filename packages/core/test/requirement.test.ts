@@ -3,6 +3,9 @@ import { describe, expect, test } from 'vitest'
 import type { Auth, Claims } from '../src/auth.ts'
 import { AuthError } from '../src/errors.ts'
 import {
+  all,
+  any,
+  anyScope,
   check,
   checkRequirements,
   claim,
@@ -396,4 +399,109 @@ describe('several requirements', () => {
     const error = await refusalOf({ plan: 'free' }, wanted)
     expect(error.headers['WWW-Authenticate']).toContain('scope="paid"')
   })
+})
+
+describe('anyScope', () => {
+  test.each<[string, Claims, boolean]>([
+    ['the first', { scope: 'read' }, true],
+    ['the last', { scp: ['write', 'admin'] }, true],
+    ['all', { scope: 'read write' }, true],
+    ['none', { scope: 'admin' }, false],
+    ['none at all', {}, false],
+    ['one that only begins alike', { scope: 'reader' }, false],
+  ])('%s: %j is met: %s', async (_title, claims, met) => {
+    expect(await isMet(anyScope('read write'), claims)).toBe(met)
+  })
+
+  test('its refusal names the whole list', async () => {
+    const error = await refusalOf({}, anyScope('read write'))
+    expect(error).toMatchObject({ code: 'insufficient_scope', reason: 'scope', status: 403 })
+    expect(error.headers['WWW-Authenticate']).toContain('scope="read write"')
+  })
+
+  test.each(['', ' read', 'read  write', 'a"b'])('the list %j is a TypeError', (scopes) => {
+    expect(() => anyScope(scopes)).toThrow(/^anyScope: /)
+  })
+})
+
+describe('all', () => {
+  const both = all(scope('read'), claim('role', 'admin'))
+
+  test('wants every part', async () => {
+    expect(await isMet(both, { scope: 'read', role: 'admin' })).toBe(true)
+    expect(await isMet(both, { scope: 'read' })).toBe(false)
+    expect(await isMet(both, { role: 'admin' })).toBe(false)
+  })
+
+  test('the part that is not met refuses for itself', async () => {
+    const lacksScope = await refusalOf({ role: 'admin' }, both)
+    expect(lacksScope).toMatchObject({ reason: 'scope', cause: { description: 'scope read' } })
+    expect(lacksScope.headers['WWW-Authenticate']).toContain('scope="read"')
+    const lacksRole = await refusalOf({ scope: 'read' }, both)
+    expect(lacksRole).toMatchObject({ reason: 'claim', cause: { description: 'claim role' } })
+  })
+
+  test('may be nested', async () => {
+    const error = await refusalOf({ scope: 'read', role: 'admin' }, all(both, all(check(isAda))))
+    expect(error).toMatchObject({ reason: 'check', cause: { description: 'check isAda' } })
+  })
+})
+
+describe('any', () => {
+  const either = any(scope('admin'), check(isAda))
+
+  test('wants one part', async () => {
+    expect(await isMet(either, { scope: 'admin' })).toBe(true)
+    expect(await isMet(either, { sub: 'ada' })).toBe(true)
+    expect(await isMet(either, { sub: 'eve' })).toBe(false)
+  })
+
+  test('asks in order, and no further than it must', async () => {
+    const asked: string[] = []
+    const named = (name: string, answer: boolean) =>
+      check(() => {
+        asked.push(name)
+        return answer
+      })
+    expect(await isMet(any(named('a', false), named('b', true), named('c', true)), {})).toBe(true)
+    expect(asked).toEqual(['a', 'b'])
+  })
+
+  test('its refusal has the reason that its parts share, else check, and every scope among them', async () => {
+    expect(await refusalOf({}, any(scope('a'), scope('b')))).toMatchObject({ reason: 'scope' })
+    const mixed = await refusalOf({}, any(scope('a'), claim('role', 'b'), scope('c')))
+    expect(mixed).toMatchObject({
+      reason: 'check',
+      cause: { description: 'any of (scope a, claim role, scope c)' },
+    })
+    expect(mixed.headers['WWW-Authenticate']).toContain('scope="a c"')
+    const without = await refusalOf({}, any(check(isAda)))
+    expect(without.headers['WWW-Authenticate']).not.toContain('scope=')
+  })
+
+  test('a part that answers anything but true is not met', async () => {
+    const careless = check(() => 'yes' as unknown as boolean)
+    expect(await isMet(any(careless, careless), {})).toBe(false)
+  })
+
+  test('a part that throws is a fault, not a refusal', async () => {
+    const faulty = check(() => {
+      throw new Error('a fault')
+    })
+    await expect(isMet(any(faulty, scope('a')), { scope: 'a' })).rejects.toThrow('a fault')
+  })
+
+  test('holds whole combinations', async () => {
+    const requirement = any(all(scope('a'), scope('b')), scope('c'))
+    expect(await isMet(requirement, { scope: 'a' })).toBe(false)
+    expect(await isMet(requirement, { scope: 'a b' })).toBe(true)
+    expect(await isMet(requirement, { scope: 'c' })).toBe(true)
+  })
+})
+
+test.each([
+  ['all', all],
+  ['any', any],
+])('%s of nothing is a TypeError: it would let everybody in, or nobody', (word, combine) => {
+  expect(() => combine()).toThrow(`${word}: there must be at least one requirement`)
 })

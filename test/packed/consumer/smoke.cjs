@@ -2,6 +2,8 @@ const assert = require('node:assert/strict')
 
 const { AuthError, createVerifier, localKeys } = require('@portcullis/core')
 const { authenticate } = require('@portcullis/express')
+const guardedFastify = require('@portcullis/fastify')
+const guardedKoa = require('@portcullis/koa')
 const { createTestIssuer } = require('@portcullis/testing')
 
 async function main() {
@@ -11,7 +13,9 @@ async function main() {
   const { claims } = await verifier.verify(await issuer.token({ claims: { sub: 'ada' } }))
   assert.equal(claims.sub, 'ada')
   await assert.rejects(verifier.verify('a.b.c'), AuthError)
-  assert.equal(typeof authenticate(verifier), 'function')
+  for (const guard of [authenticate, guardedKoa.authenticate, guardedFastify.authenticate]) {
+    assert.equal(typeof guard(verifier), 'function')
+  }
 }
 
 void main()

@@ -3,8 +3,12 @@ import { once } from 'node:events'
 
 import { createVerifier, remoteKeys, scope } from '@portcullis/core'
 import { authenticate, authorize, getAuth } from '@portcullis/express'
+import * as guardedFastify from '@portcullis/fastify'
+import * as guardedKoa from '@portcullis/koa'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 import express from 'express'
+import { fastify } from 'fastify'
+import Koa from 'koa'
 
 const issuer = await createTestIssuer()
 const service = await tokenService(issuer).listen()
@@ -16,19 +20,37 @@ app.set('env', 'test')
 app.get('/', authenticate(verifier), authorize(scope('read')), (request, response) => {
   response.json(getAuth(request).claims.sub)
 })
-const server = app.listen(0, '127.0.0.1')
-await once(server, 'listening')
-const url = `http://127.0.0.1:${server.address().port}/`
+await guards(app.listen(0, '127.0.0.1'))
 
-const claims = { sub: 'ada', scope: 'read' }
-const accepted = await fetch(url, { headers: await issuer.bearer({ claims }) })
-assert.equal(accepted.status, 200)
-assert.equal(await accepted.json(), 'ada')
-const refused = await fetch(url)
-assert.equal(refused.status, 401)
-assert.equal(refused.headers.get('www-authenticate'), 'Bearer realm="api"')
-await refused.body.cancel()
+const koa = new Koa()
+koa.use(guardedKoa.authenticate(verifier))
+koa.use(guardedKoa.authorize(scope('read')))
+koa.use((context) => {
+  context.body = JSON.stringify(context.state.auth.claims.sub)
+})
+await guards(koa.listen(0, '127.0.0.1'))
 
-server.close()
-server.closeAllConnections()
+const scoped = fastify()
+await scoped.register(guardedFastify.authenticate(verifier))
+scoped.get('/', { onRequest: guardedFastify.authorize(scope('read')) }, async (request) =>
+  JSON.stringify(request.auth.claims.sub),
+)
+await scoped.ready()
+await guards(scoped.server.listen(0, '127.0.0.1'))
+
 await service.close()
+
+async function guards(server) {
+  if (!server.listening) await once(server, 'listening')
+  const url = `http://127.0.0.1:${server.address().port}/`
+  const claims = { sub: 'ada', scope: 'read' }
+  const accepted = await fetch(url, { headers: await issuer.bearer({ claims }) })
+  assert.equal(accepted.status, 200)
+  assert.equal(await accepted.json(), 'ada')
+  const refused = await fetch(url)
+  assert.equal(refused.status, 401)
+  assert.equal(refused.headers.get('www-authenticate'), 'Bearer realm="api"')
+  await refused.body.cancel()
+  server.close()
+  server.closeAllConnections()
+}
