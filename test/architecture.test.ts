@@ -22,7 +22,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/token': ['errors', 'base64url', 'json'],
   'core/signature': ['node:crypto'],
   'core/claims': ['errors', 'base64url', 'json'],
-  'core/requirement': ['errors', 'json'],
+  'core/requirement': ['errors', 'json', 'options'],
   'core/keys/key-source': [],
   'core/keys/fetch-json': [],
   'core/keys/rotation': ['time'],

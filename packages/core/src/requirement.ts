@@ -1,6 +1,7 @@
 import type { Auth } from './auth.ts'
 import { AuthError } from './errors.ts'
 import { isJsonObject, member } from './json.ts'
+import { hasMethods } from './options.ts'
 
 /** What a route wants of a verified token. A value: name it, share it, test it without a server. */
 export interface Requirement {
@@ -126,6 +127,20 @@ export function any(...requirements: readonly Requirement[]): Requirement {
 }
 
 /**
+ * Checks what a route requires, at start-up.
+ *
+ * @throws TypeError without any requirement, which would let everybody with a token in, and for what is none.
+ */
+export function checkRequirementList(factory: string, requirements: readonly Requirement[]): void {
+  if (requirements.length === 0) {
+    throw new TypeError(`${factory}: there must be at least one requirement`)
+  }
+  if (!requirements.every((each) => hasMethods(each, 'isMetBy'))) {
+    throw new TypeError(`${factory}: each argument must be a requirement, such as scope('read')`)
+  }
+}
+
+/**
  * @throws AuthError `insufficient_scope`, whose cause is the first requirement that is not met.
  * @see RFC 6750 section 3.1
  */
@@ -160,12 +175,12 @@ function combined(
   word: string,
   requirements: readonly Requirement[],
 ): Pick<Requirement, 'reason' | 'description' | 'scope'> {
-  const [first] = requirements
-  if (first === undefined) throw new TypeError(`${word}: there must be at least one requirement`)
-  const isAlike = requirements.every(({ reason }) => reason === first.reason)
+  checkRequirementList(word, requirements)
+  const reasons = new Set(requirements.map(({ reason }) => reason))
+  const [reason = 'check'] = reasons
   const scopes = requirements.map((each) => each.scope).filter((each) => each !== undefined)
   return {
-    reason: isAlike ? first.reason : 'check',
+    reason: reasons.size === 1 ? reason : 'check',
     description: `${word} of (${requirements.map(({ description }) => description).join(', ')})`,
     scope: scopes.length === 0 ? undefined : scopes.join(' '),
   }

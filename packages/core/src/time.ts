@@ -6,7 +6,7 @@ export interface Clock {
   monotonic(): number
   /**
    * Calls `fn` once, `seconds` from now; the answer cancels it. Used only while somebody waits or an attempt is under way,
-   * and cancelled then: so it may keep the process alive, which an await that is still open needs.
+   * and cancelled when that is over: so it may keep the process alive, as an await that is still open needs it to.
    */
   after(seconds: number, fn: () => void): () => void
 }

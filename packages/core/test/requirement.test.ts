@@ -7,6 +7,7 @@ import {
   any,
   anyScope,
   check,
+  checkRequirementList,
   checkRequirements,
   claim,
   type ClaimValue,
@@ -497,6 +498,19 @@ describe('any', () => {
     expect(await isMet(requirement, { scope: 'a b' })).toBe(true)
     expect(await isMet(requirement, { scope: 'c' })).toBe(true)
   })
+})
+
+test.each([
+  ['a text', 'read'],
+  ['a list', [scope('read')]],
+  ['nothing', undefined],
+  ['a function', scope],
+])('%s is no requirement: TypeError at start-up', (_title, wrong) => {
+  const given = [scope('a'), wrong as unknown as Requirement]
+  expect(() => checkRequirementList('authorize', given)).toThrow(
+    new TypeError("authorize: each argument must be a requirement, such as scope('read')"),
+  )
+  expect(() => any(...given)).toThrow(TypeError)
 })
 
 test.each([

@@ -4,6 +4,7 @@ import {
   authenticateRequest,
   authorizeRequest,
   checkGuardOptions,
+  checkRequirementList,
   type GuardOptions,
   type ProtectedResourceMetadata,
   refusal,
@@ -48,6 +49,7 @@ export function authenticate(
 
 /** Requires something of a token that {@link authenticate} has let through. All requirements must be met. */
 export function authorize(...requirements: readonly Requirement[]): Middleware {
+  checkRequirementList('authorize', requirements)
   return (request, response, next) => {
     authorizeRequest(request, requirements).then(
       () => {

@@ -3,6 +3,7 @@ import {
   authenticateRequest,
   authorizeRequest,
   checkGuardOptions,
+  checkRequirementList,
   findAuth as findAuthOf,
   getAuth as getAuthOf,
   type GuardOptions,
@@ -82,6 +83,7 @@ export function authenticate(verifier: Verifier, options: GuardOptions<Request> 
  * requirements must be met.
  */
 export function authorize(...requirements: readonly Requirement[]): Hook {
+  checkRequirementList('authorize', requirements)
   return async (request, reply) => {
     if (isOpen(request)) return undefined
     return await answered(request, reply, async () => {

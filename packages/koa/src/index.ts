@@ -5,6 +5,7 @@ import {
   authenticateRequest,
   authorizeRequest,
   checkGuardOptions,
+  checkRequirementList,
   findAuth as findAuthOf,
   getAuth as getAuthOf,
   type GuardOptions,
@@ -54,6 +55,7 @@ export function authenticate(verifier: Verifier, options: GuardOptions<Context> 
 
 /** Requires something of a token that {@link authenticate} has let through. All requirements must be met. */
 export function authorize(...requirements: readonly Requirement[]): Middleware {
+  checkRequirementList('authorize', requirements)
   return async (context, next) => {
     const act = async () => {
       await authorizeRequest(context.req, requirements)

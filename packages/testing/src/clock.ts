@@ -59,7 +59,7 @@ export function manualClock(start = 1_767_225_600): ManualClock {
         fn()
         await settle()
       }
-      monotonic = until
+      monotonic = Math.max(monotonic, until)
     },
     set(now) {
       checkFinite('set', now)

@@ -11,6 +11,11 @@ interface KnownUrl {
 }
 
 const METADATA_MAX_AGE = 86_400
+const NO_METADATA: FetchFailure = {
+  failure: 'unreachable',
+  detail: 'there are no metadata',
+  retryAfter: null,
+}
 
 /**
  * Public keys of an issuer that publishes metadata: OpenID Connect Discovery first, then RFC 8414. The metadata is read
@@ -29,24 +34,33 @@ export function discoverKeys(issuer: string, options: RemoteKeysOptions = {}): R
 
   async function load(signal: AbortSignal): Promise<JsonDocument | FetchFailure> {
     const now = instant(cache.clock)
-    const isDue = known === undefined || elapsed(known.readAt, now) >= METADATA_MAX_AGE
-    const keys = known && !isDue ? await fetchJson(known.keyUrl, { fetch, signal }) : undefined
-    if (keys?.failure === undefined && keys !== undefined) return keys
+    const before = known
+    const isDue = before === undefined || elapsed(before.readAt, now) >= METADATA_MAX_AGE
+    const keys = isDue ? undefined : await fetchJson(before.keyUrl, { fetch, signal })
+    if (keys !== undefined && keys.failure === undefined) return keys
     const found = await discover(signal)
-    if (typeof found !== 'string') return found
-    // The same place has just failed: once is enough.
-    if (keys !== undefined && found === known?.keyUrl) return keys
-    known = { keyUrl: found, readAt: now }
-    return await fetchJson(found, { fetch, signal })
+    if (typeof found === 'string') {
+      known = { keyUrl: found, readAt: now }
+      // Where the same place has just failed, once is enough.
+      return keys !== undefined && found === before?.keyUrl
+        ? keys
+        : await fetchJson(found, { fetch, signal })
+    }
+    if (keys !== undefined) return keys
+    // Metadata that cannot be had any more are no reason to do without keys.
+    return before === undefined ? found : await fetchJson(before.keyUrl, { fetch, signal })
   }
 
   /** The key URL of the first metadata document that there is. */
   async function discover(signal: AbortSignal): Promise<string | FetchFailure> {
-    let failure: FetchFailure = badDocument('there is no metadata')
+    let failure: FetchFailure = NO_METADATA
     for (const url of metadataUrls) {
       const metadata = await fetchJson(url, { fetch, signal })
-      if (metadata.failure === undefined) return keyUrlOf(metadata.value, issuer, allowInsecure)
-      failure = metadata
+      const found =
+        metadata.failure === undefined ? keyUrlOf(metadata.value, issuer, allowInsecure) : metadata
+      if (typeof found === 'string') return found
+      // Of two failures, metadata that say something else tell more than none.
+      if (failure.failure !== 'bad_document') failure = found
     }
     return failure
   }
@@ -82,5 +96,7 @@ function keyUrlOf(
   if (typeof keyUrl !== 'string' || urlComplaint(keyUrl, allowInsecure) !== undefined) {
     return badDocument('the metadata name no usable key URL')
   }
-  return new URL(keyUrl).href
+  const parsed = new URL(keyUrl)
+  parsed.hash = ''
+  return parsed.href
 }

@@ -112,18 +112,19 @@ async function readResponse(
   if (octets === undefined) return badDocument(`the document has more than ${MAX_OCTETS} octets`)
   const value = parseJson(octets)
   if (value === undefined) return badDocument('the document is not JSON')
-  return { value, cacheControl: headers.get('cache-control'), age: headers.get('age') }
+  return { value, cacheControl: textOf(headers, 'cache-control'), age: textOf(headers, 'age') }
 }
 
 async function readBody(body: AsyncIterable<Uint8Array> | null): Promise<Buffer | undefined> {
-  const chunks: Uint8Array[] = []
+  // Copied into one place: a body that comes octet by octet would be a million objects.
+  const octets = Buffer.allocUnsafe(MAX_OCTETS)
   let size = 0
   for await (const chunk of body ?? []) {
+    if (size + chunk.length > MAX_OCTETS) return undefined
+    octets.set(chunk, size)
     size += chunk.length
-    if (size > MAX_OCTETS) return undefined
-    chunks.push(chunk)
   }
-  return Buffer.concat(chunks, size)
+  return octets.subarray(0, size)
 }
 
 /** A byte order mark, which some servers write, is left out (RFC 8259 section 8.1 allows to ignore it). */
@@ -135,8 +136,18 @@ function parseJson(octets: Buffer): unknown {
   }
 }
 
+/** Whatever an injected `fetch` makes of a header. */
+function textOf(headers: ResponseHeaders, name: string): string | null {
+  const value: unknown = headers.get(name)
+  return typeof value === 'string' ? value : null
+}
+
 function unreachable(detail: string, headers?: ResponseHeaders): FetchFailure {
-  return { failure: 'unreachable', detail, retryAfter: headers?.get('retry-after') ?? null }
+  return {
+    failure: 'unreachable',
+    detail,
+    retryAfter: headers ? textOf(headers, 'retry-after') : null,
+  }
 }
 
 export function badDocument(detail: string): FetchFailure {

@@ -73,7 +73,9 @@ export interface RemoteKeysStatus {
    * The longest that a key stays trusted after it was withdrawn. The endpoint counts as up while attempts succeed, and
    * again once two minutes have passed since the last that failed.
    */
-  readonly withdrawnKeyTrust: { readonly endpointUp: number; readonly endpointDown: number }
+  readonly withdrawnKeyTrust:
+    | { readonly endpointUp: number; readonly endpointDown: number }
+    | undefined
 }
 
 /** How a cache treats its document. Times are seconds. */
@@ -103,7 +105,9 @@ export function followKeys(
 
   function start(trigger: Trigger): Promise<void> {
     const startedAt = now()
-    flight = withDeadline(clock, timeout, fetchDocument).then((outcome) => {
+    const exchange = withDeadline(clock, timeout, fetchDocument)
+    flight = exchange.catch(unreadable).then((outcome) => {
+      flight = undefined
       const attempt = { trigger, startedAt, settledAt: now() }
       const before = state
       const draw = Math.random()
@@ -111,7 +115,6 @@ export function followKeys(
         outcome.failure === undefined
           ? afterSuccess(state, attempt, outcome, policy, draw)
           : afterFailure(state, attempt, outcome, draw)
-      flight = undefined
       keyAttempts.publish(() => keysMessage(source, before, state, status()))
     })
     return flight
@@ -147,10 +150,17 @@ export function followKeys(
   async function firstRing(caller: Caller): Promise<KeyRing> {
     // Before the wait begins, so that the attempt's deadline comes before the caller's.
     const attempt = flight ?? (maySend('age', caller.arrived) ? start('age') : undefined)
-    if (attempt !== undefined) await room.wait(caller, async () => await attempt)
-    else if (isPaced(caller.arrived))
-      await room.wait(caller, async () => await pacedAttempt(caller))
-    const ring = ringAt(now())
+    if (attempt !== undefined || isPaced(caller.arrived)) {
+      await room
+        .wait(caller, async (place) => await (attempt ?? pacedAttempt(caller, place)))
+        .catch((error: unknown) => {
+          // A ring that may still be used is better than none.
+          if (!(error instanceof AuthError) || ringAt(now()) === undefined) throw error
+        })
+    }
+    // What a success has just brought is used once, however old a clock that jumped makes it.
+    const brought = unprovenToken(state) === 'refused' ? state.ring : undefined
+    const ring = ringAt(now()) ?? brought
     if (ring === undefined) throw unavailable('age')
     return ring
   }
@@ -160,8 +170,8 @@ export function followKeys(
     return turn(state.pace, 'age', moment) === 'wait' && unprovenToken(state) === 'refused'
   }
 
-  async function pacedAttempt(caller: Caller): Promise<void> {
-    await slot('age', caller.arrived)
+  async function pacedAttempt(caller: Caller, place: Place): Promise<void> {
+    await slot('age', caller.arrived, place)
     await (flight ?? (maySend('age', now()) ? start('age') : undefined))
   }
 
@@ -174,13 +184,20 @@ export function followKeys(
     caller: Caller,
   ): Promise<VerificationKey | undefined> {
     const moment = now()
-    const isRingCurrent = ringAt(moment)?.keys === suspicion.ring.keys
+    const ring = ringAt(moment) ?? suspicion.ring
+    // A refresh may have landed since the token was tried.
+    const proof = ring.keys === suspicion.ring.keys ? undefined : suspicion.findProof(ring)
+    if (proof !== undefined) return proof
     const mayAsk = flight !== undefined || turn(state.pace, 'suspicion', moment) !== 'refrain'
     // First, because a flood of forged tokens ends here.
-    if (isRingCurrent && !mayAsk && unprovenToken(state) === 'refused') return undefined
+    if (!mayAsk && unprovenToken(state) === 'refused') return undefined
     const question = createHash('sha256').update(suspicion.token).digest('base64url')
     if (isExplained(suspicion, question, moment)) return undefined
-    return await room.wait(caller, async (place) => await ask(suspicion, question, caller, place))
+    const { findProof } = suspicion
+    return await room.wait(
+      caller,
+      async (place) => await ask({ findProof, tried: ring.keys, question }, caller, place),
+    )
   }
 
   /** Whether something other than an unseen rotation accounts for a token that no key proves. */
@@ -199,12 +216,11 @@ export function followKeys(
 
   /** Waits for news, and checks the same token again. */
   async function ask(
-    { findProof, ring }: Suspicion,
-    question: string,
+    { findProof, tried: first, question }: Question,
     caller: Caller,
     place: Place,
   ): Promise<VerificationKey | undefined> {
-    let tried = ring.keys
+    let tried = first
     while (!place.hasLeft) {
       const moment = now()
       const newer = ringAt(moment)
@@ -224,7 +240,7 @@ export function followKeys(
         if (isAnswered) asked.set(question, moment)
         return undefined
       }
-      await (flight ?? (next === 'start' ? start('suspicion') : slot('suspicion', moment)))
+      await (flight ?? (next === 'start' ? start('suspicion') : slot('suspicion', moment, place)))
     }
     return undefined
   }
@@ -233,10 +249,11 @@ export function followKeys(
     return state.last !== undefined && state.last.startedAt.monotonic >= moment.monotonic
   }
 
-  async function slot(trigger: Trigger, moment: Instant): Promise<void> {
+  async function slot(trigger: Trigger, moment: Instant, place?: Place): Promise<void> {
     const wait = nextAttempt(state.pace, trigger) - moment.monotonic
     await new Promise<void>((resolve) => {
-      clock.after(wait, resolve)
+      const cancel = clock.after(wait, resolve)
+      place?.whenLeft(cancel)
     })
   }
 
@@ -278,15 +295,28 @@ export function followKeys(
         age: elapsed(last.settledAt, moment),
       },
       nextAttempt: Math.max(0, nextAttempt(pace, 'age') - moment.monotonic),
-      withdrawnKeyTrust: {
-        endpointUp: (ring?.maxAge ?? 0) + policy.staleWhileRevalidate + policy.overlap,
-        endpointDown: (ring?.maxAge ?? 0) + policy.staleIfError + policy.overlap,
+      withdrawnKeyTrust: ring && {
+        endpointUp: ring.maxAge + policy.staleWhileRevalidate + policy.overlap,
+        endpointDown: ring.maxAge + policy.staleIfError + policy.overlap,
       },
     }
   }
 
   const source: RemoteKeys = { now, current, suspect, refresh, status }
   return source
+}
+
+/** An injected `fetch` can answer with anything; an attempt has to settle all the same. */
+function unreadable(): FetchFailure {
+  return badDocument('the answer cannot be read')
+}
+
+/** What a waiting token asks, and which keys it has been tried with. */
+interface Question {
+  readonly findProof: Suspicion['findProof']
+  readonly tried: readonly VerificationKey[]
+  /** A digest of the token. */
+  readonly question: string
 }
 
 interface FetchedDocument extends RingDocument {

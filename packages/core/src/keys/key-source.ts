@@ -79,7 +79,7 @@ export function findCandidates(
   kid: string | undefined,
 ): readonly VerificationKey[] {
   const fitting = ring.keys.filter((key) => key.prepared.has(algorithm))
-  if (ring.bare) return fitting
+  if (ring.bare) return fitting.slice(0, MAX_CANDIDATES)
   const named = fitting.filter((key) => kid !== undefined && key.kid === kid)
   const unnamed = fitting.filter((key) => kid === undefined || key.kid === undefined)
   return [...named, ...unnamed].slice(0, MAX_CANDIDATES)

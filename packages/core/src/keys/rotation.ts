@@ -82,10 +82,14 @@ const MAX_RETRY_AFTER = 60
 /** Longer than the longest pause and an attempt that hangs, so that a lasting outage is always recent. */
 const RECENT_FAILURE = 120
 const MAX_SUSPICION_PAUSE = 15
-const QUIET = 60
+/** Time without a suspicion after which one in vain is forgotten. */
+const QUIET = 15
 /** A little more than the shortest pause, so that rounding never decides. */
 const PATIENCE = 1.01
 const MAX_RETIRED = 4
+const MAX_LEAVING = 8
+/** Seconds; what a header says beyond that is only large. */
+const MAX_DELTA = 2 ** 31
 
 export type Freshness = 'fresh' | 'stale' | 'expired' | 'empty'
 
@@ -155,11 +159,16 @@ export function afterSuccess(
   draw: number,
 ): CacheState {
   const before = state.ring?.keys ?? []
-  const keys = reuse(before, document.keys)
+  const reused = reuse(before, document.keys)
+  // Another list where nothing but `bare` has changed: it decides which tokens a key is tried for.
+  const keys = state.ring?.bare === document.bare ? reused : [...reused]
   const gone = before.filter((key) => !trusts(keys, key))
+  // A ring that had aged out was trusted no more, so none of its keys is about to leave.
+  const wasTrusted = freshness(state.ring, attempt.settledAt, policy) !== 'empty'
   const leaving = gone
     .map((key) => ({ key, since: leavingSince(state, key) ?? attempt.startedAt }))
-    .filter(({ since }) => elapsed(since, attempt.settledAt) < policy.overlap)
+    .filter(({ since }) => wasTrusted && elapsed(since, attempt.settledAt) < policy.overlap)
+    .slice(0, MAX_LEAVING)
   const ring: FetchedRing = {
     keys: leaving.length === 0 ? keys : [...keys, ...leaving.map(({ key }) => key)],
     bare: document.bare,
@@ -260,7 +269,7 @@ function announcedAge(cacheControl: string | null, age: string | null): number |
   // A lifetime that cannot be read is none (RFC 9111 section 4.2.1).
   const seconds = /^max-age="?(\d+)"?$/.exec(maxAge)?.[1] ?? '0'
   const spent = /^\d+$/.exec(age?.trim() ?? '')?.[0] ?? '0'
-  return Number(seconds) - Number(spent)
+  return Math.min(Number(seconds), MAX_DELTA) - Math.min(Number(spent), MAX_DELTA)
 }
 
 /** Seconds that the endpoint asks for, at most 60. RFC 9110 section 10.2.3: seconds or a date. */
@@ -281,9 +290,10 @@ function afterAnyAttempt(pace: Pace, attempt: Omit<Attempt, 'failure'>, draw: nu
   const started = { ...pace, startedAt: attempt.startedAt.monotonic }
   if (attempt.trigger !== 'suspicion') return started
   // A stray token now and then is no flood: it must not add up to the longest pause.
-  const isQuiet = attempt.startedAt.monotonic - pace.suspicionEndsAt >= QUIET
+  const quiet = attempt.startedAt.monotonic - pace.suspicionEndsAt
+  const forgotten = Math.max(0, Math.floor(quiet / QUIET))
   // Fruitless until a token says otherwise: see `afterHelp`.
-  const fruitless = isQuiet ? 1 : pace.fruitless + 1
+  const fruitless = Math.max(0, pace.fruitless - forgotten) + 1
   return {
     ...started,
     fruitless,

@@ -4,9 +4,14 @@ import type { Caller } from './key-source.ts'
 
 const MAX_WAITING_OCTETS = 16 * 1024 * 1024
 
+/** What a place costs beside its token: what is held for one who waits. */
+const PLACE_OCTETS = 2048
+
 /** A caller's place in the room. Work on behalf of somebody who has left should stop. */
 export interface Place {
   readonly hasLeft: boolean
+  /** Cancels something when the caller leaves. */
+  whenLeft(cancel: () => void): void
 }
 
 /** Where callers wait for keys: bounded in time and in room, so that a flood of tokens cannot fill the memory. */
@@ -25,54 +30,59 @@ export function createWaitingRoom(clock: Clock, timeout: number): WaitingRoom {
   let octets = 0
 
   function isFull({ tokenSize }: Caller): boolean {
-    return octets + tokenSize > MAX_WAITING_OCTETS
+    return octets + tokenSize + PLACE_OCTETS > MAX_WAITING_OCTETS
   }
 
   async function wait<Result>(
     caller: Caller,
     work: (place: Place) => Promise<Result>,
   ): Promise<Result> {
-    const { tokenSize, signal } = caller
+    const { arrived, tokenSize, signal } = caller
     signal?.throwIfAborted()
     if (isFull(caller)) throw timedOut()
-    const place = { hasLeft: false }
-    const exit = leaving(clock, timeout, signal)
-    octets += tokenSize
+    const exit = new AbortController()
+    const place: Place = {
+      get hasLeft() {
+        return exit.signal.aborted
+      },
+      whenLeft(cancel) {
+        exit.signal.addEventListener('abort', cancel)
+      },
+    }
+    // One who comes back to wait for more has that much less time.
+    const patience = Math.max(0, timeout - (clock.monotonic() - arrived.monotonic))
+    const gone = leaving(clock, patience, signal, place)
+    octets += tokenSize + PLACE_OCTETS
     try {
-      return await Promise.race([work(place), exit.left])
+      return await Promise.race([work(place), gone])
     } finally {
-      place.hasLeft = true
-      octets -= tokenSize
-      exit.cancel()
+      octets -= tokenSize + PLACE_OCTETS
+      exit.abort()
     }
   }
 
   return { isFull, wait }
 }
 
-/** What makes a caller leave before the work is done. */
-function leaving(
+/** Rejects with what makes a caller leave before the work is done. */
+async function leaving(
   clock: Clock,
-  timeout: number,
+  patience: number,
   signal: AbortSignal | undefined,
-): { left: Promise<never>; cancel: () => void } {
-  const cancelled = new AbortController()
-  const left = new Promise<never>((_, reject) => {
-    const cancelTimer = clock.after(timeout, () => {
-      reject(timedOut())
-    })
-    cancelled.signal.addEventListener('abort', cancelTimer)
+  place: Place,
+): Promise<never> {
+  return await new Promise<never>((_, reject) => {
     const abort = () => {
       reject(signal?.reason as Error) // whatever the caller gave, as `fetch` does
     }
-    signal?.addEventListener('abort', abort, { signal: cancelled.signal })
+    signal?.addEventListener('abort', abort)
+    place.whenLeft(() => signal?.removeEventListener('abort', abort))
+    place.whenLeft(
+      clock.after(patience, () => {
+        reject(timedOut())
+      }),
+    )
   })
-  return {
-    left,
-    cancel: () => {
-      cancelled.abort()
-    },
-  }
 }
 
 function timedOut(): AuthError {

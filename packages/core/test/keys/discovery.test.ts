@@ -84,10 +84,10 @@ describe('metadata that are refused', () => {
     ['with credentials in the key URL', { issuer, jwks_uri: 'https://a:b@keys.test/jwks' }],
     ['that are a list', [metadata]],
     ['that are null', null],
-  ])('%s: nothing else is asked for', async (_title, document) => {
+  ])('%s: no key is asked for', async (_title, document) => {
     const { keys, requests, verdict } = world({ [OPENID]: Response.json(document), [KEYS]: jwks })
     expect(await verdict()).toBe('bad_document')
-    expect(requests).toEqual([OPENID])
+    expect(requests).toEqual([OPENID, OAUTH])
     expect(JSON.stringify(keys.status().lastFailure)).not.toContain('https:')
   })
 
@@ -131,6 +131,39 @@ test('keys that are down where the metadata still say: asked for once', async ()
   expect(await verdict()).toBe('accepted') // as long as staleIfError
   expect(requests).toEqual([OPENID, KEYS, KEYS, OPENID])
   expect(keys.status().lastFailure?.detail).toBe('the answer had status 404')
+})
+
+test('metadata that fail a day later do not take the keys away', async () => {
+  const { clock, keys, requests, served, verdict } = world({ [OPENID]: metadata, [KEYS]: jwks })
+  await verdict()
+  served.delete(OPENID)
+  await clock.advance(90_000)
+  expect(await verdict()).toBe('accepted')
+  expect(requests).toEqual([OPENID, KEYS, OPENID, OAUTH, KEYS])
+  expect(keys.status()).toMatchObject({ freshness: 'fresh', lastFailure: undefined })
+})
+
+test('neither metadata nor keys: an outage', async () => {
+  const { clock, keys, requests, served, verdict } = world({ [OPENID]: metadata, [KEYS]: jwks })
+  await verdict()
+  served.clear()
+  await clock.advance(1000)
+  expect(await verdict()).toBe('accepted')
+  expect(requests).toEqual([OPENID, KEYS, KEYS, OPENID, OAUTH])
+  expect(keys.status().lastFailure?.reason).toBe('unreachable')
+})
+
+test('metadata of somebody else do not hide the right ones', async () => {
+  const { requests, verdict } = world({ [OPENID]: {}, [OAUTH]: metadata, [KEYS]: jwks })
+  expect(await verdict()).toBe('accepted')
+  expect(requests).toEqual([OPENID, OAUTH, KEYS])
+})
+
+test('a key URL is asked for without its fragment', async () => {
+  const withFragment = { issuer, jwks_uri: `${KEYS}#keys` }
+  const { requests, verdict } = world({ [OPENID]: withFragment, [KEYS]: jwks })
+  expect(await verdict()).toBe('accepted')
+  expect(requests).toEqual([OPENID, KEYS])
 })
 
 test('metadata and keys are one attempt under one deadline', async () => {

@@ -330,6 +330,36 @@ describe('forged tokens', () => {
     expect(endpoint.requests).toHaveLength(1)
   })
 
+  test('a stray one every 20 s does not delay a rotation', async () => {
+    const { clock, endpoint, verdict } = world()
+    await verdict(oldToken)
+    for (let count = 0; count < 30; count++) {
+      await clock.advance(20)
+      expect(await verdict(await tokenOf(stranger))).toBe('signature')
+    }
+    await clock.advance(0.5)
+    endpoint.document = B.publicJwk
+    const pending = verdict(newToken)
+    await clock.advance(1)
+    expect(await pending).toBe('accepted')
+  })
+
+  test('small ones take up more room than their octets', async () => {
+    const { clock, endpoint, verdict } = world()
+    await verdict(oldToken)
+    await clock.advance(60)
+    endpoint.mode = 'hanging'
+    const [header, payload] = forged.split('.')
+    const small = `${header}.${payload}.AAAA`
+    const waiting = Array.from({ length: 8000 }, async () => await verdict(small))
+    await clock.advance(0.1)
+    endpoint.release()
+    const verdicts = await Promise.all(waiting)
+    const room = Math.floor((16 * 1024 * 1024) / (small.length + 2048))
+    expect(verdicts.filter((word) => word === 'signature')).toHaveLength(room)
+    expect(verdicts.filter((word) => word === 'timeout')).toHaveLength(8000 - room)
+  })
+
   test('the same one asks once in a lifetime of the keys', async () => {
     const { clock, endpoint, verdict } = world({ maxAge: 600 })
     await verdict(oldToken)
@@ -360,7 +390,7 @@ describe('forged tokens', () => {
     await clock.advance(60)
     endpoint.mode = 'hanging'
     const large = await tokenOf(stranger, { filler: 'x'.repeat(40_000) })
-    const fit = Math.floor((16 * 1024 * 1024) / large.length)
+    const fit = Math.floor((16 * 1024 * 1024) / (large.length + 2048))
     const waiting = Array.from({ length: fit }, async () => await verdict(large))
     await clock.advance(0.1)
     expect(await refusal(large)).toBe('503 Retry-After,1')
@@ -370,6 +400,57 @@ describe('forged tokens', () => {
     await clock.advance(60)
     endpoint.mode = 'up'
     expect(await verdict(newToken)).toBe('signature') // there is room again
+  })
+})
+
+describe('what a fetch may do', () => {
+  test.each<[string, () => unknown]>([
+    ['answers with nothing', () => undefined],
+    [
+      'answers with headers that are numbers',
+      () => ({ status: 503, url: '', redirected: false, headers: { get: () => 7 }, body: null }),
+    ],
+    [
+      'throws before it promises anything',
+      () => {
+        throw new Error('a fault')
+      },
+    ],
+    ['rejects with nothing', async () => await Promise.reject(undefined)],
+  ])('one that %s is a failed attempt, and the next one starts', async (_title, answer) => {
+    let calls = 0
+    const { clock, verdict, keys } = world({
+      fetch: (async () => {
+        calls += 1
+        return await answer()
+      }) as RemoteKeysOptions['fetch'],
+    })
+    expect(await verdict(oldToken)).toBe('unreachable')
+    expect(keys.status()).toMatchObject({ fetching: false, lastFailure: { reason: 'unreachable' } })
+    await clock.advance(2)
+    expect(await verdict(oldToken)).toBe('unreachable')
+    expect(calls).toBe(2)
+  })
+
+  test('headers that throw where nobody expects it do not stop the cache', async () => {
+    let calls = 0
+    const { clock, verdict } = world({
+      fetch: (async () => {
+        calls += 1
+        const document = Response.json(A.publicJwk)
+        return {
+          status: 200,
+          url: '',
+          redirected: false,
+          headers: { get: () => ['max-age'] },
+          body: document.body,
+        }
+      }) as unknown as RemoteKeysOptions['fetch'],
+    })
+    expect(await verdict(oldToken)).toBe('accepted')
+    await clock.advance(700)
+    expect(await verdict(oldToken)).toBe('accepted')
+    expect(calls).toBe(2)
   })
 })
 
@@ -427,6 +508,29 @@ describe('two keys', () => {
     expect(await verdict(oldToken)).toBe('accepted')
     expect(await verdict(newToken)).toBe('accepted')
     expect(endpoint.requests).toHaveLength(requests)
+  })
+
+  test('a set that becomes bare: the token that asks is tried again, whatever its kid', async () => {
+    const { clock, endpoint, verdict } = world()
+    endpoint.document = { keys: [A.publicJwk] }
+    await verdict(oldToken)
+    await clock.advance(10)
+    endpoint.document = A.publicJwk
+    expect(await verdict(await A.token({ header: { kid: 'another' } }))).toBe('accepted')
+    expect(endpoint.requests).toHaveLength(2)
+  })
+
+  test('an outage longer than every limit ends an overlap before it begins', async () => {
+    const { clock, endpoint, verdict } = world({ overlap: 86_400 })
+    await verdict(oldToken)
+    endpoint.mode = 'down'
+    await clock.advance(3 * 86_400)
+    expect(await verdict(oldToken)).toBe('unreachable')
+    endpoint.mode = 'up'
+    endpoint.document = B.publicJwk
+    await clock.advance(60)
+    expect(await verdict(await B.token({ expiresIn: 1_000_000 }))).toBe('accepted')
+    expect(await verdict(await A.token({ expiresIn: 1_000_000 }))).toBe('signature')
   })
 
   test('an overlap ends by the clock, not by the next document', async () => {
@@ -539,6 +643,31 @@ describe('clocks', () => {
     endpoint.document = B.publicJwk
     expect(await verdict(oldToken)).toBe('signature')
     expect(endpoint.requests).toEqual([0, 10])
+  })
+
+  test('a wall clock that is set during the first fetch: its keys are used all the same', async () => {
+    const { clock, endpoint, verdict } = world()
+    endpoint.mode = 'hanging'
+    const pending = verdict(oldToken)
+    await clock.advance(0.1)
+    clock.set(clock.now() + 7200)
+    const token = await A.token({ claims: { iat: clock.now() }, expiresIn: 90_000 })
+    endpoint.release()
+    expect(await pending).toBe('accepted')
+    endpoint.mode = 'up'
+    await clock.advance(1)
+    expect(await verdict(token)).toBe('accepted')
+    expect(endpoint.requests).toHaveLength(2)
+  })
+
+  test('one that steps right after a fetch, with an endpoint that hangs: the ring in use stays', async () => {
+    const { clock, endpoint, verdict } = world()
+    await verdict(oldToken)
+    endpoint.mode = 'hanging'
+    clock.set(clock.now() + 1000)
+    const pending = verdict(oldToken)
+    await clock.advance(6)
+    expect(await pending).toBe('accepted')
   })
 
   test('a laptop that slept right after the fetch waits for the next slot', async () => {
@@ -679,6 +808,19 @@ describe('a slow endpoint', () => {
     await expect(
       verifier.verify(await tokenOf(A), { signal: AbortSignal.abort(gone) }),
     ).rejects.toBe(gone)
+  })
+
+  test('a cold start and a suspicion together wait no longer than the timeout', async () => {
+    const { clock, endpoint, verdict } = world()
+    endpoint.mode = 'hanging'
+    void verdict(oldToken)
+    await clock.advance(2)
+    const start = clock.monotonic()
+    const pending = verdict(forged).then((word) => [word, clock.monotonic() - start])
+    await clock.advance(2.9)
+    endpoint.release()
+    await clock.advance(9)
+    expect(await pending).toEqual(['timeout', 5])
   })
 
   test('a suspicion waits no longer than the timeout', async () => {

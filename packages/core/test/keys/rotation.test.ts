@@ -163,16 +163,21 @@ describe('the pace', () => {
     expect(nextAttempt(next.pace, 'suspicion')).toBe(111)
   })
 
-  test('a minute of quiet resets it as well: stray tokens do not add up to a flood', () => {
+  test.each([
+    [0, 5],
+    [14.9, 5],
+    [15, 4],
+    [30, 3],
+    [59, 2],
+    [75, 1],
+    [9999, 1],
+  ])('after %d s of quiet, four suspicions in vain and this one count as %i', (quiet, count) => {
     const flood = [100, 102, 104, 108].reduce<CacheState>(
       (state, now) => succeed(state, now, [A], 'suspicion'),
       INITIAL_STATE,
     )
-    const { suspicionEndsAt } = flood.pace
-    const soon = succeed(flood, suspicionEndsAt + 59, [A], 'suspicion')
-    expect(turn(soon.pace, 'suspicion', at(suspicionEndsAt + 61))).toBe('refrain')
-    const later = succeed(flood, suspicionEndsAt + 60, [A], 'suspicion')
-    expect(turn(later.pace, 'suspicion', at(suspicionEndsAt + 61))).toBe('start')
+    const now = flood.pace.suspicionEndsAt + quiet
+    expect(succeed(flood, now, [A], 'suspicion').pace.fruitless).toBe(count)
   })
 
   test('steps of the wall clock neither open nor close the gate', () => {
@@ -215,6 +220,14 @@ describe('the lifetime', () => {
     ['a shorter one shortens it', 1000, 'max-age=120', null, 120],
     ['what is stated may be under 60', 10, 'max-age=0', null, 10],
     ['that of shared caches is not meant', undefined, 's-maxage=1200', null, 300],
+    [
+      'endless numbers are only large',
+      undefined,
+      `max-age=${'9'.repeat(400)}`,
+      '9'.repeat(400),
+      60,
+    ],
+    ['an endless lifetime', undefined, `max-age=${'9'.repeat(400)}`, null, 3600],
     ['an age that is no number is none', undefined, 'max-age=1200', 'old', 1200],
   ])('%s', (_title, stated, cacheControl, age, seconds) => {
     expect(lifetime(stated, cacheControl, age, 0.5)).toBeCloseTo(seconds)
@@ -244,6 +257,15 @@ describe('a success', () => {
     expect(again.ring?.keys).toBe(first.ring?.keys)
     const fewer = succeed(first, 10, [keyOf('B')])
     expect(fewer.ring?.keys[0]).toBe(B)
+  })
+
+  test('a document that becomes bare is another list, of the same keys', () => {
+    const set = succeed(INITIAL_STATE, 0, [A])
+    const attempt = { trigger: 'age', startedAt: at(10), settledAt: at(10) } as const
+    const bare = afterSuccess(set, attempt, { ...documentOf([A]), bare: true }, policy, 0)
+    expect(bare.ring?.keys).not.toBe(set.ring?.keys)
+    expect(bare.ring?.keys).toEqual(set.ring?.keys)
+    expect(bare.retired).toEqual([])
   })
 
   test('new material under an old kid is a new key', () => {
@@ -319,6 +341,24 @@ describe('an overlap', () => {
       INITIAL_STATE,
     )
     expect(state.ring?.keys).toEqual([B, A])
+  })
+
+  test('does not bring back a key whose ring had aged out', () => {
+    const known = succeed(INITIAL_STATE, 0, [A], 'age', lenient)
+    const late = succeed(known, 4000, [B], 'age', lenient)
+    expect(late.ring?.keys).toEqual([B])
+    expect(late.retired).toEqual([A])
+  })
+
+  test('holds the 8 keys that left last', () => {
+    const names = Array.from({ length: 12 }, (_, index) => `key ${index}`)
+    const state = names.reduce(
+      (before, name, index) => succeed(before, index, [keyOf(name)], 'age', lenient),
+      INITIAL_STATE,
+    )
+    expect(state.ring?.keys.map(({ thumbprint }) => thumbprint)).toEqual(
+      names.toReversed().slice(0, 9),
+    )
   })
 
   test('changes nothing while it lasts, or where there is none', () => {
