@@ -416,7 +416,6 @@ describe('what a fetch may do', () => {
         throw new Error('a fault')
       },
     ],
-    ['rejects with nothing', async () => await Promise.reject(undefined)],
   ])('one that %s is a failed attempt, and the next one starts', async (_title, answer) => {
     let calls = 0
     const { clock, verdict, keys } = world({
