@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto'
 
 import { LRUCache } from 'lru-cache'
 
-import { keyAttempts, type KeysMessage } from '../diagnostics.ts'
+import { keyAttempts } from '../diagnostics.ts'
 import { AuthError } from '../errors.ts'
 import { type Clock, elapsed, type Instant, instant } from '../time.ts'
 import { badDocument, type FetchFailure, type JsonDocument, withDeadline } from './fetch-json.ts'
 import { readKeyDocument } from './jwk.ts'
 import {
   type Caller,
-  countUntried,
   type KeyRing,
   type KeySource,
   type Suspicion,
   type VerificationKey,
 } from './key-source.ts'
+import { keysMessage, type RemoteKeysStatus, statusOf } from './key-status.ts'
 import {
   afterFailure,
   afterHelp,
@@ -23,7 +23,6 @@ import {
   type CacheState,
   expiredRing,
   type FetchedRing,
-  type Freshness,
   freshness,
   INITIAL_STATE,
   lifetime,
@@ -46,36 +45,6 @@ export interface RemoteKeys extends KeySource {
   refresh(): Promise<void>
   /** The state of the cache, for readiness probes and logs. */
   status(): RemoteKeysStatus
-}
-
-/** Times are seconds. */
-export interface RemoteKeysStatus {
-  readonly freshness: Freshness
-  /** Since the start of the attempt that brought the keys. */
-  readonly age: number | undefined
-  readonly maxAge: number | undefined
-  /** RFC 7638 thumbprints of the trusted keys. */
-  readonly thumbprints: readonly string[]
-  /** Thumbprints of the last keys that left: known, not trusted. */
-  readonly retired: readonly string[]
-  /** Entries of the document that could not be used or were beyond the hundredth. */
-  readonly skippedKeys: number
-  /** How many keys beyond the 8 that are tried fit one token. */
-  readonly untriedKeys: number
-  readonly fetching: boolean
-  /** Why the last attempt failed, if it did. */
-  readonly lastFailure:
-    | { readonly reason: FetchFailure['failure']; readonly detail: string; readonly age: number }
-    | undefined
-  /** From now until the next attempt may start. */
-  readonly nextAttempt: number
-  /**
-   * The longest that a key stays trusted after it was withdrawn. The endpoint counts as up while attempts succeed, and
-   * again once two minutes have passed since the last that failed.
-   */
-  readonly withdrawnKeyTrust:
-    | { readonly endpointUp: number; readonly endpointDown: number }
-    | undefined
 }
 
 /** How a cache treats its document. Times are seconds. */
@@ -277,29 +246,7 @@ export function followKeys(
   }
 
   function status(): RemoteKeysStatus {
-    const moment = now()
-    const { ring, retired, last, pace } = afterOverlap(state, moment, policy)
-    const keys = ring?.keys ?? []
-    return {
-      freshness: freshness(ring, moment, policy),
-      age: ring && elapsed(ring.fetchedAt, moment),
-      maxAge: ring?.maxAge,
-      thumbprints: thumbprintsOf(keys),
-      retired: thumbprintsOf(retired),
-      skippedKeys: ring?.skipped ?? 0,
-      untriedKeys: countUntried(keys),
-      fetching: flight !== undefined,
-      lastFailure: last?.failure && {
-        reason: last.failure.failure,
-        detail: last.failure.detail,
-        age: elapsed(last.settledAt, moment),
-      },
-      nextAttempt: Math.max(0, nextAttempt(pace, 'age') - moment.monotonic),
-      withdrawnKeyTrust: ring && {
-        endpointUp: ring.maxAge + policy.staleWhileRevalidate + policy.overlap,
-        endpointDown: ring.maxAge + policy.staleIfError + policy.overlap,
-      },
-    }
+    return { ...statusOf(state, now(), policy), fetching: flight !== undefined }
   }
 
   const source: RemoteKeys = { now, current, suspect, refresh, status }
@@ -321,30 +268,4 @@ interface Question {
 
 interface FetchedDocument extends RingDocument {
   readonly failure?: undefined
-}
-
-function thumbprintsOf(keys: readonly VerificationKey[]): string[] {
-  return keys.map(({ thumbprint }) => thumbprint)
-}
-
-function keysMessage(
-  source: object,
-  before: CacheState,
-  { ring, last }: CacheState,
-  { freshness: word, skippedKeys, untriedKeys }: RemoteKeysStatus,
-): KeysMessage {
-  const old = thumbprintsOf(before.ring?.keys ?? [])
-  const current = thumbprintsOf(ring?.keys ?? [])
-  return {
-    source,
-    trigger: last?.trigger ?? 'age',
-    outcome: last?.failure?.failure ?? 'success',
-    detail: last?.failure?.detail,
-    duration: last === undefined ? 0 : last.settledAt.monotonic - last.startedAt.monotonic,
-    added: current.filter((thumbprint) => !old.includes(thumbprint)),
-    removed: old.filter((thumbprint) => !current.includes(thumbprint)),
-    freshness: word,
-    skippedKeys,
-    untriedKeys,
-  }
 }

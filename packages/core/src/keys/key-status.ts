@@ -1,0 +1,98 @@
+import type { KeysMessage } from '../diagnostics.ts'
+import { elapsed, type Instant } from '../time.ts'
+import type { FetchFailure } from './fetch-json.ts'
+import { countUntried, type VerificationKey } from './key-source.ts'
+import {
+  afterOverlap,
+  type CacheState,
+  type Freshness,
+  freshness,
+  nextAttempt,
+  type RotationPolicy,
+} from './rotation.ts'
+
+/** Times are seconds. */
+export interface RemoteKeysStatus {
+  readonly freshness: Freshness
+  /** Since the start of the attempt that brought the keys. */
+  readonly age: number | undefined
+  readonly maxAge: number | undefined
+  /** RFC 7638 thumbprints of the trusted keys. */
+  readonly thumbprints: readonly string[]
+  /** Thumbprints of the last keys that left: known, not trusted. */
+  readonly retired: readonly string[]
+  /** Entries of the document that could not be used or were beyond the hundredth. */
+  readonly skippedKeys: number
+  /** How many keys beyond the 8 that are tried fit one token. */
+  readonly untriedKeys: number
+  readonly fetching: boolean
+  /** Why the last attempt failed, if it did. */
+  readonly lastFailure:
+    | { readonly reason: FetchFailure['failure']; readonly detail: string; readonly age: number }
+    | undefined
+  /** From now until the next attempt may start. */
+  readonly nextAttempt: number
+  /**
+   * The longest that a key stays trusted after it was withdrawn. The endpoint counts as up while attempts succeed, and
+   * again once two minutes have passed since the last that failed.
+   */
+  readonly withdrawnKeyTrust:
+    | { readonly endpointUp: number; readonly endpointDown: number }
+    | undefined
+}
+
+/** What can be said of a cache at one moment, but for whether it is fetching. */
+export function statusOf(
+  state: CacheState,
+  moment: Instant,
+  policy: RotationPolicy,
+): Omit<RemoteKeysStatus, 'fetching'> {
+  const { ring, retired, last, pace } = afterOverlap(state, moment, policy)
+  const keys = ring?.keys ?? []
+  return {
+    freshness: freshness(ring, moment, policy),
+    age: ring && elapsed(ring.fetchedAt, moment),
+    maxAge: ring?.maxAge,
+    thumbprints: thumbprintsOf(keys),
+    retired: thumbprintsOf(retired),
+    skippedKeys: ring?.skipped ?? 0,
+    untriedKeys: countUntried(keys),
+    lastFailure: last?.failure && {
+      reason: last.failure.failure,
+      detail: last.failure.detail,
+      age: elapsed(last.settledAt, moment),
+    },
+    nextAttempt: Math.max(0, nextAttempt(pace, 'age') - moment.monotonic),
+    withdrawnKeyTrust: ring && {
+      endpointUp: ring.maxAge + policy.staleWhileRevalidate + policy.overlap,
+      endpointDown: ring.maxAge + policy.staleIfError + policy.overlap,
+    },
+  }
+}
+
+function thumbprintsOf(keys: readonly VerificationKey[]): string[] {
+  return keys.map(({ thumbprint }) => thumbprint)
+}
+
+/** What is published of an attempt that has settled. */
+export function keysMessage(
+  source: object,
+  before: CacheState,
+  { ring, last }: CacheState,
+  { freshness: word, skippedKeys, untriedKeys }: RemoteKeysStatus,
+): KeysMessage {
+  const old = thumbprintsOf(before.ring?.keys ?? [])
+  const current = thumbprintsOf(ring?.keys ?? [])
+  return {
+    source,
+    trigger: last?.trigger ?? 'age',
+    outcome: last?.failure?.failure ?? 'success',
+    detail: last?.failure?.detail,
+    duration: last === undefined ? 0 : last.settledAt.monotonic - last.startedAt.monotonic,
+    added: current.filter((thumbprint) => !old.includes(thumbprint)),
+    removed: old.filter((thumbprint) => !current.includes(thumbprint)),
+    freshness: word,
+    skippedKeys,
+    untriedKeys,
+  }
+}
