@@ -17,6 +17,7 @@ import { fileURLToPath } from 'node:url'
 
 const NODES = ['20.19.0', '22.13.0', '24.21.0', '26.10.0']
 const COMPILERS = ['5.9.3', '7.0.2']
+const CONSUMERS = ['smoke.mts', 'request.mts', 'side-by-side.mts', 'side-by-side-mcp.mts']
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..', '..')
@@ -54,8 +55,11 @@ try {
         'node',
       ]
       const modules = ['--module', module, '--moduleResolution', resolution]
-      const command = [process.execPath, tsc, ...flags, ...modules, 'smoke.mts']
-      report(`TypeScript ${version} ${module}`, command, undefined, consumer)
+      // Each on its own: other packages declare the same properties of a request with other types.
+      for (const file of CONSUMERS) {
+        const command = [process.execPath, tsc, ...flags, ...modules, file]
+        report(`TypeScript ${version} ${module} ${file}`, command, undefined, consumer)
+      }
     }
   }
 } finally {
@@ -99,6 +103,10 @@ function install(tarballs: ReadonlyMap<string, string>): string {
     fastify: '5.12.8',
     koa: '3.3.0',
     '@types/koa': '3.0.3',
+    '@types/express': '5.0.6',
+    '@fastify/jwt': '10.2.8',
+    'express-oauth2-jwt-bearer': '1.10.0',
+    '@modelcontextprotocol/sdk': '1.32.2',
   }
   writeFileSync(
     join(consumer, 'package.json'),

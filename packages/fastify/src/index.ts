@@ -17,7 +17,10 @@ import fastifyPlugin from 'fastify-plugin'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the token of this request proves. Throws where no guard has let the request through with one. */
+    /**
+     * What the token of this request proves. Throws inside the scope of a guard that has let the request through without
+     * one; outside of it there is no such property, so use `getAuth` there.
+     */
     readonly auth: Auth
   }
   interface FastifyContextConfig {
@@ -98,7 +101,8 @@ export function serveMetadata({ path, body }: ProtectedResourceMetadata): Plugin
     async (scope: Scope) => {
       scope.get(path, { config: { auth: false } }, async (_request, reply) => {
         reply.headers({ 'Content-Type': 'application/json' })
-        return body
+        // As octets: to a text Fastify would add a charset.
+        return Buffer.from(body)
       })
     },
     { name: '@portcullis/fastify/metadata', fastify: '4.x || 5.x' },

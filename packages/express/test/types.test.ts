@@ -1,0 +1,124 @@
+import type { IncomingMessage } from 'node:http'
+
+import {
+  type Auth,
+  type AuthError,
+  createVerifier,
+  type GuardOptions,
+  localKeys,
+  protectedResourceMetadata,
+  scope,
+} from '@portcullis/core'
+import { createTestIssuer } from '@portcullis/testing'
+import express5 from 'express'
+import express4 from 'express4'
+import { expectTypeOf, test } from 'vitest'
+
+import {
+  authenticate,
+  authorize,
+  findAuth,
+  getAuth,
+  type Middleware,
+  serveMetadata,
+} from '../src/index.ts'
+
+// The compiler checks these; that they run as well shows that nothing here is only a declaration.
+
+const issuer = await createTestIssuer()
+const verifier = createVerifier({ keys: localKeys(issuer.publicJwk), issuer: null, audience: null })
+const metadata = protectedResourceMetadata({ resource: 'https://api.test' })
+
+test('Express 5 takes the middleware without a cast, wherever it takes middleware', () => {
+  const app = express5()
+  app.use(serveMetadata(metadata), authenticate(verifier), authorize(scope('read')))
+  app.use('/v1', authenticate(verifier))
+  app.use([authenticate(verifier), authorize(scope('read'))])
+  app.get('/', authenticate(verifier), authorize(scope('read')), (req, res) => {
+    res.json(getAuth(req).claims.sub)
+  })
+  const router = express5.Router()
+  router.use(authenticate(verifier))
+  router
+    .route('/')
+    .all(authenticate(verifier))
+    .get(authorize(scope('read')))
+  expectTypeOf(authenticate(verifier)).toExtend<express5.RequestHandler>()
+  expectTypeOf(authorize(scope('read'))).toExtend<express5.RequestHandler>()
+  expectTypeOf(serveMetadata(metadata)).toExtend<express5.RequestHandler>()
+})
+
+test('Express 4 takes the middleware without a cast, wherever it takes middleware', () => {
+  const app = express4()
+  app.use(serveMetadata(metadata), authenticate(verifier), authorize(scope('read')))
+  app.use('/v1', authenticate(verifier))
+  app.use([authenticate(verifier), authorize(scope('read'))])
+  app.get('/', authenticate(verifier), authorize(scope('read')), (req, res) => {
+    res.json(getAuth(req).claims.sub)
+  })
+  const router = express4.Router()
+  router.use(authenticate(verifier))
+  router
+    .route('/')
+    .all(authenticate(verifier))
+    .get(authorize(scope('read')))
+  expectTypeOf(authenticate(verifier)).toExtend<express4.RequestHandler>()
+  expectTypeOf(authorize(scope('read'))).toExtend<express4.RequestHandler>()
+})
+
+test('a handler behind them keeps the parameters that its path gives it', () => {
+  express5().get('/places/:id', authenticate(verifier), (req, res) => {
+    expectTypeOf(req.params.id).toEqualTypeOf<string>()
+    res.end()
+  })
+})
+
+test('getAuth gives typed claims in a handler, with no assertion', () => {
+  express5().get('/', (req, res) => {
+    const { claims, header, token } = getAuth(req)
+    expectTypeOf(claims.exp).toEqualTypeOf<number | undefined>()
+    expectTypeOf(claims.sub).toEqualTypeOf<unknown>()
+    expectTypeOf(claims['tenant']).toEqualTypeOf<unknown>()
+    expectTypeOf(header.alg).toEqualTypeOf<string>()
+    expectTypeOf(token).toEqualTypeOf<string>()
+    res.json(claims.exp)
+  })
+  express4().get('/', (req, res) => {
+    expectTypeOf(getAuth(req).claims.exp).toEqualTypeOf<number | undefined>()
+    res.end()
+  })
+})
+
+test('getAuth is an Auth, and findAuth perhaps one', () => {
+  expectTypeOf(getAuth).returns.toEqualTypeOf<Auth>()
+  expectTypeOf(findAuth).returns.toEqualTypeOf<Auth | undefined>()
+  expectTypeOf(getAuth).toBeCallableWith({}, verifier)
+  expectTypeOf(findAuth).toBeCallableWith({}, verifier)
+})
+
+test('claims are read-only', () => {
+  express5().get('/', (req) => {
+    const { claims } = getAuth(req)
+    // @ts-expect-error -- nobody changes what has been proven
+    claims.exp = 0
+    expectTypeOf(claims).toEqualTypeOf<Auth['claims']>()
+  })
+})
+
+test('onRefusal is told the request, and an error whose code can be switched on', () => {
+  authenticate(verifier, {
+    onRefusal(error, request) {
+      expectTypeOf(error).toEqualTypeOf<AuthError>()
+      expectTypeOf(request).toEqualTypeOf<IncomingMessage>()
+    },
+  })
+  expectTypeOf(authenticate).parameter(1).toEqualTypeOf<GuardOptions<IncomingMessage> | undefined>()
+  expectTypeOf(authenticate).returns.toEqualTypeOf<Middleware>()
+})
+
+test('a misspelt option and a verifier that is none do not compile', () => {
+  // @ts-expect-error -- there is no such option
+  expectTypeOf(authenticate).toBeCallableWith(verifier, { realms: 'api' })
+  // @ts-expect-error -- the keys of a verifier are none
+  expectTypeOf(authenticate).toBeCallableWith(localKeys(issuer.publicJwk))
+})

@@ -1,0 +1,42 @@
+import fastifyJwt from '@fastify/jwt'
+import { type Auth, createVerifier, localKeys, scope } from '@portcullis/core'
+import * as express from '@portcullis/express'
+import * as fastify from '@portcullis/fastify'
+import * as koa from '@portcullis/koa'
+import createExpress from 'express'
+import { auth as jwtBearer } from 'express-oauth2-jwt-bearer'
+import createFastify from 'fastify'
+import Koa from 'koa'
+
+// Other packages declare `auth` and `user` of a request with types of their own: all of them are in this one program.
+
+const verifier = createVerifier({ keys: localKeys({ kty: 'RSA' }), issuer: null, audience: null })
+
+const app = createExpress()
+app.use('/ours', express.authenticate(verifier), express.authorize(scope('read')))
+app.use('/bearer', jwtBearer({ issuerBaseURL: 'https://auth.test', audience: 'api' }))
+app.get('/ours', (req, res) => {
+  const { claims }: Auth = express.getAuth(req)
+  const exp: number | undefined = claims.exp
+  // @ts-expect-error -- our declaration of req.auth is opt-in, and theirs are not ours
+  const ours: Auth = req.auth
+  res.json([exp, ours])
+})
+
+const koaApp = new Koa<koa.AuthState>()
+koaApp.use(koa.authenticate(verifier)).use(koa.authorize(scope('read')))
+koaApp.use((ctx) => {
+  const auth: Auth = ctx.state.auth
+  ctx.body = [auth.claims.exp, koa.getAuth(ctx).claims.exp]
+})
+
+const fastifyApp = createFastify()
+await fastifyApp.register(fastifyJwt, { secret: 'not ours' })
+await fastifyApp.register(fastify.authenticate(verifier))
+fastifyApp.get('/ours', { onRequest: fastify.authorize(scope('read')) }, (request) => {
+  const auth: Auth = request.auth
+  const user: string | object | Buffer = request.user
+  return { exp: auth.claims.exp, same: fastify.getAuth(request) === auth, user }
+})
+const http2App = createFastify({ http2: true })
+await http2App.register(fastify.authenticate(verifier))
