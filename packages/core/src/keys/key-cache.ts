@@ -74,8 +74,8 @@ export function followKeys(
 
   function start(trigger: Trigger): Promise<void> {
     const startedAt = now()
-    const exchange = withDeadline(clock, timeout, fetchDocument)
-    flight = exchange.catch(unreadable).then((outcome) => {
+    // Never rejects, as `fetchJson` does not: an attempt has to settle, whatever an injected `fetch` answers with.
+    flight = withDeadline(clock, timeout, fetchDocument).then((outcome) => {
       flight = undefined
       const attempt = { trigger, startedAt, settledAt: now() }
       const before = state
@@ -251,11 +251,6 @@ export function followKeys(
 
   const source: RemoteKeys = { now, current, suspect, refresh, status }
   return source
-}
-
-/** An injected `fetch` can answer with anything; an attempt has to settle all the same. */
-function unreadable(): FetchFailure {
-  return badDocument('the answer cannot be read')
 }
 
 /** What a waiting token asks, and which keys it has been tried with. */
