@@ -1,0 +1,232 @@
+import { once } from 'node:events'
+import {
+  connect,
+  createServer,
+  type Http2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from 'node:http2'
+import type { AddressInfo } from 'node:net'
+
+import { authenticate as expressGuard } from '@portcullis/express'
+import { authenticate as fastifyGuard } from '@portcullis/fastify'
+import { authenticate as koaGuard } from '@portcullis/koa'
+import { fastify as fastify5 } from 'fastify'
+import { fastify as fastify4 } from 'fastify4'
+import Koa3 from 'koa'
+import Koa2 from 'koa2'
+import { describe, expect, test } from 'vitest'
+
+import { frameworks } from './frameworks.ts'
+import { type Field, sendFields } from './http2-frames.ts'
+import { sendRaw } from './raw.ts'
+import { token, verifier } from './tokens.ts'
+
+const good = await token()
+
+const MALFORMED =
+  'Bearer realm="api", error="invalid_request", error_description="The Authorization header must be Bearer, a space and one token"'
+const REPEATED =
+  'Bearer realm="api", error="invalid_request", error_description="The request must have one Authorization header"'
+const INVALID =
+  'Bearer realm="api", error="invalid_token", error_description="The access token is not valid"'
+const MISSING = 'Bearer realm="api"'
+
+describe.each(frameworks)('$name', ({ createApp }) => {
+  const guarded = async () =>
+    await createApp({
+      guards: [{ verifier }],
+      routes: [{ path: '/', handle: (view) => view.getAuth().claims }],
+    })
+
+  test('a good token, sent by hand, is let in', async () => {
+    await using app = await guarded()
+    expect(await sendRaw(app.port, [`Authorization: Bearer ${good}`])).toMatchObject({
+      status: 200,
+      challenge: undefined,
+    })
+  })
+
+  test.each<[string, readonly string[], number, string | undefined]>([
+    ['two headers', [`Authorization: Bearer ${good}`, 'Authorization: Bearer a'], 400, REPEATED],
+    [
+      'two headers that agree',
+      [`Authorization: Bearer ${good}`, `Authorization: Bearer ${good}`],
+      400,
+      REPEATED,
+    ],
+    [
+      'two headers in two casings',
+      [`AUTHORIZATION: Bearer ${good}`, `aUTHORIZATION: Bearer ${good}`],
+      400,
+      REPEATED,
+    ],
+    [
+      'two headers far apart',
+      [`Authorization: Bearer ${good}`, 'Accept: */*', 'X-Y: z', 'authorization: Basic YTpi'],
+      400,
+      REPEATED,
+    ],
+    ['three headers', Array<string>(3).fill(`authorization: Bearer ${good}`), 400, REPEATED],
+    [
+      'an empty header in front',
+      ['Authorization:', `Authorization: Bearer ${good}`],
+      400,
+      REPEATED,
+    ],
+    [
+      'a header behind that is empty',
+      [`Authorization: Bearer ${good}`, 'Authorization:'],
+      400,
+      REPEATED,
+    ],
+    ['no value', ['Authorization:'], 400, MALFORMED],
+    ['a value of white space', ['Authorization: \t '], 400, MALFORMED],
+    ['a scheme alone, and a space', ['Authorization: Bearer '], 400, MALFORMED],
+    ['a tab for the space', [`Authorization: Bearer\t${good}`], 400, MALFORMED],
+    ['a tab behind the space', [`Authorization: Bearer \t${good}`], 400, MALFORMED],
+    ['Latin-1 in the token', ['Authorization: Bearer caf\u{E9}'], 400, MALFORMED],
+    ['UTF-8 in the token', ['Authorization: Bearer caf\u{C3}\u{A9}'], 400, MALFORMED],
+    ['Latin-1 behind the scheme', [`Authorization: Bearer\u{A0}${good}`], 400, MALFORMED],
+    ['Latin-1 for a scheme', [`Authorization: \u{FF} ${good}`], 400, MALFORMED],
+    ['a value of 15 KiB', [`Authorization: Bearer ${'a'.repeat(15 * 1024)}`], 401, INVALID],
+    ['15 KiB of spaces', [`Authorization: Bearer${' '.repeat(15 * 1024)}a b`], 400, MALFORMED],
+    ['another header, much like it', [`Authorization-: Bearer ${good}`], 401, MISSING],
+    ['a proxy header', [`Proxy-Authorization: Bearer ${good}`], 401, MISSING],
+    // From here on Node answers by itself.
+    ['a carriage return in the value', [`Authorization: Bearer ${good}\rX: y`], 400, undefined],
+    ['a folded line', ['Authorization: Bearer', ` ${good}`], 400, undefined],
+    ['NUL in the value', [`Authorization: Bearer ${good}\0`], 400, undefined],
+    ['a space before the colon', [`Authorization : Bearer ${good}`], 400, undefined],
+    ['no colon', [`Authorization Bearer ${good}`], 400, undefined],
+    ['a value of 17 KiB', [`Authorization: Bearer ${'a'.repeat(17 * 1024)}`], 431, undefined],
+  ])('%s: the same answer from every framework', async (_title, lines, status, challenge) => {
+    await using app = await guarded()
+    expect(await sendRaw(app.port, lines)).toMatchObject({ status, challenge })
+    expect(await sendRaw(app.port, [`Authorization: Bearer ${good}`])).toMatchObject({
+      status: 200,
+    })
+  })
+})
+
+type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => unknown
+
+/** Express itself breaks on HTTP/2 with any request, so its guard stands alone. */
+const overHttp2: readonly { name: string; start: () => Promise<Http2Server> }[] = [
+  {
+    name: 'the guard of Express',
+    async start() {
+      const guard = expressGuard(verifier)
+      return await serve((request, response) => {
+        // The compatibility API of HTTP/2 has all that a guard touches.
+        guard(request as never, response as never, (error) => {
+          if (error !== undefined) response.statusCode = (error as { status: number }).status
+          response.end()
+        })
+      })
+    },
+  },
+  { name: 'Koa 3', start: async () => await serveKoa(new Koa3()) },
+  { name: 'Koa 2', start: async () => await serveKoa(new Koa2() as unknown as Koa3) },
+  { name: 'Fastify 5', start: async () => await serveFastify(fastify5) },
+  {
+    name: 'Fastify 4',
+    start: async () => await serveFastify(fastify4 as unknown as typeof fastify5),
+  },
+]
+
+describe.each(overHttp2)('$name over HTTP/2', ({ start }) => {
+  const bearer: Field = ['authorization', `Bearer ${good}`]
+
+  test.each<[string, readonly Field[], number, string | undefined]>([
+    ['a good token', [bearer], 200, undefined],
+    ['no token', [], 401, MISSING],
+    ['a bad token', [['authorization', 'Bearer bad']], 401, INVALID],
+    ['a malformed header', [['authorization', 'Bearer a b']], 400, MALFORMED],
+    ['no value', [['authorization', '']], 400, MALFORMED],
+    ['a tab for the space', [['authorization', `Bearer\t${good}`]], 400, MALFORMED],
+    ['Latin-1 in the token', [['authorization', 'Bearer caf\u{E9}']], 400, MALFORMED],
+    ['two headers', [bearer, ['authorization', 'Bearer a']], 400, REPEATED],
+    ['two headers that agree', [bearer, bearer], 400, REPEATED],
+    ['two headers, one of them empty', [['authorization', ''], bearer], 400, REPEATED],
+    ['two headers far apart', [bearer, ['accept', '*/*'], bearer], 400, REPEATED],
+    // What Node takes for no field, a guard never sees.
+    ['a carriage return in the value', [['authorization', `Bearer ${good}\rx`]], 401, MISSING],
+    ['NUL in the value', [['authorization', `Bearer ${good}\0`]], 401, MISSING],
+    ['a value of 15 KiB', [['authorization', `Bearer ${'a'.repeat(15 * 1024)}`]], 401, INVALID],
+  ])('%s: the same answer from every framework', async (_title, fields, status, challenge) => {
+    await using app = watched(await start())
+    expect(await sendFields(app.port, fields)).toBe('answered')
+    expect(await Promise.all(app.answers)).toEqual([{ status, challenge }])
+  })
+
+  test.each<[string, readonly Field[]]>([
+    ['an upper-case name', [['Authorization', `Bearer ${good}`]]],
+    ['an upper-case name beside a good one', [bearer, ['AUTHORIZATION', `Bearer ${good}`]]],
+  ])('%s: Node ends the stream, and no guard sees it', async (_title, fields) => {
+    await using app = watched(await start())
+    expect(await sendFields(app.port, fields)).toBe('reset')
+    expect(app.answers).toEqual([])
+  })
+
+  test('a client that knows the rules reads the challenge', async () => {
+    await using app = watched(await start())
+    const session = connect(`http://127.0.0.1:${app.port}`)
+    const stream = session.request({ authorization: 'Bearer bad' })
+    const [headers] = (await once(stream, 'response')) as [Record<string, unknown>]
+    expect(headers).toMatchObject({
+      ':status': 401,
+      'www-authenticate': INVALID,
+      'cache-control': 'no-store',
+    })
+    const closed = once(session, 'close')
+    session.destroy()
+    await closed
+  })
+})
+
+async function serve(listener: Listener): Promise<Http2Server> {
+  const server = createServer((request, response) => void listener(request, response))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+async function serveKoa(app: Koa3): Promise<Http2Server> {
+  app.use(koaGuard(verifier)).use((context) => {
+    context.body = {}
+  })
+  const handle = app.callback()
+  return await serve(async (request, response) => {
+    await handle(request, response)
+  })
+}
+
+async function serveFastify(fastify: typeof fastify5): Promise<Http2Server> {
+  const app = fastify({ http2: true })
+  await app.register(fastifyGuard(verifier))
+  app.get('/', () => ({}))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  return app.server
+}
+
+/** Notes each answer, since its octets on the wire are compressed. */
+function watched(server: Http2Server) {
+  const answers: Promise<{ status: number; challenge: unknown }>[] = []
+  server.prependListener('request', (_request: unknown, response: Http2ServerResponse) => {
+    const answer = once(response, 'close').then(() => ({
+      status: response.statusCode,
+      challenge: response.getHeader('www-authenticate'),
+    }))
+    answers.push(answer)
+  })
+  return {
+    port: (server.address() as AddressInfo).port,
+    answers,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close')
+      server.close()
+      await closed
+    },
+  }
+}
