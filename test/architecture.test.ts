@@ -56,6 +56,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'keys/key-source',
     'signature',
     'claims',
+    'schema',
   ],
   'core/http': ['errors', 'options', 'bearer', 'requirement'],
   'core/index': [
@@ -73,6 +74,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'koa/index': ['@portcullis/core'],
   'fastify/index': ['@portcullis/core', 'fastify-plugin'],
   'core/resource-metadata': ['options'],
+  'core/schema': ['errors'],
   'testing/index': ['clock', 'issuer', 'token-service'],
   'testing/clock': [],
   'testing/issuer': ['jose'],

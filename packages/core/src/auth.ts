@@ -25,9 +25,9 @@ export interface Header extends JsonObject {
   readonly typ?: string
 }
 
-/** What a verified token proves. */
-export interface Auth {
-  readonly claims: Claims
+/** What a verified token proves. With a schema its claims are what the schema makes of them. */
+export interface Auth<ClaimsType = Claims> {
+  readonly claims: ClaimsType
   readonly header: Header
   /** The token itself, for calls on behalf of its bearer. Keep it out of logs. */
   readonly token: string

@@ -31,8 +31,8 @@ export interface GuardOptions<Subject = object> extends PresentationOptions {
 }
 
 interface Guard {
-  readonly verifier: Verifier
-  readonly auth: Auth | undefined
+  readonly verifier: Verifier<unknown>
+  readonly auth: Auth<unknown> | undefined
   /** Presents and reports an error as this guard does. */
   readonly refuse: (error: unknown) => unknown
   /** The guard that the request passed before this one. */
@@ -74,11 +74,11 @@ export function checkGuardOptions(verifier: unknown, options: object): void {
  * @throws AuthError with the challenge of this guard.
  */
 export async function authenticateRequest<Subject extends object>(
-  verifier: Verifier,
+  verifier: Verifier<unknown>,
   request: RequestHeaders,
   options: GuardOptions<Subject>,
   subject: Subject,
-): Promise<Auth | undefined> {
+): Promise<Auth<unknown> | undefined> {
   const refuse = (error: unknown) => refused(error, subject, options)
   try {
     const token = findToken(request, options)
@@ -103,7 +103,8 @@ export async function authorizeRequest(
   const { auth, refuse } = guardOf(request)
   try {
     if (auth === undefined) throw new AuthError('missing_token', 'missing_header')
-    await checkRequirements(auth, requirements)
+    // A schema may have made something else of the claims: requirements look at own members, whatever their types.
+    await checkRequirements(auth as Auth, requirements)
   } catch (error) {
     throw refuse(error)
   }
@@ -115,7 +116,12 @@ export async function authorizeRequest(
  * @param verifier If given, the one that must have proven it.
  * @throws TypeError if no such guard has seen the request, or if it was let through as anonymous.
  */
-export function getAuth(request: object, verifier?: Verifier): Auth {
+export function getAuth(request: object): Auth
+export function getAuth<ClaimsType>(
+  request: object,
+  verifier: Verifier<ClaimsType> | undefined,
+): Auth<ClaimsType>
+export function getAuth(request: object, verifier?: Verifier<unknown>): Auth<unknown> {
   const auth = findAuth(request, verifier)
   if (auth === undefined) {
     throw new TypeError('getAuth: the request is anonymous; use findAuth on an optional route')
@@ -128,7 +134,12 @@ export function getAuth(request: object, verifier?: Verifier): Auth {
  *
  * @throws TypeError if no such guard has seen the request.
  */
-export function findAuth(request: object, verifier?: Verifier): Auth | undefined {
+export function findAuth(request: object): Auth | undefined
+export function findAuth<ClaimsType>(
+  request: object,
+  verifier: Verifier<ClaimsType> | undefined,
+): Auth<ClaimsType> | undefined
+export function findAuth(request: object, verifier?: Verifier<unknown>): Auth<unknown> | undefined {
   const guard = withVerifier(guardOf(request), verifier)
   if (guard === undefined) {
     throw new TypeError('no guard with this verifier has seen the request')
@@ -159,7 +170,10 @@ function guardOf(request: object): Guard {
   return guard
 }
 
-function withVerifier(guard: Guard | undefined, verifier: Verifier | undefined): Guard | undefined {
+function withVerifier(
+  guard: Guard | undefined,
+  verifier: Verifier<unknown> | undefined,
+): Guard | undefined {
   const isIt = guard === undefined || verifier === undefined || guard.verifier === verifier
   return isIt ? guard : withVerifier(guard.outer, verifier)
 }

@@ -195,7 +195,8 @@ function checkScopes(factory: string, scopes: string): readonly string[] {
   return scopes.split(' ')
 }
 
-function grantedScopes({ claims }: Auth): ReadonlySet<unknown> {
+function grantedScopes({ claims }: Auth<unknown>): ReadonlySet<unknown> {
+  if (!isJsonObject(claims)) return new Set()
   return new Set([member(claims, 'scope'), member(claims, 'scp')].flatMap(scopeList))
 }
 

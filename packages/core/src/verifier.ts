@@ -1,5 +1,5 @@
 import { type Algorithm, checkAlgorithm, checkAlgorithmList } from './algorithms.ts'
-import type { Auth, Header } from './auth.ts'
+import type { Auth, Claims, Header } from './auth.ts'
 import { checkClaims, checkType, type ClaimRules, couldBeAccepted, isOfType } from './claims.ts'
 import { verdicts } from './diagnostics.ts'
 import { AuthError } from './errors.ts'
@@ -15,6 +15,7 @@ import {
   type OptionCheck,
   seconds,
 } from './options.ts'
+import { applySchema, type Schema } from './schema.ts'
 import { isSignedBy } from './signature.ts'
 import { type Clock, systemClock } from './time.ts'
 import { type ParsedToken, parseToken } from './token.ts'
@@ -66,12 +67,20 @@ export interface VerifierOptions {
   clock?: Clock | undefined
 }
 
+export interface SchemaOptions<Output> {
+  /**
+   * Checks and types the claims, once everything else holds. Runs at each use: what it makes of the claims is neither
+   * shared nor frozen. Requirements see that as well, so it should keep the scope.
+   */
+  schema: Schema<Output>
+}
+
 export interface VerifyOptions {
   /** Ends this caller's wait for keys; what others wait for goes on. */
   signal?: AbortSignal | undefined
 }
 
-export interface Verifier {
+export interface Verifier<ClaimsType = Claims> {
   /**
    * Verifies one access token and returns what it proves.
    *
@@ -82,7 +91,7 @@ export interface Verifier {
    * @throws AuthError `invalid_token` with a reason; `keys_unavailable` if it cannot be told; the signal's reason.
    * @see RFC 7519 section 7.2; RFC 8725 section 3
    */
-  verify(token: string, options?: VerifyOptions): Promise<Auth>
+  verify(token: string, options?: VerifyOptions): Promise<Auth<ClaimsType>>
   /**
    * Resolves when there are keys to judge tokens by: for start-up and readiness probes. Makes at most one attempt.
    *
@@ -96,7 +105,13 @@ export interface Verifier {
  *
  * @throws TypeError for a wrong, misspelt or missing option.
  */
-export function createVerifier(options: VerifierOptions): Verifier {
+export function createVerifier<Output>(
+  options: VerifierOptions & SchemaOptions<Output>,
+): Verifier<Output>
+export function createVerifier(options: VerifierOptions): Verifier
+export function createVerifier(
+  options: VerifierOptions & Partial<SchemaOptions<unknown>>,
+): Verifier<unknown> {
   checkVerifierOptions(options)
   const {
     keys,
@@ -110,6 +125,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     type,
     maxTokenSize = 16_384,
     clock = systemClock,
+    schema,
   } = options
   const allowed = checkAlgorithmList(algorithms)
   const rules: ClaimRules = {
@@ -121,19 +137,20 @@ export function createVerifier(options: VerifierOptions): Verifier {
     requiredClaims: [...requiredClaims],
   }
 
-  async function verify(token: string, verifyOptions: VerifyOptions = {}): Promise<Auth> {
+  async function verify(token: string, verifyOptions: VerifyOptions = {}): Promise<Auth<unknown>> {
     return verdicts.isObserved()
       ? await observed(async () => await judge(token, verifyOptions))
       : await judge(token, verifyOptions)
   }
 
-  async function judge(token: string, { signal }: VerifyOptions): Promise<Auth> {
+  async function judge(token: string, { signal }: VerifyOptions): Promise<Auth<unknown>> {
     const parsed = parseToken(token, maxTokenSize)
     // Before the keys: a bad algorithm must not cost a fetch.
     const algorithm = checkAlgorithm(member(parsed.header, 'alg'), allowed)
     await prove(token, parsed, algorithm, signal)
     checkType(parsed.header.typ, type)
-    const claims = checkClaims(parsed.encodedPayload, rules, clock.now())
+    const proven = checkClaims(parsed.encodedPayload, rules, clock.now())
+    const claims = schema === undefined ? proven : await applySchema(schema, proven)
     return Object.freeze({
       claims,
       header: parsed.header as Header /* `checkAlgorithm` has found its `alg` */,
@@ -168,7 +185,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
   }
 
   /** Publishes the verdict. What is no verdict, such as the end of a caller's patience, is not one there either. */
-  async function observed(judgement: () => Promise<Auth>): Promise<Auth> {
+  async function observed(judgement: () => Promise<Auth<unknown>>): Promise<Auth<unknown>> {
     const start = clock.monotonic()
     const publish = (error?: AuthError) => {
       const duration = clock.monotonic() - start
@@ -185,7 +202,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     }
   }
 
-  const verifier: Verifier = { verify, ready }
+  const verifier: Verifier<unknown> = { verify, ready }
   return verifier
 }
 
@@ -217,6 +234,10 @@ function checkVerifierOptions(options: VerifierOptions): void {
         ? undefined
         : 'must be a number of octets from 1 to 65536',
     clock: isClock,
+    schema: (value) =>
+      hasMethods(Reflect.get(Object(value), '~standard'), 'validate')
+        ? undefined
+        : 'must be a validator of the Standard Schema specification',
   })
   if (options.keys === undefined) throw new TypeError('createVerifier: keys must be stated')
   for (const name of ['issuer', 'audience'] as const) {

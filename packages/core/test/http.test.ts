@@ -49,7 +49,7 @@ async function authenticate<Seen extends RequestHeaders>(
   verifier: Verifier,
   seen: Seen,
   options: GuardOptions<Seen> = {},
-): Promise<Auth | undefined> {
+): Promise<Auth<unknown> | undefined> {
   return await authenticateRequest(verifier, seen, options, seen)
 }
 

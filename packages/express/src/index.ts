@@ -29,7 +29,7 @@ export type Middleware = (
  * @throws TypeError for a wrong or misspelt option.
  */
 export function authenticate(
-  verifier: Verifier,
+  verifier: Verifier<unknown>,
   options: GuardOptions<IncomingMessage> = {},
 ): Middleware {
   const { property = 'auth' } = options

@@ -90,8 +90,8 @@ test('getAuth gives typed claims in a handler, with no assertion', () => {
 })
 
 test('getAuth is an Auth, and findAuth perhaps one', () => {
-  expectTypeOf(getAuth).returns.toEqualTypeOf<Auth>()
-  expectTypeOf(findAuth).returns.toEqualTypeOf<Auth | undefined>()
+  expectTypeOf(() => getAuth({})).returns.toEqualTypeOf<Auth>()
+  expectTypeOf(() => findAuth({})).returns.toEqualTypeOf<Auth | undefined>()
   expectTypeOf(getAuth).toBeCallableWith({}, verifier)
   expectTypeOf(findAuth).toBeCallableWith({}, verifier)
 })

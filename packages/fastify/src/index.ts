@@ -64,7 +64,10 @@ export type Plugin = (scope: Scope) => Promise<void>
  *
  * @throws TypeError for a wrong or misspelt option.
  */
-export function authenticate(verifier: Verifier, options: GuardOptions<Request> = {}): Plugin {
+export function authenticate(
+  verifier: Verifier<unknown>,
+  options: GuardOptions<Request> = {},
+): Plugin {
   const { property = 'auth' } = options
   checkGuardOptions(verifier, options)
   return fastifyPlugin(
@@ -115,7 +118,15 @@ export function serveMetadata({ path, body }: ProtectedResourceMetadata): Plugin
  * @param verifier If given, the one that must have proven it.
  * @throws TypeError if no such guard has seen the request, or if it was let through as anonymous.
  */
-export function getAuth(request: Pick<Request, 'raw'>, verifier?: Verifier): Auth {
+export function getAuth(request: Pick<Request, 'raw'>): Auth
+export function getAuth<ClaimsType>(
+  request: Pick<Request, 'raw'>,
+  verifier: Verifier<ClaimsType> | undefined,
+): Auth<ClaimsType>
+export function getAuth(
+  request: Pick<Request, 'raw'>,
+  verifier?: Verifier<unknown>,
+): Auth<unknown> {
   return getAuthOf(request.raw, verifier)
 }
 
@@ -124,7 +135,15 @@ export function getAuth(request: Pick<Request, 'raw'>, verifier?: Verifier): Aut
  *
  * @throws TypeError if no such guard has seen the request.
  */
-export function findAuth(request: Pick<Request, 'raw'>, verifier?: Verifier): Auth | undefined {
+export function findAuth(request: Pick<Request, 'raw'>): Auth | undefined
+export function findAuth<ClaimsType>(
+  request: Pick<Request, 'raw'>,
+  verifier: Verifier<ClaimsType> | undefined,
+): Auth<ClaimsType> | undefined
+export function findAuth(
+  request: Pick<Request, 'raw'>,
+  verifier?: Verifier<unknown>,
+): Auth<unknown> | undefined {
   return findAuthOf(request.raw, verifier)
 }
 

@@ -100,8 +100,8 @@ test('config auth is false or nothing', async () => {
 })
 
 test('getAuth is an Auth, and findAuth perhaps one', () => {
-  expectTypeOf(getAuth).returns.toEqualTypeOf<Auth>()
-  expectTypeOf(findAuth).returns.toEqualTypeOf<Auth | undefined>()
+  expectTypeOf(() => getAuth({} as FastifyRequest)).returns.toEqualTypeOf<Auth>()
+  expectTypeOf(() => findAuth({} as FastifyRequest)).returns.toEqualTypeOf<Auth | undefined>()
   expectTypeOf(getAuth).toBeCallableWith({} as FastifyRequest, verifier)
   expectTypeOf(findAuth).toBeCallableWith({} as FastifyRequest, verifier)
 })

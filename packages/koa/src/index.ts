@@ -4,6 +4,7 @@ import {
   type Auth,
   authenticateRequest,
   authorizeRequest,
+  type Claims,
   checkGuardOptions,
   checkRequirementList,
   findAuth as findAuthOf,
@@ -16,9 +17,9 @@ import {
   type Verifier,
 } from '@portcullis/core'
 
-/** The state behind a guard: for `new Koa<AuthState>()` and for routers. */
-export interface AuthState {
-  auth: Auth
+/** The state behind a guard: for `new Koa<AuthState>()` and for routers. With a schema, its output is the type parameter. */
+export interface AuthState<ClaimsType = Claims> {
+  auth: Auth<ClaimsType>
 }
 
 /** As much of Koa's context as is used, so that the types of Koa 3 and 2 both fit. */
@@ -41,7 +42,10 @@ export type Middleware = (context: Context, next: () => Promise<unknown>) => Pro
  *
  * @throws TypeError for a wrong or misspelt option.
  */
-export function authenticate(verifier: Verifier, options: GuardOptions<Context> = {}): Middleware {
+export function authenticate(
+  verifier: Verifier<unknown>,
+  options: GuardOptions<Context> = {},
+): Middleware {
   const { property = 'auth' } = options
   checkGuardOptions(verifier, options)
   return async (context, next) => {
@@ -82,7 +86,15 @@ export function serveMetadata({ path, body }: ProtectedResourceMetadata): Middle
  * @param verifier If given, the one that must have proven it.
  * @throws TypeError if no such guard has seen the request, or if it was let through as anonymous.
  */
-export function getAuth(context: Pick<Context, 'req'>, verifier?: Verifier): Auth {
+export function getAuth(context: Pick<Context, 'req'>): Auth
+export function getAuth<ClaimsType>(
+  context: Pick<Context, 'req'>,
+  verifier: Verifier<ClaimsType> | undefined,
+): Auth<ClaimsType>
+export function getAuth(
+  context: Pick<Context, 'req'>,
+  verifier?: Verifier<unknown>,
+): Auth<unknown> {
   return getAuthOf(context.req, verifier)
 }
 
@@ -91,7 +103,15 @@ export function getAuth(context: Pick<Context, 'req'>, verifier?: Verifier): Aut
  *
  * @throws TypeError if no such guard has seen the request.
  */
-export function findAuth(context: Pick<Context, 'req'>, verifier?: Verifier): Auth | undefined {
+export function findAuth(context: Pick<Context, 'req'>): Auth | undefined
+export function findAuth<ClaimsType>(
+  context: Pick<Context, 'req'>,
+  verifier: Verifier<ClaimsType> | undefined,
+): Auth<ClaimsType> | undefined
+export function findAuth(
+  context: Pick<Context, 'req'>,
+  verifier?: Verifier<unknown>,
+): Auth<unknown> | undefined {
   return findAuthOf(context.req, verifier)
 }
 

@@ -1,0 +1,27 @@
+import type { Claims } from './auth.ts'
+import { AuthError } from './errors.ts'
+
+/** A validator of the Standard Schema specification, version 1, as those of Zod, Valibot and ArkType are. */
+export interface Schema<Output> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>
+  }
+}
+
+export type SchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly unknown[] }
+
+/**
+ * Step 6: what a schema makes of proven claims.
+ *
+ * @throws AuthError `claim`, whose cause is what the schema found wrong.
+ */
+export async function applySchema<Output>(schema: Schema<Output>, claims: Claims): Promise<Output> {
+  const result = await schema['~standard'].validate(claims)
+  if (result.issues !== undefined) {
+    throw new AuthError('invalid_token', 'claim', { cause: result.issues })
+  }
+  return result.value
+}
