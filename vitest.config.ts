@@ -5,6 +5,7 @@ export default defineConfig({
   // Tests run the sources: nothing needs to be built before.
   ssr: { resolve: { conditions: ['@portcullis/source', ...defaultServerConditions] } },
   test: {
+    maxWorkers: '100%',
     coverage: {
       provider: 'v8',
       include: ['packages/*/src/**/*.ts'],

@@ -37,14 +37,7 @@ if (!server.listening) await once(server, 'listening')
 const address = server.address()
 const api = `http://127.0.0.1:${typeof address === 'object' ? address?.port : apiPort}`
 
-console.log(`
-Log in, call with the token, call without:
-
-TOKEN=$(curl -s -d loginId=demo -d password=demo ${auth.url}/tokenservice/token/api)
-curl -i -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"city":"Oslo"}' ${api}/v1/clientLocations
-curl -i -X POST ${api}/v1/clientLocations
-`)
-
+// Before the calls are shown: who sees them may already send a signal.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     server.close()
@@ -52,6 +45,14 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     void auth.close()
   })
 }
+
+console.log(`
+Log in, call with the token, call without:
+
+TOKEN=$(curl -s -d loginId=demo -d password=demo ${auth.url}/tokenservice/token/api)
+curl -i -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"city":"Oslo"}' ${api}/v1/clientLocations
+curl -i -X POST ${api}/v1/clientLocations
+`)
 
 function portOf(name: string, preset: string): number {
   const text = process.env[name] ?? preset

@@ -88,9 +88,11 @@ async function run(env: Record<string, string>, example = 'express'): Promise<Ru
     ])
   }
   async function end(signal: 'SIGINT' | 'SIGTERM'): Promise<number | null> {
-    if (child.exitCode !== null) return child.exitCode
-    child.kill(signal)
-    await once(child, 'exit')
+    const isRunning = child.exitCode === null && child.signalCode === null
+    if (isRunning) {
+      child.kill(signal)
+      await once(child, 'exit')
+    }
     return child.exitCode
   }
   return {
