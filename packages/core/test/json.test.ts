@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { isJsonObject, member, parseJsonObject } from '../src/json.ts'
+import { isJsonObject, member, parseJson, parseJsonObject } from '../src/json.ts'
 
 function parse(text: string) {
   return parseJsonObject(Buffer.from(text))
@@ -16,7 +16,7 @@ test.each([
   { name: 'white space of JSON around it', text: ' \t\r\n{ } ' },
   { name: 'every type of value', text: '{"a":"x","b":1.5,"c":true,"d":null,"e":[1,{}]}' },
   { name: 'structural characters in a text', text: '{"a":"{[:,]}","b":":::"}' },
-  { name: 'structural characters in a name', text: String.raw`{"{:[":1,"}\":]":2}` },
+  { name: 'structural characters in a name', text: '{"{:[":1,"}:]":2}' },
   { name: 'quotes and backslashes in texts', text: String.raw`{"a":"\"","b":"\\","c":"\\\":\"{"}` },
   { name: 'an escaped quote by its number', text: String.raw`{"a":"\u0022:{","b":1}` },
   {
@@ -83,6 +83,46 @@ test.each([
   { name: 'in UTF-16 with a byte order mark', octets: Buffer.from('\uFEFF{}', 'utf16le') },
 ])('an object $name is refused', ({ octets }) => {
   expect(parseJsonObject(octets)).toBeUndefined()
+})
+
+describe('a name with escapes', () => {
+  const poison = [String.raw`{"alg":1,"\\u00":1}`, String.raw`{"alg":1,"\\":1}`]
+
+  test.each([
+    [String.raw`{"alg":1,"\u0063rit":2}`, { alg: 1, crit: 2 }],
+    [String.raw`{"alg":1,"\u0063rit" :{"\u0061":["\u0062"]}}`, { alg: 1, crit: { a: ['b'] } }],
+    [
+      String.raw`{"https:\/\/a.test\/r\u00f4le":"\"","b":"\\"}`,
+      { 'https://a.test/rôle': '"', b: '\\' },
+    ],
+    ['{"a" \t\r\n: "\\u0022:", "b":1}', { a: '":', b: 1 }],
+  ])('means what it says, whatever texts came before: %s', (text, value) => {
+    // V8 remembers these, and reads what begins alike as one of them.
+    const remembered = poison.map((each): unknown => JSON.parse(each))
+    expect(parse(text)).toEqual(value)
+    expect(remembered).toHaveLength(2)
+  })
+
+  test.each([
+    String.raw`{"a\"b":1}`,
+    String.raw`{"a\\b":1}`,
+    String.raw`{"a\u0000b":1}`,
+    String.raw`{"a\nb":1}`,
+    String.raw`{"a\ud800b":1}`,
+    String.raw`{"a":{"b\"":1}}`,
+  ])('is refused where it cannot be written without: %s', (text) => {
+    expect(parse(text)).toBeUndefined()
+  })
+})
+
+describe('parseJson', () => {
+  test.each(['', '{', '"\\', 'undefined'])('what is no JSON is undefined: %j', (text) => {
+    expect(parseJson(text)).toBeUndefined()
+  })
+
+  test.each(['"a\\\\"', '["\\u0061", ":"]', '1', 'null', 'false'])('any value: %s', (text) => {
+    expect(parseJson(text)).toEqual(JSON.parse(text))
+  })
 })
 
 describe('a duplicate member at the top level is refused', () => {

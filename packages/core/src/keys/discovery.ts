@@ -97,6 +97,10 @@ function keyUrlOf(
     return badDocument('the metadata name no usable key URL')
   }
   const parsed = new URL(keyUrl)
+  // Nobody elsewhere may name a service of this machine.
+  if (new URL(issuer).protocol === 'https:' && parsed.protocol !== 'https:' && !allowInsecure) {
+    return badDocument('the metadata of an https issuer name a key URL that is not')
+  }
   parsed.hash = ''
   return parsed.href
 }

@@ -1,3 +1,6 @@
+import { isUtf8 } from 'node:buffer'
+
+import { parseJson } from '../json.ts'
 import type { Clock } from '../time.ts'
 
 /** As much of `fetch` as is used: the platform's and undici's own both fit. */
@@ -110,7 +113,7 @@ async function readResponse(
   if (status !== 200) return unreachable(`the answer had status ${status}`, headers)
   const octets = await readBody(response.body)
   if (octets === undefined) return badDocument(`the document has more than ${MAX_OCTETS} octets`)
-  const value = parseJson(octets)
+  const value = readJson(octets)
   if (value === undefined) return badDocument('the document is not JSON')
   return { value, cacheControl: textOf(headers, 'cache-control'), age: textOf(headers, 'age') }
 }
@@ -128,12 +131,8 @@ async function readBody(body: AsyncIterable<Uint8Array> | null): Promise<Buffer 
 }
 
 /** A byte order mark, which some servers write, is left out (RFC 8259 section 8.1 allows to ignore it). */
-function parseJson(octets: Buffer): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(octets))
-  } catch {
-    return undefined
-  }
+function readJson(octets: Buffer): unknown {
+  return isUtf8(octets) ? parseJson(new TextDecoder().decode(octets)) : undefined
 }
 
 /** Whatever an injected `fetch` makes of a header. */

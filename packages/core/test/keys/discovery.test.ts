@@ -159,6 +159,19 @@ test('metadata of somebody else do not hide the right ones', async () => {
   expect(requests).toEqual([OPENID, OAUTH, KEYS])
 })
 
+test.each<[string, object, string]>([
+  ['of another issuer', { issuer: 'https://evil.test', jwks_uri: KEYS }, 'are of another issuer'],
+  ['without a key URL', { issuer }, 'name no usable key URL'],
+])('metadata %s: status() says so', async (_title, document, detail) => {
+  const { keys, verdict } = world({ [OPENID]: document })
+  expect(await verdict()).toBe('bad_document')
+  expect(keys.status().lastFailure?.detail).toBe(`the metadata ${detail}`)
+})
+
+test('a wrong option is named by this factory', () => {
+  expect(() => discoverKeys(issuer, { timeout: 0 })).toThrow(/^discoverKeys: timeout/)
+})
+
 test('a key URL is asked for without its fragment', async () => {
   const withFragment = { issuer, jwks_uri: `${KEYS}#keys` }
   const { requests, verdict } = world({ [OPENID]: withFragment, [KEYS]: jwks })

@@ -263,6 +263,7 @@ describe('an error of fetch', () => {
   test.each([
     { name: 'an error', error: new Error(secret), code: '' },
     { name: 'its code', error: withCode('ECONNREFUSED'), code: ' (ECONNREFUSED)' },
+    { name: 'no code that only ends like one', error: withCode('keys.internal:DOWN'), code: '' },
     {
       name: 'the code of its cause',
       error: new TypeError(secret, { cause: withCode('UND_ERR_SOCKET') }),
