@@ -37,7 +37,7 @@ export function parseBearer(request: RequestHeaders): string {
 function authorizationHeaders({ rawHeaders, headers }: RequestHeaders): readonly string[] {
   if (rawHeaders !== undefined) {
     return rawHeaders.filter(
-      (_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'authorization',
+      (_, at) => at % 2 === 1 && String(rawHeaders[at - 1]).toLowerCase() === 'authorization',
     )
   }
   // A mock of a request may have no more than this.

@@ -66,8 +66,9 @@ export function isOfType(typ: string | undefined, type: string | undefined): boo
   return type === undefined || (typ !== undefined && mediaType(typ) === mediaType(type))
 }
 
+/** In ASCII alone: to `toLowerCase` a Kelvin sign is a letter k as well. */
 function mediaType(type: string): string {
-  return type.toLowerCase().replace(/^application\//, '')
+  return type.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/^application\//, '')
 }
 
 function checkPresence(claims: JsonObject, rules: ClaimRules): void {
@@ -81,8 +82,12 @@ function checkPresence(claims: JsonObject, rules: ClaimRules): void {
   }
 }
 
-/** @throws AuthError `claim`, `expired`, `not_yet_valid`, `issued_in_future` or `too_old` */
-function checkTimes(claims: JsonObject, rules: ClaimRules, now: number): void {
+/**
+ * Checks what time alone can change: also of claims that were accepted before.
+ *
+ * @throws AuthError `claim`, `expired`, `not_yet_valid`, `issued_in_future` or `too_old`
+ */
+export function checkTimes(claims: JsonObject, rules: ClaimRules, now: number): void {
   const { clockTolerance, maxTokenAge } = rules
   // A clock that is out of order must not let anything in; nor could a rule that is, with each comparison as it stands.
   if (!Number.isFinite(now)) throw new AuthError('invalid_token', 'expired')
@@ -116,7 +121,7 @@ function numericDate(claims: JsonObject, name: 'exp' | 'nbf' | 'iat'): number | 
 /** Exactly one of the configured texts: an array that contains it, or a text that it begins, is another issuer. */
 function checkIssuer(iss: unknown, issuer: readonly string[] | null): void {
   if (issuer === null) return
-  if (typeof iss !== 'string' || !issuer.includes(iss)) {
+  if (!issuer.some((each) => each === iss)) {
     throw new AuthError('invalid_token', 'issuer')
   }
 }

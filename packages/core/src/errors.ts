@@ -155,13 +155,10 @@ export class AuthError extends Error {
   readonly status: number
   /** The same as `status`, under the name that Fastify and others read. */
   readonly statusCode: number
-  /** `WWW-Authenticate` (none for 503), `Retry-After` (503 only), `Cache-Control`; `Content-Type` if there is a body. */
-  readonly headers: Readonly<Record<string, string>>
-  /** A problem document, where one is asked for. */
-  readonly body: string | undefined
   /** The message may be shown to the client: the convention of `http-errors`, which Koa and Express follow. */
   readonly expose = true
   readonly #arguments: AuthErrorArguments
+  #headers: Readonly<Record<string, string>> | undefined
 
   constructor(...args: AuthErrorArguments) {
     const [code, reason, options = {}] = args
@@ -175,13 +172,32 @@ export class AuthError extends Error {
     this.reason = reason
     this.status = refusals[code].status
     this.statusCode = this.status
-    this.headers = headersOf(code, reason, options)
-    this.body = options.respond === 'problem' ? problemOf(code, reason) : undefined
     this.#arguments = args
   }
 
   override get name(): string {
     return 'AuthError'
+  }
+
+  /**
+   * `WWW-Authenticate` (none for 503), `Retry-After` (503 only), `Cache-Control`; `Content-Type` if there is a body.
+   * Written when it is first asked for: what nobody sends must not make a forged token dearer.
+   */
+  get headers(): Readonly<Record<string, string>> {
+    const [code, reason, options = {}] = this.#arguments
+    this.#headers ??= headersOf(code, reason, options)
+    return this.#headers
+  }
+
+  /** For middleware that adds its own to those of any error, as CORS middleware does. */
+  set headers(headers: Readonly<Record<string, string>>) {
+    this.#headers = headers
+  }
+
+  /** A problem document, where one is asked for. */
+  get body(): string | undefined {
+    const [code, reason, options] = this.#arguments
+    return options?.respond === 'problem' ? problemOf(code, reason) : undefined
   }
 
   /** The same refusal, as another API presents it. */
@@ -283,5 +299,6 @@ function challengeOf(
 
 /** @see RFC 9110 section 5.6.4 */
 function quoted(text: string): string {
-  return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+  // What a header cannot carry would turn the refusal into a fault.
+  return `"${text.replaceAll(/[^ -~]/g, '').replaceAll(/["\\]/g, String.raw`\$&`)}"`
 }

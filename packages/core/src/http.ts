@@ -33,8 +33,9 @@ export interface GuardOptions<Subject = object> extends PresentationOptions {
 interface Guard {
   readonly verifier: Verifier<unknown>
   readonly auth: Auth<unknown> | undefined
-  /** Presents and reports an error as this guard does. */
-  readonly refuse: (error: unknown) => unknown
+  /** How it presents its refusals, and to whom it reports what. */
+  readonly options: GuardOptions<never>
+  readonly subject: object
   /** The guard that the request passed before this one. */
   readonly outer: Guard | undefined
 }
@@ -79,14 +80,13 @@ export async function authenticateRequest<Subject extends object>(
   options: GuardOptions<Subject>,
   subject: Subject,
 ): Promise<Auth<unknown> | undefined> {
-  const refuse = (error: unknown) => refused(error, subject, options)
   try {
     const token = findToken(request, options)
     const auth = token === undefined ? undefined : await verifier.verify(token)
-    guards.set(request, { verifier, auth, refuse, outer: guards.get(request) })
+    guards.set(request, { verifier, auth, options, subject, outer: guards.get(request) })
     return auth
   } catch (error) {
-    throw refuse(error)
+    throw refused(error, subject, options)
   }
 }
 
@@ -100,13 +100,13 @@ export async function authorizeRequest(
   request: object,
   requirements: readonly Requirement[],
 ): Promise<void> {
-  const { auth, refuse } = guardOf(request)
+  const { auth, options, subject } = guardOf(request)
   try {
     if (auth === undefined) throw new AuthError('missing_token', 'missing_header')
     // A schema may have made something else of the claims: requirements look at own members, whatever their types.
     await checkRequirements(auth as Auth, requirements)
   } catch (error) {
-    throw refuse(error)
+    throw refused(error, subject as never /* the one that these options came with */, options)
   }
 }
 

@@ -138,6 +138,9 @@ export function checkRequirementList(factory: string, requirements: readonly Req
   if (!requirements.every((each) => hasMethods(each, 'isMetBy'))) {
     throw new TypeError(`${factory}: each argument must be a requirement, such as scope('read')`)
   }
+  if (!requirements.every(({ scope: wanted }) => wanted === undefined || SCOPE.test(wanted))) {
+    throw new TypeError(`${factory}: the scope of a requirement must be a list of scopes`)
+  }
 }
 
 /**

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+
 import { decodeBase64url, isBase64url } from './base64url.ts'
 import { AuthError } from './errors.ts'
 import { type JsonObject, member, parseJsonObject } from './json.ts'
@@ -17,6 +19,14 @@ export interface ParsedToken {
   readonly signature: Buffer
 }
 
+/** Headers read before, by their encoded form: a service sees a handful. */
+export type HeaderCache = LRUCache<string, ParsedHeader>
+
+/** Bounded in octets by the size of a token. */
+export function createHeaderCache(): HeaderCache {
+  return new LRUCache({ max: 8 })
+}
+
 /**
  * Takes a compact JWS apart.
  *
@@ -26,28 +36,34 @@ export interface ParsedToken {
  * @throws AuthError `too_large`, `malformed` or `critical_header`
  * @see RFC 7515 sections 4.1.11, 5.2 and 7.1; RFC 7797 section 7
  */
-export function parseToken(token: string, maxSize: number): ParsedToken {
+export function parseToken(
+  token: string,
+  maxSize: number,
+  headers: HeaderCache = createHeaderCache(),
+): ParsedToken {
   if (typeof token !== 'string') throw malformed()
   // Before anything that reads the text: what follows costs time in proportion to it.
   if (token.length > maxSize) throw new AuthError('invalid_token', 'too_large')
   const first = token.indexOf('.')
   const second = token.indexOf('.', first + 1)
-  if (first === -1 || second === -1) throw malformed()
+  // Without a first dot there is no second.
+  if (second === -1) throw malformed()
   const encodedHeader = token.slice(0, first)
   const encodedPayload = token.slice(first + 1, second)
   // A third dot, as in a JWE, is outside the alphabet; so is an empty segment, as in an unsecured JWS.
   const encodedSignature = token.slice(second + 1)
-  if (![encodedHeader, encodedPayload, encodedSignature].every(isBase64url)) throw malformed()
-  const header = parseHeader(encodedHeader)
+  if (!isBase64url(encodedPayload) || !isBase64url(encodedSignature)) throw malformed()
+  const header = headers.get(encodedHeader) ?? parseHeader(encodedHeader, headers)
   return {
     header,
     encodedPayload,
-    signingInput: Buffer.from(token.slice(0, second), 'latin1'),
+    signingInput: Buffer.from(token.slice(0, second)),
     signature: decodeBase64url(encodedSignature),
   }
 }
 
-function parseHeader(encodedHeader: string): ParsedHeader {
+function parseHeader(encodedHeader: string, headers: HeaderCache): ParsedHeader {
+  if (!isBase64url(encodedHeader)) throw malformed()
   const header = parseJsonObject(decodeBase64url(encodedHeader))
   if (header === undefined) throw malformed()
   // No extension is understood, so naming one makes the token invalid; a payload that is not base64url does so unnamed.
@@ -55,6 +71,7 @@ function parseHeader(encodedHeader: string): ParsedHeader {
     throw new AuthError('invalid_token', 'critical_header')
   }
   if (!isTextOrAbsent(header, 'kid') || !isTextOrAbsent(header, 'typ')) throw malformed()
+  headers.set(encodedHeader, header)
   return header
 }
 

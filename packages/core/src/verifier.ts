@@ -1,10 +1,23 @@
 import { type Algorithm, checkAlgorithm, checkAlgorithmList } from './algorithms.ts'
 import type { Auth, Claims, Header } from './auth.ts'
-import { checkClaims, checkType, type ClaimRules, couldBeAccepted, isOfType } from './claims.ts'
+import {
+  checkClaims,
+  checkTimes,
+  checkType,
+  type ClaimRules,
+  couldBeAccepted,
+  isOfType,
+} from './claims.ts'
 import { verdicts } from './diagnostics.ts'
 import { AuthError } from './errors.ts'
-import { member } from './json.ts'
-import { type Caller, findCandidates, type KeyRing, type KeySource } from './keys/key-source.ts'
+import { isJsonObject, member } from './json.ts'
+import {
+  type Caller,
+  findCandidates,
+  type KeyRing,
+  type KeySource,
+  type VerificationKey,
+} from './keys/key-source.ts'
 import {
   checkOptions,
   hasMethods,
@@ -16,9 +29,10 @@ import {
   seconds,
 } from './options.ts'
 import { applySchema, type Schema } from './schema.ts'
-import { isSignedBy } from './signature.ts'
+import { createSignatureCheck, isSignedBy } from './signature.ts'
 import { type Clock, systemClock } from './time.ts'
-import { type ParsedToken, parseToken } from './token.ts'
+import { createHeaderCache, type ParsedToken, parseToken } from './token.ts'
+import { createVerifiedTokens, isProvenBy, type Proof } from './verified-tokens.ts'
 
 export interface VerifierOptions {
   /** Where the public keys come from: `remoteKeys(url)` or `localKeys(jwk)`. */
@@ -64,6 +78,12 @@ export interface VerifierOptions {
    * @default 16384
    */
   maxTokenSize?: number | undefined
+  /**
+   * How many verified tokens are remembered, so that one which comes again costs no signature check. Its key and its
+   * times are checked all the same. `false` turns it off.
+   * @default { max: 1000 }
+   */
+  remember?: { readonly max: number } | false | undefined
   clock?: Clock | undefined
 }
 
@@ -124,6 +144,7 @@ export function createVerifier(
     requiredClaims = [],
     type,
     maxTokenSize = 16_384,
+    remember = { max: 1000 },
     clock = systemClock,
     schema,
   } = options
@@ -136,48 +157,86 @@ export function createVerifier(
     maxTokenAge,
     requiredClaims: [...requiredClaims],
   }
+  const headers = createHeaderCache()
+  const verifiedTokens = remember === false ? undefined : createVerifiedTokens(remember.max)
+  const checkSignature = createSignatureCheck()
 
-  async function verify(token: string, verifyOptions: VerifyOptions = {}): Promise<Auth<unknown>> {
-    return verdicts.isObserved()
-      ? await observed(async () => await judge(token, verifyOptions))
-      : await judge(token, verifyOptions)
+  function verify(token: string, verifyOptions: VerifyOptions = {}): Promise<Auth<unknown>> {
+    return verdicts.isObserved() ? observed(token, verifyOptions) : judge(token, verifyOptions)
   }
 
-  async function judge(token: string, { signal }: VerifyOptions): Promise<Auth<unknown>> {
-    const parsed = parseToken(token, maxTokenSize)
+  async function judge(
+    token: string,
+    { signal }: VerifyOptions,
+    course?: Course,
+  ): Promise<Auth<unknown>> {
+    // A caller without types may pass anything: `parseToken` says so.
+    const known = typeof token === 'string' ? verifiedTokens?.find(token) : undefined
+    if (known !== undefined) {
+      const current = keys.current(callerWith(token, signal))
+      const ring = current instanceof Promise ? await current : current
+      if (isProvenBy(known, ring)) {
+        if (course !== undefined) course.remembered = true
+        checkAgain(known)
+        return schema === undefined ? known.auth : await withSchema(known.auth, schema)
+      }
+    }
+    const parsed = parseToken(token, maxTokenSize, headers)
     // Before the keys: a bad algorithm must not cost a fetch.
     const algorithm = checkAlgorithm(member(parsed.header, 'alg'), allowed)
-    await prove(token, parsed, algorithm, signal)
-    checkType(parsed.header.typ, type)
-    const proven = checkClaims(parsed.encodedPayload, rules, clock.now())
-    const claims = schema === undefined ? proven : await applySchema(schema, proven)
-    return Object.freeze({
-      claims,
+    const key = await prove(token, parsed, algorithm, signal)
+    checkType(textOf(parsed, 'typ'), type)
+    const auth: Auth = Object.freeze({
+      claims: checkClaims(parsed.encodedPayload, rules, clock.now()),
       header: parsed.header as Header /* `checkAlgorithm` has found its `alg` */,
       token,
     })
+    verifiedTokens?.remember({ auth, algorithm, key })
+    return schema === undefined ? auth : await withSchema(auth, schema)
   }
 
-  /** Steps 3 and 4: resolves if a trusted key made the signature. */
+  /** What time alone can change about a token that was accepted before. */
+  function checkAgain({ auth }: Proof): void {
+    try {
+      checkTimes(auth.claims, rules, clock.now())
+    } catch (error) {
+      verifiedTokens?.forget(auth.token)
+      throw error
+    }
+  }
+
+  function callerWith(token: string, signal: AbortSignal | undefined): Caller {
+    return { arrived: keys.now(), tokenSize: token.length, signal }
+  }
+
+  /** Steps 3 and 4: the trusted key that made the signature. */
   async function prove(
     token: string,
     parsed: ParsedToken,
     algorithm: Algorithm,
     signal: AbortSignal | undefined,
-  ): Promise<void> {
-    const caller: Caller = { arrived: keys.now(), tokenSize: token.length, signal }
-    const candidates = (ring: KeyRing) => findCandidates(ring, algorithm, parsed.header.kid)
-    const findProof = (ring: KeyRing) =>
-      candidates(ring).find((key) => isSignedBy(key, algorithm, parsed))
-    const ring = await keys.current(caller)
-    if (findProof(ring) !== undefined) return
+  ): Promise<VerificationKey> {
+    const caller = callerWith(token, signal)
+    const candidates = (ring: KeyRing) => findCandidates(ring, algorithm, textOf(parsed, 'kid'))
+    const current = keys.current(caller)
+    const ring = current instanceof Promise ? await current : current
+    for (const key of candidates(ring)) {
+      const isSigned = checkSignature(key, algorithm, parsed)
+      // Most are answered at once, and then nobody else gets in between.
+      if (isSigned === true || (isSigned !== false && (await isSigned))) return key
+    }
     const couldBe = () =>
-      isOfType(parsed.header.typ, type) &&
+      isOfType(textOf(parsed, 'typ'), type) &&
       couldBeAccepted(parsed.encodedPayload, rules, clock.now())
+    const findProof = (newer: KeyRing) =>
+      candidates(newer).find((key) => isSignedBy(key, algorithm, parsed))
     const suspicion = { token, ring, couldBeAccepted: couldBe, findProof }
-    if ((await keys.suspect(suspicion, caller)) !== undefined) return
-    const reason = candidates(ring).length === 0 ? 'unknown_key' : 'signature'
-    throw new AuthError('invalid_token', reason)
+    const newKey = await keys.suspect(suspicion, caller)
+    if (newKey !== undefined) return newKey
+    throw new AuthError(
+      'invalid_token',
+      candidates(ring).length === 0 ? 'unknown_key' : 'signature',
+    )
   }
 
   async function ready(): Promise<void> {
@@ -185,15 +244,16 @@ export function createVerifier(
   }
 
   /** Publishes the verdict. What is no verdict, such as the end of a caller's patience, is not one there either. */
-  async function observed(judgement: () => Promise<Auth<unknown>>): Promise<Auth<unknown>> {
+  async function observed(token: string, verifyOptions: VerifyOptions): Promise<Auth<unknown>> {
     const start = clock.monotonic()
+    const course = { remembered: false }
     const publish = (error?: AuthError) => {
       const duration = clock.monotonic() - start
       const { code, reason } = error ?? {}
-      verdicts.publish(() => ({ verifier, code, reason, remembered: false, duration }))
+      verdicts.publish(() => ({ verifier, code, reason, ...course, duration }))
     }
     try {
-      const auth = await judgement()
+      const auth = await judge(token, verifyOptions, course)
       publish()
       return auth
     } catch (error) {
@@ -206,6 +266,19 @@ export function createVerifier(
   return verifier
 }
 
+function textOf({ header }: ParsedToken, name: 'kid' | 'typ'): string | undefined {
+  return Object.hasOwn(header, name) ? header[name] : undefined
+}
+
+/** How a token came to its verdict, for diagnostics. */
+interface Course {
+  remembered: boolean
+}
+
+async function withSchema<Output>(auth: Auth, schema: Schema<Output>): Promise<Auth<Output>> {
+  return Object.freeze({ ...auth, claims: await applySchema(schema, auth.claims) })
+}
+
 function listed(value: string | readonly string[] | null): readonly string[] | null {
   return value === null ? null : [value].flat()
 }
@@ -214,6 +287,13 @@ const oneOrMore: OptionCheck = (value) =>
   value === null || isText(value) === undefined || isTextList(value) === undefined
     ? undefined
     : 'must be a string, a list of strings, or null to accept any'
+
+/** `{ max }` and nothing else. */
+function isMax(value: unknown): boolean {
+  if (!isJsonObject(value) || Object.keys(value).join(' ') !== 'max') return false
+  const { max } = value
+  return Number.isInteger(max) && Number(max) >= 1 && Number(max) <= 1_000_000
+}
 
 function checkVerifierOptions(options: VerifierOptions): void {
   checkOptions('createVerifier', options, {
@@ -233,6 +313,10 @@ function checkVerifierOptions(options: VerifierOptions): void {
       Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 65_536
         ? undefined
         : 'must be a number of octets from 1 to 65536',
+    remember: (value) =>
+      value === false || isMax(value)
+        ? undefined
+        : 'must be false or { max }, a number of tokens from 1 to 1000000',
     clock: isClock,
     schema: (value) =>
       hasMethods(Reflect.get(Object(value), '~standard'), 'validate')

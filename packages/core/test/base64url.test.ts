@@ -26,6 +26,10 @@ describe('the last character', () => {
   })
 })
 
+test.each(['A', 'QUJDR'])('%j is refused: no octets are written in so many characters', (text) => {
+  expect(isBase64url(text)).toBe(false)
+})
+
 // Each has a length and an ending that would be right, so that the alphabet alone decides.
 test.each([
   { name: 'nothing', text: '' },

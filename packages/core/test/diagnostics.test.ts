@@ -4,8 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 import { createTestIssuer, manualClock } from '@portcullis/testing'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
+import { keyAttempts } from '../src/diagnostics.ts'
 import { createVerifier, type KeysMessage, remoteKeys, type VerifyMessage } from '../src/index.ts'
 
 const [issuer, next] = await Promise.all([createTestIssuer(), createTestIssuer()])
@@ -99,13 +100,16 @@ test('portcullis:verify tells of each verdict', async () => {
     'portcullis:verify',
     (message) => message.verifier === verifier,
     async () => {
-      await verify(await issuer.token())
+      const token = await issuer.token()
+      await verify(token)
+      await verify(token)
       await verify(await issuer.token({ expiresIn: -60 }))
       await verify('canary')
     },
   )
   expect(messages).toMatchObject([
     { code: undefined, reason: undefined, remembered: false },
+    { code: undefined, reason: undefined, remembered: true, duration: 0 },
     { code: 'invalid_token', reason: 'expired', duration: 0 },
     { code: 'invalid_token', reason: 'malformed', duration: 0 },
   ])
@@ -192,3 +196,9 @@ async function run(program: string): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, flags, { cwd, timeout: 15_000 })
   return stdout
 }
+
+test('a message that nobody subscribes to is not even built', () => {
+  const build = vi.fn<() => KeysMessage>()
+  keyAttempts.publish(build)
+  expect(build).not.toHaveBeenCalled()
+})

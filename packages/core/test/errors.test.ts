@@ -392,3 +392,21 @@ describe('a mistake of the programmer is a TypeError', () => {
     expect(() => create(code, 'expired')).toThrow(TypeError)
   })
 })
+
+test('what a header cannot carry is left out of the challenge', () => {
+  const options = {
+    realm: 'a\r\nX: b',
+    scope: 'ré"ad\0',
+    resourceMetadata: 'https://a.test/\u0100',
+  }
+  const { headers } = new AuthError('insufficient_scope', 'scope', options)
+  expect(headers['WWW-Authenticate']).toBe(
+    'Bearer realm="aX: b", error="insufficient_scope", error_description="The access token lacks a required scope", scope="r\\"ad", resource_metadata="https://a.test/"',
+  )
+})
+
+test('headers that middleware adds are those of the error from then on', () => {
+  const error = new AuthError('invalid_token', 'expired')
+  error.headers = { ...error.headers, Vary: 'Origin' }
+  expect(error.headers).toMatchObject({ Vary: 'Origin', 'Cache-Control': 'no-store' })
+})

@@ -414,6 +414,10 @@ describe('anyScope', () => {
     expect(await isMet(anyScope('read write'), claims)).toBe(met)
   })
 
+  test('says that one of the list will do', () => {
+    expect(anyScope('read write').description).toBe('any scope of read write')
+  })
+
   test('its refusal names the whole list', async () => {
     const error = await refusalOf({}, anyScope('read write'))
     expect(error).toMatchObject({ code: 'insufficient_scope', reason: 'scope', status: 403 })
@@ -519,3 +523,18 @@ test.each([
 ])('%s of nothing is a TypeError: it would let everybody in, or nobody', (word, combine) => {
   expect(() => combine()).toThrow(`${word}: there must be at least one requirement`)
 })
+
+test.each(['', ' ', 'a\r\nSet-Cookie: b', 'a"b', 'é'])(
+  'a requirement of your own whose scope no header can carry, such as %j: TypeError',
+  (scopes) => {
+    const own: Requirement = {
+      reason: 'scope',
+      description: '',
+      scope: scopes,
+      isMetBy: () => false,
+    }
+    expect(() => {
+      checkRequirementList('authorize', [own])
+    }).toThrow('authorize: the scope of a requirement must be a list of scopes')
+  },
+)

@@ -51,7 +51,11 @@ describe('refused at start-up', () => {
     ['one with a fragment', { resource: 'https://api.test/#a' }, /without a fragment/],
     ['one with an empty fragment', { resource: 'https://api.test/#' }, /without a fragment/],
     ['a scope that is no list', { resource: 'https://a.test', scopes: 'a' }, /scopes must be/],
-    ['a misspelt option', { resource: 'https://a.test', scope: ['a'] }, /unknown option "scope"/],
+    [
+      'a misspelt option',
+      { resource: 'https://a.test', scope: ['a'] },
+      /^protectedResourceMetadata: unknown option "scope"/,
+    ],
   ])('%s', (_title, options, message) => {
     const act = () => protectedResourceMetadata(options as { resource: string })
     expect(act).toThrow(TypeError)

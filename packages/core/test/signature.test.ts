@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { type Algorithm, ALGORITHMS } from '../src/algorithms.ts'
 import { readKeyDocument } from '../src/keys/jwk.ts'
 import type { VerificationKey } from '../src/keys/key-source.ts'
-import { isSignedBy } from '../src/signature.ts'
+import { createSignatureCheck, isSignedBy, type SignatureCheck } from '../src/signature.ts'
 import { type ParsedToken, parseToken } from '../src/token.ts'
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -119,6 +119,10 @@ function* bitFlips(octets: Buffer): Generator<Buffer> {
     flipped.writeUInt8(flipped.readUInt8(at) ^ (1 << (bit % 8)), at)
     yield flipped
   }
+}
+
+async function settled(answers: readonly (boolean | Promise<boolean>)[]): Promise<boolean[]> {
+  return await Promise.all(answers.map(async (answer) => await answer))
 }
 
 function toInteger(octets: Buffer): bigint {
@@ -383,4 +387,94 @@ describe('Ed25519', () => {
 test('a private key published by mistake verifies like its public half', async () => {
   const key = keyOf(rsa.privateKey.export({ format: 'jwk' }))
   expect(isSignedBy(key, 'RS512', await signed('RS512'))).toBe(true)
+})
+
+describe('checks that come at once', () => {
+  const CHECKS_AT_ONCE = 8
+
+  /** A check whose next answers come from the thread pool, until somebody awaits. */
+  function busyCheck(parsed: ParsedToken): SignatureCheck {
+    const check = createSignatureCheck()
+    for (let checks = 0; checks < CHECKS_AT_ONCE; checks++) {
+      void check(publicKeyFor('RS512'), 'RS512', parsed)
+    }
+    return check
+  }
+
+  test('eight are answered here and now, more of them by a promise', async () => {
+    const check = createSignatureCheck()
+    const key = publicKeyFor('RS512')
+    const parsed = await signed('RS512')
+    const answers = Array.from({ length: 10 }, () => check(key, 'RS512', parsed))
+    expect(answers.slice(0, 8)).toEqual(Array.from({ length: 8 }, () => true))
+    expect(answers.slice(8)).toEqual([expect.any(Promise), expect.any(Promise)])
+    expect(await settled(answers.slice(8))).toEqual([true, true])
+  })
+
+  test('later ones are again answered here and now', async () => {
+    const parsed = await signed('RS512')
+    const check = busyCheck(parsed)
+    await Promise.resolve()
+    expect(check(publicKeyFor('RS512'), 'RS512', parsed)).toBe(true)
+  })
+
+  test('one that came before counts no more', async () => {
+    const check = createSignatureCheck()
+    const key = publicKeyFor('RS512')
+    const parsed = await signed('RS512')
+    void check(key, 'RS512', parsed)
+    await Promise.resolve()
+    const answers = Array.from({ length: 8 }, () => check(key, 'RS512', parsed))
+    expect(answers).toEqual(Array.from({ length: 8 }, () => true))
+  })
+
+  test('a burst is counted to its end, whatever came just before it', async () => {
+    const check = createSignatureCheck()
+    const key = publicKeyFor('RS512')
+    const parsed = await signed('RS512')
+    const once = () => check(key, 'RS512', parsed)
+    void once()
+    const eight = Promise.resolve().then(() => Array.from({ length: 8 }, once))
+    void once()
+    const ninth = Promise.resolve().then(() => [once()])
+    expect(await eight).toEqual(Array.from({ length: 8 }, () => true))
+    expect(await ninth).toEqual([expect.any(Promise)])
+  })
+
+  test('each check counts its own', async () => {
+    const parsed = await signed('RS512')
+    busyCheck(parsed)
+    expect(createSignatureCheck()(publicKeyFor('RS512'), 'RS512', parsed)).toBe(true)
+  })
+
+  test.each(algorithms)('%s: the thread pool refuses what is refused here', async (algorithm) => {
+    const key = publicKeyFor(algorithm)
+    const parsed = await signed(algorithm)
+    const last = parsed.signature.length - 1
+    const forged = Buffer.from(parsed.signature)
+    forged.writeUInt8(forged.readUInt8(last) ^ 1, last)
+    const check = busyCheck(await signed('RS512'))
+    const answers = [
+      check(key, algorithm, parsed),
+      check(key, algorithm, { ...parsed, signature: forged }),
+      check(key, algorithm, { ...parsed, signature: parsed.signature.subarray(1) }),
+      check(publicKeyFor(algorithm === 'ES256' ? 'RS512' : 'ES256'), algorithm, parsed),
+    ]
+    expect(answers).toEqual(answers.map(() => expect.any(Promise) as unknown))
+    expect(await settled(answers)).toEqual([true, false, false, false])
+  })
+
+  test('what the platform cannot do is a fault there as well', async () => {
+    const parsed = await signed('Ed25519')
+    const key = publicKeyFor('Ed25519')
+    const prepared = key.prepared.get('Ed25519')
+    if (prepared === undefined) throw new TypeError('the key of this test is not usable')
+    const unfit = {
+      ...key,
+      prepared: new Map([['Ed25519' as const, { ...prepared, hash: 'sha512' }]]),
+    }
+    expect(() => isSignedBy(unfit, 'Ed25519', parsed)).toThrow(Error)
+    const check = busyCheck(await signed('RS512'))
+    await expect(check(unfit, 'Ed25519', parsed)).rejects.toThrow(Error)
+  })
 })

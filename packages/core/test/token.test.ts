@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { AuthError } from '../src/errors.ts'
-import { parseToken } from '../src/token.ts'
+import { createHeaderCache, parseToken } from '../src/token.ts'
 
 const MAX_SIZE = 16_384
 const MALFORMED = { code: 'invalid_token', reason: 'malformed', status: 401 }
@@ -213,5 +213,55 @@ describe('the header', () => {
     { name: 'named in crit', header: '{"alg":"RS512","b64":false,"crit":["b64"]}' },
   ])('a payload that is not base64url is refused: $name', ({ header }) => {
     expect(refusalOf(tokenWith(header))).toMatchObject(CRITICAL_HEADER)
+  })
+})
+
+describe('a header that was read before', () => {
+  test('is the same object in the next token, whose other parts are its own', () => {
+    const headers = createHeaderCache()
+    const [one, other] = ['{"sub":"ada"}', '{"sub":"eve"}'].map((payload) =>
+      parseToken(tokenWith('{"alg":"RS512"}', encode(payload)), MAX_SIZE, headers),
+    )
+    expect(other?.header).toBe(one?.header)
+    expect(other?.encodedPayload).toBe(encode('{"sub":"eve"}'))
+  })
+
+  test('is forgotten where nothing keeps it', () => {
+    const token = tokenWith('{"alg":"RS512"}')
+    expect(parseToken(token, MAX_SIZE).header).not.toBe(parseToken(token, MAX_SIZE).header)
+  })
+
+  test('makes up for no other part', () => {
+    const headers = createHeaderCache()
+    parseToken(tokenWith('{"alg":"RS512"}'), MAX_SIZE, headers)
+    for (const token of [
+      tokenWith('{"alg":"RS512"}', 'e30='),
+      tokenWith('{"alg":"RS512"}', 'e30', ''),
+    ]) {
+      expect(() => parseToken(token, MAX_SIZE, headers)).toThrow(AuthError)
+    }
+  })
+
+  test.each(['alg', '{"alg":"RS512","kid":1}', '{"alg":"RS512","crit":["b64"]}'])(
+    'and refused, is refused again: %s',
+    (header) => {
+      const headers = createHeaderCache()
+      for (let times = 0; times < 2; times++) {
+        expect(() => parseToken(tokenWith(header), MAX_SIZE, headers)).toThrow(AuthError)
+      }
+      expect(headers.size).toBe(0)
+    },
+  )
+
+  test('is one of the last eight', () => {
+    const headers = createHeaderCache()
+    const read = (kid: number) =>
+      parseToken(tokenWith(`{"alg":"RS512","kid":"${kid}"}`), MAX_SIZE, headers).header
+    const first = read(0)
+    for (let kid = 1; kid < 8; kid++) read(kid)
+    expect(read(0)).toBe(first)
+    for (let kid = 1; kid <= 8; kid++) read(kid)
+    expect(read(0)).not.toBe(first)
+    expect(headers.size).toBe(8)
   })
 })

@@ -340,3 +340,20 @@ describe('keys that cannot be had', () => {
     await expect(verifierWith().ready()).resolves.toBeUndefined()
   })
 })
+
+test.each([true, null, 0, {}, { max: 0 }, { max: 1.5 }, { max: 1_000_001 }, { max: 9, ttl: 9 }])(
+  'remember: %j is a TypeError at start-up',
+  (remember) => {
+    const wrong = { remember } as unknown as Partial<VerifierOptions>
+    expect(() => verifierWith(wrong)).toThrow(
+      'remember must be false or { max }, a number of tokens from 1 to 1000000',
+    )
+  },
+)
+
+test.each([{ remember: { max: 1 } }, { remember: { max: 1_000_000 } }, { maxTokenSize: 1 }])(
+  '%j is taken',
+  (boundary) => {
+    expect(() => verifierWith(boundary)).not.toThrow()
+  },
+)

@@ -18,11 +18,11 @@ export interface KeyDocument {
   readonly skipped: number
 }
 
-/** The members that make up the key, in one canonical spelling. */
+/** The members that make up the key, in one canonical spelling and in the order of their names. */
 type PublicJwk =
-  | { kty: 'RSA'; n: string; e: string }
-  | { kty: 'EC'; crv: string; x: string; y: string }
-  | { kty: 'OKP'; crv: string; x: string }
+  | { e: string; kty: 'RSA'; n: string }
+  | { crv: string; kty: 'EC'; x: string; y: string }
+  | { crv: string; kty: 'OKP'; x: string }
 
 /**
  * Reads a bare JWK or a JWK set. An entry that cannot be used is skipped and hides no other; at most 100 are kept.
@@ -56,9 +56,16 @@ function readEntry(jwk: JsonObject): VerificationKey | undefined {
   if (first === undefined) return undefined
   const [, kind] = first
   const publicJwk = kind.kty === 'RSA' ? readRsa(jwk) : readElliptic(jwk, kind)
-  const key = publicJwk === undefined ? undefined : importKey(publicJwk)
-  if (publicJwk === undefined || key === undefined) return undefined
-  const kid = member(jwk, 'kid')
+  return publicJwk && prepareEntry(member(jwk, 'kid'), publicJwk, algorithms)
+}
+
+function prepareEntry(
+  kid: unknown,
+  publicJwk: PublicJwk,
+  algorithms: readonly (readonly [Algorithm, AlgorithmRule])[],
+): VerificationKey | undefined {
+  const key = importKey(publicJwk)
+  if (key === undefined) return undefined
   const modulusOctets = publicJwk.kty === 'RSA' ? decodeBase64url(publicJwk.n).length : 0
   return {
     thumbprint: thumbprintOf(publicJwk),
@@ -86,14 +93,12 @@ function permits(jwk: JsonObject, name: Algorithm, rule: AlgorithmRule): boolean
 }
 
 /**
- * The key's identity. Its members are required ones alone, in one spelling; they only have to be put in order.
+ * The key's identity. Its members are required ones alone, in one spelling and in order.
  *
  * @see RFC 7638 section 3
  */
 function thumbprintOf(publicJwk: PublicJwk): string {
-  const members = Object.entries(publicJwk).toSorted(([one], [other]) => (one < other ? -1 : 1))
-  const json = JSON.stringify(Object.fromEntries(members))
-  return createHash('sha256').update(json).digest('base64url')
+  return createHash('sha256').update(JSON.stringify(publicJwk)).digest('base64url')
 }
 
 // The public members alone are taken: a private key published by mistake never becomes a key object.
@@ -102,15 +107,15 @@ function readRsa(jwk: JsonObject): PublicJwk | undefined {
   const n = readInteger(member(jwk, 'n'), MAX_MODULUS_BITS / 8)
   const e = readInteger(member(jwk, 'e'), MAX_EXPONENT_OCTETS)
   if (n === undefined || e === undefined || !isSafeRsa(n, e)) return undefined
-  return { kty: 'RSA', n: n.toString('base64url'), e: e.toString('base64url') }
+  return { e: e.toString('base64url'), kty: 'RSA', n: n.toString('base64url') }
 }
 
 function readElliptic(jwk: JsonObject, rule: EllipticRule): PublicJwk | undefined {
   const x = readCoordinate(member(jwk, 'x'), rule.coordinateLength)
   if (x === undefined) return undefined
-  if (rule.kty === 'OKP') return isSafeEdwards(x) ? { kty: 'OKP', crv: rule.crv, x } : undefined
+  if (rule.kty === 'OKP') return isSafeEdwards(x) ? { crv: rule.crv, kty: 'OKP', x } : undefined
   const y = readCoordinate(member(jwk, 'y'), rule.coordinateLength)
-  return y === undefined ? undefined : { kty: 'EC', crv: rule.crv, x, y }
+  return y === undefined ? undefined : { crv: rule.crv, kty: 'EC', x, y }
 }
 
 /**
@@ -121,13 +126,7 @@ function readElliptic(jwk: JsonObject, rule: EllipticRule): PublicJwk | undefine
 function isSafeRsa(n: Buffer, e: Buffer): boolean {
   const bits = n.length * 8 - Math.clz32(n.readUInt8(0)) + 24
   const exponent = e.readUIntBE(0, e.length)
-  return (
-    bits >= MIN_MODULUS_BITS &&
-    bits <= MAX_MODULUS_BITS &&
-    isOdd(n) &&
-    exponent >= 3 &&
-    exponent % 2 === 1
-  )
+  return bits >= MIN_MODULUS_BITS && isOdd(n) && exponent >= 3 && exponent % 2 === 1
 }
 
 /** The y of the points of Ed25519 whose order is 1, 2, 4 or 8, as octets in hexadecimal. */
@@ -162,14 +161,15 @@ function readInteger(text: unknown, maxOctets: number): Buffer | undefined {
   if (typeof text !== 'string' || text.length > 2 * maxOctets || !isBase64url(text))
     return undefined
   const octets = decodeBase64url(text)
-  const start = octets.findIndex((octet) => octet !== 0)
-  if (start === -1 || octets.length - start > maxOctets) return undefined
-  return octets.subarray(start)
+  // Of zeros alone, the last: too small for anything.
+  const digits = octets.subarray(octets.findIndex((octet) => octet !== 0))
+  return digits.length > maxOctets ? undefined : digits
 }
 
 function readCoordinate(text: unknown, length: number): string | undefined {
-  if (typeof text !== 'string' || text.length > 2 * length || !isBase64url(text)) return undefined
-  return decodeBase64url(text).length === length ? text : undefined
+  const isRead =
+    typeof text === 'string' && text.length === Math.ceil((length * 4) / 3) && isBase64url(text)
+  return isRead ? text : undefined
 }
 
 function importKey(publicJwk: PublicJwk): KeyObject | undefined {

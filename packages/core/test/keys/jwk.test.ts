@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { constants, generateKeyPairSync } from 'node:crypto'
 
 import { calculateJwkThumbprint } from 'jose'
 import { describe, expect, test } from 'vitest'
@@ -254,6 +254,7 @@ describe('the key', () => {
     { name: 'an 8192-bit modulus', jwk: { ...rsa, n: base64url(modulus(8192)) } },
     { name: 'e = 3', jwk: { ...rsa, e: 'Aw' } },
     { name: 'e = 2 to the 32nd less 1', jwk: { ...rsa, e: base64url([255, 255, 255, 255]) } },
+    { name: 'a crv, which means nothing beside a modulus', jwk: { ...rsa, crv: 'P-256' } },
     { name: 'use for signatures', jwk: { ...rsa, use: 'sig' } },
     { name: 'key_ops with verify', jwk: { ...rsa, key_ops: ['sign', 'verify'] } },
     {
@@ -268,6 +269,7 @@ describe('the key', () => {
   test.each([
     { name: 'a zero octet before n', jwk: { ...rsa, n: zeroPadded(rsa.n) } },
     { name: 'a zero octet before e', jwk: { ...rsa, e: zeroPadded(rsa.e) } },
+    { name: 'three zero octets before e', jwk: { ...rsa, e: zeroPadded(rsa.e, 3) } },
   ])('$name changes neither the key nor its thumbprint', async ({ jwk }) => {
     expect(thumbprintsOf(jwk)).toEqual([await calculateJwkThumbprint(rsa)])
     expect(keysOf(jwk)[0]?.prepared.get('RS512')?.signatureLength).toBe(256)
@@ -343,7 +345,7 @@ describe('points of Ed25519 with which anybody can sign', () => {
     }
   })
 
-  test.each([2n, prime - 2n, order8 + 1n])('y = %d is used', (y) => {
+  test.each([2n, prime - 2n, order8 + 1n, (0x7fn << 248n) + 0xedn])('y = %d is used', (y) => {
     expect(keysOf({ kty: 'OKP', crv: 'Ed25519', x: littleEndian(y) })).toHaveLength(1)
   })
 
@@ -403,6 +405,11 @@ describe('what a key may verify', () => {
     { alg: 'PS512' as const, saltLength: 64 },
   ])('$alg: the salt is stated to be $saltLength octets', ({ alg, saltLength }) => {
     expect(keysOf(rsa)[0]?.prepared.get(alg)?.input).toMatchObject({ saltLength })
+  })
+
+  test.each(['RS256', 'RS384', 'RS512'] as const)('%s: there is no salt', (alg) => {
+    const input = keysOf(rsa)[0]?.prepared.get(alg)?.input
+    expect(input).toStrictEqual({ key: input?.key, padding: constants.RSA_PKCS1_PADDING })
   })
 })
 

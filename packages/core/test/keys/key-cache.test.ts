@@ -1,3 +1,5 @@
+import { channel } from 'node:diagnostics_channel'
+
 import {
   createTestIssuer,
   type ManualClock,
@@ -5,10 +7,11 @@ import {
   type TestIssuer,
   type TokenOptions,
 } from '@portcullis/testing'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 
 import {
   createVerifier,
+  type KeysMessage,
   remoteKeys,
   type RemoteKeysOptions,
   type VerifierOptions,
@@ -391,7 +394,12 @@ describe('forged tokens', () => {
     endpoint.mode = 'hanging'
     const large = await tokenOf(stranger, { filler: 'x'.repeat(40_000) })
     const fit = Math.floor((16 * 1024 * 1024) / (large.length + 2048))
-    const waiting = Array.from({ length: fit }, async () => await verdict(large))
+    const waiting: Promise<string>[] = []
+    for (let count = 0; count < fit; count++) {
+      // One after the other, so that no signature is checked on another thread, which no clock waits for.
+      waiting.push(verdict(large))
+      await Promise.resolve()
+    }
     await clock.advance(0.1)
     expect(await refusal(large)).toBe('503 Retry-After,1')
     expect(await verdict(oldToken)).toBe('accepted')
@@ -907,5 +915,180 @@ describe('status', () => {
     })
     expect(status.nextAttempt).toBeGreaterThan(0.2)
     expect(JSON.stringify(status)).not.toContain('auth.test')
+  })
+})
+
+describe('what a refused caller is told', () => {
+  test('when the next attempt may start, and privately why the last one failed', async () => {
+    const { clock, endpoint, keys } = world()
+    endpoint.mode = 'down'
+    for (const pause of [2, 3, 0]) {
+      await keys.refresh().catch(() => {})
+      await clock.advance(pause)
+    }
+    await clock.advance(0.1)
+    await expect(keys.refresh()).rejects.toMatchObject({
+      headers: { 'Retry-After': expect.stringMatching(/^[345]$/) as string },
+      cause: { message: 'the answer had status 500' },
+    })
+    expect(endpoint.requests).toHaveLength(3)
+  })
+
+  test('that there is no usable key in the document', async () => {
+    const { endpoint, keys } = world()
+    endpoint.document = { keys: [] }
+    await expect(keys.refresh()).rejects.toMatchObject({ reason: 'bad_document' })
+    expect(keys.status().lastFailure?.detail).toBe('the document has no usable key')
+  })
+
+  test('the reason of its own signal, even where old keys could be used', async () => {
+    const { clock, endpoint, keys, verdict } = world()
+    await keys.refresh()
+    endpoint.mode = 'hanging'
+    await clock.advance(1000)
+    const controller = new AbortController()
+    const waiting = verdict(oldToken, controller.signal)
+    await clock.advance(1)
+    controller.abort({ reason: 'no patience' })
+    expect(await waiting).toBe('no patience')
+  })
+})
+
+describe('a source that is asked directly', () => {
+  type Source = World['keys']
+  type Ring = Awaited<ReturnType<Source['current']>>
+
+  function caller(keys: Source) {
+    return { arrived: keys.now(), tokenSize: 100, signal: undefined }
+  }
+
+  function suspicion(token: string, ring: Ring, provingKid?: string) {
+    return {
+      token,
+      ring,
+      couldBeAccepted: vi.fn<() => boolean>(() => true),
+      findProof: vi.fn<(tried: Ring) => Ring['keys'][number] | undefined>(({ keys }) =>
+        keys.find(({ kid }) => kid === provingKid && kid !== undefined),
+      ),
+    }
+  }
+
+  /** Four tokens in a row that no key proves: the next suspicion then has to wait for 6.4 to 7.6 s. */
+  async function flooded(options: RemoteKeysOptions = {}) {
+    const { clock, endpoint, keys } = world(options)
+    await keys.refresh()
+    const ring = await keys.current(caller(keys))
+    for (const pause of [1, 1, 2, 4]) {
+      await clock.advance(pause)
+      await keys.suspect(suspicion(`forged ${pause} ${clock.now()}`, ring), caller(keys))
+    }
+    const requests = endpoint.requests.length
+    expect(requests).toBe(5)
+    return { clock, endpoint, keys, ring, requests }
+  }
+
+  test('in a flood the answer is no, and the token is not even looked at', async () => {
+    const { endpoint, keys, ring, requests } = await flooded()
+    const asked = suspicion('one more', ring)
+    expect(await keys.suspect(asked, caller(keys))).toBeUndefined()
+    expect(asked.couldBeAccepted).not.toHaveBeenCalled()
+    expect(endpoint.requests).toHaveLength(requests)
+  })
+
+  test('a key that came while the token was tried proves it, in a flood as well', async () => {
+    const { clock, endpoint, keys, ring, requests } = await flooded()
+    endpoint.document = B.publicJwk
+    await clock.advance(2)
+    await keys.refresh()
+    const asked = suspicion('genuine', ring, B.publicJwk.kid)
+    expect(await keys.suspect(asked, caller(keys))).toMatchObject({ kid: B.publicJwk.kid })
+    expect(endpoint.requests).toHaveLength(requests + 1)
+  })
+
+  test('in a flood, after a failure: unavailable until a suspicion may ask, without a request', async () => {
+    const { clock, endpoint, keys, ring, requests } = await flooded()
+    endpoint.mode = 'down'
+    await clock.advance(1.5)
+    await keys.refresh().catch(() => {})
+    await clock.advance(1.5)
+    const answer = keys.suspect(suspicion('one more', ring), caller(keys))
+    await expect(answer).rejects.toMatchObject({
+      code: 'keys_unavailable',
+      headers: { 'Retry-After': expect.stringMatching(/^[45]$/) as string },
+    })
+    expect(endpoint.requests).toHaveLength(requests + 1)
+  })
+
+  test('keys that have not changed are not tried again', async () => {
+    const { clock, keys } = world()
+    await keys.refresh()
+    const asked = suspicion('forged', await keys.current(caller(keys)))
+    await clock.advance(1)
+    await keys.suspect(asked, caller(keys))
+    expect(asked.findProof.mock.calls.map(([ring]) => ring.keys)).toEqual([[]]) // the retired ones
+  })
+
+  test('one token asks again after maxAge, and not before', async () => {
+    const { clock, endpoint, keys } = world()
+    await keys.refresh()
+    const ring = await keys.current(caller(keys))
+    for (const [pause, requests] of [
+      [1, 2],
+      [100, 2],
+      [150, 2],
+      [100, 3],
+    ] as const) {
+      await clock.advance(pause)
+      await keys.suspect(suspicion('forged', ring), caller(keys))
+      expect(endpoint.requests).toHaveLength(requests)
+    }
+  })
+
+  test('a rotation that helps no token is an answer to it', async () => {
+    const { clock, endpoint, keys } = world()
+    await keys.refresh()
+    const ring = await keys.current(caller(keys))
+    endpoint.document = B.publicJwk
+    for (const pause of [1, 60]) {
+      await clock.advance(pause)
+      expect(await keys.suspect(suspicion('forged', ring), caller(keys))).toBeUndefined()
+      expect(endpoint.requests).toHaveLength(2)
+    }
+  })
+
+  test('each attempt says what caused it', async () => {
+    const { clock, keys, verdict } = world()
+    const triggers: unknown[] = []
+    const listen = (message: unknown) => {
+      const { source, trigger } = message as KeysMessage
+      if (source === keys) triggers.push(trigger)
+    }
+    channel('portcullis:keys').subscribe(listen)
+    await verdict(oldToken)
+    await clock.advance(400)
+    await verdict(oldToken)
+    await clock.advance(2)
+    await keys.refresh()
+    await clock.advance(2)
+    await verdict(forged)
+    channel('portcullis:keys').unsubscribe(listen)
+    expect(triggers).toEqual(['age', 'age', 'refresh', 'suspicion'])
+  })
+})
+
+describe('status of a cache with an overlap', () => {
+  test('counts the overlap among what a withdrawn key is trusted for', async () => {
+    const { keys } = world({ overlap: 60, maxAge: 300 })
+    await keys.refresh()
+    const { maxAge = 0, withdrawnKeyTrust } = keys.status()
+    expect(withdrawnKeyTrust).toEqual({ endpointUp: maxAge + 360, endpointDown: maxAge + 3660 })
+  })
+
+  test('says how long it is until an attempt that age alone causes', async () => {
+    const { clock, keys } = world()
+    await clock.advance(100)
+    await keys.refresh()
+    await clock.advance(0.25)
+    expect(keys.status().nextAttempt).toBe(0.75)
   })
 })

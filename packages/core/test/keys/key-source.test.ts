@@ -124,6 +124,10 @@ describe('in a bare document', () => {
     expect(found([key('only', keyId, 'RS512')], kid, { bare: true })).toEqual(['only'])
   })
 
+  test('with as many as an overlap keeps, at most 8 are tried', () => {
+    expect(found(keys(9, 'RS512'), undefined, { bare: true })).toHaveLength(8)
+  })
+
   test('the key still has to fit the algorithm', () => {
     expect(found([key('only', 'k1', 'ES256')], 'k1', { bare: true })).toEqual([])
   })

@@ -1,3 +1,5 @@
+import { createTestIssuer, tokenService } from '@portcullis/testing'
+import { calculateJwkThumbprint } from 'jose'
 import { describe, expect, test } from 'vitest'
 
 import { remoteKeys } from '../../src/index.ts'
@@ -23,6 +25,9 @@ describe('the URL', () => {
     ['in a file', 'file:///key.json', /must begin with https:/],
     ['that holds its data', 'data:application/json,{}', /must begin with https:/],
     ['with credentials', 'https://user:canary@auth.test/key', /must not contain credentials/],
+    ['with a name alone', 'https://canary@auth.test/key', /must not contain credentials/],
+    ['with a password alone', 'https://:canary@auth.test/key', /must not contain credentials/],
+    ['of another scheme on the loopback', 'ftp://127.0.0.1/key', /must begin with https:$/],
     ['that is none', 'canary', /cannot be read/],
     ['that is missing', undefined as unknown as string, /cannot be read/],
   ])('%s is refused at start-up, and not shown', (_title, url, message) => {
@@ -31,8 +36,9 @@ describe('the URL', () => {
     expect(() => remoteKeys(url)).not.toThrow(/canary/)
   })
 
-  test('without TLS is taken where that is stated', () => {
+  test('without TLS is taken where that is stated, and no other scheme is', () => {
     expect(() => remoteKeys('http://auth.test/key', { allowInsecure: true })).not.toThrow()
+    expect(() => remoteKeys('ftp://auth.test/key', { allowInsecure: true })).toThrow(TypeError)
   })
 
   test('is asked for without its fragment', async () => {
@@ -46,6 +52,14 @@ describe('the URL', () => {
     await expect(keys.refresh()).rejects.toMatchObject({ reason: 'unreachable' })
     expect(asked).toEqual(['https://auth.test/key?a=b'])
   })
+})
+
+test('without a fetch of its own it asks with that of the platform', async () => {
+  const issuer = await createTestIssuer()
+  await using service = await tokenService(issuer).listen()
+  const keys = remoteKeys(service.keyUrl)
+  await keys.refresh()
+  expect(keys.status().thumbprints).toEqual([await calculateJwkThumbprint(issuer.publicJwk)])
 })
 
 describe('the options', () => {

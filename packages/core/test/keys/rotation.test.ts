@@ -58,9 +58,14 @@ describe('an expired ring', () => {
 
   test.each<[string, CacheState, number, 'use' | 'wait']>([
     ['no ring: wait', INITIAL_STATE, 0, 'wait'],
+    ['no ring, and a failure: wait', fail(INITIAL_STATE, 0), 10, 'wait'],
+    ['no attempt: wait', { ...known, last: undefined }, 700, 'wait'],
     ['no failure: wait', known, 700, 'wait'],
+    ['no failure, and lately a success: wait', known, 100, 'wait'],
     ['a failure since the expiry: use', fail(known, 601), 2000, 'use'],
+    ['a failure at the expiry: use', fail(known, 600), 2000, 'use'],
     ['a failure long before the expiry: wait', fail(known, 320), 700, 'wait'],
+    ['a failure two minutes ago, before the expiry: wait', fail(known, 590), 710, 'wait'],
     ['a failure just before the expiry: use', fail(known, 599), 610, 'use'],
     ['a success after the failure: wait', succeed(fail(known, 601), 602, [A]), 1300, 'wait'],
   ])('%s', (_title, state, now, word) => {
@@ -118,7 +123,10 @@ describe('the pace', () => {
     ['seconds', '20', 20],
     ['more than 60 seconds count as 60', '86400', 60],
     ['less than the pause has no effect', '0', 1],
+    ['seconds with white space around them', ' 20 ', 20],
+    ['a fraction has no effect', '20.5', 1],
     ['a date', 'Thu, 01 Jan 1970 00:02:10 GMT', 30],
+    ['a date behind a word has no effect', 'on Thu, 01 Jan 1970 00:02:10 GMT', 1],
     ['a date in the past', 'Thu, 01 Jan 1970 00:00:00 GMT', 1],
     ['nonsense has no effect', 'soon', 1],
     ['a negative number has no effect', '-5', 1],
@@ -154,6 +162,14 @@ describe('the pace', () => {
     expect(turn(twice.pace, 'suspicion', at(101))).toBe('refrain')
     expect(turn(twice.pace, 'suspicion', at(102))).toBe('wait')
     expect(turn(twice.pace, 'suspicion', at(103))).toBe('start')
+  })
+
+  test.each([
+    [1.01, 'wait'],
+    [1.02, 'refrain'],
+  ])('a slot that is %d s away: %s', (seconds, word) => {
+    const pace = { ...INITIAL_STATE.pace, failureEndsAt: seconds }
+    expect(turn(pace, 'age', at(0))).toBe(word)
   })
 
   test('a suspicion that helped resets its pace', () => {
@@ -214,7 +230,9 @@ describe('the lifetime', () => {
     ['announced as nothing', undefined, 'max-age=0', null, 60],
     ['announced too long', undefined, 'max-age=86400', null, 3600],
     ['announced as no number', undefined, 'max-age=long', null, 60],
+    ['announced as a number and more', undefined, 'max-age=1200s', null, 60],
     ['no-store', undefined, 'no-store', null, 60],
+    ['a directive that only ends like no-store', undefined, 'max-age=1200, x-no-store', null, 1200],
     ['no-cache beside a lifetime', undefined, 'max-age=1200, no-cache', null, 60],
     ['a longer announcement does not extend what is stated', 120, 'max-age=1200', null, 120],
     ['a shorter one shortens it', 1000, 'max-age=120', null, 120],
@@ -229,6 +247,9 @@ describe('the lifetime', () => {
     ],
     ['an endless lifetime', undefined, `max-age=${'9'.repeat(400)}`, null, 3600],
     ['an age that is no number is none', undefined, 'max-age=1200', 'old', 1200],
+    ['an age with something before it is none', undefined, 'max-age=1200', '-200', 1200],
+    ['an age with something behind it is none', undefined, 'max-age=1200', '200s', 1200],
+    ['an age with white space around it', undefined, 'max-age=1200', ' 200 ', 1000],
   ])('%s', (_title, stated, cacheControl, age, seconds) => {
     expect(lifetime(stated, cacheControl, age, 0.5)).toBeCloseTo(seconds)
   })
@@ -257,6 +278,27 @@ describe('a success', () => {
     expect(again.ring?.keys).toBe(first.ring?.keys)
     const fewer = succeed(first, 10, [keyOf('B')])
     expect(fewer.ring?.keys[0]).toBe(B)
+  })
+
+  test('one of two keys is replaced', () => {
+    const state = succeed(succeed(INITIAL_STATE, 0, [A, B]), 10, [A, keyOf('C')])
+    expect(state.ring?.keys.map(({ thumbprint }) => thumbprint)).toEqual(['A', 'C'])
+    expect(state.retired).toEqual([B])
+  })
+
+  test.each([
+    ['a new kid', keyOf('A', 'old'), keyOf('A', 'new')],
+    ['a further algorithm', keyOf('A'), keyOf('A', undefined, ['RS512', 'RS256'])],
+  ])('%s of a known key is taken over, and nothing is retired', (_title, before, after) => {
+    const state = succeed(succeed(INITIAL_STATE, 0, [before]), 10, [after])
+    expect(state.ring?.keys).toEqual([after])
+    expect(state.ring?.keys[0]).toBe(after)
+    expect(state.retired).toEqual([])
+  })
+
+  test('a key that was listed twice is retired once', () => {
+    const state = succeed(succeed(INITIAL_STATE, 0, [keyOf('A'), keyOf('A')]), 10, [B])
+    expect(state.retired).toEqual([A])
   })
 
   test('a document that becomes bare is another list, of the same keys', () => {
@@ -326,6 +368,18 @@ describe('an overlap', () => {
     expect(over.ring?.keys).toEqual([B])
     expect(over.ring?.leaving).toEqual([])
     expect(over.retired).toEqual([A])
+  })
+
+  test('ends for each key in its own time', () => {
+    const state = [keyOf('A'), keyOf('B'), keyOf('C')].reduce(
+      (before, key, turnOf) => succeed(before, turnOf * 20, [key], 'age', lenient),
+      INITIAL_STATE,
+    )
+    const first = afterOverlap(state, at(80), lenient)
+    const second = afterOverlap(first, at(100), lenient)
+    expect(first.ring?.keys.map(({ thumbprint }) => thumbprint)).toEqual(['C', 'B'])
+    expect(second.ring?.keys.map(({ thumbprint }) => thumbprint)).toEqual(['C'])
+    expect(second.retired.map(({ thumbprint }) => thumbprint)).toEqual(['B', 'A'])
   })
 
   test('ends with a document that comes later', () => {

@@ -1,0 +1,60 @@
+import { LRUCache } from 'lru-cache'
+
+import type { Algorithm } from './algorithms.ts'
+import type { Auth } from './auth.ts'
+import { findCandidates, type KeyRing, type VerificationKey } from './keys/key-source.ts'
+
+/** What was proven about a token, and by what. */
+export interface Proof {
+  readonly auth: Auth
+  readonly key: VerificationKey
+  readonly algorithm: Algorithm
+}
+
+/** The tokens that one verifier has proven, so that one which comes again costs no signature check. */
+export interface VerifiedTokens {
+  /** What this very token proved. Whether its key is still trusted, and its times still hold, is for the caller to ask. */
+  find(token: string): Proof | undefined
+  remember(proof: Proof): void
+  forget(token: string): void
+}
+
+/** Characters from the end of a token that tell it from others; the whole of it is compared all the same. */
+const TAIL = 24
+/** Characters. Claims take up more than that, in proportion. */
+const MEAN_TOKEN_SIZE = 2048
+
+/**
+ * Remembers the `max` tokens used last; fewer if they are large. Only what was proven gets in, so no stranger fills it.
+ */
+export function createVerifiedTokens(max: number): VerifiedTokens {
+  const proofs = new LRUCache<string, Proof>({
+    max,
+    maxSize: max * MEAN_TOKEN_SIZE,
+    sizeCalculation: ({ auth }) => auth.token.length,
+  })
+  return {
+    find(token) {
+      const proof = proofs.get(nameOf(token))
+      return proof?.auth.token === token ? proof : undefined
+    },
+    remember(proof) {
+      proofs.set(nameOf(proof.auth.token), proof)
+    },
+    forget(token) {
+      proofs.delete(nameOf(token))
+    },
+  }
+}
+
+/** The whole token would be hashed at each look-up, which costs more than everything else here. */
+function nameOf(token: string): string {
+  return token.slice(-TAIL)
+}
+
+/** Whether these keys would prove the token again: its key is trusted for its algorithm, and would be tried. */
+export function isProvenBy({ auth, key, algorithm }: Proof, ring: KeyRing): boolean {
+  const { header } = auth
+  const kid = Object.hasOwn(header, 'kid') ? header.kid : undefined
+  return findCandidates(ring, algorithm, kid).includes(key)
+}

@@ -1,0 +1,303 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { isDeepStrictEqual } from 'node:util'
+
+import { manualClock } from '@portcullis/testing'
+import fc from 'fast-check'
+import type { JWK } from 'jose'
+import { describe, expect, test } from 'vitest'
+
+import {
+  AuthError,
+  createVerifier,
+  type KeySource,
+  localKeys,
+  type Verifier,
+  type VerifyMessage,
+} from '../src/index.ts'
+import { readKeyDocument } from '../src/keys/jwk.ts'
+import type { KeyRing, VerificationKey } from '../src/keys/key-source.ts'
+import { createVerifiedTokens, isProvenBy, type Proof } from '../src/verified-tokens.ts'
+
+interface Signer {
+  readonly kid: string
+  readonly privateKey: KeyObject
+  readonly jwk: JWK
+}
+
+function signer(kid: string): Signer {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return { kid, privateKey, jwk: { ...publicKey.export({ format: 'jwk' }), kid } }
+}
+
+function onlyKeyOf(jwk: JWK): VerificationKey {
+  const [key] = readKeyDocument(jwk)?.keys ?? []
+  if (key === undefined) throw new Error('the document has no usable key')
+  return key
+}
+
+function tokenOf({ privateKey }: Signer, kid: string | undefined, claims: object): string {
+  const input = [{ alg: 'ES256', kid }, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.')
+  const signature = sign('sha256', Buffer.from(input), {
+    key: privateKey,
+    dsaEncoding: 'ieee-p1363',
+  })
+  return `${input}.${signature.toString('base64url')}`
+}
+
+const ada = signer('a')
+const bob = signer('b')
+
+function proofOf(token: string, kid?: string): Proof {
+  const header = kid === undefined ? { alg: 'ES256' } : { alg: 'ES256', kid }
+  return { auth: { claims: {}, header, token }, key: onlyKeyOf(ada.jwk), algorithm: 'ES256' }
+}
+
+describe('createVerifiedTokens', () => {
+  test('finds the very token that was remembered, as another text too', () => {
+    const tokens = createVerifiedTokens(10)
+    const proof = proofOf('header.payload.signature')
+    tokens.remember(proof)
+    expect(tokens.find(['header', 'payload', 'signature'].join('.'))).toBe(proof)
+  })
+
+  test('another token with the same end is not found, and does not push it out', () => {
+    const tokens = createVerifiedTokens(10)
+    const proof = proofOf(`mallory.${'s'.repeat(40)}`)
+    tokens.remember(proof)
+    expect(tokens.find(`alice.${'s'.repeat(40)}`)).toBeUndefined()
+    expect(tokens.find(proof.auth.token)).toBe(proof)
+  })
+
+  test('two proven tokens with the same end share one place, and are never mistaken for each other', () => {
+    const tokens = createVerifiedTokens(10)
+    const [first, second] = [proofOf(`a.${'s'.repeat(40)}`), proofOf(`b.${'s'.repeat(40)}`)]
+    tokens.remember(first)
+    tokens.remember(second)
+    expect(tokens.find(first.auth.token)).toBeUndefined()
+    expect(tokens.find(second.auth.token)).toBe(second)
+  })
+
+  test.each(['a', 'a.b.c'])('a token shorter than its name would be: %j', (token) => {
+    const tokens = createVerifiedTokens(10)
+    tokens.remember(proofOf(token))
+    expect(tokens.find(token)).toBeDefined()
+    expect(tokens.find(`${token}x`)).toBeUndefined()
+  })
+
+  test('the one that was not used for longest makes room', () => {
+    const tokens = createVerifiedTokens(2)
+    for (const token of ['one', 'two']) tokens.remember(proofOf(token))
+    tokens.find('one')
+    tokens.remember(proofOf('three'))
+    expect(['one', 'two', 'three'].filter((token) => tokens.find(token))).toEqual(['one', 'three'])
+  })
+
+  test('large tokens make room for fewer', () => {
+    const tokens = createVerifiedTokens(8)
+    const large = ['a', 'b', 'c'].map((letter) => letter.repeat(8000))
+    for (const token of large) tokens.remember(proofOf(token))
+    expect(large.filter((token) => tokens.find(token))).toEqual(large.slice(1))
+  })
+
+  test('forgets', () => {
+    const tokens = createVerifiedTokens(10)
+    tokens.remember(proofOf('one'))
+    tokens.forget('one')
+    expect(tokens.find('one')).toBeUndefined()
+  })
+})
+
+describe('isProvenBy', () => {
+  const [key, other] = [onlyKeyOf(ada.jwk), onlyKeyOf(bob.jwk)]
+  const rows: [string, boolean, KeyRing][] = [
+    ['its key is the only one', true, { keys: [key], bare: true }],
+    ['its key is among others', true, { keys: [other, key], bare: false }],
+    ['its key has left', false, { keys: [other], bare: true }],
+    ['there is no key', false, { keys: [], bare: false }],
+    ['its key has come back as another entry', false, { keys: [{ ...key }], bare: false }],
+  ]
+  test.each(rows)('%s: %s', (_title, answer, ring) => {
+    expect(isProvenBy({ ...proofOf('token', 'a'), key }, ring)).toBe(answer)
+  })
+
+  test('its key permits its algorithm no more: false', () => {
+    const narrowed = { ...key, prepared: new Map() }
+    const proof = { ...proofOf('token', 'a'), key: narrowed }
+    expect(isProvenBy(proof, { keys: [narrowed], bare: true })).toBe(false)
+  })
+
+  test('its key would not be tried, since a set gives it another kid than the token: false', () => {
+    const proof = { ...proofOf('token', 'z'), key }
+    expect(isProvenBy(proof, { keys: [key], bare: true })).toBe(true)
+    expect(isProvenBy(proof, { keys: [key], bare: false })).toBe(false)
+  })
+})
+
+describe('a verifier that remembers', () => {
+  const options = { issuer: null, audience: null, algorithms: ['ES256'] } as const
+
+  test('hands every request of a token the same frozen proof', async () => {
+    const verifier = createVerifier({
+      keys: localKeys(ada.jwk),
+      ...options,
+      clock: manualClock(start),
+    })
+    const [first, second] = [await verifier.verify(lasting), await verifier.verify(lasting)]
+    expect(second).toBe(first)
+    expect([first, first.claims, first.header].every(Object.isFrozen)).toBe(true)
+  })
+
+  test('runs the schema at each use, whose output is neither shared nor frozen', async () => {
+    const schema = {
+      '~standard': {
+        version: 1,
+        vendor: 'test',
+        validate: (claims: unknown) => ({ value: { claims } }),
+      },
+    } as const
+    const clock = manualClock(start)
+    const verifier = createVerifier({ keys: localKeys(ada.jwk), ...options, clock, schema })
+    const [first, second] = [await verifier.verify(lasting), await verifier.verify(lasting)]
+    expect(second.claims).toEqual(first.claims)
+    expect(second.claims).not.toBe(first.claims)
+    expect(Object.isFrozen(second.claims)).toBe(false)
+  })
+
+  test('two verifiers over one source, one of which wants an audience, remember apart', async () => {
+    const keys = localKeys(ada.jwk)
+    const clock = manualClock(start)
+    const lenient = createVerifier({ keys, ...options, clock })
+    const strict = createVerifier({ keys, ...options, audience: 'api', clock })
+    await expect(lenient.verify(lasting)).resolves.toBeDefined()
+    await expect(strict.verify(lasting)).rejects.toMatchObject({ reason: 'audience' })
+    await expect(lenient.verify(lasting)).resolves.toBeDefined()
+  })
+
+  test('a token whose bearer changed nothing but the payload is not mistaken for it', async () => {
+    const verifier = createVerifier({
+      keys: localKeys(ada.jwk),
+      ...options,
+      clock: manualClock(start),
+    })
+    await verifier.verify(lasting)
+    const [header, , signature] = lasting.split('.')
+    const payload = Buffer.from(JSON.stringify({ exp: start + 9999, admin: true })).toString(
+      'base64url',
+    )
+    const twisted = [header, payload, signature].join('.')
+    await expect(verifier.verify(twisted)).rejects.toMatchObject({ reason: 'signature' })
+  })
+
+  const renamed = { ...ada.jwk, kid: 'c' }
+  const rings = [
+    ada.jwk,
+    renamed,
+    bob.jwk,
+    { keys: [ada.jwk, bob.jwk] },
+    { keys: [renamed] },
+    { keys: [bob.jwk, { ...ada.jwk, use: 'enc' }] },
+    { keys: [{ ...ada.jwk, alg: 'ES384' }, bob.jwk] },
+  ].map((document) => localKeys(document))
+  const start = manualClock().now()
+  const times = [
+    { iat: start, exp: start + 60 },
+    { iat: start, exp: start + 600 },
+    { iat: start, exp: start + 600, nbf: start + 30 },
+    { iat: start - 250, exp: start + 600 },
+  ]
+  const tokens = [ada, bob].flatMap((by) =>
+    ['a', 'b', undefined].flatMap((kid) => times.map((claims) => tokenOf(by, kid, claims))),
+  )
+
+  const lasting = tokenOf(ada, 'a', { exp: start + 600, scope: 'read' })
+
+  type Event =
+    | { verify: number }
+    | { publish: number }
+    | { move: number }
+    | { outage: boolean }
+    | { stop: boolean }
+  const SAME = 'the same verdict'
+  const MAX_TOKENS = 5
+  const usuallyNot = fc.nat(3).map((draw) => draw === 0)
+  const events = fc.array(
+    fc.oneof<fc.WeightedArbitrary<Event>[]>(
+      { weight: 12, arbitrary: fc.record({ verify: fc.nat(MAX_TOKENS - 1) }) },
+      { weight: 2, arbitrary: fc.record({ publish: fc.nat(rings.length - 1) }) },
+      { weight: 2, arbitrary: fc.record({ move: fc.integer({ min: -200, max: 200 }) }) },
+      { weight: 1, arbitrary: fc.record({ outage: usuallyNot }) },
+      { weight: 1, arbitrary: fc.record({ stop: usuallyNot }) },
+    ),
+    { minLength: 40, maxLength: 120 },
+  )
+
+  test('judges every sequence of tokens, keys, times and evictions as one that does not', async () => {
+    let hits = 0
+    const count = (message: unknown) => {
+      if ((message as VerifyMessage).remembered) hits++
+    }
+    subscribe('portcullis:verify', count)
+    try {
+      await fc.assert(
+        fc.asyncProperty(
+          events,
+          fc.shuffledSubarray(tokens, { minLength: 1, maxLength: MAX_TOKENS }),
+          fc.integer({ min: 1, max: MAX_TOKENS }),
+          async (sequence, some, max) => {
+            const world = worldOf(max, some)
+            for (const event of sequence) expect(await world.after(event)).toBe(SAME)
+          },
+        ),
+        { numRuns: 60 },
+      )
+    } finally {
+      unsubscribe('portcullis:verify', count)
+    }
+    // Else nothing was compared.
+    expect(hits).toBeGreaterThan(60)
+  })
+
+  /** Two verifiers that differ in nothing but their memory. */
+  function worldOf(max: number, some: string[]): { after(event: Event): Promise<unknown> } {
+    const wall = manualClock(start)
+    let isStopped = false
+    let isDown = false
+    let [source] = rings
+    const keys: KeySource = {
+      now: () => ({ wall: 0, monotonic: 0 }),
+      current(caller) {
+        if (isDown || source === undefined) throw new AuthError('keys_unavailable', 'unreachable')
+        return source.current(caller)
+      },
+      suspect: async () => undefined,
+    }
+    const clock = { ...wall, now: () => (isStopped ? NaN : wall.now()) }
+    const [remembering, forgetful] = ([{ max }, false] as const).map((remember) =>
+      createVerifier({ keys, ...options, clock, maxTokenAge: 300, remember }),
+    )
+    return {
+      async after(event) {
+        if ('move' in event) wall.set(wall.now() + event.move)
+        if ('publish' in event) source = rings[event.publish]
+        if ('outage' in event) isDown = event.outage
+        if ('stop' in event) isStopped = event.stop
+        if (!('verify' in event)) return SAME
+        const token = some[event.verify % some.length] ?? ''
+        const verdicts = [await verdict(remembering, token), await verdict(forgetful, token)]
+        return isDeepStrictEqual(verdicts[0], verdicts[1]) ? SAME : verdicts
+      },
+    }
+  }
+})
+
+async function verdict(verifier: Verifier | undefined, token: string): Promise<unknown> {
+  try {
+    return await verifier?.verify(token)
+  } catch (error) {
+    if (!(error instanceof AuthError)) throw error
+    return `${error.code} ${error.reason}`
+  }
+}
