@@ -24,7 +24,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'whole',
-          include: ['test/**/*.test.ts'],
+          include: ['test/**/*.test.ts', 'examples/testing/vitest/**/*.test.ts'],
           benchmark: { include: [] },
           testTimeout: 20_000,
         },

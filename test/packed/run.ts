@@ -17,6 +17,20 @@ import { fileURLToPath } from 'node:url'
 
 const NODES = ['20.19.0', '22.13.0', '24.21.0', '26.10.0']
 const COMPILERS = ['5.9.3', '7.0.2']
+const VM_MODULES = '--experimental-vm-modules'
+/** What the README of @portcullis/testing says of Jest: how each of its examples runs on which Node. */
+const JEST_PROJECTS = [
+  { folder: 'jest', version: '24.21.0', flags: [VM_MODULES], config: [] },
+  { folder: 'jest', version: '26.10.0', flags: [VM_MODULES], config: [] },
+  { folder: 'jest-commonjs', version: '24.21.0', flags: [VM_MODULES], config: [] },
+  { folder: 'jest-commonjs', version: '26.10.0', flags: [VM_MODULES], config: [] },
+  ...['20.19.0', '22.13.0'].map((version) => ({
+    folder: 'jest-commonjs',
+    version,
+    flags: [],
+    config: ['--config', 'transform.config.json'],
+  })),
+]
 const CONSUMERS = ['smoke.mts', 'request.mts', 'side-by-side.mts', 'side-by-side-mcp.mts']
 
 const here = dirname(fileURLToPath(import.meta.url))
@@ -37,6 +51,12 @@ try {
     for (const file of ['smoke.mjs', 'smoke.cjs']) {
       report(`Node ${version} ${file}`, [node, file], undefined, consumer)
     }
+  }
+  const jest = join(consumer, 'node_modules', 'jest', 'bin', 'jest.js')
+  for (const { folder, version, flags, config } of JEST_PROJECTS) {
+    const node = join(consumer, 'node_modules', `node-${version}`, 'bin', 'node')
+    const command = [node, ...flags, jest, ...config]
+    report(`Node ${version} ${folder}`, command, undefined, join(consumer, folder))
   }
   for (const version of COMPILERS) {
     const tsc = join(consumer, 'node_modules', `typescript-${version}`, 'bin', 'tsc')
@@ -89,6 +109,9 @@ function install(tarballs: ReadonlyMap<string, string>): string {
   const consumer = join(work, 'consumer')
   mkdirSync(consumer)
   cpSync(join(here, 'consumer'), consumer, { recursive: true })
+  for (const folder of new Set(JEST_PROJECTS.map((project) => project.folder))) {
+    cpSync(join(root, 'examples', 'testing', folder), join(consumer, folder), { recursive: true })
+  }
   const ours = Object.fromEntries([...tarballs].map(([name, path]) => [name, `file:${path}`]))
   const platform = `node-${process.platform}-${process.arch}`
   const tools = {
@@ -98,9 +121,11 @@ function install(tarballs: ReadonlyMap<string, string>): string {
     ...Object.fromEntries(
       COMPILERS.map((version) => [`typescript-${version}`, `npm:typescript@${version}`]),
     ),
+    '@babel/plugin-transform-modules-commonjs': '7.29.14',
     '@types/node': '22.20.5',
     express: '5.3.0',
     fastify: '5.12.8',
+    jest: '30.5.2',
     koa: '3.3.0',
     '@types/koa': '3.0.3',
     '@types/express': '5.0.6',
@@ -115,7 +140,13 @@ function install(tarballs: ReadonlyMap<string, string>): string {
   // JSON is valid YAML.
   writeFileSync(
     join(consumer, 'pnpm-workspace.yaml'),
-    JSON.stringify({ packages: [], overrides: ours, nodeVersion: '26.10.0', pmOnFail: 'ignore' }),
+    JSON.stringify({
+      packages: [],
+      overrides: ours,
+      nodeVersion: '26.10.0',
+      pmOnFail: 'ignore',
+      strictDepBuilds: false, // Jest works without what its dependencies would compile
+    }),
   )
   mustRun(pnpm('install', '--no-frozen-lockfile', '--prefer-offline'), consumer)
   return consumer

@@ -1,11 +1,26 @@
-/** A clock that moves only when told to. Fits wherever Portcullis takes a `clock`. Times are seconds. */
-export interface ManualClock {
+/** Where time comes from. Times are seconds. */
+export interface Clock {
   /** Since 1970-01-01T00:00:00Z. */
   now(): number
-  /** Since the clock was made. */
+  /** Since some fixed moment, never set back. */
   monotonic(): number
-  /** Calls `fn` once the clock has moved that far; the answer cancels it. */
+  /** Calls `fn` once, that much later; the answer cancels it. */
   after(seconds: number, fn: () => void): () => void
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now() / 1000,
+  monotonic: () => performance.now() / 1000,
+  after(seconds, fn) {
+    const timer = setTimeout(fn, seconds * 1000)
+    return () => {
+      clearTimeout(timer)
+    }
+  },
+}
+
+/** A clock that moves only when told to. Fits wherever Portcullis takes a `clock`. */
+export interface ManualClock extends Clock {
   /**
    * Moves both times on. Timers fire in their order, each at its own time, and the promises that they resolve go on as
    * far as they can, without waiting for I/O or for cryptography, before the clock moves further.
@@ -25,15 +40,14 @@ export function manualClock(start = 1_767_225_600): ManualClock {
   checkFinite('manualClock', start)
   let monotonic = 0
   let offset = start
-  let timers: readonly Timer[] = []
+  const timers = new Set<Timer>()
 
   function nextTimer(until: number): Timer | undefined {
-    return timers
-      .filter(({ due }) => due <= until)
-      .reduce<Timer | undefined>(
-        (first, timer) => (first === undefined || timer.due < first.due ? timer : first),
-        undefined,
-      )
+    let next: Timer | undefined
+    for (const timer of timers) {
+      if (timer.due <= until && (next === undefined || timer.due < next.due)) next = timer
+    }
+    return next
   }
 
   return {
@@ -42,9 +56,9 @@ export function manualClock(start = 1_767_225_600): ManualClock {
     after(seconds, fn) {
       checkFinite('after', seconds)
       const timer = { due: monotonic + seconds, fn }
-      timers = [...timers, timer]
+      timers.add(timer)
       return () => {
-        timers = timers.filter((each) => each !== timer)
+        timers.delete(timer)
       }
     },
     async advance(seconds) {
@@ -54,7 +68,7 @@ export function manualClock(start = 1_767_225_600): ManualClock {
       await settle()
       for (let timer = nextTimer(until); timer !== undefined; timer = nextTimer(until)) {
         const { due, fn } = timer
-        timers = timers.filter((each) => each !== timer)
+        timers.delete(timer)
         monotonic = Math.max(monotonic, due)
         fn()
         await settle()

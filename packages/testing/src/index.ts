@@ -1,12 +1,18 @@
+export { assertChallenge } from './assert-challenge.ts'
+export type { ChallengeResponse, ExpectedChallenge } from './assert-challenge.ts'
+export type { BadToken } from './bad-tokens.ts'
 export { manualClock } from './clock.ts'
-export type { ManualClock } from './clock.ts'
+export type { Clock, ManualClock } from './clock.ts'
+export type { EdgeToken } from './edge-tokens.ts'
+export type { Login, TokenServiceOptions } from './endpoints.ts'
 export { createTestIssuer } from './issuer.ts'
-export type { TestIssuer, TestIssuerOptions, TokenOptions } from './issuer.ts'
-export type { Listener, ListenOptions } from './listen.ts'
+export type { TestIssuer, TestIssuerOptions } from './issuer.ts'
+export type { RotateOptions, Rotation } from './key-rotation.ts'
+export type { ListenOptions, Listener } from './listen.ts'
+export type { Outage, OutageKind, OutageOptions } from './outage.ts'
+export type { Endpoint, SeenRequest } from './request-log.ts'
+export { stubVerifier } from './stub.ts'
+export type { StubVerifierOptions, VerifierReason } from './stub.ts'
+export type { TableOptions, TokenOptions } from './token.ts'
 export { tokenService } from './token-service.ts'
-export type {
-  ListeningTokenService,
-  Login,
-  TokenService,
-  TokenServiceOptions,
-} from './token-service.ts'
+export type { ListeningTokenService, TokenService } from './token-service.ts'

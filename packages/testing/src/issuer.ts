@@ -1,24 +1,28 @@
-import {
-  calculateJwkThumbprint,
-  CompactSign,
-  type CompactJWSHeaderParameters,
-  exportJWK,
-  generateKeyPair,
-  type JWK,
-} from 'jose'
+import type { Algorithm, RemoteKeys } from '@portcullis/core'
+import type { JWK } from 'jose'
+
+import { connectBackend } from './backend.ts'
+import { type BadToken, createBadTokens } from './bad-tokens.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { createEdgeTokens, type EdgeToken } from './edge-tokens.ts'
+import { createKeyRotation, type RotateOptions, type Rotation } from './key-rotation.ts'
+import { checkOptions, isClock, isSeconds, isText, isTextOrTexts, oneOf } from './options.ts'
+import { createOutages, type Outage, type OutageKind, type OutageOptions } from './outage.ts'
+import { createRequestLog, type SeenRequest } from './request-log.ts'
+import { createSigningKey, type SigningKey } from './signing-key.ts'
+import { keysBehind } from './stub.ts'
+import { serviceOf, type TokenService } from './token-service.ts'
+import { signToken, type TableOptions, type TokenOptions } from './token.ts'
 
 export interface TestIssuerOptions {
-  /** Where `iat` and `exp` come from. */
-  clock?: { now(): number } | undefined
+  /** The time of the issuer and its service, and of what is wired to it. By default the system's. */
+  clock?: Clock | undefined
   /** The claim `iss`. Left out by default, since the service documents none. */
   issuer?: string | undefined
   /** The claim `aud`. Left out by default. */
   audience?: string | readonly string[] | undefined
-  /**
-   * A signature algorithm of RFC 7518 or RFC 8037.
-   * @default 'RS512'
-   */
-  algorithm?: string | undefined
+  /** @default 'RS512' */
+  algorithm?: Algorithm | undefined
   /**
    * Seconds from `iat` to `exp`.
    * @default 300
@@ -26,77 +30,121 @@ export interface TestIssuerOptions {
   lifetime?: number | undefined
 }
 
-export interface TokenOptions {
-  /** Claims to add, or to put in place of the usual ones. */
-  claims?: Readonly<Record<string, unknown>> | undefined
-  /** Seconds from now to `exp`; negative for a token that has expired. */
-  expiresIn?: number | undefined
-  /** Seconds from now to `nbf`. */
-  notBefore?: number | undefined
-  /** Header members to add, or to put in place of the usual ones. */
-  header?: Readonly<Record<string, unknown>> | undefined
-  /** Claims and header members to leave out. */
-  omit?: readonly string[] | undefined
-  /** The text to sign in place of any claims, for a payload that is not what it should be. */
-  payload?: string | undefined
-}
-
-/** An issuer with a key pair of its own. */
+/** An issuer with a key of its own, and a token service in the same process. */
 export interface TestIssuer {
-  /** The public key as the service publishes it: one bare JSON Web Key. */
+  /** The public half of the key that it signs with. */
   readonly publicJwk: Readonly<JWK>
   /** Seconds from `iat` to `exp` in its tokens. */
   readonly lifetime: number
-  /** Signs a token. */
+  /** For `createVerifier`. The keys come from the issuer's service, so a rotation or an outage shows. */
+  readonly verifierOptions: {
+    readonly keys: RemoteKeys
+    readonly issuer: string | null
+    readonly audience: string | readonly string[] | null
+    readonly algorithms: readonly Algorithm[]
+    readonly clock: Clock
+  }
+  /** For `createTokenClient`, which needs `origins` of its own. */
+  readonly clientOptions: {
+    readonly authUrl: string
+    readonly loginId: string
+    readonly password: string
+    readonly origins: readonly string[]
+    readonly fetch: TokenService['fetch']
+    readonly clock: Clock
+  }
+  /** Signs a token, sound or not. */
   token(options?: TokenOptions): Promise<string>
   /** The header that carries a token, for supertest, inject and fetch. */
   bearer(options?: TokenOptions): Promise<{ authorization: string }>
+  /**
+   * Tokens of every kind that a verifier made of `verifierOptions` must refuse, each for its `reason`.
+   *
+   * What is refused for `issuer` or `audience` is part of it if the issuer states them. Whether a stranger's `kid` is an
+   * unknown key follows from what is published now: a key that stands alone is tried whatever the `kid`. All can be sent
+   * in a header, but over HTTP Node answers the one that is `too_large` by itself, with 431.
+   */
+  badTokens(options?: TableOptions): Promise<readonly BadToken[]>
+  /**
+   * Unusual tokens that such a verifier must accept. One of them has expired within the tolerance of 5 s, and stays there
+   * for 4 s of the clock.
+   */
+  edgeTokens(options?: TableOptions): Promise<readonly EdgeToken[]>
+  /**
+   * Changes to a new key; `complete()` of what it resolves to is the second half, if it has two. Verifiers fetch keys
+   * once a second at most: a manual clock has to be moved that far before they see the change.
+   */
+  rotate(options?: RotateOptions): Promise<Rotation>
+  /**
+   * Lets its services misbehave.
+   *
+   * @throws TypeError for a kind that does not exist, and for a wrong or misspelt option.
+   */
+  outage(kind: OutageKind, options?: OutageOptions): Outage
+  /** What its services saw, in the order it came. Nothing is ever dropped. */
+  requests(): readonly SeenRequest[]
 }
 
 /**
- * Creates an issuer with a fresh key. It signs any claims, sound or not, with its own algorithm alone: for tests.
+ * Creates an issuer with a fresh key, which is what it costs. It signs any claims, sound or not: for tests.
+ *
+ * @throws TypeError for a wrong or misspelt option.
  */
-export async function createTestIssuer({
-  clock = { now: () => Date.now() / 1000 },
-  issuer,
-  audience,
-  algorithm = 'RS512',
-  lifetime = 300,
-}: TestIssuerOptions = {}): Promise<TestIssuer> {
-  const { privateKey, publicKey } = await generateKeyPair(algorithm, { modulusLength: 2048 })
-  const material = await exportJWK(publicKey)
-  const kid = await calculateJwkThumbprint(material)
-  const publicJwk: JWK = { ...material, kid, alg: algorithm, use: 'sig' }
+export async function createTestIssuer(options: TestIssuerOptions = {}): Promise<TestIssuer> {
+  checkOptions('createTestIssuer', options, {
+    clock: isClock,
+    issuer: isText,
+    audience: isTextOrTexts,
+    algorithm: oneOf(...ALGORITHMS),
+    lifetime: isSeconds,
+  })
+  const { clock = systemClock, issuer, audience, algorithm = 'RS512', lifetime = 300 } = options
+  const keys = await createKeyRotation(algorithm)
+  const log = createRequestLog(clock)
+  let strangersKey: Promise<SigningKey> | undefined
+  // Not before it is needed: a key costs more than everything else here.
+  const stranger = async () => await (strangersKey ??= createSigningKey(algorithm))
+  const outages = createOutages(clock, keys, async () => (await stranger()).publicJwk)
+  const defaults = { clock, keys, issuer, audience, lifetime }
+  const token = async (tokenOptions: TokenOptions = {}) => await signToken(defaults, tokenOptions)
+  const backend = { clock, keys, outages, log, token }
+  const { authUrl, keyUrl, fetch } = serviceOf(backend)
 
-  async function token(options: TokenOptions = {}): Promise<string> {
-    const { claims, expiresIn = lifetime, notBefore, header, omit = [] } = options
-    const now = Math.floor(clock.now())
-    const usual = {
-      ...(issuer === undefined ? {} : { iss: issuer }),
-      ...(audience === undefined ? {} : { aud: audience }),
-      iat: now,
-      exp: now + expiresIn,
-      ...(notBefore === undefined ? {} : { nbf: now + notBefore }),
-    }
-    const { payload = JSON.stringify(without({ ...usual, ...claims }, omit)) } = options
-    const protectedHeader = { alg: algorithm, kid, typ: 'JWT', ...header }
-    return await new CompactSign(new TextEncoder().encode(payload))
-      // jose checks at run time what this type says
-      .setProtectedHeader(without(protectedHeader, omit) as unknown as CompactJWSHeaderParameters)
-      .sign(privateKey)
-  }
-
-  return {
-    publicJwk,
+  const testIssuer: TestIssuer = {
+    get publicJwk() {
+      return keys.signing.publicJwk
+    },
     lifetime,
+    verifierOptions: {
+      keys: keysBehind(keyUrl, fetch, clock),
+      issuer: issuer ?? null,
+      audience: audience ?? null,
+      algorithms: [algorithm],
+      clock,
+    },
+    clientOptions: { authUrl, loginId: 'demo', password: 'demo', origins: [], fetch, clock },
     token,
-    bearer: async (options) => ({ authorization: `Bearer ${await token(options)}` }),
+    bearer: async (tokenOptions) => ({ authorization: `Bearer ${await token(tokenOptions)}` }),
+    badTokens: async (base) => await createBadTokens(defaults, await stranger(), base),
+    edgeTokens: async (base) => await createEdgeTokens(defaults, await stranger(), base),
+    rotate: async (rotateOptions) => await keys.rotate(rotateOptions),
+    outage: (kind, outageOptions) => outages.begin(kind, outageOptions),
+    requests: () => log.copy(),
   }
+  connectBackend(testIssuer, backend)
+  return testIssuer
 }
 
-function without(
-  members: Readonly<Record<string, unknown>>,
-  omit: readonly string[],
-): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).filter(([name]) => !omit.includes(name)))
-}
+const ALGORITHMS: readonly Algorithm[] = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+]

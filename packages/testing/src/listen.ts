@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+
+import { checkOptions } from './options.ts'
 
 export interface ListenOptions {
   /**
@@ -20,14 +20,28 @@ export interface Listener extends AsyncDisposable {
 
 const MAX_BODY_OCTETS = 1024 * 1024
 
-/** Serves a WHATWG request handler over HTTP on the loopback. */
-export async function listen(
-  handle: (request: Request) => Promise<Response>,
-  { port = 0 }: ListenOptions = {},
-): Promise<Listener> {
+/** Answers a request. The signal is aborted when the client has left. */
+export type Handler = (request: Request, signal: AbortSignal) => Promise<Response>
+
+/**
+ * Serves a WHATWG request handler over HTTP on the loopback. A handler that fails ends the connection.
+ *
+ * @throws TypeError for a wrong or misspelt option.
+ */
+export async function listen(handle: Handler, options: ListenOptions = {}): Promise<Listener> {
+  checkOptions('listen', options, {
+    port: (value) =>
+      Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535
+        ? undefined
+        : 'must be a port from 0 to 65535',
+  })
+  const { port = 0 } = options
   const server = createServer((request, response) => {
-    serve(handle, request, response).catch((error: unknown) => {
-      response.destroy(error instanceof Error ? error : undefined)
+    const { socket } = request
+    serve(handle, request, response).catch(() => {
+      // Reset, unless the client would lose what it has been sent.
+      if (response.headersSent) response.destroy()
+      else socket.resetAndDestroy()
     })
   })
   server.listen(port, '127.0.0.1')
@@ -49,15 +63,31 @@ export async function listen(
 }
 
 async function serve(
-  handle: (request: Request) => Promise<Response>,
+  handle: Handler,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { status, headers, body } = await handle(await toRequest(request))
+  const controller = new AbortController()
+  response.once('close', () => {
+    controller.abort()
+  })
+  const { signal } = controller
+  const { status, headers, body } = await handle(await toRequest(request), signal)
   response.writeHead(status, [...headers].flat())
-  // A client that leaves ends the body, which may have no end of its own.
-  if (body === null) response.end()
-  else await pipeline(Readable.fromWeb(body), response)
+  // A client that leaves ends the body, which may have no end of its own. One that stays gets all there was when it broke.
+  await body?.pipeTo(new WritableStream({ write: sender(response) }), { signal })
+  response.end()
+}
+
+function sender(response: ServerResponse): (chunk: Uint8Array) => Promise<void> {
+  return async (chunk) => {
+    await new Promise<void>((resolve, reject) => {
+      response.write(chunk, (error) => {
+        if (error) reject(error)
+        else resolve()
+      })
+    })
+  }
 }
 
 async function toRequest(message: IncomingMessage): Promise<Request> {

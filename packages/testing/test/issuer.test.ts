@@ -1,3 +1,5 @@
+import { createTokenClient } from '@portcullis/client'
+import { type Algorithm, createVerifier } from '@portcullis/core'
 import { calculateJwkThumbprint, compactVerify, decodeProtectedHeader, importJWK } from 'jose'
 import { describe, expect, test } from 'vitest'
 
@@ -33,7 +35,7 @@ describe('the key', () => {
     await expect(opened(two, await one.token())).rejects.toThrow('signature verification failed')
   })
 
-  test.each([
+  test.each<{ algorithm: Algorithm; kty: string }>([
     { algorithm: 'RS256', kty: 'RSA' },
     { algorithm: 'PS384', kty: 'RSA' },
     { algorithm: 'ES256', kty: 'EC' },
@@ -48,8 +50,19 @@ describe('the key', () => {
     expect(header.alg).toBe(algorithm)
   })
 
-  test('an algorithm that does not exist fails at once', async () => {
-    await expect(createTestIssuer({ algorithm: 'RSA512' })).rejects.toThrow('alg')
+  test.each<[complaint: string, options: object]>([
+    ['algorithm must be one of RS256', { algorithm: 'RSA512' }],
+    ['algorithm must be one of RS256', { algorithm: 'HS256' }],
+    ['clock must have the functions', { clock: { now: () => 0 } }],
+    ['issuer must be a string', { issuer: '' }],
+    ['audience must be a string that is not empty, or a list', { audience: [1] }],
+    ['audience must be a string that is not empty, or a list', { audience: [] }],
+    ['lifetime must be a number of seconds', { lifetime: '5m' }],
+    ['there is no option "algorithms"', { algorithms: ['RS512'] }],
+  ])('cannot be made with a wrong option: %s', async (complaint, options) => {
+    const created = createTestIssuer(options)
+    await expect(created).rejects.toThrow(`createTestIssuer: ${complaint}`)
+    await expect(created).rejects.toThrow(TypeError)
   })
 })
 
@@ -167,5 +180,103 @@ describe('a token', () => {
     expect((await opened(issuer, token)).claims).toMatchObject({ sub: 'ada' })
     const plain = await issuer.bearer()
     expect(decodeProtectedHeader(plain.authorization.slice(7))).toMatchObject({ typ: 'JWT' })
+  })
+})
+
+const plain = await createTestIssuer()
+
+test.each<[complaint: string, options: object]>([
+  ['there is no option "claim", but claims, expiresIn', { claim: {} }],
+  ['claims must be an object', { claims: null }],
+  ['expiresIn must be a number of seconds', { expiresIn: '5m' }],
+  ['notBefore must be a number of seconds', { notBefore: NaN }],
+  ['header must be an object', { header: [] }],
+  ['omit must be a list of strings', { omit: 'exp' }],
+  ['payload must be a string or octets', { payload: {} }],
+  ['the options must be an object', [] as object],
+])('a token is not signed with a wrong option: %s', async (complaint, options) => {
+  const signed = plain.token(options)
+  await expect(signed).rejects.toThrow(TypeError)
+  await expect(signed).rejects.toThrow(`token: ${complaint}`)
+})
+
+describe('signed as asked for', () => {
+  test('with another algorithm of the same key', async () => {
+    const token = await plain.token({ header: { alg: 'RS256' } })
+    const key = await importJWK({ ...plain.publicJwk, alg: 'RS256' })
+    expect((await compactVerify(token, key)).protectedHeader.alg).toBe('RS256')
+  })
+
+  test.each([{ alg: 'ES256' }, { alg: 'none' }, { alg: 1 }])(
+    'but with no algorithm that the key does not fit: %j',
+    async (header) => {
+      await expect(plain.token({ header })).rejects.toThrow(Error)
+    },
+  )
+
+  test('with octets that are no text', async () => {
+    const payload = Uint8Array.of(0, 255)
+    const { payload: signed } = await compactVerify(
+      await plain.token({ payload }),
+      await importJWK(plain.publicJwk),
+    )
+    expect([...signed]).toEqual([0, 255])
+  })
+})
+
+describe('what is wired to an issuer', () => {
+  test('a verifier has its keys, its clock, its issuer and its audience', async () => {
+    const clock = manualClock()
+    const issuer = await createTestIssuer({
+      clock,
+      issuer: 'https://auth.test',
+      audience: 'api',
+      lifetime: 60,
+    })
+    expect(issuer.verifierOptions).toMatchObject({
+      issuer: 'https://auth.test',
+      audience: 'api',
+      algorithms: ['RS512'],
+    })
+    const verifier = createVerifier(issuer.verifierOptions)
+    const token = await issuer.token({ claims: { sub: 'ada' } })
+    await expect(verifier.verify(token)).resolves.toMatchObject({ claims: { sub: 'ada' } })
+    await clock.advance(65)
+    await expect(verifier.verify(token)).rejects.toMatchObject({ reason: 'expired' })
+    const foreign = await issuer.token({ claims: { aud: 'other' } })
+    await expect(verifier.verify(foreign)).rejects.toMatchObject({ reason: 'audience' })
+    expect(issuer.requests()).toMatchObject([{ endpoint: 'keys', status: 200 }])
+  })
+
+  test('what the issuer does not state the verifier does not ask for', async () => {
+    const issuer = await createTestIssuer({ algorithm: 'ES256' })
+    expect(issuer.verifierOptions).toMatchObject({
+      issuer: null,
+      audience: null,
+      algorithms: ['ES256'],
+    })
+    const verifier = createVerifier(issuer.verifierOptions)
+    const token = await issuer.token({ claims: { iss: 'anybody', aud: 'anything' } })
+    await expect(verifier.verify(token)).resolves.toMatchObject({ token })
+  })
+
+  test('a client logs in, and the verifier accepts what it gets', async () => {
+    const clock = manualClock()
+    const issuer = await createTestIssuer({ clock })
+    const origins = ['https://api.example.com']
+    await using client = createTokenClient({ ...issuer.clientOptions, origins })
+    const verifier = createVerifier(issuer.verifierOptions)
+    const first = await client.get()
+    await expect(verifier.verify(first)).resolves.toMatchObject({ claims: { sub: 'demo' } })
+    await clock.advance(400)
+    const second = await client.get()
+    expect(second).not.toBe(first)
+    await expect(verifier.verify(second)).resolves.toMatchObject({ claims: { sub: 'demo' } })
+    expect(issuer.requests().map(({ endpoint, loginId }) => [endpoint, loginId])).toEqual([
+      ['token', 'demo'],
+      ['keys', undefined],
+      ['token', 'demo'],
+      ['keys', undefined],
+    ])
   })
 })

@@ -186,4 +186,71 @@ describe('the server', () => {
     }
     await expect(fetch(url)).rejects.toThrow('fetch failed')
   })
+
+  test.each<[complaint: string, options: object]>([
+    ['port must be a port from 0 to 65535', { port: 65_536 }],
+    ['port must be a port from 0 to 65535', { port: '80' }],
+    ['there is no option "host", but port', { host: '0.0.0.0' }],
+  ])('cannot be had with a wrong option: %s', async (complaint, options) => {
+    await expect(listen(echo, options)).rejects.toThrow(new TypeError(`listen: ${complaint}`))
+  })
+})
+
+describe('a client that leaves', () => {
+  test('is told to the handler', async () => {
+    const events = new EventEmitter()
+    const asked = once(events, 'asked')
+    const left = once(events, 'left')
+    await using server = await listen(async (_request, signal) => {
+      events.emit('asked')
+      await once(signal, 'abort')
+      events.emit('left')
+      return new Response()
+    })
+    const sent = get(server.url)
+    sent.on('error', () => undefined)
+    await asked
+    sent.destroy()
+    await left
+    expect(sent.destroyed).toBe(true)
+  })
+
+  test('ends a body that has no end of its own', async () => {
+    const events = new EventEmitter()
+    const cancelled = once(events, 'cancelled')
+    const body = () =>
+      new ReadableStream({
+        pull(controller) {
+          controller.enqueue(new Uint8Array(MIB))
+        },
+        cancel() {
+          events.emit('cancelled')
+        },
+      })
+    await using server = await listen(async () => await Promise.resolve(new Response(body())))
+    const controller = new AbortController()
+    const { status } = await fetch(server.url, { signal: controller.signal })
+    controller.abort()
+    await cancelled
+    expect(status).toBe(200)
+  })
+})
+
+test('a body that breaks off arrives as far as it went', async () => {
+  const parts = ['one ', 'two ']
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const part = parts.shift()
+      if (part === undefined) controller.error(new Error('broken'))
+      else controller.enqueue(new TextEncoder().encode(part))
+    },
+  })
+  await using server = await listen(async () => await Promise.resolve(new Response(body)))
+  const response = await fetch(server.url)
+  let read = ''
+  const reading = async () => {
+    for await (const chunk of response.body ?? []) read += Buffer.from(chunk).toString()
+  }
+  await expect(reading()).rejects.toThrow('terminated')
+  expect(read).toBe('one two ')
 })

@@ -2,6 +2,7 @@ import { compactVerify, importJWK } from 'jose'
 import { describe, expect, test } from 'vitest'
 
 import { manualClock } from '../src/clock.ts'
+import type { TokenServiceOptions } from '../src/endpoints.ts'
 import { createTestIssuer } from '../src/issuer.ts'
 import { tokenService } from '../src/token-service.ts'
 
@@ -202,5 +203,95 @@ describe('on a port', () => {
     await using two = await service.listen()
     expect(one.url).not.toBe(two.url)
     expect((await fetch(two.keyUrl)).status).toBe(200)
+  })
+})
+
+describe('the body of a login', () => {
+  test.each<[form: string, response: TokenServiceOptions['response'], body: RegExp]>([
+    ['a JSON string', 'json', /^"([^"]+)"$/],
+    ['a JSON object', { field: 'jwt' }, /^\{"jwt":"([^"]+)"\}$/],
+  ])('can be %s', async (_form, response, body) => {
+    const own = tokenService(issuer, { response })
+    const answer = await own.fetch(tokenUrl, logIn('demo', 'demo'))
+    expect(answer.headers.get('content-type')).toBe('application/json')
+    const [, token] = body.exec(await answer.text()) ?? []
+    expect(await claimsOf(new Response(token))).toMatchObject({ sub: 'demo' })
+  })
+
+  test('is plain text if that is asked for', async () => {
+    const own = tokenService(issuer, { response: 'text' })
+    const answer = await own.fetch(tokenUrl, logIn('demo', 'demo'))
+    expect(await claimsOf(answer)).toMatchObject({ sub: 'demo' })
+  })
+})
+
+test('answers carry the time of the issuer, not of the machine', async () => {
+  const clock = manualClock()
+  const own = tokenService(await createTestIssuer({ clock }))
+  await clock.advance(61.5)
+  await using listening = await own.listen()
+  for (const answer of [await own.fetch(own.keyUrl), await fetch(listening.keyUrl)]) {
+    expect(answer.headers.get('date')).toBe('Thu, 01 Jan 2026 00:01:01 GMT')
+  }
+})
+
+describe('the log of requests', () => {
+  test('has what each service of the issuer saw, and never a password', async () => {
+    const clock = manualClock()
+    const own = await createTestIssuer({ clock })
+    const { fetch: ask, authUrl, keyUrl } = tokenService(own)
+    const url = `${authUrl}/tokenservice/token/api`
+    expect(own.requests()).toEqual([])
+    await ask(keyUrl)
+    await clock.advance(5)
+    await ask(url, logIn('demo', 'demo'))
+    await tokenService(own, { logins: {} }).fetch(url, logIn('eve', 'secret'))
+    await ask(url)
+    await ask(authUrl)
+    expect(own.requests()).toEqual([
+      { endpoint: 'keys', time: START, status: 200, loginId: undefined },
+      { endpoint: 'token', time: START + 5, status: 200, loginId: 'demo' },
+      { endpoint: 'token', time: START + 5, status: 401, loginId: 'eve' },
+      { endpoint: 'token', time: START + 5, status: 405, loginId: undefined },
+      { endpoint: undefined, time: START + 5, status: 404, loginId: undefined },
+    ])
+    expect(JSON.stringify(own.requests())).not.toContain('secret')
+  })
+
+  test('is a copy: what a test does with it is its own affair', async () => {
+    const own = await createTestIssuer({ clock: manualClock() })
+    const { fetch: ask, keyUrl } = tokenService(own)
+    await ask(keyUrl)
+    for (const seen of own.requests()) Object.assign(seen, { status: 500 })
+    expect(own.requests()).toMatchObject([{ status: 200 }])
+  })
+})
+
+describe('a service cannot be made', () => {
+  test('of what is no test issuer', () => {
+    expect(() => tokenService({ ...issuer })).toThrow(
+      new TypeError('tokenService: the first argument must come from createTestIssuer'),
+    )
+  })
+
+  test.each<[complaint: string, options: object]>([
+    [': there is no option "login", but logins, response', { login: {} }],
+    [': logins must be an object', { logins: [] }],
+    [": response must be 'text', 'json' or { field: a name }", { response: 'xml' }],
+    [": response must be 'text', 'json' or { field: a name }", { response: { field: '' } }],
+    [": response must be 'text', 'json' or { field: a name }", { response: { name: 'jwt' } }],
+    [": response must be 'text', 'json' or { field: a name }", { response: null }],
+    [': the login "ada": password must be stated', { logins: { ada: {} } }],
+    [': the login "ada": password must be a string', { logins: { ada: { password: 1 } } }],
+    [': the login "ada": the options must be an object', { logins: { ada: 'secret' } }],
+    [': the login "ada": there is no option "pass"', { logins: { ada: { pass: 'a' } } }],
+    [
+      ': the login "ada": lifetime must be a number of seconds',
+      { logins: { ada: { password: 'a', lifetime: NaN } } },
+    ],
+  ])('with a wrong option%s', (complaint, options) => {
+    const create = () => tokenService(issuer, options)
+    expect(create).toThrow(TypeError)
+    expect(create).toThrow(`tokenService${complaint}`)
   })
 })

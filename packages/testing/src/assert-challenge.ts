@@ -1,0 +1,125 @@
+import { AssertionError } from 'node:assert'
+
+import type { AuthErrorReason } from '@portcullis/core'
+
+import { type Challenge, parseChallenges } from './challenge.ts'
+import { type Check, checkOptions, isText } from './options.ts'
+import { descriptionOf } from './stub.ts'
+
+/** An answer as `fetch`, supertest, light-my-request or `node:http` has it. */
+export interface ChallengeResponse {
+  readonly status?: number | undefined
+  readonly statusCode?: number | undefined
+  /** `Headers`, or values by name in any case. */
+  readonly headers: object
+}
+
+/** What to expect. What is left out is not looked at. */
+export interface ExpectedChallenge {
+  status?: number | undefined
+  /** `null` for none, as when the request had no token (RFC 6750 section 3.1). */
+  error?: string | null | undefined
+  /** The scopes in any order; `null` for none. */
+  scope?: string | null | undefined
+  /**
+   * By what the client reads of it. Reasons that it must not tell apart read the same, so that each of them passes for any
+   * other: `onRefusal` knows which it was.
+   */
+  reason?: AuthErrorReason | undefined
+}
+
+/**
+ * Asserts that an answer has one `Bearer` challenge, and what is in it.
+ *
+ * @returns The parameters of the challenge, by name in lower case.
+ * @throws AssertionError
+ * @throws TypeError for a wrong or misspelt expectation.
+ * @see RFC 6750 section 3; RFC 9110 section 11.6.1
+ */
+export function assertChallenge(
+  response: ChallengeResponse,
+  expected: ExpectedChallenge = {},
+): Readonly<Record<string, string>> {
+  checkOptions('assertChallenge', expected, {
+    status: (value) => (Number.isInteger(value) ? undefined : 'must be a whole number'),
+    error: isTextOrNull,
+    scope: isTextOrNull,
+    reason: isText,
+  })
+  const { status, error, scope, reason } = expected
+  const fields = fieldsOf(response.headers)
+
+  function expectSame(name: string, actual: unknown, wanted: unknown): void {
+    if (actual === wanted) return
+    fail(fields, `the ${name} is ${inWords(actual)}, not ${inWords(wanted)}`, actual, wanted)
+  }
+
+  if (status !== undefined) expectSame('status', response.status ?? response.statusCode, status)
+  const parameters = bearerParameters(fields)
+  const { error: code, error_description: description } = parameters
+  if (error !== undefined) expectSame('error', code, error ?? undefined)
+  if (scope !== undefined) expectSame('scope', inOrder(parameters['scope']), inOrder(scope))
+  if (reason !== undefined) {
+    const text = descriptionOf(code ?? 'missing_token', reason)
+    if (text === undefined) fail(fields, `its error has no reason ${reason}`, code, reason)
+    if (code !== undefined) expectSame('description', description, text)
+  }
+  return parameters
+}
+
+function bearerParameters(fields: readonly string[]): Readonly<Record<string, string>> {
+  const found = readChallenges(fields).filter(({ scheme }) => scheme === 'bearer')
+  const [challenge, ...others] = found
+  if (challenge === undefined || others.length > 0) {
+    fail(fields, `the answer has ${found.length} Bearer challenges, not 1`, found.length, 1)
+  }
+  return Object.fromEntries(challenge.parameters)
+}
+
+function readChallenges(fields: readonly string[]): readonly Challenge[] {
+  try {
+    return parseChallenges(fields)
+  } catch (error) {
+    return fail(fields, `the challenge cannot be read: ${String(error)}`, fields)
+  }
+}
+
+/** Fails with the header, which says more than any comparison. */
+function fail(
+  fields: readonly string[],
+  problem: string,
+  actual: unknown,
+  expected?: unknown,
+): never {
+  const shown =
+    fields.length === 0 ? 'no WWW-Authenticate' : `WWW-Authenticate: ${fields.join(', ')}`
+  throw new AssertionError({
+    message: `${problem} (${shown})`,
+    actual,
+    expected,
+    operator: 'assertChallenge',
+  })
+}
+
+/** Each line of the field, if the answer keeps them apart. */
+function fieldsOf(headers: object): readonly string[] {
+  const get: unknown = Reflect.get(headers, 'get')
+  const lines: readonly unknown[] =
+    typeof get === 'function'
+      ? [get.call(headers, 'www-authenticate')]
+      : Object.entries(headers)
+          .filter(([name]) => name.toLowerCase() === 'www-authenticate')
+          .flatMap(([, value]) => value as unknown)
+  return lines.filter((line) => typeof line === 'string')
+}
+
+/** A list of scopes has no order (RFC 6749 section 3.3). */
+function inOrder(scope: string | null | undefined): string | undefined {
+  return scope?.split(' ').toSorted().join(' ')
+}
+
+function inWords(value: unknown): string {
+  return value === undefined ? 'missing' : JSON.stringify(value)
+}
+
+const isTextOrNull: Check = (value) => (value === null ? undefined : isText(value))

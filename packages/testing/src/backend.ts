@@ -1,0 +1,29 @@
+import type { Clock } from './clock.ts'
+import type { KeyRotation } from './key-rotation.ts'
+import type { Outages } from './outage.ts'
+import type { RequestLog } from './request-log.ts'
+import type { TokenOptions } from './token.ts'
+
+/** What all token services of one issuer share. */
+export interface Backend {
+  readonly clock: Clock
+  readonly keys: KeyRotation
+  readonly outages: Outages
+  readonly log: RequestLog
+  readonly token: (options: TokenOptions) => Promise<string>
+}
+
+const backends = new WeakMap<object, Backend>()
+
+export function connectBackend(issuer: object, backend: Backend): void {
+  backends.set(issuer, backend)
+}
+
+/** @throws TypeError for what is no test issuer. */
+export function backendOf(issuer: object): Backend {
+  const backend = backends.get(issuer)
+  if (backend === undefined) {
+    throw new TypeError('tokenService: the first argument must come from createTestIssuer')
+  }
+  return backend
+}

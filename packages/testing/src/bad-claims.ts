@@ -1,0 +1,77 @@
+import { base64url } from 'jose'
+
+import type { BadTokenRow, Forge } from './bad-tokens.ts'
+
+// What the issuer has signed, and must be refused all the same.
+
+/** Beyond every tolerance that a verifier can have. Seconds. */
+const LONG = 3600
+
+export async function badPayloads({ sign, payload }: Forge): Promise<readonly BadTokenRow[]> {
+  const octets = base64url.decode(payload)
+  const members = new TextDecoder().decode(octets).slice(1, -1)
+  const signed = async (text: string | Uint8Array) => await sign({ payload: text })
+  return [
+    ['malformed', 'not JSON', await signed('claims')],
+    ['malformed', 'JSON array', await signed(`[{${members}}]`)],
+    ['malformed', 'JSON string', await signed(JSON.stringify(members))],
+    ['malformed', 'JSON null', await signed('null')],
+    ['malformed', 'duplicate members', await signed(`{"sub":"ada",${members},"sub":"eve"}`)],
+    ['malformed', 'member __proto__', await signed(`{${members},"__proto__":{"admin":true}}`)],
+    ['malformed', 'number beyond a double', await signed(`{${members},"limit":1e999}`)],
+    [
+      'malformed',
+      'nested too deep',
+      await signed(`{${members},"deep":${'['.repeat(100)}${']'.repeat(100)}}`),
+    ],
+    ['malformed', 'byte order mark', await signed(`\u{FEFF}{${members}}`)],
+    [
+      'malformed',
+      'invalid UTF-8',
+      await signed(Buffer.from(`{${members},"name":"\u{FF}"}`, 'latin1')),
+    ],
+  ]
+}
+
+export async function badClaims({ sign, defaults }: Forge): Promise<readonly BadTokenRow[]> {
+  const { clock, issuer, audience } = defaults
+  const now = Math.floor(clock.now())
+  const claiming = async (claims: Readonly<Record<string, unknown>>) => await sign({ claims })
+  return [
+    ['expired', 'expired', await claiming({ iat: now - 2 * LONG, exp: now - LONG })],
+    ['not_yet_valid', 'not yet valid', await sign({ notBefore: LONG, expiresIn: 2 * LONG })],
+    [
+      'issued_in_future',
+      'issued in the future',
+      await claiming({ iat: now + LONG, exp: now + 2 * LONG }),
+    ],
+    ['missing_claim', 'missing expiry', await sign({ omit: ['exp'] })],
+    ['claim', 'expiry as string', await claiming({ exp: String(now + LONG) })],
+    ['claim', 'expiry null', await claiming({ exp: null })],
+    ['claim', 'not before as string', await claiming({ nbf: String(now) })],
+    ['claim', 'issued at as string', await claiming({ iat: String(now) })],
+    ...(issuer === undefined ? [] : await badIssuers({ sign, issuer })),
+    ...(audience === undefined ? [] : await badAudiences({ sign })),
+  ]
+}
+
+async function badIssuers({
+  sign,
+  issuer,
+}: Pick<Forge, 'sign'> & { issuer: string }): Promise<readonly BadTokenRow[]> {
+  return [
+    ['issuer', 'wrong issuer', await sign({ claims: { iss: 'https://stranger.test' } })],
+    ['issuer', 'issuer that begins alike', await sign({ claims: { iss: `${issuer}.test` } })],
+    ['issuer', 'issuer in an array', await sign({ claims: { iss: [issuer] } })],
+    ['issuer', 'missing issuer', await sign({ omit: ['iss'] })],
+  ]
+}
+
+async function badAudiences({ sign }: Pick<Forge, 'sign'>): Promise<readonly BadTokenRow[]> {
+  return [
+    ['audience', 'wrong audience', await sign({ claims: { aud: 'stranger' } })],
+    ['audience', 'wrong audiences', await sign({ claims: { aud: ['stranger', 'other'] } })],
+    ['audience', 'audience as object', await sign({ claims: { aud: {} } })],
+    ['audience', 'missing audience', await sign({ omit: ['aud'] })],
+  ]
+}

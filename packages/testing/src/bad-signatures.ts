@@ -1,0 +1,68 @@
+import { base64url, CompactSign } from 'jose'
+
+import type { BadTokenRow, Forge } from './bad-tokens.ts'
+
+// What is well-formed, but was not signed by the issuer, or not in its way.
+
+export async function badAlgorithms({
+  defaults,
+  sign,
+  payload,
+  signature,
+}: Forge): Promise<readonly BadTokenRow[]> {
+  const { signing } = defaults.keys
+  const { publicJwk } = signing
+  const { alg = '', kid, kty } = publicJwk
+  const named = (name: unknown) =>
+    `${base64url.encode(JSON.stringify({ alg: name, kid, typ: 'JWT' }))}.${payload}`
+  const hmac = async (secret: string) =>
+    await new CompactSign(base64url.decode(payload))
+      .setProtectedHeader({ alg: 'HS512', ...(kid === undefined ? {} : { kid }), typ: 'JWT' })
+      .sign(new TextEncoder().encode(secret))
+  const other = alg === 'RS256' ? 'RS512' : 'RS256'
+  return [
+    ['algorithm', 'alg none', `${named('none')}.${signature}`],
+    ['algorithm', 'alg None', `${named('None')}.${signature}`],
+    ['algorithm', 'alg NONE', `${named('NONE')}.${signature}`],
+    ['malformed', 'alg none and no signature', `${named('none')}.`],
+    ['algorithm', 'no alg', `${named(undefined)}.${signature}`],
+    ['algorithm', 'alg in lower case', `${named(alg.toLowerCase())}.${signature}`],
+    ['algorithm', 'HS512 keyed with the public key', await hmac(await signing.publicPem())],
+    ['algorithm', 'HS512 keyed with the published JWK', await hmac(JSON.stringify(publicJwk))],
+    [
+      'algorithm',
+      other,
+      // Signed with the issuer's own key, if that can.
+      kty === 'RSA' ? await sign({ header: { alg: other } }) : `${named(other)}.${signature}`,
+    ],
+  ]
+}
+
+export async function badSignatures(forge: Forge): Promise<readonly BadTokenRow[]> {
+  const { defaults, sign, stranger, header, payload, signature } = forge
+  const { document, signing } = defaults.keys
+  const { kid } = signing.publicJwk
+  // In the name of the issuer's key, so that this alone is wrong.
+  const ours = kid === undefined ? { omit: ['kid'] } : { header: { kid } }
+  const forged = async (members: Readonly<Record<string, unknown>> = {}) =>
+    await sign({ ...ours, header: { ...ours.header, ...members } }, stranger)
+  const isNamed = 'keys' in document && document.keys.every((jwk) => jwk.kid !== undefined)
+  const octets = base64url.decode(signature)
+  const flipped = octets.map((octet, at) => (at === 9 ? octet ^ 1 : octet))
+  return [
+    ['signature', 'wrong key', await forged()],
+    [isNamed ? 'unknown_key' : 'signature', 'unknown kid', await sign({}, stranger)],
+    ['signature', 'tampered payload', `${header}.${altered(payload, { sub: 'eve' })}.${signature}`],
+    ['signature', 'tampered header', `${altered(header, { cty: 'JWT' })}.${payload}.${signature}`],
+    ['signature', 'tampered signature', `${header}.${payload}.${base64url.encode(flipped)}`],
+    ['signature', 'truncated', `${header}.${payload}.${base64url.encode(octets.subarray(0, -1))}`],
+    ['signature', 'embedded jwk', await forged({ jwk: stranger.publicJwk })],
+    ['signature', 'jku', await forged({ jku: 'https://keys.stranger.test/keys.json' })],
+    ['signature', 'x5u', await forged({ x5u: 'https://keys.stranger.test/chain.pem' })],
+  ]
+}
+
+function altered(segment: string, members: object): string {
+  const text = new TextDecoder().decode(base64url.decode(segment))
+  return base64url.encode(JSON.stringify({ ...(JSON.parse(text) as object), ...members }))
+}

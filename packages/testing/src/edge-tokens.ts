@@ -1,0 +1,49 @@
+import { decodeJwt } from 'jose'
+
+import type { SigningKey } from './signing-key.ts'
+import { type TableOptions, tableSigner, type TokenDefaults } from './token.ts'
+
+/** An unusual token that must be accepted. */
+export interface EdgeToken {
+  /** What is unusual about it. */
+  readonly name: string
+  readonly token: string
+}
+
+/** Characters: encoded they still fit the 16 KiB that a verifier reads by default. */
+const VERY_LONG = 10_000
+
+/** @throws TypeError for a wrong or misspelt option. */
+export async function createEdgeTokens(
+  defaults: TokenDefaults,
+  stranger: SigningKey,
+  base: TableOptions | undefined,
+): Promise<readonly EdgeToken[]> {
+  const sign = tableSigner('edgeTokens', defaults, base)
+  const { clock, audience = 'api' } = defaults
+  const now = Math.floor(clock.now())
+  const indented = JSON.stringify(decodeJwt(await sign()), null, '\t')
+  const rows = {
+    'no kid': { omit: ['kid'] },
+    'no typ': { omit: ['typ'] },
+    'no iat': { omit: ['iat'] },
+    'expiry within tolerance': { expiresIn: -1 },
+    'not before within tolerance': { notBefore: 4 },
+    'issued half a minute ahead': { claims: { iat: now + 30 } },
+    'fractional expiry': { claims: { exp: now + 60.5 } },
+    'expiry in a thousand years': { expiresIn: 31_557_600_000 },
+    'audience as array': { claims: { aud: [audience, 'other'].flat() } },
+    'unicode claims': { claims: { name: 'Ада 愛 \u{1F511} \u{0}', ключ: '\u{2028}"\\' } },
+    'very long claims': { claims: { note: 'x'.repeat(VERY_LONG) } },
+    'claims with the names of methods': { claims: { constructor: 1, toString: [], '': {} } },
+    'white space and escapes in JSON': {
+      payload: `\n${indented.replace('"exp"', String.raw`"\u0065xp"`)}\n`,
+    },
+    'unknown header members': { header: { 'urn:test': { list: [1, null] }, cty: 'JWT' } },
+    'a jwk that it was not signed with': { header: { jwk: stranger.publicJwk } },
+    'a jku that leads elsewhere': { header: { jku: 'https://keys.stranger.test/keys.json' } },
+  }
+  return await Promise.all(
+    Object.entries(rows).map(async ([name, options]) => ({ name, token: await sign(options) })),
+  )
+}

@@ -1,0 +1,130 @@
+import type { Backend } from './backend.ts'
+import { checkOptions, isObject, isSeconds, isString, isText } from './options.ts'
+import type { Endpoint, Entry } from './request-log.ts'
+
+export interface Login {
+  readonly password: string
+  /** Claims to add to this login's tokens. */
+  readonly claims?: Readonly<Record<string, unknown>> | undefined
+  /** Seconds from `iat` to `exp` in this login's tokens; by default the issuer's. */
+  readonly lifetime?: number | undefined
+}
+
+export interface TokenServiceOptions {
+  /**
+   * Who can log in, by `loginId`.
+   * @default { demo: { password: 'demo' } }
+   */
+  logins?: Readonly<Record<string, Login>> | undefined
+  /**
+   * How the answer to a login has the token: as plain text, as a JSON string, or in a field of a JSON object.
+   * @default 'text'
+   */
+  response?: 'text' | 'json' | { readonly field: string } | undefined
+}
+
+export const PATHS: Readonly<Record<Endpoint, string>> = {
+  keys: '/tokenservice/pubkey.json',
+  token: '/tokenservice/token/api',
+}
+
+const ENDPOINTS = ['keys', 'token'] as const
+const MAX_FORM_OCTETS = 64 * 1024
+
+/** Answers requests as the service does. The signal tells of a client that has left. */
+export type Handler = (request: Request, signal: AbortSignal | undefined) => Promise<Response>
+
+/** @throws TypeError for a wrong or misspelt option. */
+export function createHandler(backend: Backend, options: TokenServiceOptions): Handler {
+  checkServiceOptions(options)
+  const { logins = { demo: { password: 'demo' } }, response: format = 'text' } = options
+  const known = new Map(Object.entries(logins))
+  const { clock, keys, outages, log } = backend
+
+  function publish({ method }: Request): Response {
+    return method === 'GET' ? Response.json(keys.document) : refuse(405, 'GET')
+  }
+
+  async function logIn(form: URLSearchParams): Promise<Response> {
+    const loginId = form.get('loginId')
+    const password = form.get('password')
+    if (loginId === null || password === null) return refuse(400)
+    const login = known.get(loginId)
+    if (login === undefined || login.password !== password) return refuse(401)
+    const { claims, lifetime } = login
+    const token = await backend.token({ claims: { sub: loginId, ...claims }, expiresIn: lifetime })
+    return tokenResponse(token, format)
+  }
+
+  async function respond(
+    request: Request,
+    entry: Entry,
+    signal: AbortSignal | undefined,
+  ): Promise<Response> {
+    const { endpoint } = entry
+    if (endpoint === undefined) return refuse(404)
+    const pass = async (answer: () => Response | Promise<Response>) =>
+      await outages.answer(endpoint, { signal, answer })
+    if (endpoint === 'keys') return await pass(() => publish(request))
+    // Read in any case: an outage does not keep the service from seeing who comes.
+    const form = await readForm(request)
+    if (form instanceof Response) return await pass(() => form)
+    entry.loginId = form.get('loginId') ?? undefined
+    return await pass(async () => await logIn(form))
+  }
+
+  return async (request, signal) => {
+    const { pathname } = new URL(request.url)
+    const entry = log.enter(ENDPOINTS.find((endpoint) => PATHS[endpoint] === pathname))
+    const response = await respond(request, entry, signal)
+    // By the issuer's clock, which is not the machine's: clients compare it with their own.
+    response.headers.set('date', new Date(clock.now() * 1000).toUTCString())
+    entry.status = response.status
+    return response
+  }
+}
+
+/** The form of a login, or why it is refused. */
+async function readForm(request: Request): Promise<URLSearchParams | Response> {
+  if (request.method !== 'POST') return refuse(405, 'POST')
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/x-www-form-urlencoded') return refuse(415)
+  const body = await request.text()
+  return body.length > MAX_FORM_OCTETS ? refuse(413) : new URLSearchParams(body)
+}
+
+function tokenResponse(
+  token: string,
+  format: NonNullable<TokenServiceOptions['response']>,
+): Response {
+  if (format === 'text') return new Response(token, { headers: { 'content-type': 'text/plain' } })
+  return Response.json(format === 'json' ? token : { [format.field]: token })
+}
+
+function refuse(status: number, allow?: string): Response {
+  return new Response(null, { status, headers: allow === undefined ? {} : { allow } })
+}
+
+function checkServiceOptions(options: TokenServiceOptions): void {
+  checkOptions('tokenService', options, {
+    logins: isObject,
+    response: (value) =>
+      value === 'text' || value === 'json' || isFieldName(value)
+        ? undefined
+        : "must be 'text', 'json' or { field: a name }",
+  })
+  for (const [loginId, login] of Object.entries(options.logins ?? {})) {
+    const caller = `tokenService: the login ${JSON.stringify(loginId)}`
+    checkOptions(caller, login, { password: isString, claims: isObject, lifetime: isSeconds })
+    if (login.password === undefined) throw new TypeError(`${caller}: password must be stated`)
+  }
+}
+
+function isFieldName(value: unknown): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Object.keys(value).join(',') === 'field' &&
+    isText(Reflect.get(value, 'field')) === undefined
+  )
+}

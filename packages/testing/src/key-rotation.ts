@@ -1,0 +1,107 @@
+import type { Algorithm } from '@portcullis/core'
+import type { JWK } from 'jose'
+
+import { checkOptions, oneOf } from './options.ts'
+import { createSigningKey, type SigningKey } from './signing-key.ts'
+
+export interface RotateOptions {
+  /**
+   * What the new key is called: its thumbprint, as the old one, or nothing, in the document and in the tokens alike.
+   * @default 'new'
+   */
+  kid?: 'new' | 'same' | 'none' | undefined
+  /**
+   * When the document changes: together with the signing (`now`), before it (`first`), after it (`later`), or now, to a set
+   * that has the old key as well (`both`).
+   * @default 'now'
+   */
+  publish?: 'now' | 'first' | 'later' | 'both' | undefined
+}
+
+export interface Rotation {
+  /**
+   * The second half. `first`: the new key signs. `later`: it is published. `both`: the old key leaves the set. `now` has
+   * none.
+   *
+   * @throws TypeError if the issuer has rotated again since.
+   */
+  complete(): void
+}
+
+/** What a key endpoint serves: one bare JWK, or a set. */
+export type KeyDocument = Readonly<JWK> | { readonly keys: readonly Readonly<JWK>[] }
+
+interface KeyState {
+  readonly signing: SigningKey
+  readonly document: KeyDocument
+}
+
+/** An issuer's key through its rotations. */
+export interface KeyRotation {
+  readonly signing: SigningKey
+  readonly document: KeyDocument
+  /** The document before it last changed, if it has. */
+  readonly staleDocument: KeyDocument | undefined
+  rotate(options?: RotateOptions): Promise<Rotation>
+}
+
+export async function createKeyRotation(algorithm: Algorithm): Promise<KeyRotation> {
+  const first = await createSigningKey(algorithm)
+  let state: KeyState = { signing: first, document: first.publicJwk }
+  let staleDocument: KeyDocument | undefined
+
+  function change(next: KeyState): void {
+    if (next.document !== state.document) staleDocument = state.document
+    state = next
+  }
+
+  async function rotate(options: RotateOptions = {}): Promise<Rotation> {
+    checkOptions('rotate', options, {
+      kid: oneOf('new', 'same', 'none'),
+      publish: oneOf('now', 'first', 'later', 'both'),
+    })
+    const { kid = 'new', publish = 'now' } = options
+    const names = { new: undefined, same: state.signing.publicJwk.kid ?? null, none: null }
+    const [half, whole] = halves(state, await createSigningKey(algorithm, names[kid]))[publish]
+    change(half)
+    return {
+      complete() {
+        if (state !== half && state !== whole) {
+          throw new TypeError('complete: the issuer has rotated again since')
+        }
+        change(whole)
+      },
+    }
+  }
+
+  return {
+    get signing() {
+      return state.signing
+    },
+    get document() {
+      return state.document
+    },
+    get staleDocument() {
+      return staleDocument
+    },
+    rotate,
+  }
+}
+
+/** The states of each form of rotation: after its first half, and after its second. */
+function halves(
+  { signing, document }: KeyState,
+  next: SigningKey,
+): Record<NonNullable<RotateOptions['publish']>, readonly [half: KeyState, whole: KeyState]> {
+  const rotated = { signing: next, document: next.publicJwk }
+  const both = { keys: [signing.publicJwk, next.publicJwk] }
+  return {
+    now: [rotated, rotated],
+    first: [{ signing, document: next.publicJwk }, rotated],
+    later: [{ signing: next, document }, rotated],
+    both: [
+      { signing: next, document: both },
+      { signing: next, document: { keys: [next.publicJwk] } },
+    ],
+  }
+}

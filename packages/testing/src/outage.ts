@@ -1,0 +1,105 @@
+import type { Clock } from './clock.ts'
+import type { KeyDocument, KeyRotation } from './key-rotation.ts'
+import { type Exchange, MISBEHAVIOURS, type MisbehaviourName } from './misbehaviours.ts'
+import { checkOptions, isCount, isDuration, oneOf } from './options.ts'
+import type { Endpoint } from './request-log.ts'
+
+/** A status from 200 to 599, which comes without a body, or another way to misbehave. */
+export type OutageKind = number | MisbehaviourName
+
+export interface OutageOptions {
+  /** How many answers it spoils. By default all. */
+  times?: number | undefined
+  /** How long it lasts, by the issuer's clock. By default until `restore()`. */
+  seconds?: number | undefined
+  /** By default both. What is about keys concerns the key endpoint alone. */
+  endpoint?: Endpoint | undefined
+  /**
+   * How late a `slow` answer is, in seconds.
+   * @default 3
+   */
+  delay?: number | undefined
+}
+
+export interface Outage {
+  /** Ends it. A request that hangs goes on to. */
+  restore(): void
+}
+
+/** The outages of an issuer. Of several, the one that began last decides. */
+export interface Outages {
+  begin(kind: OutageKind, options?: OutageOptions): Outage
+  /** Answers a request as the outage has it, or properly if there is none. */
+  answer(endpoint: Endpoint, exchange: Exchange): Promise<Response>
+}
+
+const ENDPOINTS: readonly Endpoint[] = ['keys', 'token']
+const ABOUT_KEYS: ReadonlySet<OutageKind> = new Set(['key-set', 'stale-key', 'other-key'])
+
+/** @param otherDocument A key document that is not the issuer's. */
+export function createOutages(
+  clock: Clock,
+  keys: KeyRotation,
+  otherDocument: () => Promise<KeyDocument>,
+): Outages {
+  let current: readonly Spell[] = []
+
+  return {
+    begin(kind, options = {}) {
+      const spell = spellOf(kind, options, clock.monotonic())
+      if (kind === 'stale-key' && keys.staleDocument === undefined) {
+        throw new TypeError('outage: no key is stale before the issuer has rotated')
+      }
+      current = [...current, spell]
+      return {
+        restore() {
+          current = current.filter((each) => each !== spell)
+        },
+      }
+    },
+    async answer(endpoint, exchange) {
+      current = current.filter(({ until, left }) => clock.monotonic() < until && left > 0)
+      const spell = current.findLast(({ concerns }) => concerns.includes(endpoint))
+      if (spell === undefined) return await exchange.answer()
+      spell.left -= 1
+      const { kind, delay } = spell
+      if (typeof kind === 'number') return new Response(null, { status: kind })
+      const { document, staleDocument } = keys
+      const circumstances = { clock, delay, document, staleDocument, otherDocument }
+      return await MISBEHAVIOURS[kind](exchange, circumstances)
+    },
+  }
+}
+
+/** One outage while it lasts. */
+interface Spell {
+  readonly kind: OutageKind
+  readonly concerns: readonly Endpoint[]
+  readonly delay: number
+  /** On the monotonic clock. */
+  readonly until: number
+  left: number
+}
+
+function spellOf(kind: OutageKind, options: OutageOptions, now: number): Spell {
+  if (!isKind(kind)) {
+    const known = Object.keys(MISBEHAVIOURS).join(', ')
+    throw new TypeError(`outage: the kind must be a status from 200 to 599, or one of ${known}`)
+  }
+  const possible = ABOUT_KEYS.has(kind) ? ENDPOINTS.slice(0, 1) : ENDPOINTS
+  checkOptions('outage', options, {
+    times: isCount,
+    seconds: isDuration,
+    endpoint: oneOf(...possible),
+    delay: kind === 'slow' ? isDuration : () => 'is for the kind slow',
+  })
+  const { times = Infinity, seconds = Infinity, endpoint, delay = 3 } = options
+  const concerns = endpoint === undefined ? possible : [endpoint]
+  return { kind, concerns, delay, until: now + seconds, left: times }
+}
+
+function isKind(kind: unknown): kind is OutageKind {
+  return typeof kind === 'number'
+    ? Number.isInteger(kind) && kind >= 200 && kind <= 599
+    : typeof kind === 'string' && Object.hasOwn(MISBEHAVIOURS, kind)
+}

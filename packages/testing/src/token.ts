@@ -1,0 +1,92 @@
+import type { Clock } from './clock.ts'
+import type { KeyRotation } from './key-rotation.ts'
+import { checkOptions, isObject, isSeconds, isTextList } from './options.ts'
+import type { SigningKey } from './signing-key.ts'
+
+export interface TokenOptions {
+  /** Claims to add, or to put in place of the usual ones. */
+  claims?: Readonly<Record<string, unknown>> | undefined
+  /** Seconds from now to `exp`; negative for a token that has expired. By default the issuer's lifetime. */
+  expiresIn?: number | undefined
+  /** Seconds from now to `nbf`. */
+  notBefore?: number | undefined
+  /** Header members to add, or to put in place of the usual ones. Another `alg` must fit the key. */
+  header?: Readonly<Record<string, unknown>> | undefined
+  /** Claims and header members to leave out. */
+  omit?: readonly string[] | undefined
+  /** What to sign in place of any claims, for a payload that is not what it should be. */
+  payload?: string | Uint8Array | undefined
+}
+
+/** What an issuer puts into every token. */
+export interface TokenDefaults {
+  readonly clock: Clock
+  readonly keys: KeyRotation
+  readonly issuer: string | undefined
+  readonly audience: string | readonly string[] | undefined
+  readonly lifetime: number
+}
+
+/**
+ * Signs a token, with the issuer's own key or somebody else's.
+ *
+ * @throws TypeError for a wrong or misspelt option.
+ */
+export async function signToken(
+  { clock, keys, issuer, audience, lifetime }: TokenDefaults,
+  options: TokenOptions,
+  key: SigningKey = keys.signing,
+): Promise<string> {
+  checkOptions('token', options, {
+    claims: isObject,
+    expiresIn: isSeconds,
+    notBefore: isSeconds,
+    header: isObject,
+    omit: isTextList,
+    payload: (value) =>
+      typeof value === 'string' || value instanceof Uint8Array
+        ? undefined
+        : 'must be a string or octets',
+  })
+  const { claims, expiresIn = lifetime, notBefore, header, omit = [] } = options
+  const now = Math.floor(clock.now())
+  const usual = {
+    ...(issuer === undefined ? {} : { iss: issuer }),
+    ...(audience === undefined ? {} : { aud: audience }),
+    iat: now,
+    exp: now + expiresIn,
+    ...(notBefore === undefined ? {} : { nbf: now + notBefore }),
+  }
+  const { payload = JSON.stringify(without({ ...usual, ...claims }, omit)) } = options
+  const { alg, kid } = key.publicJwk
+  const usualHeader = { alg, ...(kid === undefined ? {} : { kid }), typ: 'JWT' }
+  const octets = typeof payload === 'string' ? new TextEncoder().encode(payload) : payload
+  return await key.sign(without({ ...usualHeader, ...header }, omit), octets)
+}
+
+/** What every token of a table has as well, so that it lacks nothing that a verifier may require of it. */
+export type TableOptions = Pick<TokenOptions, 'claims' | 'header'>
+
+/** Signs tokens that have something in common. */
+export type TableSigner = (options?: TokenOptions, key?: SigningKey) => Promise<string>
+
+/** @throws TypeError for a wrong or misspelt option. */
+export function tableSigner(
+  caller: string,
+  defaults: TokenDefaults,
+  base: TableOptions = {},
+): TableSigner {
+  checkOptions(caller, base, { claims: isObject, header: isObject })
+  return async (options = {}, key = defaults.keys.signing) => {
+    const claims = { ...base.claims, ...options.claims }
+    const header = { ...base.header, ...options.header }
+    return await signToken(defaults, { ...options, claims, header }, key)
+  }
+}
+
+function without(
+  members: Readonly<Record<string, unknown>>,
+  omit: readonly string[],
+): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => !omit.includes(name)))
+}

@@ -1,0 +1,77 @@
+import { AuthError, type Verifier } from '@portcullis/core'
+import { describe, expect, test } from 'vitest'
+
+import { stubVerifier, type VerifierReason } from '../src/stub.ts'
+
+describe('stubVerifier', () => {
+  test('takes any text for a token of its claims', async () => {
+    const verifier: Verifier = stubVerifier({ claims: { sub: 'ada', scope: 'read' } })
+    await expect(verifier.verify('any')).resolves.toEqual({
+      claims: { sub: 'ada', scope: 'read' },
+      header: { alg: 'RS512', typ: 'JWT' },
+      token: 'any',
+    })
+    await expect(verifier.ready()).resolves.toBeUndefined()
+  })
+
+  test('knows the types of its claims', async () => {
+    const { claims } = await stubVerifier({ claims: { roles: ['a'] } }).verify('any')
+    expect(claims.roles.map((role) => role.toUpperCase())).toEqual(['A'])
+  })
+
+  test('without claims proves none', async () => {
+    const verifier: Verifier = stubVerifier()
+    await expect(verifier.verify('any')).resolves.toMatchObject({ claims: {} })
+  })
+
+  test('freezes what it gives, to the last level, and nothing of the caller`s', async () => {
+    const claims = { sub: 'ada', address: { city: ['Oslo'] } }
+    const auth = await stubVerifier({ claims }).verify('any')
+    for (const part of [auth, auth.header, auth.claims, auth.claims.address]) {
+      expect(Object.isFrozen(part)).toBe(true)
+    }
+    expect(Object.isFrozen(auth.claims.address.city)).toBe(true)
+    claims.address.city.push('Bergen')
+    expect(auth.claims.address.city).toEqual(['Oslo'])
+  })
+
+  test.each<[complaint: string, options: object]>([
+    ['there is no option "claim", but claims', { claim: {} }],
+    ['claims must be an object', { claims: [] }],
+  ])('with a wrong option: %s', (complaint, options) => {
+    expect(() => stubVerifier(options)).toThrow(new TypeError(`stubVerifier: ${complaint}`))
+  })
+})
+
+describe('stubVerifier.refusing', () => {
+  test.each<[reason: VerifierReason, code: string, isReady: boolean]>([
+    ['malformed', 'invalid_token', true],
+    ['signature', 'invalid_token', true],
+    ['expired', 'invalid_token', true],
+    ['claim', 'invalid_token', true],
+    ['unreachable', 'keys_unavailable', false],
+    ['timeout', 'keys_unavailable', false],
+    ['bad_document', 'keys_unavailable', false],
+  ])('%s: a genuine AuthError with the code %s, another each time', async (reason, code, ready) => {
+    const verifier = stubVerifier.refusing(reason)
+    const one = await errorOf(verifier.verify('a'))
+    const two = await errorOf(verifier.verify('b'))
+    expect(one).toBeInstanceOf(AuthError)
+    expect(one).toMatchObject({ code, reason })
+    expect(two).toMatchObject({ code, reason })
+    expect(one).not.toBe(two)
+    expect(await errorOf(verifier.ready())).toEqual(ready ? undefined : one)
+  })
+
+  test.each(['scope', 'missing_header', 'tired'])('%s is no reason of a verifier', (reason) => {
+    // A reason that the type does not allow.
+    expect(() => stubVerifier.refusing(reason as VerifierReason)).toThrow(TypeError)
+  })
+})
+
+async function errorOf(outcome: Promise<unknown>): Promise<unknown> {
+  return await outcome.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+}

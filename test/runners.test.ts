@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+import { afterAll, describe, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+test('the example for node:test passes', async () => {
+  const folder = join(root, 'examples', 'testing', 'node-test')
+  const args = ['--conditions=@portcullis/source', '--test', '--test-reporter=tap']
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder, env })
+  expect(stdout).toMatch(/^# pass [1-9]/m)
+  expect(stdout).toMatch(/^# fail 0$/m)
+})
+
+// Each is a test file of its own, which is read into this one.
+describe('packages/testing/README.md', async () => {
+  const folder = join(root, 'test', '.readme-testing')
+  mkdirSync(folder, { recursive: true })
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const text = readFileSync(join(root, 'packages/testing/README.md'), 'utf8')
+  const blocks = [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, code = '']) => code)
+
+  test('has an example for each of three levels, and under 150 lines', () => {
+    expect(blocks).toHaveLength(3)
+    expect(text.split('\n').length).toBeLessThan(150)
+  })
+
+  for (const [at, code] of blocks.entries()) {
+    const file = join(folder, `level-${at + 1}.ts`)
+    writeFileSync(file, code)
+    await import(file)
+  }
+})
