@@ -22,11 +22,12 @@ interface Manifest {
 
 /** Every run-time dependency of a published package. An entry here is a decision. */
 const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
+  '@portcullis/client': [],
   '@portcullis/core': ['jose', 'lru-cache'],
   '@portcullis/express': ['@portcullis/core'],
   '@portcullis/fastify': ['@portcullis/core', 'fastify-plugin'],
   '@portcullis/koa': ['@portcullis/core'],
-  '@portcullis/testing': ['jose'],
+  '@portcullis/testing': ['@portcullis/core', 'jose'],
 }
 
 const manifests = globSync('packages/*/package.json', { cwd: root }).map(

@@ -1,8 +1,11 @@
+import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import type { RequestListener } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+import type { TokenClient } from '@portcullis/client'
+import { createVerifier, remoteKeys } from '@portcullis/core'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 import request from 'supertest'
 import { afterAll, describe, expect, test, vi } from 'vitest'
@@ -79,6 +82,30 @@ describe('packages/fastify/README.md', async () => {
   })
 })
 
+describe('packages/client/README.md', async () => {
+  const verifier = createVerifier({
+    keys: remoteKeys(service.keyUrl),
+    issuer: null,
+    audience: null,
+  })
+  await using api = createServer((incoming, answer) => {
+    const [, token = ''] = incoming.headers.authorization?.split(' ') ?? []
+    verifier.verify(token).then(
+      ({ claims }) => answer.end(claims.sub),
+      () => answer.writeHead(401).end(),
+    )
+  }).listen(0, '127.0.0.1')
+  await once(api, 'listening')
+  const address = api.address()
+  vi.stubEnv('API_URL', `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`)
+  const { tokens, response } = await example('packages/client/README.md')
+
+  test('the example calls the API with a token of its own', async () => {
+    expect(response?.status).toBe(200)
+    expect(tokens?.describe()).toMatchObject({ token: 'fresh' })
+  })
+})
+
 describe('packages/testing/README.md', async () => {
   await example('packages/testing/README.md') // is a test itself
 })
@@ -86,6 +113,8 @@ describe('packages/testing/README.md', async () => {
 interface Example {
   app?: RequestListener
   whoIs?: (token: string) => Promise<unknown>
+  tokens?: TokenClient
+  response?: Response
 }
 
 /** Runs the first example of a README as it stands, except that it takes no port. */

@@ -1,0 +1,58 @@
+/**
+ * Why there is no token.
+ *
+ * - `credentials_rejected`: the service refused `loginId` and `password`; it is left alone for a while.
+ * - `service_unavailable`: it could not be reached, or answered 429 or 5xx.
+ * - `timeout`: it did not answer in time.
+ * - `unexpected_response`: it answered with something that is no token.
+ * - `token_unusable`: its token has expired, does not last long enough, or failed the verifier.
+ * - `origin_not_allowed`: `fetch` was asked to carry the token to an origin that is not configured.
+ * - `aborted`: the caller's signal ended the wait, or the client was closed.
+ */
+export type TokenClientErrorCode =
+  | 'credentials_rejected'
+  | 'service_unavailable'
+  | 'timeout'
+  | 'unexpected_response'
+  | 'token_unusable'
+  | 'origin_not_allowed'
+  | 'aborted'
+
+export interface TokenClientErrorOptions {
+  /** The status that the token service answered with. */
+  status?: number | undefined
+  /** Seconds until the next login can be made. */
+  retryAfter?: number | undefined
+}
+
+/**
+ * A token that could not be had. Callers switch on `code`; the message is for developers.
+ *
+ * It has no `cause`: what failed underneath may quote what was sent. Nothing in it is a credential, a token, a URL or
+ * a part of an answer's body.
+ */
+export class TokenClientError extends Error {
+  readonly code: TokenClientErrorCode
+  readonly status: number | undefined
+  readonly retryAfter: number | undefined
+
+  constructor(
+    code: TokenClientErrorCode,
+    message: string,
+    { status, retryAfter }: TokenClientErrorOptions = {},
+  ) {
+    super(message)
+    this.code = code
+    this.status = status
+    this.retryAfter = retryAfter
+  }
+
+  override get name(): string {
+    return 'TokenClientError'
+  }
+
+  toJSON(): object {
+    const { name, code, message, status, retryAfter } = this
+    return { name, code, message, status, retryAfter }
+  }
+}

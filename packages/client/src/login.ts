@@ -1,0 +1,86 @@
+import { TokenClientError } from './errors.ts'
+import type { TokenVerifier } from './options.ts'
+import {
+  type LoginProgress,
+  requestToken,
+  sleep,
+  type TokenAnswer,
+  type TokenEndpoint,
+} from './token-request.ts'
+
+export interface LoginPlan {
+  readonly endpoint: TokenEndpoint
+  /** Seconds for all of it. */
+  readonly timeout: number
+  readonly verifier: TokenVerifier | undefined
+  /** Ends it when the client is closed. */
+  readonly closing: AbortSignal
+}
+
+/**
+ * One login from its pause to a token that can be used, under one deadline.
+ *
+ * @param pause Seconds to wait before the first request.
+ * @throws TokenClientError
+ */
+export async function logIn(
+  { endpoint, timeout, verifier, closing }: LoginPlan,
+  pause: number,
+  progress: LoginProgress,
+): Promise<TokenAnswer> {
+  const { clock } = endpoint
+  const endsAt = clock.monotonic() + timeout
+  const ending = new AbortController()
+  const { signal } = ending
+  // An injected `fetch` need not honour its signal: the deadline ends the login whatever that waits for.
+  const ended = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(signal.reason as TokenClientError /* every `abort` below gives one */)
+    })
+  })
+  const cancel = clock.after(timeout, () => {
+    ending.abort(new TokenClientError('timeout', `the token service gave no token in ${timeout} s`))
+  })
+  const close = () => {
+    ending.abort(new TokenClientError('aborted', 'the client was closed'))
+  }
+  closing.addEventListener('abort', close, { once: true })
+  async function run(): Promise<TokenAnswer> {
+    if (pause > 0) await sleep(clock, pause, signal)
+    const answer = await requestToken(endpoint, progress, endsAt, signal)
+    await checkUsable(answer, verifier)
+    return answer
+  }
+  try {
+    return await Promise.race([run(), ended])
+  } finally {
+    cancel()
+    closing.removeEventListener('abort', close)
+    ending.abort(new TokenClientError('aborted', 'the login is over'))
+  }
+}
+
+async function checkUsable(
+  { token, lifetime }: TokenAnswer,
+  verifier: TokenVerifier | undefined,
+): Promise<void> {
+  if (lifetime !== undefined && lifetime <= 0) {
+    throw new TokenClientError('token_unusable', 'the token service gave a token that has expired')
+  }
+  try {
+    await verifier?.verify(token)
+  } catch (error) {
+    if (wordOf(error, 'code') === 'keys_unavailable') {
+      const message = 'the new token could not be verified: there are no keys to judge it by'
+      throw new TokenClientError('service_unavailable', message)
+    }
+    const reason = wordOf(error, 'reason') ?? wordOf(error, 'code') ?? 'no reason given'
+    throw new TokenClientError('token_unusable', `the verifier refused the new token: ${reason}`)
+  }
+}
+
+/** A code such as `signature`. Anything else that an error says may quote the token. */
+function wordOf(error: unknown, name: 'code' | 'reason'): string | undefined {
+  const value: unknown = Reflect.get(Object(error), name)
+  return typeof value === 'string' && /^[a-z_]{1,40}$/i.test(value) ? value : undefined
+}

@@ -1,0 +1,163 @@
+import type { Clock } from './time.ts'
+import type { Credential, Fetch } from './token-request.ts'
+import type { ResponseFormat } from './token-response.ts'
+
+export interface TokenClientOptions {
+  /** The URL that `/tokenservice/token/api` is under: https, or the loopback. */
+  authUrl: string | URL
+  loginId: Credential
+  password: Credential
+  /**
+   * The origins that `fetch` may carry the token to, such as `https://api.example.com`; `[]` for a client that only
+   * uses `get`.
+   * @see RFC 6454 section 4
+   */
+  origins: readonly string[]
+  /** @default 'auto' */
+  response?: ResponseFormat | undefined
+  /**
+   * Deadline of one login with all its attempts, and of one caller's wait. Seconds.
+   * @default 10
+   */
+  timeout?: number | undefined
+  /**
+   * Allows `http:` to hosts that are not the loopback. Whoever controls the network then has the password.
+   * @default false
+   */
+  allowInsecure?: boolean | undefined
+  /** @default globalThis.fetch */
+  fetch?: Fetch | undefined
+  clock?: Clock | undefined
+  /** Verifies each new token before its first use: what `createVerifier` of `@portcullis/core` returns. */
+  verifier?: TokenVerifier | undefined
+}
+
+export interface TokenVerifier {
+  verify(token: string): Promise<unknown>
+}
+
+type Check = (value: unknown) => string | undefined
+
+const mustBe = (description: string, holds: (value: unknown) => boolean): Check => {
+  return (value) => (holds(value) ? undefined : `must be ${description}`)
+}
+
+const isText = (value: unknown) => typeof value === 'string' && value !== ''
+const isFunction = (value: unknown) => typeof value === 'function'
+const isCredential = mustBe(
+  'a string that is not empty, or a function that gives one',
+  (value) => isText(value) || isFunction(value),
+)
+
+const CHECKS: Readonly<Record<keyof TokenClientOptions, Check>> = {
+  authUrl: mustBe('a URL', (value) => isText(value) || value instanceof URL),
+  loginId: isCredential,
+  password: isCredential,
+  origins: mustBe(
+    'a list of origins, [] for a client that only uses get',
+    (value) => Array.isArray(value) && value.every(isText),
+  ),
+  response: mustBe(
+    "'auto', { field } or a function",
+    (value) => value === 'auto' || isFunction(value) || isText(Reflect.get(Object(value), 'field')),
+  ),
+  timeout: mustBe('a number of seconds from 0.1 to 300', (value) => isSeconds(value, 0.1, 300)),
+  allowInsecure: mustBe('true or false', (value) => typeof value === 'boolean'),
+  fetch: mustBe('a function', isFunction),
+  clock: mustBe('an object with the functions now, monotonic and after', (value) =>
+    hasMethods(value, 'now', 'monotonic', 'after'),
+  ),
+  verifier: mustBe('a verifier', (value) => hasMethods(value, 'verify')),
+}
+
+const REQUIRED: ReadonlySet<string> = new Set(['authUrl', 'loginId', 'password', 'origins'])
+
+/**
+ * Checks the options at start-up, so that a mistake never waits for the first login.
+ *
+ * @throws TypeError that names the option and, since it may be a secret, not its value.
+ */
+export function checkTokenClientOptions(options: TokenClientOptions): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError('createTokenClient: options must be an object')
+  }
+  for (const name of Object.keys(options)) {
+    if (!Object.hasOwn(CHECKS, name)) {
+      const known = Object.keys(CHECKS).join(', ')
+      throw new TypeError(`createTokenClient: unknown option ${name}, known are ${known}`)
+    }
+  }
+  for (const [name, check] of Object.entries(CHECKS)) {
+    const value: unknown = Reflect.get(options, name)
+    const isLeftOut = value === undefined && !REQUIRED.has(name)
+    const complaint = isLeftOut ? undefined : check(value)
+    if (complaint !== undefined) throw new TypeError(`createTokenClient: ${name} ${complaint}`)
+  }
+}
+
+/**
+ * Checks the options of one `get`.
+ *
+ * @throws TypeError
+ */
+export function checkMinValidity(minValidity: unknown): void {
+  if (minValidity !== undefined && !isSeconds(minValidity, 0, 86_400)) {
+    throw new TypeError('get: minValidity must be a number of seconds from 0 to 86400')
+  }
+}
+
+/**
+ * The URL to log in at.
+ *
+ * @throws TypeError, without the URL: it may hold credentials.
+ */
+export function tokenUrl(authUrl: string | URL, allowInsecure: boolean): string {
+  const url = secureUrl('authUrl', authUrl, allowInsecure)
+  if (url.search !== '' || url.hash !== '') {
+    throw new TypeError('createTokenClient: authUrl must have neither a query nor a fragment')
+  }
+  return `${url.href.replace(/\/$/, '')}/tokenservice/token/api`
+}
+
+/**
+ * The origins that may get the token, as `URL` writes them.
+ *
+ * @throws TypeError
+ */
+export function originSet(origins: readonly string[], allowInsecure: boolean): ReadonlySet<string> {
+  return new Set(
+    origins.map((text) => {
+      const url = secureUrl('each of origins', text, allowInsecure)
+      if (url.href !== `${url.origin}/`) {
+        throw new TypeError(`createTokenClient: each of origins must be an origin, without a path`)
+      }
+      return url.origin
+    }),
+  )
+}
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+function secureUrl(name: string, text: string | URL, allowInsecure: boolean): URL {
+  const url = URL.canParse(String(text)) ? new URL(text) : undefined
+  if (url === undefined) throw new TypeError(`createTokenClient: ${name} must be a URL`)
+  if (url.username !== '' || url.password !== '') {
+    throw new TypeError(`createTokenClient: ${name} must not contain credentials`)
+  }
+  const isSecure = url.protocol === 'https:'
+  const isAllowed = url.protocol === 'http:' && (LOOPBACK.has(url.hostname) || allowInsecure)
+  if (!isSecure && !isAllowed) {
+    throw new TypeError(
+      `createTokenClient: ${name} must begin with https: (allowInsecure: true permits http: beyond the loopback)`,
+    )
+  }
+  return url
+}
+
+function isSeconds(value: unknown, min: number, max: number): boolean {
+  return typeof value === 'number' && value >= min && value <= max
+}
+
+function hasMethods(value: unknown, ...names: readonly string[]): boolean {
+  return names.every((name) => isFunction(Reflect.get(Object(value), name)))
+}

@@ -1,0 +1,147 @@
+import type { TokenClientErrorCode } from './errors.ts'
+import type { Instant } from './time.ts'
+
+// When to log in: pure functions of a state and a time. Times are seconds; pauses go by the monotonic clock alone.
+
+export interface HeldToken {
+  readonly token: string
+  readonly obtainedAt: Instant
+  /** From `obtainedAt`, by the service's clock. */
+  readonly lifetime: number
+  /** Renewed behind its users once less than this is left. */
+  readonly renewBefore: number
+  /** Users wait for the renewal once less than this is left. */
+  readonly waitBefore: number
+}
+
+/** Everything the client knows. Replaced as a whole, never changed. */
+export interface RenewalState {
+  readonly held: HeldToken | undefined
+  /** Logins in a row that brought no token. */
+  readonly failures: number
+  /** Those of them that the service answered by refusing the credentials. */
+  readonly rejections: number
+  readonly lastFailure: TokenClientErrorCode | undefined
+  readonly settledAt: number
+  /** Before then the service has asked to be left alone, or would count towards locking the account. */
+  readonly closedUntil: number
+  /** Tokens in a row that were invalidated soon after they came. */
+  readonly invalidations: number
+}
+
+export const INITIAL: RenewalState = {
+  held: undefined,
+  failures: 0,
+  rejections: 0,
+  lastFailure: undefined,
+  settledAt: 0,
+  closedUntil: 0,
+  invalidations: 0,
+}
+
+/** How long a token of unknown expiry is kept. */
+const UNKNOWN_LIFETIME = 60
+const LONGEST_ADVANCE = 300
+const LONGEST_RESERVE = 10
+
+/**
+ * @param lifetime Seconds until the token expires; `undefined` if it does not say.
+ * @param draw From 0 to 1: spreads a fleet that logged in together.
+ */
+export function hold(
+  token: string,
+  lifetime: number | undefined,
+  obtainedAt: Instant,
+  draw: number,
+): HeldToken {
+  const known = lifetime ?? UNKNOWN_LIFETIME
+  const advance = Math.min(LONGEST_ADVANCE, known / 10)
+  return {
+    token,
+    obtainedAt,
+    lifetime: known,
+    renewBefore: advance * (1 + draw / 4),
+    // A short-lived token must not make everybody wait for most of its life.
+    waitBefore: Math.min(LONGEST_RESERVE, advance / 2),
+  }
+}
+
+/**
+ * Seconds that are left. Elapsed time is the larger of what both clocks say: a suspended machine stops the one, an
+ * administrator sets back the other.
+ */
+export function remaining({ obtainedAt, lifetime }: HeldToken, now: Instant): number {
+  const elapsed = Math.max(now.wall - obtainedAt.wall, now.monotonic - obtainedAt.monotonic)
+  return lifetime - elapsed
+}
+
+/**
+ * - `fresh`: use it.
+ * - `due`: use it, and renew it behind its users.
+ * - `short`: wait for the renewal; without one it still works.
+ * - `none`: wait for a login.
+ */
+export type Freshness = 'fresh' | 'due' | 'short' | 'none'
+
+/** @param minValidity Seconds that the token must have left. */
+export function freshness(
+  held: HeldToken | undefined,
+  now: Instant,
+  minValidity: number = held?.waitBefore ?? 0,
+): Freshness {
+  if (held === undefined) return 'none'
+  const left = remaining(held, now)
+  if (!(left > 0)) return 'none'
+  if (left < minValidity) return 'short'
+  return left < held.renewBefore ? 'due' : 'fresh'
+}
+
+/** Seconds until a login may start: 0 is now. */
+export function nextLoginIn(state: RenewalState, now: Instant): number {
+  const isUsable = freshness(state.held, now) !== 'none'
+  // While a token works there is time; without one each second counts, but not for an endpoint that is down.
+  const pause = isUsable ? backOff(3, 60, state.failures) : backOff(1, 10, state.failures)
+  return Math.max(0, state.settledAt + pause - now.monotonic, state.closedUntil - now.monotonic)
+}
+
+/** 0 for none, then doubling from `first` to `longest`. */
+function backOff(first: number, longest: number, times: number): number {
+  return times === 0 ? 0 : Math.min(longest, first * 2 ** (times - 1))
+}
+
+export function afterLogin(state: RenewalState, held: HeldToken): RenewalState {
+  return { ...INITIAL, held, invalidations: state.invalidations }
+}
+
+/** The token that still works is kept. */
+export function afterFailure(
+  state: RenewalState,
+  now: Instant,
+  { code, retryAfter = 0 }: { code: TokenClientErrorCode; retryAfter?: number | undefined },
+): RenewalState {
+  const isRejection = code === 'credentials_rejected'
+  // An outage in between makes them no fewer: the service may count as well.
+  const rejections = state.rejections + (isRejection ? 1 : 0)
+  // An account that is locked after a few wrong passwords must not be locked by us.
+  const pause = isRejection ? backOff(30, 300, rejections) : Math.min(retryAfter, 60)
+  return {
+    ...state,
+    failures: state.failures + 1,
+    rejections,
+    lastFailure: code,
+    settledAt: now.monotonic,
+    closedUntil: now.monotonic + pause,
+  }
+}
+
+/**
+ * Drops the token that an API refused, unless another has taken its place. An API that refuses every token is not
+ * answered with a login each time: a token that came only just now is kept, for 3 s doubling to 60 s.
+ */
+export function afterInvalidation(state: RenewalState, token: string, now: Instant): RenewalState {
+  const { held, invalidations } = state
+  if (held?.token !== token) return state
+  const age = now.monotonic - held.obtainedAt.monotonic
+  if (age < backOff(3, 60, invalidations)) return state
+  return { ...state, held: undefined, invalidations: age < 120 ? invalidations + 1 : 1 }
+}

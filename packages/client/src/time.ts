@@ -1,0 +1,30 @@
+/** Where time comes from, so that tests can move it. */
+export interface Clock {
+  /** Wall time: seconds since 1970-01-01T00:00:00Z, fractions allowed. */
+  now(): number
+  /** Seconds since some fixed moment, never set back. */
+  monotonic(): number
+  /** Calls `fn` once, `seconds` from now; the answer cancels it. Used only while a login is under way. */
+  after(seconds: number, fn: () => void): () => void
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now() / 1000,
+  monotonic: () => performance.now() / 1000,
+  after(seconds, fn) {
+    const timer = setTimeout(fn, seconds * 1000)
+    return () => {
+      clearTimeout(timer)
+    }
+  },
+}
+
+/** One moment on both clocks. */
+export interface Instant {
+  readonly wall: number
+  readonly monotonic: number
+}
+
+export function instant(clock: Clock): Instant {
+  return { wall: clock.now(), monotonic: clock.monotonic() }
+}

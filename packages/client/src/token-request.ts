@@ -1,0 +1,242 @@
+import { TokenClientError } from './errors.ts'
+import { type Clock, type Instant, instant } from './time.ts'
+import { expiryOf, findToken, type ResponseFormat } from './token-response.ts'
+
+/** As much of `fetch` as a login uses: the platform's and undici's own both fit. */
+export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>
+
+export interface FetchInit {
+  readonly method: 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly redirect: 'manual'
+  readonly credentials: 'omit'
+  readonly signal: AbortSignal
+}
+
+export interface FetchResponse {
+  readonly status: number
+  readonly redirected: boolean
+  readonly url: string
+  readonly headers: { get(name: string): string | null }
+  readonly body: ResponseBody | null
+}
+
+interface ResponseBody extends AsyncIterable<Uint8Array> {
+  cancel(): Promise<void>
+}
+
+/** A text, or where to read it at each login. */
+export type Credential = string | (() => string | Promise<string>)
+
+/** What a login needs. */
+export interface TokenEndpoint {
+  readonly url: string
+  readonly loginId: Credential
+  readonly password: Credential
+  readonly response: ResponseFormat
+  readonly fetch: Fetch
+  readonly clock: Clock
+}
+
+export interface TokenAnswer {
+  readonly token: string
+  readonly receivedAt: Instant
+  /** Seconds from then until it expires, by the service's clock; `undefined` if it does not say. */
+  readonly lifetime: number | undefined
+  /** Seconds that the service's clock is ahead of ours; 0 if it cannot be told apart from the way there and back. */
+  readonly clockSkew: number
+}
+
+export interface LoginProgress {
+  /** Whether somebody waits: nobody's login is not tried a second time. */
+  isAwaited(): boolean
+  onRequest(): void
+}
+
+const MAX_BODY_OCTETS = 64 * 1024
+
+/**
+ * Logs in: one request, and further ones while the service cannot answer, somebody waits and there is time.
+ *
+ * @param endsAt On the monotonic clock: no pause that ends later is begun.
+ * @throws TokenClientError
+ */
+export async function requestToken(
+  endpoint: TokenEndpoint,
+  progress: LoginProgress,
+  endsAt: number,
+  signal: AbortSignal,
+): Promise<TokenAnswer> {
+  const { clock } = endpoint
+  const form = new URLSearchParams({
+    loginId: await readCredential('loginId', endpoint.loginId),
+    password: await readCredential('password', endpoint.password),
+  }).toString()
+  for (let delay = 1; ; delay *= 2) {
+    try {
+      progress.onRequest()
+      return await exchange(endpoint, form, signal)
+    } catch (error) {
+      if (!(error instanceof TokenClientError) || error.code !== 'service_unavailable') throw error
+      // Spread, so that a fleet that failed together does not come back together.
+      const pause = Math.max(delay * (1 + Math.random() / 4), error.retryAfter ?? 0)
+      if (!progress.isAwaited() || clock.monotonic() + pause >= endsAt) throw error
+      await sleep(clock, pause, signal)
+    }
+  }
+}
+
+/** Rejects with the signal's reason when that is aborted, and leaves no timer behind. */
+export async function sleep(clock: Clock, seconds: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  await new Promise<void>((resolve, reject) => {
+    const cancel = clock.after(seconds, resolve)
+    signal.addEventListener(
+      'abort',
+      () => {
+        cancel()
+        reject(signal.reason as Error /* whoever aborts a login gives an error */)
+      },
+      { once: true },
+    )
+  })
+}
+
+async function readCredential(name: string, credential: Credential): Promise<string> {
+  let text: unknown
+  try {
+    text = typeof credential === 'function' ? await credential() : credential
+  } catch {
+    throw new TokenClientError('service_unavailable', `the function ${name} failed`)
+  }
+  if (typeof text === 'string' && text !== '') return text
+  throw new TokenClientError('service_unavailable', `the function ${name} gave no text`)
+}
+
+async function exchange(
+  { url, response: format, fetch, clock }: TokenEndpoint,
+  form: string,
+  signal: AbortSignal,
+): Promise<TokenAnswer> {
+  const sentAt = clock.monotonic()
+  const response = await reach(async () => {
+    return await fetch(url, {
+      method: 'POST',
+      headers: {
+        accept: '*/*',
+        'content-type': 'application/x-www-form-urlencoded',
+        'user-agent': 'portcullis',
+      },
+      body: form,
+      // A redirect that was followed could post the password to anywhere.
+      redirect: 'manual',
+      credentials: 'omit',
+      signal,
+    })
+  })
+  const receivedAt = instant(clock)
+  const refusal = refusalOf(response, url, receivedAt.wall)
+  if (refusal !== undefined) {
+    discardBody(response)
+    throw refusal
+  }
+  const body = await reach(async () => await readBody(response))
+  const token = findToken(body, format)
+  if (token === undefined) throw notAToken(response, `${body.length} characters`)
+  const roundTrip = receivedAt.monotonic - sentAt
+  const clockSkew = skewOf(response.headers.get('date'), receivedAt.wall, roundTrip)
+  const expiry = expiryOf(token)
+  const lifetime = expiry === undefined ? undefined : expiry - (receivedAt.wall + clockSkew)
+  return { token, receivedAt, lifetime, clockSkew }
+}
+
+/** Whatever else fails on the way is an outage. */
+async function reach<Result>(step: () => Promise<Result>): Promise<Result> {
+  try {
+    return await step()
+  } catch (error) {
+    if (error instanceof TokenClientError) throw error
+    const message = `the token service could not be reached${platformCode(error)}`
+    throw new TokenClientError('service_unavailable', message)
+  }
+}
+
+/** Without waiting: how the rest of an answer ends, if it ever does, must not change what the answer means. */
+export function discardBody({ body }: FetchResponse): void {
+  body?.cancel().catch(() => {
+    // It is gone all the same.
+  })
+}
+
+function refusalOf(
+  response: FetchResponse,
+  url: string,
+  now: number,
+): TokenClientError | undefined {
+  const { status, headers } = response
+  // A constructed `Response` has an empty URL.
+  if (response.redirected || (response.url !== '' && response.url !== url)) {
+    return new TokenClientError('unexpected_response', 'the token service redirected', { status })
+  }
+  if (status >= 200 && status < 300) return undefined
+  const message = `the token service answered with status ${status}`
+  if ([400, 401, 403].includes(status)) {
+    return new TokenClientError('credentials_rejected', message, { status })
+  }
+  if (status === 429 || status >= 500) {
+    const retryAfter = secondsUntil(headers.get('retry-after'), now)
+    return new TokenClientError('service_unavailable', message, { status, retryAfter })
+  }
+  return new TokenClientError('unexpected_response', message, { status })
+}
+
+async function readBody(response: FetchResponse): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: false })
+  let size = 0
+  let text = ''
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > MAX_BODY_OCTETS) throw notAToken(response, `more than ${MAX_BODY_OCTETS} octets`)
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+/** Names the media type and the size, never the body: that may be the token in a form that we do not know. */
+function notAToken({ status, headers }: FetchResponse, size: string): TokenClientError {
+  const [, type = 'no media type'] =
+    /^([\w.+-]+\/[\w.+-]+)/.exec(headers.get('content-type') ?? '') ?? []
+  const message = `the answer of the token service has no token that can be found: ${type}, ${size}`
+  return new TokenClientError('unexpected_response', message, { status })
+}
+
+/**
+ * What `Date` says of the service's clock (RFC 9110 section 6.6.1). It has whole seconds, and the moment it was
+ * written lies somewhere within the round trip: less than that is no skew.
+ *
+ * @param roundTrip By the monotonic clock, since the other may be set meanwhile.
+ */
+function skewOf(date: string | null, receivedAt: number, roundTrip: number): number {
+  const theirs = Date.parse(date ?? '') / 1000 + 0.5
+  const skew = theirs - (receivedAt - roundTrip / 2)
+  return Math.abs(skew) > 1 + roundTrip / 2 ? skew : 0
+}
+
+/** @see RFC 9110 section 10.2.3: seconds, or a date */
+function secondsUntil(retryAfter: string | null, now: number): number | undefined {
+  if (retryAfter === null) return undefined
+  const seconds = /^\d{1,9}$/.test(retryAfter)
+    ? Number(retryAfter)
+    : Date.parse(retryAfter) / 1000 - now
+  return seconds >= 0 ? seconds : undefined
+}
+
+/** Such as ECONNREFUSED. The message of the error itself may quote what was sent. */
+function platformCode(error: unknown): string {
+  const causes = [error, error instanceof Error ? error.cause : undefined]
+  const code = causes
+    .map((each) => (each instanceof Error && 'code' in each ? each.code : undefined))
+    .find((each) => typeof each === 'string' && /^[A-Z][A-Z\d_]{2,40}$/.test(each))
+  return typeof code === 'string' ? ` (${code})` : ''
+}

@@ -1,0 +1,71 @@
+/**
+ * Where the answer to a login has its token. `auto` takes a body that is the token itself, a JSON string, or a JSON
+ * object with one of the usual fields. `{ field }` names the field; a function takes the body and returns the token.
+ */
+export type ResponseFormat =
+  | 'auto'
+  | { readonly field: string }
+  | ((body: string) => string | undefined)
+
+const USUAL_FIELDS = ['access_token', 'accessToken', 'token', 'jwt']
+
+/** The token in the body of an answer; `undefined` if there is nothing that looks like one, or if two differ. */
+export function findToken(body: string, format: ResponseFormat): string | undefined {
+  const found = typeof format === 'function' ? callUnsafe(format, body) : candidates(body, format)
+  const [token, ...others] = new Set(found.filter(isCompactJws))
+  return others.length === 0 ? token : undefined
+}
+
+/** What the function throws may quote the body, so it counts as an answer without a token. */
+function callUnsafe(find: (body: string) => unknown, body: string): unknown[] {
+  try {
+    return [find(body)]
+  } catch {
+    return []
+  }
+}
+
+function candidates(body: string, format: 'auto' | { readonly field: string }): unknown[] {
+  const value = parseJson(body)
+  if (format !== 'auto') return membersOf(value, [format.field])
+  return [body.trim(), value, ...membersOf(value, USUAL_FIELDS)]
+}
+
+function membersOf(value: unknown, names: readonly string[]): unknown[] {
+  if (typeof value !== 'object' || value === null) return []
+  return names
+    .filter((name) => Object.hasOwn(value, name))
+    .map((name): unknown => Reflect.get(value, name))
+}
+
+/** @see RFC 7515 section 7.1 */
+function isCompactJws(value: unknown): value is string {
+  if (typeof value !== 'string') return false
+  const [, header] = /^([\w-]+)\.[\w-]+\.[\w-]+$/.exec(value) ?? []
+  return header !== undefined && typeof readObject(header)['alg'] === 'string'
+}
+
+/**
+ * The claim `exp`, unverified: good for planning a renewal and for nothing else.
+ *
+ * @returns Seconds since 1970-01-01T00:00:00Z; `undefined` if the token does not say.
+ * @see RFC 7519 section 4.1.4
+ */
+export function expiryOf(token: string): number | undefined {
+  const [, payload = ''] = token.split('.')
+  const { exp } = readObject(payload)
+  return typeof exp === 'number' && Number.isFinite(exp) ? exp : undefined
+}
+
+function readObject(encoded: string): Readonly<Record<string, unknown>> {
+  const value = parseJson(Buffer.from(encoded, 'base64url').toString())
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

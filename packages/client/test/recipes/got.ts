@@ -1,0 +1,18 @@
+import type { TokenClient } from '@portcullis/client'
+import got, { type AfterResponseHook, type BeforeRequestHook } from 'got'
+
+export function gotWith(tokens: TokenClient, origin: string) {
+  const present: BeforeRequestHook = async ({ url, headers }) => {
+    // It runs for each redirect, too.
+    if (url?.origin === origin) headers['authorization'] = await tokens.getAuthorization()
+  }
+  const repeat: AfterResponseHook = (response, retryWithMergedOptions) => {
+    if (response.statusCode !== 401) return response
+    tokens.invalidate(String(response.request.options.headers['authorization']))
+    return retryWithMergedOptions({})
+  }
+  return got.extend({
+    prefixUrl: origin,
+    hooks: { beforeRequest: [present], afterResponse: [repeat] },
+  })
+}

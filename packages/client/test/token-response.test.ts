@@ -1,0 +1,132 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import { expiryOf, findToken, type ResponseFormat } from '../src/token-response.ts'
+import { jws } from './login-service.ts'
+
+const token = jws({ exp: 1 })
+const other = jws({ exp: 2 })
+const encoded = (text: string) => Buffer.from(text).toString('base64url')
+
+describe('auto', () => {
+  test.each<[string, string]>([
+    ['the token itself', token],
+    ['the token in white space', ` \r\n${token}\n`],
+    ['a JSON string', JSON.stringify(token)],
+    ['access_token', JSON.stringify({ access_token: token, token_type: 'Bearer' })],
+    ['accessToken', JSON.stringify({ accessToken: token })],
+    ['token', JSON.stringify({ token, expires: 300 })],
+    ['jwt', JSON.stringify({ jwt: token })],
+    ['two fields that agree', JSON.stringify({ token, jwt: token })],
+    [
+      'a usual field that is no token beside one that is',
+      JSON.stringify({ token: 'x', jwt: token }),
+    ],
+  ])('%s', (_title, body) => {
+    expect(findToken(body, 'auto')).toBe(token)
+  })
+
+  test.each<[string, string]>([
+    ['nothing', ''],
+    ['a web page', '<!doctype html><p>Sign in'],
+    ['null', 'null'],
+    ['a number', '1'],
+    ['a list', JSON.stringify([token])],
+    ['a field that is not usual', JSON.stringify({ id_token: token })],
+    ['a field further down', JSON.stringify({ data: { token } })],
+    ['a field that is inherited', '{"__proto__":{"token":"a"}}'],
+    ['two fields that differ', JSON.stringify({ token, jwt: other })],
+    ['two tokens', `${token} ${other}`],
+    ['broken JSON', `{"token":"${token}"`],
+  ])('%s: no token', (_title, body) => {
+    expect(findToken(body, 'auto')).toBeUndefined()
+  })
+})
+
+describe('what looks like a compact JWS', () => {
+  const [header = '', payload = '', signature = ''] = token.split('.')
+
+  test.each<[string, string]>([
+    ['two segments', `${header}.${payload}`],
+    ['four segments', `${token}.${signature}`],
+    ['an empty signature', `${header}.${payload}.`],
+    ['a header that is no JSON', `${encoded('{')}.${payload}.${signature}`],
+    ['a header that is no object', `${encoded('"alg"')}.${payload}.${signature}`],
+    ['a header that is null', `${encoded('null')}.${payload}.${signature}`],
+    ['a header without alg', `${encoded('{"typ":"JWT"}')}.${payload}.${signature}`],
+    ['a line feed in it', `${header}.${payload}\n.${signature}`],
+    ['a line feed behind it, in JSON', JSON.stringify(`${token}\n`)],
+    ['padding', `${header}=.${payload}.${signature}`],
+    ['three words', 'www.example.com'],
+  ])('is not %s', (_title, body) => {
+    expect(findToken(body, 'auto')).toBeUndefined()
+  })
+
+  test('has a payload that need not be readable', () => {
+    const opaque = `${header}.opaque.${signature}`
+    expect(findToken(opaque, 'auto')).toBe(opaque)
+  })
+
+  test('never has what could end a header field', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (before, after) => {
+        const found = findToken(JSON.stringify({ token: before + token + after }), 'auto')
+        expect(found ?? '').toMatch(/^[\w.-]*$/)
+      }),
+    )
+  })
+})
+
+describe('a field', () => {
+  const body = JSON.stringify({ id_token: token, token: other })
+
+  test('is read by its name, and no other', () => {
+    expect(findToken(body, { field: 'id_token' })).toBe(token)
+    expect(findToken(body, { field: 'jwt' })).toBeUndefined()
+    expect(findToken(body, { field: 'toString' })).toBeUndefined()
+    expect(findToken(token, { field: 'token' })).toBeUndefined()
+  })
+})
+
+describe('a function', () => {
+  test.each<[string, ResponseFormat, string | undefined]>([
+    ['gives the token', (body) => body.slice(1), token],
+    ['gives nothing', () => undefined, undefined],
+    ['gives what is no token', () => 'x', undefined],
+    [
+      'throws',
+      () => {
+        throw new Error('no')
+      },
+      undefined,
+    ],
+  ])('that %s', (_title, format, found) => {
+    expect(findToken(`!${token}`, format)).toBe(found)
+  })
+})
+
+describe('the expiry', () => {
+  test.each<[unknown, number | undefined]>([
+    [1_767_225_600, 1_767_225_600],
+    [1.5, 1.5],
+    [0, 0],
+    ['1767225600', undefined],
+    [null, undefined],
+    [undefined, undefined],
+    [{}, undefined],
+  ])('exp %j is %s', (exp, expiry) => {
+    expect(expiryOf(jws({ exp }))).toBe(expiry)
+  })
+
+  test.each<[string, string]>([
+    ['is no JSON', 'opaque'],
+    ['is no object', encoded('1')],
+    ['has a number that is infinite', encoded('{"exp":1e999}')],
+  ])('a payload that %s has none', (_title, payload) => {
+    expect(expiryOf(`a.${payload}.c`)).toBeUndefined()
+  })
+
+  test('what is no token has none', () => {
+    expect(expiryOf('')).toBeUndefined()
+  })
+})
