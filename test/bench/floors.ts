@@ -1,0 +1,79 @@
+/** What a run measured, by the name of the figure. */
+export type Figures = ReadonlyMap<string, number>
+
+/** At most so much, or at least. */
+export type Limit = { readonly atMost: number } | { readonly atLeast: number }
+
+/** What is promised of a figure, and what no run may miss, on however busy a machine. */
+export interface Floor {
+  readonly figure: string
+  readonly goal?: Limit
+  /** Only of ratios in one run: an absolute time says more about the machine than about us. */
+  readonly floor?: Limit
+}
+
+export const FLOORS: readonly Floor[] = [
+  {
+    figure: 'new token / bare call',
+    goal: { atMost: 1.25 },
+    floor: { atMost: 1.6 },
+  },
+  {
+    figure: 'new tokens, 64 at once / bare call: wall',
+    goal: { atMost: 1.05 },
+    // Where others keep every core busy, the thread pool saves no time.
+    floor: { atMost: 3 },
+  },
+  {
+    figure: 'new tokens, 64 at once / bare call: main thread',
+    goal: { atMost: 0.6 },
+    floor: { atMost: 1.3 },
+  },
+  {
+    figure: 'new token / fastest peer',
+    goal: { atMost: 1 },
+    floor: { atMost: 1.3 },
+  },
+  {
+    figure: 'forged signature / bare call',
+    goal: { atMost: 1.2 },
+    floor: { atMost: 1.6 },
+  },
+  {
+    figure: 'malformed token / cheapest peer',
+    goal: { atMost: 1 },
+    floor: { atMost: 2 },
+  },
+  {
+    figure: "fast-jwt's cache / repeated token",
+    goal: { atLeast: 10 },
+    floor: { atLeast: 3 },
+  },
+  {
+    figure: 'repeated token / bare call',
+    floor: { atMost: 0.1 },
+  },
+  {
+    figure: 'repeated token beyond a promise, µs',
+    goal: { atMost: 0.3 },
+  },
+]
+
+export function isWithin(value: number, limit: Limit): boolean {
+  return 'atMost' in limit ? value <= limit.atMost : value >= limit.atLeast
+}
+
+export function describeLimit(limit: Limit): string {
+  return 'atMost' in limit ? `at most ${limit.atMost}` : `at least ${limit.atLeast}`
+}
+
+/** The figures that are not within their floors, in words. One that was not measured is one of them. */
+export function missedFloors(figures: Figures, floors: readonly Floor[] = FLOORS): string[] {
+  return floors.flatMap(({ figure, floor }) => {
+    if (floor === undefined) return []
+    const value = figures.get(figure)
+    if (value === undefined) return [`${figure}: not measured`]
+    const isMet = isWithin(value, floor)
+    return isMet ? [] : [`${figure}: ${value.toFixed(3)}, must be ${describeLimit(floor)}`]
+  })
+}

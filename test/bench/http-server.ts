@@ -1,0 +1,241 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { performance } from 'node:perf_hooks'
+
+import fastifyJwt, { type TokenOrHeader } from '@fastify/jwt'
+import { createVerifier, remoteKeys, type Verifier } from '@portcullis/core'
+import { authenticate as guardExpress } from '@portcullis/express'
+import { authenticate as guardFastify } from '@portcullis/fastify'
+import { authenticate as guardKoa } from '@portcullis/koa'
+import { JwtVerifier } from 'aws-jwt-verify'
+import express, { type Express, type RequestHandler } from 'express'
+import { expressjwt } from 'express-jwt'
+import { auth } from 'express-oauth2-jwt-bearer'
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import buildGetJwks from 'get-jwks'
+import jwksRsa from 'jwks-rsa'
+import Koa, { type Middleware } from 'koa'
+import koaJwt from 'koa-jwt'
+
+import { AUDIENCE, ISSUER, type PublicJwk } from './inputs.ts'
+import type { KeyUrls } from './key-server.ts'
+
+// One server with one route, in a process of its own: node http-server.ts FRAMEWORK GUARD KEYS, where KEYS is the JSON of
+// what it needs to know of the keys. Every guard is set up as its README says; the comments name the section.
+
+/** What a server tells its parent. */
+export interface Message {
+  readonly port?: number
+  readonly usage?: Usage
+}
+
+/** Since it was asked last. Microseconds of CPU time in all threads, and the busy share of the event loop. */
+export interface Usage {
+  readonly cpu: number
+  readonly busy: number
+}
+
+interface Keys {
+  readonly jwk: PublicJwk
+  readonly urls: KeyUrls
+}
+
+type Start = (keys: Keys) => Promise<Server>
+
+const SERVERS: Readonly<Record<string, Readonly<Record<string, Start>>>> = {
+  Express: {
+    open: async () => await serveExpress(),
+    // README of @portcullis/express, the first example.
+    Portcullis: async (keys) => await serveExpress(guardExpress(verifierOf(keys))),
+    // README of express-jwt, "Retrieve key dynamically", with the integration that jwks-rsa ships for it.
+    'express-jwt + jwks-rsa': async ({ urls }) =>
+      await serveExpress(
+        expressjwt({
+          secret: jwksRsa.expressJwtSecret({ jwksUri: urls.set, cache: true }),
+          algorithms: ['RS512'],
+          issuer: ISSUER,
+          audience: AUDIENCE,
+        }),
+      ),
+    // README, "Getting started", with the URL of the keys in place of a discovery.
+    'express-oauth2-jwt-bearer': async ({ urls }) =>
+      await serveExpress(
+        auth({
+          issuer: ISSUER,
+          jwksUri: urls.set,
+          audience: AUDIENCE,
+          tokenSigningAlg: 'RS512',
+        }),
+      ),
+    // README, "Express"; the example sends the whole header, which needs its scheme cut off.
+    'aws-jwt-verify': async (keys) => {
+      const verifier = awsVerifierOf(keys)
+      return await serveExpress((request, response, next) => {
+        verifier.verify(tokenOf(request.headers.authorization)).then(
+          () => {
+            next()
+          },
+          () => {
+            response.status(403).json({ statusCode: 403, message: 'Forbidden' })
+          },
+        )
+      })
+    },
+  },
+  Koa: {
+    open: async () => await serveKoa(),
+    // README of @portcullis/koa, the first example.
+    Portcullis: async (keys) => await serveKoa(guardKoa(verifierOf(keys))),
+    // README of koa-jwt, "Token Verification Exceptions": the example with koaJwtSecret of jwks-rsa.
+    'koa-jwt + jwks-rsa': async ({ urls }) =>
+      await serveKoa(
+        koaJwt({
+          secret: jwksRsa.koaJwtSecret({
+            jwksUri: urls.set,
+            cache: true,
+            cacheMaxEntries: 5,
+            cacheMaxAge: 36_000_000,
+          }),
+          algorithms: ['RS512'],
+          issuer: ISSUER,
+          audience: AUDIENCE,
+        }),
+      ),
+  },
+  Fastify: {
+    open: async () => await serveFastify(() => {}),
+    // README of @portcullis/fastify, the first example.
+    Portcullis: async (keys) =>
+      await serveFastify(async (app) => {
+        await app.register(guardFastify(verifierOf(keys)))
+      }),
+    // README of get-jwks, "@fastify/jwt". The domain is stated: the example takes it from the token.
+    '@fastify/jwt + get-jwks': async (keys) => await serveFastify(withGetJwks(keys, false)),
+    // The same with the cache of verified tokens that README of @fastify/jwt, "verify", describes.
+    '@fastify/jwt + get-jwks, cache on': async (keys) =>
+      await serveFastify(withGetJwks(keys, true)),
+    // README, "Fastify".
+    'aws-jwt-verify': async (keys) => {
+      const verifier = awsVerifierOf(keys)
+      return await serveFastify((app) => {
+        app.addHook('onRequest', async (request) => {
+          await verifier.verify(tokenOf(request.headers.authorization))
+        })
+      })
+    },
+  },
+}
+
+/** Which guards there are for each framework: the open route and ours first. */
+export function guardsOf(framework: string): string[] {
+  return Object.keys(SERVERS[framework] ?? {})
+}
+
+export const FRAMEWORKS = Object.keys(SERVERS)
+
+interface Complete {
+  readonly header: { readonly kid: string; readonly alg: string }
+}
+
+function withGetJwks({ urls }: Keys, cache: boolean): (app: FastifyInstance) => Promise<void> {
+  const getJwks = buildGetJwks({ issuersWhitelist: [urls.domain] })
+  return async (app) => {
+    await app.register(fastifyJwt, {
+      decode: { complete: true },
+      secret: async (_request: FastifyRequest, token: TokenOrHeader) => {
+        const { header } = token as Complete // by `decode: { complete: true }`
+        return await getJwks.getPublicKey({ ...header, domain: urls.domain })
+      },
+      verify: { algorithms: ['RS512'], allowedIss: ISSUER, allowedAud: AUDIENCE, cache },
+    })
+    app.addHook('onRequest', async (request) => {
+      await request.jwtVerify()
+    })
+  }
+}
+
+function verifierOf({ urls }: Keys): Verifier {
+  return createVerifier({ keys: remoteKeys(urls.bare), issuer: ISSUER, audience: AUDIENCE })
+}
+
+function awsVerifierOf({ jwk, urls }: Keys): { verify(token: string): Promise<unknown> } {
+  const verifier = JwtVerifier.create({ issuer: ISSUER, audience: AUDIENCE, jwksUri: urls.set })
+  // "Loading the JWKS from file": it fetches over TLS alone.
+  verifier.cacheJwks({ keys: [{ ...jwk }] })
+  return verifier
+}
+
+function tokenOf(authorization: string | undefined): string {
+  return authorization?.slice('Bearer '.length) ?? ''
+}
+
+async function serveExpress(...guards: RequestHandler[]): Promise<Server> {
+  const app: Express = express()
+  for (const guard of guards) app.use(guard)
+  app.get('/', (_request, response) => {
+    response.json({ ok: true })
+  })
+  return await listening(createServer(app))
+}
+
+async function serveKoa(...guards: Middleware[]): Promise<Server> {
+  const app = new Koa()
+  for (const guard of guards) app.use(guard)
+  app.use((context) => {
+    context.body = { ok: true }
+  })
+  const handle = app.callback()
+  return await listening(
+    createServer((request, response) => {
+      void handle(request, response)
+    }),
+  )
+}
+
+async function serveFastify(
+  guard: (app: FastifyInstance) => Promise<void> | void,
+): Promise<Server> {
+  const app = fastify()
+  await guard(app)
+  app.get('/', () => ({ ok: true }))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  return app.server
+}
+
+async function listening(server: Server): Promise<Server> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+async function run(framework: string, guard: string, keys: Keys): Promise<void> {
+  const start = SERVERS[framework]?.[guard]
+  if (start === undefined) throw new Error(`there is no ${guard} for ${framework}`)
+  const server = await start(keys)
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new TypeError('not a port')
+
+  let cpu = process.cpuUsage()
+  let loop = performance.eventLoopUtilization()
+  process.on('message', () => {
+    const { user, system } = process.cpuUsage(cpu)
+    const now = performance.eventLoopUtilization()
+    const busy = performance.eventLoopUtilization(now, loop).utilization
+    cpu = process.cpuUsage()
+    loop = now
+    tell({ usage: { cpu: user + system, busy } })
+  })
+  process.once('disconnect', () => {
+    process.exit()
+  })
+  tell({ port: address.port })
+}
+
+function tell(message: Message): void {
+  process.send?.(message)
+}
+
+const [framework, guard, keys] = process.argv.slice(2)
+if (process.send !== undefined && framework !== undefined && guard !== undefined) {
+  await run(framework, guard, JSON.parse(keys ?? '') as Keys /* written by http.ts */)
+}

@@ -1,0 +1,110 @@
+import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+
+// What every bench verifies: tokens of about 700 octets, signed RS512 with one key of 2048 bits. All but the key and the
+// signatures is the same in every run.
+
+export const ISSUER = 'https://auth.test/'
+export const AUDIENCE = 'https://api.test'
+export const KID = 'bench-key'
+
+const ISSUED_AT = 1_767_225_600 // 2026-01-01
+const EXPIRES_AT = 4_102_444_800 // 2100-01-01
+
+/** The public key, as a document shows it. */
+export interface PublicJwk {
+  readonly kty: 'RSA'
+  readonly n: string
+  readonly e: string
+  readonly kid: string
+  readonly alg: 'RS512'
+  readonly use: 'sig'
+}
+
+export interface Signer {
+  readonly jwk: PublicJwk
+  /** A valid token, different for each index. Takes about a millisecond. */
+  token(index: number): string
+  /** Signs whatever it is given: a hostile payload under a genuine signature. */
+  sign(header: string, payload: string): string
+}
+
+export function createSigner(): Signer {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const { n = '', e = '' } = publicKey.export({ format: 'jwk' })
+  const header = JSON.stringify({ alg: 'RS512', typ: 'JWT', kid: KID })
+  return {
+    jwk: { kty: 'RSA', n, e, kid: KID, alg: 'RS512', use: 'sig' },
+    token: (index) => compact(header, JSON.stringify(claims(index)), privateKey),
+    sign: (hostileHeader, payload) => compact(hostileHeader, payload, privateKey),
+  }
+}
+
+export function publicKeyOf({ kty, n, e }: PublicJwk): KeyObject {
+  return createPublicKey({ format: 'jwk', key: { kty, n, e } })
+}
+
+export function claims(index: number): Readonly<Record<string, unknown>> {
+  const number = String(index).padStart(9, '0')
+  return {
+    iss: ISSUER,
+    aud: AUDIENCE,
+    sub: `user-${number}`,
+    scope: 'locations:read locations:write',
+    jti: `${number}-5d0c3f5e8b7a`,
+    client: 'bench',
+    iat: ISSUED_AT,
+    exp: EXPIRES_AT,
+  }
+}
+
+export function encode(text: string): string {
+  return Buffer.from(text).toString('base64url')
+}
+
+function compact(header: string, payload: string, key: KeyObject): string {
+  const signingInput = `${encode(header)}.${encode(payload)}`
+  return `${signingInput}.${sign('sha512', Buffer.from(signingInput), key).toString('base64url')}`
+}
+
+/** The next so many tokens. */
+export type Take = (count: number) => string[]
+
+/**
+ * Takes tokens in turn, over and over, as a socket gives them: as a new string each time, whose hash nobody has computed
+ * yet. Whoever has a cache needs a turn of its own: what has just gone by for another is still new for it.
+ */
+export function takeInTurn(octets: readonly Buffer[]): Take {
+  let next = 0
+  return (count) =>
+    Array.from({ length: count }, () => {
+      const token = octets[next % octets.length]
+      if (token === undefined) throw new RangeError('there are no tokens')
+      next += 1
+      return token.toString('latin1')
+    })
+}
+
+export function octetsOf(tokens: readonly string[]): Buffer[] {
+  return tokens.map((token) => Buffer.from(token, 'latin1'))
+}
+
+/** Each with the signature of the next: the right form and size, so that the whole price of a check is paid. */
+export function forgeries(tokens: readonly string[]): string[] {
+  return tokens.map((token, index) => {
+    const other = tokens[(index + 1) % tokens.length] ?? ''
+    return `${token.slice(0, token.lastIndexOf('.'))}${other.slice(other.lastIndexOf('.'))}`
+  })
+}
+
+/** Without a signature, with a header that is no JSON, with a header that is no base64url. */
+export function malformations(tokens: readonly string[]): string[] {
+  return tokens.map((token, index) => {
+    const [header = '', payload = '', signature = ''] = token.split('.')
+    const kinds = [
+      `${header}.${payload}`,
+      `${encode('no JSON')}.${payload}.${signature}`,
+      `!${header}.${payload}.${signature}`,
+    ]
+    return kinds[index % kinds.length] ?? ''
+  })
+}

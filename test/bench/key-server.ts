@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+
+import type { PublicJwk } from './inputs.ts'
+
+/** Where the key is: as a set at the well-known path, and bare as the token service serves it. */
+export interface KeyUrls {
+  /** What `get-jwks` calls a domain. */
+  readonly domain: string
+  readonly set: string
+  readonly bare: string
+}
+
+/** A key endpoint on the loopback, in real time. */
+export interface KeyServer {
+  readonly urls: KeyUrls
+  answerAfter(milliseconds: number): void
+  /** Requests that have no answer yet. */
+  pending(): number
+  close(): void
+}
+
+const SET_PATH = '/.well-known/jwks.json'
+const BARE_PATH = '/tokenservice/pubkey.json'
+
+export async function listenForKeys(jwk: PublicJwk): Promise<KeyServer> {
+  const documents = new Map([
+    [SET_PATH, JSON.stringify({ keys: [jwk] })],
+    [BARE_PATH, JSON.stringify(jwk)],
+  ])
+  let delay = 0
+  let pending = 0
+
+  const server = createServer((request, response) => {
+    const document = documents.get(request.url ?? '')
+    pending += 1
+    setTimeout(() => {
+      pending -= 1
+      response.writeHead(document === undefined ? 404 : 200, { 'content-type': 'application/json' })
+      response.end(document)
+    }, delay)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new TypeError('not a port')
+  const domain = `http://127.0.0.1:${address.port}`
+
+  return {
+    urls: { domain, set: `${domain}${SET_PATH}`, bare: `${domain}${BARE_PATH}` },
+    answerAfter(milliseconds) {
+      delay = milliseconds
+    },
+    pending: () => pending,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}

@@ -1,0 +1,173 @@
+import { performance } from 'node:perf_hooks'
+
+import { do_not_optimize as keep } from 'mitata'
+
+// Rounds in turn, A B C A B C, so that whatever else the machine does hits all alike, and medians over the rounds. From
+// mitata comes what keeps results from being optimised away; its own loops run one benchmark to its end before the next
+// and know no CPU time, so they are not used.
+
+/** What one verification takes, in microseconds. */
+export interface Cost {
+  readonly wall: number
+  /** CPU time of all threads: the thread pool, the compiler and the garbage collector too. */
+  readonly cpu: number
+  readonly main: number
+}
+
+export interface Task {
+  readonly name: string
+  /** Prepares that many verifications, unmeasured, and answers what runs them all. */
+  prepare(count: number): () => void | Promise<void>
+}
+
+export interface Plan {
+  readonly rounds: number
+  /** How long one task runs in one round, about. */
+  readonly milliseconds: number
+  /** How long it runs before the first. Milliseconds. */
+  readonly warmUp: number
+}
+
+/** The longest list of verifications that is prepared at once, and what every such list is a multiple of. */
+const MAX_COUNT = 32_768
+const BATCH = 64
+
+/** The costs of each task, round by round. */
+export async function measure(
+  tasks: readonly Task[],
+  plan: Plan,
+): Promise<ReadonlyMap<Task, readonly Cost[]>> {
+  const counts = new Map<Task, number>()
+  for (const task of tasks) counts.set(task, await warmUp(task, plan))
+  const costs = new Map(tasks.map((task): [Task, Cost[]] => [task, []]))
+  for (let round = 0; round < plan.rounds; round += 1) {
+    for (const task of tasks) {
+      const cost = await runOnce(task, counts.get(task) ?? BATCH)
+      costs.get(task)?.push(cost)
+    }
+  }
+  return costs
+}
+
+/**
+ * Runs a task until it is compiled, and answers how many verifications fill a round. By CPU time: a verification that
+ * waits for a key endpoint says nothing about the others.
+ */
+async function warmUp(task: Task, { milliseconds, warmUp: enough }: Plan): Promise<number> {
+  let count = BATCH
+  for (let spent = 0; spent < enough * 1000;) {
+    const { cpu } = await runOnce(task, count)
+    spent += cpu * count
+    const fitting = Math.ceil((milliseconds * 1000) / cpu / BATCH) * BATCH
+    // No more than twice the last one: the first verifications are no measure for the later ones.
+    count = Math.min(MAX_COUNT, 2 * count, Math.max(BATCH, fitting))
+  }
+  return count
+}
+
+async function runOnce(task: Task, count: number): Promise<Cost> {
+  const run = task.prepare(count)
+  globalThis.gc?.()
+  const mainBefore = mainThread.read()
+  const cpuBefore = process.cpuUsage()
+  const before = performance.now()
+  const running = run()
+  if (running !== undefined) await running
+  const wall = (performance.now() - before) * 1000
+  const { user, system } = process.cpuUsage(cpuBefore)
+  const main = mainThread.read() - mainBefore
+  return { wall: wall / count, cpu: (user + system) / count, main: main / count }
+}
+
+interface MainThreadClock {
+  readonly name: string
+  /** Microseconds. */
+  read(): number
+}
+
+/** Node's own clock of the thread where there is one, else the time in which its event loop was not waiting. */
+export const mainThread: MainThreadClock =
+  typeof process.threadCpuUsage === 'function'
+    ? {
+        name: '`process.threadCpuUsage()`',
+        read() {
+          const { user, system } = process.threadCpuUsage()
+          return user + system
+        },
+      }
+    : {
+        name: '`performance.eventLoopUtilization()`, active time: this Node has no `process.threadCpuUsage()`',
+        read: () => performance.eventLoopUtilization().active * 1000,
+      }
+
+/** Checks one token. */
+export type Verification = () => unknown
+
+/** Checks them all, and that the verdicts are right. */
+export type Run = (verifications: readonly Verification[]) => void | Promise<void>
+
+export async function acceptEach(verifications: readonly Verification[]): Promise<void> {
+  for (const verification of verifications) expectAccepted(await verification())
+}
+
+export function acceptEachSync(verifications: readonly Verification[]): void {
+  for (const verification of verifications) expectAccepted(verification())
+}
+
+/** 64 at a time, each batch awaited before the next. */
+export async function acceptAtOnce(verifications: readonly Verification[]): Promise<void> {
+  for (let start = 0; start < verifications.length; start += BATCH) {
+    const batch = verifications.slice(start, start + BATCH).map((verification) => verification())
+    for (const result of await Promise.all(batch)) expectAccepted(result)
+  }
+}
+
+export async function refuseEach(verifications: readonly Verification[]): Promise<void> {
+  for (const verification of verifications) {
+    try {
+      expectRefused(await verification())
+    } catch (error) {
+      expectRefusal(error)
+    }
+  }
+}
+
+export function refuseEachSync(verifications: readonly Verification[]): void {
+  for (const verification of verifications) {
+    try {
+      expectRefused(verification())
+    } catch (error) {
+      expectRefusal(error)
+    }
+  }
+}
+
+/** A wrong verdict makes every figure worthless. */
+class WrongVerdict extends Error {}
+
+function expectAccepted(result: unknown): void {
+  keep(result)
+  if (result === false) throw new WrongVerdict('a genuine token was refused')
+}
+
+function expectRefused(result: unknown): void {
+  if (result !== false) throw new WrongVerdict('a bad token was accepted')
+}
+
+function expectRefusal(error: unknown): void {
+  keep(error)
+  if (error instanceof WrongVerdict) throw error
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other)
+  const middle = sorted.length / 2
+  const [low, high] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]]
+  return low === undefined || high === undefined ? Number.NaN : (low + high) / 2
+}
+
+/** The value below which that share of all values is. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}

@@ -1,0 +1,315 @@
+import { parseArgs } from 'node:util'
+
+import { FLOORS, describeLimit, type Figures, isWithin, missedFloors } from './floors.ts'
+import {
+  createSigner,
+  forgeries,
+  malformations,
+  octetsOf,
+  type Take,
+  takeInTurn,
+} from './inputs.ts'
+import { listenForKeys } from './key-server.ts'
+import { describeMachine } from './machine.ts'
+import {
+  acceptAtOnce,
+  acceptEach,
+  acceptEachSync,
+  type Cost,
+  mainThread,
+  measure,
+  median,
+  type Plan,
+  refuseEach,
+  refuseEachSync,
+  type Run,
+  type Task,
+} from './measure.ts'
+import {
+  awsJwtVerify,
+  bareInPool,
+  bareSync,
+  expressOauth2,
+  fastJwt,
+  fastJwtCached,
+  fastJwtCachedWhole,
+  fastJwtWithGetJwks,
+  jose,
+  jsonwebtokenWithJwksRsa,
+  minimalInPool,
+  minimalSync,
+  portcullis,
+  portcullisForgetful,
+  promiseAlone,
+  type Subject,
+} from './subjects.ts'
+import { markdownTable } from './table.ts'
+
+// What one verification costs, in Portcullis, in its peers, and in the platform's own call:
+//
+//   pnpm bench            the table
+//   pnpm bench --check    ratios alone, against floors.ts
+//   pnpm bench --quick    to see whether it runs; its figures mean nothing
+//
+// Of forged tokens CPU time counts, not waiting: now and then one waits for a key endpoint to be asked, which is meant.
+// More tokens than any cache here holds (1,000 each) are taken in turn, so that one is always new when its turn comes.
+
+const { values: flags } = parseArgs({
+  options: { check: { type: 'boolean' }, quick: { type: 'boolean' } },
+})
+
+type Column = 'new' | 'at once' | 'repeated' | 'copied' | 'forged' | 'malformed'
+
+const TOKENS = flags.check || flags.quick ? 1280 : 4096
+const PLAN: Plan = flags.quick
+  ? { rounds: 3, milliseconds: 5, warmUp: 20 }
+  : flags.check
+    ? { rounds: 7, milliseconds: 30, warmUp: 200 }
+    : { rounds: 11, milliseconds: 200, warmUp: 400 }
+
+const signer = createSigner()
+const tokens = Array.from({ length: TOKENS }, (_, index) => signer.token(index))
+const genuine = octetsOf(tokens)
+const forged = takeInTurn(octetsOf(forgeries(tokens)))
+const malformed = takeInTurn(octetsOf(malformations(tokens)))
+const [repeatedToken = ''] = tokens
+const sameString: Take = (count) => Array<string>(count).fill(repeatedToken)
+const copies = takeInTurn(octetsOf([repeatedToken]))
+const keyServer = await listenForKeys(signer.jwk)
+const setting = { jwk: signer.jwk, urls: keyServer.urls }
+
+const bare = bareSync(setting)
+const ours = portcullis(setting)
+const awaited = promiseAlone(setting)
+const cached = fastJwtCached(setting)
+const given = fastJwt(setting)
+const peers = flags.check
+  ? [given, cached]
+  : [
+      given,
+      cached,
+      fastJwtCachedWhole(setting),
+      awsJwtVerify(setting),
+      jose(setting),
+      expressOauth2(setting),
+      jsonwebtokenWithJwksRsa(setting),
+      fastJwtWithGetJwks(setting),
+    ]
+const verifiers = flags.check
+  ? [ours, ...peers]
+  : [minimalSync(setting), minimalInPool(setting), ours, portcullisForgetful(setting), ...peers]
+const bareCalls = flags.check ? [bare] : [bare, bareInPool(setting)]
+
+const SUBJECTS_OF: Readonly<Record<Column, readonly Subject[]>> = flags.check
+  ? {
+      new: [bare, ...verifiers],
+      'at once': [bare, ours],
+      repeated: [awaited, ours, cached],
+      copied: [],
+      forged: [bare, ours],
+      malformed: verifiers,
+    }
+  : {
+      new: [...bareCalls, ...verifiers],
+      'at once': [...bareCalls, ...verifiers],
+      repeated: [awaited, ...verifiers],
+      copied: [awaited, ...verifiers],
+      forged: [...bareCalls, ...verifiers],
+      malformed: verifiers,
+    }
+
+const turns = new Map([...bareCalls, ...verifiers].map((each) => [each, takeInTurn(genuine)]))
+
+/** Round by round, so that ratios are those of neighbours. */
+type Results = ReadonlyMap<Column, ReadonlyMap<Subject, readonly Cost[]>>
+
+const TASK_OF: Readonly<Record<Column, (subject: Subject) => Task>> = {
+  new: (subject) => task(subject, acceptOf(subject), turnOf(subject)),
+  'at once': (subject) =>
+    task(subject, subject.isSync ? acceptEachSync : acceptAtOnce, turnOf(subject)),
+  repeated: (subject) => task(subject, acceptOf(subject), sameString),
+  copied: (subject) => task(subject, acceptOf(subject), copies),
+  forged: (subject) => task(subject, refuseOf(subject), forged),
+  malformed: (subject) => task(subject, refuseOf(subject), malformed),
+}
+
+function task(subject: Subject, run: Run, take: Take): Task {
+  return {
+    name: subject.name,
+    prepare(count) {
+      const verifications = take(count).map((token) => subject.verification(token))
+      return () => run(verifications)
+    },
+  }
+}
+
+function acceptOf({ isSync }: Subject): Run {
+  return isSync ? acceptEachSync : acceptEach
+}
+
+function refuseOf({ isSync }: Subject): Run {
+  return isSync ? refuseEachSync : refuseEach
+}
+
+function turnOf(subject: Subject): Take {
+  const take = turns.get(subject)
+  if (take === undefined) throw new Error(`${subject.name} has no turn`)
+  return take
+}
+
+async function measureAll(): Promise<Results> {
+  const results = new Map<Column, ReadonlyMap<Subject, readonly Cost[]>>()
+  for (const column of Object.keys(SUBJECTS_OF) as Column[] /* its type says so */) {
+    const subjects = SUBJECTS_OF[column]
+    const tasks = new Map(subjects.map((subject) => [TASK_OF[column](subject), subject]))
+    const costs = await measure([...tasks.keys()], PLAN)
+    results.set(
+      column,
+      new Map([...tasks].map(([each, subject]) => [subject, costs.get(each) ?? []])),
+    )
+  }
+  return results
+}
+
+function costOf(results: Results, column: Column, subject: Subject, part: keyof Cost): number {
+  return median(roundsOf(results, column, subject).map((cost) => cost[part]))
+}
+
+/** The median of what the rounds say, each beside the bare call of its own round. */
+function ratioToBare(
+  results: Results,
+  column: Column,
+  subject: Subject,
+  part: keyof Cost = 'wall',
+  basis: keyof Cost = 'wall',
+): number {
+  const calls = roundsOf(results, column, bare)
+  return median(
+    roundsOf(results, column, subject).map((cost, round) => {
+      return cost[part] / (calls[round]?.[basis] ?? Number.NaN)
+    }),
+  )
+}
+
+function roundsOf(results: Results, column: Column, subject: Subject): readonly Cost[] {
+  return results.get(column)?.get(subject) ?? []
+}
+
+/**
+ * @param time What counts where nothing waits for another thread: CPU time of the main thread does not depend on who else
+ *   wants the cores.
+ */
+function figuresOf(results: Results, time: 'wall' | 'main'): Figures {
+  const costFor = (column: Column, subject: Subject) => costOf(results, column, subject, time)
+  const least = (column: Column) => Math.min(...peers.map((peer) => costFor(column, peer)))
+  return new Map([
+    ['new token / bare call', ratioToBare(results, 'new', ours, time, time)],
+    ['new tokens, 64 at once / bare call: wall', ratioToBare(results, 'at once', ours)],
+    [
+      'new tokens, 64 at once / bare call: main thread',
+      ratioToBare(results, 'at once', ours, 'main', time),
+    ],
+    ['new token / fastest peer', costFor('new', ours) / least('new')],
+    ['forged signature / bare call', ratioToBare(results, 'forged', ours, 'cpu', 'cpu')],
+    ['malformed token / cheapest peer', costFor('malformed', ours) / least('malformed')],
+    ["fast-jwt's cache / repeated token", costFor('repeated', cached) / costFor('repeated', ours)],
+    ['repeated token / bare call', costFor('repeated', ours) / costFor('new', bare)],
+    [
+      'repeated token beyond a promise, µs',
+      costFor('repeated', ours) - costFor('repeated', awaited),
+    ],
+  ])
+}
+
+function print(results: Results): void {
+  const subjects = new Set(Object.values(SUBJECTS_OF).flat())
+  const rows = [...subjects]
+  const cell = (column: Column, subject: Subject, text: () => string) =>
+    SUBJECTS_OF[column].includes(subject) ? text() : ''
+  const ratio = (column: Column, subject: Subject, part?: keyof Cost, basis?: keyof Cost) =>
+    cell(column, subject, () => ratioToBare(results, column, subject, part, basis).toFixed(2))
+  const time = (column: Column, subject: Subject, part: keyof Cost = 'wall') =>
+    cell(column, subject, () => costOf(results, column, subject, part).toFixed(2))
+
+  console.log(`${describeMachine()}\nMain thread by ${mainThread.name}.`)
+  console.log(`Medians of ${PLAN.rounds} interleaved rounds; ${TOKENS} tokens.\n`)
+  console.log('Times of the bare synchronous call:\n')
+  const ratioHeader = [
+    'Verifier',
+    'new token, one at a time',
+    'new, 64 at once',
+    'of which main thread',
+    'forged, CPU of all threads',
+  ]
+  const ratios = rows.map((subject) => [
+    subject.name,
+    ratio('new', subject),
+    ratio('at once', subject),
+    ratio('at once', subject, 'main'),
+    ratio('forged', subject, 'cpu', 'cpu'),
+  ])
+  console.log(markdownTable(ratioHeader, ratios))
+  console.log('\nMicroseconds a verification:\n')
+  const timeHeader = [
+    'Verifier',
+    'new: wall',
+    'all threads',
+    'main',
+    '64 at once: wall',
+    'all threads',
+    'main',
+    'repeated, one string',
+    'repeated, a copy each time',
+    'malformed',
+  ]
+  const times = rows.map((subject) => [
+    subject.name,
+    time('new', subject),
+    time('new', subject, 'cpu'),
+    time('new', subject, 'main'),
+    time('at once', subject),
+    time('at once', subject, 'cpu'),
+    time('at once', subject, 'main'),
+    time('repeated', subject),
+    time('copied', subject),
+    time('malformed', subject),
+  ])
+  console.log(markdownTable(timeHeader, times))
+}
+
+function printGoals(figures: Figures): void {
+  const rows = FLOORS.flatMap(({ figure, goal }) => {
+    const value = figures.get(figure)
+    if (goal === undefined || value === undefined) return []
+    const verdict = isWithin(value, goal) ? 'met' : 'missed'
+    return [[figure, describeLimit(goal), value.toFixed(3), verdict]]
+  })
+  console.log(`\n${markdownTable(['Figure', 'goal', 'measured', ''], rows)}`)
+}
+
+/** Looks twice before it complains: a busy machine may spoil a run, but hardly two. */
+async function check(): Promise<void> {
+  for (const attempt of ['first', 'second']) {
+    const figures = figuresOf(await measureAll(), 'main')
+    const missed = missedFloors(figures)
+    const rows = FLOORS.flatMap(({ figure, floor }) =>
+      floor === undefined
+        ? []
+        : [[figure, describeLimit(floor), figures.get(figure)?.toFixed(3) ?? '']],
+    )
+    console.log(markdownTable(['Figure', 'floor', 'measured'], rows))
+    if (missed.length === 0) return
+    console.log(`\nMissed, ${attempt} attempt:\n${missed.join('\n')}\n`)
+  }
+  process.exitCode = 1
+}
+
+if (flags.check) {
+  console.log(`${describeMachine()}\n`)
+  await check()
+} else {
+  const results = await measureAll()
+  print(results)
+  printGoals(figuresOf(results, 'wall'))
+}
+keyServer.close()

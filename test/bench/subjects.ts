@@ -1,0 +1,235 @@
+import { verify } from 'node:crypto'
+
+import { createVerifier, remoteKeys, type VerifierOptions } from '@portcullis/core'
+import { JwtVerifier } from 'aws-jwt-verify'
+import { auth } from 'express-oauth2-jwt-bearer'
+import { createVerifier as createFastVerifier } from 'fast-jwt'
+import buildGetJwks from 'get-jwks'
+import { createRemoteJWKSet, jwtVerify } from 'jose'
+import jsonwebtoken from 'jsonwebtoken'
+import jwksRsa from 'jwks-rsa'
+
+import { AUDIENCE, ISSUER, type PublicJwk, publicKeyOf } from './inputs.ts'
+import type { KeyUrls } from './key-server.ts'
+import { verifyInPool, verifyMinimally, verifyMinimallyInPool } from './minimal.ts'
+
+// Everything that is measured, in one shape. The peers are set up as their READMEs say, told the same issuer and audience,
+// held to RS512 where they can be, with their caches on where they have any.
+
+/** A way to verify a token. */
+export interface Subject {
+  readonly name: string
+  /** Whether it answers at once: awaiting would then be a price of the bench. */
+  readonly isSync: boolean
+  /**
+   * What checks this token: it throws or rejects, or answers `false`, if the token is refused. What is prepared before
+   * is not measured; only the bare call prepares anything.
+   */
+  verification(token: string): () => unknown
+}
+
+interface Setting {
+  readonly jwk: PublicJwk
+  readonly urls: KeyUrls
+  /** How long fetched keys are used, in seconds; left to each library if absent. */
+  readonly lifetime?: number | undefined
+}
+
+type Factory = (setting: Setting) => Subject
+
+export const bareSync: Factory = ({ jwk }) => {
+  const key = publicKeyOf(jwk)
+  return {
+    name: 'bare `crypto.verify`, synchronous',
+    isSync: true,
+    verification(token) {
+      const { signingInput, signature } = inputOf(token)
+      return () => verify('sha512', signingInput, key, signature)
+    },
+  }
+}
+
+export const bareInPool: Factory = ({ jwk }) => {
+  const key = publicKeyOf(jwk)
+  return {
+    name: 'bare `crypto.verify`, with a callback',
+    isSync: false,
+    verification(token) {
+      const { signingInput, signature } = inputOf(token)
+      return async () => await verifyInPool(signingInput, key, signature)
+    },
+  }
+}
+
+export const minimalSync: Factory = ({ jwk }) => {
+  const key = publicKeyOf(jwk)
+  return sync('minimal verifier, synchronous', (token) => verifyMinimally(token, key))
+}
+
+export const minimalInPool: Factory = ({ jwk }) => {
+  const key = publicKeyOf(jwk)
+  return promised('minimal verifier, thread pool', (token) => verifyMinimallyInPool(token, key))
+}
+
+/** Nothing but a promise and its `await`: the least that any asynchronous verifier can cost. */
+export const promiseAlone: Factory = () => promised('a promise, awaited', async (token) => token)
+
+/** As in the first example of the README of `@portcullis/core`. */
+export const portcullis: Factory = (setting) => portcullisWith('Portcullis', setting, {})
+
+export const portcullisForgetful: Factory = (setting) =>
+  portcullisWith('Portcullis, `remember: false`', setting, { remember: false })
+
+function portcullisWith(
+  name: string,
+  { urls, lifetime }: Setting,
+  options: { readonly remember?: false },
+): Subject {
+  const keys = remoteKeys(urls.bare, { maxAge: lifetime })
+  const verifierOptions: VerifierOptions = {
+    keys,
+    issuer: ISSUER,
+    audience: AUDIENCE,
+    ...options,
+  }
+  const verifier = createVerifier(verifierOptions)
+  return promised(name, (token) => verifier.verify(token))
+}
+
+/** README, "createVerifier": a PEM key, the algorithms listed. */
+export const fastJwt: Factory = ({ jwk }) => {
+  const verifyFast = createFastVerifier({ key: pemOf(jwk), ...FAST_JWT_RULES })
+  return sync('fast-jwt, key given', (token) => verifyFast(token))
+}
+
+/** README, "Caching": `cache: true` is 1,000 tokens, each under its SHA-512. */
+export const fastJwtCached: Factory = ({ jwk }) => {
+  const verifyFast = createFastVerifier({ key: pemOf(jwk), cache: true, ...FAST_JWT_RULES })
+  return sync('fast-jwt, with its cache', (token) => verifyFast(token))
+}
+
+/** README, "Caching": the identity as `cacheKeyBuilder`, where keeping whole tokens is no concern. */
+export const fastJwtCachedWhole: Factory = ({ jwk }) => {
+  const verifyFast = createFastVerifier({
+    key: pemOf(jwk),
+    cache: true,
+    cacheKeyBuilder: (token) => token,
+    ...FAST_JWT_RULES,
+  })
+  return sync('fast-jwt, its cache by the whole token', (token) => verifyFast(token))
+}
+
+/** README of get-jwks, "fast-jwt": with the issuers listed; both caches on. */
+export const fastJwtWithGetJwks: Factory = ({ urls, lifetime }) => {
+  const ttl = lifetime === undefined ? {} : { ttl: lifetime * 1000 }
+  const getJwks = buildGetJwks({ issuersWhitelist: [urls.domain], ...ttl })
+  const verifyFast = createFastVerifier({
+    key: async ({ header }: { header: { kid?: string; alg?: string } }) =>
+      await getJwks.getPublicKey({ ...header, domain: urls.domain }),
+    cache: true,
+    ...FAST_JWT_RULES,
+  })
+  return promised('fast-jwt + get-jwks', (token) => verifyFast(token))
+}
+
+/** README, "Verifying JWTs from any OIDC-compatible IDP" and "Loading the JWKS from file": it fetches over TLS alone. */
+export const awsJwtVerify: Factory = ({ jwk, urls }) => {
+  const verifier = JwtVerifier.create({ issuer: ISSUER, audience: AUDIENCE, jwksUri: urls.set })
+  verifier.cacheJwks({ keys: [{ ...jwk }] })
+  return promised('aws-jwt-verify', (token) => verifier.verify(token))
+}
+
+/** README, "Using a remote JSON Web Key Set": with what the page of `jwtVerify` says of claims. */
+export const jose: Factory = ({ urls, lifetime }) => {
+  const options = lifetime === undefined ? {} : { cacheMaxAge: lifetime * 1000 }
+  const keySet = createRemoteJWKSet(new URL(urls.set), options)
+  const rules = { issuer: ISSUER, audience: AUDIENCE, algorithms: ['RS512'] }
+  return promised('jose, with a key set', (token) => jwtVerify(token, keySet, rules))
+}
+
+/** README, "Getting started": `auth(options)`, with the URL of the keys in place of a discovery. */
+export const expressOauth2: Factory = ({ urls, lifetime }) => {
+  const guard = auth({
+    issuer: ISSUER,
+    jwksUri: urls.set,
+    audience: AUDIENCE,
+    tokenSigningAlg: 'RS512',
+    ...(lifetime === undefined ? {} : { cacheMaxAge: lifetime * 1000 }),
+  })
+  const verifyRequest = (token: string) =>
+    new Promise<unknown>((resolve, reject) => {
+      const request = expressRequest(token)
+      const next = (error?: Error) => {
+        if (error === undefined) resolve(request)
+        else reject(error)
+      }
+      Reflect.apply(guard, undefined, [request, {}, next])
+    })
+  return promised('express-oauth2-jwt-bearer', verifyRequest)
+}
+
+/** README of jsonwebtoken, "jwt.verify": "Verify using getKey callback"; jwks-rsa caches its keys by default. */
+export const jsonwebtokenWithJwksRsa: Factory = ({ urls, lifetime }) => {
+  const client = jwksRsa({
+    jwksUri: urls.set,
+    ...(lifetime === undefined ? {} : { cacheMaxAge: lifetime * 1000 }),
+  })
+  const getKey: jsonwebtoken.GetPublicKeyOrSecret = (header, callback) => {
+    client.getSigningKey(header.kid, (error, key) => {
+      callback(error, key?.getPublicKey())
+    })
+  }
+  const options = { algorithms: ['RS512' as const], issuer: ISSUER, audience: AUDIENCE }
+  const verifyToken = (token: string) =>
+    new Promise<unknown>((resolve, reject) => {
+      jsonwebtoken.verify(token, getKey, options, (error, claims) => {
+        if (error === null) resolve(claims)
+        else reject(error)
+      })
+    })
+  return promised('jsonwebtoken + jwks-rsa', verifyToken)
+}
+
+const FAST_JWT_RULES = {
+  algorithms: ['RS512' as const],
+  allowedIss: ISSUER,
+  allowedAud: AUDIENCE,
+}
+
+function sync(name: string, verifyToken: (token: string) => unknown): Subject {
+  return { name, isSync: true, verification: (token) => () => verifyToken(token) }
+}
+
+function promised(name: string, verifyToken: (token: string) => Promise<unknown>): Subject {
+  return { name, isSync: false, verification: (token) => () => verifyToken(token) }
+}
+
+function inputOf(token: string): { signingInput: Buffer; signature: Buffer } {
+  const end = token.lastIndexOf('.')
+  return {
+    signingInput: Buffer.from(token.slice(0, end), 'latin1'),
+    signature: Buffer.from(token.slice(end + 1), 'base64url'),
+  }
+}
+
+function pemOf(jwk: PublicJwk): string {
+  return publicKeyOf(jwk).export({ type: 'spki', format: 'pem' }).toString()
+}
+
+/** As much of Express's request as its middleware reads. */
+function expressRequest(token: string): object {
+  const headers = new Map([
+    ['host', 'api.test'],
+    ['authorization', `Bearer ${token}`],
+  ])
+  return {
+    method: 'GET',
+    url: '/',
+    originalUrl: '/',
+    protocol: 'http',
+    headers: Object.fromEntries(headers),
+    query: {},
+    get: (name: string) => headers.get(name.toLowerCase()),
+    is: () => false,
+  }
+}
