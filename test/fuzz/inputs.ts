@@ -1,0 +1,56 @@
+import fc from 'fast-check'
+
+const anything = fc.oneof(
+  fc.jsonValue({ maxDepth: 2 }),
+  fc.constantFrom(null, true, 0, -1, '', [], {}),
+)
+
+/** A JSON object, each of whose members is of the kind named, or anything else, or left out. */
+export function jsonObject(members: Readonly<Record<string, fc.Arbitrary<unknown>>>) {
+  const loose = Object.entries(members).map(([name, usual]) => [name, mostly(usual, anything)])
+  return fc.record(Object.fromEntries(loose) as typeof members, { requiredKeys: [] })
+}
+
+/** Its text, or now and then any other. */
+export function jsonText(value: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
+  const text = value.map((each) => JSON.stringify(each) ?? '')
+  return mostly(text, fc.oneof(fc.json(), fc.string({ unit: 'binary' })))
+}
+
+export function mostly<Usual, Other>(
+  usual: fc.Arbitrary<Usual>,
+  other: fc.Arbitrary<Other>,
+): fc.Arbitrary<Usual | Other> {
+  return fc.oneof({ weight: 6, arbitrary: usual }, { weight: 1, arbitrary: other })
+}
+
+export const base64url: fc.Arbitrary<string> = fc
+  .uint8Array({ maxLength: 80 })
+  .map((octets) => Buffer.from(octets).toString('base64url'))
+
+/** One escaped character of a JSON string, be it two surrogates. */
+const ESCAPE = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|.)/g
+
+function plain(escape: string): string {
+  const character = String(JSON.parse(`"${escape}"`))
+  return JSON.stringify(character) === `"${character}"` ? character : escape
+}
+
+/** An input as octets: its characters, where each is one, and otherwise UTF-8. */
+export function octetsOf(input: string): Buffer {
+  const encoding = Array.from(input).every((character) => character <= '\u00FF') ? 'latin1' : 'utf8'
+  return Buffer.from(input, encoding)
+}
+
+/**
+ * What a text says, without the escapes that it could do without: V8 misreads some of those in names (Node 24 and 26).
+ * What is no JSON is read as `undefined`, which no JSON text says.
+ */
+export function parseJson(text: string): unknown {
+  try {
+    JSON.parse(text)
+    return JSON.parse(text.replaceAll(ESCAPE, plain))
+  } catch {
+    return undefined
+  }
+}

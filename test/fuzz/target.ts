@@ -1,0 +1,38 @@
+import type { Arbitrary } from 'fast-check'
+
+/** A reader of what strangers write, and what must hold whatever they do. */
+export interface FuzzTarget {
+  /** Inputs that get past the first check: the seeds and what is near them come in addition. */
+  readonly inputs: Arbitrary<string>
+  /** Runs the reader. Throws what `hold` throws, or lets through what the reader must not throw. */
+  run(input: string): void | Promise<void>
+}
+
+const MAX_MILLISECONDS = 50
+
+/** @throws Error that says what does not hold for an input. */
+export async function examine(target: FuzzTarget, input: string): Promise<void> {
+  const milliseconds = await timed(target, input)
+  if (milliseconds > MAX_MILLISECONDS) await confirmSlowness(target, input)
+  hold(Reflect.ownKeys(Object.prototype).length === inherited, 'Object.prototype is as it was')
+}
+
+const inherited = Reflect.ownKeys(Object.prototype).length
+
+/** The best of some: a machine that is busy is no finding. */
+async function confirmSlowness(target: FuzzTarget, input: string): Promise<void> {
+  let least = Infinity
+  for (let tries = 5; tries > 0; tries--) least = Math.min(least, await timed(target, input))
+  hold(least <= MAX_MILLISECONDS, `at most ${MAX_MILLISECONDS} ms`)
+}
+
+async function timed(target: FuzzTarget, input: string): Promise<number> {
+  const start = performance.now()
+  const running = target.run(input)
+  if (running !== undefined) await running
+  return performance.now() - start
+}
+
+export function hold(condition: boolean, promise: string): asserts condition {
+  if (!condition) throw new Error(`does not hold: ${promise}`)
+}

@@ -1,0 +1,55 @@
+import fc from 'fast-check'
+
+import { parseBearer } from '../../../packages/core/src/bearer.ts'
+import { AuthError } from '../../../packages/core/src/errors.ts'
+import { mostly } from '../inputs.ts'
+import { type FuzzTarget, hold } from '../target.ts'
+
+/** RFC 6750 section 2.1, with the scheme in any case and more than one space, as RFC 9110 section 11.4 has it. */
+const CREDENTIALS = /^[Bb][Ee][Aa][Rr][Ee][Rr] +(?<token>[A-Za-z0-9._~+/-]+=*)$/
+
+const name = mostly(fc.constantFrom('Authorization', 'AUTHORIZATION', 'Host'), fc.string())
+const value = fc
+  .tuple(
+    mostly(fc.constantFrom('Bearer', 'bearer', 'Basic'), fc.string()),
+    mostly(fc.constantFrom(' ', '   ', '\t', ''), fc.string()),
+    mostly(fc.base64String(), fc.string({ unit: 'binary' })),
+  )
+  .map((parts) => parts.join(''))
+
+/** Header fields, each on a line of its own: `name:value`. */
+export const bearer: FuzzTarget = {
+  inputs: fc.array(fc.tuple(name, value), { maxLength: 4 }).map(inLines),
+  run(input) {
+    const fields = input.split('\n').map(nameAndValue)
+    const values = fields
+      .filter(([field]) => field.toLowerCase() === 'authorization')
+      .map(([, credentials]) => credentials)
+    const [only] = values
+    const expected =
+      values.length === 1 ? CREDENTIALS.exec(only ?? '')?.groups?.['token'] : undefined
+    hold(read({ rawHeaders: fields.flat(), headers: {} }) === expected, 'the one token is found')
+    const joined = { headers: { authorization: values } }
+    hold(read(joined) === expected, 'and where a mock has no raw header fields')
+  },
+}
+
+function inLines(fields: readonly (readonly [string, string])[]): string {
+  return fields.map((field) => field.join(':')).join('\n')
+}
+
+function nameAndValue(line: string): [string, string] {
+  const [first = '', ...rest] = line.split(':')
+  return [first, rest.join(':')]
+}
+
+function read(request: Parameters<typeof parseBearer>[0]): string | undefined {
+  try {
+    return parseBearer(request)
+  } catch (error) {
+    if (!(error instanceof AuthError)) throw error
+    const codes = ['missing_token', 'invalid_request']
+    hold(codes.includes(error.code), `a code of this step, not ${error.code}`)
+    return undefined
+  }
+}

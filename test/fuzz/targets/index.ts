@@ -1,0 +1,20 @@
+import type { FuzzTarget } from '../target.ts'
+import { bearer } from './bearer.ts'
+import { challenge } from './challenge.ts'
+import { claims } from './claims.ts'
+import { keyDocument } from './key-document.ts'
+import { loginResponse } from './login-response.ts'
+import { metadata } from './metadata.ts'
+import { header, token } from './token.ts'
+
+/** By the name of the folder of their seeds. */
+export const targets: Readonly<Record<string, FuzzTarget>> = {
+  bearer,
+  challenge,
+  claims,
+  header,
+  'key-document': keyDocument,
+  'login-response': loginResponse,
+  metadata,
+  token,
+}

@@ -1,0 +1,63 @@
+import fc from 'fast-check'
+import { calculateJwkThumbprint } from 'jose'
+
+import { ALGORITHMS } from '../../../packages/core/src/algorithms.ts'
+import { readKeyDocument } from '../../../packages/core/src/keys/jwk.ts'
+import type { VerificationKey } from '../../../packages/core/src/keys/key-source.ts'
+import { base64url, jsonObject, jsonText, mostly, parseJson } from '../inputs.ts'
+import { readSeeds } from '../seeds.ts'
+import { type FuzzTarget, hold } from '../target.ts'
+
+/** Members of real keys, which cannot be made up. */
+const material = readSeeds('key-document').flatMap(
+  ({ input }) => input.match(/(?<="[nexy]":")[\w-]+/g) ?? [],
+)
+const number = mostly(fc.constantFrom('AQ', 'Aw', 'AAEAAQ', ...material), base64url)
+const jwk = jsonObject({
+  kty: fc.constantFrom('RSA', 'EC', 'OKP', 'oct'),
+  crv: fc.constantFrom('P-256', 'P-384', 'P-521', 'Ed25519', 'Ed448'),
+  n: number,
+  e: number,
+  x: number,
+  y: number,
+  d: number,
+  use: fc.constantFrom('sig', 'enc'),
+  key_ops: fc.array(fc.constantFrom('verify', 'sign')),
+  alg: fc.constantFrom(...ALGORITHMS.keys(), 'none', 'HS256'),
+  kid: fc.string(),
+})
+
+/** A JWK or a JWK set. */
+export const keyDocument: FuzzTarget = {
+  inputs: jsonText(fc.oneof(jwk, jsonObject({ keys: fc.array(jwk, { maxLength: 120 }) }))),
+  async run(input) {
+    const document = parseJson(input)
+    const before = JSON.stringify(document)
+    const read = readKeyDocument(document)
+    hold(JSON.stringify(document) === before, 'the document is left as it is')
+    if (read === undefined) return
+    hold(read.keys.length <= 100 && read.skipped >= 0, 'at most 100 keys')
+    for (const key of read.keys) await expectUsable(key)
+  },
+}
+
+async function expectUsable({ thumbprint, kid, prepared }: VerificationKey): Promise<void> {
+  hold(prepared.size > 0, 'a key is good for something')
+  hold(kid === undefined || typeof kid === 'string', 'kid is a text')
+  for (const [algorithm, { input, signatureLength }] of prepared) {
+    const { key } = input
+    hold(key.type === 'public', 'a private key is never one of ours')
+    const exported = key.export({ format: 'jwk' })
+    hold(
+      exported.kty === ALGORITHMS.get(algorithm)?.kty,
+      'the key is of the kind the algorithm needs',
+    )
+    hold((await calculateJwkThumbprint(exported)) === thumbprint, 'jose finds the same thumbprint')
+    const { modulusLength, publicExponent } = key.asymmetricKeyDetails ?? {}
+    if (modulusLength === undefined || publicExponent === undefined) continue
+    hold(modulusLength >= 2048 && modulusLength <= 8192, 'the modulus has a safe size')
+    hold(publicExponent >= 3n && publicExponent % 2n === 1n, 'the exponent is safe')
+    hold(publicExponent < 2n ** 32n, 'the exponent is short')
+    hold(signatureLength === Math.ceil(modulusLength / 8), 'signatures are as long as the modulus')
+  }
+}
