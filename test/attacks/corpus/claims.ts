@@ -1,0 +1,270 @@
+import { AUDIENCE, type Forge, ISSUER } from './forge.ts'
+import type { Row } from './row.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+/** Who has issued a token, for whom, and what it must have: all of them signed. */
+export function claims(forge: Forge): readonly Row[] {
+  return [...issuers(forge), ...audiences(forge), ...presence(forge), ...unusual(forge)]
+}
+
+function issuers({ token, canary }: Forge): readonly Row[] {
+  const others: readonly (readonly [string, unknown])[] = [
+    ['nothing', undefined],
+    ['null', null],
+    ['true', true],
+    ['a number', 17],
+    ['an object', { toString: ISSUER }],
+    ['an array with the issuer in it', [ISSUER]],
+    ['an array with the issuer and another', ['https://other.test', ISSUER]],
+    ['an empty text', ''],
+    ['another issuer', 'https://other.test'],
+    ['the address of something else', canary],
+    ['the beginning of the issuer', ISSUER.slice(0, -1)],
+    ['the end of the issuer', ISSUER.slice(8)],
+    ['the issuer and a slash', `${ISSUER}/`],
+    ['the issuer and a dot, the same host to a resolver', `${ISSUER}.`],
+    ['the issuer and its port', `${ISSUER}:443`],
+    ['the issuer and a fragment', `${ISSUER}#`],
+    ['the issuer as a subdomain', `${ISSUER}.other.test`],
+    ['the issuer as user information', `${ISSUER}@other.test`],
+    ['the issuer over http', ISSUER.replace('https', 'http')],
+    ['the issuer with its scheme in capitals', ISSUER.replace('https', 'HTTPS')],
+    ['the issuer with its host in capitals', ISSUER.replace('auth', 'AUTH')],
+    ['the issuer with an escaped letter', ISSUER.replace('a', '%61')],
+    ['the issuer with a Cyrillic letter', ISSUER.replace('a', '\u0430')],
+    ['white space before the issuer', ` ${ISSUER}`],
+    ['white space behind the issuer', `${ISSUER} `],
+    ['a line feed behind the issuer', `${ISSUER}\n`],
+    ['NUL behind the issuer', `${ISSUER}\0`],
+    ['the issuer and another in a list', `${ISSUER},https://other.test`],
+  ]
+  const two = { issuer: [ISSUER, 'https://second.test'] }
+  return [
+    ...others.map(([name, iss]): Row => ({
+      name: `an issuer claim with ${name}`,
+      source: issuerSource(iss),
+      verdict: 'issuer',
+      token: token({ claims: { iss } }),
+    })),
+    {
+      name: 'two accepted issuers joined by a comma',
+      source: 'RFC 8725 section 3.8',
+      verdict: 'issuer',
+      options: two,
+      token: token({ claims: { iss: two.issuer.join(',') } }),
+    },
+    {
+      name: 'an issuer that only normalization makes equal',
+      source: 'RFC 7519 section 2',
+      verdict: 'issuer',
+      options: { issuer: 'https://caf\u00E9.test' },
+      token: token({ claims: { iss: 'https://cafe\u0301.test' } }),
+    },
+    {
+      name: 'the second of two accepted issuers',
+      source: 'RFC 8725 section 3.8',
+      verdict: 'accepted',
+      options: two,
+      token: token({ claims: { iss: 'https://second.test' } }),
+    },
+    {
+      name: 'an issuer that is no URL, as configured',
+      source: 'RFC 7519 section 4.1.1',
+      verdict: 'accepted',
+      options: { issuer: 'our own \u{1F511}' },
+      token: token({ claims: { iss: 'our own \u{1F511}' } }),
+    },
+    ...[undefined, null, 17, ['https://other.test'], 'https://other.test'].map((iss): Row => ({
+      name: `an issuer claim of ${JSON.stringify(iss) ?? 'no value'} where the API has waived the check`,
+      source: 'RFC 7519 section 4.1.1',
+      verdict: 'accepted',
+      options: { issuer: null },
+      token: token({ claims: { iss } }),
+    })),
+  ]
+}
+
+function issuerSource(iss: unknown): string {
+  if (Array.isArray(iss)) return 'RFC 7519 section 4.1.1; CVE-2025-30144'
+  return typeof iss === 'string' && iss !== '' && ISSUER.includes(iss)
+    ? 'RFC 7519 section 2; CVE-2024-53861'
+    : 'RFC 7519 section 2; RFC 8725 section 3.8'
+}
+
+function audiences({ token }: Forge): readonly Row[] {
+  const others: readonly (readonly [string, unknown])[] = [
+    ['nothing', undefined],
+    ['null', null],
+    ['true', true],
+    ['zero', 0],
+    ['an object', { 0: AUDIENCE, length: 1 }],
+    ['an object named like the API', { [AUDIENCE]: true }],
+    ['an empty text', ''],
+    ['an empty array', []],
+    ['another API', 'other'],
+    ['other APIs', ['other', 'another']],
+    ['the beginning of our name', AUDIENCE.slice(0, -1)],
+    ['our name and more', `${AUDIENCE}s`],
+    ['our name in capitals', AUDIENCE.toUpperCase()],
+    ['our name with a Cyrillic letter', AUDIENCE.replace('a', '\u0430')],
+    ['white space before our name', ` ${AUDIENCE}`],
+    ['white space behind our name', `${AUDIENCE} `],
+    ['NUL behind our name', `${AUDIENCE}\0`],
+    ['our name and another, by a space', `${AUDIENCE} other`],
+    ['our name and another, by a comma', `${AUDIENCE},other`],
+    ['an array as text', JSON.stringify([AUDIENCE])],
+    ['our name one array further in', [[AUDIENCE]]],
+    ['our name beside null', [AUDIENCE, null]],
+    ['our name beside a number', [17, AUDIENCE]],
+    ['our name beside an object', [AUDIENCE, {}]],
+    ['our name beside an array', [[], AUDIENCE]],
+    ['a star', '*'],
+    ['a pattern', '/.*/'],
+  ]
+  const good: readonly (readonly [string, unknown])[] = [
+    ['our name alone in an array', [AUDIENCE]],
+    ['our name first of many', [AUDIENCE, 'other']],
+    ['our name last of many', [...Array.from({ length: 500 }, (_, at) => `api${at}`), AUDIENCE]],
+    ['our name twice', [AUDIENCE, AUDIENCE]],
+    ['our name beside an empty one', ['', AUDIENCE]],
+  ]
+  return [
+    ...others.map(([name, aud]): Row => ({
+      name: `an audience claim with ${name}`,
+      source: Array.isArray(aud)
+        ? 'RFC 7519 section 4.1.3; CVE-2020-26160'
+        : 'RFC 7519 section 4.1.3; RFC 8725 section 3.9',
+      verdict: 'audience',
+      token: token({ claims: { aud } }),
+    })),
+    {
+      name: 'a name that every object inherits for an audience',
+      source: 'RFC 7519 section 4.1.3',
+      verdict: 'audience',
+      token: token({ claims: { aud: 'toString' } }),
+    },
+    ...good.map(([name, aud]): Row => ({
+      name: `an audience claim with ${name}`,
+      source: 'RFC 7519 section 4.1.3',
+      verdict: 'accepted',
+      token: token({ claims: { aud } }),
+    })),
+    {
+      name: 'an audience that the API has as its second name',
+      source: 'RFC 7519 section 4.1.3',
+      verdict: 'accepted',
+      options: { audience: ['https://api.test/', AUDIENCE] },
+      token: token(),
+    },
+    {
+      name: 'a resource for an audience, with its slash',
+      source: 'RFC 9068 section 3',
+      verdict: 'accepted',
+      options: { audience: 'https://api.test/v1/' },
+      token: token({ claims: { aud: 'https://api.test/v1/' } }),
+    },
+    {
+      name: 'a resource for an audience, without its slash',
+      source: 'RFC 7519 section 2',
+      verdict: 'audience',
+      options: { audience: 'https://api.test/v1/' },
+      token: token({ claims: { aud: 'https://api.test/v1' } }),
+    },
+    ...[undefined, null, [], { a: 1 }, 'other'].map((aud): Row => ({
+      name: `an audience claim of ${JSON.stringify(aud) ?? 'no value'} where the API has waived the check`,
+      source: 'RFC 7519 section 4.1.3',
+      verdict: 'accepted',
+      options: { audience: null },
+      token: token({ claims: { aud } }),
+    })),
+  ]
+}
+
+function presence({ token }: Forge): readonly Row[] {
+  const missing: readonly (readonly [string, readonly string[], Members])[] = [
+    ['a claim that is not there', ['scope'], {}],
+    ['the second of two claims', ['sub', 'scope'], {}],
+    ['a claim in other letters', ['Sub'], {}],
+    ['a claim that is one level down', ['scope'], { resource: { scope: 'read' } }],
+    ['a claim whose name is a path', ['resource.scope'], { resource: { scope: 'read' } }],
+    ['a claim that every object inherits', ['toString'], {}],
+    ['the claim constructor', ['constructor'], {}],
+    ['the claim __proto__', ['__proto__'], {}],
+    ['a claim that is a header parameter', ['kid'], {}],
+  ]
+  return [
+    ...missing.map(([name, requiredClaims, members]): Row => ({
+      name: `a token without ${name}, which is required`,
+      source: 'RFC 7519 section 4; RFC 9068 section 2.2',
+      verdict: 'missing_claim',
+      options: { requiredClaims },
+      token: token({ claims: members }),
+    })),
+    {
+      name: 'an empty claims set',
+      source: 'RFC 9068 section 2.2',
+      verdict: 'missing_claim',
+      token: token({ payloadText: '{}' }),
+    },
+    {
+      name: 'an empty claims set where nothing is required',
+      source: 'RFC 7519 section 4',
+      verdict: 'accepted',
+      options: { requireExpiry: false, issuer: null, audience: null },
+      token: token({ payloadText: '{}' }),
+    },
+    ...[null, false, 0, '', [], {}].map((sub): Row => ({
+      name: `a required claim with the value ${JSON.stringify(sub)}, which is not absent`,
+      source: 'RFC 7519 section 4',
+      verdict: 'accepted',
+      options: { requiredClaims: ['sub'] },
+      token: token({ claims: { sub } }),
+    })),
+    {
+      name: 'a required claim that objects inherit, and this one has',
+      source: 'RFC 7519 section 4',
+      verdict: 'accepted',
+      options: { requiredClaims: ['toString'] },
+      token: token({ claims: { toString: 1 } }),
+    },
+  ]
+}
+
+function unusual({ token }: Forge): readonly Row[] {
+  const members: readonly (readonly [string, string, Members])[] = [
+    [
+      'a subject of every kind of character',
+      'RFC 7519 section 4.1.2',
+      { sub: '\u0000\u001F"\\\u2028\u{1F511}' },
+    ],
+    ['a subject that is a script', 'RFC 7519 section 4.1.2', { sub: '<script>alert(1)</script>' }],
+    ['a jti that is a number', 'RFC 7519 section 4.1.7', { jti: 17 }],
+    [
+      'claims that are named like header parameters',
+      'RFC 7519 section 4',
+      { alg: 'none', kid: 'x', crit: ['x'], b64: false },
+    ],
+    [
+      'a confirmation key of its bearer, which proves nothing here',
+      'RFC 7800 section 3',
+      { cnf: { jwk: { kty: 'oct', k: 'AAAA' } } },
+    ],
+    [
+      'claims of nearly every type',
+      'RFC 7519 section 4',
+      { a: null, b: [], c: {}, d: '', e: 0, f: false },
+    ],
+    [
+      'a thousand claims',
+      'RFC 7519 section 4',
+      Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`c${at}`, at])),
+    ],
+  ]
+  return members.map(([name, source, extra]) => ({
+    name: `a token with ${name}`,
+    source,
+    verdict: 'accepted',
+    token: token({ claims: extra }),
+  }))
+}

@@ -1,0 +1,179 @@
+import { isDeepStrictEqual } from 'node:util'
+
+import {
+  type Algorithm,
+  AuthError,
+  createVerifier,
+  localKeys,
+  type Verifier,
+  type VerifierOptions,
+} from '@portcullis/core'
+import { manualClock } from '@portcullis/testing'
+import {
+  createLocalJWKSet,
+  errors,
+  type JWK,
+  type JSONWebKeySet,
+  jwtVerify,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+} from 'jose'
+
+/** What both are told alike. Times are seconds. */
+export interface Rules {
+  readonly now: number
+  readonly algorithms: readonly Algorithm[]
+  readonly issuer: string | readonly string[] | null
+  readonly audience: string | readonly string[] | null
+  readonly requiredClaims: readonly string[] | undefined
+  readonly type: string | undefined
+  readonly maxTokenAge: number | undefined
+  /** Whether Portcullis remembers tokens, which no verdict may show. */
+  readonly remember: boolean
+}
+
+/** What there is to judge. The document is what `JSON.parse` makes of one. */
+export interface Case {
+  readonly rules: Rules
+  readonly document: unknown
+  readonly token: string
+}
+
+/** `because` is the reason of a refusal, or what jose calls it. */
+export type Verdict =
+  | { readonly because: 'accepted'; readonly claims: unknown; readonly header: unknown }
+  | { readonly because: string }
+
+export const CLOCK_TOLERANCE = 5
+
+type Judge = (token: string) => Promise<Verdict>
+
+export const judgeByPortcullis = judgeBy(portcullis)
+export const judgeByJose = judgeBy(jose)
+
+export function isSameVerdict(one: Verdict, other: Verdict): boolean {
+  return (
+    isAccepted(one) === isAccepted(other) && (!isAccepted(one) || isDeepStrictEqual(one, other))
+  )
+}
+
+export function isAccepted({ because }: Verdict): boolean {
+  return because === 'accepted'
+}
+
+/** Keys are imported once for all tokens that are judged by the same document and rules. */
+function judgeBy(create: (document: unknown, rules: Rules) => Judge) {
+  const judges = new WeakMap<object, WeakMap<Rules, Judge>>()
+  return async ({ rules, document, token }: Case): Promise<Verdict> => {
+    const owner = typeof document === 'object' && document !== null ? document : {}
+    const ofDocument = judges.get(owner) ?? new WeakMap<Rules, Judge>()
+    judges.set(owner, ofDocument)
+    const judge = ofDocument.get(rules) ?? create(document, rules)
+    ofDocument.set(rules, judge)
+    return await judge(token)
+  }
+}
+
+function portcullis(document: unknown, rules: Rules): Judge {
+  const verifier = verifierOf(document, rules)
+  return async (token) =>
+    verifier === undefined ? { because: 'no_key' } : await verdictOf(verifier, token)
+}
+
+/** @throws whatever is no refusal: a hostile token may cause nothing else. */
+export async function verdictOf(verifier: Verifier, token: string): Promise<Verdict> {
+  try {
+    const { claims, header } = await verifier.verify(token)
+    return { because: 'accepted', claims, header }
+  } catch (error) {
+    if (error instanceof AuthError && error.reason !== undefined) return { because: error.reason }
+    throw error
+  }
+}
+
+/** `undefined` if there is no usable key, which Portcullis says at start-up. */
+function verifierOf(document: unknown, { now, remember, ...rules }: Rules): Verifier | undefined {
+  try {
+    const keys = localKeys(document as JWK /* or anything else, as a document may be */)
+    const options: VerifierOptions = {
+      ...rules,
+      keys,
+      clockTolerance: CLOCK_TOLERANCE,
+      clock: manualClock(now),
+      ...(remember ? {} : { remember: false }),
+    }
+    return createVerifier(Object.freeze(options))
+  } catch (error) {
+    if (error instanceof TypeError && error.message.startsWith('localKeys: ')) return undefined
+    throw error
+  }
+}
+
+function jose(document: unknown, rules: Rules): Judge {
+  const options = joseOptions(rules)
+  const verify = joseVerifierOf(document, options)
+  return async (token) => {
+    try {
+      const { payload, protectedHeader } = await verify(token)
+      return { because: 'accepted', claims: payload, header: protectedHeader }
+    } catch (error) {
+      return { because: error instanceof errors.JOSEError ? error.code : 'not a JOSE error' }
+    }
+  }
+}
+
+function joseVerifierOf(
+  document: unknown,
+  options: JWTVerifyOptions,
+): (token: string) => Promise<JWTVerifyResult> {
+  // A copy, because jose freezes the key that it is given.
+  const copy = structuredClone(document)
+  if (!hasKeys(copy)) {
+    return async (token) => await jwtVerify(token, copy as JWK /* if it is one */, options)
+  }
+  let findKey: JWTVerifyGetKey | undefined
+  return async (token) => {
+    findKey ??= createLocalJWKSet(copy) // which throws for some documents
+    return await verifyWithSet(token, findKey, options)
+  }
+}
+
+function joseOptions(rules: Rules): JWTVerifyOptions {
+  return {
+    algorithms: [...rules.algorithms],
+    ...(rules.issuer === null ? {} : { issuer: [rules.issuer].flat() }),
+    ...(rules.audience === null ? {} : { audience: [rules.audience].flat() }),
+    ...(rules.type === undefined ? {} : { typ: rules.type }),
+    ...(rules.maxTokenAge === undefined ? {} : { maxTokenAge: rules.maxTokenAge }),
+    requiredClaims: ['exp', ...(rules.requiredClaims ?? [])],
+    clockTolerance: CLOCK_TOLERANCE,
+    currentDate: new Date(rules.now * 1000),
+  }
+}
+
+function hasKeys(document: unknown): document is JSONWebKeySet {
+  return Array.isArray(Reflect.get(Object(document), 'keys'))
+}
+
+/** Tries every key that jose finds fit, as its documentation shows. */
+async function verifyWithSet(
+  token: string,
+  findKey: JWTVerifyGetKey,
+  options: JWTVerifyOptions,
+): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(token, findKey, options)
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
+    let refusal: unknown = error
+    for await (const key of error) {
+      try {
+        return await jwtVerify(token, key, options)
+      } catch (each) {
+        refusal = each
+      }
+    }
+    throw refusal
+  }
+}

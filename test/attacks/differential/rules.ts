@@ -1,0 +1,28 @@
+import type { Rules } from './judges.ts'
+import { NOW } from './signers.ts'
+
+export const ISSUER = 'https://issuer.example'
+export const AUDIENCE = 'https://api.example'
+export const TYPE = 'at+jwt'
+const MAX_TOKEN_AGE = 300
+
+export const strict: Rules = {
+  now: NOW,
+  algorithms: ['RS512', 'RS256', 'PS512', 'ES256', 'ES512', 'EdDSA'],
+  issuer: ISSUER,
+  audience: [AUDIENCE, 'second audience'],
+  requiredClaims: undefined,
+  type: undefined,
+  maxTokenAge: undefined,
+  remember: true,
+}
+
+export const lax: Rules = { ...strict, issuer: null, audience: null, remember: false }
+export const typed: Rules = {
+  ...strict,
+  requiredClaims: ['sub'],
+  type: TYPE,
+  maxTokenAge: MAX_TOKEN_AGE,
+}
+export const narrow: Rules = { ...strict, algorithms: ['RS512'] }
+export const betweenSeconds: Rules = { ...strict, now: NOW + 0.5, remember: false }
