@@ -11,7 +11,6 @@ app.get('/health', (_request, response) => {
   response.json({ status: 'ok', token: tokens.describe() })
 })
 
-// oxlint-disable-next-line oxc/no-async-endpoint-handlers -- Express 5 handles a rejection
 app.post('/orders', express.json(), async (request, response) => {
   const answer = await tokens.fetch(`${API_URL}/v1/clientLocations`, {
     method: 'POST',

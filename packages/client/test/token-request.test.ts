@@ -334,7 +334,7 @@ describe('a further attempt', () => {
     const { request, service, clock } = setUp({}, { isAwaited: () => isAwaited, onRequest })
     service.answer = () => new Response(null, { status: 500 })
     const failure = failureOf(request())
-    await clock.advance(1)
+    await clock.advance(0.9)
     isAwaited = false
     await clock.advance(1)
     expect(await failure).toMatchObject({ status: 500 })
