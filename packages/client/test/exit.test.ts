@@ -15,9 +15,11 @@ test.concurrent.each([
 ])(
   'a process ends by itself after %s',
   async (scene, printed) => {
-    const { stdout } = await promisify(execFile)(process.execPath, [program, scene], {
-      timeout: 15_000,
-    })
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--conditions=@portcullis/source', program, scene],
+      { timeout: 15_000 },
+    )
     expect(stdout).toMatch(printed)
   },
   20_000,
