@@ -1,5 +1,3 @@
-import { constants } from 'node:crypto'
-
 import { AuthError } from './errors.ts'
 import { isTextList } from './options.ts'
 
@@ -23,8 +21,7 @@ export type AlgorithmRule = RsaRule | EllipticRule
 interface RsaRule {
   readonly kty: 'RSA'
   readonly hash: string
-  readonly padding: number
-  /** Octets of salt: as many as the hash has (RFC 7518 section 3.5). */
+  /** Of PSS: octets of salt, as many as the hash has (RFC 7518 section 3.5). Without: PKCS #1 v1.5. */
   readonly saltLength?: number
 }
 
@@ -37,17 +34,14 @@ export interface EllipticRule {
   readonly signatureLength: number
 }
 
-const PKCS1 = constants.RSA_PKCS1_PADDING
-const PSS = constants.RSA_PKCS1_PSS_PADDING
-
 /** The table. Whether a header, a key or a signature fits is decided by its one entry, never by what a token says. */
 export const ALGORITHMS: ReadonlyMap<Algorithm, AlgorithmRule> = new Map<Algorithm, AlgorithmRule>([
-  ['RS256', { kty: 'RSA', hash: 'sha256', padding: PKCS1 }],
-  ['RS384', { kty: 'RSA', hash: 'sha384', padding: PKCS1 }],
-  ['RS512', { kty: 'RSA', hash: 'sha512', padding: PKCS1 }],
-  ['PS256', { kty: 'RSA', hash: 'sha256', padding: PSS, saltLength: 32 }],
-  ['PS384', { kty: 'RSA', hash: 'sha384', padding: PSS, saltLength: 48 }],
-  ['PS512', { kty: 'RSA', hash: 'sha512', padding: PSS, saltLength: 64 }],
+  ['RS256', { kty: 'RSA', hash: 'sha256' }],
+  ['RS384', { kty: 'RSA', hash: 'sha384' }],
+  ['RS512', { kty: 'RSA', hash: 'sha512' }],
+  ['PS256', { kty: 'RSA', hash: 'sha256', saltLength: 32 }],
+  ['PS384', { kty: 'RSA', hash: 'sha384', saltLength: 48 }],
+  ['PS512', { kty: 'RSA', hash: 'sha512', saltLength: 64 }],
   ['ES256', elliptic('EC', 'P-256', 'sha256', 32)],
   ['ES384', elliptic('EC', 'P-384', 'sha384', 48)],
   ['ES512', elliptic('EC', 'P-521', 'sha512', 66)],

@@ -166,7 +166,7 @@ export class AuthError extends Error {
     // A refusal is an answer, not a fault: a stack would cost more than the signature, Koa would print it and Express show it.
     const limit = Error.stackTraceLimit
     Reflect.set(Error, 'stackTraceLimit', 0)
-    super(message, 'cause' in options ? { cause: options.cause } : {})
+    super(message, 'cause' in options ? { cause: options.cause } : undefined)
     Reflect.set(Error, 'stackTraceLimit', limit)
     this.code = code
     this.reason = reason

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-import { decodeBase64url, isBase64url } from './base64url.ts'
+import { decodeBase64url } from './base64url.ts'
 import { AuthError } from './errors.ts'
 import { type JsonObject, member, parseJsonObject } from './json.ts'
 
@@ -10,10 +10,10 @@ interface ParsedHeader extends JsonObject {
   readonly typ?: string
 }
 
-/** A token whose form is right and of which nothing is proven: hence no claims, only their encoded form. */
+/** A token whose form is right and of which nothing is proven: hence no claims, only the octets that may hold them. */
 export interface ParsedToken {
   readonly header: ParsedHeader
-  readonly encodedPayload: string
+  readonly payload: Buffer
   /** The octets that the signature covers. */
   readonly signingInput: Buffer
   readonly signature: Buffer
@@ -49,22 +49,17 @@ export function parseToken(
   // Without a first dot there is no second.
   if (second === -1) throw malformed()
   const encodedHeader = token.slice(0, first)
-  const encodedPayload = token.slice(first + 1, second)
-  // A third dot, as in a JWE, is outside the alphabet; so is an empty segment, as in an unsecured JWS.
-  const encodedSignature = token.slice(second + 1)
-  if (!isBase64url(encodedPayload) || !isBase64url(encodedSignature)) throw malformed()
+  const payload = decodeBase64url(token.slice(first + 1, second))
+  // A third dot, as in a JWE, is outside the alphabet, and an empty segment, as in an unsecured JWS, is no octets.
+  const signature = decodeBase64url(token.slice(second + 1))
+  if (payload === undefined || signature === undefined) throw malformed()
   const header = headers.get(encodedHeader) ?? parseHeader(encodedHeader, headers)
-  return {
-    header,
-    encodedPayload,
-    signingInput: Buffer.from(token.slice(0, second)),
-    signature: decodeBase64url(encodedSignature),
-  }
+  return { header, payload, signingInput: Buffer.from(token.slice(0, second)), signature }
 }
 
 function parseHeader(encodedHeader: string, headers: HeaderCache): ParsedHeader {
-  if (!isBase64url(encodedHeader)) throw malformed()
-  const header = parseJsonObject(decodeBase64url(encodedHeader))
+  const octets = decodeBase64url(encodedHeader)
+  const header = octets && parseJsonObject(octets)
   if (header === undefined) throw malformed()
   // No extension is understood, so naming one makes the token invalid; a payload that is not base64url does so unnamed.
   if (Object.hasOwn(header, 'crit') || member(header, 'b64') === false) {

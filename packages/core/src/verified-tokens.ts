@@ -19,8 +19,11 @@ export interface VerifiedTokens {
   forget(token: string): void
 }
 
-/** Characters from the end of a token that tell it from others; the whole of it is compared all the same. */
-const TAIL = 24
+/**
+ * Characters from the end of a token that tell it from others; the whole of it is compared all the same. So few that V8
+ * copies them: a longer slice would point into its token, and keep that alive.
+ */
+const TAIL = 12
 /** Characters. Claims take up more than that, in proportion. */
 const MEAN_TOKEN_SIZE = 2048
 

@@ -187,7 +187,7 @@ export function createVerifier(
     const key = await prove(token, parsed, algorithm, signal)
     checkType(textOf(parsed, 'typ'), type)
     const auth: Auth = Object.freeze({
-      claims: checkClaims(parsed.encodedPayload, rules, clock.now()),
+      claims: checkClaims(parsed.payload, rules, clock.now()),
       header: parsed.header as Header /* `checkAlgorithm` has found its `alg` */,
       token,
     })
@@ -226,8 +226,7 @@ export function createVerifier(
       if (isSigned === true || (isSigned !== false && (await isSigned))) return key
     }
     const couldBe = () =>
-      isOfType(textOf(parsed, 'typ'), type) &&
-      couldBeAccepted(parsed.encodedPayload, rules, clock.now())
+      isOfType(textOf(parsed, 'typ'), type) && couldBeAccepted(parsed.payload, rules, clock.now())
     const findProof = (newer: KeyRing) =>
       candidates(newer).find((key) => isSignedBy(key, algorithm, parsed))
     const suspicion = { token, ring, couldBeAccepted: couldBe, findProof }

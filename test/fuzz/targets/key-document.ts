@@ -1,3 +1,5 @@
+import { KeyObject } from 'node:crypto'
+
 import fc from 'fast-check'
 import { calculateJwkThumbprint } from 'jose'
 
@@ -45,7 +47,7 @@ async function expectUsable({ thumbprint, kid, prepared }: VerificationKey): Pro
   hold(prepared.size > 0, 'a key is good for something')
   hold(kid === undefined || typeof kid === 'string', 'kid is a text')
   for (const [algorithm, { input, signatureLength }] of prepared) {
-    const { key } = input
+    const key = input instanceof KeyObject ? input : input.key
     hold(key.type === 'public', 'a private key is never one of ours')
     const exported = key.export({ format: 'jwk' })
     hold(

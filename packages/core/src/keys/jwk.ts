@@ -1,7 +1,13 @@
-import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
+import {
+  constants,
+  createHash,
+  createPublicKey,
+  type JsonWebKey,
+  type KeyObject,
+} from 'node:crypto'
 
 import { type Algorithm, type AlgorithmRule, ALGORITHMS, type EllipticRule } from '../algorithms.ts'
-import { decodeBase64url, isBase64url } from '../base64url.ts'
+import { decodeBase64url } from '../base64url.ts'
 import { isJsonObject, type JsonObject, member } from '../json.ts'
 import type { PreparedKey, VerificationKey } from './key-source.ts'
 
@@ -66,7 +72,7 @@ function prepareEntry(
 ): VerificationKey | undefined {
   const key = importKey(publicJwk)
   if (key === undefined) return undefined
-  const modulusOctets = publicJwk.kty === 'RSA' ? decodeBase64url(publicJwk.n).length : 0
+  const modulusOctets = publicJwk.kty === 'RSA' ? Math.floor((publicJwk.n.length * 3) / 4) : 0
   return {
     thumbprint: thumbprintOf(publicJwk),
     kid: typeof kid === 'string' ? kid : undefined,
@@ -110,12 +116,16 @@ function readRsa(jwk: JsonObject): PublicJwk | undefined {
   return { e: e.toString('base64url'), kty: 'RSA', n: n.toString('base64url') }
 }
 
-function readElliptic(jwk: JsonObject, rule: EllipticRule): PublicJwk | undefined {
-  const x = readCoordinate(member(jwk, 'x'), rule.coordinateLength)
-  if (x === undefined) return undefined
-  if (rule.kty === 'OKP') return isSafeEdwards(x) ? { crv: rule.crv, kty: 'OKP', x } : undefined
-  const y = readCoordinate(member(jwk, 'y'), rule.coordinateLength)
-  return y === undefined ? undefined : { crv: rule.crv, kty: 'EC', x, y }
+function readElliptic(
+  jwk: JsonObject,
+  { kty, crv, coordinateLength }: EllipticRule,
+): PublicJwk | undefined {
+  const octets = readCoordinate(member(jwk, 'x'), coordinateLength)
+  if (octets === undefined) return undefined
+  const x = octets.toString('base64url')
+  if (kty === 'OKP') return isSafeEdwards(octets) ? { crv, kty, x } : undefined
+  const y = readCoordinate(member(jwk, 'y'), coordinateLength)
+  return y && { crv, kty, x, y: y.toString('base64url') }
 }
 
 /**
@@ -144,8 +154,8 @@ const SMALL_ORDER = new Set([
  *
  * @see RFC 8032 section 5.1.3; RFC 8725 section 3.4
  */
-function isSafeEdwards(x: string): boolean {
-  const y = decodeBase64url(x)
+function isSafeEdwards(x: Buffer): boolean {
+  const y = Buffer.from(x)
   y.writeUInt8(y.readUInt8(31) & 0x7f, 31) // without the sign of the other coordinate
   const isCanonical = y.readUInt8(0) < 0xed || !y.toString('hex').endsWith(`${'ff'.repeat(30)}7f`)
   return isCanonical && !SMALL_ORDER.has(y.toString('hex'))
@@ -158,18 +168,18 @@ function isOdd(integer: Buffer): boolean {
 /** A Base64urlUInt (RFC 7518 section 2), less the sign octet that some encoders put in front. */
 function readInteger(text: unknown, maxOctets: number): Buffer | undefined {
   // Before decoding: how much a key may cost to read is not the document's to say.
-  if (typeof text !== 'string' || text.length > 2 * maxOctets || !isBase64url(text))
-    return undefined
+  if (typeof text !== 'string' || text.length > 2 * maxOctets) return undefined
   const octets = decodeBase64url(text)
+  if (octets === undefined) return undefined
   // Of zeros alone, the last: too small for anything.
   const digits = octets.subarray(octets.findIndex((octet) => octet !== 0))
   return digits.length > maxOctets ? undefined : digits
 }
 
-function readCoordinate(text: unknown, length: number): string | undefined {
-  const isRead =
-    typeof text === 'string' && text.length === Math.ceil((length * 4) / 3) && isBase64url(text)
-  return isRead ? text : undefined
+function readCoordinate(text: unknown, length: number): Buffer | undefined {
+  return typeof text === 'string' && text.length === Math.ceil((length * 4) / 3)
+    ? decodeBase64url(text)
+    : undefined
 }
 
 function importKey(publicJwk: PublicJwk): KeyObject | undefined {
@@ -182,13 +192,10 @@ function importKey(publicJwk: PublicJwk): KeyObject | undefined {
 
 function prepare(key: KeyObject, rule: AlgorithmRule, modulusOctets: number): PreparedKey {
   if (rule.kty === 'RSA') {
-    const { hash, padding, saltLength } = rule
-    return {
-      hash,
-      // Stated, because `crypto.verify` would take a PSS salt of any length.
-      input: saltLength === undefined ? { key, padding } : { key, padding, saltLength },
-      signatureLength: modulusOctets,
-    }
+    const { hash, saltLength } = rule
+    // The length of the salt is stated, because `crypto.verify` would take any.
+    const pss = { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }
+    return { hash, input: saltLength === undefined ? key : pss, signatureLength: modulusOctets }
   }
   return {
     hash: rule.hash,

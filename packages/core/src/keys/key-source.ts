@@ -14,7 +14,7 @@ export interface VerificationKey {
 /** What `crypto.verify` needs, for one key and one algorithm. */
 export interface PreparedKey {
   readonly hash: string | null
-  readonly input: VerifyKeyObjectInput & { readonly key: KeyObject }
+  readonly input: KeyObject | (VerifyKeyObjectInput & { readonly key: KeyObject })
   /** Octets. */
   readonly signatureLength: number
 }
