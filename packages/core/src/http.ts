@@ -33,13 +33,16 @@ export interface GuardOptions<Subject = object> extends PresentationOptions {
 interface Guard {
   readonly verifier: Verifier<unknown>
   readonly auth: Auth<unknown> | undefined
-  /** How it presents its refusals, and to whom it reports what. */
+  /** How it presents its refusals, and to whom it reports them. */
   readonly options: GuardOptions<never>
-  readonly subject: object
   /** The guard that the request passed before this one. */
   readonly outer: Guard | undefined
 }
 
+/**
+ * The guard that a request has passed. Nothing in it may lead back to the request: a minor garbage collection takes that
+ * for a use, and every request would live until the next major one, which halves what a server can do.
+ */
 const guards = new WeakMap<object, Guard>()
 
 /**
@@ -83,7 +86,7 @@ export async function authenticateRequest<Subject extends object>(
   try {
     const token = findToken(request, options)
     const auth = token === undefined ? undefined : await verifier.verify(token)
-    guards.set(request, { verifier, auth, options, subject, outer: guards.get(request) })
+    guards.set(request, { verifier, auth, options, outer: guards.get(request) })
     return auth
   } catch (error) {
     throw refused(error, subject, options)
@@ -93,14 +96,16 @@ export async function authenticateRequest<Subject extends object>(
 /**
  * Checks what a route requires of a request that {@link authenticateRequest} has let through.
  *
+ * @param subject As it was given there.
  * @throws AuthError `insufficient_scope`, or `missing_token` for an anonymous request.
  * @throws TypeError if no guard has seen the request.
  */
 export async function authorizeRequest(
   request: object,
   requirements: readonly Requirement[],
+  subject: object,
 ): Promise<void> {
-  const { auth, options, subject } = guardOf(request)
+  const { auth, options } = guardOf(request)
   try {
     if (auth === undefined) throw new AuthError('missing_token', 'missing_header')
     // A schema may have made something else of the claims: requirements look at own members, whatever their types.

@@ -14,7 +14,7 @@ import {
   type GuardOptions,
   refusal,
 } from '../src/http.ts'
-import { check, claim, scope } from '../src/requirement.ts'
+import { check, claim, type Requirement, scope } from '../src/requirement.ts'
 import type { Verifier } from '../src/verifier.ts'
 
 const auth: Auth = {
@@ -67,6 +67,13 @@ function reports() {
   const told: { error: AuthError; request: unknown }[] = []
   const onRefusal = (error: AuthError, seen: unknown) => told.push({ error, request: seen })
   return { told, onRefusal }
+}
+
+async function authorize(
+  seen: RequestHeaders,
+  requirements: readonly Requirement[],
+): Promise<void> {
+  await authorizeRequest(seen, requirements, seen)
 }
 
 async function guarded(options: GuardOptions = {}): Promise<RequestHeaders> {
@@ -196,7 +203,7 @@ describe('authenticateRequest', () => {
     await expect(authenticate(verifierOf(answer), seen)).rejects.toThrow(Error)
     expect(() => getAuth(seen)).toThrow(TypeError)
     expect(() => findAuth(seen)).toThrow(TypeError)
-    await expect(authorizeRequest(seen, [])).rejects.toThrow(TypeError)
+    await expect(authorize(seen, [])).rejects.toThrow(TypeError)
   })
 
   test('while the verifier is at work the request counts as unguarded', async () => {
@@ -389,7 +396,7 @@ describe('onRefusal', () => {
         throw fault
       },
     })
-    expect(await refusedBy(authorizeRequest(seen, [scope('write')]))).toMatchObject({
+    expect(await refusedBy(authorize(seen, [scope('write')]))).toMatchObject({
       code: 'insufficient_scope',
       status: 403,
     })
@@ -408,9 +415,7 @@ describe('authorizeRequest', () => {
   test('what the token permits is let through', async () => {
     const { told, onRefusal } = reports()
     const requirements = [scope('read'), claim('sub', 'ada'), check(({ token }) => token !== '')]
-    await expect(
-      authorizeRequest(await guarded({ onRefusal }), requirements),
-    ).resolves.toBeUndefined()
+    await expect(authorize(await guarded({ onRefusal }), requirements)).resolves.toBeUndefined()
     expect(told).toEqual([])
   })
 
@@ -440,7 +445,7 @@ describe('authorizeRequest', () => {
         'error_description="The access token does not permit this request"',
     },
   ])('$name that is not met: 403', async ({ requirement, reason, challenge }) => {
-    const error = await refusedBy(authorizeRequest(await guarded(), [requirement]))
+    const error = await refusedBy(authorize(await guarded(), [requirement]))
     expect(error).toMatchObject({ code: 'insufficient_scope', reason, status: 403 })
     expect(error.headers).toEqual({ 'WWW-Authenticate': challenge, 'Cache-Control': 'no-store' })
     expect(error.cause).toBe(requirement)
@@ -454,7 +459,7 @@ describe('authorizeRequest', () => {
         return answer
       })
     const requirements = [named('one', true), named('two', false), named('three', false)]
-    const error = await refusedBy(authorizeRequest(await guarded(), requirements))
+    const error = await refusedBy(authorize(await guarded(), requirements))
     expect(error.cause).toBe(requirements[1])
     expect(asked).toEqual(['one', 'two'])
   })
@@ -462,7 +467,7 @@ describe('authorizeRequest', () => {
   test('a refusal is presented and reported as the guard does', async () => {
     const { told, onRefusal } = reports()
     const seen = await guarded({ realm: 'mine', respond: 'problem', onRefusal })
-    const error = await refusedBy(authorizeRequest(seen, [scope('write')]))
+    const error = await refusedBy(authorize(seen, [scope('write')]))
     expect(error.headers['WWW-Authenticate']).toMatch(/^Bearer realm="mine", .*, scope="write"$/)
     expect(error.headers['Content-Type']).toBe('application/problem+json')
     expect(JSON.parse(refusal(error)?.body ?? '')).toMatchObject({ status: 403, reason: 'scope' })
@@ -474,7 +479,7 @@ describe('authorizeRequest', () => {
   test('anonymous and a requirement: 401 missing_token, once', async () => {
     const { told, onRefusal } = reports()
     const seen = await anonymous({ realm: 'mine', onRefusal })
-    const error = await refusedBy(authorizeRequest(seen, [scope('read')]))
+    const error = await refusedBy(authorize(seen, [scope('read')]))
     expect(error).toMatchObject({ code: 'missing_token', reason: 'missing_header', status: 401 })
     expect(error.headers).toEqual({
       'WWW-Authenticate': 'Bearer realm="mine"',
@@ -484,17 +489,17 @@ describe('authorizeRequest', () => {
   })
 
   test('anonymous and an empty list of requirements: 401 all the same', async () => {
-    expect(await refusedBy(authorizeRequest(await anonymous(), []))).toMatchObject({
+    expect(await refusedBy(authorize(await anonymous(), []))).toMatchObject({
       code: 'missing_token',
     })
   })
 
   test('a token and an empty list of requirements: let through', async () => {
-    await expect(authorizeRequest(await guarded(), [])).resolves.toBeUndefined()
+    await expect(authorize(await guarded(), [])).resolves.toBeUndefined()
   })
 
   test('without a guard: TypeError, a mistake of the programmer', async () => {
-    await expect(authorizeRequest(bearer(), [scope('read')])).rejects.toThrow(
+    await expect(authorize(bearer(), [scope('read')])).rejects.toThrow(
       new TypeError('no guard has seen the request: authenticate(verifier) must come before'),
     )
   })
@@ -503,7 +508,7 @@ describe('authorizeRequest', () => {
     const { told, onRefusal } = reports()
     const fault = new RangeError('the database is down')
     const requirement = check(async () => await Promise.reject(fault))
-    const attempt = authorizeRequest(await guarded({ onRefusal }), [requirement])
+    const attempt = authorize(await guarded({ onRefusal }), [requirement])
     await expect(attempt).rejects.toBe(fault)
     expect(told).toEqual([])
   })
@@ -513,7 +518,7 @@ describe('authorizeRequest', () => {
       throw new AuthError('insufficient_scope', 'check')
     })
     const seen = await guarded({ realm: 'mine' })
-    const error = await refusedBy(authorizeRequest(seen, [requirement]))
+    const error = await refusedBy(authorize(seen, [requirement]))
     expect(error.headers['WWW-Authenticate']).toContain('realm="mine"')
   })
 })
@@ -544,8 +549,8 @@ describe('two guards', () => {
     const seen = bearer()
     await authenticate(verifierOf(), seen, { realm: 'outer', ...outer })
     await authenticate(verifierOf(other), seen, { realm: 'inner', ...inner })
-    await authorizeRequest(seen, [claim('sub', 'bob')])
-    const error = await refusedBy(authorizeRequest(seen, [claim('sub', 'ada')]))
+    await authorize(seen, [claim('sub', 'bob')])
+    const error = await refusedBy(authorize(seen, [claim('sub', 'ada')]))
     expect(error.headers['WWW-Authenticate']).toContain('realm="inner"')
     expect(inner.told).toHaveLength(1)
     expect(outer.told).toEqual([])

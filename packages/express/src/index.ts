@@ -51,7 +51,7 @@ export function authenticate(
 export function authorize(...requirements: readonly Requirement[]): Middleware {
   checkRequirementList('authorize', requirements)
   return (request, response, next) => {
-    authorizeRequest(request, requirements).then(
+    authorizeRequest(request, requirements, request).then(
       () => {
         next()
       },

@@ -75,9 +75,12 @@ export function authenticate(
       decorateOnce(scope, property)
       scope.addHook('onRequest', async (request, reply) => {
         if (isOpen(request)) return undefined
-        return await answered(request, reply, async () => {
+        try {
           await authenticateRequest(verifier, request.raw, options, request)
-        })
+          return undefined
+        } catch (error) {
+          return refuse(error, request, reply)
+        }
       })
     },
     { name: '@portcullis/fastify', fastify: '4.x || 5.x' },
@@ -92,9 +95,12 @@ export function authorize(...requirements: readonly Requirement[]): Hook {
   checkRequirementList('authorize', requirements)
   return async (request, reply) => {
     if (isOpen(request)) return undefined
-    return await answered(request, reply, async () => {
-      await authorizeRequest(request.raw, requirements)
-    })
+    try {
+      await authorizeRequest(request.raw, requirements, request)
+      return undefined
+    } catch (error) {
+      return refuse(error, request, reply)
+    }
   }
 }
 
@@ -167,23 +173,14 @@ function isOpen({ is404, routeOptions }: Request): boolean {
 }
 
 /** The challenge goes on the reply and on the error: a user's error handler tends to drop the one. */
-async function answered(
-  request: Request,
-  reply: Reply,
-  act: () => Promise<void>,
-): Promise<unknown> {
-  try {
-    await act()
-    return undefined
-  } catch (error) {
-    const answer = refusal(error)
-    if (answer === undefined) throw error
-    const { status, headers, body, code, reason } = answer
-    request.log[status >= 500 ? 'error' : 'info']({ code, reason }, 'request refused')
-    reply.headers({ ...headers })
-    if (body === undefined) throw error
-    reply.code(status)
-    // As octets: to a text Fastify would add a charset.
-    return reply.send(Buffer.from(body))
-  }
+function refuse(error: unknown, request: Request, reply: Reply): unknown {
+  const answer = refusal(error)
+  if (answer === undefined) throw error
+  const { status, headers, body, code, reason } = answer
+  request.log[status >= 500 ? 'error' : 'info']({ code, reason }, 'request refused')
+  reply.headers({ ...headers })
+  if (body === undefined) throw error
+  reply.code(status)
+  // As octets: to a text Fastify would add a charset.
+  return reply.send(Buffer.from(body))
 }

@@ -49,11 +49,14 @@ export function authenticate(
   const { property = 'auth' } = options
   checkGuardOptions(verifier, options)
   return async (context, next) => {
-    const act = async () => {
+    try {
       const auth = await authenticateRequest(verifier, context.req, options, context)
       Reflect.set(context.state, property, auth)
+    } catch (error) {
+      refuse(error, context)
+      return
     }
-    if (await isLetThrough(context, act)) await next()
+    await next()
   }
 }
 
@@ -61,10 +64,13 @@ export function authenticate(
 export function authorize(...requirements: readonly Requirement[]): Middleware {
   checkRequirementList('authorize', requirements)
   return async (context, next) => {
-    const act = async () => {
-      await authorizeRequest(context.req, requirements)
+    try {
+      await authorizeRequest(context.req, requirements, context)
+    } catch (error) {
+      refuse(error, context)
+      return
     }
-    if (await isLetThrough(context, act)) await next()
+    await next()
   }
 }
 
@@ -116,17 +122,11 @@ export function findAuth(
 }
 
 /** The challenge goes on the context and on the error: Koa's own error handler drops the one, a user's tends to drop the other. */
-async function isLetThrough(context: Context, act: () => Promise<void>): Promise<boolean> {
-  try {
-    await act()
-    return true
-  } catch (error) {
-    const answer = refusal(error)
-    if (answer === undefined) throw error
-    context.set({ ...answer.headers })
-    if (answer.body === undefined) throw error
-    context.status = answer.status
-    context.body = answer.body
-    return false
-  }
+function refuse(error: unknown, context: Context): void {
+  const answer = refusal(error)
+  if (answer === undefined) throw error
+  context.set({ ...answer.headers })
+  if (answer.body === undefined) throw error
+  context.status = answer.status
+  context.body = answer.body
 }
