@@ -44,7 +44,10 @@ export interface TestIssuer {
     readonly algorithms: readonly Algorithm[]
     readonly clock: Clock
   }
-  /** For `createTokenClient`, which needs `origins` of its own. */
+  /**
+   * For `createTokenClient`, which needs `origins` of its own. Its `fetch` answers for the token service alone: what the
+   * client calls besides goes to the platform's.
+   */
   readonly clientOptions: {
     readonly authUrl: string
     readonly loginId: string
@@ -108,7 +111,8 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
   const defaults = { clock, keys, issuer, audience, lifetime }
   const token = async (tokenOptions: TokenOptions = {}) => await signToken(defaults, tokenOptions)
   const backend = { clock, keys, outages, log, token }
-  const { authUrl, keyUrl, fetch } = serviceOf(backend)
+  const service = serviceOf(backend)
+  const { authUrl, keyUrl } = service
 
   const testIssuer: TestIssuer = {
     get publicJwk() {
@@ -116,13 +120,20 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
     },
     lifetime,
     verifierOptions: {
-      keys: keysBehind(keyUrl, fetch, clock),
+      keys: keysBehind(keyUrl, service.fetch, clock),
       issuer: issuer ?? null,
       audience: audience ?? null,
       algorithms: [algorithm],
       clock,
     },
-    clientOptions: { authUrl, loginId: 'demo', password: 'demo', origins: [], fetch, clock },
+    clientOptions: {
+      authUrl,
+      loginId: 'demo',
+      password: 'demo',
+      origins: [],
+      fetch: fetchBeside(service),
+      clock,
+    },
     token,
     bearer: async (tokenOptions) => ({ authorization: `Bearer ${await token(tokenOptions)}` }),
     badTokens: async (base) => await createBadTokens(defaults, await stranger(), base),
@@ -133,6 +144,17 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
   }
   connectBackend(testIssuer, backend)
   return testIssuer
+}
+
+/** Emulates the service, and nothing else. */
+function fetchBeside(service: TokenService): TokenService['fetch'] {
+  const emulated = new URL(service.authUrl).origin
+  return async (input, init) => {
+    const { origin } = new URL(input instanceof Request ? input.url : input)
+    // The platform's is looked up at each call, so that replacing it works.
+    const { fetch } = origin === emulated ? service : globalThis
+    return await fetch(input, init)
+  }
 }
 
 const ALGORITHMS: readonly Algorithm[] = [

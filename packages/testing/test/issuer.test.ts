@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 
 import { manualClock } from '../src/clock.ts'
 import { createTestIssuer, type TestIssuer } from '../src/issuer.ts'
+import { listen } from '../src/listen.ts'
 
 const START = 1_767_225_600
 
@@ -278,5 +279,20 @@ describe('what is wired to an issuer', () => {
       ['token', 'demo'],
       ['keys', undefined],
     ])
+  })
+
+  test.each([
+    { name: 'a text', inputFor: (url: string) => url },
+    { name: 'a URL', inputFor: (url: string) => new URL(url) },
+    { name: 'a Request', inputFor: (url: string) => new Request(url) },
+  ])('a client reaches an API that is not emulated, by $name', async ({ inputFor }) => {
+    const issuer = await createTestIssuer({ algorithm: 'ES256' })
+    await using api = await listen(
+      async ({ headers }) => await Promise.resolve(new Response(headers.get('authorization'))),
+    )
+    await using client = createTokenClient({ ...issuer.clientOptions, origins: [api.url] })
+    const response = await client.fetch(inputFor(`${api.url}/v1/locations`))
+    expect(await response.text()).toBe(`Bearer ${await client.get()}`)
+    expect(issuer.requests().map(({ endpoint }) => endpoint)).toEqual(['token'])
   })
 })
