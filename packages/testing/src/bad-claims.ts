@@ -51,7 +51,7 @@ export async function badClaims({ sign, defaults }: Forge): Promise<readonly Bad
     ['claim', 'not before as string', await claiming({ nbf: String(now) })],
     ['claim', 'issued at as string', await claiming({ iat: String(now) })],
     ...(issuer === undefined ? [] : await badIssuers({ sign, issuer })),
-    ...(audience === undefined ? [] : await badAudiences({ sign })),
+    ...(audience === undefined ? [] : await badAudiences({ sign, audience })),
   ]
 }
 
@@ -60,18 +60,29 @@ async function badIssuers({
   issuer,
 }: Pick<Forge, 'sign'> & { issuer: string }): Promise<readonly BadTokenRow[]> {
   return [
-    ['issuer', 'wrong issuer', await sign({ claims: { iss: 'https://stranger.test' } })],
+    ['issuer', 'wrong issuer', await sign({ claims: { iss: strangerTo(issuer) } })],
     ['issuer', 'issuer that begins alike', await sign({ claims: { iss: `${issuer}.test` } })],
     ['issuer', 'issuer in an array', await sign({ claims: { iss: [issuer] } })],
     ['issuer', 'missing issuer', await sign({ omit: ['iss'] })],
   ]
 }
 
-async function badAudiences({ sign }: Pick<Forge, 'sign'>): Promise<readonly BadTokenRow[]> {
+async function badAudiences({
+  sign,
+  audience,
+}: Pick<Forge, 'sign'> & { audience: string | readonly string[] }): Promise<
+  readonly BadTokenRow[]
+> {
+  const stranger = strangerTo(audience)
   return [
-    ['audience', 'wrong audience', await sign({ claims: { aud: 'stranger' } })],
-    ['audience', 'wrong audiences', await sign({ claims: { aud: ['stranger', 'other'] } })],
+    ['audience', 'wrong audience', await sign({ claims: { aud: stranger } })],
+    ['audience', 'wrong audiences', await sign({ claims: { aud: [stranger, `${stranger}/2`] } })],
     ['audience', 'audience as object', await sign({ claims: { aud: {} } })],
     ['audience', 'missing audience', await sign({ omit: ['aud'] })],
   ]
+}
+
+/** A name that is none of these, whatever they are: it is longer than each. */
+function strangerTo(names: string | readonly string[]): string {
+  return `https://stranger.test/${[names].flat().join('/')}`
 }

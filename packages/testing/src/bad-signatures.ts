@@ -10,8 +10,8 @@ export async function badAlgorithms({
   payload,
   signature,
 }: Forge): Promise<readonly BadTokenRow[]> {
-  const { signing } = defaults.keys
-  const { publicJwk } = signing
+  const { published } = defaults.keys
+  const { publicJwk } = published
   const { alg = '', kid, kty } = publicJwk
   const named = (name: unknown) =>
     `${base64url.encode(JSON.stringify({ alg: name, kid, typ: 'JWT' }))}.${payload}`
@@ -27,7 +27,7 @@ export async function badAlgorithms({
     ['malformed', 'alg none and no signature', `${named('none')}.`],
     ['algorithm', 'no alg', `${named(undefined)}.${signature}`],
     ['algorithm', 'alg in lower case', `${named(alg.toLowerCase())}.${signature}`],
-    ['algorithm', 'HS512 keyed with the public key', await hmac(await signing.publicPem())],
+    ['algorithm', 'HS512 keyed with the public key', await hmac(await published.publicPem())],
     ['algorithm', 'HS512 keyed with the published JWK', await hmac(JSON.stringify(publicJwk))],
     [
       'algorithm',
@@ -40,8 +40,8 @@ export async function badAlgorithms({
 
 export async function badSignatures(forge: Forge): Promise<readonly BadTokenRow[]> {
   const { defaults, sign, stranger, header, payload, signature } = forge
-  const { document, signing } = defaults.keys
-  const { kid } = signing.publicJwk
+  const { document, published } = defaults.keys
+  const { kid } = published.publicJwk
   // In the name of the issuer's key, so that this alone is wrong.
   const ours = kid === undefined ? { omit: ['kid'] } : { header: { kid } }
   const forged = async (members: Readonly<Record<string, unknown>> = {}) =>

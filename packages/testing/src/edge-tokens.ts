@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 
 import type { SigningKey } from './signing-key.ts'
-import { type TableOptions, tableSigner, type TokenDefaults } from './token.ts'
+import { LONG_LIFE, type TableOptions, tableSigner, type TokenDefaults } from './token.ts'
 
 /** An unusual token that must be accepted. */
 export interface EdgeToken {
@@ -30,7 +30,7 @@ export async function createEdgeTokens(
     'expiry within tolerance': { expiresIn: -1 },
     'not before within tolerance': { notBefore: 4 },
     'issued half a minute ahead': { claims: { iat: now + 30 } },
-    'fractional expiry': { claims: { exp: now + 60.5 } },
+    'fractional expiry': { expiresIn: LONG_LIFE + 0.5 },
     'expiry in a thousand years': { expiresIn: 31_557_600_000 },
     'audience as array': { claims: { aud: [audience, 'other'].flat() } },
     'unicode claims': { claims: { name: 'Ада 愛 \u{1F511} \u{0}', ключ: '\u{2028}"\\' } },

@@ -63,14 +63,18 @@ export interface TestIssuer {
   /**
    * Tokens of every kind that a verifier made of `verifierOptions` must refuse, each for its `reason`.
    *
-   * What is refused for `issuer` or `audience` is part of it if the issuer states them. Whether a stranger's `kid` is an
-   * unknown key follows from what is published now: a key that stands alone is tried whatever the `kid`. All can be sent
-   * in a header, but over HTTP Node answers the one that is `too_large` by itself, with 431.
+   * What is refused for `issuer` or `audience` is part of it if the issuer states them. All can be sent in a header, but
+   * over HTTP Node answers the one that is `too_large` by itself, with 431.
+   *
+   * They are made for the key document as it is now, and as if there were no outage: in the middle of a rotation their key
+   * is one that is published, not always the one that signs. Whether a stranger's `kid` is an unknown key follows from the
+   * document as well: a key that stands alone is tried whatever the `kid`. Those that are about time hold from now on for
+   * a while; the others live for a hundred years, so that the clock can be moved.
    */
   badTokens(options?: TableOptions): Promise<readonly BadToken[]>
   /**
-   * Unusual tokens that such a verifier must accept. One of them has expired within the tolerance of 5 s, and stays there
-   * for 4 s of the clock.
+   * Unusual tokens that such a verifier must accept, made for the same document and as long-lived. One of them has expired
+   * within the tolerance of 5 s, and stays there for 4 s of the clock.
    */
   edgeTokens(options?: TableOptions): Promise<readonly EdgeToken[]>
   /**

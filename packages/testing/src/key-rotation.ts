@@ -34,12 +34,16 @@ export type KeyDocument = Readonly<JWK> | { readonly keys: readonly Readonly<JWK
 interface KeyState {
   readonly signing: SigningKey
   readonly document: KeyDocument
+  /** The newest key that the document shows. */
+  readonly published: SigningKey
 }
 
 /** An issuer's key through its rotations. */
 export interface KeyRotation {
   readonly signing: SigningKey
   readonly document: KeyDocument
+  /** The newest key that the document shows, whether it signs already, still, or no more. */
+  readonly published: SigningKey
   /** The document before it last changed, if it has. */
   readonly staleDocument: KeyDocument | undefined
   rotate(options?: RotateOptions): Promise<Rotation>
@@ -47,7 +51,7 @@ export interface KeyRotation {
 
 export async function createKeyRotation(algorithm: Algorithm): Promise<KeyRotation> {
   const first = await createSigningKey(algorithm)
-  let state: KeyState = { signing: first, document: first.publicJwk }
+  let state: KeyState = { signing: first, document: first.publicJwk, published: first }
   let staleDocument: KeyDocument | undefined
 
   function change(next: KeyState): void {
@@ -81,6 +85,9 @@ export async function createKeyRotation(algorithm: Algorithm): Promise<KeyRotati
     get document() {
       return state.document
     },
+    get published() {
+      return state.published
+    },
     get staleDocument() {
       return staleDocument
     },
@@ -90,18 +97,18 @@ export async function createKeyRotation(algorithm: Algorithm): Promise<KeyRotati
 
 /** The states of each form of rotation: after its first half, and after its second. */
 function halves(
-  { signing, document }: KeyState,
+  { signing, document, published }: KeyState,
   next: SigningKey,
 ): Record<NonNullable<RotateOptions['publish']>, readonly [half: KeyState, whole: KeyState]> {
-  const rotated = { signing: next, document: next.publicJwk }
+  const rotated = { signing: next, document: next.publicJwk, published: next }
   const both = { keys: [signing.publicJwk, next.publicJwk] }
   return {
     now: [rotated, rotated],
-    first: [{ signing, document: next.publicJwk }, rotated],
-    later: [{ signing: next, document }, rotated],
+    first: [{ ...rotated, signing }, rotated],
+    later: [{ signing: next, document, published }, rotated],
     both: [
-      { signing: next, document: both },
-      { signing: next, document: { keys: [next.publicJwk] } },
+      { ...rotated, document: both },
+      { ...rotated, document: { keys: [next.publicJwk] } },
     ],
   }
 }

@@ -67,7 +67,10 @@ export async function signToken(
 /** What every token of a table has as well, so that it lacks nothing that a verifier may require of it. */
 export type TableOptions = Pick<TokenOptions, 'claims' | 'header'>
 
-/** Signs tokens that have something in common. */
+/** So that a token serves as long as its table does, however far the clock is moved. Seconds: a hundred years. */
+export const LONG_LIFE = 100 * 31_557_600
+
+/** Signs tokens that live long and have something in common, with a key that is published unless told otherwise. */
 export type TableSigner = (options?: TokenOptions, key?: SigningKey) => Promise<string>
 
 /** @throws TypeError for a wrong or misspelt option. */
@@ -77,10 +80,10 @@ export function tableSigner(
   base: TableOptions = {},
 ): TableSigner {
   checkOptions(caller, base, { claims: isObject, header: isObject })
-  return async (options = {}, key = defaults.keys.signing) => {
+  return async (options = {}, key = defaults.keys.published) => {
     const claims = { ...base.claims, ...options.claims }
     const header = { ...base.header, ...options.header }
-    return await signToken(defaults, { ...options, claims, header }, key)
+    return await signToken(defaults, { expiresIn: LONG_LIFE, ...options, claims, header }, key)
   }
 }
 

@@ -2,7 +2,9 @@ import { type Algorithm, AuthError, createVerifier, type VerifierOptions } from 
 import { errors, importJWK, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
 
+import type { BadToken } from '../src/bad-tokens.ts'
 import { manualClock } from '../src/clock.ts'
+import type { EdgeToken } from '../src/edge-tokens.ts'
 import { createTestIssuer, type TestIssuer, type TestIssuerOptions } from '../src/issuer.ts'
 
 const STRICT = { issuer: 'https://auth.test', audience: ['api', 'other api'] }
@@ -134,6 +136,91 @@ test.each([
   const rows = await issuer.badTokens()
   expect(rows.find(({ name }) => name === 'unknown kid')).toMatchObject({ reason })
   for (const bad of rows) expect(await verdict(bad.token)).toBe(`${bad.code} ${bad.reason}`)
+})
+
+/** What a verifier says of both tables, and what they say it must. */
+async function verdictsOn(issuer: TestIssuer, { bad, edge }: Tables) {
+  const verdict = ourVerdicts(issuer)
+  const given: [name: string, verdict: string][] = []
+  for (const { name, token } of [...bad, ...edge]) given.push([name, await verdict(token)])
+  const wanted = [
+    ...bad.map(({ name, code, reason }) => [name, `${code} ${reason}`]),
+    ...edge.map(({ name }) => [name, 'accepted']),
+  ]
+  return { given, wanted }
+}
+
+interface Tables {
+  readonly bad: readonly BadToken[]
+  readonly edge: readonly EdgeToken[]
+}
+
+async function tablesOf(issuer: TestIssuer): Promise<Tables> {
+  return { bad: await issuer.badTokens(), edge: await issuer.edgeTokens() }
+}
+
+test.each([
+  { issuer: 'https://stranger.test', audience: 'stranger' },
+  { issuer: 'https://stranger.test/', audience: ['stranger', 'other'] },
+  {
+    issuer: 'https://stranger.test/https://stranger.test',
+    audience: ['https://stranger.test/', 'https://stranger.test/1', 'https://stranger.test/2'],
+  },
+])('wrong is wrong for any issuer and audience: $issuer, $audience', async (stated) => {
+  const issuer = await createTestIssuer({ clock: manualClock(), algorithm: 'ES256', ...stated })
+  const { given, wanted } = await verdictsOn(issuer, await tablesOf(issuer))
+  expect(given).toEqual(wanted)
+})
+
+test('what is not about time has not expired when the clock has moved', async () => {
+  const clock = manualClock()
+  const issuer = await createTestIssuer({ clock, algorithm: 'ES256', ...STRICT })
+  const { bad, edge } = await tablesOf(issuer)
+  await clock.advance(310)
+  const tables = { bad, edge: edge.filter(({ name }) => name !== 'expiry within tolerance') }
+  const { given, wanted } = await verdictsOn(issuer, tables)
+  expect(given).toEqual(wanted)
+})
+
+test('what is not about time lives longer than other tokens of the issuer', async () => {
+  const clock = manualClock()
+  const issuer = await createTestIssuer({ clock, algorithm: 'ES256', lifetime: -60, ...STRICT })
+  const { given, wanted } = await verdictsOn(issuer, await tablesOf(issuer))
+  expect(given).toEqual(wanted)
+})
+
+describe.each(['now', 'first', 'later', 'both'] as const)('rotated, publish %s', (publish) => {
+  test.each(['new', 'same', 'none'] as const)(
+    'kid %s: tables fit the document, after each half',
+    async (kid) => {
+      const clock = manualClock()
+      const issuer = await createTestIssuer({ clock, algorithm: 'ES256', ...STRICT })
+      const rotation = await issuer.rotate({ kid, publish })
+      const half = await verdictsOn(issuer, await tablesOf(issuer))
+      expect(half.given).toEqual(half.wanted)
+      rotation.complete()
+      await clock.advance(600)
+      const whole = await verdictsOn(issuer, await tablesOf(issuer))
+      expect(whole.given).toEqual(whole.wanted)
+    },
+  )
+})
+
+test('tables fit a document that is two keys behind', async () => {
+  const issuer = await createTestIssuer({ clock: manualClock(), algorithm: 'ES256', ...STRICT })
+  await issuer.rotate({ publish: 'later' })
+  await issuer.rotate({ publish: 'later' })
+  const { given, wanted } = await verdictsOn(issuer, await tablesOf(issuer))
+  expect(given).toEqual(wanted)
+})
+
+test('tables made during an outage are for the document without it', async () => {
+  const issuer = await createTestIssuer({ clock: manualClock(), algorithm: 'ES256', ...STRICT })
+  const outage = issuer.outage('key-set')
+  const tables = await tablesOf(issuer)
+  outage.restore()
+  const { given, wanted } = await verdictsOn(issuer, tables)
+  expect(given).toEqual(wanted)
 })
 
 test.each(['badTokens', 'edgeTokens'] as const)('%s: a misspelt option', async (table) => {
