@@ -28,20 +28,23 @@ export function parseJsonObject(octets: Buffer): JsonObject | undefined {
  *
  * V8 reads a name with an escape as another one that it has seen in an earlier text with the same beginning (Node 24
  * and 26): `"\u0063rit"` would not be `crit`, once anybody has sent `"\\u00"`. So names are parsed without escapes, and
- * one that cannot be written so (a quote, a backslash or a control character is in it) is refused.
+ * one that cannot be written so (a quote, a backslash or a control character is in it) is refused. No text is parsed as it
+ * came: a stranger's would change how the rest of the process reads.
  */
 export function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text)
-    if (!text.includes('\\')) return value
-    const plain = withPlainNames(text)
+    const plain = text.includes('\\') ? withPlainNames(text) : text
     return plain === undefined ? undefined : JSON.parse(plain)
   } catch {
     return undefined
   }
 }
 
-/** A valid JSON text with the escapes in its names resolved, if that can be. */
+/**
+ * The text with the escapes in its names resolved, if that can be. One that is no JSON stays so.
+ *
+ * @throws SyntaxError for some that is no JSON.
+ */
 function withPlainNames(text: string): string | undefined {
   let plain = ''
   let copied = 0
@@ -115,7 +118,7 @@ function outline(text: string): { depth: number; members: number } {
 
 function endOfString(text: string, start: number): number {
   let at = start + 1
-  while (text.charCodeAt(at) !== QUOTE) {
+  while (at < text.length && text.charCodeAt(at) !== QUOTE) {
     at += text.charCodeAt(at) === BACKSLASH ? 2 : 1
   }
   return at

@@ -138,7 +138,7 @@ export function checkRequirementList(factory: string, requirements: readonly Req
   if (!requirements.every((each) => hasMethods(each, 'isMetBy'))) {
     throw new TypeError(`${factory}: each argument must be a requirement, such as scope('read')`)
   }
-  if (!requirements.every(({ scope: wanted }) => wanted === undefined || SCOPE.test(wanted))) {
+  if (!requirements.every(({ scope: wanted }) => wanted === undefined || isScope(wanted))) {
     throw new TypeError(`${factory}: the scope of a requirement must be a list of scopes`)
   }
 }
@@ -190,7 +190,7 @@ function combined(
 }
 
 function checkScopes(factory: string, scopes: string): readonly string[] {
-  if (typeof scopes !== 'string' || !SCOPE.test(scopes)) {
+  if (!isScope(scopes)) {
     throw new TypeError(
       `${factory}: ${JSON.stringify(scopes)} is not a space-separated list of scopes`,
     )
@@ -221,4 +221,8 @@ function matcher(
 
 function isListOf(values: unknown, isOne: (value: unknown) => boolean): boolean {
   return Array.isArray(values) && values.length > 0 && values.every(isOne)
+}
+
+function isScope(value: unknown): value is string {
+  return typeof value === 'string' && SCOPE.test(value)
 }

@@ -41,7 +41,6 @@ export function parseToken(
   maxSize: number,
   headers: HeaderCache = createHeaderCache(),
 ): ParsedToken {
-  if (typeof token !== 'string') throw malformed()
   // Before anything that reads the text: what follows costs time in proportion to it.
   if (token.length > maxSize) throw new AuthError('invalid_token', 'too_large')
   const first = token.indexOf('.')

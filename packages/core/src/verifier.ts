@@ -16,6 +16,7 @@ import {
   findCandidates,
   type KeyRing,
   type KeySource,
+  type Suspicion,
   type VerificationKey,
 } from './keys/key-source.ts'
 import {
@@ -29,7 +30,7 @@ import {
   seconds,
 } from './options.ts'
 import { applySchema, type Schema } from './schema.ts'
-import { createSignatureCheck, isSignedBy } from './signature.ts'
+import { createSignatureCheck } from './signature.ts'
 import { type Clock, systemClock } from './time.ts'
 import { createHeaderCache, type ParsedToken, parseToken } from './token.ts'
 import { createVerifiedTokens, isProvenBy, type Proof } from './verified-tokens.ts'
@@ -159,7 +160,7 @@ export function createVerifier(
   }
   const headers = createHeaderCache()
   const verifiedTokens = remember === false ? undefined : createVerifiedTokens(remember.max)
-  const checkSignature = createSignatureCheck()
+  const isSignedBy = createSignatureCheck()
 
   function verify(token: string, verifyOptions: VerifyOptions = {}): Promise<Auth<unknown>> {
     return verdicts.isObserved() ? observed(token, verifyOptions) : judge(token, verifyOptions)
@@ -170,21 +171,20 @@ export function createVerifier(
     { signal }: VerifyOptions,
     course?: Course,
   ): Promise<Auth<unknown>> {
-    // A caller without types may pass anything: `parseToken` says so.
-    const known = typeof token === 'string' ? verifiedTokens?.find(token) : undefined
+    // A caller without types may pass anything.
+    if (typeof token !== 'string') throw new AuthError('invalid_token', 'malformed')
+    const caller = { arrived: keys.now(), tokenSize: token.length, signal }
+    const known = verifiedTokens?.find(token)
     if (known !== undefined) {
-      const current = keys.current(callerWith(token, signal))
-      const ring = current instanceof Promise ? await current : current
-      if (isProvenBy(known, ring)) {
+      const current = keys.current(caller)
+      if (isProvenBy(known, 'keys' in current ? current : await current)) {
         if (course !== undefined) course.remembered = true
         checkAgain(known)
         return schema === undefined ? known.auth : await withSchema(known.auth, schema)
       }
+      verifiedTokens?.forget(token)
     }
-    const parsed = parseToken(token, maxTokenSize, headers)
-    // Before the keys: a bad algorithm must not cost a fetch.
-    const algorithm = checkAlgorithm(member(parsed.header, 'alg'), allowed)
-    const key = await prove(token, parsed, algorithm, signal)
+    const { parsed, algorithm, key } = await prove(token, caller)
     checkType(textOf(parsed, 'typ'), type)
     const auth: Auth = Object.freeze({
       claims: checkClaims(parsed.payload, rules, clock.now()),
@@ -205,37 +205,65 @@ export function createVerifier(
     }
   }
 
-  function callerWith(token: string, signal: AbortSignal | undefined): Caller {
-    return { arrived: keys.now(), tokenSize: token.length, signal }
+  /** Step 2, and what its header asks for. Before the keys: what is wrong here must not cost a fetch. */
+  function read(token: string): Reading {
+    const parsed = parseToken(token, maxTokenSize, headers)
+    return { parsed, algorithm: checkAlgorithm(member(parsed.header, 'alg'), allowed) }
   }
 
-  /** Steps 3 and 4: the trusted key that made the signature. */
-  async function prove(
-    token: string,
-    parsed: ParsedToken,
-    algorithm: Algorithm,
-    signal: AbortSignal | undefined,
-  ): Promise<VerificationKey> {
-    const caller = callerWith(token, signal)
-    const candidates = (ring: KeyRing) => findCandidates(ring, algorithm, textOf(parsed, 'kid'))
+  /** Steps 2 to 4: the trusted key that made the signature. */
+  async function prove(token: string, caller: Caller): Promise<Proven> {
+    let reading: Reading | undefined = read(token)
     const current = keys.current(caller)
-    const ring = current instanceof Promise ? await current : current
-    for (const key of candidates(ring)) {
-      const isSigned = checkSignature(key, algorithm, parsed)
+    // Who waits for keys holds the text alone: a buffer keeps alive a slab that is larger by far.
+    if (!('keys' in current)) reading = undefined
+    const ring = 'keys' in current ? current : await current
+    reading ??= read(token)
+    const candidates = candidatesOf(reading, ring)
+    for (const key of candidates) {
+      const isSigned = isSignedBy(key, reading.algorithm, reading.parsed)
       // Most are answered at once, and then nobody else gets in between.
-      if (isSigned === true || (isSigned !== false && (await isSigned))) return key
+      if (isSigned === true) return { ...reading, key }
+      if (isSigned !== false && (await isSigned) && (await isTrusted(key, reading, caller))) {
+        return { ...reading, key }
+      }
     }
-    const couldBe = () =>
-      isOfType(textOf(parsed, 'typ'), type) && couldBeAccepted(parsed.payload, rules, clock.now())
-    const findProof = (newer: KeyRing) =>
-      candidates(newer).find((key) => isSignedBy(key, algorithm, parsed))
-    const suspicion = { token, ring, couldBeAccepted: couldBe, findProof }
-    const newKey = await keys.suspect(suspicion, caller)
-    if (newKey !== undefined) return newKey
-    throw new AuthError(
-      'invalid_token',
-      candidates(ring).length === 0 ? 'unknown_key' : 'signature',
-    )
+    reading = undefined
+    const newKey = await keys.suspect(suspicionOf(token, ring), caller)
+    if (newKey !== undefined) return { ...read(token), key: newKey }
+    throw new AuthError('invalid_token', candidates.length === 0 ? 'unknown_key' : 'signature')
+  }
+
+  /** Asked when others have had their turn since the keys were looked at: a key may have left meanwhile. */
+  async function isTrusted(
+    key: VerificationKey,
+    reading: Reading,
+    { tokenSize, signal }: Caller,
+  ): Promise<boolean> {
+    signal?.throwIfAborted()
+    const ring = await keys.current({ arrived: keys.now(), tokenSize, signal })
+    return candidatesOf(reading, ring).includes(key)
+  }
+
+  function suspicionOf(token: string, ring: KeyRing): Suspicion {
+    return {
+      token,
+      ring,
+      couldBeAccepted() {
+        const { parsed } = read(token)
+        return (
+          isOfType(textOf(parsed, 'typ'), type) &&
+          couldBeAccepted(parsed.payload, rules, clock.now())
+        )
+      },
+      async findProof(newer) {
+        const reading = read(token)
+        for (const key of candidatesOf(reading, newer)) {
+          if (await isSignedBy(key, reading.algorithm, reading.parsed)) return key
+        }
+        return undefined
+      },
+    }
   }
 
   async function ready(): Promise<void> {
@@ -263,6 +291,20 @@ export function createVerifier(
 
   const verifier: Verifier<unknown> = { verify, ready }
   return verifier
+}
+
+/** A token that has been read, and the one algorithm that its signature may have. */
+interface Reading {
+  readonly parsed: ParsedToken
+  readonly algorithm: Algorithm
+}
+
+interface Proven extends Reading {
+  readonly key: VerificationKey
+}
+
+function candidatesOf({ parsed, algorithm }: Reading, ring: KeyRing): readonly VerificationKey[] {
+  return findCandidates(ring, algorithm, textOf(parsed, 'kid'))
 }
 
 function textOf({ header }: ParsedToken, name: 'kid' | 'typ'): string | undefined {

@@ -115,10 +115,19 @@ describe('a name with escapes', () => {
   })
 })
 
+test('a text that is refused changes nothing about how the process reads others', () => {
+  expect(parse(String.raw`{"x":{"harmless":0,"\\u00":0}}`)).toBeUndefined()
+  const body = String.raw`{"harmless":1,"\u00e9tat":2}`
+  expect(JSON.parse(body)).toEqual({ harmless: 1, état: 2 })
+})
+
 describe('parseJson', () => {
-  test.each(['', '{', '"\\', 'undefined'])('what is no JSON is undefined: %j', (text) => {
-    expect(parseJson(text)).toBeUndefined()
-  })
+  test.each(['', '{', '"\\', '{"a\\', '{"\\q":1}', '{"\\u0061"', '["\\u0061" 1]', 'undefined'])(
+    'what is no JSON is undefined: %j',
+    (text) => {
+      expect(parseJson(text)).toBeUndefined()
+    },
+  )
 
   test.each(['"a\\\\"', '["\\u0061", ":"]', '1', 'null', 'false'])('any value: %s', (text) => {
     expect(parseJson(text)).toEqual(JSON.parse(text))

@@ -524,7 +524,7 @@ test.each([
   expect(() => combine()).toThrow(`${word}: there must be at least one requirement`)
 })
 
-test.each(['', ' ', 'a\r\nSet-Cookie: b', 'a"b', 'é'])(
+test.each(['', ' ', 'a\r\nSet-Cookie: b', 'a"b', 'é', ['read'] as unknown as string])(
   'a requirement of your own whose scope no header can carry, such as %j: TypeError',
   (scopes) => {
     const own: Requirement = {

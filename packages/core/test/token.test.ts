@@ -24,9 +24,9 @@ function tokenOfSize(size: number): string {
   return `${start}${'A'.repeat(size - start.length - end.length)}${end}`
 }
 
-function refusalOf(token: unknown, maxSize = MAX_SIZE): AuthError {
+function refusalOf(token: string, maxSize = MAX_SIZE): AuthError {
   try {
-    parseToken(token as string, maxSize)
+    parseToken(token, maxSize)
   } catch (error) {
     if (error instanceof AuthError) return error
     throw error
@@ -141,18 +141,6 @@ describe('the form', () => {
     { name: 'U+0141 for an A', token: `${good}.${PAYLOAD}.\u0141AAA` },
     { name: 'a full stop of another script', token: `${good}\u3002${PAYLOAD}\u3002${SIGNATURE}` },
   ])('$name is malformed', ({ token }) => {
-    expect(refusalOf(token)).toMatchObject(MALFORMED)
-  })
-
-  test.each([
-    { name: 'undefined', token: undefined },
-    { name: 'null', token: null },
-    { name: 'a number', token: 42 },
-    { name: 'a list that reads like a token', token: [tokenWith('{"alg":"RS512"}')] },
-    { name: 'a text object', token: Object(tokenWith('{"alg":"RS512"}')) as unknown },
-    { name: 'octets', token: Buffer.from(tokenWith('{"alg":"RS512"}')) },
-    { name: 'an object that claims a great length', token: { length: 1e9 } },
-  ])('$name instead of a text is malformed', ({ token }) => {
     expect(refusalOf(token)).toMatchObject(MALFORMED)
   })
 })

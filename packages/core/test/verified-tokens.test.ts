@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { isDeepStrictEqual } from 'node:util'
+import { runInNewContext } from 'node:vm'
 
 import { manualClock } from '@portcullis/testing'
 import fc from 'fast-check'
@@ -16,7 +17,7 @@ import {
   type VerifyMessage,
 } from '../src/index.ts'
 import { readKeyDocument } from '../src/keys/jwk.ts'
-import type { KeyRing, VerificationKey } from '../src/keys/key-source.ts'
+import type { Caller, KeyRing, Suspicion, VerificationKey } from '../src/keys/key-source.ts'
 import { createVerifiedTokens, isProvenBy, type Proof } from '../src/verified-tokens.ts'
 
 interface Signer {
@@ -49,6 +50,8 @@ function tokenOf({ privateKey }: Signer, kid: string | undefined, claims: object
 
 const ada = signer('a')
 const bob = signer('b')
+const start = manualClock().now()
+const lasting = tokenOf(ada, 'a', { exp: start + 600, scope: 'read' })
 
 function proofOf(token: string, kid?: string): Proof {
   const header = kid === undefined ? { alg: 'ES256' } : { alg: 'ES256', kid }
@@ -201,7 +204,6 @@ describe('a verifier that remembers', () => {
     { keys: [bob.jwk, { ...ada.jwk, use: 'enc' }] },
     { keys: [{ ...ada.jwk, alg: 'ES384' }, bob.jwk] },
   ].map((document) => localKeys(document))
-  const start = manualClock().now()
   const times = [
     { iat: start, exp: start + 60 },
     { iat: start, exp: start + 600 },
@@ -211,8 +213,6 @@ describe('a verifier that remembers', () => {
   const tokens = [ada, bob].flatMap((by) =>
     ['a', 'b', undefined].flatMap((kid) => times.map((claims) => tokenOf(by, kid, claims))),
   )
-
-  const lasting = tokenOf(ada, 'a', { exp: start + 600, scope: 'read' })
 
   type Event =
     | { verify: number }
@@ -301,3 +301,110 @@ async function verdict(verifier: Verifier | undefined, token: string): Promise<u
     return `${error.code} ${error.reason}`
   }
 }
+
+describe('keys that change while a token is judged', () => {
+  const options = { issuer: null, audience: null, algorithms: ['ES256'] } as const
+  const withKey: KeyRing = { keys: [onlyKeyOf(ada.jwk)], bare: true }
+  const withoutKey: KeyRing = { keys: [onlyKeyOf(bob.jwk)], bare: true }
+
+  /** A source whose keys a test changes. It notes when callers came. */
+  class ChangingKeys implements KeySource {
+    ring: KeyRing | Promise<KeyRing> = withKey
+    readonly arrivals: number[] = []
+
+    now() {
+      return { wall: 0, monotonic: this.arrivals.length }
+    }
+
+    current({ arrived }: Caller) {
+      this.arrivals.push(arrived.monotonic)
+      return this.ring
+    }
+
+    async suspect(_suspicion: Suspicion): Promise<VerificationKey | undefined> {
+      return undefined
+    }
+  }
+
+  function verifierOf(keys: KeySource): Verifier {
+    return createVerifier({ keys, ...options, clock: manualClock(start) })
+  }
+
+  test('a key that leaves while the thread pool checks a signature proves nothing any more', async () => {
+    const keys = new ChangingKeys()
+    const verifier = verifierOf(keys)
+    const verdicts = Array.from({ length: 20 }, async () => await verifier.verify(lasting))
+    keys.ring = withoutKey
+    const settled = await Promise.allSettled(verdicts)
+    // The first few are answered before the key leaves.
+    expect(settled.at(0)).toMatchObject({ status: 'fulfilled' })
+    expect(settled.at(-1)).toMatchObject({ status: 'rejected', reason: { reason: 'signature' } })
+  })
+
+  test('a rotation that many wait for leaves the event loop its turns: most are checked on the thread pool', async () => {
+    const suspicions: Suspicion[] = []
+    const keys = new ChangingKeys()
+    keys.ring = withoutKey
+    keys.suspect = async (suspicion: Suspicion) => {
+      suspicions.push(suspicion)
+      return undefined
+    }
+    const verifier = verifierOf(keys)
+    await Promise.allSettled(Array.from({ length: 20 }, async () => await verifier.verify(lasting)))
+    let found = 0
+    const proofs = suspicions.map(async ({ findProof }) => {
+      if ((await findProof(withKey)) !== undefined) found++
+    })
+    // However many promises are awaited, nothing comes from the thread pool before the next turn.
+    for (let step = 0; step < 100; step++) await Promise.resolve()
+    expect(found).toBeGreaterThan(0)
+    expect(found).toBeLessThan(10)
+    await Promise.all(proofs)
+    expect(found).toBe(20)
+  })
+
+  test('a caller who has left meanwhile is told so, not the verdict', async () => {
+    const verifier = verifierOf(new ChangingKeys())
+    const controller = new AbortController()
+    const verdicts = Array.from(
+      { length: 20 },
+      async () => await verifier.verify(lasting, { signal: controller.signal }),
+    )
+    controller.abort(new Error('gone'))
+    const settled = await Promise.allSettled(verdicts)
+    expect(settled.at(-1)).toMatchObject({ status: 'rejected', reason: { message: 'gone' } })
+  })
+
+  test('a remembered token whose key has left: both looks at the keys are of one arrival', async () => {
+    const keys = new ChangingKeys()
+    const verifier = verifierOf(keys)
+    await verifier.verify(lasting)
+    keys.ring = withoutKey
+    await expect(verifier.verify(lasting)).rejects.toMatchObject({ reason: 'signature' })
+    const [, ...arrivals] = keys.arrivals
+    expect(arrivals).toEqual([1, 1])
+  })
+
+  test('a token whose key has left is forgotten: it is checked anew when the key comes back', async () => {
+    const keys = new ChangingKeys()
+    const verifier = verifierOf(keys)
+    const messages: VerifyMessage[] = []
+    const note = (message: unknown) => messages.push(message as VerifyMessage)
+    subscribe('portcullis:verify', note)
+    for (const ring of [withKey, withKey, withoutKey, withKey]) {
+      keys.ring = ring
+      await verifier.verify(lasting).catch(() => {})
+    }
+    unsubscribe('portcullis:verify', note)
+    const own = messages.filter((message) => message.verifier === verifier)
+    expect(own.map(({ remembered }) => remembered)).toEqual([false, true, false, false])
+  })
+
+  test('keys may be promised by any kind of promise', async () => {
+    const keys = new ChangingKeys()
+    keys.ring = runInNewContext('Promise.resolve(ring)', { ring: withKey }) as Promise<KeyRing>
+    const verifier = verifierOf(keys)
+    await verifier.verify(lasting)
+    await expect(verifier.verify(lasting)).resolves.toMatchObject({ token: lasting })
+  })
+})

@@ -272,8 +272,16 @@ describe('what a refusal costs', () => {
     expect(requests).toBe(0)
   })
 
-  test('something that is no text is a malformed token, not a fault', async () => {
-    expect(await refusalOf(undefined as unknown as string)).toMatchObject({ reason: 'malformed' })
+  test.each([
+    { name: 'undefined', token: undefined },
+    { name: 'null', token: null },
+    { name: 'a number', token: 42 },
+    { name: 'a list that reads like a token', token: [sound] },
+    { name: 'a text object', token: Object(sound) as unknown },
+    { name: 'octets', token: Buffer.from(sound) },
+    { name: 'an object that claims a great length', token: { length: 1e9 } },
+  ])('$name instead of a text is malformed, not a fault', async ({ token }) => {
+    expect(await refusalOf(token as string)).toMatchObject({ reason: 'malformed' })
   })
 })
 

@@ -155,13 +155,13 @@ export function followKeys(
     const moment = now()
     const ring = ringAt(moment) ?? suspicion.ring
     // A refresh may have landed since the token was tried.
-    const proof = ring.keys === suspicion.ring.keys ? undefined : suspicion.findProof(ring)
-    if (proof !== undefined) return proof
+    const proof = ring.keys === suspicion.ring.keys ? undefined : await suspicion.findProof(ring)
+    if (proof !== undefined && isTrusted(proof)) return proof
     const mayAsk = flight !== undefined || turn(state.pace, 'suspicion', moment) !== 'refrain'
     // First, because a flood of forged tokens ends here.
     if (!mayAsk && unprovenToken(state) === 'refused') return undefined
     const question = createHash('sha256').update(suspicion.token).digest('base64url')
-    if (isExplained(suspicion, question, moment)) return undefined
+    if (await isExplained(suspicion, question, moment)) return undefined
     const { findProof } = suspicion
     return await room.wait(
       caller,
@@ -170,16 +170,16 @@ export function followKeys(
   }
 
   /** Whether something other than an unseen rotation accounts for a token that no key proves. */
-  function isExplained(
+  async function isExplained(
     { couldBeAccepted, findProof, ring }: Suspicion,
     question: string,
     moment: Instant,
-  ): boolean {
+  ): Promise<boolean> {
     const askedAt = asked.get(question)
     return (
       !couldBeAccepted() ||
       (askedAt !== undefined && elapsed(askedAt, moment) < (state.ring?.maxAge ?? 0)) ||
-      findProof({ keys: state.retired, bare: ring.bare }) !== undefined
+      (await findProof({ keys: state.retired, bare: ring.bare })) !== undefined
     )
   }
 
@@ -195,11 +195,13 @@ export function followKeys(
       const newer = ringAt(moment)
       if (newer !== undefined && newer.keys !== tried) {
         tried = newer.keys
-        const proof = findProof(newer)
-        if (proof !== undefined) {
+        const proof = await findProof(newer)
+        if (proof !== undefined && isTrusted(proof)) {
           state = afterHelp(state)
           return proof
         }
+        // What time it is, and which keys there are, may have changed meanwhile.
+        continue
       }
       // Only an attempt that started after the token came is an answer: an older one may have missed the rotation.
       const isAnswered = startedSince(caller.arrived)
@@ -212,6 +214,11 @@ export function followKeys(
       await (flight ?? (next === 'start' ? start('suspicion') : slot('suspicion', moment, place)))
     }
     return undefined
+  }
+
+  /** A proof may take its time. What it found may have left since. */
+  function isTrusted(key: VerificationKey): boolean {
+    return ringAt(now())?.keys.includes(key) ?? false
   }
 
   function startedSince(moment: Instant): boolean {

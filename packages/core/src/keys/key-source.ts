@@ -40,7 +40,7 @@ export interface Suspicion {
   /** Whether a key is all that it lacks. */
   readonly couldBeAccepted: () => boolean
   /** Checks the token with other keys, and answers which of them made the signature. */
-  readonly findProof: (ring: KeyRing) => VerificationKey | undefined
+  readonly findProof: (ring: KeyRing) => Promise<VerificationKey | undefined>
 }
 
 /**

@@ -16,6 +16,7 @@ import {
   type RemoteKeysOptions,
   type VerifierOptions,
 } from '../../src/index.ts'
+import type { Suspicion } from '../../src/keys/key-source.ts'
 
 // The sequences of events that could break the cache, each by its name. Time is virtual, and so is the endpoint.
 
@@ -967,7 +968,7 @@ describe('a source that is asked directly', () => {
       token,
       ring,
       couldBeAccepted: vi.fn<() => boolean>(() => true),
-      findProof: vi.fn<(tried: Ring) => Ring['keys'][number] | undefined>(({ keys }) =>
+      findProof: vi.fn<Suspicion['findProof']>(async ({ keys }) =>
         keys.find(({ kid }) => kid === provingKid && kid !== undefined),
       ),
     }

@@ -45,7 +45,7 @@ describe('localKeys', () => {
       token: 'a.b.c',
       ring,
       couldBeAccepted: () => true,
-      findProof: ({ keys: [key] }: KeyRing) => key,
+      findProof: async ({ keys: [key] }: KeyRing) => key,
     }
     expect(await keys.suspect(suspicion, caller)).toBeUndefined()
   })
