@@ -1,3 +1,6 @@
+// As it is now: a test runner's fake timers would keep what waits for it.
+const { setImmediate } = globalThis
+
 /** Where time comes from. Times are seconds. */
 export interface Clock {
   /** Since 1970-01-01T00:00:00Z. */

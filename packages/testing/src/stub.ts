@@ -29,7 +29,7 @@ export type VerifierReason = AuthErrorReasons['invalid_token' | 'keys_unavailabl
  * A verifier for tests of what comes after the verdict: it takes any text for a token of these claims, without keys. What
  * routes require is checked all the same.
  *
- * @throws TypeError for a wrong or misspelt option.
+ * @throws TypeError for a wrong or misspelt option, and for claims that contain themselves.
  */
 function accepting<StubClaims extends object = Claims>(
   options: StubVerifierOptions<StubClaims> = {},
@@ -96,10 +96,14 @@ export function descriptionOf(code: string, reason: string): string | undefined 
   }
 }
 
-function frozen<Value>(value: Value): Value {
+/** @param within What the value is a part of. */
+function frozen<Value>(value: Value, within: readonly unknown[] = []): Value {
   if (typeof value === 'object' && value !== null) {
+    if (within.includes(value)) {
+      throw new TypeError('stubVerifier: claims must not contain themselves')
+    }
     Object.freeze(value)
-    Object.values(value).forEach(frozen)
+    for (const part of Object.values(value)) frozen(part, [...within, value])
   }
   return value
 }

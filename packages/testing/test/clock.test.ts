@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
 import { describe, expect, test } from 'vitest'
 
 import { manualClock } from '../src/clock.ts'
@@ -228,4 +231,20 @@ describe('timers', () => {
     await expect(clock.advance(5)).rejects.toThrow('broken')
     expect(clock.monotonic()).toBe(2)
   })
+})
+
+test('moves under fake timers that are installed after it is imported', async () => {
+  const { href } = new URL('../src/clock.ts', import.meta.url)
+  // In a process of its own, whose timers are taken away.
+  const script = `
+    const { manualClock } = await import(${JSON.stringify(href)})
+    const clock = manualClock()
+    clock.after(1, () => console.log('fired'))
+    for (const name of ['setImmediate', 'setTimeout', 'queueMicrotask']) globalThis[name] = () => {}
+    await clock.advance(2)
+    console.log(clock.monotonic())
+  `
+  const run = promisify(execFile)
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script])
+  expect(stdout).toBe('fired\n2\n')
 })

@@ -35,9 +35,16 @@ describe('stubVerifier', () => {
     expect(auth.claims.address.city).toEqual(['Oslo'])
   })
 
+  test('takes claims that have one object twice', async () => {
+    const city = { name: 'Oslo' }
+    const { claims } = await stubVerifier({ claims: { born: city, lives: { city } } }).verify('any')
+    expect(claims).toEqual({ born: city, lives: { city } })
+  })
+
   test.each<[complaint: string, options: object]>([
     ['there is no option "claim", but claims', { claim: {} }],
     ['claims must be an object', { claims: [] }],
+    ['claims must not contain themselves', { claims: cyclic() }],
   ])('with a wrong option: %s', (complaint, options) => {
     expect(() => stubVerifier(options)).toThrow(new TypeError(`stubVerifier: ${complaint}`))
   })
@@ -68,6 +75,13 @@ describe('stubVerifier.refusing', () => {
     expect(() => stubVerifier.refusing(reason as VerifierReason)).toThrow(TypeError)
   })
 })
+
+function cyclic(): object {
+  const friends: unknown[] = []
+  const claims = { sub: 'ada', friends }
+  friends.push({ of: claims })
+  return claims
+}
 
 async function errorOf(outcome: Promise<unknown>): Promise<unknown> {
   return await outcome.then(
