@@ -20,7 +20,7 @@ export type TokenClientErrorCode =
 
 export interface TokenClientErrorOptions {
   /** The status that the token service answered with. */
-  status?: number | undefined
+  responseStatus?: number | undefined
   /** Seconds until the next login can be made. */
   retryAfter?: number | undefined
 }
@@ -29,21 +29,22 @@ export interface TokenClientErrorOptions {
  * A token that could not be had. Callers switch on `code`; the message is for developers.
  *
  * It has no `cause`: what failed underneath may quote what was sent. Nothing in it is a credential, a token, a URL or
- * a part of an answer's body.
+ * a part of an answer's body. Nor has it a `status`, a `statusCode` or `headers`: Express, Koa and Fastify would give their
+ * own caller the token service's 401.
  */
 export class TokenClientError extends Error {
   readonly code: TokenClientErrorCode
-  readonly status: number | undefined
+  readonly responseStatus: number | undefined
   readonly retryAfter: number | undefined
 
   constructor(
     code: TokenClientErrorCode,
     message: string,
-    { status, retryAfter }: TokenClientErrorOptions = {},
+    { responseStatus, retryAfter }: TokenClientErrorOptions = {},
   ) {
     super(message)
     this.code = code
-    this.status = status
+    this.responseStatus = responseStatus
     this.retryAfter = retryAfter
   }
 
@@ -52,7 +53,7 @@ export class TokenClientError extends Error {
   }
 
   toJSON(): object {
-    const { name, code, message, status, retryAfter } = this
-    return { name, code, message, status, retryAfter }
+    const { name, code, message, responseStatus, retryAfter } = this
+    return { name, code, message, responseStatus, retryAfter }
   }
 }

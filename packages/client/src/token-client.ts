@@ -212,8 +212,9 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     if (closing.signal.aborted) return failure
     const now = instant(clock)
     state = afterFailure(state, now, failure)
-    const { code, message, status } = failure
-    return new TokenClientError(code, message, { status, retryAfter: nextLoginIn(state, now) })
+    const { code, message, responseStatus } = failure
+    const retryAfter = nextLoginIn(state, now)
+    return new TokenClientError(code, message, { responseStatus, retryAfter })
   }
 
   /** @throws TokenClientError if this caller, or the client, is not to wait any longer. */

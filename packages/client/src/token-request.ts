@@ -174,21 +174,23 @@ function refusalOf(
   url: string,
   now: number,
 ): TokenClientError | undefined {
-  const { status, headers } = response
+  const { status: responseStatus, headers } = response
   // A constructed `Response` has an empty URL.
   if (response.redirected || (response.url !== '' && response.url !== url)) {
-    return new TokenClientError('unexpected_response', 'the token service redirected', { status })
+    return new TokenClientError('unexpected_response', 'the token service redirected', {
+      responseStatus,
+    })
   }
-  if (status >= 200 && status < 300) return undefined
-  const message = `the token service answered with status ${status}`
-  if ([400, 401, 403].includes(status)) {
-    return new TokenClientError('credentials_rejected', message, { status })
+  if (responseStatus >= 200 && responseStatus < 300) return undefined
+  const message = `the token service answered with status ${responseStatus}`
+  if ([400, 401, 403].includes(responseStatus)) {
+    return new TokenClientError('credentials_rejected', message, { responseStatus })
   }
-  if (status === 429 || status >= 500) {
+  if (responseStatus === 429 || responseStatus >= 500) {
     const retryAfter = secondsUntil(headers.get('retry-after'), now)
-    return new TokenClientError('service_unavailable', message, { status, retryAfter })
+    return new TokenClientError('service_unavailable', message, { responseStatus, retryAfter })
   }
-  return new TokenClientError('unexpected_response', message, { status })
+  return new TokenClientError('unexpected_response', message, { responseStatus })
 }
 
 async function readBody(response: FetchResponse): Promise<string> {
@@ -204,11 +206,14 @@ async function readBody(response: FetchResponse): Promise<string> {
 }
 
 /** Names the media type and the size, never the body: that may be the token in a form that we do not know. */
-function notAToken({ status, headers }: FetchResponse, size: string): TokenClientError {
+function notAToken(
+  { status: responseStatus, headers }: FetchResponse,
+  size: string,
+): TokenClientError {
   const [, type = 'no media type'] =
     /^([\w.+-]+\/[\w.+-]+)/.exec(headers.get('content-type') ?? '') ?? []
   const message = `the answer of the token service has no token that can be found: ${type}, ${size}`
-  return new TokenClientError('unexpected_response', message, { status })
+  return new TokenClientError('unexpected_response', message, { responseStatus })
 }
 
 /**

@@ -4,7 +4,10 @@ import { expect, test } from 'vitest'
 
 import { TokenClientError } from '../src/errors.ts'
 
-const error = new TokenClientError('service_unavailable', 'down', { status: 503, retryAfter: 3 })
+const error = new TokenClientError('service_unavailable', 'down', {
+  responseStatus: 503,
+  retryAfter: 3,
+})
 
 test('an error says its code, and what is known besides', () => {
   expect(error).toBeInstanceOf(Error)
@@ -12,14 +15,14 @@ test('an error says its code, and what is known besides', () => {
     name: 'TokenClientError',
     code: 'service_unavailable',
     message: 'down',
-    status: 503,
+    responseStatus: 503,
     retryAfter: 3,
   })
 })
 
 test('what is not known is undefined', () => {
-  const { status, retryAfter, cause } = new TokenClientError('aborted', 'closed')
-  expect([status, retryAfter, cause]).toEqual([undefined, undefined, undefined])
+  const { responseStatus, retryAfter, cause } = new TokenClientError('aborted', 'closed')
+  expect([responseStatus, retryAfter, cause]).toEqual([undefined, undefined, undefined])
 })
 
 test('as JSON it is what it says, without its stack', () => {
@@ -27,7 +30,7 @@ test('as JSON it is what it says, without its stack', () => {
     name: 'TokenClientError',
     code: 'service_unavailable',
     message: 'down',
-    status: 503,
+    responseStatus: 503,
     retryAfter: 3,
   })
 })
@@ -35,3 +38,11 @@ test('as JSON it is what it says, without its stack', () => {
 test('inspected it begins with its name', () => {
   expect(inspect(error)).toMatch(/^TokenClientError: down\n/)
 })
+
+test.each(['status', 'statusCode', 'expose', 'headers'])(
+  'it has no %s, which a web framework would answer its own caller with',
+  (name) => {
+    expect(name in error).toBe(false)
+    expect(error.toJSON()).not.toHaveProperty(name)
+  },
+)

@@ -132,7 +132,7 @@ describe('a renewal', () => {
     const failure = failureOf(client.get())
     client.invalidate(token)
     await clock.advance(2)
-    expect(await failure).toMatchObject({ code: 'service_unavailable', status: 503 })
+    expect(await failure).toMatchObject({ code: 'service_unavailable', responseStatus: 503 })
   })
 
   test('with less than 10 s left is waited for until the caller aborts', async () => {
@@ -356,7 +356,7 @@ describe('an outage', () => {
     const { client, service, clock } = setUp()
     const headers = { 'retry-after': '30' }
     service.answer = () => new Response(null, { status: 429, headers })
-    expect(await failureOf(client.get())).toMatchObject({ status: 429, retryAfter: 30 })
+    expect(await failureOf(client.get())).toMatchObject({ responseStatus: 429, retryAfter: 30 })
     service.answer = () => service.token()
     await clock.advance(28)
     expect(await failureOf(client.get())).toMatchObject({ code: 'service_unavailable' })

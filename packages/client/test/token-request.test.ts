@@ -149,7 +149,7 @@ describe('the status', () => {
     const message = `the token service answered with status ${status}`
     const error = await outcomeOf(new Response(null, { status }))
     expect(error).toBeInstanceOf(TokenClientError)
-    expect(error).toMatchObject({ code, message, status })
+    expect(error).toMatchObject({ code, message, responseStatus: status })
   })
 
   test('200 from another URL is a redirect that was followed', async () => {
@@ -170,7 +170,10 @@ describe('the status', () => {
       response.writeHead(307, { location: '/elsewhere' }).end()
     })
     const { request } = setUp({ url: `${server.url}/login`, fetch: platformFetch })
-    await expect(request()).rejects.toMatchObject({ code: 'unexpected_response', status: 307 })
+    await expect(request()).rejects.toMatchObject({
+      code: 'unexpected_response',
+      responseStatus: 307,
+    })
     expect(seen).toEqual(['/login'])
   })
 
@@ -231,7 +234,7 @@ describe('the body', () => {
   ])('that is no token, %s: named by type and length', async (_title, body, size) => {
     expect(await outcomeOf(new Response(body))).toMatchObject({
       code: 'unexpected_response',
-      status: 200,
+      responseStatus: 200,
       message: `the answer of the token service has no token that can be found: ${size}`,
     })
   })
@@ -318,7 +321,7 @@ describe('a further attempt', () => {
     service.answer = () => new Response(null, { status: 503 })
     const failure = failureOf(request())
     await clock.advance(10)
-    expect(await failure).toMatchObject({ code: 'service_unavailable', status: 503 })
+    expect(await failure).toMatchObject({ code: 'service_unavailable', responseStatus: 503 })
     const times = service.requests.map(({ time }) => time)
     const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0))
     expect(gaps).toHaveLength(3)
@@ -337,7 +340,7 @@ describe('a further attempt', () => {
     await clock.advance(0.9)
     isAwaited = false
     await clock.advance(1)
-    expect(await failure).toMatchObject({ status: 500 })
+    expect(await failure).toMatchObject({ responseStatus: 500 })
     expect(onRequest).toHaveBeenCalledTimes(2)
     expect(service.requests).toHaveLength(2)
   })
@@ -386,7 +389,7 @@ describe('a further attempt', () => {
   test('is not made for a Retry-After beyond the deadline, which the error tells', async () => {
     const { request, service } = setUp()
     service.answer = () => new Response(null, { status: 429, headers: { 'retry-after': '10' } })
-    await expect(request()).rejects.toMatchObject({ status: 429, retryAfter: 10 })
+    await expect(request()).rejects.toMatchObject({ responseStatus: 429, retryAfter: 10 })
     expect(service.requests).toHaveLength(1)
   })
 
