@@ -18,6 +18,8 @@ export interface Listener extends AsyncDisposable {
   close(): Promise<void>
 }
 
+/** Of every request, whatever its port: a handler goes by the path. */
+const ORIGIN = 'http://127.0.0.1'
 const MAX_BODY_OCTETS = 1024 * 1024
 
 /** Answers a request. The signal is aborted when the client has left. */
@@ -95,9 +97,14 @@ async function toRequest(message: IncomingMessage): Promise<Request> {
   for (const [name, values] of Object.entries(message.headersDistinct)) {
     for (const value of values ?? []) headers.append(name, value)
   }
-  const method = message.method ?? 'GET'
+  const { method = 'GET', url: target = '/' } = message
+  // Put together, not resolved: in a reference, what follows `//` is a host.
+  const url = new URL(target.startsWith('/') ? `${ORIGIN}${target}` : target, ORIGIN)
+  if (method === 'TRACE') {
+    // Nobody can make such a request (Fetch Standard, section 2.2.1), but servers are sent them.
+    return Object.defineProperty(new Request(url, { headers }), 'method', { value: method })
+  }
   const hasBody = method !== 'GET' && method !== 'HEAD'
-  const url = new URL(message.url ?? '/', 'http://127.0.0.1')
   return new Request(url, { method, headers, body: hasBody ? await readBody(message) : null })
 }
 

@@ -50,6 +50,26 @@ describe('a request', () => {
     expect(await response.text()).toBe('')
   })
 
+  test('of TRACE arrives, which a Request could not be made of', async () => {
+    await using server = await listen(echo)
+    const sent = request(server.url, { method: 'TRACE', path: '/a' }).end()
+    const [response] = (await once(sent, 'response')) as [NodeJS.ReadableStream]
+    expect(JSON.parse(await text(response))).toMatchObject({ method: 'TRACE', path: '/a' })
+  })
+
+  test.each([
+    { target: '//', path: '//' },
+    { target: '//other.test/a?b', path: '//other.test/a?b' },
+    { target: String.raw`/\other.test`, path: '//other.test' },
+    { target: 'http://other.test/a?b', path: '/a?b' },
+    { target: '*', path: '/*' },
+  ])('for $target arrives with the path $path', async ({ target, path }) => {
+    await using server = await listen(echo)
+    const sent = request(server.url, { method: 'OPTIONS', path: target }).end()
+    const [response] = (await once(sent, 'response')) as [NodeJS.ReadableStream]
+    expect(JSON.parse(await text(response))).toMatchObject({ path })
+  })
+
   test('with a repeated header arrives with all its values', async () => {
     await using server = await listen(echo)
     const sent = get(server.url, { headers: { 'x-name': ['one', 'two'] } })

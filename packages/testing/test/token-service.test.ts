@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+
 import { compactVerify, importJWK } from 'jose'
 import { describe, expect, test } from 'vitest'
 
@@ -196,6 +199,21 @@ describe('on a port', () => {
     await expect(fetch(first.keyUrl)).rejects.toThrow('fetch failed')
     await using second = await service.listen({ port })
     expect(second.url).toBe(first.url)
+  })
+
+  test.each([
+    { method: 'TRACE', path: '/tokenservice/pubkey.json', status: 405, allow: 'GET' },
+    { method: 'TRACE', path: '/tokenservice/token/api', status: 405, allow: 'POST' },
+    { method: 'GET', path: '//', status: 404, allow: undefined },
+    { method: 'GET', path: '//auth.test/tokenservice/pubkey.json', status: 404, allow: undefined },
+  ])('over HTTP $method $path: $status', async ({ method, path, status, allow }) => {
+    const own = await createTestIssuer({ algorithm: 'ES256' })
+    await using listening = await tokenService(own).listen()
+    const sent = request(listening.url, { method, path }).end()
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    response.resume()
+    expect([response.statusCode, response.headers.allow]).toEqual([status, allow])
+    expect(own.requests()).toMatchObject([{ status }])
   })
 
   test('several can listen for one service', async () => {
