@@ -10,7 +10,7 @@ import {
 
 export interface LoginPlan {
   readonly endpoint: TokenEndpoint
-  /** Seconds for all of it. */
+  /** Seconds from the end of the pause on. */
   readonly timeout: number
   readonly verifier: TokenVerifier | undefined
   /** Ends it when the client is closed. */
@@ -18,7 +18,8 @@ export interface LoginPlan {
 }
 
 /**
- * One login from its pause to a token that can be used, under one deadline.
+ * One login from its pause to a token that can be used. The deadline begins when the pause is over: a short one would
+ * end each login before its first request.
  *
  * @param pause Seconds to wait before the first request.
  * @throws TokenClientError
@@ -29,7 +30,6 @@ export async function logIn(
   progress: LoginProgress,
 ): Promise<TokenAnswer> {
   const { clock } = endpoint
-  const endsAt = clock.monotonic() + timeout
   const ending = new AbortController()
   const { signal } = ending
   // An injected `fetch` need not honour its signal: the deadline ends the login whatever that waits for.
@@ -38,15 +38,19 @@ export async function logIn(
       reject(signal.reason as TokenClientError /* every `abort` below gives one */)
     })
   })
-  const cancel = clock.after(timeout, () => {
-    ending.abort(new TokenClientError('timeout', `the token service gave no token in ${timeout} s`))
-  })
+  let cancel: (() => void) | undefined
   const close = () => {
     ending.abort(new TokenClientError('aborted', 'the client was closed'))
   }
   closing.addEventListener('abort', close, { once: true })
   async function run(): Promise<TokenAnswer> {
     if (pause > 0) await sleep(clock, pause, signal)
+    signal.throwIfAborted()
+    const message = `the token service gave no token in ${timeout} s`
+    cancel = clock.after(timeout, () => {
+      ending.abort(new TokenClientError('timeout', message))
+    })
+    const endsAt = clock.monotonic() + timeout
     const answer = await requestToken(endpoint, progress, endsAt, signal)
     await checkUsable(answer, verifier)
     return answer
@@ -54,7 +58,7 @@ export async function logIn(
   try {
     return await Promise.race([run(), ended])
   } finally {
-    cancel()
+    cancel?.()
     closing.removeEventListener('abort', close)
     ending.abort(new TokenClientError('aborted', 'the login is over'))
   }

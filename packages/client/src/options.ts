@@ -16,7 +16,8 @@ export interface TokenClientOptions {
   /** @default 'auto' */
   response?: ResponseFormat | undefined
   /**
-   * Deadline of one login with all its attempts, and of one caller's wait. Seconds.
+   * Deadline of one login with all its attempts, from the first on. Seconds. A caller who comes soon after a failure waits
+   * for up to a second more.
    * @default 10
    */
   timeout?: number | undefined

@@ -74,6 +74,8 @@ export async function requestToken(
     password: await readCredential('password', endpoint.password),
   }).toString()
   for (let delay = 1; ; delay *= 2) {
+    // A credential function may take longer than the login: nothing is sent once that is over.
+    signal.throwIfAborted()
     try {
       progress.onRequest()
       return await exchange(endpoint, form, signal)

@@ -48,7 +48,6 @@ function setUp({
 
 /** Each thing that a login may wait for without end. */
 const PHASES: Readonly<Record<string, () => ReturnType<typeof setUp>>> = {
-  'its pause': () => setUp({ pause: 10 }),
   'a credential function': () => setUp({ password: hang }),
   'a fetch that ignores its signal': () => setUp({ fetch: hang }),
   'a body that stalls': () => {
@@ -110,12 +109,68 @@ test('a success leaves no timer', async () => {
   expect(timers()).toBe(0)
 })
 
-test('the pause comes first, and counts', async () => {
-  const { run, clock, service } = setUp({ pause: 1 })
-  const login = run()
-  await clock.advance(1)
-  await login
-  expect(service.requests.map(({ time }) => time)).toEqual([1])
+describe('the pause', () => {
+  test('comes first, and the deadline begins after it', async () => {
+    const { run, clock, service } = setUp({ pause: 1 })
+    service.answer = hang
+    const failure = failureOf(run())
+    await clock.advance(10.9)
+    expect(service.requests.map(({ time }) => time)).toEqual([1])
+    expect(await stateOf(failure)).toBe('pending')
+    await clock.advance(0.1)
+    expect(await failure).toMatchObject({ code: 'timeout' })
+  })
+
+  test('ends at once when the client is closed, and no timer is left', async () => {
+    const { run, clock, closing, service, timers } = setUp({ pause: 20 })
+    const failure = failureOf(run())
+    await clock.advance(15)
+    expect(await stateOf(failure)).toBe('pending')
+    closing.abort()
+    expect(await failure).toMatchObject({ code: 'aborted', message: 'the client was closed' })
+    expect(timers()).toBeLessThanOrEqual(0)
+    await clock.advance(60)
+    expect(service.requests).toEqual([])
+  })
+
+  test('of which the end is the end of the client: no request and no timer', async () => {
+    const { run, clock, closing, service, timers } = setUp({ pause: 1 })
+    clock.after(1, () => {
+      closing.abort()
+    })
+    const failure = failureOf(run())
+    await clock.advance(1)
+    expect(await failure).toMatchObject({ code: 'aborted' })
+    expect(timers()).toBeLessThanOrEqual(0)
+    expect(service.requests).toEqual([])
+  })
+})
+
+describe.each(['loginId', 'password'])('a function %s that answers too late', (name) => {
+  function setUpLate() {
+    let answer: ((text: string) => void) | undefined
+    const credential = async () => await new Promise<string>((resolve) => (answer = resolve))
+    return { ...setUp({ [name]: credential }), answer: () => answer?.('demo') }
+  }
+
+  test.each<[string, (scene: ReturnType<typeof setUpLate>) => unknown]>([
+    ['the deadline', async ({ clock }) => await clock.advance(10)],
+    [
+      'the end of the client',
+      ({ closing }) => {
+        closing.abort()
+      },
+    ],
+  ])('after %s: nothing is sent', async (_title, end) => {
+    const scene = setUpLate()
+    const failure = failureOf(scene.run())
+    await scene.clock.advance(1)
+    await end(scene)
+    await failure
+    scene.answer()
+    await scene.clock.advance(1)
+    expect(scene.service.requests).toEqual([])
+  })
 })
 
 describe('a token that cannot be used', () => {

@@ -324,6 +324,22 @@ describe('an outage', () => {
     expect(service.requests).toHaveLength(2)
   })
 
+  test('that is over heals, however short the timeout', async () => {
+    const { client, service, clock } = setUp({ timeout: 0.5 })
+    service.answer = () => {
+      throw new Error('no connection')
+    }
+    await failureOf(client.get())
+    service.answer = () => service.token()
+    const calls: Promise<unknown>[] = []
+    for (let call = 0; call < 20; call++) {
+      calls.push(client.get().catch((error: unknown) => error))
+      await clock.advance(0.1)
+    }
+    expect(await calls.at(-1)).toBe(service.tokens[0])
+    expect(service.requests).toHaveLength(2)
+  })
+
   test('callers without a token, without end: at most one login in ten seconds', async () => {
     const { client, service, clock } = setUp()
     service.answer = () => new Response('no')
