@@ -80,8 +80,8 @@ export interface VerifierOptions {
    */
   maxTokenSize?: number | undefined
   /**
-   * How many verified tokens are remembered, so that one which comes again costs no signature check. Its key and its
-   * times are checked all the same. `false` turns it off.
+   * How many verified tokens are remembered, fewer if they have more than 2048 characters on average, so that one which
+   * comes again costs no signature check. Its key and its times are checked all the same. `false` turns it off.
    * @default { max: 1000 }
    */
   remember?: { readonly max: number } | false | undefined

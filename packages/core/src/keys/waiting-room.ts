@@ -4,8 +4,8 @@ import type { Caller } from './key-source.ts'
 
 const MAX_WAITING_OCTETS = 16 * 1024 * 1024
 
-/** What a place costs beside its token: what is held for one who waits. */
-const PLACE_OCTETS = 2048
+/** What a place costs beside its token: promises, listeners and a timer, as measured. */
+const PLACE_OCTETS = 6 * 1024
 
 /** A caller's place in the room. Work on behalf of somebody who has left should stop. */
 export interface Place {

@@ -7,7 +7,7 @@ import type { Caller } from '../../src/keys/key-source.ts'
 import { createWaitingRoom, type Place } from '../../src/keys/waiting-room.ts'
 
 const ROOM = 16 * 1024 * 1024
-const PLACE = 2048
+const PLACE = 6 * 1024
 
 function setup() {
   const clock = manualClock()
