@@ -225,6 +225,11 @@ describe('signed as asked for', () => {
   })
 })
 
+/** An API that says what it was sent. */
+async function authorizationOf({ headers }: Request): Promise<Response> {
+  return await Promise.resolve(new Response(headers.get('authorization')))
+}
+
 describe('what is wired to an issuer', () => {
   test('a verifier has its keys, its clock, its issuer and its audience', async () => {
     const clock = manualClock()
@@ -281,18 +286,25 @@ describe('what is wired to an issuer', () => {
     ])
   })
 
-  test.each([
-    { name: 'a text', inputFor: (url: string) => url },
-    { name: 'a URL', inputFor: (url: string) => new URL(url) },
-    { name: 'a Request', inputFor: (url: string) => new Request(url) },
-  ])('a client reaches an API that is not emulated, by $name', async ({ inputFor }) => {
+  test('a client reaches an API that is not emulated', async () => {
     const issuer = await createTestIssuer({ algorithm: 'ES256' })
-    await using api = await listen(
-      async ({ headers }) => await Promise.resolve(new Response(headers.get('authorization'))),
-    )
-    await using client = createTokenClient({ ...issuer.clientOptions, origins: [api.url] })
-    const response = await client.fetch(inputFor(`${api.url}/v1/locations`))
+    await using server = await listen(authorizationOf)
+    await using client = createTokenClient({ ...issuer.clientOptions, origins: [server.url] })
+    const response = await client.fetch(`${server.url}/v1/locations`)
     expect(await response.text()).toBe(`Bearer ${await client.get()}`)
     expect(issuer.requests().map(({ endpoint }) => endpoint)).toEqual(['token'])
+  })
+
+  test.each([
+    { name: 'a text', inputOf: (url: string) => url },
+    { name: 'a URL', inputOf: (url: string) => new URL(url) },
+    { name: 'a Request', inputOf: (url: string) => new Request(url) },
+  ])('what is emulated is told by the origin of $name', async ({ inputOf }) => {
+    const issuer = await createTestIssuer({ algorithm: 'ES256' })
+    await using server = await listen(authorizationOf)
+    const { authUrl, fetch: ask } = issuer.clientOptions
+    expect((await ask(inputOf(`${authUrl}/tokenservice/token/api`))).status).toBe(405)
+    expect((await ask(inputOf(`${server.url}/tokenservice/token/api`))).status).toBe(200)
+    expect(issuer.requests()).toMatchObject([{ endpoint: 'token', status: 405 }])
   })
 })
