@@ -2,7 +2,7 @@ import { AuthError } from '../errors.ts'
 import type { Clock } from '../time.ts'
 import type { Caller } from './key-source.ts'
 
-const MAX_WAITING_OCTETS = 16 * 1024 * 1024
+const MAX_WAITING_OCTETS = 24 * 1024 * 1024
 
 /** What a place costs beside its token: promises, listeners and a timer, as measured. */
 const PLACE_OCTETS = 6 * 1024

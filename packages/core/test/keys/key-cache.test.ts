@@ -359,7 +359,7 @@ describe('forged tokens', () => {
     await clock.advance(0.1)
     endpoint.release()
     const verdicts = await Promise.all(waiting)
-    const room = Math.floor((16 * 1024 * 1024) / (small.length + 6 * 1024))
+    const room = Math.floor((24 * 1024 * 1024) / (small.length + 6 * 1024))
     expect(verdicts.filter((word) => word === 'signature')).toHaveLength(room)
     expect(verdicts.filter((word) => word === 'timeout')).toHaveLength(8000 - room)
   })
@@ -394,7 +394,7 @@ describe('forged tokens', () => {
     await clock.advance(60)
     endpoint.mode = 'hanging'
     const large = await tokenOf(stranger, { filler: 'x'.repeat(40_000) })
-    const fit = Math.floor((16 * 1024 * 1024) / (large.length + 6 * 1024))
+    const fit = Math.floor((24 * 1024 * 1024) / (large.length + 6 * 1024))
     const waiting: Promise<string>[] = []
     for (let count = 0; count < fit; count++) {
       // One after the other, so that no signature is checked on another thread, which no clock waits for.

@@ -6,7 +6,7 @@ import { describe, expect, test, vi } from 'vitest'
 import type { Caller } from '../../src/keys/key-source.ts'
 import { createWaitingRoom, type Place } from '../../src/keys/waiting-room.ts'
 
-const ROOM = 16 * 1024 * 1024
+const ROOM = 24 * 1024 * 1024
 const PLACE = 6 * 1024
 
 function setup() {
