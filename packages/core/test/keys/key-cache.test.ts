@@ -388,7 +388,7 @@ describe('forged tokens', () => {
     expect(endpoint.requests.length - requests).toBe(1)
   })
 
-  test('16 MiB of them wait, the next is told at once to come again', async () => {
+  test('24 MiB of them wait, the next is told at once to come again', async () => {
     const { clock, endpoint, verdict, refusal } = world({}, { maxTokenSize: 65_536 })
     await verdict(oldToken)
     await clock.advance(60)
