@@ -4,7 +4,8 @@
  * - `credentials_rejected`: the service refused `loginId` and `password`; it is left alone for a while.
  * - `service_unavailable`: it could not be reached, or answered 429 or 5xx.
  * - `timeout`: it did not answer in time.
- * - `unexpected_response`: it answered with something that is no token.
+ * - `unexpected_response`: it answered with something that is no token; since it may have counted that as a wrong password,
+ *   it is left alone as after a refusal.
  * - `token_unusable`: its token has expired, does not last long enough, or failed the verifier.
  * - `origin_not_allowed`: `fetch` was asked to carry the token to an origin that is not configured.
  * - `aborted`: the caller's signal ended the wait, or the client was closed.

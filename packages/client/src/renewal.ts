@@ -19,10 +19,14 @@ export interface RenewalState {
   readonly held: HeldToken | undefined
   /** Logins in a row that brought no token. */
   readonly failures: number
-  /** Those of them that the service answered by refusing the credentials. */
-  readonly rejections: number
+  /** Those of them that the service answered without a token: it may count them as wrong passwords. */
+  readonly refusals: number
+  /** Those of them that it gave no answer to in time. */
+  readonly timeouts: number
   readonly lastFailure: TokenClientErrorCode | undefined
   readonly settledAt: number
+  /** What the pauses after an outage are multiplied by: a fleet that it hit together comes back one by one. */
+  readonly spread: number
   /** Before then the service has asked to be left alone, or would count towards locking the account. */
   readonly closedUntil: number
   /** Tokens in a row that were invalidated soon after they came. */
@@ -32,9 +36,11 @@ export interface RenewalState {
 export const INITIAL: RenewalState = {
   held: undefined,
   failures: 0,
-  rejections: 0,
+  refusals: 0,
+  timeouts: 0,
   lastFailure: undefined,
   settledAt: 0,
+  spread: 1,
   closedUntil: 0,
   invalidations: 0,
 }
@@ -101,7 +107,8 @@ export function nextLoginIn(state: RenewalState, now: Instant): number {
   const isUsable = freshness(state.held, now) !== 'none'
   // While a token works there is time; without one each second counts, but not for an endpoint that is down.
   const pause = isUsable ? backOff(3, 60, state.failures) : backOff(1, 10, state.failures)
-  return Math.max(0, state.settledAt + pause - now.monotonic, state.closedUntil - now.monotonic)
+  const nextAt = Math.max(state.settledAt + pause * state.spread, state.closedUntil)
+  return Math.max(0, nextAt - now.monotonic)
 }
 
 /** 0 for none, then doubling from `first` to `longest`. */
@@ -113,23 +120,46 @@ export function afterLogin(state: RenewalState, held: HeldToken): RenewalState {
   return { ...INITIAL, held, invalidations: state.invalidations }
 }
 
-/** The token that still works is kept. */
+export interface LoginFailure {
+  readonly code: TokenClientErrorCode
+  readonly retryAfter?: number | undefined
+  /** Whether the credentials were sent. */
+  readonly isSent: boolean
+}
+
+/** An answer that is no token: whatever the service means by it, it has seen the credentials. */
+export function isRefusal(code: TokenClientErrorCode | undefined): boolean {
+  return code === 'credentials_rejected' || code === 'unexpected_response'
+}
+
+/**
+ * The token that still works is kept.
+ *
+ * @param draw From 0 to 1: spreads a fleet that failed together.
+ */
 export function afterFailure(
   state: RenewalState,
   now: Instant,
-  { code, retryAfter = 0 }: { code: TokenClientErrorCode; retryAfter?: number | undefined },
+  { code, retryAfter = 0, isSent }: LoginFailure,
+  draw: number,
 ): RenewalState {
-  const isRejection = code === 'credentials_rejected'
   // An outage in between makes them no fewer: the service may count as well.
-  const rejections = state.rejections + (isRejection ? 1 : 0)
+  const refusals = state.refusals + (isRefusal(code) ? 1 : 0)
+  const isUnanswered = code === 'timeout' && isSent
+  const timeouts = state.timeouts + (isUnanswered ? 1 : 0)
+  const spread = 1 + draw / 10
+  let pause = Math.min(retryAfter, 60) * spread
   // An account that is locked after a few wrong passwords must not be locked by us.
-  const pause = isRejection ? backOff(30, 300, rejections) : Math.min(retryAfter, 60)
+  if (isRefusal(code)) pause = backOff(30, 300, refusals)
+  if (isUnanswered) pause = backOff(1, 60, timeouts) * spread
   return {
     ...state,
     failures: state.failures + 1,
-    rejections,
+    refusals,
+    timeouts,
     lastFailure: code,
     settledAt: now.monotonic,
+    spread,
     closedUntil: now.monotonic + pause,
   }
 }

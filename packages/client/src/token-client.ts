@@ -18,6 +18,7 @@ import {
   hold,
   type HeldToken,
   INITIAL,
+  isRefusal,
   nextLoginIn,
   remaining,
   type RenewalState,
@@ -87,8 +88,8 @@ export interface TokenClient extends AsyncDisposable {
 
 /** A skew that is worth a report. */
 const NOTABLE_SKEW = 30
-/** The longest pause that a caller without a token sits out; before a longer one it is told to come back. */
-const LONGEST_PAUSE = 1
+/** What a caller without a token sits out, the pause after a first failure; for a longer one it is told to come back. */
+const LONGEST_PAUSE = 1.1
 
 /**
  * Creates the client of one account. Nothing is sent before the first use.
@@ -166,8 +167,8 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
   function startLogin(): Promise<HeldToken | TokenClientError> {
     const pause = nextLoginIn(state, instant(clock))
     const { lastFailure } = state
-    // A refusal of the credentials is passed on at once.
-    const patience = lastFailure === 'credentials_rejected' ? 0 : LONGEST_PAUSE
+    // A refusal is passed on at once.
+    const patience = isRefusal(lastFailure) ? 0 : LONGEST_PAUSE
     if (lastFailure !== undefined && pause > patience) {
       const message = `no login is made for ${Math.ceil(pause)} s, since the last one failed`
       throw new TokenClientError(lastFailure, message, { retryAfter: pause })
@@ -180,7 +181,9 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     const startedAt = clock.monotonic()
     let requests = 0
     const progress = { isAwaited: () => waiters > 0, onRequest: () => void requests++ }
-    const outcome = await logIn(plan, pause, progress).then(accept, fail)
+    const outcome = await logIn(plan, pause, progress).then(accept, (error: unknown) =>
+      fail(error, requests > 0),
+    )
     login = undefined
     const failure = outcome instanceof TokenClientError ? outcome : undefined
     publishLogin({
@@ -203,7 +206,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     return held
   }
 
-  function fail(error: unknown): TokenClientError {
+  function fail(error: unknown, isSent: boolean): TokenClientError {
     const failure =
       error instanceof TokenClientError
         ? error
@@ -211,10 +214,12 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     // After `close` there is no next login.
     if (closing.signal.aborted) return failure
     const now = instant(clock)
-    state = afterFailure(state, now, failure)
-    const { code, message, responseStatus } = failure
-    const retryAfter = nextLoginIn(state, now)
-    return new TokenClientError(code, message, { responseStatus, retryAfter })
+    const { code, message, responseStatus, retryAfter } = failure
+    state = afterFailure(state, now, { code, retryAfter, isSent }, Math.random())
+    return new TokenClientError(code, message, {
+      responseStatus,
+      retryAfter: nextLoginIn(state, now),
+    })
   }
 
   /** @throws TokenClientError if this caller, or the client, is not to wait any longer. */

@@ -9,6 +9,7 @@ import {
   freshness,
   hold,
   INITIAL,
+  type LoginFailure,
   nextLoginIn,
   remaining,
   type RenewalState,
@@ -20,9 +21,16 @@ const held = (lifetime: number | undefined, draw = 0) => hold('a', lifetime, at(
 const withToken = (lifetime?: number): RenewalState => afterLogin(INITIAL, held(lifetime))
 
 const fail = (state: RenewalState, now: number, retryAfter?: number): RenewalState =>
-  afterFailure(state, at(now), { code: 'service_unavailable', retryAfter })
-const reject = (state: RenewalState, now: number): RenewalState =>
-  afterFailure(state, at(now), { code: 'credentials_rejected' })
+  afterFailure(state, at(now), { code: 'service_unavailable', retryAfter, isSent: true }, 0)
+const reject = (
+  state: RenewalState,
+  now: number,
+  code: LoginFailure['code'] = 'credentials_rejected',
+): RenewalState => afterFailure(state, at(now), { code, isSent: true }, 0)
+const expire = (state: RenewalState, now: number, isSent = true): RenewalState =>
+  afterFailure(state, at(now), { code: 'timeout', isSent }, 0)
+const pauseAfter = (failure: LoginFailure, draw: number) =>
+  nextLoginIn(afterFailure(INITIAL, at(0), failure, draw), at(0))
 const repeat = (times: number, step: (state: RenewalState) => RenewalState) =>
   Array.from({ length: times }).reduce<RenewalState>((state) => step(state), withToken(3600))
 
@@ -115,6 +123,42 @@ describe('the next login', () => {
     expect(nextLoginIn(state, at(100))).toBe(Math.min(300, 30 * 2 ** (times - 1)))
   })
 
+  test.each([1, 2, 3, 4, 5, 6, 2000])(
+    'answer %i without a token: as a refusal of the credentials, which it may be',
+    (times) => {
+      const state = repeat(times, (before) => reject(before, 100, 'unexpected_response'))
+      expect(nextLoginIn(state, at(100))).toBe(Math.min(300, 30 * 2 ** (times - 1)))
+    },
+  )
+
+  test('refusals of both kinds count together', () => {
+    const state = reject(reject(INITIAL, 0, 'unexpected_response'), 30)
+    expect(nextLoginIn(state, at(30))).toBe(60)
+  })
+
+  test.each([1, 2, 3, 4, 5, 6, 7, 2000])(
+    'timeout %i of what was sent: later each time, up to a minute, also without a token',
+    (times) => {
+      const state = repeat(times, (before) => expire(before, 100))
+      const expired = { wall: 9999, monotonic: 100 }
+      expect(nextLoginIn(state, expired)).toBe(Math.min(60, 2 ** (times - 1)))
+    },
+  )
+
+  test('timeouts before anything was sent are an outage', () => {
+    const state = repeat(10, (before) => expire(before, 100, false))
+    expect(nextLoginIn(state, { wall: 9999, monotonic: 100 })).toBe(10)
+  })
+
+  test('a fleet that failed together is spread over a tenth of the pause; refusals are exact', () => {
+    const unavailable: LoginFailure = { code: 'service_unavailable', isSent: true }
+    expect(pauseAfter(unavailable, 0)).toBe(1)
+    expect(pauseAfter(unavailable, 1)).toBe(1.1)
+    expect(pauseAfter({ ...unavailable, retryAfter: 20 }, 1)).toBe(22)
+    expect(pauseAfter({ code: 'timeout', isSent: true }, 1)).toBe(1.1)
+    expect(pauseAfter({ code: 'credentials_rejected', isSent: true }, 1)).toBe(30)
+  })
+
   test('an outage between two refusals makes the second no first one', () => {
     const state = reject(fail(reject(withToken(3600), 0), 30), 60)
     expect(nextLoginIn(state, at(60))).toBe(60)
@@ -141,7 +185,7 @@ describe('the next login', () => {
     expect(reject(fail(withToken(300), 0), 1)).toMatchObject({
       held: { token: 'a' },
       failures: 2,
-      rejections: 1,
+      refusals: 1,
       lastFailure: 'credentials_rejected',
     })
   })

@@ -24,6 +24,11 @@ function setUp(options: Parameters<typeof createClient>[1] = {}) {
 
 const down = () => new Response(null, { status: 503 })
 const refusing = () => new Response(null, { status: 401 })
+/** A pause that is up to a tenth longer. */
+const spread = (seconds: number) =>
+  expect.toSatisfy(
+    (value: number) => value >= 0.999 * seconds && value <= 1.101 * seconds,
+  ) as unknown
 
 /** A login at time 0, with the renewal at least 30 s before the end of its 300. */
 async function loggedIn(options: Parameters<typeof createClient>[1] = {}) {
@@ -174,14 +179,18 @@ describe('a renewal', () => {
     const token = await client.get()
     service.answer = down
     await clock.advance(3300)
-    for (let second = 0; second < 290; second++) {
+    for (let tenth = 0; tenth < 2900; tenth++) {
       expect(await client.get()).toBe(token)
-      await clock.advance(1)
+      await clock.advance(0.1)
     }
     const times = service.requests.slice(1).map(({ time }) => time)
-    expect(times.slice(1).map((time, index) => time - (times[index] ?? 0))).toEqual([
-      3, 6, 12, 24, 48, 60, 60, 60,
-    ])
+    const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0))
+    expect(gaps.length).toBeGreaterThanOrEqual(7)
+    for (const [index, gap] of gaps.entries()) {
+      const pause = Math.min(60, 3 * 2 ** index)
+      expect(gap).toBeGreaterThan(pause - 0.01)
+      expect(gap).toBeLessThan(1.1 * pause + 0.2)
+    }
     service.answer = () => service.token()
     await clock.advance(9)
     expect(await client.get()).toBe(token)
@@ -305,21 +314,23 @@ describe('an outage', () => {
 
   test('cold: after a failure the next caller waits a second, later ones are told when to come back', async () => {
     const { client, service, clock } = setUp()
-    service.answer = () => new Response('no')
+    service.answer = () => service.token(-1)
     expect(await failureOf(client.get())).toMatchObject({
-      code: 'unexpected_response',
-      retryAfter: 1,
+      code: 'token_unusable',
+      retryAfter: spread(1),
     })
     const second = failureOf(client.get())
     await clock.advance(0.9)
     expect(service.requests).toHaveLength(1)
-    await clock.advance(0.1)
-    expect(await second).toMatchObject({ code: 'unexpected_response', retryAfter: 2 })
+    await clock.advance(0.2)
+    expect(await second).toMatchObject({ code: 'token_unusable', retryAfter: spread(2) })
     expect(service.requests).toHaveLength(2)
     expect(await failureOf(client.get())).toMatchObject({
-      code: 'unexpected_response',
-      message: 'no login is made for 2 s, since the last one failed',
-      retryAfter: 2,
+      code: 'token_unusable',
+      message: expect.stringMatching(
+        /^no login is made for [23] s, since the last one failed$/,
+      ) as unknown,
+      retryAfter: spread(2),
     })
     expect(service.requests).toHaveLength(2)
   })
@@ -342,13 +353,28 @@ describe('an outage', () => {
 
   test('callers without a token, without end: at most one login in ten seconds', async () => {
     const { client, service, clock } = setUp()
-    service.answer = () => new Response('no')
+    service.answer = () => service.token(-1)
     for (let second = 0; second < 600; second++) {
       void client.get().catch(() => undefined)
       await clock.advance(1)
     }
-    expect(service.requests.length).toBeGreaterThanOrEqual(60)
+    expect(service.requests.length).toBeGreaterThanOrEqual(54)
     expect(service.requests.length).toBeLessThanOrEqual(66)
+  })
+
+  test('in which nothing answers: at most one login in a minute, besides its deadline', async () => {
+    const { client, service, clock } = setUp()
+    service.answer = hang
+    for (let second = 0; second < 900; second++) {
+      void client.get().catch(() => undefined)
+      await clock.advance(1)
+    }
+    const times = service.requests.map(({ time }) => time)
+    const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0))
+    expect(gaps.length).toBeGreaterThanOrEqual(13)
+    for (const [index, gap] of gaps.entries()) {
+      expect(gap).toBeGreaterThan(10 + Math.min(60, 2 ** index) - 0.01)
+    }
   })
 
   test('a token that expires while its renewal hangs: the deadline, then a new login', async () => {
@@ -360,11 +386,11 @@ describe('an outage', () => {
     const without = failureOf(client.get())
     await clock.advance(4)
     for (const failure of await Promise.all([short, without])) {
-      expect(failure).toMatchObject({ code: 'timeout', retryAfter: 1 })
+      expect(failure).toMatchObject({ code: 'timeout', retryAfter: spread(1) })
     }
     service.answer = () => service.token()
     const waiting = client.get()
-    await clock.advance(1)
+    await clock.advance(1.1)
     expect(await waiting).toBe(service.tokens[1])
   })
 
@@ -372,11 +398,14 @@ describe('an outage', () => {
     const { client, service, clock } = setUp()
     const headers = { 'retry-after': '30' }
     service.answer = () => new Response(null, { status: 429, headers })
-    expect(await failureOf(client.get())).toMatchObject({ responseStatus: 429, retryAfter: 30 })
+    expect(await failureOf(client.get())).toMatchObject({
+      responseStatus: 429,
+      retryAfter: spread(30),
+    })
     service.answer = () => service.token()
     await clock.advance(28)
     expect(await failureOf(client.get())).toMatchObject({ code: 'service_unavailable' })
-    await clock.advance(2)
+    await clock.advance(5)
     expect(await client.get()).toBe(service.tokens[0])
     expect(service.requests).toHaveLength(2)
   })
@@ -399,9 +428,30 @@ describe('an outage', () => {
     expect(await failureOf(client.get())).toMatchObject({ code: 'service_unavailable' })
     password.mockReturnValue('secret')
     const waiting = client.get()
-    await clock.advance(1)
+    await clock.advance(1.1)
     expect(await waiting).toBe(service.tokens[0])
   })
+})
+
+describe('an answer that is no token, and that the service may count as a wrong password', () => {
+  test.each<[string, () => Response]>([
+    ['200 without a token', () => Response.json({ error: 'bad credentials' })],
+    ...[302, 404, 422, 423].map((status): [string, () => Response] => [
+      String(status),
+      () => new Response(null, { status }),
+    ]),
+  ])(
+    '%s: not tried again for 30 s doubling to 5 minutes, and get fails at once',
+    async (_title, answer) => {
+      const { client, service, clock } = setUp()
+      service.answer = answer
+      for (let second = 0; second < 800; second++) {
+        expect(await failureOf(client.get())).toMatchObject({ code: 'unexpected_response' })
+        await clock.advance(1)
+      }
+      expect(service.requests.map(({ time }) => time)).toEqual([0, 30, 90, 210, 450, 750])
+    },
+  )
 })
 
 describe('rejected credentials', () => {
