@@ -36,7 +36,11 @@ export interface TestIssuer {
   readonly publicJwk: Readonly<JWK>
   /** Seconds from `iat` to `exp` in its tokens. */
   readonly lifetime: number
-  /** For `createVerifier`. The keys come from the issuer's service, so a rotation or an outage shows. */
+  /**
+   * For `createVerifier`. The keys come from the issuer's service, so a rotation or an outage shows. All verifiers made of
+   * them share one key cache: for another, replace `keys` by a `remoteKeys` of the `keyUrl` and the `fetch` of
+   * `tokenService(issuer)`.
+   */
   readonly verifierOptions: {
     readonly keys: RemoteKeys
     readonly issuer: string | null

@@ -1,11 +1,12 @@
 import { createTokenClient } from '@portcullis/client'
-import { type Algorithm, createVerifier } from '@portcullis/core'
+import { type Algorithm, createVerifier, remoteKeys } from '@portcullis/core'
 import { calculateJwkThumbprint, compactVerify, decodeProtectedHeader, importJWK } from 'jose'
 import { describe, expect, test } from 'vitest'
 
 import { manualClock } from '../src/clock.ts'
 import { createTestIssuer, type TestIssuer } from '../src/issuer.ts'
 import { listen } from '../src/listen.ts'
+import { tokenService } from '../src/token-service.ts'
 
 const START = 1_767_225_600
 
@@ -264,6 +265,21 @@ describe('what is wired to an issuer', () => {
     const verifier = createVerifier(issuer.verifierOptions)
     const token = await issuer.token({ claims: { iss: 'anybody', aud: 'anything' } })
     await expect(verifier.verify(token)).resolves.toMatchObject({ token })
+  })
+
+  test('its verifiers share one key cache, beside which one of another can be made', async () => {
+    const clock = manualClock()
+    const issuer = await createTestIssuer({ clock, algorithm: 'ES256' })
+    const token = await issuer.token()
+    for (const verifier of [1, 2].map(() => createVerifier(issuer.verifierOptions))) {
+      await expect(verifier.verify(token)).resolves.toMatchObject({ token })
+    }
+    expect(issuer.requests()).toHaveLength(1)
+    const service = tokenService(issuer)
+    const keys = remoteKeys(service.keyUrl, { fetch: service.fetch, clock })
+    const other = createVerifier({ ...issuer.verifierOptions, keys })
+    await expect(other.verify(token)).resolves.toMatchObject({ token })
+    expect(issuer.requests()).toHaveLength(2)
   })
 
   test('a client logs in, and the verifier accepts what it gets', async () => {
