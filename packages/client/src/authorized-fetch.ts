@@ -12,7 +12,9 @@ export interface Authorization {
   readonly origins: ReadonlySet<string>
   readonly fetch: AuthorizedFetch
   readonly get: (options: { signal: AbortSignal | undefined }) => Promise<string>
-  readonly invalidate: (token: string) => void
+  /** Told of each answer to the token, but for the 401 that invalidates it. */
+  readonly onAnswer: (token: string, origin: string, isAccepted: boolean) => void
+  readonly invalidate: (token: string, origin: string) => void
 }
 
 /** Adds the token to requests, and repeats one that was refused with another token. */
@@ -20,6 +22,7 @@ export function authorizedFetch({
   origins,
   fetch,
   get,
+  onAnswer,
   invalidate,
 }: Authorization): AuthorizedFetch {
   return async (input, init) => {
@@ -48,10 +51,16 @@ export function authorizedFetch({
       return await fetch(url, { ...request, headers })
     }
 
+    function answered(response: Response, token: string): Response {
+      if (!isFromElsewhere(response, origin)) onAnswer(token, origin, response.status !== 401)
+      return response
+    }
+
     const token = await getToken()
     const response = await send(token)
-    if (response.status !== 401 || isFromElsewhere(response, origin)) return response
-    invalidate(token)
+    if (response.status !== 401 || isFromElsewhere(response, origin))
+      return answered(response, token)
+    invalidate(token, origin)
     if (!isRepeatable(request.body)) return response
     const next = await getToken().catch((error: unknown) => {
       discardBody(response)
@@ -59,7 +68,7 @@ export function authorizedFetch({
     })
     if (next === token) return response
     discardBody(response)
-    return await send(next)
+    return answered(await send(next), next)
   }
 }
 

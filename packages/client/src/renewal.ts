@@ -12,6 +12,10 @@ export interface HeldToken {
   readonly renewBefore: number
   /** Users wait for the renewal once less than this is left. */
   readonly waitBefore: number
+  /** Origins that have answered it with anything but 401. */
+  readonly acceptedBy: ReadonlySet<string>
+  /** Origins that have answered it with 401. */
+  readonly refusedBy: ReadonlySet<string>
 }
 
 /** Everything the client knows. Replaced as a whole, never changed. */
@@ -69,6 +73,8 @@ export function hold(
     renewBefore: advance * (1 + draw / 4),
     // A short-lived token must not make everybody wait for most of its life.
     waitBefore: Math.min(LONGEST_RESERVE, advance / 2),
+    acceptedBy: new Set(),
+    refusedBy: new Set(),
   }
 }
 
@@ -164,14 +170,48 @@ export function afterFailure(
   }
 }
 
+/** Notes what an origin answered to the token that is held. */
+export function afterAnswer(
+  state: RenewalState,
+  token: string,
+  origin: string,
+  isAccepted: boolean,
+): RenewalState {
+  const { held } = state
+  if (held?.token !== token) return state
+  const list = isAccepted ? 'acceptedBy' : 'refusedBy'
+  if (held[list].has(origin)) return state
+  return { ...state, held: { ...held, [list]: new Set([...held[list], origin]) } }
+}
+
+/** A token that was accepted for less is no proof that a new one will be. */
+const WORKED_FOR_A_WHILE = 10
+
 /**
  * Drops the token that an API refused, unless another has taken its place. An API that refuses every token is not
  * answered with a login each time: a token that came only just now is kept, for 3 s doubling to 60 s.
+ *
+ * A token that worked for a while is dropped all the same when the origin that accepted it first refuses it. Only then:
+ * an origin of which one path accepts every token and another none refuses the repetition as well, and is paced.
+ *
+ * @param origin Where it was refused, if that is known.
  */
-export function afterInvalidation(state: RenewalState, token: string, now: Instant): RenewalState {
+export function afterInvalidation(
+  state: RenewalState,
+  token: string,
+  now: Instant,
+  origin?: string,
+): RenewalState {
   const { held, invalidations } = state
   if (held?.token !== token) return state
   const age = now.monotonic - held.obtainedAt.monotonic
-  if (age < backOff(3, 60, invalidations)) return state
+  if (origin !== undefined && hasWorked(held, origin, age)) return { ...state, held: undefined }
+  if (age < backOff(3, 60, invalidations)) {
+    return origin === undefined ? state : afterAnswer(state, token, origin, false)
+  }
   return { ...state, held: undefined, invalidations: age < 120 ? invalidations + 1 : 1 }
+}
+
+function hasWorked({ acceptedBy, refusedBy }: HeldToken, origin: string, age: number): boolean {
+  return age >= WORKED_FOR_A_WHILE && acceptedBy.has(origin) && !refusedBy.has(origin)
 }

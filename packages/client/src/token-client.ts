@@ -10,6 +10,7 @@ import {
   tokenUrl,
 } from './options.ts'
 import {
+  afterAnswer,
   afterFailure,
   afterInvalidation,
   afterLogin,
@@ -67,7 +68,7 @@ export interface TokenClient extends AsyncDisposable {
   getAuthorization(options?: GetOptions): Promise<string>
   /**
    * Drops this token, as after a 401, unless another has taken its place. A token that only just came is kept: an API
-   * that refuses every token must not cause a login at each call.
+   * that refuses every token must not cause a login at each call. Only `fetch` knows of a token that worked until then.
    *
    * @param token With or without `Bearer ` in front, as the request carried it.
    */
@@ -228,8 +229,8 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     if (signal?.aborted === true) throw new TokenClientError('aborted', 'the wait was aborted')
   }
 
-  function invalidate(token: string): void {
-    state = afterInvalidation(state, token.replace(/^Bearer /i, ''), instant(clock))
+  function invalidate(token: string, origin?: string): void {
+    state = afterInvalidation(state, token.replace(/^Bearer /i, ''), instant(clock), origin)
   }
 
   function describe(): TokenClientStatus {
@@ -256,12 +257,17 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
   const client: TokenClient = {
     get,
     getAuthorization: async (getOptions) => `Bearer ${await get(getOptions)}`,
-    invalidate,
+    invalidate: (token) => {
+      invalidate(token)
+    },
     fetch: authorizedFetch({
       origins,
       // Whoever injects one of another kind calls `client.fetch` with what that takes, and gets what that gives.
       fetch: fetch as AuthorizedFetch,
       get,
+      onAnswer: (...answer) => {
+        state = afterAnswer(state, ...answer)
+      },
       invalidate,
     }),
     describe,

@@ -11,6 +11,7 @@ import { createClient, createLoginService, failureOf, hang, late } from './login
 import { serve } from './serve.ts'
 
 const API = 'https://api.test'
+const OTHER = 'https://other.test'
 const stream = () => ReadableStream.from([Buffer.from('x')])
 
 interface Call {
@@ -29,7 +30,12 @@ function setUp(answer: (call: Call) => Response | Promise<Response> = () => new 
     calls.push(call)
     return await answer(call)
   }
-  return { service, clock: service.clock, calls, client: createClient(service, { fetch }) }
+  return {
+    service,
+    clock: service.clock,
+    calls,
+    client: createClient(service, { fetch, origins: [API, OTHER] }),
+  }
 }
 
 /** An API that refuses the first token. */
@@ -38,6 +44,17 @@ function refusingFirst() {
     const isFirst = authorization === `Bearer ${scene.service.tokens[0]}`
     return new Response(isFirst ? 'no' : 'yes', { status: isFirst ? 401 : 200 })
   })
+  return scene
+}
+
+/** APIs that honour a token or not, by their URL and its age. */
+function honouring(isHonoured: (url: string, age: number) => boolean) {
+  const scene = setUp(({ url, authorization }) => {
+    const index = scene.service.tokens.findIndex((token) => authorization === `Bearer ${token}`)
+    const age = scene.clock.monotonic() - (scene.service.requests[index]?.time ?? 0)
+    return new Response(null, { status: isHonoured(url, age) ? 200 : 401 })
+  })
+  scene.service.answer = () => scene.service.token(3600)
   return scene
 }
 
@@ -189,6 +206,57 @@ describe('a 401', () => {
     expect(times.map((time, index) => time - (times[index - 1] ?? 0))).toEqual([
       0, 0, 3, 6, 12, 24, 48, 60, 60,
     ])
+  })
+
+  test('from an API that honours each token for 20 s: no call ends in one', async () => {
+    const { client, service, clock } = honouring((_url, age) => age < 20)
+    for (let second = 0; second < 900; second++) {
+      expect((await client.fetch(API)).status).toBe(200)
+      await clock.advance(1)
+    }
+    expect(service.requests).toHaveLength(45)
+  })
+
+  test('from an API that honours each token for 20 s and is sent streams: each costs one call', async () => {
+    const { client, service, clock } = honouring((_url, age) => age < 20)
+    const refused: number[] = []
+    for (let second = 0; second < 900; second++) {
+      const init: object = { method: 'POST', body: stream(), duplex: 'half' }
+      if ((await client.fetch(API, init)).status === 401) refused.push(second)
+      await clock.advance(1)
+    }
+    expect(service.requests.length - 1).toBe(refused.length)
+    expect(refused).toHaveLength(42)
+  })
+
+  test.each<[string, string, (url: string, age: number) => boolean]>([
+    ['another origin that accepts every token', OTHER, (url) => url.startsWith(OTHER)],
+    ['another path that accepts every token', `${API}/open`, (url) => url.endsWith('/open')],
+  ])(
+    'from an API that refuses every token, beside %s: the pace is the same',
+    async (_title, open, isHonoured) => {
+      const { client, service, clock } = honouring(isHonoured)
+      for (let second = 0; second < 240; second++) {
+        const calls = [client.fetch(API), client.fetch(open), client.fetch(API), client.fetch(open)]
+        const statuses = (await Promise.all(calls)).map(({ status }) => status)
+        expect(statuses).toEqual([401, 200, 401, 200])
+        await clock.advance(1)
+      }
+      const times = service.requests.map(({ time }) => time)
+      expect(times.map((time, index) => time - (times[index - 1] ?? 0))).toEqual([
+        0, 0, 3, 6, 12, 24, 48, 60, 60,
+      ])
+    },
+  )
+
+  test('from an API that honours each token for 20 s, beside one that refuses all: no call to it ends in one', async () => {
+    const { client, service, clock } = honouring((url, age) => url.startsWith(OTHER) && age < 20)
+    for (let second = 0; second < 900; second++) {
+      expect((await client.fetch(OTHER)).status).toBe(200)
+      expect((await client.fetch(API)).status).toBe(401)
+      await clock.advance(1)
+    }
+    expect(service.requests.length).toBeLessThanOrEqual(45 + 20)
   })
 
   test('is handed on with its body, unread, where there is no other token', async () => {

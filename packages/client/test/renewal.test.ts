@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import {
+  afterAnswer,
   afterFailure,
   afterInvalidation,
   afterLogin,
@@ -212,6 +213,31 @@ describe('an invalidated token', () => {
       }
     }
     expect(logins).toEqual([0, 3, 6, 12, 24, 48, 60, 60, 60, 60, 60])
+  })
+
+  test.each<[string, number, readonly boolean[], string, boolean]>([
+    ['that worked there for a while is dropped', 10, [true], 'a', true],
+    ['that came only just now is kept', 9.9, [true], 'a', false],
+    ['that never worked there is kept', 10, [], 'a', false],
+    ['that worked at another origin is kept', 10, [true], 'b', false],
+    ['that was refused there before is kept', 10, [true, false], 'a', false],
+    ['that was refused there first is kept', 10, [false, true], 'a', false],
+  ])('under guard, %s', (_title, age, answers, origin, isDropped) => {
+    const guarded = { ...withToken(300), invalidations: 9 }
+    const state = answers.reduce<RenewalState>(
+      (before, isAccepted) => afterAnswer(before, 'a', 'a', isAccepted),
+      guarded,
+    )
+    const after = afterInvalidation(state, 'a', at(age), origin)
+    expect(after.held === undefined).toBe(isDropped)
+    expect(after.invalidations).toBe(9)
+    expect(after.held?.refusedBy.has(origin)).toBe(isDropped ? undefined : true)
+  })
+
+  test('an answer to another token, or the same again, is no news', () => {
+    const state = afterAnswer(withToken(300), 'a', 'a', true)
+    expect(afterAnswer(state, 'a', 'a', true)).toBe(state)
+    expect(afterAnswer(state, 'b', 'b', true)).toBe(state)
   })
 
   test('after two quiet minutes that begins anew', () => {
