@@ -11,22 +11,22 @@ export async function badAlgorithms({
   signature,
 }: Forge): Promise<readonly BadTokenRow[]> {
   const { published } = defaults.keys
-  const { publicJwk } = published
-  const { alg = '', kid, kty } = publicJwk
+  const { algorithm, publicJwk } = published
+  const { kid, kty } = publicJwk
   const named = (name: unknown) =>
     `${base64url.encode(JSON.stringify({ alg: name, kid, typ: 'JWT' }))}.${payload}`
   const hmac = async (secret: string) =>
     await new CompactSign(base64url.decode(payload))
       .setProtectedHeader({ alg: 'HS512', ...(kid === undefined ? {} : { kid }), typ: 'JWT' })
       .sign(new TextEncoder().encode(secret))
-  const other = alg === 'RS256' ? 'RS512' : 'RS256'
+  const other = algorithm === 'RS256' ? 'RS512' : 'RS256'
   return [
     ['algorithm', 'alg none', `${named('none')}.${signature}`],
     ['algorithm', 'alg None', `${named('None')}.${signature}`],
     ['algorithm', 'alg NONE', `${named('NONE')}.${signature}`],
     ['malformed', 'alg none and no signature', `${named('none')}.`],
     ['algorithm', 'no alg', `${named(undefined)}.${signature}`],
-    ['algorithm', 'alg in lower case', `${named(alg.toLowerCase())}.${signature}`],
+    ['algorithm', 'alg in lower case', `${named(algorithm.toLowerCase())}.${signature}`],
     ['algorithm', 'HS512 keyed with the public key', await hmac(await published.publicPem())],
     ['algorithm', 'HS512 keyed with the published JWK', await hmac(JSON.stringify(publicJwk))],
     [

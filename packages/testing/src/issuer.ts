@@ -6,10 +6,23 @@ import { type BadToken, createBadTokens } from './bad-tokens.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { createEdgeTokens, type EdgeToken } from './edge-tokens.ts'
 import { createKeyRotation, type RotateOptions, type Rotation } from './key-rotation.ts'
-import { checkOptions, isClock, isSeconds, isText, isTextOrTexts, oneOf } from './options.ts'
+import {
+  checkOptions,
+  isClock,
+  isSeconds,
+  isText,
+  isTextOrTexts,
+  listOf,
+  oneOf,
+} from './options.ts'
 import { createOutages, type Outage, type OutageKind, type OutageOptions } from './outage.ts'
 import { createRequestLog, type SeenRequest } from './request-log.ts'
-import { createSigningKey, type SigningKey } from './signing-key.ts'
+import {
+  createSigningKey,
+  OPTIONAL_MEMBERS,
+  type OptionalMember,
+  type SigningKey,
+} from './signing-key.ts'
 import { keysBehind } from './stub.ts'
 import { serviceOf, type TokenService } from './token-service.ts'
 import { signToken, type TableOptions, type TokenOptions } from './token.ts'
@@ -28,6 +41,12 @@ export interface TestIssuerOptions {
    * @default 300
    */
   lifetime?: number | undefined
+  /**
+   * What the public key does not say of itself, nor any that follows it: the service documents none of `kid`, `alg` and
+   * `use`. Without `kid` the tokens have none either.
+   * @default []
+   */
+  omitFromKey?: readonly OptionalMember[] | undefined
 }
 
 /** An issuer with a key of its own, and a token service in the same process. */
@@ -108,9 +127,10 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
     audience: isTextOrTexts,
     algorithm: oneOf(...ALGORITHMS),
     lifetime: isSeconds,
+    omitFromKey: listOf(...OPTIONAL_MEMBERS),
   })
   const { clock = systemClock, issuer, audience, algorithm = 'RS512', lifetime = 300 } = options
-  const keys = await createKeyRotation(algorithm)
+  const keys = await createKeyRotation(algorithm, options.omitFromKey ?? [])
   const log = createRequestLog(clock)
   let strangersKey: Promise<SigningKey> | undefined
   // Not before it is needed: a key costs more than everything else here.

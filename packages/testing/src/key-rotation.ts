@@ -2,7 +2,7 @@ import type { Algorithm } from '@portcullis/core'
 import type { JWK } from 'jose'
 
 import { checkOptions, oneOf } from './options.ts'
-import { createSigningKey, type SigningKey } from './signing-key.ts'
+import { createSigningKey, type OptionalMember, type SigningKey } from './signing-key.ts'
 
 export interface RotateOptions {
   /**
@@ -49,8 +49,12 @@ export interface KeyRotation {
   rotate(options?: RotateOptions): Promise<Rotation>
 }
 
-export async function createKeyRotation(algorithm: Algorithm): Promise<KeyRotation> {
-  const first = await createSigningKey(algorithm)
+/** @param omit What none of its public keys says. */
+export async function createKeyRotation(
+  algorithm: Algorithm,
+  omit: readonly OptionalMember[],
+): Promise<KeyRotation> {
+  const first = await createSigningKey(algorithm, omit)
   let state: KeyState = { signing: first, document: first.publicJwk, published: first }
   let staleDocument: KeyDocument | undefined
 
@@ -66,7 +70,8 @@ export async function createKeyRotation(algorithm: Algorithm): Promise<KeyRotati
     })
     const { kid = 'new', publish = 'now' } = options
     const names = { new: undefined, same: state.signing.publicJwk.kid ?? null, none: null }
-    const [half, whole] = halves(state, await createSigningKey(algorithm, names[kid]))[publish]
+    const next = await createSigningKey(algorithm, omit, names[kid])
+    const [half, whole] = halves(state, next)[publish]
     change(half)
     return {
       complete() {

@@ -65,6 +65,13 @@ export function oneOf(...values: readonly unknown[]): Check {
     values.includes(value) ? undefined : `must be one of ${values.map(String).join(', ')}`
 }
 
+export function listOf(...values: readonly unknown[]): Check {
+  return (value) =>
+    Array.isArray(value) && value.every((each) => values.includes(each))
+      ? undefined
+      : `must be a list of ${values.map(String).join(', ')}`
+}
+
 function isPlain(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -10,8 +10,13 @@ import {
   type JWK,
 } from 'jose'
 
+/** What a JWK may say beside its material, and need not (RFC 7517 section 4). */
+export const OPTIONAL_MEMBERS = ['kid', 'alg', 'use'] as const
+export type OptionalMember = (typeof OPTIONAL_MEMBERS)[number]
+
 /** A key pair that signs whatever it is given. */
 export interface SigningKey {
+  readonly algorithm: Algorithm
   /** As a service publishes it. Without a `kid` if the key has none. */
   readonly publicJwk: Readonly<JWK>
   /** The same as PEM (SubjectPublicKeyInfo). */
@@ -25,10 +30,12 @@ export interface SigningKey {
 }
 
 /**
+ * @param omit What the public key does not say.
  * @param kid By default the key's RFC 7638 thumbprint; `null` for none.
  */
 export async function createSigningKey(
   algorithm: Algorithm,
+  omit: readonly OptionalMember[] = [],
   kid?: string | null,
 ): Promise<SigningKey> {
   const pair = await generateKeyPair(algorithm, { modulusLength: 2048, extractable: true })
@@ -40,6 +47,7 @@ export async function createSigningKey(
     alg: algorithm,
     use: 'sig',
   }
+  for (const member of omit) delete publicJwk[member]
 
   async function sign(
     header: Readonly<Record<string, unknown>>,
@@ -57,5 +65,5 @@ export async function createSigningKey(
       .sign(key, { crit: Object.fromEntries(extensions) as Record<string, boolean> })
   }
 
-  return { publicJwk, publicPem: async () => await exportSPKI(pair.publicKey), sign }
+  return { algorithm, publicJwk, publicPem: async () => await exportSPKI(pair.publicKey), sign }
 }

@@ -58,8 +58,8 @@ export async function signToken(
     ...(notBefore === undefined ? {} : { nbf: now + notBefore }),
   }
   const { payload = JSON.stringify(without({ ...usual, ...claims }, omit)) } = options
-  const { alg, kid } = key.publicJwk
-  const usualHeader = { alg, ...(kid === undefined ? {} : { kid }), typ: 'JWT' }
+  const { kid } = key.publicJwk
+  const usualHeader = { alg: key.algorithm, ...(kid === undefined ? {} : { kid }), typ: 'JWT' }
   const octets = typeof payload === 'string' ? new TextEncoder().encode(payload) : payload
   return await key.sign(without({ ...usualHeader, ...header }, omit), octets)
 }

@@ -52,7 +52,31 @@ describe('the key', () => {
     expect(header.alg).toBe(algorithm)
   })
 
+  test('can say nothing of itself: neither kid nor alg nor use, also after a rotation', async () => {
+    const clock = manualClock()
+    const issuer = await createTestIssuer({ clock, omitFromKey: ['kid', 'alg', 'use'] })
+    const service = tokenService(issuer)
+    const verifier = createVerifier(issuer.verifierOptions)
+    for (const kid of ['new', 'same', 'none'] as const) {
+      const response = await service.fetch(service.keyUrl)
+      expect(Object.keys((await response.json()) as object).toSorted()).toEqual(['e', 'kty', 'n'])
+      const token = await issuer.token()
+      expect(decodeProtectedHeader(token)).toEqual({ alg: 'RS512', typ: 'JWT' })
+      await expect(verifier.verify(token)).resolves.toMatchObject({ token })
+      await issuer.rotate({ kid })
+      await clock.advance(1)
+    }
+  })
+
+  test('leaves out no more than it is told to', async () => {
+    const { publicJwk } = await createTestIssuer({ algorithm: 'ES256', omitFromKey: ['use'] })
+    expect(publicJwk).toMatchObject({ kid: await calculateJwkThumbprint(publicJwk), alg: 'ES256' })
+    expect(publicJwk).not.toHaveProperty('use')
+  })
+
   test.each<[complaint: string, options: object]>([
+    ['omitFromKey must be a list of kid, alg, use', { omitFromKey: ['kty'] }],
+    ['omitFromKey must be a list of kid, alg, use', { omitFromKey: 'kid' }],
     ['algorithm must be one of RS256', { algorithm: 'RSA512' }],
     ['algorithm must be one of RS256', { algorithm: 'HS256' }],
     ['clock must have the functions', { clock: { now: () => 0 } }],
