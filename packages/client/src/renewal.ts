@@ -53,6 +53,7 @@ export const INITIAL: RenewalState = {
 const UNKNOWN_LIFETIME = 60
 const LONGEST_ADVANCE = 300
 const LONGEST_RESERVE = 10
+const LONGEST_RETRY_AFTER = 300
 
 /**
  * @param lifetime Seconds until the token expires; `undefined` if it does not say.
@@ -154,7 +155,7 @@ export function afterFailure(
   const isUnanswered = code === 'timeout' && isSent
   const timeouts = state.timeouts + (isUnanswered ? 1 : 0)
   const spread = 1 + draw / 10
-  let pause = Math.min(retryAfter, 60) * spread
+  let pause = Math.min(retryAfter, LONGEST_RETRY_AFTER) * spread
   // An account that is locked after a few wrong passwords must not be locked by us.
   if (isRefusal(code)) pause = backOff(30, 300, refusals)
   if (isUnanswered) pause = backOff(1, 60, timeouts) * spread

@@ -25,7 +25,7 @@ import {
   type RenewalState,
 } from './renewal.ts'
 import { instant, systemClock } from './time.ts'
-import type { TokenAnswer } from './token-request.ts'
+import type { LoginProgress, TokenAnswer } from './token-request.ts'
 
 export interface GetOptions {
   /**
@@ -181,7 +181,13 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
   async function settleLogin(pause: number): Promise<HeldToken | TokenClientError> {
     const startedAt = clock.monotonic()
     let requests = 0
-    const progress = { isAwaited: () => waiters > 0, onRequest: () => void requests++ }
+    const progress: LoginProgress = {
+      isAwaited: () => waiters > 0,
+      onRequest: () => void requests++,
+      onClockSkew: (seconds) => {
+        clockSkew = Math.abs(seconds) > NOTABLE_SKEW ? seconds : undefined
+      },
+    }
     const outcome = await logIn(plan, pause, progress).then(accept, (error: unknown) =>
       fail(error, requests > 0),
     )
@@ -199,9 +205,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     return outcome
   }
 
-  function accept(answer: TokenAnswer): HeldToken {
-    const { token, lifetime, receivedAt } = answer
-    clockSkew = Math.abs(answer.clockSkew) > NOTABLE_SKEW ? answer.clockSkew : undefined
+  function accept({ token, lifetime, receivedAt }: TokenAnswer): HeldToken {
     const held = hold(token, lifetime, receivedAt, Math.random())
     state = afterLogin(state, held)
     return held

@@ -1,6 +1,7 @@
+import { secondsUntil, skewOf } from './answer-time.ts'
 import { TokenClientError } from './errors.ts'
 import { type Clock, type Instant, instant } from './time.ts'
-import { expiryOf, findToken, type ResponseFormat } from './token-response.ts'
+import { expiryOf, findToken, type ResponseFormat, validityOf } from './token-response.ts'
 
 /** As much of `fetch` as a login uses: the platform's and undici's own both fit. */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>
@@ -44,17 +45,19 @@ export interface TokenAnswer {
   readonly receivedAt: Instant
   /** Seconds from then until it expires, by the service's clock; `undefined` if it does not say. */
   readonly lifetime: number | undefined
-  /** Seconds that the service's clock is ahead of ours; 0 if it cannot be told apart from the way there and back. */
-  readonly clockSkew: number
 }
 
 export interface LoginProgress {
   /** Whether somebody waits: nobody's login is not tried a second time. */
   isAwaited(): boolean
   onRequest(): void
+  /** Seconds that the service's clock is ahead of ours; 0 if it cannot be told apart from the way there and back. */
+  onClockSkew(seconds: number): void
 }
 
 const MAX_BODY_OCTETS = 64 * 1024
+/** What corrects the expiry at most, in seconds: a day. A `Date` beyond that is no better than our clock. */
+const MAX_CORRECTION = 86_400
 
 /**
  * Logs in: one request, and further ones while the service cannot answer, somebody waits and there is time.
@@ -78,7 +81,7 @@ export async function requestToken(
     signal.throwIfAborted()
     try {
       progress.onRequest()
-      return await exchange(endpoint, form, signal)
+      return await exchange(endpoint, form, progress, signal)
     } catch (error) {
       if (!(error instanceof TokenClientError) || error.code !== 'service_unavailable') throw error
       // Spread, so that a fleet that failed together does not come back together.
@@ -119,6 +122,7 @@ async function readCredential(name: string, credential: Credential): Promise<str
 async function exchange(
   { url, response: format, fetch, clock }: TokenEndpoint,
   form: string,
+  progress: LoginProgress,
   signal: AbortSignal,
 ): Promise<TokenAnswer> {
   const sentAt = clock.monotonic()
@@ -138,6 +142,9 @@ async function exchange(
     })
   })
   const receivedAt = instant(clock)
+  const roundTrip = receivedAt.monotonic - sentAt
+  const clockSkew = skewOf(response.headers.get('date'), receivedAt.wall, roundTrip)
+  progress.onClockSkew(clockSkew)
   const refusal = refusalOf(response, url, receivedAt.wall)
   if (refusal !== undefined) {
     discardBody(response)
@@ -146,11 +153,15 @@ async function exchange(
   const body = await reach(async () => await readBody(response))
   const token = findToken(body, format)
   if (token === undefined) throw notAToken(response, `${body.length} characters`)
-  const roundTrip = receivedAt.monotonic - sentAt
-  const clockSkew = skewOf(response.headers.get('date'), receivedAt.wall, roundTrip)
+  const correction = Math.abs(clockSkew) > MAX_CORRECTION ? 0 : clockSkew
+  const lifetime = lifetimeOf(token, receivedAt.wall + correction)
+  return { token, receivedAt, lifetime }
+}
+
+/** No clock that is wrong makes it longer than the service said that it is. */
+function lifetimeOf(token: string, now: number): number | undefined {
   const expiry = expiryOf(token)
-  const lifetime = expiry === undefined ? undefined : expiry - (receivedAt.wall + clockSkew)
-  return { token, receivedAt, lifetime, clockSkew }
+  return expiry === undefined ? undefined : Math.min(expiry - now, validityOf(token))
 }
 
 /** Whatever else fails on the way is an outage. */
@@ -189,7 +200,7 @@ function refusalOf(
     return new TokenClientError('credentials_rejected', message, { responseStatus })
   }
   if (responseStatus === 429 || responseStatus >= 500) {
-    const retryAfter = secondsUntil(headers.get('retry-after'), now)
+    const retryAfter = secondsUntil(headers.get('retry-after'), headers.get('date'), now)
     return new TokenClientError('service_unavailable', message, { responseStatus, retryAfter })
   }
   return new TokenClientError('unexpected_response', message, { responseStatus })
@@ -216,27 +227,6 @@ function notAToken(
     /^([\w.+-]+\/[\w.+-]+)/.exec(headers.get('content-type') ?? '') ?? []
   const message = `the answer of the token service has no token that can be found: ${type}, ${size}`
   return new TokenClientError('unexpected_response', message, { responseStatus })
-}
-
-/**
- * What `Date` says of the service's clock (RFC 9110 section 6.6.1). It has whole seconds, and the moment it was
- * written lies somewhere within the round trip: less than that is no skew.
- *
- * @param roundTrip By the monotonic clock, since the other may be set meanwhile.
- */
-function skewOf(date: string | null, receivedAt: number, roundTrip: number): number {
-  const theirs = Date.parse(date ?? '') / 1000 + 0.5
-  const skew = theirs - (receivedAt - roundTrip / 2)
-  return Math.abs(skew) > 1 + roundTrip / 2 ? skew : 0
-}
-
-/** @see RFC 9110 section 10.2.3: seconds, or a date */
-function secondsUntil(retryAfter: string | null, now: number): number | undefined {
-  if (retryAfter === null) return undefined
-  const seconds = /^\d{1,9}$/.test(retryAfter)
-    ? Number(retryAfter)
-    : Date.parse(retryAfter) / 1000 - now
-  return seconds >= 0 ? seconds : undefined
 }
 
 /** Such as ECONNREFUSED. The message of the error itself may quote what was sent. */

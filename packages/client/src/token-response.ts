@@ -52,9 +52,28 @@ function isCompactJws(value: unknown): value is string {
  * @see RFC 7519 section 4.1.4
  */
 export function expiryOf(token: string): number | undefined {
+  const { exp } = claimsOf(token)
+  return isNumericDate(exp) ? exp : undefined
+}
+
+/**
+ * From `iat` to `exp`, unverified as well.
+ *
+ * @returns Seconds; `Infinity` if the token does not say both.
+ * @see RFC 7519 section 4.1.6
+ */
+export function validityOf(token: string): number {
+  const { iat, exp } = claimsOf(token)
+  return isNumericDate(iat) && isNumericDate(exp) ? exp - iat : Infinity
+}
+
+function claimsOf(token: string): Readonly<Record<string, unknown>> {
   const [, payload = ''] = token.split('.')
-  const { exp } = readObject(payload)
-  return typeof exp === 'number' && Number.isFinite(exp) ? exp : undefined
+  return readObject(payload)
+}
+
+function isNumericDate(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value)
 }
 
 function readObject(encoded: string): Readonly<Record<string, unknown>> {

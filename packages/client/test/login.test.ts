@@ -6,7 +6,11 @@ import { logIn, type LoginPlan } from '../src/login.ts'
 import type { TokenEndpoint } from '../src/token-request.ts'
 import { createLoginService, failureOf, hang, jws, stateOf } from './login-service.ts'
 
-const awaited = { isAwaited: () => true, onRequest: () => undefined }
+const awaited = {
+  isAwaited: () => true,
+  onRequest: () => undefined,
+  onClockSkew: () => undefined,
+}
 
 function setUp({
   pause = 0,

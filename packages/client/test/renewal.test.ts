@@ -170,9 +170,10 @@ describe('the next login', () => {
     expect(nextLoginIn(state, at(100))).toBe(30)
   })
 
-  test('Retry-After is honoured up to a minute', () => {
+  test('Retry-After is honoured up to five minutes', () => {
     expect(nextLoginIn(fail(INITIAL, 0, 20), at(0))).toBe(20)
-    expect(nextLoginIn(fail(INITIAL, 0, 3600), at(0))).toBe(60)
+    expect(nextLoginIn(fail(INITIAL, 0, 299), at(0))).toBe(299)
+    expect(nextLoginIn(fail(INITIAL, 0, 3600), at(0))).toBe(300)
     expect(nextLoginIn(fail(withToken(3600), 0, 2), at(0))).toBe(3)
   })
 

@@ -723,6 +723,24 @@ describe('time', () => {
     },
   )
 
+  test.each([-90_000, 90_000])(
+    'a skew of %i s, for which a login failed, is told',
+    async (skew) => {
+      const messages = observe()
+      const { client, service, clock } = setUp()
+      service.answer = () =>
+        new Response(jws({ exp: clock.now() - 1 }), {
+          headers: { date: httpDate(clock.now() + skew) },
+        })
+      expect(await failureOf(client.get())).toMatchObject({ code: 'token_unusable' })
+      expect(client.describe().clockSkew).toBe(skew + 0.5)
+      expect(messages.find((message) => message.client === client)).toMatchObject({
+        outcome: 'token_unusable',
+        clockSkew: skew + 0.5,
+      })
+    },
+  )
+
   test.each([
     [30, undefined],
     [31, 31],

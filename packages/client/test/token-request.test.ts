@@ -29,8 +29,12 @@ const KIB = 1024
 const token = jws({ exp: 4_102_444_800 })
 const padded = (octets: number) => token.padEnd(octets, ' ')
 const platformFetch: Fetch = async (...args) => await globalThis.fetch(...args)
-const awaited: LoginProgress = { isAwaited: () => true, onRequest: () => undefined }
-const nobody: LoginProgress = { isAwaited: () => false, onRequest: () => undefined }
+const nobody: LoginProgress = {
+  isAwaited: () => false,
+  onRequest: () => undefined,
+  onClockSkew: () => undefined,
+}
+const awaited: LoginProgress = { ...nobody, isAwaited: () => true }
 
 function setUp(overrides: Partial<TokenEndpoint> = {}, progress = awaited) {
   const service = createLoginService()
@@ -334,7 +338,10 @@ describe('a further attempt', () => {
   test('is made while somebody waits', async () => {
     let isAwaited = true
     const onRequest = vi.fn<() => void>()
-    const { request, service, clock } = setUp({}, { isAwaited: () => isAwaited, onRequest })
+    const { request, service, clock } = setUp(
+      {},
+      { ...nobody, isAwaited: () => isAwaited, onRequest },
+    )
     service.answer = () => new Response(null, { status: 500 })
     const failure = failureOf(request())
     await clock.advance(0.9)
@@ -406,17 +413,24 @@ describe('a further attempt', () => {
   })
 })
 
-async function answerAt(skew: number, roundTrip: number, meanwhile?: (now: number) => number) {
-  const { request, service, clock } = setUp()
+async function answerAt(
+  skew: number,
+  roundTrip: number,
+  { meanwhile, iat }: { meanwhile?: (now: number) => number; iat?: (now: number) => unknown } = {},
+) {
+  let clockSkew = NaN
+  const onClockSkew = (seconds: number) => (clockSkew = seconds)
+  const { request, service, clock } = setUp({}, { ...awaited, onClockSkew })
   service.answer = late(service, roundTrip, () => {
     const exp = clock.now() + skew + 300
+    const issuedAt = iat?.(clock.now() + skew)
     const date = httpDate(clock.now() + skew - roundTrip / 2)
     if (meanwhile !== undefined) clock.set(meanwhile(clock.now()))
-    return new Response(jws({ exp }), { headers: { date } })
+    return new Response(jws({ exp, iat: issuedAt }), { headers: { date } })
   })
   const login = request()
   await clock.advance(roundTrip)
-  return await login
+  return { ...(await login), clockSkew }
 }
 
 describe('clock skew', () => {
@@ -440,7 +454,7 @@ describe('clock skew', () => {
   test.each([-3600, 3600])(
     'a clock set by %i s while the answer was on its way does not lengthen the lifetime',
     async (step) => {
-      const { lifetime = 0 } = await answerAt(0, 4, (now) => now + step)
+      const { lifetime = 0 } = await answerAt(0, 4, { meanwhile: (now) => now + step })
       expect(Math.abs(lifetime - 300)).toBeLessThanOrEqual(3)
     },
   )
@@ -448,10 +462,48 @@ describe('clock skew', () => {
   test.each([
     ['no Date', {}],
     ['a Date that is none', { date: 'today' }],
+    ['a Date without a zone', { date: '2025-12-31T00:00:00' }],
   ])('%s: none', async (_title, headers) => {
     const { request, service, clock } = setUp()
     service.answer = () => new Response(jws({ exp: clock.now() + 300 }), { headers })
-    await expect(request()).resolves.toMatchObject({ clockSkew: 0, lifetime: 300 })
+    await expect(request()).resolves.toMatchObject({ lifetime: 300 })
+  })
+
+  test.each([-86_399, 86_399])('of %i s, less than a day, is corrected', async (skew) => {
+    expect(Math.abs(((await answerAt(skew, 0)).lifetime ?? 0) - 300)).toBeLessThanOrEqual(0.5)
+  })
+
+  test.each([-86_402, 86_402])(
+    'of %i s, more than a day, is told and corrects nothing',
+    async (skew) => {
+      const { clockSkew, lifetime } = await answerAt(skew, 0)
+      expect(Math.abs(clockSkew - skew)).toBeLessThanOrEqual(0.5)
+      expect(lifetime).toBe(300 + skew)
+    },
+  )
+
+  test('of whatever size does not make a token last longer than from iat to exp', async () => {
+    for (const skew of [3600, 86_402, 1e8]) {
+      const { lifetime = 0 } = await answerAt(skew, 0, { iat: (now) => now })
+      expect(lifetime).toBeGreaterThanOrEqual(299.5)
+      expect(lifetime).toBeLessThanOrEqual(300)
+    }
+  })
+
+  test.each(['0', null, undefined])(
+    'an iat of %j, which is no number, says nothing',
+    async (iat) => {
+      expect(await answerAt(0, 0, { iat: () => iat })).toMatchObject({ lifetime: 300 })
+    },
+  )
+
+  test.each([401, 503])('is told with an answer %i as well', async (status) => {
+    const onClockSkew = vi.fn<(seconds: number) => void>()
+    const { request, service, clock } = setUp({}, { ...nobody, onClockSkew })
+    const headers = { date: httpDate(clock.now() + 3600) }
+    service.answer = () => new Response(null, { status, headers })
+    await failureOf(request())
+    expect(onClockSkew).toHaveBeenCalledExactlyOnceWith(3600.5)
   })
 
   test('a token without expiry has no lifetime', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { expiryOf, findToken, type ResponseFormat } from '../src/token-response.ts'
+import { expiryOf, findToken, type ResponseFormat, validityOf } from '../src/token-response.ts'
 import { jws } from './login-service.ts'
 
 const token = jws({ exp: 1 })
@@ -128,5 +128,14 @@ describe('the expiry', () => {
 
   test('what is no token has none', () => {
     expect(expiryOf('')).toBeUndefined()
+  })
+
+  test.each<[object, number]>([
+    [{ iat: 100, exp: 400 }, 300],
+    [{ iat: 100 }, Infinity],
+    [{ exp: 400 }, Infinity],
+    [{ iat: '100', exp: 400 }, Infinity],
+  ])('from iat to it, in %j: %d s', (claims, validity) => {
+    expect(validityOf(jws(claims))).toBe(validity)
   })
 })
