@@ -29,7 +29,8 @@ import type { LoginProgress, TokenAnswer } from './token-request.ts'
 
 export interface GetOptions {
   /**
-   * Seconds that the token must have left; the caller waits for another if it has less, and fails if there is none.
+   * Seconds that the token must have left; the caller waits for another if it has less, and fails if there is none. More
+   * than nine tenths of the lifetime of the service's tokens is `token_unusable`: it would be a login at nearly each call.
    * @default 10, less for a token that lives for less than 200; then the one there is will do while it works
    */
   minValidity?: number | undefined
@@ -133,11 +134,11 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     if (word === 'short') {
       if (minValidity === undefined) return await renewed(held.token, signal)
       // A fresh token that falls short is as good as they get: asking again would bring no other.
-      const isBest = held.lifetime < minValidity && freshness(held, now) === 'fresh'
+      const isBest = !canLast(held, minValidity) && freshness(held, now) === 'fresh'
       return lasting(isBest ? held : await loggedIn(signal), minValidity)
     }
     if (word === 'due' && login === undefined && nextLoginIn(state, now) === 0) void startLogin()
-    return held.token
+    return lasting(held, minValidity)
   }
 
   /** The renewed token; if there is none to be had, the one that works as yet. */
@@ -281,12 +282,18 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
   return client
 }
 
-/** @throws TokenClientError if it is not given for as long as the caller needs it. */
-function lasting({ token, lifetime }: HeldToken, minValidity = 0): string {
-  if (lifetime >= minValidity) return token
+/** Whoever needs a token for nearly all of its life would log in at nearly each call. */
+function canLast({ lifetime }: HeldToken, minValidity: number): boolean {
+  return minValidity <= 0.9 * lifetime
+}
+
+/** @throws TokenClientError if such tokens do not last for as long as the caller needs them. */
+function lasting(held: HeldToken, minValidity = 0): string {
+  if (canLast(held, minValidity)) return held.token
+  const lifetime = Math.floor(held.lifetime)
   throw new TokenClientError(
     'token_unusable',
-    `the token service gives tokens for ${Math.floor(lifetime)} s, not for ${minValidity} s`,
+    `the token service gives tokens for ${lifetime} s: ${minValidity} s is more than nine tenths of that`,
   )
 }
 

@@ -190,7 +190,6 @@ describe('a renewal', () => {
       expect(gap).toBeGreaterThan(pause - 0.01)
       expect(gap).toBeLessThan(1.1 * pause + 0.2)
     }
-    service.answer = () => service.token()
     await clock.advance(9)
     expect(await client.get()).toBe(token)
   })
@@ -262,11 +261,38 @@ describe('minValidity', () => {
       await clock.advance(1)
       expect(await failureOf(client.get({ minValidity: 600 }))).toMatchObject({
         code: 'token_unusable',
-        message: 'the token service gives tokens for 300 s, not for 600 s',
+        message: 'the token service gives tokens for 300 s: 600 s is more than nine tenths of that',
       })
     }
     expect(await client.get()).toBe(token)
     expect(service.requests).toHaveLength(1)
+  })
+
+  test('of up to nine tenths of the lifetime costs a login for each tenth of it, at most', async () => {
+    const { client, service, clock } = setUp()
+    for (let second = 0; second < 600; second++) {
+      await client.get({ minValidity: 270 })
+      await clock.advance(1)
+    }
+    expect(service.requests.length).toBeLessThanOrEqual(20)
+  })
+
+  test('of more than nine tenths of the lifetime costs one login, and fails', async () => {
+    const { client, service, clock } = setUp()
+    for (let second = 0; second < 250; second++) {
+      expect(await failureOf(client.get({ minValidity: 270.1 }))).toMatchObject({
+        code: 'token_unusable',
+      })
+      await clock.advance(1)
+    }
+    expect(service.requests).toHaveLength(1)
+  })
+
+  test('of more than the lifetime was, once the service gives longer tokens: there is one', async () => {
+    const { client, service, clock } = await loggedIn()
+    service.answer = () => service.token(3600)
+    await clock.advance(271)
+    expect(await client.get({ minValidity: 600 })).toBe(service.tokens[1])
   })
 
   test('cold, the login is what says that the tokens do not last', async () => {
