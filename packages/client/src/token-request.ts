@@ -23,8 +23,10 @@ export interface FetchResponse {
   readonly body: ResponseBody | null
 }
 
+/** A stream of the platform, or one of Node's. */
 interface ResponseBody extends AsyncIterable<Uint8Array> {
-  cancel(): Promise<void>
+  cancel?(): Promise<void>
+  destroy?(): unknown
 }
 
 /** A text, or where to read it at each login. */
@@ -177,9 +179,14 @@ async function reach<Result>(step: () => Promise<Result>): Promise<Result> {
 
 /** Without waiting: how the rest of an answer ends, if it ever does, must not change what the answer means. */
 export function discardBody({ body }: FetchResponse): void {
-  body?.cancel().catch(() => {
+  discard(body).catch(() => {
     // It is gone all the same.
   })
+}
+
+async function discard(body: ResponseBody | null): Promise<void> {
+  if (body?.cancel === undefined) body?.destroy?.()
+  else await body.cancel()
 }
 
 function refusalOf(
@@ -223,10 +230,28 @@ function notAToken(
   { status: responseStatus, headers }: FetchResponse,
   size: string,
 ): TokenClientError {
-  const [, type = 'no media type'] =
-    /^([\w.+-]+\/[\w.+-]+)/.exec(headers.get('content-type') ?? '') ?? []
+  const type = mediaTypeOf(headers.get('content-type'))
   const message = `the answer of the token service has no token that can be found: ${type}, ${size}`
   return new TokenClientError('unexpected_response', message, { responseStatus })
+}
+
+const MEDIA_TYPES: ReadonlySet<string> = new Set([
+  'application/json',
+  'application/jwt',
+  'application/octet-stream',
+  'application/problem+json',
+  'application/x-www-form-urlencoded',
+  'application/xml',
+  'text/html',
+  'text/plain',
+  'text/xml',
+])
+
+/** One that says no more than its name: a service may write anything there. */
+function mediaTypeOf(contentType: string | null): string {
+  if (contentType === null) return 'no media type'
+  const [type = ''] = contentType.toLowerCase().split(';')
+  return MEDIA_TYPES.has(type.trim()) ? type.trim() : 'another media type'
 }
 
 /** Such as ECONNREFUSED. The message of the error itself may quote what was sent. */

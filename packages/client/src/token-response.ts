@@ -1,6 +1,9 @@
+import { TokenClientError } from './errors.ts'
+
 /**
  * Where the answer to a login has its token. `auto` takes a body that is the token itself, a JSON string, or a JSON
- * object with one of the usual fields. `{ field }` names the field; a function takes the body and returns the token.
+ * object with one of the usual fields. `{ field }` names the field; a function takes the body and returns the token, at
+ * once: a promise is refused.
  */
 export type ResponseFormat =
   | 'auto'
@@ -9,19 +12,34 @@ export type ResponseFormat =
 
 const USUAL_FIELDS = ['access_token', 'accessToken', 'token', 'jwt']
 
-/** The token in the body of an answer; `undefined` if there is nothing that looks like one, or if two differ. */
+/**
+ * The token in the body of an answer; `undefined` if there is nothing that looks like one, or if two differ.
+ *
+ * @throws TokenClientError if the function gave a promise.
+ */
 export function findToken(body: string, format: ResponseFormat): string | undefined {
-  const found = typeof format === 'function' ? callUnsafe(format, body) : candidates(body, format)
+  const found = typeof format === 'function' ? [call(format, body)] : candidates(body, format)
   const [token, ...others] = new Set(found.filter(isCompactJws))
   return others.length === 0 ? token : undefined
 }
 
+function call(find: (body: string) => unknown, body: string): unknown {
+  const { found, isPromise } = callUnsafe(find, body)
+  if (!isPromise) return found
+  Promise.resolve(found).catch(() => {
+    // Nobody else listens to it, and it may quote the body.
+  })
+  const message = 'the function response gave a promise: it must give the token at once'
+  throw new TokenClientError('unexpected_response', message)
+}
+
 /** What the function throws may quote the body, so it counts as an answer without a token. */
-function callUnsafe(find: (body: string) => unknown, body: string): unknown[] {
+function callUnsafe(find: (body: string) => unknown, body: string) {
   try {
-    return [find(body)]
+    const found = find(body)
+    return { found, isPromise: typeof Reflect.get(Object(found), 'then') === 'function' }
   } catch {
-    return []
+    return { found: undefined, isPromise: false }
   }
 }
 

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 
@@ -192,6 +193,38 @@ describe('the status', () => {
     expect(service.requests).toHaveLength(1)
   })
 
+  test.each<[string, () => object]>([
+    ['a stream of Node', () => Readable.from([Buffer.from('no')])],
+    ['nothing but iterable', () => ({ [Symbol.asyncIterator]: hang })],
+    [
+      'a stream that cannot be cancelled',
+      () => ({
+        cancel: () => {
+          throw new Error('locked')
+        },
+      }),
+    ],
+  ])('a refusal whose body is %s is a refusal', async (_title, create) => {
+    const body = create()
+    const { request, service } = setUp()
+    service.answer = () =>
+      Object.defineProperty(new Response(null, { status: 401 }), 'body', { value: body })
+    await expect(request()).rejects.toMatchObject({ code: 'credentials_rejected' })
+    expect(service.requests).toHaveLength(1)
+  })
+
+  test('a stream of Node is ended', () => {
+    const body = Readable.from([])
+    discardBody(Object.defineProperty(new Response(), 'body', { value: body }))
+    expect(body.destroyed).toBe(true)
+  })
+
+  test('a stream of Node is a body', async () => {
+    const body = Readable.from([Buffer.from(token)])
+    const response = Object.defineProperty(new Response(), 'body', { value: body })
+    expect(await outcomeOf(response)).toMatchObject({ token })
+  })
+
   test('no body is nothing to drop', () => {
     expect(() => {
       discardBody(new Response(null))
@@ -248,6 +281,19 @@ describe('the body', () => {
     const error = await outcomeOf(new Response('x', { headers }))
     expect(error).toMatchObject({
       message: expect.stringMatching(/: text\/html, 1 characters$/) as unknown,
+    })
+  })
+
+  test.each([
+    ['Application/JSON ; charset=utf-8', 'application/json'],
+    ['hunter2/hunter2', 'another media type'],
+    ['application/hunter2+json', 'another media type'],
+    ['hunter2', 'another media type'],
+    ['', 'another media type'],
+  ])('of the content type %j is named as %s', async (contentType, name) => {
+    const headers = { 'content-type': contentType }
+    expect(await outcomeOf(new Response('x', { headers }))).toMatchObject({
+      message: `the answer of the token service has no token that can be found: ${name}, 1 characters`,
     })
   })
 

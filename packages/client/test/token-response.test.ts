@@ -1,6 +1,9 @@
-import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { setImmediate } from 'node:timers/promises'
 
+import fc from 'fast-check'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+
+import { TokenClientError } from '../src/errors.ts'
 import { expiryOf, findToken, type ResponseFormat, validityOf } from '../src/token-response.ts'
 import { jws } from './login-service.ts'
 
@@ -104,6 +107,45 @@ describe('a function', () => {
     expect(findToken(`!${token}`, format)).toBe(found)
   })
 })
+
+describe('a function that gives a promise', () => {
+  test.each<[string, () => unknown]>([
+    ['that brings the token', async () => await Promise.resolve(token)],
+    ['that fails', async () => await Promise.reject(new Error('hunter2'))],
+    [
+      'of another kind',
+      () => ({
+        // oxlint-disable-next-line unicorn/no-thenable
+        then: (_resolve: unknown, reject: (reason: Error) => void) => {
+          reject(new Error('hunter2'))
+        },
+      }),
+    ],
+  ])('%s is refused, and its failure is never unhandled', async (_title, find) => {
+    const unhandled = vi.fn<() => void>()
+    process.on('unhandledRejection', unhandled)
+    onTestFinished(() => void process.off('unhandledRejection', unhandled))
+    // The types forbid what plain JavaScript can do.
+    expect(() => findToken(token, find as () => string)).toThrow(
+      new TokenClientError(
+        'unexpected_response',
+        'the function response gave a promise: it must give the token at once',
+      ),
+    )
+    await setImmediate()
+    expect(unhandled).not.toHaveBeenCalled()
+  })
+
+  test('that cannot be looked at: an answer without a token', () => {
+    const found: unknown = new Proxy({}, { get: failing })
+    // The types forbid what plain JavaScript can do.
+    expect(findToken(token, () => found as string)).toBeUndefined()
+  })
+})
+
+function failing(): never {
+  throw new Error('no')
+}
 
 describe('the expiry', () => {
   test.each<[unknown, number | undefined]>([
