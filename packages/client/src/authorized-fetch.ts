@@ -27,7 +27,14 @@ export function authorizedFetch({
 }: Authorization): AuthorizedFetch {
   return async (input, init) => {
     const { url, ...request } = requestOf(input, init)
-    const { origin } = new URL(url)
+    const { origin, protocol, username, password } = new URL(url)
+    // `blob:` has the origin of what made it. With credentials `fetch` itself would fail, but only after a login.
+    if (!/^https?:$/.test(protocol) || username !== '' || password !== '') {
+      throw new TokenClientError(
+        'origin_not_allowed',
+        'the token goes to http and https URLs without credentials alone',
+      )
+    }
     if (!origins.has(origin)) {
       throw new TokenClientError(
         'origin_not_allowed',

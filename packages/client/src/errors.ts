@@ -7,7 +7,8 @@
  * - `unexpected_response`: it answered with something that is no token; since it may have counted that as a wrong password,
  *   it is left alone as after a refusal.
  * - `token_unusable`: its token has expired, does not last for `minValidity`, or failed the verifier.
- * - `origin_not_allowed`: `fetch` was asked to carry the token to an origin that is not configured.
+ * - `origin_not_allowed`: `fetch` was asked to carry the token to an origin that is not configured, or to a URL
+ *   with credentials in it.
  * - `aborted`: the caller's signal ended the wait, or the client was closed.
  */
 export type TokenClientErrorCode =

@@ -101,7 +101,13 @@ export function checkTokenClientOptions(options: TokenClientOptions): void {
  *
  * @throws TypeError
  */
-export function checkMinValidity(minValidity: unknown): void {
+export function checkGetOptions(options: object): void {
+  for (const name of Object.keys(options)) {
+    if (name !== 'minValidity' && name !== 'signal') {
+      throw new TypeError(`get: unknown option ${name}, known are minValidity, signal`)
+    }
+  }
+  const minValidity: unknown = Reflect.get(options, 'minValidity')
   if (minValidity !== undefined && !isSeconds(minValidity, 0, 86_400)) {
     throw new TypeError('get: minValidity must be a number of seconds from 0 to 86400')
   }
@@ -114,7 +120,8 @@ export function checkMinValidity(minValidity: unknown): void {
  */
 export function tokenUrl(authUrl: string | URL, allowInsecure: boolean): string {
   const url = secureUrl('authUrl', authUrl, allowInsecure)
-  if (url.search !== '' || url.hash !== '') {
+  // Not `search` and `hash`: those are empty for a bare `?` or `#`, which would swallow the path.
+  if (/[?#]/.test(url.href)) {
     throw new TypeError('createTokenClient: authUrl must have neither a query nor a fragment')
   }
   return `${url.href.replace(/\/$/, '')}/tokenservice/token/api`

@@ -3,7 +3,7 @@ import { publishLogin } from './diagnostics.ts'
 import { TokenClientError, type TokenClientErrorCode } from './errors.ts'
 import { logIn } from './login.ts'
 import {
-  checkMinValidity,
+  checkGetOptions,
   checkTokenClientOptions,
   originSet,
   type TokenClientOptions,
@@ -62,7 +62,7 @@ export interface TokenClient extends AsyncDisposable {
    * costs nothing while the token works.
    *
    * @returns The compact JWS, without `Bearer `.
-   * @throws TokenClientError
+   * @throws TokenClientError; TypeError for a wrong or misspelt option.
    */
   get(options?: GetOptions): Promise<string>
   /** The value of an `Authorization` header, for other HTTP libraries. As `get`. */
@@ -124,8 +124,9 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
   let waiters = 0
   let clockSkew: number | undefined
 
-  async function get({ minValidity, signal }: GetOptions = {}): Promise<string> {
-    checkMinValidity(minValidity)
+  async function get(getOptions: GetOptions = {}): Promise<string> {
+    checkGetOptions(getOptions)
+    const { minValidity, signal } = getOptions
     throwIfOver(signal)
     const now = instant(clock)
     const { held } = state

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
@@ -103,11 +104,9 @@ describe('the token', () => {
     'https://api.test.evil.test',
     'https://evil.test/https://api.test',
     'https://evil.test#https://api.test',
-    'https://api.test@evil.test',
     'https://api.test:8443',
     'http://api.test',
     'https://API.test.',
-    'data:text/plain,https://api.test',
     'https://auth.test',
   ])('is not for %s: nothing is sent, not even a login', async (url) => {
     for (const input of [url, new URL(url)]) {
@@ -116,6 +115,26 @@ describe('the token', () => {
         code: 'origin_not_allowed',
         message: 'the token is not for the origin of this URL',
       })
+      expect([...calls, ...service.requests]).toEqual([])
+    }
+  })
+
+  test.each([
+    'https://me:hunter2@api.test',
+    'https://me@api.test',
+    'https://api.test@evil.test',
+    'https://:hunter2@api.test',
+    'data:text/plain,https://api.test',
+    'blob:https://api.test/9115d58c-bcda-ff47-86e5-083e9a215304',
+  ])('is not for %s: nothing is sent, not even a login', async (url) => {
+    for (const input of [url, new URL(url)]) {
+      const { client, calls, service } = setUp()
+      const failure = await failureOf(client.fetch(input))
+      expect(failure).toMatchObject({
+        code: 'origin_not_allowed',
+        message: 'the token goes to http and https URLs without credentials alone',
+      })
+      expect(inspect(failure)).not.toMatch(/me:|hunter2/)
       expect([...calls, ...service.requests]).toEqual([])
     }
   })

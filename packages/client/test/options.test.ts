@@ -105,7 +105,13 @@ describe('the URL to log in at', () => {
     expect(() => tokenUrl('ftp://auth.test', true)).toThrow(/authUrl must begin with https:/)
   })
 
-  test.each(['https://auth.test?a=b', 'https://auth.test/#a'])('%s has too much', (authUrl) => {
+  test.each([
+    'https://auth.test?a=b',
+    'https://auth.test/#a',
+    'https://auth.test/base?',
+    'https://auth.test#',
+    new URL('https://auth.test/?#'),
+  ])('%s has too much', (authUrl) => {
     expect(() => tokenUrl(authUrl, false)).toThrow(/neither a query nor a fragment/)
   })
 })
@@ -135,15 +141,26 @@ describe('origins', () => {
   })
 })
 
-describe('minValidity', () => {
-  test.each([-1, 86_401, NaN, '10', null])('%j is a TypeError', async (minValidity) => {
+describe('the options of get', () => {
+  test('an unknown one is a TypeError that lists the known', async () => {
     const client = createTokenClient(valid)
-    // The types forbid what plain JavaScript can do.
-    const options = { minValidity: minValidity as number }
-    await expect(client.get(options)).rejects.toThrow(
-      new TypeError('get: minValidity must be a number of seconds from 0 to 86400'),
-    )
+    const options = { minValidty: 60 }
+    const complaint = new TypeError('get: unknown option minValidty, known are minValidity, signal')
+    await expect(client.get(options as object)).rejects.toThrow(complaint)
+    await expect(client.getAuthorization(options as object)).rejects.toThrow(complaint)
   })
+
+  test.each([-1, 86_401, NaN, '10', null])(
+    'a minValidity of %j is a TypeError',
+    async (minValidity) => {
+      const client = createTokenClient(valid)
+      // The types forbid what plain JavaScript can do.
+      const options = { minValidity: minValidity as number }
+      await expect(client.get(options)).rejects.toThrow(
+        new TypeError('get: minValidity must be a number of seconds from 0 to 86400'),
+      )
+    },
+  )
 })
 
 // The types forbid what plain JavaScript can do.
