@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { isAxiosError } from 'axios'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 
-import { createClient, createLoginService, type LoginService } from './login-service.ts'
+import { createClient, createLoginService, failureOf, type LoginService } from './login-service.ts'
 import { axiosWith } from './recipes/axios.ts'
 import { gotWith } from './recipes/got.ts'
 import { kyWith } from './recipes/ky.ts'
@@ -143,4 +143,26 @@ describe.each(Object.entries(RECIPES))('%s', (name, create) => {
     )
     expect(readme).toContain(`\`\`\`ts\n${recipe}\`\`\``)
   })
+})
+
+test.each(['/', '/v1/'])('got takes the URL of an API that ends in %s', async (path) => {
+  const service = createLoginService()
+  const tokens = createClient(service, { origins: [api.url] })
+  const url = api.url.replace('http', 'HTTP')
+  await gotWith(tokens, `${url}${path}`).get('a', { throwHttpErrors: false })
+  expect(api.requests.at(-1)?.headers.authorization).toBe(`Bearer ${service.tokens[0]}`)
+})
+
+test('axios: the JSON of an error has no token', async () => {
+  const service = createLoginService()
+  const tokens = createClient(service, { origins: [api.url] })
+  const failing = axiosWith(tokens, api.url)
+  const first = await failureOf(failing.get('/a', { validateStatus: () => false }))
+  refused.add('all')
+  const repeated = await failureOf(failing.get('/a'))
+  refused.clear()
+  expect(isAxiosError(first) && isAxiosError(repeated)).toBe(true)
+  const json = JSON.stringify([first, repeated])
+  expect(service.tokens).toHaveLength(2)
+  for (const token of service.tokens) expect(json).not.toContain(token)
 })

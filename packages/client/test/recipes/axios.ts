@@ -2,8 +2,8 @@ import type { TokenClient } from '@portcullis/client'
 import axios, { isAxiosError } from 'axios'
 
 export function axiosWith(tokens: TokenClient, origin: string) {
-  // An absolute URL would take the token elsewhere.
-  const api = axios.create({ baseURL: origin, allowAbsoluteUrls: false })
+  // An absolute URL would take the token elsewhere; the JSON of an error would have it in its headers.
+  const api = axios.create({ baseURL: origin, allowAbsoluteUrls: false, redact: ['authorization'] })
   api.interceptors.request.use(async (config) => {
     config.headers.setAuthorization(await tokens.getAuthorization())
     return config

@@ -1,7 +1,8 @@
 import type { TokenClient } from '@portcullis/client'
 import got, { type AfterResponseHook, type BeforeRequestHook } from 'got'
 
-export function gotWith(tokens: TokenClient, origin: string) {
+export function gotWith(tokens: TokenClient, apiUrl: string) {
+  const { origin } = new URL(apiUrl)
   const present: BeforeRequestHook = async ({ url, headers }) => {
     // It runs for each redirect, too.
     if (url?.origin === origin) headers['authorization'] = await tokens.getAuthorization()
@@ -12,7 +13,7 @@ export function gotWith(tokens: TokenClient, origin: string) {
     return retryWithMergedOptions({})
   }
   return got.extend({
-    prefixUrl: origin,
+    prefixUrl: apiUrl,
     hooks: { beforeRequest: [present], afterResponse: [repeat] },
   })
 }
