@@ -1,5 +1,5 @@
 import { TokenClientError } from './errors.ts'
-import { discardBody } from './token-request.ts'
+import { discardBody, type Fetch } from './token-request.ts'
 
 /** As the platform's `fetch`. */
 export type AuthorizedFetch = (
@@ -10,7 +10,7 @@ export type AuthorizedFetch = (
 export interface Authorization {
   /** The origins that may get the token. */
   readonly origins: ReadonlySet<string>
-  readonly fetch: AuthorizedFetch
+  readonly fetch: Fetch
   readonly get: (options: { signal: AbortSignal | undefined }) => Promise<string>
   /** Told of each answer to the token, but for the 401 that invalidates it. */
   readonly onAnswer: (token: string, origin: string, isAccepted: boolean) => void

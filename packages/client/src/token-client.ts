@@ -268,8 +268,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     },
     fetch: authorizedFetch({
       origins,
-      // Whoever injects one of another kind calls `client.fetch` with what that takes, and gets what that gives.
-      fetch: fetch as AuthorizedFetch,
+      fetch,
       get,
       onAnswer: (...answer) => {
         state = afterAnswer(state, ...answer)

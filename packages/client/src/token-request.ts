@@ -3,31 +3,11 @@ import { TokenClientError } from './errors.ts'
 import { type Clock, type Instant, instant } from './time.ts'
 import { expiryOf, findToken, type ResponseFormat, validityOf } from './token-response.ts'
 
-/** As much of `fetch` as a login uses: the platform's and undici's own both fit. */
-export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>
-
-export interface FetchInit {
-  readonly method: 'POST'
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-  readonly redirect: 'manual'
-  readonly credentials: 'omit'
-  readonly signal: AbortSignal
-}
-
-export interface FetchResponse {
-  readonly status: number
-  readonly redirected: boolean
-  readonly url: string
-  readonly headers: { get(name: string): string | null }
-  readonly body: ResponseBody | null
-}
-
-/** A stream of the platform, or one of Node's. */
-interface ResponseBody extends AsyncIterable<Uint8Array> {
-  cancel?(): Promise<void>
-  destroy?(): unknown
-}
+/**
+ * As the platform's `fetch`: it makes the logins, and the requests of the client's own `fetch`. What is of other types,
+ * such as undici's own, takes only its own bodies: `undici.fetch as typeof fetch` says that you know.
+ */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 /** A text, or where to read it at each login. */
 export type Credential = string | (() => string | Promise<string>)
@@ -178,22 +158,24 @@ async function reach<Result>(step: () => Promise<Result>): Promise<Result> {
 }
 
 /** Without waiting: how the rest of an answer ends, if it ever does, must not change what the answer means. */
-export function discardBody({ body }: FetchResponse): void {
+export function discardBody({ body }: { readonly body: Discardable | null }): void {
   discard(body).catch(() => {
     // It is gone all the same.
   })
 }
 
-async function discard(body: ResponseBody | null): Promise<void> {
+/** A stream of the platform, or one of Node's. */
+interface Discardable {
+  cancel?(): Promise<void>
+  destroy?(): unknown
+}
+
+async function discard(body: Discardable | null): Promise<void> {
   if (body?.cancel === undefined) body?.destroy?.()
   else await body.cancel()
 }
 
-function refusalOf(
-  response: FetchResponse,
-  url: string,
-  now: number,
-): TokenClientError | undefined {
+function refusalOf(response: Response, url: string, now: number): TokenClientError | undefined {
   const { status: responseStatus, headers } = response
   // A constructed `Response` has an empty URL.
   if (response.redirected || (response.url !== '' && response.url !== url)) {
@@ -213,11 +195,12 @@ function refusalOf(
   return new TokenClientError('unexpected_response', message, { responseStatus })
 }
 
-async function readBody(response: FetchResponse): Promise<string> {
+async function readBody(response: Response): Promise<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: false })
   let size = 0
   let text = ''
-  for await (const chunk of response.body ?? []) {
+  const body: AsyncIterable<Uint8Array> | null = response.body
+  for await (const chunk of body ?? []) {
     size += chunk.length
     if (size > MAX_BODY_OCTETS) throw notAToken(response, `more than ${MAX_BODY_OCTETS} octets`)
     text += decoder.decode(chunk, { stream: true })
@@ -226,10 +209,7 @@ async function readBody(response: FetchResponse): Promise<string> {
 }
 
 /** Names the media type and the size, never the body: that may be the token in a form that we do not know. */
-function notAToken(
-  { status: responseStatus, headers }: FetchResponse,
-  size: string,
-): TokenClientError {
+function notAToken({ status: responseStatus, headers }: Response, size: string): TokenClientError {
   const type = mediaTypeOf(headers.get('content-type'))
   const message = `the answer of the token service has no token that can be found: ${type}, ${size}`
   return new TokenClientError('unexpected_response', message, { responseStatus })

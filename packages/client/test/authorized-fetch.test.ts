@@ -425,7 +425,7 @@ describe('over real connections', async () => {
 
   const fetches: readonly [string, Fetch][] = [
     ['the platform’s fetch', async (...args) => await globalThis.fetch(...args)],
-    ['undici’s fetch', undici.fetch],
+    ['undici’s fetch', undici.fetch as typeof fetch],
   ]
 
   describe.each(fetches)('with %s', (_name, fetch) => {
