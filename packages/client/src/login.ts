@@ -45,7 +45,6 @@ export async function logIn(
   closing.addEventListener('abort', close, { once: true })
   async function run(): Promise<TokenAnswer> {
     if (pause > 0) await sleep(clock, pause, signal)
-    signal.throwIfAborted()
     const message = `the token service gave no token in ${timeout} s`
     cancel = clock.after(timeout, () => {
       ending.abort(new TokenClientError('timeout', message))

@@ -263,9 +263,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
   const client: TokenClient = {
     get,
     getAuthorization: async (getOptions) => `Bearer ${await get(getOptions)}`,
-    invalidate: (token) => {
-      invalidate(token)
-    },
+    invalidate,
     fetch: authorizedFetch({
       origins,
       fetch,

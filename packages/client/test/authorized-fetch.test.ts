@@ -268,6 +268,33 @@ describe('a 401', () => {
     },
   )
 
+  test('from a path that is called now and then, beside one that accepts every token: paced as well', async () => {
+    const { client, service, clock } = honouring((url) => url.endsWith('/open'))
+    for (let call = 0; call < 60; call++) {
+      expect((await client.fetch(API)).status).toBe(401)
+      expect((await client.fetch(`${API}/open`)).status).toBe(200)
+      await clock.advance(15)
+    }
+    expect(service.requests.length).toBeLessThanOrEqual(20)
+  })
+
+  test('from an API whose redirects another origin accepts is paced as well', async () => {
+    const elsewhere = { value: 'https://elsewhere.test/' }
+    const { client, service, clock } = setUp(({ url }) =>
+      url.endsWith('/away')
+        ? Object.defineProperty(new Response(), 'url', elsewhere)
+        : new Response(null, { status: 401 }),
+    )
+    service.answer = () => service.token(3600)
+    for (let call = 0; call < 60; call++) {
+      await client.fetch(`${API}/away`)
+      await clock.advance(15)
+      const init: object = { method: 'POST', body: stream(), duplex: 'half' }
+      expect((await client.fetch(API, init)).status).toBe(401)
+    }
+    expect(service.requests.length).toBeLessThanOrEqual(20)
+  })
+
   test('from an API that honours each token for 20 s, beside one that refuses all: no call to it ends in one', async () => {
     const { client, service, clock } = honouring((url, age) => url.startsWith(OTHER) && age < 20)
     for (let second = 0; second < 900; second++) {
