@@ -1,6 +1,5 @@
-import { secondsUntil, skewOf } from './answer-time.ts'
 import { TokenClientError } from './errors.ts'
-import { type Clock, type Instant, instant } from './time.ts'
+import { type Clock, type Instant, instant, secondsUntil, skewOf } from './time.ts'
 import { expiryOf, findToken, type ResponseFormat, validityOf } from './token-response.ts'
 
 /**
@@ -133,11 +132,20 @@ async function exchange(
     throw refusal
   }
   const body = await reach(async () => await readBody(response))
-  const token = findToken(body, format)
+  const token = tokenIn(body, format)
   if (token === undefined) throw notAToken(response, `${body.length} characters`)
   const correction = Math.abs(clockSkew) > MAX_CORRECTION ? 0 : clockSkew
   const lifetime = lifetimeOf(token, receivedAt.wall + correction)
   return { token, receivedAt, lifetime }
+}
+
+function tokenIn(body: string, format: ResponseFormat): string | undefined {
+  try {
+    return findToken(body, format)
+  } catch {
+    const message = 'the function response gave a promise: it must give the token at once'
+    throw new TokenClientError('unexpected_response', message)
+  }
 }
 
 /** No clock that is wrong makes it longer than the service said that it is. */

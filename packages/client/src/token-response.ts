@@ -1,5 +1,3 @@
-import { TokenClientError } from './errors.ts'
-
 /**
  * Where the answer to a login has its token. `auto` takes a body that is the token itself, a JSON string, or a JSON
  * object with one of the usual fields. `{ field }` names the field; a function takes the body and returns the token, at
@@ -15,7 +13,7 @@ const USUAL_FIELDS = ['access_token', 'accessToken', 'token', 'jwt']
 /**
  * The token in the body of an answer; `undefined` if there is nothing that looks like one, or if two differ.
  *
- * @throws TokenClientError if the function gave a promise.
+ * @throws TypeError if the function gave a promise.
  */
 export function findToken(body: string, format: ResponseFormat): string | undefined {
   const found = typeof format === 'function' ? [call(format, body)] : candidates(body, format)
@@ -29,8 +27,7 @@ function call(find: (body: string) => unknown, body: string): unknown {
   Promise.resolve(found).catch(() => {
     // Nobody else listens to it, and it may quote the body.
   })
-  const message = 'the function response gave a promise: it must give the token at once'
-  throw new TokenClientError('unexpected_response', message)
+  throw new TypeError('response: the function must give the token at once, not a promise')
 }
 
 /** What the function throws may quote the body, so it counts as an answer without a token. */

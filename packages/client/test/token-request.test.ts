@@ -297,6 +297,17 @@ describe('the body', () => {
     })
   })
 
+  test('is not found by a function that gives a promise, which the error tells', async () => {
+    // The types forbid what plain JavaScript can do.
+    const response: unknown = promising
+    expect(
+      await outcomeOf(new Response('x'), { response: response as () => string }),
+    ).toMatchObject({
+      code: 'unexpected_response',
+      message: 'the function response gave a promise: it must give the token at once',
+    })
+  })
+
   test('comes in pieces, which may part a character', async () => {
     const octets = Buffer.from(JSON.stringify({ name: 'ä', token }))
     const body = ReadableStream.from(Array.from(octets, (octet) => Uint8Array.of(octet)))
@@ -579,4 +590,8 @@ describe('sleep', () => {
 
 function failing(): never {
   throw new Error('no')
+}
+
+async function promising(): Promise<never> {
+  return await Promise.reject(new Error('hunter2'))
 }
