@@ -36,8 +36,9 @@ export function parseJson(text: string): unknown {
     const plain = text.includes('\\') ? withPlainNames(text) : text
     return plain === undefined ? undefined : JSON.parse(plain)
   } catch {
-    return undefined
+    // It is no JSON.
   }
+  return undefined
 }
 
 /**

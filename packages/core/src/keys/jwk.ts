@@ -186,8 +186,9 @@ function importKey(publicJwk: PublicJwk): KeyObject | undefined {
   try {
     return createPublicKey({ key: publicJwk satisfies JsonWebKey, format: 'jwk' })
   } catch {
-    return undefined // such as a point that is not on its curve
+    // Such as a point that is not on its curve.
   }
+  return undefined
 }
 
 function prepare(key: KeyObject, rule: AlgorithmRule, modulusOctets: number): PreparedKey {
