@@ -68,7 +68,7 @@ export async function signToken(
 export type TableOptions = Pick<TokenOptions, 'claims' | 'header'>
 
 /** So that a token serves as long as its table does, however far the clock is moved. Seconds: a hundred years. */
-export const LONG_LIFE = 100 * 31_557_600
+export const LONG_LIFE: number = 100 * 31_557_600
 
 /** Signs tokens that live long and have something in common, with a key that is published unless told otherwise. */
 export type TableSigner = (options?: TokenOptions, key?: SigningKey) => Promise<string>
