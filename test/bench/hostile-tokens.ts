@@ -45,9 +45,17 @@ export function longForgeries(signer: Signer): HostileToken[] {
     ['a payload that the signature is not of', `${header}.${otherPayload()}.${signature}`],
     ['deep header', `${encode(withAlgorithm(deep(asHeader)))}.${payload}.${signature}`],
     ['wide header', `${encode(withAlgorithm(wide(asHeader)))}.${payload}.${signature}`],
+    [
+      'escaped names in the header',
+      `${encode(withAlgorithm(escaped(asHeader)))}.${payload}.${signature}`,
+    ],
     ['long kid', `${encode(longKid(asHeader))}.${payload}.${signature}`],
     ['deep payload', `${header}.${encode(deep(asPayload))}.${signature}`],
     ['wide payload', `${header}.${encode(wide(asPayload))}.${signature}`],
+    [
+      'escaped names in the payload',
+      `${header}.${encode(expiring(escaped(asPayload - 300)))}.${signature}`,
+    ],
     ['short signature', `${header}.${payload}.${signature.slice(0, 4)}`],
     ['long signature', `${header}.${payload}.${'A'.repeat(asPayload)}`],
     ['signature of zeros', `${header}.${payload}.${'A'.repeat(SIGNATURE_LENGTH)}`],
@@ -66,6 +74,7 @@ export function longGenuine(signer: Signer): HostileToken[] {
     ['long number', members('9'.repeat(room))],
     ['deep', members(deep(room))],
     ['wide', members(wide(room))],
+    ['escaped names', members(escaped(room))],
     ['many elements', members(`[${'0,'.repeat(room / 2)}0]`)],
     ['many objects', members(`[${'{},'.repeat(room / 3)}{}]`)],
     ['many audiences', `{"aud":[${'"x",'.repeat(room / 4)}"x"]}`],
@@ -100,11 +109,25 @@ function deep(length: number): string {
   return `${'['.repeat(levels)}${']'.repeat(levels)}`
 }
 
+/** What might be accepted but for its signature, so that it is read to see whether to ask for keys. */
+function expiring(extra: string): string {
+  return `${JSON.stringify(claims(0)).slice(0, -1)},"x":${extra}}`
+}
+
 /** An object with as many short members as fit. */
 function wide(length: number): string {
+  return object(length, (index) => index.toString(36))
+}
+
+/** The same, each name with an escape. */
+function escaped(length: number): string {
+  return object(length, (index) => String.raw`\/${index.toString(36)}`)
+}
+
+function object(length: number, nameOf: (index: number) => string): string {
   const members: string[] = []
   for (let size = 2, index = 0; size < length; index += 1) {
-    const member = `"${index.toString(36)}":0`
+    const member = `"${nameOf(index)}":0`
     members.push(member)
     size += member.length + 1
   }

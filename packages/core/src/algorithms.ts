@@ -96,5 +96,5 @@ function simplified(name: string): string {
   return name
     .toUpperCase()
     .replaceAll(/[^A-Z0-9]/g, '')
-    .replace(/^RSA/, 'RS')
+    .replace('RSA', 'RS')
 }
