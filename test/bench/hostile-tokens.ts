@@ -96,8 +96,9 @@ function otherPayload(): string {
   return encode(JSON.stringify(claims(1)))
 }
 
+/** With a member twice: refused once it has been read, so that nobody remembers it. */
 function withAlgorithm(extra: string): string {
-  return `${HEADER.slice(0, -1)},"x":${extra}}`
+  return `${HEADER.slice(0, -1)},"x":${extra},"x":0}`
 }
 
 function longKid(length: number): string {

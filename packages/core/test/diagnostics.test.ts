@@ -51,6 +51,25 @@ async function published<Message extends object>(
   return messages
 }
 
+test('portcullis:keys tells of a first attempt that fails', async () => {
+  const { endpoint, keys, verify } = world()
+  endpoint.document = []
+  const [message] = await published<KeysMessage>(
+    'portcullis:keys',
+    ({ source }) => source === keys,
+    async () => {
+      await verify(await issuer.token())
+    },
+  )
+  expect(message).toMatchObject({
+    trigger: 'age',
+    outcome: 'bad_document',
+    added: [],
+    removed: [],
+    freshness: 'empty',
+  })
+})
+
 test('portcullis:keys tells of each settled attempt', async () => {
   const { clock, endpoint, keys, verify } = world()
   const messages = await published<KeysMessage>(

@@ -80,11 +80,12 @@ export function followKeys(
       const attempt = { trigger, startedAt, settledAt: now() }
       const before = state
       const draw = Math.random()
-      state =
+      const settled =
         outcome.failure === undefined
           ? afterSuccess(state, attempt, outcome, policy, draw)
           : afterFailure(state, attempt, outcome, draw)
-      keyAttempts.publish(() => keysMessage(source, before, state, status()))
+      state = settled
+      keyAttempts.publish(() => keysMessage(source, before, settled, status()))
     })
     return flight
   }
@@ -178,7 +179,7 @@ export function followKeys(
     const askedAt = asked.get(question)
     return (
       !couldBeAccepted() ||
-      (askedAt !== undefined && elapsed(askedAt, moment) < (state.ring?.maxAge ?? 0)) ||
+      (askedAt !== undefined && isWithinLifetime(askedAt, moment)) ||
       (await findProof({ keys: state.retired, bare: ring.bare })) !== undefined
     )
   }
@@ -216,9 +217,14 @@ export function followKeys(
     return undefined
   }
 
+  /** A token that was answered may ask again once the keys have been fetched anew. */
+  function isWithinLifetime(askedAt: Instant, moment: Instant): boolean {
+    return state.ring !== undefined && elapsed(askedAt, moment) < state.ring.maxAge
+  }
+
   /** A proof may take its time. What it found may have left since. */
   function isTrusted(key: VerificationKey): boolean {
-    return ringAt(now())?.keys.includes(key) ?? false
+    return ringAt(now())?.keys.includes(key) === true
   }
 
   function startedSince(moment: Instant): boolean {

@@ -5,6 +5,7 @@ import { countUntried, type VerificationKey } from './key-source.ts'
 import {
   afterOverlap,
   type CacheState,
+  type SettledState,
   type Freshness,
   freshness,
   nextAttempt,
@@ -78,17 +79,17 @@ function thumbprintsOf(keys: readonly VerificationKey[]): string[] {
 export function keysMessage(
   source: object,
   before: CacheState,
-  { ring, last }: CacheState,
+  { ring, last }: SettledState,
   { freshness: word, skippedKeys, untriedKeys }: RemoteKeysStatus,
 ): KeysMessage {
   const old = thumbprintsOf(before.ring?.keys ?? [])
   const current = thumbprintsOf(ring?.keys ?? [])
   return {
     source,
-    trigger: last?.trigger ?? 'age',
-    outcome: last?.failure?.failure ?? 'success',
-    detail: last?.failure?.detail,
-    duration: last === undefined ? 0 : last.settledAt.monotonic - last.startedAt.monotonic,
+    trigger: last.trigger,
+    outcome: last.failure?.failure ?? 'success',
+    detail: last.failure?.detail,
+    duration: last.settledAt.monotonic - last.startedAt.monotonic,
     added: current.filter((thumbprint) => !old.includes(thumbprint)),
     removed: old.filter((thumbprint) => !current.includes(thumbprint)),
     freshness: word,

@@ -22,6 +22,11 @@ export interface CacheState {
   readonly pace: Pace
 }
 
+/** The state after an attempt. */
+export interface SettledState extends CacheState {
+  readonly last: Attempt
+}
+
 /** What a key document says. */
 export interface RingDocument extends KeyRing {
   readonly maxAge: number
@@ -157,7 +162,7 @@ export function afterSuccess(
   document: RingDocument,
   policy: RotationPolicy,
   draw: number,
-): CacheState {
+): SettledState {
   const before = state.ring?.keys ?? []
   const reused = reuse(before, document.keys)
   // Another list where nothing but `bare` has changed: it decides which tokens a key is tried for.
@@ -199,7 +204,7 @@ export function afterFailure(
   attempt: Omit<Attempt, 'failure'>,
   failure: FetchFailure,
   draw: number,
-): CacheState {
+): SettledState {
   const failures = state.pace.failures + 1
   const pause = failurePause(failures, draw)
   const asked = retryAfter(failure.retryAfter, attempt.settledAt.wall)

@@ -162,6 +162,11 @@ test('metadata of somebody else do not hide the right ones', async () => {
 test.each<[string, object, string]>([
   ['of another issuer', { issuer: 'https://evil.test', jwks_uri: KEYS }, 'are of another issuer'],
   ['without a key URL', { issuer }, 'name no usable key URL'],
+  [
+    'that name a service of this machine',
+    { issuer, jwks_uri: 'http://127.0.0.1/keys' },
+    'of an https issuer name a key URL that is not',
+  ],
 ])('metadata %s: status() says so', async (_title, document, detail) => {
   const { keys, verdict } = world({ [OPENID]: document })
   expect(await verdict()).toBe('bad_document')

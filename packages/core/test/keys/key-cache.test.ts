@@ -1020,6 +1020,32 @@ describe('a source that is asked directly', () => {
     expect(endpoint.requests).toHaveLength(requests + 1)
   })
 
+  test('keys that have grown too old while the token was tried are those it was tried with', async () => {
+    const { clock, endpoint, keys } = world()
+    await keys.refresh()
+    const ring = await keys.current(caller(keys))
+    await clock.advance(4000)
+    endpoint.mode = 'down'
+    const asked = suspicion('genuine', ring, B.publicJwk.kid)
+    await expect(keys.suspect(asked, caller(keys))).rejects.toMatchObject({
+      code: 'keys_unavailable',
+    })
+    expect(asked.findProof.mock.calls.map(([{ keys: tried }]) => tried)).toEqual([[]]) // the retired ones
+  })
+
+  test('in a flood, an older flight that helps nobody is the answer, and no last one', async () => {
+    const { clock, endpoint, keys, ring, requests } = await flooded()
+    await clock.advance(1.5)
+    endpoint.mode = 'hanging'
+    const refreshing = keys.refresh()
+    await clock.advance(0.1)
+    const answer = keys.suspect(suspicion('one more', ring), caller(keys))
+    endpoint.release(A.publicJwk)
+    await refreshing
+    expect(await answer).toBeUndefined()
+    expect(endpoint.requests).toHaveLength(requests + 1)
+  })
+
   test('keys that have not changed are not tried again', async () => {
     const { clock, keys } = world()
     await keys.refresh()
