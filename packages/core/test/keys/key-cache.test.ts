@@ -1046,6 +1046,31 @@ describe('a source that is asked directly', () => {
     expect(endpoint.requests).toHaveLength(requests + 1)
   })
 
+  test.each(['before it asks', 'while it waits'])(
+    'a key that comes %s, and leaves while the token is tried with it, proves nothing',
+    async (moment) => {
+      const { clock, endpoint, keys } = world()
+      await keys.refresh()
+      const ring = await keys.current(caller(keys))
+      endpoint.document = B.publicJwk
+      await clock.advance(2)
+      if (moment === 'before it asks') await keys.refresh()
+      const asked = suspicion('genuine', ring, B.publicJwk.kid)
+      let isFirst = true
+      asked.findProof.mockImplementation(async ({ keys: [key] }) => {
+        if (key?.kid !== B.publicJwk.kid || !isFirst) return key
+        isFirst = false
+        endpoint.document = C.publicJwk
+        await clock.advance(2)
+        await keys.refresh()
+        return key
+      })
+      const proof = await keys.suspect(asked, caller(keys))
+      expect(isFirst).toBe(false)
+      expect(proof?.kid).not.toBe(B.publicJwk.kid)
+    },
+  )
+
   test('keys that have not changed are not tried again', async () => {
     const { clock, keys } = world()
     await keys.refresh()
