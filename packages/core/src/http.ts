@@ -191,6 +191,8 @@ function refused<Subject>(
 ): unknown {
   if (!(error instanceof AuthError)) return error
   const presented = error.presentedBy(options)
+  // Written here: what cannot be, such as a scope that is no text, is then a fault of this request and of no callback.
+  void presented.headers
   void report(presented, subject, options)
   return presented
 }

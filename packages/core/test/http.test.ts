@@ -513,6 +513,13 @@ describe('authorizeRequest', () => {
     expect(told).toEqual([])
   })
 
+  test('a check that throws an AuthError that cannot be written: a fault, before the adapter has to answer', async () => {
+    const requirement = check(() => {
+      throw new AuthError('insufficient_scope', 'check', { scope: ['write'] as unknown as string })
+    })
+    await expect(authorize(await guarded(), [requirement])).rejects.toThrow(TypeError)
+  })
+
   test('a check that throws an AuthError refuses with it', async () => {
     const requirement = check(() => {
       throw new AuthError('insufficient_scope', 'check')
