@@ -7,10 +7,11 @@ export interface RequestHeaders {
   readonly headers: { readonly authorization?: string | readonly string[] | undefined }
 }
 
-/** RFC 9110 section 5.6.2. The first character after a scheme that is none of these ends the scheme. */
-const SCHEME = /^[\w!#$%&'*+.^`|~-]+/
-/** One or more spaces, then b64token: RFC 6750 section 2.1. */
-const CREDENTIALS = /^ +([\w.~+/-]+=*)$/
+/** RFC 9110 section 5.6.2. */
+const SCHEME = /^[\w!#$%&'*+.^`|~-]+$/
+/** RFC 6750 section 2.1. */
+const B64TOKEN = /^[\w.~+/-]+=*$/
+const SPACE = 0x20
 
 /**
  * Finds the token of a request: in its one `Authorization` header, nowhere else.
@@ -20,26 +21,44 @@ const CREDENTIALS = /^ +([\w.~+/-]+=*)$/
  * @see RFC 6750 sections 2.1 and 3.1
  */
 export function parseBearer(request: RequestHeaders): string {
-  const [value, ...others] = authorizationHeaders(request)
+  const value = authorizationOf(request)
   if (value === undefined) throw new AuthError('missing_token', 'missing_header')
-  if (others.length > 0) throw new AuthError('invalid_request', 'repeated_header')
-  const scheme = SCHEME.exec(value)?.[0] ?? ''
-  const rest = value.slice(scheme.length)
-  const isBearer = scheme.toLowerCase() === 'bearer'
-  if (!isBearer && scheme !== '' && (rest === '' || rest.startsWith(' '))) {
+  const space = value.indexOf(' ')
+  const scheme = space === -1 ? value : value.slice(0, space)
+  if (scheme.toLowerCase() === 'bearer') {
+    const token = withoutSpaces(value, scheme.length)
+    if (B64TOKEN.test(token)) return token
+  } else if (SCHEME.test(scheme)) {
     throw new AuthError('missing_token', 'other_scheme')
   }
-  const token = isBearer ? CREDENTIALS.exec(rest)?.[1] : undefined
-  if (token === undefined) throw new AuthError('invalid_request', 'malformed_header')
-  return token
+  throw new AuthError('invalid_request', 'malformed_header')
 }
 
-function authorizationHeaders({ rawHeaders, headers }: RequestHeaders): readonly string[] {
-  if (rawHeaders !== undefined) {
-    return rawHeaders.filter(
-      (_, at) => at % 2 === 1 && String(rawHeaders[at - 1]).toLowerCase() === 'authorization',
-    )
+/** The one header. Runs for every request, so without a list of them. */
+function authorizationOf({ rawHeaders, headers }: RequestHeaders): string | undefined {
+  // A mock of a request may have no more than `headers`.
+  if (rawHeaders === undefined) return onlyOne([headers.authorization ?? []].flat())
+  let value: string | undefined
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() !== 'authorization') continue
+    if (value !== undefined) throw repeated()
+    value = rawHeaders[at + 1]
   }
-  // A mock of a request may have no more than this.
-  return [headers.authorization ?? []].flat()
+  return value
+}
+
+function onlyOne(values: readonly string[]): string | undefined {
+  if (values.length > 1) throw repeated()
+  return values[0]
+}
+
+function repeated(): AuthError {
+  return new AuthError('invalid_request', 'repeated_header')
+}
+
+/** What follows the spaces that may stand there: nothing else is white space in HTTP. */
+function withoutSpaces(value: string, start: number): string {
+  let at = start
+  while (value.charCodeAt(at) === SPACE) at++
+  return value.slice(at)
 }
