@@ -235,5 +235,5 @@ async function know(endpoint: KeyEndpoint, verdict: Follower['verdict']): Promis
 
 /** As many as are judged without the thread pool, for which no manual clock waits. */
 function many(token: () => Promise<string>): Promise<string>[] {
-  return Array.from({ length: 8 }, token)
+  return Array.from({ length: 4 }, token)
 }
