@@ -9,6 +9,8 @@ export interface Proof {
   readonly auth: Auth
   readonly key: VerificationKey
   readonly algorithm: Algorithm
+  /** The list of keys that it is from: while that one is in use, so is the key. `undefined` if it is not known. */
+  readonly foundIn: readonly VerificationKey[] | undefined
 }
 
 /** The tokens that one verifier has proven, so that one which comes again costs no signature check. */
@@ -19,11 +21,8 @@ export interface VerifiedTokens {
   forget(token: string): void
 }
 
-/**
- * Characters from the end of a token that tell it from others; the whole of it is compared all the same. So few that V8
- * copies them: a longer slice would point into its token, and keep that alive.
- */
-const TAIL = 12
+/** Characters from the end of a token that tell it from others; the whole of it is compared all the same. */
+const TAIL = 6
 /** Characters. Claims take up more than that, in proportion. */
 const MEAN_TOKEN_SIZE = 2048
 
@@ -31,7 +30,7 @@ const MEAN_TOKEN_SIZE = 2048
  * Remembers the `max` tokens used last; fewer if they are large. Only what was proven gets in, so no stranger fills it.
  */
 export function createVerifiedTokens(max: number): VerifiedTokens {
-  const proofs = new LRUCache<string, Proof>({
+  const proofs = new LRUCache<number, Proof>({
     max,
     maxSize: max * MEAN_TOKEN_SIZE,
     sizeCalculation: ({ auth }) => auth.token.length,
@@ -50,13 +49,21 @@ export function createVerifiedTokens(max: number): VerifiedTokens {
   }
 }
 
-/** The whole token would be hashed at each look-up, which costs more than everything else here. */
-function nameOf(token: string): string {
-  return token.slice(-TAIL)
+/**
+ * A number made of the token's last characters. The whole token would be hashed at each look-up, which costs more than
+ * everything else here.
+ */
+function nameOf(token: string): number {
+  let name = 0
+  for (let at = token.length - TAIL; at < token.length; at++) {
+    name = (Math.imul(name, 61) + token.charCodeAt(at)) | 0
+  }
+  return name
 }
 
 /** Whether these keys would prove the token again: its key is trusted for its algorithm, and would be tried. */
-export function isProvenBy({ auth, key, algorithm }: Proof, ring: KeyRing): boolean {
+export function isProvenBy({ auth, key, algorithm, foundIn }: Proof, ring: KeyRing): boolean {
+  if (foundIn === ring.keys) return true
   const { header } = auth
   const kid = Object.hasOwn(header, 'kid') ? header.kid : undefined
   return findCandidates(ring, algorithm, kid).includes(key)

@@ -177,28 +177,31 @@ export function createVerifier(
     const known = verifiedTokens?.find(token)
     if (known !== undefined) {
       const current = keys.current(caller)
-      if (isProvenBy(known, 'keys' in current ? current : await current)) {
+      const hasWaited = !('keys' in current)
+      if (isProvenBy(known, hasWaited ? await current : current)) {
         if (course !== undefined) course.remembered = true
-        checkAgain(known)
+        // Reading a clock costs as much as finding the token.
+        checkAgain(known, hasWaited || keys.clock !== clock ? clock.now() : caller.arrived.wall)
         return schema === undefined ? known.auth : await withSchema(known.auth, schema)
       }
       verifiedTokens?.forget(token)
     }
-    const { parsed, algorithm, key } = await prove(token, caller)
+    const { reading, key, foundIn } = await prove(token, caller)
+    const { parsed, algorithm } = reading
     checkType(textOf(parsed, 'typ'), type)
     const auth: Auth = Object.freeze({
       claims: checkClaims(parsed.payload, rules, clock.now()),
       header: parsed.header as Header /* `checkAlgorithm` has found its `alg` */,
       token,
     })
-    verifiedTokens?.remember({ auth, algorithm, key })
+    verifiedTokens?.remember({ auth, algorithm, key, foundIn })
     return schema === undefined ? auth : await withSchema(auth, schema)
   }
 
   /** What time alone can change about a token that was accepted before. */
-  function checkAgain({ auth }: Proof): void {
+  function checkAgain({ auth }: Proof, now: number): void {
     try {
-      checkTimes(auth.claims, rules, clock.now())
+      checkTimes(auth.claims, rules, now)
     } catch (error) {
       verifiedTokens?.forget(auth.token)
       throw error
@@ -223,14 +226,14 @@ export function createVerifier(
     for (const key of candidates) {
       const isSigned = isSignedBy(key, reading.algorithm, reading.parsed)
       // Most are answered at once, and then nobody else gets in between.
-      if (isSigned === true) return { ...reading, key }
+      if (isSigned === true) return { reading, key, foundIn: ring.keys }
       if (isSigned !== false && (await isSigned) && (await isTrusted(key, reading, caller))) {
-        return { ...reading, key }
+        return { reading, key, foundIn: ring.keys }
       }
     }
     reading = undefined
     const newKey = await keys.suspect(suspicionOf(token, ring), caller)
-    if (newKey !== undefined) return { ...read(token), key: newKey }
+    if (newKey !== undefined) return { reading: read(token), key: newKey, foundIn: undefined }
     throw new AuthError('invalid_token', candidates.length === 0 ? 'unknown_key' : 'signature')
   }
 
@@ -299,8 +302,8 @@ interface Reading {
   readonly algorithm: Algorithm
 }
 
-interface Proven extends Reading {
-  readonly key: VerificationKey
+interface Proven extends Pick<Proof, 'key' | 'foundIn'> {
+  readonly reading: Reading
 }
 
 function candidatesOf({ parsed, algorithm }: Reading, ring: KeyRing): readonly VerificationKey[] {

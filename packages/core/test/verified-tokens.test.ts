@@ -13,6 +13,7 @@ import {
   createVerifier,
   type KeySource,
   localKeys,
+  remoteKeys,
   type Verifier,
   type VerifyMessage,
 } from '../src/index.ts'
@@ -55,7 +56,8 @@ const lasting = tokenOf(ada, 'a', { exp: start + 600, scope: 'read' })
 
 function proofOf(token: string, kid?: string): Proof {
   const header = kid === undefined ? { alg: 'ES256' } : { alg: 'ES256', kid }
-  return { auth: { claims: {}, header, token }, key: onlyKeyOf(ada.jwk), algorithm: 'ES256' }
+  const auth = { claims: {}, header, token }
+  return { auth, key: onlyKeyOf(ada.jwk), algorithm: 'ES256', foundIn: undefined }
 }
 
 describe('createVerifiedTokens', () => {
@@ -126,6 +128,13 @@ describe('isProvenBy', () => {
     expect(isProvenBy({ ...proofOf('token', 'a'), key }, ring)).toBe(answer)
   })
 
+  test('the keys are those that it was found in: true, and nothing else is asked', () => {
+    const keys = [other]
+    const proof = { ...proofOf('token', 'a'), key }
+    expect(isProvenBy({ ...proof, foundIn: keys }, { keys, bare: true })).toBe(true)
+    expect(isProvenBy({ ...proof, foundIn: keys }, { keys: [other], bare: true })).toBe(false)
+  })
+
   test('its key permits its algorithm no more: false', () => {
     const narrowed = { ...key, prepared: new Map() }
     const proof = { ...proofOf('token', 'a'), key: narrowed }
@@ -177,6 +186,39 @@ describe('a verifier that remembers', () => {
     await expect(lenient.verify(lasting)).resolves.toBeDefined()
     await expect(strict.verify(lasting)).rejects.toMatchObject({ reason: 'audience' })
     await expect(lenient.verify(lasting)).resolves.toBeDefined()
+  })
+
+  test('keys with another clock than the verifier: the times are judged by the verifier’s', async () => {
+    const clock = manualClock(start)
+    const keys = remoteKeys('https://auth.test/keys', {
+      clock: manualClock(start),
+      fetch: async () => Response.json(ada.jwk),
+    })
+    const verifier = createVerifier({ keys, ...options, clock })
+    await verifier.verify(lasting)
+    await clock.advance(700)
+    await expect(verifier.verify(lasting)).rejects.toMatchObject({ reason: 'expired' })
+  })
+
+  test('a token that expires while keys are awaited is judged by the time afterwards', async () => {
+    const clock = manualClock(start)
+    const answers: ((response: Response) => void)[] = []
+    const fetch = async () => await new Promise<Response>((resolve) => answers.push(resolve))
+    const keys = remoteKeys('https://auth.test/keys', {
+      clock,
+      fetch,
+      maxAge: 60,
+      staleWhileRevalidate: 0,
+    })
+    const verifier = createVerifier({ keys, ...options, clock })
+    const first = verifier.verify(lasting)
+    answers[0]?.(Response.json(ada.jwk))
+    await first
+    await clock.advance(604)
+    const second = verifier.verify(lasting)
+    await clock.advance(2)
+    answers[1]?.(Response.json(ada.jwk))
+    await expect(second).rejects.toMatchObject({ reason: 'expired' })
   })
 
   test('a token whose bearer changed nothing but the payload is not mistaken for it', async () => {
@@ -246,8 +288,9 @@ describe('a verifier that remembers', () => {
           events,
           fc.shuffledSubarray(tokens, { minLength: 1, maxLength: MAX_TOKENS }),
           fc.integer({ min: 1, max: MAX_TOKENS }),
-          async (sequence, some, max) => {
-            const world = worldOf(max, some)
+          fc.boolean(),
+          async (sequence, some, max, sharesClock) => {
+            const world = worldOf(max, some, sharesClock)
             for (const event of sequence) expect(await world.after(event)).toBe(SAME)
           },
         ),
@@ -261,20 +304,25 @@ describe('a verifier that remembers', () => {
   })
 
   /** Two verifiers that differ in nothing but their memory. */
-  function worldOf(max: number, some: string[]): { after(event: Event): Promise<unknown> } {
+  function worldOf(
+    max: number,
+    some: string[],
+    sharesClock: boolean,
+  ): { after(event: Event): Promise<unknown> } {
     const wall = manualClock(start)
     let isStopped = false
     let isDown = false
     let [source] = rings
+    const clock = { ...wall, now: () => (isStopped ? NaN : wall.now()) }
     const keys: KeySource = {
-      now: () => ({ wall: 0, monotonic: 0 }),
+      ...(sharesClock && { clock }),
+      now: () => ({ wall: sharesClock ? clock.now() : 0, monotonic: 0 }),
       current(caller) {
         if (isDown || source === undefined) throw new AuthError('keys_unavailable', 'unreachable')
         return source.current(caller)
       },
       suspect: async () => undefined,
     }
-    const clock = { ...wall, now: () => (isStopped ? NaN : wall.now()) }
     const [remembering, forgetful] = ([{ max }, false] as const).map((remember) =>
       createVerifier({ keys, ...options, clock, maxTokenAge: 300, remember }),
     )

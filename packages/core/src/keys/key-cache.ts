@@ -262,7 +262,7 @@ export function followKeys(
     return { ...statusOf(state, now(), policy), fetching: flight !== undefined }
   }
 
-  const source: RemoteKeys = { now, current, suspect, refresh, status }
+  const source: RemoteKeys = { clock, now, current, suspect, refresh, status }
   return source
 }
 

@@ -1,7 +1,7 @@
 import type { KeyObject, VerifyKeyObjectInput } from 'node:crypto'
 
 import type { Algorithm } from '../algorithms.ts'
-import type { Instant } from '../time.ts'
+import type { Clock, Instant } from '../time.ts'
 
 /** A public key, prepared for each algorithm that it may verify. */
 export interface VerificationKey {
@@ -19,7 +19,7 @@ export interface PreparedKey {
   readonly signatureLength: number
 }
 
-/** The keys that are trusted together. */
+/** The keys that are trusted together. Where anything about them changes, `keys` is another list. */
 export interface KeyRing {
   readonly keys: readonly VerificationKey[]
   /** The document was one bare JWK: its key is a candidate for every token, whatever `kid` the two state. */
@@ -48,7 +48,9 @@ export interface Suspicion {
  * Its methods are for verifiers.
  */
 export interface KeySource {
-  /** The source's own clock, which its deadlines and ages are measured with. */
+  /** The source's own clock, which its deadlines and ages are measured with; none where nothing ages. */
+  readonly clock?: Clock
+  /** What that clock says. */
   now(): Instant
   /**
    * The keys to judge a token by. Waits only while there are none to use.
