@@ -34,17 +34,18 @@ export function parseBearer(request: RequestHeaders): string {
   throw new AuthError('invalid_request', 'malformed_header')
 }
 
-/** The one header. Runs for every request, so without a list of them. */
 function authorizationOf({ rawHeaders, headers }: RequestHeaders): string | undefined {
   // A mock of a request may have no more than `headers`.
   if (rawHeaders === undefined) return onlyOne([headers.authorization ?? []].flat())
-  let value: string | undefined
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    if (rawHeaders[at]?.toLowerCase() !== 'authorization') continue
-    if (value !== undefined) throw repeated()
-    value = rawHeaders[at + 1]
-  }
-  return value
+  const at = rawHeaders.findIndex(isAuthorization)
+  if (at === -1) return undefined
+  if (rawHeaders.findLastIndex(isAuthorization) !== at) throw repeated()
+  return rawHeaders[at + 1]
+}
+
+/** Whether this is the name of the header, among names and values in turn. */
+function isAuthorization(text: string, at: number): boolean {
+  return at % 2 === 0 && text.toLowerCase() === 'authorization'
 }
 
 function onlyOne(values: readonly string[]): string | undefined {

@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks'
 import { constants, generateKeyPairSync, type JsonWebKey, type KeyObject, sign } from 'node:crypto'
 
 import { CompactSign } from 'jose'
@@ -432,10 +433,15 @@ describe('checks that come at once', () => {
     const check = createSignatureCheck()
     const key = publicKeyFor('RS512')
     const parsed = await signed('RS512')
+    const scheduled: string[] = []
+    const hook = createHook({ init: (_id, type) => scheduled.push(type) }).enable()
     for (let checks = 0; checks < 3 * CHECKS_AT_ONCE; checks++) {
       expect(check(key, 'RS512', parsed)).toBe(true)
       await Promise.resolve()
     }
+    hook.disable()
+    // The end of the turn is awaited once.
+    expect(scheduled.filter((type) => type === 'Immediate')).toHaveLength(1)
   })
 
   test('in one turn of the event loop the next callback is answered by a promise, in the next turn not', async () => {
@@ -449,15 +455,14 @@ describe('checks that come at once', () => {
       setImmediate(ask)
       setImmediate(() => {
         ask()
-        setImmediate(() => {
-          ask()
-          resolve()
-        })
+        setImmediate(ask)
+        setImmediate(ask)
+        setImmediate(resolve)
       })
     })
     const byPromise = expect.any(Promise) as unknown
-    expect(answers).toEqual([true, byPromise, byPromise, true])
-    expect(await settled(answers)).toEqual([true, true, true, true])
+    expect(answers).toEqual([true, byPromise, byPromise, true, byPromise])
+    expect(await settled(answers)).toEqual([true, true, true, true, true])
   })
 
   test('what the thread pool answers does not take the turn', async () => {
