@@ -2,9 +2,10 @@ import { performance } from 'node:perf_hooks'
 
 import { do_not_optimize as keep } from 'mitata'
 
-// Rounds in turn, A B C A B C, so that whatever else the machine does hits all alike, and medians over the rounds. From
-// mitata comes what keeps results from being optimised away; its own loops run one benchmark to its end before the next
-// and know no CPU time, so they are not used.
+// Rounds in turn, each in an order of its own, and medians over the rounds: so whatever else the machine does hits all
+// alike, and so does what a task leaves behind (whoever runs next after the thread pool was busy takes up to a tenth
+// longer). From mitata comes what keeps results from being optimised away; its own loops run one benchmark to its end
+// before the next and know no CPU time, so they are not used.
 
 /** What one verification takes, in microseconds. */
 export interface Cost {
@@ -41,12 +42,19 @@ export async function measure(
   for (const task of tasks) counts.set(task, await warmUp(task, plan))
   const costs = new Map(tasks.map((task): [Task, Cost[]] => [task, []]))
   for (let round = 0; round < plan.rounds; round += 1) {
-    for (const task of tasks) {
+    for (const task of shuffled(tasks)) {
       const cost = await runOnce(task, counts.get(task) ?? BATCH)
       costs.get(task)?.push(cost)
     }
   }
   return costs
+}
+
+function shuffled(tasks: readonly Task[]): readonly Task[] {
+  return tasks
+    .map((task) => ({ task, at: Math.random() }))
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ task }) => task)
 }
 
 /**
