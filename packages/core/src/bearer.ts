@@ -37,15 +37,14 @@ export function parseBearer(request: RequestHeaders): string {
 function authorizationOf({ rawHeaders, headers }: RequestHeaders): string | undefined {
   // A mock of a request may have no more than `headers`.
   if (rawHeaders === undefined) return onlyOne([headers.authorization ?? []].flat())
-  const at = rawHeaders.findIndex(isAuthorization)
-  if (at === -1) return undefined
-  if (rawHeaders.findLastIndex(isAuthorization) !== at) throw repeated()
-  return rawHeaders[at + 1]
-}
-
-/** Whether this is the name of the header, among names and values in turn. */
-function isAuthorization(text: string, at: number): boolean {
-  return at % 2 === 0 && text.toLowerCase() === 'authorization'
+  let value: string | undefined
+  // What is behind the end is no name.
+  for (let at = rawHeaders.length; at >= 0; at -= 2) {
+    if (String(rawHeaders[at]).toLowerCase() !== 'authorization') continue
+    if (value !== undefined) throw repeated()
+    value = rawHeaders[at + 1]
+  }
+  return value
 }
 
 function onlyOne(values: readonly string[]): string | undefined {
