@@ -56,7 +56,7 @@ function repeated(): AuthError {
   return new AuthError('invalid_request', 'repeated_header')
 }
 
-/** What follows the spaces that may stand there: nothing else is white space in HTTP. */
+/** What follows the spaces: the grammar of RFC 6750 knows no other white space here. */
 function withoutSpaces(value: string, start: number): string {
   let at = start
   while (value.charCodeAt(at) === SPACE) at++

@@ -33,8 +33,8 @@ const CHECKS_AT_ONCE = 4
 
 /**
  * Checks signatures here and now, which costs least, as long as they come one by one or few at once. When requests come
- * faster than the event loop turns, those of the first of a turn are checked here and those of the others on the thread
- * pool: on one core as well, that costs less than to change from requests to signatures and back all the time.
+ * faster than the event loop turns, that of the first request of a turn is checked here and those of the others on the
+ * thread pool: on one core as well, that costs less than to change from requests to signatures and back all the time.
  */
 export function createSignatureCheck(): SignatureCheck {
   /** In the synchronous run that is under way. */

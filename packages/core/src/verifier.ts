@@ -225,7 +225,7 @@ export function createVerifier(
     const candidates = candidatesOf(reading, ring)
     for (const key of candidates) {
       const isSigned = isSignedBy(key, reading.algorithm, reading.parsed)
-      // Most are answered at once, and then nobody else gets in between.
+      // If it is answered at once, nobody else gets in between.
       if (isSigned === true) return { reading, key, foundIn: ring.keys }
       if (isSigned !== false && (await isSigned) && (await isTrusted(key, reading, caller))) {
         return { reading, key, foundIn: ring.keys }
