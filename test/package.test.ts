@@ -16,6 +16,8 @@ interface Manifest {
   files?: string[]
   scripts?: Record<string, string>
   dependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+  peerDependencies?: Record<string, string>
   publishConfig?: { access?: string; provenance?: boolean }
   exports?: Record<string, unknown>
 }
@@ -30,6 +32,13 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/testing': ['@portcullis/core', 'jose'],
 }
 
+/** What the user has already. */
+const PEERS: Readonly<Record<string, readonly string[]>> = {
+  '@portcullis/express': ['express'],
+  '@portcullis/fastify': ['fastify'],
+  '@portcullis/koa': ['koa'],
+}
+
 const manifests = globSync('packages/*/package.json', { cwd: root }).map(
   (path) => JSON.parse(readFileSync(join(root, path), 'utf8')) as Manifest,
 )
@@ -38,9 +47,32 @@ test('the published packages are these', () => {
   expect(manifests.map(({ name }) => name).toSorted()).toEqual(Object.keys(DEPENDENCIES))
 })
 
-test.each(manifests)('$name depends on nothing that is not listed', ({ name, dependencies }) => {
-  expect(Object.keys(dependencies ?? {})).toEqual(DEPENDENCIES[name])
+test.each(manifests)('$name depends on nothing that is not listed', (manifest) => {
+  const { name, dependencies = {}, peerDependencies = {} } = manifest
+  expect(Object.keys(dependencies)).toEqual(DEPENDENCIES[name])
+  expect(Object.keys(peerDependencies)).toEqual(PEERS[name] ?? [])
+  expect(manifest).not.toHaveProperty('optionalDependencies')
+  expect(manifest).not.toHaveProperty('bundleDependencies')
 })
+
+const foreign = Object.entries(DEPENDENCIES).flatMap(([owner, names]) =>
+  names
+    .filter((name) => !name.startsWith('@portcullis/'))
+    .map((name) => ({ owner: owner.replace('@portcullis/', ''), name })),
+)
+
+test.each(foreign)(
+  '$name, a dependency of $owner, has no dependency of its own',
+  ({ owner, name }) => {
+    const path = join(root, 'packages', owner, 'node_modules', name, 'package.json')
+    const {
+      dependencies = {},
+      optionalDependencies = {},
+      peerDependencies = {},
+    } = JSON.parse(readFileSync(path, 'utf8')) as Manifest
+    expect([dependencies, optionalDependencies, peerDependencies].flatMap(Object.keys)).toEqual([])
+  },
+)
 
 test.each(manifests)('$name is ready to publish', (manifest) => {
   expect(manifest).toMatchObject({

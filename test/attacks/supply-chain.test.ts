@@ -1,60 +1,10 @@
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-
-interface Manifest {
-  readonly name?: string
-  readonly gypfile?: boolean
-  readonly scripts?: Readonly<Record<string, unknown>>
-}
-
-/** What a package manager runs on a machine that only installs (a registry's package is not built, so `prepare` is not). */
-const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall']
-
-const installed = globSync(
-  ['node_modules/.pnpm/*/node_modules/*', 'node_modules/.pnpm/*/node_modules/@*/*'],
-  { cwd: root },
-).filter((folder) => existsSync(join(root, folder, 'package.json')))
-
-describe('an installed package', () => {
-  test('is found: the walk sees hundreds of them, and those that we depend on', () => {
-    const names = installed.map((folder) => folder.replace(/^.*\/node_modules\//, ''))
-    expect(new Set(names).size).toBeGreaterThan(200)
-    expect(names).toEqual(expect.arrayContaining(['jose', 'lru-cache', 'fastify-plugin', 'vitest']))
-  })
-
-  test('runs nothing when it is installed', () => {
-    expect(installed.filter((folder) => installScriptsOf(folder).length > 0)).toEqual([])
-  })
-})
-
-test('the lockfile knows of no package that has to be built', () => {
-  const lockfile = readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8')
-  expect(lockfile).not.toMatch(/^\s+requiresBuild:/m)
-})
-
-test('the workspace allows no package to run a script', () => {
-  const workspace = readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8')
-  expect(workspace).not.toMatch(
-    /^(?:allowBuilds|onlyBuiltDependencies|dangerouslyAllowAllBuilds):/m,
-  )
-})
-
-/** An npm client builds what has this file, though no script says so. */
-function installScriptsOf(folder: string): readonly string[] {
-  const { scripts = {}, gypfile } = manifestOf(folder)
-  const stated = INSTALL_SCRIPTS.filter((name) => Object.hasOwn(scripts, name))
-  const isBuilt = gypfile !== false && existsSync(join(root, folder, 'binding.gyp'))
-  return isBuilt ? [...stated, 'binding.gyp'] : stated
-}
-
-function manifestOf(folder: string): Manifest {
-  return JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest
-}
 
 /** Ways to run text as code, or to load what no reader of the source can name. */
 const DYNAMIC: readonly (readonly [name: string, pattern: RegExp])[] = [
