@@ -49,7 +49,7 @@ try {
   for (const { identity } of absent) console.log(`not installed: ${identity}`)
   for (const folder of running) console.log(`runs a script: ${identityOf(folder)}`)
   console.log(
-    `platforms: ${identities.size} of ${locked.length} packages seen, ${running.length} run a script`,
+    `lockfile: ${identities.size} of ${locked.length} packages seen, ${running.length} run a script`,
   )
   process.exitCode = absent.length + running.length === 0 ? 0 : 1
 } finally {

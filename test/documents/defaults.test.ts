@@ -1,0 +1,157 @@
+import { channel } from 'node:diagnostics_channel'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+import {
+  type Algorithm,
+  AuthError,
+  createVerifier,
+  remoteKeys,
+  type VerifyMessage,
+} from '@portcullis/core'
+import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
+import { describe, expect, onTestFinished, test } from 'vitest'
+
+import { codeSpans, tableUnder } from './markdown.ts'
+import { valueOf } from './options.ts'
+
+const { rows } = tableUnder(read('SECURITY.md'), 'Defaults that decide verdicts', 'Option')
+const cells = rows.flat()
+
+/** What SECURITY.md says that an option is by default. */
+function stated(option: string): string {
+  const at = cells.findIndex((cell) => codeSpans(cell).includes(option))
+  const value = valueOf(cells[at + 1] ?? '')
+  if (at === -1 || value === undefined) throw new Error(`SECURITY.md has no default of ${option}`)
+  return value
+}
+
+describe('by default, as SECURITY.md says, a verifier', () => {
+  test.each<Algorithm>(['RS256', 'RS512', 'PS512', 'ES256'])(
+    'accepts %s if it is on the list, and refuses it if not',
+    async (algorithm) => {
+      const issuer = await createTestIssuer({ algorithm })
+      const { keys } = issuer.verifierOptions
+      const verifier = createVerifier({ keys, issuer: null, audience: null })
+      const outcome = await verifier.verify(await issuer.token()).then(
+        () => 'accepted',
+        (error: unknown) => (error instanceof AuthError ? error.reason : error),
+      )
+      const isListed = stated('algorithms').includes(`'${algorithm}'`)
+      expect(outcome).toBe(isListed ? 'accepted' : 'algorithm')
+    },
+  )
+
+  test('tolerates clocks that differ by so much, and no more', async () => {
+    const { clock, issuer, verifier } = await setUp()
+    const token = await issuer.token({ expiresIn: 60 })
+    await clock.advance(60 + Number(stated('clockTolerance')) - 1)
+    await expect(verifier.verify(token)).resolves.toBeDefined()
+    await clock.advance(1)
+    await expect(verifier.verify(token)).rejects.toMatchObject({ reason: 'expired' })
+  })
+
+  test('requires an expiry', async () => {
+    const { issuer, verifier } = await setUp()
+    expect(stated('requireExpiry')).toBe('true')
+    const endless = await issuer.token({ omit: ['exp'] })
+    await expect(verifier.verify(endless)).rejects.toMatchObject({ reason: 'missing_claim' })
+  })
+
+  test('reads a token of so many octets, and none that is longer', async () => {
+    const { verifier } = await setUp()
+    const longest = 'a'.repeat(Number(stated('maxTokenSize')))
+    await expect(verifier.verify(longest)).rejects.toMatchObject({ reason: 'malformed' })
+    await expect(verifier.verify(`${longest}a`)).rejects.toMatchObject({ reason: 'too_large' })
+  })
+
+  test('remembers so many tokens, and no more', async () => {
+    const max = Number(/\d+/.exec(stated('remember'))?.[0])
+    const issuer = await createTestIssuer({ algorithm: 'ES256' })
+    const verifier = createVerifier(issuer.verifierOptions)
+    let remembered: boolean | undefined
+    const listener = (message: unknown) => {
+      remembered = (message as VerifyMessage).remembered
+    }
+    channel('portcullis:verify').subscribe(listener)
+    onTestFinished(() => {
+      channel('portcullis:verify').unsubscribe(listener)
+    })
+    const tokens = await Promise.all(
+      Array.from({ length: max + 1 }, async (_, at) => await issuer.token({ claims: { at } })),
+    )
+    const [first = '', second = ''] = tokens
+    for (const token of tokens.slice(0, max)) await verifier.verify(token)
+    await verifier.verify(first)
+    expect(remembered).toBe(true)
+    await verifier.verify(tokens.at(-1) ?? '')
+    await verifier.verify(second)
+    expect(remembered).toBe(false)
+  })
+
+  test.each(['issuer', 'audience'])('has no %s: it must be stated', async (name) => {
+    const { issuer } = await setUp()
+    expect(() => createVerifier({ ...issuer.verifierOptions, [name]: undefined })).toThrow(name)
+  })
+})
+
+describe('by default, as SECURITY.md says, keys behind a URL', () => {
+  test('are kept for so long: fresh, stale, and while the endpoint is down', async () => {
+    const { keys, verifier } = await setUp()
+    await verifier.ready()
+    const { maxAge = 0, withdrawnKeyTrust } = keys.status()
+    // Spread by 10 % for each process.
+    expect(Math.abs(maxAge / Number(stated('maxAge')) - 1)).toBeLessThanOrEqual(0.1)
+    expect(withdrawnKeyTrust?.endpointUp).toBeCloseTo(
+      maxAge + Number(stated('staleWhileRevalidate')),
+    )
+    expect(withdrawnKeyTrust?.endpointDown).toBeCloseTo(maxAge + Number(stated('staleIfError')))
+  })
+
+  test('are trusted for so long after a document came that lacks them', async () => {
+    expect(stated('overlap')).toBe('0')
+    const { clock, issuer, keys, verifier } = await setUp()
+    const token = await issuer.token()
+    await expect(verifier.verify(token)).resolves.toBeDefined()
+    await issuer.rotate()
+    await clock.advance(1)
+    await keys.refresh()
+    await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'invalid_token' })
+  })
+
+  test('are waited for so long, and no longer', async () => {
+    const clock = manualClock()
+    const keys = remoteKeys('https://auth.test/keys', {
+      fetch: async () => await new Promise<never>(() => {}),
+      clock,
+    })
+    let outcome: unknown
+    void createVerifier({ keys, issuer: null, audience: null, clock })
+      .ready()
+      .catch((error: unknown) => {
+        outcome = error
+      })
+    await clock.advance(Number(stated('timeout')) - 0.01)
+    expect(outcome).toBeUndefined()
+    await clock.advance(0.01)
+    expect(outcome).toMatchObject({ code: 'keys_unavailable', reason: 'timeout' })
+  })
+
+  test('come over https', () => {
+    expect(stated('allowInsecure')).toBe('false')
+    expect(() => remoteKeys('http://auth.test/keys')).toThrow(TypeError)
+  })
+})
+
+async function setUp() {
+  const clock = manualClock()
+  const issuer = await createTestIssuer({ clock })
+  const service = tokenService(issuer)
+  const keys = remoteKeys(service.keyUrl, { fetch: service.fetch, clock })
+  const verifier = createVerifier({ keys, issuer: null, audience: null, clock })
+  return { clock, issuer, keys, verifier }
+}
+
+function read(path: string): string {
+  return readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
+}

@@ -1,0 +1,80 @@
+export interface Table {
+  /** The heading that it is under. */
+  readonly heading: string
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+}
+
+/** The tables of a Markdown text, in their order. Columns are named without the marks of code. */
+function tablesOf(markdown: string): readonly Table[] {
+  const tables: { heading: string; lines: string[] }[] = []
+  let heading = ''
+  let isInside = false
+  for (const line of withoutFences(markdown).split('\n')) {
+    heading = /^#+ (.*)/.exec(line)?.[1] ?? heading
+    if (!line.startsWith('|')) isInside = false
+    else if (isInside) tables.at(-1)?.lines.push(line)
+    else {
+      tables.push({ heading, lines: [line] })
+      isInside = true
+    }
+  }
+  return tables.map(({ heading: above, lines }) => {
+    const [columns = [], , ...rows] = lines.map(cellsOf)
+    return { heading: above, columns: columns.map((name) => name.replaceAll('`', '')), rows }
+  })
+}
+
+/**
+ * The one table under a heading whose first column has a name.
+ *
+ * @throws Error if there is none: the document has changed, and the test must follow.
+ */
+export function tableUnder(markdown: string, heading: string, column: string): Table {
+  const found = tablesOf(markdown).find(
+    (table) => table.heading === heading && table.columns[0] === column,
+  )
+  if (found === undefined) throw new Error(`no table of ${column} under the heading ${heading}`)
+  return found
+}
+
+export function codeSpans(text: string): readonly string[] {
+  return [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
+}
+
+/** What a document links to, images included. */
+export function linksOf(markdown: string): readonly string[] {
+  const text = withoutFences(markdown).replaceAll(/`[^`\n]*`/g, 'code')
+  const inline = text.matchAll(/\]\(\s*<?([^)\s>]+)/g)
+  const definitions = text.matchAll(/^ {0,3}\[[^\]]+\]:\s*<?([^\s>]+)/gm)
+  return [...inline, ...definitions].map(([, target = '']) => target)
+}
+
+/** What may follow `#` in a link to a document, as GitHub names its headings. */
+export function anchorsOf(markdown: string): readonly string[] {
+  const seen = new Map<string, number>()
+  return [...withoutFences(markdown).matchAll(/^#{1,6} +(.*?)(?: +#+)?$/gm)].map(
+    ([, text = '']) => {
+      const slug = text
+        .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, '')
+        .replaceAll(' ', '-')
+      const count = seen.get(slug) ?? 0
+      seen.set(slug, count + 1)
+      return count === 0 ? slug : `${slug}-${count}`
+    },
+  )
+}
+
+function withoutFences(markdown: string): string {
+  return markdown.replaceAll(/^(`{3,}|~{3,})[^\n]*\n.*?^\1[^\n]*$/gms, '')
+}
+
+function cellsOf(line: string): readonly string[] {
+  return line
+    .replace(/^\|/, '')
+    .replace(/\|\s*$/, '')
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim())
+}
