@@ -1,0 +1,83 @@
+import { createVerifier, remoteKeys } from '@portcullis/core'
+import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
+import { describe, expect, test } from 'vitest'
+
+// What SECURITY.md says and no other test holds.
+
+const names = { issuer: 'https://auth.test', audience: 'api' }
+const header = { typ: 'at+jwt' }
+const claims = { sub: 'eve' }
+
+/** What a stranger can try, and whether the verifier would accept it of a trusted key. */
+const TRIES = [
+  { name: 'the right claims', isRight: true, options: { claims, header } },
+  {
+    name: 'another issuer',
+    isRight: false,
+    options: { claims: { ...claims, iss: 'https://other.test' }, header },
+  },
+  {
+    name: 'another audience',
+    isRight: false,
+    options: { claims: { ...claims, aud: 'other' }, header },
+  },
+  { name: 'another type', isRight: false, options: { claims, header: { typ: 'JWT' } } },
+  { name: 'a required claim less', isRight: false, options: { header } },
+  {
+    name: 'an expiry in the past',
+    isRight: false,
+    options: { claims, header, expiresIn: -60 },
+  },
+] as const
+
+describe.each(TRIES)('a forged token with $name', ({ isRight, options }) => {
+  test(`during an outage: ${isRight ? 503 : 401}`, async () => {
+    const { clock, issuer, keys, stranger, verifier } = await setUp()
+    issuer.outage(503)
+    // Twice: after the first failure the next attempt is near enough for the token to wait for it.
+    for (const pause of [2, 0]) {
+      await expect(keys.refresh()).rejects.toMatchObject({ code: 'keys_unavailable' })
+      await clock.advance(pause)
+    }
+    const verdict = verifier.verify(await stranger.token(options))
+    await expect(verdict).rejects.toMatchObject({ status: isRight ? 503 : 401 })
+  })
+
+  test(`while the endpoint answers: 401, after ${isRight ? 1 : 0} requests to it`, async () => {
+    const { issuer, stranger, verifier } = await setUp()
+    const before = issuer.requests().length
+    const verdict = verifier.verify(await stranger.token(options))
+    await expect(verdict).rejects.toMatchObject({ status: 401 })
+    expect(issuer.requests().length - before).toBe(isRight ? 1 : 0)
+  })
+})
+
+test.each([
+  { clockTolerance: undefined, most: 60 },
+  { clockTolerance: 5, most: 60 },
+  { clockTolerance: 120, most: 120 },
+])(
+  'with a clockTolerance of $clockTolerance s an iat may be $most s ahead, and no more',
+  async ({ clockTolerance, most }) => {
+    const clock = manualClock()
+    const issuer = await createTestIssuer({ clock, algorithm: 'ES256' })
+    const verifier = createVerifier({ ...issuer.verifierOptions, clockTolerance })
+    const ahead = async (seconds: number) =>
+      await verifier.verify(await issuer.token({ claims: { iat: clock.now() + seconds } }))
+    await expect(ahead(most)).resolves.toBeDefined()
+    await expect(ahead(most + 1)).rejects.toMatchObject({ reason: 'issued_in_future' })
+  },
+)
+
+async function setUp() {
+  const clock = manualClock()
+  const issuer = await createTestIssuer({ clock, ...names })
+  const stranger = await createTestIssuer({ clock, ...names })
+  const service = tokenService(issuer)
+  const keys = remoteKeys(service.keyUrl, { fetch: service.fetch, clock })
+  const rules = { ...names, type: header.typ, requiredClaims: ['sub'] }
+  const verifier = createVerifier({ keys, ...rules, clock })
+  await verifier.ready()
+  await clock.advance(2)
+  return { clock, issuer, keys, stranger, verifier }
+}
