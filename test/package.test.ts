@@ -40,7 +40,7 @@ const PEERS: Readonly<Record<string, readonly string[]>> = {
 }
 
 const manifests = globSync('packages/*/package.json', { cwd: root }).map(
-  (path) => JSON.parse(readFileSync(join(root, path), 'utf8')) as Manifest,
+  (path) => JSON.parse(read(path)) as Manifest,
 )
 
 test('the published packages are these', () => {
@@ -89,5 +89,19 @@ test.each(manifests)('$name is ready to publish', (manifest) => {
 })
 
 test('the lockfile names no host', () => {
-  expect(readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8')).not.toMatch(/https?:/)
+  expect(read('pnpm-lock.yaml')).not.toMatch(/https?:/)
 })
+
+test('the version of pnpm is stated once: CI reads it, and the documents name its major', () => {
+  const { packageManager = '' } = JSON.parse(read('package.json')) as { packageManager?: string }
+  expect(packageManager).toMatch(/^pnpm@\d+\.\d+\.\d+(?:\+|$)/)
+  expect(read('.ci/run')).not.toMatch(/pnpm@/)
+  const named = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md'].flatMap(
+    (path) => read(path).match(/\bpnpm@[\d.]*\d/g) ?? [],
+  )
+  expect(new Set(named)).toEqual(new Set([packageManager.split('.')[0]]))
+})
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8')
+}

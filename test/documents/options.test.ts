@@ -10,7 +10,7 @@ import {
   knownOptions,
   membersOf,
   OPTION_TABLES,
-  SAME_AS_REMOTE_KEYS,
+  takenByDiscoverKeys,
   TESTING_CALLS,
   valueOf,
 } from './options.ts'
@@ -31,7 +31,7 @@ describe.each(OPTION_TABLES)('$readme, $heading', ({ readme, heading, takes, dec
 })
 
 test('discoverKeys takes the options of remoteKeys, as packages/core/README.md says', async () => {
-  expect(await knownOptions(SAME_AS_REMOTE_KEYS)).toEqual([
+  expect(await knownOptions(takenByDiscoverKeys)).toEqual([
     ...rowsOf(coreReadme, 'Keys behind a URL').keys(),
   ])
 })

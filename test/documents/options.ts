@@ -72,7 +72,9 @@ export const TESTING_CALLS: Readonly<Record<string, (options: never) => unknown>
   assertChallenge: (options) => assertChallenge({ headers: {} }, options),
 }
 
-export const SAME_AS_REMOTE_KEYS = (options: never): unknown => discoverKeys(keyUrl, options)
+export function takenByDiscoverKeys(options: never): unknown {
+  return discoverKeys(keyUrl, options)
+}
 
 const PLANTED = 'noSuchOption'
 
