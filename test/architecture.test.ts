@@ -77,7 +77,9 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'client/renewal': [],
   'client/options': [],
   'client/token-response': [],
-  'client/token-request': ['errors', 'time', 'token-response'],
+  'client/http-time': [],
+  'client/lifetime': ['token-response'],
+  'client/token-request': ['errors', 'http-time', 'lifetime', 'time', 'token-response'],
   'client/login': ['errors', 'token-request'],
   'client/authorized-fetch': ['errors', 'token-request'],
   'client/token-client': [

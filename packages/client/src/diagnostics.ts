@@ -14,7 +14,7 @@ export interface LoginMessage {
   readonly duration: number
   /** Until the new token expires. */
   readonly expiresIn: number | undefined
-  /** How far the service's clock is ahead of ours, where that is more than 30 s. */
+  /** How far the service's clock is ahead of ours, where that is more than 30 s. More than five minutes is not corrected. */
   readonly clockSkew: number | undefined
 }
 

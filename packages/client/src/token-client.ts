@@ -49,7 +49,7 @@ export interface TokenClientStatus {
   readonly failures: number
   /** Until a login may start. */
   readonly nextLoginIn: number
-  /** How far the service's clock is ahead of ours, where that is more than 30 s. */
+  /** How far the service's clock is ahead of ours, where that is more than 30 s. More than five minutes is not corrected. */
   readonly clockSkew: number | undefined
   readonly isClosed: boolean
 }

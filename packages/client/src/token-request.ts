@@ -1,6 +1,8 @@
 import { TokenClientError } from './errors.ts'
-import { type Clock, type Instant, instant, secondsUntil, skewOf } from './time.ts'
-import { expiryOf, findToken, type ResponseFormat, validityOf } from './token-response.ts'
+import { clockSkewOf, retryAfterOf } from './http-time.ts'
+import { lifetimeOf } from './lifetime.ts'
+import { type Clock, type Instant, instant } from './time.ts'
+import { findToken, type ResponseFormat } from './token-response.ts'
 
 /**
  * As the platform's `fetch`: it makes the logins, and the requests of the client's own `fetch`. What is of other types,
@@ -37,8 +39,6 @@ export interface LoginProgress {
 }
 
 const MAX_BODY_OCTETS = 64 * 1024
-/** What corrects the expiry at most, in seconds: a day. A `Date` beyond that is no better than our clock. */
-const MAX_CORRECTION = 86_400
 
 /**
  * Logs in: one request, and further ones while the service cannot answer, somebody waits and there is time.
@@ -124,7 +124,7 @@ async function exchange(
   })
   const receivedAt = instant(clock)
   const roundTrip = receivedAt.monotonic - sentAt
-  const clockSkew = skewOf(response.headers.get('date'), receivedAt.wall, roundTrip)
+  const clockSkew = clockSkewOf(response.headers, receivedAt.wall, roundTrip)
   progress.onClockSkew(clockSkew)
   const refusal = refusalOf(response, url, receivedAt.wall)
   if (refusal !== undefined) {
@@ -134,9 +134,7 @@ async function exchange(
   const body = await reach(async () => await readBody(response))
   const token = tokenIn(body, format)
   if (token === undefined) throw notAToken(response, `${body.length} characters`)
-  const correction = Math.abs(clockSkew) > MAX_CORRECTION ? 0 : clockSkew
-  const lifetime = lifetimeOf(token, receivedAt.wall + correction)
-  return { token, receivedAt, lifetime }
+  return { token, receivedAt, lifetime: lifetimeOf(token, receivedAt.wall, clockSkew) }
 }
 
 function tokenIn(body: string, format: ResponseFormat): string | undefined {
@@ -146,12 +144,6 @@ function tokenIn(body: string, format: ResponseFormat): string | undefined {
     const message = 'the function response gave a promise: it must give the token at once'
     throw new TokenClientError('unexpected_response', message)
   }
-}
-
-/** No clock that is wrong makes it longer than the service said that it is. */
-function lifetimeOf(token: string, now: number): number | undefined {
-  const expiry = expiryOf(token)
-  return expiry === undefined ? undefined : Math.min(expiry - now, validityOf(token))
 }
 
 /** Whatever else fails on the way is an outage. */
@@ -197,7 +189,7 @@ function refusalOf(response: Response, url: string, now: number): TokenClientErr
     return new TokenClientError('credentials_rejected', message, { responseStatus })
   }
   if (responseStatus === 429 || responseStatus >= 500) {
-    const retryAfter = secondsUntil(headers.get('retry-after'), headers.get('date'), now)
+    const retryAfter = retryAfterOf(headers, now)
     return new TokenClientError('service_unavailable', message, { responseStatus, retryAfter })
   }
   return new TokenClientError('unexpected_response', message, { responseStatus })

@@ -732,7 +732,7 @@ describe('time', () => {
     expect(service.requests).toHaveLength(1)
   })
 
-  test.each([-600, 600])(
+  test.each([-240, 240])(
     'a service whose clock is %i s ahead: its tokens last as they should',
     async (skew) => {
       const { client, service, clock } = setUp()
@@ -748,6 +748,63 @@ describe('time', () => {
       expect(await client.get()).not.toBe(first)
     },
   )
+
+  test.each([
+    ['4 minutes ahead, which leaves the token a minute', 240, 59],
+    ['6 minutes ahead', 360, 299],
+    ['an hour ahead', 3600, 299],
+    ['20 hours behind', -72_000, 299],
+  ])(
+    'a Date %s, though the clocks agree: a token without iat is used while it lasts',
+    async (...row) => {
+      const [, skew, until] = row
+      const { client, service, clock } = setUp()
+      service.answer = dated(service, skew)
+      const first = await client.get()
+      expect(service.requests).toHaveLength(1)
+      await clock.advance(until - 1)
+      expect(await client.get({ minValidity: 0 })).toBe(first)
+      await clock.advance(2)
+      expect(await client.get({ minValidity: 0 })).not.toBe(first)
+    },
+  )
+
+  test('a Date that is another with each answer: no token lasts longer for it', async () => {
+    const { client, service, clock } = setUp()
+    const given: string[] = []
+    for (const skew of [3600, -72_000, 0, 360, -360, 1e9]) {
+      service.answer = dated(service, skew)
+      given.push(await client.get({ minValidity: 0 }))
+      await clock.advance(301)
+    }
+    expect(new Set(given).size).toBe(6)
+    expect(service.requests).toHaveLength(6)
+  })
+
+  test('a cache that repeats an old answer: its Date does not revive the token', async () => {
+    const { client, service, clock } = setUp()
+    const stored = jws({ exp: clock.now() + 300 })
+    const date = httpDate(clock.now())
+    await clock.advance(290)
+    service.answer = () => new Response(stored, { headers: { date, age: '290' } })
+    expect(await client.get()).toBe(stored)
+    expect(client.describe()).toMatchObject({ expiresIn: 10, clockSkew: undefined })
+    await clock.advance(11)
+    expect(await failureOf(client.get())).toMatchObject({ code: 'token_unusable' })
+  })
+
+  test('a wall clock that is stepped by an hour and back: one further login at most', async () => {
+    const { client, service, clock } = setUp()
+    service.answer = dated(service, 0)
+    const first = await client.get()
+    clock.set(clock.now() - 3600)
+    expect(await client.get()).toBe(first)
+    clock.set(clock.now() + 3600)
+    expect(await client.get()).toBe(first)
+    await clock.advance(301)
+    expect(await client.get()).not.toBe(first)
+    expect(service.requests).toHaveLength(2)
+  })
 
   test.each([-90_000, 90_000])(
     'a skew of %i s, for which a login failed, is told',
@@ -780,6 +837,15 @@ describe('time', () => {
     expect(client.describe().clockSkew).toBe(reported)
   })
 })
+
+/** Answers with a token for 300 s without `iat`, and a `Date` that is so far ahead of the service's own clock. */
+function dated(service: LoginService, skew: number): LoginService['answer'] {
+  return () => {
+    const now = service.clock.now()
+    const token = jws({ exp: now + 300, jti: service.requests.length })
+    return new Response(token, { headers: { date: httpDate(now + skew) } })
+  }
+}
 
 describe('what a client says of itself', () => {
   test('before, with, and without a token', async () => {

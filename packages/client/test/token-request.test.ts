@@ -491,7 +491,7 @@ async function answerAt(
 }
 
 describe('clock skew', () => {
-  test.each([-3600, -31, 31, 3600])('of %i s corrects the lifetime', async (skew) => {
+  test.each([-240, -31, 31, 240])('of %i s corrects the lifetime', async (skew) => {
     const { clockSkew, lifetime = 0 } = await answerAt(skew, 0)
     expect(Math.abs(clockSkew - skew)).toBeLessThanOrEqual(0.5)
     expect(Math.abs(lifetime - 300)).toBeLessThanOrEqual(0.5)
@@ -508,7 +508,7 @@ describe('clock skew', () => {
     expect(Math.abs((await answerAt(60, 8)).clockSkew - 60)).toBeLessThanOrEqual(0.5)
   })
 
-  test.each([-3600, 3600])(
+  test.each([-240, 240])(
     'a clock set by %i s while the answer was on its way does not lengthen the lifetime',
     async (step) => {
       const { lifetime = 0 } = await answerAt(0, 4, { meanwhile: (now) => now + step })
@@ -516,22 +516,28 @@ describe('clock skew', () => {
     },
   )
 
+  test.each([-3600, 3600])(
+    'a clock set by %i s while the answer was on its way is believed as it is then',
+    async (step) => {
+      const { lifetime, clockSkew } = await answerAt(0, 4, { meanwhile: (now) => now + step })
+      expect(lifetime).toBe(300 - step)
+      expect(Math.abs(clockSkew + step)).toBeLessThanOrEqual(3)
+    },
+  )
+
   test.each([
     ['no Date', {}],
     ['a Date that is none', { date: 'today' }],
     ['a Date without a zone', { date: '2025-12-31T00:00:00' }],
+    ['the Date of a stored answer', { date: httpDate(1_767_225_400), age: '200' }],
   ])('%s: none', async (_title, headers) => {
     const { request, service, clock } = setUp()
     service.answer = () => new Response(jws({ exp: clock.now() + 300 }), { headers })
     await expect(request()).resolves.toMatchObject({ lifetime: 300 })
   })
 
-  test.each([-86_399, 86_399])('of %i s, less than a day, is corrected', async (skew) => {
-    expect(Math.abs(((await answerAt(skew, 0)).lifetime ?? 0) - 300)).toBeLessThanOrEqual(0.5)
-  })
-
-  test.each([-86_402, 86_402])(
-    'of %i s, more than a day, is told and corrects nothing',
+  test.each([-360, 360, 3600, -72_000, 1e8])(
+    'of %i s, more than five minutes, is told and corrects nothing',
     async (skew) => {
       const { clockSkew, lifetime } = await answerAt(skew, 0)
       expect(Math.abs(clockSkew - skew)).toBeLessThanOrEqual(0.5)
