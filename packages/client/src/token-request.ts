@@ -132,14 +132,16 @@ async function exchange(
     throw refusal
   }
   const body = await reach(async () => await readBody(response))
-  const token = tokenIn(body, format)
+  const token = tokenIn(body, format, response)
   if (token === undefined) throw notAToken(response, `${body.length} characters`)
   return { token, receivedAt, lifetime: lifetimeOf(token, receivedAt.wall, clockSkew) }
 }
 
-function tokenIn(body: string, format: ResponseFormat): string | undefined {
+function tokenIn(body: string, format: ResponseFormat, { headers }: Response): string | undefined {
+  // The lookup alone, since a function that keeps the whole answer would keep its socket.
+  const lookup = { get: (name: string) => headers.get(name) }
   try {
-    return findToken(body, format)
+    return findToken(body, format, { headers: lookup })
   } catch {
     const message = 'the function response gave a promise: it must give the token at once'
     throw new TokenClientError('unexpected_response', message)

@@ -1,28 +1,40 @@
 /**
  * Where the answer to a login has its token. `auto` takes a body that is the token itself, a JSON string, or a JSON
- * object with one of the usual fields. `{ field }` names the field; a function takes the body and returns the token, at
- * once: a promise is refused.
+ * object with one of the usual fields. `{ field }` names the field. A function finds the token in the body or the headers,
+ * such as `(_body, { headers }) => headers.get('x-token')`; it returns the token without `Bearer `, at once: a promise is
+ * refused.
  */
 export type ResponseFormat =
   | 'auto'
   | { readonly field: string }
-  | ((body: string) => string | undefined)
+  | ((body: string, answer: LoginAnswer) => string | null | undefined)
+
+/** What came with the body of an answer to a login. */
+export interface LoginAnswer {
+  /** Looks a header up by its name, in any case; `null` if it is missing. */
+  readonly headers: { get(name: string): string | null }
+}
 
 const USUAL_FIELDS = ['access_token', 'accessToken', 'token', 'jwt']
 
 /**
- * The token in the body of an answer; `undefined` if there is nothing that looks like one, or if two differ.
+ * The token in an answer; `undefined` if there is nothing that looks like one, or if two differ.
  *
  * @throws TypeError if the function gave a promise.
  */
-export function findToken(body: string, format: ResponseFormat): string | undefined {
-  const found = typeof format === 'function' ? [call(format, body)] : candidates(body, format)
+export function findToken(
+  body: string,
+  format: ResponseFormat,
+  answer: LoginAnswer,
+): string | undefined {
+  const found =
+    typeof format === 'function' ? [call(() => format(body, answer))] : candidates(body, format)
   const [token, ...others] = new Set(found.filter(isCompactJws))
   return others.length === 0 ? token : undefined
 }
 
-function call(find: (body: string) => unknown, body: string): unknown {
-  const { found, isPromise } = callUnsafe(find, body)
+function call(find: () => unknown): unknown {
+  const { found, isPromise } = callUnsafe(find)
   if (!isPromise) return found
   Promise.resolve(found).catch(() => {
     // Nobody else listens to it, and it may quote the body.
@@ -30,10 +42,10 @@ function call(find: (body: string) => unknown, body: string): unknown {
   throw new TypeError('response: the function must give the token at once, not a promise')
 }
 
-/** What the function throws may quote the body, so it counts as an answer without a token. */
-function callUnsafe(find: (body: string) => unknown, body: string) {
+/** What the function throws may quote the answer, so it counts as an answer without a token. */
+function callUnsafe(find: () => unknown) {
   try {
-    const found = find(body)
+    const found = find()
     return { found, isPromise: typeof Reflect.get(Object(found), 'then') === 'function' }
   } catch {
     return { found: undefined, isPromise: false }

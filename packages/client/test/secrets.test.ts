@@ -82,6 +82,20 @@ const SCENES: readonly Scene[] = [
   ],
   ['a response function that tells', { response: failing }, () => new Response(TOKEN)],
   [
+    'a header with two tokens',
+    { response: (_body, { headers }) => headers.get('x-token') },
+    () => new Response('', { headers: { 'x-token': `${TOKEN} ${encodeURI(ALL)}` } }),
+  ],
+  [
+    'a response function that tells a header',
+    {
+      response: (_body, { headers }) => {
+        throw new Error(headers.get('x-token') ?? '')
+      },
+    },
+    () => new Response('', { headers: { 'x-token': `${TOKEN} ${encodeURI(ALL)}` } }),
+  ],
+  [
     'a verifier that tells',
     { verifier: { verify: async () => await Promise.reject(telling()) } },
     () => new Response(TOKEN),

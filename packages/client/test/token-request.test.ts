@@ -308,6 +308,17 @@ describe('the body', () => {
     })
   })
 
+  test('may be empty when the token is in a header', async () => {
+    const headers = { 'X-Token': token }
+    for (const status of [200, 204]) {
+      expect(
+        await outcomeOf(new Response(null, { status, headers }), { response: headerOf }),
+      ).toMatchObject({
+        token,
+      })
+    }
+  })
+
   test('comes in pieces, which may part a character', async () => {
     const octets = Buffer.from(JSON.stringify({ name: 'ä', token }))
     const body = ReadableStream.from(Array.from(octets, (octet) => Uint8Array.of(octet)))
@@ -601,3 +612,6 @@ function failing(): never {
 async function promising(): Promise<never> {
   return await Promise.reject(new Error('hunter2'))
 }
+
+const headerOf: TokenEndpoint['response'] = (body, { headers }) =>
+  body === '' ? headers.get('x-token') : undefined

@@ -3,11 +3,18 @@ import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { expiryOf, findToken, type ResponseFormat, validityOf } from '../src/token-response.ts'
+import {
+  expiryOf,
+  findToken as findTokenIn,
+  type ResponseFormat,
+  validityOf,
+} from '../src/token-response.ts'
 import { jws } from './login-service.ts'
 
 const token = jws({ exp: 1 })
 const other = jws({ exp: 2 })
+const findToken = (body: string, format: ResponseFormat, headers: Record<string, string> = {}) =>
+  findTokenIn(body, format, { headers: new Headers(headers) })
 const encoded = (text: string) => Buffer.from(text).toString('base64url')
 
 describe('auto', () => {
@@ -104,6 +111,35 @@ describe('a function', () => {
     ],
   ])('that %s', (_title, format, found) => {
     expect(findToken(`!${token}`, format)).toBe(found)
+  })
+})
+
+describe('a function that reads the headers', () => {
+  test.each<[string, ResponseFormat, string | undefined]>([
+    ['finds the token there', (_body, { headers }) => headers.get('x-token'), token],
+    ['writes the name in any case', (_body, { headers }) => headers.get('X-TOKEN'), token],
+    [
+      'takes the scheme away',
+      (_body, { headers }) => headers.get('authorization')?.replace(/^Bearer /i, ''),
+      token,
+    ],
+    ['leaves the scheme', (_body, { headers }) => headers.get('authorization'), undefined],
+    ['asks for one that is missing', (_body, { headers }) => headers.get('x-other'), undefined],
+    ['asks for one that was sent twice', (_body, { headers }) => headers.get('x-two'), undefined],
+    ['asks for what is no name', (_body, { headers }) => headers.get('no name'), undefined],
+  ])('and %s', (_title, format, found) => {
+    const headers = {
+      'x-token': token,
+      'x-two': `${token}, ${token}`,
+      authorization: `Bearer ${token}`,
+    }
+    expect(findToken('<p>Welcome', format, headers)).toBe(found)
+  })
+
+  test('is what it takes: nothing else looks for a token there', () => {
+    const headers = { token, access_token: token, authorization: `Bearer ${token}` }
+    expect(findToken('', 'auto', headers)).toBeUndefined()
+    expect(findToken('', { field: 'token' }, headers)).toBeUndefined()
   })
 })
 

@@ -10,13 +10,18 @@ const token = fc
   .tuple(mostly(jwsHeader.map(encoded), base64url), mostly(payload.map(encoded), base64url))
   .map((segments) => [...segments, 'c2ln'].join('.'))
 
+const NO_HEADERS = { headers: new Headers() }
+
 /** The body of the token service's answer to a login, whose form nobody documents. */
 export const loginResponse: FuzzTarget = {
   inputs: mostly(token, jsonText(fc.oneof(token, jsonObject({ access_token: token, token })))),
   run(input) {
-    const found = [findToken(input, 'auto'), findToken(input, { field: 'token' })]
+    const found = [
+      findToken(input, 'auto', NO_HEADERS),
+      findToken(input, { field: 'token' }, NO_HEADERS),
+    ]
     for (const each of found) if (each !== undefined) expectToken(each, input)
-    const taken = findToken(input, (body) => body)
+    const taken = findToken(input, (body) => body, NO_HEADERS)
     hold(taken === undefined || taken === input, 'a function has its say')
   },
 }
