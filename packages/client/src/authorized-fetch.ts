@@ -1,5 +1,6 @@
 import { TokenClientError } from './errors.ts'
-import { discardBody, type Fetch } from './token-request.ts'
+import { discardBody } from './http-answer.ts'
+import type { Fetch } from './token-request.ts'
 
 /** As the platform's `fetch`. */
 export type AuthorizedFetch = (

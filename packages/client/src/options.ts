@@ -1,5 +1,5 @@
-import type { Clock } from './time.ts'
-import type { Credential, Fetch } from './token-request.ts'
+import { type Clock, systemClock } from './time.ts'
+import type { Credential, Fetch, TokenEndpoint } from './token-request.ts'
 import type { ResponseFormat } from './token-response.ts'
 
 export interface TokenClientOptions {
@@ -73,12 +73,40 @@ const CHECKS: Readonly<Record<keyof TokenClientOptions, Check>> = {
 
 const REQUIRED: ReadonlySet<string> = new Set(['authUrl', 'loginId', 'password', 'origins'])
 
+/** What a client works with. */
+export interface TokenClientSettings {
+  readonly endpoint: TokenEndpoint
+  readonly origins: ReadonlySet<string>
+  readonly timeout: number
+  readonly verifier: TokenVerifier | undefined
+}
+
 /**
- * Checks the options at start-up, so that a mistake never waits for the first login.
+ * Checks the options at start-up, so that a mistake never waits for the first login, and fills in the defaults.
  *
  * @throws TypeError that names the option and, since it may be a secret, not its value.
  */
-export function checkTokenClientOptions(options: TokenClientOptions): void {
+export function checkTokenClientOptions(options: TokenClientOptions): TokenClientSettings {
+  checkEach(options)
+  const {
+    authUrl,
+    loginId,
+    password,
+    response = 'auto',
+    timeout = 10,
+    allowInsecure = false,
+    // Looked up at each call, so that replacing the global works.
+    fetch = async (url, init) => await globalThis.fetch(url, init),
+    clock = systemClock,
+    verifier,
+  } = options
+  const origins = originSet(options.origins, allowInsecure)
+  const url = tokenUrl(authUrl, allowInsecure)
+  const endpoint = { url, loginId, password, response, fetch, clock }
+  return { endpoint, origins, timeout, verifier }
+}
+
+function checkEach(options: TokenClientOptions): void {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError('createTokenClient: options must be an object')
   }
@@ -96,21 +124,28 @@ export function checkTokenClientOptions(options: TokenClientOptions): void {
   }
 }
 
+interface CallOptions {
+  readonly minValidity?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
 /**
- * Checks the options of one `get`.
+ * Checks the options of one `get`. Reads own members alone: a polluted `Object.prototype` must not set them.
  *
  * @throws TypeError
  */
-export function checkGetOptions(options: object): void {
+export function checkGetOptions(options: CallOptions): CallOptions {
   for (const name of Object.keys(options)) {
     if (name !== 'minValidity' && name !== 'signal') {
       throw new TypeError(`get: unknown option ${name}, known are minValidity, signal`)
     }
   }
-  const minValidity: unknown = Reflect.get(options, 'minValidity')
+  const minValidity = Object.hasOwn(options, 'minValidity') ? options.minValidity : undefined
+  const signal = Object.hasOwn(options, 'signal') ? options.signal : undefined
   if (minValidity !== undefined && !isSeconds(minValidity, 0, 86_400)) {
     throw new TypeError('get: minValidity must be a number of seconds from 0 to 86400')
   }
+  return { minValidity, signal }
 }
 
 /**

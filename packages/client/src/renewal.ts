@@ -1,22 +1,9 @@
 import type { TokenClientErrorCode } from './errors.ts'
+import { canLast, type Freshness, freshness, type HeldToken, remaining } from './held-token.ts'
 import type { Instant } from './time.ts'
 
-// When to log in: pure functions of a state and a time. Times are seconds; pauses go by the monotonic clock alone.
-
-export interface HeldToken {
-  readonly token: string
-  readonly obtainedAt: Instant
-  /** From `obtainedAt`, by the service's clock. */
-  readonly lifetime: number
-  /** Renewed behind its users once less than this is left. */
-  readonly renewBefore: number
-  /** Users wait for the renewal once less than this is left. */
-  readonly waitBefore: number
-  /** Origins that have answered it with anything but 401. */
-  readonly acceptedBy: ReadonlySet<string>
-  /** Origins that have answered it with 401. */
-  readonly refusedBy: ReadonlySet<string>
-}
+// When to log in, and what callers do meanwhile: pure functions of a state and a time. Times are seconds; pauses are
+// measured by the monotonic clock alone.
 
 /** Everything the client knows. Replaced as a whole, never changed. */
 export interface RenewalState {
@@ -25,13 +12,14 @@ export interface RenewalState {
   readonly failures: number
   /** Those of them that the service answered without a token: it may count them as wrong passwords. */
   readonly refusals: number
-  /** Those of them that it gave no answer to in time. */
+  /** Those of them that were sent and not answered in time. */
   readonly timeouts: number
   readonly lastFailure: TokenClientErrorCode | undefined
+  /** When the last login ended, by the monotonic clock. */
   readonly settledAt: number
-  /** What the pauses after an outage are multiplied by: a fleet that it hit together comes back one by one. */
+  /** From 1 to 1.1: multiplies the pauses after an outage, so that processes which failed together do not come back together. */
   readonly spread: number
-  /** Before then the service has asked to be left alone, or would count towards locking the account. */
+  /** Until then no login is made: the service asked for it, or one more refusal could lock the account. */
   readonly closedUntil: number
   /** Tokens in a row that were invalidated soon after they came. */
   readonly invalidations: number
@@ -49,70 +37,90 @@ export const INITIAL: RenewalState = {
   invalidations: 0,
 }
 
-/** How long a token of unknown expiry is kept. */
-const UNKNOWN_LIFETIME = 60
-const LONGEST_ADVANCE = 300
-const LONGEST_RESERVE = 10
 const LONGEST_RETRY_AFTER = 300
+/** A caller without a token waits this long for the next login, which covers the pause after a first failure. */
+const LONGEST_WAIT = 1.1
+/** A token that was accepted is replaced at once after a 401 if it is this old: it is likely that a new one is accepted. */
+const OLD_ENOUGH = 10
 
 /**
- * @param lifetime Seconds until the token expires; `undefined` if it does not say.
- * @param draw From 0 to 1: spreads a fleet that logged in together.
+ * What a caller of `get` does.
+ *
+ * - `use`: takes the token that is held.
+ * - `renew`: takes it as well, and starts a login for those who come later.
+ * - `prefer`: waits for a renewal; if that fails, the token that is held will do.
+ * - `wait`: waits for a login, and fails with it.
  */
-export function hold(
-  token: string,
-  lifetime: number | undefined,
-  obtainedAt: Instant,
-  draw: number,
-): HeldToken {
-  const known = lifetime ?? UNKNOWN_LIFETIME
-  const advance = Math.min(LONGEST_ADVANCE, known / 10)
+export type CallerStep = 'use' | 'renew' | 'prefer' | 'wait'
+
+/** @param minValidity Seconds that the caller asked for. */
+export function callerStep(
+  state: RenewalState,
+  now: Instant,
+  isLoggingIn: boolean,
+  minValidity: number | undefined,
+): CallerStep {
+  const { held } = state
+  const word = freshness(held, now, minValidity)
+  if (held === undefined || word === 'none') return 'wait'
+  if (word === 'fresh') return 'use'
+  const canStart = !isLoggingIn && nextLoginIn(state, now) === 0
+  if (word === 'due') return canStart ? 'renew' : 'use'
+  if (minValidity === undefined) return isLoggingIn || canStart ? 'prefer' : 'use'
+  // The service's tokens do not last long enough for this caller, and another login would bring no better one.
+  const isBest = !canLast(held, minValidity) && freshness(held, now) === 'fresh'
+  return isBest ? 'use' : 'wait'
+}
+
+/** What a client says of itself at this moment. */
+export interface RenewalStatus {
+  /** `due`: it is renewed while it is used. `short`: callers wait for its renewal. `none`: they wait for a login. */
+  readonly token: Freshness
+  readonly expiresIn: number | undefined
+  readonly lastFailure: TokenClientErrorCode | undefined
+  /** Logins in a row that brought no token. */
+  readonly failures: number
+  /** Until a login may start. */
+  readonly nextLoginIn: number
+}
+
+export function statusOf(state: RenewalState, now: Instant): RenewalStatus {
+  const { held, lastFailure, failures } = state
   return {
-    token,
-    obtainedAt,
-    lifetime: known,
-    renewBefore: advance * (1 + draw / 4),
-    // A short-lived token must not make everybody wait for most of its life.
-    waitBefore: Math.min(LONGEST_RESERVE, advance / 2),
-    acceptedBy: new Set(),
-    refusedBy: new Set(),
+    token: freshness(held, now),
+    expiresIn: held && Math.max(0, remaining(held, now)),
+    lastFailure,
+    failures,
+    nextLoginIn: nextLoginIn(state, now),
   }
 }
 
-/**
- * Seconds that are left. Elapsed time is the larger of what both clocks say: a suspended machine stops the one, an
- * administrator sets back the other.
- */
-export function remaining({ obtainedAt, lifetime }: HeldToken, now: Instant): number {
-  const elapsed = Math.max(now.wall - obtainedAt.wall, now.monotonic - obtainedAt.monotonic)
-  return lifetime - elapsed
+/** Whether this token is still the one that is held, and works: it may have expired, or been dropped. */
+export function isStillHeld({ held }: RenewalState, token: string, now: Instant): boolean {
+  return held?.token === token && freshness(held, now) !== 'none'
+}
+
+export interface LoginRefusal {
+  readonly code: TokenClientErrorCode
+  readonly retryAfter: number
 }
 
 /**
- * - `fresh`: use it.
- * - `due`: use it, and renew it behind its users.
- * - `short`: wait for the renewal; without one it still works.
- * - `none`: wait for a login.
+ * Why no login is made now for a caller who needs one. `undefined` if one is made, at once or after a pause that the
+ * caller can wait for; after a refusal of the service callers do not wait.
  */
-export type Freshness = 'fresh' | 'due' | 'short' | 'none'
-
-/** @param minValidity Seconds that the token must have left. */
-export function freshness(
-  held: HeldToken | undefined,
-  now: Instant,
-  minValidity: number = held?.waitBefore ?? 0,
-): Freshness {
-  if (held === undefined) return 'none'
-  const left = remaining(held, now)
-  if (!(left > 0)) return 'none'
-  if (left < minValidity) return 'short'
-  return left < held.renewBefore ? 'due' : 'fresh'
+export function loginRefusal(state: RenewalState, now: Instant): LoginRefusal | undefined {
+  const { lastFailure } = state
+  const retryAfter = nextLoginIn(state, now)
+  const longest = isRefusal(lastFailure) ? 0 : LONGEST_WAIT
+  if (lastFailure === undefined || retryAfter <= longest) return undefined
+  return { code: lastFailure, retryAfter }
 }
 
 /** Seconds until a login may start: 0 is now. */
 export function nextLoginIn(state: RenewalState, now: Instant): number {
   const isUsable = freshness(state.held, now) !== 'none'
-  // While a token works there is time; without one each second counts, but not for an endpoint that is down.
+  // Longer while a token works, since nobody waits then.
   const pause = isUsable ? backOff(3, 60, state.failures) : backOff(1, 10, state.failures)
   const nextAt = Math.max(state.settledAt + pause * state.spread, state.closedUntil)
   return Math.max(0, nextAt - now.monotonic)
@@ -134,29 +142,29 @@ export interface LoginFailure {
   readonly isSent: boolean
 }
 
-/** An answer that is no token: whatever the service means by it, it has seen the credentials. */
-export function isRefusal(code: TokenClientErrorCode | undefined): boolean {
+/** An answer without a token: the service has seen the credentials, and may have counted them as wrong. */
+function isRefusal(code: TokenClientErrorCode | undefined): boolean {
   return code === 'credentials_rejected' || code === 'unexpected_response'
 }
 
 /**
- * The token that still works is kept.
+ * Keeps the token that is held, since it may still work.
  *
- * @param draw From 0 to 1: spreads a fleet that failed together.
+ * @param random From 0 to 1, so that processes which failed together do not come back together.
  */
 export function afterFailure(
   state: RenewalState,
   now: Instant,
   { code, retryAfter = 0, isSent }: LoginFailure,
-  draw: number,
+  random: number,
 ): RenewalState {
-  // An outage in between makes them no fewer: the service may count as well.
+  // An outage in between does not reset the count, since the service may not reset its own.
   const refusals = state.refusals + (isRefusal(code) ? 1 : 0)
   const isUnanswered = code === 'timeout' && isSent
   const timeouts = state.timeouts + (isUnanswered ? 1 : 0)
-  const spread = 1 + draw / 10
+  const spread = 1 + random / 10
   let pause = Math.min(retryAfter, LONGEST_RETRY_AFTER) * spread
-  // An account that is locked after a few wrong passwords must not be locked by us.
+  // Many services lock an account after a few wrong passwords.
   if (isRefusal(code)) pause = backOff(30, 300, refusals)
   if (isUnanswered) pause = backOff(1, 60, timeouts) * spread
   return {
@@ -171,7 +179,7 @@ export function afterFailure(
   }
 }
 
-/** Notes what an origin answered to the token that is held. */
+/** Notes whether an origin accepted the token that is held. */
 export function afterAnswer(
   state: RenewalState,
   token: string,
@@ -185,15 +193,12 @@ export function afterAnswer(
   return { ...state, held: { ...held, [list]: new Set([...held[list], origin]) } }
 }
 
-/** A token that was accepted for less is no proof that a new one will be. */
-const WORKED_FOR_A_WHILE = 10
-
 /**
- * Drops the token that an API refused, unless another has taken its place. An API that refuses every token is not
- * answered with a login each time: a token that came only just now is kept, for 3 s doubling to 60 s.
+ * Drops the token that an API refused, unless another has taken its place.
  *
- * A token that worked for a while is dropped all the same when the origin that accepted it first refuses it. Only then:
- * an origin of which one path accepts every token and another none refuses the repetition as well, and is paced.
+ * An API that refuses every token must not cause a login at each call: once a token was dropped, the next one is kept for
+ * at least 3 s, doubling to 60 s. A token is dropped without that pause if the same origin accepted it, it is 10 s old, and
+ * the origin never refused it before: one that accepts it on one path and refuses it on another is under the pause.
  *
  * @param origin Where it was refused, if that is known.
  */
@@ -206,13 +211,13 @@ export function afterInvalidation(
   const { held, invalidations } = state
   if (held?.token !== token) return state
   const age = now.monotonic - held.obtainedAt.monotonic
-  if (origin !== undefined && hasWorked(held, origin, age)) return { ...state, held: undefined }
+  if (origin !== undefined && wasAccepted(held, origin, age)) return { ...state, held: undefined }
   if (age < backOff(3, 60, invalidations)) {
     return origin === undefined ? state : afterAnswer(state, token, origin, false)
   }
   return { ...state, held: undefined, invalidations: age < 120 ? invalidations + 1 : 1 }
 }
 
-function hasWorked({ acceptedBy, refusedBy }: HeldToken, origin: string, age: number): boolean {
-  return age >= WORKED_FOR_A_WHILE && acceptedBy.has(origin) && !refusedBy.has(origin)
+function wasAccepted({ acceptedBy, refusedBy }: HeldToken, origin: string, age: number): boolean {
+  return age >= OLD_ENOUGH && acceptedBy.has(origin) && !refusedBy.has(origin)
 }

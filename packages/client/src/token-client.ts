@@ -1,37 +1,32 @@
 import { type AuthorizedFetch, authorizedFetch } from './authorized-fetch.ts'
 import { publishLogin } from './diagnostics.ts'
-import { TokenClientError, type TokenClientErrorCode } from './errors.ts'
-import { logIn } from './login.ts'
-import {
-  checkGetOptions,
-  checkTokenClientOptions,
-  originSet,
-  type TokenClientOptions,
-  tokenUrl,
-} from './options.ts'
+import { TokenClientError } from './errors.ts'
+import { canLast, hold, type HeldToken } from './held-token.ts'
+import { checkGetOptions, checkTokenClientOptions, type TokenClientOptions } from './options.ts'
 import {
   afterAnswer,
   afterFailure,
   afterInvalidation,
   afterLogin,
-  type Freshness,
-  freshness,
-  hold,
-  type HeldToken,
+  callerStep,
   INITIAL,
-  isRefusal,
+  isStillHeld,
+  type LoginRefusal,
+  loginRefusal,
   nextLoginIn,
-  remaining,
   type RenewalState,
+  type RenewalStatus,
+  statusOf,
 } from './renewal.ts'
-import { instant, systemClock } from './time.ts'
-import type { LoginProgress, TokenAnswer } from './token-request.ts'
+import { type LoginOutcome, type SettledLogin, shareLogin } from './shared-login.ts'
+import { instant } from './time.ts'
+import type { TokenAnswer } from './token-request.ts'
 
 export interface GetOptions {
   /**
-   * Seconds that the token must have left; the caller waits for another if it has less, and fails if there is none. More
-   * than nine tenths of the lifetime of the service's tokens is `token_unusable`: it would be a login at nearly each call.
-   * @default 10, less for a token that lives for less than 200; then the one there is will do while it works
+   * Seconds that the token must have left. The caller waits for another if it has less, and fails if there is none. More
+   * than nine tenths of the lifetime of the service's tokens is `token_unusable`: nearly each call would be a login.
+   * @default 10, or less if the token's lifetime is below 200. If it cannot be renewed, it is returned while it works.
    */
   minValidity?: number | undefined
   /** Ends this caller's wait; a login under way goes on for the others. */
@@ -39,16 +34,8 @@ export interface GetOptions {
 }
 
 /** For logs and health checks. Times are seconds. */
-export interface TokenClientStatus {
-  /** `due` is renewed behind its users, for `short` they wait, with `none` they cannot do without. */
-  readonly token: Freshness
-  readonly expiresIn: number | undefined
+export interface TokenClientStatus extends RenewalStatus {
   readonly isLoggingIn: boolean
-  readonly lastFailure: TokenClientErrorCode | undefined
-  /** Logins in a row that brought no token. */
-  readonly failures: number
-  /** Until a login may start. */
-  readonly nextLoginIn: number
   /** How far the service's clock is ahead of ours, where that is more than 30 s. More than five minutes is not corrected. */
   readonly clockSkew: number | undefined
   readonly isClosed: boolean
@@ -56,10 +43,10 @@ export interface TokenClientStatus {
 
 export interface TokenClient extends AsyncDisposable {
   /**
-   * The current token, after a login where there is none that works.
+   * The current token, after a login if there is none that works.
    *
-   * One login serves any number of callers. A token is renewed before it expires, behind its users; a failed renewal
-   * costs nothing while the token works.
+   * One login serves any number of callers. A token is renewed before it expires, while callers go on using it; if the
+   * renewal fails, they use it as long as it works.
    *
    * @returns The compact JWS, without `Bearer `.
    * @throws TokenClientError; TypeError for a wrong or misspelt option.
@@ -68,8 +55,9 @@ export interface TokenClient extends AsyncDisposable {
   /** The value of an `Authorization` header, for other HTTP libraries. As `get`. */
   getAuthorization(options?: GetOptions): Promise<string>
   /**
-   * Drops this token, as after a 401, unless another has taken its place. A token that only just came is kept: an API
-   * that refuses every token must not cause a login at each call. Only `fetch` knows of a token that worked until then.
+   * Drops this token, as after a 401, unless another has taken its place. Soon after another was dropped it is kept: an
+   * API that refuses every token must not cause a login at each call. `fetch` keeps it less often, since it sees whether
+   * the API accepted it before.
    *
    * @param token With or without `Bearer ` in front, as the request carried it.
    */
@@ -88,141 +76,79 @@ export interface TokenClient extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** A skew that is worth a report. */
-const NOTABLE_SKEW = 30
-/** What a caller without a token sits out, the pause after a first failure; for a longer one it is told to come back. */
-const LONGEST_PAUSE = 1.1
-
 /**
  * Creates the client of one account. Nothing is sent before the first use.
  *
  * @throws TypeError for a wrong, misspelt or missing option.
  */
 export function createTokenClient(options: TokenClientOptions): TokenClient {
-  checkTokenClientOptions(options)
-  const {
-    authUrl,
-    loginId,
-    password,
-    response = 'auto',
-    timeout = 10,
-    allowInsecure = false,
-    fetch = async (url, init) => await globalThis.fetch(url, init),
-    clock = systemClock,
-    verifier,
-  } = options
-  const origins = originSet(options.origins, allowInsecure)
-  const url = tokenUrl(authUrl, allowInsecure)
-  const endpoint = { url, loginId, password, response, fetch, clock }
+  const { endpoint, origins, timeout, verifier } = checkTokenClientOptions(options)
+  const { clock, fetch } = endpoint
   const closing = new AbortController()
-  const plan = { endpoint, timeout, verifier, closing: closing.signal }
-
+  const login = shareLogin({ endpoint, timeout, verifier, closing: closing.signal }, settle)
   let state: RenewalState = INITIAL
-  /** The one under way. Never rejects: a renewal behind its users has nobody to tell. */
-  let login: Promise<HeldToken | TokenClientError> | undefined
-  /** Callers who have no token that works. */
-  let waiters = 0
-  let clockSkew: number | undefined
+
+  function change(next: RenewalState): void {
+    state = next
+  }
 
   async function get(getOptions: GetOptions = {}): Promise<string> {
-    checkGetOptions(getOptions)
-    const { minValidity, signal } = getOptions
+    const { minValidity, signal } = checkGetOptions(getOptions)
     throwIfOver(signal)
-    const now = instant(clock)
     const { held } = state
-    const word = freshness(held, now, minValidity)
-    if (held === undefined || word === 'none') return lasting(await loggedIn(signal), minValidity)
-    if (word === 'short') {
-      if (minValidity === undefined) return await renewed(held.token, signal)
-      // A fresh token that falls short is as good as they get: asking again would bring no other.
-      const isBest = !canLast(held, minValidity) && freshness(held, now) === 'fresh'
-      return lasting(isBest ? held : await loggedIn(signal), minValidity)
-    }
-    if (word === 'due' && login === undefined && nextLoginIn(state, now) === 0) void startLogin()
+    const step = callerStep(state, instant(clock), login.isUnderWay, minValidity)
+    if (held === undefined || step === 'wait') return lasting(await loggedIn(signal), minValidity)
+    if (step === 'prefer') return (await renewed(held, signal)).token
+    if (step === 'renew') void login.join(0)
     return lasting(held, minValidity)
   }
 
-  /** The renewed token; if there is none to be had, the one that works as yet. */
-  async function renewed(token: string, signal: AbortSignal | undefined): Promise<string> {
-    if (login === undefined && nextLoginIn(state, instant(clock)) > 0) return token
-    const outcome = await raceAbort(login ?? startLogin(), signal)
-    if (!(outcome instanceof TokenClientError)) return outcome.token
-    throwIfOver(signal)
-    // Meanwhile it may have expired, or been invalidated.
-    if (state.held?.token !== token || freshness(state.held, instant(clock)) === 'none') {
-      throw outcome
-    }
-    return token
-  }
-
+  /** @throws TokenClientError as the last login did, if it is too soon for another. */
   async function loggedIn(signal: AbortSignal | undefined): Promise<HeldToken> {
-    waiters++
-    try {
-      const outcome = await raceAbort(login ?? startLogin(), signal)
-      if (outcome instanceof TokenClientError) throw outcome
-      return outcome
-    } finally {
-      waiters--
-    }
+    const now = instant(clock)
+    const refusal = login.isUnderWay ? undefined : loginRefusal(state, now)
+    if (refusal !== undefined) throw tooSoon(refusal)
+    const outcome = await login.need(nextLoginIn(state, now), signal)
+    if (outcome instanceof TokenClientError) throw outcome
+    return outcome
   }
 
-  /** @throws TokenClientError as the last login did, where it is too soon for another. */
-  function startLogin(): Promise<HeldToken | TokenClientError> {
-    const pause = nextLoginIn(state, instant(clock))
-    const { lastFailure } = state
-    // A refusal is passed on at once.
-    const patience = isRefusal(lastFailure) ? 0 : LONGEST_PAUSE
-    if (lastFailure !== undefined && pause > patience) {
-      const message = `no login is made for ${Math.ceil(pause)} s, since the last one failed`
-      throw new TokenClientError(lastFailure, message, { retryAfter: pause })
-    }
-    login = settleLogin(pause)
-    return login
+  /** The renewed token, or the one that is held if there is no other and it still works. */
+  async function renewed(held: HeldToken, signal: AbortSignal | undefined): Promise<HeldToken> {
+    const outcome = await login.join(0, signal)
+    if (!(outcome instanceof TokenClientError)) return outcome
+    throwIfOver(signal)
+    if (!isStillHeld(state, held.token, instant(clock))) throw outcome
+    return held
   }
 
-  async function settleLogin(pause: number): Promise<HeldToken | TokenClientError> {
-    const startedAt = clock.monotonic()
-    let requests = 0
-    const progress: LoginProgress = {
-      isAwaited: () => waiters > 0,
-      onRequest: () => void requests++,
-      onClockSkew: (seconds) => {
-        clockSkew = Math.abs(seconds) > NOTABLE_SKEW ? seconds : undefined
-      },
-    }
-    const outcome = await logIn(plan, pause, progress).then(accept, (error: unknown) =>
-      fail(error, requests > 0),
-    )
-    login = undefined
-    const failure = outcome instanceof TokenClientError ? outcome : undefined
+  function settle({ result, requests, duration }: SettledLogin): LoginOutcome {
+    const outcome = result instanceof TokenClientError ? fail(result, requests > 0) : accept(result)
+    const isFailure = outcome instanceof TokenClientError
     publishLogin({
       client,
-      outcome: failure?.code ?? 'success',
-      detail: failure?.message,
+      outcome: isFailure ? outcome.code : 'success',
+      detail: isFailure ? outcome.message : undefined,
       requests,
-      duration: clock.monotonic() - startedAt,
-      expiresIn: outcome instanceof TokenClientError ? undefined : outcome.lifetime,
-      clockSkew,
+      duration,
+      expiresIn: isFailure ? undefined : outcome.lifetime,
+      clockSkew: login.clockSkew,
     })
     return outcome
   }
 
   function accept({ token, lifetime, receivedAt }: TokenAnswer): HeldToken {
     const held = hold(token, lifetime, receivedAt, Math.random())
-    state = afterLogin(state, held)
+    change(afterLogin(state, held))
     return held
   }
 
-  function fail(error: unknown, isSent: boolean): TokenClientError {
-    const failure =
-      error instanceof TokenClientError
-        ? error
-        : new TokenClientError('service_unavailable', 'the login failed')
+  function fail(failure: TokenClientError, isSent: boolean): TokenClientError {
     // After `close` there is no next login.
     if (closing.signal.aborted) return failure
     const now = instant(clock)
     const { code, message, responseStatus, retryAfter } = failure
-    state = afterFailure(state, now, { code, retryAfter, isSent }, Math.random())
+    change(afterFailure(state, now, { code, retryAfter, isSent }, Math.random()))
     return new TokenClientError(code, message, {
       responseStatus,
       retryAfter: nextLoginIn(state, now),
@@ -236,28 +162,23 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
   }
 
   function invalidate(token: string, origin?: string): void {
-    state = afterInvalidation(state, token.replace(/^Bearer /i, ''), instant(clock), origin)
+    const bare = token.replace(/^Bearer /i, '')
+    change(afterInvalidation(state, bare, instant(clock), origin))
   }
 
   function describe(): TokenClientStatus {
-    const now = instant(clock)
-    const { held, lastFailure, failures } = state
     return {
-      token: freshness(held, now),
-      expiresIn: held && Math.max(0, remaining(held, now)),
-      isLoggingIn: login !== undefined,
-      lastFailure,
-      failures,
-      nextLoginIn: nextLoginIn(state, now),
-      clockSkew,
+      ...statusOf(state, instant(clock)),
+      isLoggingIn: login.isUnderWay,
+      clockSkew: login.clockSkew,
       isClosed: closing.signal.aborted,
     }
   }
 
   async function close(): Promise<void> {
     closing.abort()
-    await login
-    state = INITIAL
+    await login.idle()
+    change(INITIAL)
   }
 
   const client: TokenClient = {
@@ -269,7 +190,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
       fetch,
       get,
       onAnswer: (...answer) => {
-        state = afterAnswer(state, ...answer)
+        change(afterAnswer(state, ...answer))
       },
       invalidate,
     }),
@@ -280,12 +201,12 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
   return client
 }
 
-/** Whoever needs a token for nearly all of its life would log in at nearly each call. */
-function canLast({ lifetime }: HeldToken, minValidity: number): boolean {
-  return minValidity <= 0.9 * lifetime
+function tooSoon({ code, retryAfter }: LoginRefusal): TokenClientError {
+  const message = `no login is made for ${Math.ceil(retryAfter)} s, since the last one failed`
+  return new TokenClientError(code, message, { retryAfter })
 }
 
-/** @throws TokenClientError if such tokens do not last for as long as the caller needs them. */
+/** @throws TokenClientError if the service's tokens do not last for as long as the caller needs them. */
 function lasting(held: HeldToken, minValidity = 0): string {
   if (canLast(held, minValidity)) return held.token
   const lifetime = Math.floor(held.lifetime)
@@ -293,27 +214,4 @@ function lasting(held: HeldToken, minValidity = 0): string {
     'token_unusable',
     `the token service gives tokens for ${lifetime} s: ${minValidity} s is more than nine tenths of that`,
   )
-}
-
-/** Ends one caller's wait, not what it waits for. */
-async function raceAbort<Result>(
-  promise: Promise<Result>,
-  signal: AbortSignal | undefined,
-): Promise<Result> {
-  if (signal === undefined) return await promise
-  let stop: (() => void) | undefined
-  const aborted = new Promise<never>((_resolve, reject) => {
-    const onAbort = () => {
-      reject(new TokenClientError('aborted', 'the wait was aborted'))
-    }
-    signal.addEventListener('abort', onAbort, { once: true })
-    stop = () => {
-      signal.removeEventListener('abort', onAbort)
-    }
-  })
-  try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    stop?.()
-  }
 }

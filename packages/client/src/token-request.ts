@@ -1,16 +1,17 @@
 import { TokenClientError } from './errors.ts'
-import { clockSkewOf, retryAfterOf } from './http-time.ts'
+import { discardBody, notAToken, readBody, refusalOf } from './http-answer.ts'
+import { clockSkewOf } from './http-time.ts'
 import { lifetimeOf } from './lifetime.ts'
 import { type Clock, type Instant, instant } from './time.ts'
 import { findToken, type ResponseFormat } from './token-response.ts'
 
 /**
- * As the platform's `fetch`: it makes the logins, and the requests of the client's own `fetch`. What is of other types,
- * such as undici's own, takes only its own bodies: `undici.fetch as typeof fetch` says that you know.
+ * Like the platform's `fetch`: it sends the logins, and the requests of the client's own `fetch`. One of another type, such
+ * as undici's, may not accept the platform's bodies: to use it all the same, cast it (`undici.fetch as typeof fetch`).
  */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** A text, or where to read it at each login. */
+/** A text, or a function that is called for each login. */
 export type Credential = string | (() => string | Promise<string>)
 
 /** What a login needs. */
@@ -26,22 +27,20 @@ export interface TokenEndpoint {
 export interface TokenAnswer {
   readonly token: string
   readonly receivedAt: Instant
-  /** Seconds from then until it expires, by the service's clock; `undefined` if it does not say. */
+  /** Seconds from then until it expires; `undefined` if the token has no expiry. */
   readonly lifetime: number | undefined
 }
 
 export interface LoginProgress {
-  /** Whether somebody waits: nobody's login is not tried a second time. */
+  /** Whether a caller waits: if none does, a failed request is not repeated. */
   isAwaited(): boolean
   onRequest(): void
-  /** Seconds that the service's clock is ahead of ours; 0 if it cannot be told apart from the way there and back. */
+  /** Seconds that the service's clock is ahead of ours; 0 if the time on the way explains the difference. */
   onClockSkew(seconds: number): void
 }
 
-const MAX_BODY_OCTETS = 64 * 1024
-
 /**
- * Logs in: one request, and further ones while the service cannot answer, somebody waits and there is time.
+ * Logs in: one request, and further ones while the service is unavailable, a caller waits and there is time.
  *
  * @param endsAt On the monotonic clock: no pause that ends later is begun.
  * @throws TokenClientError
@@ -58,14 +57,14 @@ export async function requestToken(
     password: await readCredential('password', endpoint.password),
   }).toString()
   for (let delay = 1; ; delay *= 2) {
-    // A credential function may take longer than the login: nothing is sent once that is over.
+    // The login may have ended while a credential function was running.
     signal.throwIfAborted()
     try {
       progress.onRequest()
       return await exchange(endpoint, form, progress, signal)
     } catch (error) {
       if (!(error instanceof TokenClientError) || error.code !== 'service_unavailable') throw error
-      // Spread, so that a fleet that failed together does not come back together.
+      // Random, so that processes which failed together do not come back together.
       const pause = Math.max(delay * (1 + Math.random() / 4), error.retryAfter ?? 0)
       if (!progress.isAwaited() || clock.monotonic() + pause >= endsAt) throw error
       await sleep(clock, pause, signal)
@@ -82,7 +81,7 @@ export async function sleep(clock: Clock, seconds: number, signal: AbortSignal):
       'abort',
       () => {
         cancel()
-        reject(signal.reason as Error /* whoever aborts a login gives an error */)
+        reject(signal.reason as Error /* `logIn` always aborts with an error */)
       },
       { once: true },
     )
@@ -116,7 +115,7 @@ async function exchange(
         'user-agent': 'portcullis',
       },
       body: form,
-      // A redirect that was followed could post the password to anywhere.
+      // Following a redirect could send the password to another host.
       redirect: 'manual',
       credentials: 'omit',
       signal,
@@ -138,7 +137,7 @@ async function exchange(
 }
 
 function tokenIn(body: string, format: ResponseFormat, { headers }: Response): string | undefined {
-  // The lookup alone, since a function that keeps the whole answer would keep its socket.
+  // Not the `Response` itself: the function must not read or keep more than it needs.
   const lookup = { get: (name: string) => headers.get(name) }
   try {
     return findToken(body, format, { headers: lookup })
@@ -148,7 +147,7 @@ function tokenIn(body: string, format: ResponseFormat, { headers }: Response): s
   }
 }
 
-/** Whatever else fails on the way is an outage. */
+/** Everything that `fetch` or the body's stream fails with counts as an outage. */
 async function reach<Result>(step: () => Promise<Result>): Promise<Result> {
   try {
     return await step()
@@ -159,84 +158,7 @@ async function reach<Result>(step: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Without waiting: how the rest of an answer ends, if it ever does, must not change what the answer means. */
-export function discardBody({ body }: { readonly body: Discardable | null }): void {
-  discard(body).catch(() => {
-    // It is gone all the same.
-  })
-}
-
-/** A stream of the platform, or one of Node's. */
-interface Discardable {
-  cancel?(): Promise<void>
-  destroy?(): unknown
-}
-
-async function discard(body: Discardable | null): Promise<void> {
-  if (body?.cancel === undefined) body?.destroy?.()
-  else await body.cancel()
-}
-
-function refusalOf(response: Response, url: string, now: number): TokenClientError | undefined {
-  const { status: responseStatus, headers } = response
-  // A constructed `Response` has an empty URL.
-  if (response.redirected || (response.url !== '' && response.url !== url)) {
-    return new TokenClientError('unexpected_response', 'the token service redirected', {
-      responseStatus,
-    })
-  }
-  if (responseStatus >= 200 && responseStatus < 300) return undefined
-  const message = `the token service answered with status ${responseStatus}`
-  if ([400, 401, 403].includes(responseStatus)) {
-    return new TokenClientError('credentials_rejected', message, { responseStatus })
-  }
-  if (responseStatus === 429 || responseStatus >= 500) {
-    const retryAfter = retryAfterOf(headers, now)
-    return new TokenClientError('service_unavailable', message, { responseStatus, retryAfter })
-  }
-  return new TokenClientError('unexpected_response', message, { responseStatus })
-}
-
-async function readBody(response: Response): Promise<string> {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: false })
-  let size = 0
-  let text = ''
-  const body: AsyncIterable<Uint8Array> | null = response.body
-  for await (const chunk of body ?? []) {
-    size += chunk.length
-    if (size > MAX_BODY_OCTETS) throw notAToken(response, `more than ${MAX_BODY_OCTETS} octets`)
-    text += decoder.decode(chunk, { stream: true })
-  }
-  return text + decoder.decode()
-}
-
-/** Names the media type and the size, never the body: that may be the token in a form that we do not know. */
-function notAToken({ status: responseStatus, headers }: Response, size: string): TokenClientError {
-  const type = mediaTypeOf(headers.get('content-type'))
-  const message = `the answer of the token service has no token that can be found: ${type}, ${size}`
-  return new TokenClientError('unexpected_response', message, { responseStatus })
-}
-
-const MEDIA_TYPES: ReadonlySet<string> = new Set([
-  'application/json',
-  'application/jwt',
-  'application/octet-stream',
-  'application/problem+json',
-  'application/x-www-form-urlencoded',
-  'application/xml',
-  'text/html',
-  'text/plain',
-  'text/xml',
-])
-
-/** One that says no more than its name: a service may write anything there. */
-function mediaTypeOf(contentType: string | null): string {
-  if (contentType === null) return 'no media type'
-  const [type = ''] = contentType.toLowerCase().split(';')
-  return MEDIA_TYPES.has(type.trim()) ? type.trim() : 'another media type'
-}
-
-/** Such as ECONNREFUSED. The message of the error itself may quote what was sent. */
+/** Such as ECONNREFUSED. The error's message is left out, since it may quote what was sent. */
 function platformCode(error: unknown): string {
   const causes = [error, error instanceof Error ? error.cause : undefined]
   const code = causes

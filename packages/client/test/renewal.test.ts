@@ -1,24 +1,24 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
+import { hold } from '../src/held-token.ts'
 import {
   afterAnswer,
   afterFailure,
   afterInvalidation,
   afterLogin,
-  type Freshness,
-  freshness,
-  hold,
+  type CallerStep,
+  callerStep,
   INITIAL,
+  isStillHeld,
   type LoginFailure,
+  loginRefusal,
   nextLoginIn,
-  remaining,
   type RenewalState,
 } from '../src/renewal.ts'
 import type { Instant } from '../src/time.ts'
 
 const at = (seconds: number): Instant => ({ wall: seconds, monotonic: seconds })
-const held = (lifetime: number | undefined, draw = 0) => hold('a', lifetime, at(0), draw)
+const held = (lifetime: number | undefined) => hold('a', lifetime, at(0), 0)
 const withToken = (lifetime?: number): RenewalState => afterLogin(INITIAL, held(lifetime))
 
 const fail = (state: RenewalState, now: number, retryAfter?: number): RenewalState =>
@@ -30,79 +30,85 @@ const reject = (
 ): RenewalState => afterFailure(state, at(now), { code, isSent: true }, 0)
 const expire = (state: RenewalState, now: number, isSent = true): RenewalState =>
   afterFailure(state, at(now), { code: 'timeout', isSent }, 0)
-const pauseAfter = (failure: LoginFailure, draw: number) =>
-  nextLoginIn(afterFailure(INITIAL, at(0), failure, draw), at(0))
+const pauseAfter = (failure: LoginFailure, random: number) =>
+  nextLoginIn(afterFailure(INITIAL, at(0), failure, random), at(0))
 const repeat = (times: number, step: (state: RenewalState) => RenewalState) =>
   Array.from({ length: times }).reduce<RenewalState>((state) => step(state), withToken(3600))
 
-describe('hold', () => {
-  test.each<[string, number | undefined, number, number, number]>([
-    ['an hour: 10 % of it, and 10 s', 3600, 3600, 300, 10],
-    ['ten hours: 5 minutes, and 10 s', 36_000, 36_000, 300, 10],
-    ['five minutes', 300, 300, 30, 10],
-    ['a minute: nobody waits for most of its life', 60, 60, 6, 3],
-    ['a second', 1, 1, 0.1, 0.05],
-    ['no expiry: a minute', undefined, 60, 6, 3],
-  ])('%s', (_title, lifetime, known, renewBefore, waitBefore) => {
-    expect(held(lifetime)).toMatchObject({ lifetime: known, renewBefore, waitBefore })
+describe('what a caller does', () => {
+  const DUE = 280
+  const SHORT = 295
+  const failed = fail(withToken(300), 279)
+
+  test.each<[string, RenewalState, number, boolean, number | undefined, CallerStep]>([
+    ['no token', INITIAL, 0, false, undefined, 'wait'],
+    ['no token, a login under way', INITIAL, 0, true, undefined, 'wait'],
+    ['an expired token', withToken(300), 300, false, undefined, 'wait'],
+    ['an expired token, whatever is enough', withToken(300), 300, false, 0, 'wait'],
+    ['a fresh token', withToken(300), 0, false, undefined, 'use'],
+    ['a fresh token with enough left', withToken(300), 0, false, 270, 'use'],
+    ['a token that is due', withToken(300), DUE, false, undefined, 'renew'],
+    ['a token that is due, with enough left', withToken(300), DUE, false, 20, 'renew'],
+    ['a token that is due, a login under way', withToken(300), DUE, true, undefined, 'use'],
+    ['a token that is due, in the pause after a failure', failed, DUE, false, undefined, 'use'],
+    ['a token that is short', withToken(300), SHORT, false, undefined, 'prefer'],
+    ['a token that is short, a login under way', failed, SHORT, true, undefined, 'prefer'],
+    [
+      'a token that is short, in the pause after a failure',
+      fail(withToken(300), SHORT),
+      SHORT,
+      false,
+      undefined,
+      'use',
+    ],
+    ['too little left for this caller', withToken(300), 100, false, 250, 'wait'],
+    ['a fresh token, of which none lasts long enough', withToken(300), 0, false, 280, 'use'],
+    ['a token of the like that is due: the next may last longer', failed, DUE, false, 280, 'wait'],
+  ])('%s', (_title, state, now, isLoggingIn, minValidity, step) => {
+    expect(callerStep(state, at(now), isLoggingIn, minValidity)).toBe(step)
   })
 
-  test('a fleet that logged in together is spread over a quarter of the advance', () => {
-    expect(held(300, 0).renewBefore).toBe(30)
-    expect(held(300, 0.5).renewBefore).toBe(33.75)
-    expect(held(300, 1).renewBefore).toBe(37.5)
-  })
-
-  test('every token is fresh first, then due, then short, then none', () => {
-    fc.assert(
-      fc.property(
-        fc.double({ min: 0.001, max: 1e8, noNaN: true }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        (lifetime, draw) => {
-          const token = hold('a', lifetime, at(0), draw)
-          const { renewBefore, waitBefore } = token
-          const left = [lifetime, 0.99 * renewBefore, 0.99 * waitBefore, 0]
-          const words = left.map((seconds) => freshness(token, at(lifetime - seconds)))
-          expect(words).toEqual(['fresh', 'due', 'short', 'none'])
-        },
-      ),
-    )
+  test('a renewal that failed leaves the token, unless it expired or was dropped', () => {
+    const state = withToken(300)
+    expect(isStillHeld(state, 'a', at(299))).toBe(true)
+    expect(isStillHeld(state, 'a', at(300))).toBe(false)
+    expect(isStillHeld(state, 'b', at(0))).toBe(false)
+    expect(isStillHeld(INITIAL, 'a', at(0))).toBe(false)
   })
 })
 
-describe('freshness', () => {
-  test.each<[string, Instant, number | undefined, Freshness]>([
-    ['just obtained', at(0), undefined, 'fresh'],
-    ['before the advance', at(269.9), undefined, 'fresh'],
-    ['in the advance', at(270.1), undefined, 'due'],
-    ['10 s left', at(290), undefined, 'due'],
-    ['less than 10 s left', at(290.1), undefined, 'short'],
-    ['a moment before it expires', at(299.9), undefined, 'short'],
-    ['expired', at(300), undefined, 'none'],
-    ['a machine that was suspended: the wall clock counts', { wall: 300, monotonic: 1 }, 0, 'none'],
+describe('a login for a caller who needs one', () => {
+  test.each<[string, RenewalState, number, object | undefined]>([
+    ['the first is made', INITIAL, 0, undefined],
+    ['after a first failure the pause is waited for', fail(INITIAL, 0), 0, undefined],
     [
-      'a wall clock set back: the monotonic clock counts',
-      { wall: -9e9, monotonic: 300 },
+      'after a second it is too long',
+      fail(fail(INITIAL, 0), 0),
       0,
-      'none',
+      { code: 'service_unavailable', retryAfter: 2 },
     ],
-    ['a clock that answers with no number', at(NaN), undefined, 'none'],
-    ['enough for the caller', at(100), 200, 'fresh'],
-    ['not enough for the caller', at(100.1), 200, 'short'],
-    ['enough for a caller who needs next to nothing', at(299), 0, 'due'],
-    ['more than it ever had', at(0), 301, 'short'],
-  ])('%s', (_title, now, minValidity, word) => {
-    expect(freshness(held(300), now, minValidity)).toBe(word)
-  })
-
-  test('no token is none', () => {
-    expect(freshness(undefined, at(0))).toBe('none')
-    expect(freshness(undefined, at(0), 0)).toBe('none')
-  })
-
-  test('what is left is the lifetime less the larger of the elapsed times', () => {
-    expect(remaining(held(300), { wall: 40, monotonic: 30 })).toBe(260)
-    expect(remaining(held(300), { wall: 30, monotonic: 40 })).toBe(260)
+    ['towards its end it is waited for', fail(fail(INITIAL, 0), 0), 1, undefined],
+    [
+      'a Retry-After of more is too long',
+      fail(INITIAL, 0, 20),
+      0,
+      { code: 'service_unavailable', retryAfter: 20 },
+    ],
+    [
+      'after rejected credentials no pause is waited for',
+      reject(INITIAL, 0),
+      29.5,
+      { code: 'credentials_rejected', retryAfter: 0.5 },
+    ],
+    [
+      'nor after another answer without a token',
+      reject(INITIAL, 0, 'unexpected_response'),
+      29.5,
+      { code: 'unexpected_response', retryAfter: 0.5 },
+    ],
+    ['after that pause one is made', reject(INITIAL, 0), 30, undefined],
+  ])('%s', (_title, state, now, refusal) => {
+    expect(loginRefusal(state, at(now))).toEqual(refusal)
   })
 })
 

@@ -847,6 +847,12 @@ function dated(service: LoginService, skew: number): LoginService['answer'] {
   }
 }
 
+test('a polluted prototype sets no option of get', async () => {
+  const { client, service } = setUp()
+  const polluted: unknown = Object.create({ minValidity: 86_400, signal: AbortSignal.abort() })
+  expect(await client.get(polluted as object)).toBe(service.tokens[0])
+})
+
 describe('what a client says of itself', () => {
   test('before, with, and without a token', async () => {
     const { client, service, clock } = setUp()

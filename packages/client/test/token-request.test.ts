@@ -7,7 +7,6 @@ import { describe, expect, test, vi } from 'vitest'
 import { TokenClientError } from '../src/errors.ts'
 import { systemClock } from '../src/time.ts'
 import {
-  discardBody,
   type Fetch,
   type LoginProgress,
   requestToken,
@@ -213,22 +212,10 @@ describe('the status', () => {
     expect(service.requests).toHaveLength(1)
   })
 
-  test('a stream of Node is ended', () => {
-    const body = Readable.from([])
-    discardBody(Object.defineProperty(new Response(), 'body', { value: body }))
-    expect(body.destroyed).toBe(true)
-  })
-
   test('a stream of Node is a body', async () => {
     const body = Readable.from([Buffer.from(token)])
     const response = Object.defineProperty(new Response(), 'body', { value: body })
     expect(await outcomeOf(response)).toMatchObject({ token })
-  })
-
-  test('no body is nothing to drop', () => {
-    expect(() => {
-      discardBody(new Response(null))
-    }).not.toThrow()
   })
 })
 

@@ -1,0 +1,81 @@
+import type { Instant } from './time.ts'
+
+/** A token that can be used, and how long. Times are seconds. */
+export interface HeldToken {
+  readonly token: string
+  readonly obtainedAt: Instant
+  /** From `obtainedAt`, by the service's clock. */
+  readonly lifetime: number
+  /** With less than this left it is renewed, and used meanwhile. */
+  readonly renewBefore: number
+  /** With less than this left callers wait for the renewal. */
+  readonly waitBefore: number
+  /** Origins that have answered it with anything but 401. */
+  readonly acceptedBy: ReadonlySet<string>
+  /** Origins that have answered it with 401. */
+  readonly refusedBy: ReadonlySet<string>
+}
+
+/** How long a token without an expiry is kept. */
+const UNKNOWN_LIFETIME = 60
+const LONGEST_RENEW_BEFORE = 300
+const LONGEST_WAIT_BEFORE = 10
+
+/**
+ * @param lifetime Seconds until the token expires; `undefined` if it does not say.
+ * @param random From 0 to 1, so that processes which logged in together do not renew together.
+ */
+export function hold(
+  token: string,
+  lifetime: number | undefined,
+  obtainedAt: Instant,
+  random: number,
+): HeldToken {
+  const known = lifetime ?? UNKNOWN_LIFETIME
+  const advance = Math.min(LONGEST_RENEW_BEFORE, known / 10)
+  return {
+    token,
+    obtainedAt,
+    lifetime: known,
+    renewBefore: advance * (1 + random / 4),
+    // Less for a short-lived token: callers would wait for most of its lifetime.
+    waitBefore: Math.min(LONGEST_WAIT_BEFORE, advance / 2),
+    acceptedBy: new Set(),
+    refusedBy: new Set(),
+  }
+}
+
+/**
+ * Seconds until it expires. The elapsed time is the larger of what the two clocks say: the monotonic clock stops while a
+ * machine is suspended, and an administrator can set the wall clock back.
+ */
+export function remaining({ obtainedAt, lifetime }: HeldToken, now: Instant): number {
+  const elapsed = Math.max(now.wall - obtainedAt.wall, now.monotonic - obtainedAt.monotonic)
+  return lifetime - elapsed
+}
+
+/**
+ * - `fresh`: it is used.
+ * - `due`: it is used, and renewed meanwhile.
+ * - `short`: callers wait for the renewal; if that fails, the token still works.
+ * - `none`: there is none, or it has expired; callers wait for a login.
+ */
+export type Freshness = 'fresh' | 'due' | 'short' | 'none'
+
+/** @param minValidity Seconds that the token must have left. */
+export function freshness(
+  held: HeldToken | undefined,
+  now: Instant,
+  minValidity: number = held?.waitBefore ?? 0,
+): Freshness {
+  if (held === undefined) return 'none'
+  const left = remaining(held, now)
+  if (!(left > 0)) return 'none'
+  if (left < minValidity) return 'short'
+  return left < held.renewBefore ? 'due' : 'fresh'
+}
+
+/** A caller who needs a token for more than nine tenths of its lifetime would cause a login at nearly each call. */
+export function canLast({ lifetime }: HeldToken, minValidity: number): boolean {
+  return minValidity <= 0.9 * lifetime
+}

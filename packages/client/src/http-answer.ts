@@ -1,0 +1,90 @@
+import { TokenClientError } from './errors.ts'
+import { retryAfterOf } from './http-time.ts'
+
+const MAX_BODY_OCTETS = 64 * 1024
+
+/** Does not wait for it: cancelling may fail or never end, and the answer means the same in any case. */
+export function discardBody({ body }: { readonly body: Discardable | null }): void {
+  discard(body).catch(() => {
+    // Nothing more can be done about a body that is not wanted.
+  })
+}
+
+/** A stream of the platform, or one of Node's. */
+interface Discardable {
+  cancel?(): Promise<void>
+  destroy?(): unknown
+}
+
+async function discard(body: Discardable | null): Promise<void> {
+  if (body?.cancel === undefined) body?.destroy?.()
+  else await body.cancel()
+}
+
+/** Why an answer cannot have a token, judged by its status and its URL. */
+export function refusalOf(
+  response: Response,
+  url: string,
+  now: number,
+): TokenClientError | undefined {
+  const { status: responseStatus, headers } = response
+  // A constructed `Response` has an empty URL.
+  if (response.redirected || (response.url !== '' && response.url !== url)) {
+    return new TokenClientError('unexpected_response', 'the token service redirected', {
+      responseStatus,
+    })
+  }
+  if (responseStatus >= 200 && responseStatus < 300) return undefined
+  const message = `the token service answered with status ${responseStatus}`
+  if ([400, 401, 403].includes(responseStatus)) {
+    return new TokenClientError('credentials_rejected', message, { responseStatus })
+  }
+  if (responseStatus === 429 || responseStatus >= 500) {
+    const retryAfter = retryAfterOf(headers, now)
+    return new TokenClientError('service_unavailable', message, { responseStatus, retryAfter })
+  }
+  return new TokenClientError('unexpected_response', message, { responseStatus })
+}
+
+/** @throws TokenClientError for a body that is too long; whatever the stream fails with. */
+export async function readBody(response: Response): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: false })
+  let size = 0
+  let text = ''
+  const body: AsyncIterable<Uint8Array> | null = response.body
+  for await (const chunk of body ?? []) {
+    size += chunk.length
+    if (size > MAX_BODY_OCTETS) throw notAToken(response, `more than ${MAX_BODY_OCTETS} octets`)
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+/** Names the media type and the size, never the body, which may be a token in an unknown form. */
+export function notAToken(
+  { status: responseStatus, headers }: Response,
+  size: string,
+): TokenClientError {
+  const type = mediaTypeOf(headers.get('content-type'))
+  const message = `the answer of the token service has no token that can be found: ${type}, ${size}`
+  return new TokenClientError('unexpected_response', message, { responseStatus })
+}
+
+const MEDIA_TYPES: ReadonlySet<string> = new Set([
+  'application/json',
+  'application/jwt',
+  'application/octet-stream',
+  'application/problem+json',
+  'application/x-www-form-urlencoded',
+  'application/xml',
+  'text/html',
+  'text/plain',
+  'text/xml',
+])
+
+/** Only a known one is named, since a service may write anything there, even a token. */
+function mediaTypeOf(contentType: string | null): string {
+  if (contentType === null) return 'no media type'
+  const [type = ''] = contentType.toLowerCase().split(';')
+  return MEDIA_TYPES.has(type.trim()) ? type.trim() : 'another media type'
+}

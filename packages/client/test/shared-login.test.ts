@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+
+import { TokenClientError } from '../src/errors.ts'
+import { hold } from '../src/held-token.ts'
+import { type SettledLogin, type SharedLogin, shareLogin } from '../src/shared-login.ts'
+import { createLoginService, failureOf, httpDate } from './login-service.ts'
+
+function setUp() {
+  const service = createLoginService()
+  const { clock, fetch } = service
+  const credentials = { loginId: 'demo', password: 'secret' }
+  const endpoint = {
+    url: 'https://auth.test',
+    response: 'auto',
+    fetch,
+    clock,
+    ...credentials,
+  } as const
+  const closing = new AbortController()
+  const settled: [SettledLogin, isUnderWay: boolean][] = []
+  const plan = { endpoint, timeout: 10, verifier: undefined, closing: closing.signal }
+  const login: SharedLogin = shareLogin(plan, (end) => {
+    settled.push([end, login.isUnderWay])
+    const { result } = end
+    if (result instanceof TokenClientError) return result
+    return hold(result.token, result.lifetime, result.receivedAt, 0)
+  })
+  return { login, service, clock, settled }
+}
+
+test('callers who join share one login, which is over when its end is told', async () => {
+  const { login, service, settled } = setUp()
+  const outcomes = [login.join(0), login.join(0), login.need(0)]
+  expect(login.isUnderWay).toBe(true)
+  expect(new Set(await Promise.all(outcomes)).size).toBe(1)
+  expect(login.isUnderWay).toBe(false)
+  expect(service.requests).toHaveLength(1)
+  expect(settled).toMatchObject([[{ requests: 1, duration: 0 }, false]])
+})
+
+test.each([
+  ['join', 1],
+  ['need', 2],
+] as const)('%s: a failed request is made %i times in 2 s', async (call, requests) => {
+  const { login, service, clock } = setUp()
+  service.answer = () => new Response(null, { status: 503 })
+  const outcome = login[call](0)
+  await clock.advance(0)
+  service.answer = () => service.token()
+  await clock.advance(2)
+  const isFailure = (await outcome) instanceof TokenClientError
+  expect([isFailure, service.requests.length]).toEqual([requests === 1, requests])
+})
+
+test('a caller who aborts ends nobody else’s wait', async () => {
+  const { login, clock } = setUp()
+  const controller = new AbortController()
+  const left = failureOf(login.need(5, controller.signal))
+  const stayed = login.need(5)
+  controller.abort()
+  expect(await left).toMatchObject({ code: 'aborted' })
+  expect(login.isUnderWay).toBe(true)
+  await clock.advance(5)
+  expect(await stayed).toMatchObject({ lifetime: 300 })
+})
+
+test.each([
+  [30, undefined],
+  [31, 31],
+])('a clock skew of %i s is told as %s', async (skew, told) => {
+  const { login, service, clock } = setUp()
+  clock.set(Math.floor(clock.now()) + 0.5)
+  service.answer = () =>
+    new Response('no', { headers: { date: httpDate(clock.now() + skew - 0.5) } })
+  await login.join(0)
+  expect(login.clockSkew).toBe(told)
+})
+
+test('idle ends at once without a login, and with one when that ends', async () => {
+  const { login, clock } = setUp()
+  await login.idle()
+  void login.join(5)
+  const idle = login.idle().then(() => clock.monotonic())
+  await clock.advance(6)
+  expect(await idle).toBeGreaterThanOrEqual(5)
+})
