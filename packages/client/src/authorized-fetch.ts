@@ -13,12 +13,12 @@ export interface Authorization {
   readonly origins: ReadonlySet<string>
   readonly fetch: Fetch
   readonly get: (options: { signal: AbortSignal | undefined }) => Promise<string>
-  /** Told of each answer to the token, but for the 401 that invalidates it. */
+  /** Called for each answer to a request with the token, except for the 401 that invalidates it. */
   readonly onAnswer: (token: string, origin: string, isAccepted: boolean) => void
   readonly invalidate: (token: string, origin: string) => void
 }
 
-/** Adds the token to requests, and repeats one that was refused with another token. */
+/** Adds the token to requests. After a 401 it repeats the request once, with another token. */
 export function authorizedFetch({
   origins,
   fetch,
@@ -29,7 +29,7 @@ export function authorizedFetch({
   return async (input, init) => {
     const { url, ...request } = requestOf(input, init)
     const { origin, protocol, username, password } = new URL(url)
-    // `blob:` has the origin of what made it. With credentials `fetch` itself would fail, but only after a login.
+    // A `blob:` URL has the origin of the page that made it. A URL with credentials would fail in `fetch`, after a login.
     if (!/^https?:$/.test(protocol) || username !== '' || password !== '') {
       throw new TokenClientError(
         'origin_not_allowed',
@@ -47,7 +47,7 @@ export function authorizedFetch({
       try {
         return await get({ signal: request.signal ?? undefined })
       } catch (error) {
-        // As `fetch` itself does.
+        // The reason of the signal, as the platform's `fetch` rejects.
         request.signal?.throwIfAborted()
         throw error
       }
@@ -80,12 +80,12 @@ export function authorizedFetch({
   }
 }
 
-/** The signal of a `Request` follows the one it was given only as long as the garbage collector leaves the `Request`. */
+/** Keeps each `Request` as long as its signal: once it was garbage-collected, the caller's abort is not passed on. */
 const followed = new WeakMap<AbortSignal, readonly Request[]>()
 
 /**
- * The URL as a text of its own, so that it is still the one whose origin was checked when the token has come, and an
- * injected `fetch` need not know the platform's `Request`.
+ * Splits a request into its URL and the rest. The URL becomes a string, so that it cannot change between the check of its
+ * origin and the request, and so that an injected `fetch` need not know the platform's `Request`.
  */
 function requestOf(
   input: string | URL | Request,
@@ -96,16 +96,16 @@ function requestOf(
   followed.set(request.signal, [input, request])
   const { url, method, headers, body, signal, redirect, integrity } = request
   const own: RequestInit = { method, headers, body, signal, redirect, integrity }
-  // What only an injected `fetch` knows, such as a `dispatcher`, is in `init` alone.
+  // `init` may have members that only an injected `fetch` knows, such as `dispatcher`.
   return { ...init, ...own, duplex: 'half', url }
 }
 
-/** After a redirect to another origin, which has not seen the token. */
+/** Whether the answer came from another origin after a redirect: that one has not seen the token. */
 function isFromElsewhere({ url }: Response, origin: string): boolean {
   return url !== '' && new URL(url).origin !== origin
 }
 
-/** A stream has been read by now, and a `Request` holds any body as one. */
+/** Whether the body can be sent twice: a stream cannot, and the body of a `Request` is always one. */
 function isRepeatable(body: unknown): boolean {
   return (
     body === undefined ||

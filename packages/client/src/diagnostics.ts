@@ -2,9 +2,9 @@ import { channel } from 'node:diagnostics_channel'
 
 import type { TokenClientErrorCode } from './errors.ts'
 
-/** A settled login, on the channel `portcullis:login`. No credential, no token, no URL. Times are seconds. */
+/** One login that has ended, on the channel `portcullis:login`. No credential, token or URL. Times are seconds. */
 export interface LoginMessage {
-  /** The client, as `createTokenClient` returned it: to tell several apart. */
+  /** What `createTokenClient` returned, to tell several clients apart. */
   readonly client: object
   readonly outcome: 'success' | TokenClientErrorCode
   /** What went wrong, in words. */

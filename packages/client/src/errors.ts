@@ -1,14 +1,13 @@
 /**
  * Why there is no token.
  *
- * - `credentials_rejected`: the service refused `loginId` and `password`; it is left alone for a while.
+ * - `credentials_rejected`: the service refused `loginId` and `password`. No login is made for a while.
  * - `service_unavailable`: it could not be reached, or answered 429 or 5xx.
  * - `timeout`: it did not answer in time.
- * - `unexpected_response`: it answered with something that is no token; since it may have counted that as a wrong password,
- *   it is left alone as after a refusal.
- * - `token_unusable`: its token has expired, does not last for `minValidity`, or failed the verifier.
- * - `origin_not_allowed`: `fetch` was asked to carry the token to an origin that is not configured, or to a URL
- *   with credentials in it.
+ * - `unexpected_response`: it answered with something that is no token. It may have counted that as a wrong password, so no
+ *   login is made for a while.
+ * - `token_unusable`: its token has expired, does not last for `minValidity`, or the verifier refused it.
+ * - `origin_not_allowed`: `fetch` was called for an origin that is not configured, or for a URL with credentials in it.
  * - `aborted`: the caller's signal ended the wait, or the client was closed.
  */
 export type TokenClientErrorCode =
@@ -28,11 +27,11 @@ export interface TokenClientErrorOptions {
 }
 
 /**
- * A token that could not be had. Callers switch on `code`; the message is for developers.
+ * Why a call got no token. Callers switch on `code`; the message is for developers.
  *
- * It has no `cause`: what failed underneath may quote what was sent. Nothing in it is a credential, a token, a URL or
- * a part of an answer's body. Nor has it a `status`, a `statusCode` or `headers`: Express, Koa and Fastify would give their
- * own caller the token service's 401.
+ * It contains no credential, token, URL or part of an answer, and has no `cause`, since the error of an injected function
+ * may quote what was sent. It has no `status`, `statusCode` or `headers` either: Express, Koa and Fastify would answer
+ * their own caller with the token service's 401.
  */
 export class TokenClientError extends Error {
   readonly code: TokenClientErrorCode

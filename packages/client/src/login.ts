@@ -10,16 +10,16 @@ import {
 
 export interface LoginPlan {
   readonly endpoint: TokenEndpoint
-  /** Seconds from the end of the pause on. */
+  /** Seconds, from the end of the pause. */
   readonly timeout: number
   readonly verifier: TokenVerifier | undefined
-  /** Ends it when the client is closed. */
+  /** Aborted when the client is closed, which ends the login. */
   readonly closing: AbortSignal
 }
 
 /**
- * One login from its pause to a token that can be used. The deadline begins when the pause is over: a short one would
- * end each login before its first request.
+ * One login, from its pause to a token that can be used. The deadline begins after the pause: otherwise a short one would
+ * pass before the first request.
  *
  * @param pause Seconds to wait before the first request.
  * @throws TokenClientError
@@ -32,7 +32,7 @@ export async function logIn(
   const { clock } = endpoint
   const ending = new AbortController()
   const { signal } = ending
-  // An injected `fetch` need not honour its signal: the deadline ends the login whatever that waits for.
+  // An injected `fetch` may ignore its signal, so this promise ends the login at the deadline.
   const ended = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => {
       reject(signal.reason as TokenClientError /* every `abort` below gives one */)
@@ -82,7 +82,7 @@ async function checkUsable(
   }
 }
 
-/** A code such as `signature`. Anything else that an error says may quote the token. */
+/** A code such as `signature`. Other texts of an error are left out, since they may quote the token. */
 function wordOf(error: unknown, name: 'code' | 'reason'): string | undefined {
   const value: unknown = Reflect.get(Object(error), name)
   return typeof value === 'string' && /^[a-z_]{1,40}$/i.test(value) ? value : undefined

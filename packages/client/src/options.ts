@@ -16,13 +16,13 @@ export interface TokenClientOptions {
   /** @default 'auto' */
   response?: ResponseFormat | undefined
   /**
-   * Deadline of one login with all its attempts, from the first on. Seconds. A caller who comes soon after a failure waits
-   * for up to a second more.
+   * Deadline of one login with all its attempts, from the first one. Seconds. A caller who comes soon after a failure may
+   * wait for a second more.
    * @default 10
    */
   timeout?: number | undefined
   /**
-   * Allows `http:` to hosts that are not the loopback. Whoever controls the network then has the password.
+   * Allows `http:` to hosts that are not the loopback. Anyone on the network path can then read the password.
    * @default false
    */
   allowInsecure?: boolean | undefined

@@ -1,10 +1,10 @@
-/** Where time comes from, so that tests can move it. */
+/** The source of time, replaceable for tests. */
 export interface Clock {
   /** Wall time: seconds since 1970-01-01T00:00:00Z, fractions allowed. */
   now(): number
-  /** Seconds since some fixed moment, never set back. */
+  /** Seconds since any fixed moment. It never goes back. */
   monotonic(): number
-  /** Calls `fn` once, `seconds` from now; the answer cancels it. Used only while a login is under way. */
+  /** Calls `fn` once, `seconds` from now; returns a function that cancels it. Used only while a login is under way. */
   after(seconds: number, fn: () => void): () => void
 }
 
@@ -19,7 +19,7 @@ export const systemClock: Clock = {
   },
 }
 
-/** One moment on both clocks. */
+/** One moment, by both clocks. */
 export interface Instant {
   readonly wall: number
   readonly monotonic: number

@@ -37,7 +37,7 @@ function call(find: () => unknown): unknown {
   const { found, isPromise } = callUnsafe(find)
   if (!isPromise) return found
   Promise.resolve(found).catch(() => {
-    // Nobody else listens to it, and it may quote the body.
+    // Otherwise it would be an unhandled rejection, which may quote the body.
   })
   throw new TypeError('response: the function must give the token at once, not a promise')
 }
@@ -73,9 +73,9 @@ function isCompactJws(value: unknown): value is string {
 }
 
 /**
- * The claim `exp`, unverified: good for planning a renewal and for nothing else.
+ * The claim `exp`, unverified: used to plan the renewal, and for no other decision.
  *
- * @returns Seconds since 1970-01-01T00:00:00Z; `undefined` if the token does not say.
+ * @returns Seconds since 1970-01-01T00:00:00Z; `undefined` if the token has none.
  * @see RFC 7519 section 4.1.4
  */
 export function expiryOf(token: string): number | undefined {
@@ -84,9 +84,9 @@ export function expiryOf(token: string): number | undefined {
 }
 
 /**
- * From `iat` to `exp`, unverified as well.
+ * The time from `iat` to `exp`, unverified as well.
  *
- * @returns Seconds; `Infinity` if the token does not say both.
+ * @returns Seconds; `Infinity` if the token lacks one of them.
  * @see RFC 7519 section 4.1.6
  */
 export function validityOf(token: string): number {

@@ -21,7 +21,7 @@ interface Call {
   readonly authorization: string | null
 }
 
-/** A client whose logins and calls a test answers. */
+/** A client with a service and an API that the test answers for. */
 function setUp(answer: (call: Call) => Response | Promise<Response> = () => new Response('ok')) {
   const service = createLoginService()
   const calls: Call[] = []
@@ -48,7 +48,7 @@ function refusingFirst() {
   return scene
 }
 
-/** APIs that honour a token or not, by their URL and its age. */
+/** APIs that accept a token or not, by their URL and the age of the token. */
 function honouring(isHonoured: (url: string, age: number) => boolean) {
   const scene = setUp(({ url, authorization }) => {
     const index = scene.service.tokens.findIndex((token) => authorization === `Bearer ${token}`)
@@ -86,7 +86,7 @@ describe('the token', () => {
     )
     expect(calls.map(({ url }) => url)).toEqual([`${API}/a`, `${API}/b`])
     expect(calls[1]?.init).toMatchObject({ method: 'DELETE', redirect: 'error' })
-    // As `fetch` does: the headers of `init` replace those of the request.
+    // Like `fetch`: the headers of `init` replace those of the request.
     expect(new Headers(calls[1]?.init.headers).get('x-a')).toBeNull()
     expect(new Headers(calls[1]?.init.headers).get('x-b')).toBe('2')
   })

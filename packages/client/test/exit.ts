@@ -5,7 +5,7 @@ import { createTokenClient } from '../src/index.ts'
 import { systemClock } from '../src/time.ts'
 import { jws } from './login-service.ts'
 
-// Run as a process of its own, which must end by itself: a timer that was left would keep it for five minutes.
+// Run as a process of its own, which must end by itself: a timer that was left would keep it running for five minutes.
 
 const login = {
   authUrl: 'http://127.0.0.1',

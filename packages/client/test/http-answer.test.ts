@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 
 import { discardBody } from '../src/http-answer.ts'
 
-// What answers mean is in the tests of `token-request.ts`, which asks for them.
+// The tests of `token-request.ts` cover what each answer means.
 
 describe('a body that is not wanted', () => {
   test('a stream of Node is ended', () => {

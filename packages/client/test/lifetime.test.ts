@@ -7,7 +7,7 @@ const NOW = 1_767_225_600
 const MINUTE = 60
 const HOUR = 3600
 
-/** Of a token that has so long by the service's clock and was issued so long ago; `iat` is left out for `undefined`. */
+/** Judges a token that expires in so many seconds by the service's clock. `age` is the time since `iat`: none, no `iat`. */
 function judge(
   expiresIn: number,
   skew: number,

@@ -4,7 +4,7 @@ import { manualClock, type ManualClock } from '@portcullis/testing'
 
 import { createTokenClient, type TokenClient, type TokenClientOptions } from '../src/index.ts'
 
-// A token service of which a test decides every answer, in virtual time: its tokens are well-formed and signed by nobody.
+// A token service for tests that decide every answer, in virtual time. Its tokens are well-formed, with no real signature.
 
 interface LoginRequest {
   /** By the monotonic clock. */
@@ -23,7 +23,7 @@ export interface LoginService {
   readonly tokens: readonly string[]
   /** How each request is answered from now on. */
   answer: Answer
-  /** A new token that lasts so many seconds. */
+  /** Answers with a new token for so many seconds. */
   token(lifetime?: number): Response
 }
 
@@ -66,7 +66,7 @@ export function createClient(
   })
 }
 
-/** What looks like a token with these claims. */
+/** A text with the form of a token and with these claims; the signature is not real. */
 export function jws(claims: object): string {
   const header = { alg: 'RS512', typ: 'JWT' }
   return [header, claims, 'signature'].map((part) => encode(part)).join('.')
@@ -76,7 +76,7 @@ export function httpDate(seconds: number): string {
   return new Date(seconds * 1000).toUTCString()
 }
 
-/** Answers as the service does that needs so many seconds for it, and gives up when it is told to. */
+/** Answers after so many seconds, unless the request is aborted before. */
 export function late(service: LoginService, seconds: number, then: Answer): Answer {
   return async (request) => {
     await new Promise<void>((resolve, reject) => {
@@ -95,7 +95,7 @@ export async function hang(): Promise<never> {
   return await new Promise<never>(() => undefined)
 }
 
-/** How a promise stands once everything has gone on that can. */
+/** What a promise has settled with, or `pending`, after every other promise has gone on as far as it can. */
 export async function stateOf(promise: Promise<unknown>): Promise<unknown> {
   let state: unknown = 'pending'
   promise.then(
@@ -110,7 +110,7 @@ function encode(part: unknown): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url')
 }
 
-/** What a promise is rejected with; listens at once. */
+/** What a promise is rejected with. It is listened to at once, so that no rejection is unhandled. */
 export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   return await promise.then(
     (value) => {

@@ -60,7 +60,7 @@ describe('one login', () => {
       await clock.advance(0.1)
     }
     expect(waits).toHaveLength(660_000)
-    // A caller is answered within the turn: before the clock moves on.
+    // A caller who waits for nothing has the answer before the clock moves on.
     expect(waits.filter((wait) => wait > 0)).toEqual([])
     expect(service.requests).toHaveLength(1 + 2)
     expect(service.tokens).toHaveLength(service.requests.length)
@@ -838,7 +838,7 @@ describe('time', () => {
   })
 })
 
-/** Answers with a token for 300 s without `iat`, and a `Date` that is so far ahead of the service's own clock. */
+/** Answers with a token for 300 s, without `iat`, and with a `Date` that is so many seconds ahead. */
 function dated(service: LoginService, skew: number): LoginService['answer'] {
   return () => {
     const now = service.clock.now()
