@@ -1,11 +1,14 @@
 import type { Algorithm, RemoteKeys } from '@portcullis/core'
 import type { JWK } from 'jose'
 
-import { connectBackend } from './backend.ts'
-import { type BadToken, createBadTokens } from './bad-tokens.ts'
 import { type Clock, systemClock } from './clock.ts'
-import { createEdgeTokens, type EdgeToken } from './edge-tokens.ts'
-import { createKeyRotation, type RotateOptions, type Rotation } from './key-rotation.ts'
+import { createKeyRotation, type RotateOptions, type Rotation } from './keys/key-rotation.ts'
+import {
+  createSigningKey,
+  OPTIONAL_MEMBERS,
+  type OptionalMember,
+  type SigningKey,
+} from './keys/signing-key.ts'
 import {
   checkOptions,
   isClock,
@@ -15,17 +18,19 @@ import {
   listOf,
   oneOf,
 } from './options.ts'
-import { createOutages, type Outage, type OutageKind, type OutageOptions } from './outage.ts'
-import { createRequestLog, type SeenRequest } from './request-log.ts'
+import { connectBackend } from './service/backend.ts'
 import {
-  createSigningKey,
-  OPTIONAL_MEMBERS,
-  type OptionalMember,
-  type SigningKey,
-} from './signing-key.ts'
+  createOutages,
+  type Outage,
+  type OutageKind,
+  type OutageOptions,
+} from './service/outage.ts'
+import { createRequestLog, type SeenRequest } from './service/request-log.ts'
+import { serviceOf, type TokenService } from './service/token-service.ts'
 import { keysBehind } from './stub.ts'
-import { serviceOf, type TokenService } from './token-service.ts'
-import { signToken, type TableOptions, type TokenOptions } from './token.ts'
+import { type BadToken, createBadTokens } from './tokens/bad-tokens.ts'
+import { createEdgeTokens, type EdgeToken } from './tokens/edge-tokens.ts'
+import { signToken, type TableOptions, type TokenOptions } from './tokens/token.ts'
 
 export interface TestIssuerOptions {
   /** The time of the issuer and its service, and of what is wired to it. By default the system's. */

@@ -1,5 +1,5 @@
-import type { Clock } from './clock.ts'
-import type { KeyDocument } from './key-rotation.ts'
+import type { Clock } from '../clock.ts'
+import type { KeyDocument } from '../keys/key-rotation.ts'
 
 /** One request, and all that a misbehaviour may need to answer it. */
 export interface Exchange {

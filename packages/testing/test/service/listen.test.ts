@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 
 import { describe, expect, test } from 'vitest'
 
-import { listen } from '../src/listen.ts'
+import { listen } from '../../src/service/listen.ts'
 
 const MIB = 1024 * 1024
 

@@ -1,7 +1,7 @@
-import type { Clock } from './clock.ts'
-import type { KeyRotation } from './key-rotation.ts'
-import { checkOptions, isObject, isSeconds, isTextList } from './options.ts'
-import type { SigningKey } from './signing-key.ts'
+import type { Clock } from '../clock.ts'
+import type { KeyRotation } from '../keys/key-rotation.ts'
+import type { SigningKey } from '../keys/signing-key.ts'
+import { checkOptions, isObject, isSeconds, isTextList } from '../options.ts'
 
 export interface TokenOptions {
   /** Claims to add, or to put in place of the usual ones. */

@@ -2,9 +2,9 @@ import { createVerifier } from '@portcullis/core'
 import { decodeProtectedHeader } from 'jose'
 import { describe, expect, test } from 'vitest'
 
-import { manualClock } from '../src/clock.ts'
-import { createTestIssuer } from '../src/issuer.ts'
-import { tokenService } from '../src/token-service.ts'
+import { manualClock } from '../../src/clock.ts'
+import { createTestIssuer } from '../../src/issuer.ts'
+import { tokenService } from '../../src/service/token-service.ts'
 
 async function setUp() {
   const clock = manualClock()

@@ -1,8 +1,8 @@
-import type { Clock } from './clock.ts'
-import type { KeyRotation } from './key-rotation.ts'
+import type { Clock } from '../clock.ts'
+import type { KeyRotation } from '../keys/key-rotation.ts'
+import type { TokenOptions } from '../tokens/token.ts'
 import type { Outages } from './outage.ts'
 import type { RequestLog } from './request-log.ts'
-import type { TokenOptions } from './token.ts'
 
 /** What all token services of one issuer share. */
 export interface Backend {

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose'
 
-import type { SigningKey } from './signing-key.ts'
+import type { SigningKey } from '../keys/signing-key.ts'
 import { LONG_LIFE, type TableOptions, tableSigner, type TokenDefaults } from './token.ts'
 
 /** An unusual token that must be accepted. */

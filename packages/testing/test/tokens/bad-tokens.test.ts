@@ -2,10 +2,10 @@ import { type Algorithm, AuthError, createVerifier, type VerifierOptions } from 
 import { errors, importJWK, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
 
-import type { BadToken } from '../src/bad-tokens.ts'
-import { manualClock } from '../src/clock.ts'
-import type { EdgeToken } from '../src/edge-tokens.ts'
-import { createTestIssuer, type TestIssuer, type TestIssuerOptions } from '../src/issuer.ts'
+import { manualClock } from '../../src/clock.ts'
+import { createTestIssuer, type TestIssuer, type TestIssuerOptions } from '../../src/issuer.ts'
+import type { BadToken } from '../../src/tokens/bad-tokens.ts'
+import type { EdgeToken } from '../../src/tokens/edge-tokens.ts'
 
 const STRICT = { issuer: 'https://auth.test', audience: ['api', 'other api'] }
 

@@ -1,7 +1,7 @@
-import type { Clock } from './clock.ts'
-import type { KeyDocument, KeyRotation } from './key-rotation.ts'
+import type { Clock } from '../clock.ts'
+import type { KeyDocument, KeyRotation } from '../keys/key-rotation.ts'
+import { checkOptions, isCount, isDuration, oneOf } from '../options.ts'
 import { type Exchange, MISBEHAVIOURS, type MisbehaviourName } from './misbehaviours.ts'
-import { checkOptions, isCount, isDuration, oneOf } from './options.ts'
 import type { Endpoint } from './request-log.ts'
 
 /** A status from 200 to 599, which comes without a body, or another way to misbehave. */

@@ -1,5 +1,5 @@
+import { checkOptions, isObject, isSeconds, isString, isText } from '../options.ts'
 import type { Backend } from './backend.ts'
-import { checkOptions, isObject, isSeconds, isString, isText } from './options.ts'
 import type { Endpoint, Entry } from './request-log.ts'
 
 export interface Login {

@@ -3,7 +3,7 @@ import { AssertionError } from 'node:assert'
 import { AuthError } from '@portcullis/core'
 import { describe, expect, test } from 'vitest'
 
-import { assertChallenge, type ExpectedChallenge } from '../src/assert-challenge.ts'
+import { assertChallenge, type ExpectedChallenge } from '../../src/challenges/assert-challenge.ts'
 
 const SCOPE = new AuthError('insufficient_scope', 'scope', { scope: 'read write' })
 const EXPIRED = new AuthError('invalid_token', 'expired')

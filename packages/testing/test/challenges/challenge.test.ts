@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { parseChallenges } from '../src/challenge.ts'
+import { parseChallenges } from '../../src/challenges/challenge.ts'
 
 type Expected = readonly [scheme: string, more?: string | Readonly<Record<string, string>>]
 

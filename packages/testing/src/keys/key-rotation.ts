@@ -1,7 +1,7 @@
 import type { Algorithm } from '@portcullis/core'
 import type { JWK } from 'jose'
 
-import { checkOptions, oneOf } from './options.ts'
+import { checkOptions, oneOf } from '../options.ts'
 import { createSigningKey, type OptionalMember, type SigningKey } from './signing-key.ts'
 
 export interface RotateOptions {

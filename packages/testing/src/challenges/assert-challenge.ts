@@ -2,9 +2,9 @@ import { AssertionError } from 'node:assert'
 
 import type { AuthErrorReason } from '@portcullis/core'
 
+import { type Check, checkOptions, isText } from '../options.ts'
+import { descriptionOf } from '../stub.ts'
 import { type Challenge, parseChallenges } from './challenge.ts'
-import { type Check, checkOptions, isText } from './options.ts'
-import { descriptionOf } from './stub.ts'
 
 /** An answer as `fetch`, supertest, light-my-request or `node:http` has it. */
 export interface ChallengeResponse {

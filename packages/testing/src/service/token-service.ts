@@ -1,6 +1,6 @@
+import type { TestIssuer } from '../issuer.ts'
 import { type Backend, backendOf } from './backend.ts'
 import { createHandler, PATHS, type TokenServiceOptions } from './endpoints.ts'
-import type { TestIssuer } from './issuer.ts'
 import { listen, type ListenOptions, type Listener } from './listen.ts'
 
 /** The token service, emulated. */

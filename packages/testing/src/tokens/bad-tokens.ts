@@ -1,9 +1,9 @@
 import type { AuthErrorReasons } from '@portcullis/core'
 
+import type { SigningKey } from '../keys/signing-key.ts'
 import { badClaims, badPayloads } from './bad-claims.ts'
 import { badForms, badHeaders } from './bad-forms.ts'
 import { badAlgorithms, badSignatures } from './bad-signatures.ts'
-import type { SigningKey } from './signing-key.ts'
 import { type TableOptions, tableSigner, type TableSigner, type TokenDefaults } from './token.ts'
 
 /** A token that must be refused, by the reason it must be refused for. */

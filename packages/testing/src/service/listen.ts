@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
-import { checkOptions } from './options.ts'
+import { checkOptions } from '../options.ts'
 
 export interface ListenOptions {
   /**
