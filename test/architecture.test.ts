@@ -109,22 +109,16 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'fastify/index': ['@portcullis/core', 'fastify-plugin'],
   'core/resource-metadata': ['options'],
   'core/schema': ['errors'],
-  'testing/index': [
-    'challenges/assert-challenge',
-    'clock',
-    'issuer',
-    'service/token-service',
-    'stub',
-  ],
+  'testing/index': ['challenges/assert-challenge', 'clock', 'issuer', 'stub', 'token-service'],
   'testing/issuer': [
     'clock',
     'keys/key-rotation',
     'keys/signing-key',
     'options',
     'service/backend',
+    'service/emulation',
     'service/outage',
     'service/request-log',
-    'service/token-service',
     'stub',
     'tokens/bad-tokens',
     'tokens/edge-tokens',
@@ -133,9 +127,11 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'testing/clock': [],
   'testing/options': [],
   'testing/stub': ['@portcullis/core', 'options'],
+  'testing/token-service': ['service/backend', 'service/emulation'],
   'testing/keys/signing-key': ['jose'],
   'testing/keys/key-rotation': ['keys/signing-key', 'options'],
   'testing/tokens/token': ['options'],
+  'testing/tokens/bad-token': [],
   'testing/tokens/bad-tokens': [
     'tokens/bad-claims',
     'tokens/bad-forms',
@@ -146,7 +142,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'testing/tokens/bad-forms': ['jose'],
   'testing/tokens/bad-signatures': ['jose'],
   'testing/tokens/edge-tokens': ['jose', 'tokens/token'],
-  'testing/service/token-service': ['service/backend', 'service/endpoints', 'service/listen'],
+  'testing/service/emulation': ['service/endpoints', 'service/listen'],
   'testing/service/backend': [],
   'testing/service/endpoints': ['options'],
   'testing/service/listen': ['node:events', 'node:http', 'options'],
@@ -165,6 +161,10 @@ test('every source has its place in the table, and the table names no other', ()
 
 test.each(sources)('%s imports what its place says, no more and no less', (source) => {
   expect([...new Set(valueImports(source))].toSorted()).toEqual(EDGES[nameOf(source)]?.toSorted())
+})
+
+test('no imports form a circle, types included', () => {
+  expect(circles()).toEqual([])
 })
 
 test('no source of a published package reads the environment or writes to the console', () => {
@@ -205,6 +205,38 @@ function onlyTypes(names: string): boolean {
 function within(source: string, from: string): string {
   const target = join(dirname(source), from)
   return relative(source.replace(/\/src\/.*/, '/src'), target).replace(/\.ts$/, '')
+}
+
+/** The sources that import each other, directly or through others: a list for each circle. */
+function circles(): readonly (readonly string[])[] {
+  const imports = new Map(sources.map((source) => [nameOf(source), localImports(source)]))
+  const reached = new Map([...imports.keys()].map((name) => [name, reachable(name, imports)]))
+  const found = [...reached].map(([name, targets]) =>
+    [...targets].filter((target) => reached.get(target)?.has(name)).toSorted(),
+  )
+  const distinct = new Map(found.map((names) => [names.join(' '), names]))
+  return [...distinct.values()].filter((names) => names.length > 0)
+}
+
+/** What a source imports from its own package, values and types. */
+function localImports(source: string): readonly string[] {
+  const [owner = ''] = nameOf(source).split('/')
+  const specifiers = read(source).matchAll(/\b(?:from|import)\s*\(?\s*'(?<from>\.[^']+)'/g)
+  return [...specifiers].map(({ groups }) => `${owner}/${within(source, groups?.['from'] ?? '')}`)
+}
+
+function reachable(
+  name: string,
+  imports: ReadonlyMap<string, readonly string[]>,
+): ReadonlySet<string> {
+  const found = new Set<string>()
+  const open = [...(imports.get(name) ?? [])]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (found.has(next)) continue
+    found.add(next)
+    open.push(...(imports.get(next) ?? []))
+  }
+  return found
 }
 
 function read(source: string): string {

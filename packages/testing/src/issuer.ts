@@ -19,6 +19,7 @@ import {
   oneOf,
 } from './options.ts'
 import { connectBackend } from './service/backend.ts'
+import { serviceOf, type TokenService } from './service/emulation.ts'
 import {
   createOutages,
   type Outage,
@@ -26,9 +27,9 @@ import {
   type OutageOptions,
 } from './service/outage.ts'
 import { createRequestLog, type SeenRequest } from './service/request-log.ts'
-import { serviceOf, type TokenService } from './service/token-service.ts'
 import { keysBehind } from './stub.ts'
-import { type BadToken, createBadTokens } from './tokens/bad-tokens.ts'
+import type { BadToken } from './tokens/bad-token.ts'
+import { createBadTokens } from './tokens/bad-tokens.ts'
 import { createEdgeTokens, type EdgeToken } from './tokens/edge-tokens.ts'
 import { signToken, type TableOptions, type TokenOptions } from './tokens/token.ts'
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { manualClock } from '../src/clock.ts'
 import { createTestIssuer, type TestIssuer } from '../src/issuer.ts'
 import { listen } from '../src/service/listen.ts'
-import { tokenService } from '../src/service/token-service.ts'
+import { tokenService } from '../src/token-service.ts'
 
 const START = 1_767_225_600
 

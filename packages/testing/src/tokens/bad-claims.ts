@@ -1,13 +1,16 @@
 import { base64url } from 'jose'
 
-import type { BadTokenRow, Forge } from './bad-tokens.ts'
+import type { BadTokenParts, BadTokenRow } from './bad-token.ts'
 
 // What the issuer has signed, and must be refused all the same.
 
 /** Beyond every tolerance that a verifier can have. Seconds. */
 const LONG = 3600
 
-export async function badPayloads({ sign, payload }: Forge): Promise<readonly BadTokenRow[]> {
+export async function badPayloads({
+  sign,
+  payload,
+}: BadTokenParts): Promise<readonly BadTokenRow[]> {
   const octets = base64url.decode(payload)
   const members = new TextDecoder().decode(octets).slice(1, -1)
   const signed = async (text: string | Uint8Array) => await sign({ payload: text })
@@ -33,7 +36,10 @@ export async function badPayloads({ sign, payload }: Forge): Promise<readonly Ba
   ]
 }
 
-export async function badClaims({ sign, defaults }: Forge): Promise<readonly BadTokenRow[]> {
+export async function badClaims({
+  sign,
+  defaults,
+}: BadTokenParts): Promise<readonly BadTokenRow[]> {
   const { clock, issuer, audience } = defaults
   const now = Math.floor(clock.now())
   const claiming = async (claims: Readonly<Record<string, unknown>>) => await sign({ claims })
@@ -58,7 +64,7 @@ export async function badClaims({ sign, defaults }: Forge): Promise<readonly Bad
 async function badIssuers({
   sign,
   issuer,
-}: Pick<Forge, 'sign'> & { issuer: string }): Promise<readonly BadTokenRow[]> {
+}: Pick<BadTokenParts, 'sign'> & { issuer: string }): Promise<readonly BadTokenRow[]> {
   return [
     ['issuer', 'wrong issuer', await sign({ claims: { iss: strangerTo(issuer) } })],
     ['issuer', 'issuer that begins alike', await sign({ claims: { iss: `${issuer}.test` } })],
@@ -70,7 +76,7 @@ async function badIssuers({
 async function badAudiences({
   sign,
   audience,
-}: Pick<Forge, 'sign'> & { audience: string | readonly string[] }): Promise<
+}: Pick<BadTokenParts, 'sign'> & { audience: string | readonly string[] }): Promise<
   readonly BadTokenRow[]
 > {
   const stranger = strangerTo(audience)

@@ -1,6 +1,6 @@
 import { base64url } from 'jose'
 
-import type { BadTokenRow, Forge } from './bad-tokens.ts'
+import type { BadTokenParts, BadTokenRow } from './bad-token.ts'
 
 // What is refused for its form, before anybody looks for a key.
 
@@ -12,7 +12,7 @@ export async function badForms({
   header,
   payload,
   signature,
-}: Forge): Promise<readonly BadTokenRow[]> {
+}: BadTokenParts): Promise<readonly BadTokenRow[]> {
   const good = `${header}.${payload}.${signature}`
   return [
     ['malformed', 'one word', 'token'],
@@ -34,7 +34,7 @@ export async function badHeaders({
   header,
   payload,
   signature,
-}: Forge): Promise<readonly BadTokenRow[]> {
+}: BadTokenParts): Promise<readonly BadTokenRow[]> {
   const under = (text: string) => `${base64url.encode(text)}.${payload}.${signature}`
   const members = new TextDecoder().decode(base64url.decode(header))
   const duplicate = `${members.slice(0, -1)},"alg":"none"}`

@@ -1,6 +1,6 @@
 import { base64url, CompactSign } from 'jose'
 
-import type { BadTokenRow, Forge } from './bad-tokens.ts'
+import type { BadTokenParts, BadTokenRow } from './bad-token.ts'
 
 // What is well-formed, but was not signed by the issuer, or not in its way.
 
@@ -9,7 +9,7 @@ export async function badAlgorithms({
   sign,
   payload,
   signature,
-}: Forge): Promise<readonly BadTokenRow[]> {
+}: BadTokenParts): Promise<readonly BadTokenRow[]> {
   const { published } = defaults.keys
   const { algorithm, publicJwk } = published
   const { kid, kty } = publicJwk
@@ -38,8 +38,8 @@ export async function badAlgorithms({
   ]
 }
 
-export async function badSignatures(forge: Forge): Promise<readonly BadTokenRow[]> {
-  const { defaults, sign, stranger, header, payload, signature } = forge
+export async function badSignatures(parts: BadTokenParts): Promise<readonly BadTokenRow[]> {
+  const { defaults, sign, stranger, header, payload, signature } = parts
   const { document, published } = defaults.keys
   const { kid } = published.publicJwk
   // In the name of the issuer's key, so that this alone is wrong.

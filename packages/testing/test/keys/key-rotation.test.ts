@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 
 import { manualClock } from '../../src/clock.ts'
 import { createTestIssuer } from '../../src/issuer.ts'
-import { tokenService } from '../../src/service/token-service.ts'
+import { tokenService } from '../../src/token-service.ts'
 
 async function setUp() {
   const clock = manualClock()

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { manualClock } from '../../src/clock.ts'
 import { createTestIssuer } from '../../src/issuer.ts'
 import type { OutageKind } from '../../src/service/outage.ts'
-import { tokenService } from '../../src/service/token-service.ts'
+import { tokenService } from '../../src/token-service.ts'
 
 const clock = manualClock()
 /** Most tests share it: each ends the outages that it begins. */

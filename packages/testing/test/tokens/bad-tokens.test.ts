@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 
 import { manualClock } from '../../src/clock.ts'
 import { createTestIssuer, type TestIssuer, type TestIssuerOptions } from '../../src/issuer.ts'
-import type { BadToken } from '../../src/tokens/bad-tokens.ts'
+import type { BadToken } from '../../src/tokens/bad-token.ts'
 import type { EdgeToken } from '../../src/tokens/edge-tokens.ts'
 
 const STRICT = { issuer: 'https://auth.test', audience: ['api', 'other api'] }

@@ -1,5 +1,4 @@
-import type { TestIssuer } from '../issuer.ts'
-import { type Backend, backendOf } from './backend.ts'
+import type { Backend } from './backend.ts'
 import { createHandler, PATHS, type TokenServiceOptions } from './endpoints.ts'
 import { listen, type ListenOptions, type Listener } from './listen.ts'
 
@@ -19,16 +18,7 @@ export interface ListeningTokenService extends Listener {
   readonly keyUrl: string
 }
 
-/**
- * Emulates the token service: `POST` for a token, with `loginId` and `password` as a form, and `GET` for the key. Services
- * of one issuer share its keys, its outages and its log of requests.
- *
- * @throws TypeError for a wrong or misspelt option.
- */
-export function tokenService(issuer: TestIssuer, options: TokenServiceOptions = {}): TokenService {
-  return serviceOf(backendOf(issuer), options)
-}
-
+/** The token service of an issuer, over what all its services share. */
 export function serviceOf(backend: Backend, options: TokenServiceOptions = {}): TokenService {
   const handle = createHandler(backend, options)
   return {

@@ -4,10 +4,10 @@ import { type IncomingMessage, request } from 'node:http'
 import { compactVerify, importJWK } from 'jose'
 import { describe, expect, test } from 'vitest'
 
-import { manualClock } from '../../src/clock.ts'
-import { createTestIssuer } from '../../src/issuer.ts'
-import type { TokenServiceOptions } from '../../src/service/endpoints.ts'
-import { tokenService } from '../../src/service/token-service.ts'
+import { manualClock } from '../src/clock.ts'
+import { createTestIssuer } from '../src/issuer.ts'
+import type { TokenServiceOptions } from '../src/service/endpoints.ts'
+import { tokenService } from '../src/token-service.ts'
 
 const START = 1_767_225_600
 const FORM = 'application/x-www-form-urlencoded'

@@ -1,0 +1,14 @@
+import type { TestIssuer } from './issuer.ts'
+import { backendOf } from './service/backend.ts'
+import { serviceOf, type TokenService } from './service/emulation.ts'
+import type { TokenServiceOptions } from './service/endpoints.ts'
+
+/**
+ * Emulates the token service: `POST` for a token, with `loginId` and `password` as a form, and `GET` for the key. Services
+ * of one issuer share its keys, its outages and its log of requests.
+ *
+ * @throws TypeError for a wrong or misspelt option.
+ */
+export function tokenService(issuer: TestIssuer, options: TokenServiceOptions = {}): TokenService {
+  return serviceOf(backendOf(issuer), options)
+}
