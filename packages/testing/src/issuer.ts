@@ -12,6 +12,7 @@ import {
 import {
   checkOptions,
   isClock,
+  isDuration,
   isSeconds,
   isText,
   isTextOrTexts,
@@ -47,6 +48,10 @@ export interface TestIssuerOptions {
    * @default 300
    */
   lifetime?: number | undefined
+  /** The header's `typ`, such as `at+jwt`, which its verifiers require then. By default `JWT`, which they do not require. */
+  type?: string | undefined
+  /** How long after `iat` its verifiers accept a token, in seconds. By default until it expires. */
+  maxTokenAge?: number | undefined
   /**
    * What the public key does not say of itself, nor any that follows it: the service documents none of `kid`, `alg` and
    * `use`. Without `kid` the tokens have none either.
@@ -71,6 +76,8 @@ export interface TestIssuer {
     readonly issuer: string | null
     readonly audience: string | readonly string[] | null
     readonly algorithms: readonly Algorithm[]
+    readonly type: string | undefined
+    readonly maxTokenAge: number | undefined
     readonly clock: Clock
   }
   /**
@@ -92,13 +99,15 @@ export interface TestIssuer {
   /**
    * Tokens of every kind that a verifier made of `verifierOptions` must refuse, each for its `reason`.
    *
-   * What is refused for `issuer` or `audience` is part of it if the issuer states them. All can be sent in a header, but
-   * over HTTP Node answers the one that is `too_large` by itself, with 431.
+   * What is refused for `issuer`, `audience`, `type` or `too_old` is part of it if the issuer states them (`maxTokenAge` for
+   * the last), and `unknown_key` if the document is a set. All can be sent in a header, but over HTTP Node answers the one
+   * that is `too_large` by itself, with 431.
    *
    * They are made for the key document as it is now, and as if there were no outage: in the middle of a rotation their key
    * is one that is published, not always the one that signs. Whether a stranger's `kid` is an unknown key follows from the
-   * document as well: a key that stands alone is tried whatever the `kid`. Those that are about time hold from now on for
-   * a while; the others live for a hundred years, so that the clock can be moved.
+   * document as well: a key that stands alone is tried whatever the `kid`. The tokens that are about time are refused for
+   * that only for a while; the others expire in a hundred years, so that the clock can be moved, by up to `maxTokenAge` if
+   * that is stated.
    */
   badTokens(options?: TableOptions): Promise<readonly BadToken[]>
   /**
@@ -133,16 +142,19 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
     audience: isTextOrTexts,
     algorithm: oneOf(...ALGORITHMS),
     lifetime: isSeconds,
+    type: isText,
+    maxTokenAge: isDuration,
     omitFromKey: listOf(...OPTIONAL_MEMBERS),
   })
   const { clock = systemClock, issuer, audience, algorithm = 'RS512', lifetime = 300 } = options
+  const { type, maxTokenAge } = options
   const keys = await createKeyRotation(algorithm, options.omitFromKey ?? [])
   const log = createRequestLog(clock)
   let strangersKey: Promise<SigningKey> | undefined
   // Not before it is needed: a key costs more than everything else here.
   const stranger = async () => await (strangersKey ??= createSigningKey(algorithm))
   const outages = createOutages(clock, keys, async () => (await stranger()).publicJwk)
-  const defaults = { clock, keys, issuer, audience, lifetime }
+  const defaults = { clock, keys, issuer, audience, lifetime, type, maxTokenAge }
   const token = async (tokenOptions: TokenOptions = {}) => await signToken(defaults, tokenOptions)
   const backend = { clock, keys, outages, log, token }
   const service = serviceOf(backend)
@@ -158,6 +170,8 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
       issuer: issuer ?? null,
       audience: audience ?? null,
       algorithms: [algorithm],
+      type,
+      maxTokenAge,
       clock,
     },
     clientOptions: {

@@ -40,7 +40,7 @@ export async function badClaims({
   sign,
   defaults,
 }: BadTokenParts): Promise<readonly BadTokenRow[]> {
-  const { clock, issuer, audience } = defaults
+  const { clock, issuer, audience, maxTokenAge } = defaults
   const now = Math.floor(clock.now())
   const claiming = async (claims: Readonly<Record<string, unknown>>) => await sign({ claims })
   return [
@@ -56,8 +56,33 @@ export async function badClaims({
     ['claim', 'expiry null', await claiming({ exp: null })],
     ['claim', 'not before as string', await claiming({ nbf: String(now) })],
     ['claim', 'issued at as string', await claiming({ iat: String(now) })],
+    ...(maxTokenAge === undefined ? [] : await badAges({ sign, oldest: now - maxTokenAge })),
     ...(issuer === undefined ? [] : await badIssuers({ sign, issuer })),
     ...(audience === undefined ? [] : await badAudiences({ sign, audience })),
+  ]
+}
+
+/** @param oldest The earliest `iat` that is accepted, without any tolerance. */
+async function badAges({
+  sign,
+  oldest,
+}: Pick<BadTokenParts, 'sign'> & { oldest: number }): Promise<readonly BadTokenRow[]> {
+  return [
+    ['too_old', 'issued too long ago', await sign({ claims: { iat: oldest - LONG } })],
+    ['missing_claim', 'missing time of issue', await sign({ omit: ['iat'] })],
+  ]
+}
+
+/** The type is in the header, but judged only when the signature is proven. */
+export async function badTypes({
+  sign,
+  defaults: { type },
+}: BadTokenParts): Promise<readonly BadTokenRow[]> {
+  if (type === undefined) return []
+  return [
+    ['type', 'wrong type', await sign({ header: { typ: `strange-${type}` } })],
+    ['type', 'type that begins alike', await sign({ header: { typ: `${type}.test` } })],
+    ['type', 'missing type', await sign({ omit: ['typ'] })],
   ]
 }
 

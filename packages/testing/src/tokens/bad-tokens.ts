@@ -1,5 +1,5 @@
 import type { SigningKey } from '../keys/signing-key.ts'
-import { badClaims, badPayloads } from './bad-claims.ts'
+import { badClaims, badPayloads, badTypes } from './bad-claims.ts'
 import { badForms, badHeaders } from './bad-forms.ts'
 import { badAlgorithms, badSignatures } from './bad-signatures.ts'
 import type { BadToken } from './bad-token.ts'
@@ -19,6 +19,7 @@ export async function createBadTokens(
     ...(await badHeaders(parts)),
     ...(await badAlgorithms(parts)),
     ...(await badSignatures(parts)),
+    ...(await badTypes(parts)),
     ...(await badPayloads(parts)),
     ...(await badClaims(parts)),
   ]

@@ -20,13 +20,13 @@ export async function createEdgeTokens(
   base: TableOptions | undefined,
 ): Promise<readonly EdgeToken[]> {
   const sign = tableSigner('edgeTokens', defaults, base)
-  const { clock, audience = 'api' } = defaults
+  const { clock, audience = 'api', type, maxTokenAge } = defaults
   const now = Math.floor(clock.now())
   const indented = JSON.stringify(decodeJwt(await sign()), null, '\t')
   const rows = {
     'no kid': { omit: ['kid'] },
-    'no typ': { omit: ['typ'] },
-    'no iat': { omit: ['iat'] },
+    ...(type === undefined ? { 'no typ': { omit: ['typ'] } } : {}),
+    ...(maxTokenAge === undefined ? { 'no iat': { omit: ['iat'] } } : {}),
     'expiry within tolerance': { expiresIn: -1 },
     'not before within tolerance': { notBefore: 4 },
     'issued half a minute ahead': { claims: { iat: now + 30 } },

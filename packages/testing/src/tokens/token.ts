@@ -25,6 +25,9 @@ export interface TokenDefaults {
   readonly issuer: string | undefined
   readonly audience: string | readonly string[] | undefined
   readonly lifetime: number
+  /** The header's `typ`, which its verifiers require if it is stated. */
+  readonly type: string | undefined
+  readonly maxTokenAge: number | undefined
 }
 
 /**
@@ -33,7 +36,7 @@ export interface TokenDefaults {
  * @throws TypeError for a wrong or misspelt option.
  */
 export async function signToken(
-  { clock, keys, issuer, audience, lifetime }: TokenDefaults,
+  { clock, keys, issuer, audience, lifetime, type = 'JWT' }: TokenDefaults,
   options: TokenOptions,
   key: SigningKey = keys.signing,
 ): Promise<string> {
@@ -59,7 +62,7 @@ export async function signToken(
   }
   const { payload = JSON.stringify(without({ ...usual, ...claims }, omit)) } = options
   const { kid } = key.publicJwk
-  const usualHeader = { alg: key.algorithm, ...(kid === undefined ? {} : { kid }), typ: 'JWT' }
+  const usualHeader = { alg: key.algorithm, ...(kid === undefined ? {} : { kid }), typ: type }
   const octets = typeof payload === 'string' ? new TextEncoder().encode(payload) : payload
   return await key.sign(without({ ...usualHeader, ...header }, omit), octets)
 }
