@@ -1,13 +1,13 @@
-// As it is now: a test runner's fake timers would keep what waits for it.
+// Captured at import, so that a test runner's fake timers cannot stop `advance`.
 const { setImmediate } = globalThis
 
-/** Where time comes from. Times are seconds. */
+/** The source of time. Times are seconds. */
 export interface Clock {
   /** Since 1970-01-01T00:00:00Z. */
   now(): number
-  /** Since some fixed moment, never set back. */
+  /** Since any fixed moment. It never goes back. */
   monotonic(): number
-  /** Calls `fn` once, that much later; the answer cancels it. */
+  /** Calls `fn` once, that much later; returns a function that cancels it. */
   after(seconds: number, fn: () => void): () => void
 }
 
@@ -25,11 +25,11 @@ export const systemClock: Clock = {
 /** A clock that moves only when told to. Fits wherever Portcullis takes a `clock`. */
 export interface ManualClock extends Clock {
   /**
-   * Moves both times on. Timers fire in their order, each at its own time, and the promises that they resolve go on as
-   * far as they can, without waiting for I/O or for cryptography, before the clock moves further.
+   * Moves both times on. Timers fire in their order, each at its own time. Before the clock moves further, the promises that
+   * a timer resolved go on as far as they can without I/O or cryptography.
    */
   advance(seconds: number): Promise<void>
-  /** Sets wall time alone, forward or back, as an administrator does or a machine that was suspended. */
+  /** Sets wall time alone, forward or back, as when an administrator sets it or a machine was suspended. */
   set(now: number): void
 }
 
@@ -89,7 +89,7 @@ function checkFinite(name: string, seconds: number): void {
   if (!Number.isFinite(seconds)) throw new TypeError(`${name}: the time must be a finite number`)
 }
 
-/** Lets every promise that can go on do so. */
+/** Lets all promises go on as far as they can. */
 async function settle(): Promise<void> {
   await new Promise<void>((resolve) => {
     setImmediate(resolve)

@@ -35,7 +35,7 @@ import { createEdgeTokens, type EdgeToken } from './tokens/edge-tokens.ts'
 import { signToken, type TableOptions, type TokenOptions } from './tokens/token.ts'
 
 export interface TestIssuerOptions {
-  /** The time of the issuer and its service, and of what is wired to it. By default the system's. */
+  /** Used by the issuer, its services, and the verifiers and clients made of its options. By default the system's. */
   clock?: Clock | undefined
   /** The claim `iss`. Left out by default, since the service documents none. */
   issuer?: string | undefined
@@ -53,8 +53,8 @@ export interface TestIssuerOptions {
   /** How long after `iat` its verifiers accept a token, in seconds. By default until it expires. */
   maxTokenAge?: number | undefined
   /**
-   * What the public key does not say of itself, nor any that follows it: the service documents none of `kid`, `alg` and
-   * `use`. Without `kid` the tokens have none either.
+   * Members that its public keys do not have, since the service documents none of `kid`, `alg` and `use`. Without `kid` the
+   * tokens have none either.
    * @default []
    */
   omitFromKey?: readonly OptionalMember[] | undefined
@@ -67,8 +67,8 @@ export interface TestIssuer {
   /** Seconds from `iat` to `exp` in its tokens. */
   readonly lifetime: number
   /**
-   * For `createVerifier`. The keys come from the issuer's service, so a rotation or an outage shows. All verifiers made of
-   * them share one key cache: for another, replace `keys` by a `remoteKeys` of the `keyUrl` and the `fetch` of
+   * For `createVerifier`. The keys come from the issuer's service, so rotations and outages have their effect. All verifiers
+   * made of them share one key cache. For another cache, replace `keys` by `remoteKeys` with the `keyUrl` and the `fetch` of
    * `tokenService(issuer)`.
    */
   readonly verifierOptions: {
@@ -81,8 +81,8 @@ export interface TestIssuer {
     readonly clock: Clock
   }
   /**
-   * For `createTokenClient`, which needs `origins` of its own. Its `fetch` answers for the token service alone: what the
-   * client calls besides goes to the platform's.
+   * For `createTokenClient`, with `origins` of your own. Its `fetch` answers for the token service, and passes every other
+   * request to the platform's `fetch`.
    */
   readonly clientOptions: {
     readonly authUrl: string
@@ -94,18 +94,18 @@ export interface TestIssuer {
   }
   /** Signs a token, sound or not. */
   token(options?: TokenOptions): Promise<string>
-  /** The header that carries a token, for supertest, inject and fetch. */
+  /** A header with a token, for supertest, inject and fetch. */
   bearer(options?: TokenOptions): Promise<{ authorization: string }>
   /**
-   * Tokens of every kind that a verifier made of `verifierOptions` must refuse, each for its `reason`.
+   * Tokens of every kind that a verifier made of `verifierOptions` must refuse, each with its `reason`.
    *
    * What is refused for `issuer`, `audience`, `type` or `too_old` is part of it if the issuer states them (`maxTokenAge` for
    * the last), and `unknown_key` if the document is a set. All can be sent in a header, but over HTTP Node answers the one
    * that is `too_large` by itself, with 431.
    *
-   * They are made for the key document as it is now, and as if there were no outage: in the middle of a rotation their key
-   * is one that is published, not always the one that signs. Whether a stranger's `kid` is an unknown key follows from the
-   * document as well: a key that stands alone is tried whatever the `kid`. The tokens that are about time are refused for
+   * They are made for the key document as it is now, as if there were no outage. In the middle of a rotation their key is one
+   * that is published, which need not be the one that signs. An unknown `kid` is an `unknown_key` only if the document is a
+   * set: a bare key is tried for any `kid`. The tokens that are about time are refused for
    * that only for a while; the others expire in a hundred years, so that the clock can be moved, by up to `maxTokenAge` if
    * that is stated.
    */
@@ -116,8 +116,8 @@ export interface TestIssuer {
    */
   edgeTokens(options?: TableOptions): Promise<readonly EdgeToken[]>
   /**
-   * Changes to a new key; `complete()` of what it resolves to is the second half, if it has two. Verifiers fetch keys
-   * once a second at most: a manual clock has to be moved that far before they see the change.
+   * Changes to a new key. Some rotations have a second half: `complete()` of the result. Verifiers fetch keys once a second
+   * at most, so a manual clock must be moved that far before they see the change.
    */
   rotate(options?: RotateOptions): Promise<Rotation>
   /**
@@ -126,12 +126,12 @@ export interface TestIssuer {
    * @throws TypeError for a kind that does not exist, and for a wrong or misspelt option.
    */
   outage(kind: OutageKind, options?: OutageOptions): Outage
-  /** What its services saw, in the order it came. Nothing is ever dropped. */
+  /** The requests to its services, in their order. All are kept. */
   requests(): readonly SeenRequest[]
 }
 
 /**
- * Creates an issuer with a fresh key, which is what it costs. It signs any claims, sound or not: for tests.
+ * Creates an issuer with a fresh key, which takes most of the time. It signs any claims, sound or not: for tests.
  *
  * @throws TypeError for a wrong or misspelt option.
  */
@@ -151,7 +151,7 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
   const keys = await createKeyRotation(algorithm, options.omitFromKey ?? [])
   const log = createRequestLog(clock)
   let strangersKey: Promise<SigningKey> | undefined
-  // Not before it is needed: a key costs more than everything else here.
+  // Created when it is first needed, since making a key takes longer than everything else here.
   const stranger = async () => await (strangersKey ??= createSigningKey(algorithm))
   const outages = createOutages(clock, keys, async () => (await stranger()).publicJwk)
   const defaults = { clock, keys, issuer, audience, lifetime, type, maxTokenAge }
@@ -194,7 +194,7 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
   return testIssuer
 }
 
-/** Emulates the service, and nothing else. */
+/** Answers for the service, and passes other requests on. */
 function fetchBeside(service: TokenService): TokenService['fetch'] {
   const emulated = new URL(service.authUrl).origin
   return async (input, init) => {

@@ -1,4 +1,4 @@
-/** Says what is wrong with the value of one option, if anything is. */
+/** Returns what is wrong with the value of an option, or `undefined`. */
 export type Check = (value: unknown) => string | undefined
 
 /**

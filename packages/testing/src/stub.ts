@@ -12,7 +12,7 @@ import {
 
 import { checkOptions, isObject } from './options.ts'
 
-// Everything that needs the core. Whatever signs does not: no bug of ours may sign and verify itself.
+// The only file that imports the core. What signs tokens must not use it: a bug in it would sign and verify alike.
 
 export interface StubVerifierOptions<StubClaims> {
   /**
@@ -22,12 +22,12 @@ export interface StubVerifierOptions<StubClaims> {
   claims?: StubClaims | undefined
 }
 
-/** What a verifier refuses a token for. */
+/** Why a verifier refuses a token. */
 export type VerifierReason = AuthErrorReasons['invalid_token' | 'keys_unavailable']
 
 /**
- * A verifier for tests of what comes after the verdict: it takes any text for a token of these claims, without keys. What
- * routes require is checked all the same.
+ * A verifier for tests of what happens after a token is accepted: without keys it accepts any text as a token with these
+ * claims. What routes require is still checked.
  *
  * @throws TypeError for a wrong or misspelt option, and for claims that contain themselves.
  */
@@ -35,7 +35,7 @@ function accepting<StubClaims extends object = Claims>(
   options: StubVerifierOptions<StubClaims> = {},
 ): Verifier<StubClaims> {
   checkOptions('stubVerifier', options, { claims: isObject })
-  // Without an option the type is the default one, of which every member may be missing.
+  // Without the option the type is `Claims`, whose members are all optional.
   const claims = frozen(structuredClone(options.claims ?? ({} as StubClaims)))
   const header = Object.freeze({ alg: 'RS512', typ: 'JWT' })
   return {
@@ -52,9 +52,9 @@ function accepting<StubClaims extends object = Claims>(
  * A verifier that refuses every token, with a genuine `AuthError`.
  *
  * The code follows from the reason: `keys_unavailable` for `unreachable`, `timeout` and `bad_document`, else
- * `invalid_token`, also for `claim`. What a route requires it refuses by itself: give claims that lack it.
+ * `invalid_token`, also for `claim`. To test what a route requires, use a stub with claims that lack it.
  *
- * @throws TypeError for what no verifier refuses a token for.
+ * @throws TypeError for a reason that is not one of a verifier.
  */
 function refusing(reason: VerifierReason): Verifier {
   const refusal = refusalFor(reason)
@@ -80,7 +80,7 @@ function refusalFor(reason: VerifierReason): AuthError {
   }
 }
 
-/** The keys behind a URL, as a verifier follows them. */
+/** A key source of the core for a URL. */
 export function keysBehind(url: string, fetch: Fetch, clock: Clock): RemoteKeys {
   return remoteKeys(url, { fetch, clock })
 }
@@ -96,7 +96,7 @@ export function descriptionOf(code: string, reason: string): string | undefined 
   }
 }
 
-/** @param within What the value is a part of. */
+/** @param within The objects that contain the value. */
 function frozen<Value>(value: Value, within: readonly unknown[] = []): Value {
   if (typeof value === 'object' && value !== null) {
     if (within.includes(value)) {

@@ -235,7 +235,7 @@ describe('timers', () => {
 
 test('moves under fake timers that are installed after it is imported', async () => {
   const { href } = new URL('../src/clock.ts', import.meta.url)
-  // In a process of its own, whose timers are taken away.
+  // In a process of its own, whose timers are replaced.
   const script = `
     const { manualClock } = await import(${JSON.stringify(href)})
     const clock = manualClock()

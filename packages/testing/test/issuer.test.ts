@@ -250,7 +250,7 @@ describe('signed as asked for', () => {
   })
 })
 
-/** An API that says what it was sent. */
+/** An API that answers with what it was sent. */
 async function authorizationOf({ headers }: Request): Promise<Response> {
   return await Promise.resolve(new Response(headers.get('authorization')))
 }

@@ -6,7 +6,7 @@ import { type Check, checkOptions, isText } from '../options.ts'
 import { descriptionOf } from '../stub.ts'
 import { type Challenge, parseChallenges } from './challenge.ts'
 
-/** An answer as `fetch`, supertest, light-my-request or `node:http` has it. */
+/** An answer of `fetch`, supertest, light-my-request or `node:http`. */
 export interface ChallengeResponse {
   readonly status?: number | undefined
   readonly statusCode?: number | undefined
@@ -14,7 +14,7 @@ export interface ChallengeResponse {
   readonly headers: object
 }
 
-/** What to expect. What is left out is not looked at. */
+/** What to expect. A member that is left out is not checked. */
 export interface ExpectedChallenge {
   status?: number | undefined
   /** `null` for none, as when the request had no token (RFC 6750 section 3.1). */
@@ -22,8 +22,8 @@ export interface ExpectedChallenge {
   /** The scopes in any order; `null` for none. */
   scope?: string | null | undefined
   /**
-   * By what the client reads of it. Reasons that it must not tell apart read the same, so that each of them passes for any
-   * other: `onRefusal` knows which it was.
+   * Compared by the description in the challenge. Reasons that a client must not tell apart have the same description, so
+   * each of them passes for the others; `onRefusal` gets the actual one.
    */
   reason?: AuthErrorReason | undefined
 }
@@ -84,7 +84,7 @@ function readChallenges(fields: readonly string[]): readonly Challenge[] {
   }
 }
 
-/** Fails with the header, which says more than any comparison. */
+/** The message has the whole header, which shows what went wrong. */
 function fail(
   fields: readonly string[],
   problem: string,
@@ -101,7 +101,7 @@ function fail(
   })
 }
 
-/** Each line of the field, if the answer keeps them apart. */
+/** The lines of the field, as far as the answer keeps them apart. */
 function fieldsOf(headers: object): readonly string[] {
   const get: unknown = Reflect.get(headers, 'get')
   const lines: readonly unknown[] =

@@ -15,7 +15,7 @@ const END = String.raw`[ \t]*(?=,|$)`
 const GAP = /[ \t]*(?:,[ \t]*)*/y
 const PARAMETER = new RegExp(String.raw`${TOKEN}[ \t]*=[ \t]*(?:${QUOTED}|${TOKEN})${END}`, 'y')
 const TOKEN68 = new RegExp(String.raw`([\w.~+/-]+=*)${END}`, 'y')
-/** Alone, or with spaces and something to come. */
+/** At the end of a challenge, or followed by spaces and more. */
 const SCHEME = new RegExp(String.raw`${TOKEN}(?:${END}|( +))`, 'y')
 
 /**

@@ -6,13 +6,13 @@ import { createSigningKey, type OptionalMember, type SigningKey } from './signin
 
 export interface RotateOptions {
   /**
-   * What the new key is called: its thumbprint, as the old one, or nothing, in the document and in the tokens alike.
+   * The `kid` of the new key, in the document and in the tokens: its thumbprint, the old key's, or none.
    * @default 'new'
    */
   kid?: 'new' | 'same' | 'none' | undefined
   /**
-   * When the document changes: together with the signing (`now`), before it (`first`), after it (`later`), or now, to a set
-   * that has the old key as well (`both`).
+   * When the document changes: together with the key that signs (`now`), before it (`first`), after it (`later`), or now, to
+   * a set that has the old key as well (`both`).
    * @default 'now'
    */
   publish?: 'now' | 'first' | 'later' | 'both' | undefined
@@ -34,22 +34,22 @@ export type KeyDocument = Readonly<JWK> | { readonly keys: readonly Readonly<JWK
 interface KeyState {
   readonly signing: SigningKey
   readonly document: KeyDocument
-  /** The newest key that the document shows. */
+  /** The newest key in the document. */
   readonly published: SigningKey
 }
 
-/** An issuer's key through its rotations. */
+/** An issuer's key, and its rotations. */
 export interface KeyRotation {
   readonly signing: SigningKey
   readonly document: KeyDocument
-  /** The newest key that the document shows, whether it signs already, still, or no more. */
+  /** The newest key in the document, which need not be the one that signs. */
   readonly published: SigningKey
   /** The document before it last changed, if it has. */
   readonly staleDocument: KeyDocument | undefined
   rotate(options?: RotateOptions): Promise<Rotation>
 }
 
-/** @param omit What none of its public keys says. */
+/** @param omit Members that none of its public keys has. */
 export async function createKeyRotation(
   algorithm: Algorithm,
   omit: readonly OptionalMember[],

@@ -10,11 +10,11 @@ import {
   type JWK,
 } from 'jose'
 
-/** What a JWK may say beside its material, and need not (RFC 7517 section 4). */
+/** Members of a JWK that are optional (RFC 7517 section 4). */
 export const OPTIONAL_MEMBERS = ['kid', 'alg', 'use'] as const
 export type OptionalMember = (typeof OPTIONAL_MEMBERS)[number]
 
-/** A key pair that signs whatever it is given. */
+/** A key pair that signs any header and payload. */
 export interface SigningKey {
   readonly algorithm: Algorithm
   /** As a service publishes it. Without a `kid` if the key has none. */
@@ -30,7 +30,7 @@ export interface SigningKey {
 }
 
 /**
- * @param omit What the public key does not say.
+ * @param omit Members that the public key does not have.
  * @param kid By default the key's RFC 7638 thumbprint; `null` for none.
  */
 export async function createSigningKey(
@@ -60,7 +60,7 @@ export async function createSigningKey(
         : await importJWK(await exportJWK(pair.privateKey), alg)
     const extensions = Array.isArray(crit) ? crit.map((each: unknown) => [each, true]) : []
     return await new CompactSign(payload)
-      // jose checks at run time what this type says
+      // jose checks at run time that it has the members of this type.
       .setProtectedHeader(header as unknown as CompactJWSHeaderParameters)
       .sign(key, { crit: Object.fromEntries(extensions) as Record<string, boolean> })
   }

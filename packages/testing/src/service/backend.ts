@@ -19,7 +19,7 @@ export function connectBackend(issuer: object, backend: Backend): void {
   backends.set(issuer, backend)
 }
 
-/** @throws TypeError for what is no test issuer. */
+/** @throws TypeError for anything that `createTestIssuer` did not return. */
 export function backendOf(issuer: object): Backend {
   const backend = backends.get(issuer)
   if (backend === undefined) {

@@ -4,7 +4,7 @@ import { listen, type ListenOptions, type Listener } from './listen.ts'
 
 /** The token service, emulated. */
 export interface TokenService {
-  /** The URL that `fetch` answers under, for what wants to be given one. Nothing listens there. */
+  /** The base of the URLs that `fetch` answers. Nothing listens there. */
   readonly authUrl: string
   readonly keyUrl: string
   /** Answers as the service does, without a network. Fits wherever Portcullis takes a `fetch`. */
@@ -18,13 +18,13 @@ export interface ListeningTokenService extends Listener {
   readonly keyUrl: string
 }
 
-/** The token service of an issuer, over what all its services share. */
+/** A token service with what all services of one issuer share. */
 export function serviceOf(backend: Backend, options: TokenServiceOptions = {}): TokenService {
   const handle = createHandler(backend, options)
   return {
     ...urlsUnder('https://auth.test'),
     async fetch(input, init) {
-      // The caller's own: that of a new `Request` is forgotten when the garbage collector has had the request.
+      // The caller's signal: that of a new `Request` no longer follows it once the `Request` is garbage-collected.
       const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined)
       signal?.throwIfAborted()
       return await handle(new Request(input, init), signal)

@@ -31,7 +31,7 @@ export const PATHS: Readonly<Record<Endpoint, string>> = {
 const ENDPOINTS = ['keys', 'token'] as const
 const MAX_FORM_OCTETS = 64 * 1024
 
-/** Answers requests as the service does. The signal tells of a client that has left. */
+/** Answers requests as the service does. The signal is aborted when the client gives up. */
 export type Handler = (request: Request, signal: AbortSignal | undefined) => Promise<Response>
 
 /** @throws TypeError for a wrong or misspelt option. */
@@ -66,7 +66,7 @@ export function createHandler(backend: Backend, options: TokenServiceOptions): H
     const pass = async (answer: () => Response | Promise<Response>) =>
       await outages.answer(endpoint, { signal, answer })
     if (endpoint === 'keys') return await pass(() => publish(request))
-    // Read in any case: an outage does not keep the service from seeing who comes.
+    // Read before the outage answers, so that the log has the loginId in any case.
     const form = await readForm(request)
     if (form instanceof Response) return await pass(() => form)
     entry.loginId = form.get('loginId') ?? undefined
@@ -77,7 +77,7 @@ export function createHandler(backend: Backend, options: TokenServiceOptions): H
     const { pathname } = new URL(request.url)
     const entry = log.enter(ENDPOINTS.find((endpoint) => PATHS[endpoint] === pathname))
     const response = await respond(request, entry, signal)
-    // By the issuer's clock, which is not the machine's: clients compare it with their own.
+    // By the issuer's clock, not the machine's, because clients compare it with theirs.
     response.headers.set('date', new Date(clock.now() * 1000).toUTCString())
     entry.status = response.status
     return response

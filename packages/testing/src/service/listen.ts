@@ -18,11 +18,11 @@ export interface Listener extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** Of every request, whatever its port: a handler goes by the path. */
+/** The origin of every request that a handler gets: handlers look at the path alone. */
 const ORIGIN = 'http://127.0.0.1'
 const MAX_BODY_OCTETS = 1024 * 1024
 
-/** Answers a request. The signal is aborted when the client has left. */
+/** Answers a request. The signal is aborted when the client closes the connection. */
 export type Handler = (request: Request, signal: AbortSignal) => Promise<Response>
 
 /**
@@ -41,7 +41,7 @@ export async function listen(handle: Handler, options: ListenOptions = {}): Prom
   const server = createServer((request, response) => {
     const { socket } = request
     serve(handle, request, response).catch(() => {
-      // Reset, unless the client would lose what it has been sent.
+      // A reset could discard what was sent but not yet read, so it is only for answers that have not begun.
       if (response.headersSent) response.destroy()
       else socket.resetAndDestroy()
     })
@@ -76,7 +76,7 @@ async function serve(
   const { signal } = controller
   const { status, headers, body } = await handle(await toRequest(request), signal)
   response.writeHead(status, [...headers].flat())
-  // A client that leaves ends the body, which may have no end of its own. One that stays gets all there was when it broke.
+  // If the client leaves, the signal ends the body, which may be endless. If the body fails, all before it has been sent.
   await body?.pipeTo(new WritableStream({ write: sender(response) }), { signal })
   response.end()
 }
@@ -98,10 +98,10 @@ async function toRequest(message: IncomingMessage): Promise<Request> {
     for (const value of values ?? []) headers.append(name, value)
   }
   const { method = 'GET', url: target = '/' } = message
-  // Put together, not resolved: in a reference, what follows `//` is a host.
+  // Joined as text: resolved as a reference, a path that begins with `//` would name a host.
   const url = new URL(target.startsWith('/') ? `${ORIGIN}${target}` : target, ORIGIN)
   if (method === 'TRACE') {
-    // Nobody can make such a request (Fetch Standard, section 2.2.1), but servers are sent them.
+    // `Request` forbids this method (Fetch Standard, section 2.2.1), but servers receive it.
     return Object.defineProperty(new Request(url, { headers }), 'method', { value: method })
   }
   const hasBody = method !== 'GET' && method !== 'HEAD'

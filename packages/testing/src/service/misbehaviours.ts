@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { KeyDocument } from '../keys/key-rotation.ts'
 
-/** One request, and all that a misbehaviour may need to answer it. */
+/** One request, and how it would be answered properly. */
 export interface Exchange {
   readonly signal: AbortSignal | undefined
   /** The proper answer. */
@@ -66,7 +66,7 @@ export const MISBEHAVIOURS: Readonly<Record<MisbehaviourName, Misbehaviour>> = {
   'other-key': async (_, { otherDocument }) => Response.json(await otherDocument()),
 }
 
-/** Waits by the clock. Leaves no timer behind when the request is aborted. */
+/** Waits by the clock. An abort of the request cancels the timer. */
 async function pause(
   clock: Clock,
   seconds: number,
@@ -82,7 +82,7 @@ async function pause(
 }
 
 function whenAborted(signal: AbortSignal | undefined, give: (reason: Error) => void): void {
-  // Nearly always an error; whatever else somebody aborts with is handed on all the same.
+  // Nearly always an error; any other reason is passed on as it is.
   const end = () => {
     give(signal?.reason as Error)
   }
@@ -90,12 +90,12 @@ function whenAborted(signal: AbortSignal | undefined, give: (reason: Error) => v
   else signal?.addEventListener('abort', end, { once: true })
 }
 
-/** The answer, but its body breaks off half way. */
+/** The same answer with a body that fails half way. */
 async function truncated(answer: Response): Promise<Response> {
   const octets = new Uint8Array(await answer.arrayBuffer())
   const parts = [octets.subarray(0, Math.ceil(octets.length / 2))]
   const body = new ReadableStream<Uint8Array>({
-    // On demand: an error would drop what waits to be read.
+    // One part for each call: an error discards parts that are still queued.
     pull(controller) {
       const part = parts.pop()
       if (part === undefined || part.length === 0) controller.error(connectionReset())
@@ -105,7 +105,7 @@ async function truncated(answer: Response): Promise<Response> {
   return new Response(body, answer)
 }
 
-/** As the platform's `fetch` fails. */
+/** The error that the platform's `fetch` fails with. */
 function connectionReset(): TypeError {
   const cause = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
   return new TypeError('fetch failed', { cause })

@@ -8,11 +8,11 @@ import type { Endpoint } from './request-log.ts'
 export type OutageKind = number | MisbehaviourName
 
 export interface OutageOptions {
-  /** How many answers it spoils. By default all. */
+  /** How many answers it affects. By default all. */
   times?: number | undefined
   /** How long it lasts, by the issuer's clock. By default until `restore()`. */
   seconds?: number | undefined
-  /** By default both. What is about keys concerns the key endpoint alone. */
+  /** By default both. The kinds about keys affect the key endpoint alone. */
   endpoint?: Endpoint | undefined
   /**
    * How late a `slow` answer is, in seconds.
@@ -22,14 +22,14 @@ export interface OutageOptions {
 }
 
 export interface Outage {
-  /** Ends it. A request that hangs goes on to. */
+  /** Ends it. Requests that hang already are not released. */
   restore(): void
 }
 
 /** The outages of an issuer. Of several, the one that began last decides. */
 export interface Outages {
   begin(kind: OutageKind, options?: OutageOptions): Outage
-  /** Answers a request as the outage has it, or properly if there is none. */
+  /** Answers a request as the outage demands, or properly if there is none. */
   answer(endpoint: Endpoint, exchange: Exchange): Promise<Response>
 }
 
@@ -42,27 +42,27 @@ export function createOutages(
   keys: KeyRotation,
   otherDocument: () => Promise<KeyDocument>,
 ): Outages {
-  let current: readonly Spell[] = []
+  let current: readonly ActiveOutage[] = []
 
   return {
     begin(kind, options = {}) {
-      const spell = spellOf(kind, options, clock.monotonic())
+      const outage = activate(kind, options, clock.monotonic())
       if (kind === 'stale-key' && keys.staleDocument === undefined) {
         throw new TypeError('outage: no key is stale before the issuer has rotated')
       }
-      current = [...current, spell]
+      current = [...current, outage]
       return {
         restore() {
-          current = current.filter((each) => each !== spell)
+          current = current.filter((each) => each !== outage)
         },
       }
     },
     async answer(endpoint, exchange) {
       current = current.filter(({ until, left }) => clock.monotonic() < until && left > 0)
-      const spell = current.findLast(({ concerns }) => concerns.includes(endpoint))
-      if (spell === undefined) return await exchange.answer()
-      spell.left -= 1
-      const { kind, delay } = spell
+      const outage = current.findLast(({ endpoints }) => endpoints.includes(endpoint))
+      if (outage === undefined) return await exchange.answer()
+      outage.left -= 1
+      const { kind, delay } = outage
       if (typeof kind === 'number') return new Response(null, { status: kind })
       const { document, staleDocument } = keys
       const circumstances = { clock, delay, document, staleDocument, otherDocument }
@@ -71,17 +71,17 @@ export function createOutages(
   }
 }
 
-/** One outage while it lasts. */
-interface Spell {
+/** An outage that has begun. */
+interface ActiveOutage {
   readonly kind: OutageKind
-  readonly concerns: readonly Endpoint[]
+  readonly endpoints: readonly Endpoint[]
   readonly delay: number
   /** On the monotonic clock. */
   readonly until: number
   left: number
 }
 
-function spellOf(kind: OutageKind, options: OutageOptions, now: number): Spell {
+function activate(kind: OutageKind, options: OutageOptions, now: number): ActiveOutage {
   if (!isKind(kind)) {
     const known = Object.keys(MISBEHAVIOURS).join(', ')
     throw new TypeError(`outage: the kind must be a status from 200 to 599, or one of ${known}`)
@@ -94,8 +94,8 @@ function spellOf(kind: OutageKind, options: OutageOptions, now: number): Spell {
     delay: kind === 'slow' ? isDuration : () => 'is for the kind slow',
   })
   const { times = Infinity, seconds = Infinity, endpoint, delay = 3 } = options
-  const concerns = endpoint === undefined ? possible : [endpoint]
-  return { kind, concerns, delay, until: now + seconds, left: times }
+  const endpoints = endpoint === undefined ? possible : [endpoint]
+  return { kind, endpoints, delay, until: now + seconds, left: times }
 }
 
 function isKind(kind: unknown): kind is OutageKind {

@@ -2,11 +2,11 @@ import type { Clock } from '../clock.ts'
 
 export type Endpoint = 'keys' | 'token'
 
-/** What the service saw of one request: never a password. */
+/** One request to the service, without the password. */
 export interface SeenRequest {
   /** `undefined` for a path that the service does not have. */
   readonly endpoint: Endpoint | undefined
-  /** When it came: seconds since 1970-01-01T00:00:00Z, by the issuer's clock. */
+  /** When it arrived: seconds since 1970-01-01T00:00:00Z, by the issuer's clock. */
   readonly time: number
   /** Of the answer; `undefined` as long as there is none. */
   readonly status: number | undefined
@@ -14,12 +14,12 @@ export interface SeenRequest {
   readonly loginId: string | undefined
 }
 
-/** The same, as it is written. */
+/** The same while it can still be written. */
 export type Entry = { -readonly [Name in keyof SeenRequest]: SeenRequest[Name] }
 
-/** The requests in the order they came, without a bound: as many as a test makes. */
+/** The requests in their order. There is no limit, since a test makes few. */
 export interface RequestLog {
-  /** Notes a request at once. What is learnt of it later is written into the entry. */
+  /** Adds a request when it arrives. What is known only later is written into the entry. */
   enter(endpoint: Endpoint | undefined): Entry
   copy(): readonly SeenRequest[]
 }

@@ -2,9 +2,9 @@ import { base64url } from 'jose'
 
 import type { BadTokenParts, BadTokenRow } from './bad-token.ts'
 
-// What the issuer has signed, and must be refused all the same.
+// Tokens that the issuer signed, and that are refused for their payload or type.
 
-/** Beyond every tolerance that a verifier can have. Seconds. */
+/** Longer than any clock tolerance that a verifier can have. Seconds. */
 const LONG = 3600
 
 export async function badPayloads({
@@ -73,7 +73,7 @@ async function badAges({
   ]
 }
 
-/** The type is in the header, but judged only when the signature is proven. */
+/** The type is in the header, but it is checked after the signature. */
 export async function badTypes({
   sign,
   defaults: { type },
@@ -113,7 +113,7 @@ async function badAudiences({
   ]
 }
 
-/** A name that is none of these, whatever they are: it is longer than each. */
+/** A name that differs from all of these, because it is longer. */
 function strangerTo(names: string | readonly string[]): string {
   return `https://stranger.test/${[names].flat().join('/')}`
 }

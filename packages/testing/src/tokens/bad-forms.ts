@@ -2,7 +2,7 @@ import { base64url } from 'jose'
 
 import type { BadTokenParts, BadTokenRow } from './bad-token.ts'
 
-// What is refused for its form, before anybody looks for a key.
+// Tokens that are refused for their form, before a key is looked up.
 
 /** More than the 16 KiB that a verifier reads by default. Characters, before they are encoded. */
 const TOO_LONG = 15_000

@@ -2,7 +2,7 @@ import { base64url, CompactSign } from 'jose'
 
 import type { BadTokenParts, BadTokenRow } from './bad-token.ts'
 
-// What is well-formed, but was not signed by the issuer, or not in its way.
+// Well-formed tokens that the issuer did not sign, or not with its algorithm.
 
 export async function badAlgorithms({
   defaults,
@@ -32,7 +32,7 @@ export async function badAlgorithms({
     [
       'algorithm',
       other,
-      // Signed with the issuer's own key, if that can.
+      // An RSA key can really sign with the other algorithm.
       kty === 'RSA' ? await sign({ header: { alg: other } }) : `${named(other)}.${signature}`,
     ],
   ]
@@ -42,7 +42,7 @@ export async function badSignatures(parts: BadTokenParts): Promise<readonly BadT
   const { defaults, sign, stranger, header, payload, signature } = parts
   const { document, published } = defaults.keys
   const { kid } = published.publicJwk
-  // In the name of the issuer's key, so that this alone is wrong.
+  // With the `kid` of the issuer's key, so that the signature alone is wrong.
   const ours = kid === undefined ? { omit: ['kid'] } : { header: { kid } }
   const forged = async (members: Readonly<Record<string, unknown>> = {}) =>
     await sign({ ...ours, header: { ...ours.header, ...members } }, stranger)

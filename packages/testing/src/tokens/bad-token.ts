@@ -3,17 +3,17 @@ import type { AuthErrorReasons } from '@portcullis/core'
 import type { SigningKey } from '../keys/signing-key.ts'
 import type { TableSigner, TokenDefaults } from './token.ts'
 
-/** A token that must be refused, by the reason it must be refused for. */
+/** A token that must be refused, with the reason. */
 export interface BadToken {
   /** What kind of token it is. */
   readonly name: string
-  /** Of the `AuthError`, as `reason` is. */
+  /** `code` and `reason` of the `AuthError`. */
   readonly code: 'invalid_token'
   readonly reason: AuthErrorReasons['invalid_token']
   readonly token: string
 }
 
-/** The same in short, as the tables have it. */
+/** The same as a row of a table. */
 export type BadTokenRow = readonly [reason: BadToken['reason'], name: string, token: string]
 
 /** What bad tokens are made of. */

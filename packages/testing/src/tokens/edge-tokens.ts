@@ -10,7 +10,7 @@ export interface EdgeToken {
   readonly token: string
 }
 
-/** Characters: encoded they still fit the 16 KiB that a verifier reads by default. */
+/** In characters. When encoded, it still fits the 16 KiB that a verifier reads by default. */
 const VERY_LONG = 10_000
 
 /** @throws TypeError for a wrong or misspelt option. */

@@ -4,17 +4,17 @@ import type { SigningKey } from '../keys/signing-key.ts'
 import { checkOptions, isObject, isSeconds, isTextList } from '../options.ts'
 
 export interface TokenOptions {
-  /** Claims to add, or to put in place of the usual ones. */
+  /** Claims that are added to the usual ones, or replace them. */
   claims?: Readonly<Record<string, unknown>> | undefined
   /** Seconds from now to `exp`; negative for a token that has expired. By default the issuer's lifetime. */
   expiresIn?: number | undefined
   /** Seconds from now to `nbf`. */
   notBefore?: number | undefined
-  /** Header members to add, or to put in place of the usual ones. Another `alg` must fit the key. */
+  /** Header members that are added to the usual ones, or replace them. Another `alg` must fit the key. */
   header?: Readonly<Record<string, unknown>> | undefined
   /** Claims and header members to leave out. */
   omit?: readonly string[] | undefined
-  /** What to sign in place of any claims, for a payload that is not what it should be. */
+  /** Signed instead of claims, for a payload that is malformed. */
   payload?: string | Uint8Array | undefined
 }
 
@@ -67,13 +67,13 @@ export async function signToken(
   return await key.sign(without({ ...usualHeader, ...header }, omit), octets)
 }
 
-/** What every token of a table has as well, so that it lacks nothing that a verifier may require of it. */
+/** Added to every token of a table, for what the verifier under test requires. */
 export type TableOptions = Pick<TokenOptions, 'claims' | 'header'>
 
-/** So that a token serves as long as its table does, however far the clock is moved. Seconds: a hundred years. */
+/** A hundred years, in seconds, so that a test can move its clock without making the tokens expire. */
 export const LONG_LIFE: number = 100 * 31_557_600
 
-/** Signs tokens that live long and have something in common, with a key that is published unless told otherwise. */
+/** Signs the tokens of one table: long-lived, with what the table adds, by default with a published key. */
 export type TableSigner = (options?: TokenOptions, key?: SigningKey) => Promise<string>
 
 /** @throws TypeError for a wrong or misspelt option. */

@@ -13,7 +13,7 @@ async function setUp() {
   const verifier = createVerifier(issuer.verifierOptions)
   const published = async (): Promise<unknown> => await (await service.fetch(service.keyUrl)).json()
   const old = issuer.publicJwk
-  /** Whether a token of now is accepted, once keys may be fetched again. */
+  /** Whether a new token is accepted, after the pause between two fetches of keys. */
   async function isAccepted(token: string): Promise<boolean> {
     await clock.advance(20)
     return await verifier.verify(token).then(

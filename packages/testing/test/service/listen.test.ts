@@ -8,7 +8,7 @@ import { listen } from '../../src/service/listen.ts'
 
 const MIB = 1024 * 1024
 
-/** Says what it was asked, as JSON. */
+/** Answers with the request, as JSON. */
 async function echo(asked: Request): Promise<Response> {
   const { pathname, search } = new URL(asked.url)
   return Response.json({

@@ -36,7 +36,7 @@ function ourVerdicts(issuer: TestIssuer, more: Partial<VerifierOptions> = {}) {
   }
 }
 
-/** As jose judges when it is told the same. */
+/** The verdicts of jose with the same options. */
 async function joseVerdicts(issuer: TestIssuer) {
   const { clock, algorithms, issuer: iss, audience, type } = issuer.verifierOptions
   const key = await importJWK(issuer.publicJwk, algorithms[0])
@@ -110,7 +110,7 @@ test('each can be sent in a header: it is a b64token (RFC 6750 section 2.1)', as
   for (const { token } of rows) expect(token).toMatch(/^[\w.~+/-]+=*$/)
 })
 
-/** By the source of the core: its types are gone when tests run. */
+/** Read from the source of the core, since types do not exist when tests run. */
 function reasonsToRefuseTokens(): readonly string[] {
   const source = new URL('../../../core/src/errors.ts', import.meta.url)
   const [, union = ''] = /^ {2}invalid_token:([\s|'\w]*)$/m.exec(readFileSync(source, 'utf8')) ?? []
@@ -179,7 +179,7 @@ test.each([
   for (const bad of rows) expect(await verdict(bad.token)).toBe(`${bad.code} ${bad.reason}`)
 })
 
-/** What a verifier says of both tables, and what they say it must. */
+/** What a verifier answers to both tables, and what the tables demand. */
 async function verdictsOn(issuer: TestIssuer, { bad, edge }: Tables) {
   const verdict = ourVerdicts(issuer)
   const given: [name: string, verdict: string][] = []
