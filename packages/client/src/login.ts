@@ -68,7 +68,8 @@ async function checkUsable(
   verifier: TokenVerifier | undefined,
 ): Promise<void> {
   if (lifetime !== undefined && lifetime <= 0) {
-    throw new TokenClientError('token_unusable', 'the token service gave a token that has expired')
+    const message = 'the token service gave a token that has expired by our clock (see clockSkew)'
+    throw new TokenClientError('token_unusable', message)
   }
   try {
     await verifier?.verify(token)

@@ -183,7 +183,7 @@ describe('a token that cannot be used', () => {
     service.answer = () => service.token(lifetime)
     expect(await failureOf(run())).toMatchObject({
       code: 'token_unusable',
-      message: 'the token service gave a token that has expired',
+      message: 'the token service gave a token that has expired by our clock (see clockSkew)',
     })
   })
 

@@ -793,6 +793,16 @@ describe('time', () => {
     expect(await failureOf(client.get())).toMatchObject({ code: 'token_unusable' })
   })
 
+  test('our clock 6 minutes ahead: the token looks expired, and the skew says why', async () => {
+    const { client, service, clock } = setUp()
+    service.answer = () => {
+      const now = clock.now() - 360
+      return new Response(jws({ exp: now + 300 }), { headers: { date: httpDate(now) } })
+    }
+    expect(await failureOf(client.get())).toMatchObject({ code: 'token_unusable' })
+    expect(Math.abs((client.describe().clockSkew ?? 0) + 360)).toBeLessThanOrEqual(0.5)
+  })
+
   test('a wall clock that is stepped by an hour and back: one further login at most', async () => {
     const { client, service, clock } = setUp()
     service.answer = dated(service, 0)
