@@ -18,7 +18,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/time': [],
   'core/auth': [],
   'core/algorithms': ['errors', 'options'],
-  'core/bearer': ['errors'],
+  'core/bearer': ['errors', 'options'],
   'core/token': ['lru-cache', 'errors', 'base64url', 'json'],
   'core/verified-tokens': ['lru-cache', 'keys/key-source'],
   'core/signature': ['node:crypto'],

@@ -1,8 +1,9 @@
 import { AuthError } from './errors.ts'
+import { own } from './options.ts'
 
-/** The parts of a request that can carry a token, as `node:http`, `node:http2` and their mocks give them. */
+/** The parts of a request that can carry a token, as `node:http`, `node:http2` and their mocks have them. */
 export interface RequestHeaders {
-  /** Names and values in turn, as received: the only place where a repeated header shows. */
+  /** Names and values as they were received, alternately. Some mocks and serverless adapters leave it empty or out. */
   readonly rawHeaders?: readonly string[] | undefined
   readonly headers: { readonly authorization?: string | readonly string[] | undefined }
 }
@@ -12,17 +13,23 @@ const SCHEME = /^[\w!#$%&'*+.^`|~-]+$/
 /** RFC 6750 section 2.1. */
 const B64TOKEN = /^[\w.~+/-]+=*$/
 const SPACE = 0x20
+const NAME = 'authorization'
 
 /**
- * Finds the token of a request: in its one `Authorization` header, nowhere else.
+ * Finds the token of a request: in the one `Authorization` header, nowhere else.
  *
- * @throws AuthError `missing_token` without a header and for another scheme; `invalid_request` for a second header
+ * The value is the own member `headers.authorization`, so a header that middleware sets or deletes is set or deleted here
+ * as well. `rawHeaders` only tells whether the client sent the header more than once.
+ *
+ * @throws AuthError `missing_token` without a header and for another scheme; `invalid_request` for a repeated header
  *   and for anything but one token after `Bearer`.
  * @see RFC 6750 sections 2.1 and 3.1
  */
 export function parseBearer(request: RequestHeaders): string {
   const value = authorizationOf(request)
   if (value === undefined) throw new AuthError('missing_token', 'missing_header')
+  // Middleware, a mock or a serverless adapter may have put anything there.
+  if (typeof value !== 'string') throw malformed()
   const space = value.indexOf(' ')
   const scheme = space === -1 ? value : value.slice(0, space)
   if (scheme.toLowerCase() === 'bearer') {
@@ -31,32 +38,38 @@ export function parseBearer(request: RequestHeaders): string {
   } else if (SCHEME.test(scheme)) {
     throw new AuthError('missing_token', 'other_scheme')
   }
-  throw new AuthError('invalid_request', 'malformed_header')
+  throw malformed()
 }
 
-function authorizationOf({ rawHeaders, headers }: RequestHeaders): string | undefined {
-  // A mock of a request may have no more than `headers`.
-  if (rawHeaders === undefined) return onlyOne([headers.authorization ?? []].flat())
-  let value: string | undefined
-  // What is behind the end is no name.
-  for (let at = rawHeaders.length; at >= 0; at -= 2) {
-    if (String(rawHeaders[at]).toLowerCase() !== 'authorization') continue
-    if (value !== undefined) throw repeated()
-    value = rawHeaders[at + 1]
+function authorizationOf({ rawHeaders, headers }: RequestHeaders): unknown {
+  if (isRepeated(rawHeaders)) throw repeated()
+  const value: unknown = own(headers, 'authorization')
+  if (!Array.isArray(value)) return value
+  if (value.length > 1) throw repeated()
+  return value.length === 0 ? undefined : value[0]
+}
+
+/** Node shows only the first of several `Authorization` headers in `headers`. */
+function isRepeated(rawHeaders: unknown): boolean {
+  if (!Array.isArray(rawHeaders)) return false
+  let count = 0
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name: unknown = rawHeaders[at]
+    if (typeof name !== 'string' || name.length !== NAME.length) continue
+    if (name.toLowerCase() === NAME) count += 1
   }
-  return value
+  return count > 1
 }
 
-function onlyOne(values: readonly string[]): string | undefined {
-  if (values.length > 1) throw repeated()
-  return values[0]
+function malformed(): AuthError {
+  return new AuthError('invalid_request', 'malformed_header')
 }
 
 function repeated(): AuthError {
   return new AuthError('invalid_request', 'repeated_header')
 }
 
-/** What follows the spaces: the grammar of RFC 6750 knows no other white space here. */
+/** The rest of a value after its spaces. RFC 6750 allows no other white space between the scheme and the token. */
 function withoutSpaces(value: string, start: number): string {
   let at = start
   while (value.charCodeAt(at) === SPACE) at++

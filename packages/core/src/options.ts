@@ -58,6 +58,22 @@ export const isClock: OptionCheck = (value) =>
     ? undefined
     : 'must have the functions now, monotonic and after'
 
+/**
+ * An own member of an object, so that nothing counts that somebody has put on `Object.prototype` (prototype pollution).
+ * Whatever decides about a request is read with this, or from {@link ownMembers}.
+ */
+export function own<Members extends object, Name extends keyof Members>(
+  members: Members,
+  name: Name,
+): Members[Name] | undefined {
+  return Object.hasOwn(members, name) ? members[name] : undefined
+}
+
+/** A copy of the own members that inherits from nothing: each of its members can be read as usual. */
+export function ownMembers<Members extends object>(members: Members): Members {
+  return Object.assign(Object.create(null) as object, members)
+}
+
 export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
   return (
     typeof value === 'object' &&

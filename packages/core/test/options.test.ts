@@ -9,6 +9,8 @@ import {
   isText,
   isTextList,
   oneOf,
+  own,
+  ownMembers,
   type OptionCheck,
   seconds,
 } from '../src/options.ts'
@@ -214,5 +216,21 @@ describe('an object with methods', () => {
   test.each([null, undefined, 'text', 1, true])('is not %s', (value) => {
     expect(hasMethods(value)).toBe(false)
     expect(hasMethods(value, 'toString')).toBe(false)
+  })
+})
+
+describe('own members', () => {
+  const given = Object.assign(Object.create({ inherited: 1 }) as { inherited?: number }, { own: 2 })
+
+  test('are read, inherited ones are not', () => {
+    expect(own(given, 'own')).toBe(2)
+    expect(own(given, 'inherited')).toBeUndefined()
+  })
+
+  test('are copied into an object that inherits nothing', () => {
+    const copy = ownMembers(given)
+    expect(copy.inherited).toBeUndefined()
+    expect(Object.getPrototypeOf(copy)).toBeNull()
+    expect({ ...copy }).toEqual({ own: 2 })
   })
 })

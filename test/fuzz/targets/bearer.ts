@@ -28,9 +28,11 @@ export const bearer: FuzzTarget = {
     const [only] = values
     const expected =
       values.length === 1 ? CREDENTIALS.exec(only ?? '')?.groups?.['token'] : undefined
-    hold(read({ rawHeaders: fields.flat(), headers: {} }) === expected, 'the one token is found')
-    const joined = { headers: { authorization: values } }
-    hold(read(joined) === expected, 'and where a mock has no raw header fields')
+    const received = { rawHeaders: fields.flat(), headers: { authorization: only } }
+    hold(read(received) === expected, 'the one token is found')
+    hold(read({ headers: { authorization: values } }) === expected, 'also in a list of a mock')
+    const shim = { rawHeaders: [], headers: { authorization: values.length > 1 ? values : only } }
+    hold(read(shim) === expected, 'and where raw header fields are empty')
   },
 }
 
