@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
  * and knows their order.
  */
 const EDGES: Readonly<Record<string, readonly string[]>> = {
-  'core/errors': [],
+  'core/errors': ['options'],
   'core/base64url': [],
   'core/json': ['node:buffer'],
   'core/options': [],

@@ -1,3 +1,5 @@
+import { ownMembers } from './options.ts'
+
 /** Every reason to refuse a request, by the code it belongs to. Codes and reasons are API; texts are not. */
 export interface AuthErrorReasons {
   missing_token: 'missing_header' | 'other_scheme'
@@ -32,12 +34,12 @@ interface RefusalRow<Reason extends string> {
   title: string
   /** What the client reads. */
   description: string
-  /** What it reads instead for one reason; `null` where it must not learn which reason it was. */
+  /** What the client reads instead for one reason; `null` where it must not learn the reason. */
   reasons: Record<Reason, string | null>
 }
 
 /**
- * The refusals, all of them. Until a signature is proven, a sender of forged tokens reads the same bytes for every reason.
+ * All refusals. As long as no signature is proven, the client reads the same bytes for every reason.
  * Descriptions keep to the characters of RFC 6750 section 3: printable ASCII without quote and backslash.
  */
 const refusals: { [Code in AuthErrorCode]: RefusalRow<AuthErrorReasons[Code]> } = {
@@ -157,22 +159,22 @@ export class AuthError extends Error {
   readonly statusCode: number
   /** The message may be shown to the client: the convention of `http-errors`, which Koa and Express follow. */
   readonly expose = true
-  readonly #arguments: AuthErrorArguments
+  readonly #arguments: [code: AuthErrorCode, reason: AuthErrorReason, options: AuthErrorOptions]
   #headers: Readonly<Record<string, string>> | undefined
 
   constructor(...args: AuthErrorArguments) {
-    const [code, reason, options = {}] = args
+    const [code, reason, given = {}] = args
     const message = describe(code, reason)
-    // A refusal is an answer, not a fault: a stack would cost more than the signature, Koa would print it and Express show it.
+    // A refusal has no stack: making one costs more than a signature check, Koa would print it, and Express would send it.
     const limit = Error.stackTraceLimit
     Reflect.set(Error, 'stackTraceLimit', 0)
-    super(message, 'cause' in options ? { cause: options.cause } : undefined)
+    super(message, Object.hasOwn(given, 'cause') ? { cause: given.cause } : undefined)
     Reflect.set(Error, 'stackTraceLimit', limit)
     this.code = code
     this.reason = reason
     this.status = refusals[code].status
     this.statusCode = this.status
-    this.#arguments = args
+    this.#arguments = [code, reason, ownMembers(given)]
   }
 
   override get name(): string {
@@ -181,30 +183,30 @@ export class AuthError extends Error {
 
   /**
    * `WWW-Authenticate` (none for 503), `Retry-After` (503 only), `Cache-Control`; `Content-Type` if there is a body.
-   * Written when it is first asked for: what nobody sends must not make a forged token dearer.
+   * They are made when they are first read, so that refusing a forged token costs little where nobody reads them.
    */
   get headers(): Readonly<Record<string, string>> {
-    const [code, reason, options = {}] = this.#arguments
-    this.#headers ??= headersOf(code, reason, options)
+    this.#headers ??= headersOf(...this.#arguments)
     return this.#headers
   }
 
-  /** For middleware that adds its own to those of any error, as CORS middleware does. */
+  /** Some middleware, such as that for CORS, replaces the headers of an error by more of them. */
   set headers(headers: Readonly<Record<string, string>>) {
     this.#headers = headers
   }
 
   /** A problem document, where one is asked for. */
   get body(): string | undefined {
-    const [code, reason, options] = this.#arguments
-    return options?.respond === 'problem' ? problemOf(code, reason) : undefined
+    const [code, reason, { respond }] = this.#arguments
+    return respond === 'problem' ? problemOf(code, reason) : undefined
   }
 
   /** The same refusal, as another API presents it. */
-  presentedBy({ realm, resourceMetadata, respond }: PresentationOptions): AuthError {
-    const [code, reason, options] = this.#arguments
-    const presented = { ...options, realm, resourceMetadata, respond }
-    // The pair came from one argument list, which the spread of its parts cannot show to the compiler.
+  presentedBy(options: PresentationOptions): AuthError {
+    const [code, reason, given] = this.#arguments
+    const { realm, resourceMetadata, respond } = ownMembers(options)
+    const presented = { ...given, realm, resourceMetadata, respond }
+    // They came from one list of arguments, so the reason belongs to the code; the compiler does not know that any more.
     return new AuthError(...([code, reason, presented] as AuthErrorArguments))
   }
 
@@ -221,13 +223,17 @@ export class AuthError extends Error {
 
   static {
     // An inspection leaves out `cause`, which may hold what must not reach a log by accident.
-    Object.defineProperty(this.prototype, Symbol.for('nodejs.util.inspect.custom'), {
-      value(this: AuthError) {
-        const { name, message, code, reason, status } = this
-        return `${name}: ${message} { code: '${code}', reason: '${reason}', status: ${status} }`
-      },
-    })
+    Object.defineProperty(
+      this.prototype,
+      Symbol.for('nodejs.util.inspect.custom'),
+      ownMembers({ value: inspected }),
+    )
   }
+}
+
+function inspected(this: AuthError): string {
+  const { name, message, code, reason, status } = this
+  return `${name}: ${message} { code: '${code}', reason: '${reason}', status: ${status} }`
 }
 
 function describe(code: AuthErrorCode, reason: AuthErrorReason): string {
@@ -253,14 +259,15 @@ function headersOf(
   options: AuthErrorOptions,
 ): Readonly<Record<string, string>> {
   const isOutage = code === 'keys_unavailable'
-  return {
-    // An outage is ours: the client's credentials are not at fault, so it is not asked for others.
+  // Frameworks copy these with `for ... in`, so they inherit nothing.
+  return ownMembers({
+    // In an outage the client's token is not at fault, so the client is not asked for another one.
     ...(isOutage
       ? { 'Retry-After': String(wholeSeconds(options.retryAfter)) }
       : { 'WWW-Authenticate': challengeOf(code, reason, options) }),
     'Cache-Control': 'no-store',
     ...(options.respond === 'problem' ? { 'Content-Type': 'application/problem+json' } : {}),
-  }
+  })
 }
 
 function wholeSeconds(retryAfter = 1): number {
@@ -270,14 +277,16 @@ function wholeSeconds(retryAfter = 1): number {
 /** @see RFC 9457 section 3 */
 function problemOf(code: AuthErrorCode, reason: AuthErrorReason): string {
   const { status, title } = refusals[code]
-  return JSON.stringify({
-    type: 'about:blank',
-    title,
-    status,
-    detail: describe(code, reason),
-    code,
-    ...visible(code, reason),
-  })
+  return JSON.stringify(
+    ownMembers({
+      type: 'about:blank',
+      title,
+      status,
+      detail: describe(code, reason),
+      code,
+      ...visible(code, reason),
+    }),
+  )
 }
 
 /** @see RFC 6750 section 3: no error code when the request carried no token */
@@ -299,6 +308,6 @@ function challengeOf(
 
 /** @see RFC 9110 section 5.6.4 */
 function quoted(text: string): string {
-  // What a header cannot carry would turn the refusal into a fault.
+  // Node throws for a header with other characters, and the answer would be 500.
   return `"${text.replaceAll(/[^ -~]/g, '').replaceAll(/["\\]/g, String.raw`\$&`)}"`
 }

@@ -1,4 +1,4 @@
-import { checkOptions, isText, isTextList, type OptionCheck } from './options.ts'
+import { checkOptions, isText, isTextList, type OptionCheck, ownMembers } from './options.ts'
 
 export interface ProtectedResource {
   /** The resource identifier: the URL of this API, https and without a fragment. */
@@ -39,7 +39,7 @@ export function protectedResourceMetadata(options: ProtectedResource): Protected
     name: isText,
     documentation: isText,
   })
-  const { resource, authorizationServers, scopes, name, documentation } = options
+  const { resource, authorizationServers, scopes, name, documentation } = ownMembers(options)
   if (resource === undefined) {
     throw new TypeError('protectedResourceMetadata: resource must be stated')
   }

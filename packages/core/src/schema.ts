@@ -20,6 +20,7 @@ export type SchemaResult<Output> =
  */
 export async function applySchema<Output>(schema: Schema<Output>, claims: Claims): Promise<Output> {
   const result = await schema['~standard'].validate(claims)
+  // Not only an own member: some validators return an instance of a class. A polluted prototype refuses, which is safe.
   if (result.issues !== undefined) {
     throw new AuthError('invalid_token', 'claim', { cause: result.issues })
   }
