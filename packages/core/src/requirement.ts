@@ -1,23 +1,27 @@
 import type { Auth } from './auth.ts'
 import { AuthError } from './errors.ts'
 import { isJsonObject, member } from './json.ts'
-import { hasMethods } from './options.ts'
+import { hasMethods, own } from './options.ts'
 
-/** What a route wants of a verified token. A value: name it, share it, test it without a server. */
+/** What a route requires of a verified token. A plain value: several routes can share it, and a test needs no server. */
 export interface Requirement {
   /** The reason of the refusal when it is not met. */
   readonly reason: 'scope' | 'claim' | 'check'
-  /** What it asks for, for developers. The client never sees it. */
+  /** What it asks for, in words for developers. The client never sees them. */
   readonly description: string
-  /** What the client is told to ask for: a space-separated list (RFC 6750 section 3). */
+  /** The scopes that the challenge names: a space-separated list (RFC 6750 section 3). Read as an own member. */
   readonly scope?: string | undefined
-  /** Requirements that all have to be met, each of which refuses for itself. */
-  readonly parts?: readonly Requirement[]
+  /** Requirements that all have to be met instead of this one. The refusal is that of the first one that is not. */
+  readonly parts?: readonly Requirement[] | undefined
   isMetBy(auth: Auth): boolean | Promise<boolean>
 }
 
 export type ClaimValue = string | number | boolean
 
+type Expected = ClaimValue | readonly ClaimValue[] | ((value: unknown) => boolean)
+type Decision = (auth: Auth) => boolean | Promise<boolean>
+
+const REASONS = ['scope', 'claim', 'check'] as const
 /** RFC 6749 section 3.3. */
 const SCOPE = /^[\u0021\u0023-\u005B\u005D-\u007E]+(?: [\u0021\u0023-\u005B\u005D-\u007E]+)*$/
 
@@ -27,7 +31,10 @@ const SCOPE = /^[\u0021\u0023-\u005B\u005D-\u007E]+(?: [\u0021\u0023-\u005B\u005
  * @throws TypeError if the list is not one of scope tokens with single spaces between them.
  * @see RFC 6749 section 3.3; RFC 8693 section 4.2
  */
-export function scope(scopes: string): Requirement {
+export function scope(scopes: string): Requirement
+export function scope(...given: [scopes: string]): Requirement {
+  checkCount('scope', given, 1)
+  const [scopes] = given
   const wanted = checkScopes('scope', scopes)
   return {
     reason: 'scope',
@@ -42,7 +49,10 @@ export function scope(scopes: string): Requirement {
  *
  * @throws TypeError if the list is not one of scope tokens with single spaces between them.
  */
-export function anyScope(scopes: string): Requirement {
+export function anyScope(scopes: string): Requirement
+export function anyScope(...given: [scopes: string]): Requirement {
+  checkCount('anyScope', given, 1)
+  const [scopes] = given
   const wanted = checkScopes('anyScope', scopes)
   return {
     reason: 'scope',
@@ -53,16 +63,18 @@ export function anyScope(scopes: string): Requirement {
 }
 
 /**
- * Requires a value of a claim: one of those given, as which a list that contains it counts as well, or what a function,
- * given the whole value, answers `true` for.
+ * Requires a value of a claim: one of those that are given, or one for which a function answers `true`. A claim that is a
+ * list meets it if one of its members is such a value; the function gets the whole list.
  *
  * @param name A claim's name, or the path of names to a nested one.
  * @throws TypeError if the name or the values are not of these forms.
  */
+export function claim(name: string | readonly string[], expected: Expected): Requirement
 export function claim(
-  name: string | readonly string[],
-  expected: ClaimValue | readonly ClaimValue[] | ((value: unknown) => boolean),
+  ...given: [name: string | readonly string[], expected: Expected]
 ): Requirement {
+  checkCount('claim', given, 2)
+  const [name, expected] = given
   const path: readonly string[] = [name].flat()
   if (!isListOf(path, (part) => typeof part === 'string')) {
     throw new TypeError('claim: the name must be a string or a list of strings')
@@ -82,10 +94,13 @@ export function claim(
 }
 
 /**
- * Requires what a function decides. Anything but `true` refuses; what the function throws is a fault of the
- * application, not a refusal.
+ * Requires that a function answers `true`. For any other answer the request is refused. What the function throws goes to
+ * the framework as it is.
  */
-export function check(decide: (auth: Auth) => boolean | Promise<boolean>): Requirement {
+export function check(decide: Decision): Requirement
+export function check(...given: [decide: Decision]): Requirement {
+  checkCount('check', given, 1)
+  const [decide] = given
   if (typeof decide !== 'function') throw new TypeError('check: the decision must be a function')
   return {
     reason: 'check',
@@ -95,7 +110,7 @@ export function check(decide: (auth: Auth) => boolean | Promise<boolean>): Requi
 }
 
 /**
- * Requires all of some requirements, as one value. The first that is not met refuses for itself.
+ * Requires all of some requirements, as one value. The refusal is that of the first one that is not met.
  *
  * @throws TypeError without any.
  */
@@ -129,7 +144,8 @@ export function any(...requirements: readonly Requirement[]): Requirement {
 /**
  * Checks what a route requires, at start-up.
  *
- * @throws TypeError without any requirement, which would let everybody with a token in, and for what is none.
+ * @throws TypeError without any requirement, which would let everybody with a token in, and for anything else than
+ *   requirements.
  */
 export function checkRequirementList(factory: string, requirements: readonly Requirement[]): void {
   if (requirements.length === 0) {
@@ -138,8 +154,16 @@ export function checkRequirementList(factory: string, requirements: readonly Req
   if (!requirements.every((each) => hasMethods(each, 'isMetBy'))) {
     throw new TypeError(`${factory}: each argument must be a requirement, such as scope('read')`)
   }
-  if (!requirements.every(({ scope: wanted }) => wanted === undefined || isScope(wanted))) {
-    throw new TypeError(`${factory}: the scope of a requirement must be a list of scopes`)
+  for (const each of requirements) {
+    if (!REASONS.includes(each.reason)) {
+      throw new TypeError(`${factory}: the reason of a requirement must be ${REASONS.join(' or ')}`)
+    }
+    const wanted = own(each, 'scope')
+    if (wanted !== undefined && !isScope(wanted)) {
+      throw new TypeError(`${factory}: the scope of a requirement must be a list of scopes`)
+    }
+    const parts = own(each, 'parts')
+    if (parts !== undefined) checkRequirementList(`${factory}, parts`, parts)
   }
 }
 
@@ -153,8 +177,8 @@ export async function checkRequirements(
 ): Promise<void> {
   const unmet = await findUnmet(auth, requirements)
   if (unmet === undefined) return
-  const { reason, scope: wanted } = unmet
-  throw new AuthError('insufficient_scope', reason, { scope: wanted, cause: unmet })
+  const wanted = own(unmet, 'scope')
+  throw new AuthError('insufficient_scope', unmet.reason, { scope: wanted, cause: unmet })
 }
 
 async function findUnmet(
@@ -163,17 +187,17 @@ async function findUnmet(
 ): Promise<Requirement | undefined> {
   for (const requirement of requirements.flatMap(flatten)) {
     const answer: unknown = await requirement.isMetBy(auth)
-    // Exactly `true`: a function that forgets to answer must not let anybody in.
+    // Only `true` counts: a function that forgets to return something must not let anybody in.
     if (answer !== true) return requirement
   }
   return undefined
 }
 
 function flatten(requirement: Requirement): readonly Requirement[] {
-  return requirement.parts?.flatMap(flatten) ?? [requirement]
+  return own(requirement, 'parts')?.flatMap(flatten) ?? [requirement]
 }
 
-/** What a combination shows of itself: the reason that its parts share, and every scope among them. */
+/** The reason that all parts have, or else `check`; the scopes of all parts. */
 function combined(
   word: string,
   requirements: readonly Requirement[],
@@ -181,12 +205,20 @@ function combined(
   checkRequirementList(word, requirements)
   const reasons = new Set(requirements.map(({ reason }) => reason))
   const [reason = 'check'] = reasons
-  const scopes = requirements.map((each) => each.scope).filter((each) => each !== undefined)
+  const scopes = requirements.map((each) => own(each, 'scope')).filter((each) => each !== undefined)
   return {
     reason: reasons.size === 1 ? reason : 'check',
     description: `${word} of (${requirements.map(({ description }) => description).join(', ')})`,
     scope: scopes.length === 0 ? undefined : scopes.join(' '),
   }
+}
+
+/** Without types it is easy to write `scope('a', 'b')`; to ignore `'b'` would let more people in than was meant. */
+function checkCount(factory: string, given: readonly unknown[], count: number): void {
+  if (given.length <= count) return
+  throw new TypeError(
+    `${factory}: takes ${count === 1 ? 'one argument' : `${count} arguments`}; combine requirements with all() or any()`,
+  )
 }
 
 function checkScopes(factory: string, scopes: string): readonly string[] {
@@ -208,9 +240,7 @@ function scopeList(claimed: unknown): readonly unknown[] {
   return Array.isArray(claimed) ? claimed : []
 }
 
-function matcher(
-  expected: ClaimValue | readonly ClaimValue[] | ((value: unknown) => boolean),
-): (value: unknown) => boolean {
+function matcher(expected: Expected): (value: unknown) => boolean {
   if (typeof expected === 'function') return expected
   const accepted: readonly unknown[] = [expected].flat()
   if (!isListOf(accepted, (each) => ['string', 'number', 'boolean'].includes(typeof each))) {

@@ -369,7 +369,7 @@ describe('several requirements', () => {
   test('a scope that is lacking is named in the challenge', async () => {
     const error = await refusalOf({ scope: 'read' }, scope('read locations:write'))
     expect(error).toMatchObject({ code: 'insufficient_scope', reason: 'scope', status: 403 })
-    expect(error.headers).toStrictEqual({
+    expect(error.headers).toEqual({
       'WWW-Authenticate':
         'Bearer realm="api", error="insufficient_scope", ' +
         'error_description="The access token lacks a required scope", ' +
@@ -381,7 +381,7 @@ describe('several requirements', () => {
   test('a claim that is lacking is not named, nor its value', async () => {
     const error = await refusalOf({ role: 'user' }, claim('role', 'CANARY'))
     expect(error).toMatchObject({ code: 'insufficient_scope', reason: 'claim', status: 403 })
-    expect(error.headers).toStrictEqual({
+    expect(error.headers).toEqual({
       'WWW-Authenticate':
         'Bearer realm="api", error="insufficient_scope", ' +
         'error_description="The access token lacks a required claim value"',
@@ -538,3 +538,65 @@ test.each(['', ' ', 'a\r\nSet-Cookie: b', 'a"b', 'é', ['read'] as unknown as st
     }).toThrow('authorize: the scope of a requirement must be a list of scopes')
   },
 )
+
+describe('a requirement that is made or written wrongly', () => {
+  test.each<{ name: string; make: () => void }>([
+    { name: "scope('a', 'b')", make: () => void Reflect.apply(scope, undefined, ['a', 'b']) },
+    { name: "anyScope('a', 'b')", make: () => void Reflect.apply(anyScope, undefined, ['a', 'b']) },
+    {
+      name: "claim('role', 'a', 'b')",
+      make: () => void Reflect.apply(claim, undefined, ['role', 'a', 'b']),
+    },
+    { name: 'check(f, g)', make: () => void Reflect.apply(check, undefined, [isAda, isAda]) },
+    { name: "['a', 'b'].map(scope)", make: () => void ['a', 'b'].map(scope) },
+  ])('$name is a TypeError: no argument is ignored', ({ make }) => {
+    expect(make).toThrow(TypeError)
+    expect(make).toThrow(/^(scope|anyScope|claim|check): takes (one argument|2 arguments); combine/)
+  })
+
+  const own = { reason: 'check', description: 'own', isMetBy: () => true }
+
+  test.each([
+    { name: 'a list', given: [scope('a')] },
+    { name: 'a factory', given: scope },
+    { name: 'a text', given: 'a' },
+    { name: 'no reason', given: { ...own, reason: undefined } },
+    { name: 'another reason', given: { ...own, reason: 'expired' } },
+    { name: 'parts that are none', given: { ...own, parts: ['a'] } },
+    { name: 'parts that are no list', given: { ...own, parts: { length: 1 } } },
+    { name: 'no parts', given: { ...own, parts: [] } },
+    { name: 'parts with a wrong scope', given: { ...own, parts: [{ ...own, scope: 'a  b' }] } },
+  ])('$name in the place of one is a TypeError', ({ given }) => {
+    for (const make of [all, any]) {
+      expect(() => make(given as unknown as Requirement)).toThrow(TypeError)
+    }
+  })
+
+  test('one of the own making is as good, with parts or as an instance of a class', async () => {
+    class Named implements Requirement {
+      readonly reason = 'check'
+      readonly description = 'named'
+      isMetBy(auth: Auth): boolean {
+        return isAda(auth)
+      }
+    }
+    const grouped: Requirement = { ...own, reason: 'check', parts: [new Named(), scope('read')] }
+    const requirement = all(grouped)
+    await expect(
+      checkRequirements(authWith({ sub: 'ada', scope: 'read' }), [requirement]),
+    ).resolves.toBeUndefined()
+    await expect(refusalOf({ sub: 'ada' }, requirement)).resolves.toMatchObject({ reason: 'scope' })
+    await expect(refusalOf({ scope: 'read' }, requirement)).resolves.toMatchObject({
+      reason: 'check',
+    })
+  })
+})
+
+test('inherited members of a requirement replace nothing: neither its parts nor its scope', async () => {
+  const refuses = { reason: 'check', description: 'refuses', isMetBy: () => false }
+  const polluted = { parts: [], scope: 'polluted' }
+  const requirement = Object.assign(Object.create(polluted) as object, refuses) as Requirement
+  const error = await refusalOf({}, requirement)
+  expect(error).toMatchObject({ reason: 'check', status: 403 })
+  expect(error.headers['WWW-Authenticate']).not.toContain('polluted')
+})
