@@ -8,11 +8,13 @@ import {
   isFunction,
   type OptionCheck,
   oneOf,
+  own,
+  ownMembers,
 } from './options.ts'
 import { checkRequirements, type Requirement } from './requirement.ts'
 import type { Verifier } from './verifier.ts'
 
-// All that an adapter needs. What it adds is how its framework attaches an `Auth` and sends a refusal, nothing else.
+// Everything that the adapters share. An adapter adds how its framework shows an `Auth` and how it sends a refusal.
 
 /** How a guard treats requests. */
 export interface GuardOptions<Subject = object> extends PresentationOptions {
@@ -26,31 +28,37 @@ export interface GuardOptions<Subject = object> extends PresentationOptions {
    * @default 'auth'
    */
   property?: string | undefined
-  /** Is told of each refusal once, for logs. What it throws becomes a warning of the process and changes nothing. */
+  /** Called once for each refusal, for logs. If it throws, the process emits a warning, and the answer is the same. */
   onRefusal?: ((error: AuthError, subject: Subject) => unknown) | undefined
 }
 
+/** A guard that has let a request through. */
 interface Guard {
   readonly verifier: Verifier<unknown>
   readonly auth: Auth<unknown> | undefined
-  /** How it presents its refusals, and to whom it reports them. */
   readonly options: GuardOptions<never>
-  /** The guard that the request passed before this one. */
-  readonly outer: Guard | undefined
+  /** The guard that let the same request through before. */
+  readonly previous: Guard | undefined
 }
 
 /**
- * The guard that a request has passed. Nothing in it may lead back to the request: a minor garbage collection takes that
- * for a use, and every request would live until the next major one, which halves what a server can do.
+ * The last guard of each request, by the framework's own request or context, where nobody else can write.
+ *
+ * Nothing in an entry may refer to the request. A minor garbage collection treats such a reference as a use of the
+ * request, so that every request would stay in memory until the next major collection. That halved the throughput.
  */
 const guards = new WeakMap<object, Guard>()
 
 /**
- * Checks what a guard is made of, at start-up.
+ * Checks the arguments of a guard, at start-up.
  *
+ * @returns A copy of the options with nothing but their own members. It also stands for this guard in {@link hasPassed}.
  * @throws TypeError
  */
-export function checkGuardOptions(verifier: unknown, options: object): void {
+export function checkGuardOptions<Options extends object>(
+  verifier: unknown,
+  options: Options,
+): Options {
   if (!hasMethods(verifier, 'verify')) {
     throw new TypeError('authenticate: the first argument must be a verifier')
   }
@@ -66,14 +74,17 @@ export function checkGuardOptions(verifier: unknown, options: object): void {
         ? undefined
         : 'must be the name of a property',
   })
+  return ownMembers(options)
 }
 
 /**
- * Verifies the token of a request, and remembers the outcome for {@link authorizeRequest} and {@link getAuth}.
+ * Verifies the token of a request, and remembers the result for {@link authorizeRequest} and {@link getAuth}.
  *
- * Every request needs a token: a CORS preflight is one like any other.
+ * Every request needs a token, a CORS preflight as well.
  *
- * @param subject What `onRefusal` is told was refused: the framework's own request or context.
+ * @param request Where the headers are.
+ * @param options From {@link checkGuardOptions}.
+ * @param subject The framework's own request or context. `onRefusal` gets it, and the other functions find the result by it.
  * @returns What the token proves, or `undefined` for an anonymous request where `optional` allows one.
  * @throws AuthError with the challenge of this guard.
  */
@@ -86,48 +97,55 @@ export async function authenticateRequest<Subject extends object>(
   try {
     const token = findToken(request, options)
     const auth = token === undefined ? undefined : await verifier.verify(token)
-    guards.set(request, { verifier, auth, options, outer: guards.get(request) })
+    guards.set(subject, { verifier, auth, options, previous: guards.get(subject) })
     return auth
   } catch (error) {
     throw refused(error, subject, options)
   }
 }
 
+/** Whether the guard with these options, from {@link checkGuardOptions}, has let the request through. */
+export function hasPassed(subject: object, options: object): boolean {
+  let guard = guards.get(subject)
+  while (guard !== undefined && guard.options !== options) guard = guard.previous
+  return guard !== undefined
+}
+
 /**
  * Checks what a route requires of a request that {@link authenticateRequest} has let through.
  *
- * @param subject As it was given there.
+ * @param subject The framework's own request or context, as it was given there.
  * @throws AuthError `insufficient_scope`, or `missing_token` for an anonymous request.
- * @throws TypeError if no guard has seen the request.
+ * @throws TypeError if no guard has let the request through.
  */
 export async function authorizeRequest(
-  request: object,
-  requirements: readonly Requirement[],
   subject: object,
+  requirements: readonly Requirement[],
 ): Promise<void> {
-  const { auth, options } = guardOf(request)
+  const { auth, options } = guardOf(subject)
   try {
     if (auth === undefined) throw new AuthError('missing_token', 'missing_header')
-    // A schema may have made something else of the claims: requirements look at own members, whatever their types.
+    // With a schema the claims may be of any type. Requirements read own members only, so any type is safe.
     await checkRequirements(auth as Auth, requirements)
   } catch (error) {
-    throw refused(error, subject as never /* the one that these options came with */, options)
+    throw refused(error, subject as never /* these options came with this subject */, options)
   }
 }
 
 /**
  * What the token of a guarded request proves.
  *
+ * @param subject What the framework hands to handlers: the request of Express and Fastify, the context of Koa.
  * @param verifier If given, the one that must have proven it.
- * @throws TypeError if no such guard has seen the request, or if it was let through as anonymous.
+ * @throws TypeError if no such guard has let the request through, or if the request is anonymous.
  */
-export function getAuth(request: object): Auth
+export function getAuth(subject: object): Auth
 export function getAuth<ClaimsType>(
-  request: object,
+  subject: object,
   verifier: Verifier<ClaimsType> | undefined,
 ): Auth<ClaimsType>
-export function getAuth(request: object, verifier?: Verifier<unknown>): Auth<unknown> {
-  const auth = findAuth(request, verifier)
+export function getAuth(subject: object, verifier?: Verifier<unknown>): Auth<unknown> {
+  const auth = findAuth(subject, verifier)
   if (auth === undefined) {
     throw new TypeError('getAuth: the request is anonymous; use findAuth on an optional route')
   }
@@ -137,22 +155,24 @@ export function getAuth(request: object, verifier?: Verifier<unknown>): Auth<unk
 /**
  * What the token of a guarded request proves, or `undefined` for an anonymous one.
  *
- * @throws TypeError if no such guard has seen the request.
+ * @param subject What the framework hands to handlers: the request of Express and Fastify, the context of Koa.
+ * @param verifier If given, the one that must have proven it.
+ * @throws TypeError if no such guard has let the request through.
  */
-export function findAuth(request: object): Auth | undefined
+export function findAuth(subject: object): Auth | undefined
 export function findAuth<ClaimsType>(
-  request: object,
+  subject: object,
   verifier: Verifier<ClaimsType> | undefined,
 ): Auth<ClaimsType> | undefined
-export function findAuth(request: object, verifier?: Verifier<unknown>): Auth<unknown> | undefined {
-  const guard = withVerifier(guardOf(request), verifier)
+export function findAuth(subject: object, verifier?: Verifier<unknown>): Auth<unknown> | undefined {
+  const guard = withVerifier(guardOf(subject), verifier)
   if (guard === undefined) {
     throw new TypeError('no guard with this verifier has seen the request')
   }
   return guard.auth
 }
 
-/** The refusal that an error is, which is the HTTP answer as well; `undefined` if it is something else. */
+/** The error, if it is a refusal; its `status`, `headers` and `body` are the HTTP answer. Otherwise `undefined`. */
 export function refusal(error: unknown): AuthError | undefined {
   return error instanceof AuthError ? error : undefined
 }
@@ -162,13 +182,13 @@ function findToken(request: RequestHeaders, options: GuardOptions<never>): strin
     return parseBearer(request)
   } catch (error) {
     const isAnonymous = error instanceof AuthError && error.code === 'missing_token'
-    if (isAnonymous && options.optional === true) return undefined
+    if (isAnonymous && own(options, 'optional') === true) return undefined
     throw error
   }
 }
 
-function guardOf(request: object): Guard {
-  const guard = guards.get(request)
+function guardOf(subject: object): Guard {
+  const guard = guards.get(subject)
   if (guard === undefined) {
     throw new TypeError('no guard has seen the request: authenticate(verifier) must come before')
   }
@@ -180,10 +200,10 @@ function withVerifier(
   verifier: Verifier<unknown> | undefined,
 ): Guard | undefined {
   const isIt = guard === undefined || verifier === undefined || guard.verifier === verifier
-  return isIt ? guard : withVerifier(guard.outer, verifier)
+  return isIt ? guard : withVerifier(guard.previous, verifier)
 }
 
-/** The error as this guard presents it, reported; anything else as it is. */
+/** Reports an AuthError, and returns it as this guard presents it. Any other error is returned as it is. */
 function refused<Subject>(
   error: unknown,
   subject: Subject,
@@ -191,7 +211,8 @@ function refused<Subject>(
 ): unknown {
   if (!(error instanceof AuthError)) return error
   const presented = error.presentedBy(options)
-  // Written here: what cannot be, such as a scope that is no text, is then a fault of this request and of no callback.
+  // Make the headers here. If that throws, for a scope that is no string, the promise of this request rejects; in an
+  // adapter's callback it would be an uncaught exception.
   void presented.headers
   void report(presented, subject, options)
   return presented
@@ -200,10 +221,10 @@ function refused<Subject>(
 async function report<Subject>(
   error: AuthError,
   subject: Subject,
-  { onRefusal }: GuardOptions<Subject>,
+  options: GuardOptions<Subject>,
 ): Promise<void> {
   try {
-    await onRefusal?.(error, subject)
+    await own(options, 'onRefusal')?.(error, subject)
   } catch (fault) {
     process.emitWarning(fault instanceof Error ? fault : 'onRefusal failed')
   }

@@ -16,6 +16,7 @@ export {
   checkGuardOptions,
   findAuth,
   getAuth,
+  hasPassed,
   refusal,
 } from './http.ts'
 export type { GuardOptions } from './http.ts'

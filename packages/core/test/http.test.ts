@@ -12,6 +12,7 @@ import {
   findAuth,
   getAuth,
   type GuardOptions,
+  hasPassed,
   refusal,
 } from '../src/http.ts'
 import { check, claim, type Requirement, scope } from '../src/requirement.ts'
@@ -73,7 +74,7 @@ async function authorize(
   seen: RequestHeaders,
   requirements: readonly Requirement[],
 ): Promise<void> {
-  await authorizeRequest(seen, requirements, seen)
+  await authorizeRequest(seen, requirements)
 }
 
 async function guarded(options: GuardOptions = {}): Promise<RequestHeaders> {
@@ -130,6 +131,23 @@ describe('authenticateRequest', () => {
     expect(await authenticate(verifier, request(...values), options)).toBeUndefined()
     expect(verifier.asked).toEqual([])
     expect(told).toEqual([])
+  })
+
+  test('inherited options count for nothing', async () => {
+    const { told, onRefusal } = reports()
+    const inherited = { optional: true, realm: 'polluted', respond: 'problem', onRefusal } as const
+    const options = Object.create(inherited) as typeof inherited
+    const error = await refusedBy(authenticate(verifierOf(), request(), options))
+    expect(error).toMatchObject({ code: 'missing_token', body: undefined })
+    expect(error.headers['WWW-Authenticate']).toBe('Bearer realm="api"')
+    expect(told).toEqual([])
+  })
+
+  test('the result belongs to the subject, not to where the headers are', async () => {
+    const [headers, subject] = [bearer(), {}]
+    await authenticateRequest(verifierOf(), headers, {}, subject)
+    expect(getAuth(subject)).toBe(auth)
+    expect(() => getAuth(headers)).toThrow(TypeError)
   })
 
   test('a CORS preflight is a request like any other', async () => {
@@ -633,6 +651,27 @@ describe('getAuth and findAuth', () => {
   })
 })
 
+describe('hasPassed', () => {
+  test('is true of each guard that has let the request through, and of no other', async () => {
+    const seen = bearer()
+    const [first, second, third] = [{}, {}, { optional: true }].map((options) =>
+      checkGuardOptions(verifierOf(), options),
+    )
+    for (const options of [first, second]) await authenticate(verifierOf(), seen, options)
+    const guards = [first, second, third].filter((each) => each !== undefined)
+    expect(guards.map((options) => hasPassed(seen, options))).toEqual([true, true, false])
+    expect(guards.map((options) => hasPassed(bearer(), options))).toEqual([false, false, false])
+  })
+
+  test('is false of a guard that has refused, and true of one that let in an anonymous request', async () => {
+    const [strict, lenient] = [checkGuardOptions(verifierOf(), {}), { optional: true }]
+    const seen = request()
+    await refusedBy(authenticate(verifierOf(), seen, strict))
+    await authenticate(verifierOf(), seen, lenient)
+    expect([hasPassed(seen, strict), hasPassed(seen, lenient)]).toEqual([false, true])
+  })
+})
+
 describe('refusal', () => {
   test('of an AuthError: its status, headers and body', () => {
     const answer = refusal(new AuthError('missing_token', 'missing_header'))
@@ -675,7 +714,15 @@ describe('checkGuardOptions', () => {
     { name: 'those left undefined', options: { optional: undefined, realm: undefined } },
     { name: 'respond forward', options: { respond: 'forward' } },
   ])('options that are right: $name', ({ options }) => {
-    expect(() => checkGuardOptions(verifier, options)).not.toThrow()
+    expect(checkGuardOptions(verifier, options)).toEqual(options)
+  })
+
+  test('what it returns is a copy for each guard, without inherited members', () => {
+    const options = Object.assign(Object.create({ optional: true }) as object, { realm: 'r' })
+    const [first, second] = [options, options].map((each) => checkGuardOptions(verifier, each))
+    expect(first).not.toBe(second)
+    expect(first).toEqual({ realm: 'r' })
+    expect(first).not.toHaveProperty('optional')
   })
 
   test.each<{ name: string; options: object; message: string }>([

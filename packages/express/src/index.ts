@@ -32,13 +32,13 @@ export function authenticate(
   verifier: Verifier<unknown>,
   options: GuardOptions<IncomingMessage> = {},
 ): Middleware {
-  const { property = 'auth' } = options
-  checkGuardOptions(verifier, options)
+  const guard = checkGuardOptions(verifier, options)
+  const { property = 'auth' } = guard
   return (request, response, next) => {
-    authenticateRequest(verifier, request, options, request).then(
+    authenticateRequest(verifier, request, guard, request).then(
       (auth) => {
-        Reflect.set(request, property, auth)
-        next()
+        const isShown = Reflect.defineProperty(request, property, ownProperty(auth))
+        next(isShown ? undefined : new TypeError(`authenticate: cannot set request.${property}`))
       },
       (error: unknown) => {
         refuse(error, response, next)
@@ -51,7 +51,7 @@ export function authenticate(
 export function authorize(...requirements: readonly Requirement[]): Middleware {
   checkRequirementList('authorize', requirements)
   return (request, response, next) => {
-    authorizeRequest(request, requirements, request).then(
+    authorizeRequest(request, requirements).then(
       () => {
         next()
       },
@@ -75,7 +75,16 @@ export function serveMetadata({ path, body }: ProtectedResourceMetadata): Middle
   }
 }
 
-/** The challenge goes on the response and on the error: a user's error handler tends to drop the one, Express the other. */
+/** A property of the request itself: one that is assigned could end in a setter, or be hidden by a prototype. */
+function ownProperty(value: unknown): PropertyDescriptor {
+  const descriptor = { value, writable: true, enumerable: true, configurable: true }
+  return Object.assign(Object.create(null) as object, descriptor)
+}
+
+/**
+ * The challenge is set on the response as well as on the error. Many error handlers ignore the headers of an error, and
+ * Express itself removes those of the response before it sends an error.
+ */
 function refuse(error: unknown, response: ServerResponse, next: (error: unknown) => void): void {
   const answer = refusal(error)
   if (answer === undefined || response.headersSent) {

@@ -4,8 +4,7 @@ import {
   authorizeRequest,
   checkGuardOptions,
   checkRequirementList,
-  findAuth as findAuthOf,
-  getAuth as getAuthOf,
+  getAuth,
   type GuardOptions,
   type ProtectedResourceMetadata,
   refusal,
@@ -14,6 +13,8 @@ import {
   type Verifier,
 } from '@portcullis/core'
 import fastifyPlugin from 'fastify-plugin'
+
+export { findAuth, getAuth } from '@portcullis/core'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -68,15 +69,15 @@ export function authenticate(
   verifier: Verifier<unknown>,
   options: GuardOptions<Request> = {},
 ): Plugin {
-  const { property = 'auth' } = options
-  checkGuardOptions(verifier, options)
+  const guard = checkGuardOptions(verifier, options)
+  const { property = 'auth' } = guard
   return fastifyPlugin(
     async (scope: Scope) => {
       decorateOnce(scope, property)
       scope.addHook('onRequest', async (request, reply) => {
         if (isOpen(request)) return undefined
         try {
-          await authenticateRequest(verifier, request.raw, options, request)
+          await authenticateRequest(verifier, request.raw, guard, request)
           return undefined
         } catch (error) {
           return refuse(error, request, reply)
@@ -96,7 +97,7 @@ export function authorize(...requirements: readonly Requirement[]): Hook {
   return async (request, reply) => {
     if (isOpen(request)) return undefined
     try {
-      await authorizeRequest(request.raw, requirements, request)
+      await authorizeRequest(request, requirements)
       return undefined
     } catch (error) {
       return refuse(error, request, reply)
@@ -116,41 +117,6 @@ export function serveMetadata({ path, body }: ProtectedResourceMetadata): Plugin
     },
     { name: '@portcullis/fastify/metadata', fastify: '4.x || 5.x' },
   )
-}
-
-/**
- * What the token of a guarded request proves.
- *
- * @param verifier If given, the one that must have proven it.
- * @throws TypeError if no such guard has seen the request, or if it was let through as anonymous.
- */
-export function getAuth(request: Pick<Request, 'raw'>): Auth
-export function getAuth<ClaimsType>(
-  request: Pick<Request, 'raw'>,
-  verifier: Verifier<ClaimsType> | undefined,
-): Auth<ClaimsType>
-export function getAuth(
-  request: Pick<Request, 'raw'>,
-  verifier?: Verifier<unknown>,
-): Auth<unknown> {
-  return getAuthOf(request.raw, verifier)
-}
-
-/**
- * What the token of a guarded request proves, or `undefined` for an anonymous one.
- *
- * @throws TypeError if no such guard has seen the request.
- */
-export function findAuth(request: Pick<Request, 'raw'>): Auth | undefined
-export function findAuth<ClaimsType>(
-  request: Pick<Request, 'raw'>,
-  verifier: Verifier<ClaimsType> | undefined,
-): Auth<ClaimsType> | undefined
-export function findAuth(
-  request: Pick<Request, 'raw'>,
-  verifier?: Verifier<unknown>,
-): Auth<unknown> | undefined {
-  return findAuthOf(request.raw, verifier)
 }
 
 /** A second guard, or one in a nested scope, finds the property decorated; a foreign one fails in Fastify, at boot. */

@@ -100,10 +100,11 @@ test('config auth is false or nothing', async () => {
 })
 
 test('getAuth is an Auth, and findAuth perhaps one', () => {
-  expectTypeOf(() => getAuth({} as FastifyRequest)).returns.toEqualTypeOf<Auth>()
-  expectTypeOf(() => findAuth({} as FastifyRequest)).returns.toEqualTypeOf<Auth | undefined>()
-  expectTypeOf(getAuth).toBeCallableWith({} as FastifyRequest, verifier)
-  expectTypeOf(findAuth).toBeCallableWith({} as FastifyRequest, verifier)
+  const request = Object.create(null) as FastifyRequest
+  expectTypeOf(() => getAuth(request)).returns.toEqualTypeOf<Auth>()
+  expectTypeOf(() => findAuth(request)).returns.toEqualTypeOf<Auth | undefined>()
+  expectTypeOf(getAuth).toBeCallableWith(request, verifier)
+  expectTypeOf(findAuth).toBeCallableWith(request, verifier)
 })
 
 test('request.auth is read-only', async () => {

@@ -7,8 +7,6 @@ import {
   type Claims,
   checkGuardOptions,
   checkRequirementList,
-  findAuth as findAuthOf,
-  getAuth as getAuthOf,
   type GuardOptions,
   type ProtectedResourceMetadata,
   refusal,
@@ -16,6 +14,8 @@ import {
   type Requirement,
   type Verifier,
 } from '@portcullis/core'
+
+export { findAuth, getAuth } from '@portcullis/core'
 
 /** The state behind a guard: for `new Koa<AuthState>()` and for routers. With a schema, its output is the type parameter. */
 export interface AuthState<ClaimsType = Claims> {
@@ -30,7 +30,7 @@ export interface Context {
   readonly path: string
   status: number
   body: unknown
-  set(headers: Record<string, string>): void
+  set(headers: Readonly<Record<string, string>>): void
 }
 
 export type Middleware = (context: Context, next: () => Promise<unknown>) => Promise<void>
@@ -46,12 +46,12 @@ export function authenticate(
   verifier: Verifier<unknown>,
   options: GuardOptions<Context> = {},
 ): Middleware {
-  const { property = 'auth' } = options
-  checkGuardOptions(verifier, options)
+  const guard = checkGuardOptions(verifier, options)
+  const { property = 'auth' } = guard
   return async (context, next) => {
     try {
-      const auth = await authenticateRequest(verifier, context.req, options, context)
-      Reflect.set(context.state, property, auth)
+      const auth = await authenticateRequest(verifier, context.req, guard, context)
+      Object.defineProperty(context.state, property, ownProperty(auth))
     } catch (error) {
       refuse(error, context)
       return
@@ -65,7 +65,7 @@ export function authorize(...requirements: readonly Requirement[]): Middleware {
   checkRequirementList('authorize', requirements)
   return async (context, next) => {
     try {
-      await authorizeRequest(context.req, requirements, context)
+      await authorizeRequest(context, requirements)
     } catch (error) {
       refuse(error, context)
       return
@@ -86,46 +86,20 @@ export function serveMetadata({ path, body }: ProtectedResourceMetadata): Middle
   }
 }
 
-/**
- * What the token of a guarded request proves.
- *
- * @param verifier If given, the one that must have proven it.
- * @throws TypeError if no such guard has seen the request, or if it was let through as anonymous.
- */
-export function getAuth(context: Pick<Context, 'req'>): Auth
-export function getAuth<ClaimsType>(
-  context: Pick<Context, 'req'>,
-  verifier: Verifier<ClaimsType> | undefined,
-): Auth<ClaimsType>
-export function getAuth(
-  context: Pick<Context, 'req'>,
-  verifier?: Verifier<unknown>,
-): Auth<unknown> {
-  return getAuthOf(context.req, verifier)
+/** A property of the state itself: one that is assigned could end in a setter, or be hidden by a prototype. */
+function ownProperty(value: unknown): PropertyDescriptor {
+  const descriptor = { value, writable: true, enumerable: true, configurable: true }
+  return Object.assign(Object.create(null) as object, descriptor)
 }
 
 /**
- * What the token of a guarded request proves, or `undefined` for an anonymous one.
- *
- * @throws TypeError if no such guard has seen the request.
+ * The challenge is set on the context as well as on the error. Many error handlers ignore the headers of an error, and
+ * Koa's own removes those of the context before it sends an error.
  */
-export function findAuth(context: Pick<Context, 'req'>): Auth | undefined
-export function findAuth<ClaimsType>(
-  context: Pick<Context, 'req'>,
-  verifier: Verifier<ClaimsType> | undefined,
-): Auth<ClaimsType> | undefined
-export function findAuth(
-  context: Pick<Context, 'req'>,
-  verifier?: Verifier<unknown>,
-): Auth<unknown> | undefined {
-  return findAuthOf(context.req, verifier)
-}
-
-/** The challenge goes on the context and on the error: Koa's own error handler drops the one, a user's tends to drop the other. */
 function refuse(error: unknown, context: Context): void {
   const answer = refusal(error)
   if (answer === undefined) throw error
-  context.set({ ...answer.headers })
+  context.set(answer.headers)
   if (answer.body === undefined) throw error
   context.status = answer.status
   context.body = answer.body
