@@ -6,6 +6,7 @@ import {
   checkRequirementList,
   getAuth,
   type GuardOptions,
+  hasPassed,
   type ProtectedResourceMetadata,
   refusal,
   type RequestHeaders,
@@ -19,13 +20,13 @@ export { findAuth, getAuth } from '@portcullis/core'
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * What the token of this request proves. Throws inside the scope of a guard that has let the request through without
-     * one; outside of it there is no such property, so use `getAuth` there.
+     * What the token of this request proves. Inside the scope of a guard it throws if the request is anonymous. Outside of
+     * it there is no such property, so use `getAuth` there.
      */
     readonly auth: Auth
   }
   interface FastifyContextConfig {
-    /** `false` opens a route inside a guarded scope. */
+    /** `false` opens this route inside a guarded scope, and nothing else. */
     auth?: false
   }
 }
@@ -33,18 +34,20 @@ declare module 'fastify' {
 /** As much of Fastify's request as is used, so that those over HTTP/1 and HTTP/2 both fit. */
 export interface Request {
   readonly raw: RequestHeaders
-  readonly is404: boolean
   readonly routeOptions: { readonly config?: unknown }
   readonly log: Record<'info' | 'error', (details: object, message: string) => void>
 }
 
 export interface Reply {
-  headers(headers: Record<string, string>): unknown
+  headers(headers: Readonly<Record<string, string>>): unknown
   code(status: number): unknown
   send(payload: unknown): unknown
+  callNotFound: () => unknown
 }
 
 export type Hook = (request: Request, reply: Reply) => Promise<unknown>
+
+type CallbackHook = (request: Request, reply: Reply, done: (error?: Error) => void) => unknown
 
 /** As much of a Fastify instance as is used. */
 export interface Scope {
@@ -52,14 +55,16 @@ export interface Scope {
   decorate(name: symbol, value: unknown): unknown
   decorateRequest(name: string, value: { getter(this: Request): Auth }): unknown
   addHook(name: 'onRequest', hook: Hook): unknown
+  addHook(name: 'preHandler', hook: CallbackHook): unknown
   get(path: string, options: object, handler: Hook): unknown
 }
 
 export type Plugin = (scope: Scope) => Promise<void>
 
 /**
- * Guards the scope that it is registered in, before a body is read: a request goes on only with a token that the
- * verifier accepts. Routes with `config: { auth: false }` are open, unknown ones stay 404.
+ * Guards everything in the scope that it is registered in, before a body is read: routes, not-found handlers and what
+ * middleware answers. A request goes on only with a token that the verifier accepts. `config: { auth: false }` opens a
+ * route, and nothing else.
  *
  * A CORS preflight needs a token like any request, so CORS plugins are registered before.
  *
@@ -71,17 +76,45 @@ export function authenticate(
 ): Plugin {
   const guard = checkGuardOptions(verifier, options)
   const { property = 'auth' } = guard
+  const check: Hook = async (request, reply) => {
+    try {
+      await authenticateRequest(verifier, request.raw, guard, request)
+      return undefined
+    } catch (error) {
+      return refuse(error, request, reply)
+    }
+  }
+  /**
+   * Checks a request for an open route when the route passes it on to the not-found handler. The hooks of that handler are not
+   * enough: Fastify 4, and 5 up to some version, loses them if the handler was set after the route.
+   */
+  function guardNotFound(request: Request, reply: Reply): void {
+    const { callNotFound } = reply
+    reply.callNotFound = () => {
+      void check(request, reply).then(
+        () => (hasPassed(request, guard) ? callNotFound.call(reply) : reply),
+        (error: unknown) => reply.send(error),
+      )
+      return reply
+    }
+  }
+
   return fastifyPlugin(
     async (scope: Scope) => {
       decorateOnce(scope, property)
       scope.addHook('onRequest', async (request, reply) => {
-        if (isOpen(request)) return undefined
-        try {
-          await authenticateRequest(verifier, request.raw, guard, request)
+        if (!isOpen(request)) return await check(request, reply)
+        guardNotFound(request, reply)
+        return undefined
+      })
+      // `reply.callNotFound()` from a route outside of this scope can lead to the not-found handler of this scope. Of all hooks
+      // Fastify then runs only these.
+      scope.addHook('preHandler', (request, reply, done) => {
+        if (hasPassed(request, guard) || isRoute(request)) {
+          done()
           return undefined
-        } catch (error) {
-          return refuse(error, request, reply)
         }
+        return check(request, reply)
       })
     },
     { name: '@portcullis/fastify', fastify: '4.x || 5.x' },
@@ -111,7 +144,7 @@ export function serveMetadata({ path, body }: ProtectedResourceMetadata): Plugin
     async (scope: Scope) => {
       scope.get(path, { config: { auth: false } }, async (_request, reply) => {
         reply.headers({ 'Content-Type': 'application/json' })
-        // As octets: to a text Fastify would add a charset.
+        // A buffer, because Fastify adds a charset to the type of a string.
         return Buffer.from(body)
       })
     },
@@ -119,7 +152,10 @@ export function serveMetadata({ path, body }: ProtectedResourceMetadata): Plugin
   )
 }
 
-/** A second guard, or one in a nested scope, finds the property decorated; a foreign one fails in Fastify, at boot. */
+/**
+ * A second guard, and one in a nested scope, uses the property that the first one has made. A property of somebody else
+ * with this name makes Fastify fail at boot.
+ */
 function decorateOnce(scope: Scope, property: string): void {
   const mark = Symbol.for(`@portcullis/fastify ${property}`)
   if (scope.hasDecorator(mark)) return
@@ -131,22 +167,31 @@ function decorateOnce(scope: Scope, property: string): void {
   })
 }
 
-function isOpen({ is404, routeOptions }: Request): boolean {
-  const { config } = routeOptions
-  const isOptedOut =
-    typeof config === 'object' && config !== null && Reflect.get(config, 'auth') === false
-  return is404 || isOptedOut
+function isOpen(request: Request): boolean {
+  const config = configOf(request)
+  return isRoute(request) && Object.hasOwn(config, 'auth') && Reflect.get(config, 'auth') === false
 }
 
-/** The challenge goes on the reply and on the error: a user's error handler tends to drop the one. */
+/** Whether Fastify has a route for the request: it writes the URL of each route into the configuration. */
+function isRoute(request: Request): boolean {
+  return Object.hasOwn(configOf(request), 'url')
+}
+
+function configOf({ routeOptions: { config } }: Request): object {
+  return typeof config === 'object' && config !== null ? config : {}
+}
+
+/**
+ * The challenge is set on the reply as well as on the error: many error handlers ignore the headers of an error.
+ */
 function refuse(error: unknown, request: Request, reply: Reply): unknown {
   const answer = refusal(error)
   if (answer === undefined) throw error
   const { status, headers, body, code, reason } = answer
   request.log[status >= 500 ? 'error' : 'info']({ code, reason }, 'request refused')
-  reply.headers({ ...headers })
+  reply.headers(headers)
   if (body === undefined) throw error
   reply.code(status)
-  // As octets: to a text Fastify would add a charset.
+  // A buffer, because Fastify adds a charset to the type of a string.
   return reply.send(Buffer.from(body))
 }
