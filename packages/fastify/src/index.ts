@@ -85,16 +85,15 @@ export function authenticate(
     }
   }
   /**
-   * Checks a request for an open route when the route passes it on to the not-found handler. The hooks of that handler are not
-   * enough: Fastify 4, and 5 up to some version, loses them if the handler was set after the route.
+   * Checks a request for an open route when the route calls `reply.callNotFound()`. The hook below is not enough: Fastify 4,
+   * and 5 up to some version, loses the hooks of a not-found handler that was set after the route.
    */
   function guardNotFound(request: Request, reply: Reply): void {
     const { callNotFound } = reply
     reply.callNotFound = () => {
-      void check(request, reply).then(
-        () => (hasPassed(request, guard) ? callNotFound.call(reply) : reply),
-        (error: unknown) => reply.send(error),
-      )
+      void check(request, reply)
+        .then(() => (hasPassed(request, guard) ? callNotFound.call(reply) : undefined))
+        .catch((error: unknown) => reply.send(error))
       return reply
     }
   }
@@ -110,7 +109,7 @@ export function authenticate(
       // `reply.callNotFound()` from a route outside of this scope can lead to the not-found handler of this scope. Of all hooks
       // Fastify then runs only these.
       scope.addHook('preHandler', (request, reply, done) => {
-        if (hasPassed(request, guard) || isRoute(request)) {
+        if (hasPassed(request, guard) || isOfRoute(configOf(request))) {
           done()
           return undefined
         }
@@ -169,12 +168,12 @@ function decorateOnce(scope: Scope, property: string): void {
 
 function isOpen(request: Request): boolean {
   const config = configOf(request)
-  return isRoute(request) && Object.hasOwn(config, 'auth') && Reflect.get(config, 'auth') === false
+  return isOfRoute(config) && Object.hasOwn(config, 'auth') && Reflect.get(config, 'auth') === false
 }
 
-/** Whether Fastify has a route for the request: it writes the URL of each route into the configuration. */
-function isRoute(request: Request): boolean {
-  return Object.hasOwn(configOf(request), 'url')
+/** Fastify writes the URL of each route into its configuration. A not-found handler has none. */
+function isOfRoute(config: object): boolean {
+  return Object.hasOwn(config, 'url')
 }
 
 function configOf({ routeOptions: { config } }: Request): object {

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+
+import { memberNames } from './pollution/names.ts'
+import { pollute } from './pollution/run.ts'
+import { VALUES } from './pollution/values.ts'
+
+// Prototype pollution: another library lets a stranger write to `Object.prototype`. Whatever we read of options, requirements
+// and configuration at request time has to be an own member, or the stranger opens every guard.
+
+/** Names under which requests fail in Node or in a framework, whoever guards them. Nobody gets in under them either. */
+const BREAKS_OTHERS: Readonly<Record<string, string>> = {
+  authorization: 'Node drops the header of every request, as if it were a second one',
+  respond: 'Koa does not answer if the context has or inherits `respond: false`',
+  set: 'Fastify 4 makes `request.routeOptions` with property descriptors that inherit it',
+  value: 'the same',
+  writable: 'the same',
+}
+
+/** As above, but the servers stop to answer, so that these are tried one by one, and not waited for. */
+const STOPS_OTHERS: ReadonlyMap<string, string> = new Map([
+  ['return', 'the language calls it to end an iteration early'],
+  ['signal', 'streams of Node take it for an AbortSignal'],
+  ['then', 'the language takes every object with such a function for a promise'],
+  ['timeout', 'sockets of Node take it for their time-out'],
+])
+
+/** Names that our own sources still read where they are not own members: requests fail, and nobody gets in. To be emptied. */
+const OURS: Readonly<Record<string, string>> = {
+  context: 'signature.ts: the options of crypto.verify',
+  dsaEncoding: 'signature.ts: the options of crypto.verify',
+  padding: 'signature.ts: the options of crypto.verify',
+  saltLength: 'signature.ts: the options of crypto.verify',
+  failure: 'keys/fetch-json.ts: a document has no such member of its own',
+  keys: "verifier.ts: `'keys' in current` is true of a promise as well",
+  size: 'keys/key-cache.ts: the options of lru-cache',
+  sizeCalculation: 'keys/key-cache.ts: the options of lru-cache',
+  status: 'token.ts, verified-tokens.ts, keys/key-cache.ts: the options of lru-cache',
+}
+
+const names = memberNames()
+const waited = names.filter((name) => !STOPS_OTHERS.has(name))
+const half = Math.ceil(waited.length / 2)
+
+test('the names that decide most are among those that are tried', () => {
+  expect(names).toEqual(
+    expect.arrayContaining(['optional', 'parts', 'auth', 'onRefusal', 'realm', 'headers', 'url']),
+  )
+})
+
+test(
+  'whatever name of our sources Object.prototype has, nobody gets in, and every answer is as before',
+  { timeout: 600_000 },
+  async () => {
+    const found = await Promise.all([
+      pollute(waited.slice(0, half), { deadline: 5, group: 8, values: Object.keys(VALUES) }),
+      pollute(waited.slice(half), { deadline: 5, group: 8, values: Object.keys(VALUES) }),
+    ])
+    const findings = found.flat()
+    expect(findings.filter(({ isHole }) => isHole)).toEqual([])
+    const known = { ...BREAKS_OTHERS, ...OURS }
+    expect(findings.filter(({ name }) => !Object.hasOwn(known, name))).toEqual([])
+    // Otherwise a name stays on a list after its fault has been mended.
+    expect([...new Set(findings.map(({ name }) => name))].toSorted()).toEqual(
+      Object.keys(known).toSorted(),
+    )
+  },
+)
+
+test(
+  'nobody gets in either under a name that stops the servers',
+  { timeout: 600_000 },
+  async () => {
+    const findings = await pollute([...STOPS_OTHERS.keys()], {
+      deadline: 0.3,
+      group: 1,
+      values: ['true', 'a list', 'a function'],
+    })
+    expect(findings.filter(({ isHole }) => isHole)).toEqual([])
+  },
+)

@@ -1,0 +1,114 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+import { createTestIssuer } from '@portcullis/testing'
+
+import { calls, statusesOf, type Tokens } from './calls.ts'
+
+/** A call that was answered otherwise than without any pollution. */
+export interface Finding {
+  readonly name: string
+  readonly value: string
+  readonly framework: string
+  /** What was asked for, and what came back. */
+  readonly answers: readonly string[]
+  /** Whether somebody was let in who must not be. */
+  readonly isHole: boolean
+}
+
+interface Child {
+  readonly process: ChildProcess
+  readonly ended: Promise<unknown>
+  readonly ports: Readonly<Record<string, number>>
+}
+
+const good = await createTestIssuer()
+const other = await createTestIssuer()
+const tokens: Tokens = {
+  good: await good.token({ claims: { sub: 'ada', scope: 'read' } }),
+  forged: await other.token({ claims: { sub: 'ada', scope: 'read write' } }),
+  bad: 'bad',
+}
+
+async function startChild(): Promise<Child> {
+  const child = fork(fileURLToPath(new URL('servers.ts', import.meta.url)), {
+    silent: true,
+    execArgv: ['--conditions=@portcullis/source', '--disable-warning=ExperimentalWarning'],
+  })
+  child.stdout?.resume()
+  child.stderr?.resume()
+  const ended = once(child, 'exit')
+  child.send({ good: good.publicJwk, other: other.publicJwk })
+  const [ports] = (await once(child, 'message')) as [Child['ports']]
+  return { process: child, ended, ports }
+}
+
+export interface PollutionOptions {
+  /** How long a silent server is waited for. Seconds. */
+  readonly deadline: number
+  /** How many names are polluted at once, as long as that changes no answer. */
+  readonly group: number
+  /** Names of the values of `values.ts`. */
+  readonly values: readonly string[]
+}
+
+/** Pollutes each name with each value, in processes of its own, and tells of every answer that changes. */
+export async function pollute(
+  names: readonly string[],
+  { deadline, group: size, values }: PollutionOptions,
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = []
+  let child = await startChild()
+
+  async function round(group: readonly string[], value: string): Promise<readonly Finding[]> {
+    const found = await answersOf(child, { names: group, value, deadline })
+    // A server that stops to answer has to be started again.
+    if (found.some(({ answers }) => answers.some((answer) => answer.endsWith(SILENCE)))) {
+      child.process.kill('SIGKILL')
+      child = await startChild()
+    }
+    return found
+  }
+
+  for (const group of groupsOf(names, size)) {
+    for (const value of values) {
+      if ((await round(group, value)).length === 0) continue
+      for (const name of group) findings.push(...(await round([name], value)))
+    }
+  }
+  child.process.kill('SIGKILL')
+  return findings
+}
+
+function groupsOf(names: readonly string[], size: number): readonly (readonly string[])[] {
+  const starts = Array.from({ length: Math.ceil(names.length / size) }, (_, at) => at * size)
+  return starts.map((start) => names.slice(start, start + size))
+}
+
+async function answersOf(
+  { process: child, ended, ports }: Child,
+  { names, value, deadline }: { names: readonly string[]; value: string; deadline: number },
+): Promise<readonly Finding[]> {
+  child.send({ names, value })
+  await Promise.race([once(child, 'message'), ended])
+  const findings = await Promise.all(
+    Object.entries(ports).map(async ([framework, port]) => {
+      const statuses = await statusesOf(port, tokens, deadline)
+      const changed = calls.flatMap((call, at) => {
+        const status = statuses[at]
+        return status === call.status ? [] : [{ ...call, seen: status }]
+      })
+      const answers = changed.map(
+        ({ path, token, seen }) => `${path} with ${token}: ${seen ?? SILENCE}`,
+      )
+      const isHole = changed.some(
+        ({ seen, mayPass }) => mayPass !== true && seen !== undefined && seen < 400,
+      )
+      return { name: names.join(), value, framework, answers, isHole }
+    }),
+  )
+  return findings.filter(({ answers }) => answers.length > 0)
+}
+
+const SILENCE = 'no answer'

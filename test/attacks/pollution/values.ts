@@ -1,0 +1,10 @@
+/** What each name is polluted with, by the name of the value. */
+export const VALUES: Readonly<Record<string, unknown>> = {
+  true: true,
+  false: false,
+  'a list': [],
+  'an object': {},
+  'a string': 'polluted',
+  'a number': 1,
+  'a function': () => true,
+}
