@@ -76,9 +76,9 @@ export function serveMetadata({ path, body }: ProtectedResourceMetadata): Middle
 }
 
 /** A property of the request itself: one that is assigned could end in a setter, or be hidden by a prototype. */
-function ownProperty(value: unknown): PropertyDescriptor {
-  const descriptor = { value, writable: true, enumerable: true, configurable: true }
-  return Object.assign(Object.create(null) as object, descriptor)
+function ownProperty(value: unknown): PropertyDescriptor & { __proto__: null } {
+  // Without a prototype, or an inherited `get` would make the descriptor invalid.
+  return { __proto__: null, value, writable: true, enumerable: true, configurable: true }
 }
 
 /**
