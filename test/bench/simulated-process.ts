@@ -76,7 +76,7 @@ export function createProcess(
       if (keys === undefined) {
         state = afterFailure(state, attempt, UNREACHABLE, random())
       } else {
-        const maxAge = lifetime(POLICY.maxAge, null, null, spread)
+        const maxAge = lifetime(POLICY.maxAge, undefined, spread)
         state = afterSuccess(
           state,
           attempt,
@@ -189,7 +189,7 @@ export function createProcess(
   }
 }
 
-const UNREACHABLE = { failure: 'unreachable', detail: 'refused', retryAfter: null } as const
+const UNREACHABLE = { failure: 'unreachable', detail: 'refused', retryAfter: undefined } as const
 
 function proves(keys: readonly VerificationKey[], { signer }: SimulatedToken): boolean {
   return signer !== undefined && keys.includes(signer)

@@ -14,7 +14,7 @@ const METADATA_MAX_AGE = 86_400
 const NO_METADATA: FetchFailure = {
   failure: 'unreachable',
   detail: 'there are no metadata',
-  retryAfter: null,
+  retryAfter: undefined,
 }
 
 /**
@@ -36,7 +36,9 @@ export function discoverKeys(issuer: string, options: RemoteKeysOptions = {}): R
     const now = instant(cache.clock)
     const before = known
     const isDue = before === undefined || elapsed(before.readAt, now) >= METADATA_MAX_AGE
-    const keys = isDue ? undefined : await fetchJson(before.keyUrl, { fetch, signal })
+    const keys = isDue
+      ? undefined
+      : await fetchJson(before.keyUrl, { fetch, signal, clock: cache.clock })
     if (keys !== undefined && keys.failure === undefined) return keys
     const found = await discover(signal)
     if (typeof found === 'string') {
@@ -44,18 +46,20 @@ export function discoverKeys(issuer: string, options: RemoteKeysOptions = {}): R
       // Where the same place has just failed, once is enough.
       return keys !== undefined && found === before?.keyUrl
         ? keys
-        : await fetchJson(found, { fetch, signal })
+        : await fetchJson(found, { fetch, signal, clock: cache.clock })
     }
     if (keys !== undefined) return keys
     // Metadata that cannot be had any more are no reason to do without keys.
-    return before === undefined ? found : await fetchJson(before.keyUrl, { fetch, signal })
+    return before === undefined
+      ? found
+      : await fetchJson(before.keyUrl, { fetch, signal, clock: cache.clock })
   }
 
   /** The key URL of the first metadata document that there is. */
   async function discover(signal: AbortSignal): Promise<string | FetchFailure> {
     let failure: FetchFailure = NO_METADATA
     for (const url of metadataUrls) {
-      const metadata = await fetchJson(url, { fetch, signal })
+      const metadata = await fetchJson(url, { fetch, signal, clock: cache.clock })
       const found =
         metadata.failure === undefined ? keyUrlOf(metadata.value, issuer, allowInsecure) : metadata
       if (typeof found === 'string') return found

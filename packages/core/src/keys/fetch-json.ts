@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 
 import { parseJson } from '../json.ts'
 import type { Clock } from '../time.ts'
+import { freshnessLifetime, retryAfter } from './http-caching.ts'
 
 /** As much of `fetch` as is used: the platform's and undici's own both fit. */
 export type Fetch = (
@@ -31,16 +32,22 @@ export interface ResponseHeaders {
 export interface FetchFailure {
   readonly failure: 'unreachable' | 'timeout' | 'bad_document'
   readonly detail: string
-  /** The header `Retry-After` as received. */
-  readonly retryAfter: string | null
+  /** The pause that the answer asked for, in seconds. */
+  readonly retryAfter: number | undefined
 }
 
 export interface JsonDocument {
   readonly failure?: undefined
   readonly value: unknown
-  /** The headers `Cache-Control` and `Age` as received. */
-  readonly cacheControl: string | null
-  readonly age: string | null
+  /** How much longer the answer says that it is fresh, in seconds; `undefined` if it does not say. */
+  readonly freshnessLifetime: number | undefined
+}
+
+/** What a request is made with. */
+export interface Exchange {
+  readonly fetch: Fetch
+  readonly signal: AbortSignal
+  readonly clock: Clock
 }
 
 const MAX_OCTETS = 1024 * 1024
@@ -53,7 +60,7 @@ const MAX_OCTETS = 1024 * 1024
  */
 export async function fetchJson(
   url: string,
-  { fetch, signal }: { fetch: Fetch; signal: AbortSignal },
+  { fetch, signal, clock }: Exchange,
 ): Promise<JsonDocument | FetchFailure> {
   try {
     const response = await fetch(url, {
@@ -69,7 +76,7 @@ export async function fetchJson(
       credentials: 'omit',
       signal,
     })
-    return await readResponse(response, url)
+    return await readResponse(response, url, clock)
   } catch (error) {
     return unreachable(`the connection failed${platformCode(error)}`)
   }
@@ -90,7 +97,7 @@ export async function withDeadline<Result>(
   let cancel: (() => void) | undefined
   const deadline = new Promise<FetchFailure>((resolve) => {
     cancel = clock.after(timeout, () => {
-      resolve({ failure: 'timeout', detail: `no answer in ${timeout} s`, retryAfter: null })
+      resolve({ failure: 'timeout', detail: `no answer in ${timeout} s`, retryAfter: undefined })
     })
   })
   try {
@@ -104,18 +111,23 @@ export async function withDeadline<Result>(
 async function readResponse(
   response: FetchResponse,
   url: string,
+  clock: Clock,
 ): Promise<JsonDocument | FetchFailure> {
   const { status, headers } = response
   // A constructed `Response` has an empty URL.
   if (response.redirected || (response.url !== '' && response.url !== url)) {
     return unreachable('the answer was redirected')
   }
-  if (status !== 200) return unreachable(`the answer had status ${status}`, headers)
+  if (status !== 200) {
+    const pause = retryAfter(textOf(headers, 'retry-after'), clock.now())
+    return unreachable(`the answer had status ${status}`, pause)
+  }
   const octets = await readBody(response.body)
   if (octets === undefined) return badDocument(`the document has more than ${MAX_OCTETS} octets`)
   const value = readJson(octets)
   if (value === undefined) return badDocument('the document is not JSON')
-  return { value, cacheControl: textOf(headers, 'cache-control'), age: textOf(headers, 'age') }
+  const [cacheControl, age] = [textOf(headers, 'cache-control'), textOf(headers, 'age')]
+  return { value, freshnessLifetime: freshnessLifetime(cacheControl, age) }
 }
 
 async function readBody(body: AsyncIterable<Uint8Array> | null): Promise<Buffer | undefined> {
@@ -141,16 +153,12 @@ function textOf(headers: ResponseHeaders, name: string): string | null {
   return typeof value === 'string' ? value : null
 }
 
-function unreachable(detail: string, headers?: ResponseHeaders): FetchFailure {
-  return {
-    failure: 'unreachable',
-    detail,
-    retryAfter: headers ? textOf(headers, 'retry-after') : null,
-  }
+function unreachable(detail: string, pause?: number): FetchFailure {
+  return { failure: 'unreachable', detail, retryAfter: pause }
 }
 
 export function badDocument(detail: string): FetchFailure {
-  return { failure: 'bad_document', detail, retryAfter: null }
+  return { failure: 'bad_document', detail, retryAfter: undefined }
 }
 
 /** Such as ECONNREFUSED. The message of the error itself may name hosts, so it goes no further. */

@@ -96,8 +96,7 @@ export function followKeys(
     const document = readKeyDocument(answer.value)
     if (document === undefined) return badDocument('the document is neither a JWK nor a JWK set')
     if (document.keys.length === 0) return badDocument('the document has no usable key')
-    const { cacheControl, age } = answer
-    return { ...document, maxAge: lifetime(policy.maxAge, cacheControl, age, spread) }
+    return { ...document, maxAge: lifetime(policy.maxAge, answer.freshnessLifetime, spread) }
   }
 
   function ringAt(moment: Instant): FetchedRing | undefined {

@@ -56,7 +56,10 @@ export interface RemoteKeysOptions {
 export function remoteKeys(url: string | URL, options: RemoteKeysOptions = {}): RemoteKeys {
   const { fetch, allowInsecure, cache } = checkRemoteKeysOptions('remoteKeys', options)
   const href = checkUrl('remoteKeys', url, allowInsecure)
-  return followKeys(async (signal) => await fetchJson(href, { fetch, signal }), cache)
+  return followKeys(
+    async (signal) => await fetchJson(href, { fetch, signal, clock: cache.clock }),
+    cache,
+  )
 }
 
 const lateBoundFetch: Fetch = async (url, init) => await globalThis.fetch(url, init)

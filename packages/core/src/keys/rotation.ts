@@ -93,8 +93,6 @@ const QUIET = 15
 const PATIENCE = 1.01
 const MAX_RETIRED = 4
 const MAX_LEAVING = 8
-/** Seconds; what a header says beyond that is only large. */
-const MAX_DELTA = 2 ** 31
 
 export type Freshness = 'fresh' | 'stale' | 'expired' | 'empty'
 
@@ -207,7 +205,7 @@ export function afterFailure(
 ): SettledState {
   const failures = state.pace.failures + 1
   const pause = failurePause(failures, draw)
-  const asked = retryAfter(failure.retryAfter, attempt.settledAt.wall)
+  const asked = Math.min(failure.retryAfter ?? 0, MAX_RETRY_AFTER)
   return {
     ...state,
     last: { ...attempt, failure },
@@ -240,19 +238,16 @@ export function afterOverlap(state: CacheState, now: Instant, policy: RotationPo
 }
 
 /**
- * How long a document is fresh: what is stated, else what its headers announce, else 300 s; spread by 10 % so that a
+ * How long a document is fresh: what is stated, else what it announces, else 300 s; spread by 10 % so that a
  * fleet that started together does not fetch together.
  *
  * @param draw From 0 to 1.
- * @see RFC 9111 sections 4.2 and 5.2.2
  */
 export function lifetime(
   stated: number | undefined,
-  cacheControl: string | null,
-  age: string | null,
+  announced: number | undefined,
   draw: number,
 ): number {
-  const announced = announcedAge(cacheControl, age)
   const bounded =
     announced === undefined
       ? (stated ?? DEFAULT_MAX_AGE)
@@ -261,30 +256,6 @@ export function lifetime(
           Math.max(MIN_ANNOUNCED_AGE, Math.min(announced, MAX_ANNOUNCED_AGE)),
         )
   return bounded * (0.9 + 0.2 * draw)
-}
-
-function announcedAge(cacheControl: string | null, age: string | null): number | undefined {
-  const directives = (cacheControl ?? '')
-    .toLowerCase()
-    .split(',')
-    .map((directive) => directive.trim())
-  if (directives.some((directive) => /^no-(?:store|cache)\b/.test(directive))) return 0
-  const maxAge = directives.find((directive) => directive.startsWith('max-age='))
-  if (maxAge === undefined) return undefined
-  // A lifetime that cannot be read is none (RFC 9111 section 4.2.1).
-  const seconds = /^max-age="?(\d+)"?$/.exec(maxAge)?.[1] ?? '0'
-  const spent = /^\d+$/.exec(age?.trim() ?? '')?.[0] ?? '0'
-  return Math.min(Number(seconds), MAX_DELTA) - Math.min(Number(spent), MAX_DELTA)
-}
-
-/** Seconds that the endpoint asks for, at most 60. RFC 9110 section 10.2.3: seconds or a date. */
-function retryAfter(header: string | null, wallNow: number): number {
-  if (header === null) return 0
-  const text = header.trim()
-  // Not everything else is a date: `Date.parse` would read "-5" as one.
-  const date = /^[A-Z][a-z]+, /.test(text) ? Date.parse(text) : NaN
-  const asked = /^\d+$/.test(text) ? Number(text) : date / 1000 - wallNow
-  return Number.isNaN(asked) ? 0 : Math.max(0, Math.min(asked, MAX_RETRY_AFTER))
 }
 
 function failurePause(failures: number, draw: number): number {

@@ -26,11 +26,12 @@ const platformFetch: Fetch = async (url, init) => await globalThis.fetch(url, in
 
 /** What one injected answer comes to. */
 async function outcomeOf(answer: () => Promise<FetchResponse>) {
-  return await fetchJson(URL_ASKED, { fetch: answer, signal: new AbortController().signal })
+  const { signal } = new AbortController()
+  return await fetchJson(URL_ASKED, { fetch: answer, signal, clock: manualClock() })
 }
 
 async function get(url: string, fetch: Fetch = platformFetch) {
-  return await fetchJson(url, { fetch, signal: new AbortController().signal })
+  return await fetchJson(url, { fetch, signal: new AbortController().signal, clock: manualClock() })
 }
 
 async function serve(listener: RequestListener) {
@@ -109,14 +110,13 @@ describe('an answer', () => {
     const document = await outcomeOf(async () => Response.json({ kty: 'RSA' }, { headers }))
     expect(document).toEqual({
       value: { kty: 'RSA' },
-      cacheControl: 'public, max-age=60',
-      age: '7',
+      freshnessLifetime: 53,
     })
   })
 
-  test('what is not said about its freshness is null', async () => {
+  test('what is not said about its freshness is undefined', async () => {
     const document = await outcomeOf(async () => new Response('{}'))
-    expect(document).toEqual({ value: {}, cacheControl: null, age: null })
+    expect(document).toEqual({ value: {}, freshnessLifetime: undefined })
   })
 
   test.each([
@@ -146,7 +146,7 @@ describe('an answer', () => {
     expect(await outcomeOf(async () => new Response(body))).toEqual({
       failure: 'bad_document',
       detail: 'the document is not JSON',
-      retryAfter: null,
+      retryAfter: undefined,
     })
   })
 
@@ -166,17 +166,20 @@ describe('an answer', () => {
       expect(await outcomeOf(async () => new Response(body, { status }))).toEqual({
         failure: 'unreachable',
         detail: `the answer had status ${status}`,
-        retryAfter: null,
+        retryAfter: undefined,
       })
     },
   )
 
   test.each([
-    { name: 'seconds', retryAfter: '120' },
-    { name: 'a date', retryAfter: 'Thu, 01 Jan 2026 00:02:00 GMT' },
-    { name: 'something else', retryAfter: 'soon' },
-  ])('Retry-After is passed on as received: $name', async ({ retryAfter }) => {
-    const headers = { 'retry-after': retryAfter }
+    { name: 'seconds', headers: { 'retry-after': '120' }, retryAfter: 120 },
+    {
+      name: 'a date',
+      headers: { 'retry-after': new Date((manualClock().now() + 60) * 1000).toUTCString() },
+      retryAfter: 60,
+    },
+    { name: 'something else', headers: { 'retry-after': 'soon' }, retryAfter: undefined },
+  ])('Retry-After is passed on in seconds: $name', async ({ headers, retryAfter }) => {
     const failure = await outcomeOf(async () => new Response(null, { status: 503, headers }))
     expect(failure).toMatchObject({ failure: 'unreachable', retryAfter })
   })
@@ -184,7 +187,7 @@ describe('an answer', () => {
   test('Retry-After beside a bad document is not passed on', async () => {
     const headers = { 'retry-after': '120' }
     const failure = await outcomeOf(async () => new Response('no', { headers }))
-    expect(failure).toMatchObject({ failure: 'bad_document', retryAfter: null })
+    expect(failure).toMatchObject({ failure: 'bad_document', retryAfter: undefined })
   })
 
   test.each([
@@ -199,7 +202,7 @@ describe('an answer', () => {
     expect(await outcomeOf(async () => answer)).toEqual({
       failure: 'unreachable',
       detail: 'the answer was redirected',
-      retryAfter: null,
+      retryAfter: undefined,
     })
   })
 
@@ -225,7 +228,7 @@ describe('the size', () => {
     expect(await outcomeOf(async () => new Response(jsonOf(MIB + 1)))).toEqual({
       failure: 'bad_document',
       detail: 'the document has more than 1048576 octets',
-      retryAfter: null,
+      retryAfter: undefined,
     })
   })
 
@@ -292,7 +295,7 @@ describe('an error of fetch', () => {
     expect(failure).toEqual({
       failure: 'unreachable',
       detail: `the connection failed${code}`,
-      retryAfter: null,
+      retryAfter: undefined,
     })
   })
 
@@ -361,7 +364,7 @@ describe('over HTTP', () => {
       asked.push(request)
       return new Response('{}')
     }
-    await fetchJson(URL_ASKED, { fetch, signal })
+    await fetchJson(URL_ASKED, { fetch, signal, clock: manualClock() })
     expect(asked).toEqual([
       [
         URL_ASKED,
@@ -394,7 +397,7 @@ describe('over HTTP', () => {
     expect(await get(server.url)).toEqual({
       failure: 'unreachable',
       detail: `the answer had status ${status}`,
-      retryAfter: null,
+      retryAfter: undefined,
     })
     expect(visits).toBe(0)
   })
@@ -425,7 +428,7 @@ describe('over HTTP', () => {
       expect(await get(server.url)).toEqual({
         failure: 'unreachable',
         detail: `the answer had status ${status}`,
-        retryAfter: '17',
+        retryAfter: 17,
       })
     },
   )
@@ -455,7 +458,7 @@ describe('over HTTP', () => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end('{"kty":"RSA"}')
     })
     const failure = await get(server.url)
-    expect(failure).toMatchObject({ failure: 'unreachable', retryAfter: null })
+    expect(failure).toMatchObject({ failure: 'unreachable', retryAfter: undefined })
     expect(failure).not.toHaveProperty('value')
   })
 
@@ -478,7 +481,7 @@ describe('over HTTP', () => {
       writeForEver(response)
     })
     const failure = await withDeadline(manualClock(), 5, async (signal) =>
-      fetchJson(server.url, { fetch: platformFetch, signal }),
+      fetchJson(server.url, { fetch: platformFetch, signal, clock: manualClock() }),
     )
     expect(failure).toMatchObject({ failure: 'unreachable' })
     await closed
@@ -492,7 +495,7 @@ describe('over HTTP', () => {
       })
     })
     const failure = await get(server.url)
-    expect(failure).toMatchObject({ failure: 'unreachable', retryAfter: null })
+    expect(failure).toMatchObject({ failure: 'unreachable', retryAfter: undefined })
     expect(failure.failure && failure.detail).toMatch(/^the connection failed/)
   })
 
@@ -505,7 +508,7 @@ describe('over HTTP', () => {
     expect(await get(url)).toEqual({
       failure: 'unreachable',
       detail: 'the connection failed (ECONNREFUSED)',
-      retryAfter: null,
+      retryAfter: undefined,
     })
   })
 
@@ -514,7 +517,7 @@ describe('over HTTP', () => {
     const { accept, asked, closed } = connection()
     await using server = await serve(accept)
     const outcome = withDeadline(clock, 5, async (signal) =>
-      fetchJson(server.url, { fetch: platformFetch, signal }),
+      fetchJson(server.url, { fetch: platformFetch, signal, clock }),
     )
     await asked
     await clock.advance(4.999)
@@ -523,7 +526,7 @@ describe('over HTTP', () => {
     expect(await outcome).toEqual({
       failure: 'timeout',
       detail: 'no answer in 5 s',
-      retryAfter: null,
+      retryAfter: undefined,
     })
     await closed
   })
@@ -542,7 +545,7 @@ describe('over HTTP', () => {
       return response
     }
     const outcome = withDeadline(clock, 5, async (signal) =>
-      fetchJson(server.url, { fetch, signal }),
+      fetchJson(server.url, { fetch, signal, clock }),
     )
     await asked
     await clock.advance(4)
@@ -592,7 +595,7 @@ describe('withDeadline', () => {
     expect(await outcome).toEqual({
       failure: 'timeout',
       detail: 'no answer in 0.5 s',
-      retryAfter: null,
+      retryAfter: undefined,
     })
     expect(signal?.aborted).toBe(true)
   })
@@ -615,5 +618,9 @@ describe('withDeadline', () => {
 })
 
 test('badDocument asks for no pause', () => {
-  expect(badDocument('why')).toEqual({ failure: 'bad_document', detail: 'why', retryAfter: null })
+  expect(badDocument('why')).toEqual({
+    failure: 'bad_document',
+    detail: 'why',
+    retryAfter: undefined,
+  })
 })

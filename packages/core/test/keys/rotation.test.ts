@@ -27,7 +27,7 @@ const policy: RotationPolicy = {
   staleIfError: 3600,
   overlap: 0,
 }
-const down: FetchFailure = { failure: 'unreachable', detail: 'down', retryAfter: null }
+const down: FetchFailure = { failure: 'unreachable', detail: 'down', retryAfter: undefined }
 const A = keyOf('A')
 const B = keyOf('B')
 
@@ -119,18 +119,11 @@ describe('the pace', () => {
     expect(nextAttempt(fail(state, 30).pace, 'age')).toBeCloseTo(31)
   })
 
-  test.each<[string, string, number]>([
-    ['seconds', '20', 20],
-    ['more than 60 seconds count as 60', '86400', 60],
-    ['less than the pause has no effect', '0', 1],
-    ['seconds with white space around them', ' 20 ', 20],
-    ['a fraction has no effect', '20.5', 1],
-    ['a date', 'Thu, 01 Jan 1970 00:02:10 GMT', 30],
-    ['a date behind a word has no effect', 'on Thu, 01 Jan 1970 00:02:10 GMT', 1],
-    ['a date in the past', 'Thu, 01 Jan 1970 00:00:00 GMT', 1],
-    ['nonsense has no effect', 'soon', 1],
-    ['a negative number has no effect', '-5', 1],
-    ['an endless number counts as 60', '9'.repeat(400), 60],
+  test.each<[string, number | undefined, number]>([
+    ['nothing', undefined, 1],
+    ['20 seconds', 20, 20],
+    ['more than 60 seconds count as 60', 86_400, 60],
+    ['less than the pause has no effect', 0, 1],
   ])('Retry-After: %s', (_title, retryAfter, pause) => {
     const state = fail(INITIAL_STATE, 100, { ...down, retryAfter })
     expect(nextAttempt(state.pace, 'age') - 100).toBeCloseTo(pause)
@@ -218,45 +211,23 @@ describe('an unproven token', () => {
 })
 
 describe('the lifetime', () => {
-  test.each<[string, number | undefined, string | null, string | null, number]>([
-    ['nothing is stated or announced', undefined, null, null, 300],
-    ['stated', 120, null, null, 120],
-    ['announced', undefined, 'public, max-age=1200', null, 1200],
-    ['announced in quotes', undefined, 'max-age="1200"', null, 1200],
-    ['announced in capitals', undefined, 'MAX-AGE=1200', null, 1200],
-    ['announced, less the age', undefined, 'max-age=1200', '200', 1000],
-    ['announced, but spent: max-age=60, Age: 4000', undefined, 'max-age=60', '4000', 60],
-    ['announced too short', undefined, 'max-age=1', null, 60],
-    ['announced as nothing', undefined, 'max-age=0', null, 60],
-    ['announced too long', undefined, 'max-age=86400', null, 3600],
-    ['announced as no number', undefined, 'max-age=long', null, 60],
-    ['announced as a number and more', undefined, 'max-age=1200s', null, 60],
-    ['no-store', undefined, 'no-store', null, 60],
-    ['a directive that only ends like no-store', undefined, 'max-age=1200, x-no-store', null, 1200],
-    ['no-cache beside a lifetime', undefined, 'max-age=1200, no-cache', null, 60],
-    ['a longer announcement does not extend what is stated', 120, 'max-age=1200', null, 120],
-    ['a shorter one shortens it', 1000, 'max-age=120', null, 120],
-    ['what is stated may be under 60', 10, 'max-age=0', null, 10],
-    ['that of shared caches is not meant', undefined, 's-maxage=1200', null, 300],
-    [
-      'endless numbers are only large',
-      undefined,
-      `max-age=${'9'.repeat(400)}`,
-      '9'.repeat(400),
-      60,
-    ],
-    ['an endless lifetime', undefined, `max-age=${'9'.repeat(400)}`, null, 3600],
-    ['an age that is no number is none', undefined, 'max-age=1200', 'old', 1200],
-    ['an age with something before it is none', undefined, 'max-age=1200', '-200', 1200],
-    ['an age with something behind it is none', undefined, 'max-age=1200', '200s', 1200],
-    ['an age with white space around it', undefined, 'max-age=1200', ' 200 ', 1000],
-  ])('%s', (_title, stated, cacheControl, age, seconds) => {
-    expect(lifetime(stated, cacheControl, age, 0.5)).toBeCloseTo(seconds)
+  test.each<[string, number | undefined, number | undefined, number]>([
+    ['nothing is stated or announced', undefined, undefined, 300],
+    ['stated', 120, undefined, 120],
+    ['announced', undefined, 1200, 1200],
+    ['announced too short', undefined, 1, 60],
+    ['announced as nothing', undefined, 0, 60],
+    ['announced too long', undefined, 86_400, 3600],
+    ['a longer announcement does not extend what is stated', 120, 1200, 120],
+    ['a shorter one shortens it', 1000, 120, 120],
+    ['what is stated may be under 60', 10, 0, 10],
+  ])('%s', (_title, stated, announced, seconds) => {
+    expect(lifetime(stated, announced, 0.5)).toBeCloseTo(seconds)
   })
 
   test('is spread by a tenth', () => {
-    expect(lifetime(undefined, null, null, 0)).toBeCloseTo(270)
-    expect(lifetime(undefined, null, null, 1)).toBeCloseTo(330)
+    expect(lifetime(undefined, undefined, 0)).toBeCloseTo(270)
+    expect(lifetime(undefined, undefined, 1)).toBeCloseTo(330)
   })
 })
 

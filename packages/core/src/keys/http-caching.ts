@@ -1,0 +1,89 @@
+// What the header fields `Cache-Control`, `Age` and `Retry-After` say. Seconds everywhere.
+
+/** What a larger number of seconds counts as. RFC 9111 section 1.2.2. */
+const MAX_DELTA_SECONDS = 2 ** 31
+
+/**
+ * How much longer an answer says that it is fresh: `max-age` less `Age`; `undefined` if it does not say.
+ *
+ * Whatever forbids its reuse, contradicts itself or cannot be read is 0, so that a mistake in the header makes us ask
+ * more often and never keeps a withdrawn key.
+ *
+ * @see RFC 9111 sections 4.2.1, 5.1 and 5.2.2
+ */
+export function freshnessLifetime(
+  cacheControl: string | null,
+  age: string | null,
+): number | undefined {
+  if (cacheControl === null) return undefined
+  const directives = parseDirectives(cacheControl)
+  if (directives === undefined) return 0
+  if (directives.some(({ name }) => name === 'no-store' || name === 'no-cache')) return 0
+  const announced = directives.filter(({ name }) => name === 'max-age')
+  const [lifetime, ...others] = new Set(announced.map(({ argument }) => deltaSeconds(argument)))
+  if (announced.length === 0) return undefined
+  if (lifetime === undefined || others.length > 0) return 0
+  return Math.max(0, lifetime - ageOf(age))
+}
+
+/**
+ * The pause that an answer asks for; `undefined` if it asks for none.
+ *
+ * @param wallNow What a date is compared with. A clock that is wrong makes the pause too long or too short: whoever
+ *   uses it has a limit.
+ * @see RFC 9110 section 10.2.3
+ */
+export function retryAfter(header: string | null, wallNow: number): number | undefined {
+  const text = header?.trim()
+  const seconds = deltaSeconds(text)
+  if (seconds !== undefined) return seconds
+  const pause = parseHttpDate(text) - wallNow
+  return pause >= 0 ? pause : undefined
+}
+
+interface Directive {
+  readonly name: string
+  readonly argument: string | undefined
+}
+
+/** One member of the list, and the comma behind it. RFC 9110 sections 5.6.1, 5.6.2 and 5.6.4; RFC 9111 section 5.2. */
+const DIRECTIVE =
+  /[ \t]*(?:(?<name>[\w!#$%&'*+.^`|~-]+)(?:=(?:(?<token>[\w!#$%&'*+.^`|~-]+)|"(?<quoted>(?:[^"\\]|\\.)*)"))?[ \t]*)?(?:,|$)/y
+
+/** `undefined` if the whole is no list of directives: what a part of it means cannot be told then. */
+function parseDirectives(text: string): readonly Directive[] | undefined {
+  const directives: Directive[] = []
+  DIRECTIVE.lastIndex = 0
+  while (DIRECTIVE.lastIndex < text.length) {
+    const groups = DIRECTIVE.exec(text)?.groups
+    if (groups === undefined) return undefined
+    const { name, token, quoted } = groups
+    // A list may have empty members.
+    if (name === undefined) continue
+    directives.push({ name: name.toLowerCase(), argument: token ?? quoted })
+  }
+  return directives
+}
+
+/** A list, which two fields make, counts by its first member; what is no number is no age. RFC 9111 section 5.1. */
+function ageOf(header: string | null): number {
+  return deltaSeconds(header?.split(',')[0]?.trim()) ?? 0
+}
+
+function deltaSeconds(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d+$/.test(text)
+    ? Math.min(Number(text), MAX_DELTA_SECONDS)
+    : undefined
+}
+
+/**
+ * An IMF-fixdate alone: `Date.parse` guesses at anything, and takes what has no zone for local time. The two obsolete
+ * forms are ignored: servers no longer write them, and one has a year of two digits.
+ *
+ * @returns Seconds since 1970-01-01T00:00:00Z, or `NaN`.
+ * @see RFC 9110 section 5.6.7
+ */
+function parseHttpDate(text = ''): number {
+  const date = new Date(text)
+  return date.toUTCString() === text ? date.getTime() / 1000 : NaN
+}
