@@ -1,3 +1,4 @@
+import { isLoopback } from './loopback.ts'
 import { checkOptions, isText, isTextList, type OptionCheck, ownMembers } from './options.ts'
 
 export interface ProtectedResource {
@@ -59,12 +60,10 @@ export function protectedResourceMetadata(options: ProtectedResource): Protected
   }
 }
 
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
-
 const isResource: OptionCheck = (value) => {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined
   const isSecure =
-    url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.has(url.hostname))
+    url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
   return isSecure && url?.hash === '' && !String(value).includes('#')
     ? undefined
     : 'must be an https URL without a fragment'

@@ -1,25 +1,36 @@
-import { isJsonObject, type JsonObject, member } from '../json.ts'
 import { elapsed, type Instant, instant } from '../time.ts'
-import { badDocument, type FetchFailure, fetchJson, type JsonDocument } from './fetch-json.ts'
+import { type Exchange, type FetchFailure, within } from './fetch-json.ts'
+import { type FetchedKeys, fetchKeys } from './fetch-keys.ts'
 import { followKeys, type RemoteKeys } from './key-cache.ts'
-import { checkRemoteKeysOptions, type RemoteKeysOptions, urlComplaint } from './remote-keys.ts'
+import { checkIssuer, findKeyUrl, firstWanted } from './metadata.ts'
+import { checkRemoteKeysOptions, type RemoteKeysOptions } from './remote-keys.ts'
 
-/** Where the metadata said that the keys are, and when. */
+/** Where the metadata said that the keys are, and how long that is believed. */
 interface KnownUrl {
   readonly keyUrl: string
   readonly readAt: Instant
+  /** Seconds. */
+  readonly maxAge: number
 }
 
 const METADATA_MAX_AGE = 86_400
-const NO_METADATA: FetchFailure = {
-  failure: 'unreachable',
-  detail: 'there are no metadata',
-  retryAfter: undefined,
-}
+/** When metadata that were due could not be had: an attempt that waits for them in vain is a slow one. */
+const METADATA_RETRY = 3600
+
+/**
+ * Into how many shares the deadline of an attempt is divided. In the longest case, one for the key URL, one for each of
+ * two metadata documents and one for another key URL: the last share is kept, so that the attempt has an outcome of
+ * its own before the deadline ends it.
+ */
+const SHARES = 5
 
 /**
  * Public keys of an issuer that publishes metadata: OpenID Connect Discovery first, then RFC 8414. The metadata is read
- * again daily, and when the key URL fails. Metadata and keys are one attempt under one deadline.
+ * again daily, and when the key URL fails.
+ *
+ * Metadata and keys are one attempt under one deadline. A read that has not answered within its share of it goes on,
+ * and the next begins beside it. Metadata that fail, hang or name a key URL without keys change nothing while the
+ * known key URL has keys.
  *
  * Does NOT check `iss` in tokens: state `issuer` at the verifier as well.
  *
@@ -29,82 +40,83 @@ const NO_METADATA: FetchFailure = {
  */
 export function discoverKeys(issuer: string, options: RemoteKeysOptions = {}): RemoteKeys {
   const { fetch, allowInsecure, cache } = checkRemoteKeysOptions('discoverKeys', options)
-  const metadataUrls = metadataUrlsOf(issuer, allowInsecure)
+  const checkedIssuer = checkIssuer(issuer, allowInsecure)
+  const { clock } = cache
+  const share = cache.timeout / SHARES
   let known: KnownUrl | undefined
 
-  async function load(signal: AbortSignal): Promise<JsonDocument | FetchFailure> {
-    const now = instant(cache.clock)
-    const before = known
-    const isDue = before === undefined || elapsed(before.readAt, now) >= METADATA_MAX_AGE
-    const keys = isDue
-      ? undefined
-      : await fetchJson(before.keyUrl, { fetch, signal, clock: cache.clock })
-    if (keys !== undefined && keys.failure === undefined) return keys
-    const found = await discover(signal)
-    if (typeof found === 'string') {
-      known = { keyUrl: found, readAt: now }
-      // Where the same place has just failed, once is enough.
-      return keys !== undefined && found === before?.keyUrl
-        ? keys
-        : await fetchJson(found, { fetch, signal, clock: cache.clock })
-    }
-    if (keys !== undefined) return keys
-    // Metadata that cannot be had any more are no reason to do without keys.
-    return before === undefined
-      ? found
-      : await fetchJson(before.keyUrl, { fetch, signal, clock: cache.clock })
+  async function load(signal: AbortSignal): Promise<FetchedKeys | FetchFailure> {
+    const exchange: Exchange = { fetch, signal, clock }
+    if (known === undefined) return await fetchFirst(exchange)
+    const { keyUrl, readAt, maxAge } = known
+    const startedAt = instant(clock)
+    if (elapsed(readAt, startedAt) < maxAge) return await fetchKnown(keyUrl, exchange)
+    known = { keyUrl, readAt: startedAt, maxAge: METADATA_RETRY }
+    return await fetchAnew(keyUrl, exchange)
   }
 
-  /** The key URL of the first metadata document that there is. */
-  async function discover(signal: AbortSignal): Promise<string | FetchFailure> {
-    let failure: FetchFailure = NO_METADATA
-    for (const url of metadataUrls) {
-      const metadata = await fetchJson(url, { fetch, signal, clock: cache.clock })
-      const found =
-        metadata.failure === undefined ? keyUrlOf(metadata.value, issuer, allowInsecure) : metadata
-      if (typeof found === 'string') return found
-      // Of two failures, metadata that say something else tell more than none.
-      if (failure.failure !== 'bad_document') failure = found
+  /** Without a key URL there is nothing but the metadata. */
+  async function fetchFirst(exchange: Exchange): Promise<FetchedKeys | FetchFailure> {
+    const found = await findKeyUrl(checkedIssuer, exchange, share)
+    if (typeof found !== 'string') return found
+    learn(found, exchange)
+    return await fetchKeys(found, exchange)
+  }
+
+  /** The known key URL first. */
+  async function fetchKnown(
+    keyUrl: string,
+    exchange: Exchange,
+  ): Promise<FetchedKeys | FetchFailure> {
+    const ofKnown = fetchKeys(keyUrl, exchange)
+    const keys = await within(share, ofKnown, exchange)
+    if (isFetched(keys)) return keys
+    return await either(ofKnown, within(3 * share, fetchOther(keyUrl, exchange), exchange))
+  }
+
+  /** The metadata first: keys may have moved while the old place still has those of yesterday. */
+  async function fetchAnew(
+    keyUrl: string,
+    exchange: Exchange,
+  ): Promise<FetchedKeys | FetchFailure> {
+    const ofOther = fetchOther(keyUrl, exchange)
+    const keys = await within(2 * share, ofOther, exchange)
+    if (isFetched(keys)) return keys
+    return await either(fetchKeys(keyUrl, exchange), within(2 * share, ofOther, exchange))
+  }
+
+  /** The keys at another URL, if the metadata name one. It becomes the known one when it has brought keys. */
+  async function fetchOther(
+    keyUrl: string,
+    exchange: Exchange,
+  ): Promise<FetchedKeys | FetchFailure | undefined> {
+    const found = await findKeyUrl(checkedIssuer, exchange, share)
+    if (typeof found !== 'string') return undefined
+    if (found === keyUrl) {
+      learn(found, exchange)
+      return undefined
     }
-    return failure
+    const keys = await fetchKeys(found, exchange)
+    if (isFetched(keys)) learn(found, exchange)
+    return keys
+  }
+
+  function learn(keyUrl: string, { signal }: Exchange): void {
+    // What comes after the attempt is over may be older than what is known by then.
+    if (!signal.aborted) known = { keyUrl, readAt: instant(clock), maxAge: METADATA_MAX_AGE }
   }
 
   return followKeys(load, cache)
 }
 
-function metadataUrlsOf(issuer: string, allowInsecure: boolean): readonly string[] {
-  const complaint = typeof issuer === 'string' ? urlComplaint(issuer, allowInsecure) : 'is missing'
-  if (complaint !== undefined) throw new TypeError(`discoverKeys: the issuer ${complaint}`)
-  const { origin, pathname, search, hash } = new URL(issuer)
-  if (search !== '' || hash !== '') {
-    throw new TypeError('discoverKeys: the issuer must have neither a query nor a fragment')
-  }
-  const path = pathname.replace(/\/$/, '')
-  return [
-    `${origin}${path}/.well-known/openid-configuration`,
-    `${origin}/.well-known/oauth-authorization-server${path}`,
-  ]
+/** Keys of whichever has them first; if neither has, why the known key URL has not. */
+async function either(
+  ofKnown: Promise<FetchedKeys | FetchFailure>,
+  ofOther: Promise<FetchedKeys | FetchFailure | undefined>,
+): Promise<FetchedKeys | FetchFailure> {
+  return (await firstWanted([ofKnown, ofOther], isFetched)) ?? (await ofKnown)
 }
 
-function keyUrlOf(
-  metadata: unknown,
-  issuer: string,
-  allowInsecure: boolean,
-): string | FetchFailure {
-  const document: JsonObject = isJsonObject(metadata) ? metadata : {}
-  // Exactly: metadata that speak for another issuer would bring that one's keys.
-  if (member(document, 'issuer') !== issuer) {
-    return badDocument('the metadata are of another issuer')
-  }
-  const keyUrl = member(document, 'jwks_uri')
-  if (typeof keyUrl !== 'string' || urlComplaint(keyUrl, allowInsecure) !== undefined) {
-    return badDocument('the metadata name no usable key URL')
-  }
-  const parsed = new URL(keyUrl)
-  // Nobody elsewhere may name a service of this machine.
-  if (new URL(issuer).protocol === 'https:' && parsed.protocol !== 'https:' && !allowInsecure) {
-    return badDocument('the metadata of an https issuer name a key URL that is not')
-  }
-  parsed.hash = ''
-  return parsed.href
+function isFetched(outcome: FetchedKeys | FetchFailure | undefined): outcome is FetchedKeys {
+  return outcome !== undefined && outcome.failure === undefined
 }

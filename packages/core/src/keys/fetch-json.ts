@@ -62,6 +62,8 @@ export async function fetchJson(
   url: string,
   { fetch, signal, clock }: Exchange,
 ): Promise<JsonDocument | FetchFailure> {
+  // An injected `fetch` need not look at its signal.
+  if (signal.aborted) return unreachable('the attempt is over')
   try {
     const response = await fetch(url, {
       method: 'GET',
@@ -76,7 +78,7 @@ export async function fetchJson(
       credentials: 'omit',
       signal,
     })
-    return await readResponse(response, url, clock)
+    return await readResponse(response, url, signal, clock)
   } catch (error) {
     return unreachable(`the connection failed${platformCode(error)}`)
   }
@@ -108,9 +110,38 @@ export async function withDeadline<Result>(
   }
 }
 
+/**
+ * The outcome of a read, if it comes within its share of an attempt; `undefined` if not, and once the attempt is over.
+ * The read itself goes on.
+ *
+ * @param share Seconds.
+ */
+export async function within<Outcome>(
+  share: number,
+  outcome: Promise<Outcome>,
+  { clock, signal }: Exchange,
+): Promise<Outcome | undefined> {
+  let giveUp: (() => void) | undefined
+  let cancel: (() => void) | undefined
+  const end = new Promise<undefined>((resolve) => {
+    giveUp = () => {
+      resolve(undefined)
+    }
+    cancel = clock.after(share, giveUp)
+    signal.addEventListener('abort', giveUp, { once: true })
+  })
+  try {
+    return await Promise.race([outcome, end])
+  } finally {
+    cancel?.()
+    if (giveUp !== undefined) signal.removeEventListener('abort', giveUp)
+  }
+}
+
 async function readResponse(
   response: FetchResponse,
   url: string,
+  signal: AbortSignal,
   clock: Clock,
 ): Promise<JsonDocument | FetchFailure> {
   const { status, headers } = response
@@ -122,7 +153,7 @@ async function readResponse(
     const pause = retryAfter(textOf(headers, 'retry-after'), clock.now())
     return unreachable(`the answer had status ${status}`, pause)
   }
-  const octets = await readBody(response.body)
+  const octets = await readBody(response.body, signal)
   if (octets === undefined) return badDocument(`the document has more than ${MAX_OCTETS} octets`)
   const value = readJson(octets)
   if (value === undefined) return badDocument('the document is not JSON')
@@ -130,12 +161,16 @@ async function readResponse(
   return { value, freshnessLifetime: freshnessLifetime(cacheControl, age) }
 }
 
-async function readBody(body: AsyncIterable<Uint8Array> | null): Promise<Buffer | undefined> {
+async function readBody(
+  body: AsyncIterable<Uint8Array> | null,
+  signal: AbortSignal,
+): Promise<Buffer | undefined> {
   // Copied into one place: a body that comes octet by octet would be a million objects.
   const octets = Buffer.allocUnsafe(MAX_OCTETS)
   let size = 0
   for await (const chunk of body ?? []) {
-    if (size + chunk.length > MAX_OCTETS) return undefined
+    // A body that drips for ever would keep its megabyte, if nothing else ended it with the attempt.
+    if (signal.aborted || size + chunk.length > MAX_OCTETS) return undefined
     octets.set(chunk, size)
     size += chunk.length
   }

@@ -5,8 +5,8 @@ import { LRUCache } from 'lru-cache'
 import { keyAttempts } from '../diagnostics.ts'
 import { AuthError } from '../errors.ts'
 import { type Clock, elapsed, type Instant, instant } from '../time.ts'
-import { badDocument, type FetchFailure, type JsonDocument, withDeadline } from './fetch-json.ts'
-import { readKeyDocument } from './jwk.ts'
+import { type FetchFailure, withDeadline } from './fetch-json.ts'
+import type { FetchedKeys } from './fetch-keys.ts'
 import {
   type Caller,
   type KeyRing,
@@ -57,7 +57,7 @@ const MAX_REMEMBERED_QUESTIONS = 5000
 
 /** The cache itself, over any way to load a key document. */
 export function followKeys(
-  load: (signal: AbortSignal) => Promise<JsonDocument | FetchFailure>,
+  load: (signal: AbortSignal) => Promise<FetchedKeys | FetchFailure>,
   { timeout, clock, ...policy }: CacheOptions,
 ): RemoteKeys {
   const room = createWaitingRoom(clock, timeout)
@@ -74,7 +74,7 @@ export function followKeys(
 
   function start(trigger: Trigger): Promise<void> {
     const startedAt = now()
-    // Never rejects, as `fetchJson` does not: an attempt has to settle, whatever an injected `fetch` answers with.
+    // Never rejects, as `fetchKeys` does not: an attempt has to settle, whatever an injected `fetch` answers with.
     flight = withDeadline(clock, timeout, fetchDocument).then((outcome) => {
       flight = undefined
       const attempt = { trigger, startedAt, settledAt: now() }
@@ -93,10 +93,7 @@ export function followKeys(
   async function fetchDocument(signal: AbortSignal): Promise<FetchedDocument | FetchFailure> {
     const answer = await load(signal)
     if (answer.failure !== undefined) return answer
-    const document = readKeyDocument(answer.value)
-    if (document === undefined) return badDocument('the document is neither a JWK nor a JWK set')
-    if (document.keys.length === 0) return badDocument('the document has no usable key')
-    return { ...document, maxAge: lifetime(policy.maxAge, answer.freshnessLifetime, spread) }
+    return { ...answer, maxAge: lifetime(policy.maxAge, answer.freshnessLifetime, spread) }
   }
 
   function ringAt(moment: Instant): FetchedRing | undefined {

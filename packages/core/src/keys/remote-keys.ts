@@ -1,7 +1,9 @@
 import { checkOptions, isBoolean, isClock, isFunction, seconds } from '../options.ts'
 import { type Clock, systemClock } from '../time.ts'
-import { type Fetch, fetchJson } from './fetch-json.ts'
+import { type Fetch } from './fetch-json.ts'
+import { fetchKeys } from './fetch-keys.ts'
 import { type CacheOptions, followKeys, type RemoteKeys } from './key-cache.ts'
+import { checkKeyUrl } from './key-url.ts'
 
 /** Seconds everywhere. */
 export interface RemoteKeysOptions {
@@ -55,11 +57,9 @@ export interface RemoteKeysOptions {
  */
 export function remoteKeys(url: string | URL, options: RemoteKeysOptions = {}): RemoteKeys {
   const { fetch, allowInsecure, cache } = checkRemoteKeysOptions('remoteKeys', options)
-  const href = checkUrl('remoteKeys', url, allowInsecure)
-  return followKeys(
-    async (signal) => await fetchJson(href, { fetch, signal, clock: cache.clock }),
-    cache,
-  )
+  const href = checkKeyUrl('remoteKeys', url, allowInsecure)
+  const { clock } = cache
+  return followKeys(async (signal) => await fetchKeys(href, { fetch, signal, clock }), cache)
 }
 
 const lateBoundFetch: Fetch = async (url, init) => await globalThis.fetch(url, init)
@@ -95,31 +95,4 @@ export function checkRemoteKeysOptions(
   } = options
   const cache = { maxAge, staleWhileRevalidate, staleIfError, overlap, timeout, clock }
   return { fetch, allowInsecure, cache }
-}
-
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
-
-/**
- * The URL of a key document, as `fetch` will see it.
- *
- * @throws TypeError, without the URL: it may hold credentials.
- */
-function checkUrl(factory: string, url: string | URL, allowInsecure: boolean): string {
-  const complaint = urlComplaint(String(url), allowInsecure)
-  if (complaint !== undefined) throw new TypeError(`${factory}: the URL ${complaint}`)
-  const parsed = new URL(url)
-  parsed.hash = ''
-  return parsed.href
-}
-
-/** What is wrong with a URL that keys or their metadata should come from. */
-export function urlComplaint(url: string, allowInsecure: boolean): string | undefined {
-  if (!URL.canParse(url)) return 'cannot be read'
-  const { protocol, hostname, username, password } = new URL(url)
-  if (username !== '' || password !== '') return 'must not contain credentials'
-  if (protocol === 'https:') return undefined
-  if (protocol !== 'http:') return 'must begin with https:'
-  return LOOPBACK.has(hostname) || allowInsecure
-    ? undefined
-    : 'must begin with https: (allowInsecure: true permits http: beyond the loopback)'
 }

@@ -200,7 +200,7 @@ test('metadata and keys are one attempt under one deadline', async () => {
   const refreshed = keys.refresh().catch((error: unknown) => error)
   await clock.advance(5)
   expect(await refreshed).toMatchObject({ reason: 'timeout' })
-  expect(requests).toEqual([OPENID, KEYS])
+  expect(requests).toEqual([OPENID, OAUTH, KEYS])
 })
 
 test.each<[string, string, RegExp]>([

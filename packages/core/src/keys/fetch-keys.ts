@@ -1,0 +1,22 @@
+import { badDocument, type Exchange, type FetchFailure, fetchJson } from './fetch-json.ts'
+import { type KeyDocument, readKeyDocument } from './jwk.ts'
+
+/** A key document with a usable key, at least. */
+export interface FetchedKeys extends KeyDocument {
+  readonly failure?: undefined
+  /** How much longer it says that it is fresh, in seconds; `undefined` if it does not say. */
+  readonly freshnessLifetime: number | undefined
+}
+
+/** Gets one key document. Never rejects: one without a usable key is a failure in words. */
+export async function fetchKeys(
+  url: string,
+  exchange: Exchange,
+): Promise<FetchedKeys | FetchFailure> {
+  const answer = await fetchJson(url, exchange)
+  if (answer.failure !== undefined) return answer
+  const document = readKeyDocument(answer.value)
+  if (document === undefined) return badDocument('the document is neither a JWK nor a JWK set')
+  if (document.keys.length === 0) return badDocument('the document has no usable key')
+  return { ...document, freshnessLifetime: answer.freshnessLifetime }
+}

@@ -1,0 +1,26 @@
+import { isLoopback } from '../loopback.ts'
+
+/**
+ * The URL of a key document, as `fetch` will see it.
+ *
+ * @throws TypeError, without the URL: it may hold credentials.
+ */
+export function checkKeyUrl(factory: string, url: string | URL, allowInsecure: boolean): string {
+  const complaint = urlComplaint(String(url), allowInsecure)
+  if (complaint !== undefined) throw new TypeError(`${factory}: the URL ${complaint}`)
+  const parsed = new URL(url)
+  parsed.hash = ''
+  return parsed.href
+}
+
+/** What is wrong with a URL that keys or their metadata should come from. */
+export function urlComplaint(url: string, allowInsecure: boolean): string | undefined {
+  if (!URL.canParse(url)) return 'cannot be read'
+  const { protocol, hostname, username, password } = new URL(url)
+  if (username !== '' || password !== '') return 'must not contain credentials'
+  if (protocol === 'https:') return undefined
+  if (protocol !== 'http:') return 'must begin with https:'
+  return isLoopback(hostname) || allowInsecure
+    ? undefined
+    : 'must begin with https: (allowInsecure: true permits http: beyond the loopback)'
+}

@@ -1,0 +1,112 @@
+import { isJsonObject, type JsonObject, member } from '../json.ts'
+import { badDocument, type Exchange, type FetchFailure, fetchJson, within } from './fetch-json.ts'
+import { urlComplaint } from './key-url.ts'
+
+/** An issuer, and where its metadata may be: in the order in which they are asked for. */
+export interface Issuer {
+  readonly identifier: string
+  readonly metadataUrls: readonly string[]
+  readonly allowInsecure: boolean
+}
+
+/**
+ * The issuer's metadata locations: OpenID Connect Discovery first, then RFC 8414.
+ *
+ * @throws TypeError for an issuer that is neither https nor loopback.
+ * @see RFC 8414 section 3; OpenID Connect Discovery 1.0 section 4
+ */
+export function checkIssuer(identifier: string, allowInsecure: boolean): Issuer {
+  const complaint =
+    typeof identifier === 'string' ? urlComplaint(identifier, allowInsecure) : 'is missing'
+  if (complaint !== undefined) throw new TypeError(`discoverKeys: the issuer ${complaint}`)
+  const { origin, pathname, search, hash } = new URL(identifier)
+  if (search !== '' || hash !== '') {
+    throw new TypeError('discoverKeys: the issuer must have neither a query nor a fragment')
+  }
+  const path = pathname.replace(/\/$/, '')
+  const metadataUrls = [
+    `${origin}${path}/.well-known/openid-configuration`,
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+  ]
+  return { identifier, metadataUrls, allowInsecure }
+}
+
+/**
+ * The key URL that the metadata name. Never rejects.
+ *
+ * A location that has not answered within its share of the time goes on being read, and the next is read beside it:
+ * one that hangs does not hide the other, and one that is slow still counts.
+ *
+ * @param share Seconds.
+ */
+export async function findKeyUrl(
+  issuer: Issuer,
+  exchange: Exchange,
+  share: number,
+): Promise<string | FetchFailure> {
+  const reads: Promise<string | FetchFailure>[] = []
+  for (const url of issuer.metadataUrls) {
+    reads.push(readKeyUrl(url, issuer, exchange))
+    const found = await within(share, firstWanted(reads, isUrl), exchange)
+    if (found !== undefined) return found
+  }
+  return (await firstWanted(reads, isUrl)) ?? mostTelling(await Promise.all(reads))
+}
+
+/** The first outcome that is wanted; `undefined` once all have come and none is. */
+export async function firstWanted<Outcome, Wanted extends Outcome>(
+  outcomes: readonly Promise<Outcome>[],
+  isWanted: (outcome: Outcome) => outcome is Wanted,
+): Promise<Wanted | undefined> {
+  return await new Promise((resolve, reject) => {
+    const wanted = outcomes.map(async (each) => {
+      const outcome = await each
+      if (isWanted(outcome)) resolve(outcome)
+    })
+    Promise.all(wanted).then(() => {
+      resolve(undefined)
+    }, reject)
+  })
+}
+
+function isUrl(outcome: string | FetchFailure): outcome is string {
+  return typeof outcome === 'string'
+}
+
+/** Metadata that say something else tell more than none. */
+function mostTelling(outcomes: readonly (string | FetchFailure)[]): string | FetchFailure {
+  const failures = outcomes.filter((each) => typeof each !== 'string')
+  return (
+    failures.find(({ failure }) => failure === 'bad_document') ??
+    failures.at(-1) ??
+    badDocument('there are no metadata')
+  )
+}
+
+async function readKeyUrl(
+  url: string,
+  issuer: Issuer,
+  exchange: Exchange,
+): Promise<string | FetchFailure> {
+  const metadata = await fetchJson(url, exchange)
+  return metadata.failure === undefined ? keyUrlOf(metadata.value, issuer) : metadata
+}
+
+function keyUrlOf(metadata: unknown, { identifier, allowInsecure }: Issuer): string | FetchFailure {
+  const document: JsonObject = isJsonObject(metadata) ? metadata : {}
+  // Exactly: metadata that speak for another issuer would bring that one's keys.
+  if (member(document, 'issuer') !== identifier) {
+    return badDocument('the metadata are of another issuer')
+  }
+  const keyUrl = member(document, 'jwks_uri')
+  if (typeof keyUrl !== 'string' || urlComplaint(keyUrl, allowInsecure) !== undefined) {
+    return badDocument('the metadata name no usable key URL')
+  }
+  const parsed = new URL(keyUrl)
+  // Nobody elsewhere may name a service of this machine.
+  if (new URL(identifier).protocol === 'https:' && parsed.protocol !== 'https:' && !allowInsecure) {
+    return badDocument('the metadata of an https issuer name a key URL that is not')
+  }
+  parsed.hash = ''
+  return parsed.href
+}
