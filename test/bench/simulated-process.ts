@@ -80,7 +80,7 @@ export function createProcess(
         state = afterSuccess(
           state,
           attempt,
-          { keys, bare: true, maxAge, skipped: 0 },
+          { keys, bare: true, maxAge, skipped: { count: 0, entries: [] } },
           POLICY,
           random(),
         )

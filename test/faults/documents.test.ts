@@ -135,6 +135,11 @@ const sets: readonly Oddity[] = [
     behave: serve({ keys: [...Array.from({ length: MIB / 4 }, () => 1), oldJwk] }),
     skipped: MIB / 4,
   },
+  {
+    name: 'serves our key after 499 points that are not on their curve',
+    behave: serve({ keys: [...Array.from({ length: 499 }, offCurve), oldJwk] }),
+    skipped: 499,
+  },
   ...[512, 1024, 16_384].map((bits) => ({
     name: `serves a key of ${bits} bits beside ours`,
     behave: serve({ keys: [rsaJwk(bits), oldJwk] }),
@@ -223,6 +228,11 @@ test.each([
     verify('sha512', Buffer.from(input ?? ''), key, Buffer.from(signature ?? '', 'base64url')),
   ).toBe(true)
 })
+
+function offCurve(): JsonWebKey {
+  const jwk = ecJwk('P-256')
+  return { ...jwk, y: String(jwk.x) }
+}
 
 function ecJwk(namedCurve: string): JsonWebKey {
   return generateKeyPairSync('ec', { namedCurve }).publicKey.export({ format: 'jwk' })

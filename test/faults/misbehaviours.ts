@@ -236,6 +236,9 @@ const documents: readonly Misbehaviour[] = Object.entries({
   'half a million entries that are no keys': {
     keys: Array.from({ length: MIB / 2 - 10 }, () => 1),
   },
+  'our key behind 500 keys that cannot be used': {
+    keys: [...Array.from({ length: 500 }, () => ({ kty: 'oct' })), oldJwk],
+  },
   'a key for encryption alone': { ...oldJwk, use: 'enc' },
   'a symmetric key alone': { keys: [{ kty: 'oct', k: oldJwk.n, alg: 'RS512' }] },
   'a key of 512 bits alone': rsaJwk(512),

@@ -1,5 +1,6 @@
 import { AuthError } from './errors.ts'
-import { isTextList } from './options.ts'
+import { isJsonObject } from './json.ts'
+import { isTextList, type OptionCheck } from './options.ts'
 
 /** A signature algorithm that a verifier can be told to accept: asymmetric ones only. RFC 7518 section 3; RFC 8037; RFC 9864. */
 export type Algorithm =
@@ -16,7 +17,7 @@ export type Algorithm =
   | 'Ed25519'
 
 /** All that an algorithm fixes: the kind of key, how `node:crypto` is asked, and how long a signature is. */
-export type AlgorithmRule = RsaRule | EllipticRule
+export type AlgorithmRule = RsaRule | EcRule | EdwardsRule
 
 interface RsaRule {
   readonly kty: 'RSA'
@@ -25,47 +26,69 @@ interface RsaRule {
   readonly saltLength?: number
 }
 
-export interface EllipticRule {
-  readonly kty: 'EC' | 'OKP'
+export interface EcRule extends CurveRule {
+  readonly kty: 'EC'
+  readonly hash: string
+}
+
+export interface EdwardsRule extends CurveRule {
+  readonly kty: 'OKP'
+  /** The algorithm has its own. */
+  readonly hash: null
+}
+
+interface CurveRule {
   readonly crv: string
-  readonly hash: string | null
   /** Octets of a coordinate, which a JWK must spell out in full (RFC 7518 section 6.2.1.2). */
   readonly coordinateLength: number
   readonly signatureLength: number
 }
 
-/** The table. Whether a header, a key or a signature fits is decided by its one entry, never by what a token says. */
-export const ALGORITHMS: ReadonlyMap<Algorithm, AlgorithmRule> = new Map<Algorithm, AlgorithmRule>([
-  ['RS256', { kty: 'RSA', hash: 'sha256' }],
-  ['RS384', { kty: 'RSA', hash: 'sha384' }],
-  ['RS512', { kty: 'RSA', hash: 'sha512' }],
-  ['PS256', { kty: 'RSA', hash: 'sha256', saltLength: 32 }],
-  ['PS384', { kty: 'RSA', hash: 'sha384', saltLength: 48 }],
-  ['PS512', { kty: 'RSA', hash: 'sha512', saltLength: 64 }],
-  ['ES256', elliptic('EC', 'P-256', 'sha256', 32)],
-  ['ES384', elliptic('EC', 'P-384', 'sha384', 48)],
-  ['ES512', elliptic('EC', 'P-521', 'sha512', 66)],
-  ['EdDSA', elliptic('OKP', 'Ed25519', null, 32)],
-  ['Ed25519', elliptic('OKP', 'Ed25519', null, 32)],
-])
+const ED25519: EdwardsRule = {
+  kty: 'OKP',
+  crv: 'Ed25519',
+  hash: null,
+  coordinateLength: 32,
+  signatureLength: 64,
+}
 
-function elliptic(
-  kty: 'EC' | 'OKP',
-  crv: string,
-  hash: string | null,
-  coordinateLength: number,
-): EllipticRule {
-  return { kty, crv, hash, coordinateLength, signatureLength: 2 * coordinateLength }
+const RULES: Readonly<Record<Algorithm, AlgorithmRule>> = {
+  RS256: { kty: 'RSA', hash: 'sha256' },
+  RS384: { kty: 'RSA', hash: 'sha384' },
+  RS512: { kty: 'RSA', hash: 'sha512' },
+  PS256: { kty: 'RSA', hash: 'sha256', saltLength: 32 },
+  PS384: { kty: 'RSA', hash: 'sha384', saltLength: 48 },
+  PS512: { kty: 'RSA', hash: 'sha512', saltLength: 64 },
+  ES256: { kty: 'EC', crv: 'P-256', hash: 'sha256', coordinateLength: 32, signatureLength: 64 },
+  ES384: { kty: 'EC', crv: 'P-384', hash: 'sha384', coordinateLength: 48, signatureLength: 96 },
+  ES512: { kty: 'EC', crv: 'P-521', hash: 'sha512', coordinateLength: 66, signatureLength: 132 },
+  EdDSA: ED25519,
+  Ed25519: ED25519,
+}
+
+/** The table. Whether a header, a key or a signature fits is decided by its one entry, never by what a token says. */
+export const ALGORITHMS: ReadonlyMap<Algorithm, AlgorithmRule> = new Map(
+  Object.entries(RULES) as [Algorithm, AlgorithmRule][] /* `RULES` is written out above */,
+)
+
+/** For the end of a `switch` over kinds of keys: a new one is a mistake there until it has a case of its own. */
+export function unknownKind({ kty }: { readonly kty: never }): never {
+  throw new TypeError(`unknown kind of key: ${String(kty)}`)
 }
 
 /**
- * The header's `alg`, if it is one of those that the verifier lists.
+ * The header's `alg`, if it is one of those that the verifier lists, or another name of one.
  *
  * @throws AuthError `algorithm`
  * @see RFC 8725 section 3.1
  */
-export function checkAlgorithm(alg: unknown, allowed: readonly Algorithm[]): Algorithm {
-  const algorithm = allowed.find((name) => name === alg)
+export function checkAlgorithm(
+  alg: unknown,
+  allowed: readonly Algorithm[],
+  names?: AlgorithmNames,
+): Algorithm {
+  const meant = algorithmNamed(alg, names)
+  const algorithm = allowed.find((name) => name === meant)
   if (algorithm === undefined) throw new AuthError('invalid_token', 'algorithm')
   return algorithm
 }
@@ -79,22 +102,97 @@ export function checkAlgorithmList(names: readonly Algorithm[]): readonly Algori
   const unreadable = isTextList(names)
   if (unreadable !== undefined) throw new TypeError(`createVerifier: algorithms ${unreadable}`)
   for (const name of names) {
-    if (!ALGORITHMS.has(name)) throw new TypeError(complaint(name))
+    if (!ALGORITHMS.has(name)) throw new TypeError(`createVerifier: algorithms: ${complaint(name)}`)
   }
   return [...names]
 }
 
-function complaint(name: unknown): string {
-  const known = [...ALGORITHMS.keys()]
-  const meant = known.find((candidate) => simplified(candidate) === simplified(String(name)))
-  const advice = meant === undefined ? `choose from ${known.join(', ')}` : `did you mean ${meant}?`
-  return `createVerifier: algorithms: ${JSON.stringify(name)} is not supported, ${advice}`
+function complaint(name: string): string {
+  const known = [...ALGORITHMS.keys()].join(', ')
+  const meant = algorithmLike(name)
+  if (meant === undefined) return `${JSON.stringify(name)} is not supported, choose from ${known}`
+  const help = `${JSON.stringify(name)} is not supported, did you mean ${meant}?`
+  return isAlgorithmNames({ [name]: meant }) === undefined
+    ? `${help} If that is what tokens and keys say, state algorithmNames: ${exampleOf(name, meant)}`
+    : help
 }
 
-/** Brings the spellings that services use ("RSA512", "rs-512") to one form. */
+/** The algorithm that another spelling ("RSA512", "rs-512") probably means. */
+export function algorithmLike(name: string): Algorithm | undefined {
+  return [...ALGORITHMS.keys()].find((candidate) => simplified(candidate) === simplified(name))
+}
+
 function simplified(name: string): string {
   return name
     .toUpperCase()
     .replaceAll(/[^A-Z0-9]/g, '')
     .replace('RSA', 'RS')
 }
+
+export function exampleOf(name: string, meant: Algorithm): string {
+  return `{ ${JSON.stringify(name)}: ${JSON.stringify(meant)} }`
+}
+
+/** Other names of algorithms, as an issuer writes them in headers and keys. */
+export type AlgorithmNames = ReadonlyMap<string, Algorithm>
+
+/** What a name in a header or a key means. Where nobody has given it a meaning, itself. */
+export function algorithmNamed(alg: unknown, names?: AlgorithmNames): unknown {
+  return typeof alg === 'string' ? (names?.get(alg) ?? alg) : alg
+}
+
+/** The option `algorithmNames`, once `isAlgorithmNames` has nothing to say against it. */
+export function algorithmNamesOf(
+  option: Readonly<Record<string, Algorithm>> | undefined,
+): AlgorithmNames {
+  return new Map(Object.entries(option ?? {}))
+}
+
+/**
+ * Checks the option `algorithmNames`. A name of JOSE keeps its meaning, in whatever case it is written: only the other
+ * cases of an algorithm's own name may stand for it.
+ */
+export const isAlgorithmNames: OptionCheck = (value) => {
+  if (!isPlainObject(value)) return `must be an object such as ${exampleOf('RSA512', 'RS512')}`
+  for (const [name, meant] of Object.entries(value)) {
+    if (name === '') return 'must not give a meaning to the empty name'
+    if (typeof meant !== 'string' || !isAlgorithm(meant)) {
+      const known = [...ALGORITHMS.keys()].join(', ')
+      return `must name for ${JSON.stringify(name)} one of ${known}`
+    }
+    const isOwnName = name !== meant && name.toLowerCase() === meant.toLowerCase()
+    if (!isOwnName && JOSE_NAMES.has(name.toLowerCase())) {
+      return `must not give another meaning to ${JSON.stringify(name)}, a name of JOSE`
+    }
+  }
+  return undefined
+}
+
+function isAlgorithm(name: string): name is Algorithm {
+  return Object.hasOwn(RULES, name)
+}
+
+/** A `Map` or an array has no members to read, and would be taken for an empty object. */
+function isPlainObject(value: unknown): value is object {
+  if (!isJsonObject(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype
+}
+
+/** @see https://www.iana.org/assignments/jose: algorithms of signatures, of key management and of content encryption */
+const JOSE_NAMES: ReadonlySet<string> = new Set(
+  [
+    ['none', 'HS1', 'HS256', 'HS384', 'HS512', 'HS256/64'],
+    ['RS1', 'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+    ['ES256', 'ES384', 'ES512', 'ES256K', 'ESP256', 'ESP384', 'ESP512', 'ESB256', 'ESB320'],
+    ['ESB384', 'ESB512', 'EdDSA', 'Ed25519', 'Ed448', 'ML-DSA-44', 'ML-DSA-65', 'ML-DSA-87'],
+    ['RSA1_5', 'RSA-OAEP', 'RSA-OAEP-256', 'RSA-OAEP-384', 'RSA-OAEP-512', 'dir'],
+    ['A128KW', 'A192KW', 'A256KW', 'A128GCMKW', 'A192GCMKW', 'A256GCMKW'],
+    ['ECDH-ES', 'ECDH-ES+A128KW', 'ECDH-ES+A192KW', 'ECDH-ES+A256KW'],
+    ['PBES2-HS256+A128KW', 'PBES2-HS384+A192KW', 'PBES2-HS512+A256KW'],
+    ['A128GCM', 'A192GCM', 'A256GCM', 'A128CBC', 'A192CBC', 'A256CBC', 'A128CTR', 'A192CTR'],
+    ['A256CTR', 'A128CBC-HS256', 'A192CBC-HS384', 'A256CBC-HS512'],
+  ]
+    .flat()
+    .map((name) => name.toLowerCase()),
+)

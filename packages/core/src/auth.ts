@@ -21,8 +21,8 @@ export interface Claims extends JsonObject {
 /** The protected header of a verified token. RFC 7515 section 4. */
 export interface Header extends JsonObject {
   readonly alg: string
-  readonly kid?: string
-  readonly typ?: string
+  readonly kid?: string | null
+  readonly typ?: string | null
 }
 
 /** What a verified token proves. With a schema its claims are what the schema makes of them. */

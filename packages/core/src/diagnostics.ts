@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 
 import type { AuthErrorCode, AuthErrorReason } from './errors.ts'
+import type { SkippedEntry } from './keys/key-document.ts'
 
 /** A settled attempt to fetch keys, on the channel `portcullis:keys`. No key material, no URL. Times are seconds. */
 export interface KeysMessage {
@@ -17,8 +18,10 @@ export interface KeysMessage {
   readonly removed: readonly string[]
   /** How fresh the keys are now. */
   readonly freshness: 'fresh' | 'stale' | 'expired' | 'empty'
-  /** Entries of the document that could not be used or were one too many. */
+  /** How many entries of the document in use cannot be used or are too many. */
   readonly skippedKeys: number
+  /** Which of them, and why: the first hundred. */
+  readonly skippedEntries: readonly SkippedEntry[]
   /** Keys that fit a token beyond the number that is tried. */
   readonly untriedKeys: number
 }

@@ -6,8 +6,8 @@ import { type JsonObject, member, parseJsonObject } from './json.ts'
 
 /** Frozen, so that it can be handed on once it is proven. */
 interface ParsedHeader extends JsonObject {
-  readonly kid?: string
-  readonly typ?: string
+  readonly kid?: string | null
+  readonly typ?: string | null
 }
 
 /** A token whose form is right and of which nothing is proven: hence no claims, only the octets that may hold them. */
@@ -69,8 +69,10 @@ function parseHeader(encodedHeader: string, headers: HeaderCache): ParsedHeader 
   return header
 }
 
+/** One that is `null`, as some services write it, is absent. */
 function isTextOrAbsent(header: JsonObject, name: string): boolean {
-  return !Object.hasOwn(header, name) || typeof header[name] === 'string'
+  const value = member(header, name) ?? undefined
+  return value === undefined || typeof value === 'string'
 }
 
 function malformed(): AuthError {

@@ -65,6 +65,6 @@ function nameOf(token: string): number {
 export function isProvenBy({ auth, key, algorithm, foundIn }: Proof, ring: KeyRing): boolean {
   if (foundIn === ring.keys) return true
   const { header } = auth
-  const kid = Object.hasOwn(header, 'kid') ? header.kid : undefined
+  const kid = (Object.hasOwn(header, 'kid') ? header.kid : undefined) ?? undefined
   return findCandidates(ring, algorithm, kid).includes(key)
 }

@@ -1,4 +1,10 @@
-import { type Algorithm, checkAlgorithm, checkAlgorithmList } from './algorithms.ts'
+import {
+  type Algorithm,
+  algorithmNamesOf,
+  checkAlgorithm,
+  checkAlgorithmList,
+  isAlgorithmNames,
+} from './algorithms.ts'
 import type { Auth, Claims, Header } from './auth.ts'
 import {
   checkClaims,
@@ -54,6 +60,12 @@ export interface VerifierOptions {
    * @see RFC 8725 section 3.1
    */
   algorithms?: readonly Algorithm[] | undefined
+  /**
+   * Other names of algorithms that headers state, such as `{ RSA512: 'RS512' }`. For keys that state them there is the
+   * same option of the key sources.
+   * @default none
+   */
+  algorithmNames?: Readonly<Record<string, Algorithm>> | undefined
   /**
    * How far the issuer's clock may differ from ours when judging exp, nbf and iat. Seconds, 0 to 600.
    * @default 5
@@ -150,6 +162,7 @@ export function createVerifier(
     schema,
   } = options
   const allowed = checkAlgorithmList(algorithms)
+  const algorithmNames = algorithmNamesOf(options.algorithmNames)
   const rules: ClaimRules = {
     issuer: listed(issuer),
     audience: listed(audience),
@@ -211,7 +224,10 @@ export function createVerifier(
   /** Step 2, and what its header asks for. Before the keys: what is wrong here must not cost a fetch. */
   function read(token: string): Reading {
     const parsed = parseToken(token, maxTokenSize, headers)
-    return { parsed, algorithm: checkAlgorithm(member(parsed.header, 'alg'), allowed) }
+    return {
+      parsed,
+      algorithm: checkAlgorithm(member(parsed.header, 'alg'), allowed, algorithmNames),
+    }
   }
 
   /** Steps 2 to 4: the trusted key that made the signature. */
@@ -311,7 +327,7 @@ function candidatesOf({ parsed, algorithm }: Reading, ring: KeyRing): readonly V
 }
 
 function textOf({ header }: ParsedToken, name: 'kid' | 'typ'): string | undefined {
-  return Object.hasOwn(header, name) ? header[name] : undefined
+  return (Object.hasOwn(header, name) ? header[name] : undefined) ?? undefined
 }
 
 /** How a token came to its verdict, for diagnostics. */
@@ -348,6 +364,7 @@ function checkVerifierOptions(options: VerifierOptions): void {
     issuer: oneOrMore,
     audience: oneOrMore,
     algorithms: () => undefined, // `checkAlgorithmList` knows the names
+    algorithmNames: isAlgorithmNames,
     clockTolerance: seconds(0, 600),
     requireExpiry: isBoolean,
     maxTokenAge: seconds(1, 315_360_000),

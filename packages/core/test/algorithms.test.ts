@@ -2,9 +2,12 @@ import { describe, expect, test } from 'vitest'
 
 import {
   type Algorithm,
+  algorithmNamesOf,
   ALGORITHMS,
   checkAlgorithm,
   checkAlgorithmList,
+  isAlgorithmNames,
+  unknownKind,
 } from '../src/algorithms.ts'
 import { AuthError } from '../src/errors.ts'
 
@@ -67,6 +70,12 @@ describe('the table', () => {
       ].flat(),
     )
   })
+})
+
+test('a kind of key that has no case of its own is an error', () => {
+  expect(() => unknownKind({ kty: 'AKP' as never })).toThrow(
+    new TypeError('unknown kind of key: AKP'),
+  )
 })
 
 describe('the alg of a header', () => {
@@ -154,5 +163,104 @@ describe('the option algorithms', () => {
     expect(act).toThrow(
       `algorithms: ${JSON.stringify(name)} is not supported, did you mean ${meant}?`,
     )
+  })
+})
+
+describe('the advice on a misspelt algorithm', () => {
+  test.each([
+    { name: 'RSA512', advice: 'state algorithmNames: { "RSA512": "RS512" }' },
+    { name: 'rs512', advice: 'state algorithmNames: { "rs512": "RS512" }' },
+    { name: 'rsa-256', advice: 'state algorithmNames: { "rsa-256": "RS256" }' },
+  ])('$name: names the option for services that write it so', ({ name, advice }) => {
+    expect(() => checkAlgorithmList([name as Algorithm])).toThrow(advice)
+  })
+
+  test.each(['HS512', 'none', 'RSA-OAEP-512', 'canary'])('%s: does not', (name) => {
+    expect(() => checkAlgorithmList([name as Algorithm])).not.toThrow(/algorithmNames/)
+  })
+})
+
+describe('other names of algorithms', () => {
+  const names = algorithmNamesOf({ RSA512: 'RS512', 'rsa-pss': 'PS512' })
+
+  test('one is taken for the algorithm that it means, if that is listed', () => {
+    expect(checkAlgorithm('RSA512', ['RS512'], names)).toBe('RS512')
+    expect(checkAlgorithm('RS512', ['RS512'], names)).toBe('RS512')
+    expect(checkAlgorithm('rsa-pss', ['RS512', 'PS512'], names)).toBe('PS512')
+    expect(refusalOf(() => checkAlgorithm('rsa-pss', ['RS512'], names)).reason).toBe('algorithm')
+  })
+
+  test.each(
+    [
+      ['rsa512', 'RSA512 ', 'RSA256', 'toString', 'constructor', '__proto__', ''],
+      [null, undefined, 512, ['RSA512'], { toString: () => 'RSA512' }],
+    ].flat(),
+  )('%j is none of them', (alg) => {
+    expect(refusalOf(() => checkAlgorithm(alg, ['RS512'], names)).reason).toBe('algorithm')
+  })
+
+  test('there are none by default', () => {
+    expect(refusalOf(() => checkAlgorithm('RSA512', ['RS512'])).reason).toBe('algorithm')
+    expect(algorithmNamesOf(undefined).size).toBe(0)
+  })
+
+  test('a member of the prototype is none of them', () => {
+    const inherited = Object.create({ RSA512: 'RS512' }) as Record<string, Algorithm>
+    expect(algorithmNamesOf(inherited).size).toBe(0)
+  })
+})
+
+describe('the option algorithmNames', () => {
+  test.each<[string, unknown]>([
+    ['nothing', {}],
+    ['an object without a prototype', Object.assign(Object.create(null), { RSA512: 'RS512' })],
+    ['names that services use', { RSA512: 'RS512', SHA512withRSA: 'RS512', 'rsa-pss': 'PS256' }],
+    ['names that every object inherits', { toString: 'RS512', constructor: 'RS512' }],
+    ['an algorithm in another case', { rs512: 'RS512', EDDSA: 'EdDSA', ED25519: 'Ed25519' }],
+  ])('may be %s', (_title, value) => {
+    expect(isAlgorithmNames(value)).toBeUndefined()
+  })
+
+  test.each<[string, unknown]>([
+    ['null', null],
+    ['a text', 'RSA512'],
+    ['a list', [['RSA512', 'RS512']]],
+    ['a map', new Map([['RSA512', 'RS512']])],
+    ['an object with a prototype of its own', Object.create({ RSA512: 'RS512' })],
+    ['a function', () => 'RS512'],
+  ])('must not be %s', (_title, value) => {
+    expect(isAlgorithmNames(value)).toBe('must be an object such as { "RSA512": "RS512" }')
+  })
+
+  test.each([
+    'HS512',
+    'none',
+    'rs512',
+    'RSA512',
+    '',
+    'toString',
+    '__proto__',
+    null,
+    undefined,
+    512,
+    ['RS512'],
+  ])('must not mean %j', (meant) => {
+    expect(isAlgorithmNames({ RSA512: meant })).toMatch(/^must name for "RSA512" one of RS256, /)
+  })
+
+  test.each(
+    [
+      ['none', 'None', 'NONE', 'HS256', 'hs512', 'RS512', 'RS256', 'rs256', 'Rs384', 'PS512'],
+      ['ES512', 'EdDSA', 'ed25519', 'Ed448', 'ES256K', 'RS1', 'dir', 'RSA-OAEP', 'rsa-oaep-512'],
+      ['RSA1_5', 'A256GCM', 'ECDH-ES+A256KW', 'ML-DSA-65', 'PBES2-HS512+A256KW'],
+    ].flat(),
+  )('must not give another meaning to %s, a name of JOSE', (name) => {
+    expect(isAlgorithmNames({ [name]: 'RS512' })).toBe(
+      `must not give another meaning to "${name}", a name of JOSE`,
+    )
+  })
+
+  test('must not give a meaning to the empty name', () => {
+    expect(isAlgorithmNames({ '': 'RS512' })).toBe('must not give a meaning to the empty name')
   })
 })

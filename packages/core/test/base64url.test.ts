@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { decodeBase64url } from '../src/base64url.ts'
+import { decodeBase64, decodeBase64url } from '../src/base64url.ts'
 
 const ALPHABET = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_')
 
@@ -68,4 +68,34 @@ test('whatever an encoder writes is accepted and decodes to the same octets', ()
 
 test('both letters of the URL-safe alphabet decode', () => {
   expect(decodeBase64url('-_-_')).toEqual(Buffer.from([0xfb, 0xff, 0xbf]))
+})
+
+test.each([
+  ['-_-_', 'fbffbf'],
+  ['+/+/', 'fbffbf'],
+  ['+/-_', 'fbffbf'],
+  ['AQ', '01'],
+  ['AQ==', '01'],
+  ['AQ=', '01'],
+  ['AQAB==', '010001'],
+])('where octets alone decide, %s is read', (text, hex) => {
+  expect(decodeBase64(text)?.toString('hex')).toBe(hex)
+})
+
+test.each([
+  '',
+  '=',
+  '==',
+  'AQ===',
+  '=AQ',
+  'A=Q',
+  'AR==',
+  'A',
+  'A=',
+  'AQ==\n',
+  ' AQ',
+  'AQ%3D',
+  '\u0141Q',
+])('where octets alone decide, %j is still nothing', (text) => {
+  expect(decodeBase64(text)).toBeUndefined()
 })

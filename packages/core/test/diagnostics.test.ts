@@ -92,6 +92,7 @@ test('portcullis:keys tells of each settled attempt', async () => {
       removed: [],
       freshness: 'fresh',
       skippedKeys: 0,
+      skippedEntries: [],
       untriedKeys: 0,
     },
     {
@@ -100,6 +101,7 @@ test('portcullis:keys tells of each settled attempt', async () => {
       added: [next.publicJwk.kid],
       removed: [issuer.publicJwk.kid],
       skippedKeys: 1,
+      skippedEntries: [{ index: 1, kid: undefined, reason: 'kty (oct) is not RSA or EC or OKP' }],
     },
     {
       trigger: 'age',

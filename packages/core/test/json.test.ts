@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { isJsonObject, member, parseJson, parseJsonObject } from '../src/json.ts'
+import { isJsonObject, member, parseJson, parseJsonDocument, parseJsonObject } from '../src/json.ts'
 
 function parse(text: string) {
   return parseJsonObject(Buffer.from(text))
@@ -274,4 +274,16 @@ test('an own member is read whatever its name', () => {
   expect(member({ toString: 1 }, 'toString')).toBe(1)
   expect(member({ a: null }, 'a')).toBeNull()
   expect(member(Object.create(null) as Record<string, unknown>, 'a')).toBeUndefined()
+})
+
+test('a document may have 1000 levels, and no more', () => {
+  expect(parseJsonDocument(nested(1000, '[', ']'))).toBeDefined()
+  expect(parseJsonDocument(nested(1001, '[', ']'))).toBeUndefined()
+  expect(parseJsonDocument(nested(1001, '{"a":', '}'))).toBeUndefined()
+  expect(parseJsonDocument('['.repeat(500_000))).toBeUndefined()
+})
+
+test('brackets in the texts of a document are no levels', () => {
+  const brackets = '[{'.repeat(2000)
+  expect(parseJsonDocument(JSON.stringify({ [brackets]: brackets }))).toBeDefined()
 })

@@ -5,7 +5,7 @@ import { CompactSign } from 'jose'
 import { describe, expect, test } from 'vitest'
 
 import { type Algorithm, ALGORITHMS } from '../src/algorithms.ts'
-import { readKeyDocument } from '../src/keys/jwk.ts'
+import { readKeyDocument } from '../src/keys/key-document.ts'
 import type { VerificationKey } from '../src/keys/key-source.ts'
 import { createSignatureCheck, isSignedBy, type SignatureCheck } from '../src/signature.ts'
 import { type ParsedToken, parseToken } from '../src/token.ts'

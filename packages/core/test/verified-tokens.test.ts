@@ -17,7 +17,7 @@ import {
   type Verifier,
   type VerifyMessage,
 } from '../src/index.ts'
-import { readKeyDocument } from '../src/keys/jwk.ts'
+import { readKeyDocument } from '../src/keys/key-document.ts'
 import type { Caller, KeyRing, Suspicion, VerificationKey } from '../src/keys/key-source.ts'
 import { createVerifiedTokens, isProvenBy, type Proof } from '../src/verified-tokens.ts'
 

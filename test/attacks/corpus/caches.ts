@@ -276,10 +276,10 @@ function names({ token }: Forge): readonly Row[] {
       0,
     ],
     [
-      'a kid of null',
+      'a kid that is a number',
       'malformed',
       headerWith(String.raw`"\\u0":1`),
-      token({ headerText: headerWith(String.raw`"\u006bid":null`) }),
+      token({ headerText: headerWith(String.raw`"\u006bid":0`) }),
       0,
     ],
     [

@@ -8,6 +8,8 @@ export function header(forge: Forge): readonly Row[] {
   return [
     ...critical(forge),
     ...wrongTypes(forge),
+    ...nulls(forge),
+    ...otherNames(forge),
     ...keysOfItsOwn(forge),
     ...keyNames(forge),
     ...mediaTypes(forge),
@@ -80,7 +82,6 @@ function critical({ token }: Forge): readonly Row[] {
 }
 
 const NO_STRINGS: readonly (readonly [string, unknown])[] = [
-  ['null', null],
   ['a number', 0],
   ['true', true],
   ['an array of one string', ['JWT']],
@@ -99,6 +100,80 @@ function wrongTypes({ token }: Forge): readonly Row[] {
       token: token({ header: { [parameter]: value } }),
     })),
   )
+}
+
+/** Some services write `null` for what they do not have. */
+function nulls({ token }: Forge): readonly Row[] {
+  return [
+    {
+      name: 'a kid that is null, and so none',
+      source: 'RFC 7515 section 4.1.4',
+      verdict: 'accepted',
+      token: token({ header: { kid: null } }),
+    },
+    {
+      name: 'a typ that is null, and so none',
+      source: 'RFC 7515 section 4.1.9',
+      verdict: 'accepted',
+      token: token({ header: { typ: null } }),
+    },
+    {
+      name: 'a typ that is null, where one is asked for',
+      source: 'RFC 7515 section 4.1.9',
+      verdict: 'type',
+      options: { type: 'at+jwt' },
+      token: token({ header: { typ: null } }),
+    },
+    {
+      name: 'a crit that is null',
+      source: 'RFC 7515 section 4.1.11',
+      verdict: 'critical_header',
+      token: token({ header: { crit: null, kid: null } }),
+    },
+  ]
+}
+
+/** Where an issuer calls RS512 by another name, and the verifier was told so. */
+function otherNames({ stranger, token }: Forge): readonly Row[] {
+  const options = { algorithmNames: { RSA512: 'RS512' } } as const
+  const source = 'RFC 8725 section 3.1'
+  const others = ['rsa512', 'RSA512 ', 'RSA256', 'none', 'toString', 'constructor']
+  return [
+    {
+      name: 'another name of the algorithm, which the verifier was told',
+      source,
+      verdict: 'accepted',
+      options,
+      token: token({ header: { alg: 'RSA512' } }),
+    },
+    {
+      name: 'another name of the algorithm, on the token of a stranger',
+      source,
+      verdict: 'signature',
+      options,
+      token: token({ by: stranger.rsa, header: { alg: 'RSA512', kid: undefined } }),
+    },
+    {
+      name: 'another name of the algorithm, which the verifier was not told',
+      source,
+      verdict: 'algorithm',
+      token: token({ header: { alg: 'RSA512', x: 'untold' } }),
+    },
+    {
+      name: 'another name of an algorithm that is not listed',
+      source,
+      verdict: 'algorithm',
+      options: { algorithmNames: { RSA256: 'RS256' } },
+      token: token({ header: { alg: 'RSA256' } }),
+    },
+    ...others.map((alg): Row => ({
+      name: `${JSON.stringify(alg)} where another name has been told`,
+      source,
+      verdict: 'algorithm',
+      options,
+      token: token({ header: { alg } }),
+    })),
+  ]
 }
 
 /** The attacker's key, in every parameter that can carry or name one; signed with it, under our name and under its own. */

@@ -161,7 +161,8 @@ function spellings(text: string): readonly (readonly [string, unknown])[] {
     ['in an array', [text]],
     ['that is an object', { value: text }],
     ['that is empty', ''],
-    ['with padding', `${text}==`],
+    ['with more padding than there can be', `${text}===`],
+    ['with padding in front', `=${text}`],
     ['with a line feed', `${text}\n`],
     ['with a blank inside', `${text.slice(0, 2)} ${text.slice(2)}`],
     ['of the other alphabet', `${text.slice(0, -1)}+`],
@@ -225,7 +226,6 @@ function purposes({ issuer }: Forge): readonly Entry[] {
     ['in capitals', 'SIG'],
     ['with white space', 'sig '],
     ['that is empty', ''],
-    ['of null', null],
     ['in an array', ['sig']],
     ['that nobody knows', 'tls'],
   ]
@@ -236,7 +236,9 @@ function purposes({ issuer }: Forge): readonly Entry[] {
     ['of none', []],
     ['in capitals', ['VERIFY']],
     ['that is text', 'verify'],
-    ['of null', null],
+    ['that repeat themselves', ['verify', 'verify']],
+    ['with a number among them', ['verify', 1]],
+    ['with null among them', ['verify', null]],
     ['that is an object', { verify: true }],
     ['in an array of arrays', [['verify']]],
   ]
@@ -248,7 +250,6 @@ function purposes({ issuer }: Forge): readonly Entry[] {
     ['that services use', 'RSA512'],
     ['of another kind of key', 'ES512'],
     ['that is empty', ''],
-    ['of null', null],
     ['in an array', ['RS512']],
     ['that is a number', 512],
   ]
@@ -521,7 +522,23 @@ function unusualKeys({ issuer, lowExponent, token }: Forge): readonly Row[] {
       'RFC 7517 section 4.5',
       { keys: [{ ...jwk, kid: 17 }] },
     ],
+    ['with padding behind its modulus', 'RFC 4648 section 3.2', { ...jwk, n: `${jwk.n}==` }],
+    [
+      'in plain base64',
+      'RFC 4648 section 4',
+      { ...jwk, n: Buffer.from(jwk.n ?? '', 'base64url').toString('base64') },
+    ],
+    [
+      'with members of null, which are none',
+      'RFC 7517 section 4',
+      JSON.stringify(jwk).replace('{', '{"use":null,"key_ops":null,"x5c":null,"d":null,'),
+    ],
     ['twice in a set', 'RFC 7517 section 5', { keys: [jwk, jwk] }],
+    [
+      'in a set behind 499 entries that cannot be used',
+      'RFC 7517 section 5',
+      { keys: [...Array.from({ length: 499 }, () => ({ kty: 'oct' })), jwk] },
+    ],
     [
       'twice in a set, the first time for encryption',
       'RFC 7517 section 4.2',
@@ -538,9 +555,9 @@ function unusualKeys({ issuer, lowExponent, token }: Forge): readonly Row[] {
       `\n\t ${JSON.stringify({ keys: [jwk] })} \r\n`,
     ],
     [
-      'in a set beside thousands of levels',
+      'in a set beside a thousand levels',
       'RFC 7517 section 5',
-      `{"deep":${'['.repeat(50_000)}${']'.repeat(50_000)},"keys":[${JSON.stringify(jwk)}]}`,
+      `{"deep":${'['.repeat(999)}${']'.repeat(999)},"keys":[${JSON.stringify(jwk)}]}`,
     ],
     [
       'in a set with escaped names',
@@ -657,6 +674,16 @@ function noDocuments({ issuer, token, canary }: Forge): readonly Row[] {
   const documents: readonly (readonly [string, string, Answer])[] = [
     ['nothing', 'RFC 8259 section 2', ''],
     ['white space', 'RFC 8259 section 2', ' \n'],
+    [
+      'a set beside more than a thousand levels',
+      'RFC 8259 section 9',
+      `{"deep":${'['.repeat(1000)}${']'.repeat(1000)},"keys":[${JSON.stringify(jwk)}]}`,
+    ],
+    [
+      'a set behind 500 entries that cannot be used',
+      'RFC 8259 section 9',
+      { keys: [...Array.from({ length: 500 }, () => ({ kty: 'oct' })), jwk] },
+    ],
     ['null', 'RFC 7517 section 5', 'null'],
     ['true', 'RFC 7517 section 5', 'true'],
     ['a number', 'RFC 7517 section 5', '17'],

@@ -51,7 +51,7 @@ function faultsOf({ stranger }: Forge): readonly Fault[] {
       header: { crit: ['x'] },
       isBeforeKeys: true,
     },
-    { name: 'with a typ of null', verdict: 'malformed', header: { typ: null }, isBeforeKeys: true },
+    { name: 'with a typ of 0', verdict: 'malformed', header: { typ: 0 }, isBeforeKeys: true },
     {
       name: 'without an algorithm',
       verdict: 'algorithm',

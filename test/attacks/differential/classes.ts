@@ -110,6 +110,13 @@ const tokenClasses: readonly DisagreementClass[] = [
     applies: ({ header, isBare }) => isBare && isNoString(header, 'kid'),
   },
   {
+    name: 'kid that is null',
+    reason: 'RFC 7515 section 4.1.4: optional; some services write null for what they do not have',
+    refusedBy: 'jose',
+    because: ['ERR_JWKS_NO_MATCHING_KEY'],
+    applies: ({ header: { value }, isBare }) => !isBare && value['kid'] === null,
+  },
+  {
     name: 'typ that is no string',
     reason: 'RFC 7515 section 4.1.9: it is a media type',
     refusedBy: 'Portcullis',
@@ -240,8 +247,13 @@ const keysRefusedByPortcullis: readonly Quirk[] = [
   },
   {
     name: 'key in loose base64url',
-    reason: 'RFC 7518 section 6: base64url as RFC 7515 section 2 has it',
-    has: (jwk) => MATERIAL.some((name) => typeof jwk[name] === 'string' && !isCanonical(jwk[name])),
+    reason:
+      'RFC 4648 sections 3.3 and 3.5: no foreign characters and no stray bits; padding is read',
+    has: (jwk) =>
+      MATERIAL.some((name) => {
+        const text = jwk[name]
+        return typeof text === 'string' && !isCanonical(unpadded(text))
+      }),
   },
   {
     name: 'key member that is no string',
@@ -272,6 +284,11 @@ const keysRefusedByJose: readonly Quirk[] = [
       'RFC 7515 section 4.1.4, RFC 7517 section 4.5: a hint, and optional; the signature decides',
     has: ({ kid }, { header, isBare }) =>
       !isBare && typeof header.value['kid'] === 'string' && typeof kid !== 'string',
+  },
+  {
+    name: 'key with a purpose that is null',
+    reason: 'RFC 7517 sections 4.2 to 4.4: optional; some services write null for what they lack',
+    has: (jwk) => ['use', 'key_ops', 'alg'].some((name) => jwk[name] === null),
   },
   {
     name: 'key with private members',
@@ -344,6 +361,14 @@ function isCanonical(text: unknown): boolean {
   return octetsOf(text).toString('base64url') === text
 }
 
+/** In the alphabet of base64url, as the octets of a key may be written in either. */
+function unpadded(text: string): string {
+  return text
+    .replace(/={1,2}$/, '')
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+}
+
 function octetsOf(text: unknown): Buffer {
   return Buffer.from(String(text), 'base64url')
 }
@@ -353,7 +378,7 @@ function integerOf(text: unknown): bigint {
 }
 
 function isNoString({ value }: Reading, name: string): boolean {
-  return Object.hasOwn(value, name) && typeof value[name] !== 'string'
+  return (value[name] ?? undefined) !== undefined && typeof value[name] !== 'string'
 }
 
 function isWithinSecond(time: number, now: number): boolean {

@@ -50,6 +50,7 @@ export const examples: Readonly<Record<string, Case>> = {
   'JSON of more than 32 levels': withClaims(put('"sub"', '['.repeat(32) + ']'.repeat(32))),
   'number beyond a double': withClaims(put('"exp"', '1e309')),
   'kid that is no string': withHeader(put('"kid"', '7'), { document: es256.publicJwk }),
+  'kid that is null': withHeader(put('"kid"', 'null')),
   'typ that is no string': withHeader(put('"typ"', '7')),
   'b64 that is critical and true': withHeader((members) => [
     ...members,
@@ -84,7 +85,7 @@ export const examples: Readonly<Record<string, Case>> = {
   'RSA modulus above 8192 bits': withKey({}, oddRsa.tooLong),
   'RSA integer behind hundreds of zero octets': withKey({ e: `${ZEROS}AQAB` }),
   'coordinate of another length': withKey({ x: `AAAA${x}` }, es256),
-  'key in loose base64url': withKey({ n: `${n}==` }),
+  'key in loose base64url': withKey({ n: `${n}!` }),
   'key member that is no string': withKey({ n: [n] }),
   'key behind 8 others that fit': { rules: strict, document: crowd(8, 'rsa'), token: sign(rs512) },
   'key behind 100 others': { rules: strict, document: crowd(100, 'other'), token: sign(es256) },
@@ -93,7 +94,8 @@ export const examples: Readonly<Record<string, Case>> = {
     document: { keys: [{ n, ...nameless }] },
     token: sign(rs512),
   },
+  'key with a purpose that is null': withKey({ use: null }),
   'key with private members': withKey({ d: 'AQAB' }),
   'key with an ext that is no boolean': withKey({ ext: 'true' }),
-  'key_ops with more than verify': withKey({ key_ops: ['verify', 'verify'] }),
+  'key_ops with more than verify': withKey({ key_ops: ['verify', 'sign'] }),
 }

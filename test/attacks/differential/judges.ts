@@ -94,6 +94,8 @@ export async function verdictOf(verifier: Verifier, token: string): Promise<Verd
 
 /** `undefined` if there is no usable key, which Portcullis says at start-up. */
 function verifierOf(document: unknown, { now, remember, ...rules }: Rules): Verifier | undefined {
+  // A list of keys is for `localKeys` alone: no document is one.
+  if (Array.isArray(document)) return undefined
   try {
     const keys = localKeys(document as JWK /* or anything else, as a document may be */)
     const options: VerifierOptions = {

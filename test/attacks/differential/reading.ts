@@ -133,11 +133,17 @@ interface Proof {
 /** @see RFC 7517 sections 4.2 to 4.5 */
 function permits({ use, key_ops: operations, alg, kid }: JsonObject, proof: Proof): boolean {
   return (
-    (use === undefined || use === 'sig') &&
-    (operations === undefined || (Array.isArray(operations) && operations.includes('verify'))) &&
-    (alg === undefined || alg === proof.alg) &&
+    isAbsentOr(use, 'sig') &&
+    (operations === undefined ||
+      operations === null ||
+      (Array.isArray(operations) && operations.includes('verify'))) &&
+    isAbsentOr(alg, proof.alg) &&
     ([kid, proof.kid].some((each) => typeof each !== 'string') || kid === proof.kid)
   )
+}
+
+function isAbsentOr(value: unknown, wanted: unknown): boolean {
+  return value === undefined || value === null || value === wanted
 }
 
 function isProvenBy(jwk: JsonObject, { alg, input, signature }: Proof): boolean {

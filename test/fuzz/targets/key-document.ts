@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { calculateJwkThumbprint } from 'jose'
 
 import { ALGORITHMS } from '../../../packages/core/src/algorithms.ts'
-import { readKeyDocument } from '../../../packages/core/src/keys/jwk.ts'
+import { readKeyDocument } from '../../../packages/core/src/keys/key-document.ts'
 import type { VerificationKey } from '../../../packages/core/src/keys/key-source.ts'
 import { base64url, jsonObject, jsonText, mostly, parseJson } from '../inputs.ts'
 import { readSeeds } from '../seeds.ts'
@@ -38,7 +38,8 @@ export const keyDocument: FuzzTarget = {
     const read = readKeyDocument(document)
     hold(JSON.stringify(document) === before, 'the document is left as it is')
     if (read === undefined) return
-    hold(read.keys.length <= 100 && read.skipped >= 0, 'at most 100 keys')
+    hold(read.keys.length <= 100 && read.skipped.count >= 0, 'at most 100 keys')
+    hold(read.skipped.entries.length <= 100, 'at most 100 explanations')
     for (const key of read.keys) await expectUsable(key)
   },
 }

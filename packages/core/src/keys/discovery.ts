@@ -39,7 +39,10 @@ const SHARES = 5
  * @see RFC 8414 section 3; OpenID Connect Discovery 1.0 section 4
  */
 export function discoverKeys(issuer: string, options: RemoteKeysOptions = {}): RemoteKeys {
-  const { fetch, allowInsecure, cache } = checkRemoteKeysOptions('discoverKeys', options)
+  const { fetch, allowInsecure, algorithmNames, cache } = checkRemoteKeysOptions(
+    'discoverKeys',
+    options,
+  )
   const checkedIssuer = checkIssuer(issuer, allowInsecure)
   const { clock } = cache
   const share = cache.timeout / SHARES
@@ -60,7 +63,7 @@ export function discoverKeys(issuer: string, options: RemoteKeysOptions = {}): R
     const found = await findKeyUrl(checkedIssuer, exchange, share)
     if (typeof found !== 'string') return found
     learn(found, exchange)
-    return await fetchKeys(found, exchange)
+    return await fetchKeys(found, exchange, algorithmNames)
   }
 
   /** The known key URL first. */
@@ -68,7 +71,7 @@ export function discoverKeys(issuer: string, options: RemoteKeysOptions = {}): R
     keyUrl: string,
     exchange: Exchange,
   ): Promise<FetchedKeys | FetchFailure> {
-    const ofKnown = fetchKeys(keyUrl, exchange)
+    const ofKnown = fetchKeys(keyUrl, exchange, algorithmNames)
     const keys = await within(share, ofKnown, exchange)
     if (isFetched(keys)) return keys
     return await either(ofKnown, within(3 * share, fetchOther(keyUrl, exchange), exchange))
@@ -82,7 +85,10 @@ export function discoverKeys(issuer: string, options: RemoteKeysOptions = {}): R
     const ofOther = fetchOther(keyUrl, exchange)
     const keys = await within(2 * share, ofOther, exchange)
     if (isFetched(keys)) return keys
-    return await either(fetchKeys(keyUrl, exchange), within(2 * share, ofOther, exchange))
+    return await either(
+      fetchKeys(keyUrl, exchange, algorithmNames),
+      within(2 * share, ofOther, exchange),
+    )
   }
 
   /** The keys at another URL, if the metadata name one. It becomes the known one when it has brought keys. */
@@ -96,7 +102,7 @@ export function discoverKeys(issuer: string, options: RemoteKeysOptions = {}): R
       learn(found, exchange)
       return undefined
     }
-    const keys = await fetchKeys(found, exchange)
+    const keys = await fetchKeys(found, exchange, algorithmNames)
     if (isFetched(keys)) learn(found, exchange)
     return keys
   }

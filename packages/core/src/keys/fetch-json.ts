@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 
-import { parseJson } from '../json.ts'
+import { parseJsonDocument } from '../json.ts'
 import type { Clock } from '../time.ts'
 import { freshnessLifetime, retryAfter } from './http-caching.ts'
 
@@ -179,7 +179,7 @@ async function readBody(
 
 /** A byte order mark, which some servers write, is left out (RFC 8259 section 8.1 allows to ignore it). */
 function readJson(octets: Buffer): unknown {
-  return isUtf8(octets) ? parseJson(new TextDecoder().decode(octets)) : undefined
+  return isUtf8(octets) ? parseJsonDocument(new TextDecoder().decode(octets)) : undefined
 }
 
 /** Whatever an injected `fetch` makes of a header. */

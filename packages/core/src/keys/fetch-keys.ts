@@ -1,5 +1,6 @@
+import type { AlgorithmNames } from '../algorithms.ts'
 import { badDocument, type Exchange, type FetchFailure, fetchJson } from './fetch-json.ts'
-import { type KeyDocument, readKeyDocument } from './jwk.ts'
+import { explained, type KeyDocument, readKeyDocument } from './key-document.ts'
 
 /** A key document with a usable key, at least. */
 export interface FetchedKeys extends KeyDocument {
@@ -12,11 +13,14 @@ export interface FetchedKeys extends KeyDocument {
 export async function fetchKeys(
   url: string,
   exchange: Exchange,
+  names: AlgorithmNames,
 ): Promise<FetchedKeys | FetchFailure> {
   const answer = await fetchJson(url, exchange)
   if (answer.failure !== undefined) return answer
-  const document = readKeyDocument(answer.value)
+  const document = readKeyDocument(answer.value, names)
   if (document === undefined) return badDocument('the document is neither a JWK nor a JWK set')
-  if (document.keys.length === 0) return badDocument('the document has no usable key')
+  if (document.keys.length === 0) {
+    return badDocument(explained('the document has no usable key', document))
+  }
   return { ...document, freshnessLifetime: answer.freshnessLifetime }
 }

@@ -1,6 +1,7 @@
 import type { KeysMessage } from '../diagnostics.ts'
 import { elapsed, type Instant } from '../time.ts'
 import type { FetchFailure } from './fetch-json.ts'
+import type { SkippedEntry } from './key-document.ts'
 import { countUntried, type VerificationKey } from './key-source.ts'
 import {
   afterOverlap,
@@ -22,8 +23,10 @@ export interface RemoteKeysStatus {
   readonly thumbprints: readonly string[]
   /** Thumbprints of the last keys that left: known, not trusted. */
   readonly retired: readonly string[]
-  /** Entries of the document that could not be used or were beyond the hundredth. */
+  /** How many entries of the document cannot be used or are too many. */
   readonly skippedKeys: number
+  /** Which of them, and why: the first hundred. */
+  readonly skippedEntries: readonly SkippedEntry[]
   /** How many keys beyond the 8 that are tried fit one token. */
   readonly untriedKeys: number
   readonly fetching: boolean
@@ -56,7 +59,8 @@ export function statusOf(
     maxAge: ring?.maxAge,
     thumbprints: thumbprintsOf(keys),
     retired: thumbprintsOf(retired),
-    skippedKeys: ring?.skipped ?? 0,
+    skippedKeys: ring?.skipped.count ?? 0,
+    skippedEntries: ring?.skipped.entries ?? [],
     untriedKeys: countUntried(keys),
     lastFailure: last?.failure && {
       reason: last.failure.failure,
@@ -80,7 +84,7 @@ export function keysMessage(
   source: object,
   before: CacheState,
   { ring, last }: SettledState,
-  { freshness: word, skippedKeys, untriedKeys }: RemoteKeysStatus,
+  { freshness: word, skippedKeys, skippedEntries, untriedKeys }: RemoteKeysStatus,
 ): KeysMessage {
   const old = thumbprintsOf(before.ring?.keys ?? [])
   const current = thumbprintsOf(ring?.keys ?? [])
@@ -94,6 +98,7 @@ export function keysMessage(
     removed: old.filter((thumbprint) => !current.includes(thumbprint)),
     freshness: word,
     skippedKeys,
+    skippedEntries,
     untriedKeys,
   }
 }

@@ -1,21 +1,62 @@
+import { KeyObject } from 'node:crypto'
+
 import type { JSONWebKeySet, JWK } from 'jose'
 
-import { readKeyDocument } from './jwk.ts'
+import { type Algorithm, algorithmNamesOf, isAlgorithmNames } from '../algorithms.ts'
+import { checkOptions } from '../options.ts'
+import { explained, readKeyDocument } from './key-document.ts'
 import type { KeySource } from './key-source.ts'
 
+/** A public key: a JSON Web Key, or a key object of `node:crypto`. */
+export type PublicKey = Readonly<JWK> | KeyObject
+
+export interface LocalKeysOptions {
+  /**
+   * Other names of algorithms that the keys state, such as `{ RSA512: 'RS512' }`.
+   * @default none
+   */
+  algorithmNames?: Readonly<Record<string, Algorithm>> | undefined
+}
+
 /**
- * Public keys already in hand: one JSON Web Key or a JWK set. They are used until the process ends.
+ * Public keys already in hand: one key, a list of keys, or a JWK set. They are used until the process ends.
  *
- * @throws TypeError if there is no usable key among them.
+ * @throws TypeError if there is no usable key among them, with the reason for each; and for a key object that is
+ *   private or secret, which a service that only verifies has no business to hold.
  * @see RFC 7517 sections 4 and 5
  */
-export function localKeys(jwkOrJwks: Readonly<JWK> | Readonly<JSONWebKeySet>): KeySource {
-  const ring = readKeyDocument(jwkOrJwks)
-  if (ring === undefined) throw new TypeError('localKeys: neither a JWK nor a JWK set')
-  if (ring.keys.length === 0) throw new TypeError('localKeys: there is no usable public key')
+export function localKeys(
+  keys: PublicKey | readonly PublicKey[] | Readonly<JSONWebKeySet>,
+  options: LocalKeysOptions = {},
+): KeySource {
+  checkOptions('localKeys', options, { algorithmNames: isAlgorithmNames })
+  const ring = readKeyDocument(documentOf(keys), algorithmNamesOf(options.algorithmNames))
+  if (ring === undefined) {
+    throw new TypeError('localKeys: neither a JWK, a key object, a list of them nor a JWK set')
+  }
+  if (ring.keys.length === 0) {
+    throw new TypeError(explained('localKeys: there is no usable public key', ring))
+  }
   return {
     now: () => ({ wall: 0, monotonic: 0 }),
     current: () => ring,
     suspect: async () => undefined,
+  }
+}
+
+function documentOf(keys: unknown): unknown {
+  return Array.isArray(keys) ? { keys: keys.map(jwkOf) } : jwkOf(keys)
+}
+
+function jwkOf(key: unknown): unknown {
+  if (!(key instanceof KeyObject)) return key
+  if (key.type !== 'public') {
+    const advice = key.type === 'private' ? ', pass createPublicKey(key) instead' : ''
+    throw new TypeError(`localKeys: the key object is ${key.type}${advice}`)
+  }
+  try {
+    return key.export({ format: 'jwk' })
+  } catch {
+    throw new TypeError(`localKeys: a key of type ${key.asymmetricKeyType} cannot be used`)
   }
 }

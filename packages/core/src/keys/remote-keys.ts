@@ -1,3 +1,9 @@
+import {
+  type Algorithm,
+  type AlgorithmNames,
+  algorithmNamesOf,
+  isAlgorithmNames,
+} from '../algorithms.ts'
 import { checkOptions, isBoolean, isClock, isFunction, seconds } from '../options.ts'
 import { type Clock, systemClock } from '../time.ts'
 import { type Fetch } from './fetch-json.ts'
@@ -38,6 +44,12 @@ export interface RemoteKeysOptions {
    */
   timeout?: number | undefined
   /**
+   * Other names of algorithms that the keys state, such as `{ RSA512: 'RS512' }`. For the headers of tokens there is the
+   * same option of the verifier.
+   * @default none
+   */
+  algorithmNames?: Readonly<Record<string, Algorithm>> | undefined
+  /**
    * Allows `http:` to a host that is not the loopback. Whoever controls the network then controls the keys.
    * @default false
    */
@@ -50,16 +62,23 @@ export interface RemoteKeysOptions {
 /**
  * Public keys behind a URL that serves one bare JSON Web Key or a JWK set, cached and followed through rotations.
  *
- * Nothing is fetched before the first use, and there is nothing to close.
+ * Nothing is fetched before the first use, and there is nothing to close. A document without a usable key is a failed
+ * fetch: it revokes nothing.
  *
  * @throws TypeError for a URL that is neither https nor loopback, and for a wrong option.
  * @see RFC 7517 sections 4 and 5
  */
 export function remoteKeys(url: string | URL, options: RemoteKeysOptions = {}): RemoteKeys {
-  const { fetch, allowInsecure, cache } = checkRemoteKeysOptions('remoteKeys', options)
+  const { fetch, allowInsecure, algorithmNames, cache } = checkRemoteKeysOptions(
+    'remoteKeys',
+    options,
+  )
   const href = checkKeyUrl('remoteKeys', url, allowInsecure)
   const { clock } = cache
-  return followKeys(async (signal) => await fetchKeys(href, { fetch, signal, clock }), cache)
+  return followKeys(
+    async (signal) => await fetchKeys(href, { fetch, signal, clock }, algorithmNames),
+    cache,
+  )
 }
 
 const lateBoundFetch: Fetch = async (url, init) => await globalThis.fetch(url, init)
@@ -72,13 +91,14 @@ const lateBoundFetch: Fetch = async (url, init) => await globalThis.fetch(url, i
 export function checkRemoteKeysOptions(
   factory: string,
   options: RemoteKeysOptions,
-): { fetch: Fetch; allowInsecure: boolean; cache: CacheOptions } {
+): { fetch: Fetch; allowInsecure: boolean; algorithmNames: AlgorithmNames; cache: CacheOptions } {
   checkOptions(factory, options, {
     maxAge: seconds(1, 86_400),
     staleWhileRevalidate: seconds(0, 86_400),
     staleIfError: seconds(0, 604_800),
     overlap: seconds(0, 86_400),
     timeout: seconds(0.1, 60),
+    algorithmNames: isAlgorithmNames,
     allowInsecure: isBoolean,
     fetch: isFunction,
     clock: isClock,
@@ -94,5 +114,6 @@ export function checkRemoteKeysOptions(
     clock = systemClock,
   } = options
   const cache = { maxAge, staleWhileRevalidate, staleIfError, overlap, timeout, clock }
-  return { fetch, allowInsecure, cache }
+  const algorithmNames = algorithmNamesOf(options.algorithmNames)
+  return { fetch, allowInsecure, algorithmNames, cache }
 }

@@ -1,5 +1,6 @@
 import { elapsed, type Instant } from '../time.ts'
 import type { FetchFailure } from './fetch-json.ts'
+import type { SkippedEntries } from './key-document.ts'
 import type { KeyRing, VerificationKey } from './key-source.ts'
 
 // The whole policy of the key cache: pure functions of a state, a time and the options. Times are seconds.
@@ -30,8 +31,7 @@ export interface SettledState extends CacheState {
 /** What a key document says. */
 export interface RingDocument extends KeyRing {
   readonly maxAge: number
-  /** Entries that were not read. */
-  readonly skipped: number
+  readonly skipped: SkippedEntries
 }
 
 export interface FetchedRing extends RingDocument {

@@ -3,7 +3,8 @@ import { generateKeyPairSync, KeyObject } from 'node:crypto'
 import { calculateJwkThumbprint } from 'jose'
 import { describe, expect, test } from 'vitest'
 
-import { readKeyDocument } from '../../src/keys/jwk.ts'
+import type { AlgorithmNames } from '../../src/algorithms.ts'
+import { readKeyDocument } from '../../src/keys/key-document.ts'
 
 const rsaPair = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const rsa = rsaPair.publicKey.export({ format: 'jwk' })
@@ -48,6 +49,11 @@ function decoded(text: string | undefined): Buffer {
   return Buffer.from(text ?? '', 'base64url')
 }
 
+/** The same octets as base64, in its other alphabet. */
+function plain(text: string | undefined, padding = '='): string {
+  return decoded(text).toString('base64').replaceAll('=', padding)
+}
+
 function zeroPadded(text: string | undefined, octets = 1): string {
   return base64url(Buffer.concat([Buffer.alloc(octets), decoded(text)]))
 }
@@ -77,6 +83,16 @@ function keysOf(document: unknown) {
   return readKeyDocument(document)?.keys ?? []
 }
 
+/** With members of `null`. */
+function nulls(jwk: object, names: readonly string[]): object {
+  return { ...jwk, ...Object.fromEntries(names.map((name) => [name, null])) }
+}
+
+/** Why the one entry cannot be used. */
+function reasonOf(jwk: object, names?: AlgorithmNames): string | undefined {
+  return readKeyDocument({ keys: [jwk] }, names)?.skipped.entries[0]?.reason
+}
+
 function algorithmsOf(jwk: object): string[] {
   return keysOf(jwk).flatMap(({ prepared }) => Array.from(prepared.keys()))
 }
@@ -84,90 +100,6 @@ function algorithmsOf(jwk: object): string[] {
 function thumbprintsOf(document: unknown): string[] {
   return keysOf(document).map(({ thumbprint }) => thumbprint)
 }
-
-describe('the document', () => {
-  test('one JWK is bare', () => {
-    expect(readKeyDocument(rsa)).toMatchObject({ bare: true, keys: [{ kid: undefined }] })
-  })
-
-  test('a JWK set is not bare, with however few keys', () => {
-    expect(readKeyDocument({ keys: [rsa] })).toMatchObject({ bare: false, keys: [{}] })
-    expect(readKeyDocument({ keys: [] })).toEqual({ bare: false, keys: [], skipped: 0 })
-  })
-
-  test('`keys` goes before `kty`', () => {
-    const document = readKeyDocument({ ...rsa, keys: [{ ...p256, kid: 'in the set' }] })
-    expect(document).toMatchObject({ bare: false, keys: [{ kid: 'in the set' }] })
-  })
-
-  test('a JWK with a member `keys` that is no list is still a JWK', () => {
-    expect(readKeyDocument({ ...rsa, keys: 'none' })).toMatchObject({ bare: true, keys: [{}] })
-  })
-
-  test('a JWK of an unknown kind is a document without a usable key', () => {
-    expect(readKeyDocument({ kty: 'AKP' })).toEqual({ bare: true, keys: [], skipped: 1 })
-  })
-
-  test.each([
-    { name: 'nothing', document: undefined },
-    { name: 'null', document: null },
-    { name: 'a text', document: JSON.stringify(rsa) },
-    { name: 'a number', document: 1 },
-    { name: 'a list of keys', document: [rsa] },
-    { name: 'an empty object', document: {} },
-    { name: 'a set whose `keys` is an object', document: { keys: { first: rsa } } },
-    { name: 'a `kty` that is not a text', document: { ...rsa, kty: 1 } },
-    { name: 'an inherited `kty`', document: Object.create(rsa) as unknown },
-    { name: 'inherited `keys`', document: Object.create({ keys: [rsa] }) as unknown },
-  ])('$name is neither a JWK nor a set', ({ document }) => {
-    expect(readKeyDocument(document)).toBeUndefined()
-  })
-
-  test('junk entries hide no key beside them', async () => {
-    const junk = [null, undefined, 1, 'key', true, [], [rsa], {}, { kty: null }, { kty: 'RSA' }]
-    const document = { keys: [...junk, rsa, ...junk, p256] }
-    expect(thumbprintsOf(document)).toEqual([
-      await calculateJwkThumbprint(rsa),
-      await calculateJwkThumbprint(p256),
-    ])
-  })
-
-  test('members that only a prototype has are not the key`s', () => {
-    const [n, inherited] = [{ n: rsa.n }, { kty: rsa.kty, e: rsa.e }]
-    expect(keysOf({ keys: [Object.assign(Object.create(n), inherited)] })).toEqual([])
-  })
-
-  test('at most 100 keys are read, unusable ones not counted', () => {
-    const keys = Array.from({ length: 102 }, (_, at) => ({ ...edJwk(), kid: String(at) }))
-    const document = readKeyDocument({ keys: [{}, ...keys] })
-    expect(document?.keys).toHaveLength(100)
-    expect(document?.keys.at(-1)?.kid).toBe('99')
-    expect(document?.skipped).toBe(3)
-  })
-
-  test.each([
-    { name: 'none', entries: [rsa, p256], skipped: 0 },
-    { name: 'junk', entries: [null, rsa, 'key'], skipped: 2 },
-    { name: 'a key for encryption', entries: [{ ...rsa, use: 'enc' }, p256], skipped: 1 },
-    { name: 'all', entries: [{}, {}], skipped: 2 },
-  ])('how many entries are skipped is told: $name', ({ entries, skipped }) => {
-    expect(readKeyDocument({ keys: entries })?.skipped).toBe(skipped)
-  })
-
-  test('two entries with one modulus are both read, each for its own algorithm', async () => {
-    const keys = [
-      { ...rsa, kid: 'a', alg: 'RS256' },
-      { ...rsa, kid: 'b', alg: 'PS512' },
-    ]
-    const read = keysOf({ keys })
-    expect(read.map(({ kid, prepared }) => [kid, [...prepared.keys()]])).toEqual([
-      ['a', ['RS256']],
-      ['b', ['PS512']],
-    ])
-    const thumbprint = await calculateJwkThumbprint(rsa)
-    expect(thumbprintsOf({ keys })).toEqual([thumbprint, thumbprint])
-  })
-})
 
 describe('the key', () => {
   test.each([
@@ -186,9 +118,10 @@ describe('the key', () => {
     { name: 'empty modulus', jwk: { ...rsa, n: '' } },
     { name: 'modulus left out', jwk: { kty: 'RSA', e: 'AQAB' } },
     { name: 'modulus that is no text', jwk: { ...rsa, n: 3 } },
-    { name: 'modulus with padding', jwk: { ...rsa, n: `${rsa.n}==` } },
+    { name: 'modulus with three characters of padding', jwk: { ...rsa, n: `${rsa.n}===` } },
+    { name: 'modulus with padding inside', jwk: { ...rsa, n: `=${rsa.n}` } },
+    { name: 'modulus of padding', jwk: { ...rsa, n: '==' } },
     { name: 'modulus with white space', jwk: { ...rsa, n: `${rsa.n}\n` } },
-    { name: 'modulus in base64', jwk: { ...rsa, n: `+/${rsa.n?.slice(2)}` } },
     { name: 'modulus with stray bits', jwk: { ...rsa, n: withStrayBits(rsa.n) } },
     { name: 'e = 0', jwk: { ...rsa, e: 'AA' } },
     { name: 'e = 1', jwk: { ...rsa, e: 'AQ' } },
@@ -200,7 +133,6 @@ describe('the key', () => {
     { name: 'empty e', jwk: { ...rsa, e: '' } },
     { name: 'e left out', jwk: { kty: 'RSA', n: rsa.n } },
     { name: 'e that is a number', jwk: { ...rsa, e: 65_537 } },
-    { name: 'e with padding', jwk: { ...rsa, e: 'AQAB=' } },
     { name: 'kty in lower case', jwk: { ...rsa, kty: 'rsa' } },
     { name: 'kty of another kind', jwk: { ...rsa, kty: 'EC' } },
     { name: 'kty of another kind, on a curve', jwk: { ...p256, kty: 'OKP' } },
@@ -211,7 +143,6 @@ describe('the key', () => {
     { name: 'X25519 key', jwk: { ...ed25519, crv: 'X25519' } },
     { name: 'Ed448 key', jwk: { ...ed25519, crv: 'Ed448' } },
     { name: 'use for encryption', jwk: { ...rsa, use: 'enc' } },
-    { name: 'use of null', jwk: { ...rsa, use: null } },
     { name: 'key_ops without verify', jwk: { ...rsa, key_ops: ['sign', 'encrypt'] } },
     { name: 'empty key_ops', jwk: { ...rsa, key_ops: [] } },
     { name: 'key_ops that is no list', jwk: { ...rsa, key_ops: 'verify' } },
@@ -227,7 +158,6 @@ describe('the key', () => {
     { name: 'y with an octet too many', jwk: { ...p256, y: zeroPadded(p256.y) } },
     { name: 'x of any length', jwk: { ...p256, x: zeroPadded(p256.x, 1000) } },
     { name: 'x of 31 octets', jwk: { ...p256, x: base64url(decoded(p256.x).subarray(1)) } },
-    { name: 'x with padding', jwk: { ...p256, x: `${p256.x}=` } },
     { name: 'y with stray bits', jwk: { ...p256, y: withStrayBits(p256.y) } },
     { name: 'point beside its curve', jwk: { ...p256, y: incremented(p256.y) } },
     { name: 'point of two keys', jwk: { ...p384, y: ecJwk('P-384').y } },
@@ -246,6 +176,48 @@ describe('the key', () => {
       ],
     })
     expect(set.map(({ kid }) => kid)).toEqual(['good'])
+  })
+
+  test.each([
+    { name: 'n with padding', jwk: { ...rsa, n: `${rsa.n}==` }, same: rsa },
+    { name: 'e with padding', jwk: { ...rsa, e: 'AQAB==' }, same: rsa },
+    { name: 'n in plain base64', jwk: { ...rsa, n: plain(rsa.n) }, same: rsa },
+    { name: 'n in plain base64 less its padding', jwk: { ...rsa, n: plain(rsa.n, '') }, same: rsa },
+    {
+      name: 'n in plain base64, of which both other characters are needed',
+      jwk: { ...rsa, n: plain(base64url(Buffer.alloc(256, 0xfb))) },
+      same: { ...rsa, n: base64url(Buffer.alloc(256, 0xfb)) },
+    },
+    {
+      name: 'the longest n in plain base64',
+      jwk: { ...rsa, n: plain(base64url(modulus(8192))) },
+      same: { ...rsa, n: base64url(modulus(8192)) },
+    },
+    {
+      name: 'x and y with padding',
+      jwk: { ...p256, x: `${p256.x}=`, y: `${p256.y}=` },
+      same: p256,
+    },
+    {
+      name: 'x and y in plain base64',
+      jwk: { ...p521, x: plain(p521.x), y: plain(p521.y) },
+      same: p521,
+    },
+    {
+      name: 'x of Ed25519 with more padding than it takes',
+      jwk: { ...ed25519, x: `${ed25519.x}==` },
+      same: ed25519,
+    },
+    { name: 'x of Ed25519 with padding', jwk: { ...ed25519, x: `${ed25519.x}=` }, same: ed25519 },
+    {
+      name: 'members of null',
+      jwk: nulls(rsa, ['use', 'key_ops', 'alg', 'kid', 'crv', 'x', 'y', 'd', 'x5c']),
+      same: rsa,
+    },
+  ])('read as the same key, of the same thumbprint: $name', async ({ jwk, same }) => {
+    expect(algorithmsOf(jwk)).toEqual(algorithmsOf(same))
+    expect(thumbprintsOf(jwk)).toEqual([await calculateJwkThumbprint(same)])
+    expect(keysOf(jwk)).toMatchObject([{ kid: undefined }])
   })
 
   test.each([
@@ -411,6 +383,83 @@ describe('what a key may verify', () => {
 
   test.each(['RS256', 'RS384', 'RS512'] as const)('%s: the key alone means PKCS #1', (alg) => {
     expect(keysOf(rsa)[0]?.prepared.get(alg)?.input).toBeInstanceOf(KeyObject)
+  })
+})
+
+describe('why an entry cannot be used', () => {
+  const secret = 'a-secret-that-somebody-put-there'
+  const rsaNames = 'RS256 or RS384 or RS512 or PS256 or PS384 or PS512'
+
+  test.each<[reason: string, jwk: object]>([
+    ['kty is missing', {}],
+    ['kty is missing', { ...rsa, kty: null }],
+    ['kty (oct) is not RSA or EC or OKP', { kty: 'oct', k: secret }],
+    ['kty is not RSA or EC or OKP', { kty: secret }],
+    ['kty is not a text', { ...rsa, kty: ['RSA'] }],
+    ['crv is missing', { ...p256, crv: undefined }],
+    ['crv (secp256k1) is not P-256 or P-384 or P-521', { ...p256, crv: 'secp256k1' }],
+    ['crv (X25519) is not Ed25519', { ...ed25519, crv: 'X25519' }],
+    ['use (enc) is not sig', { ...rsa, use: 'enc' }],
+    ['use is not sig', { ...rsa, use: secret }],
+    ['key_ops does not contain verify', { ...rsa, key_ops: ['sign'] }],
+    ['key_ops does not contain verify', { ...rsa, key_ops: [] }],
+    ['key_ops is not a list of different strings', { ...rsa, key_ops: 'verify' }],
+    ['key_ops is not a list of different strings', { ...rsa, key_ops: ['verify', 'verify'] }],
+    ['key_ops is not a list of different strings', { ...rsa, key_ops: ['verify', 'sign', 'sign'] }],
+    ['key_ops is not a list of different strings', { ...rsa, key_ops: ['verify', 1] }],
+    ['key_ops is not a list of different strings', { ...rsa, key_ops: ['verify', null] }],
+    [`alg (ES256) is not ${rsaNames}`, { ...rsa, alg: 'ES256' }],
+    [`alg (none) is not ${rsaNames}`, { ...rsa, alg: 'none' }],
+    [`alg is not ${rsaNames}`, { ...rsa, alg: secret }],
+    [
+      `alg (RSA512) is not ${rsaNames}, unless algorithmNames is { "RSA512": "RS512" }`,
+      { ...rsa, alg: 'RSA512' },
+    ],
+    ['alg (RS256) is not ES256', { ...p256, alg: 'RS256' }],
+    ['n is missing', { ...rsa, n: undefined }],
+    ['n is missing', { ...rsa, n: null }],
+    ['n is not a text', { ...rsa, n: 3 }],
+    ['n is not base64url', { ...rsa, n: `${rsa.n}\n` }],
+    ['n is even', { ...rsa, n: incremented(rsa.n) }],
+    ['n has fewer than 2048 bits: 1024', { ...rsa, n: base64url(modulus(1024)) }],
+    ['n has fewer than 2048 bits: 2047', { ...rsa, n: base64url(modulus(2047)) }],
+    ['n has more than 8192 bits', { ...rsa, n: base64url(modulus(8193)) }],
+    ['n has more than 8192 bits', { ...rsa, n: zeroPadded(rsa.n, 2000) }],
+    ['e is missing', { ...rsa, e: undefined }],
+    ['e is even', { ...rsa, e: 'AQAA' }],
+    ['e is less than 3', { ...rsa, e: 'AQ' }],
+    ['e has more than 32 bits', { ...rsa, e: base64url([1, 0, 0, 0, 1]) }],
+    ['x is missing', { ...p256, x: undefined }],
+    ['y is missing', { ...p256, y: undefined }],
+    ['x is not 32 octets of base64url', { ...p256, x: zeroPadded(p256.x) }],
+    ['y is not 66 octets of base64url', { ...p521, y: true }],
+    ['its numbers are no key of that kind', { ...p256, y: incremented(p256.y) }],
+    ['x is a point with which anybody can sign', { ...ed25519, x: base64url(Buffer.alloc(32)) }],
+  ])('%s', (reason, jwk) => {
+    expect(reasonOf(jwk)).toBe(reason)
+    expect(reason).not.toContain(secret)
+  })
+})
+
+describe('other names of algorithms', () => {
+  const names = new Map([['RSA512', 'RS512']] as const)
+
+  test('a key that states one is for the algorithm that it means, and for no other', () => {
+    const jwk = { ...rsa, alg: 'RSA512' }
+    expect(keysOf(jwk)).toEqual([])
+    const [key] = readKeyDocument(jwk, names)?.keys ?? []
+    expect([...(key?.prepared.keys() ?? [])]).toEqual(['RS512'])
+  })
+
+  test.each(['RSA256', 'rsa512', 'RSA512 ', 'toString', '__proto__'])(
+    'a key that states %j, which is not among them, is not used',
+    (alg) => {
+      expect(readKeyDocument({ ...rsa, alg }, names)?.keys).toEqual([])
+    },
+  )
+
+  test('they change nothing about a key of another kind', () => {
+    expect(reasonOf({ ...p256, alg: 'RSA512' }, names)).toContain('alg (RSA512) is not ES256')
   })
 })
 

@@ -1,11 +1,11 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { createPublicKey, createSecretKey, generateKeyPairSync } from 'node:crypto'
 
 import { createTestIssuer } from '@portcullis/testing'
 import { calculateJwkThumbprint, type JWK } from 'jose'
 import { describe, expect, test } from 'vitest'
 
 import type { Caller, KeyRing } from '../../src/keys/key-source.ts'
-import { localKeys } from '../../src/keys/local-keys.ts'
+import { localKeys, type LocalKeysOptions } from '../../src/keys/local-keys.ts'
 import { createVerifier } from '../../src/verifier.ts'
 
 const first = edJwk()
@@ -83,22 +83,105 @@ describe('localKeys', () => {
   test.each([
     { name: 'null', document: null },
     { name: 'a PEM text', document: '-----BEGIN PUBLIC KEY-----' },
-    { name: 'a list of keys', document: [first] },
+    { name: 'a number', document: 1 },
     { name: 'an object without kty', document: { x: first.x } },
   ])('$name: TypeError at once', ({ document }) => {
     // What a program without types can pass.
     expect(() => localKeys(document as unknown as JWK)).toThrow(
-      new TypeError('localKeys: neither a JWK nor a JWK set'),
+      new TypeError('localKeys: neither a JWK, a key object, a list of them nor a JWK set'),
     )
   })
 
   test.each([
-    { name: 'a key that cannot be used', document: { kty: 'oct', k: 'AA' } },
-    { name: 'an empty set', document: { keys: [] } },
-    { name: 'a set of such keys', document: { keys: [{ ...first, use: 'enc' }] } },
-  ])('$name: TypeError at once', ({ document }) => {
+    {
+      name: 'a key that cannot be used',
+      document: { kty: 'oct', k: 'AA' },
+      why: ': kty (oct) is not RSA or EC or OKP',
+    },
+    { name: 'an empty set', document: { keys: [] }, why: '' },
+    { name: 'an empty list', document: [], why: '' },
+    {
+      name: 'a set of such keys',
+      document: { keys: [{ ...first, use: 'enc' }] },
+      why: ': entry 0: use (enc) is not sig',
+    },
+    {
+      name: 'an RSA key of 1024 bits',
+      document: generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey,
+      why: ': n has fewer than 2048 bits: 1024',
+    },
+    {
+      name: 'a key object of another curve',
+      document: generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).publicKey,
+      why: ': crv (secp256k1) is not P-256 or P-384 or P-521',
+    },
+  ])('$name: TypeError at once, with the reason', ({ document, why }) => {
     expect(() => localKeys(document)).toThrow(
-      new TypeError('localKeys: there is no usable public key'),
+      new TypeError(`localKeys: there is no usable public key${why}`),
     )
+  })
+})
+
+describe('key objects', () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+
+  test('a public one is a bare ring of its key', async () => {
+    const ring = await localKeys(publicKey).current(caller)
+    const thumbprint = await calculateJwkThumbprint(publicKey.export({ format: 'jwk' }))
+    expect(ring).toMatchObject({ bare: true, keys: [{ thumbprint, kid: undefined }] })
+  })
+
+  test('a list may have them beside JWKs, and is no bare ring, however short', async () => {
+    const ring = await localKeys([publicKey, { ...first, kid: 'k1' }]).current(caller)
+    expect(ring.bare).toBe(false)
+    expect(ring.keys.map(({ kid }) => kid)).toEqual([undefined, 'k1'])
+    expect(await localKeys([publicKey]).current(caller)).toMatchObject({ bare: false })
+  })
+
+  test('a verifier accepts what such a key has signed', async () => {
+    const issuer = await createTestIssuer()
+    const keys = localKeys(createPublicKey({ key: issuer.publicJwk, format: 'jwk' }))
+    const verifier = createVerifier({ keys, issuer: null, audience: null })
+    await expect(verifier.verify(await issuer.token())).resolves.toBeDefined()
+  })
+
+  test.each([
+    {
+      name: 'a private one',
+      key: privateKey,
+      message: 'the key object is private, pass createPublicKey(key) instead',
+    },
+    {
+      name: 'a secret one',
+      key: createSecretKey(Buffer.alloc(64)),
+      message: 'the key object is secret',
+    },
+    {
+      name: 'one of a type that has no JWK',
+      key: generateKeyPairSync('rsa-pss', { modulusLength: 2048 }).publicKey,
+      message: 'a key of type rsa-pss cannot be used',
+    },
+  ])('$name is a TypeError, alone and in a list', ({ key, message }) => {
+    expect(() => localKeys(key)).toThrow(new TypeError(`localKeys: ${message}`))
+    expect(() => localKeys([first, key])).toThrow(new TypeError(`localKeys: ${message}`))
+  })
+})
+
+describe('the option algorithmNames', () => {
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({
+    format: 'jwk',
+  })
+
+  test('lets a key state its algorithm by another name', () => {
+    const jwk = { ...rsa, alg: 'RSA512' }
+    expect(() => localKeys(jwk)).toThrow(/algorithmNames is \{ "RSA512": "RS512" \}/)
+    expect(() => localKeys(jwk, { algorithmNames: { RSA512: 'RS512' } })).not.toThrow()
+  })
+
+  test('is checked at start-up, as is every other', () => {
+    const wrong = { algorithmNames: { RSA512: 'HS512' } } as unknown as LocalKeysOptions
+    expect(() => localKeys(first, wrong)).toThrow(/^localKeys: algorithmNames must name/)
+    const unknown = { names: {} } as unknown as LocalKeysOptions
+    expect(() => localKeys(first, unknown)).toThrow(/^localKeys: unknown option "names"/)
   })
 })

@@ -417,7 +417,7 @@ function keyOf(
 }
 
 function documentOf(keys: readonly VerificationKey[]) {
-  return { keys, bare: false, skipped: 0, maxAge: 300 }
+  return { keys, bare: false, skipped: { count: 0, entries: [] }, maxAge: 300 }
 }
 
 function succeed(

@@ -1,0 +1,101 @@
+import type { AlgorithmNames } from '../algorithms.ts'
+import { isJsonObject, member } from '../json.ts'
+import { readJwk } from './jwk.ts'
+import type { VerificationKey } from './key-source.ts'
+
+const MAX_KEYS = 100
+/**
+ * Entries that have a kind of key, and so may be one. Those that cannot be used may cost as much as those that can, such
+ * as a point that is not on its curve.
+ */
+const MAX_CANDIDATES = 500
+const MAX_EXPLAINED = 100
+/** Characters. */
+const MAX_KID = 64
+
+/** The usable keys of a document. */
+export interface KeyDocument {
+  readonly bare: boolean
+  readonly keys: readonly VerificationKey[]
+  readonly skipped: SkippedEntries
+}
+
+/** Entries that cannot be used or are too many. */
+export interface SkippedEntries {
+  readonly count: number
+  /** Those of them that are explained: the first hundred. */
+  readonly entries: readonly SkippedEntry[]
+}
+
+/** Why one entry of a key document is not used. No key material. */
+export interface SkippedEntry {
+  /** Its place in the document, from 0. */
+  readonly index: number
+  /** At most 64 characters of it. */
+  readonly kid: string | undefined
+  /** In words, for developers. */
+  readonly reason: string
+}
+
+/**
+ * Reads a bare JWK or a JWK set. An entry that cannot be used is skipped and hides no other. At most 100 keys are kept,
+ * and 500 entries with a `kty` looked at.
+ *
+ * @returns `undefined` for anything that is neither.
+ * @see RFC 7517 sections 4 and 5
+ */
+export function readKeyDocument(
+  document: unknown,
+  names?: AlgorithmNames,
+): KeyDocument | undefined {
+  if (!isJsonObject(document)) return undefined
+  const keys = member(document, 'keys')
+  if (Array.isArray(keys)) return { bare: false, ...readEntries(keys, names) }
+  if (typeof member(document, 'kty') === 'string') {
+    return { bare: true, ...readEntries([document], names) }
+  }
+  return undefined
+}
+
+/** A complaint about a document without a usable key, with the reasons as far as there are any. For developers. */
+export function explained(
+  complaint: string,
+  { bare, skipped: { count, entries } }: KeyDocument,
+): string {
+  const reasons = entries
+    .slice(0, 3)
+    .map(({ index, reason }) => (bare ? reason : `entry ${index}: ${reason}`))
+  const others = count - reasons.length
+  const more = others > 0 ? [`and ${others} more`] : []
+  return reasons.length === 0 ? complaint : `${complaint}: ${[...reasons, ...more].join('; ')}`
+}
+
+function readEntries(
+  entries: readonly unknown[],
+  names: AlgorithmNames | undefined,
+): { keys: VerificationKey[]; skipped: SkippedEntries } {
+  const keys: VerificationKey[] = []
+  const skipped: SkippedEntry[] = []
+  let candidates = 0
+  function read(entry: unknown): VerificationKey | string {
+    // Without a look at more than this: there is room for half a million of them.
+    if (!isJsonObject(entry)) return 'it is no object'
+    const kty = member(entry, 'kty') ?? undefined
+    if (typeof kty !== 'string') return kty === undefined ? 'kty is missing' : 'kty is not a text'
+    if (candidates++ >= MAX_CANDIDATES) return `it is beyond the first ${MAX_CANDIDATES} entries`
+    if (keys.length === MAX_KEYS) return `it is beyond the first ${MAX_KEYS} keys`
+    return readJwk(entry, names)
+  }
+  for (let index = 0; index < entries.length; index++) {
+    const entry = entries[index]
+    const key = read(entry)
+    if (typeof key !== 'string') keys.push(key)
+    else if (skipped.length < MAX_EXPLAINED) skipped.push({ index, kid: kidOf(entry), reason: key })
+  }
+  return { keys, skipped: { count: entries.length - keys.length, entries: skipped } }
+}
+
+function kidOf(entry: unknown): string | undefined {
+  const kid = isJsonObject(entry) ? member(entry, 'kid') : undefined
+  return typeof kid === 'string' ? kid.slice(0, MAX_KID) : undefined
+}
