@@ -66,7 +66,7 @@ const RULES: Readonly<Record<Algorithm, AlgorithmRule>> = {
   Ed25519: ED25519,
 }
 
-/** The table. Whether a header, a key or a signature fits is decided by its one entry, never by what a token says. */
+/** The table that headers, keys and signatures are compared with. What a token says about itself changes nothing in it. */
 export const ALGORITHMS: ReadonlyMap<Algorithm, AlgorithmRule> = new Map(
   Object.entries(RULES) as [Algorithm, AlgorithmRule][] /* `RULES` is written out above */,
 )

@@ -2,8 +2,8 @@
  * Decodes the one canonical base64url form of some octets: no padding, no white space, no stray bits. Anything else, and
  * the empty text, is `undefined`.
  *
- * `Buffer` never fails: it drops or reinterprets what it does not like, and so gives one token many spellings. Only the
- * canonical one is what `Buffer` itself would write.
+ * `Buffer` never fails: it skips or misreads wrong characters, so that one token could be written in many ways. Therefore
+ * the octets are encoded again and compared with the text.
  *
  * @see RFC 7515 section 2; RFC 4648 section 3.5
  */
@@ -13,8 +13,8 @@ export function decodeBase64url(text: string): Buffer | undefined {
 }
 
 /**
- * As {@link decodeBase64url}, and the plain alphabet of base64 and padding as well. For what is trusted, and where the
- * octets alone decide: never for tokens.
+ * As {@link decodeBase64url}, but padding and the alphabet of plain base64 are allowed too. Only for key documents, which
+ * are trusted; never for tokens.
  *
  * @see RFC 4648 section 4
  */

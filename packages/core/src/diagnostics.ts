@@ -38,7 +38,7 @@ export interface VerifyMessage {
   readonly duration: number
 }
 
-// A subscriber that throws does so outside of here: Node makes it an uncaught exception of its own.
+// A subscriber that throws cannot change a verdict: Node reports its error as an uncaught exception, outside this call.
 export const keyAttempts: TypedChannel<KeysMessage> = typed<KeysMessage>('portcullis:keys')
 export const verdicts: TypedChannel<VerifyMessage> = typed<VerifyMessage>('portcullis:verify')
 

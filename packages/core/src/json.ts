@@ -9,9 +9,9 @@ const MAX_DOCUMENT_DEPTH = 1000
 /**
  * Reads octets as one JSON object, or answers `undefined`.
  *
- * Stricter than `JSON.parse`, because two parsers that read one text differently are an attack: valid UTF-8 without a
+ * Stricter than `JSON.parse`, so that no other parser can read the same text differently: valid UTF-8 without a
  * byte order mark, no duplicate member at the top level, no member named `__proto__`, no number too large for a
- * double, at most 32 levels. What it returns is frozen to the last of them.
+ * double, at most 32 levels. The object is frozen, with everything in it.
  *
  * @see RFC 7515 section 4; RFC 7519 section 7.2; RFC 8259 section 8.1
  */
@@ -26,12 +26,12 @@ export function parseJsonObject(octets: Buffer): JsonObject | undefined {
 }
 
 /**
- * `JSON.parse`, except that what it refuses is `undefined`, and that a member's name means what it says.
+ * As `JSON.parse`, but `undefined` for a text that is no JSON, and with the right names of members.
  *
  * V8 reads a name with an escape as another one that it has seen in an earlier text with the same beginning (Node 24
  * and 26): `"\u0063rit"` would not be `crit`, once anybody has sent `"\\u00"`. So names are parsed without escapes, and
- * one that cannot be written so (a quote, a backslash or a control character is in it) is refused. No text is parsed as it
- * came: a stranger's would change how the rest of the process reads.
+ * one that cannot be written so (a quote, a backslash or a control character is in it) is refused. A text with escapes in
+ * its names is never given to V8 as it is, because it would change how V8 reads later texts of others.
  */
 export function parseJson(text: string): unknown {
   try {
@@ -81,7 +81,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** An own member. What an object inherits was never in the text. */
+/** An own member: an inherited one was not in the text. */
 export function member(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }

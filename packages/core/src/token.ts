@@ -4,13 +4,13 @@ import { decodeBase64url } from './base64url.ts'
 import { AuthError } from './errors.ts'
 import { type JsonObject, member, parseJsonObject } from './json.ts'
 
-/** Frozen, so that it can be handed on once it is proven. */
+/** Frozen: when the token is proven, the application gets this very object. */
 interface ParsedHeader extends JsonObject {
   readonly kid?: string | null
   readonly typ?: string | null
 }
 
-/** A token whose form is right and of which nothing is proven: hence no claims, only the octets that may hold them. */
+/** A token of the right form. Nothing of it is proven, so it has no claims, only the octets that may contain them. */
 export interface ParsedToken {
   readonly header: ParsedHeader
   readonly payload: Buffer
@@ -19,10 +19,10 @@ export interface ParsedToken {
   readonly signature: Buffer
 }
 
-/** Headers read before, by their encoded form: a service sees a handful. */
+/** Headers that were read before, by their encoded form. One issuer writes only a few different ones. */
 export type HeaderCache = LRUCache<string, ParsedHeader>
 
-/** Bounded in octets by the size of a token. */
+/** Bounded in octets too, because a header is never longer than a token. */
 export function createHeaderCache(): HeaderCache {
   return new LRUCache({ max: 8 })
 }
@@ -41,15 +41,15 @@ export function parseToken(
   maxSize: number,
   headers: HeaderCache = createHeaderCache(),
 ): ParsedToken {
-  // Before anything that reads the text: what follows costs time in proportion to it.
+  // First, because the time of all that follows grows with the length.
   if (token.length > maxSize) throw new AuthError('invalid_token', 'too_large')
   const first = token.indexOf('.')
   const second = token.indexOf('.', first + 1)
-  // Without a first dot there is no second.
+  // If there is no first dot, this finds none either.
   if (second === -1) throw malformed()
   const encodedHeader = token.slice(0, first)
   const payload = decodeBase64url(token.slice(first + 1, second))
-  // A third dot, as in a JWE, is outside the alphabet, and an empty segment, as in an unsecured JWS, is no octets.
+  // This refuses a third dot (a JWE has four), which is not of the alphabet, and an empty signature (an unsecured JWS).
   const signature = decodeBase64url(token.slice(second + 1))
   if (payload === undefined || signature === undefined) throw malformed()
   const header = headers.get(encodedHeader) ?? parseHeader(encodedHeader, headers)
@@ -60,7 +60,7 @@ function parseHeader(encodedHeader: string, headers: HeaderCache): ParsedHeader 
   const octets = decodeBase64url(encodedHeader)
   const header = octets && parseJsonObject(octets)
   if (header === undefined) throw malformed()
-  // No extension is understood, so naming one makes the token invalid; a payload that is not base64url does so unnamed.
+  // No extension is supported, so a token that names one is invalid. `b64: false` is one that may come without a name.
   if (Object.hasOwn(header, 'crit') || member(header, 'b64') === false) {
     throw new AuthError('invalid_token', 'critical_header')
   }

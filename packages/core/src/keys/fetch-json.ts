@@ -165,11 +165,11 @@ async function readBody(
   body: AsyncIterable<Uint8Array> | null,
   signal: AbortSignal,
 ): Promise<Buffer | undefined> {
-  // Copied into one place: a body that comes octet by octet would be a million objects.
+  // One buffer, because a body that comes octet by octet would otherwise be a million objects.
   const octets = Buffer.allocUnsafe(MAX_OCTETS)
   let size = 0
   for await (const chunk of body ?? []) {
-    // A body that drips for ever would keep its megabyte, if nothing else ended it with the attempt.
+    // An injected `fetch` may go on after the abort: an endless body would keep this megabyte in memory.
     if (signal.aborted || size + chunk.length > MAX_OCTETS) return undefined
     octets.set(chunk, size)
     size += chunk.length

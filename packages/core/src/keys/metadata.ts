@@ -34,8 +34,8 @@ export function checkIssuer(identifier: string, allowInsecure: boolean): Issuer 
 /**
  * The key URL that the metadata name. Never rejects.
  *
- * A location that has not answered within its share of the time goes on being read, and the next is read beside it:
- * one that hangs does not hide the other, and one that is slow still counts.
+ * When a location has not answered within its share of the time, the next is asked as well, and the first answer that
+ * names a key URL counts. So one that hangs does not hide the other, and one that is slow can still answer.
  *
  * @param share Seconds.
  */
@@ -73,7 +73,7 @@ function isUrl(outcome: string | FetchFailure): outcome is string {
   return typeof outcome === 'string'
 }
 
-/** Metadata that say something else tell more than none. */
+/** A document with wrong content explains more than one that could not be had. */
 function mostTelling(outcomes: readonly (string | FetchFailure)[]): string | FetchFailure {
   const failures = outcomes.filter((each) => typeof each !== 'string')
   return (
@@ -94,7 +94,7 @@ async function readKeyUrl(
 
 function keyUrlOf(metadata: unknown, { identifier, allowInsecure }: Issuer): string | FetchFailure {
   const document: JsonObject = isJsonObject(metadata) ? metadata : {}
-  // Exactly: metadata that speak for another issuer would bring that one's keys.
+  // The comparison is exact: metadata of another issuer would bring keys of that issuer.
   if (member(document, 'issuer') !== identifier) {
     return badDocument('the metadata are of another issuer')
   }
@@ -103,7 +103,7 @@ function keyUrlOf(metadata: unknown, { identifier, allowInsecure }: Issuer): str
     return badDocument('the metadata name no usable key URL')
   }
   const parsed = new URL(keyUrl)
-  // Nobody elsewhere may name a service of this machine.
+  // A remote issuer must not be able to make us call services of this machine.
   if (new URL(identifier).protocol === 'https:' && parsed.protocol !== 'https:' && !allowInsecure) {
     return badDocument('the metadata of an https issuer name a key URL that is not')
   }
