@@ -110,14 +110,14 @@ function flood({ queue, processes }: Fleet, from: number): void {
 /**
  * Sends a forged token that stands for all that wait together. One of them came at most 5 ms ago at any time, so its
  * arrival is never older than that: only the youngest of a crowd decides what the crowd causes. Those that are refused
- * without an effect are left out: between slots, but for the last second, in which the next one would wait for the slot
- * and start the attempt in it to the millisecond. Under a flood no ring gets old, so forged tokens cause no attempt by age.
+ * without an effect are left out: while no suspicion may ask, but for the last second, in which the next one would wait
+ * and start the attempt to the millisecond. Under a flood no ring gets old, so forged tokens cause no attempt by age.
  */
 function sendForged(queue: EventQueue, process: SimulatedProcess, phase: number): void {
   const ticks = (time: number) => Math.floor((time - phase) / FLOOD_INTERVAL + 1e-6)
   const arrived = () => phase + ticks(queue.now()) * FLOOD_INTERVAL
   process.verify({ signer: undefined, arrived }, () => {
-    const after = Math.max(queue.now(), process.nextSlot() - 1)
+    const after = Math.max(queue.now(), process.nextSuspicion() - 1)
     queue.at(phase + (ticks(after) + 1) * FLOOD_INTERVAL, () => {
       sendForged(queue, process, phase)
     })

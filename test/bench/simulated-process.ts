@@ -1,36 +1,45 @@
-import type { VerificationKey } from '../../packages/core/src/keys/key-source.ts'
 import {
   afterFailure,
   afterHelp,
+  afterQuestion,
   afterSuccess,
   type CacheState,
-  expiredRing,
-  type FetchedRing,
-  freshness,
   INITIAL_STATE,
-  lifetime,
-  nextAttempt,
+} from '../../packages/core/src/keys/cache-state.ts'
+import type { KeyRing, VerificationKey } from '../../packages/core/src/keys/key-source.ts'
+import { lifetime } from '../../packages/core/src/keys/lifetime.ts'
+import type { Trigger } from '../../packages/core/src/keys/pace.ts'
+import { retiredKeys } from '../../packages/core/src/keys/ring.ts'
+import {
+  type AttemptStep,
+  callerStep,
+  mayAskForRetiredKey,
+  questionStep,
+  ringEnd,
   type RotationPolicy,
-  type Trigger,
-  turn,
-  unprovenToken,
+  suspicionStep,
+  unprovenTokenStep,
+  untilNextAttempt,
+  usableRing,
+  waitingCallerStep,
 } from '../../packages/core/src/keys/rotation.ts'
 import type { Instant } from '../../packages/core/src/time.ts'
 import type { EventQueue } from './event-queue.ts'
 import type { Random } from './random.ts'
 import type { SimulatedEndpoint } from './simulated-endpoint.ts'
 
-// One process: the policy of `rotation.ts`, driven by events as `key-cache.ts` drives it by promises. Not modelled,
-// because nothing here reaches them: the deadline of an attempt and of a wait (5 s; no answer takes longer than a round
-// trip, no wait longer than a slot and two round trips), the limit of the waiting room, a ring that a jump of the clock
-// has emptied, and the list of tokens that have asked (every token here is a new one that could be accepted).
+// One process: the words of `rotation.ts`, carried out with events as `key-cache.ts` carries them out with promises. Not
+// simulated, because nothing here reaches them: the deadline of an attempt and of a wait (5 s; no answer takes longer than
+// a round trip, no wait longer than a pause and two round trips), the limit of the waiting room, and tokens that ask again
+// (every token here is a new one that could be accepted).
 
 /** The defaults of `remoteKeys`. */
-const POLICY: RotationPolicy = {
+const OPTIONS = {
   maxAge: undefined,
   staleWhileRevalidate: 300,
   staleIfError: 3600,
   overlap: 0,
+  timeout: 5,
 }
 
 interface SimulatedToken {
@@ -47,8 +56,8 @@ export interface SimulatedProcess {
   trusts(key: VerificationKey): boolean
   /** Until when a token of a trusted key is accepted without any effect. Now, if there is no saying. */
   quietUntil(): number
-  /** Until when a forged token is refused without any effect, but for the last second before that: see `nextSlot`. */
-  nextSlot(): number
+  /** Until when a forged token is refused without any effect, but for the last second before that. */
+  nextSuspicion(): number
 }
 
 /** @param onRing Called when an attempt brought keys. */
@@ -58,7 +67,7 @@ export function createProcess(
   random: Random,
   onRing: (keys: readonly VerificationKey[]) => void,
 ): SimulatedProcess {
-  const spread = random()
+  const policy: RotationPolicy = { ...OPTIONS, spread: random() }
   let state: CacheState = INITIAL_STATE
   /** Who goes on when the attempt under way has settled. */
   let flight: (() => void)[] | undefined
@@ -72,57 +81,50 @@ export function createProcess(
     const waiting: (() => void)[] = []
     flight = waiting
     endpoint.get((keys) => {
-      const attempt = { trigger, startedAt, settledAt: now() }
-      if (keys === undefined) {
-        state = afterFailure(state, attempt, UNREACHABLE, random())
-      } else {
-        const maxAge = lifetime(POLICY.maxAge, undefined, spread)
-        state = afterSuccess(
-          state,
-          attempt,
-          { keys, bare: true, maxAge, skipped: { count: 0, entries: [] } },
-          POLICY,
-          random(),
-        )
-        onRing(keys)
-      }
       flight = undefined
+      const attempt = { trigger, startedAt, settledAt: now() }
+      const draw = random()
+      state =
+        keys === undefined
+          ? afterFailure(state, attempt, UNREACHABLE, { spread: policy.spread, random: draw })
+          : afterSuccess(state, attempt, documentOf(keys, policy), {
+              ringEnd: ringEnd(state, startedAt, policy),
+              overlap: policy.overlap,
+              spread: policy.spread,
+            })
+      if (keys !== undefined) onRing(keys)
       for (const goOn of waiting) goOn()
     })
     return waiting
   }
 
-  function usableRing(): FetchedRing | undefined {
-    return freshness(state.ring, now(), POLICY) === 'empty' ? undefined : state.ring
-  }
-
-  function maySend(trigger: Trigger): boolean {
-    return flight === undefined && turn(state.pace, trigger, now()) === 'start'
-  }
-
-  /** As `current` of the cache. */
-  function withRing(use: (ring: FetchedRing | undefined) => void): void {
-    const word = freshness(state.ring, now(), POLICY)
-    const ring = usableRing()
-    const mustWait =
-      word === 'empty' || (word === 'expired' && expiredRing(state, now(), POLICY) === 'wait')
-    if (word === 'fresh') {
-      use(ring)
-    } else if (mustWait) {
-      withFirstRing(use)
+  function carryOut(step: AttemptStep, trigger: Trigger, goOn: () => void): void {
+    if (step === 'pause') {
+      queue.at(queue.now() + untilNextAttempt(state, trigger, now(), policy), goOn)
     } else {
-      if (maySend('age')) start('age')
-      use(ring)
+      const waiting = step === 'join' ? flight : start(trigger)
+      waiting?.push(goOn)
     }
   }
 
-  function withFirstRing(use: (ring: FetchedRing | undefined) => void): void {
-    const attempt = flight ?? (maySend('age') ? start('age') : undefined)
-    const goOn = () => {
-      use(usableRing())
+  /** As `current` and `wait` of the cache. */
+  function withRing(use: (ring: KeyRing | undefined) => void): void {
+    const step = callerStep(state, now(), policy, flight !== undefined)
+    if (step === 'use and refresh') start('age')
+    if (step === 'wait') waitForRing(state, use)
+    else use(usableRing(state, now(), policy, now()))
+  }
+
+  function waitForRing(before: CacheState, use: (ring: KeyRing | undefined) => void): void {
+    const hasSettled = state.last !== before.last
+    const step = waitingCallerStep(state, now(), policy, flight !== undefined, hasSettled)
+    if (step === 'unavailable') use(undefined)
+    else if (step === 'use') use(usableRing(state, now(), policy, now()))
+    else {
+      carryOut(step, 'age', () => {
+        waitForRing(before, use)
+      })
     }
-    if (attempt === undefined) goOn()
-    else attempt.push(goOn)
   }
 
   function verify(token: SimulatedToken, settle: (verdict: Verdict) => void): void {
@@ -134,62 +136,74 @@ export function createProcess(
   }
 
   /** As `suspect` of the cache. */
-  function suspect(
-    token: SimulatedToken,
-    ring: FetchedRing,
-    settle: (verdict: Verdict) => void,
-  ): void {
-    const mayAsk = flight !== undefined || turn(state.pace, 'suspicion', now()) !== 'refrain'
-    const endsHere = !mayAsk && unprovenToken(state) === 'refused'
-    if (endsHere || proves(state.retired, token)) settle('refused')
-    else ask(token, ring.keys, settle)
+  function suspect(token: SimulatedToken, ring: KeyRing, settle: (verdict: Verdict) => void): void {
+    const step = suspicionStep(state, now(), policy, flight !== undefined)
+    const { signer } = token
+    const retired = retiredKeys(state.ring, state.retired, now(), policy).find(
+      ({ key }) => key === signer,
+    )
+    // Tokens of a key that left are old here: they were issued before.
+    const mayAsk = retired === undefined || mayAskForRetiredKey(retired, state, now(), () => false)
+    if (step === 'refuse' || !mayAsk) settle('refused')
+    else ask({ token, retired: retired?.key }, ring.keys, settle)
   }
 
   function ask(
-    token: SimulatedToken,
+    question: { readonly token: SimulatedToken; readonly retired: VerificationKey | undefined },
     tried: readonly VerificationKey[],
     settle: (verdict: Verdict) => void,
   ): void {
-    const newer = usableRing()?.keys ?? tried
+    const { token, retired } = question
+    const since = { wall: token.arrived(), monotonic: token.arrived() }
+    const newer = usableRing(state, now(), policy, since)?.keys ?? tried
     if (newer !== tried && proves(newer, token)) {
       state = afterHelp(state)
       settle('accepted')
       return
     }
-    const isAnswered = state.last !== undefined && state.last.startedAt.monotonic >= token.arrived()
-    const next = turn(state.pace, 'suspicion', now())
-    if (isAnswered || (flight === undefined && next === 'refrain')) {
-      settle(unprovenToken(state))
-      return
+    const step = questionStep(state, 'suspicion', now(), policy, flight !== undefined, since)
+    if (step === 'answered' || step === 'refrain') {
+      const word = unprovenTokenStep(state)
+      const isAnswer = step === 'answered' && word === 'refuse'
+      if (isAnswer && retired !== undefined) state = afterQuestion(state, retired)
+      settle(word === 'refuse' ? 'refused' : 'unavailable')
+    } else {
+      carryOut(step, 'suspicion', () => {
+        ask(question, newer, settle)
+      })
     }
-    const goOn = () => {
-      ask(token, newer, settle)
-    }
-    if (flight === undefined && next === 'wait') queue.at(nextSlot(), goOn)
-    else (flight ?? start('suspicion')).push(goOn)
-  }
-
-  function nextSlot(): number {
-    return nextAttempt(state.pace, 'suspicion')
   }
 
   function quietUntil(): number {
     const { ring } = state
     if (ring === undefined) return queue.now()
     const dueAt = ring.fetchedAt.monotonic + ring.maxAge
-    const emptyAt = dueAt + POLICY.staleIfError
-    return Math.min(emptyAt, Math.max(dueAt, nextAttempt(state.pace, 'age')))
+    const emptyAt = dueAt + policy.staleIfError
+    return Math.min(emptyAt, Math.max(dueAt, nextAttempt('age')))
+  }
+
+  function nextAttempt(trigger: Trigger): number {
+    return queue.now() + untilNextAttempt(state, trigger, now(), policy)
   }
 
   return {
     verify,
-    trusts: (key) => usableRing()?.keys.includes(key) ?? false,
+    trusts: (key) => usableRing(state, now(), policy, now())?.keys.includes(key) ?? false,
     quietUntil,
-    nextSlot,
+    nextSuspicion: () => nextAttempt('suspicion'),
   }
 }
 
 const UNREACHABLE = { failure: 'unreachable', detail: 'refused', retryAfter: undefined } as const
+
+function documentOf(keys: readonly VerificationKey[], policy: RotationPolicy) {
+  return {
+    keys,
+    bare: true,
+    skipped: { count: 0, entries: [] },
+    maxAge: lifetime(undefined, policy),
+  }
+}
 
 function proves(keys: readonly VerificationKey[], { signer }: SimulatedToken): boolean {
   return signer !== undefined && keys.includes(signer)

@@ -894,7 +894,7 @@ function faulty(fault: Error): AppSpec {
 
 /** Keys that cannot be had until they recover. */
 function brokenKeys(fail: () => Promise<Response>) {
-  const clock = manualClock()
+  const clock = manualClock(Date.now() / 1000) // by which the tokens were issued
   const service = tokenService(issuer)
   let isBroken = true
   const keys = remoteKeys(service.keyUrl, {

@@ -7,24 +7,61 @@ import { forgedToken, newIssuer, newJwk, newToken, oldIssuer, oldJwk, oldToken }
 
 /** Longer than any pause between two attempts. */
 const PAUSE = 61
+/** How long the endpoint counts as down after a failed attempt: the longest pause and the timeout together. */
+const OUTAGE = 60 + TIMEOUT
 /** The longest and the shortest `maxAge`, which is 300 s spread by 10 %. */
 const [LONGEST, SHORTEST] = [330, 270]
 const REVALIDATE = 300
 const STALE_IF_ERROR = 3600
 
 test.each(misbehaviours)(
-  'no keys yet, and the endpoint $name: 503 for every token, after one request',
+  'no keys yet, and the endpoint $name: 503 for all tokens that come together, after one request',
+  async ({ behave, reason }) => {
+    await using endpoint = await createKeyEndpoint()
+    const { keys, verdicts } = follow(endpoint)
+    endpoint.answerWith(behave)
+    const tokens = [oldToken(), newToken(), forgedToken(), oldToken()]
+    expect(await verdicts(tokens)).toEqual([`keys_unavailable: ${reason}`])
+    expect(endpoint.clock.monotonic()).toBeLessThanOrEqual(TIMEOUT)
+    expect(endpoint.requests).toBe(1)
+    expect(keys.status()).toMatchObject({ freshness: 'empty', lastFailure: { reason } })
+    expect(keys.status().thumbprints).toEqual([])
+  },
+)
+
+test.each(stalling)(
+  'no keys yet, and the endpoint $name: 503 for one token after another, with a request each until the pause is longer than the timeout',
+  async ({ behave, reason }) => {
+    await using endpoint = await createKeyEndpoint()
+    const { keys, verdict } = follow(endpoint)
+    endpoint.answerWith(behave)
+    // Pauses count from the start of an attempt. The fourth is 8 s, give or take a fifth.
+    for (const [requests, token] of [oldToken, newToken, forgedToken, oldToken].entries()) {
+      expect(await verdict(token())).toBe(`keys_unavailable: ${reason}`)
+      expect(endpoint.requests).toBe(requests + 1)
+    }
+    const { nextAttempt } = keys.status()
+    expect(nextAttempt).toBeGreaterThanOrEqual(0.8 * 8 - TIMEOUT)
+    expect(nextAttempt).toBeLessThanOrEqual(1.2 * 8 - TIMEOUT)
+    for (const token of [oldToken, newToken, forgedToken]) {
+      expect(await verdict(token())).toBe(`keys_unavailable: ${reason}`)
+    }
+    expect(endpoint.clock.monotonic()).toBe(4 * TIMEOUT)
+    expect(endpoint.requests).toBe(4)
+  },
+)
+
+test.each(misbehaviours.filter((each) => !stalling.includes(each)))(
+  'no keys yet, and the endpoint $name: 503 for one token after another, after one request',
   async ({ behave, reason, retryAfter }) => {
     await using endpoint = await createKeyEndpoint()
     const { keys, verdict } = follow(endpoint)
     endpoint.answerWith(behave)
-    expect(await verdict(oldToken())).toBe(`keys_unavailable: ${reason}`)
-    expect(endpoint.clock.monotonic()).toBeLessThanOrEqual(TIMEOUT)
-    expect(await verdict(newToken())).toBe(`keys_unavailable: ${reason}`)
-    expect(await verdict(forgedToken())).toBe(`keys_unavailable: ${reason}`)
+    for (const token of [oldToken, newToken, forgedToken]) {
+      expect(await verdict(token())).toBe(`keys_unavailable: ${reason}`)
+    }
+    expect(endpoint.clock.monotonic()).toBe(0)
     expect(endpoint.requests).toBe(1)
-    expect(keys.status()).toMatchObject({ freshness: 'empty', lastFailure: { reason } })
-    expect(keys.status().thumbprints).toEqual([])
     // The first pause is 1 s, give or take a fifth.
     expect(keys.status().nextAttempt).toBeGreaterThanOrEqual(retryAfter ?? 0.8)
     expect(keys.status().nextAttempt).toBeLessThanOrEqual(retryAfter ?? 1.2)
@@ -38,10 +75,13 @@ test.each(misbehaviours)(
     const { keys, verdict, verdicts, nextOutcome } = follow(endpoint)
     const unavailable = `keys_unavailable: ${reason}`
     await know(endpoint, verdict)
+    const untilAge = async (age: number) => {
+      await endpoint.pass(age - endpoint.clock.monotonic())
+    }
     endpoint.answerWith(behave)
 
-    // Twice, so that the pause is longer than anybody waits for its end.
-    for (const requests of [2, 3]) {
+    // So often that the pause is longer than an attempt may take, and than anybody waits for its end.
+    for (const requests of [2, 3, 4, 5]) {
       await endpoint.pass(PAUSE)
       expect(await verdict(newToken())).toBe(unavailable)
       expect(endpoint.requests).toBe(requests)
@@ -50,33 +90,45 @@ test.each(misbehaviours)(
     expect(await verdict(newToken())).toBe(unavailable)
     expect(await verdict(forgedToken())).toBe(unavailable)
     expect(await verdicts(many(oldToken))).toEqual(['accepted'])
-    expect(endpoint.requests).toBe(3)
+    expect(endpoint.requests).toBe(5)
     expect(keys.status()).toMatchObject({ freshness: 'fresh', lastFailure: { reason } })
 
-    await endpoint.pass(LONGEST - 2 * PAUSE)
+    await untilAge(LONGEST)
     const behindStale = nextOutcome()
     expect(await verdicts(many(oldToken))).toEqual(['accepted'])
     expect(keys.status()).toMatchObject({ freshness: 'stale', fetching: true })
     expect(await behindStale).toBe(reason)
     expect(await verdict(newToken())).toBe(unavailable)
-    expect(endpoint.requests).toBe(4)
+    expect(endpoint.requests).toBe(6)
 
-    await endpoint.pass(REVALIDATE)
+    await untilAge(LONGEST + REVALIDATE)
+    // The last failure is too long ago: the callers wait for an attempt.
     expect(await verdicts(many(oldToken))).toEqual(['accepted'])
     expect(keys.status()).toMatchObject({ freshness: 'expired', fetching: false })
     expect(await verdict(newToken())).toBe(unavailable)
-    expect(endpoint.requests).toBe(5)
+    expect(endpoint.requests).toBe(7)
 
-    await endpoint.pass(SHORTEST + STALE_IF_ERROR - LONGEST - REVALIDATE - 100)
+    await endpoint.pass(OUTAGE - 1)
     const behindExpired = nextOutcome()
     expect(await verdicts(many(oldToken))).toEqual(['accepted'])
     expect(keys.status()).toMatchObject({ freshness: 'expired', fetching: true })
     expect(await behindExpired).toBe(reason)
-    expect(endpoint.requests).toBe(6)
+    expect(endpoint.requests).toBe(8)
 
-    await endpoint.pass(LONGEST - SHORTEST + 100)
+    await endpoint.pass(OUTAGE + 1)
+    expect(await verdicts(many(oldToken))).toEqual(['accepted'])
+    expect(keys.status()).toMatchObject({ freshness: 'expired', fetching: false })
+    expect(endpoint.requests).toBe(9)
+
+    // Early enough for an attempt that takes as long as it may.
+    await untilAge(SHORTEST + STALE_IF_ERROR - TIMEOUT - 1)
+    expect(await verdicts(many(oldToken))).toEqual(['accepted'])
+    expect(keys.status()).toMatchObject({ freshness: 'expired', fetching: false })
+    expect(endpoint.requests).toBe(10)
+
+    await untilAge(LONGEST + STALE_IF_ERROR)
     expect(await verdict(oldToken())).toBe(unavailable)
-    expect(endpoint.requests).toBe(7)
+    expect(endpoint.requests).toBe(11)
     expect(keys.status()).toMatchObject({ freshness: 'empty', lastFailure: { reason } })
   },
 )
@@ -139,7 +191,7 @@ test.each(misbehaviours)(
 )
 
 test.each(stalling)(
-  'keys expired and the endpoint $name: it stalls the callers once, not twice',
+  'keys expired and the endpoint $name: it stalls the callers once, and again only after a time without requests',
   async ({ behave }) => {
     await using endpoint = await createKeyEndpoint()
     const { verdict, verdicts, nextOutcome } = follow(endpoint)
@@ -158,6 +210,11 @@ test.each(stalling)(
       expect(await behind).toBe('timeout')
       expect(endpoint.requests).toBe(requests)
     }
+    await endpoint.pass(OUTAGE)
+    const later = endpoint.clock.monotonic()
+    expect(await verdicts(many(oldToken))).toEqual(['accepted'])
+    expect(endpoint.clock.monotonic()).toBe(later + TIMEOUT)
+    expect(endpoint.requests).toBe(6)
   },
 )
 

@@ -2,7 +2,12 @@ import type { Claims } from './auth.ts'
 import { AuthError } from './errors.ts'
 import { type JsonObject, member, parseJsonObject } from './json.ts'
 
-/** What the claims of every token must satisfy. Times are seconds. */
+/**
+ * What the claims of every token must satisfy. Times are seconds.
+ *
+ * Plain data, on purpose: these rules also judge claims of unproven tokens (see {@link couldBeAccepted}), so no function of
+ * the user's may be among them.
+ */
 export interface ClaimRules {
   /** The accepted values, or `null` for any. */
   readonly issuer: readonly string[] | null
@@ -49,6 +54,21 @@ export function couldBeAccepted(payload: Buffer, rules: ClaimRules, now: number)
     if (error instanceof AuthError) return false
     throw error
   }
+}
+
+/**
+ * Whether a token says that it was issued after a time, by more than clocks may differ. Only for a token that a key is known
+ * to prove. What the payload says stays in here.
+ *
+ * @param time Seconds since 1970-01-01T00:00:00Z.
+ */
+export function wasIssuedAfter(
+  payload: Buffer,
+  { clockTolerance }: ClaimRules,
+  time: number,
+): boolean {
+  const iat = member(parseJsonObject(payload) ?? {}, 'iat')
+  return typeof iat === 'number' && iat > time + clockTolerance
 }
 
 /**

@@ -38,4 +38,5 @@ export type { ProtectedResource, ProtectedResourceMetadata } from './resource-me
 export type { Clock, Instant } from './time.ts'
 export type { Schema, SchemaResult } from './schema.ts'
 export { createVerifier } from './verifier.ts'
-export type { SchemaOptions, Verifier, VerifierOptions, VerifyOptions } from './verifier.ts'
+export type { Verifier, VerifyOptions } from './verifier.ts'
+export type { SchemaOptions, VerifierOptions } from './verifier-options.ts'

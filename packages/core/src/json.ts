@@ -86,6 +86,12 @@ export function member(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
+/** An own member that is a text. */
+export function textMember(object: JsonObject, name: string): string | undefined {
+  const value = member(object, name)
+  return typeof value === 'string' ? value : undefined
+}
+
 /** @see RFC 8259 section 2 */
 const WHITE_SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
 const QUOTE = 0x22

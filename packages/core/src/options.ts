@@ -69,6 +69,16 @@ export function own<Members extends object, Name extends keyof Members>(
   return Object.hasOwn(members, name) ? members[name] : undefined
 }
 
+const NOTHING: object = Object.freeze(Object.create(null) as object)
+
+/**
+ * Options without any member, not even an inherited one, for functions of others that read theirs at request time. A new
+ * object each time, since lru-cache writes to it.
+ */
+export function noOptions(): object {
+  return Object.create(NOTHING) as object
+}
+
 /** A copy of the own members that inherits from nothing: each of its members can be read as usual. */
 export function ownMembers<Members extends object>(members: Members): Members {
   return Object.assign(Object.create(null) as object, members)

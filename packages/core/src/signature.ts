@@ -1,6 +1,7 @@
 import { verify } from 'node:crypto'
 
 import type { Algorithm } from './algorithms.ts'
+import { watchEventLoop } from './event-loop.ts'
 import type { PreparedKey, VerificationKey } from './keys/key-source.ts'
 import type { ParsedToken } from './token.ts'
 
@@ -25,45 +26,19 @@ export type SignatureCheck = (
   token: ParsedToken,
 ) => boolean | Promise<boolean>
 
-// As they are now: a test runner's fake timers would keep the ends of runs and turns, and count them as the test's own.
-const { queueMicrotask, setImmediate } = globalThis
-
 /** As many as hold up the event loop for a tenth of a millisecond, with RSA keys of 2048 bits. */
 const CHECKS_AT_ONCE = 4
 
 /**
  * Checks signatures here and now, which costs least, as long as they come one by one or few at once. When requests come
- * faster than the event loop turns, that of the first request of a turn is checked here and those of the others on the
- * thread pool: on one core as well, that costs less than to change from requests to signatures and back all the time.
+ * faster than the event loop iterates, only that of the first request is checked here and the others on the thread pool: on
+ * one core as well, this costs less than to change from requests to signatures and back all the time.
  */
 export function createSignatureCheck(): SignatureCheck {
-  /** In the synchronous run that is under way. */
-  let checks = 0
-  let isTurnWatched = false
-  let isTurnTaken = false
-
-  function count(): void {
-    if (checks === 0) {
-      queueMicrotask(() => {
-        checks = 0
-      })
-    }
-    checks++
-    if (isTurnWatched) return
-    isTurnWatched = true
-    // When a callback of the event loop is over, with all that awaited something in it: what comes then is another's.
-    process.nextTick(() => {
-      isTurnTaken = isTurnWatched
-    })
-    setImmediate(() => {
-      isTurnWatched = false
-      isTurnTaken = false
-    })
-  }
-
+  const eventLoop = watchEventLoop(CHECKS_AT_ONCE)
   return (key, algorithm, token) => {
-    if (checks === CHECKS_AT_ONCE || isTurnTaken) return onThreadPool(key, algorithm, token)
-    count()
+    if (eventLoop.isBusy()) return onThreadPool(key, algorithm, token)
+    eventLoop.count()
     return isSignedBy(key, algorithm, token)
   }
 }

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { decodeBase64url } from './base64url.ts'
 import { AuthError } from './errors.ts'
 import { type JsonObject, member, parseJsonObject } from './json.ts'
+import { noOptions } from './options.ts'
 
 /** Frozen: when the token is proven, the application gets this very object. */
 interface ParsedHeader extends JsonObject {
@@ -52,7 +53,7 @@ export function parseToken(
   // This refuses a third dot (a JWE has four), which is not of the alphabet, and an empty signature (an unsecured JWS).
   const signature = decodeBase64url(token.slice(second + 1))
   if (payload === undefined || signature === undefined) throw malformed()
-  const header = headers.get(encodedHeader) ?? parseHeader(encodedHeader, headers)
+  const header = headers.get(encodedHeader, noOptions()) ?? parseHeader(encodedHeader, headers)
   return { header, payload, signingInput: Buffer.from(token.slice(0, second)), signature }
 }
 
@@ -65,7 +66,7 @@ function parseHeader(encodedHeader: string, headers: HeaderCache): ParsedHeader 
     throw new AuthError('invalid_token', 'critical_header')
   }
   if (!isTextOrAbsent(header, 'kid') || !isTextOrAbsent(header, 'typ')) throw malformed()
-  headers.set(encodedHeader, header)
+  headers.set(encodedHeader, header, noOptions())
   return header
 }
 

@@ -2,7 +2,9 @@ import { LRUCache } from 'lru-cache'
 
 import type { Algorithm } from './algorithms.ts'
 import type { Auth } from './auth.ts'
+import { textMember } from './json.ts'
 import { findCandidates, type KeyRing, type VerificationKey } from './keys/key-source.ts'
+import { noOptions } from './options.ts'
 
 /** What was proven about a token, and by what. */
 export interface Proof {
@@ -37,11 +39,11 @@ export function createVerifiedTokens(max: number): VerifiedTokens {
   })
   return {
     find(token) {
-      const proof = proofs.get(nameOf(token))
+      const proof = proofs.get(nameOf(token), noOptions())
       return proof?.auth.token === token ? proof : undefined
     },
     remember(proof) {
-      proofs.set(nameOf(proof.auth.token), proof)
+      proofs.set(nameOf(proof.auth.token), proof, noOptions())
     },
     forget(token) {
       proofs.delete(nameOf(token))
@@ -64,7 +66,5 @@ function nameOf(token: string): number {
 /** Whether these keys would prove the token again: its key is trusted for its algorithm, and would be tried. */
 export function isProvenBy({ auth, key, algorithm, foundIn }: Proof, ring: KeyRing): boolean {
   if (foundIn === ring.keys) return true
-  const { header } = auth
-  const kid = (Object.hasOwn(header, 'kid') ? header.kid : undefined) ?? undefined
-  return findCandidates(ring, algorithm, kid).includes(key)
+  return findCandidates(ring, algorithm, textMember(auth.header, 'kid')).includes(key)
 }

@@ -18,7 +18,8 @@ import {
   type VerifyMessage,
 } from '../src/index.ts'
 import { readKeyDocument } from '../src/keys/key-document.ts'
-import type { Caller, KeyRing, Suspicion, VerificationKey } from '../src/keys/key-source.ts'
+import type { KeyRing, Suspicion, VerificationKey } from '../src/keys/key-source.ts'
+import type { Instant } from '../src/time.ts'
 import { createVerifiedTokens, isProvenBy, type Proof } from '../src/verified-tokens.ts'
 
 interface Signer {
@@ -315,16 +316,16 @@ describe('a verifier that remembers', () => {
     let [source] = rings
     const clock = { ...wall, now: () => (isStopped ? NaN : wall.now()) }
     const keys: KeySource = {
-      ...(sharesClock && { clock }),
       now: () => ({ wall: sharesClock ? clock.now() : 0, monotonic: 0 }),
-      current(caller) {
-        if (isDown || source === undefined) throw new AuthError('keys_unavailable', 'unreachable')
-        return source.current(caller)
+      current: (moment) => (isDown ? undefined : source?.current(moment)),
+      async wait() {
+        throw new AuthError('keys_unavailable', 'unreachable')
       },
       suspect: async () => undefined,
     }
+    const own = sharesClock ? {} : { clock }
     const [remembering, forgetful] = ([{ max }, false] as const).map((remember) =>
-      createVerifier({ keys, ...options, clock, maxTokenAge: 300, remember }),
+      createVerifier({ keys, ...options, ...own, maxTokenAge: 300, remember }),
     )
     return {
       async after(event) {
@@ -355,18 +356,22 @@ describe('keys that change while a token is judged', () => {
   const withKey: KeyRing = { keys: [onlyKeyOf(ada.jwk)], bare: true }
   const withoutKey: KeyRing = { keys: [onlyKeyOf(bob.jwk)], bare: true }
 
-  /** A source whose keys a test changes. It notes when callers came. */
+  /** A source whose keys a test changes. It notes for which moments it was asked. */
   class ChangingKeys implements KeySource {
     ring: KeyRing | Promise<KeyRing> = withKey
-    readonly arrivals: number[] = []
+    readonly moments: number[] = []
 
     now() {
-      return { wall: 0, monotonic: this.arrivals.length }
+      return { wall: 0, monotonic: this.moments.length }
     }
 
-    current({ arrived }: Caller) {
-      this.arrivals.push(arrived.monotonic)
-      return this.ring
+    current({ monotonic }: Instant) {
+      this.moments.push(monotonic)
+      return 'keys' in this.ring ? this.ring : undefined
+    }
+
+    async wait() {
+      return await this.ring
     }
 
     async suspect(_suspicion: Suspicion): Promise<VerificationKey | undefined> {
@@ -423,14 +428,14 @@ describe('keys that change while a token is judged', () => {
     expect(settled.at(-1)).toMatchObject({ status: 'rejected', reason: { message: 'gone' } })
   })
 
-  test('a remembered token whose key has left: both looks at the keys are of one arrival', async () => {
+  test('a remembered token whose key has left: both looks at the keys are of one moment', async () => {
     const keys = new ChangingKeys()
     const verifier = verifierOf(keys)
     await verifier.verify(lasting)
     keys.ring = withoutKey
     await expect(verifier.verify(lasting)).rejects.toMatchObject({ reason: 'signature' })
-    const [, ...arrivals] = keys.arrivals
-    expect(arrivals).toEqual([1, 1])
+    const [, ...moments] = keys.moments
+    expect(moments).toEqual([1, 1])
   })
 
   test('a token whose key has left is forgotten: it is checked anew when the key comes back', async () => {
@@ -448,7 +453,7 @@ describe('keys that change while a token is judged', () => {
     expect(own.map(({ remembered }) => remembered)).toEqual([false, true, false, false])
   })
 
-  test('keys may be promised by any kind of promise', async () => {
+  test('keys that have to be waited for may come by any kind of promise', async () => {
     const keys = new ChangingKeys()
     keys.ring = runInNewContext('Promise.resolve(ring)', { ring: withKey }) as Promise<KeyRing>
     const verifier = verifierOf(keys)

@@ -2,11 +2,14 @@ import { createHmac, createPublicKey, type JsonWebKey } from 'node:crypto'
 import { inspect } from 'node:util'
 
 import { createTestIssuer, manualClock, type TokenOptions, tokenService } from '@portcullis/testing'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 
 import {
   AuthError,
   type AuthErrorReason,
+  authenticateRequest,
+  authorizeRequest,
+  check,
   createVerifier,
   type KeySource,
   localKeys,
@@ -327,6 +330,82 @@ describe('the options', () => {
     const verifier = createVerifier({ ...complete, algorithms, clock })
     algorithms[0] = 'RS256'
     await expect(verifier.verify(sound)).resolves.toBeDefined()
+  })
+})
+
+describe('the clock', () => {
+  test('is that of the key source, if none is stated', async () => {
+    const own = manualClock()
+    const keys = remoteKeys('https://auth.test/key', {
+      clock: own,
+      fetch: async () => Response.json(issuer.publicJwk),
+    })
+    const verifier = createVerifier({ keys, issuer: null, audience: null })
+    const token = await issuer.token({ expiresIn: 60 })
+    await expect(verifier.verify(token)).resolves.toMatchObject({ token })
+    await own.advance(64)
+    await expect(verifier.verify(token)).resolves.toMatchObject({ token })
+    await own.advance(1)
+    await expect(verifier.verify(token)).rejects.toMatchObject({ reason: 'expired' })
+  })
+
+  test.each([{ remember: false }, { remember: { max: 10 } }] as const)(
+    'of a verifier may be another one: %j',
+    async ({ remember }) => {
+      const [own, keyClock] = [manualClock(), manualClock()]
+      const keys = remoteKeys('https://auth.test/key', {
+        clock: keyClock,
+        fetch: async () => Response.json(issuer.publicJwk),
+      })
+      const verifier = createVerifier({ keys, issuer: null, audience: null, clock: own, remember })
+      const token = await issuer.token({ expiresIn: 60 })
+      await keyClock.advance(200)
+      await expect(verifier.verify(token)).resolves.toMatchObject({ token })
+      await expect(verifier.verify(token)).resolves.toMatchObject({ token })
+      await own.advance(65)
+      await expect(verifier.verify(token)).rejects.toMatchObject({ reason: 'expired' })
+    },
+  )
+
+  test('is that of the system for keys in hand', async () => {
+    const verifier = createVerifier({
+      keys: localKeys(issuer.publicJwk),
+      issuer: null,
+      audience: null,
+    })
+    const now = Math.floor(Date.now() / 1000)
+    const valid = await issuer.token({ claims: { iat: now, exp: now + 300 } })
+    const expired = await issuer.token({ claims: { iat: now - 600, exp: now - 300 } })
+    await expect(verifier.verify(valid)).resolves.toMatchObject({ token: valid })
+    await expect(verifier.verify(expired)).rejects.toMatchObject({ reason: 'expired' })
+  })
+})
+
+describe('functions of the user', () => {
+  test('are not called before a signature is proven: neither a schema nor a requirement', async () => {
+    const validate = vi.fn<() => { value: object }>(() => ({ value: {} }))
+    const schema = { '~standard': { version: 1 as const, vendor: 'test', validate } }
+    const decide = vi.fn<() => boolean>(() => true)
+    const keys = remoteKeys('https://auth.test/key', {
+      clock: manualClock(),
+      fetch: async () => Response.json({ keys: [issuer.publicJwk] }),
+    })
+    const verifier = createVerifier({ ...options, keys, schema })
+    /** As a guard and a route do. */
+    const request = async (token: string) => {
+      const headers = { authorization: `Bearer ${token}` }
+      const seen = { headers, rawHeaders: ['Authorization', headers.authorization] }
+      await authenticateRequest(verifier, seen, {}, seen)
+      await authorizeRequest(seen, [check(decide)])
+    }
+    // Also one that asks for newer keys, because a key is all that it lacks.
+    const tokens = [...unproven.map(([, , token]) => token), await stranger.token()]
+    for (const token of tokens.filter((each) => each !== sound)) {
+      await expect(request(token)).rejects.toBeInstanceOf(AuthError)
+    }
+    expect([validate.mock.calls, decide.mock.calls]).toEqual([[], []])
+    await request(sound)
+    expect([validate.mock.calls.length, decide.mock.calls.length]).toEqual([1, 1])
   })
 })
 

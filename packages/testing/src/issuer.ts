@@ -140,9 +140,9 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
     clock: isClock,
     issuer: isText,
     audience: isTextOrTexts,
+    type: isText,
     algorithm: oneOf(...ALGORITHMS),
     lifetime: isSeconds,
-    type: isText,
     maxTokenAge: isDuration,
     omitFromKey: listOf(...OPTIONAL_MEMBERS),
   })

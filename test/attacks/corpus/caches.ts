@@ -386,6 +386,7 @@ function rotations(forge: Forge): readonly Row[] {
     claims: { exp: NOW + DAY },
   })
   const rotated: Step = { serve: { keys: [newJwk] } }
+  const rotatedUnderOldName: Step = { serve: { keys: [{ ...newJwk, kid: oldJwk.kid }] } }
   const warm: readonly Step[] = [judge(old, 'accepted'), { pass: 20 }]
   const revoked = 'GHSA-675f-rq2r-jw82; RFC 7517 section 5'
   return [
@@ -401,7 +402,7 @@ function rotations(forge: Forge): readonly Row[] {
       name: 'a new key under the old name, of which its first token tells',
       source: 'RFC 7517 section 4.5',
       verdict: 'accepted',
-      before: [...warm, { serve: { keys: [{ ...newJwk, kid: oldJwk.kid }] } }],
+      before: [...warm, rotatedUnderOldName],
       token: youngUnderOldName,
       requests: 2,
     },
@@ -409,22 +410,48 @@ function rotations(forge: Forge): readonly Row[] {
       name: 'the old key once the new one has been seen',
       source: revoked,
       verdict: 'unknown_key',
-      before: [...warm, rotated, judge(young, 'accepted'), { pass: 20 }],
+      before: [...warm, rotated, judge(young, 'accepted'), { pass: 14.75 }],
       token: old,
       requests: 2,
+    },
+    {
+      name: 'the old key some time after the new one has been seen, which asks whether it is back',
+      source: revoked,
+      verdict: 'unknown_key',
+      before: [...warm, rotated, judge(young, 'accepted'), { pass: 15 }],
+      token: old,
+      requests: 3,
+    },
+    {
+      name: 'the old key in another token, soon after one has asked whether it is back',
+      source: revoked,
+      verdict: 'unknown_key',
+      before: [
+        ...warm,
+        rotated,
+        judge(young, 'accepted'),
+        { pass: 15 },
+        judge(old, 'unknown_key'),
+        { pass: 29.75 },
+      ],
+      token: lasting(forge, undefined, { jti: 'another' }),
+      requests: 3,
     },
     {
       name: 'the old key once a new one has its name',
       source: revoked,
       verdict: 'signature',
-      before: [
-        ...warm,
-        { serve: { keys: [{ ...newJwk, kid: oldJwk.kid }] } },
-        judge(youngUnderOldName, 'accepted'),
-        { pass: 20 },
-      ],
+      before: [...warm, rotatedUnderOldName, judge(youngUnderOldName, 'accepted'), { pass: 14.75 }],
       token: old,
       requests: 2,
+    },
+    {
+      name: 'the old key some time after a new one has its name, which asks whether it is back',
+      source: revoked,
+      verdict: 'signature',
+      before: [...warm, rotatedUnderOldName, judge(youngUnderOldName, 'accepted'), { pass: 15 }],
+      token: old,
+      requests: 3,
     },
     {
       name: 'the old key after its time, though nobody has sent a new token',
@@ -600,7 +627,7 @@ function withoutKeys(
   }
 }
 
-/** A forged token may ask whether keys have changed: if that is all it lacks, if it has not asked before, and not often. */
+/** A forged token may ask whether keys have changed: if that is all it lacks, if it has not asked lately, and not often. */
 function suspicions(forge: Forge): readonly Row[] {
   const { stranger, issuer } = forge
   const good = lasting(forge)
@@ -619,6 +646,12 @@ function suspicions(forge: Forge): readonly Row[] {
     ['is of another type', {}, { type: 'at+jwt' }],
   ]
   const once = forged()
+  /** They may ask one second apart, and no fifth for at least eight seconds more. */
+  const fourInVain: readonly Step[] = [1, 2, 3, 4].flatMap((jti) => [
+    { pass: 1 },
+    judge(forged({ jti }), 'unknown_key'),
+  ])
+  const fifth = forged({ jti: 5 }, { kid: issuer.rsa.jwk.kid })
   return [
     ...hopeless.map(([name, claims, options]): Row => ({
       name: `a forged token that ${name}, and asks for nothing`,
@@ -652,12 +685,24 @@ function suspicions(forge: Forge): readonly Row[] {
       before: [
         ...warm,
         judge(once, 'unknown_key'),
-        { pass: 60 },
+        { pass: 2 },
         judge(once, 'unknown_key'),
-        { pass: 60 },
+        { pass: 1.75 },
       ],
       token: once,
       requests: 2,
+    },
+    {
+      name: 'a forged token that comes each second for a minute, and asks at growing intervals',
+      source,
+      verdict: 'unknown_key',
+      before: [
+        ...warm,
+        ...Array.from({ length: 60 }, () => [judge(once, 'unknown_key'), { pass: 1 }]).flat(),
+      ],
+      token: once,
+      // At first, then after 4, 8, 16 and 32 s.
+      requests: 6,
     },
     {
       name: 'a good token after a flood of forged ones',
@@ -675,7 +720,7 @@ function suspicions(forge: Forge): readonly Row[] {
       requests: 2,
     },
     {
-      name: 'a third forged token, right after the second has asked in vain',
+      name: 'a third forged token, right after the second has asked in vain, which waits to ask',
       source,
       verdict: 'signature',
       before: [
@@ -686,7 +731,24 @@ function suspicions(forge: Forge): readonly Row[] {
         { pass: 0.25 },
       ],
       token: forged({ jti: 'third' }, { kid: issuer.rsa.jwk.kid }),
-      requests: 3,
+      waits: 0.75,
+      requests: 4,
+    },
+    {
+      name: 'a fifth forged token, right after four have asked in vain, which waits for nothing',
+      source,
+      verdict: 'signature',
+      before: [...warm, ...fourInVain, { pass: 0.25 }],
+      token: fifth,
+      requests: 5,
+    },
+    {
+      name: 'a fifth forged token, some time after four have asked in vain',
+      source,
+      verdict: 'signature',
+      before: [...warm, ...fourInVain, { pass: 14 }],
+      token: fifth,
+      requests: 6,
     },
   ]
 }

@@ -75,6 +75,12 @@ export function createWorld(row: Row, { document }: Forge): World {
   }
 
   async function judge(judgement: Judgement): Promise<Outcome> {
+    const outcome = outcomeOf(judgement)
+    if (judgement.waits !== undefined) await clock.advance(judgement.waits)
+    return await outcome
+  }
+
+  async function outcomeOf(judgement: Judgement): Promise<Outcome> {
     try {
       // Whatever a caller in JavaScript passes on.
       const auth = await verifierFor(judgement).verify(judgement.token as string)

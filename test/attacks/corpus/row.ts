@@ -14,6 +14,8 @@ export interface Judgement {
   readonly options?: Options | undefined
   /** The key endpoint that the verifier follows. */
   readonly from?: string | undefined
+  /** Seconds that pass before there is a verdict, for a token that has to wait. */
+  readonly waits?: number | undefined
 }
 
 /** What a key endpoint answers with. Text and octets go out as they are, anything else as JSON. */

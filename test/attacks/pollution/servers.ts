@@ -64,7 +64,14 @@ function routesFor(good: JWK, other: JWK): readonly Route[] {
 }
 
 function verifierOf(keys: KeySource): Verifier {
-  return createVerifier({ keys, issuer: null, audience: null, remember: false })
+  return createVerifier({
+    keys,
+    issuer: null,
+    audience: null,
+    remember: false,
+    // The times of the tokens are real ones.
+    clock: { ...clock, now: () => Date.now() / 1000 },
+  })
 }
 
 /** The clock of the keys: each round is so much later that the document is fetched anew. */

@@ -37,7 +37,7 @@ export interface FetchFailure {
 }
 
 export interface JsonDocument {
-  readonly failure?: undefined
+  readonly failure: undefined
   readonly value: unknown
   /** How much longer the answer says that it is fresh, in seconds; `undefined` if it does not say. */
   readonly freshnessLifetime: number | undefined
@@ -158,7 +158,7 @@ async function readResponse(
   const value = readJson(octets)
   if (value === undefined) return badDocument('the document is not JSON')
   const [cacheControl, age] = [textOf(headers, 'cache-control'), textOf(headers, 'age')]
-  return { value, freshnessLifetime: freshnessLifetime(cacheControl, age) }
+  return { failure: undefined, value, freshnessLifetime: freshnessLifetime(cacheControl, age) }
 }
 
 async function readBody(

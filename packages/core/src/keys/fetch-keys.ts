@@ -4,7 +4,7 @@ import { explained, type KeyDocument, readKeyDocument } from './key-document.ts'
 
 /** A key document with a usable key, at least. */
 export interface FetchedKeys extends KeyDocument {
-  readonly failure?: undefined
+  readonly failure: undefined
   /** How much longer it says that it is fresh, in seconds; `undefined` if it does not say. */
   readonly freshnessLifetime: number | undefined
 }
@@ -22,5 +22,5 @@ export async function fetchKeys(
   if (document.keys.length === 0) {
     return badDocument(explained('the document has no usable key', document))
   }
-  return { ...document, freshnessLifetime: answer.freshnessLifetime }
+  return { failure: undefined, ...document, freshnessLifetime: answer.freshnessLifetime }
 }

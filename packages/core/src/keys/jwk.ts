@@ -17,6 +17,7 @@ import {
   unknownKind,
 } from '../algorithms.ts'
 import type { JsonObject } from '../json.ts'
+import { ownMembers } from '../options.ts'
 import { type PublicJwk, readMaterial, valueOf } from './key-material.ts'
 import type { PreparedKey, VerificationKey } from './key-source.ts'
 
@@ -138,12 +139,13 @@ function prepare(key: KeyObject, rule: AlgorithmRule, signatureLength: number): 
     case 'RSA': {
       const { saltLength } = rule
       // The length of the salt is stated, because `crypto.verify` would take any.
-      const pss = { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }
-      return { hash, input: saltLength === undefined ? key : pss, signatureLength }
+      const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }
+      const input = ownMembers({ key, ...(saltLength === undefined ? {} : pss) })
+      return { hash, input, signatureLength }
     }
     case 'EC':
     case 'OKP':
-      return { hash, input: { key, dsaEncoding: 'ieee-p1363' }, signatureLength }
+      return { hash, input: ownMembers({ key, dsaEncoding: 'ieee-p1363' }), signatureLength }
     default:
       return unknownKind(rule)
   }

@@ -1,7 +1,7 @@
 import type { KeyObject, VerifyKeyObjectInput } from 'node:crypto'
 
 import type { Algorithm } from '../algorithms.ts'
-import type { Clock, Instant } from '../time.ts'
+import type { Instant } from '../time.ts'
 
 /** A public key, prepared for each algorithm that it may verify. */
 export interface VerificationKey {
@@ -14,7 +14,8 @@ export interface VerificationKey {
 /** What `crypto.verify` needs, for one key and one algorithm. */
 export interface PreparedKey {
   readonly hash: string | null
-  readonly input: KeyObject | (VerifyKeyObjectInput & { readonly key: KeyObject })
+  /** Without inherited members: Node reads those as well. */
+  readonly input: VerifyKeyObjectInput & { readonly key: KeyObject }
   /** Octets. */
   readonly signatureLength: number
 }
@@ -28,6 +29,7 @@ export interface KeyRing {
 
 /** What may make a caller stop waiting, and how much its token counts against the waiting room. */
 export interface Caller {
+  /** On the clock of the key source. */
   readonly arrived: Instant
   readonly tokenSize: number
   readonly signal: AbortSignal | undefined
@@ -41,6 +43,11 @@ export interface Suspicion {
   readonly couldBeAccepted: () => boolean
   /** Checks the token with other keys, and answers which of them made the signature. */
   readonly findProof: (ring: KeyRing) => Promise<VerificationKey | undefined>
+  /**
+   * Whether the token says that it was issued after a time, in seconds since 1970-01-01T00:00:00Z. Only for a token that a
+   * key is known to prove, be it one that is not trusted any longer.
+   */
+  readonly wasIssuedAfter: (time: number) => boolean
 }
 
 /**
@@ -48,16 +55,19 @@ export interface Suspicion {
  * Its methods are for verifiers.
  */
 export interface KeySource {
-  /** The source's own clock, which its deadlines and ages are measured with; none where nothing ages. */
-  readonly clock?: Clock
-  /** What that clock says. */
+  /** The moment that it is, on the clock that ages are measured with. */
   now(): Instant
   /**
-   * The keys to judge a token by. Waits only while there are none to use.
+   * The keys to judge a token by at this moment, or `undefined` if the caller has to {@link wait}. May start a refresh
+   * behind the caller's back.
+   */
+  current(now: Instant): KeyRing | undefined
+  /**
+   * Waits for keys.
    *
    * @throws AuthError `keys_unavailable`; the signal's reason when the caller gives up.
    */
-  current(caller: Caller): KeyRing | Promise<KeyRing>
+  wait(caller: Caller): Promise<KeyRing>
   /**
    * Asks whether a rotation that has not been seen explains the token.
    *

@@ -1,17 +1,12 @@
 import type { KeysMessage } from '../diagnostics.ts'
 import { elapsed, type Instant } from '../time.ts'
+import type { CacheState, SettledState } from './cache-state.ts'
 import type { FetchFailure } from './fetch-json.ts'
 import type { SkippedEntry } from './key-document.ts'
 import { countUntried, type VerificationKey } from './key-source.ts'
-import {
-  afterOverlap,
-  type CacheState,
-  type SettledState,
-  type Freshness,
-  freshness,
-  nextAttempt,
-  type RotationPolicy,
-} from './rotation.ts'
+import { withdrawnKeyTrust } from './lifetime.ts'
+import { retiredKeys, withoutEndedOverlaps } from './ring.ts'
+import { type Freshness, freshness, type RotationPolicy, untilNextAttempt } from './rotation.ts'
 
 /** Times are seconds. */
 export interface RemoteKeysStatus {
@@ -38,7 +33,7 @@ export interface RemoteKeysStatus {
   readonly nextAttempt: number
   /**
    * The longest that a key stays trusted after it was withdrawn. The endpoint counts as up while attempts succeed, and
-   * again once two minutes have passed since the last that failed.
+   * again once the longest pause and `timeout` have passed since the last that failed.
    */
   readonly withdrawnKeyTrust:
     | { readonly endpointUp: number; readonly endpointDown: number }
@@ -51,8 +46,9 @@ export function statusOf(
   moment: Instant,
   policy: RotationPolicy,
 ): Omit<RemoteKeysStatus, 'fetching'> {
-  const { ring, retired, last, pace } = afterOverlap(state, moment, policy)
-  const keys = ring?.keys ?? []
+  const { ring, last } = state
+  const keys = ring === undefined ? [] : withoutEndedOverlaps(ring, moment, policy).keys
+  const retired = retiredKeys(ring, state.retired, moment, policy).map(({ key }) => key)
   return {
     freshness: freshness(ring, moment, policy),
     age: ring && elapsed(ring.fetchedAt, moment),
@@ -67,11 +63,8 @@ export function statusOf(
       detail: last.failure.detail,
       age: elapsed(last.settledAt, moment),
     },
-    nextAttempt: Math.max(0, nextAttempt(pace, 'age') - moment.monotonic),
-    withdrawnKeyTrust: ring && {
-      endpointUp: ring.maxAge + policy.staleWhileRevalidate + policy.overlap,
-      endpointDown: ring.maxAge + policy.staleIfError + policy.overlap,
-    },
+    nextAttempt: Math.max(0, untilNextAttempt(state, 'age', moment, policy)),
+    withdrawnKeyTrust: ring && withdrawnKeyTrust(ring, policy),
   }
 }
 

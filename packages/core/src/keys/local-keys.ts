@@ -4,6 +4,7 @@ import type { JSONWebKeySet, JWK } from 'jose'
 
 import { type Algorithm, algorithmNamesOf, isAlgorithmNames } from '../algorithms.ts'
 import { checkOptions } from '../options.ts'
+import { instant, systemClock } from '../time.ts'
 import { explained, readKeyDocument } from './key-document.ts'
 import type { KeySource } from './key-source.ts'
 
@@ -13,7 +14,6 @@ export type PublicKey = Readonly<JWK> | KeyObject
 export interface LocalKeysOptions {
   /**
    * Other names of algorithms that the keys state, such as `{ RSA512: 'RS512' }`.
-   * @default none
    */
   algorithmNames?: Readonly<Record<string, Algorithm>> | undefined
 }
@@ -38,8 +38,9 @@ export function localKeys(
     throw new TypeError(explained('localKeys: there is no usable public key', ring))
   }
   return {
-    now: () => ({ wall: 0, monotonic: 0 }),
+    now: () => instant(systemClock),
     current: () => ring,
+    wait: async () => ring,
     suspect: async () => undefined,
   }
 }

@@ -46,7 +46,6 @@ export interface RemoteKeysOptions {
   /**
    * Other names of algorithms that the keys state, such as `{ RSA512: 'RS512' }`. For the headers of tokens there is the
    * same option of the verifier.
-   * @default none
    */
   algorithmNames?: Readonly<Record<string, Algorithm>> | undefined
   /**

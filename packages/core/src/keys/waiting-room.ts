@@ -1,5 +1,5 @@
 import { AuthError } from '../errors.ts'
-import type { Clock } from '../time.ts'
+import type { Clock, Instant } from '../time.ts'
 import type { Caller } from './key-source.ts'
 
 const MAX_WAITING_OCTETS = 24 * 1024 * 1024
@@ -14,27 +14,32 @@ export interface Place {
   whenLeft(cancel: () => void): void
 }
 
+/** Somebody who waits. */
+interface Waiting extends Omit<Caller, 'arrived'> {
+  /** What the time is counted from; from now if it is `undefined`. */
+  readonly arrived: Instant | undefined
+}
+
 /** Where callers wait for keys: bounded in time and in room, so that a flood of tokens cannot fill the memory. */
 export interface WaitingRoom {
-  isFull(caller: Caller): boolean
   /**
    * Waits for some work on one caller's behalf. A caller who leaves cancels nothing for the others.
    *
    * @throws AuthError `keys_unavailable` with `timeout` if it takes too long or the room is full; the signal's reason.
    */
-  wait<Result>(caller: Caller, work: (place: Place) => Promise<Result>): Promise<Result>
+  wait<Result>(caller: Waiting, work: (place: Place) => Promise<Result>): Promise<Result>
 }
 
 /** @param timeout The longest that anybody waits. Seconds. */
 export function createWaitingRoom(clock: Clock, timeout: number): WaitingRoom {
   let octets = 0
 
-  function isFull({ tokenSize }: Caller): boolean {
+  function isFull({ tokenSize }: Waiting): boolean {
     return octets + tokenSize + PLACE_OCTETS > MAX_WAITING_OCTETS
   }
 
   async function wait<Result>(
-    caller: Caller,
+    caller: Waiting,
     work: (place: Place) => Promise<Result>,
   ): Promise<Result> {
     const { arrived, tokenSize, signal } = caller
@@ -49,19 +54,22 @@ export function createWaitingRoom(clock: Clock, timeout: number): WaitingRoom {
         exit.signal.addEventListener('abort', cancel)
       },
     }
-    // One who comes back to wait for more has that much less time.
-    const patience = Math.max(0, timeout - (clock.monotonic() - arrived.monotonic))
-    const gone = leaving(clock, patience, signal, place)
     octets += tokenSize + PLACE_OCTETS
+    // Before the caller's own deadline is set: that of an attempt which starts here has to come first.
+    const result = work(place)
+    // A caller who comes back to wait for more has that much less time.
+    const waited = arrived === undefined ? 0 : clock.monotonic() - arrived.monotonic
+    const patience = Math.max(0, timeout - waited)
+    const gone = leaving(clock, patience, signal, place)
     try {
-      return await Promise.race([work(place), gone])
+      return await Promise.race([result, gone])
     } finally {
       octets -= tokenSize + PLACE_OCTETS
       exit.abort()
     }
   }
 
-  return { isFull, wait }
+  return { wait }
 }
 
 /** Rejects with what makes a caller leave before the work is done. */

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, KeyObject } from 'node:crypto'
+import { generateKeyPairSync } from 'node:crypto'
 
 import { calculateJwkThumbprint } from 'jose'
 import { describe, expect, test } from 'vitest'
@@ -275,9 +275,7 @@ describe('the key', () => {
     },
   ])('of $name only the public half is used', ({ jwk, members }) => {
     const [published] = keysOf(jwk)
-    const keys = [...(published?.prepared.values() ?? [])].map(({ input }) =>
-      input instanceof KeyObject ? input : input.key,
-    )
+    const keys = [...(published?.prepared.values() ?? [])].map(({ input }) => input.key)
     expect(keys.length).toBeGreaterThan(0)
     for (const key of keys) {
       expect(key.type).toBe('public')
@@ -382,7 +380,9 @@ describe('what a key may verify', () => {
   })
 
   test.each(['RS256', 'RS384', 'RS512'] as const)('%s: the key alone means PKCS #1', (alg) => {
-    expect(keysOf(rsa)[0]?.prepared.get(alg)?.input).toBeInstanceOf(KeyObject)
+    const input = keysOf(rsa)[0]?.prepared.get(alg)?.input ?? {}
+    expect(Object.keys(input)).toEqual(['key'])
+    expect(Object.getPrototypeOf(input)).toBeNull()
   })
 })
 

@@ -1,106 +1,26 @@
-import { channel } from 'node:diagnostics_channel'
+import { manualClock, type TestIssuer, type TokenOptions } from '@portcullis/testing'
+import { describe, expect, test } from 'vitest'
 
+import { createVerifier, type RemoteKeysOptions, type VerifierOptions } from '../../src/index.ts'
+import { LONGEST_PAUSE } from '../../src/keys/pace.ts'
+import { emptyThreadPool } from '../thread-pool.ts'
 import {
-  createTestIssuer,
-  type ManualClock,
-  manualClock,
-  type TestIssuer,
-  type TokenOptions,
-} from '@portcullis/testing'
-import { describe, expect, test, vi } from 'vitest'
-
-import {
-  createVerifier,
-  type KeysMessage,
-  remoteKeys,
-  type RemoteKeysOptions,
-  type VerifierOptions,
-} from '../../src/index.ts'
-import type { Suspicion } from '../../src/keys/key-source.ts'
-
-// The sequences of events that could break the cache, each by its name. Time is virtual, and so is the endpoint.
+  A,
+  B,
+  C,
+  forged,
+  forgery,
+  issuer,
+  newToken,
+  oldToken,
+  stranger,
+  tokenOf,
+  world,
+} from './world.ts'
 
 type PublicJwk = TestIssuer['publicJwk']
 
-const [A, B, C, stranger] = await Promise.all([issuer(), issuer(), issuer(), issuer()])
-
-/** A key endpoint that answers when it is told to. */
-interface Endpoint {
-  /** What it serves, and how. */
-  document: unknown
-  headers: Record<string, string>
-  mode: 'up' | 'down' | 'hanging'
-  /** When requests came: monotonic seconds. */
-  readonly requests: number[]
-  /** Lets the oldest request that hangs have an answer: what is served now, or what is given. */
-  release: (document?: unknown) => void
-}
-
-interface World {
-  readonly clock: ManualClock
-  readonly endpoint: Endpoint
-  readonly keys: ReturnType<typeof remoteKeys>
-  /** The verdict on a token: `accepted`, or the reason of the refusal. */
-  readonly verdict: (token: string, signal?: AbortSignal) => Promise<string>
-  /** The status code of the refusal, with `Retry-After`. */
-  readonly refusal: (token: string) => Promise<string>
-}
-
-function world(options: RemoteKeysOptions = {}, rules: Partial<VerifierOptions> = {}): World {
-  const clock = manualClock()
-  const held: ((document: unknown) => void)[] = []
-  const endpoint: Endpoint = {
-    document: A.publicJwk,
-    headers: {},
-    mode: 'up',
-    requests: [],
-    release: (document) => held.shift()?.(document ?? endpoint.document),
-  }
-  const keys = remoteKeys('https://auth.test/tokenservice/pubkey.json', {
-    clock,
-    async fetch() {
-      endpoint.requests.push(clock.monotonic())
-      const { headers, mode } = endpoint
-      if (mode === 'down') return new Response(null, { status: 500, headers })
-      if (mode === 'up') return Response.json(endpoint.document, { headers })
-      return await new Promise((resolve) => {
-        held.push((document) => {
-          resolve(Response.json(document, { headers }))
-        })
-      })
-    },
-    ...options,
-  })
-  const verifier = createVerifier({ keys, issuer: null, audience: null, clock, ...rules })
-  const judge = async (token: string, signal?: AbortSignal) =>
-    await verifier.verify(token, { signal }).then(
-      () => ({ reason: 'accepted', status: 200, headers: {} }),
-      (error: unknown) => error as { reason: string; status: number; headers: object },
-    )
-  return {
-    clock,
-    endpoint,
-    keys,
-    verdict: async (token, signal) => (await judge(token, signal)).reason,
-    async refusal(token) {
-      const { status, headers } = await judge(token)
-      return [status, ...Object.entries(headers).filter(([name]) => name === 'Retry-After')].join(
-        ' ',
-      )
-    },
-  }
-}
-
-async function issuer(): Promise<TestIssuer> {
-  return await createTestIssuer({ clock: manualClock(), lifetime: 100_000 })
-}
-
-/** A token with a number of its own, for as long as the longest test. */
-async function tokenOf(from: TestIssuer, claims: TokenOptions['claims'] = {}): Promise<string> {
-  return await from.token({ claims: { jti: String(Math.random()), ...claims } })
-}
-
-const [oldToken, newToken, forged] = await Promise.all([tokenOf(A), tokenOf(B), tokenOf(stranger)])
+// The sequences of events that could break the cache, each by its name. Time is virtual, and so is the endpoint.
 
 describe('a cold start', () => {
   test('1,000 concurrent verifications: 1 request, and all are accepted', async () => {
@@ -112,16 +32,39 @@ describe('a cold start', () => {
     expect(endpoint.requests).toHaveLength(1)
   })
 
-  test('1,000 requests to a dead endpoint: one attempt for those who wait, then 503 at once', async () => {
+  test('1,000 requests to a dead endpoint: one attempt for those who wait, then 503', async () => {
     const { clock, endpoint, refusal, keys } = world()
     endpoint.mode = 'hanging'
     const waiting = Array.from({ length: 1000 }, async () => await refusal(oldToken))
     await clock.advance(5)
     expect(new Set(await Promise.all(waiting)).size).toBe(1)
     expect(await waiting[0]).toMatch(/^503 Retry-After,[12]$/)
-    expect(await refusal(oldToken)).toMatch(/^503 Retry-After,[12]$/)
     expect(endpoint.requests).toHaveLength(1)
     expect(keys.status()).toMatchObject({ freshness: 'empty', lastFailure: { reason: 'timeout' } })
+  })
+
+  test('an attempt that hung longer than the pause: the next caller starts another at once', async () => {
+    const { clock, endpoint, verdict } = world()
+    endpoint.mode = 'hanging'
+    const first = verdict(oldToken)
+    await clock.advance(5)
+    expect(await first).toBe('timeout')
+    endpoint.mode = 'up'
+    expect(await verdict(oldToken)).toBe('accepted')
+    expect(endpoint.requests).toEqual([0, 5])
+  })
+
+  test('an endpoint that stays dead: once the pause is longer than the deadline, 503 at once', async () => {
+    const { clock, endpoint, verdict, refusal } = world()
+    endpoint.mode = 'hanging'
+    // Of the fourth attempt the pause is 8 s, give or take a fifth.
+    for (let count = 0; count < 4; count++) {
+      const waiting = verdict(oldToken)
+      await clock.advance(5)
+      expect(await waiting).toBe('timeout')
+    }
+    expect(await refusal(oldToken)).toMatch(/^503 Retry-After,[2345]$/)
+    expect(endpoint.requests).toEqual([0, 5, 10, 15])
   })
 
   test('a dead endpoint that comes back is used with the first attempt after', async () => {
@@ -238,10 +181,10 @@ describe('a rotation', () => {
     await verdict(oldToken)
     await clock.advance(60)
     for (const count of [1, 2, 3]) {
-      await verdict(await tokenOf(stranger))
+      await verdict(forgery())
       await clock.advance(2 ** count)
     }
-    await verdict(await tokenOf(stranger))
+    await verdict(forgery())
     endpoint.mode = 'hanging'
     await clock.advance(1)
     const refreshed = keys.refresh()
@@ -253,16 +196,31 @@ describe('a rotation', () => {
     expect(await verdict(oldToken)).toBe('signature')
   })
 
-  test('a key signed with before it is published: 401 until it is, then 200 without a wait', async () => {
+  test('a key that is published 2 s late: the same token is refused at 0 s and accepted at 4 s', async () => {
     const { clock, endpoint, verdict } = world()
     await verdict(oldToken)
     await clock.advance(60)
     expect(await verdict(newToken)).toBe('signature')
+    await clock.advance(2)
     endpoint.document = B.publicJwk
-    await clock.advance(20)
-    expect(await verdict(newToken)).toBe('signature') // it has asked, and was answered
+    await clock.advance(1.9)
+    expect(await verdict(newToken)).toBe('signature')
+    expect(endpoint.requests).toEqual([0, 60])
+    await clock.advance(0.1)
+    expect(await verdict(newToken)).toBe('accepted')
+    expect(endpoint.requests).toHaveLength(3)
+  })
+
+  test('a key that is published 2 s late: another token is accepted from then on', async () => {
+    const { clock, endpoint, verdict } = world()
+    await verdict(oldToken)
+    await clock.advance(60)
+    expect(await verdict(newToken)).toBe('signature')
+    await clock.advance(2)
+    endpoint.document = B.publicJwk
     expect(await verdict(await tokenOf(B))).toBe('accepted')
     expect(await verdict(newToken)).toBe('accepted')
+    expect(endpoint.requests).toEqual([0, 60, 62])
   })
 })
 
@@ -287,6 +245,8 @@ describe('forged tokens', () => {
         verdicts.push(verdict(forgedWith(second < 50 ? String(Math.random()) : known)))
       }
       genuine.push(await verdict(oldToken))
+      // Signatures are checked in real time, which virtual time must not outrun.
+      await emptyThreadPool()
       await clock.advance(1)
     }
     expect(new Set(genuine)).toEqual(new Set(['accepted']))
@@ -303,7 +263,7 @@ describe('forged tokens', () => {
     await verdict(oldToken)
     const flood = async (seconds: number) => {
       for (let step = 0; step < seconds * 4; step++) {
-        void verdict(await tokenOf(stranger))
+        void verdict(forgery())
         await clock.advance(0.25)
       }
     }
@@ -312,6 +272,62 @@ describe('forged tokens', () => {
     endpoint.document = B.publicJwk
     await flood(15.5)
     expect(await verdict(newToken)).toBe('accepted')
+  })
+
+  test('for 10 minutes: 4 requests at first, then 4 or 5 a minute', async () => {
+    const { clock, endpoint, verdict } = world({ maxAge: 3600 })
+    await verdict(oldToken)
+    await clock.advance(60)
+    const verdicts: Promise<string>[] = []
+    for (let step = 0; step < 10 * 60 * 4; step++) {
+      verdicts.push(verdict(forgery()))
+      await clock.advance(0.25)
+    }
+    await clock.advance(20)
+    expect(new Set(await Promise.all(verdicts))).toEqual(new Set(['signature']))
+    const asked = endpoint.requests.slice(1)
+    const between = (from: number, to: number) =>
+      asked.filter((time) => time >= 60 + from && time < 60 + to).length
+    expect(between(0, 9)).toBe(4)
+    for (let minute = 1; minute < 10; minute++) {
+      expect(between(60 * minute, 60 * minute + 60)).toBeGreaterThanOrEqual(4)
+      expect(between(60 * minute, 60 * minute + 60)).toBeLessThanOrEqual(5)
+    }
+  })
+
+  test('a rotation in a flood, with an endpoint that takes 4.9 s: heals within 15 s and a round trip', async () => {
+    const { clock, endpoint, verdict } = world({ maxAge: 3600 })
+    await verdict(oldToken)
+    endpoint.delay = 4.9
+    const flood = async (seconds: number) => {
+      for (let step = 0; step < seconds * 4; step++) {
+        void verdict(forgery())
+        await clock.advance(0.25)
+      }
+    }
+    await flood(60)
+    endpoint.document = B.publicJwk
+    await flood(20)
+    expect(await verdict(newToken)).toBe('accepted')
+    const gaps = endpoint.requests
+      .slice(5)
+      .map((time, at) => time - (endpoint.requests[at + 4] ?? 0))
+    // As often as without the delay.
+    expect(Math.max(...gaps)).toBeLessThan(15)
+  })
+
+  test('one each 15 s for 10 minutes, then a rotation: the first new token is accepted at once', async () => {
+    const { clock, endpoint, verdict } = world()
+    await verdict(oldToken)
+    for (let count = 0; count < 40; count++) {
+      await clock.advance(15)
+      expect(await verdict(forgery())).toBe('signature')
+    }
+    await clock.advance(1)
+    endpoint.document = B.publicJwk
+    const requests = endpoint.requests.length
+    expect(await verdict(newToken)).toBe('accepted')
+    expect(endpoint.requests).toHaveLength(requests + 1)
   })
 
   test.each<[string, Partial<VerifierOptions>, TokenOptions]>([
@@ -339,7 +355,7 @@ describe('forged tokens', () => {
     await verdict(oldToken)
     for (let count = 0; count < 30; count++) {
       await clock.advance(20)
-      expect(await verdict(await tokenOf(stranger))).toBe('signature')
+      expect(await verdict(forgery())).toBe('signature')
     }
     await clock.advance(0.5)
     endpoint.document = B.publicJwk
@@ -364,14 +380,15 @@ describe('forged tokens', () => {
     expect(verdicts.filter((word) => word === 'timeout')).toHaveLength(8000 - room)
   })
 
-  test('the same one asks once in a lifetime of the keys', async () => {
-    const { clock, endpoint, verdict } = world({ maxAge: 600 })
+  test('the same one asks again after 4 s, then at intervals that double', async () => {
+    const { clock, endpoint, verdict } = world({ maxAge: 3600 })
     await verdict(oldToken)
-    for (let count = 0; count < 50; count++) {
-      await clock.advance(10)
+    await clock.advance(9)
+    for (let count = 0; count < 300; count++) {
+      await clock.advance(1)
       expect(await verdict(forged)).toBe('signature')
     }
-    expect(endpoint.requests).toEqual([0, 10])
+    expect(endpoint.requests).toEqual([0, 10, 14, 22, 38, 70, 134, 262])
   })
 
   test('a client that polls with a token of another environment does not delay a rotation', async () => {
@@ -393,7 +410,7 @@ describe('forged tokens', () => {
     await verdict(oldToken)
     await clock.advance(60)
     endpoint.mode = 'hanging'
-    const large = await tokenOf(stranger, { filler: 'x'.repeat(40_000) })
+    const large = await tokenOf(stranger, { claims: { filler: 'x'.repeat(40_000) } })
     const fit = Math.floor((24 * 1024 * 1024) / (large.length + 6 * 1024))
     const waiting: Promise<string>[] = []
     for (let count = 0; count < fit; count++) {
@@ -488,6 +505,119 @@ describe('tokens of an old key', () => {
   )
 })
 
+/** A world in which A was replaced by B at 60 s, with what tokens of A do from then on. */
+async function rotated(more: RemoteKeysOptions = {}) {
+  const { clock, endpoint, verdict, ...rest } = world({ maxAge: 3600, ...more })
+  await verdict(oldToken)
+  await clock.advance(60)
+  endpoint.document = B.publicJwk
+  expect(await verdict(newToken)).toBe('accepted')
+  /** Presents new tokens of A each second, and answers with the seconds since the rotation when one is accepted. */
+  async function firstAccepted(
+    seconds: number,
+    options: TokenOptions,
+  ): Promise<number | undefined> {
+    for (let second = 0; second <= seconds; second++) {
+      if ((await verdict(await tokenOf(A, options))) === 'accepted') return clock.monotonic() - 60
+      await clock.advance(1)
+    }
+    return undefined
+  }
+  const issuedNow = () => tokenOf(A, { claims: { iat: clock.now() } })
+  return { clock, endpoint, verdict, firstAccepted, issuedNow, ...rest }
+}
+
+describe('a roll-back', () => {
+  test('within 15 s: a token that was issued after it is accepted at once, with 1 request', async () => {
+    const { clock, endpoint, verdict, issuedNow } = await rotated()
+    await clock.advance(10)
+    endpoint.document = A.publicJwk
+    expect(await verdict(await issuedNow())).toBe('accepted')
+    expect(endpoint.requests).toEqual([0, 60, 70])
+    expect(await verdict(oldToken)).toBe('accepted')
+    expect(endpoint.requests).toHaveLength(3)
+  })
+
+  test.each<[string, TokenOptions]>([
+    ['without iat', { omit: ['iat'] }],
+    ['with an old iat', {}],
+  ])('within 15 s: tokens %s are accepted after 15 s', async (_title, options) => {
+    const { clock, endpoint, firstAccepted } = await rotated()
+    await clock.advance(5)
+    endpoint.document = A.publicJwk
+    expect(await firstAccepted(60, options)).toBe(15)
+    expect(endpoint.requests).toEqual([0, 60, 75])
+  })
+
+  test('a token that was issued within the tolerance of the clocks is an old one', async () => {
+    const { clock, endpoint, verdict, issuedNow } = await rotated()
+    endpoint.document = A.publicJwk
+    await clock.advance(5)
+    expect(await verdict(await issuedNow())).toBe('signature')
+    await clock.advance(1)
+    expect(await verdict(await issuedNow())).toBe('accepted')
+    expect(endpoint.requests).toEqual([0, 60, 66])
+  })
+
+  test('after 10 minutes of old tokens: the first that was issued after it is accepted, with 1 request', async () => {
+    const { clock, endpoint, verdict, firstAccepted, issuedNow } = await rotated()
+    expect(await firstAccepted(599, {})).toBeUndefined()
+    endpoint.document = A.publicJwk
+    const before = endpoint.requests.length
+    expect(await verdict(oldToken)).toBe('signature')
+    expect(endpoint.requests).toHaveLength(before)
+    expect(await verdict(await issuedNow())).toBe('accepted')
+    expect(endpoint.requests).toHaveLength(before + 1)
+    expect(clock.monotonic()).toBe(660)
+    expect(await verdict(oldToken)).toBe('accepted')
+  })
+
+  test('after 10 minutes of old tokens: those are accepted when their key may be asked for again', async () => {
+    const { endpoint, firstAccepted } = await rotated()
+    expect(await firstAccepted(599, {})).toBeUndefined()
+    const sinceRotation = () => endpoint.requests.slice(2).map((time) => time - 60)
+    expect(sinceRotation()).toEqual([15, 45, 105, 225, 465])
+    endpoint.document = A.publicJwk
+    expect(await firstAccepted(600, {})).toBe(945)
+    expect(sinceRotation()).toEqual([15, 45, 105, 225, 465, 945])
+  })
+
+  test('the intervals end at maxAge', async () => {
+    const { endpoint, firstAccepted, keys } = await rotated({ maxAge: 200 })
+    expect(await firstAccepted(599, {})).toBeUndefined()
+    endpoint.document = A.publicJwk
+    const accepted = await firstAccepted(600, {})
+    expect(accepted).toBeLessThanOrEqual(600 + (keys.status().maxAge ?? 0) + 1)
+  })
+
+  test('a replica that lags and serves the old key once: new tokens are accepted again within 15 s', async () => {
+    const { clock, endpoint, verdict } = await rotated()
+    await clock.advance(60)
+    endpoint.document = A.publicJwk
+    expect(await verdict(forgery())).toBe('signature')
+    expect(await verdict(oldToken)).toBe('accepted')
+    endpoint.document = B.publicJwk
+    for (let second = 0; second < 15; second++) {
+      expect(await verdict(newToken)).toBe('signature')
+      await clock.advance(1)
+    }
+    expect(await verdict(newToken)).toBe('accepted')
+    expect(endpoint.requests).toEqual([0, 60, 120, 135])
+    expect(await verdict(oldToken)).toBe('signature')
+  })
+
+  test('a replica that lags: a token that was issued after it is accepted at once', async () => {
+    const { clock, endpoint, verdict } = await rotated()
+    await clock.advance(60)
+    endpoint.document = A.publicJwk
+    expect(await verdict(forgery())).toBe('signature')
+    endpoint.document = B.publicJwk
+    await clock.advance(6)
+    expect(await verdict(await tokenOf(B, { claims: { iat: clock.now() } }))).toBe('accepted')
+    expect(endpoint.requests).toEqual([0, 60, 120, 126])
+  })
+})
+
 describe('two keys', () => {
   test('served in turn, without overlap: each document decides', async () => {
     const { clock, endpoint, verdict } = world()
@@ -552,7 +682,10 @@ describe('two keys', () => {
     await clock.advance(2)
     expect(await verdict(oldToken)).toBe('signature')
     expect(keys.status().retired).toEqual([A.publicJwk.kid])
-    expect(endpoint.requests).toHaveLength(2)
+    // The overlap is longer than tokens of a retired key have to wait before they may ask.
+    expect(endpoint.requests).toEqual([0, 10, 71])
+    expect(await verdict(oldToken)).toBe('signature')
+    expect(endpoint.requests).toHaveLength(3)
   })
 
   test('a balancer that goes back to the old key: it is trusted again, and the other is not', async () => {
@@ -668,14 +801,17 @@ describe('clocks', () => {
     expect(endpoint.requests).toHaveLength(2)
   })
 
-  test('one that steps right after a fetch, with an endpoint that hangs: the ring in use stays', async () => {
+  test('one that steps right after a fetch, with an endpoint that hangs: 503, and the old ring once that has failed', async () => {
     const { clock, endpoint, verdict } = world()
     await verdict(oldToken)
     endpoint.mode = 'hanging'
     clock.set(clock.now() + 1000)
     const pending = verdict(oldToken)
-    await clock.advance(6)
-    expect(await pending).toBe('accepted')
+    await clock.advance(5)
+    expect(await pending).toBe('timeout') // it waited 1 s before the attempt could start
+    await clock.advance(1)
+    expect(await verdict(oldToken)).toBe('accepted')
+    expect(endpoint.requests.slice(0, 2)).toEqual([0, 1])
   })
 
   test('a laptop that slept right after the fetch waits for the next slot', async () => {
@@ -742,6 +878,66 @@ describe('an endpoint that is down, with keys known', () => {
     expect(endpoint.requests).toHaveLength(3)
   })
 
+  test('an expired ring waits for one attempt, also while time goes on between two looks at the clock', async () => {
+    const manual = manualClock()
+    let looks = 0
+    const monotonic = () => manual.monotonic() + ++looks * 1e-5
+    const { endpoint, verdict } = world({ clock: { ...manual, monotonic } })
+    await verdict(oldToken)
+    await manual.advance(1000)
+    endpoint.mode = 'hanging'
+    const pending = verdict(oldToken)
+    await manual.advance(5.1)
+    expect(await pending).toBe('accepted')
+  })
+
+  test.each([
+    ['while stale', 400],
+    ['after the expiry', 700],
+  ])(
+    'a blip %s, then an idle hour and a rotation: the first request is not judged by the old ring',
+    async (_title, blip) => {
+      const { clock, endpoint, verdict, keys } = world()
+      await verdict(oldToken)
+      await clock.advance(blip)
+      endpoint.mode = 'down'
+      expect(await verdict(oldToken)).toBe('accepted')
+      await clock.advance(3800 - blip)
+      expect(keys.status()).toMatchObject({
+        freshness: 'expired',
+        lastFailure: { reason: 'unreachable' },
+      })
+      endpoint.mode = 'up'
+      endpoint.document = B.publicJwk
+      expect(await verdict(oldToken)).toBe('signature')
+      expect(endpoint.requests).toEqual([0, blip, 3800])
+      expect(await verdict(newToken)).toBe('accepted')
+    },
+  )
+
+  test('a blip, then an idle hour, and a full waiting room: 503, never the old ring', async () => {
+    const { clock, endpoint, verdict, refusal, keys } = world({}, { maxTokenSize: 65_536 })
+    await verdict(oldToken)
+    await clock.advance(400)
+    endpoint.mode = 'down'
+    await verdict(oldToken)
+    await clock.advance(3400)
+    endpoint.mode = 'hanging'
+    endpoint.document = B.publicJwk
+    const large = await tokenOf(stranger, { claims: { filler: 'x'.repeat(40_000) } })
+    const fit = Math.floor((24 * 1024 * 1024) / (large.length + 6 * 1024))
+    const waiting = Array.from({ length: fit }, async () => await verdict(large))
+    expect(await refusal(large)).toBe('503 Retry-After,1')
+    // What is left has no room for as many small ones as this.
+    const small = Array.from({ length: 10 }, async () => await verdict(oldToken))
+    await clock.advance(0)
+    expect(keys.status().freshness).toBe('expired')
+    expect(await refusal(oldToken)).toBe('503 Retry-After,1')
+    endpoint.release()
+    expect(new Set(await Promise.all(small))).toEqual(new Set(['signature', 'timeout']))
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['signature']))
+  })
+
   test('longer than maxAge + staleIfError: 503 for all, and the first good answer heals', async () => {
     const { clock, endpoint, verdict, refusal } = world()
     await verdict(oldToken)
@@ -752,7 +948,7 @@ describe('an endpoint that is down, with keys known', () => {
     }
     expect(await refusal(oldToken)).toMatch(/^503 Retry-After,\d+$/)
     endpoint.mode = 'up'
-    await clock.advance(40)
+    await clock.advance(LONGEST_PAUSE)
     expect(await verdict(oldToken)).toBe('accepted')
   })
 
@@ -952,179 +1148,6 @@ describe('what a refused caller is told', () => {
     await clock.advance(1)
     controller.abort({ reason: 'no patience' })
     expect(await waiting).toBe('no patience')
-  })
-})
-
-describe('a source that is asked directly', () => {
-  type Source = World['keys']
-  type Ring = Awaited<ReturnType<Source['current']>>
-
-  function caller(keys: Source) {
-    return { arrived: keys.now(), tokenSize: 100, signal: undefined }
-  }
-
-  function suspicion(token: string, ring: Ring, provingKid?: string) {
-    return {
-      token,
-      ring,
-      couldBeAccepted: vi.fn<() => boolean>(() => true),
-      findProof: vi.fn<Suspicion['findProof']>(async ({ keys }) =>
-        keys.find(({ kid }) => kid === provingKid && kid !== undefined),
-      ),
-    }
-  }
-
-  /** Four tokens in a row that no key proves: the next suspicion then has to wait for 6.4 to 7.6 s. */
-  async function flooded(options: RemoteKeysOptions = {}) {
-    const { clock, endpoint, keys } = world(options)
-    await keys.refresh()
-    const ring = await keys.current(caller(keys))
-    for (const pause of [1, 1, 2, 4]) {
-      await clock.advance(pause)
-      await keys.suspect(suspicion(`forged ${pause} ${clock.now()}`, ring), caller(keys))
-    }
-    const requests = endpoint.requests.length
-    expect(requests).toBe(5)
-    return { clock, endpoint, keys, ring, requests }
-  }
-
-  test('in a flood the answer is no, and the token is not even looked at', async () => {
-    const { endpoint, keys, ring, requests } = await flooded()
-    const asked = suspicion('one more', ring)
-    expect(await keys.suspect(asked, caller(keys))).toBeUndefined()
-    expect(asked.couldBeAccepted).not.toHaveBeenCalled()
-    expect(endpoint.requests).toHaveLength(requests)
-  })
-
-  test('a key that came while the token was tried proves it, in a flood as well', async () => {
-    const { clock, endpoint, keys, ring, requests } = await flooded()
-    endpoint.document = B.publicJwk
-    await clock.advance(2)
-    await keys.refresh()
-    const asked = suspicion('genuine', ring, B.publicJwk.kid)
-    expect(await keys.suspect(asked, caller(keys))).toMatchObject({ kid: B.publicJwk.kid })
-    expect(endpoint.requests).toHaveLength(requests + 1)
-  })
-
-  test('in a flood, after a failure: unavailable until a suspicion may ask, without a request', async () => {
-    const { clock, endpoint, keys, ring, requests } = await flooded()
-    endpoint.mode = 'down'
-    await clock.advance(1.5)
-    await keys.refresh().catch(() => {})
-    await clock.advance(1.5)
-    const answer = keys.suspect(suspicion('one more', ring), caller(keys))
-    await expect(answer).rejects.toMatchObject({
-      code: 'keys_unavailable',
-      headers: { 'Retry-After': expect.stringMatching(/^[45]$/) as string },
-    })
-    expect(endpoint.requests).toHaveLength(requests + 1)
-  })
-
-  test('keys that have grown too old while the token was tried are those it was tried with', async () => {
-    const { clock, endpoint, keys } = world()
-    await keys.refresh()
-    const ring = await keys.current(caller(keys))
-    await clock.advance(4000)
-    endpoint.mode = 'down'
-    const asked = suspicion('genuine', ring, B.publicJwk.kid)
-    await expect(keys.suspect(asked, caller(keys))).rejects.toMatchObject({
-      code: 'keys_unavailable',
-    })
-    expect(asked.findProof.mock.calls.map(([{ keys: tried }]) => tried)).toEqual([[]]) // the retired ones
-  })
-
-  test('in a flood, an older flight that helps nobody is the answer, and no last one', async () => {
-    const { clock, endpoint, keys, ring, requests } = await flooded()
-    await clock.advance(1.5)
-    endpoint.mode = 'hanging'
-    const refreshing = keys.refresh()
-    await clock.advance(0.1)
-    const answer = keys.suspect(suspicion('one more', ring), caller(keys))
-    endpoint.release(A.publicJwk)
-    await refreshing
-    expect(await answer).toBeUndefined()
-    expect(endpoint.requests).toHaveLength(requests + 1)
-  })
-
-  test.each(['before it asks', 'while it waits'])(
-    'a key that comes %s, and leaves while the token is tried with it, proves nothing',
-    async (moment) => {
-      const { clock, endpoint, keys } = world()
-      await keys.refresh()
-      const ring = await keys.current(caller(keys))
-      endpoint.document = B.publicJwk
-      await clock.advance(2)
-      if (moment === 'before it asks') await keys.refresh()
-      const asked = suspicion('genuine', ring, B.publicJwk.kid)
-      let isFirst = true
-      asked.findProof.mockImplementation(async ({ keys: [key] }) => {
-        if (key?.kid !== B.publicJwk.kid || !isFirst) return key
-        isFirst = false
-        endpoint.document = C.publicJwk
-        await clock.advance(2)
-        await keys.refresh()
-        return key
-      })
-      const proof = await keys.suspect(asked, caller(keys))
-      expect(isFirst).toBe(false)
-      expect(proof?.kid).not.toBe(B.publicJwk.kid)
-    },
-  )
-
-  test('keys that have not changed are not tried again', async () => {
-    const { clock, keys } = world()
-    await keys.refresh()
-    const asked = suspicion('forged', await keys.current(caller(keys)))
-    await clock.advance(1)
-    await keys.suspect(asked, caller(keys))
-    expect(asked.findProof.mock.calls.map(([ring]) => ring.keys)).toEqual([[]]) // the retired ones
-  })
-
-  test('one token asks again after maxAge, and not before', async () => {
-    const { clock, endpoint, keys } = world()
-    await keys.refresh()
-    const ring = await keys.current(caller(keys))
-    for (const [pause, requests] of [
-      [1, 2],
-      [100, 2],
-      [150, 2],
-      [100, 3],
-    ] as const) {
-      await clock.advance(pause)
-      await keys.suspect(suspicion('forged', ring), caller(keys))
-      expect(endpoint.requests).toHaveLength(requests)
-    }
-  })
-
-  test('a rotation that helps no token is an answer to it', async () => {
-    const { clock, endpoint, keys } = world()
-    await keys.refresh()
-    const ring = await keys.current(caller(keys))
-    endpoint.document = B.publicJwk
-    for (const pause of [1, 60]) {
-      await clock.advance(pause)
-      expect(await keys.suspect(suspicion('forged', ring), caller(keys))).toBeUndefined()
-      expect(endpoint.requests).toHaveLength(2)
-    }
-  })
-
-  test('each attempt says what caused it', async () => {
-    const { clock, keys, verdict } = world()
-    const triggers: unknown[] = []
-    const listen = (message: unknown) => {
-      const { source, trigger } = message as KeysMessage
-      if (source === keys) triggers.push(trigger)
-    }
-    channel('portcullis:keys').subscribe(listen)
-    await verdict(oldToken)
-    await clock.advance(400)
-    await verdict(oldToken)
-    await clock.advance(2)
-    await keys.refresh()
-    await clock.advance(2)
-    await verdict(forged)
-    channel('portcullis:keys').unsubscribe(listen)
-    expect(triggers).toEqual(['age', 'age', 'refresh', 'suspicion'])
   })
 })
 

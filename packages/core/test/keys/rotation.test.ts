@@ -1,35 +1,51 @@
 import { describe, expect, test } from 'vitest'
 
-import type { Algorithm } from '../../src/algorithms.ts'
-import type { FetchFailure } from '../../src/keys/fetch-json.ts'
-import type { PreparedKey, VerificationKey } from '../../src/keys/key-source.ts'
 import {
   afterFailure,
-  afterHelp,
-  afterOverlap,
   afterSuccess,
   type CacheState,
-  expiredRing,
-  freshness,
   INITIAL_STATE,
-  lifetime,
-  nextAttempt,
-  type RotationPolicy,
-  type Trigger,
-  turn,
-  unprovenToken,
+} from '../../src/keys/cache-state.ts'
+import { LONGEST_PAUSE, type Trigger } from '../../src/keys/pace.ts'
+import type { FetchedRing, RetiredKey } from '../../src/keys/ring.ts'
+import {
+  callerStep,
+  freshness,
+  mayAskForRetiredKey,
+  mayRepeat,
+  questionStep,
+  ringEnd,
+  suspicionStep,
+  untilNextAttempt,
+  unprovenTokenStep,
+  usableRing,
+  waitingCallerStep,
 } from '../../src/keys/rotation.ts'
 import type { Instant } from '../../src/time.ts'
+import { at, documentOf, down, fail, keyOf, policy, succeed } from './states.ts'
 
-const policy: RotationPolicy = {
-  maxAge: undefined,
-  staleWhileRevalidate: 300,
-  staleIfError: 3600,
-  overlap: 0,
-}
-const down: FetchFailure = { failure: 'unreachable', detail: 'down', retryAfter: undefined }
 const A = keyOf('A')
 const B = keyOf('B')
+const known = succeed(INITIAL_STATE, 0, [A])
+
+/** As long as a failure counts as one of an outage that goes on. */
+const LATELY = LONGEST_PAUSE + policy.timeout
+
+/** A ring is stale at 300 s, expired at 600 s and empty at 3900 s. */
+const MOMENTS = { fresh: 100, stale: 400, expired: 1000, empty: 5000 }
+
+function ringOf({ ring }: CacheState): FetchedRing {
+  if (ring === undefined) throw new TypeError('this state has no ring')
+  return ring
+}
+
+/** Suspicions in vain until no more may ask. */
+function flooded(from: number, before: CacheState = known): CacheState {
+  return [0, 1, 2, 3].reduce<CacheState>(
+    (state, second) => succeed(state, from + second, [A], 'suspicion'),
+    before,
+  )
+}
 
 describe('freshness', () => {
   test.each<[string, number, number, ReturnType<typeof freshness>]>([
@@ -44,8 +60,7 @@ describe('freshness', () => {
     ['a wall clock set back: the monotonic clock counts', -3600, 300, 'stale'],
     ['a clock that answers with no number', NaN, NaN, 'empty'],
   ])('%s', (_title, wall, monotonic, word) => {
-    const { ring } = succeed(INITIAL_STATE, 0, [A])
-    expect(freshness(ring, { wall, monotonic }, policy)).toBe(word)
+    expect(freshness(known.ring, { wall, monotonic }, policy)).toBe(word)
   })
 
   test('no ring is empty', () => {
@@ -53,390 +68,378 @@ describe('freshness', () => {
   })
 })
 
-describe('an expired ring', () => {
-  const known = succeed(INITIAL_STATE, 0, [A])
+describe('a caller', () => {
+  const { fresh, stale, expired, empty } = MOMENTS
 
-  test.each<[string, CacheState, number, 'use' | 'wait']>([
-    ['no ring: wait', INITIAL_STATE, 0, 'wait'],
-    ['no ring, and a failure: wait', fail(INITIAL_STATE, 0), 10, 'wait'],
-    ['no attempt: wait', { ...known, last: undefined }, 700, 'wait'],
-    ['no failure: wait', known, 700, 'wait'],
-    ['no failure, and lately a success: wait', known, 100, 'wait'],
-    ['a failure since the expiry: use', fail(known, 601), 2000, 'use'],
-    ['a failure at the expiry: use', fail(known, 600), 2000, 'use'],
-    ['a failure long before the expiry: wait', fail(known, 320), 700, 'wait'],
-    ['a failure two minutes ago, before the expiry: wait', fail(known, 590), 710, 'wait'],
-    ['a failure just before the expiry: use', fail(known, 599), 610, 'use'],
-    ['a success after the failure: wait', succeed(fail(known, 601), 602, [A]), 1300, 'wait'],
-  ])('%s', (_title, state, now, word) => {
-    expect(expiredRing(state, at(now), policy)).toBe(word)
+  test.each<[string, CacheState, number, boolean, ReturnType<typeof callerStep>]>([
+    ['no ring: waits', INITIAL_STATE, 0, false, 'wait'],
+    ['no ring, and a failure: waits', fail(INITIAL_STATE, 0), 10, false, 'wait'],
+    ['fresh: uses it', known, fresh, false, 'use'],
+    ['stale: uses it and refreshes', known, stale, false, 'use and refresh'],
+    ['stale, an attempt is under way: uses it', known, stale, true, 'use'],
+    ['stale, no attempt may start: uses it', fail(known, stale), stale, false, 'use'],
+    [
+      'stale, an attempt may start again',
+      fail(known, stale),
+      stale + LONGEST_PAUSE,
+      false,
+      'use and refresh',
+    ],
+    ['expired: waits', known, expired, false, 'wait'],
+    ['expired, an attempt is under way: waits', known, expired, true, 'wait'],
+    ['expired, a failure just now: uses it', fail(known, expired), expired, false, 'use'],
+    [
+      'expired, a failure lately: uses it and refreshes',
+      fail(known, expired),
+      expired + LATELY - 0.1,
+      false,
+      'use and refresh',
+    ],
+    [
+      'expired, a failure lately, an attempt under way: uses it',
+      fail(known, expired),
+      expired + LATELY - 0.1,
+      true,
+      'use',
+    ],
+    ['expired, a failure longer ago: waits', fail(known, expired), expired + LATELY, false, 'wait'],
+    ['expired, a failure just before the expiry: uses it', fail(known, 599.5), 600, false, 'use'],
+    [
+      'expired, a failure since the expiry, but long ago: waits',
+      fail(known, 601),
+      2000,
+      false,
+      'wait',
+    ],
+    ['expired, a failure long before the expiry: waits', fail(known, 320), 700, false, 'wait'],
+    [
+      'expired, a success after the failure: waits',
+      { ...known, last: succeed(fail(known, 990), 995, [A]).last },
+      expired,
+      false,
+      'wait',
+    ],
+    ['expired, no attempt: waits', { ...known, last: undefined }, expired, false, 'wait'],
+    ['empty: waits', known, empty, false, 'wait'],
+    ['empty, a failure just now: waits', fail(known, empty), empty, false, 'wait'],
+  ])('%s', (_title, state, now, isFetching, word) => {
+    expect(callerStep(state, at(now), policy, isFetching)).toBe(word)
+  })
+
+  test('how long a failure counts as lately follows the deadline of an attempt', () => {
+    const slow = { ...policy, timeout: 30 }
+    const state = fail(known, expired)
+    expect(callerStep(state, at(expired + LATELY), slow, true)).toBe('use')
+    expect(callerStep(state, at(expired + LATELY + 25), slow, true)).toBe('wait')
+  })
+
+  test('a machine that was suspended after a failure does not count as down', () => {
+    const state = fail(known, expired)
+    const woken = { wall: expired + 600, monotonic: expired + 1 }
+    expect(callerStep(state, woken, policy, false)).toBe('wait')
+  })
+
+  test('a failure counts from its end', () => {
+    const attempt = { trigger: 'age', startedAt: at(1000), settledAt: at(1005) } as const
+    const failed = afterFailure(known, attempt, down, { spread: 0.5, random: 0.5 })
+    expect(callerStep(failed, at(1005 + LATELY - 0.1), policy, true)).toBe('use')
+    expect(callerStep(failed, at(1005 + LATELY), policy, true)).toBe('wait')
   })
 })
 
-describe('the pace', () => {
-  test('the first attempt may start at once, whatever triggers it', () => {
-    for (const trigger of ['age', 'suspicion', 'refresh'] as const) {
-      expect(turn(INITIAL_STATE.pace, trigger, at(0))).toBe('start')
+describe('a caller who waits for keys', () => {
+  const { expired, empty } = MOMENTS
+
+  test.each<
+    [string, CacheState, number, ReturnType<typeof waitingCallerStep>, { isFetching?: boolean }?]
+  >([
+    ['nothing is known: starts an attempt', INITIAL_STATE, 0, 'start'],
+    ['one is under way: joins it', INITIAL_STATE, 0, 'join', { isFetching: true }],
+    ['one is under way after a failure: joins it', fail(known, 0), 0, 'join', { isFetching: true }],
+    ['the last one succeeded a moment ago: pauses', succeed(known, empty, [A]), empty, 'pause'],
+    ['the last one failed a moment ago: unavailable', fail(known, empty), empty, 'unavailable'],
+    [
+      'the last one failed, the next may start in half a second: unavailable',
+      fail(known, empty),
+      empty + 0.5,
+      'unavailable',
+    ],
+    ['the last one failed, the next may start: starts it', fail(known, empty), empty + 1, 'start'],
+    ['the last one was long ago: starts one', known, expired, 'start'],
+  ])('%s', (_title, state, now, word, { isFetching = false } = {}) => {
+    expect(waitingCallerStep(state, at(now), policy, isFetching, false)).toBe(word)
+  })
+
+  test('after many failures an attempt that may not start is no reason to wait', () => {
+    const state = Array.from({ length: 6 }).reduce<CacheState>(
+      (before) => fail(before, empty),
+      known,
+    )
+    expect(waitingCallerStep(state, at(empty + 5), policy, false, false)).toBe('unavailable')
+  })
+
+  test.each<[string, CacheState, Instant, ReturnType<typeof waitingCallerStep>]>([
+    ['a success: uses it', succeed(known, expired, [B]), at(expired), 'use'],
+    [
+      'a success that a step of the wall clock made too old at once: uses it',
+      succeed(known, expired, [B]),
+      { wall: 1e6, monotonic: expired },
+      'use',
+    ],
+    ['a failure, nothing known: unavailable', fail(INITIAL_STATE, 0), at(0), 'unavailable'],
+    ['a failure, expired: uses the old ring', fail(known, expired), at(expired), 'use'],
+    ['a failure, empty: unavailable', fail(known, empty), at(empty), 'unavailable'],
+  ])('once an attempt has settled: %s', (_title, state, now, word) => {
+    for (const isFetching of [false, true]) {
+      expect(waitingCallerStep(state, now, policy, isFetching, true)).toBe(word)
     }
   })
+})
 
-  test.each<[string, Trigger, number, ReturnType<typeof turn>]>([
-    ['at once', 'age', 10, 'wait'],
-    ['half a second later', 'refresh', 10.5, 'wait'],
-    ['a second later', 'age', 11, 'start'],
-  ])('after a success the next attempt waits a second: %s', (_title, trigger, now, word) => {
-    expect(turn(succeed(INITIAL_STATE, 10, [A]).pace, trigger, at(now))).toBe(word)
+describe('a token that no key proves', () => {
+  test.each<[string, CacheState, number, boolean, ReturnType<typeof suspicionStep>]>([
+    ['asks', known, 100, false, 'ask'],
+    ['asks while an attempt is under way', flooded(100), 104, true, 'ask'],
+    ['asks if it may a second from now', known, 0.5, false, 'ask'],
+    ['is refused when too many have asked', flooded(100), 104, false, 'refuse'],
+    ['asks again later', flooded(100), 160, false, 'ask'],
+    [
+      'asks when the last attempt failed, to be told so',
+      fail(flooded(100), 104),
+      104,
+      false,
+      'ask',
+    ],
+    [
+      'is refused after it succeeded again',
+      succeed(fail(flooded(100), 104), 106, [A]),
+      107,
+      false,
+      'refuse',
+    ],
+  ])('%s', (_title, state, now, isFetching, word) => {
+    expect(suspicionStep(state, at(now), policy, isFetching)).toBe(word)
   })
 
-  test('the second counts from the start of an attempt, not from its end', () => {
-    const attempt = { trigger: 'age', startedAt: at(10), settledAt: at(12) } as const
-    const { pace } = afterSuccess(INITIAL_STATE, attempt, documentOf([A]), policy, 0)
-    expect(turn(pace, 'age', at(12))).toBe('start')
+  test.each<[string, CacheState, ReturnType<typeof unprovenTokenStep>]>([
+    ['the last attempt succeeded: is refused', known, 'refuse'],
+    ['the last attempt failed: unavailable', fail(known, 9), 'unavailable'],
+    ['it succeeded again: is refused', succeed(fail(INITIAL_STATE, 0), 9, [A]), 'refuse'],
+    ['there was none: is refused', INITIAL_STATE, 'refuse'],
+  ])('%s', (_title, state, word) => {
+    expect(unprovenTokenStep(state)).toBe(word)
+  })
+})
+
+describe('a question', () => {
+  test.each<
+    [string, CacheState, Trigger, number, boolean, number, ReturnType<typeof questionStep>]
+  >([
+    ['nothing was tried yet: starts', INITIAL_STATE, 'suspicion', 0, false, 0, 'start'],
+    ['an older attempt is no answer: starts', known, 'suspicion', 10, false, 10, 'start'],
+    ['one under way is joined', known, 'suspicion', 10, true, 10, 'join'],
+    ['one that started before the token came', known, 'suspicion', 0.5, false, 0.1, 'pause'],
+    ['one that started when the token came', known, 'suspicion', 0.5, false, 0, 'answered'],
+    [
+      'one that started after it came',
+      succeed(known, 5, [A]),
+      'suspicion',
+      6,
+      false,
+      4,
+      'answered',
+    ],
+    ['a failure is an answer too', fail(known, 5), 'suspicion', 6, false, 4, 'answered'],
+    [
+      'an answer counts while another is under way',
+      fail(known, 5),
+      'refresh',
+      6,
+      true,
+      4,
+      'answered',
+    ],
+    ['too many have asked', flooded(100), 'suspicion', 104, false, 104, 'refrain'],
+    ['a refresh is not among them', flooded(100), 'refresh', 104, false, 104, 'start'],
+    ['after a failure', fail(fail(known, 0), 100), 'refresh', 100.5, false, 100.5, 'refrain'],
+  ])('%s', (_title, state, trigger, now, isFetching, since, word) => {
+    expect(questionStep(state, trigger, at(now), policy, isFetching, at(since))).toBe(word)
   })
 
-  test.each([
-    [1, 1],
-    [2, 2],
-    [3, 4],
-    [4, 8],
-    [5, 16],
-    [6, 30],
-    [60, 30],
-  ])('after %i failures in a row the pause is %i s, give or take a fifth', (failures, pause) => {
-    const before = Array.from({ length: failures - 1 }).reduce<CacheState>(
-      (state) => fail(state, 0),
-      INITIAL_STATE,
-    )
-    const pauseWith = (draw: number) => nextAttempt(fail(before, 100, down, draw).pace, 'age') - 100
-    expect(pauseWith(0.5)).toBeCloseTo(pause)
-    expect(pauseWith(0)).toBeCloseTo(Math.max(1, pause * 0.8))
-    expect(pauseWith(1)).toBeCloseTo(pause * 1.2)
+  test('an answer that a busy machine looks at late is none', () => {
+    const state = succeed(known, 5, [A])
+    const step = (now: number) => questionStep(state, 'refresh', at(now), policy, false, at(4))
+    expect(step(5 + policy.timeout)).toBe('answered')
+    expect(step(5.1 + policy.timeout)).toBe('start')
   })
 
-  test('a success forgets the failures', () => {
-    const state = succeed(fail(fail(INITIAL_STATE, 0), 5), 20, [A])
-    expect(nextAttempt(state.pace, 'age')).toBe(21)
-    expect(nextAttempt(fail(state, 30).pace, 'age')).toBeCloseTo(31)
-  })
-
-  test.each<[string, number | undefined, number]>([
-    ['nothing', undefined, 1],
-    ['20 seconds', 20, 20],
-    ['more than 60 seconds count as 60', 86_400, 60],
-    ['less than the pause has no effect', 0, 1],
-  ])('Retry-After: %s', (_title, retryAfter, pause) => {
-    const state = fail(INITIAL_STATE, 100, { ...down, retryAfter })
-    expect(nextAttempt(state.pace, 'age') - 100).toBeCloseTo(pause)
-  })
-
-  test.each([
-    [1, 1, 1],
-    [2, 1.6, 1.9],
-    [3, 3.2, 3.8],
-    [4, 6.4, 7.6],
-    [5, 12, 14.25],
-    [9, 12, 14.25],
-  ])('after %i suspicions in vain the next waits from %d to %d s', (fruitless, least, most) => {
-    const before = Array.from({ length: fruitless - 1 }).reduce<CacheState>(
-      (state) => succeed(state, 100, [A], 'suspicion'),
-      INITIAL_STATE,
-    )
-    const pauseWith = (draw: number) =>
-      nextAttempt(succeed(before, 100, [A], 'suspicion', policy, draw).pace, 'suspicion') - 100
-    expect(pauseWith(0)).toBeCloseTo(least)
-    expect(pauseWith(1)).toBeCloseTo(most)
-    expect(nextAttempt(succeed(before, 100, [A], 'suspicion').pace, 'age')).toBe(101)
-  })
-
-  test('a suspicion waits for a slot that is a second away, and goes without a later one', () => {
-    const once = succeed(INITIAL_STATE, 100, [A], 'suspicion')
-    expect(turn(once.pace, 'suspicion', at(100))).toBe('wait')
-    const twice = succeed(once, 101, [A], 'suspicion')
-    expect(turn(twice.pace, 'suspicion', at(101))).toBe('refrain')
-    expect(turn(twice.pace, 'suspicion', at(102))).toBe('wait')
-    expect(turn(twice.pace, 'suspicion', at(103))).toBe('start')
-  })
-
-  test.each([
-    [1.01, 'wait'],
-    [1.02, 'refrain'],
-  ])('a slot that is %d s away: %s', (seconds, word) => {
-    const pace = { ...INITIAL_STATE.pace, failureEndsAt: seconds }
-    expect(turn(pace, 'age', at(0))).toBe(word)
-  })
-
-  test('a suspicion that helped resets its pace', () => {
-    const state = succeed(succeed(INITIAL_STATE, 100, [A], 'suspicion'), 101, [B], 'suspicion')
-    expect(nextAttempt(afterHelp(state).pace, 'suspicion')).toBe(102)
-    const next = succeed(afterHelp(state), 110, [B], 'suspicion')
-    expect(nextAttempt(next.pace, 'suspicion')).toBe(111)
-  })
-
-  test.each([
-    [0, 5],
-    [14.9, 5],
-    [15, 4],
-    [30, 3],
-    [59, 2],
-    [75, 1],
-    [9999, 1],
-  ])('after %d s of quiet, four suspicions in vain and this one count as %i', (quiet, count) => {
-    const flood = [100, 102, 104, 108].reduce<CacheState>(
-      (state, now) => succeed(state, now, [A], 'suspicion'),
-      INITIAL_STATE,
-    )
-    const now = flood.pace.suspicionEndsAt + quiet
-    expect(succeed(flood, now, [A], 'suspicion').pace.fruitless).toBe(count)
+  test('steps of the wall clock make no attempt younger', () => {
+    const since = { wall: -1e6, monotonic: 1 }
+    expect(questionStep(known, 'refresh', at(10), policy, false, since)).toBe('start')
   })
 
   test('steps of the wall clock neither open nor close the gate', () => {
-    const { pace } = fail(INITIAL_STATE, 100)
-    expect(turn(pace, 'age', { wall: 9999, monotonic: 100 })).toBe('wait')
-    expect(turn(pace, 'age', { wall: -9999, monotonic: 102 })).toBe('start')
+    const state = fail(fail(INITIAL_STATE, 0), 100)
+    const step = (wall: number, monotonic: number) =>
+      waitingCallerStep(state, { wall, monotonic }, policy, false, false)
+    expect(step(9999, 100)).toBe('unavailable')
+    expect(step(-9999, 102)).toBe('start')
   })
 })
 
-describe('an unproven token', () => {
-  test.each<[string, CacheState, ReturnType<typeof unprovenToken>]>([
-    ['the last attempt succeeded: refused', succeed(INITIAL_STATE, 0, [A]), 'refused'],
-    [
-      'the last attempt failed: unavailable',
-      fail(succeed(INITIAL_STATE, 0, [A]), 9),
-      'unavailable',
-    ],
-    ['it succeeded again: refused', succeed(fail(INITIAL_STATE, 0), 9, [A]), 'refused'],
-  ])('%s', (_title, state, word) => {
-    expect(unprovenToken(state)).toBe(word)
+describe('the keys that may prove a token', () => {
+  const { fresh, stale, expired, empty } = MOMENTS
+
+  test.each<[string, CacheState, number, boolean]>([
+    ['no ring', INITIAL_STATE, 0, false],
+    ['fresh', known, fresh, true],
+    ['stale', known, stale, true],
+    ['expired', known, expired, false],
+    ['expired, a failure lately', fail(known, expired), expired, true],
+    ['expired, a failure long ago', fail(known, expired), expired + LATELY, false],
+    ['empty', known, empty, false],
+    ['empty, a failure just now', fail(known, empty), empty, false],
+  ])('%s', (_title, state, now, isUsable) => {
+    const ring = usableRing(state, at(now), policy, at(now + 1))
+    expect(ring).toBe(isUsable ? state.ring : undefined)
+  })
+
+  test('what was brought since the token came is used, however old the wall clock makes it', () => {
+    const brought = succeed(known, 2000, [B])
+    const stepped = { wall: 1e6, monotonic: 2001 }
+    expect(usableRing(brought, stepped, policy, at(1999))).toBe(brought.ring)
+    expect(usableRing(brought, stepped, policy, at(2001))).toBeUndefined()
+  })
+
+  test('what was brought since the token came is not used if that was long ago', () => {
+    const brought = succeed(known, 2000, [B])
+    expect(usableRing(brought, at(2000 + expired), policy, at(1999))).toBeUndefined()
+  })
+
+  test('a failure since the token came brought nothing', () => {
+    const state = fail(known, empty)
+    expect(usableRing(state, at(empty), policy, at(empty - 1))).toBeUndefined()
   })
 })
 
-describe('the lifetime', () => {
-  test.each<[string, number | undefined, number | undefined, number]>([
-    ['nothing is stated or announced', undefined, undefined, 300],
-    ['stated', 120, undefined, 120],
-    ['announced', undefined, 1200, 1200],
-    ['announced too short', undefined, 1, 60],
-    ['announced as nothing', undefined, 0, 60],
-    ['announced too long', undefined, 86_400, 3600],
-    ['a longer announcement does not extend what is stated', 120, 1200, 120],
-    ['a shorter one shortens it', 1000, 120, 120],
-    ['what is stated may be under 60', 10, 0, 10],
-  ])('%s', (_title, stated, announced, seconds) => {
-    expect(lifetime(stated, announced, 0.5)).toBeCloseTo(seconds)
-  })
-
-  test('is spread by a tenth', () => {
-    expect(lifetime(undefined, undefined, 0)).toBeCloseTo(270)
-    expect(lifetime(undefined, undefined, 1)).toBeCloseTo(330)
+describe('the end of a ring', () => {
+  test.each<[string, CacheState, number, number | undefined]>([
+    ['no ring has none', INITIAL_STATE, 0, undefined],
+    ['a fresh one has none', known, 100, undefined],
+    ['a stale one has none', known, 599, undefined],
+    ['an expired one ended when it expired', known, 1000, 600],
+    ['one that is empty too', known, 5000, 600],
+    ['an expired one in an outage is in use', fail(known, 1000), 1001, undefined],
+    ['after an outage it ended when it expired', fail(known, 1000), 1000 + LATELY, 600],
+    ['an empty one in an outage ended when it became empty', fail(known, 4000), 4001, 3900],
+  ])('%s', (_title, state, now, end) => {
+    const expected = end === undefined ? undefined : at(end)
+    expect(ringEnd(state, at(now), policy)).toEqual(expected)
   })
 })
 
-describe('a success', () => {
-  test('replaces the whole ring, and retires what left', () => {
-    const state = succeed(succeed(INITIAL_STATE, 0, [A]), 10, [B])
-    expect(state.ring?.keys).toEqual([B])
-    expect(state.retired).toEqual([A])
-  })
+function question(times: number) {
+  return { answeredAt: at(100), times }
+}
 
-  test('is always fresh', () => {
-    const state = succeed(succeed(INITIAL_STATE, 0, [A]), 5000, [A])
-    expect(freshness(state.ring, at(5000), policy)).toBe('fresh')
-  })
-
-  test('keeps the objects of keys that stay, and the very list if nothing changed', () => {
-    const first = succeed(INITIAL_STATE, 0, [A, B])
-    const again = succeed(first, 10, [keyOf('A'), keyOf('B')])
-    expect(again.ring?.keys).toBe(first.ring?.keys)
-    const fewer = succeed(first, 10, [keyOf('B')])
-    expect(fewer.ring?.keys[0]).toBe(B)
-  })
-
-  test('one of two keys is replaced', () => {
-    const state = succeed(succeed(INITIAL_STATE, 0, [A, B]), 10, [A, keyOf('C')])
-    expect(state.ring?.keys.map(({ thumbprint }) => thumbprint)).toEqual(['A', 'C'])
-    expect(state.retired).toEqual([B])
-  })
-
+describe('a token that asks again', () => {
   test.each([
-    ['a new kid', keyOf('A', 'old'), keyOf('A', 'new')],
-    ['a further algorithm', keyOf('A'), keyOf('A', undefined, ['RS512', 'RS256'])],
-  ])('%s of a known key is taken over, and nothing is retired', (_title, before, after) => {
-    const state = succeed(succeed(INITIAL_STATE, 0, [before]), 10, [after])
-    expect(state.ring?.keys).toEqual([after])
-    expect(state.ring?.keys[0]).toBe(after)
-    expect(state.retired).toEqual([])
+    [1, 4],
+    [2, 8],
+    [3, 16],
+    [6, 128],
+    [7, 256],
+    [8, 300],
+    [100, 300],
+  ])('asked %i times, may do so %i s after the answer', (times, pause) => {
+    expect(mayRepeat(question(times), known, at(100 + pause - 0.1))).toBe(false)
+    expect(mayRepeat(question(times), known, at(100 + pause))).toBe(true)
   })
 
-  test('a key that was listed twice is retired once', () => {
-    const state = succeed(succeed(INITIAL_STATE, 0, [keyOf('A'), keyOf('A')]), 10, [B])
-    expect(state.retired).toEqual([A])
+  test('waits no longer than the keys are fresh', () => {
+    const short = { ...known, ring: { ...ringOf(known), maxAge: 10 } }
+    expect(mayRepeat(question(5), short, at(110))).toBe(true)
   })
 
-  test('a document that becomes bare is another list, of the same keys', () => {
-    const set = succeed(INITIAL_STATE, 0, [A])
-    const attempt = { trigger: 'age', startedAt: at(10), settledAt: at(10) } as const
-    const bare = afterSuccess(set, attempt, { ...documentOf([A]), bare: true }, policy, 0)
-    expect(bare.ring?.keys).not.toBe(set.ring?.keys)
-    expect(bare.ring?.keys).toEqual(set.ring?.keys)
-    expect(bare.retired).toEqual([])
+  test('one that never asked may, and so may any where no keys are known', () => {
+    expect(mayRepeat(undefined, known, at(100))).toBe(true)
+    expect(mayRepeat(question(5), INITIAL_STATE, at(100))).toBe(true)
   })
 
-  test('new material under an old kid is a new key', () => {
-    const [one, other] = [keyOf('A', 'k'), keyOf('B', 'k')]
-    const state = succeed(succeed(INITIAL_STATE, 0, [one]), 10, [other])
-    expect(state.ring?.keys).toEqual([other])
-    expect(state.retired).toEqual([one])
-  })
-
-  test('an entry that stops permitting an algorithm has left, for that one', () => {
-    const [wide, narrow] = [
-      keyOf('A', undefined, ['RS512', 'RS256']),
-      keyOf('A', undefined, ['RS256']),
-    ]
-    const state = succeed(succeed(INITIAL_STATE, 0, [wide]), 10, [narrow])
-    expect(state.ring?.keys).toEqual([narrow])
-    expect(state.retired).toEqual([wide])
-  })
-
-  test('one modulus listed for two algorithms is two entries of one key', () => {
-    const entries = [keyOf('A', 'x', ['RS512']), keyOf('A', 'y', ['RS256'])]
-    const state = succeed(
-      succeed(INITIAL_STATE, 0, [keyOf('A', 'x', ['RS512', 'RS256'])]),
-      10,
-      entries,
-    )
-    expect(state.ring?.keys).toEqual(entries)
-    expect(state.retired).toEqual([])
-  })
-
-  test('a retired key that comes back is trusted again', () => {
-    const state = succeed(succeed(succeed(INITIAL_STATE, 0, [A]), 10, [B]), 20, [A])
-    expect(state.ring?.keys).toEqual([A])
-    expect(state.retired).toEqual([B])
-  })
-
-  test('the last 4 keys that left are known, each once', () => {
-    const names = ['A', 'B', 'C', 'D', 'E', 'F', 'E', 'F']
-    const state = names.reduce(
-      (before, name, turnOf) => succeed(before, turnOf * 10, [keyOf(name)]),
-      INITIAL_STATE,
-    )
-    expect(state.retired.map(({ thumbprint }) => thumbprint)).toEqual(['E', 'D', 'C', 'B'])
+  test('a machine that was suspended: the wall clock counts', () => {
+    expect(mayRepeat(question(1), known, { wall: 104, monotonic: 101 })).toBe(true)
   })
 })
 
-describe('an overlap', () => {
-  const lenient = { ...policy, overlap: 60 }
+/** What a token says that was issued at a time. */
+function issuedAt(iat: number) {
+  return (time: number) => iat > time
+}
 
-  test('keeps a key trusted that long after the first document that lacked it', () => {
-    const first = succeed(INITIAL_STATE, 0, [A], 'age', lenient)
-    const rotated = succeed(first, 10, [B], 'age', lenient)
-    expect(rotated.ring?.keys).toEqual([B, A])
-    expect(rotated.retired).toEqual([])
-    const refreshed = succeed(rotated, 50, [B], 'age', lenient)
-    expect(afterOverlap(refreshed, at(69.9), lenient).ring?.keys).toEqual([B, A])
-    const over = afterOverlap(refreshed, at(70), lenient)
-    expect(over.ring?.keys).toEqual([B])
-    expect(over.ring?.leaving).toEqual([])
-    expect(over.retired).toEqual([A])
+const old = issuedAt(0)
+
+describe('a token of a retired key', () => {
+  const gone = succeed(known, 60, [B])
+  const retired: RetiredKey = {
+    key: A,
+    missingSince: at(60),
+    questions: 0,
+    answeredAt: undefined,
+  }
+  test.each<[string, Partial<RetiredKey>, number, boolean]>([
+    ['just after the key left', {}, 60, false],
+    ['a moment before 15 s', {}, 74.9, false],
+    ['after 15 s', {}, 75, true],
+    ['asked once, a moment before 30 s', { questions: 1, answeredAt: at(75) }, 104.9, false],
+    ['asked once, after 30 s', { questions: 1, answeredAt: at(75) }, 105, true],
+    ['asked twice, after 60 s', { questions: 2, answeredAt: at(105) }, 165, true],
+    ['asked four times, a moment before 240 s', { questions: 4, answeredAt: at(300) }, 539, false],
+    ['asked often, a moment before maxAge', { questions: 50, answeredAt: at(1000) }, 1299, false],
+    ['asked often, after maxAge', { questions: 50, answeredAt: at(1000) }, 1300, true],
+  ])('%s', (_title, more, now, mayAsk) => {
+    expect(mayAskForRetiredKey({ ...retired, ...more }, gone, at(now), old)).toBe(mayAsk)
   })
 
-  test('ends for each key in its own time', () => {
-    const state = [keyOf('A'), keyOf('B'), keyOf('C')].reduce(
-      (before, key, turnOf) => succeed(before, turnOf * 20, [key], 'age', lenient),
-      INITIAL_STATE,
-    )
-    const first = afterOverlap(state, at(80), lenient)
-    const second = afterOverlap(first, at(100), lenient)
-    expect(first.ring?.keys.map(({ thumbprint }) => thumbprint)).toEqual(['C', 'B'])
-    expect(second.ring?.keys.map(({ thumbprint }) => thumbprint)).toEqual(['C'])
-    expect(second.retired.map(({ thumbprint }) => thumbprint)).toEqual(['B', 'A'])
+  test('that was issued after the key left may ask like any other', () => {
+    expect(mayAskForRetiredKey(retired, gone, at(61), issuedAt(61))).toBe(true)
+    expect(mayAskForRetiredKey(retired, gone, at(61), issuedAt(60))).toBe(false)
+    const asked = { ...retired, questions: 50, answeredAt: at(60) }
+    expect(mayAskForRetiredKey(asked, gone, at(61), issuedAt(61))).toBe(true)
   })
 
-  test('ends with a document that comes later', () => {
-    const rotated = succeed(succeed(INITIAL_STATE, 0, [A], 'age', lenient), 10, [B], 'age', lenient)
-    const state = succeed(rotated, 70, [B], 'age', lenient)
-    expect(state.ring?.keys).toEqual([B])
-    expect(state.retired).toEqual([A])
-  })
-
-  test('two keys served in turn are both trusted', () => {
-    const state = [A, B, A, B].reduce(
-      (before, key, turnOf) => succeed(before, turnOf * 40, [key], 'age', lenient),
-      INITIAL_STATE,
-    )
-    expect(state.ring?.keys).toEqual([B, A])
-  })
-
-  test('does not bring back a key whose ring had aged out', () => {
-    const known = succeed(INITIAL_STATE, 0, [A], 'age', lenient)
-    const late = succeed(known, 4000, [B], 'age', lenient)
-    expect(late.ring?.keys).toEqual([B])
-    expect(late.retired).toEqual([A])
-  })
-
-  test('holds the 8 keys that left last', () => {
-    const names = Array.from({ length: 12 }, (_, index) => `key ${index}`)
-    const state = names.reduce(
-      (before, name, index) => succeed(before, index, [keyOf(name)], 'age', lenient),
-      INITIAL_STATE,
-    )
-    expect(state.ring?.keys.map(({ thumbprint }) => thumbprint)).toEqual(
-      names.toReversed().slice(0, 9),
-    )
-  })
-
-  test('changes nothing while it lasts, or where there is none', () => {
-    const state = succeed(INITIAL_STATE, 0, [A])
-    expect(afterOverlap(state, at(9999), policy)).toBe(state)
-    expect(afterOverlap(INITIAL_STATE, at(0), policy)).toBe(INITIAL_STATE)
-    const rotated = succeed(succeed(INITIAL_STATE, 0, [A], 'age', lenient), 10, [B], 'age', lenient)
-    expect(afterOverlap(rotated, at(20), lenient)).toBe(rotated)
+  test('where no ring is known, the intervals end at 300 s', () => {
+    const asked = { ...retired, questions: 50, answeredAt: at(60) }
+    expect(mayAskForRetiredKey(asked, INITIAL_STATE, at(359), old)).toBe(false)
+    expect(mayAskForRetiredKey(asked, INITIAL_STATE, at(360), old)).toBe(true)
   })
 })
 
-test('a failure leaves the ring as it is', () => {
-  const known = succeed(INITIAL_STATE, 0, [A])
-  const failed = fail(known, 10)
-  expect(failed.ring).toBe(known.ring)
-  expect(failed.last?.failure).toBe(down)
+describe('until the next attempt', () => {
+  test.each<[string, CacheState, Trigger, number, number]>([
+    ['a second after a success', succeed(known, 100, [A]), 'age', 100.25, 0.75],
+    ['it may be over', succeed(known, 100, [A]), 'age', 110, -9],
+    ['after a failure', fail(fail(known, 0), 100), 'refresh', 101, 1],
+  ])('%s', (_title, state, trigger, now, seconds) => {
+    expect(untilNextAttempt(state, trigger, at(now), policy)).toBeCloseTo(seconds)
+  })
+
+  test('is longer for a suspicion after many, and follows the spread of the process', () => {
+    const state = flooded(100)
+    const until = (trigger: Trigger, spread: number) =>
+      untilNextAttempt(state, trigger, at(104), { ...policy, spread })
+    expect(until('suspicion', 0)).toBeGreaterThan(until('age', 0))
+    expect(until('suspicion', 1)).toBeGreaterThan(until('suspicion', 0))
+  })
+
+  test('is measured on the monotonic clock', () => {
+    const now = { wall: 1e6, monotonic: 100.5 }
+    expect(untilNextAttempt(succeed(known, 100, [A]), 'age', now, policy)).toBeCloseTo(0.5)
+  })
 })
 
-function at(seconds: number): Instant {
-  return { wall: seconds, monotonic: seconds }
-}
-
-function keyOf(
-  thumbprint: string,
-  kid?: string,
-  algorithms: readonly Algorithm[] = ['RS512'],
-): VerificationKey {
-  // The policy looks at names alone, never at what they are prepared with.
-  const prepared = {} as PreparedKey
-  return { thumbprint, kid, prepared: new Map(algorithms.map((name) => [name, prepared])) }
-}
-
-function documentOf(keys: readonly VerificationKey[]) {
-  return { keys, bare: false, skipped: { count: 0, entries: [] }, maxAge: 300 }
-}
-
-function succeed(
-  state: CacheState,
-  now: number,
-  keys: readonly VerificationKey[],
-  trigger: Trigger = 'age',
-  under = policy,
-  draw = 1,
-): CacheState {
-  const attempt = { trigger, startedAt: at(now), settledAt: at(now) }
-  return afterSuccess(state, attempt, documentOf(keys), under, draw)
-}
-
-function fail(state: CacheState, now: number, failure = down, draw = 0.5): CacheState {
-  return afterFailure(
-    state,
-    { trigger: 'age', startedAt: at(now), settledAt: at(now) },
-    failure,
-    draw,
-  )
-}
+test('a document that settles later is as old as its request', () => {
+  const attempt = { trigger: 'age', startedAt: at(0), settledAt: at(5) } as const
+  const options = { ringEnd: undefined, overlap: 0, spread: 0.5 }
+  const { ring } = afterSuccess(INITIAL_STATE, attempt, documentOf([A]), options)
+  expect(freshness(ring, at(300), policy)).toBe('stale')
+})

@@ -29,21 +29,42 @@ describe('the room', () => {
     const { arrive, room } = setup()
     const fits = arrive({ tokenSize: ROOM - PLACE })
     const exceeds = arrive({ tokenSize: ROOM - PLACE + 1 })
-    expect([room.isFull(fits), room.isFull(exceeds)]).toEqual([false, true])
     expect(await room.wait(fits, async () => 'waited')).toBe('waited')
     const refused = room.wait(exceeds, async () => 'waited')
     await expect(refused).rejects.toMatchObject({ code: 'keys_unavailable', reason: 'timeout' })
   })
 
-  test('who has left makes room again', async () => {
+  test('who finds it full is told at once, and no work is done', async () => {
+    const { arrive, room } = setup()
+    const work = vi.fn<() => Promise<string>>(async () => 'waited')
+    const refused = room.wait(arrive({ tokenSize: ROOM }), work)
+    await expect(refused).rejects.toMatchObject({ headers: { 'Retry-After': '1' } })
+    expect(work).not.toHaveBeenCalled()
+  })
+
+  test('who waits takes up room, who has left makes room again', async () => {
+    const { clock, arrive, room } = setup()
+    const large = arrive({ tokenSize: ROOM / 2 })
+    const waiting = room.wait(large, forever).catch((error: unknown) => error)
+    await expect(room.wait(large, async () => 'waited')).rejects.toMatchObject({ status: 503 })
+    await clock.advance(5)
+    expect(await waiting).toMatchObject({ reason: 'timeout' })
+    expect(await room.wait(large, async () => 'waited')).toBe('waited')
+  })
+
+  test('a caller who has left before it comes gets its own reason, also where there is no room', async () => {
+    const { arrive, room } = setup()
+    const gone = new Error('gone')
+    const caller = arrive({ signal: AbortSignal.abort(gone), tokenSize: ROOM })
+    await expect(room.wait(caller, forever)).rejects.toBe(gone)
+  })
+
+  test('work that fails makes room again', async () => {
     const { arrive, room } = setup()
     const large = arrive({ tokenSize: ROOM / 2 })
-    const waiting = room.wait(large, async () => {
-      await Promise.resolve()
-      return room.isFull(large)
-    })
-    expect(await waiting).toBe(true)
-    expect(room.isFull(large)).toBe(false)
+    const failing = room.wait(large, async () => await Promise.reject(new Error('failed')))
+    await expect(failing).rejects.toThrow('failed')
+    expect(await room.wait(large, async () => 'waited')).toBe('waited')
   })
 })
 
@@ -70,6 +91,43 @@ describe('a place', () => {
     expect(await refusal).toMatchObject({ reason: 'timeout', headers: { 'Retry-After': '1' } })
   })
 
+  test('has no time left for who arrived too long ago', async () => {
+    const { clock, arrive, room } = setup()
+    const early = arrive()
+    await clock.advance(7)
+    const refusal = room.wait(early, forever).catch((error: unknown) => error)
+    await clock.advance(0)
+    expect(await refusal).toMatchObject({ reason: 'timeout' })
+  })
+
+  test('a deadline that the work sets comes before that of the caller', async () => {
+    const { clock, arrive, room } = setup()
+    const waiting = room.wait(arrive(), async () => {
+      await new Promise<void>((resolve) => {
+        clock.after(5, resolve)
+      })
+      return 'in time'
+    })
+    await clock.advance(5)
+    expect(await waiting).toBe('in time')
+  })
+
+  test('lasts from now on for who does not say when it arrived, however long its work took to begin', async () => {
+    const { clock, arrive } = setup()
+    let looks = 0
+    const ticking = { ...clock, monotonic: () => clock.monotonic() + ++looks }
+    const room = createWaitingRoom(ticking, 5)
+    let isOver = false
+    const waiting = room.wait({ ...arrive(), arrived: undefined }, forever).catch(() => {
+      isOver = true
+    })
+    await clock.advance(4.9)
+    expect(isOver).toBe(false)
+    await clock.advance(0.1)
+    await waiting
+    expect(isOver).toBe(true)
+  })
+
   test('is left when the signal says so, which is then listened to no more', async () => {
     const { arrive, room } = setup()
     const controller = new AbortController()
@@ -85,10 +143,11 @@ describe('a place', () => {
     const { signal } = new AbortController()
     const cancel = vi.fn<() => void>()
     const room = createWaitingRoom({ ...clock, after: () => cancel }, 5)
-    await room.wait(arrive({ signal }), async () => {
-      expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    const waiting = room.wait(arrive({ signal }), async () => {
       await Promise.resolve()
     })
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    await waiting
     expect(getEventListeners(signal, 'abort')).toEqual([])
     expect(cancel).toHaveBeenCalledTimes(1)
   })

@@ -1,0 +1,46 @@
+// When a verification may hold up the event loop, and when it should leave it to others.
+
+// Captured at import, so that fake timers cannot stop the counts from being reset.
+const { queueMicrotask, setImmediate } = globalThis
+
+/** What tells how busy the event loop is with work of one kind. */
+export interface EventLoopWatch {
+  /** Whether as much was done in this synchronous run, or in this iteration of the event loop, as should be. */
+  isBusy(): boolean
+  /** Is told of each piece of work before it is done. */
+  count(): void
+}
+
+/**
+ * Tells work that comes one by one, or few pieces at once, from work that comes faster than the event loop iterates. Of the
+ * latter, only what the first callback of an iteration does is not too much.
+ *
+ * @param limit How many pieces one synchronous run may do.
+ */
+export function watchEventLoop(limit: number): EventLoopWatch {
+  /** In the synchronous run that is under way. */
+  let done = 0
+  let isIterationCounted = false
+  let isFirstCallbackOver = false
+
+  function count(): void {
+    if (done === 0) {
+      queueMicrotask(() => {
+        done = 0
+      })
+    }
+    done++
+    if (isIterationCounted) return
+    isIterationCounted = true
+    // Runs when a callback of the event loop is over, and all promises that it resolved: what comes then is another's work.
+    process.nextTick(() => {
+      isFirstCallbackOver = isIterationCounted
+    })
+    setImmediate(() => {
+      isIterationCounted = false
+      isFirstCallbackOver = false
+    })
+  }
+
+  return { count, isBusy: () => done === limit || isFirstCallbackOver }
+}

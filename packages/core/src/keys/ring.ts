@@ -1,0 +1,163 @@
+import { elapsed, type Instant } from '../time.ts'
+import type { SkippedEntries } from './key-document.ts'
+import type { KeyRing, VerificationKey } from './key-source.ts'
+
+// The ring: how it follows from a document and from the ring before, and what becomes of the keys that left. Times are seconds.
+
+/** What a key document says. */
+export interface RingDocument extends KeyRing {
+  readonly maxAge: number
+  readonly skipped: SkippedEntries
+}
+
+export interface FetchedRing extends RingDocument {
+  /** The start of the attempt that brought it. */
+  readonly fetchedAt: Instant
+  /** Keys that the document lacks, trusted a little longer because of `overlap`, the one that left first in front. */
+  readonly overlapping: readonly OverlappingKey[]
+}
+
+interface LeavingKey {
+  readonly key: VerificationKey
+  /** The start of the first attempt whose document lacked it. */
+  readonly missingSince: Instant
+  /** What its overlap counts from: that start, or when its ring could no longer be used without a fetch, if earlier. */
+  readonly overlapFrom: Instant
+}
+
+interface OverlappingKey extends LeavingKey {
+  /** The ring once the overlap of this key is over. Made in advance: a ring that is the same is the same object. */
+  readonly ringWithout: KeyRing
+}
+
+export interface RetiredKey {
+  readonly key: VerificationKey
+  /** The start of the first attempt whose document lacked it. */
+  readonly missingSince: Instant
+  /** How often its tokens have asked whether it is back, and the start of the attempt that answered last. */
+  readonly questions: number
+  readonly answeredAt: Instant | undefined
+}
+
+const MAX_RETIRED = 4
+const MAX_OVERLAPPING = 8
+
+/**
+ * The ring that a document makes of the one before, and the keys that are no longer trusted.
+ *
+ * @param ringEnd When the ring before could no longer be used without a fetch, if that was before the attempt.
+ */
+export function nextRing(
+  before: FetchedRing | undefined,
+  document: RingDocument,
+  { startedAt, settledAt }: { startedAt: Instant; settledAt: Instant },
+  { ringEnd, overlap }: { ringEnd: Instant | undefined; overlap: number },
+): { ring: FetchedRing; left: readonly LeavingKey[] } {
+  const known = before?.keys ?? []
+  const reused = reuse(known, document.keys)
+  // Another list where nothing but `bare` has changed: it decides which tokens a key is tried for.
+  const keys = before?.bare === document.bare ? reused : [...reused]
+  const gone = known
+    .filter((key) => !trusts(keys, key))
+    .map((key) => leavingKey(before, key) ?? justLeft(key, startedAt, ringEnd))
+  const overlapping = gone
+    .filter(({ overlapFrom }) => elapsed(overlapFrom, settledAt) < overlap)
+    .slice(0, MAX_OVERLAPPING)
+  const ring = withOverlap({ keys, bare: document.bare }, overlapping)
+  return {
+    ring: { ...document, ...ring, fetchedAt: startedAt },
+    left: gone.filter(({ key }) => !ring.keys.includes(key)),
+  }
+}
+
+/** The keys of a ring, however old, without those whose overlap is over. */
+export function withoutEndedOverlaps(
+  ring: FetchedRing,
+  now: Instant,
+  { overlap }: { overlap: number },
+): KeyRing {
+  if (ring.overlapping.length === 0) return ring
+  const ended = ring.overlapping.find(({ overlapFrom }) => elapsed(overlapFrom, now) >= overlap)
+  return ended?.ringWithout ?? ring
+}
+
+/** The keys that left, those included whose overlap has ended since the last attempt. */
+export function retiredKeys(
+  ring: FetchedRing | undefined,
+  retired: readonly RetiredKey[],
+  now: Instant,
+  policy: { overlap: number },
+): readonly RetiredKey[] {
+  if (ring === undefined || ring.overlapping.length === 0) return retired
+  const { keys } = withoutEndedOverlaps(ring, now, policy)
+  const ended = ring.overlapping.filter(({ key }) => !keys.includes(key))
+  return [...ended.map(newlyRetired), ...retired]
+}
+
+/** The keys of a document, and behind them those whose overlap is not over, the one that left last in front. */
+function withOverlap(
+  { keys, bare }: KeyRing,
+  left: readonly LeavingKey[],
+): KeyRing & Pick<FetchedRing, 'overlapping'> {
+  const ringOf = (count: number): KeyRing => ({
+    keys: count === 0 ? keys : [...keys, ...left.slice(0, count).map(({ key }) => key)],
+    bare,
+  })
+  const overlapping = left.map((each, newer) => ({ ...each, ringWithout: ringOf(newer) }))
+  return { ...ringOf(left.length), overlapping }
+}
+
+/** The keys of a document, as the objects already in use where they are the same: also the list, if nothing changed. */
+function reuse(
+  before: readonly VerificationKey[],
+  keys: readonly VerificationKey[],
+): readonly VerificationKey[] {
+  const reused = keys.map((key) => before.find((known) => isSame(known, key)) ?? key)
+  const unchanged = reused.length === before.length && reused.every((key, at) => key === before[at])
+  return unchanged ? before : reused
+}
+
+function isSame(one: VerificationKey, other: VerificationKey): boolean {
+  return (
+    one.thumbprint === other.thumbprint &&
+    one.kid === other.kid &&
+    trusts([one], other) &&
+    trusts([other], one)
+  )
+}
+
+/** Trust is in a key for an algorithm: an entry that no longer permits one has left, for that one. */
+function trusts(keys: readonly VerificationKey[], key: VerificationKey): boolean {
+  const same = keys.filter(({ thumbprint }) => thumbprint === key.thumbprint)
+  return [...key.prepared.keys()].every((algorithm) =>
+    same.some(({ prepared }) => prepared.has(algorithm)),
+  )
+}
+
+function leavingKey(ring: FetchedRing | undefined, key: VerificationKey): LeavingKey | undefined {
+  return ring?.overlapping.find((each) => each.key === key)
+}
+
+function justLeft(
+  key: VerificationKey,
+  startedAt: Instant,
+  ringEnd: Instant | undefined,
+): LeavingKey {
+  return { key, missingSince: startedAt, overlapFrom: ringEnd ?? startedAt }
+}
+
+/** The keys that left last, newest first, each once, without those that are trusted again. */
+export function retire(
+  retired: readonly RetiredKey[],
+  left: readonly LeavingKey[],
+  trusted: readonly VerificationKey[],
+): readonly RetiredKey[] {
+  return [...left.map(newlyRetired), ...retired]
+    .filter(({ key }) => !trusts(trusted, key))
+    .filter(({ key }, at, all) => all.findIndex((other) => isSame(other.key, key)) === at)
+    .slice(0, MAX_RETIRED)
+}
+
+function newlyRetired({ key, missingSince }: LeavingKey): RetiredKey {
+  return { key, missingSince, questions: 0, answeredAt: undefined }
+}

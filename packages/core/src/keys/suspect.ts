@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto'
+
+import { LRUCache } from 'lru-cache'
+
+import type { AuthError } from '../errors.ts'
+import { noOptions } from '../options.ts'
+import type { Instant } from '../time.ts'
+import { afterHelp, afterQuestion, type CacheState } from './cache-state.ts'
+import type { Caller, KeyRing, KeySource, Suspicion, VerificationKey } from './key-source.ts'
+import type { Trigger } from './pace.ts'
+import { retiredKeys } from './ring.ts'
+import {
+  type AttemptStep,
+  mayAskForRetiredKey,
+  mayRepeat,
+  type Question,
+  questionStep,
+  type RotationPolicy,
+  suspicionStep,
+  unprovenTokenStep,
+  usableRing,
+} from './rotation.ts'
+import type { Place, WaitingRoom } from './waiting-room.ts'
+
+/** The state of a cache and its attempts, for those who wait. */
+export interface Cache {
+  readonly policy: RotationPolicy
+  readonly now: () => Instant
+  readonly state: () => CacheState
+  readonly replace: (next: CacheState) => void
+  readonly isFetching: () => boolean
+  /** Resolves when the attempt has settled, or the pause is over. */
+  readonly carryOut: (step: AttemptStep, trigger: Trigger, place?: Place) => Promise<void>
+  readonly unavailable: (trigger: Trigger) => AuthError
+}
+
+/** What a waiting token asks. */
+interface Asking extends Pick<Suspicion, 'findProof'> {
+  /** The keys that it has been tried with. */
+  readonly tried: readonly VerificationKey[]
+  /** A digest of the token. */
+  readonly digest: string
+  /** The key that proves it, if it is one that left. */
+  readonly retired: VerificationKey | undefined
+}
+
+const MAX_REMEMBERED_QUESTIONS = 5000
+
+/** What {@link KeySource.suspect} does, for one cache. */
+export function createSuspect(cache: Cache, room: WaitingRoom): KeySource['suspect'] {
+  const { policy, now, state } = cache
+  /** Which tokens have asked, by their digests: questions, not verdicts. */
+  const questions = new LRUCache<string, Question>({ max: MAX_REMEMBERED_QUESTIONS })
+
+  async function suspect(
+    suspicion: Suspicion,
+    caller: Caller,
+  ): Promise<VerificationKey | undefined> {
+    const { token, findProof, ring } = suspicion
+    const { arrived } = caller
+    const newer = usableRing(state(), now(), policy, arrived) ?? ring
+    // A refresh may have landed since the token was tried.
+    const isNews = newer.keys !== ring.keys
+    const proof = isNews ? await trustedProof(suspicion, newer, arrived) : undefined
+    if (proof !== undefined) return proof
+    // First, because a flood of forged tokens ends here.
+    if (suspicionStep(state(), now(), policy, cache.isFetching()) === 'refuse') return undefined
+    const digest = createHash('sha256').update(token).digest('base64url')
+    if (!suspicion.couldBeAccepted()) return undefined
+    if (!mayRepeat(questions.get(digest, noOptions()), state(), now())) return undefined
+    const retired = await findProof({ keys: retiredNow().map(({ key }) => key), bare: ring.bare })
+    if (retired !== undefined && !mayAskFor(retired, suspicion)) return undefined
+    const asking = { findProof, tried: newer.keys, digest, retired }
+    return await room.wait(caller, async (place) => await ask(asking, arrived, place))
+  }
+
+  function retiredNow() {
+    const { ring, retired } = state()
+    return retiredKeys(ring, retired, now(), policy)
+  }
+
+  function mayAskFor(key: VerificationKey, { wasIssuedAfter }: Suspicion): boolean {
+    const retired = retiredNow().find((each) => each.key === key)
+    // It may have come back while the token was tried with it.
+    return retired === undefined || mayAskForRetiredKey(retired, state(), now(), wasIssuedAfter)
+  }
+
+  /** A key of this ring that proves the token, if it is still trusted when that is known. */
+  async function trustedProof(
+    { findProof }: Pick<Suspicion, 'findProof'>,
+    ring: KeyRing,
+    arrived: Instant,
+  ): Promise<VerificationKey | undefined> {
+    const proof = await findProof(ring)
+    const latest = usableRing(state(), now(), policy, arrived)
+    return proof !== undefined && latest?.keys.includes(proof) === true ? proof : undefined
+  }
+
+  /** Waits for news, and checks the same token again. */
+  async function ask(
+    asking: Asking,
+    arrived: Instant,
+    place: Place,
+  ): Promise<VerificationKey | undefined> {
+    let { tried } = asking
+    while (!place.hasLeft) {
+      const newer = usableRing(state(), now(), policy, arrived)
+      if (newer !== undefined && newer.keys !== tried) {
+        tried = newer.keys
+        const proof = await trustedProof(asking, newer, arrived)
+        if (proof !== undefined) {
+          cache.replace(afterHelp(state()))
+          return proof
+        }
+        // What time it is, and which keys there are, may have changed meanwhile.
+        continue
+      }
+      const step = questionStep(state(), 'suspicion', now(), policy, cache.isFetching(), arrived)
+      if (step === 'answered' || step === 'refrain') {
+        if (unprovenTokenStep(state()) === 'unavailable') throw cache.unavailable('suspicion')
+        if (step === 'answered') remember(asking)
+        return undefined
+      }
+      await cache.carryOut(step, 'suspicion', place)
+    }
+    return undefined
+  }
+
+  /** The question was answered: the keys are current. */
+  function remember({ digest, retired }: Asking): void {
+    const { last } = state()
+    const before = questions.get(digest, noOptions())
+    // Several who present one token at the same time ask one question.
+    if (last === undefined || before?.answeredAt === last.startedAt) return
+    const times = (before?.times ?? 0) + 1
+    questions.set(digest, { answeredAt: last.startedAt, times }, noOptions())
+    if (retired !== undefined) cache.replace(afterQuestion(state(), retired))
+  }
+
+  return suspect
+}

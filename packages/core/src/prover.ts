@@ -1,0 +1,133 @@
+import { type Algorithm, type AlgorithmNames, checkAlgorithm } from './algorithms.ts'
+import { type ClaimRules, couldBeAccepted, isOfType, wasIssuedAfter } from './claims.ts'
+import { AuthError } from './errors.ts'
+import { member, textMember } from './json.ts'
+import {
+  type Caller,
+  findCandidates,
+  type KeyRing,
+  type KeySource,
+  type Suspicion,
+  type VerificationKey,
+} from './keys/key-source.ts'
+import { createSignatureCheck } from './signature.ts'
+import { createHeaderCache, type ParsedToken, parseToken } from './token.ts'
+import type { Proof } from './verified-tokens.ts'
+
+/** A token that has been read, and the one algorithm that its signature may have. */
+interface Reading {
+  readonly parsed: ParsedToken
+  readonly algorithm: Algorithm
+}
+
+/** A token, and the trusted key that made its signature. */
+interface Proven extends Pick<Proof, 'key' | 'foundIn'> {
+  readonly reading: Reading
+}
+
+export interface ProverOptions {
+  readonly keys: KeySource
+  readonly algorithms: readonly Algorithm[]
+  readonly algorithmNames: AlgorithmNames
+  /** Octets. */
+  readonly maxTokenSize: number
+  /** What decides whether an unproven token may ask for newer keys, and nothing else here. */
+  readonly rules: ClaimRules
+  readonly type: string | undefined
+  /** Seconds since 1970-01-01T00:00:00Z. */
+  readonly now: () => number
+}
+
+/**
+ * Steps 2 to 4: reads a token and finds the trusted key that made its signature.
+ *
+ * @throws AuthError `invalid_token` with a reason of an unproven token; `keys_unavailable`; the signal's reason.
+ */
+export type Prover = (token: string, caller: Caller) => Promise<Proven>
+
+export function createProver({
+  keys,
+  algorithms,
+  algorithmNames,
+  maxTokenSize,
+  rules,
+  type,
+  now,
+}: ProverOptions): Prover {
+  const headers = createHeaderCache()
+  const isSignedBy = createSignatureCheck()
+
+  /** Before the keys: what is wrong here must not cost a fetch. */
+  function read(token: string): Reading {
+    const parsed = parseToken(token, maxTokenSize, headers)
+    const alg = member(parsed.header, 'alg')
+    return { parsed, algorithm: checkAlgorithm(alg, algorithms, algorithmNames) }
+  }
+
+  async function prove(token: string, caller: Caller): Promise<Proven> {
+    let reading: Reading | undefined = read(token)
+    let ring = keys.current(caller.arrived)
+    if (ring === undefined) {
+      // Drop the parsed buffers while waiting: each keeps a large slab alive.
+      reading = undefined
+      ring = await keys.wait(caller)
+      reading = read(token)
+    }
+    const candidates = candidatesOf(reading, ring)
+    let hasWaited = false
+    for (const key of candidates) {
+      let isSigned = isSignedBy(key, reading.algorithm, reading.parsed)
+      if (typeof isSigned !== 'boolean') {
+        isSigned = await isSigned
+        hasWaited = true
+      }
+      // A synchronous result cannot race a refresh; once anything was awaited, the key may have left.
+      if (isSigned && (!hasWaited || (await isTrusted(key, reading, caller)))) {
+        return { reading, key, foundIn: ring.keys }
+      }
+    }
+    // Dropped for the wait here as well.
+    reading = undefined
+    const newKey = await keys.suspect(suspicionOf(token, ring), caller)
+    if (newKey !== undefined) return { reading: read(token), key: newKey, foundIn: undefined }
+    throw new AuthError('invalid_token', candidates.length === 0 ? 'unknown_key' : 'signature')
+  }
+
+  async function isTrusted(
+    key: VerificationKey,
+    reading: Reading,
+    caller: Caller,
+  ): Promise<boolean> {
+    caller.signal?.throwIfAborted()
+    const ring = keys.current(keys.now()) ?? (await keys.wait(caller))
+    return candidatesOf(reading, ring).includes(key)
+  }
+
+  function suspicionOf(token: string, ring: KeyRing): Suspicion {
+    return {
+      token,
+      ring,
+      couldBeAccepted() {
+        const { parsed } = read(token)
+        return (
+          isOfType(textMember(parsed.header, 'typ'), type) &&
+          couldBeAccepted(parsed.payload, rules, now())
+        )
+      },
+      async findProof(newer) {
+        const reading = read(token)
+        for (const key of candidatesOf(reading, newer)) {
+          if (await isSignedBy(key, reading.algorithm, reading.parsed)) return key
+        }
+        return undefined
+      },
+      wasIssuedAfter: (time) => wasIssuedAfter(read(token).parsed.payload, rules, time),
+    }
+  }
+
+  return prove
+}
+
+function candidatesOf({ parsed, algorithm }: Reading, ring: KeyRing): readonly VerificationKey[] {
+  return findCandidates(ring, algorithm, textMember(parsed.header, 'kid'))
+}

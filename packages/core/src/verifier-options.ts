@@ -1,0 +1,136 @@
+import { type Algorithm, isAlgorithmNames } from './algorithms.ts'
+import { isJsonObject } from './json.ts'
+import type { KeySource } from './keys/key-source.ts'
+import {
+  checkOptions,
+  hasMethods,
+  isBoolean,
+  isClock,
+  isText,
+  isTextList,
+  type OptionCheck,
+  seconds,
+} from './options.ts'
+import type { Schema } from './schema.ts'
+import type { Clock } from './time.ts'
+
+export interface VerifierOptions {
+  /** Where the public keys come from: `remoteKeys(url)` or `localKeys(jwk)`. */
+  keys: KeySource
+  /**
+   * The accepted values of `iss`; `null` accepts any, and none.
+   * @see RFC 8725 section 3.8
+   */
+  issuer: string | readonly string[] | null
+  /**
+   * The values of `aud` that mean this API; `null` accepts any, and none.
+   * @see RFC 8725 section 3.9
+   */
+  audience: string | readonly string[] | null
+  /**
+   * The accepted signature algorithms.
+   * @default ['RS512']
+   * @see RFC 8725 section 3.1
+   */
+  algorithms?: readonly Algorithm[] | undefined
+  /**
+   * Other names of algorithms that headers state, such as `{ RSA512: 'RS512' }`. For keys that state them there is the
+   * same option of the key sources.
+   */
+  algorithmNames?: Readonly<Record<string, Algorithm>> | undefined
+  /**
+   * How far the issuer's clock may differ from ours when judging exp, nbf and iat. Seconds, 0 to 600.
+   * @default 5
+   * @see RFC 7519 section 4.1.4
+   */
+  clockTolerance?: number | undefined
+  /**
+   * Whether a token without `exp` is refused. If not, it is valid for as long as its key.
+   * @default true
+   */
+  requireExpiry?: boolean | undefined
+  /** The longest time since `iat`, in seconds; `iat` is then required. */
+  maxTokenAge?: number | undefined
+  /** Names of claims that every token must have, with whatever value. */
+  requiredClaims?: readonly string[] | undefined
+  /**
+   * The media type that the header's `typ` must name, such as `at+jwt`.
+   * @see RFC 8725 section 3.11; RFC 9068 section 4
+   */
+  type?: string | undefined
+  /**
+   * The longest token that is looked at. Octets, at most 65536.
+   * @default 16384
+   */
+  maxTokenSize?: number | undefined
+  /**
+   * How many verified tokens are remembered, fewer if they have more than 2048 characters on average, so that one which
+   * comes again costs no signature check. Its key and its times are checked all the same. `false` turns it off.
+   * @default { max: 1000 }
+   */
+  remember?: { readonly max: number } | false | undefined
+  /** What exp, nbf and iat are judged by. By default the clock of the key source. */
+  clock?: Clock | undefined
+}
+
+export interface SchemaOptions<Output> {
+  /**
+   * Checks and types the claims, once everything else holds. Runs at each use: what it makes of the claims is neither
+   * shared nor frozen. Requirements see that as well, so it should keep the scope.
+   */
+  schema: Schema<Output>
+}
+
+/**
+ * Checks the options of a verifier at start-up.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ */
+export function checkVerifierOptions(options: VerifierOptions): void {
+  checkOptions('createVerifier', options, {
+    keys: (value) =>
+      hasMethods(value, 'now', 'current', 'wait', 'suspect')
+        ? undefined
+        : 'must be a key source, such as remoteKeys(url)',
+    issuer: oneOrMore,
+    audience: oneOrMore,
+    algorithms: () => undefined, // `checkAlgorithmList` knows the names
+    algorithmNames: isAlgorithmNames,
+    clockTolerance: seconds(0, 600),
+    requireExpiry: isBoolean,
+    maxTokenAge: seconds(1, 315_360_000),
+    requiredClaims: isTextList,
+    type: isText,
+    maxTokenSize: (value) =>
+      Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 65_536
+        ? undefined
+        : 'must be a number of octets from 1 to 65536',
+    remember: (value) =>
+      value === false || isMax(value)
+        ? undefined
+        : 'must be false or { max }, a number of tokens from 1 to 1000000',
+    clock: isClock,
+    schema: (value) =>
+      hasMethods(Reflect.get(Object(value), '~standard'), 'validate')
+        ? undefined
+        : 'must be a validator of the Standard Schema specification',
+  })
+  if (options.keys === undefined) throw new TypeError('createVerifier: keys must be stated')
+  for (const name of ['issuer', 'audience'] as const) {
+    if (options[name] === undefined) {
+      throw new TypeError(`createVerifier: ${name} must be stated, null to accept any`)
+    }
+  }
+}
+
+const oneOrMore: OptionCheck = (value) =>
+  value === null || isText(value) === undefined || isTextList(value) === undefined
+    ? undefined
+    : 'must be a string, a list of strings, or null to accept any'
+
+/** `{ max }` and nothing else. */
+function isMax(value: unknown): boolean {
+  if (!isJsonObject(value) || Object.keys(value).join(' ') !== 'max') return false
+  const { max } = value
+  return Number.isInteger(max) && Number(max) >= 1 && Number(max) <= 1_000_000
+}
