@@ -1,0 +1,146 @@
+import { createSecretKey } from 'node:crypto'
+
+import { expect, test } from 'vitest'
+
+import type { RemoteKeys } from '../../packages/core/src/keys/key-cache.ts'
+import { readKeyDocument } from '../../packages/core/src/keys/key-document.ts'
+import type { KeyRing, VerificationKey } from '../../packages/core/src/keys/key-source.ts'
+import { type KeyName, publicJwk, type Signer } from '../model/keys.ts'
+import { createWorld } from '../model/world.ts'
+import { createEventQueue } from './event-queue.ts'
+import { seededRandom } from './random.ts'
+import { createEndpoint } from './simulated-endpoint.ts'
+import { createProcess } from './simulated-process.ts'
+
+// The figures of the fleet are those of the simulated process: it has to do what the key cache does.
+
+/** What happens when. Seconds; none of it while a request is under way. */
+interface Moment {
+  readonly at: number
+  readonly token?: Signer
+  readonly publish?: KeyName
+  readonly isDown?: boolean
+}
+
+interface Course {
+  readonly requests: readonly number[]
+  readonly verdicts: readonly string[]
+}
+
+const END = 2000
+
+const thumbprints = new Map<Signer, string | undefined>(
+  (['A', 'B'] as const).map((name) => [
+    name,
+    readKeyDocument(publicJwk(name))?.keys[0]?.thumbprint,
+  ]),
+)
+
+const moments: readonly Moment[] = [
+  // At odd times, so that no rounding decides.
+  ...every(1.0137, 0.3, END, 'A'),
+  ...every(0.9871, 0.8, END, 'B'),
+  // A flood, a trickle, and both during an outage.
+  ...every(0.2501, 100.1, 250, 'stranger'),
+  ...every(15.0177, 300.1, 600, 'stranger'),
+  ...every(2.0071, 900.15, 1000, 'stranger'),
+  { at: 180.05, publish: 'B' },
+  { at: 400.05, publish: 'A' },
+  { at: 700.05, isDown: true },
+  { at: 950.05, publish: 'B' },
+  { at: 1500.05, isDown: false },
+]
+const script = moments.toSorted((one, other) => one.at - other.at)
+
+test.each([1, 2, 3])(
+  'a process does what the key cache does: the same requests and verdicts, with seed %i',
+  async (seed) => {
+    const real = await realCourse(seed)
+    const simulated = simulatedCourse(seed)
+    expect(simulated.requests).toEqual(real.requests)
+    expect(simulated.verdicts).toEqual(real.verdicts)
+    expect(real.requests.length).toBeGreaterThan(40)
+    expect(new Set(real.verdicts)).toEqual(new Set(['accepted', 'refused', 'unavailable']))
+  },
+)
+
+function every(interval: number, from: number, until: number, token: Signer): Moment[] {
+  const count = Math.floor((until - from) / interval)
+  return Array.from({ length: count }, (_, index) => ({ at: from + index * interval, token }))
+}
+
+async function realCourse(seed: number): Promise<Course> {
+  const { clock, endpoint, keys, close } = createWorld({ overlap: 0, maxAge: undefined, seed })
+  const verdicts: string[] = []
+  for (const { at, token, publish, isDown } of script) {
+    await clock.advance(at - clock.monotonic())
+    if (publish !== undefined) endpoint.published[0] = [publish]
+    if (isDown !== undefined) endpoint.mode = isDown ? 'down' : 'up'
+    if (token === undefined) continue
+    const place = verdicts.push('none') - 1
+    void judge(keys, token, String(place)).then((word) => {
+      verdicts[place] = word
+    })
+    await clock.advance(0)
+  }
+  await clock.advance(60)
+  close()
+  return { requests: rounded(endpoint.requests), verdicts }
+}
+
+/** As a verifier asks, without any signature: those checked on the thread pool would come back at a time of their own. */
+async function judge(keys: RemoteKeys, signer: Signer, token: string): Promise<string> {
+  const caller = { arrived: keys.now(), tokenSize: 100, signal: undefined }
+  const proofIn = (ring: KeyRing) =>
+    ring.keys.find(({ thumbprint }) => thumbprint === thumbprints.get(signer))
+  try {
+    const ring = keys.current(caller.arrived) ?? (await keys.wait(caller))
+    if (proofIn(ring) !== undefined) return 'accepted'
+    const suspicion = {
+      token,
+      ring,
+      couldBeAccepted: () => true,
+      findProof: async (other: KeyRing) => proofIn(other),
+      wasIssuedAfter: () => false,
+    }
+    return (await keys.suspect(suspicion, caller)) === undefined ? 'refused' : 'accepted'
+  } catch {
+    return 'unavailable'
+  }
+}
+
+function simulatedCourse(seed: number): Course {
+  const keys = new Map<Signer, VerificationKey>(
+    (['A', 'B'] as const).map((name) => [name, createKey(name)]),
+  )
+  const keyOf = (name: KeyName) => keys.get(name) ?? createKey(name)
+  const queue = createEventQueue()
+  const endpoint = createEndpoint(queue, keyOf('A'))
+  const process = createProcess(queue, endpoint, seededRandom(seed), () => {})
+  const verdicts: string[] = []
+  for (const { at, token, publish, isDown } of script) {
+    queue.runUntil(at)
+    if (publish !== undefined) endpoint.rotate(keyOf(publish))
+    if (isDown !== undefined) endpoint.setDown(isDown)
+    if (token === undefined) continue
+    const place = verdicts.push('none') - 1
+    process.verify({ signer: keys.get(token), arrived: () => at }, (word) => {
+      verdicts[place] = word
+    })
+  }
+  queue.runUntil(END + 60)
+  return { requests: rounded(endpoint.requests), verdicts }
+}
+
+function createKey(thumbprint: string): VerificationKey {
+  const input = { key: createSecretKey(Buffer.from(thumbprint)) }
+  return {
+    thumbprint,
+    kid: undefined,
+    prepared: new Map([['RS512', { hash: null, input, signatureLength: 256 }]]),
+  }
+}
+
+function rounded(times: readonly number[]): number[] {
+  return times.map((time) => Math.round(time * 1000) / 1000)
+}

@@ -1,0 +1,93 @@
+import type { Fetch } from '@portcullis/core'
+import type { ManualClock } from '@portcullis/testing'
+
+import { type KeyName, publicJwk } from './keys.ts'
+
+/** How the endpoint answers. `garbage` is a document without a usable key. */
+export type Mode = 'up' | 'slow' | 'down' | 'hanging' | 'garbage'
+
+/** Which of its two replicas answers. */
+export type Route = 'first' | 'second' | 'in turn'
+
+export interface Endpoint {
+  mode: Mode
+  route: Route
+  /** The keys that each replica serves; one key is a bare document. */
+  readonly published: [readonly KeyName[], readonly KeyName[]]
+  headers: Readonly<Record<string, string>>
+  readonly fetch: Fetch
+  /** When requests came: monotonic seconds. */
+  readonly requests: number[]
+  /** The keys of the last document that was sent, and when it was asked for. */
+  readonly lastAnswer: () => { readonly keys: readonly KeyName[]; readonly askedAt: number }
+  /** The most requests that were under way at one time. */
+  readonly mostAtOnce: () => number
+}
+
+/** Seconds. */
+export const ROUND_TRIP = 0.02
+const SLOW = 4.9
+
+export function createEndpoint(clock: ManualClock): Endpoint {
+  let lastAnswer: { keys: readonly KeyName[]; askedAt: number } = { keys: [], askedAt: 0 }
+  let underWay = 0
+  let mostAtOnce = 0
+
+  const endpoint: Endpoint = {
+    mode: 'up',
+    route: 'first',
+    published: [['A'], ['A']],
+    headers: {},
+    requests: [],
+    lastAnswer: () => lastAnswer,
+    mostAtOnce: () => mostAtOnce,
+    async fetch(_url, { signal }) {
+      const askedAt = clock.monotonic()
+      endpoint.requests.push(askedAt)
+      underWay++
+      mostAtOnce = Math.max(mostAtOnce, underWay)
+      // An attempt ends with this, whatever its outcome.
+      signal.addEventListener('abort', () => {
+        underWay--
+      })
+      const { mode } = endpoint
+      if (mode === 'hanging') return await new Promise(() => {})
+      await new Promise<void>((resolve) => {
+        clock.after(mode === 'slow' ? SLOW : ROUND_TRIP, resolve)
+      })
+      const { headers } = endpoint
+      if (mode === 'down') return answer(503, headers, {})
+      if (mode === 'garbage') return answer(200, headers, { keys: [] })
+      const keys = endpoint.published[replicaOf(endpoint)]
+      lastAnswer = { keys, askedAt }
+      return answer(200, headers, documentOf(keys))
+    },
+  }
+  return endpoint
+}
+
+function replicaOf({ route, requests }: Endpoint): 0 | 1 {
+  if (route === 'in turn') return requests.length % 2 === 0 ? 0 : 1
+  return route === 'first' ? 0 : 1
+}
+
+function documentOf(keys: readonly KeyName[]): object {
+  const [key] = keys
+  return key !== undefined && keys.length === 1
+    ? publicJwk(key)
+    : { keys: keys.map((name) => publicJwk(name)) }
+}
+
+function answer(status: number, headers: Readonly<Record<string, string>>, document: object) {
+  return {
+    status,
+    redirected: false,
+    url: '',
+    headers: { get: (name: string) => headers[name] ?? null },
+    body: chunksOf(JSON.stringify(document)),
+  }
+}
+
+async function* chunksOf(text: string): AsyncIterable<Uint8Array> {
+  yield Buffer.from(text)
+}
