@@ -105,6 +105,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'json',
     'prover',
     'schema',
+    'time',
     'verified-tokens',
     'verifier-options',
   ],

@@ -135,6 +135,9 @@ export interface AuthErrorOptions extends PresentationOptions {
   retryAfter?: number | undefined
 }
 
+/** Most refusals have none: they share these, so that a forged token costs no copy. */
+const NO_OPTIONS: AuthErrorOptions = Object.freeze(ownMembers({}))
+
 type AuthErrorArguments = {
   [Code in AuthErrorCode]: [
     code: Code,
@@ -163,7 +166,7 @@ export class AuthError extends Error {
   #headers: Readonly<Record<string, string>> | undefined
 
   constructor(...args: AuthErrorArguments) {
-    const [code, reason, given = {}] = args
+    const [code, reason, given = NO_OPTIONS] = args
     const message = describe(code, reason)
     // A refusal has no stack: making one costs more than a signature check, Koa would print it, and Express would send it.
     const limit = Error.stackTraceLimit
@@ -174,7 +177,7 @@ export class AuthError extends Error {
     this.reason = reason
     this.status = refusals[code].status
     this.statusCode = this.status
-    this.#arguments = [code, reason, ownMembers(given)]
+    this.#arguments = [code, reason, given === NO_OPTIONS ? given : ownMembers(given)]
   }
 
   override get name(): string {

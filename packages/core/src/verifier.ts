@@ -6,6 +6,7 @@ import { AuthError } from './errors.ts'
 import { textMember } from './json.ts'
 import { createProver } from './prover.ts'
 import { applySchema, type Schema } from './schema.ts'
+import { systemClock } from './time.ts'
 import { createVerifiedTokens, isProvenBy, type Proof } from './verified-tokens.ts'
 import {
   checkVerifierOptions,
@@ -145,10 +146,11 @@ export function createVerifier(
     token: string,
     verifyOptions: VerifyOptions | undefined,
   ): Promise<Auth<unknown>> {
-    const start = keys.now().monotonic
+    const stopwatch = clock ?? systemClock
+    const start = stopwatch.monotonic()
     const record = { remembered: false }
     const publish = (error?: AuthError) => {
-      const duration = keys.now().monotonic - start
+      const duration = stopwatch.monotonic() - start
       const { code, reason } = error ?? {}
       verdicts.publish(() => ({ verifier, code, reason, ...record, duration }))
     }
