@@ -11,7 +11,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
  * and knows their order.
  */
 const EDGES: Readonly<Record<string, readonly string[]>> = {
-  'core/errors': ['options'],
+  'core/refusals': [],
+  'core/errors': ['options', 'refusals'],
   'core/base64url': [],
   'core/json': ['node:buffer'],
   'core/options': [],
@@ -24,7 +25,8 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/event-loop': [],
   'core/signature': ['node:crypto', 'event-loop'],
   'core/claims': ['errors', 'json'],
-  'core/requirement': ['errors', 'json', 'options'],
+  'core/scopes': ['json'],
+  'core/requirement': ['errors', 'json', 'options', 'scopes'],
   'core/keys/key-source': [],
   'core/keys/http-caching': [],
   'core/keys/fetch-json': ['node:buffer', 'json', 'keys/http-caching'],

@@ -22,7 +22,7 @@ interface Moment {
   readonly isDown?: boolean
 }
 
-interface Course {
+interface Outcome {
   readonly requests: readonly number[]
   readonly verdicts: readonly string[]
 }
@@ -55,8 +55,8 @@ const script = moments.toSorted((one, other) => one.at - other.at)
 test.each([1, 2, 3])(
   'a process does what the key cache does: the same requests and verdicts, with seed %i',
   async (seed) => {
-    const real = await realCourse(seed)
-    const simulated = simulatedCourse(seed)
+    const real = await outcomeOfCache(seed)
+    const simulated = outcomeOfSimulation(seed)
     expect(simulated.requests).toEqual(real.requests)
     expect(simulated.verdicts).toEqual(real.verdicts)
     expect(real.requests.length).toBeGreaterThan(40)
@@ -69,7 +69,7 @@ function every(interval: number, from: number, until: number, token: Signer): Mo
   return Array.from({ length: count }, (_, index) => ({ at: from + index * interval, token }))
 }
 
-async function realCourse(seed: number): Promise<Course> {
+async function outcomeOfCache(seed: number): Promise<Outcome> {
   const { clock, endpoint, keys, close } = createWorld({ overlap: 0, maxAge: undefined, seed })
   const verdicts: string[] = []
   for (const { at, token, publish, isDown } of script) {
@@ -109,7 +109,7 @@ async function judge(keys: RemoteKeys, signer: Signer, token: string): Promise<s
   }
 }
 
-function simulatedCourse(seed: number): Course {
+function outcomeOfSimulation(seed: number): Outcome {
   const keys = new Map<Signer, VerificationKey>(
     (['A', 'B'] as const).map((name) => [name, createKey(name)]),
   )

@@ -83,10 +83,10 @@ export function createProcess(
     endpoint.get((keys) => {
       flight = undefined
       const attempt = { trigger, startedAt, settledAt: now() }
-      const draw = random()
+      const jitter = random()
       state =
         keys === undefined
-          ? afterFailure(state, attempt, UNREACHABLE, { spread: policy.spread, random: draw })
+          ? afterFailure(state, attempt, UNREACHABLE, { spread: policy.spread, random: jitter })
           : afterSuccess(state, attempt, documentOf(keys, policy), {
               ringEnd: ringEnd(state, startedAt, policy),
               overlap: policy.overlap,

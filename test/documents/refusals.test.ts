@@ -7,11 +7,11 @@ import { expect, test } from 'vitest'
 import { codeSpans, tableUnder } from './markdown.ts'
 
 const readme = read('README.md')
-const source = read('packages/core/src/errors.ts')
+const source = read('packages/core/src/refusals.ts')
 const clientReadme = read('packages/client/README.md')
 const clientSource = read('packages/client/src/errors.ts')
 
-test('the refusals of README.md are those of errors.ts: codes, statuses, challenges and reasons, in order', () => {
+test('the refusals of README.md are those of refusals.ts: codes, statuses, challenges and reasons, in order', () => {
   expect(reasonsOf(source).size).toBeGreaterThan(4)
   expect(complaints(readme, source)).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 
-import type { AuthErrorCode, AuthErrorReason } from './errors.ts'
 import type { SkippedEntry } from './keys/key-document.ts'
+import type { AuthErrorCode, AuthErrorReason } from './refusals.ts'
 
 /** A settled attempt to fetch keys, on the channel `portcullis:keys`. No key material, no URL. Times are seconds. */
 export interface KeysMessage {

@@ -3,13 +3,8 @@ export type { Auth, Claims, Header } from './auth.ts'
 export type { RequestHeaders } from './bearer.ts'
 export type { KeysMessage, VerifyMessage } from './diagnostics.ts'
 export { AuthError } from './errors.ts'
-export type {
-  AuthErrorCode,
-  AuthErrorOptions,
-  AuthErrorReason,
-  AuthErrorReasons,
-  PresentationOptions,
-} from './errors.ts'
+export type { AuthErrorOptions, PresentationOptions } from './errors.ts'
+export type { AuthErrorCode, AuthErrorReason, AuthErrorReasons } from './refusals.ts'
 export {
   authenticateRequest,
   authorizeRequest,

@@ -2,6 +2,7 @@ import type { Auth } from './auth.ts'
 import { AuthError } from './errors.ts'
 import { isJsonObject, member } from './json.ts'
 import { hasMethods, own } from './options.ts'
+import { checkScopes, grantedScopes, isScope } from './scopes.ts'
 
 /** What a route requires of a verified token. A plain value: several routes can share it, and a test needs no server. */
 export interface Requirement {
@@ -22,8 +23,6 @@ type Expected = ClaimValue | readonly ClaimValue[] | ((value: unknown) => boolea
 type Decision = (auth: Auth) => boolean | Promise<boolean>
 
 const REASONS = ['scope', 'claim', 'check'] as const
-/** RFC 6749 section 3.3. */
-const SCOPE = /^[\u0021\u0023-\u005B\u005D-\u007E]+(?: [\u0021\u0023-\u005B\u005D-\u007E]+)*$/
 
 /**
  * Requires every scope of a space-separated list. The claims `scope` and `scp` grant them, as a text or as a list.
@@ -221,25 +220,6 @@ function checkCount(factory: string, given: readonly unknown[], count: number): 
   )
 }
 
-function checkScopes(factory: string, scopes: string): readonly string[] {
-  if (!isScope(scopes)) {
-    throw new TypeError(
-      `${factory}: ${JSON.stringify(scopes)} is not a space-separated list of scopes`,
-    )
-  }
-  return scopes.split(' ')
-}
-
-function grantedScopes({ claims }: Auth<unknown>): ReadonlySet<unknown> {
-  if (!isJsonObject(claims)) return new Set()
-  return new Set([member(claims, 'scope'), member(claims, 'scp')].flatMap(scopeList))
-}
-
-function scopeList(claimed: unknown): readonly unknown[] {
-  if (typeof claimed === 'string') return claimed.split(' ')
-  return Array.isArray(claimed) ? claimed : []
-}
-
 function matcher(expected: Expected): (value: unknown) => boolean {
   if (typeof expected === 'function') return expected
   const accepted: readonly unknown[] = [expected].flat()
@@ -251,8 +231,4 @@ function matcher(expected: Expected): (value: unknown) => boolean {
 
 function isListOf(values: unknown, isOne: (value: unknown) => boolean): boolean {
   return Array.isArray(values) && values.length > 0 && values.every(isOne)
-}
-
-function isScope(value: unknown): value is string {
-  return typeof value === 'string' && SCOPE.test(value)
 }

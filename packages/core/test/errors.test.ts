@@ -2,12 +2,8 @@ import { format, inspect } from 'node:util'
 
 import { describe, expect, test } from 'vitest'
 
-import {
-  AuthError,
-  type AuthErrorCode,
-  type AuthErrorOptions,
-  type AuthErrorReasons,
-} from '../src/errors.ts'
+import { AuthError, type AuthErrorOptions } from '../src/errors.ts'
+import type { AuthErrorCode, AuthErrorReasons } from '../src/refusals.ts'
 
 type Arguments = ConstructorParameters<typeof AuthError>
 

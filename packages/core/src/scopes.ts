@@ -1,0 +1,34 @@
+import type { Auth } from './auth.ts'
+import { isJsonObject, member } from './json.ts'
+
+/** RFC 6749 section 3.3. */
+const SCOPE = /^[\u0021\u0023-\u005B\u005D-\u007E]+(?: [\u0021\u0023-\u005B\u005D-\u007E]+)*$/
+
+/**
+ * The scopes of a space-separated list.
+ *
+ * @throws TypeError if the list is not one of scope tokens with single spaces between them.
+ */
+export function checkScopes(factory: string, scopes: string): readonly string[] {
+  if (!isScope(scopes)) {
+    throw new TypeError(
+      `${factory}: ${JSON.stringify(scopes)} is not a space-separated list of scopes`,
+    )
+  }
+  return scopes.split(' ')
+}
+
+/** What the claims `scope` and `scp` grant, as a text or as a list. RFC 8693 section 4.2. */
+export function grantedScopes({ claims }: Auth<unknown>): ReadonlySet<unknown> {
+  if (!isJsonObject(claims)) return new Set()
+  return new Set([member(claims, 'scope'), member(claims, 'scp')].flatMap(scopeList))
+}
+
+function scopeList(claimed: unknown): readonly unknown[] {
+  if (typeof claimed === 'string') return claimed.split(' ')
+  return Array.isArray(claimed) ? claimed : []
+}
+
+export function isScope(value: unknown): value is string {
+  return typeof value === 'string' && SCOPE.test(value)
+}
