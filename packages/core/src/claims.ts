@@ -18,7 +18,7 @@ export interface ClaimRules {
   readonly requiredClaims: readonly string[]
 }
 
-/** An `iat` may always be this far ahead, in seconds: it grants nothing, and clocks differ. */
+/** An `iat` may always be this far ahead, in seconds: clocks differ, and a later `iat` does not make a token valid for longer. */
 const IAT_TOLERANCE = 60
 
 /**
@@ -43,8 +43,8 @@ export function checkClaims(payload: Buffer, rules: ClaimRules, now: number): Cl
 }
 
 /**
- * Whether a token would be accepted if a key proved it: an answer that may decide about a refresh of the keys, and
- * about nothing else. What the payload says stays in here.
+ * Whether a token would be accepted if a key proved it. The answer decides whether the token may ask for newer keys, and
+ * nothing else. No claim leaves this function.
  */
 export function couldBeAccepted(payload: Buffer, rules: ClaimRules, now: number): boolean {
   try {
@@ -58,7 +58,7 @@ export function couldBeAccepted(payload: Buffer, rules: ClaimRules, now: number)
 
 /**
  * Whether a token says that it was issued after a time, by more than clocks may differ. Only for a token that a key is known
- * to prove. What the payload says stays in here.
+ * to prove. No claim leaves this function.
  *
  * @param time Seconds since 1970-01-01T00:00:00Z.
  */
@@ -85,7 +85,7 @@ export function isOfType(typ: string | undefined, type: string | undefined): boo
   return type === undefined || (typ !== undefined && mediaType(typ) === mediaType(type))
 }
 
-/** In ASCII alone: to `toLowerCase` a Kelvin sign is a letter k as well. */
+/** Only the letters of ASCII: `toLowerCase` would also turn the Kelvin sign (U+212A) into a k. */
 function mediaType(type: string): string {
   return type.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/^application\//, '')
 }
@@ -109,12 +109,12 @@ function checkPresence(claims: JsonObject, rules: ClaimRules): void {
  */
 export function checkTimes(claims: JsonObject, rules: ClaimRules, now: number): void {
   const { clockTolerance, maxTokenAge } = rules
-  // A clock that is out of order must not let anything in; nor could a rule that is, with each comparison as it stands.
+  // If the clock or a rule is not a number, the token must be refused: each condition below is true of sound tokens only.
   if (!Number.isFinite(now)) throw new AuthError('invalid_token', 'expired')
   const exp = numericDate(claims, 'exp')
   const nbf = numericDate(claims, 'nbf')
   const iat = numericDate(claims, 'iat')
-  // "On or after" the expiry the token is dead, so `exp` itself is too late.
+  // RFC 7519 section 4.1.4: at the time `exp` itself the token has expired.
   if (exp !== undefined && !(now < exp + clockTolerance)) {
     throw new AuthError('invalid_token', 'expired')
   }
@@ -138,7 +138,7 @@ function numericDate(claims: JsonObject, name: 'exp' | 'nbf' | 'iat'): number | 
   return value
 }
 
-/** Exactly one of the configured texts: an array that contains it, or a text that it begins, is another issuer. */
+/** Equal to one of the configured texts. An array that contains one, or a longer text that begins with one, is refused. */
 function checkIssuer(iss: unknown, issuer: readonly string[] | null): void {
   if (issuer === null) return
   if (!issuer.some((each) => each === iss)) {

@@ -32,7 +32,8 @@ export function watchEventLoop(limit: number): EventLoopWatch {
     done++
     if (isIterationCounted) return
     isIterationCounted = true
-    // Runs when a callback of the event loop is over, and all promises that it resolved: what comes then is another's work.
+    // Runs when the code that counted is over; if that ran in a promise, when no promise has anything left to do. What is
+    // counted later in this iteration belongs to other callbacks.
     process.nextTick(() => {
       isFirstCallbackOver = isIterationCounted
     })

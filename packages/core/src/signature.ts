@@ -30,9 +30,9 @@ export type SignatureCheck = (
 const CHECKS_AT_ONCE = 4
 
 /**
- * Checks signatures here and now, which costs least, as long as they come one by one or few at once. When requests come
- * faster than the event loop iterates, only that of the first request is checked here and the others on the thread pool: on
- * one core as well, this costs less than to change from requests to signatures and back all the time.
+ * Checks signatures on the main thread, which costs least, while they come one by one or few at once. When requests come
+ * faster than the event loop iterates, only the first is checked there and the others on the thread pool: even with a single
+ * core that costs less than to switch between requests and signatures for each token.
  */
 export function createSignatureCheck(): SignatureCheck {
   const eventLoop = watchEventLoop(CHECKS_AT_ONCE)

@@ -5,8 +5,8 @@ export interface Clock {
   /** Seconds since some fixed moment, never set back. */
   monotonic(): number
   /**
-   * Calls `fn` once, `seconds` from now; the answer cancels it. Used only while somebody waits or an attempt is under way,
-   * and cancelled when that is over: so it may keep the process alive, as an await that is still open needs it to.
+   * Calls `fn` once, `seconds` from now; the answer cancels it. It may keep the process alive: it is used only while somebody
+   * waits or an attempt is under way, and cancelled afterwards.
    */
   after(seconds: number, fn: () => void): () => void
 }

@@ -29,7 +29,7 @@ const TAIL = 6
 const MEAN_TOKEN_SIZE = 2048
 
 /**
- * Remembers the `max` tokens used last; fewer if they are large. Only what was proven gets in, so no stranger fills it.
+ * Remembers the `max` tokens used last; fewer if they are large. Only proven tokens are kept: forged ones take no memory.
  */
 export function createVerifiedTokens(max: number): VerifiedTokens {
   const proofs = new LRUCache<number, Proof>({

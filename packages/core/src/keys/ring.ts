@@ -13,7 +13,7 @@ export interface RingDocument extends KeyRing {
 export interface FetchedRing extends RingDocument {
   /** The start of the attempt that brought it. */
   readonly fetchedAt: Instant
-  /** Keys that the document lacks, trusted a little longer because of `overlap`, the one that left first in front. */
+  /** Keys that the document lacks, trusted a little longer because of `overlap`, the one that left last in front. */
   readonly overlapping: readonly OverlappingKey[]
 }
 
@@ -53,19 +53,21 @@ export function nextRing(
   { startedAt, settledAt }: { startedAt: Instant; settledAt: Instant },
   { ringEnd, overlap }: { ringEnd: Instant | undefined; overlap: number },
 ): { ring: FetchedRing; left: readonly LeavingKey[] } {
+  const { bare } = document
   const known = before?.keys ?? []
-  const reused = reuse(known, document.keys)
-  // Another list where nothing but `bare` has changed: it decides which tokens a key is tried for.
-  const keys = before?.bare === document.bare ? reused : [...reused]
+  // The objects already in use, where they are the same.
+  const keys = document.keys.map((key) => known.find((each) => isSame(each, key)) ?? key)
   const gone = known
     .filter((key) => !trusts(keys, key))
     .map((key) => leavingKey(before, key) ?? justLeft(key, startedAt, ringEnd))
   const overlapping = gone
     .filter(({ overlapFrom }) => elapsed(overlapFrom, settledAt) < overlap)
     .slice(0, MAX_OVERLAPPING)
-  const ring = withOverlap({ keys, bare: document.bare }, overlapping)
+  const ring = withOverlap({ keys, bare }, overlapping)
+  // Where nothing has changed the list is the same one, so that a look at it tells. `bare` decides what a key is tried for.
+  const isUnchanged = before?.bare === bare && isSameList(ring.keys, known)
   return {
-    ring: { ...document, ...ring, fetchedAt: startedAt },
+    ring: { ...document, ...ring, keys: isUnchanged ? known : ring.keys, fetchedAt: startedAt },
     left: gone.filter(({ key }) => !ring.keys.includes(key)),
   }
 }
@@ -107,14 +109,8 @@ function withOverlap(
   return { ...ringOf(left.length), overlapping }
 }
 
-/** The keys of a document, as the objects already in use where they are the same: also the list, if nothing changed. */
-function reuse(
-  before: readonly VerificationKey[],
-  keys: readonly VerificationKey[],
-): readonly VerificationKey[] {
-  const reused = keys.map((key) => before.find((known) => isSame(known, key)) ?? key)
-  const unchanged = reused.length === before.length && reused.every((key, at) => key === before[at])
-  return unchanged ? before : reused
+function isSameList(one: readonly VerificationKey[], other: readonly VerificationKey[]): boolean {
+  return one.length === other.length && one.every((key, at) => key === other[at])
 }
 
 function isSame(one: VerificationKey, other: VerificationKey): boolean {

@@ -63,7 +63,7 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySource['suspe
     const isNews = newer.keys !== ring.keys
     const proof = isNews ? await trustedProof(suspicion, newer, arrived) : undefined
     if (proof !== undefined) return proof
-    // First, because a flood of forged tokens ends here.
+    // Before anything that costs time: in a flood most forged tokens are refused here.
     if (suspicionStep(state(), now(), policy, cache.isFetching()) === 'refuse') return undefined
     const digest = createHash('sha256').update(token).digest('base64url')
     if (!suspicion.couldBeAccepted()) return undefined
@@ -126,7 +126,7 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySource['suspe
     return undefined
   }
 
-  /** The question was answered: the keys are current. */
+  /** The token was answered: for now it asks no more. */
   function remember({ digest, retired }: Asking): void {
     const { last } = state()
     const before = questions.get(digest, noOptions())

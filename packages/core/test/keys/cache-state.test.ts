@@ -183,6 +183,14 @@ describe('a question for a retired key', () => {
 describe('an overlap', () => {
   const lenient = { ...policy, overlap: 60 }
 
+  test('keeps the very list while nothing changes', () => {
+    const under = { ...policy, overlap: 60 }
+    const rotated = succeed(succeed(INITIAL_STATE, 0, [A], 'age', under), 10, [B], 'age', under)
+    const again = succeed(rotated, 20, [keyOf('B')], 'age', under)
+    expect(names(again.ring?.keys)).toEqual(['B', 'A'])
+    expect(again.ring?.keys).toBe(rotated.ring?.keys)
+  })
+
   test('keeps a key behind those of the document, with the ring that there is without it', () => {
     const rotated = succeed(succeed(INITIAL_STATE, 0, [A], 'age', lenient), 10, [B], 'age', lenient)
     expect(rotated.ring?.keys).toEqual([B, A])
