@@ -17,7 +17,7 @@ export interface FetchedRing extends RingDocument {
   readonly overlapping: readonly OverlappingKey[]
 }
 
-interface LeavingKey {
+interface MissingKey {
   readonly key: VerificationKey
   /** The start of the first attempt whose document lacked it. */
   readonly missingSince: Instant
@@ -25,7 +25,7 @@ interface LeavingKey {
   readonly overlapFrom: Instant
 }
 
-interface OverlappingKey extends LeavingKey {
+interface OverlappingKey extends MissingKey {
   /** The ring once the overlap of this key is over. Made in advance: a ring that is the same is the same object. */
   readonly ringWithout: KeyRing
 }
@@ -52,14 +52,14 @@ export function nextRing(
   document: RingDocument,
   { startedAt, settledAt }: { startedAt: Instant; settledAt: Instant },
   { ringEnd, overlap }: { ringEnd: Instant | undefined; overlap: number },
-): { ring: FetchedRing; left: readonly LeavingKey[] } {
-  const { bare } = document
+): { ring: FetchedRing; left: readonly MissingKey[] } {
+  const { bare, maxAge, skipped } = document
   const known = before?.keys ?? []
   // The objects already in use, where they are the same.
   const keys = document.keys.map((key) => known.find((each) => isSame(each, key)) ?? key)
   const gone = known
     .filter((key) => !trusts(keys, key))
-    .map((key) => leavingKey(before, key) ?? justLeft(key, startedAt, ringEnd))
+    .map((key) => missingKey(before, key) ?? newlyMissing(key, startedAt, ringEnd))
   const overlapping = gone
     .filter(({ overlapFrom }) => elapsed(overlapFrom, settledAt) < overlap)
     .slice(0, MAX_OVERLAPPING)
@@ -67,7 +67,13 @@ export function nextRing(
   // Where nothing has changed the list is the same one, so that a look at it tells. `bare` decides what a key is tried for.
   const isUnchanged = before?.bare === bare && isSameList(ring.keys, known)
   return {
-    ring: { ...document, ...ring, keys: isUnchanged ? known : ring.keys, fetchedAt: startedAt },
+    ring: {
+      ...ring,
+      keys: isUnchanged ? known : ring.keys,
+      maxAge,
+      skipped,
+      fetchedAt: startedAt,
+    },
     left: gone.filter(({ key }) => !ring.keys.includes(key)),
   }
 }
@@ -99,7 +105,7 @@ export function retiredKeys(
 /** The keys of a document, and behind them those whose overlap is not over, the one that left last in front. */
 function withOverlap(
   { keys, bare }: KeyRing,
-  left: readonly LeavingKey[],
+  left: readonly MissingKey[],
 ): KeyRing & Pick<FetchedRing, 'overlapping'> {
   const ringOf = (count: number): KeyRing => ({
     keys: count === 0 ? keys : [...keys, ...left.slice(0, count).map(({ key }) => key)],
@@ -130,22 +136,22 @@ function trusts(keys: readonly VerificationKey[], key: VerificationKey): boolean
   )
 }
 
-function leavingKey(ring: FetchedRing | undefined, key: VerificationKey): LeavingKey | undefined {
+function missingKey(ring: FetchedRing | undefined, key: VerificationKey): MissingKey | undefined {
   return ring?.overlapping.find((each) => each.key === key)
 }
 
-function justLeft(
+function newlyMissing(
   key: VerificationKey,
   startedAt: Instant,
   ringEnd: Instant | undefined,
-): LeavingKey {
+): MissingKey {
   return { key, missingSince: startedAt, overlapFrom: ringEnd ?? startedAt }
 }
 
 /** The keys that left last, newest first, each once, without those that are trusted again. */
 export function retire(
   retired: readonly RetiredKey[],
-  left: readonly LeavingKey[],
+  left: readonly MissingKey[],
   trusted: readonly VerificationKey[],
 ): readonly RetiredKey[] {
   return [...left.map(newlyRetired), ...retired]
@@ -154,6 +160,6 @@ export function retire(
     .slice(0, MAX_RETIRED)
 }
 
-function newlyRetired({ key, missingSince }: LeavingKey): RetiredKey {
+function newlyRetired({ key, missingSince }: MissingKey): RetiredKey {
   return { key, missingSince, questions: 0, answeredAt: undefined }
 }
