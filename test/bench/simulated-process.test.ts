@@ -70,7 +70,13 @@ function every(interval: number, from: number, until: number, token: Signer): Mo
 }
 
 async function outcomeOfCache(seed: number): Promise<Outcome> {
-  const { clock, endpoint, keys, close } = createWorld({ overlap: 0, maxAge: undefined, seed })
+  const { clock, endpoint, keys, close } = createWorld({
+    overlap: 0,
+    maxAge: undefined,
+    staleWhileRevalidate: 300,
+    staleIfError: 3600,
+    seed,
+  })
   const verdicts: string[] = []
   for (const { at, token, publish, isDown } of script) {
     await clock.advance(at - clock.monotonic())

@@ -13,8 +13,8 @@ import { retiredKeys } from '../../packages/core/src/keys/ring.ts'
 import {
   type AttemptStep,
   callerStep,
-  mayAskForRetiredKey,
   questionStep,
+  retiredKeyStep,
   ringEnd,
   type RotationPolicy,
   suspicionStep,
@@ -143,7 +143,8 @@ export function createProcess(
       ({ key }) => key === signer,
     )
     // Tokens of a key that left are old here: they were issued before.
-    const mayAsk = retired === undefined || mayAskForRetiredKey(retired, state, now(), () => false)
+    const mayAsk =
+      retired === undefined || retiredKeyStep(retired, state, now(), () => false) !== 'refuse'
     if (step === 'refuse' || !mayAsk) settle('refused')
     else ask({ token, retired: retired?.key }, ring.keys, settle)
   }

@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest'
 
+import { LONGEST_PAUSE } from '../../packages/core/src/keys/pace.ts'
 import { follow, type Follower } from './following.ts'
 import { createKeyEndpoint, type KeyEndpoint } from './key-endpoint.ts'
 import { misbehaviours, serve, stalling, TIMEOUT } from './misbehaviours.ts'
 import { forgedToken, newIssuer, newJwk, newToken, oldIssuer, oldJwk, oldToken } from './tokens.ts'
 
 /** Longer than any pause between two attempts. */
-const PAUSE = 61
+const PAUSE = LONGEST_PAUSE + 1
 /** How long the endpoint counts as down after a failed attempt: the longest pause and the timeout together. */
-const OUTAGE = 60 + TIMEOUT
+const OUTAGE = LONGEST_PAUSE + TIMEOUT
 /** The longest and the shortest `maxAge`, which is 300 s spread by 10 %. */
 const [LONGEST, SHORTEST] = [330, 270]
 const REVALIDATE = 300

@@ -5,6 +5,7 @@ import { type ManualClock, manualClock } from '@portcullis/testing'
 
 import { fetchKeys } from '../../packages/core/src/keys/fetch-keys.ts'
 import { followKeys, type RemoteKeys } from '../../packages/core/src/keys/key-cache.ts'
+import { LONGEST_PAUSE } from '../../packages/core/src/keys/pace.ts'
 import { seededRandom } from '../bench/random.ts'
 import { createEndpoint, type Endpoint } from './endpoint.ts'
 import type { KeyName, Signer } from './keys.ts'
@@ -15,6 +16,8 @@ import type { KeyName, Signer } from './keys.ts'
 export interface Setting {
   readonly overlap: number
   readonly maxAge: number | undefined
+  readonly staleWhileRevalidate: number
+  readonly staleIfError: number
   readonly seed: number
 }
 
@@ -39,12 +42,11 @@ export interface World {
 }
 
 export const TIMEOUT = 5
-/** The longest pause and deadline together: as long as a failure counts. */
-const OUTAGE = 65
+/** As long as a failure counts. */
+const OUTAGE = LONGEST_PAUSE + TIMEOUT
 
-const OPTIONS = { staleWhileRevalidate: 300, staleIfError: 3600, timeout: TIMEOUT }
-
-export function createWorld({ overlap, maxAge, seed }: Setting): World {
+export function createWorld({ seed, ...options }: Setting): World {
+  const { overlap } = options
   const clock = manualClock()
   const endpoint = createEndpoint(clock)
   const keys = followKeys(
@@ -54,7 +56,7 @@ export function createWorld({ overlap, maxAge, seed }: Setting): World {
         { fetch: endpoint.fetch, signal, clock },
         new Map(),
       ),
-    { ...OPTIONS, overlap, maxAge, clock },
+    { ...options, timeout: TIMEOUT, clock },
     seededRandom(seed),
   )
   const common = { keys, issuer: null, audience: null, algorithms: ['ES256'] } as const

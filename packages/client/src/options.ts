@@ -88,6 +88,8 @@ export interface TokenClientSettings {
  */
 export function checkTokenClientOptions(options: TokenClientOptions): TokenClientSettings {
   checkEach(options)
+  // What a polluted `Object.prototype` has is no option.
+  const own: TokenClientOptions = Object.assign(Object.create(null) as object, options)
   const {
     authUrl,
     loginId,
@@ -99,8 +101,8 @@ export function checkTokenClientOptions(options: TokenClientOptions): TokenClien
     fetch = async (url, init) => await globalThis.fetch(url, init),
     clock = systemClock,
     verifier,
-  } = options
-  const origins = originSet(options.origins, allowInsecure)
+  } = own
+  const origins = originSet(own.origins, allowInsecure)
   const url = tokenUrl(authUrl, allowInsecure)
   const endpoint = { url, loginId, password, response, fetch, clock }
   return { endpoint, origins, timeout, verifier }
@@ -117,7 +119,7 @@ function checkEach(options: TokenClientOptions): void {
     }
   }
   for (const [name, check] of Object.entries(CHECKS)) {
-    const value: unknown = Reflect.get(options, name)
+    const value: unknown = Object.hasOwn(options, name) ? Reflect.get(options, name) : undefined
     const isLeftOut = value === undefined && !REQUIRED.has(name)
     const complaint = isLeftOut ? undefined : check(value)
     if (complaint !== undefined) throw new TypeError(`createTokenClient: ${name} ${complaint}`)

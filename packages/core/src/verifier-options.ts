@@ -9,6 +9,7 @@ import {
   isText,
   isTextList,
   type OptionCheck,
+  ownMembers,
   seconds,
 } from './options.ts'
 import type { Schema } from './schema.ts'
@@ -115,9 +116,10 @@ export function checkVerifierOptions(options: VerifierOptions): void {
         ? undefined
         : 'must be a validator of the Standard Schema specification',
   })
-  if (options.keys === undefined) throw new TypeError('createVerifier: keys must be stated')
+  const stated = ownMembers(options)
+  if (stated.keys === undefined) throw new TypeError('createVerifier: keys must be stated')
   for (const name of ['issuer', 'audience'] as const) {
-    if (options[name] === undefined) {
+    if (stated[name] === undefined) {
       throw new TypeError(`createVerifier: ${name} must be stated, null to accept any`)
     }
   }

@@ -4,9 +4,11 @@ import { checkClaims, checkTimes, checkType, type ClaimRules } from './claims.ts
 import { verdicts } from './diagnostics.ts'
 import { AuthError } from './errors.ts'
 import { textMember } from './json.ts'
+import type { Caller } from './keys/key-source.ts'
+import { ownMembers } from './options.ts'
 import { createProver } from './prover.ts'
 import { applySchema, type Schema } from './schema.ts'
-import { systemClock } from './time.ts'
+import { type Clock, systemClock } from './time.ts'
 import { createVerifiedTokens, isProvenBy, type Proof } from './verified-tokens.ts'
 import {
   checkVerifierOptions,
@@ -52,6 +54,7 @@ export function createVerifier(
   options: VerifierOptions & Partial<SchemaOptions<unknown>>,
 ): Verifier<unknown> {
   checkVerifierOptions(options)
+  const own = ownMembers(options)
   const {
     keys,
     issuer,
@@ -66,7 +69,7 @@ export function createVerifier(
     remember = { max: 1000 },
     clock,
     schema,
-  } = options
+  } = own
   const rules: ClaimRules = {
     issuer: listed(issuer),
     audience: listed(audience),
@@ -79,7 +82,7 @@ export function createVerifier(
   const prove = createProver({
     keys,
     algorithms: checkAlgorithmList(algorithms),
-    algorithmNames: algorithmNamesOf(options.algorithmNames),
+    algorithmNames: algorithmNamesOf(own.algorithmNames),
     maxTokenSize,
     rules,
     type,
@@ -88,7 +91,9 @@ export function createVerifier(
   const verifiedTokens = remember === false ? undefined : createVerifiedTokens(remember.max)
 
   function verify(token: string, verifyOptions?: VerifyOptions): Promise<Auth<unknown>> {
-    return verdicts.isObserved() ? observed(token, verifyOptions) : judge(token, verifyOptions)
+    if (!verdicts.isObserved()) return judge(token, verifyOptions)
+    const judged = async (record: VerdictRecord) => await judge(token, verifyOptions, record)
+    return observed(verifier, judged, clock ?? systemClock)
   }
 
   async function judge(
@@ -108,7 +113,7 @@ export function createVerifier(
         // Reading a clock costs as much as finding the token, so it is read once where that is enough.
         const isCurrent = ring !== undefined && clock === undefined
         checkAgain(known, isCurrent ? arrived.wall : now())
-        return schema === undefined ? known.auth : await withSchema(known.auth, schema)
+        return schema === undefined ? known.auth : await withSchema(known, schema, caller)
       }
       verifiedTokens?.forget(token)
     }
@@ -120,8 +125,22 @@ export function createVerifier(
       header: parsed.header as Header /* `checkAlgorithm` has found its `alg` */,
       token,
     })
-    verifiedTokens?.remember({ auth, algorithm, key, foundIn })
-    return schema === undefined ? auth : await withSchema(auth, schema)
+    const proof = { auth, algorithm, key, foundIn }
+    verifiedTokens?.remember(proof)
+    return schema === undefined ? auth : await withSchema(proof, schema, caller)
+  }
+
+  async function withSchema<Output>(
+    proof: Proof,
+    schema: Schema<Output>,
+    caller: Caller,
+  ): Promise<Auth<Output>> {
+    const claims = await applySchema(schema, proof.auth.claims)
+    // A schema may take its time: the key may have left since, and the token have expired.
+    const ring = keys.current(keys.now()) ?? (await keys.wait(caller))
+    if (!isProvenBy(proof, ring)) throw new AuthError('invalid_token', 'signature')
+    checkAgain(proof, now())
+    return Object.freeze({ ...proof.auth, claims })
   }
 
   /** What time alone can change about a token that was accepted before. */
@@ -141,29 +160,6 @@ export function createVerifier(
     }
   }
 
-  /** Publishes acceptances and refusals. An aborted wait is neither. */
-  async function observed(
-    token: string,
-    verifyOptions: VerifyOptions | undefined,
-  ): Promise<Auth<unknown>> {
-    const stopwatch = clock ?? systemClock
-    const start = stopwatch.monotonic()
-    const record = { remembered: false }
-    const publish = (error?: AuthError) => {
-      const duration = stopwatch.monotonic() - start
-      const { code, reason } = error ?? {}
-      verdicts.publish(() => ({ verifier, code, reason, ...record, duration }))
-    }
-    try {
-      const auth = await judge(token, verifyOptions, record)
-      publish()
-      return auth
-    } catch (error) {
-      if (error instanceof AuthError) publish(error)
-      throw error
-    }
-  }
-
   const verifier: Verifier<unknown> = { verify, ready }
   return verifier
 }
@@ -178,8 +174,27 @@ function signalOf(options: VerifyOptions | undefined): AbortSignal | undefined {
   return options !== undefined && Object.hasOwn(options, 'signal') ? options.signal : undefined
 }
 
-async function withSchema<Output>(auth: Auth, schema: Schema<Output>): Promise<Auth<Output>> {
-  return Object.freeze({ ...auth, claims: await applySchema(schema, auth.claims) })
+/** Publishes acceptances and refusals. An aborted wait is neither. */
+async function observed(
+  verifier: object,
+  judged: (record: VerdictRecord) => Promise<Auth<unknown>>,
+  clock: Clock,
+): Promise<Auth<unknown>> {
+  const start = clock.monotonic()
+  const record = { remembered: false }
+  const publish = (error?: AuthError) => {
+    const duration = clock.monotonic() - start
+    const { code, reason } = error ?? {}
+    verdicts.publish(() => ({ verifier, code, reason, ...record, duration }))
+  }
+  try {
+    const auth = await judged(record)
+    publish()
+    return auth
+  } catch (error) {
+    if (error instanceof AuthError) publish(error)
+    throw error
+  }
 }
 
 function listed(value: string | readonly string[] | null): readonly string[] | null {

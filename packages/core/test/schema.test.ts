@@ -1,4 +1,4 @@
-import { createTestIssuer } from '@portcullis/testing'
+import { createTestIssuer, manualClock } from '@portcullis/testing'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 
 import {
@@ -98,6 +98,62 @@ test('a schema that throws is a fault of the application, not a refusal', async 
     },
   }
   await expect(createVerifier({ ...base, schema: faulty }).verify(good)).rejects.toThrow('a fault')
+})
+
+describe('a schema that takes its time', () => {
+  /** A verifier whose schema waits for `gate.opens`. */
+  function waiting(from: typeof issuer) {
+    const gate = { opens: Promise.resolve() }
+    const schema: Schema<object> = {
+      '~standard': {
+        version: 1,
+        async validate() {
+          await gate.opens
+          return { value: {} }
+        },
+      },
+    }
+    return { gate, slow: createVerifier({ ...from.verifierOptions, schema }) }
+  }
+
+  function closedGate() {
+    let open = () => {}
+    const opens = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    return { open, opens }
+  }
+
+  test.each([
+    ['of a new token', false],
+    ['of one that is remembered', true],
+  ])('the key %s leaves meanwhile: the token is refused', async (_title, isKnown) => {
+    const clock = manualClock()
+    const rotating = await createTestIssuer({ clock })
+    const token = await rotating.token()
+    const { gate, slow } = waiting(rotating)
+    if (isKnown) await slow.verify(token)
+    const { open, opens } = closedGate()
+    gate.opens = opens
+    const verdict = slow.verify(token).catch((error: unknown) => error)
+    await clock.advance(2)
+    await rotating.rotate()
+    await rotating.verifierOptions.keys.refresh()
+    open()
+    expect(await verdict).toMatchObject({ code: 'invalid_token', reason: 'signature' })
+  })
+
+  test('the token expires meanwhile: it is refused', async () => {
+    const clock = manualClock()
+    const brief = await createTestIssuer({ clock, lifetime: 10 })
+    const { gate, slow } = waiting(brief)
+    const { open, opens } = closedGate()
+    gate.opens = opens
+    const verdict = slow.verify(await brief.token()).catch((error: unknown) => error)
+    await clock.advance(20)
+    open()
+    expect(await verdict).toMatchObject({ reason: 'expired' })
+  })
 })
 
 describe('behind a guard', () => {

@@ -289,6 +289,18 @@ describe('what a refusal costs', () => {
 })
 
 describe('the options', () => {
+  test('that are inherited count for nothing', async () => {
+    const inherited = { clockTolerance: 600, requireExpiry: false, algorithms: ['RS256'] }
+    const keys = localKeys(issuer.publicJwk)
+    const lax = createVerifier(Object.assign(Object.create(inherited) as object, options, { keys }))
+    const expired = await issuer.token({ expiresIn: -60 })
+    await expect(lax.verify(expired)).rejects.toMatchObject({ reason: 'expired' })
+    const endless = await issuer.token({ omit: ['exp'] })
+    await expect(lax.verify(endless)).rejects.toMatchObject({ reason: 'missing_claim' })
+    const stated = Object.create({ ...options, keys }) as VerifierOptions
+    expect(() => createVerifier(stated)).toThrow(/must be stated/)
+  })
+
   const keys = localKeys(issuer.publicJwk)
   const complete: VerifierOptions = { keys, issuer: null, audience: null }
 

@@ -9,7 +9,7 @@ import {
   INITIAL_STATE,
   type SettledState,
 } from './cache-state.ts'
-import { type FetchFailure, withDeadline } from './fetch-json.ts'
+import { badDocument, type FetchFailure, withDeadline } from './fetch-json.ts'
 import type { FetchedKeys } from './fetch-keys.ts'
 import type { Caller, KeyRing, KeySource } from './key-source.ts'
 import { keysMessage, type RemoteKeysStatus, statusOf } from './key-status.ts'
@@ -76,7 +76,6 @@ export function followKeys(
 
   function start(trigger: Trigger): Promise<void> {
     const startedAt = now()
-    // Never rejects, as `fetchKeys` does not: an attempt has to settle, whatever an injected `fetch` answers with.
     flight = withDeadline(clock, policy.timeout, fetchDocument).then((outcome) => {
       flight = undefined
       const before = state
@@ -89,7 +88,8 @@ export function followKeys(
   }
 
   async function fetchDocument(signal: AbortSignal): Promise<FetchedDocument | FetchFailure> {
-    const answer = await load(signal)
+    // An attempt has to settle: one that did not would be waited for and never be followed by another.
+    const answer = await load(signal).catch(() => badDocument('the document could not be read'))
     if (answer.failure !== undefined) return answer
     return { ...answer, maxAge: lifetime(answer.freshnessLifetime, policy) }
   }

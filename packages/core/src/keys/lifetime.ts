@@ -37,6 +37,7 @@ export function withdrawnKeyTrust(
 ): { endpointUp: number; endpointDown: number } {
   return {
     endpointUp: maxAge + staleWhileRevalidate + overlap,
-    endpointDown: maxAge + staleIfError + overlap,
+    // While a refresh runs behind the requests, nobody asks how it ends.
+    endpointDown: maxAge + Math.max(staleWhileRevalidate, staleIfError) + overlap,
   }
 }

@@ -3,7 +3,7 @@ import { KeyObject } from 'node:crypto'
 import type { JSONWebKeySet, JWK } from 'jose'
 
 import { type Algorithm, algorithmNamesOf, isAlgorithmNames } from '../algorithms.ts'
-import { checkOptions } from '../options.ts'
+import { checkOptions, own } from '../options.ts'
 import { systemClock } from '../time.ts'
 import { explained, readKeyDocument } from './key-document.ts'
 import type { KeySource } from './key-source.ts'
@@ -30,7 +30,7 @@ export function localKeys(
   options: LocalKeysOptions = {},
 ): KeySource {
   checkOptions('localKeys', options, { algorithmNames: isAlgorithmNames })
-  const ring = readKeyDocument(documentOf(keys), algorithmNamesOf(options.algorithmNames))
+  const ring = readKeyDocument(documentOf(keys), algorithmNamesOf(own(options, 'algorithmNames')))
   if (ring === undefined) {
     throw new TypeError('localKeys: neither a JWK, a key object, a list of them nor a JWK set')
   }

@@ -4,7 +4,7 @@ import {
   algorithmNamesOf,
   isAlgorithmNames,
 } from '../algorithms.ts'
-import { checkOptions, isBoolean, isClock, isFunction, seconds } from '../options.ts'
+import { checkOptions, isBoolean, isClock, isFunction, ownMembers, seconds } from '../options.ts'
 import { type Clock, systemClock } from '../time.ts'
 import { type Fetch } from './fetch-json.ts'
 import { fetchKeys } from './fetch-keys.ts'
@@ -111,8 +111,8 @@ export function checkRemoteKeysOptions(
     allowInsecure = false,
     fetch = lateBoundFetch,
     clock = systemClock,
-  } = options
+    algorithmNames,
+  } = ownMembers(options)
   const cache = { maxAge, staleWhileRevalidate, staleIfError, overlap, timeout, clock }
-  const algorithmNames = algorithmNamesOf(options.algorithmNames)
-  return { fetch, allowInsecure, algorithmNames, cache }
+  return { fetch, allowInsecure, algorithmNames: algorithmNamesOf(algorithmNames), cache }
 }

@@ -183,20 +183,20 @@ export function mayRepeat(
 }
 
 /**
- * Whether a token that a retired key proves may ask: if it was issued after the key left, the key is back in use.
- * Otherwise it is most likely an old token, and asks at growing intervals.
+ * What a token does that a retired key proves. If it was issued after the key left, the key is in use again, and the token asks
+ * like any other. All others are most likely old tokens: they ask at growing intervals, and each such question counts.
  *
  * @param wasIssuedAfter Whether the token's `iat` says that it was issued after a time.
  */
-export function mayAskForRetiredKey(
+export function retiredKeyStep(
   { missingSince, questions, answeredAt }: RetiredKey,
   { ring }: CacheState,
   now: Instant,
   wasIssuedAfter: (time: number) => boolean,
-): boolean {
-  if (wasIssuedAfter(missingSince.wall)) return true
+): 'ask' | 'ask and count' | 'refuse' {
+  if (wasIssuedAfter(missingSince.wall)) return 'ask'
   const pause = doubled(FIRST_RETIRED_QUESTION, questions, ring?.maxAge ?? DEFAULT_MAX_AGE)
-  return elapsed(answeredAt ?? missingSince, now) >= pause
+  return elapsed(answeredAt ?? missingSince, now) >= pause ? 'ask and count' : 'refuse'
 }
 
 /** From now until an attempt may start. */

@@ -11,10 +11,10 @@ import type { Trigger } from './pace.ts'
 import { retiredKeys } from './ring.ts'
 import {
   type AttemptStep,
-  mayAskForRetiredKey,
   mayRepeat,
   type Question,
   questionStep,
+  retiredKeyStep,
   type RotationPolicy,
   suspicionStep,
   unprovenTokenStep,
@@ -40,8 +40,8 @@ interface Asking extends Pick<Suspicion, 'findProof'> {
   readonly tried: readonly VerificationKey[]
   /** A digest of the token. */
   readonly digest: string
-  /** The key that proves it, if it is one that left. */
-  readonly retired: VerificationKey | undefined
+  /** The retired key that its question counts for. */
+  readonly counted: VerificationKey | undefined
 }
 
 const MAX_REMEMBERED_QUESTIONS = 5000
@@ -65,12 +65,14 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySource['suspe
     if (proof !== undefined) return proof
     // Before anything that costs time: in a flood most forged tokens are refused here.
     if (suspicionStep(state(), now(), policy, cache.isFetching()) === 'refuse') return undefined
-    const digest = createHash('sha256').update(token).digest('base64url')
     if (!suspicion.couldBeAccepted()) return undefined
+    const digest = createHash('sha256').update(token).digest('base64url')
     if (!mayRepeat(questions.get(digest, noOptions()), state(), now())) return undefined
     const retired = await findProof({ keys: retiredNow().map(({ key }) => key), bare: ring.bare })
-    if (retired !== undefined && !mayAskFor(retired, suspicion)) return undefined
-    const asking = { findProof, tried: newer.keys, digest, retired }
+    const step = retired === undefined ? 'ask' : stepFor(retired, suspicion)
+    if (step === 'refuse') return undefined
+    const counted = step === 'ask and count' ? retired : undefined
+    const asking = { findProof, tried: newer.keys, digest, counted }
     return await room.wait(caller, async (place) => await ask(asking, arrived, place))
   }
 
@@ -79,10 +81,10 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySource['suspe
     return retiredKeys(ring, retired, now(), policy)
   }
 
-  function mayAskFor(key: VerificationKey, { wasIssuedAfter }: Suspicion): boolean {
+  function stepFor(key: VerificationKey, { wasIssuedAfter }: Suspicion) {
     const retired = retiredNow().find((each) => each.key === key)
     // It may have come back while the token was tried with it.
-    return retired === undefined || mayAskForRetiredKey(retired, state(), now(), wasIssuedAfter)
+    return retired === undefined ? 'ask' : retiredKeyStep(retired, state(), now(), wasIssuedAfter)
   }
 
   /** A key of this ring that proves the token, if it is still trusted when that is known. */
@@ -127,14 +129,14 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySource['suspe
   }
 
   /** The token was answered: for now it asks no more. */
-  function remember({ digest, retired }: Asking): void {
+  function remember({ digest, counted }: Asking): void {
     const { last } = state()
     const before = questions.get(digest, noOptions())
     // Several who present one token at the same time ask one question.
     if (last === undefined || before?.answeredAt === last.startedAt) return
     const times = (before?.times ?? 0) + 1
     questions.set(digest, { answeredAt: last.startedAt, times }, noOptions())
-    if (retired !== undefined) cache.replace(afterQuestion(state(), retired))
+    if (counted !== undefined) cache.replace(afterQuestion(state(), counted))
   }
 
   return suspect

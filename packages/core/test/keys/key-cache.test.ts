@@ -2,6 +2,7 @@ import { manualClock, type TestIssuer, type TokenOptions } from '@portcullis/tes
 import { describe, expect, test } from 'vitest'
 
 import { createVerifier, type RemoteKeysOptions, type VerifierOptions } from '../../src/index.ts'
+import { followKeys } from '../../src/keys/key-cache.ts'
 import { LONGEST_PAUSE } from '../../src/keys/pace.ts'
 import { emptyThreadPool } from '../thread-pool.ts'
 import {
@@ -479,6 +480,29 @@ describe('what a fetch may do', () => {
   })
 })
 
+test('a document that cannot be loaded at all is a failed attempt, and the next one starts', async () => {
+  const clock = manualClock()
+  const options = {
+    maxAge: undefined,
+    staleWhileRevalidate: 300,
+    staleIfError: 3600,
+    overlap: 0,
+    timeout: 5,
+    clock,
+  }
+  let calls = 0
+  const keys = followKeys(async () => {
+    calls++
+    throw new Error('a fault')
+  }, options)
+  for (const count of [1, 2]) {
+    await expect(keys.refresh()).rejects.toMatchObject({ reason: 'bad_document' })
+    expect(keys.status()).toMatchObject({ fetching: false })
+    expect(calls).toBe(count)
+    await clock.advance(2)
+  }
+})
+
 describe('tokens of an old key', () => {
   test.each([
     ['with iat', {}],
@@ -604,6 +628,35 @@ describe('a roll-back', () => {
     expect(await verdict(newToken)).toBe('accepted')
     expect(endpoint.requests).toEqual([0, 60, 120, 135])
     expect(await verdict(oldToken)).toBe('signature')
+  })
+
+  test('tokens that were issued after the key left and ask in vain do not make old ones wait', async () => {
+    const { clock, endpoint, verdict, firstAccepted, issuedNow } = await rotated()
+    await clock.advance(6)
+    for (let count = 0; count < 3; count++) {
+      await clock.advance(1)
+      expect(await verdict(await issuedNow())).toBe('signature')
+    }
+    endpoint.document = A.publicJwk
+    await clock.advance(4)
+    expect(await firstAccepted(60, {})).toBe(15)
+  })
+
+  test('our clock was an hour fast when the key left: tokens issued after the roll-back count as old ones', async () => {
+    const { clock, endpoint, verdict } = world({ maxAge: 3600 })
+    await verdict(oldToken)
+    const right = clock.now()
+    await clock.advance(60)
+    clock.set(right + 3660)
+    endpoint.document = B.publicJwk
+    expect(await verdict(newToken)).toBe('accepted')
+    clock.set(right + 60)
+    endpoint.document = A.publicJwk
+    await clock.advance(14)
+    const token = await tokenOf(A, { claims: { iat: clock.now() } })
+    expect(await verdict(token)).toBe('signature')
+    await clock.advance(1)
+    expect(await verdict(token)).toBe('accepted')
   })
 
   test('a replica that lags: a token that was issued after it is accepted at once', async () => {

@@ -36,3 +36,9 @@ test('how long a withdrawn key is trusted: the ring, and the overlap', () => {
     endpointDown: 300 + 3600 + 60,
   })
 })
+
+test('a stale ring is used however the refresh behind it ends, so that counts where it is longer', () => {
+  const { ring } = succeed(INITIAL_STATE, 0, [keyOf('A')])
+  const under = { ...policy, staleWhileRevalidate: 600, staleIfError: 0 }
+  expect(ring && withdrawnKeyTrust(ring, under)).toEqual({ endpointUp: 900, endpointDown: 900 })
+})

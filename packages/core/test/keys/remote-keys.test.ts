@@ -15,6 +15,11 @@ describe('the URL', () => {
     expect(() => remoteKeys(url)).not.toThrow()
   })
 
+  test('must be https whatever the options inherit', () => {
+    const options = Object.create({ allowInsecure: true }) as object
+    expect(() => remoteKeys('http://auth.test/key', options)).toThrow(/https:/)
+  })
+
   test.each<[string, string, RegExp]>([
     ['without TLS beyond the loopback', 'http://auth.test/key', /https: \(allowInsecure: true/],
     [

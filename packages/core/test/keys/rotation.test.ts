@@ -11,9 +11,9 @@ import type { FetchedRing, RetiredKey } from '../../src/keys/ring.ts'
 import {
   callerStep,
   freshness,
-  mayAskForRetiredKey,
   mayRepeat,
   questionStep,
+  retiredKeyStep,
   ringEnd,
   suspicionStep,
   untilNextAttempt,
@@ -386,31 +386,41 @@ describe('a token of a retired key', () => {
     questions: 0,
     answeredAt: undefined,
   }
-  test.each<[string, Partial<RetiredKey>, number, boolean]>([
-    ['just after the key left', {}, 60, false],
-    ['a moment before 15 s', {}, 74.9, false],
-    ['after 15 s', {}, 75, true],
-    ['asked once, a moment before 30 s', { questions: 1, answeredAt: at(75) }, 104.9, false],
-    ['asked once, after 30 s', { questions: 1, answeredAt: at(75) }, 105, true],
-    ['asked twice, after 60 s', { questions: 2, answeredAt: at(105) }, 165, true],
-    ['asked four times, a moment before 240 s', { questions: 4, answeredAt: at(300) }, 539, false],
-    ['asked often, a moment before maxAge', { questions: 50, answeredAt: at(1000) }, 1299, false],
-    ['asked often, after maxAge', { questions: 50, answeredAt: at(1000) }, 1300, true],
-  ])('%s', (_title, more, now, mayAsk) => {
-    expect(mayAskForRetiredKey({ ...retired, ...more }, gone, at(now), old)).toBe(mayAsk)
+  test.each<[string, Partial<RetiredKey>, number, 'ask and count' | 'refuse']>([
+    ['just after the key left', {}, 60, 'refuse'],
+    ['a moment before 15 s', {}, 74.9, 'refuse'],
+    ['after 15 s', {}, 75, 'ask and count'],
+    ['asked once, a moment before 30 s', { questions: 1, answeredAt: at(75) }, 104.9, 'refuse'],
+    ['asked once, after 30 s', { questions: 1, answeredAt: at(75) }, 105, 'ask and count'],
+    ['asked twice, after 60 s', { questions: 2, answeredAt: at(105) }, 165, 'ask and count'],
+    [
+      'asked four times, a moment before 240 s',
+      { questions: 4, answeredAt: at(300) },
+      539,
+      'refuse',
+    ],
+    [
+      'asked often, a moment before maxAge',
+      { questions: 50, answeredAt: at(1000) },
+      1299,
+      'refuse',
+    ],
+    ['asked often, after maxAge', { questions: 50, answeredAt: at(1000) }, 1300, 'ask and count'],
+  ])('%s', (_title, more, now, step) => {
+    expect(retiredKeyStep({ ...retired, ...more }, gone, at(now), old)).toBe(step)
   })
 
-  test('that was issued after the key left may ask like any other', () => {
-    expect(mayAskForRetiredKey(retired, gone, at(61), issuedAt(61))).toBe(true)
-    expect(mayAskForRetiredKey(retired, gone, at(61), issuedAt(60))).toBe(false)
+  test('that was issued after the key left asks like any other, and its question does not count', () => {
+    expect(retiredKeyStep(retired, gone, at(61), issuedAt(61))).toBe('ask')
+    expect(retiredKeyStep(retired, gone, at(61), issuedAt(60))).toBe('refuse')
     const asked = { ...retired, questions: 50, answeredAt: at(60) }
-    expect(mayAskForRetiredKey(asked, gone, at(61), issuedAt(61))).toBe(true)
+    expect(retiredKeyStep(asked, gone, at(61), issuedAt(61))).toBe('ask')
   })
 
   test('where no ring is known, the intervals end at 300 s', () => {
     const asked = { ...retired, questions: 50, answeredAt: at(60) }
-    expect(mayAskForRetiredKey(asked, INITIAL_STATE, at(359), old)).toBe(false)
-    expect(mayAskForRetiredKey(asked, INITIAL_STATE, at(360), old)).toBe(true)
+    expect(retiredKeyStep(asked, INITIAL_STATE, at(359), old)).toBe('refuse')
+    expect(retiredKeyStep(asked, INITIAL_STATE, at(360), old)).toBe('ask and count')
   })
 })
 
