@@ -112,9 +112,7 @@ function complaint(name: string): string {
   const meant = algorithmLike(name)
   if (meant === undefined) return `${JSON.stringify(name)} is not supported, choose from ${known}`
   const help = `${JSON.stringify(name)} is not supported, did you mean ${meant}?`
-  return isAlgorithmNames({ [name]: meant }) === undefined
-    ? `${help} If that is what tokens and keys say, state algorithmNames: ${exampleOf(name, meant)}`
-    : help
+  return `${help} If that is what tokens and keys say, state algorithmNames: ${exampleOf(name, meant)}`
 }
 
 /** The algorithm that another spelling ("RSA512", "rs-512") probably means. */

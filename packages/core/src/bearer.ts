@@ -13,7 +13,7 @@ const SCHEME = /^[\w!#$%&'*+.^`|~-]+$/
 /** RFC 6750 section 2.1. */
 const B64TOKEN = /^[\w.~+/-]+=*$/
 const SPACE = 0x20
-const NAME = 'authorization'
+const NAME = /^authorization$/i
 
 /**
  * Finds the token of a request: in the one `Authorization` header, nowhere else.
@@ -46,7 +46,7 @@ function authorizationOf({ rawHeaders, headers }: RequestHeaders): unknown {
   const value: unknown = own(headers, 'authorization')
   if (!Array.isArray(value)) return value
   if (value.length > 1) throw repeated()
-  return value.length === 0 ? undefined : value[0]
+  return value[0]
 }
 
 /** Node shows only the first of several `Authorization` headers in `headers`. */
@@ -55,8 +55,7 @@ function isRepeated(rawHeaders: unknown): boolean {
   let count = 0
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name: unknown = rawHeaders[at]
-    if (typeof name !== 'string' || name.length !== NAME.length) continue
-    if (name.toLowerCase() === NAME) count += 1
+    if (typeof name === 'string' && NAME.test(name)) count += 1
   }
   return count > 1
 }

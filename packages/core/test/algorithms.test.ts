@@ -253,6 +253,7 @@ describe('the option algorithmNames', () => {
       ['none', 'None', 'NONE', 'HS256', 'hs512', 'RS512', 'RS256', 'rs256', 'Rs384', 'PS512'],
       ['ES512', 'EdDSA', 'ed25519', 'Ed448', 'ES256K', 'RS1', 'dir', 'RSA-OAEP', 'rsa-oaep-512'],
       ['RSA1_5', 'A256GCM', 'ECDH-ES+A256KW', 'ML-DSA-65', 'PBES2-HS512+A256KW'],
+      ['ESP256', 'ESP384', 'ESP512', 'ESB256', 'ESB320', 'ESB384', 'ESB512', 'HS256/64'],
     ].flat(),
   )('must not give another meaning to %s, a name of JOSE', (name) => {
     expect(isAlgorithmNames({ [name]: 'RS512' })).toBe(

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest'
 
-import { checkClaims, checkType, type ClaimRules, couldBeAccepted } from '../src/claims.ts'
+import {
+  checkClaims,
+  checkType,
+  type ClaimRules,
+  couldBeAccepted,
+  wasIssuedAfter,
+} from '../src/claims.ts'
 import { AuthError } from '../src/errors.ts'
 
 const NOW = 1_700_000_000
@@ -424,5 +430,18 @@ describe('the type of a token', () => {
 
   test('a token without a type is refused even for an empty wish', () => {
     expect(checked(() => checkType(undefined, ''))).toBe('type')
+  })
+})
+
+describe('whether a token was issued after a time', () => {
+  test.each<[string, string | object, boolean]>([
+    ['later than clocks may differ', { iat: NOW + 5.1 }, true],
+    ['as much later as clocks may differ', { iat: NOW + 5 }, false],
+    ['before', { iat: NOW - 1 }, false],
+    ['it does not say', {}, false],
+    ['it says so in a text', { iat: String(NOW + 60) }, false],
+    ['it is no JSON', 'text', false],
+  ])('%s', (_title, payload, answer) => {
+    expect(wasIssuedAfter(encode(payload), RULES, NOW)).toBe(answer)
   })
 })

@@ -56,10 +56,10 @@ export function afterSuccess(
   { ringEnd, overlap, spread }: { ringEnd: Instant | undefined; overlap: number; spread: number },
 ): SettledState {
   const { trigger, startedAt } = attempt
-  const { ring, left } = nextRing(state.ring, document, attempt, { ringEnd, overlap })
+  const { ring, missing } = nextRing(state.ring, document, attempt, { ringEnd, overlap })
   return {
     ring,
-    retired: retire(state.retired, left, ring.keys),
+    retired: retire(state.retired, missing, ring.keys),
     last: { ...attempt, failure: undefined },
     pace: paceAfterSuccess(state.pace, trigger, startedAt.monotonic, spread),
   }

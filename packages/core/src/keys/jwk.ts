@@ -60,8 +60,10 @@ function algorithmsOf(
   if (ofKind.length === 0) return mismatch('kty', kty, ['RSA', 'EC', 'OKP'])
 
   const crv = valueOf(jwk, 'crv')
-  const ofCurve = ofKind.filter(([, rule]) => rule.kty === 'RSA' || rule.crv === crv)
-  if (ofCurve.length === 0) return mismatch('crv', crv, ofKind.flatMap(curveOf))
+  // None for RSA keys, whatever they say.
+  const curves = ofKind.flatMap(curveOf)
+  const ofCurve = ofKind.filter((_, at) => curves.length === 0 || curves[at] === crv)
+  if (ofCurve.length === 0) return mismatch('crv', crv, curves)
 
   const use = valueOf(jwk, 'use')
   if (use !== undefined && use !== 'sig') return mismatch('use', use, ['sig'])

@@ -43,7 +43,7 @@ const MAX_RETIRED = 4
 const MAX_OVERLAPPING = 8
 
 /**
- * The ring that a document makes of the one before, and the keys that are no longer trusted.
+ * The ring that a document makes of the one before, and the keys that the document lacks.
  *
  * @param ringEnd When the ring before could no longer be used without a fetch, if that was before the attempt.
  */
@@ -52,7 +52,7 @@ export function nextRing(
   document: RingDocument,
   { startedAt, settledAt }: { startedAt: Instant; settledAt: Instant },
   { ringEnd, overlap }: { ringEnd: Instant | undefined; overlap: number },
-): { ring: FetchedRing; left: readonly MissingKey[] } {
+): { ring: FetchedRing; missing: readonly MissingKey[] } {
   const { bare, maxAge, skipped } = document
   const known = before?.keys ?? []
   // The objects already in use, where they are the same.
@@ -74,7 +74,7 @@ export function nextRing(
       skipped,
       fetchedAt: startedAt,
     },
-    left: gone.filter(({ key }) => !ring.keys.includes(key)),
+    missing: gone,
   }
 }
 
@@ -120,12 +120,7 @@ function isSameList(one: readonly VerificationKey[], other: readonly Verificatio
 }
 
 function isSame(one: VerificationKey, other: VerificationKey): boolean {
-  return (
-    one.thumbprint === other.thumbprint &&
-    one.kid === other.kid &&
-    trusts([one], other) &&
-    trusts([other], one)
-  )
+  return one.kid === other.kid && trusts([one], other) && trusts([other], one)
 }
 
 /** Trust is in a key for an algorithm: an entry that no longer permits one has left, for that one. */

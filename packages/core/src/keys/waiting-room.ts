@@ -94,5 +94,5 @@ async function leaving(
 }
 
 function timedOut(): AuthError {
-  return new AuthError('keys_unavailable', 'timeout', { retryAfter: 1 })
+  return new AuthError('keys_unavailable', 'timeout')
 }

@@ -225,6 +225,18 @@ describe('a rotation', () => {
   })
 })
 
+test('a rotation, where the verifier wants a type of token: the first new token is accepted', async () => {
+  const { clock, endpoint, verdict } = world({}, { type: 'at+jwt' })
+  const typed = { header: { typ: 'at+jwt' } }
+  expect(await verdict(await tokenOf(A, typed))).toBe('accepted')
+  await clock.advance(60)
+  endpoint.document = B.publicJwk
+  expect(await verdict(await tokenOf(B))).toBe('signature')
+  expect(endpoint.requests).toHaveLength(1)
+  expect(await verdict(await tokenOf(B, typed))).toBe('accepted')
+  expect(endpoint.requests).toHaveLength(2)
+})
+
 describe('forged tokens', () => {
   test('10,000 with random kids, then 10,000 with a known one: a few requests, and nobody genuine waits', async () => {
     const { clock, endpoint, verdict } = world()
