@@ -132,10 +132,10 @@ export function createVerifier(
 
   async function withSchema<Output>(
     proof: Proof,
-    schema: Schema<Output>,
+    validator: Schema<Output>,
     caller: Caller,
   ): Promise<Auth<Output>> {
-    const claims = await applySchema(schema, proof.auth.claims)
+    const claims = await applySchema(validator, proof.auth.claims)
     // A schema may take its time: the key may have left since, and the token have expired.
     const ring = keys.current(keys.now()) ?? (await keys.wait(caller))
     if (!isProvenBy(proof, ring)) throw new AuthError('invalid_token', 'signature')

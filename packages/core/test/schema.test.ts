@@ -100,30 +100,33 @@ test('a schema that throws is a fault of the application, not a refusal', async 
   await expect(createVerifier({ ...base, schema: faulty }).verify(good)).rejects.toThrow('a fault')
 })
 
-describe('a schema that takes its time', () => {
-  /** A verifier whose schema waits for `gate.opens`. */
-  function waiting(from: typeof issuer) {
-    const gate = { opens: Promise.resolve() }
-    const schema: Schema<object> = {
-      '~standard': {
-        version: 1,
-        async validate() {
-          await gate.opens
-          return { value: {} }
-        },
+/** A verifier whose schema waits for `gate.opens`. */
+function waiting(from: typeof issuer) {
+  const gate = { opens: Promise.resolve() }
+  const schema: Schema<object> = {
+    '~standard': {
+      version: 1,
+      async validate() {
+        await gate.opens
+        return { value: {} }
       },
-    }
-    return { gate, slow: createVerifier({ ...from.verifierOptions, schema }) }
+    },
   }
+  return { gate, slow: createVerifier({ ...from.verifierOptions, schema }) }
+}
 
-  function closedGate() {
-    let open = () => {}
-    const opens = new Promise<void>((resolve) => {
-      open = resolve
+/** A promise that is resolved from outside. */
+function closedGate() {
+  const events = new EventTarget()
+  const opens = new Promise<void>((resolve) => {
+    events.addEventListener('open', () => {
+      resolve()
     })
-    return { open, opens }
-  }
+  })
+  return { opens, open: () => events.dispatchEvent(new Event('open')) }
+}
 
+describe('a schema that takes its time', () => {
   test.each([
     ['of a new token', false],
     ['of one that is remembered', true],
