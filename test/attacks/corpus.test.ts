@@ -5,14 +5,14 @@ import { AuthError } from '@portcullis/core'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { corpusOf } from './corpus/corpus.ts'
-import { createForge } from './corpus/forge.ts'
 import { sharedMembers, startCanary, watchNetwork, watchProcess } from './corpus/guards.ts'
 import { codeOf, createWorld, type Outcome, requestsOf } from './corpus/judge.ts'
 import type { Row } from './corpus/row.ts'
+import { createTokenMaker } from './corpus/token-maker.ts'
 
 const canary = await startCanary()
-const forge = await createForge(canary.url)
-const corpus = Object.entries(corpusOf(forge))
+const maker = await createTokenMaker(canary.url)
+const corpus = Object.entries(corpusOf(maker))
 const rows = corpus.flatMap(([, each]) => each)
 const network = watchNetwork()
 const faults = watchProcess()
@@ -37,7 +37,7 @@ function titled(each: readonly Row[]): (readonly [title: string, row: Row])[] {
 }
 
 async function expectVerdict(row: Row): Promise<void> {
-  const world = createWorld(row, forge)
+  const world = createWorld(row, maker)
   for (const step of row.before ?? []) expect(await world.take(step)).toEqual([])
   expectOutcome(row, await world.judge(row))
   // Once more, twice at once: what is remembered, and what other threads check, must say the same and ask nobody.

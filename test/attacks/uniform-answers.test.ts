@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 
 import { frameworks } from '../contract/frameworks.ts'
 import { corpusOf } from './corpus/corpus.ts'
-import { createForge } from './corpus/forge.ts'
 import { createWorld } from './corpus/judge.ts'
 import { connectTo } from './corpus/keep-alive.ts'
 import type { Row, Verdict } from './corpus/row.ts'
+import { createTokenMaker } from './corpus/token-maker.ts'
 
 const UNPROVEN: ReadonlySet<Verdict> = new Set([
   'malformed',
@@ -25,8 +25,8 @@ interface Case {
   readonly verifier: Verifier
 }
 
-const forge = await createForge('https://canary.test')
-const cases = Object.values(corpusOf(forge)).flat().flatMap(caseOf)
+const maker = await createTokenMaker('https://canary.test')
+const cases = Object.values(corpusOf(maker)).flat().flatMap(caseOf)
 const bearerTokens = cases.filter(({ token }) => /^[\w.~+/-]+=*$/.test(token))
 /** Blanks at the ends belong to the header, and control characters end the request before any guard. */
 const otherTexts = cases.filter(
@@ -39,7 +39,7 @@ function caseOf(row: Row): readonly Case[] {
   const { name, token, verdict, before } = row
   const isUnproven = UNPROVEN.has(verdict) && before === undefined
   if (!isUnproven || typeof token !== 'string' || token.length > MAX_SIZE) return []
-  return [{ name, token, verifier: createWorld(row, forge).verifierFor(row) }]
+  return [{ name, token, verifier: createWorld(row, maker).verifierFor(row) }]
 }
 
 const INVALID_TOKEN =

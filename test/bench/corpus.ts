@@ -1,7 +1,7 @@
 import { corpusOf } from '../attacks/corpus/corpus.ts'
-import { createForge } from '../attacks/corpus/forge.ts'
 import { createWorld } from '../attacks/corpus/judge.ts'
 import type { Row } from '../attacks/corpus/row.ts'
+import { createTokenMaker } from '../attacks/corpus/token-maker.ts'
 import { listenForKeys } from './key-server.ts'
 import { describeMachine } from './machine.ts'
 import { mainThread } from './measure.ts'
@@ -18,8 +18,8 @@ import { markdownTable } from './table.ts'
 const TIMES = 50
 const SHOWN = 5
 
-const forge = await createForge('https://canary.test')
-const { n = '', e = '', kid } = forge.issuer.rsa.jwk
+const maker = await createTokenMaker('https://canary.test')
+const { n = '', e = '', kid } = maker.issuer.rsa.jwk
 const jwk = { kty: 'RSA', n, e, kid, alg: 'RS512', use: 'sig' } as const
 const keyServer = await listenForKeys(jwk)
 const peers = [jose, fastJwt, awsJwtVerify, jsonwebtokenWithJwksRsa].map((factory) =>
@@ -53,13 +53,13 @@ async function costOf(judge: () => unknown): Promise<number> {
 
 async function ownCostOf(row: Row): Promise<number> {
   const judgement = { ...row, options: { ...row.options, remember: false as const } }
-  const world = createWorld(judgement, forge)
+  const world = createWorld(judgement, maker)
   // With the keys in hand.
   await world.judge(judgement)
   return await costOf(async () => await world.judge(judgement))
 }
 
-const rows = Object.entries(corpusOf(forge)).flatMap(([group, each]) =>
+const rows = Object.entries(corpusOf(maker)).flatMap(([group, each]) =>
   each.filter(isAlone).map((row) => ({ group, row })),
 )
 // Once over all of it, so that the first case is not the dearest for being the first.

@@ -100,6 +100,22 @@ describe.each<[string, () => FastifyInstance, (app: FastifyInstance) => Promise<
     })
   })
 
+  test('an open route opens what is mounted at its URL as well, unless that has a guard of its own', async () => {
+    const app = create()
+    await app.register(fastify.authenticate(verifier))
+    const use = await prepare(app)
+    app.use('/guarded', express.authenticate(verifier))
+    use(app, '/guarded')
+    use(app, '/legacy')
+    app.get('/*', { config: { auth: false } }, async () => 'open')
+    await listening(app, async (url) => {
+      expect((await fetch(`${url}/legacy`)).status).toBe(200)
+      expect((await fetch(`${url}/guarded`)).status).toBe(401)
+      expect((await fetch(`${url}/guarded`, { headers: ada })).status).toBe(200)
+      expect((await fetch(`${url}/legacy`, { method: 'POST' })).status).toBe(401)
+    })
+  })
+
   test('getAuth in a mounted Express application wants a guard of Express', async () => {
     const app = create()
     await app.register(fastify.authenticate(verifier))

@@ -87,7 +87,7 @@ test.each(misbehaviours)(
       expect(await verdict(newToken())).toBe(unavailable)
       expect(endpoint.requests).toBe(requests)
     }
-    await endpoint.pass(0) // callers may leave a turn before the attempt ends
+    await endpoint.pass(0) // callers may leave just before the attempt ends
     expect(await verdict(newToken())).toBe(unavailable)
     expect(await verdict(forgedToken())).toBe(unavailable)
     expect(await verdicts(many(oldToken))).toEqual(['accepted'])

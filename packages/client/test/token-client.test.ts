@@ -676,7 +676,7 @@ describe('close', () => {
     expect(service.requests).toHaveLength(1)
   })
 
-  test('a login that ends in the same turn does not bring its token back', async () => {
+  test('a login that ends at the same time does not bring its token back', async () => {
     const { client, service } = setUp()
     let verified: (() => void) | undefined
     const { client: verifying } = setUp({

@@ -12,8 +12,8 @@ export interface EventLoopWatch {
 }
 
 /**
- * Tells work that comes one by one, or few pieces at once, from work that comes faster than the event loop iterates. Of the
- * latter, only what the first callback of an iteration does is not too much.
+ * Tells work that comes one by one, or few pieces at once, from work that comes faster than the event loop iterates. Then only
+ * the first callback of an iteration should do its work at once.
  *
  * @param limit How many pieces one synchronous run may do.
  */

@@ -394,7 +394,7 @@ describe('keys that change while a token is judged', () => {
     expect(settled.at(-1)).toMatchObject({ status: 'rejected', reason: { reason: 'signature' } })
   })
 
-  test('a rotation that many wait for leaves the event loop its turns: most are checked on the thread pool', async () => {
+  test('a rotation that many wait for does not block the event loop: most are checked on the thread pool', async () => {
     const suspicions: Suspicion[] = []
     const keys = new ChangingKeys()
     keys.ring = withoutKey
@@ -408,7 +408,7 @@ describe('keys that change while a token is judged', () => {
     const proofs = suspicions.map(async ({ findProof }) => {
       if ((await findProof(withKey)) !== undefined) found++
     })
-    // However many promises are awaited, nothing comes from the thread pool before the next turn.
+    // However many promises are awaited, nothing comes from the thread pool before the event loop iterates.
     for (let step = 0; step < 100; step++) await Promise.resolve()
     expect(found).toBeGreaterThan(0)
     expect(found).toBeLessThan(10)

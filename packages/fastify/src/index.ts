@@ -26,7 +26,7 @@ declare module 'fastify' {
     readonly auth: Auth
   }
   interface FastifyContextConfig {
-    /** `false` opens this route inside a guarded scope, and nothing else. */
+    /** `false` opens this route inside a guarded scope. */
     auth?: false
   }
 }
@@ -64,7 +64,7 @@ export type Plugin = (scope: Scope) => Promise<void>
 /**
  * Guards everything in the scope that it is registered in, before a body is read: routes, not-found handlers and what
  * middleware answers. A request goes on only with a token that the verifier accepts. `config: { auth: false }` opens a
- * route, and nothing else.
+ * route, with what middleware answers at its URL, and no not-found handler.
  *
  * A CORS preflight needs a token like any request, so CORS plugins are registered before.
  *
@@ -85,8 +85,8 @@ export function authenticate(
     }
   }
   /**
-   * Checks a request for an open route when the route calls `reply.callNotFound()`. The hook below is not enough: Fastify 4,
-   * and 5 up to some version, loses the hooks of a not-found handler that was set after the route.
+   * Checks a request for an open route when the route calls `reply.callNotFound()`. The hook below is not enough: Fastify 4
+   * loses the hooks of a not-found handler that was set after the route.
    */
   function guardNotFound(request: Request, reply: Reply): void {
     const { callNotFound } = reply

@@ -2,12 +2,13 @@ import { createHmac, createPublicKey, type JsonWebKey, type KeyObject } from 'no
 
 import type { Algorithm } from '@portcullis/core'
 
+import type { Options, Row } from './row.ts'
 import {
   ALGORITHMS,
   EC_ALGORITHMS,
   EDWARDS_ALGORITHMS,
   encode,
-  type Forge,
+  type TokenMaker,
   jwksOf,
   keyFor,
   RSA_ALGORITHMS,
@@ -15,25 +16,24 @@ import {
   signed,
   signingInput,
   withSignature,
-} from './forge.ts'
-import type { Options, Row } from './row.ts'
+} from './token-maker.ts'
 
 /** Which algorithm decides, and with which key: never what the token says. */
-export function algorithm(forge: Forge): readonly Row[] {
+export function algorithm(maker: TokenMaker): readonly Row[] {
   return [
-    ...names(forge),
-    ...macs(forge),
-    ...unlisted(forge),
-    ...mistaken(forge),
-    ...boundKeys(forge),
-    ...foreignKeys(forge),
+    ...names(maker),
+    ...macs(maker),
+    ...unlisted(maker),
+    ...mistaken(maker),
+    ...boundKeys(maker),
+    ...foreignKeys(maker),
     ...lists(),
-    ...good(forge),
+    ...good(maker),
   ]
 }
 
-function names(forge: Forge): readonly Row[] {
-  const { token, stranger } = forge
+function names(maker: TokenMaker): readonly Row[] {
+  const { token, stranger } = maker
   const none = [
     'none',
     'None',
@@ -113,7 +113,7 @@ function refused(name: string, source: string, token: string, options?: Options)
 }
 
 /** The public key, in every form in which somebody has held it for a shared secret. */
-function macs({ token, issuer, document }: Forge): readonly Row[] {
+function macs({ token, issuer, document }: TokenMaker): readonly Row[] {
   const key = createPublicKey({ key: issuer.rsa.jwk, format: 'jwk' })
   const { n = '', e = '' } = issuer.rsa.jwk
   const secrets: readonly (readonly [string, string, string | Buffer | KeyObject])[] = [
@@ -190,48 +190,48 @@ function withHeader(token: string, header: object): string {
 }
 
 /** Each pair of one kind of key: a good token of the one where only the other is listed. */
-function unlisted(forge: Forge): readonly Row[] {
+function unlisted(maker: TokenMaker): readonly Row[] {
   return [RSA_ALGORITHMS, EDWARDS_ALGORITHMS].flatMap((family) =>
     pairs(family).map(([listed, alg]): Row => ({
       name: `a good ${alg} where only ${listed} is listed`,
       source: 'RFC 8725 section 3.1',
       verdict: 'algorithm',
-      token: forge.token({ alg }),
+      token: maker.token({ alg }),
       options: { algorithms: [listed] },
-      document: keyFor(forge.issuer, alg).jwk,
+      document: keyFor(maker.issuer, alg).jwk,
     })),
   )
 }
 
 /** Each pair again: the header names the one, the signature is of the other, and the key is good for both. */
-function mistaken(forge: Forge): readonly Row[] {
+function mistaken(maker: TokenMaker): readonly Row[] {
   return pairs(RSA_ALGORITHMS).map(([alg, used]) => ({
     name: `a signature of ${used} that the header calls ${alg}`,
     source: 'RFC 8725 section 3.1; RFC 7515 section 5.2',
     verdict: 'signature',
-    token: forge.token({ alg: used, header: { alg } }),
+    token: maker.token({ alg: used, header: { alg } }),
     options: { algorithms: ALGORITHMS },
-    document: forge.issuer.rsa.jwk,
+    document: maker.issuer.rsa.jwk,
   }))
 }
 
 /** Each pair again: a key that states the one, a good token of the other, and both are listed. */
-function boundKeys(forge: Forge): readonly Row[] {
+function boundKeys(maker: TokenMaker): readonly Row[] {
   return [RSA_ALGORITHMS, EDWARDS_ALGORITHMS].flatMap((family) =>
     pairs(family).map(([stated, alg]) => ({
       name: `a good ${alg} by a key that is for ${stated}`,
       source: 'RFC 7517 section 4.4; CVE-2026-48523',
       verdict: 'unknown_key' as const,
-      token: forge.token({ alg }),
+      token: maker.token({ alg }),
       options: { algorithms: ALGORITHMS },
-      document: { ...keyFor(forge.issuer, alg).jwk, alg: stated },
+      document: { ...keyFor(maker.issuer, alg).jwk, alg: stated },
     })),
   )
 }
 
 /** Each algorithm with each kind of key that it is not for, under the very name; one that fits stands aside. */
-function foreignKeys(forge: Forge): readonly Row[] {
-  const { issuer, stranger, token } = forge
+function foreignKeys(maker: TokenMaker): readonly Row[] {
+  const { issuer, stranger, token } = maker
   const kinds: readonly (readonly [string, JsonWebKey, readonly Algorithm[]])[] = [
     ['an RSA key', issuer.rsa.jwk, RSA_ALGORITHMS],
     ['a key on P-256', issuer.p256.jwk, ['ES256']],
@@ -300,10 +300,10 @@ function lists(): readonly Row[] {
 }
 
 /** Each algorithm with each form in which its key may be published. */
-function good(forge: Forge): readonly Row[] {
+function good(maker: TokenMaker): readonly Row[] {
   return ALGORITHMS.flatMap((alg) => {
-    const { jwk } = keyFor(forge.issuer, alg)
-    const others = ALGORITHMS.filter((other) => keyFor(forge.issuer, other).jwk !== jwk)
+    const { jwk } = keyFor(maker.issuer, alg)
+    const others = ALGORITHMS.filter((other) => keyFor(maker.issuer, other).jwk !== jwk)
     const row = (name: string, source: string, document: object, token: string): Row => ({
       name: `a good ${alg} ${name}`,
       source,
@@ -319,27 +319,27 @@ function good(forge: Forge): readonly Row[] {
         'by a key that is published alone and states nothing',
         section,
         { ...jwk, kid: undefined },
-        forge.token({ alg }),
+        maker.token({ alg }),
       ),
       row(
         'by a key for it alone',
         'RFC 7517 section 4.4',
         { keys: [{ ...jwk, alg, use: 'sig', key_ops: ['verify'] }] },
-        forge.token({ alg }),
+        maker.token({ alg }),
       ),
       row(
         'by one of many keys of other kinds, which states no name',
         'RFC 7517 section 5',
         {
           keys: [
-            ...others.map((other) => keyFor(forge.issuer, other).jwk),
+            ...others.map((other) => keyFor(maker.issuer, other).jwk),
             { ...jwk, kid: undefined },
           ],
         },
         signed(
-          signingInput({ alg, by: keyFor(forge.issuer, alg), header: { kid: undefined } }),
+          signingInput({ alg, by: keyFor(maker.issuer, alg), header: { kid: undefined } }),
           alg,
-          keyFor(forge.issuer, alg),
+          keyFor(maker.issuer, alg),
         ),
       ),
     ]

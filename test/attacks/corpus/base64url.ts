@@ -1,13 +1,13 @@
-import { type Forge, segmentsOf, signed } from './forge.ts'
 import type { Row } from './row.ts'
+import { type TokenMaker, segmentsOf, signed } from './token-maker.ts'
 
 /** Segments that a lenient decoder reads as the octets that were meant. */
-export function base64url(forge: Forge): readonly Row[] {
+export function base64url(maker: TokenMaker): readonly Row[] {
   return [
     ...PLACES.flatMap((place) =>
-      [foreignCharacters, wrongLengths, strayBits].flatMap((family) => family(forge, place)),
+      [foreignCharacters, wrongLengths, strayBits].flatMap((family) => family(maker, place)),
     ),
-    ...canonical(forge),
+    ...canonical(maker),
   ]
 }
 
@@ -37,16 +37,16 @@ const FOREIGN: readonly (readonly [string, (segment: string) => string])[] = [
   ['with an emoji', (segment) => insert(segment, '\u{1F511}')],
 ]
 
-function foreignCharacters(forge: Forge, place: Place): readonly Row[] {
+function foreignCharacters(maker: TokenMaker, place: Place): readonly Row[] {
   return FOREIGN.map(([name, spoil]) => ({
     name: `a ${place} ${name}`,
     source: 'RFC 7515 section 2; RFC 4648 section 3.3',
     verdict: 'malformed',
-    token: withSegment(forge, place, spoil),
+    token: withSegment(maker, place, spoil),
   }))
 }
 
-function wrongLengths(forge: Forge, place: Place): readonly Row[] {
+function wrongLengths(maker: TokenMaker, place: Place): readonly Row[] {
   return [
     ['one character too long for any octets', 1],
     ['of one character', 'first'],
@@ -54,7 +54,7 @@ function wrongLengths(forge: Forge, place: Place): readonly Row[] {
     name: `a ${place} ${name}`,
     source: 'RFC 4648 section 4',
     verdict: 'malformed',
-    token: withSegment(forge, place, (segment) =>
+    token: withSegment(maker, place, (segment) =>
       more === 'first'
         ? 'A'
         : segment.slice(0, 4 * Math.floor(segment.length / 4) + 1).padEnd(5, 'A'),
@@ -65,7 +65,7 @@ function wrongLengths(forge: Forge, place: Place): readonly Row[] {
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
 /** The last character has bits that belong to no octet: each of them set alone, and all of them. */
-function strayBits(forge: Forge, place: Place): readonly Row[] {
+function strayBits(maker: TokenMaker, place: Place): readonly Row[] {
   return [
     { octets: 'two octets', length: 3, bits: [0b01, 0b10, 0b11] },
     { octets: 'one octet', length: 2, bits: [0b0001, 0b0010, 0b0100, 0b1000, 0b1111] },
@@ -75,7 +75,7 @@ function strayBits(forge: Forge, place: Place): readonly Row[] {
       name: `a ${place} that ends with ${octets} and the stray bits ${bit.toString(2)}`,
       source: 'RFC 4648 section 3.5',
       verdict: 'malformed' as const,
-      token: withSegment(ofLength(forge, place, length), place, (segment) => {
+      token: withSegment(ofLength(maker, place, length), place, (segment) => {
         const last = ALPHABET.indexOf(segment.slice(-1))
         return `${segment.slice(0, -1)}${ALPHABET.charAt(last | bit)}`
       }),
@@ -85,7 +85,7 @@ function strayBits(forge: Forge, place: Place): readonly Row[] {
 
 /** What is wrong is signed, so that nothing else is. */
 function withSegment(
-  { token, issuer }: Forge,
+  { token, issuer }: TokenMaker,
   place: Place,
   spoil: (segment: string) => string,
 ): string {
@@ -100,25 +100,25 @@ function withSegment(
   }
 }
 
-/** The same forge, whose tokens have a segment with so many characters beyond a multiple of four. */
-function ofLength(forge: Forge, place: Place, rest: number): Forge {
-  if (place === 'signature') return forge
+/** The same maker, whose tokens have a segment with so many characters beyond a multiple of four. */
+function ofLength(maker: TokenMaker, place: Place, rest: number): TokenMaker {
+  if (place === 'signature') return maker
   for (let pad = ''; ; pad += 'a') {
-    const made = forge.token(place === 'header' ? { header: { pad } } : { claims: { pad } })
+    const made = maker.token(place === 'header' ? { header: { pad } } : { claims: { pad } })
     const [header, payload] = segmentsOf(made)
     if ((place === 'header' ? header : payload).length % 4 === rest) {
-      return { ...forge, token: () => made }
+      return { ...maker, token: () => made }
     }
   }
 }
 
-function canonical(forge: Forge): readonly Row[] {
+function canonical(maker: TokenMaker): readonly Row[] {
   return (['header', 'payload'] as const).flatMap((place) =>
     [0, 2, 3].map((rest) => ({
       name: `a ${place} of four times any number and ${rest} characters, without stray bits`,
       source: 'RFC 4648 section 5',
       verdict: 'accepted' as const,
-      token: ofLength(forge, place, rest).token(),
+      token: ofLength(maker, place, rest).token(),
     })),
   )
 }

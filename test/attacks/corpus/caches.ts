@@ -1,33 +1,33 @@
+import type { Judgement, Options, Row, Step, Verdict } from './row.ts'
 import {
   AUDIENCE,
-  type Forge,
+  type TokenMaker,
   ISSUER,
   type KeyPair,
   NOW,
   segmentsOf,
   withSignature,
-} from './forge.ts'
-import type { Judgement, Options, Row, Step, Verdict } from './row.ts'
+} from './token-maker.ts'
 
 /** What one call could leave behind for the next: of the same verifier, of another, of another source of keys. */
-export function caches(forge: Forge): readonly Row[] {
+export function caches(maker: TokenMaker): readonly Row[] {
   return [
-    ...twoVerifiers(forge),
-    ...twoSources(forge),
-    ...nearlyEqual(forge),
-    ...names(forge),
-    ...passingTime(forge),
-    ...rotations(forge),
-    ...outages(forge),
-    ...suspicions(forge),
-    ...crowds(forge),
+    ...twoVerifiers(maker),
+    ...twoSources(maker),
+    ...nearlyEqual(maker),
+    ...names(maker),
+    ...passingTime(maker),
+    ...rotations(maker),
+    ...outages(maker),
+    ...suspicions(maker),
+    ...crowds(maker),
   ]
 }
 
 const DAY = 86_400
 
 /** A good token of a day, with the claims given. */
-function lasting({ token }: Forge, by?: KeyPair, claims: object = {}): string {
+function lasting({ token }: TokenMaker, by?: KeyPair, claims: object = {}): string {
   return token({ claims: { exp: NOW + DAY, ...claims }, ...(by === undefined ? {} : { by }) })
 }
 
@@ -36,8 +36,8 @@ function judge(token: unknown, verdict: Verdict, more: Partial<Judgement> = {}):
 }
 
 /** One token, two sets of rules, in both orders: no verdict may stand in for another. */
-function twoVerifiers(forge: Forge): readonly Row[] {
-  const token = lasting(forge)
+function twoVerifiers(maker: TokenMaker): readonly Row[] {
+  const token = lasting(maker)
   const stricter: readonly (readonly [string, string, Verdict, Options])[] = [
     ['another audience', 'RFC 8725 section 3.9', 'audience', { audience: 'other' }],
     ['another issuer', 'RFC 8725 section 3.8', 'issuer', { issuer: 'https://other.test' }],
@@ -79,29 +79,29 @@ function twoVerifiers(forge: Forge): readonly Row[] {
       source: 'RFC 7519 section 4.1.4',
       verdict: 'expired',
       options: { clockTolerance: 0 },
-      before: [judge(forge.token({ claims: { exp: NOW - 1 } }), 'accepted')],
-      token: forge.token({ claims: { exp: NOW - 1 } }),
+      before: [judge(maker.token({ claims: { exp: NOW - 1 } }), 'accepted')],
+      token: maker.token({ claims: { exp: NOW - 1 } }),
     },
     {
       name: 'a token without an expiry at a verifier that waives it and then at one that does not',
       source: 'RFC 9068 section 2.2',
       verdict: 'missing_claim',
       before: [
-        judge(forge.token({ claims: { exp: undefined } }), 'accepted', {
+        judge(maker.token({ claims: { exp: undefined } }), 'accepted', {
           options: { requireExpiry: false },
         }),
       ],
-      token: forge.token({ claims: { exp: undefined } }),
+      token: maker.token({ claims: { exp: undefined } }),
     },
   ]
 }
 
 /** Two services in one process: names of keys are each one's own. */
-function twoSources(forge: Forge): readonly Row[] {
-  const { issuer, stranger } = forge
-  const token = lasting(forge)
+function twoSources(maker: TokenMaker): readonly Row[] {
+  const { issuer, stranger } = maker
+  const token = lasting(maker)
   const same = { keys: [{ ...stranger.rsa.jwk, kid: issuer.rsa.jwk.kid }] }
-  const theirs = forge.token({
+  const theirs = maker.token({
     by: stranger.rsa,
     header: { kid: issuer.rsa.jwk.kid },
     claims: { exp: NOW + DAY },
@@ -174,18 +174,18 @@ function twoSources(forge: Forge): readonly Row[] {
       source: 'CVE-2025-59936; RFC 7515 section 4.1.4',
       verdict: 'unknown_key',
       before: [judge(token, 'accepted'), { pass: 20 }],
-      token: forge.token({ by: stranger.rsa, header: { kid } }),
+      token: maker.token({ by: stranger.rsa, header: { kid } }),
       requests: 2,
     })),
   ]
 }
 
 /** A token that has been accepted, and one that is nearly it. */
-function nearlyEqual(forge: Forge): readonly Row[] {
-  const token = lasting(forge)
+function nearlyEqual(maker: TokenMaker): readonly Row[] {
+  const token = lasting(maker)
   const [header, payload, signature] = segmentsOf(token)
-  const [, otherPayload, otherSignature] = segmentsOf(lasting(forge, undefined, { sub: 'eve' }))
-  const [strangeHeader] = segmentsOf(forge.token({ header: { typ: 'other' } }))
+  const [, otherPayload, otherSignature] = segmentsOf(lasting(maker, undefined, { sub: 'eve' }))
+  const [strangeHeader] = segmentsOf(maker.token({ header: { typ: 'other' } }))
   const source = 'RFC 7515 section 5.2; CVE-2026-35039'
   const after = [judge(token, 'accepted'), judge(token, 'accepted'), { pass: 20 }] as const
   const signatures: readonly (readonly [string, string])[] = [
@@ -244,9 +244,9 @@ function nearlyEqual(forge: Forge): readonly Row[] {
       name: 'two tokens of one payload, by two keys',
       source,
       verdict: 'accepted',
-      document: { keys: [forge.issuer.rsa.jwk, forge.stranger.rsa.jwk] },
+      document: { keys: [maker.issuer.rsa.jwk, maker.stranger.rsa.jwk] },
       before: [judge(token, 'accepted')],
-      token: lasting(forge, forge.stranger.rsa),
+      token: lasting(maker, maker.stranger.rsa),
       requests: 1,
     },
   ]
@@ -265,7 +265,7 @@ function swapCase(letter: string): string {
  * earlier text had in the same place, whoever wrote that: the beginning of the escaped spelling, taken literally. Any
  * request's body will do.
  */
-function names({ token }: Forge): readonly Row[] {
+function names({ token }: TokenMaker): readonly Row[] {
   const requiredClaims = ['https://api.test/role']
   const rows: readonly (readonly [string, Verdict, string, string, number, Options?])[] = [
     [
@@ -333,10 +333,10 @@ function payloadWith(member: string): string {
 }
 
 /** No verdict outlives what it rests on, and none is kept that time alone would change. */
-function passingTime(forge: Forge): readonly Row[] {
-  const token = forge.token({ claims: { exp: NOW + 200 } })
-  const later = forge.token({ claims: { nbf: NOW + 60 } })
-  const recent = lasting(forge)
+function passingTime(maker: TokenMaker): readonly Row[] {
+  const token = maker.token({ claims: { exp: NOW + 200 } })
+  const later = maker.token({ claims: { nbf: NOW + 60 } })
+  const recent = lasting(maker)
   const old: Options = { maxTokenAge: 100 }
   return [
     {
@@ -375,12 +375,12 @@ function passingTime(forge: Forge): readonly Row[] {
 /** Longer than any key is used without having been seen again. */
 const LONG = 700
 
-function rotations(forge: Forge): readonly Row[] {
-  const { issuer, stranger } = forge
-  const old = lasting(forge)
+function rotations(maker: TokenMaker): readonly Row[] {
+  const { issuer, stranger } = maker
+  const old = lasting(maker)
   const [oldJwk, newJwk] = [issuer.rsa.jwk, stranger.rsa.jwk]
-  const young = lasting(forge, stranger.rsa)
-  const youngUnderOldName = forge.token({
+  const young = lasting(maker, stranger.rsa)
+  const youngUnderOldName = maker.token({
     by: stranger.rsa,
     header: { kid: oldJwk.kid },
     claims: { exp: NOW + DAY },
@@ -434,7 +434,7 @@ function rotations(forge: Forge): readonly Row[] {
         judge(old, 'unknown_key'),
         { pass: 29.75 },
       ],
-      token: lasting(forge, undefined, { jti: 'another' }),
+      token: lasting(maker, undefined, { jti: 'another' }),
       requests: 3,
     },
     {
@@ -515,20 +515,20 @@ function rotations(forge: Forge): readonly Row[] {
       verdict: 'unknown_key',
       document: oldJwk,
       before: [
-        judge(forge.token({ header: { kid: 'any' }, claims: { exp: NOW + DAY } }), 'accepted'),
+        judge(maker.token({ header: { kid: 'any' }, claims: { exp: NOW + DAY } }), 'accepted'),
         { serve: { keys: [oldJwk] } },
         { pass: LONG },
       ],
-      token: forge.token({ header: { kid: 'any' }, claims: { exp: NOW + DAY } }),
+      token: maker.token({ header: { kid: 'any' }, claims: { exp: NOW + DAY } }),
       requests: 2,
     },
   ]
 }
 
-function outages(forge: Forge): readonly Row[] {
-  const { stranger } = forge
-  const token = lasting(forge)
-  const forged = lasting(forge, stranger.rsa)
+function outages(maker: TokenMaker): readonly Row[] {
+  const { stranger } = maker
+  const token = lasting(maker)
+  const forged = lasting(maker, stranger.rsa)
   const warm: readonly Step[] = [judge(token, 'accepted'), { pass: 20 }]
   const down: Step = { serve: null }
   const junk: Step = { serve: { keys: [{}] } }
@@ -586,7 +586,7 @@ function outages(forge: Forge): readonly Row[] {
       name: 'a good token once a document is there that was not',
       source: 'RFC 9110 section 15.6.4',
       verdict: 'accepted',
-      before: [down, judge(token, 'unreachable'), { serve: forge.document }, { pass: 40 }],
+      before: [down, judge(token, 'unreachable'), { serve: maker.document }, { pass: 40 }],
       token,
       requests: 2,
     },
@@ -594,7 +594,7 @@ function outages(forge: Forge): readonly Row[] {
       name: 'a good token once a document is good that was junk',
       source: 'RFC 9110 section 15.6.4',
       verdict: 'accepted',
-      before: [junk, judge(token, 'bad_document'), { serve: forge.document }, { pass: 40 }],
+      before: [junk, judge(token, 'bad_document'), { serve: maker.document }, { pass: 40 }],
       token,
       requests: 2,
     },
@@ -604,7 +604,7 @@ function outages(forge: Forge): readonly Row[] {
         source: 'RFC 8725 section 3.1; CVE-2024-45809',
         verdict,
         before: [down],
-        token: withoutKeys(forge, verdict),
+        token: withoutKeys(maker, verdict),
         requests: 0,
       }),
     ),
@@ -612,7 +612,7 @@ function outages(forge: Forge): readonly Row[] {
 }
 
 function withoutKeys(
-  { token }: Forge,
+  { token }: TokenMaker,
   verdict: 'algorithm' | 'malformed' | 'too_large' | 'critical_header',
 ): string {
   switch (verdict) {
@@ -628,11 +628,11 @@ function withoutKeys(
 }
 
 /** A forged token may ask whether keys have changed: if that is all it lacks, if it has not asked lately, and not often. */
-function suspicions(forge: Forge): readonly Row[] {
-  const { stranger, issuer } = forge
-  const good = lasting(forge)
+function suspicions(maker: TokenMaker): readonly Row[] {
+  const { stranger, issuer } = maker
+  const good = lasting(maker)
   const forged = (claims: object = {}, header: object = {}) =>
-    forge.token({ by: stranger.rsa, claims: { ...claims }, header: { ...header } })
+    maker.token({ by: stranger.rsa, claims: { ...claims }, header: { ...header } })
   const warm: readonly Step[] = [judge(good, 'accepted'), { pass: 20 }]
   const source = 'CWE-770; GHSA-fhv5-28vv-h8m8'
   const hopeless: readonly (readonly [string, object, Options?])[] = [
@@ -667,7 +667,7 @@ function suspicions(forge: Forge): readonly Row[] {
       source,
       verdict: 'unknown_key',
       before: warm,
-      token: forge.token({ by: stranger.rsa, payloadText: 'no JSON' }),
+      token: maker.token({ by: stranger.rsa, payloadText: 'no JSON' }),
       requests: 1,
     },
     {
@@ -754,17 +754,17 @@ function suspicions(forge: Forge): readonly Row[] {
 }
 
 /** Everything at once, before there is any key. */
-function crowds(forge: Forge): readonly Row[] {
-  const { stranger } = forge
-  const good = lasting(forge)
+function crowds(maker: TokenMaker): readonly Row[] {
+  const { stranger } = maker
+  const good = lasting(maker)
   const hostile: readonly Judgement[] = [
     judge(undefined, 'malformed'),
     judge('', 'malformed'),
-    judge(forge.token({ header: { alg: 'none' } }), 'algorithm'),
-    judge(forge.token({ header: { crit: ['x'] } }), 'critical_header'),
-    judge(forge.token({ by: stranger.rsa }), 'unknown_key'),
-    judge(forge.token({ claims: { exp: NOW - 60 } }), 'expired'),
-    judge(forge.token({ payloadText: '{"__proto__":{}}' }), 'malformed'),
+    judge(maker.token({ header: { alg: 'none' } }), 'algorithm'),
+    judge(maker.token({ header: { crit: ['x'] } }), 'critical_header'),
+    judge(maker.token({ by: stranger.rsa }), 'unknown_key'),
+    judge(maker.token({ claims: { exp: NOW - 60 } }), 'expired'),
+    judge(maker.token({ payloadText: '{"__proto__":{}}' }), 'malformed'),
     judge(`${good.slice(0, -4)}AAAA`, 'signature'),
   ]
   return [
@@ -783,7 +783,7 @@ function crowds(forge: Forge): readonly Row[] {
       before: [
         {
           together: Array.from({ length: 50 }, (_, at) =>
-            judge(forge.token({ claims: { jti: at } }), 'accepted'),
+            judge(maker.token({ claims: { jti: at } }), 'accepted'),
           ),
         },
       ],
@@ -799,11 +799,11 @@ function crowds(forge: Forge): readonly Row[] {
         {
           together: [
             judge(good, 'unreachable'),
-            judge(forge.token({ header: { alg: 'none' } }), 'algorithm'),
-            judge(forge.token({ by: stranger.rsa }), 'unreachable'),
+            judge(maker.token({ header: { alg: 'none' } }), 'algorithm'),
+            judge(maker.token({ by: stranger.rsa }), 'unreachable'),
           ],
         },
-        { serve: forge.document },
+        { serve: maker.document },
         { pass: 40 },
       ],
       token: good,

@@ -1,14 +1,14 @@
-import { AUDIENCE, type Forge, ISSUER } from './forge.ts'
 import type { Row } from './row.ts'
+import { AUDIENCE, type TokenMaker, ISSUER } from './token-maker.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
 /** Who has issued a token, for whom, and what it must have: all of them signed. */
-export function claims(forge: Forge): readonly Row[] {
-  return [...issuers(forge), ...audiences(forge), ...presence(forge), ...unusual(forge)]
+export function claims(maker: TokenMaker): readonly Row[] {
+  return [...issuers(maker), ...audiences(maker), ...presence(maker), ...unusual(maker)]
 }
 
-function issuers({ token, canary }: Forge): readonly Row[] {
+function issuers({ token, canary }: TokenMaker): readonly Row[] {
   const others: readonly (readonly [string, unknown])[] = [
     ['nothing', undefined],
     ['null', null],
@@ -92,7 +92,7 @@ function issuerSource(iss: unknown): string {
     : 'RFC 7519 section 2; RFC 8725 section 3.8'
 }
 
-function audiences({ token }: Forge): readonly Row[] {
+function audiences({ token }: TokenMaker): readonly Row[] {
   const others: readonly (readonly [string, unknown])[] = [
     ['nothing', undefined],
     ['null', null],
@@ -181,7 +181,7 @@ function audiences({ token }: Forge): readonly Row[] {
   ]
 }
 
-function presence({ token }: Forge): readonly Row[] {
+function presence({ token }: TokenMaker): readonly Row[] {
   const missing: readonly (readonly [string, readonly string[], Members])[] = [
     ['a claim that is not there', ['scope'], {}],
     ['the second of two claims', ['sub', 'scope'], {}],
@@ -231,7 +231,7 @@ function presence({ token }: Forge): readonly Row[] {
   ]
 }
 
-function unusual({ token }: Forge): readonly Row[] {
+function unusual({ token }: TokenMaker): readonly Row[] {
   const members: readonly (readonly [string, string, Members])[] = [
     [
       'a subject of every kind of character',

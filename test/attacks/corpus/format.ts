@@ -1,16 +1,16 @@
 import { deflateRawSync } from 'node:zlib'
 
-import { encode, type Forge, segmentsOf, withSignature } from './forge.ts'
 import type { Row } from './row.ts'
+import { encode, type TokenMaker, segmentsOf, withSignature } from './token-maker.ts'
 
 /** What is no compact JWS, whatever it contains. */
-export function format(forge: Forge): readonly Row[] {
+export function format(maker: TokenMaker): readonly Row[] {
   return [
-    ...notTexts(forge),
-    ...cuts(forge),
-    ...wrappings(forge),
-    ...serializations(forge),
-    ...odd(forge),
+    ...notTexts(maker),
+    ...cuts(maker),
+    ...wrappings(maker),
+    ...serializations(maker),
+    ...odd(maker),
   ]
 }
 
@@ -29,7 +29,7 @@ function malformed(
   }))
 }
 
-function notTexts({ token }: Forge): readonly Row[] {
+function notTexts({ token }: TokenMaker): readonly Row[] {
   const good = token()
   return malformed('RFC 7515 section 7.1', [
     ['nothing', undefined],
@@ -69,7 +69,7 @@ function refuse(): never {
   throw new RangeError('touched')
 }
 
-function cuts({ token }: Forge): readonly Row[] {
+function cuts({ token }: TokenMaker): readonly Row[] {
   const good = token()
   const [header, payload, signature] = segmentsOf(good)
   return [
@@ -130,7 +130,7 @@ const INVISIBLE = [
   ['DEL', '\u007F'],
 ] as const
 
-function wrappings({ token }: Forge): readonly Row[] {
+function wrappings({ token }: TokenMaker): readonly Row[] {
   const good = token()
   const [header, payload, signature] = segmentsOf(good)
   return [
@@ -157,7 +157,7 @@ function wrappings({ token }: Forge): readonly Row[] {
   ]
 }
 
-function serializations({ token, issuer, stranger }: Forge): readonly Row[] {
+function serializations({ token, issuer, stranger }: TokenMaker): readonly Row[] {
   const good = token()
   const [protectedHeader, payload, signature] = segmentsOf(good)
   const one = { protected: protectedHeader, signature }
@@ -263,7 +263,7 @@ function accepted(name: string, token: string): Row {
   return { name, source: 'RFC 7515 section 7.1', verdict: 'accepted', token }
 }
 
-function odd({ token }: Forge): readonly Row[] {
+function odd({ token }: TokenMaker): readonly Row[] {
   return [
     accepted('a token like any other', token()),
     accepted(
@@ -292,7 +292,7 @@ function odd({ token }: Forge): readonly Row[] {
   ]
 }
 
-function withEveryCharacter(token: Forge['token']): string {
+function withEveryCharacter(token: TokenMaker['token']): string {
   const made = token({ claims: { text: '>>>???\u00FF\u00BE\u00FB\u{1F511}>?>?' } })
   const [, payload] = segmentsOf(made)
   if (!/-/.test(payload) || !/_/.test(payload)) throw new RangeError('try another text')

@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto'
 
-import { type Draft, type Forge } from './forge.ts'
 import type { Row } from './row.ts'
+import { type Draft, type TokenMaker } from './token-maker.ts'
 
 /** Header parameters: extensions that must be understood, keys that the token brings along, names of keys, types. */
-export function header(forge: Forge): readonly Row[] {
+export function header(maker: TokenMaker): readonly Row[] {
   return [
-    ...critical(forge),
-    ...wrongTypes(forge),
-    ...nulls(forge),
-    ...otherNames(forge),
-    ...keysOfItsOwn(forge),
-    ...keyNames(forge),
-    ...mediaTypes(forge),
-    ...unknownParameters(forge),
+    ...critical(maker),
+    ...wrongTypes(maker),
+    ...nulls(maker),
+    ...otherNames(maker),
+    ...keysOfItsOwn(maker),
+    ...keyNames(maker),
+    ...mediaTypes(maker),
+    ...unknownParameters(maker),
   ]
 }
 
-function critical({ token }: Forge): readonly Row[] {
+function critical({ token }: TokenMaker): readonly Row[] {
   const values: readonly (readonly [string, unknown])[] = [
     ['an extension that nobody knows', ['x']],
     ['an extension that is there as well', ['http://example.com/UNDEFINED']],
@@ -88,7 +88,7 @@ const NO_STRINGS: readonly (readonly [string, unknown])[] = [
   ['an object', { toString: 'JWT' }],
 ]
 
-function wrongTypes({ token }: Forge): readonly Row[] {
+function wrongTypes({ token }: TokenMaker): readonly Row[] {
   return [
     { parameter: 'kid', source: 'RFC 7515 section 4.1.4' },
     { parameter: 'typ', source: 'RFC 7515 section 4.1.9' },
@@ -103,7 +103,7 @@ function wrongTypes({ token }: Forge): readonly Row[] {
 }
 
 /** Some services write `null` for what they do not have. */
-function nulls({ token }: Forge): readonly Row[] {
+function nulls({ token }: TokenMaker): readonly Row[] {
   return [
     {
       name: 'a kid that is null, and so none',
@@ -134,7 +134,7 @@ function nulls({ token }: Forge): readonly Row[] {
 }
 
 /** Where an issuer calls RS512 by another name, and the verifier was told so. */
-function otherNames({ stranger, token }: Forge): readonly Row[] {
+function otherNames({ stranger, token }: TokenMaker): readonly Row[] {
   const options = { algorithmNames: { RSA512: 'RS512' } } as const
   const source = 'RFC 8725 section 3.1'
   const others = ['rsa512', 'RSA512 ', 'RSA256', 'none', 'toString', 'constructor']
@@ -177,8 +177,8 @@ function otherNames({ stranger, token }: Forge): readonly Row[] {
 }
 
 /** The attacker's key, in every parameter that can carry or name one; signed with it, under our name and under its own. */
-function keysOfItsOwn(forge: Forge): readonly Row[] {
-  const { issuer, stranger, canary, token } = forge
+function keysOfItsOwn(maker: TokenMaker): readonly Row[] {
+  const { issuer, stranger, canary, token } = maker
   const { jwk, privateKey } = stranger.rsa
   const certificate = Buffer.from(String(jwk.n), 'base64url').toString('base64')
   const parameters: readonly (readonly [string, Record<string, unknown>])[] = [
@@ -242,8 +242,8 @@ function thumbprint(text: string): string {
 }
 
 /** A `kid` is attacker input in a path, in a query, in a shell and in a property access: of other implementations. */
-function keyNames(forge: Forge): readonly Row[] {
-  const { issuer, stranger, canary, token } = forge
+function keyNames(maker: TokenMaker): readonly Row[] {
+  const { issuer, stranger, canary, token } = maker
   const names: readonly (readonly [string, string])[] = [
     ['nothing', ''],
     ['a name that every object inherits', 'toString'],
@@ -330,7 +330,7 @@ function keyNames(forge: Forge): readonly Row[] {
   ]
 }
 
-function mediaTypes({ token }: Forge): readonly Row[] {
+function mediaTypes({ token }: TokenMaker): readonly Row[] {
   const options = { type: 'at+jwt' }
   const others: readonly (readonly [string, Draft['header']])[] = [
     ['nothing at all', { typ: undefined }],
@@ -394,7 +394,7 @@ function mediaTypes({ token }: Forge): readonly Row[] {
   ]
 }
 
-function unknownParameters({ token, canary }: Forge): readonly Row[] {
+function unknownParameters({ token, canary }: TokenMaker): readonly Row[] {
   const parameters: readonly (readonly [string, Record<string, unknown>])[] = [
     ['the parameters of encryption', { enc: 'A256GCM', p2c: 1e9, epk: { kty: 'EC' }, apu: 'AAAA' }],
     ['claims in the header', { iss: 'other', exp: 1, aud: 'other' }],

@@ -1,8 +1,8 @@
-import { encode, type Forge, ISSUER, NOW, usualClaims } from './forge.ts'
 import type { Row } from './row.ts'
+import { encode, type TokenMaker, ISSUER, NOW, usualClaims } from './token-maker.ts'
 
 /** Texts that are no JSON object to be trusted with, as a header and as a payload; and some that only look so. */
-export function json(forge: Forge): readonly Row[] {
+export function json(maker: TokenMaker): readonly Row[] {
   return PLACES.flatMap((place) => {
     const refused = REFUSED.map(([name, source, spoil]): Row => ({
       name: `a ${place} ${name}`,
@@ -10,13 +10,13 @@ export function json(forge: Forge): readonly Row[] {
       verdict: 'malformed',
       // A payload is read only once its signature has been proven.
       requests: place === 'payload' ? 1 : 0,
-      token: tokenWith(forge, place, spoil),
+      token: tokenWith(maker, place, spoil),
     }))
     const accepted = ODDITIES.map(([name, source, spoil]): Row => ({
       name: `a ${place} ${name}`,
       source: sourceFor(place, source),
       verdict: 'accepted',
-      token: tokenWith(forge, place, spoil),
+      token: tokenWith(maker, place, spoil),
     }))
     return refused.concat(accepted)
   })
@@ -407,7 +407,7 @@ function sourceFor(place: Place, source: Spoiled[1]): string {
   return typeof source === 'string' ? source : source[place]
 }
 
-function tokenWith({ token, issuer }: Forge, place: Place, spoil: Spoiled[2]): string {
+function tokenWith({ token, issuer }: TokenMaker, place: Place, spoil: Spoiled[2]): string {
   if (place === 'payload') return token({ payloadText: spoil(JSON.stringify(usualClaims())) })
   const header = { alg: 'RS512', kid: issuer.rsa.jwk.kid, typ: 'JWT', url: ISSUER }
   return token({ headerText: spoil(JSON.stringify(header)), claims: { jti: encode(String(NOW)) } })

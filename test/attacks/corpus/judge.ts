@@ -9,8 +9,8 @@ import {
 } from '@portcullis/core'
 import { manualClock } from '@portcullis/testing'
 
-import { AUDIENCE, type Forge, ISSUER } from './forge.ts'
 import type { Answer, Judgement, Options, Row, Step, Verdict } from './row.ts'
+import { AUDIENCE, type TokenMaker, ISSUER } from './token-maker.ts'
 
 export interface Outcome {
   readonly verdict: string
@@ -30,7 +30,7 @@ export interface World {
   take(step: Step): Promise<readonly string[]>
 }
 
-export function createWorld(row: Row, { document }: Forge): World {
+export function createWorld(row: Row, { document }: TokenMaker): World {
   const clock = manualClock()
   const answers = new Map<string, Answer>()
   const sources = new Map<string, KeySource>()

@@ -1,9 +1,11 @@
 import { generateKeyPairSync, type JsonWebKey, type KeyObject, randomBytes } from 'node:crypto'
 
+import { digest, digestInfo, padded } from './pkcs1.ts'
+import type { Answer, Row } from './row.ts'
 import {
   ALGORITHMS,
   encode,
-  type Forge,
+  type TokenMaker,
   ISSUER,
   jwksOf,
   pairOf,
@@ -11,36 +13,37 @@ import {
   toInteger,
   toOctets,
   withSignature,
-} from './forge.ts'
-import { digest, digestInfo, padded } from './pkcs1.ts'
-import type { Answer, Row } from './row.ts'
+} from './token-maker.ts'
 
 /** What a key endpoint can call a key, a set of keys, or metadata. */
-export function keyDocuments(forge: Forge): readonly Row[] {
+export function keyDocuments(maker: TokenMaker): readonly Row[] {
   const unusable = [
-    ...moduli(forge),
-    ...exponents(forge),
-    ...members(forge),
-    ...purposes(forge),
-    ...points(forge),
-    ...kinds(forge),
-    ...noEntries(forge),
+    ...moduli(maker),
+    ...exponents(maker),
+    ...members(maker),
+    ...purposes(maker),
+    ...points(maker),
+    ...kinds(maker),
+    ...noEntries(maker),
   ]
   return [
-    ...unusable.flatMap((entry) => aloneAndBeside(forge, entry)),
-    ...usable(forge),
-    ...unusualKeys(forge),
-    ...forgeries(forge),
-    ...noDocuments(forge),
-    ...crowds(forge),
-    ...metadata(forge),
+    ...unusable.flatMap((entry) => aloneAndBeside(maker, entry)),
+    ...usable(maker),
+    ...unusualKeys(maker),
+    ...forgeries(maker),
+    ...noDocuments(maker),
+    ...crowds(maker),
+    ...metadata(maker),
   ]
 }
 
 type Entry = readonly [name: string, source: string, entry: unknown]
 
 /** What is no key alone is no reason to do without another. */
-function aloneAndBeside({ issuer, token }: Forge, [name, source, entry]: Entry): readonly Row[] {
+function aloneAndBeside(
+  { issuer, token }: TokenMaker,
+  [name, source, entry]: Entry,
+): readonly Row[] {
   const options = { algorithms: ALGORITHMS }
   return [
     { name, source, verdict: 'bad_document', options, document: { keys: [entry] }, token: token() },
@@ -71,7 +74,7 @@ function shortest(integer: bigint): Buffer {
   return toOctets(integer, Math.ceil(integer.toString(16).length / 2))
 }
 
-function moduli({ issuer }: Forge): readonly Entry[] {
+function moduli({ issuer }: TokenMaker): readonly Entry[] {
   const { n = '' } = issuer.rsa.jwk
   const octets = Buffer.from(n, 'base64url')
   const size = 'RFC 7518 section 3.3'
@@ -117,7 +120,7 @@ function moduli({ issuer }: Forge): readonly Entry[] {
   ]
 }
 
-function exponents({ issuer }: Forge): readonly Entry[] {
+function exponents({ issuer }: TokenMaker): readonly Entry[] {
   const { jwk } = issuer.rsa
   const { n = '' } = jwk
   const numbers: readonly (readonly [string, bigint])[] = [
@@ -172,7 +175,7 @@ function spellings(text: string): readonly (readonly [string, unknown])[] {
   ]
 }
 
-function members({ issuer, stranger }: Forge): readonly Entry[] {
+function members({ issuer, stranger }: TokenMaker): readonly Entry[] {
   const { kty, n, e } = issuer.rsa.jwk
   const types: readonly (readonly [string, unknown])[] = [
     ['that is missing', undefined],
@@ -219,7 +222,7 @@ function withProto(own: object, proto: object): unknown {
   return JSON.parse(`{"__proto__":${JSON.stringify(proto)},${JSON.stringify(own).slice(1)}`)
 }
 
-function purposes({ issuer }: Forge): readonly Entry[] {
+function purposes({ issuer }: TokenMaker): readonly Entry[] {
   const { jwk } = issuer.rsa
   const uses: readonly (readonly [string, unknown])[] = [
     ['for encryption', 'enc'],
@@ -278,7 +281,7 @@ function purposes({ issuer }: Forge): readonly Entry[] {
   ]
 }
 
-function points({ issuer, stranger }: Forge): readonly Entry[] {
+function points({ issuer, stranger }: TokenMaker): readonly Entry[] {
   const curve = 'RFC 8725 section 3.4; RFC 7518 section 6.2.1'
   const ec = ([curveName, { jwk }, width]: (typeof curves)[number]): readonly Entry[] => {
     const [x, y] = [jwk.x, jwk.y].map((text) => Buffer.from(text ?? '', 'base64url'))
@@ -389,7 +392,7 @@ function jwkOf({ publicKey }: { publicKey: KeyObject }): JsonWebKey {
 }
 
 /** Good keys of kinds that verify no token here. */
-function kinds({ issuer }: Forge): readonly Entry[] {
+function kinds({ issuer }: TokenMaker): readonly Entry[] {
   const crv: readonly (readonly [string, unknown])[] = [
     ['that is missing', undefined],
     ['in small letters', 'p-256'],
@@ -414,7 +417,7 @@ function kinds({ issuer }: Forge): readonly Entry[] {
   ]
 }
 
-function noEntries({ issuer, token }: Forge): readonly Entry[] {
+function noEntries({ issuer, token }: TokenMaker): readonly Entry[] {
   const { jwk } = issuer.rsa
   const entries: readonly (readonly [string, unknown])[] = [
     ['null', null],
@@ -431,7 +434,7 @@ function noEntries({ issuer, token }: Forge): readonly Entry[] {
 }
 
 /** The first sizes on the right side of a limit: a key that counts does not prove our token. */
-function usable({ token }: Forge): readonly Row[] {
+function usable({ token }: TokenMaker): readonly Row[] {
   const keys: readonly (readonly [string, string, JsonWebKey])[] = [
     ['a modulus of 2048 bits', 'RFC 7518 section 3.3', rsaOf(2048)],
     ['a modulus of 2049 bits', 'RFC 7518 section 3.3', rsaOf(2049)],
@@ -457,7 +460,7 @@ function withSignOctet(text = ''): string {
 }
 
 /** Our own key in every dress that is allowed. */
-function unusualKeys({ issuer, lowExponent, token }: Forge): readonly Row[] {
+function unusualKeys({ issuer, lowExponent, token }: TokenMaker): readonly Row[] {
   const { jwk, privateKey } = issuer.rsa
   const p256 = issuer.p256
   const documents: readonly (readonly [string, string, Answer])[] = [
@@ -592,8 +595,8 @@ function unusualKeys({ issuer, lowExponent, token }: Forge): readonly Row[] {
 }
 
 /** Tokens that a hostile entry beside our key would prove, if it counted. */
-function forgeries(forge: Forge): readonly Row[] {
-  const { issuer, stranger, token } = forge
+function forgeries(maker: TokenMaker): readonly Row[] {
+  const { issuer, stranger, token } = maker
   const one = { ...rsaOf(2048), e: 'AQ' }
   const short = pairOf(generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey, 'short')
   const neutral = encode(Buffer.from(`01${'00'.repeat(31)}`, 'hex'))
@@ -668,7 +671,7 @@ function forgeries(forge: Forge): readonly Row[] {
   ])
 }
 
-function noDocuments({ issuer, token, canary }: Forge): readonly Row[] {
+function noDocuments({ issuer, token, canary }: TokenMaker): readonly Row[] {
   const { jwk } = issuer.rsa
   const set = JSON.stringify({ keys: [jwk] })
   const documents: readonly (readonly [string, string, Answer])[] = [
@@ -763,7 +766,7 @@ function strangers(count: number, more: object = {}): readonly object[] {
 }
 
 /** More keys than are read, and more than are tried. */
-function crowds({ issuer, token }: Forge): readonly Row[] {
+function crowds({ issuer, token }: TokenMaker): readonly Row[] {
   const { jwk } = issuer.rsa
   const crowd = strangers(100)
   const nameless = token({ header: { kid: undefined } })
@@ -824,7 +827,7 @@ function crowds({ issuer, token }: Forge): readonly Row[] {
 }
 
 /** Where an issuer says that its keys are: to be believed of itself, and of places that can be trusted on the way. */
-function metadata({ token, canary }: Forge): readonly Row[] {
+function metadata({ token, canary }: TokenMaker): readonly Row[] {
   const keyUrl = `${ISSUER}/main.json`
   const wrong: readonly (readonly [string, string, Answer])[] = [
     [

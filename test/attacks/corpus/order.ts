@@ -1,12 +1,12 @@
-import { type Draft, type Forge, NOW, usualClaims } from './forge.ts'
 import type { Options, Row, Verdict } from './row.ts'
+import { type Draft, type TokenMaker, NOW, usualClaims } from './token-maker.ts'
 
 /**
  * Tokens with two faults: which of them is found is documented, and what a key must prove comes after the proof. The
  * faults stand in the order of the checks.
  */
-export function order(forge: Forge): readonly Row[] {
-  const faults = faultsOf(forge)
+export function order(maker: TokenMaker): readonly Row[] {
+  const faults = faultsOf(maker)
   return faults.flatMap((first, at) =>
     faults
       .slice(at + 1)
@@ -17,7 +17,7 @@ export function order(forge: Forge): readonly Row[] {
           source: 'RFC 7519 section 7.2; CVE-2024-51744',
           verdict: first.verdict,
           options: Object.assign({}, first.options, second.options),
-          token: built(forge, [first, second]),
+          token: built(maker, [first, second]),
           requests: first.isBeforeKeys === true ? 0 : 1,
         }
       }),
@@ -36,7 +36,7 @@ interface Fault extends Pick<Draft, 'header' | 'claims' | 'by'> {
   readonly isBeforeKeys?: boolean
 }
 
-function faultsOf({ stranger }: Forge): readonly Fault[] {
+function faultsOf({ stranger }: TokenMaker): readonly Fault[] {
   return [
     {
       name: 'that is too large',
@@ -87,7 +87,7 @@ function contradicts(first: Fault, second: Fault): boolean {
   return both[0]?.some((name) => both[1]?.includes(name)) === true
 }
 
-function built({ token }: Forge, faults: readonly Fault[]): string {
+function built({ token }: TokenMaker, faults: readonly Fault[]): string {
   const draft: Draft = Object.assign(
     {},
     ...faults.map(({ by }) => (by === undefined ? {} : { by })),

@@ -1,6 +1,6 @@
 import { constants, createHash, privateEncrypt } from 'node:crypto'
 
-import { type KeyPair, toInteger } from './forge.ts'
+import { type KeyPair, toInteger } from './token-maker.ts'
 
 // The encodings of RFC 8017, spelt out so that each of their octets can be wrong.
 

@@ -3,20 +3,6 @@ import { createHash, type KeyObject, randomBytes, sign } from 'node:crypto'
 import type { Algorithm } from '@portcullis/core'
 
 import {
-  EC_ALGORITHMS,
-  EDWARDS_ALGORITHMS,
-  type Forge,
-  keyFor,
-  type KeyPair,
-  reversed,
-  segmentsOf,
-  signatureOf,
-  signingInput,
-  toInteger,
-  toOctets,
-  withSignature,
-} from './forge.ts'
-import {
   ber,
   der,
   digest,
@@ -35,18 +21,32 @@ import {
   SEQUENCE,
 } from './pkcs1.ts'
 import type { Row } from './row.ts'
+import {
+  EC_ALGORITHMS,
+  EDWARDS_ALGORITHMS,
+  type TokenMaker,
+  keyFor,
+  type KeyPair,
+  reversed,
+  segmentsOf,
+  signatureOf,
+  signingInput,
+  toInteger,
+  toOctets,
+  withSignature,
+} from './token-maker.ts'
 
 /** What is nearly a signature. */
-export function signature(forge: Forge): readonly Row[] {
+export function signature(maker: TokenMaker): readonly Row[] {
   return [
-    ...pkcs1Encodings(forge),
-    ...lowExponent(forge),
-    ...rsaNumbers(forge),
-    ...pssEncodings(forge),
-    ...pssSalts(forge),
-    ...EC_ALGORITHMS.flatMap((alg) => ecdsa(forge, alg)),
-    ...EDWARDS_ALGORITHMS.flatMap((alg) => edwards(forge, alg)),
-    ...otherTexts(forge),
+    ...pkcs1Encodings(maker),
+    ...lowExponent(maker),
+    ...rsaNumbers(maker),
+    ...pssEncodings(maker),
+    ...pssSalts(maker),
+    ...EC_ALGORITHMS.flatMap((alg) => ecdsa(maker, alg)),
+    ...EDWARDS_ALGORITHMS.flatMap((alg) => edwards(maker, alg)),
+    ...otherTexts(maker),
   ]
 }
 
@@ -55,12 +55,12 @@ const K = 256
 type Octets = readonly (readonly [name: string, octets: Buffer])[]
 
 function rowsOf(
-  forge: Forge,
+  maker: TokenMaker,
   { alg, what, source, input }: { alg: Algorithm; what: string; source: string; input: string },
   signatures: Octets,
   verdict: 'signature' | 'accepted' = 'signature',
 ): readonly Row[] {
-  const { jwk } = keyFor(forge.issuer, alg)
+  const { jwk } = keyFor(maker.issuer, alg)
   return signatures.map(([name, octets]) => ({
     name: `${alg}: ${what} ${name}`,
     source,
@@ -71,7 +71,7 @@ function rowsOf(
   }))
 }
 
-function inputOf({ issuer }: Forge, alg: Algorithm, by = keyFor(issuer, alg)): string {
+function inputOf({ issuer }: TokenMaker, alg: Algorithm, by = keyFor(issuer, alg)): string {
   return signingInput({ alg, by })
 }
 
@@ -80,9 +80,9 @@ function whole(...contents: readonly Buffer[]): Buffer {
 }
 
 /** Every octet of an EMSA-PKCS1-v1_5 encoding can be wrong; the private key is applied to it all the same. */
-function pkcs1Encodings(forge: Forge): readonly Row[] {
+function pkcs1Encodings(maker: TokenMaker): readonly Row[] {
   const alg = 'RS512'
-  const input = inputOf(forge, alg)
+  const input = inputOf(maker, alg)
   const hash = digest('sha512', input)
   const good = padded(digestInfo('sha512', hash), K)
   const oidAndNull = [oid('sha512'), NULL]
@@ -236,10 +236,10 @@ function pkcs1Encodings(forge: Forge): readonly Row[] {
     ['that is zero, as its signature is', Buffer.alloc(K)],
     ['for PSS', pss(input, K, { hash: 'sha512', salt: randomBytes(64) })],
   ]
-  const rsa = forge.issuer.rsa
+  const rsa = maker.issuer.rsa
   const of = (source: string, what: string, encodings: Octets) =>
     rowsOf(
-      forge,
+      maker,
       { alg, what, source, input },
       encodings.map(([name, encoding]) => [name, rsasp1(rsa, encoding)]),
     )
@@ -256,7 +256,7 @@ function pkcs1Encodings(forge: Forge): readonly Row[] {
     ),
     ...of('RFC 8017 section 9.2; CVE-2022-24771', 'an encoding', around),
     ...rowsOf(
-      forge,
+      maker,
       { alg, what: 'an encoding', source: 'RFC 8017 section 9.2', input },
       [['as it should be, spelt out by hand', rsasp1(rsa, good)]],
       'accepted',
@@ -265,9 +265,9 @@ function pkcs1Encodings(forge: Forge): readonly Row[] {
 }
 
 /** With e = 3 a number whose cube begins well is found without a private key. */
-function lowExponent(forge: Forge): readonly Row[] {
-  const { lowExponent: by } = forge
-  const input = inputOf(forge, 'RS256', by)
+function lowExponent(maker: TokenMaker): readonly Row[] {
+  const { lowExponent: by } = maker
+  const input = inputOf(maker, 'RS256', by)
   const beginning = Buffer.concat([
     Buffer.of(0, 1),
     Buffer.alloc(8, 0xff),
@@ -287,7 +287,7 @@ function lowExponent(forge: Forge): readonly Row[] {
     document: { keys: [by.jwk] },
     token,
   })
-  const input512 = inputOf(forge, 'RS512', by)
+  const input512 = inputOf(maker, 'RS512', by)
   const encoded = padded(digestInfo('sha512', digest('sha512', input512)), K)
   return [
     row(
@@ -303,8 +303,8 @@ function lowExponent(forge: Forge): readonly Row[] {
       withSignature(input512, toOctets(cubeRoot(toInteger(encoded)), K)),
     ),
     row('a cube root of 1', 'RS512', 'signature', withSignature(input512, toOctets(1n, K))),
-    row('a good signature', 'RS256', 'accepted', forge.token({ alg: 'RS256', by })),
-    row('a good signature', 'RS512', 'accepted', forge.token({ alg: 'RS512', by })),
+    row('a good signature', 'RS256', 'accepted', maker.token({ alg: 'RS256', by })),
+    row('a good signature', 'RS512', 'accepted', maker.token({ alg: 'RS512', by })),
   ]
 }
 
@@ -319,17 +319,17 @@ function cubeRoot(cube: bigint): bigint {
 }
 
 /** The number itself, and its length. */
-function rsaNumbers(forge: Forge): readonly Row[] {
+function rsaNumbers(maker: TokenMaker): readonly Row[] {
   const alg = 'RS512'
-  const { rsa } = forge.issuer
+  const { rsa } = maker.issuer
   const n = modulus(rsa)
-  const input = inputOf(forge, alg)
+  const input = inputOf(maker, alg)
   const good = signatureOf(Buffer.from(input), alg, rsa.privateKey)
   const s = toInteger(good)
   const encoded = padded(digestInfo('sha512', digest('sha512', input)), K)
-  const fitting = inputWhereSumFits(forge)
+  const fitting = inputWhereSumFits(maker)
   return [
-    ...rowsOf(forge, { alg, what: 'a signature', source: 'RFC 8017 section 5.2.2', input }, [
+    ...rowsOf(maker, { alg, what: 'a signature', source: 'RFC 8017 section 5.2.2', input }, [
       ['of 1', toOctets(1n, K)],
       ['of n - 1', toOctets(n - 1n, K)],
       ['of n', toOctets(n, K)],
@@ -339,11 +339,11 @@ function rsaNumbers(forge: Forge): readonly Row[] {
       ['that is the encoding itself', encoded],
     ]),
     ...rowsOf(
-      forge,
+      maker,
       { alg, what: 'a signature', source: 'RFC 8017 section 5.2.2', input: fitting.input },
       [['larger by n', toOctets(fitting.sum, K)]],
     ),
-    ...rowsOf(forge, { alg, what: 'a signature', source: 'RFC 8017 section 8.2.2', input }, [
+    ...rowsOf(maker, { alg, what: 'a signature', source: 'RFC 8017 section 8.2.2', input }, [
       ['larger by n, in an octet more', toOctets(s + n, K + 1)],
       ['with a zero in front', Buffer.concat([Buffer.of(0), good])],
       ['with a thousand zeros in front', Buffer.concat([Buffer.alloc(1000), good])],
@@ -359,7 +359,7 @@ function rsaNumbers(forge: Forge): readonly Row[] {
       ['in hexadecimal', Buffer.from(good.toString('hex'))],
       ['encoded once more', Buffer.from(good.toString('base64url'))],
     ]),
-    ...withLeadingZero(forge),
+    ...withLeadingZero(maker),
   ]
 }
 
@@ -368,7 +368,7 @@ function der4(tag: number, content: Buffer): Buffer {
 }
 
 /** Most signatures plus n have a bit too many. */
-function inputWhereSumFits({ issuer: { rsa } }: Forge): { input: string; sum: bigint } {
+function inputWhereSumFits({ issuer: { rsa } }: TokenMaker): { input: string; sum: bigint } {
   const n = modulus(rsa)
   for (let jti = 0; ; jti++) {
     const input = signingInput({ alg: 'RS512', by: rsa, claims: { jti } })
@@ -379,10 +379,10 @@ function inputWhereSumFits({ issuer: { rsa } }: Forge): { input: string; sum: bi
 }
 
 /** One signature in 256 begins with a zero, which belongs to it. */
-function withLeadingZero(forge: Forge): readonly Row[] {
+function withLeadingZero(maker: TokenMaker): readonly Row[] {
   for (let jti = 0; ; jti++) {
-    const input = signingInput({ alg: 'RS512', by: forge.issuer.rsa, claims: { jti } })
-    const good = signatureOf(Buffer.from(input), 'RS512', forge.issuer.rsa.privateKey)
+    const input = signingInput({ alg: 'RS512', by: maker.issuer.rsa, claims: { jti } })
+    const good = signatureOf(Buffer.from(input), 'RS512', maker.issuer.rsa.privateKey)
     if (good.at(0) !== 0) continue
     const family = {
       alg: 'RS512',
@@ -391,8 +391,8 @@ function withLeadingZero(forge: Forge): readonly Row[] {
       input,
     } as const
     return [
-      ...rowsOf(forge, family, [['that begins with a zero', good]], 'accepted'),
-      ...rowsOf(forge, family, [['that begins with a zero, without it', good.subarray(1)]]),
+      ...rowsOf(maker, family, [['that begins with a zero', good]], 'accepted'),
+      ...rowsOf(maker, family, [['that begins with a zero, without it', good.subarray(1)]]),
     ]
   }
 }
@@ -402,10 +402,10 @@ function usualPss(): PssDraft {
 }
 
 /** Every octet of an EMSA-PSS encoding can be wrong as well. */
-function pssEncodings(forge: Forge): readonly Row[] {
+function pssEncodings(maker: TokenMaker): readonly Row[] {
   const alg = 'PS512'
-  const { rsa } = forge.issuer
-  const input = inputOf(forge, alg)
+  const { rsa } = maker.issuer
+  const input = inputOf(maker, alg)
   const good = signatureOf(Buffer.from(input), alg, rsa.privateKey)
   const spoils: readonly (readonly [string, string, Partial<PssDraft>])[] = [
     ['with a mask of SHA-1', 'RFC 7518 section 3.5', { maskHash: 'sha1' }],
@@ -449,21 +449,21 @@ function pssEncodings(forge: Forge): readonly Row[] {
   ]
   return [
     ...spoils.flatMap(([name, source, spoil]) =>
-      rowsOf(forge, { alg, what: 'an encoding', source, input }, [
+      rowsOf(maker, { alg, what: 'an encoding', source, input }, [
         [name, rsasp1(rsa, pss(input, K, { ...usualPss(), ...spoil }))],
       ]),
     ),
-    ...rowsOf(forge, { alg, what: 'an encoding', source: 'RFC 8017 section 9.1.2', input }, [
+    ...rowsOf(maker, { alg, what: 'an encoding', source: 'RFC 8017 section 9.1.2', input }, [
       ['that uses the bit it must not', rsasp1(rsa, withTopBit(input, modulus(rsa)))],
       ['for PKCS #1 v1.5', rsasp1(rsa, padded(digestInfo('sha512', digest('sha512', input)), K))],
     ]),
     ...rowsOf(
-      forge,
+      maker,
       { alg, what: 'an encoding', source: 'RFC 8017 section 9.1.1', input },
       [['as it should be, spelt out by hand', rsasp1(rsa, pss(input, K, usualPss()))]],
       'accepted',
     ),
-    ...rowsOf(forge, { alg, what: 'a signature', source: 'RFC 8017 section 8.1.2', input }, [
+    ...rowsOf(maker, { alg, what: 'a signature', source: 'RFC 8017 section 8.1.2', input }, [
       ['of 0', toOctets(0n, K)],
       ['of 1', toOctets(1n, K)],
       ['of n', toOctets(modulus(rsa), K)],
@@ -486,13 +486,13 @@ function withTopBit(input: string, n: bigint): Buffer {
 }
 
 /** The salt has as many octets as the digest; `crypto.verify` itself would take any number. */
-function pssSalts(forge: Forge): readonly Row[] {
-  const { rsa } = forge.issuer
+function pssSalts(maker: TokenMaker): readonly Row[] {
+  const { rsa } = maker.issuer
   return (['PS256', 'PS384', 'PS512'] as const).flatMap((alg) => {
     const hash = `sha${alg.slice(2)}` as 'sha256' | 'sha384' | 'sha512' // the three that the names end with
     const right = digest(hash, '').length
     const most = K - right - 2
-    const input = inputOf(forge, alg)
+    const input = inputOf(maker, alg)
     const salted = (length: number) =>
       rsasp1(rsa, pss(input, K, { hash, salt: randomBytes(length) }))
     const family = { alg, what: 'a salt', source: 'RFC 7518 section 3.5', input }
@@ -503,7 +503,7 @@ function pssSalts(forge: Forge): readonly Row[] {
       [`of ${right} octets`, salted(right)],
       ['of zeros', rsasp1(rsa, pss(input, K, { hash, salt: Buffer.alloc(right) }))],
     ]
-    return rowsOf(forge, family, wrong).concat(rowsOf(forge, family, good, 'accepted'))
+    return rowsOf(maker, family, wrong).concat(rowsOf(maker, family, good, 'accepted'))
   })
 }
 
@@ -517,24 +517,24 @@ const ORDERS = {
 }
 const WIDTHS = { ES256: 32, ES384: 48, ES512: 66 }
 
-function ecdsa(forge: Forge, alg: (typeof EC_ALGORITHMS)[number]): readonly Row[] {
+function ecdsa(maker: TokenMaker, alg: (typeof EC_ALGORITHMS)[number]): readonly Row[] {
   const n = ORDERS[alg]
   const width = WIDTHS[alg]
-  const by = keyFor(forge.issuer, alg)
+  const by = keyFor(maker.issuer, alg)
   const hash = `sha${alg.slice(2)}`
-  const input = inputOf(forge, alg)
+  const input = inputOf(maker, alg)
   const good = signatureOf(Buffer.from(input), alg, by.privateKey)
   const [r, s] = [toInteger(good.subarray(0, width)), toInteger(good.subarray(width))]
   const both = (first: bigint, second: bigint) =>
     Buffer.concat([toOctets(first, width), toOctets(second, width)])
   const most = (1n << BigInt(8 * width)) - 1n
   const asn1 = sign(hash, Buffer.from(input), by.privateKey)
-  const zero = withShortNumber(forge, alg, width)
+  const zero = withShortNumber(maker, alg, width)
   const family = { alg, what: 'a signature', source: 'SP 800-186 section 3.2.1', input }
   const range = { ...family, source: 'RFC 7515 section 5.2; CVE-2022-21449' }
   const form = { ...family, source: 'RFC 7518 section 3.4' }
   return [
-    ...rowsOf(forge, range, [
+    ...rowsOf(maker, range, [
       ['of r = 0 and s = 0', both(0n, 0n)],
       ['of r = 0', both(0n, s)],
       ['of s = 0', both(r, 0n)],
@@ -558,7 +558,7 @@ function ecdsa(forge: Forge, alg: (typeof EC_ALGORITHMS)[number]): readonly Row[
           ]
         : []),
     ]),
-    ...rowsOf(forge, form, [
+    ...rowsOf(maker, form, [
       ['with r and s exchanged', both(s, r)],
       ['in reverse', reversed(good)],
       [
@@ -582,24 +582,24 @@ function ecdsa(forge: Forge, alg: (typeof EC_ALGORITHMS)[number]): readonly Row[
       ['with the recovery octet that other uses append', Buffer.concat([good, Buffer.of(27)])],
       ['twice', Buffer.concat([good, good])],
     ]),
-    ...rowsOf(forge, { ...form, input: zero.input }, [
+    ...rowsOf(maker, { ...form, input: zero.input }, [
       ['with a number that begins with a zero, without it', shortened(zero.octets, width)],
     ]),
     ...(['sha256', 'sha384', 'sha512'] as const)
       .filter((other) => other !== hash)
       .flatMap((other) =>
-        rowsOf(forge, form, [[`of a digest of ${other}`, p1363(other, input, by)]]),
+        rowsOf(maker, form, [[`of a digest of ${other}`, p1363(other, input, by)]]),
       ),
-    ...rowsOf(forge, form, [
+    ...rowsOf(maker, form, [
       ['of a digest of the digest', p1363(hash, createHash(hash).update(input).digest(), by)],
     ]),
     ...rowsOf(
-      forge,
+      maker,
       { ...form, input: zero.input },
       [['with a number that begins with a zero', zero.octets]],
       'accepted',
     ),
-    ...rowsOf(forge, form, [['with the other s that proves the same', both(r, n - s)]], 'accepted'),
+    ...rowsOf(maker, form, [['with the other s that proves the same', both(r, n - s)]], 'accepted'),
   ]
 }
 
@@ -613,7 +613,7 @@ function p1363(
 
 /** One signature in 128 has such a number; on P-521 nearly all have. */
 function withShortNumber(
-  { issuer }: Forge,
+  { issuer }: TokenMaker,
   alg: Algorithm,
   width: number,
 ): { input: string; octets: Buffer } {
@@ -643,23 +643,23 @@ const SMALL_ORDER: readonly (readonly [string, string])[] = [
   ['the neutral point, not in its canonical form', `ee${'ff'.repeat(30)}7f`],
 ]
 
-function edwards(forge: Forge, alg: (typeof EDWARDS_ALGORITHMS)[number]): readonly Row[] {
-  const by = keyFor(forge.issuer, alg)
-  const input = inputOf(forge, alg)
+function edwards(maker: TokenMaker, alg: (typeof EDWARDS_ALGORITHMS)[number]): readonly Row[] {
+  const by = keyFor(maker.issuer, alg)
+  const input = inputOf(maker, alg)
   const good = signatureOf(Buffer.from(input), alg, by.privateKey)
   const [r, s] = [good.subarray(0, 32), good.subarray(32)]
   const number = toInteger(reversed(s))
   const withS = (value: bigint) => Buffer.concat([r, reversed(toOctets(value, 32))])
   const family = { alg, what: 'a signature', source: 'RFC 8032 section 5.1.7', input }
   return [
-    ...rowsOf(forge, { ...family, source: 'RFC 8032 section 5.1.7; RFC 8032 section 8.4' }, [
+    ...rowsOf(maker, { ...family, source: 'RFC 8032 section 5.1.7; RFC 8032 section 8.4' }, [
       ['with S larger by L', withS(number + L)],
       ['with S larger by 2 L', withS(number + 2n * L)],
       ['with the largest S that proves the same', withS(number + 14n * L)],
       ['with S = L', withS(L)],
       ['with S of all ones', withS(2n ** 256n - 1n)],
     ]),
-    ...rowsOf(forge, family, [
+    ...rowsOf(maker, family, [
       ['with S = 0', withS(0n)],
       ['with L less S', withS(L - number)],
       ['with the sign of R changed', flipped(good, 31)],
@@ -675,7 +675,7 @@ function edwards(forge: Forge, alg: (typeof EDWARDS_ALGORITHMS)[number]): readon
       ['of the digest', signatureOf(digest('sha512', input), alg, by.privateKey)],
     ]),
     ...SMALL_ORDER.flatMap(([name, hex]) =>
-      rowsOf(forge, { ...family, source: 'RFC 8032 section 5.1.7; RFC 8725 section 3.4' }, [
+      rowsOf(maker, { ...family, source: 'RFC 8032 section 5.1.7; RFC 8725 section 3.4' }, [
         [
           `with ${name} for R and S = 0`,
           Buffer.concat([Buffer.from(hex, 'hex'), Buffer.alloc(32)]),
@@ -693,8 +693,8 @@ function flipped(octets: Buffer, at: number): Buffer {
 }
 
 /** A good signature, of something else. */
-function otherTexts(forge: Forge): readonly Row[] {
-  const { token, stranger, issuer } = forge
+function otherTexts(maker: TokenMaker): readonly Row[] {
+  const { token, stranger, issuer } = maker
   const good = token()
   const [goodHeader, goodPayload, goodSignature] = segmentsOf(good)
   const [otherHeader, otherPayload, otherSignature] = segmentsOf(

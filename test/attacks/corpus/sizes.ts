@@ -1,15 +1,15 @@
-import { encode, type Forge, segmentsOf, usualClaims } from './forge.ts'
 import type { Options, Row } from './row.ts'
+import { encode, type TokenMaker, segmentsOf, usualClaims } from './token-maker.ts'
 
 /** What is long, and what costs more than its length lets on. */
-export function sizes(forge: Forge): readonly Row[] {
-  return [...limits(forge), ...floods(), ...costly(forge)]
+export function sizes(maker: TokenMaker): readonly Row[] {
+  return [...limits(maker), ...floods(), ...costly(maker)]
 }
 
 const LIMIT = 16_384
 const MIB = 1024 * 1024
 
-function limits(forge: Forge): readonly Row[] {
+function limits(maker: TokenMaker): readonly Row[] {
   const bounds: readonly (readonly [number, Options | undefined])[] = [
     [LIMIT, undefined],
     [1000, { maxTokenSize: 1000 }],
@@ -21,27 +21,27 @@ function limits(forge: Forge): readonly Row[] {
       source: 'CWE-770; CVE-2025-61920',
       verdict: 'accepted' as const,
       options,
-      token: ofSize(forge, limit),
+      token: ofSize(maker, limit),
     },
     {
       name: `a good token of one octet more than the limit of ${limit}`,
       source: 'CWE-770; CVE-2025-61920',
       verdict: 'too_large' as const,
       options,
-      token: ofSize(forge, limit + 1),
+      token: ofSize(maker, limit + 1),
     },
     {
       name: `a good token of twice the limit of ${limit}`,
       source: 'CWE-770; CVE-2025-61920',
       verdict: 'too_large' as const,
       options,
-      token: ofSize(forge, 2 * limit),
+      token: ofSize(maker, 2 * limit),
     },
   ])
 }
 
 /** A token that is good but for its size. */
-function ofSize({ token }: Forge, size: number): string {
+function ofSize({ token }: TokenMaker, size: number): string {
   // Not every length can be encoded, so that the header takes up to two octets of it.
   for (const pad of ['', 'a', 'aa', 'aaa']) {
     const [header, , signature] = segmentsOf(token({ header: { pad } }))
@@ -100,8 +100,8 @@ function floods(): readonly Row[] {
   ]
 }
 
-function costly(forge: Forge): readonly Row[] {
-  const { token } = forge
+function costly(maker: TokenMaker): readonly Row[] {
+  const { token } = maker
   const [header, payload] = segmentsOf(token())
   const members = (more: string) =>
     token({ payloadText: `${JSON.stringify(usualClaims()).slice(0, -1)},${more}}` })

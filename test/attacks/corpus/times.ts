@@ -1,13 +1,13 @@
-import { type Forge, NOW, usualClaims } from './forge.ts'
 import type { Options, Row, Verdict } from './row.ts'
+import { type TokenMaker, NOW, usualClaims } from './token-maker.ts'
 
 /** From when until when, by which clock, and in which type. */
-export function times(forge: Forge): readonly Row[] {
+export function times(maker: TokenMaker): readonly Row[] {
   return [
-    ...wrongTypes(forge),
-    ...boundaries(forge),
-    ...extremes(forge),
-    ...clocks(forge),
+    ...wrongTypes(maker),
+    ...boundaries(maker),
+    ...extremes(maker),
+    ...clocks(maker),
     ...rules(),
   ]
 }
@@ -32,7 +32,7 @@ const NO_NUMBERS: readonly (readonly [string, unknown])[] = [
   ['an object that would become a number', { valueOf: NOW }],
 ]
 
-function wrongTypes({ token }: Forge): readonly Row[] {
+function wrongTypes({ token }: TokenMaker): readonly Row[] {
   return (['exp', 'nbf', 'iat'] as const).flatMap((claim) =>
     NO_NUMBERS.map(([name, value]) => ({
       name: `an ${claim} that is ${name}`,
@@ -44,7 +44,7 @@ function wrongTypes({ token }: Forge): readonly Row[] {
 }
 
 /** Each bound from both sides, with three tolerances; fractions of a second count. */
-function boundaries({ token }: Forge): readonly Row[] {
+function boundaries({ token }: TokenMaker): readonly Row[] {
   const fraction = 0.25
   return [0, 5, 600].flatMap((clockTolerance) => {
     const ahead = Math.max(clockTolerance, 60)
@@ -89,7 +89,7 @@ function boundaries({ token }: Forge): readonly Row[] {
   })
 }
 
-function extremes({ token }: Forge): readonly Row[] {
+function extremes({ token }: TokenMaker): readonly Row[] {
   const milliseconds = NOW * 1000
   const values: readonly (readonly [string, string, Record<string, unknown>, Verdict, Options?])[] =
     [
@@ -234,7 +234,7 @@ function extremes({ token }: Forge): readonly Row[] {
 }
 
 /** A clock that is out of order lets nothing in. */
-function clocks({ token }: Forge): readonly Row[] {
+function clocks({ token }: TokenMaker): readonly Row[] {
   const nows: readonly (readonly [string, unknown])[] = [
     ['NaN', Number.NaN],
     ['infinity', Number.POSITIVE_INFINITY],

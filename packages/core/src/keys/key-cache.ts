@@ -103,8 +103,8 @@ export function followKeys(
 
   async function wait(caller: Caller): Promise<KeyRing> {
     const before = state.last
-    // Counted from now, so that an attempt which this caller starts has the earlier deadline: how it ends decides whether
-    // an expired ring can be used.
+    // `undefined`: the caller's deadline counts from now, and so comes after that of an attempt which it starts. If that
+    // attempt fails, an expired ring can be used.
     return await room.wait({ ...caller, arrived: undefined }, async (place) => {
       for (;;) {
         const moment = now()

@@ -59,7 +59,7 @@ export interface KeySource {
   now(): Instant
   /**
    * The keys to judge a token by at this moment, or `undefined` if the caller has to {@link wait}. May start a refresh
-   * behind the caller's back.
+   * that nobody waits for.
    */
   current(now: Instant): KeyRing | undefined
   /**

@@ -5,7 +5,7 @@
 export type Trigger = 'age' | 'suspicion' | 'refresh'
 
 export interface Pace {
-  /** The start of the last attempt. All pauses count from there, so that a slow endpoint is not asked less often. */
+  /** The start of the last attempt. Pauses count from there, so that a slow endpoint is not asked less often. */
   readonly startedAt: number
   /** Failures in a row. */
   readonly failures: number
@@ -25,7 +25,7 @@ interface SuspicionBudget {
 
 const MIN_INTERVAL = 1
 const MAX_FAILURE_PAUSE = 30
-/** The failure pause is drawn from this part of itself up to the same above it. */
+/** Each failure pause is multiplied by a random factor from 1 less this to 1 plus this. */
 const FAILURE_PAUSE_SPREAD = 0.2
 const MAX_RETRY_AFTER = 60
 const MAX_SUSPICIONS = 4

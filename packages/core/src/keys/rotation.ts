@@ -71,8 +71,8 @@ function hasFailedLately(
 }
 
 /**
- * When the ring could no longer be used without a fetch, if that was before this moment: what a request since then would have
- * found out counts as known.
+ * When the ring could no longer be used without a fetch, if that was before this moment. From then on a key that has left
+ * would not have been trusted any more.
  */
 export function ringEnd(
   { ring, last }: CacheState,
@@ -139,7 +139,7 @@ export function suspicionStep(
   isFetching: boolean,
 ): 'ask' | 'refuse' {
   const mayAsk = isFetching || attemptStep(state, 'suspicion', now, policy) !== 'refrain'
-  // What cannot be told while the endpoint is down must not be refused.
+  // While the endpoint is down nobody can tell whether the key was rotated: 503, and not 401.
   return mayAsk || lastAttemptFailed(state) ? 'ask' : 'refuse'
 }
 
@@ -219,7 +219,7 @@ function attemptStep(
   return when === 'now' ? 'start' : when === 'soon' ? 'pause' : 'refrain'
 }
 
-/** Whether an attempt has settled that started since then. On a busy machine its answer may be old when it is looked at. */
+/** Whether an attempt has settled that started since then, and lately: on a busy machine a token may be judged much later. */
 function isAnswered(
   { last }: CacheState,
   now: Instant,

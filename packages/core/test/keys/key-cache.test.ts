@@ -149,7 +149,7 @@ describe('a rotation', () => {
     expect(endpoint.requests).toHaveLength(2)
   })
 
-  test('a stray forged token half a second before: the first new-key token waits for the next slot', async () => {
+  test('a stray forged token half a second before: the first new-key token waits for the next attempt', async () => {
     const { clock, endpoint, verdict } = world()
     await verdict(oldToken)
     await clock.advance(60)
@@ -879,7 +879,7 @@ describe('clocks', () => {
     expect(endpoint.requests.slice(0, 2)).toEqual([0, 1])
   })
 
-  test('a laptop that slept right after the fetch waits for the next slot', async () => {
+  test('a laptop that slept right after the fetch waits for the next attempt', async () => {
     const { clock, endpoint, verdict } = world()
     await verdict(oldToken)
     clock.set(clock.now() + 8 * 3600)

@@ -278,7 +278,7 @@ describe('a question', () => {
     expect(questionStep(known, 'refresh', at(10), policy, false, since)).toBe('start')
   })
 
-  test('steps of the wall clock neither open nor close the gate', () => {
+  test('steps of the wall clock neither start an attempt early nor keep one from starting', () => {
     const state = fail(fail(INITIAL_STATE, 0), 100)
     const step = (wall: number, monotonic: number) =>
       waitingCallerStep(state, { wall, monotonic }, policy, false, false)

@@ -11,7 +11,7 @@ import { promisify } from 'node:util'
 import type { Algorithm } from '@portcullis/core'
 import { manualClock } from '@portcullis/testing'
 
-// Everything that an attacker, or an issuer in a strange mood, can write. Nothing of the product is used.
+// Everything that an attacker, or a faulty issuer, can write. Nothing of the product is used.
 
 export const ISSUER = 'https://auth.test'
 export const AUDIENCE = 'api'
@@ -32,7 +32,7 @@ export interface Keys {
   readonly ed25519: KeyPair
 }
 
-export interface Forge {
+export interface TokenMaker {
   readonly issuer: Keys
   readonly stranger: Keys
   /** The issuer's as well: with e = 3, for which forgeries of a lenient padding need no private key. */
@@ -60,7 +60,7 @@ export interface Draft {
 
 const generate = promisify(generateKeyPair)
 
-export async function createForge(canary: string): Promise<Forge> {
+export async function createTokenMaker(canary: string): Promise<TokenMaker> {
   const [issuer, stranger, low] = await Promise.all([
     keysOf('issuer'),
     keysOf('stranger'),
