@@ -251,3 +251,9 @@ describe('a mock without the headers as received', () => {
     expect(refusalOf({ headers: { authorization: '' } })).toMatchObject(MALFORMED_HEADER)
   })
 })
+
+test('what is no text in `rawHeaders` names no header, whatever text it can be made into', () => {
+  const name = { toString: () => 'Authorization' } as unknown as string
+  const headers = { authorization: 'Bearer abc' }
+  expect(parseBearer({ rawHeaders: [name, 'Bearer abc', name, 'Bearer abc'], headers })).toBe('abc')
+})

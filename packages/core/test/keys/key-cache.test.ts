@@ -90,6 +90,15 @@ function withKid(jwk: PublicJwk, kid: string | undefined): PublicJwk {
   return { ...rest, kid: kid === 'own' ? own : kid }
 }
 
+test('a verifier is ready after one request, and asks for nothing more while it is', async () => {
+  const { clock, endpoint, keys } = world()
+  const verifier = createVerifier({ keys, issuer: null, audience: null })
+  await verifier.ready()
+  await clock.advance(10)
+  await verifier.ready()
+  expect(endpoint.requests).toEqual([0])
+})
+
 describe('a rotation', () => {
   test.each<[string, (jwk: PublicJwk) => unknown, string | undefined]>([
     ['bare key, new kid', (jwk) => jwk, 'own'],
