@@ -76,7 +76,10 @@ function expectSoundReading(text: string): void {
   )
   hold(Object.isFrozen(parsed.header), 'the header is frozen')
   hold(!('crit' in parsed.header), 'no extension is asked for')
-  hold(['string', 'undefined'].includes(typeof parsed.header.kid), 'kid is a text')
+  for (const name of ['kid', 'typ'] as const) {
+    const value = parsed.header[name] ?? ''
+    hold(typeof value === 'string', `${name} is a text, null or absent`)
+  }
 }
 
 function read(text: string, remembered = createHeaderCache()): ParsedToken | undefined {
