@@ -105,6 +105,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'diagnostics',
     'errors',
     'json',
+    'options',
     'prover',
     'schema',
     'time',
