@@ -105,7 +105,7 @@ async function happen(world: World, happening: Event, memory: Memory): Promise<v
   else if ('route' in happening) endpoint.route = happening.route
   else if ('headers' in happening) endpoint.headers = happening.headers
   else if ('flood' in happening) await flood(world, happening.flood)
-  else if ('step' in happening) clock.set(clock.now() + happening.step)
+  else if ('step' in happening) world.step(happening.step)
   else if ('refresh' in happening) world.refresh()
   else if ('abort' in happening) memory.controllers.shift()?.abort(new Error('gave up'))
   else presentAll(world, happening, memory)

@@ -34,6 +34,10 @@ export interface World {
     signal?: AbortSignal,
   ) => Promise<string>
   readonly refresh: () => void
+  /** Sets the wall clock by so many seconds, forward or back. */
+  readonly step: (seconds: number) => void
+  /** The latest that the wall clock has ever shown: keys may have left at that time. */
+  readonly latest: () => number
   /** How many calls have no answer yet. */
   readonly pending: () => number
   /** What contradicts a promise, in words. */
@@ -68,6 +72,7 @@ export function createWorld({ seed, ...options }: Setting): World {
   const faults: string[] = []
   const trust = createTrust(clock, endpoint, keys, overlap)
   let pending = 0
+  let latest = clock.now()
 
   async function present(
     verifier: number,
@@ -104,6 +109,11 @@ export function createWorld({ seed, ...options }: Setting): World {
         })
         .finally(() => pending--)
     },
+    step(seconds) {
+      latest = Math.max(latest, clock.now())
+      clock.set(clock.now() + seconds)
+    },
+    latest: () => Math.max(latest, clock.now()),
     pending: () => pending,
     faults,
     close: trust.close,
