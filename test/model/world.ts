@@ -46,8 +46,8 @@ export interface World {
 }
 
 export const TIMEOUT = 5
-/** As long as a failure counts. */
-const OUTAGE = LONGEST_PAUSE + TIMEOUT
+/** As long as a failure counts, and as long as an attempt may take that began while it did. */
+const OUTAGE = LONGEST_PAUSE + TIMEOUT + TIMEOUT
 
 export function createWorld({ seed, ...options }: Setting): World {
   const { overlap } = options
