@@ -127,7 +127,7 @@ test.each(misbehaviours)(
     expect(keys.status()).toMatchObject({ freshness: 'expired', fetching: false })
     expect(endpoint.requests).toBe(10)
 
-    await untilAge(LONGEST + STALE_IF_ERROR)
+    await untilAge(LONGEST + STALE_IF_ERROR + PAUSE)
     expect(await verdict(oldToken())).toBe(unavailable)
     expect(endpoint.requests).toBe(11)
     expect(keys.status()).toMatchObject({ freshness: 'empty', lastFailure: { reason } })
