@@ -49,15 +49,20 @@ interface Guard {
  */
 const guards = new WeakMap<object, Guard>()
 
+/** What the debug log calls the framework of a guard, by the guard's options. */
+const frameworks = new WeakMap<object, string>()
+
 /**
  * Checks the arguments of a guard, at start-up.
  *
+ * @param framework What `NODE_DEBUG=portcullis` calls the framework, such as `express`.
  * @returns A copy of the options with nothing but their own members. It also stands for this guard in {@link hasPassed}.
  * @throws TypeError
  */
 export function checkGuardOptions<Options extends object>(
   verifier: unknown,
   options: Options,
+  framework = 'http',
 ): Options {
   if (!hasMethods(verifier, 'verify')) {
     throw new TypeError('authenticate: the first argument must be a verifier')
@@ -74,7 +79,9 @@ export function checkGuardOptions<Options extends object>(
         ? undefined
         : 'must be the name of a property',
   })
-  return ownMembers(options)
+  const guard = ownMembers(options)
+  frameworks.set(guard, framework)
+  return guard
 }
 
 /**

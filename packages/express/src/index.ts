@@ -32,7 +32,7 @@ export function authenticate(
   verifier: Verifier<unknown>,
   options: GuardOptions<IncomingMessage> = {},
 ): Middleware {
-  const guard = checkGuardOptions(verifier, options)
+  const guard = checkGuardOptions(verifier, options, 'express')
   const { property = 'auth' } = guard
   return (request, response, next) => {
     authenticateRequest(verifier, request, guard, request).then(

@@ -74,7 +74,7 @@ export function authenticate(
   verifier: Verifier<unknown>,
   options: GuardOptions<Request> = {},
 ): Plugin {
-  const guard = checkGuardOptions(verifier, options)
+  const guard = checkGuardOptions(verifier, options, 'fastify')
   const { property = 'auth' } = guard
   const check: Hook = async (request, reply) => {
     try {

@@ -46,7 +46,7 @@ export function authenticate(
   verifier: Verifier<unknown>,
   options: GuardOptions<Context> = {},
 ): Middleware {
-  const guard = checkGuardOptions(verifier, options)
+  const guard = checkGuardOptions(verifier, options, 'koa')
   const { property = 'auth' } = guard
   return async (context, next) => {
     try {
