@@ -8,24 +8,35 @@ export interface RequestHeaders {
   readonly headers: { readonly authorization?: string | readonly string[] | undefined }
 }
 
+/** A request with headers that have a method `get`, such as a `Request` of the Fetch standard. */
+export interface FetchRequest {
+  readonly headers: {
+    /** The values of one header, joined by commas if it came more than once. */
+    get(name: string): string | null
+  }
+}
+
 /** RFC 9110 section 5.6.2. */
 const SCHEME = /^[\w!#$%&'*+.^`|~-]+$/
 /** RFC 6750 section 2.1. */
 const B64TOKEN = /^[\w.~+/-]+=*$/
+/** A scheme that presents a token, behind a comma: two headers that somebody has joined, or quoted text that looks so. */
+const JOINED = /,\s*(?:bearer|dpop)(?![\w!#$%&'*+.^`|~=-])/i
 const SPACE = 0x20
 const NAME = /^authorization$/i
 
 /**
  * Finds the token of a request: in the one `Authorization` header, nowhere else.
  *
- * The value is the own member `headers.authorization`, so a header that middleware sets or deletes is set or deleted here
- * as well. `rawHeaders` only tells whether the client sent the header more than once.
+ * The value is the own member `headers.authorization`, or what `headers.get` answers, so a header that middleware sets or
+ * deletes is set or deleted here as well. `rawHeaders` only tells whether the client sent the header more than once. Where
+ * several were joined to one, by `Headers` or by a proxy, a second token is still refused.
  *
  * @throws AuthError `missing_token` without a header and for another scheme; `invalid_request` for a repeated header
  *   and for anything but one token after `Bearer`.
  * @see RFC 6750 sections 2.1 and 3.1
  */
-export function parseBearer(request: RequestHeaders): string {
+export function parseBearer(request: RequestHeaders | FetchRequest): string {
   const value = authorizationOf(request)
   if (value === undefined) throw new AuthError('missing_token', 'missing_header')
   // Middleware, a mock or a serverless adapter may have put anything there.
@@ -35,18 +46,36 @@ export function parseBearer(request: RequestHeaders): string {
   if (scheme.toLowerCase() === 'bearer') {
     const token = withoutSpaces(value, scheme.length)
     if (B64TOKEN.test(token)) return token
-  } else if (SCHEME.test(scheme)) {
+  } else if (SCHEME.test(scheme) && !JOINED.test(value)) {
     throw new AuthError('missing_token', 'other_scheme')
   }
   throw malformed()
 }
 
-function authorizationOf({ rawHeaders, headers }: RequestHeaders): unknown {
-  if (isRepeated(rawHeaders)) throw repeated()
+function authorizationOf(request: RequestHeaders | FetchRequest): unknown {
+  if (isRepeated(Reflect.get(request, 'rawHeaders'))) throw repeated()
+  const { headers } = request
+  if (hasGet(headers)) return headers.get('authorization') ?? undefined
   const value: unknown = own(headers, 'authorization')
   if (!Array.isArray(value)) return value
   if (value.length > 1) throw repeated()
   return value[0]
+}
+
+/**
+ * Whether headers are read with `get`: a method of their own or of their class. One of `Object.prototype`, the end of every
+ * chain of prototypes, is somebody's pollution.
+ */
+function hasGet(
+  headers: RequestHeaders['headers'] | FetchRequest['headers'],
+): headers is FetchRequest['headers'] {
+  if (typeof Reflect.get(headers, 'get') !== 'function') return false
+  let owner: object | null = headers
+  while (owner !== null && !Object.hasOwn(owner, 'get')) {
+    owner = Object.getPrototypeOf(owner) as object | null // never anything else
+  }
+  // A proxy answers for a method that nothing in the chain has.
+  return owner === null || Object.getPrototypeOf(owner) !== null
 }
 
 /** Node shows only the first of several `Authorization` headers in `headers`. */

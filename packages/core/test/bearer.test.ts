@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { parseBearer, type RequestHeaders } from '../src/bearer.ts'
+import { type FetchRequest, parseBearer, type RequestHeaders } from '../src/bearer.ts'
 import { AuthError } from '../src/errors.ts'
 
 const CHALLENGE_WITHOUT_CODE = 'Bearer realm="api"'
@@ -16,7 +16,7 @@ function withHeader(value: string): RequestHeaders {
   }
 }
 
-function refusalOf(request: RequestHeaders): AuthError {
+function refusalOf(request: RequestHeaders | FetchRequest): AuthError {
   try {
     parseBearer(request)
   } catch (error) {
@@ -121,6 +121,90 @@ describe('another scheme is as good as no token', () => {
     const error = refusalOf(withHeader(value))
     expect(error).toMatchObject(OTHER_SCHEME)
     expect(error.headers['WWW-Authenticate']).toBe(CHALLENGE_WITHOUT_CODE)
+  })
+})
+
+describe('a token behind a comma, as two headers look that somebody has joined', () => {
+  test.each([
+    { name: 'Bearer behind Basic', value: 'Basic YTpi, Bearer x' },
+    { name: 'no space behind the comma', value: 'Basic YTpi,Bearer x' },
+    { name: 'a tab behind the comma, and lower case', value: 'Basic a ,\tbearer b' },
+    { name: 'many commas', value: `Basic a${','.repeat(1000)} BEARER b` },
+    { name: 'a no-break space behind the comma', value: 'Basic a,\u00A0Bearer b' },
+    { name: 'Bearer alone at the end', value: 'Basic a, Bearer' },
+    { name: 'Bearer between two', value: 'Basic a, Bearer, Basic b' },
+    { name: 'Bearer, and a tab', value: 'Basic a, Bearer\tb' },
+    { name: 'Bearer, and a quote', value: 'Basic a, Bearer"b"' },
+    { name: 'DPoP behind Basic', value: 'Basic YTpi, DPoP x' },
+    { name: 'DPoP behind DPoP', value: 'DPoP x, dpop y' },
+    {
+      name: 'Bearer in a quoted parameter, which nobody sends',
+      value: 'Digest realm="a, Bearer b"',
+    },
+  ])('$name: malformed', ({ value }) => {
+    expect(refusalOf(withHeader(value))).toMatchObject(MALFORMED_HEADER)
+    const headers = new Headers({ Authorization: value })
+    expect(refusalOf({ headers })).toMatchObject(MALFORMED_HEADER)
+  })
+
+  test.each([
+    { name: 'a longer scheme', value: 'Basic a, Bearerx b' },
+    { name: 'a longer scheme in front', value: 'Basic a, xBearer b' },
+    { name: 'a parameter of that name', value: 'Digest a="b", bearer="c"' },
+    { name: 'a quoted scheme', value: 'Digest a="b", "Bearer c"' },
+    { name: 'no comma', value: 'Basic a Bearer b' },
+    { name: 'two of another scheme', value: 'Basic a, Basic b' },
+  ])('$name: another scheme', ({ value }) => {
+    expect(refusalOf(withHeader(value))).toMatchObject(OTHER_SCHEME)
+    expect(refusalOf({ headers: new Headers({ Authorization: value }) })).toMatchObject(
+      OTHER_SCHEME,
+    )
+  })
+
+  test.each([
+    { name: 'commas', value: `Basic ${','.repeat(1_000_000)}` },
+    { name: 'commas and spaces', value: `Basic ${', '.repeat(500_000)}` },
+    { name: 'spaces behind a comma', value: `Basic a,${' '.repeat(1_000_000)}x` },
+    { name: 'beginnings of Bearer', value: `Basic a${', beare'.repeat(150_000)}` },
+  ])('a million characters are read in linear time: $name', ({ value }) => {
+    const started = performance.now()
+    expect(refusalOf(withHeader(value))).toMatchObject(OTHER_SCHEME)
+    expect(performance.now() - started).toBeLessThan(1000)
+  })
+})
+
+describe('headers with a method `get`', () => {
+  const BEARER = 'Bearer abc'
+
+  class Foreign {
+    get(name: string): string | null {
+      return name === 'authorization' ? BEARER : null
+    }
+  }
+
+  test.each([
+    { name: 'those of the platform', headers: new Headers({ Authorization: BEARER }) },
+    { name: 'those of another library', headers: new Foreign() },
+    { name: 'those of a mock', headers: { get: () => BEARER } },
+    { name: 'those of a proxy', headers: new Proxy({}, { get: () => () => BEARER }) as Foreign },
+  ])('$name are asked', ({ headers }) => {
+    expect(parseBearer({ headers })).toBe('abc')
+  })
+
+  test.each([
+    { name: 'null', value: null, reason: 'missing_header' },
+    { name: 'undefined', value: undefined, reason: 'missing_header' },
+    { name: 'an empty text', value: '', reason: 'malformed_header' },
+    { name: 'a number', value: 1, reason: 'malformed_header' },
+    { name: 'a list', value: [BEARER], reason: 'malformed_header' },
+  ])('that answers $name: $reason', ({ value, reason }) => {
+    const headers = { get: () => value as string }
+    expect(refusalOf({ headers }).reason).toBe(reason)
+  })
+
+  test('a header called get, which a client may send, is no method', () => {
+    const headers = { get: BEARER, authorization: BEARER } as object
+    expect(parseBearer({ rawHeaders: [], headers })).toBe('abc')
   })
 })
 
