@@ -112,9 +112,11 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'verified-tokens',
     'verifier-options',
   ],
-  'core/http': ['errors', 'options', 'bearer', 'requirement'],
+  'core/guard-options': ['options', 'scopes'],
+  'core/http': ['errors', 'guard-options', 'options', 'bearer', 'requirement'],
   'core/index': [
     'errors',
+    'guard-options',
     'http',
     'keys/discovery',
     'keys/local-keys',
@@ -159,7 +161,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'express/request': [],
   'koa/index': ['@portcullis/core'],
   'fastify/index': ['@portcullis/core', 'fastify-plugin'],
-  'core/resource-metadata': ['loopback', 'options'],
+  'core/resource-metadata': ['loopback', 'options', 'scopes'],
   'core/schema': ['errors'],
   'testing/index': ['challenges/assert-challenge', 'clock', 'issuer', 'stub', 'token-service'],
   'testing/issuer': [

@@ -1,4 +1,4 @@
-import { ownMembers } from './options.ts'
+import { own, ownMembers } from './options.ts'
 import {
   type AuthErrorCode,
   type AuthErrorReason,
@@ -7,6 +7,7 @@ import {
   refusals,
   visible,
 } from './refusals.ts'
+import type { ProtectedResourceMetadata } from './resource-metadata.ts'
 
 /** How an API presents its refusals. */
 export interface PresentationOptions {
@@ -17,10 +18,17 @@ export interface PresentationOptions {
    */
   realm?: string | undefined
   /**
-   * URL of the protected resource metadata, shown in the challenge.
+   * The scope that a client should ask its token for: a space-separated list, shown in the challenge of `missing_token` and
+   * `invalid_token`. That of `insufficient_scope` names what the requirement wants.
+   * @default the scopes of `resourceMetadata`, if that is an object that has some
+   * @see RFC 6750 section 3
+   */
+  scope?: string | undefined
+  /**
+   * The protected resource metadata, or their URL, which the challenge shows.
    * @see RFC 9728 section 5.1
    */
-  resourceMetadata?: string | undefined
+  resourceMetadata?: string | ProtectedResourceMetadata | undefined
   /**
    * `forward` leaves the body to the framework; `problem` makes it a problem document.
    * @default 'forward'
@@ -33,7 +41,7 @@ export interface AuthErrorOptions extends PresentationOptions {
   /** For the developer alone: never part of a message, of JSON or of an inspection. */
   cause?: unknown
   /** The scope that would have sufficed: a space-separated list (RFC 6750 section 3). */
-  scope?: string | undefined
+  scope?: PresentationOptions['scope']
   /** Seconds until the next attempt to fetch keys can be made. */
   retryAfter?: number | undefined
 }
@@ -110,8 +118,14 @@ export class AuthError extends Error {
   /** The same refusal, as another API presents it. */
   presentedBy(options: PresentationOptions): AuthError {
     const [code, reason, given] = this.#arguments
-    const { realm, resourceMetadata, respond } = ownMembers(options)
-    const presented = { ...given, realm, resourceMetadata, respond }
+    const { realm, scope, resourceMetadata, respond } = ownMembers(options)
+    const presented = {
+      ...given,
+      realm,
+      scope: asksForToken(code) ? scope : given.scope,
+      resourceMetadata,
+      respond,
+    }
     // They came from one list of arguments, so the reason belongs to the code; the compiler does not know that any more.
     return new AuthError(...([code, reason, presented] as AuthErrorArguments))
   }
@@ -184,15 +198,26 @@ function challengeOf(
   reason: AuthErrorReason,
   { realm = 'api', scope, resourceMetadata }: AuthErrorOptions,
 ): string {
+  const metadata =
+    typeof resourceMetadata === 'string' ? { url: resourceMetadata } : resourceMetadata
+  const wanted = scope ?? (asksForToken(code) ? scopesOf(metadata) : undefined)
   const parameters = [`realm=${quoted(realm)}`]
   if (code !== 'missing_token') {
     parameters.push(`error=${quoted(code)}`, `error_description=${quoted(describe(code, reason))}`)
   }
-  if (scope !== undefined) parameters.push(`scope=${quoted(scope)}`)
-  if (resourceMetadata !== undefined) {
-    parameters.push(`resource_metadata=${quoted(resourceMetadata)}`)
-  }
+  if (wanted !== undefined) parameters.push(`scope=${quoted(wanted)}`)
+  if (metadata !== undefined) parameters.push(`resource_metadata=${quoted(metadata.url)}`)
   return `Bearer ${parameters.join(', ')}`
+}
+
+/** Whether the client needs another token, rather than one that permits more. */
+function asksForToken(code: AuthErrorCode): boolean {
+  return code === 'missing_token' || code === 'invalid_token'
+}
+
+function scopesOf(metadata: Partial<ProtectedResourceMetadata> | undefined): string | undefined {
+  const scopes = metadata === undefined ? undefined : own(metadata, 'scopes')
+  return scopes === undefined || scopes.length === 0 ? undefined : scopes.join(' ')
 }
 
 /** @see RFC 9110 section 5.6.4 */

@@ -1,36 +1,12 @@
 import type { Auth } from './auth.ts'
-import { parseBearer, type RequestHeaders } from './bearer.ts'
-import { AuthError, type PresentationOptions } from './errors.ts'
-import {
-  checkOptions,
-  hasMethods,
-  isBoolean,
-  isFunction,
-  type OptionCheck,
-  oneOf,
-  own,
-  ownMembers,
-} from './options.ts'
+import { type FetchRequest, parseBearer, type RequestHeaders } from './bearer.ts'
+import { AuthError } from './errors.ts'
+import { checkGuardOptions, type GuardOptions, isChecked } from './guard-options.ts'
+import { own, ownMembers } from './options.ts'
 import { checkRequirements, type Requirement } from './requirement.ts'
 import type { Verifier } from './verifier.ts'
 
 // Everything that the adapters share. An adapter adds how its framework shows an `Auth` and how it sends a refusal.
-
-/** How a guard treats requests. */
-export interface GuardOptions<Subject = object> extends PresentationOptions {
-  /**
-   * Lets a request without a bearer token through, as anonymous. A bad token is still refused.
-   * @default false
-   */
-  optional?: boolean | undefined
-  /**
-   * Where the framework's request or state shows the `Auth`.
-   * @default 'auth'
-   */
-  property?: string | undefined
-  /** Called once for each refusal, for logs. If it throws, the process emits a warning, and the answer is the same. */
-  onRefusal?: ((error: AuthError, subject: Subject) => unknown) | undefined
-}
 
 /** A guard that has let a request through. */
 interface Guard {
@@ -49,65 +25,45 @@ interface Guard {
  */
 const guards = new WeakMap<object, Guard>()
 
-/** What the debug log calls the framework of a guard, by the guard's options. */
-const frameworks = new WeakMap<object, string>()
-
-/**
- * Checks the arguments of a guard, at start-up.
- *
- * @param framework What `NODE_DEBUG=portcullis` calls the framework, such as `express`.
- * @returns A copy of the options with nothing but their own members. It also stands for this guard in {@link hasPassed}.
- * @throws TypeError
- */
-export function checkGuardOptions<Options extends object>(
-  verifier: unknown,
-  options: Options,
-  framework = 'http',
-): Options {
-  if (!hasMethods(verifier, 'verify')) {
-    throw new TypeError('authenticate: the first argument must be a verifier')
-  }
-  checkOptions('authenticate', options, {
-    optional: isBoolean,
-    realm: isHeaderText,
-    resourceMetadata: (value) =>
-      isHeaderText(value) ?? (URL.canParse(String(value)) ? undefined : 'must be a URL'),
-    respond: oneOf('forward', 'problem'),
-    onRefusal: isFunction,
-    property: (value) =>
-      typeof value === 'string' && /^[A-Za-z]\w*$/.test(value)
-        ? undefined
-        : 'must be the name of a property',
-  })
-  const guard = ownMembers(options)
-  frameworks.set(guard, framework)
-  return guard
-}
-
 /**
  * Verifies the token of a request, and remembers the result for {@link authorizeRequest} and {@link getAuth}.
  *
- * Every request needs a token, a CORS preflight as well.
+ * Every request needs a token, a CORS preflight as well. The body is not read, and neither is the `signal` of a `Request`:
+ * a wait for keys ends by itself, after the `timeout` of the keys.
  *
- * @param request Where the headers are.
- * @param options From {@link checkGuardOptions}.
- * @param subject The framework's own request or context. `onRefusal` gets it, and the other functions find the result by it.
+ * @param request A request of node or a `Request` of the Fetch standard.
+ * @param options Those of {@link checkGuardOptions} cost nothing. Any others are checked at each call.
+ * @param subject What `onRefusal` gets, and what the other functions find the result by: the request, or what the framework
+ *   hands to handlers in its place.
  * @returns What the token proves, or `undefined` for an anonymous request where `optional` allows one.
  * @throws AuthError with the challenge of this guard.
+ * @throws TypeError for a wrong or misspelt option.
  */
-export async function authenticateRequest<Subject extends object>(
-  verifier: Verifier<unknown>,
-  request: RequestHeaders,
-  options: GuardOptions<Subject>,
+export function authenticateRequest<ClaimsType, Request extends RequestHeaders | FetchRequest>(
+  verifier: Verifier<ClaimsType>,
+  request: Request,
+  options?: GuardOptions<Request>,
+): Promise<Auth<ClaimsType> | undefined>
+export function authenticateRequest<ClaimsType, Subject extends object>(
+  verifier: Verifier<ClaimsType>,
+  request: RequestHeaders | FetchRequest,
+  options: GuardOptions<Subject> | undefined,
   subject: Subject,
+): Promise<Auth<ClaimsType> | undefined>
+export async function authenticateRequest(
+  verifier: Verifier<unknown>,
+  request: RequestHeaders | FetchRequest,
+  given: GuardOptions<never> = {},
+  subject: object = request,
 ): Promise<Auth<unknown> | undefined> {
+  const options = isChecked(given) ? given : checkGuardOptions(verifier, given)
   try {
     const token = findToken(request, options)
     const auth = token === undefined ? undefined : await verifier.verify(token)
     guards.set(subject, { verifier, auth, options, previous: guards.get(subject) })
     return auth
   } catch (error) {
-    throw refused(error, subject, options)
+    throw refused(error, subject as never /* these options came with this subject */, options)
   }
 }
 
@@ -142,7 +98,7 @@ export async function authorizeRequest(
 /**
  * What the token of a guarded request proves.
  *
- * @param subject What the framework hands to handlers: the request of Express and Fastify, the context of Koa.
+ * @param subject What the framework hands to handlers: the request of Express and Fastify, the context of Koa, a `Request`.
  * @param verifier If given, the one that must have proven it.
  * @throws TypeError if no such guard has let the request through, or if the request is anonymous.
  */
@@ -162,7 +118,7 @@ export function getAuth(subject: object, verifier?: Verifier<unknown>): Auth<unk
 /**
  * What the token of a guarded request proves, or `undefined` for an anonymous one.
  *
- * @param subject What the framework hands to handlers: the request of Express and Fastify, the context of Koa.
+ * @param subject What the framework hands to handlers: the request of Express and Fastify, the context of Koa, a `Request`.
  * @param verifier If given, the one that must have proven it.
  * @throws TypeError if no such guard has let the request through.
  */
@@ -184,7 +140,30 @@ export function refusal(error: unknown): AuthError | undefined {
   return error instanceof AuthError ? error : undefined
 }
 
-function findToken(request: RequestHeaders, options: GuardOptions<never>): string | undefined {
+/**
+ * The `Response` of the Fetch standard to a refusal. Its body is a problem document where the guard's options ask for one,
+ * otherwise the message as plain text. The server leaves it out for HEAD.
+ *
+ * @throws The error itself, if it is no refusal, so that no handler takes a fault for an answer.
+ */
+export function refusalResponse(error: unknown): Response {
+  const answer = refusal(error)
+  if (answer === undefined) throw error
+  const { status, headers, body, message } = answer
+  // They inherit nothing, since a `Response` reads its options at request time.
+  return new Response(
+    body ?? message,
+    ownMembers({
+      status,
+      headers: ownMembers({ 'Content-Type': 'text/plain; charset=utf-8', ...headers }),
+    }),
+  )
+}
+
+function findToken(
+  request: RequestHeaders | FetchRequest,
+  options: GuardOptions<never>,
+): string | undefined {
   try {
     return parseBearer(request)
   } catch (error) {
@@ -236,8 +215,3 @@ async function report<Subject>(
     process.emitWarning(fault instanceof Error ? fault : 'onRefusal failed')
   }
 }
-
-const isHeaderText: OptionCheck = (value) =>
-  typeof value === 'string' && /^[\u0020-\u007E]+$/.test(value)
-    ? undefined
-    : 'must be a string of printable ASCII characters'

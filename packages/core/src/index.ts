@@ -1,6 +1,6 @@
 export type { Algorithm } from './algorithms.ts'
 export type { Auth, Claims, Header } from './auth.ts'
-export type { RequestHeaders } from './bearer.ts'
+export type { FetchRequest, RequestHeaders } from './bearer.ts'
 export type { KeysMessage, VerifyMessage } from './diagnostics.ts'
 export { AuthError } from './errors.ts'
 export type { AuthErrorOptions, PresentationOptions } from './errors.ts'
@@ -8,13 +8,14 @@ export type { AuthErrorCode, AuthErrorReason, AuthErrorReasons } from './refusal
 export {
   authenticateRequest,
   authorizeRequest,
-  checkGuardOptions,
   findAuth,
   getAuth,
   hasPassed,
   refusal,
+  refusalResponse,
 } from './http.ts'
-export type { GuardOptions } from './http.ts'
+export { checkGuardOptions } from './guard-options.ts'
+export type { GuardOptions } from './guard-options.ts'
 export type { JsonObject } from './json.ts'
 export { discoverKeys } from './keys/discovery.ts'
 export type { Fetch, FetchResponse, ResponseHeaders } from './keys/fetch-json.ts'

@@ -1,5 +1,6 @@
 import { isLoopback } from './loopback.ts'
 import { checkOptions, isText, isTextList, type OptionCheck, ownMembers } from './options.ts'
+import { isScope } from './scopes.ts'
 
 export interface ProtectedResource {
   /** The resource identifier: the URL of this API, https and without a fragment. */
@@ -16,12 +17,14 @@ export interface ProtectedResource {
 
 /** Metadata of a protected resource, and where they belong. */
 export interface ProtectedResourceMetadata {
-  /** For the option `resourceMetadata` of a guard. */
+  /** For the challenge: a guard takes it, or all of this, as its option `resourceMetadata`. */
   readonly url: string
   /** The path of `url`, which has to be open to everybody. */
   readonly path: string
   /** The document, as JSON. */
   readonly body: string
+  /** The scopes that it names. */
+  readonly scopes?: readonly string[] | undefined
 }
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
@@ -36,7 +39,7 @@ export function protectedResourceMetadata(options: ProtectedResource): Protected
   checkOptions('protectedResourceMetadata', options, {
     resource: isResource,
     authorizationServers: isTextList,
-    scopes: isTextList,
+    scopes: isScopeList,
     name: isText,
     documentation: isText,
   })
@@ -49,6 +52,7 @@ export function protectedResourceMetadata(options: ProtectedResource): Protected
   return {
     url: `${origin}${path}${search}`,
     path,
+    scopes: scopes === undefined ? undefined : [...scopes],
     body: JSON.stringify({
       resource,
       authorization_servers: authorizationServers,
@@ -59,6 +63,12 @@ export function protectedResourceMetadata(options: ProtectedResource): Protected
     }),
   }
 }
+
+const isScopeList: OptionCheck = (value) =>
+  isTextList(value) ??
+  ((value as readonly unknown[]).every((each) => isScope(each) && !each.includes(' '))
+    ? undefined
+    : 'must be a list of scopes')
 
 const isResource: OptionCheck = (value) => {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined

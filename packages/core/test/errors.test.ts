@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 
 import { AuthError, type AuthErrorOptions } from '../src/errors.ts'
 import type { AuthErrorCode, AuthErrorReasons } from '../src/refusals.ts'
+import { protectedResourceMetadata } from '../src/resource-metadata.ts'
 
 type Arguments = ConstructorParameters<typeof AuthError>
 
@@ -72,6 +73,8 @@ const ROWS = Object.entries(TABLE).flatMap(([code, reasons]) =>
 function create(code: string, reason: string, options?: AuthErrorOptions): AuthError {
   return new AuthError(...([code, reason, options] as Arguments))
 }
+
+const challengeIn = (error: AuthError) => error.headers['WWW-Authenticate']
 
 function challengeOf(options: AuthErrorOptions): string | undefined {
   return new AuthError('invalid_token', 'expired', options).headers['WWW-Authenticate']
@@ -312,6 +315,70 @@ describe('presentedBy', () => {
     const presented = new AuthError('invalid_token', 'expired').presentedBy({ realm: 'new' })
     expect(presented.headers['WWW-Authenticate']).toBe(EXPIRED.replace('"api"', '"new"'))
     expect(presented).not.toHaveProperty('cause')
+  })
+})
+
+describe('the scope that a client should ask for', () => {
+  const metadata = protectedResourceMetadata({
+    resource: 'https://api.test',
+    scopes: ['read', 'write'],
+  })
+  const named = `resource_metadata="${metadata.url}"`
+
+  test.each([
+    { name: 'stated', options: { scope: 'a b' }, end: 'scope="a b"' },
+    {
+      name: 'of the metadata',
+      options: { resourceMetadata: metadata },
+      end: `scope="read write", ${named}`,
+    },
+    {
+      name: 'stated, beside metadata',
+      options: { scope: 'a', resourceMetadata: metadata },
+      end: `scope="a", ${named}`,
+    },
+    {
+      name: 'none: the metadata are a URL',
+      options: { resourceMetadata: metadata.url },
+      end: named,
+    },
+    {
+      name: 'none: the metadata have no scopes',
+      options: { resourceMetadata: { ...metadata, scopes: [] } },
+      end: named,
+    },
+  ])('$name', ({ options, end }) => {
+    const missing = new AuthError('missing_token', 'missing_header')
+    expect(challengeIn(missing.presentedBy(options))).toBe(`Bearer realm="api", ${end}`)
+    const expired = new AuthError('invalid_token', 'expired')
+    expect(challengeIn(expired.presentedBy(options))).toBe(`${EXPIRED}, ${end}`)
+  })
+
+  test('is that of the API that presents the refusal last', () => {
+    const error = new AuthError('missing_token', 'missing_header').presentedBy({ scope: 'a' })
+    expect(challengeIn(error.presentedBy({ scope: 'b' }))).toBe('Bearer realm="api", scope="b"')
+    expect(challengeIn(error.presentedBy({}))).toBe('Bearer realm="api"')
+  })
+
+  test('is no answer to a token that permits too little, nor to a malformed header', () => {
+    const options = { scope: 'a', resourceMetadata: metadata }
+    const lacking = new AuthError('insufficient_scope', 'scope', { scope: 'delete' })
+    expect(challengeIn(lacking.presentedBy(options))).toContain('scope="delete"')
+    const check = new AuthError('insufficient_scope', 'check')
+    expect(challengeIn(check.presentedBy(options))).not.toContain('scope="')
+    const malformed = new AuthError('invalid_request', 'malformed_header')
+    expect(challengeIn(malformed.presentedBy(options))).not.toContain('scope="')
+  })
+
+  test('inherited scopes of metadata count for nothing', () => {
+    const { url, path, body } = metadata
+    const polluted = Object.assign(Object.create({ scopes: ['polluted'] }) as object, {
+      url,
+      path,
+      body,
+    })
+    const error = new AuthError('missing_token', 'missing_header', { resourceMetadata: polluted })
+    expect(challengeIn(error)).toBe(`Bearer realm="api", ${named}`)
   })
 })
 

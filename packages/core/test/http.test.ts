@@ -5,17 +5,17 @@ import { describe, expect, test } from 'vitest'
 import type { Auth } from '../src/auth.ts'
 import type { RequestHeaders } from '../src/bearer.ts'
 import { AuthError } from '../src/errors.ts'
+import { checkGuardOptions, type GuardOptions } from '../src/guard-options.ts'
 import {
   authenticateRequest,
   authorizeRequest,
-  checkGuardOptions,
   findAuth,
   getAuth,
-  type GuardOptions,
   hasPassed,
   refusal,
 } from '../src/http.ts'
 import { check, claim, type Requirement, scope } from '../src/requirement.ts'
+import { protectedResourceMetadata } from '../src/resource-metadata.ts'
 import type { Verifier } from '../src/verifier.ts'
 
 const auth: Auth = {
@@ -235,6 +235,48 @@ describe('authenticateRequest', () => {
     }
     await authenticate(verifier, seen)
     expect(findAuth(seen)).toBe(auth)
+  })
+})
+
+describe('options that nobody has checked', () => {
+  test.each([
+    { name: 'a misspelt option', options: { optinal: true }, message: '"optinal", known are' },
+    { name: 'a wrong one', options: { optional: 'yes' }, message: 'optional must be' },
+    { name: 'a text in their place', options: 'optional', message: 'options must be an object' },
+  ])('$name: TypeError, also for a good token', async ({ options, message }) => {
+    for (const seen of [bearer(), request()]) {
+      const attempt = authenticateRequest(verifierOf(), seen, options as object)
+      await expect(attempt).rejects.toThrow(TypeError)
+      await expect(attempt).rejects.toThrow(message)
+      expect(() => findAuth(seen)).toThrow(TypeError)
+    }
+  })
+
+  test('none need be given, nor a subject: it is the request', async () => {
+    const [proven, tokenless] = [bearer(), request()]
+    expect(await authenticateRequest(verifierOf(), proven)).toBe(auth)
+    expect(getAuth(proven)).toBe(auth)
+    await authenticateRequest(verifierOf(), tokenless, { optional: true })
+    expect(findAuth(tokenless)).toBeUndefined()
+  })
+
+  test('something else than a verifier: TypeError, also without a token', async () => {
+    const attempt = authenticateRequest({} as Verifier, request())
+    await expect(attempt).rejects.toThrow(/first argument must be a verifier/)
+  })
+
+  test('a copy of checked options is checked as well', async () => {
+    const checked = checkGuardOptions(verifierOf(), { realm: 'r' })
+    const attempt = authenticateRequest(verifierOf(), bearer(), {
+      ...checked,
+      optinal: true,
+    } as object)
+    await expect(attempt).rejects.toThrow('"optinal"')
+  })
+
+  test('checked ones cannot be changed', () => {
+    const options = checkGuardOptions(verifierOf(), { optional: false })
+    expect(() => Object.assign(options, { optional: true })).toThrow(TypeError)
   })
 })
 
@@ -572,8 +614,8 @@ describe('two guards', () => {
   test('a requirement is judged by the last, and refused as it refuses', async () => {
     const [outer, inner] = [reports(), reports()]
     const seen = bearer()
-    await authenticate(verifierOf(), seen, { realm: 'outer', ...outer })
-    await authenticate(verifierOf(other), seen, { realm: 'inner', ...inner })
+    await authenticate(verifierOf(), seen, { realm: 'outer', onRefusal: outer.onRefusal })
+    await authenticate(verifierOf(other), seen, { realm: 'inner', onRefusal: inner.onRefusal })
     await authorize(seen, [claim('sub', 'bob')])
     const error = await refusedBy(authorize(seen, [claim('sub', 'ada')]))
     expect(error.headers['WWW-Authenticate']).toContain('realm="inner"')
@@ -664,7 +706,8 @@ describe('hasPassed', () => {
   })
 
   test('is false of a guard that has refused, and true of one that let in an anonymous request', async () => {
-    const [strict, lenient] = [checkGuardOptions(verifierOf(), {}), { optional: true }]
+    const strict = checkGuardOptions(verifierOf(), {})
+    const lenient = checkGuardOptions(verifierOf(), { optional: true })
     const seen = request()
     await refusedBy(authenticate(verifierOf(), seen, strict))
     await authenticate(verifierOf(), seen, lenient)
@@ -706,6 +749,7 @@ describe('checkGuardOptions', () => {
       options: {
         optional: true,
         realm: 'a "realm"',
+        scope: 'read write',
         resourceMetadata: 'https://api.test/.well-known/oauth-protected-resource',
         respond: 'problem',
         onRefusal: () => {},
@@ -713,6 +757,10 @@ describe('checkGuardOptions', () => {
     },
     { name: 'those left undefined', options: { optional: undefined, realm: undefined } },
     { name: 'respond forward', options: { respond: 'forward' } },
+    {
+      name: 'metadata themselves',
+      options: { resourceMetadata: protectedResourceMetadata({ resource: 'https://api.test' }) },
+    },
   ])('options that are right: $name', ({ options }) => {
     expect(checkGuardOptions(verifier, options)).toEqual(options)
   })
@@ -754,6 +802,32 @@ describe('checkGuardOptions', () => {
       options: { resourceMetadata: new URL('https://api.test') },
       message: 'resourceMetadata',
     },
+    {
+      name: 'metadata whose URL is none',
+      options: { resourceMetadata: { url: '/meta', path: '/meta', body: '' } },
+      message: 'resourceMetadata must be a URL or what protectedResourceMetadata() returns',
+    },
+    {
+      name: 'metadata with a scope that is none',
+      options: { resourceMetadata: { url: 'https://api.test/', scopes: ['"'] } },
+      message: 'resourceMetadata',
+    },
+    {
+      name: 'metadata with scopes that are no list',
+      options: { resourceMetadata: { url: 'https://api.test/', scopes: 'read' } },
+      message: 'resourceMetadata',
+    },
+    {
+      name: 'metadata that are null',
+      options: { resourceMetadata: null },
+      message: 'resourceMetadata',
+    },
+    {
+      name: 'a scope with two spaces',
+      options: { scope: 'a  b' },
+      message: 'scope must be a space-separated list of scopes',
+    },
+    { name: 'a scope that is no text', options: { scope: ['a'] }, message: 'scope must be' },
     { name: 'respond with json', options: { respond: 'json' }, message: 'forward, problem' },
     { name: 'onRefusal that is no function', options: { onRefusal: 'log' }, message: 'onRefusal' },
     { name: 'an inherited name', options: { constructor: () => {} }, message: 'constructor' },

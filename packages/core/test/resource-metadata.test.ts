@@ -43,6 +43,14 @@ test.each([
   })
 })
 
+test('its scopes are a copy of those that were stated', () => {
+  const scopes = ['read']
+  const metadata = protectedResourceMetadata({ resource: 'https://api.test', scopes })
+  scopes.push('write')
+  expect(metadata.scopes).toEqual(['read'])
+  expect(protectedResourceMetadata({ resource: 'https://api.test' }).scopes).toBeUndefined()
+})
+
 describe('refused at start-up', () => {
   test.each<[string, object, RegExp]>([
     ['no resource', { scopes: ['a'] }, /resource must be stated/],
@@ -51,6 +59,16 @@ describe('refused at start-up', () => {
     ['one with a fragment', { resource: 'https://api.test/#a' }, /without a fragment/],
     ['one with an empty fragment', { resource: 'https://api.test/#' }, /without a fragment/],
     ['a scope that is no list', { resource: 'https://a.test', scopes: 'a' }, /scopes must be/],
+    [
+      'two scopes in one text',
+      { resource: 'https://a.test', scopes: ['a b'] },
+      /scopes must be a list of scopes/,
+    ],
+    [
+      'a scope with a quote',
+      { resource: 'https://a.test', scopes: ['a"'] },
+      /scopes must be a list of scopes/,
+    ],
     [
       'a misspelt option',
       { resource: 'https://a.test', scope: ['a'] },

@@ -3,7 +3,7 @@ import { validateHeaderValue } from 'node:http'
 import fc from 'fast-check'
 
 import { AuthError } from '../../../packages/core/src/errors.ts'
-import { checkGuardOptions } from '../../../packages/core/src/http.ts'
+import { checkGuardOptions } from '../../../packages/core/src/guard-options.ts'
 import { scope } from '../../../packages/core/src/requirement.ts'
 import { mostly } from '../inputs.ts'
 import { type FuzzTarget, hold } from '../target.ts'

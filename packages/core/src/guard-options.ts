@@ -1,0 +1,88 @@
+import type { AuthError, PresentationOptions } from './errors.ts'
+import {
+  checkOptions,
+  hasMethods,
+  isBoolean,
+  isFunction,
+  type OptionCheck,
+  oneOf,
+  ownMembers,
+} from './options.ts'
+import { isScope } from './scopes.ts'
+
+/** How a guard treats requests. */
+export interface GuardOptions<Subject = object> extends PresentationOptions {
+  /**
+   * Lets a request without a bearer token through, as anonymous. A bad token is still refused.
+   * @default false
+   */
+  optional?: boolean | undefined
+  /**
+   * Where the framework's request or state shows the `Auth`.
+   * @default 'auth'
+   */
+  property?: string | undefined
+  /** Called once for each refusal, for logs. If it throws, the process emits a warning, and the answer is the same. */
+  onRefusal?: ((error: AuthError, subject: Subject) => unknown) | undefined
+}
+
+/** What the debug log calls the framework of a guard, by the guard's options. */
+const frameworks = new WeakMap<object, string>()
+
+/** What checked options inherit from: nothing, and it tells them from options that nobody has checked. */
+const CHECKED: object = Object.freeze(Object.create(null) as object)
+
+const isHeaderText: OptionCheck = (value) =>
+  typeof value === 'string' && /^[\u0020-\u007E]+$/.test(value)
+    ? undefined
+    : 'must be a string of printable ASCII characters'
+
+const isUrl: OptionCheck = (value) =>
+  isHeaderText(value) ?? (URL.canParse(String(value)) ? undefined : 'must be a URL')
+
+const isMetadata: OptionCheck = (value) => {
+  if (typeof value !== 'object' || value === null || value instanceof URL) return isUrl(value)
+  const { url, scopes = [] } = ownMembers(value) as { url?: unknown; scopes?: unknown }
+  return isUrl(url) === undefined && Array.isArray(scopes) && scopes.every(isScope)
+    ? undefined
+    : 'must be a URL or what protectedResourceMetadata() returns'
+}
+
+const CHECKS: Readonly<Record<string, OptionCheck>> = {
+  optional: isBoolean,
+  realm: isHeaderText,
+  scope: (value) => (isScope(value) ? undefined : 'must be a space-separated list of scopes'),
+  resourceMetadata: isMetadata,
+  respond: oneOf('forward', 'problem'),
+  onRefusal: isFunction,
+  property: (value) =>
+    typeof value === 'string' && /^[A-Za-z]\w*$/.test(value)
+      ? undefined
+      : 'must be the name of a property',
+}
+
+/**
+ * Checks the arguments of a guard, at start-up.
+ *
+ * @param framework What `NODE_DEBUG=portcullis` calls the framework, such as `express`.
+ * @returns A copy of the options with nothing but their own members. It also stands for this guard in `hasPassed`.
+ * @throws TypeError
+ */
+export function checkGuardOptions<Options extends object>(
+  verifier: unknown,
+  options: Options,
+  framework = 'http',
+): Options {
+  if (!hasMethods(verifier, 'verify')) {
+    throw new TypeError('authenticate: the first argument must be a verifier')
+  }
+  checkOptions('authenticate', options, CHECKS)
+  const guard = Object.freeze(Object.assign(Object.create(CHECKED) as object, options))
+  frameworks.set(guard, framework)
+  return guard
+}
+
+/** Whether options come from {@link checkGuardOptions}. */
+export function isChecked(options: object): boolean {
+  return Object.getPrototypeOf(options) === CHECKED
+}
