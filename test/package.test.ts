@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 
 import { expect, test } from 'vitest'
 
+import { adapters } from './contract/frameworks/index.ts'
+
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 interface Manifest {
@@ -86,6 +88,43 @@ test.each(manifests)('$name is ready to publish', (manifest) => {
   expect(manifest.private).toBeUndefined()
   expect(manifest.scripts).toBeUndefined()
   expect(manifest.exports).toHaveProperty(['./package.json'], './package.json')
+})
+
+const folders = globSync('*', { cwd: join(root, 'packages') }).toSorted()
+/** Who has a framework as a peer guards its routes. */
+const guarding = manifests
+  .filter(({ peerDependencies }) => peerDependencies !== undefined)
+  .map(({ name }) => name.replace('@portcullis/', ''))
+  .toSorted()
+
+test('every package with guards is in the table of frameworks, and so in every suite', () => {
+  expect(
+    adapters.map(({ folder }) => folder).toSorted(),
+    'write test/contract/frameworks/NAME.ts and add it to `adapters` in index.ts beside it',
+  ).toEqual(guarding)
+})
+
+// What cannot take its list from the table of frameworks.
+test.each<[path: string, names: readonly string[], entry: (folder: string) => string]>([
+  ['tsconfig.build.json', folders, (folder) => `"packages/${folder}/tsconfig.build.json"`],
+  ['README.md', folders, (folder) => `| [\`@portcullis/${folder}\`](packages/${folder}/README.md)`],
+  ['CONTRIBUTING.md', folders, (folder) => `\npackages/${folder}/src/ `],
+  ['test/package.json', folders, (folder) => `"@portcullis/${folder}": "workspace:^"`],
+  ['examples/start.ts', guarding, (folder) => `import('./${folder}/src/server.ts')`],
+  ['test/packed/consumer/smoke.mjs', guarding, (folder) => `from '@portcullis/${folder}'`],
+  ['test/packed/consumer/smoke.cjs', guarding, (folder) => `require('@portcullis/${folder}')`],
+  ['test/packed/consumer/side-by-side.mts', guarding, (folder) => `from '@portcullis/${folder}'`],
+  ['test/bench/http-server.ts', guarding, (folder) => `from '@portcullis/${folder}'`],
+  ['test/bench/memory.ts', guarding, (folder) => `'@portcullis/${folder}'`],
+])('%s names every package that it should', (path, names, entry) => {
+  const text = read(path)
+  const missing = names.map(entry).filter((each) => !text.includes(each))
+  expect(missing, `add these to ${path}`).toEqual([])
+})
+
+test.each(guarding)('%s has tests beside the middleware of others', (folder) => {
+  const path = `test/drop-in/${folder}.test.ts`
+  expect(globSync(path, { cwd: root }), `write ${path}`).toEqual([path])
 })
 
 test('the lockfile names no host', () => {

@@ -10,13 +10,13 @@ import { createTestIssuer, tokenService } from '@portcullis/testing'
 import request from 'supertest'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
+import { express } from './contract/frameworks/express.ts'
+import { adapters } from './contract/frameworks/index.ts'
+
 const root = fileURLToPath(new URL('..', import.meta.url))
 // Beside this file, so that the examples find the packages that they import.
-const folder = join(root, 'test', '.readme')
-mkdirSync(folder, { recursive: true })
-
-/** Express prints errors unless it is told that this is a test. */
-const EXPRESS = "\napp.set('env', 'test')\nexport { app }"
+const written = join(root, 'test', '.readme')
+mkdirSync(written, { recursive: true })
 
 const issuer = await createTestIssuer()
 const service = await tokenService(issuer).listen()
@@ -25,11 +25,11 @@ vi.stubEnv('AUTH_URL', service.authUrl)
 afterAll(async () => {
   vi.unstubAllEnvs()
   await service.close()
-  rmSync(folder, { recursive: true, force: true })
+  rmSync(written, { recursive: true, force: true })
 })
 
 describe('README.md', async () => {
-  const { app } = await example('README.md', EXPRESS)
+  const { app } = await example('README.md', express.exampleEnding)
 
   test('the example lets in a token with the scope, and nothing else', async () => {
     await expectScopeToOpen(app)
@@ -56,30 +56,8 @@ describe('packages/core/README.md', async () => {
   })
 })
 
-describe('packages/express/README.md', async () => {
-  const { app } = await example('packages/express/README.md', EXPRESS)
-
-  test('the example lets in a token with the scope, and nothing else', async () => {
-    await expectScopeToOpen(app)
-  })
-})
-
-describe('packages/koa/README.md', async () => {
-  const { app } = await example(
-    'packages/koa/README.md',
-    '\nconst listener = app.callback()\nexport { listener as app }',
-  )
-
-  test('the example lets in a token with the scope, and nothing else', async () => {
-    await expectScopeToOpen(app)
-  })
-})
-
-describe('packages/fastify/README.md', async () => {
-  const { app } = await example(
-    'packages/fastify/README.md',
-    '\nawait app.ready()\nconst listener = app.routing\nexport { listener as app }',
-  )
+describe.each(adapters)('packages/$folder/README.md', async ({ folder, exampleEnding }) => {
+  const { app } = await example(`packages/${folder}/README.md`, exampleEnding)
 
   test('the example lets in a token with the scope, and nothing else', async () => {
     await expectScopeToOpen(app)
@@ -125,7 +103,7 @@ interface Example {
 async function example(path: string, ending = '', place = 0): Promise<Example> {
   const [, code] = [...read(path).matchAll(/```ts\n(.*?)```/gs)][place] ?? []
   if (code === undefined) throw new Error(`${path} has no example`)
-  const file = join(folder, `${path.replaceAll('/', '-')}-${place}.ts`)
+  const file = join(written, `${path.replaceAll('/', '-')}-${place}.ts`)
   writeFileSync(file, code.replace(/^(?:await )?app\.listen\(.*\n/m, '') + ending)
   return (await import(file)) as Example
 }

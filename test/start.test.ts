@@ -7,6 +7,8 @@ import { promisify } from 'node:util'
 
 import { expect, test } from 'vitest'
 
+import { adapters } from './contract/frameworks/index.ts'
+
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 interface Running extends AsyncDisposable {
@@ -15,10 +17,10 @@ interface Running extends AsyncDisposable {
   end(signal: 'SIGINT' | 'SIGTERM'): Promise<number | null>
 }
 
-test.each(['express', 'koa', 'fastify'])(
-  'start %s serves, the printed calls work as pasted, and Ctrl-C ends it with 0',
-  async (example) => {
-    await using start = await run({ PORT: '0', TOKEN_SERVICE_PORT: '0' }, example)
+test.each(adapters)(
+  'start $folder serves, the printed calls work as pasted, and Ctrl-C ends it with 0',
+  async ({ folder }) => {
+    await using start = await run({ PORT: '0', TOKEN_SERVICE_PORT: '0' }, folder)
     expect(start.printed).toMatch(
       /^token service {2}http:\/\/127\.0\.0\.1:\d+\napi {12}http:\/\/127\.0\.0\.1:\d+\n\n/,
     )
@@ -64,9 +66,10 @@ test.each(['http', '70000', '-1', ''])(
 )
 
 test('an example that there is not: one clear line and exit code 1', async () => {
+  const names = adapters.map(({ folder }) => folder).join(', ')
   expect(await fails({}, 'hapi')).toEqual({
     code: 1,
-    stderr: 'there is no example "hapi", choose from express, koa, fastify\n',
+    stderr: `there is no example "hapi", choose from ${names}\n`,
   })
 })
 

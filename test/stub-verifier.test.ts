@@ -2,7 +2,8 @@ import { scope } from '@portcullis/core'
 import { assertChallenge, stubVerifier } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
-import { frameworks, type View } from './contract/frameworks.ts'
+import type { View } from './contract/frameworks/framework.ts'
+import { frameworks } from './contract/frameworks/index.ts'
 
 const any = { authorization: 'Bearer any' }
 const verifier = stubVerifier({ claims: { sub: 'ada', scope: 'read' } })

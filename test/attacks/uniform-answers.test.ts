@@ -1,7 +1,7 @@
 import type { GuardOptions, Verifier } from '@portcullis/core'
 import { describe, expect, test } from 'vitest'
 
-import { frameworks } from '../contract/frameworks.ts'
+import { frameworks } from '../contract/frameworks/index.ts'
 import { corpusOf } from './corpus/corpus.ts'
 import { createWorld } from './corpus/judge.ts'
 import { connectTo } from './corpus/keep-alive.ts'

@@ -23,7 +23,8 @@ import { manualClock, tokenService } from '@portcullis/testing'
 import request, { type Response as Answer } from 'supertest'
 import { describe, expect, type RunnerTask, test } from 'vitest'
 
-import { type Application, type AppSpec, frameworks, type View, WEB } from './frameworks.ts'
+import { type Application, type AppSpec, type View, WEB } from './frameworks/framework.ts'
+import { frameworks } from './frameworks/index.ts'
 import { open, sendRaw } from './raw.ts'
 import { bearer, issuer, proven, token, unproven, verifier, verifierOf } from './tokens.ts'
 

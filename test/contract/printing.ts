@@ -1,6 +1,7 @@
 import { type GuardOptions, scope } from '@portcullis/core'
 
-import { type AppSpec, frameworks } from './frameworks.ts'
+import type { AppSpec } from './frameworks/framework.ts'
+import { frameworks } from './frameworks/index.ts'
 import { bearer, proven, unproven, verifier } from './tokens.ts'
 
 // A program, since what it prints is the point. It prints the name of each scene itself, and sends the statuses that the

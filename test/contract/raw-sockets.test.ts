@@ -1,23 +1,10 @@
 import { once } from 'node:events'
-import {
-  connect,
-  createServer,
-  type Http2Server,
-  type Http2ServerRequest,
-  type Http2ServerResponse,
-} from 'node:http2'
+import { connect, type Http2Server, type Http2ServerResponse } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 
-import { authenticate as expressGuard } from '@portcullis/express'
-import { authenticate as fastifyGuard } from '@portcullis/fastify'
-import { authenticate as koaGuard } from '@portcullis/koa'
-import { fastify as fastify5 } from 'fastify'
-import { fastify as fastify4 } from 'fastify4'
-import Koa3 from 'koa'
-import Koa2 from 'koa2'
 import { describe, expect, test } from 'vitest'
 
-import { frameworks } from './frameworks.ts'
+import { frameworks } from './frameworks/index.ts'
 import { type Field, sendFields } from './http2-frames.ts'
 import { sendRaw } from './raw.ts'
 import { token, verifier } from './tokens.ts'
@@ -109,33 +96,7 @@ describe.each(frameworks)('$name', ({ createApp }) => {
   })
 })
 
-type Listener = (request: Http2ServerRequest, response: Http2ServerResponse) => unknown
-
-/** Express itself breaks on HTTP/2 with any request, so its guard stands alone. */
-const overHttp2: readonly { name: string; start: () => Promise<Http2Server> }[] = [
-  {
-    name: 'the guard of Express',
-    async start() {
-      const guard = expressGuard(verifier)
-      return await serve((request, response) => {
-        // The compatibility API of HTTP/2 has all that a guard touches.
-        guard(request as never, response as never, (error) => {
-          if (error !== undefined) response.statusCode = (error as { status: number }).status
-          response.end()
-        })
-      })
-    },
-  },
-  { name: 'Koa 3', start: async () => await serveKoa(new Koa3()) },
-  { name: 'Koa 2', start: async () => await serveKoa(new Koa2() as unknown as Koa3) },
-  { name: 'Fastify 5', start: async () => await serveFastify(fastify5) },
-  {
-    name: 'Fastify 4',
-    start: async () => await serveFastify(fastify4 as unknown as typeof fastify5),
-  },
-]
-
-describe.each(overHttp2)('$name over HTTP/2', ({ start }) => {
+describe.each(frameworks)('$name over HTTP/2', ({ createHttp2Server }) => {
   const bearer: Field = ['authorization', `Bearer ${good}`]
 
   test.each<[string, readonly Field[], number, string | undefined]>([
@@ -155,7 +116,7 @@ describe.each(overHttp2)('$name over HTTP/2', ({ start }) => {
     ['NUL in the value', [['authorization', `Bearer ${good}\0`]], 401, MISSING],
     ['a value of 15 KiB', [['authorization', `Bearer ${'a'.repeat(15 * 1024)}`]], 401, INVALID],
   ])('%s: the same answer from every framework', async (_title, fields, status, challenge) => {
-    await using app = watched(await start())
+    await using app = watched(await createHttp2Server(verifier))
     expect(await sendFields(app.port, fields)).toBe('answered')
     expect(await Promise.all(app.answers)).toEqual([{ status, challenge }])
   })
@@ -164,13 +125,13 @@ describe.each(overHttp2)('$name over HTTP/2', ({ start }) => {
     ['an upper-case name', [['Authorization', `Bearer ${good}`]]],
     ['an upper-case name beside a good one', [bearer, ['AUTHORIZATION', `Bearer ${good}`]]],
   ])('%s: Node ends the stream, and no guard sees it', async (_title, fields) => {
-    await using app = watched(await start())
+    await using app = watched(await createHttp2Server(verifier))
     expect(await sendFields(app.port, fields)).toBe('reset')
     expect(app.answers).toEqual([])
   })
 
   test('a client that knows the rules reads the challenge', async () => {
-    await using app = watched(await start())
+    await using app = watched(await createHttp2Server(verifier))
     const session = connect(`http://127.0.0.1:${app.port}`)
     const stream = session.request({ authorization: 'Bearer bad' })
     const [headers] = (await once(stream, 'response')) as [Record<string, unknown>]
@@ -184,31 +145,6 @@ describe.each(overHttp2)('$name over HTTP/2', ({ start }) => {
     await closed
   })
 })
-
-async function serve(listener: Listener): Promise<Http2Server> {
-  const server = createServer((request, response) => void listener(request, response))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return server
-}
-
-async function serveKoa(app: Koa3): Promise<Http2Server> {
-  app.use(koaGuard(verifier)).use((context) => {
-    context.body = {}
-  })
-  const handle = app.callback()
-  return await serve(async (request, response) => {
-    await handle(request, response)
-  })
-}
-
-async function serveFastify(fastify: typeof fastify5): Promise<Http2Server> {
-  const app = fastify({ http2: true })
-  await app.register(fastifyGuard(verifier))
-  app.get('/', () => ({}))
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  return app.server
-}
 
 /** Notes each answer, since its octets on the wire are compressed. */
 function watched(server: Http2Server) {

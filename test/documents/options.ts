@@ -3,10 +3,9 @@ import { fileURLToPath } from 'node:url'
 
 import { createTokenClient } from '@portcullis/client'
 import { createVerifier, discoverKeys, remoteKeys } from '@portcullis/core'
-import * as express from '@portcullis/express'
-import * as fastify from '@portcullis/fastify'
-import * as koa from '@portcullis/koa'
 import { assertChallenge, createTestIssuer, stubVerifier, tokenService } from '@portcullis/testing'
+
+import { adapters } from '../contract/frameworks/index.ts'
 
 /** A table of options in a README, and what takes them. */
 export interface OptionTable {
@@ -33,24 +32,12 @@ export const OPTION_TABLES: readonly OptionTable[] = [
     takes: (options) => remoteKeys(keyUrl, options),
     declared: ['core', 'RemoteKeysOptions'],
   },
-  {
-    readme: 'packages/express/README.md',
-    heading: '`authenticate(verifier, options)`',
-    takes: (options) => express.authenticate(stubVerifier(), options),
+  ...adapters.map(({ folder, options }) => ({
+    readme: `packages/${folder}/README.md`,
+    heading: options.heading,
+    takes: options.takes,
     declared: guard,
-  },
-  {
-    readme: 'packages/koa/README.md',
-    heading: '`authenticate(verifier, options)`',
-    takes: (options) => koa.authenticate(stubVerifier(), options),
-    declared: guard,
-  },
-  {
-    readme: 'packages/fastify/README.md',
-    heading: '`authenticate(verifier, options)`',
-    takes: (options) => fastify.authenticate(stubVerifier(), options),
-    declared: guard,
-  },
+  })),
   {
     readme: 'packages/client/README.md',
     heading: 'Options',

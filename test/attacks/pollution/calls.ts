@@ -1,41 +1,62 @@
 import { connect } from 'node:net'
 
-/** A request, and the only status that its answer may have. */
+/** A request, and which statuses its answer may have, without any pollution. */
 export interface Call {
   readonly path: string
   readonly token: 'none' | 'good' | 'forged' | 'bad'
-  readonly status: number
+  readonly statuses: readonly number[]
   /** Whether it harms nobody if the request passes: without a token it would. */
   readonly mayPass?: true
 }
 
-/** The token that is good is of the issuer that all routes but one trust, and has the scope `read`. */
-export const calls: readonly Call[] = [
-  { path: '/read', token: 'none', status: 401 },
-  { path: '/read', token: 'forged', status: 401 },
-  { path: '/read', token: 'good', status: 200, mayPass: true },
-  { path: '/other', token: 'good', status: 401 },
-  { path: '/optional', token: 'none', status: 200, mayPass: true },
-  { path: '/optional', token: 'bad', status: 401, mayPass: true },
-  { path: '/optional/scope', token: 'none', status: 401 },
-  { path: '/scope', token: 'good', status: 403 },
-  { path: '/any', token: 'good', status: 403 },
-  { path: '/all', token: 'good', status: 403 },
-  { path: '/claim', token: 'good', status: 403 },
-  { path: '/check', token: 'good', status: 403 },
-  { path: '/remote', token: 'forged', status: 401 },
-  { path: '/remote', token: 'good', status: 200, mayPass: true },
-  { path: '/read/unknown', token: 'none', status: 401 },
+/** The applications of each framework: guarded scopes beside each other, and one guard for everything. */
+export type AppName = 'scopes' | 'whole'
+
+/** The token that is good is of the issuer that all scopes but one trust, and has the scope `read`. */
+const scopeCalls: readonly Call[] = [
+  { path: '/read', token: 'none', statuses: [401] },
+  { path: '/read', token: 'forged', statuses: [401] },
+  { path: '/read', token: 'good', statuses: [200], mayPass: true },
+  { path: '/other', token: 'good', statuses: [401] },
+  { path: '/optional', token: 'none', statuses: [200], mayPass: true },
+  { path: '/optional', token: 'bad', statuses: [401], mayPass: true },
+  { path: '/optional-scope', token: 'none', statuses: [401] },
+  { path: '/scope', token: 'good', statuses: [403] },
+  { path: '/any', token: 'good', statuses: [403] },
+  { path: '/all', token: 'good', statuses: [403] },
+  { path: '/claim', token: 'good', statuses: [403] },
+  { path: '/check', token: 'good', statuses: [403] },
+  { path: '/remote', token: 'forged', statuses: [401] },
+  { path: '/remote', token: 'good', statuses: [200], mayPass: true },
 ]
+
+const wholeCalls: readonly Call[] = [
+  { path: '/', token: 'none', statuses: [401] },
+  { path: '/', token: 'good', statuses: [200], mayPass: true },
+  // Frameworks differ in whether a guard sees a request for no route.
+  { path: '/unknown', token: 'none', statuses: [401, 404] },
+]
+
+export const CALLS: Readonly<Record<AppName, readonly Call[]>> = {
+  scopes: scopeCalls,
+  whole: wholeCalls,
+}
+
+/** What the program of servers.ts serves. */
+export interface Listening {
+  readonly framework: string
+  readonly app: AppName
+  readonly port: number
+}
 
 export type Tokens = Readonly<Record<Exclude<Call['token'], 'none'>, string>>
 
 /**
- * The statuses that a server answers to all calls, in their order, fewer if it stops to answer: over one connection, since
+ * The statuses that a server answers to calls, in their order, fewer if it stops to answer: over one connection, since
  * thousands of rounds are made.
  */
 export async function statusesOf(
-  port: number,
+  { port, calls }: { readonly port: number; readonly calls: readonly Call[] },
   tokens: Tokens,
   deadline: number,
 ): Promise<readonly number[]> {

@@ -1,6 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
+import { adapters } from '../../contract/frameworks/index.ts'
+
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 const COMMENTS = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm
@@ -18,7 +20,9 @@ const NAMES = [
  */
 export function memberNames(): readonly string[] {
   const names = new Set<string>()
-  for (const path of globSync('packages/{core,express,koa,fastify}/src/**/*.ts', { cwd: root })) {
+  const folders = ['core', ...adapters.map(({ folder }) => folder)]
+  const patterns = folders.map((folder) => `packages/${folder}/src/**/*.ts`)
+  for (const path of globSync(patterns, { cwd: root })) {
     const text = readFileSync(`${root}/${path}`, 'utf8').replaceAll(COMMENTS, ' ')
     for (const pattern of NAMES) {
       for (const { groups } of text.matchAll(pattern)) {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 import { createTestIssuer } from '@portcullis/testing'
 
-import { calls, statusesOf, type Tokens } from './calls.ts'
+import { CALLS, type Listening, statusesOf, type Tokens } from './calls.ts'
 
 /** A call that was answered otherwise than without any pollution. */
 export interface Finding {
@@ -17,11 +17,19 @@ export interface Finding {
   readonly isHole: boolean
 }
 
+interface Server extends Listening {
+  /** What it answers to its calls without any pollution. */
+  readonly before: readonly number[]
+}
+
 interface Child {
   readonly process: ChildProcess
   readonly ended: Promise<unknown>
-  readonly ports: Readonly<Record<string, number>>
+  readonly servers: readonly Server[]
 }
+
+/** Seconds. */
+const BASELINE_DEADLINE = 10
 
 const good = await createTestIssuer()
 const other = await createTestIssuer()
@@ -40,8 +48,21 @@ async function startChild(): Promise<Child> {
   child.stderr?.resume()
   const ended = once(child, 'exit')
   child.send({ good: good.publicJwk, other: other.publicJwk })
-  const [ports] = (await once(child, 'message')) as [Child['ports']]
-  return { process: child, ended, ports }
+  const [listening] = (await once(child, 'message')) as [readonly Listening[]]
+  const servers = await Promise.all(listening.map(askedBefore))
+  return { process: child, ended, servers }
+}
+
+async function askedBefore(server: Listening): Promise<Server> {
+  const calls = CALLS[server.app]
+  const before = await statusesOf({ port: server.port, calls }, tokens, BASELINE_DEADLINE)
+  const wrong = calls.filter(({ statuses }, at) => !statuses.includes(before[at] ?? 0))
+  if (wrong.length > 0) {
+    throw new Error(
+      `${server.framework}: ${wrong.map(({ path }) => path).join()}: ${before.join()}`,
+    )
+  }
+  return { ...server, before }
 }
 
 export interface PollutionOptions {
@@ -87,17 +108,18 @@ function groupsOf(names: readonly string[], size: number): readonly (readonly st
 }
 
 async function answersOf(
-  { process: child, ended, ports }: Child,
+  { process: child, ended, servers }: Child,
   { names, value, deadline }: { names: readonly string[]; value: string; deadline: number },
 ): Promise<readonly Finding[]> {
   child.send({ names, value })
   await Promise.race([once(child, 'message'), ended])
   const findings = await Promise.all(
-    Object.entries(ports).map(async ([framework, port]) => {
-      const statuses = await statusesOf(port, tokens, deadline)
+    servers.map(async ({ framework, app, port, before }) => {
+      const calls = CALLS[app]
+      const statuses = await statusesOf({ port, calls }, tokens, deadline)
       const changed = calls.flatMap((call, at) => {
-        const status = statuses[at]
-        return status === call.status ? [] : [{ ...call, seen: status }]
+        const seen = statuses[at]
+        return seen === before[at] ? [] : [{ ...call, seen }]
       })
       const answers = changed.map(
         ({ path, token, seen }) => `${path} with ${token}: ${seen ?? SILENCE}`,

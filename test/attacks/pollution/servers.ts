@@ -1,6 +1,3 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-
 import {
   all,
   any,
@@ -8,7 +5,6 @@ import {
   claim,
   type Clock,
   createVerifier,
-  type GuardOptions,
   type KeySource,
   localKeys,
   remoteKeys,
@@ -16,51 +12,43 @@ import {
   scope,
   type Verifier,
 } from '@portcullis/core'
-import * as onExpress from '@portcullis/express'
-import * as onFastify from '@portcullis/fastify'
-import * as onKoa from '@portcullis/koa'
-import express5 from 'express'
-import express4 from 'express4'
-import createFastify, { type FastifyInstance } from 'fastify'
-import createFastify4 from 'fastify4'
 import type { JWK } from 'jose'
-import Koa from 'koa'
-import Koa2 from 'koa2'
 
+import type { AppSpec, Guard, ScopeSpec } from '../../contract/frameworks/framework.ts'
+import { frameworks } from '../../contract/frameworks/index.ts'
+import type { Listening } from './calls.ts'
 import { VALUES } from './values.ts'
 
 // A program: it serves all adapters, and puts on `Object.prototype` what its parent tells it.
 
-interface Route {
-  readonly path: string
-  readonly verifier: Verifier
-  readonly options?: GuardOptions
-  readonly requirements?: readonly Requirement[]
-}
+const routes = [{ path: '/', handle: () => 'in' }]
 
-function routesFor(good: JWK, other: JWK): readonly Route[] {
+const behind = (guard: Guard, ...requirements: Requirement[]): ScopeSpec => ({
+  guards: [guard],
+  routes,
+  ...(requirements.length === 0 ? {} : { requirements }),
+})
+
+/** Guarded scopes beside each other, by their prefix. */
+function scopesFor(good: JWK, other: JWK): AppSpec {
   const verifier = verifierOf(localKeys(good))
   const optional = { verifier, options: { optional: true } }
-  const needing = (path: string, ...requirements: Requirement[]) => ({
-    path,
-    verifier,
-    requirements,
-  })
-  return [
-    { path: '/read', verifier },
-    { path: '/other', verifier: verifierOf(localKeys(other)) },
-    { path: '/remote', verifier: verifierOf(keysOf(good)) },
-    { path: '/optional', ...optional },
-    { path: '/optional/scope', ...optional, requirements: [scope('read')] },
-    needing('/scope', scope('write')),
-    needing('/any', any(scope('write'), claim('role', 'admin'))),
-    needing('/all', all(scope('read'), scope('write'))),
-    needing('/claim', claim(['realm', 'role'], 'admin')),
-    needing(
-      '/check',
-      check(({ claims }) => claims.sub === 'nobody'),
-    ),
-  ]
+  const nobody = check(({ claims }) => claims.sub === 'nobody')
+  return {
+    silent: true,
+    routers: {
+      '/read': behind({ verifier }),
+      '/other': behind({ verifier: verifierOf(localKeys(other)) }),
+      '/remote': behind({ verifier: verifierOf(keysOf(good)) }),
+      '/optional': behind(optional),
+      '/optional-scope': behind(optional, scope('read')),
+      '/scope': behind({ verifier }, scope('write')),
+      '/any': behind({ verifier }, any(scope('write'), claim('role', 'admin'))),
+      '/all': behind({ verifier }, all(scope('read'), scope('write'))),
+      '/claim': behind({ verifier }, claim(['realm', 'role'], 'admin')),
+      '/check': behind({ verifier }, nobody),
+    },
+  }
 }
 
 function verifierOf(keys: KeySource): Verifier {
@@ -105,75 +93,17 @@ function keysOf(jwk: JWK): KeySource {
   })
 }
 
-function expressListener(create: typeof express5, routes: readonly Route[]): RequestListener {
-  const app = create().set('env', 'test')
-  for (const { path, verifier, options, requirements = [] } of routes) {
-    const router = create.Router()
-    router.use(onExpress.authenticate(verifier, options))
-    if (requirements.length > 0) router.use(onExpress.authorize(...requirements))
-    router.get('/', (_request, response) => {
-      response.end('in')
-    })
-    app.use(path, router)
+async function start(good: JWK, other: JWK): Promise<readonly Listening[]> {
+  const guards = [{ verifier: verifierOf(localKeys(good)) }]
+  const apps = { scopes: scopesFor(good, other), whole: { silent: true, guards, routes } }
+  const servers: Listening[] = []
+  for (const { name: framework, createApp } of frameworks) {
+    for (const app of ['scopes', 'whole'] as const) {
+      const { port } = await createApp(apps[app])
+      servers.push({ framework, app, port })
+    }
   }
-  return app
-}
-
-function koaListener(app: Koa, routes: readonly Route[]): RequestListener {
-  app.silent = true
-  for (const { path, verifier, options, requirements = [] } of routes) {
-    const guard = onKoa.authenticate(verifier, options)
-    const demand = requirements.length > 0 ? onKoa.authorize(...requirements) : undefined
-    app.use(async (context, next) => {
-      if (context.path !== path && !context.path.startsWith(`${path}/u`)) {
-        await next()
-        return
-      }
-      const answer = async () => {
-        context.body = 'in'
-        await Promise.resolve()
-      }
-      await guard(context, async () => await (demand?.(context, answer) ?? answer()))
-    })
-  }
-  const handle = app.callback()
-  return (request, response) => void handle(request, response)
-}
-
-async function fastifyServer(app: FastifyInstance, routes: readonly Route[]): Promise<Server> {
-  for (const { path, verifier, options, requirements = [] } of routes) {
-    await app.register(
-      async (scoped) => {
-        await scoped.register(onFastify.authenticate(verifier, options))
-        if (requirements.length > 0)
-          scoped.addHook('onRequest', onFastify.authorize(...requirements))
-        scoped.get('/', () => 'in')
-        if (path === '/read') scoped.setNotFoundHandler(() => 'in')
-      },
-      { prefix: path },
-    )
-  }
-  await app.ready()
-  return app.server
-}
-
-async function start(good: JWK, other: JWK): Promise<Record<string, number>> {
-  const routes = routesFor(good, other)
-  // What these servers use, both majors have alike, with types of their own.
-  const servers: Record<string, Server> = {
-    'Express 5': createServer(expressListener(express5, routes)),
-    'Express 4': createServer(expressListener(express4 as unknown as typeof express5, routes)),
-    'Koa 3': createServer(koaListener(new Koa(), routes)),
-    'Koa 2': createServer(koaListener(new Koa2() as unknown as Koa, routes)),
-    'Fastify 5': await fastifyServer(createFastify(), routes),
-    'Fastify 4': await fastifyServer(createFastify4() as unknown as FastifyInstance, routes),
-  }
-  const ports: Record<string, number> = {}
-  for (const [name, server] of Object.entries(servers)) {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    ports[name] = (server.address() as AddressInfo).port // it listens on a port
-  }
-  return ports
+  return servers
 }
 
 type Message =
@@ -187,7 +117,7 @@ process.on('message', (message: Message) => {
   polluted = []
   now += 100_000
   if (!('names' in message)) {
-    void start(message.good, message.other).then((ports) => process.send?.(ports))
+    void start(message.good, message.other).then((servers) => process.send?.(servers))
     return
   }
   const { names, value } = message

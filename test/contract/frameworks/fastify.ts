@@ -1,0 +1,135 @@
+import type { Http2Server } from 'node:http2'
+
+import cors from '@fastify/cors'
+import type { Verifier } from '@portcullis/core'
+import { authenticate, authorize, findAuth, getAuth, serveMetadata } from '@portcullis/fastify'
+import { stubVerifier } from '@portcullis/testing'
+import { fastify as fastify5, type FastifyInstance } from 'fastify'
+import { fastify as fastify4 } from 'fastify4'
+
+import {
+  type Adapter,
+  answer,
+  type Application,
+  application,
+  type AppSpec,
+  type Guard,
+  type Route,
+  type ScopeSpec,
+  WEB,
+} from './framework.ts'
+
+interface Major {
+  readonly create: typeof fastify5
+  readonly useCors: (app: FastifyInstance) => Promise<void>
+}
+
+async function guardScope(scope: FastifyInstance, guards: readonly Guard[] = []): Promise<void> {
+  for (const { verifier, options } of guards) {
+    await scope.register(authenticate(verifier, options))
+  }
+}
+
+function addRoute(scope: FastifyInstance, { path, requirements = [], handle }: Route): void {
+  const hooks = requirements.length === 0 ? {} : { onRequest: authorize(...requirements) }
+  scope.all(path, hooks, (request, reply) =>
+    answer(
+      () =>
+        handle({
+          property: (name): unknown => Reflect.get(request, name),
+          getAuth: (verifier) => getAuth(request, verifier),
+          findAuth: (verifier) => findAuth(request, verifier),
+        }),
+      (body) => reply.send(body),
+    ),
+  )
+}
+
+async function fillScope(scope: FastifyInstance, within: ScopeSpec): Promise<void> {
+  await guardScope(scope, within.guards)
+  if (within.requirements !== undefined) {
+    scope.addHook('onRequest', authorize(...within.requirements))
+  }
+  for (const route of within.routes ?? []) {
+    // A guard belongs to a scope, so a route with its own is a scope with one route.
+    await scope.register(async (inner) => {
+      await guardScope(inner, route.guards)
+      addRoute(inner, route)
+    })
+  }
+}
+
+async function createApp({ create, useCors }: Major, spec: AppSpec): Promise<Application> {
+  const app = create({
+    ...(spec.maxHeaderSize === undefined ? {} : { http: { maxHeaderSize: spec.maxHeaderSize } }),
+    logger: spec.development === true ? { level: 'error' } : false,
+  })
+  const { onError } = spec
+  if (onError !== undefined) {
+    app.setErrorHandler((error, _request, reply) => {
+      const { status, body } = onError(error)
+      reply.code(status).send(body)
+    })
+  }
+  if (spec.cors === true) await useCors(app)
+  if (spec.metadata !== undefined) await app.register(serveMetadata(spec.metadata))
+
+  await fillScope(app, spec)
+  for (const [prefix, scope] of Object.entries(spec.routers ?? {})) {
+    await app.register(
+      async (inner) => {
+        await fillScope(inner, scope)
+      },
+      { prefix },
+    )
+  }
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  return application(app.server)
+}
+
+async function createHttp2Server(
+  create: typeof fastify5,
+  verifier: Verifier,
+): Promise<Http2Server> {
+  const app = create({ http2: true })
+  await app.register(authenticate(verifier))
+  app.get('/', () => ({}))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  return app.server
+}
+
+/** What `@fastify/cors`, which is for Fastify 5 alone, does. */
+async function useCorsHook(app: FastifyInstance): Promise<void> {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'access-control-allow-origin': WEB, vary: 'Origin' })
+    const isPreflight = 'access-control-request-method' in request.headers
+    if (request.method !== 'OPTIONS' || !isPreflight) return undefined
+    reply.header('access-control-allow-methods', 'GET,HEAD,POST')
+    return await reply.code(204).send()
+  })
+}
+
+const majors: Readonly<Record<string, Major>> = {
+  'Fastify 5': {
+    create: fastify5,
+    useCors: async (app) => {
+      await app.register(cors, { origin: WEB })
+    },
+  },
+  // What these applications use, both majors have alike, with types of their own.
+  'Fastify 4': { create: fastify4 as unknown as typeof fastify5, useCors: useCorsHook },
+}
+
+export const fastify: Adapter = {
+  folder: 'fastify',
+  options: {
+    heading: '`authenticate(verifier, options)`',
+    takes: (options) => authenticate(stubVerifier(), options),
+  },
+  exampleEnding: '\nawait app.ready()\nconst listener = app.routing\nexport { listener as app }',
+  frameworks: Object.entries(majors).map(([name, major]) => ({
+    name,
+    createApp: async (spec) => await createApp(major, spec),
+    createHttp2Server: async (verifier) => await createHttp2Server(major.create, verifier),
+  })),
+}

@@ -1,0 +1,132 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import {
+  createServer as createServer2,
+  type Http2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from 'node:http2'
+import type { AddressInfo } from 'node:net'
+
+import type {
+  Auth,
+  GuardOptions,
+  ProtectedResourceMetadata,
+  Requirement,
+  Verifier,
+} from '@portcullis/core'
+
+export interface Guard {
+  verifier: Verifier
+  options?: GuardOptions
+}
+
+/** What a handler sees of its request. */
+export interface View {
+  /** What the guard shows under this name, where the framework keeps such things. */
+  property(name: string): unknown
+  getAuth(verifier?: Verifier): Auth
+  findAuth(verifier?: Verifier): Auth | undefined
+}
+
+export interface Guarded {
+  guards?: readonly Guard[]
+  requirements?: readonly Requirement[]
+}
+
+/** Is there for every method. */
+export interface Route extends Guarded {
+  path: string
+  /** Returns the JSON to answer with, or a promise of it. */
+  handle: (view: View) => unknown
+}
+
+export interface ScopeSpec extends Guarded {
+  routes?: readonly Route[]
+}
+
+export interface AppSpec extends ScopeSpec {
+  /** By prefix: Express and Koa call them routers, Fastify scopes. */
+  routers?: Readonly<Record<string, ScopeSpec>>
+  /** The framework's usual CORS middleware, for any origin, in front of everything. */
+  cors?: boolean
+  /** Is served in front of the guards. */
+  metadata?: ProtectedResourceMetadata
+  /** The application's own error handler: it sends what this answers, and no header of the error. */
+  onError?: (error: unknown) => { status: number; body: unknown }
+  /** Octets, as `node:http` takes it. */
+  maxHeaderSize?: number
+  /** Switches a framework's printing of errors on, where it is off or off for tests. */
+  development?: boolean
+  /** Switches it off, for handlers that throw on purpose. */
+  silent?: boolean
+}
+
+export interface Application extends AsyncDisposable {
+  readonly url: string
+  readonly port: number
+  readonly server: Server
+}
+
+/** One major of a framework, or one way to run it. */
+export interface Framework {
+  readonly name: string
+  /** Listens on a free port of 127.0.0.1. */
+  readonly createApp: (spec: AppSpec) => Promise<Application>
+  /** The same over HTTP/2 without TLS, with one guard for everything and the path `/`. */
+  readonly createHttp2Server: (verifier: Verifier) => Promise<Http2Server>
+}
+
+/** A package that guards the routes of a framework, and what every suite needs to know of it. */
+export interface Adapter {
+  /** Its folder under `packages`. Its example under `examples` has the same name. */
+  readonly folder: string
+  /** The option table in its README, and what takes these options. */
+  readonly options: { readonly heading: string; readonly takes: (options: never) => unknown }
+  /** Code behind the first example of its README, so that it exports a listener of `node:http` as `app`. */
+  readonly exampleEnding: string
+  readonly frameworks: readonly Framework[]
+}
+
+/** An origin that CORS middleware lets in. */
+export const WEB = 'https://web.test'
+
+/** Sends what a handler returns, at once or later, and lets what it throws go to the framework. */
+export function answer(handle: () => unknown, send: (body: unknown) => unknown): unknown {
+  const body = handle()
+  return body instanceof Promise ? body.then(send) : send(body)
+}
+
+export async function listening(
+  listener: RequestListener,
+  { maxHeaderSize }: AppSpec,
+): Promise<Application> {
+  const options = maxHeaderSize === undefined ? {} : { maxHeaderSize }
+  const server = createServer(options, listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return application(server)
+}
+
+export async function listeningOverHttp2(
+  listener: (request: Http2ServerRequest, response: Http2ServerResponse) => unknown,
+): Promise<Http2Server> {
+  const server = createServer2((request, response) => void listener(request, response))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+export function application(server: Server): Application {
+  const { port } = server.address() as AddressInfo // it listens on a port
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    server,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}

@@ -1,0 +1,107 @@
+import type { Http2Server } from 'node:http2'
+
+import cors from '@koa/cors'
+import { Router } from '@koa/router'
+import type { Verifier } from '@portcullis/core'
+import { authenticate, authorize, findAuth, getAuth, serveMetadata } from '@portcullis/koa'
+import { stubVerifier } from '@portcullis/testing'
+import Koa3 from 'koa'
+import Koa2 from 'koa2'
+
+import {
+  type Adapter,
+  answer,
+  type Application,
+  type AppSpec,
+  type Guarded,
+  listening,
+  listeningOverHttp2,
+  type ScopeSpec,
+  WEB,
+} from './framework.ts'
+
+type Major = typeof Koa3
+
+const middleware = ({ guards = [], requirements = [] }: Guarded) => [
+  ...guards.map(({ verifier, options }) => authenticate(verifier, options)),
+  ...(requirements.length === 0 ? [] : [authorize(...requirements)]),
+]
+
+async function createApp(Koa: Major, spec: AppSpec): Promise<Application> {
+  const app = new Koa()
+  app.silent = spec.silent === true
+  const { onError } = spec
+  if (onError !== undefined) {
+    app.use(async (context, next) => {
+      try {
+        await next()
+      } catch (error) {
+        const { status, body } = onError(error)
+        context.status = status
+        context.body = body
+      }
+    })
+  }
+  if (spec.cors === true) app.use(cors({ origin: WEB }))
+  if (spec.metadata !== undefined) app.use(serveMetadata(spec.metadata))
+
+  function fill(router: Router, scope: ScopeSpec): void {
+    for (const { path, handle, ...guarded } of scope.routes ?? []) {
+      router.all(path, ...middleware(guarded), (context) =>
+        answer(
+          () =>
+            handle({
+              property: (name): unknown => Reflect.get(context.state, name),
+              getAuth: (verifier) => getAuth(context, verifier),
+              findAuth: (verifier) => findAuth(context, verifier),
+            }),
+          (body) => {
+            context.body = body
+          },
+        ),
+      )
+    }
+    app.use(router.routes())
+  }
+
+  for (const each of middleware(spec)) app.use(each)
+  fill(new Router(), spec)
+  for (const [prefix, scope] of Object.entries(spec.routers ?? {})) {
+    const router = new Router({ prefix })
+    for (const each of middleware(scope)) router.use(each)
+    fill(router, scope)
+  }
+  const handle = app.callback()
+  return await listening((request, response) => void handle(request, response), spec)
+}
+
+async function createHttp2Server(Koa: Major, verifier: Verifier): Promise<Http2Server> {
+  const app = new Koa()
+  app.use(authenticate(verifier)).use((context) => {
+    context.body = {}
+  })
+  const handle = app.callback()
+  return await listeningOverHttp2(async (request, response) => {
+    await handle(request, response)
+  })
+}
+
+const majors: Readonly<Record<string, Major>> = {
+  'Koa 3': Koa3,
+  // What these applications use, both majors have alike, with types of their own.
+  'Koa 2': Koa2 as unknown as Major,
+}
+
+export const koa: Adapter = {
+  folder: 'koa',
+  options: {
+    heading: '`authenticate(verifier, options)`',
+    takes: (options) => authenticate(stubVerifier(), options),
+  },
+  exampleEnding: '\nconst listener = app.callback()\nexport { listener as app }',
+  frameworks: Object.entries(majors).map(([name, Koa]) => ({
+    name,
+    createApp: async (spec) => await createApp(Koa, spec),
+    createHttp2Server: async (verifier) => await createHttp2Server(Koa, verifier),
+  })),
+}
