@@ -19,14 +19,15 @@ if (load === undefined) {
   )
 }
 
-const servicePort = portOf('TOKEN_SERVICE_PORT', '4010')
 const apiPort = portOf('PORT', '3000')
+const servicePort = portOf('TOKEN_SERVICE_PORT', apiPort === 0 ? '0' : '4010')
 
 const issuer = await createTestIssuer()
 const claims = { scope: 'locations:write' }
 const service = tokenService(issuer, { logins: { demo: { password: 'demo', claims } } })
 const auth = await service.listen({ port: servicePort }).catch((error: unknown) => {
-  return fail(`token service: ${error instanceof Error ? error.message : String(error)}`)
+  const message = error instanceof Error ? error.message : String(error)
+  return fail(`token service: ${message} (TOKEN_SERVICE_PORT sets another port)`)
 })
 console.log(`token service  ${auth.url}`)
 

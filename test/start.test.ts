@@ -1,11 +1,14 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 
 import { adapters } from './contract/frameworks/index.ts'
 
@@ -20,10 +23,11 @@ interface Running extends AsyncDisposable {
 test.each(adapters)(
   'start $folder serves, the printed calls work as pasted, and Ctrl-C ends it with 0',
   async ({ folder }) => {
-    await using start = await run({ PORT: '0', TOKEN_SERVICE_PORT: '0' }, folder)
+    await using start = await run({ PORT: '0' }, folder)
     expect(start.printed).toMatch(
       /^token service {2}http:\/\/127\.0\.0\.1:\d+\napi {12}http:\/\/127\.0\.0\.1:\d+\n\n/,
     )
+    expect(start.printed).not.toContain(':4010')
     const calls = start.printed.split('\n').filter((line) => /^(?:TOKEN=|curl )/.test(line))
     expect(calls).toHaveLength(3)
     const { stdout } = await promisify(execFile)('bash', ['-c', calls.join('\n')])
@@ -41,18 +45,21 @@ test('SIGTERM ends it with 0 as well', async () => {
   expect(await start.end('SIGTERM')).toBe(0)
 })
 
-test.each(['PORT', 'TOKEN_SERVICE_PORT'])(
-  '%s in use: one clear line and exit code 1',
-  async (name) => {
-    await using taken = createServer().listen(0, '127.0.0.1')
-    await once(taken, 'listening')
-    const port = String((taken.address() as AddressInfo).port)
-    const failure = await fails({ PORT: '0', TOKEN_SERVICE_PORT: '0', [name]: port })
-    expect(failure.code).toBe(1)
-    expect(failure.stderr).toMatch(/^(?:api|token service): listen EADDRINUSE: .*\n$/)
-    expect(failure.stderr).toContain(port)
-  },
-)
+test.each([
+  ['PORT', 'express'],
+  ['PORT', 'koa'],
+  ['PORT', 'fastify'],
+  ['TOKEN_SERVICE_PORT', 'express'],
+])('%s in use, %s: one line that names the variable, and exit code 1', async (name, example) => {
+  await using taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const port = String((taken.address() as AddressInfo).port)
+  const failure = await fails({ PORT: '0', TOKEN_SERVICE_PORT: '0', [name]: port }, example)
+  expect(failure.code).toBe(1)
+  expect(failure.stderr).toMatch(/^(?:api|token service): listen EADDRINUSE: .*\n$/)
+  expect(failure.stderr).toContain(port)
+  expect(failure.stderr).toContain(`(${name} sets another port)`)
+})
 
 test.each(['http', '70000', '-1', ''])(
   'a port that is none (%j): one clear line and exit code 1',
@@ -73,7 +80,37 @@ test('an example that there is not: one clear line and exit code 1', async () =>
   })
 })
 
-const command = ['--conditions=@portcullis/source', 'examples/start.ts']
+test('in a clone where nothing is installed: one line that says what to run, and exit code 1', async () => {
+  const clone = freshClone('examples')
+  copyFileSync(join(root, 'examples/start.js'), join(clone, 'examples/start.js'))
+  const outcome = await failureOf(
+    promisify(execFile)(process.execPath, ['examples/start.js'], { cwd: clone }),
+  )
+  expect(outcome.code).toBe(1)
+  expect(outcome.stderr).toMatch(/^.* Run: npx --yes pnpm@12 start\n$/)
+})
+
+test('npm install in a clone says what to run instead, and asks no registry', async () => {
+  const clone = freshClone()
+  const registry = 'http://127.0.0.1:9'
+  const words = ['install', '--ignore-scripts', '--offline', '--registry', registry]
+  const outcome = await failureOf(promisify(execFile)('npm', words, { cwd: clone }))
+  expect(outcome.code).toBe(1)
+  expect(outcome.stderr).toContain('run npx --yes pnpm@12 install')
+})
+
+/** A folder with what npm reads, and nothing installed. */
+function freshClone(...folders: readonly string[]): string {
+  const clone = mkdtempSync(join(tmpdir(), 'portcullis-clone-'))
+  onTestFinished(() => {
+    rmSync(clone, { recursive: true, force: true })
+  })
+  for (const folder of folders) mkdirSync(join(clone, folder))
+  copyFileSync(join(root, 'package.json'), join(clone, 'package.json'))
+  return clone
+}
+
+const command = ['--conditions=@portcullis/source', 'examples/start.js']
 
 async function run(env: Record<string, string>, example = 'express'): Promise<Running> {
   const child = spawn(process.execPath, [...command, example], {
@@ -111,10 +148,16 @@ async function fails(
   env: Record<string, string>,
   ...words: string[]
 ): Promise<{ code: unknown; stderr: string }> {
-  const outcome: unknown = await promisify(execFile)(process.execPath, [...command, ...words], {
-    cwd: root,
-    env: { ...process.env, ...env },
-  }).catch((error: unknown) => error)
+  return await failureOf(
+    promisify(execFile)(process.execPath, [...command, ...words], {
+      cwd: root,
+      env: { ...process.env, ...env },
+    }),
+  )
+}
+
+async function failureOf(run: Promise<unknown>): Promise<{ code: unknown; stderr: string }> {
+  const outcome: unknown = await run.catch((error: unknown) => error)
   if (!(outcome instanceof Error) || !('code' in outcome && 'stderr' in outcome)) {
     throw new Error('it did not fail')
   }

@@ -26,7 +26,7 @@ app.post('/v1/clientLocations', (request, response) => {
 
 export const server = app.listen(Number(PORT), '127.0.0.1', (error) => {
   if (error !== undefined) {
-    console.error(`api: ${error.message}`)
+    console.error(`api: ${error.message} (PORT sets another port)`)
     process.exit(1)
   }
   const address = server.address()

@@ -30,6 +30,7 @@ try {
   const url = await app.listen({ port: Number(PORT), host: '127.0.0.1' })
   console.log(`api            ${url}`)
 } catch (error) {
-  console.error(`api: ${error instanceof Error ? error.message : String(error)}`)
+  const message = error instanceof Error ? error.message : String(error)
+  console.error(`api: ${message} (PORT sets another port)`)
   process.exit(1)
 }

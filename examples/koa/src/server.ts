@@ -28,7 +28,7 @@ router.post('/v1/clientLocations', (context) => {
 
 export const server = new Koa().use(router.routes()).listen(Number(PORT), '127.0.0.1')
 server.on('error', (error) => {
-  console.error(`api: ${error.message}`)
+  console.error(`api: ${error.message} (PORT sets another port)`)
   process.exit(1)
 })
 server.on('listening', () => {
