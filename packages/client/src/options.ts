@@ -50,8 +50,10 @@ const isCredential = mustBe(
   (value) => isText(value) || isFunction(value),
 )
 
+const IS_NO_URL = 'is not an absolute URL: is an environment variable unset?'
+
 const CHECKS: Readonly<Record<keyof TokenClientOptions, Check>> = {
-  authUrl: mustBe('a URL', (value) => isText(value) || value instanceof URL),
+  authUrl: (value) => (isText(value) || value instanceof URL ? undefined : IS_NO_URL),
   loginId: isCredential,
   password: isCredential,
   origins: mustBe(
@@ -185,7 +187,10 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 function secureUrl(name: string, text: string | URL, allowInsecure: boolean): URL {
   const url = URL.canParse(String(text)) ? new URL(text) : undefined
-  if (url === undefined) throw new TypeError(`createTokenClient: ${name} must be a URL`)
+  // `${process.env.HOST}` is "undefined" where the variable is not set.
+  if (url === undefined || url.hostname === 'undefined' || url.protocol === 'undefined:') {
+    throw new TypeError(`createTokenClient: ${name} ${IS_NO_URL}`)
+  }
   if (url.username !== '' || url.password !== '') {
     throw new TypeError(`createTokenClient: ${name} must not contain credentials`)
   }

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { createTokenClient, type TokenClientOptions } from '../src/index.ts'
 import { originSet, tokenUrl } from '../src/options.ts'
 
+const UNSET = 'is not an absolute URL: is an environment variable unset?'
+
 const valid: TokenClientOptions = {
   authUrl: 'https://auth.test',
   loginId: 'demo',
@@ -15,9 +17,12 @@ describe('a wrong option is a TypeError at start-up', () => {
   const clock = 'an object with the functions now, monotonic and after'
 
   test.each<[name: string, value: unknown, complaint: string]>([
-    ['authUrl', undefined, 'must be a URL'],
-    ['authUrl', '', 'must be a URL'],
-    ['authUrl', 'auth.test', 'must be a URL'],
+    ['authUrl', undefined, UNSET],
+    ['authUrl', '', UNSET],
+    ['authUrl', 'auth.test', UNSET],
+    ['authUrl', 'undefined/auth', UNSET],
+    ['authUrl', 'https://undefined', UNSET],
+    ['authUrl', 'undefined:4010', UNSET],
     ['loginId', undefined, `must be ${text}`],
     ['loginId', '', `must be ${text}`],
     ['loginId', 1, `must be ${text}`],
@@ -127,10 +132,11 @@ describe('origins', () => {
     ['https://api.test/v1', 'must be an origin, without a path'],
     ['https://api.test?', 'must be an origin, without a path'],
     ['https://api.test#', 'must be an origin, without a path'],
-    ['api.test', 'must be a URL'],
+    ['api.test', UNSET],
     ['http://api.test', 'must begin with https:'],
     ['https://me@api.test', 'must not contain credentials'],
-    ['null', 'must be a URL'],
+    ['null', UNSET],
+    ['undefined', UNSET],
   ])('%s: %s', (origin, complaint) => {
     expect(() => originSet([origin], false)).toThrow(TypeError)
     expect(() => originSet([origin], false)).toThrow(complaint)

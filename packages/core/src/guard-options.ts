@@ -2,6 +2,7 @@ import type { AuthError, PresentationOptions } from './errors.ts'
 import {
   checkOptions,
   hasMethods,
+  isAbsoluteUrl,
   isBoolean,
   isFunction,
   type OptionCheck,
@@ -37,8 +38,7 @@ const isHeaderText: OptionCheck = (value) =>
     ? undefined
     : 'must be a string of printable ASCII characters'
 
-const isUrl: OptionCheck = (value) =>
-  isHeaderText(value) ?? (URL.canParse(String(value)) ? undefined : 'must be a URL')
+const isUrl: OptionCheck = (value) => isHeaderText(value) ?? isAbsoluteUrl(value)
 
 const isMetadata: OptionCheck = (value) => {
   if (typeof value !== 'object' || value === null || value instanceof URL) return isUrl(value)

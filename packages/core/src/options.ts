@@ -48,6 +48,14 @@ export const isTextList: OptionCheck = (value) =>
     ? undefined
     : 'must be a list of strings that are not empty'
 
+/** The complaint does not repeat the text: it may hold credentials. */
+export const isAbsoluteUrl: OptionCheck = (value) => {
+  const url = URL.canParse(String(value)) ? new URL(String(value)) : undefined
+  // `${process.env.HOST}` and `${process.env.HOST}:${process.env.PORT}` are "undefined" where a variable is not set.
+  const isSet = url !== undefined && url.hostname !== 'undefined' && url.protocol !== 'undefined:'
+  return isSet ? undefined : 'is not an absolute URL: is an environment variable unset?'
+}
+
 export function oneOf(...values: readonly unknown[]): OptionCheck {
   return (value) =>
     values.includes(value) ? undefined : `must be one of ${values.map(String).join(', ')}`

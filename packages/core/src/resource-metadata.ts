@@ -1,5 +1,12 @@
 import { isLoopback } from './loopback.ts'
-import { checkOptions, isText, isTextList, type OptionCheck, ownMembers } from './options.ts'
+import {
+  checkOptions,
+  isAbsoluteUrl,
+  isText,
+  isTextList,
+  type OptionCheck,
+  ownMembers,
+} from './options.ts'
 import { isScope } from './scopes.ts'
 
 export interface ProtectedResource {
@@ -71,10 +78,10 @@ const isScopeList: OptionCheck = (value) =>
     : 'must be a list of scopes')
 
 const isResource: OptionCheck = (value) => {
-  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined
-  const isSecure =
-    url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname))
-  return isSecure && url?.hash === '' && !String(value).includes('#')
-    ? undefined
-    : 'must be an https URL without a fragment'
+  if (typeof value !== 'string') return 'must be an https URL without a fragment'
+  const complaint = isAbsoluteUrl(value)
+  if (complaint !== undefined) return complaint
+  const { protocol, hostname } = new URL(value)
+  const isSecure = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
+  return isSecure && !value.includes('#') ? undefined : 'must be an https URL without a fragment'
 }

@@ -790,7 +790,7 @@ describe('checkGuardOptions', () => {
     {
       name: 'metadata that is no URL',
       options: { resourceMetadata: '/meta' },
-      message: 'resourceMetadata must be a URL',
+      message: 'resourceMetadata is not an absolute URL: is an environment variable unset?',
     },
     {
       name: 'metadata with a line break',

@@ -54,7 +54,13 @@ test('its scopes are a copy of those that were stated', () => {
 describe('refused at start-up', () => {
   test.each<[string, object, RegExp]>([
     ['no resource', { scopes: ['a'] }, /resource must be stated/],
-    ['a resource that is no URL', { resource: 'api' }, /resource must be an https URL/],
+    ['a resource that is no URL', { resource: 'api' }, /resource is not an absolute URL/],
+    [
+      'one of an unset variable',
+      { resource: 'undefined/v1' },
+      /is an environment variable unset\?$/,
+    ],
+    ['one that is no text', { resource: 1 }, /resource must be an https URL/],
     ['one without TLS', { resource: 'http://api.test' }, /resource must be an https URL/],
     ['one with a fragment', { resource: 'https://api.test/#a' }, /without a fragment/],
     ['one with an empty fragment', { resource: 'https://api.test/#' }, /without a fragment/],

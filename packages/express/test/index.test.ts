@@ -295,7 +295,11 @@ describe('the options', () => {
   test.each<[string, object, RegExp]>([
     ['a misspelt one', { realms: 'api' }, /unknown option "realms"/],
     ['a realm with a line break', { realm: 'a\r\nb' }, /realm must be/],
-    ['metadata that is no URL', { resourceMetadata: 'meta' }, /resourceMetadata must be a URL/],
+    [
+      'metadata that is no URL',
+      { resourceMetadata: 'meta' },
+      /resourceMetadata is not an absolute URL/,
+    ],
     ['a word that is no way to respond', { respond: 'json' }, /respond must be one of/],
     ['a property that is none', { property: '__proto__' }, /property must be/],
   ])('are refused at start-up: %s', (_title, options, message) => {

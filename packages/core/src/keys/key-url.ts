@@ -1,4 +1,5 @@
 import { isLoopback } from '../loopback.ts'
+import { isAbsoluteUrl } from '../options.ts'
 
 /**
  * The URL of a key document, as `fetch` will see it.
@@ -7,7 +8,7 @@ import { isLoopback } from '../loopback.ts'
  */
 export function checkKeyUrl(factory: string, url: string | URL, allowInsecure: boolean): string {
   const complaint = urlComplaint(String(url), allowInsecure)
-  if (complaint !== undefined) throw new TypeError(`${factory}: the URL ${complaint}`)
+  if (complaint !== undefined) throw new TypeError(`${factory}: the key URL ${complaint}`)
   const parsed = new URL(url)
   parsed.hash = ''
   return parsed.href
@@ -15,7 +16,8 @@ export function checkKeyUrl(factory: string, url: string | URL, allowInsecure: b
 
 /** What is wrong with a URL that keys or their metadata should come from. */
 export function urlComplaint(url: string, allowInsecure: boolean): string | undefined {
-  if (!URL.canParse(url)) return 'cannot be read'
+  const complaint = isAbsoluteUrl(url)
+  if (complaint !== undefined) return complaint
   const { protocol, hostname, username, password } = new URL(url)
   if (username !== '' || password !== '') return 'must not contain credentials'
   if (protocol === 'https:') return undefined

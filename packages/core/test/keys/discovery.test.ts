@@ -205,7 +205,12 @@ test('metadata and keys are one attempt under one deadline', async () => {
 
 test.each<[string, string, RegExp]>([
   ['without TLS', 'http://auth.test', /must begin with https/],
-  ['that is no URL', 'auth.test', /cannot be read/],
+  [
+    'that is no URL',
+    'auth.test',
+    /the issuer is not an absolute URL: is an environment variable unset\?$/,
+  ],
+  ['that begins with an unset variable', 'undefined/tenant', /is not an absolute URL/],
   ['with a query', 'https://auth.test/?tenant=1', /neither a query nor a fragment/],
   ['with a fragment', 'https://auth.test/#a', /neither a query nor a fragment/],
   ['that is missing', undefined as unknown as string, /is missing/],

@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest'
 
 import { remoteKeys } from '../../src/index.ts'
 
+const UNSET = /the key URL is not an absolute URL: is an environment variable unset\?$/
+
 describe('the URL', () => {
   test.each([
     'https://auth.test/tokenservice/pubkey.json',
@@ -33,8 +35,13 @@ describe('the URL', () => {
     ['with a name alone', 'https://canary@auth.test/key', /must not contain credentials/],
     ['with a password alone', 'https://:canary@auth.test/key', /must not contain credentials/],
     ['of another scheme on the loopback', 'ftp://127.0.0.1/key', /must begin with https:$/],
-    ['that is none', 'canary', /cannot be read/],
-    ['that is missing', undefined as unknown as string, /cannot be read/],
+    ['that is none', 'canary', UNSET],
+    ['that is missing', undefined as unknown as string, UNSET],
+    ['that begins with an unset variable', 'undefined/canary/pubkey.json', UNSET],
+    ['that begins with an empty variable', '/canary/pubkey.json', UNSET],
+    ['with an unset host', 'https://undefined/canary', UNSET],
+    ['with an unset host and port', 'undefined:undefined/canary', UNSET],
+    ['with credentials that cannot be read', 'https://user:canary@', UNSET],
   ])('%s is refused at start-up, and not shown', (_title, url, message) => {
     expect(() => remoteKeys(url)).toThrow(TypeError)
     expect(() => remoteKeys(url)).toThrow(message)
