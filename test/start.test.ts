@@ -156,8 +156,8 @@ async function fails(
   )
 }
 
-async function failureOf(run: Promise<unknown>): Promise<{ code: unknown; stderr: string }> {
-  const outcome: unknown = await run.catch((error: unknown) => error)
+async function failureOf(failing: Promise<unknown>): Promise<{ code: unknown; stderr: string }> {
+  const outcome: unknown = await failing.catch((error: unknown) => error)
   if (!(outcome instanceof Error) || !('code' in outcome && 'stderr' in outcome)) {
     throw new Error('it did not fail')
   }

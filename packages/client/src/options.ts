@@ -187,7 +187,7 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 function secureUrl(name: string, text: string | URL, allowInsecure: boolean): URL {
   const url = URL.canParse(String(text)) ? new URL(text) : undefined
-  // `${process.env.HOST}` is "undefined" where the variable is not set.
+  // A template writes "undefined" for a variable that is not set, as a host or before a port.
   if (url === undefined || url.hostname === 'undefined' || url.protocol === 'undefined:') {
     throw new TypeError(`createTokenClient: ${name} ${IS_NO_URL}`)
   }

@@ -74,7 +74,9 @@ export function checkGuardOptions<Options extends object>(
   framework = 'http',
 ): Options {
   if (!hasMethods(verifier, 'verify')) {
-    throw new TypeError('authenticate: the first argument must be a verifier')
+    throw new TypeError(
+      'authenticate: the first argument must be a verifier: write authenticate(verifier, options)',
+    )
   }
   checkOptions('authenticate', options, CHECKS)
   const guard = Object.freeze(Object.assign(Object.create(CHECKED) as object, options))

@@ -51,7 +51,7 @@ export const isTextList: OptionCheck = (value) =>
 /** The complaint does not repeat the text: it may hold credentials. */
 export const isAbsoluteUrl: OptionCheck = (value) => {
   const url = URL.canParse(String(value)) ? new URL(String(value)) : undefined
-  // `${process.env.HOST}` and `${process.env.HOST}:${process.env.PORT}` are "undefined" where a variable is not set.
+  // A template writes "undefined" for a variable that is not set, as a host or before a port.
   const isSet = url !== undefined && url.hostname !== 'undefined' && url.protocol !== 'undefined:'
   return isSet ? undefined : 'is not an absolute URL: is an environment variable unset?'
 }

@@ -151,7 +151,9 @@ export function checkRequirementList(factory: string, requirements: readonly Req
     throw new TypeError(`${factory}: there must be at least one requirement`)
   }
   if (!requirements.every((each) => hasMethods(each, 'isMetBy'))) {
-    throw new TypeError(`${factory}: each argument must be a requirement, such as scope('read')`)
+    throw new TypeError(
+      `${factory}: each argument must be a requirement, as in authorize(scope('read'))`,
+    )
   }
   for (const each of requirements) {
     if (!REASONS.includes(each.reason)) {

@@ -846,7 +846,9 @@ describe('checkGuardOptions', () => {
     { name: 'a text', given: 'verify' },
   ])('TypeError at start-up: $name is no verifier', ({ given }) => {
     expect(() => checkGuardOptions(given, {})).toThrow(
-      new TypeError('authenticate: the first argument must be a verifier'),
+      new TypeError(
+        'authenticate: the first argument must be a verifier: write authenticate(verifier, options)',
+      ),
     )
   })
 

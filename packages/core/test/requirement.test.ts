@@ -512,7 +512,7 @@ test.each([
 ])('%s is no requirement: TypeError at start-up', (_title, wrong) => {
   const given = [scope('a'), wrong as unknown as Requirement]
   expect(() => checkRequirementList('authorize', given)).toThrow(
-    new TypeError("authorize: each argument must be a requirement, such as scope('read')"),
+    new TypeError("authorize: each argument must be a requirement, as in authorize(scope('read'))"),
   )
   expect(() => any(...given)).toThrow(TypeError)
 })

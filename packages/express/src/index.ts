@@ -14,9 +14,12 @@ import {
 
 export { findAuth, getAuth } from '@portcullis/core'
 
-/** Middleware of Express 5 and 4: typed on `node:http` alone, so that the types of both accept it. */
-export type Middleware = (
-  request: IncomingMessage,
+/**
+ * Middleware of Express 5 and 4: typed on `node:http` alone, so that the types of both accept it. The type parameter is what
+ * `onRefusal` takes as the request, such as `express.Request`.
+ */
+export type Middleware<Request extends IncomingMessage = IncomingMessage> = (
+  request: Request,
   response: ServerResponse,
   next: (error?: unknown) => void,
 ) => void
@@ -28,10 +31,10 @@ export type Middleware = (
  *
  * @throws TypeError for a wrong or misspelt option.
  */
-export function authenticate(
+export function authenticate<Request extends IncomingMessage = IncomingMessage>(
   verifier: Verifier<unknown>,
-  options: GuardOptions<IncomingMessage> = {},
-): Middleware {
+  options: GuardOptions<Request> = {},
+): Middleware<NoInfer<Request>> {
   const guard = checkGuardOptions(verifier, options, 'express')
   const { property = 'auth' } = guard
   return (request, response, next) => {

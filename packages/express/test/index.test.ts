@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 
 import {
@@ -309,6 +309,24 @@ describe('the options', () => {
   test('a guard without a verifier is refused at start-up', () => {
     expect(() => authenticate({} as Verifier)).toThrow(TypeError)
   })
+
+  test.each([
+    ['authenticate', authenticate, 'a verifier: write authenticate(verifier, options)'],
+    ['authorize', authorize, "a requirement, as in authorize(scope('read'))"],
+  ])(
+    '%s itself as middleware: no request passes, and each is told what to write',
+    async (_name, middleware, told) => {
+      for (const app of [quiet(express5()), quiet(express4())]) {
+        app.use(middleware)
+        app.use((_req: unknown, res: ServerResponse) => {
+          res.end('open')
+        })
+        const answer = await request(app).get('/').set(bearer)
+        expect(answer.status).toBe(500)
+        expect(answer.text.replaceAll('&#39;', "'")).toContain(`must be ${told}`)
+      }
+    },
+  )
 
   test('getAuth without a guard is a TypeError', () => {
     expect(() => getAuth({})).toThrow(/no guard has seen the request/)

@@ -112,8 +112,37 @@ test('onRefusal is told the request, and an error whose code can be switched on'
       expectTypeOf(request).toEqualTypeOf<IncomingMessage>()
     },
   })
-  expectTypeOf(authenticate).parameter(1).toEqualTypeOf<GuardOptions<IncomingMessage> | undefined>()
-  expectTypeOf(authenticate).returns.toEqualTypeOf<Middleware>()
+  expectTypeOf(authenticate(verifier)).toEqualTypeOf<Middleware>()
+  expectTypeOf<GuardOptions<IncomingMessage>>().toExtend<Parameters<typeof authenticate>[1]>()
+})
+
+test('onRefusal takes the request of Express 5 and of Express 4, without a cast', () => {
+  const ips: (string | undefined)[] = []
+  const guard = authenticate(verifier, {
+    onRefusal: (error, req: express5.Request) => ips.push(req.ip, error.reason),
+  })
+  expectTypeOf(guard).toEqualTypeOf<Middleware<express5.Request>>()
+  express5().use(guard)
+  express5().use('/v1', guard, authorize(scope('read')))
+  express5().get('/', guard, (req, res) => {
+    res.json(getAuth(req).claims.sub)
+  })
+  express5.Router().route('/').all(guard)
+  express4().use(
+    authenticate(verifier, {
+      onRefusal: (error, req: express4.Request) => ips.push(req.ip, error.reason),
+    }),
+  )
+})
+
+test('a guard whose onRefusal wants more than a request has is no middleware', () => {
+  const guard = authenticate(verifier, {
+    onRefusal: (_error, req: express5.Request & { tenant: string }) => req.tenant.length,
+  })
+  // @ts-expect-error -- no request of this application has a tenant
+  express5().use(guard)
+  // @ts-expect-error -- a request is no text
+  expectTypeOf(authenticate).toBeCallableWith(verifier, { onRefusal: (_e, req: string) => req })
 })
 
 test('a misspelt option and a verifier that is none do not compile', () => {

@@ -15,6 +15,8 @@ import {
 } from '@portcullis/core'
 import fastifyPlugin from 'fastify-plugin'
 
+import { checkRegistration, isScope, misuse } from './registration.ts'
+
 export { findAuth, getAuth } from '@portcullis/core'
 
 declare module 'fastify' {
@@ -45,21 +47,32 @@ export interface Reply {
   callNotFound: () => unknown
 }
 
-export type Hook = (request: Request, reply: Reply) => Promise<unknown>
+export type Hook<FastifyRequest extends Request = Request> = (
+  request: FastifyRequest,
+  reply: Reply,
+) => Promise<unknown>
 
-type CallbackHook = (request: Request, reply: Reply, done: (error?: Error) => void) => unknown
+type CallbackHook<FastifyRequest extends Request> = (
+  request: FastifyRequest,
+  reply: Reply,
+  done: (error?: Error) => void,
+) => unknown
 
 /** As much of a Fastify instance as is used. */
-export interface Scope {
+export interface Scope<FastifyRequest extends Request = Request> {
   hasDecorator(name: symbol): boolean
   decorate(name: symbol, value: unknown): unknown
   decorateRequest(name: string, value: { getter(this: Request): Auth }): unknown
-  addHook(name: 'onRequest', hook: Hook): unknown
-  addHook(name: 'preHandler', hook: CallbackHook): unknown
-  get(path: string, options: object, handler: Hook): unknown
+  addHook(name: 'onRequest', hook: Hook<FastifyRequest>): unknown
+  addHook(name: 'preHandler', hook: CallbackHook<FastifyRequest>): unknown
+  get(path: string, options: object, handler: Hook<FastifyRequest>): unknown
 }
 
-export type Plugin = (scope: Scope) => Promise<void>
+/** The type parameter is what `onRefusal` takes as the request, such as `FastifyRequest`. */
+export type Plugin<FastifyRequest extends Request = Request> = (
+  scope: Scope<FastifyRequest>,
+  registration?: object,
+) => Promise<void>
 
 /**
  * Guards everything in the scope that it is registered in, before a body is read: routes, not-found handlers and what
@@ -68,12 +81,25 @@ export type Plugin = (scope: Scope) => Promise<void>
  *
  * A CORS preflight needs a token like any request, so CORS plugins are registered before.
  *
- * @throws TypeError for a wrong or misspelt option.
+ * @throws TypeError for a wrong or misspelt option, and where it is used as a hook or registered itself: write
+ *   `register(authenticate(verifier, options))`.
  */
+export function authenticate<FastifyRequest extends Request = Request>(
+  verifier: Verifier<unknown>,
+  options?: GuardOptions<FastifyRequest>,
+): Plugin<NoInfer<FastifyRequest>>
 export function authenticate(
   verifier: Verifier<unknown>,
   options: GuardOptions<Request> = {},
-): Plugin {
+  registered?: unknown,
+): Plugin | Promise<never> {
+  if (isScope(verifier)) {
+    const error = misuse('authenticate got a Fastify instance in place of a verifier')
+    // With `register(authenticate)` Fastify calls this, with a callback at the end. It waits for a plugin that throws, and
+    // not for one that rejects.
+    if (typeof registered === 'function') return Promise.reject(error)
+    throw error
+  }
   const guard = checkGuardOptions(verifier, options, 'fastify')
   const { property = 'auth' } = guard
   const check: Hook = async (request, reply) => {
@@ -99,7 +125,8 @@ export function authenticate(
   }
 
   return fastifyPlugin(
-    async (scope: Scope) => {
+    async (scope: Scope, registration?: object) => {
+      checkRegistration(scope, registration)
       decorateOnce(scope, property)
       scope.addHook('onRequest', async (request, reply) => {
         if (!isOpen(request)) return await check(request, reply)
@@ -127,6 +154,11 @@ export function authenticate(
 export function authorize(...requirements: readonly Requirement[]): Hook {
   checkRequirementList('authorize', requirements)
   return async (request, reply) => {
+    if (isScope(request)) {
+      throw new TypeError(
+        "authorize(...) is a hook and no plugin: write addHook('onRequest', authorize(...))",
+      )
+    }
     if (isOpen(request)) return undefined
     try {
       await authorizeRequest(request, requirements)

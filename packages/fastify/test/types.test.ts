@@ -6,7 +6,13 @@ import {
   scope,
 } from '@portcullis/core'
 import { createTestIssuer } from '@portcullis/testing'
-import fastify, { type FastifyContextConfig, type FastifyReply, type FastifyRequest } from 'fastify'
+import fastify, {
+  type FastifyContextConfig,
+  type FastifyPluginAsync,
+  type FastifyReply,
+  type FastifyRequest,
+  type onRequestAsyncHookHandler,
+} from 'fastify'
 import { expectTypeOf, test } from 'vitest'
 
 import {
@@ -125,7 +131,30 @@ test('onRefusal is told the request', () => {
     },
   })
   expectTypeOf<FastifyRequest>().toExtend<Request>()
-  expectTypeOf(authenticate).returns.toEqualTypeOf<Plugin>()
+  expectTypeOf(authenticate(verifier)).toEqualTypeOf<Plugin>()
+})
+
+test('onRefusal takes the request of Fastify, without a cast', async () => {
+  const plugin = authenticate(verifier, {
+    onRefusal(error, request: FastifyRequest) {
+      request.log.info({ ip: request.ip, reason: error.reason })
+    },
+  })
+  expectTypeOf(plugin).toEqualTypeOf<Plugin<FastifyRequest>>()
+  const app = fastify()
+  await app.register(plugin)
+  await app.register(plugin, { prefix: '/v1' })
+  await app.close()
+  const http2 = fastify({ http2: true })
+  await http2.register(plugin)
+  await http2.close()
+})
+
+test('a plugin is no hook, and a hook is no plugin', () => {
+  // Each of these fails when it runs as well.
+  expectTypeOf<Plugin>().not.toExtend<onRequestAsyncHookHandler>()
+  expectTypeOf(authorize(scope('read'))).not.toExtend<FastifyPluginAsync>()
+  expectTypeOf(authenticate).not.toExtend<FastifyPluginAsync>()
 })
 
 test('a misspelt option does not compile', () => {

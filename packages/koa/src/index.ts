@@ -33,7 +33,11 @@ export interface Context {
   set(headers: Readonly<Record<string, string>>): void
 }
 
-export type Middleware = (context: Context, next: () => Promise<unknown>) => Promise<void>
+/** The type parameter is what `onRefusal` takes as the context, such as `Koa.Context`. */
+export type Middleware<KoaContext extends Context = Context> = (
+  context: KoaContext,
+  next: () => Promise<unknown>,
+) => Promise<void>
 
 /**
  * Guards the middleware behind it: a request goes on only with a token that the verifier accepts.
@@ -42,10 +46,10 @@ export type Middleware = (context: Context, next: () => Promise<unknown>) => Pro
  *
  * @throws TypeError for a wrong or misspelt option.
  */
-export function authenticate(
+export function authenticate<KoaContext extends Context = Context>(
   verifier: Verifier<unknown>,
-  options: GuardOptions<Context> = {},
-): Middleware {
+  options: GuardOptions<KoaContext> = {},
+): Middleware<NoInfer<KoaContext>> {
   const guard = checkGuardOptions(verifier, options, 'koa')
   const { property = 'auth' } = guard
   return async (context, next) => {

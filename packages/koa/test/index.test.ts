@@ -36,6 +36,26 @@ const frameworks: [string, () => App][] = [
 ]
 
 describe.each(frameworks)('%s', (_name, createApp) => {
+  test.each([
+    ['authenticate', authenticate, 'a verifier: write authenticate(verifier, options)'],
+    ['authorize', authorize, "a requirement, as in authorize(scope('read'))"],
+  ])(
+    '%s itself as middleware: no request passes, and the log says what to write',
+    async (name, middleware, told) => {
+      const app = createApp()
+      const errors: string[] = []
+      app.on('error', (error) => errors.push(String(error)))
+      app.use(middleware as never)
+      app.use((ctx) => {
+        ctx.body = 'open'
+      })
+      const answer = await request(app.callback()).get('/').set(bearer)
+      expect(answer.status).toBe(500)
+      expect(errors).toEqual([expect.stringContaining(`TypeError: ${name}: `)])
+      expect(errors.join()).toContain(`must be ${told}`)
+    },
+  )
+
   describe('the state', () => {
     test('ctx.state.auth is what the token proves, and the same as getAuth and findAuth say', async () => {
       const app = createApp()

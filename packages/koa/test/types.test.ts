@@ -112,7 +112,34 @@ test('onRefusal is told the context', () => {
       expectTypeOf(ctx.path).toEqualTypeOf<string>()
     },
   })
-  expectTypeOf(authenticate).returns.toEqualTypeOf<Middleware>()
+  expectTypeOf(authenticate(verifier)).toEqualTypeOf<Middleware>()
+})
+
+test('onRefusal takes the context of Koa 3 and of Koa 2, without a cast', () => {
+  const ips: string[] = []
+  const guard = authenticate(verifier, {
+    onRefusal: (error, ctx: Koa.Context) => ips.push(ctx.ip, error.reason),
+  })
+  expectTypeOf(guard).toEqualTypeOf<Middleware<Koa.Context>>()
+  new Koa().use(guard)
+  new Koa<AuthState>().use(guard)
+  new Router<AuthState>().use(guard).get('/', guard, (ctx) => {
+    expectTypeOf(ctx.state.auth).toEqualTypeOf<Auth>()
+  })
+  const guard2 = authenticate(verifier, {
+    onRefusal: (error, ctx: Koa2.Context) => ips.push(ctx.ip, error.reason),
+  })
+  new Koa2().use(guard2)
+  new Koa2<AuthState>().use(guard2)
+})
+
+test('a guard whose onRefusal wants more than a context has is no middleware', () => {
+  const guard = authenticate(verifier, {
+    onRefusal: (_error, ctx: Koa.Context & { tenant: { name: string } }) => ctx.tenant.name,
+  })
+  expectTypeOf(guard).not.toExtend<Middleware>()
+  // @ts-expect-error -- a context is no text
+  expectTypeOf(authenticate).toBeCallableWith(verifier, { onRefusal: (_e, ctx: string) => ctx })
 })
 
 test('a misspelt option does not compile', () => {

@@ -1,0 +1,32 @@
+// How a guard must be given to Fastify, and what it says otherwise.
+
+/** What Fastify itself reads of the options of `register`. */
+const REGISTER_OPTIONS: ReadonlySet<string> = new Set([
+  'prefix',
+  'encapsulate',
+  'logLevel',
+  'logSerializers',
+  'name',
+])
+
+/**
+ * Fastify tells nobody at boot that a plugin is used as a hook. It is called with a request then, which must not pass.
+ *
+ * @throws TypeError
+ */
+export function checkRegistration(scope: unknown, registration: object = {}): void {
+  if (!isScope(scope)) throw misuse('authenticate(verifier) is a plugin and no hook')
+  const foreign = Object.keys(registration).find((name) => !REGISTER_OPTIONS.has(name))
+  if (foreign !== undefined) {
+    throw misuse(`the guard takes no options of register, such as ${JSON.stringify(foreign)}`)
+  }
+}
+
+export function misuse(fault: string): TypeError {
+  return new TypeError(`${fault}: write register(authenticate(verifier, options))`)
+}
+
+/** Whether it is an instance of Fastify, and no request. */
+export function isScope(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'addHook' in value && 'register' in value
+}
