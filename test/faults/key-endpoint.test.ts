@@ -227,7 +227,9 @@ test('nobody listens any more: old tokens are accepted, others cannot be judged'
   await endpoint.pass(PAUSE)
   expect(await verdict(newToken())).toBe('keys_unavailable: unreachable')
   expect(await verdict(oldToken())).toBe('accepted')
-  expect(keys.status().lastFailure?.detail).toBe('the connection failed (ECONNREFUSED)')
+  expect(keys.status().lastFailure?.detail).toBe(
+    'the connection to the key URL failed (ECONNREFUSED)',
+  )
   expect(endpoint.requests).toBe(1)
 })
 

@@ -1,3 +1,4 @@
+import { type Detail, shown } from './details/text.ts'
 import { AuthError } from './errors.ts'
 import { isJsonObject } from './json.ts'
 import { isTextList, type OptionCheck } from './options.ts'
@@ -89,8 +90,27 @@ export function checkAlgorithm(
 ): Algorithm {
   const meant = algorithmNamed(alg, names)
   const algorithm = allowed.find((name) => name === meant)
-  if (algorithm === undefined) throw new AuthError('invalid_token', 'algorithm')
+  if (algorithm === undefined) {
+    throw new AuthError('invalid_token', 'algorithm', otherAlgorithm(alg, allowed))
+  }
   return algorithm
+}
+
+function otherAlgorithm(alg: unknown, allowed: readonly Algorithm[]): Detail {
+  return () => {
+    const found = alg === undefined ? 'the header has no alg' : `the header's alg is ${shown(alg)}`
+    return `${found}; this verifier accepts ${allowed.join(', ')}${adviceOn(alg, allowed)}`
+  }
+}
+
+function adviceOn(alg: unknown, allowed: readonly Algorithm[]): string {
+  if (typeof alg !== 'string' || !/^[\w.+-]{1,16}$/.test(alg)) return ''
+  if (/^none$/i.test(alg)) return '; a token without a signature proves nothing'
+  if (/^HS\d+$/i.test(alg)) return '; that needs a shared secret, and only public keys are taken'
+  if (isAlgorithm(alg)) return `; if your tokens are signed so, state algorithms: ['${alg}']`
+  const meant = algorithmLike(alg)
+  if (meant === undefined || !allowed.includes(meant)) return ''
+  return `; if your issuer writes it so, state algorithmNames: ${exampleOf(alg, meant)}`
 }
 
 /**

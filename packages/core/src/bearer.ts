@@ -1,3 +1,4 @@
+import { malformedHeader, missingHeader, otherScheme, repeatedHeader } from './details/bearer.ts'
 import { AuthError } from './errors.ts'
 import { own } from './options.ts'
 
@@ -38,18 +39,21 @@ const NAME = /^authorization$/i
  */
 export function parseBearer(request: RequestHeaders | FetchRequest): string {
   const value = authorizationOf(request)
-  if (value === undefined) throw new AuthError('missing_token', 'missing_header')
+  if (value === undefined) throw new AuthError('missing_token', 'missing_header', missingHeader)
   // Middleware, a mock or a serverless adapter may have put anything there.
-  if (typeof value !== 'string') throw malformed()
+  if (typeof value !== 'string') throw malformed(value, undefined)
   const space = value.indexOf(' ')
   const scheme = space === -1 ? value : value.slice(0, space)
-  if (scheme.toLowerCase() === 'bearer') {
+  const name = scheme.toLowerCase()
+  if (name === 'bearer') {
     const token = withoutSpaces(value, scheme.length)
     if (B64TOKEN.test(token)) return token
-  } else if (SCHEME.test(scheme) && !JOINED.test(value)) {
-    throw new AuthError('missing_token', 'other_scheme')
+    throw malformed(value, token)
   }
-  throw malformed()
+  if (SCHEME.test(scheme) && !JOINED.test(value)) {
+    throw new AuthError('missing_token', 'other_scheme', otherScheme(value, name))
+  }
+  throw malformed(value, undefined)
 }
 
 function authorizationOf(request: RequestHeaders | FetchRequest): unknown {
@@ -89,12 +93,12 @@ function isRepeated(rawHeaders: unknown): boolean {
   return count > 1
 }
 
-function malformed(): AuthError {
-  return new AuthError('invalid_request', 'malformed_header')
+function malformed(value: unknown, token: string | undefined): AuthError {
+  return new AuthError('invalid_request', 'malformed_header', malformedHeader(value, token))
 }
 
 function repeated(): AuthError {
-  return new AuthError('invalid_request', 'repeated_header')
+  return new AuthError('invalid_request', 'repeated_header', repeatedHeader)
 }
 
 /** The rest of a value after its spaces. RFC 6750 allows no other white space between the scheme and the token. */

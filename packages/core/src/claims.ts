@@ -1,4 +1,15 @@
 import type { Claims } from './auth.ts'
+import {
+  missingClaims,
+  missingExpiry,
+  missingIssueTime,
+  notNumber,
+  noTime,
+  otherAudience,
+  otherIssuer,
+  wrongTime,
+} from './details/claims.ts'
+import { otherType, unreadablePayload } from './details/token.ts'
 import { AuthError } from './errors.ts'
 import { type JsonObject, member, parseJsonObject } from './json.ts'
 
@@ -34,11 +45,11 @@ const IAT_TOLERANCE = 60
  */
 export function checkClaims(payload: Buffer, rules: ClaimRules, now: number): Claims {
   const claims = parseJsonObject(payload)
-  if (claims === undefined) throw new AuthError('invalid_token', 'malformed')
+  if (claims === undefined) throw new AuthError('invalid_token', 'malformed', unreadablePayload)
   checkPresence(claims, rules)
   checkTimes(claims, rules, now)
-  checkIssuer(member(claims, 'iss'), rules.issuer)
-  checkAudience(member(claims, 'aud'), rules.audience)
+  checkIssuer(claims, rules.issuer)
+  checkAudience(claims, rules.audience)
   return claims
 }
 
@@ -78,7 +89,7 @@ export function wasIssuedAfter(
  * @see RFC 7515 section 4.1.9; RFC 9068 section 4
  */
 export function checkType(typ: string | undefined, type: string | undefined): void {
-  if (!isOfType(typ, type)) throw new AuthError('invalid_token', 'type')
+  if (!isOfType(typ, type)) throw new AuthError('invalid_token', 'type', otherType(typ, type))
 }
 
 export function isOfType(typ: string | undefined, type: string | undefined): boolean {
@@ -93,13 +104,15 @@ function mediaType(type: string): string {
 function checkPresence(claims: JsonObject, rules: ClaimRules): void {
   const { requireExpiry, maxTokenAge, requiredClaims } = rules
   const isPresent = (name: string) => Object.hasOwn(claims, name)
-  if (
-    (requireExpiry && !isPresent('exp')) ||
-    (maxTokenAge !== undefined && !isPresent('iat')) ||
-    !requiredClaims.every(isPresent)
-  ) {
-    throw new AuthError('invalid_token', 'missing_claim')
+  if (requireExpiry && !isPresent('exp')) {
+    throw new AuthError('invalid_token', 'missing_claim', missingExpiry)
   }
+  if (maxTokenAge !== undefined && !isPresent('iat')) {
+    throw new AuthError('invalid_token', 'missing_claim', missingIssueTime)
+  }
+  if (requiredClaims.every(isPresent)) return
+  const missing = requiredClaims.filter((name) => !isPresent(name))
+  throw new AuthError('invalid_token', 'missing_claim', missingClaims(missing))
 }
 
 /**
@@ -110,23 +123,28 @@ function checkPresence(claims: JsonObject, rules: ClaimRules): void {
 export function checkTimes(claims: JsonObject, rules: ClaimRules, now: number): void {
   const { clockTolerance, maxTokenAge } = rules
   // If the clock or a rule is not a number, the token must be refused: each condition below is true of sound tokens only.
-  if (!Number.isFinite(now)) throw new AuthError('invalid_token', 'expired')
+  if (!Number.isFinite(now)) throw new AuthError('invalid_token', 'expired', noTime(now))
   const exp = numericDate(claims, 'exp')
   const nbf = numericDate(claims, 'nbf')
   const iat = numericDate(claims, 'iat')
   // RFC 7519 section 4.1.4: at the time `exp` itself the token has expired.
   if (exp !== undefined && !(now < exp + clockTolerance)) {
-    throw new AuthError('invalid_token', 'expired')
+    const detail = wrongTime('exp', exp, now, 'clockTolerance', clockTolerance)
+    throw new AuthError('invalid_token', 'expired', detail)
   }
   if (nbf !== undefined && !(now + clockTolerance >= nbf)) {
-    throw new AuthError('invalid_token', 'not_yet_valid')
+    const detail = wrongTime('nbf', nbf, now, 'clockTolerance', clockTolerance)
+    throw new AuthError('invalid_token', 'not_yet_valid', detail)
   }
   if (iat === undefined) return
-  if (!(iat <= now + Math.max(clockTolerance, IAT_TOLERANCE))) {
-    throw new AuthError('invalid_token', 'issued_in_future')
+  const tolerance = Math.max(clockTolerance, IAT_TOLERANCE)
+  if (!(iat <= now + tolerance)) {
+    const detail = wrongTime('iat', iat, now, 'the tolerance of clocks', tolerance)
+    throw new AuthError('invalid_token', 'issued_in_future', detail)
   }
   if (maxTokenAge !== undefined && !(now - iat <= maxTokenAge + clockTolerance)) {
-    throw new AuthError('invalid_token', 'too_old')
+    const detail = wrongTime('iat', iat, now, 'maxTokenAge', maxTokenAge)
+    throw new AuthError('invalid_token', 'too_old', detail)
   }
 }
 
@@ -134,25 +152,26 @@ export function checkTimes(claims: JsonObject, rules: ClaimRules, now: number): 
 function numericDate(claims: JsonObject, name: 'exp' | 'nbf' | 'iat'): number | undefined {
   if (!Object.hasOwn(claims, name)) return undefined
   const value = claims[name]
-  if (typeof value !== 'number') throw new AuthError('invalid_token', 'claim')
+  if (typeof value !== 'number')
+    throw new AuthError('invalid_token', 'claim', notNumber(name, value))
   return value
 }
 
 /** Equal to one of the configured texts. An array that contains one, or a longer text that begins with one, is refused. */
-function checkIssuer(iss: unknown, issuer: readonly string[] | null): void {
+function checkIssuer(claims: JsonObject, issuer: readonly string[] | null): void {
   if (issuer === null) return
+  const iss = member(claims, 'iss')
   if (!issuer.some((each) => each === iss)) {
-    throw new AuthError('invalid_token', 'issuer')
+    throw new AuthError('invalid_token', 'issuer', otherIssuer(claims, issuer))
   }
 }
 
-function checkAudience(aud: unknown, audience: readonly string[] | null): void {
+function checkAudience(claims: JsonObject, audience: readonly string[] | null): void {
   if (audience === null) return
+  const aud = member(claims, 'aud')
   const stated: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
-  if (!stated.every((each) => typeof each === 'string')) {
-    throw new AuthError('invalid_token', 'audience')
-  }
-  if (!stated.some((each) => audience.includes(each))) {
-    throw new AuthError('invalid_token', 'audience')
+  const areTexts = stated.every((each) => typeof each === 'string')
+  if (!areTexts || !stated.some((each) => audience.includes(each))) {
+    throw new AuthError('invalid_token', 'audience', otherAudience(claims, audience))
   }
 }

@@ -26,13 +26,15 @@ export interface KeysMessage {
   readonly untriedKeys: number
 }
 
-/** A verdict, on the channel `portcullis:verify`. Nothing of the token. Times are seconds. */
+/** A verdict, on the channel `portcullis:verify`. Of the token only what `detail` shows. Times are seconds. */
 export interface VerifyMessage {
   /** The verifier, as `createVerifier` returned it. */
   readonly verifier: object
   /** `undefined` if the token was accepted. */
   readonly code: AuthErrorCode | undefined
   readonly reason: AuthErrorReason | undefined
+  /** The `detail` of the refusal, made when it is read. */
+  readonly detail: string | undefined
   /** Whether the token had been proven before, so that no signature was checked. */
   readonly remembered: boolean
   readonly duration: number

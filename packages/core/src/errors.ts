@@ -1,3 +1,4 @@
+import { type Detail, printable } from './details/text.ts'
 import { own, ownMembers } from './options.ts'
 import {
   type AuthErrorCode,
@@ -40,6 +41,8 @@ export interface PresentationOptions {
 export interface AuthErrorOptions extends PresentationOptions {
   /** For the developer alone: never part of a message, of JSON or of an inspection. */
   cause?: unknown
+  /** Makes {@link AuthError.detail}. It is kept as long as the error, so it should keep no more than a few values. */
+  detail?: Detail | undefined
   /** The scope that would have sufficed: a space-separated list (RFC 6750 section 3). */
   scope?: PresentationOptions['scope']
   /** Seconds until the next attempt to fetch keys can be made. */
@@ -49,11 +52,14 @@ export interface AuthErrorOptions extends PresentationOptions {
 /** Most refusals have none: they share these, so that a forged token costs no copy. */
 const NO_OPTIONS: AuthErrorOptions = Object.freeze(ownMembers({}))
 
+/** Characters. */
+const LONGEST_DETAIL = 600
+
 type AuthErrorArguments = {
   [Code in AuthErrorCode]: [
     code: Code,
     reason: AuthErrorReasons[Code],
-    options?: AuthErrorOptions | undefined,
+    options?: AuthErrorOptions | Detail | undefined,
   ]
 }[AuthErrorCode]
 
@@ -74,10 +80,13 @@ export class AuthError extends Error {
   /** The message may be shown to the client: the convention of `http-errors`, which Koa and Express follow. */
   readonly expose = true
   readonly #arguments: [code: AuthErrorCode, reason: AuthErrorReason, options: AuthErrorOptions]
+  readonly #detail: Detail | undefined
   #headers: Readonly<Record<string, string>> | undefined
 
+  /** Instead of options, `detail` alone may be given: that costs no object more than its function. */
   constructor(...args: AuthErrorArguments) {
-    const [code, reason, given = NO_OPTIONS] = args
+    const [code, reason, options = NO_OPTIONS] = args
+    const given = typeof options === 'function' ? NO_OPTIONS : options
     const message = describe(code, reason)
     // A refusal has no stack: making one costs more than a signature check, Koa would print it, and Express would send it.
     const limit = Error.stackTraceLimit
@@ -88,6 +97,7 @@ export class AuthError extends Error {
     this.reason = reason
     this.status = refusals[code].status
     this.statusCode = this.status
+    this.#detail = typeof options === 'function' ? options : own(options, 'detail')
     this.#arguments = [code, reason, given === NO_OPTIONS ? given : ownMembers(given)]
   }
 
@@ -115,6 +125,24 @@ export class AuthError extends Error {
     return respond === 'problem' ? problemOf(code, reason) : undefined
   }
 
+  /**
+   * Why the request was refused, in one sentence for developers: what was found, and what was expected. It is made when it is
+   * asked for, of what was known when the request was refused, and never sent: keep it for logs.
+   *
+   * Before the signature is proven it shows members of the header alone; then, of claims, `iss`, `aud`, times, and the names
+   * of others. What others wrote is cut and escaped. No token, and of a URL of ours the origin alone.
+   */
+  get detail(): string {
+    const [code, reason] = this.#arguments
+    try {
+      const sentence = this.#detail?.()
+      if (sentence !== undefined) return printable(sentence, LONGEST_DETAIL)
+    } catch {
+      // It reads what others have made, such as the issues of a schema.
+    }
+    return describe(code, reason)
+  }
+
   /** The same refusal, as another API presents it. */
   presentedBy(options: PresentationOptions): AuthError {
     const [code, reason, given] = this.#arguments
@@ -125,6 +153,7 @@ export class AuthError extends Error {
       scope: asksForToken(code) ? scope : given.scope,
       resourceMetadata,
       respond,
+      detail: this.#detail,
     }
     // They came from one list of arguments, so the reason belongs to the code; the compiler does not know that any more.
     return new AuthError(...([code, reason, presented] as AuthErrorArguments))

@@ -71,7 +71,7 @@ const CHECKS: Readonly<Record<string, OptionCheck>> = {
 export function checkGuardOptions<Options extends object>(
   verifier: unknown,
   options: Options,
-  framework = 'http',
+  framework?: string,
 ): Options {
   if (!hasMethods(verifier, 'verify')) {
     throw new TypeError(
@@ -80,11 +80,16 @@ export function checkGuardOptions<Options extends object>(
   }
   checkOptions('authenticate', options, CHECKS)
   const guard = Object.freeze(Object.assign(Object.create(CHECKED) as object, options))
-  frameworks.set(guard, framework)
+  if (framework !== undefined) frameworks.set(guard, framework)
   return guard
 }
 
 /** Whether options come from {@link checkGuardOptions}. */
 export function isChecked(options: object): boolean {
   return Object.getPrototypeOf(options) === CHECKED
+}
+
+/** What the debug log calls the framework of the guard with these options. */
+export function frameworkOf(options: object): string | undefined {
+  return frameworks.get(options)
 }

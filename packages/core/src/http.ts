@@ -1,7 +1,9 @@
 import type { Auth } from './auth.ts'
 import { type FetchRequest, parseBearer, type RequestHeaders } from './bearer.ts'
+import { logRefusal } from './debug-log.ts'
+import { anonymous } from './details/requirement.ts'
 import { AuthError } from './errors.ts'
-import { checkGuardOptions, type GuardOptions, isChecked } from './guard-options.ts'
+import { checkGuardOptions, frameworkOf, type GuardOptions, isChecked } from './guard-options.ts'
 import { own, ownMembers } from './options.ts'
 import { checkRequirements, type Requirement } from './requirement.ts'
 import type { Verifier } from './verifier.ts'
@@ -63,7 +65,7 @@ export async function authenticateRequest(
     guards.set(subject, { verifier, auth, options, previous: guards.get(subject) })
     return auth
   } catch (error) {
-    throw refused(error, subject as never /* these options came with this subject */, options)
+    throw refused(error, subject as never /* these options came with it */, options, request)
   }
 }
 
@@ -87,7 +89,7 @@ export async function authorizeRequest(
 ): Promise<void> {
   const { auth, options } = guardOf(subject)
   try {
-    if (auth === undefined) throw new AuthError('missing_token', 'missing_header')
+    if (auth === undefined) throw new AuthError('missing_token', 'missing_header', anonymous)
     // With a schema the claims may be of any type. Requirements read own members only, so any type is safe.
     await checkRequirements(auth as Auth, requirements)
   } catch (error) {
@@ -189,17 +191,23 @@ function withVerifier(
   return isIt ? guard : withVerifier(guard.previous, verifier)
 }
 
-/** Reports an AuthError, and returns it as this guard presents it. Any other error is returned as it is. */
+/**
+ * Reports an AuthError, and returns it as this guard presents it. Any other error is returned as it is.
+ *
+ * @param request Where the headers are, if that is another object.
+ */
 function refused<Subject>(
   error: unknown,
   subject: Subject,
   options: GuardOptions<Subject>,
+  request?: unknown,
 ): unknown {
   if (!(error instanceof AuthError)) return error
   const presented = error.presentedBy(options)
   // Make the headers here. If that throws, for a scope that is no string, the promise of this request rejects; in an
   // adapter's callback it would be an uncaught exception.
   void presented.headers
+  logRefusal(presented, { framework: frameworkOf(options), subject, request })
   void report(presented, subject, options)
   return presented
 }

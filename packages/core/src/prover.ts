@@ -1,5 +1,6 @@
 import { type Algorithm, type AlgorithmNames, checkAlgorithm } from './algorithms.ts'
 import { type ClaimRules, couldBeAccepted, isOfType, wasIssuedAfter } from './claims.ts'
+import { otherSignature, unknownKey, type Unproven } from './details/keys.ts'
 import { AuthError } from './errors.ts'
 import { member, textMember } from './json.ts'
 import {
@@ -9,6 +10,7 @@ import {
   type KeySource,
   type Suspicion,
   type VerificationKey,
+  type WhyUnproven,
 } from './keys/key-source.ts'
 import { createSignatureCheck } from './signature.ts'
 import { createHeaderCache, type ParsedToken, parseToken } from './token.ts'
@@ -23,6 +25,12 @@ interface Reading {
 /** A token, and the trusted key that made its signature. */
 interface Proven extends Pick<Proof, 'key' | 'foundIn'> {
   readonly reading: Reading
+}
+
+/** What the refusal of a token will tell, if nothing newer proves it. */
+interface Doubt extends Omit<Unproven, 'why'> {
+  ring: KeyRing
+  why: WhyUnproven | undefined
 }
 
 export interface ProverOptions {
@@ -86,11 +94,19 @@ export function createProver({
         return { reading, key, foundIn: ring.keys }
       }
     }
+    const doubt: Doubt = {
+      kid: textMember(reading.parsed.header, 'kid'),
+      algorithm: reading.algorithm,
+      tried: candidates.length,
+      arrived: caller.arrived,
+      ring,
+      why: undefined,
+    }
     // Dropped for the wait here as well.
     reading = undefined
-    const newKey = await keys.suspect(suspicionOf(token, ring), caller)
+    const newKey = await keys.suspect(suspicionOf(token, doubt), caller)
     if (newKey !== undefined) return { reading: read(token), key: newKey, foundIn: undefined }
-    throw new AuthError('invalid_token', candidates.length === 0 ? 'unknown_key' : 'signature')
+    throw unproven(doubt)
   }
 
   async function isTrusted(
@@ -103,10 +119,14 @@ export function createProver({
     return candidatesOf(reading, ring).includes(key)
   }
 
-  function suspicionOf(token: string, ring: KeyRing): Suspicion {
+  function suspicionOf(token: string, doubt: Doubt): Suspicion {
     return {
       token,
-      ring,
+      ring: doubt.ring,
+      explain(why, ring) {
+        doubt.why = why
+        doubt.ring = ring
+      },
       couldBeAccepted() {
         const { parsed } = read(token)
         return (
@@ -126,6 +146,12 @@ export function createProver({
   }
 
   return prove
+}
+
+function unproven({ ring, ...doubt }: Doubt): AuthError {
+  return doubt.tried === 0
+    ? new AuthError('invalid_token', 'unknown_key', unknownKey(ring, doubt))
+    : new AuthError('invalid_token', 'signature', otherSignature(ring, doubt))
 }
 
 function candidatesOf({ parsed, algorithm }: Reading, ring: KeyRing): readonly VerificationKey[] {

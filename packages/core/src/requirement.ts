@@ -1,8 +1,9 @@
 import type { Auth } from './auth.ts'
+import { lacksScopes, lacksValue, notMet } from './details/requirement.ts'
 import { AuthError } from './errors.ts'
 import { isJsonObject, member } from './json.ts'
 import { hasMethods, own } from './options.ts'
-import { checkScopes, grantedScopes, isScope } from './scopes.ts'
+import { checkScopes, grantedScopes, hasScopes, isScope } from './scopes.ts'
 
 /** What a route requires of a verified token. A plain value: several routes can share it, and a test needs no server. */
 export interface Requirement {
@@ -14,6 +15,8 @@ export interface Requirement {
   readonly scope?: string | undefined
   /** Requirements that all have to be met instead of this one. The refusal is that of the first one that is not. */
   readonly parts?: readonly Requirement[] | undefined
+  /** What a token lacks that does not meet it, in a sentence for developers without values of claims. Read as an own member. */
+  readonly explain?: ((auth: Auth) => () => string) | undefined
   isMetBy(auth: Auth): boolean | Promise<boolean>
 }
 
@@ -39,6 +42,7 @@ export function scope(...given: [scopes: string]): Requirement {
     reason: 'scope',
     description: `scope ${scopes}`,
     scope: scopes,
+    explain: (auth) => explainScopes(auth, wanted, `scope ${scopes}`),
     isMetBy: (auth) => wanted.every((each) => grantedScopes(auth).has(each)),
   }
 }
@@ -57,6 +61,7 @@ export function anyScope(...given: [scopes: string]): Requirement {
     reason: 'scope',
     description: `any scope of ${scopes}`,
     scope: scopes,
+    explain: (auth) => explainScopes(auth, wanted, `any scope of ${scopes}`),
     isMetBy: (auth) => wanted.some((each) => grantedScopes(auth).has(each)),
   }
 }
@@ -79,14 +84,18 @@ export function claim(
     throw new TypeError('claim: the name must be a string or a list of strings')
   }
   const matches = matcher(expected)
+  const description = `claim ${path.join(' > ')}`
+  const valueOf = ({ claims }: Auth) =>
+    path.reduce<unknown>(
+      (parent, part) => (isJsonObject(parent) ? member(parent, part) : undefined),
+      claims,
+    )
   return {
     reason: 'claim',
-    description: `claim ${path.join(' > ')}`,
-    isMetBy({ claims }) {
-      const value = path.reduce<unknown>(
-        (parent, part) => (isJsonObject(parent) ? member(parent, part) : undefined),
-        claims,
-      )
+    description,
+    explain: (auth) => lacksValue(description, valueOf(auth) === undefined),
+    isMetBy(auth) {
+      const value = valueOf(auth)
       return value !== undefined && matches(value)
     },
   }
@@ -178,24 +187,34 @@ export async function checkRequirements(
 ): Promise<void> {
   const unmet = await findUnmet(auth, requirements)
   if (unmet === undefined) return
-  const wanted = own(unmet, 'scope')
-  throw new AuthError('insufficient_scope', unmet.reason, { scope: wanted, cause: unmet })
+  const { requirement, answer } = unmet
+  throw new AuthError('insufficient_scope', requirement.reason, {
+    scope: own(requirement, 'scope'),
+    cause: requirement,
+    detail: own(requirement, 'explain')?.(auth) ?? notMet(requirement.description, answer),
+  })
 }
 
 async function findUnmet(
   auth: Auth,
   requirements: readonly Requirement[],
-): Promise<Requirement | undefined> {
+): Promise<{ requirement: Requirement; answer: unknown } | undefined> {
   for (const requirement of requirements.flatMap(flatten)) {
     const answer: unknown = await requirement.isMetBy(auth)
     // Only `true` counts: a function that forgets to return something must not let anybody in.
-    if (answer !== true) return requirement
+    if (answer !== true) return { requirement, answer }
   }
   return undefined
 }
 
 function flatten(requirement: Requirement): readonly Requirement[] {
   return own(requirement, 'parts')?.flatMap(flatten) ?? [requirement]
+}
+
+function explainScopes(auth: Auth, wanted: readonly string[], description: string): () => string {
+  const granted = grantedScopes(auth)
+  const missing = wanted.filter((each) => !granted.has(each))
+  return lacksScopes(missing, description, hasScopes(auth))
 }
 
 /** The reason that all parts have, or else `check`; the scopes of all parts. */

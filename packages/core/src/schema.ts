@@ -1,4 +1,5 @@
 import type { Claims } from './auth.ts'
+import { schemaIssues } from './details/claims.ts'
 import { AuthError } from './errors.ts'
 
 /** A validator of the Standard Schema specification, version 1, as those of Zod, Valibot and ArkType are. */
@@ -22,7 +23,8 @@ export async function applySchema<Output>(schema: Schema<Output>, claims: Claims
   const result = await schema['~standard'].validate(claims)
   // Not only an own member: some validators return an instance of a class. A polluted prototype refuses, which is safe.
   if (result.issues !== undefined) {
-    throw new AuthError('invalid_token', 'claim', { cause: result.issues })
+    const { issues } = result
+    throw new AuthError('invalid_token', 'claim', { cause: issues, detail: schemaIssues(issues) })
   }
   return result.value
 }

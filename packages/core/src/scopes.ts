@@ -24,6 +24,11 @@ export function grantedScopes({ claims }: Auth<unknown>): ReadonlySet<unknown> {
   return new Set([member(claims, 'scope'), member(claims, 'scp')].flatMap(scopeList))
 }
 
+/** Whether there is a claim that could grant scopes. */
+export function hasScopes({ claims }: Auth<unknown>): boolean {
+  return isJsonObject(claims) && (Object.hasOwn(claims, 'scope') || Object.hasOwn(claims, 'scp'))
+}
+
 function scopeList(claimed: unknown): readonly unknown[] {
   if (typeof claimed === 'string') return claimed.split(' ')
   return Array.isArray(claimed) ? claimed : []

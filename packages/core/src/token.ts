@@ -1,6 +1,14 @@
 import { LRUCache } from 'lru-cache'
 
 import { decodeBase64url } from './base64url.ts'
+import type { Detail } from './details/text.ts'
+import {
+  criticalHeader,
+  malformed,
+  notTextMember,
+  tooLarge,
+  unreadableHeader,
+} from './details/token.ts'
 import { AuthError } from './errors.ts'
 import { type JsonObject, member, parseJsonObject } from './json.ts'
 import { noOptions } from './options.ts'
@@ -43,16 +51,18 @@ export function parseToken(
   headers: HeaderCache = createHeaderCache(),
 ): ParsedToken {
   // First, because the time of all that follows grows with the length.
-  if (token.length > maxSize) throw new AuthError('invalid_token', 'too_large')
+  if (token.length > maxSize) {
+    throw new AuthError('invalid_token', 'too_large', tooLarge(token.length, maxSize))
+  }
   const first = token.indexOf('.')
   const second = token.indexOf('.', first + 1)
   // If there is no first dot, this finds none either.
-  if (second === -1) throw malformed()
+  if (second === -1) throw notToken(malformed(token, first === -1 ? 0 : 1))
   const encodedHeader = token.slice(0, first)
   const payload = decodeBase64url(token.slice(first + 1, second))
   // This refuses a third dot (a JWE has four), which is not of the alphabet, and an empty signature (an unsecured JWS).
   const signature = decodeBase64url(token.slice(second + 1))
-  if (payload === undefined || signature === undefined) throw malformed()
+  if (payload === undefined || signature === undefined) throw notToken(malformed(token, 2))
   const header = headers.get(encodedHeader, noOptions()) ?? parseHeader(encodedHeader, headers)
   return { header, payload, signingInput: Buffer.from(token.slice(0, second)), signature }
 }
@@ -60,22 +70,23 @@ export function parseToken(
 function parseHeader(encodedHeader: string, headers: HeaderCache): ParsedHeader {
   const octets = decodeBase64url(encodedHeader)
   const header = octets && parseJsonObject(octets)
-  if (header === undefined) throw malformed()
+  if (header === undefined) throw notToken(unreadableHeader(encodedHeader))
   // No extension is supported, so a token that names one is invalid. `b64: false` is one that may come without a name.
   if (Object.hasOwn(header, 'crit') || member(header, 'b64') === false) {
-    throw new AuthError('invalid_token', 'critical_header')
+    throw new AuthError('invalid_token', 'critical_header', criticalHeader(member(header, 'crit')))
   }
-  if (!isTextOrAbsent(header, 'kid') || !isTextOrAbsent(header, 'typ')) throw malformed()
+  checkText(header, 'kid')
+  checkText(header, 'typ')
   headers.set(encodedHeader, header, noOptions())
   return header
 }
 
 /** One that is `null`, as some services write it, is absent. */
-function isTextOrAbsent(header: JsonObject, name: string): boolean {
+function checkText(header: JsonObject, name: 'kid' | 'typ'): void {
   const value = member(header, name) ?? undefined
-  return value === undefined || typeof value === 'string'
+  if (value !== undefined && typeof value !== 'string') throw notToken(notTextMember(name, value))
 }
 
-function malformed(): AuthError {
-  return new AuthError('invalid_token', 'malformed')
+function notToken(detail: Detail): AuthError {
+  return new AuthError('invalid_token', 'malformed', detail)
 }

@@ -1,6 +1,8 @@
 import { algorithmNamesOf, checkAlgorithmList } from './algorithms.ts'
 import type { Auth, Claims, Header } from './auth.ts'
 import { checkClaims, checkTimes, checkType, type ClaimRules } from './claims.ts'
+import { withdrawnKey } from './details/keys.ts'
+import { notText } from './details/token.ts'
 import { verdicts } from './diagnostics.ts'
 import { AuthError } from './errors.ts'
 import { textMember } from './json.ts'
@@ -102,7 +104,9 @@ export function createVerifier(
     record?: VerdictRecord,
   ): Promise<Auth<unknown>> {
     // A caller without types may pass anything.
-    if (typeof token !== 'string') throw new AuthError('invalid_token', 'malformed')
+    if (typeof token !== 'string') {
+      throw new AuthError('invalid_token', 'malformed', notText(token))
+    }
     const arrived = keys.now()
     const caller = { arrived, tokenSize: token.length, signal: signalOf(verifyOptions) }
     const known = verifiedTokens?.find(token)
@@ -138,7 +142,9 @@ export function createVerifier(
     const claims = await applySchema(validator, proof.auth.claims)
     // A schema may take its time: the key may have left since, and the token have expired.
     const ring = keys.current(keys.now()) ?? (await keys.wait(caller))
-    if (!isProvenBy(proof, ring)) throw new AuthError('invalid_token', 'signature')
+    if (!isProvenBy(proof, ring)) {
+      throw new AuthError('invalid_token', 'signature', withdrawnKey)
+    }
     checkAgain(proof, now())
     return Object.freeze({ ...proof.auth, claims })
   }
@@ -185,7 +191,16 @@ async function observed(
   const publish = (error?: AuthError) => {
     const duration = clock.monotonic() - start
     const { code, reason } = error ?? {}
-    verdicts.publish(() => ({ verifier, code, reason, ...record, duration }))
+    verdicts.publish(() => ({
+      verifier,
+      code,
+      reason,
+      get detail() {
+        return error?.detail
+      },
+      ...record,
+      duration,
+    }))
   }
   try {
     const auth = await judged(record)

@@ -218,8 +218,8 @@ function configOf({ routeOptions: { config } }: Request): object {
 function refuse(error: unknown, request: Request, reply: Reply): unknown {
   const answer = refusal(error)
   if (answer === undefined) throw error
-  const { status, headers, body, code, reason } = answer
-  request.log[status >= 500 ? 'error' : 'info']({ code, reason }, 'request refused')
+  const { status, headers, body, code, reason, detail } = answer
+  request.log[status >= 500 ? 'error' : 'info']({ code, reason, detail }, 'request refused')
   reply.headers(headers)
   if (body === undefined) throw error
   reply.code(status)

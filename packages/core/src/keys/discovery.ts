@@ -112,7 +112,7 @@ export function discoverKeys(issuer: string, options: RemoteKeysOptions = {}): R
     if (!signal.aborted) known = { keyUrl, readAt: instant(clock), maxAge: METADATA_MAX_AGE }
   }
 
-  return followKeys(load, cache)
+  return followKeys(load, { ...cache, origin: new URL(issuer).origin })
 }
 
 /** Keys of whichever has them first; if neither has, why the known key URL has not. */

@@ -57,10 +57,13 @@ const MAX_OCTETS = 1024 * 1024
  *
  * Only status 200 counts, from the very URL that was asked. The body may have 1 MiB, counted after decompression; at
  * the limit reading stops, and the exchange with it.
+ *
+ * @param name What a failure calls the URL.
  */
 export async function fetchJson(
   url: string,
   { fetch, signal, clock }: Exchange,
+  name = 'the key URL',
 ): Promise<JsonDocument | FetchFailure> {
   // An injected `fetch` need not look at its signal.
   if (signal.aborted) return unreachable('the attempt is over')
@@ -78,9 +81,9 @@ export async function fetchJson(
       credentials: 'omit',
       signal,
     })
-    return await readResponse(response, url, signal, clock)
+    return await readResponse(response, { url, name }, signal, clock)
   } catch (error) {
-    return unreachable(`the connection failed${platformCode(error)}`)
+    return unreachable(`the connection to ${name} failed${platformCode(error)}`)
   }
 }
 
@@ -140,18 +143,18 @@ export async function within<Outcome>(
 
 async function readResponse(
   response: FetchResponse,
-  url: string,
+  { url, name }: { url: string; name: string },
   signal: AbortSignal,
   clock: Clock,
 ): Promise<JsonDocument | FetchFailure> {
   const { status, headers } = response
   // A constructed `Response` has an empty URL.
   if (response.redirected || (response.url !== '' && response.url !== url)) {
-    return unreachable('the answer was redirected')
+    return unreachable(`${name} answered with a redirect`)
   }
   if (status !== 200) {
     const pause = retryAfter(textOf(headers, 'retry-after'), clock.now())
-    return unreachable(`the answer had status ${status}`, pause)
+    return unreachable(`${name} answered ${status}`, pause)
   }
   const octets = await readBody(response.body, signal)
   if (octets === undefined) return badDocument(`the document has more than ${MAX_OCTETS} octets`)

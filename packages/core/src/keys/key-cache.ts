@@ -1,3 +1,5 @@
+import { logAttempt } from '../debug-log.ts'
+import { noKeys } from '../details/keys.ts'
 import { keyAttempts } from '../diagnostics.ts'
 import { AuthError } from '../errors.ts'
 import { type Clock, type Instant, instant } from '../time.ts'
@@ -44,6 +46,8 @@ export interface RemoteKeys extends KeySource {
 /** How a cache treats its document. Times are seconds. */
 export interface CacheOptions extends Omit<RotationPolicy, 'spread'> {
   readonly clock: Clock
+  /** Where the keys come from, for developers: an origin. */
+  readonly origin?: string
 }
 
 /**
@@ -53,7 +57,7 @@ export interface CacheOptions extends Omit<RotationPolicy, 'spread'> {
  */
 export function followKeys(
   load: (signal: AbortSignal) => Promise<FetchedKeys | FetchFailure>,
-  { clock, ...options }: CacheOptions,
+  { clock, origin, ...options }: CacheOptions,
   random: () => number = Math.random,
 ): RemoteKeys {
   const policy: RotationPolicy = { ...options, spread: random() }
@@ -82,7 +86,9 @@ export function followKeys(
       const attempt = { trigger, startedAt, settledAt: now() }
       const settled = afterAttempt(before, attempt, outcome, policy, random())
       replace(settled)
-      keyAttempts.publish(() => keysMessage(source, before, settled, status()))
+      const message = () => keysMessage(source, before, settled, status())
+      keyAttempts.publish(message)
+      logAttempt(message, origin)
     })
     return flight
   }
@@ -145,9 +151,11 @@ export function followKeys(
 
   function unavailable(trigger: Trigger): AuthError {
     const failure = state.last?.failure
+    const retryAfter = untilNextAttempt(state, trigger, now(), policy)
     return new AuthError('keys_unavailable', failure?.failure ?? 'timeout', {
-      retryAfter: untilNextAttempt(state, trigger, now(), policy),
+      retryAfter,
       cause: failure && new Error(failure.detail),
+      detail: noKeys(failure?.detail, origin, retryAfter),
     })
   }
 

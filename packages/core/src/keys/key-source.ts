@@ -25,7 +25,23 @@ export interface KeyRing {
   readonly keys: readonly VerificationKey[]
   /** The document was one bare JWK: its key is a candidate for every token, whatever `kid` the two state. */
   readonly bare: boolean
+  /** The start of the attempt that brought them, where they were fetched. */
+  readonly fetchedAt?: Instant | undefined
+  /** Entries of the document that are not among them, and why. */
+  readonly skipped?: { readonly entries: readonly SkippedKey[] } | undefined
 }
+
+interface SkippedKey {
+  readonly kid: string | undefined
+  readonly reason: string
+}
+
+/**
+ * Why a token stays unproven: unproven tokens have asked too often (`paced`), no key could make it acceptable
+ * (`pointless`), it has asked before (`repeated`), a key that left proves it (`retired`), or newer keys came and none of them
+ * proves it (`answered`).
+ */
+export type WhyUnproven = 'paced' | 'pointless' | 'repeated' | 'retired' | 'answered'
 
 /** What may make a caller stop waiting, and how much its token counts against the waiting room. */
 export interface Caller {
@@ -48,6 +64,8 @@ export interface Suspicion {
    * key is known to prove, be it one that is not trusted any longer.
    */
   readonly wasIssuedAfter: (time: number) => boolean
+  /** Is told why there will be no newer key, and which keys are in use: for what the refusal tells developers. */
+  readonly explain?: ((why: WhyUnproven, ring: KeyRing) => void) | undefined
 }
 
 /**

@@ -88,7 +88,7 @@ async function readKeyUrl(
   issuer: Issuer,
   exchange: Exchange,
 ): Promise<string | FetchFailure> {
-  const metadata = await fetchJson(url, exchange)
+  const metadata = await fetchJson(url, exchange, 'the metadata URL')
   return metadata.failure === undefined ? keyUrlOf(metadata.value, issuer) : metadata
 }
 

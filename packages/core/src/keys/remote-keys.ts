@@ -76,7 +76,7 @@ export function remoteKeys(url: string | URL, options: RemoteKeysOptions = {}): 
   const { clock } = cache
   return followKeys(
     async (signal) => await fetchKeys(href, { fetch, signal, clock }, algorithmNames),
-    cache,
+    { ...cache, origin: new URL(href).origin },
   )
 }
 

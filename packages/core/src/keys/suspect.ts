@@ -6,7 +6,14 @@ import type { AuthError } from '../errors.ts'
 import { noOptions } from '../options.ts'
 import type { Instant } from '../time.ts'
 import { afterHelp, afterQuestion, type CacheState } from './cache-state.ts'
-import type { Caller, KeyRing, KeySource, Suspicion, VerificationKey } from './key-source.ts'
+import type {
+  Caller,
+  KeyRing,
+  KeySource,
+  Suspicion,
+  VerificationKey,
+  WhyUnproven,
+} from './key-source.ts'
 import type { Trigger } from './pace.ts'
 import { retiredKeys } from './ring.ts'
 import {
@@ -34,10 +41,8 @@ export interface Cache {
   readonly unavailable: (trigger: Trigger) => AuthError
 }
 
-/** What a waiting token asks. */
-interface Asking extends Pick<Suspicion, 'findProof'> {
-  /** The keys that it has been tried with. */
-  readonly tried: readonly VerificationKey[]
+/** What a waiting token asks; `ring` is what it has been tried with. */
+interface Asking extends Pick<Suspicion, 'findProof' | 'explain' | 'ring'> {
   /** A digest of the token. */
   readonly digest: string
   /** The retired key that its question counts for. */
@@ -56,7 +61,7 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySource['suspe
     suspicion: Suspicion,
     caller: Caller,
   ): Promise<VerificationKey | undefined> {
-    const { token, findProof, ring } = suspicion
+    const { token, findProof, explain, ring } = suspicion
     const { arrived } = caller
     const newer = usableRing(state(), now(), policy, arrived) ?? ring
     // A refresh may have landed since the token was tried.
@@ -64,15 +69,19 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySource['suspe
     const proof = isNews ? await trustedProof(suspicion, newer, arrived) : undefined
     if (proof !== undefined) return proof
     // Before anything that costs time: in a flood most forged tokens are refused here.
-    if (suspicionStep(state(), now(), policy, cache.isFetching()) === 'refuse') return undefined
-    if (!suspicion.couldBeAccepted()) return undefined
+    if (suspicionStep(state(), now(), policy, cache.isFetching()) === 'refuse') {
+      return refused(suspicion, 'paced', newer)
+    }
+    if (!suspicion.couldBeAccepted()) return refused(suspicion, 'pointless', newer)
     const digest = createHash('sha256').update(token).digest('base64url')
-    if (!mayRepeat(questions.get(digest, noOptions()), state(), now())) return undefined
+    if (!mayRepeat(questions.get(digest, noOptions()), state(), now())) {
+      return refused(suspicion, 'repeated', newer)
+    }
     const retired = await findProof({ keys: retiredNow().map(({ key }) => key), bare: ring.bare })
     const step = retired === undefined ? 'ask' : stepFor(retired, suspicion)
-    if (step === 'refuse') return undefined
+    if (step === 'refuse') return refused(suspicion, 'retired', newer)
     const counted = step === 'ask and count' ? retired : undefined
-    const asking = { findProof, tried: newer.keys, digest, counted }
+    const asking = { findProof, explain, ring: newer, digest, counted }
     return await room.wait(caller, async (place) => await ask(asking, arrived, place))
   }
 
@@ -104,7 +113,7 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySource['suspe
     arrived: Instant,
     place: Place,
   ): Promise<VerificationKey | undefined> {
-    let { tried } = asking
+    let tried = asking.ring.keys
     while (!place.hasLeft) {
       const newer = usableRing(state(), now(), policy, arrived)
       if (newer !== undefined && newer.keys !== tried) {
@@ -121,7 +130,8 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySource['suspe
       if (step === 'answered' || step === 'refrain') {
         if (unprovenTokenStep(state()) === 'unavailable') throw cache.unavailable('suspicion')
         if (step === 'answered') remember(asking)
-        return undefined
+        const why = step === 'answered' ? 'answered' : 'paced'
+        return refused(asking, why, newer ?? asking.ring)
       }
       await cache.carryOut(step, 'suspicion', place)
     }
@@ -140,4 +150,14 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySource['suspe
   }
 
   return suspect
+}
+
+/** The token stays unproven, which the answer `undefined` says: here is why. */
+function refused(
+  { explain }: Pick<Suspicion, 'explain'>,
+  why: WhyUnproven,
+  ring: KeyRing,
+): undefined {
+  explain?.(why, ring)
+  return undefined
 }

@@ -1,3 +1,4 @@
+import { roomIsFull, waitedTooLong } from '../details/keys.ts'
 import { AuthError } from '../errors.ts'
 import type { Clock, Instant } from '../time.ts'
 import type { Caller } from './key-source.ts'
@@ -44,7 +45,7 @@ export function createWaitingRoom(clock: Clock, timeout: number): WaitingRoom {
   ): Promise<Result> {
     const { arrived, tokenSize, signal } = caller
     signal?.throwIfAborted()
-    if (isFull(caller)) throw timedOut()
+    if (isFull(caller)) throw new AuthError('keys_unavailable', 'timeout', roomIsFull)
     const exit = new AbortController()
     const place: Place = {
       get hasLeft() {
@@ -87,12 +88,8 @@ async function leaving(
     place.whenLeft(() => signal?.removeEventListener('abort', abort))
     place.whenLeft(
       clock.after(patience, () => {
-        reject(timedOut())
+        reject(new AuthError('keys_unavailable', 'timeout', waitedTooLong(patience)))
       }),
     )
   })
-}
-
-function timedOut(): AuthError {
-  return new AuthError('keys_unavailable', 'timeout')
 }

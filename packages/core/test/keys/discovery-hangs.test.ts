@@ -211,7 +211,7 @@ describe('the metadata are read again', () => {
     expect(requests.slice(2)).toEqual([KEYS, OPENID, OAUTH])
     expect(keys.status().lastFailure).toMatchObject({
       reason: 'unreachable',
-      detail: 'the answer had status 404',
+      detail: 'the key URL answered 404',
     })
     await clock.advance(3000)
     expect((await verdict()).word).toBe('accepted')

@@ -130,7 +130,7 @@ test('keys that are down where the metadata still say: asked for once', async ()
   await clock.advance(1000)
   expect(await verdict()).toBe('accepted') // as long as staleIfError
   expect(requests).toEqual([OPENID, KEYS, KEYS, OPENID])
-  expect(keys.status().lastFailure?.detail).toBe('the answer had status 404')
+  expect(keys.status().lastFailure?.detail).toBe('the key URL answered 404')
 })
 
 test('metadata that fail a day later do not take the keys away', async () => {

@@ -165,7 +165,7 @@ describe('an answer', () => {
       const body = [204, 304].includes(status) ? null : '{"kty":"RSA"}'
       expect(await outcomeOf(async () => new Response(body, { status }))).toEqual({
         failure: 'unreachable',
-        detail: `the answer had status ${status}`,
+        detail: `the key URL answered ${status}`,
         retryAfter: undefined,
       })
     },
@@ -201,7 +201,7 @@ describe('an answer', () => {
     const answer = { ...plainResponse(), ...response }
     expect(await outcomeOf(async () => answer)).toEqual({
       failure: 'unreachable',
-      detail: 'the answer was redirected',
+      detail: 'the key URL answered with a redirect',
       retryAfter: undefined,
     })
   })
@@ -294,7 +294,7 @@ describe('an error of fetch', () => {
     const failure = await outcomeOf(async () => await Promise.reject(thrown))
     expect(failure).toEqual({
       failure: 'unreachable',
-      detail: `the connection failed${code}`,
+      detail: `the connection to the key URL failed${code}`,
       retryAfter: undefined,
     })
   })
@@ -305,7 +305,7 @@ describe('an error of fetch', () => {
     })
     expect(failure).toMatchObject({
       failure: 'unreachable',
-      detail: 'the connection failed',
+      detail: 'the connection to the key URL failed',
     })
   })
 
@@ -316,7 +316,7 @@ describe('an error of fetch', () => {
     })
     expect(await outcomeOf(async () => new Response(body))).toMatchObject({
       failure: 'unreachable',
-      detail: 'the connection failed (ECONNRESET)',
+      detail: 'the connection to the key URL failed (ECONNRESET)',
     })
   })
 
@@ -396,7 +396,7 @@ describe('over HTTP', () => {
     })
     expect(await get(server.url)).toEqual({
       failure: 'unreachable',
-      detail: `the answer had status ${status}`,
+      detail: `the key URL answered ${status}`,
       retryAfter: undefined,
     })
     expect(visits).toBe(0)
@@ -415,7 +415,7 @@ describe('over HTTP', () => {
     )
     expect(failure).toMatchObject({
       failure: 'unreachable',
-      detail: 'the answer was redirected',
+      detail: 'the key URL answered with a redirect',
     })
   })
 
@@ -427,7 +427,7 @@ describe('over HTTP', () => {
       })
       expect(await get(server.url)).toEqual({
         failure: 'unreachable',
-        detail: `the answer had status ${status}`,
+        detail: `the key URL answered ${status}`,
         retryAfter: 17,
       })
     },
@@ -496,7 +496,7 @@ describe('over HTTP', () => {
     })
     const failure = await get(server.url)
     expect(failure).toMatchObject({ failure: 'unreachable', retryAfter: undefined })
-    expect(failure.failure && failure.detail).toMatch(/^the connection failed/)
+    expect(failure.failure && failure.detail).toMatch(/^the connection to the key URL failed/)
   })
 
   test('nobody listens: unreachable, and the detail has the code without the address', async () => {
@@ -507,7 +507,7 @@ describe('over HTTP', () => {
     }
     expect(await get(url)).toEqual({
       failure: 'unreachable',
-      detail: 'the connection failed (ECONNREFUSED)',
+      detail: 'the connection to the key URL failed (ECONNREFUSED)',
       retryAfter: undefined,
     })
   })

@@ -1181,7 +1181,7 @@ describe('status', () => {
     const status = keys.status()
     expect(status.lastFailure).toEqual({
       reason: 'unreachable',
-      detail: 'the answer had status 500',
+      detail: 'the key URL answered 500',
       age: 0.5,
     })
     expect(status.nextAttempt).toBeGreaterThan(0.2)
@@ -1200,7 +1200,7 @@ describe('what a refused caller is told', () => {
     await clock.advance(0.1)
     await expect(keys.refresh()).rejects.toMatchObject({
       headers: { 'Retry-After': expect.stringMatching(/^[345]$/) as string },
-      cause: { message: 'the answer had status 500' },
+      cause: { message: 'the key URL answered 500' },
     })
     expect(endpoint.requests).toHaveLength(3)
   })

@@ -1,0 +1,76 @@
+import { debuglog } from 'node:util'
+
+import { duration, printable } from './details/text.ts'
+import type { KeysMessage } from './diagnostics.ts'
+import type { AuthError } from './errors.ts'
+
+// What NODE_DEBUG=portcullis prints: one line for each refusal of a guard, and for each settled attempt to fetch keys. Without
+// it nothing is composed.
+
+const log = debuglog('portcullis')
+
+const LONGEST_PATH = 256
+
+/** Where a guard has refused something. Middleware, a mock or another platform may have put anything there. */
+interface Refused {
+  readonly framework: string | undefined
+  /** The framework's own request or context. */
+  readonly subject: unknown
+  /** Where the headers are, if that is another object. */
+  readonly request: unknown
+}
+
+export function logRefusal(error: AuthError, { framework = 'http', ...refused }: Refused): void {
+  if (!log.enabled) return
+  const { status, code, reason, detail } = error
+  const where = `${printable(framework, 32)} ${placeOf(refused)}`
+  log('%s', `refused: ${where}: ${status} ${code} ${reason}: ${detail}`)
+}
+
+/** @param origin Where the keys come from. */
+export function logAttempt(message: () => KeysMessage, origin: string | undefined): void {
+  if (!log.enabled) return
+  const { trigger, outcome, duration: took, added, removed, freshness, detail } = message()
+  const from = origin === undefined ? '' : ` from ${printable(origin, 100)}`
+  const why = detail === undefined ? '' : `: ${printable(detail, 300)}`
+  const changes = `added ${listOf(added)}, removed ${listOf(removed)}, now ${freshness}`
+  log('%s', `keys${from}: ${trigger}: ${outcome} in ${duration(took)}${why}; ${changes}`)
+}
+
+function listOf(thumbprints: readonly string[]): string {
+  return thumbprints.length === 0 ? 'none' : thumbprints.join(' ')
+}
+
+/** The method and the path, without the query: of the framework's request or context, or of what it wraps. */
+function placeOf({ subject, request }: Omit<Refused, 'framework'>): string {
+  const found = [subject, memberOf(subject, 'req'), memberOf(subject, 'raw'), request].find(
+    (each) => typeof memberOf(each, 'method') === 'string',
+  )
+  const method = memberOf(found, 'method')
+  const url = memberOf(found, 'originalUrl') ?? memberOf(found, 'url')
+  return `${typeof method === 'string' ? word(method, 16) : '-'} ${pathOf(url)}`
+}
+
+/** Own or inherited, as requests have them. A getter of somebody else may throw. */
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  try {
+    return Reflect.get(value, name)
+  } catch {
+    // It has none that can be read.
+  }
+  return undefined
+}
+
+/** A `Request` of the platform has a whole URL, and so may the target of a request to a proxy. */
+function pathOf(url: unknown): string {
+  if (typeof url !== 'string') return '-'
+  const target = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '')
+  const path = target.replace(/[?#].*$/s, '')
+  return word(path === '' ? '/' : path, LONGEST_PATH)
+}
+
+/** Without white space, so that the line can be split at it. */
+function word(text: string, max: number): string {
+  return printable(text, max).replaceAll(' ', '%20')
+}

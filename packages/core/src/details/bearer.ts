@@ -1,0 +1,64 @@
+import type { Detail } from './text.ts'
+
+// What refusals of the `Authorization` header tell developers. The header may be a secret whatever its form, so nothing of it
+// is shown or kept, but for the name of a scheme that is on this list.
+
+/**
+ * Schemes by their names in lower case: those that are registered, and two that others use for tokens.
+ *
+ * @see https://www.iana.org/assignments/http-authschemes
+ */
+const SCHEMES: ReadonlyMap<string, string> = new Map(
+  [
+    ['Basic', 'Concealed', 'Digest', 'DPoP', 'GNAP', 'HOBA', 'JWT', 'Mutual', 'Negotiate'],
+    ['OAuth', 'PrivateToken', 'SCRAM-SHA-1', 'SCRAM-SHA-256', 'Token', 'vapid'],
+  ]
+    .flat()
+    .map((name) => [name.toLowerCase(), name]),
+)
+
+export const missingHeader: Detail = () => 'the request has no Authorization header'
+
+export const repeatedHeader: Detail = () =>
+  'the request has more than one Authorization header: does a proxy add one?'
+
+/** @param scheme In lower case. */
+export function otherScheme(value: string, scheme: string): Detail {
+  if (value.startsWith('eyJ')) return withoutScheme
+  const name = SCHEMES.get(scheme)
+  if (name === undefined) return unknownScheme
+  return () => `the scheme of the Authorization header is ${name}; expected Bearer`
+}
+
+const withoutScheme: Detail = () =>
+  'the value of the Authorization header looks like a token: write "Bearer " before it'
+
+const unknownScheme: Detail = () =>
+  'the Authorization header does not begin with "Bearer " and one token'
+
+/**
+ * @param token What follows `Bearer`; `undefined` where the scheme is another.
+ */
+export function malformedHeader(value: unknown, token: string | undefined): Detail {
+  if (typeof value !== 'string') return notText
+  if (token === undefined) return /^bearer\W/i.test(value) ? otherSeparator : noScheme
+  if (token === '') return noToken
+  if (/^bearer(?: |$)/i.test(token)) return twice
+  if (token.includes(',')) return joined
+  if (/\s/.test(token)) return twoWords
+  return /["']/.test(token) ? inQuotes : otherCharacter
+}
+
+const notText: Detail = () => 'headers.authorization is not a string: has middleware replaced it?'
+const otherSeparator: Detail = () =>
+  'what follows "Bearer" in the Authorization header must be a space'
+const noScheme: Detail = () => 'the Authorization header does not begin with the name of a scheme'
+const noToken: Detail = () => 'nothing follows "Bearer" in the Authorization header'
+const twice: Detail = () => '"Bearer" is written twice in the Authorization header'
+const joined: Detail = () =>
+  'there is a comma in the Authorization header: have several headers been joined?'
+const twoWords: Detail = () =>
+  'there is white space in or behind the token of the Authorization header'
+const inQuotes: Detail = () => 'the token of the Authorization header is in quotes'
+const otherCharacter: Detail = () =>
+  'there is a character in the token of the Authorization header that no token has'

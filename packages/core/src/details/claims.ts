@@ -1,0 +1,123 @@
+import type { JsonObject } from '../json.ts'
+import {
+  type Detail,
+  duration,
+  kindOf,
+  listed,
+  looksLikeMilliseconds,
+  moment,
+  numberOf,
+  printable,
+} from './text.ts'
+
+// What refusals of proven claims tell developers. They show `iss`, `aud` and times, and of other claims the names alone.
+
+export const missingExpiry: Detail = () =>
+  'exp is missing; only requireExpiry: false accepts a token that never expires'
+
+export const missingIssueTime: Detail = () => 'iat is missing, and maxTokenAge needs it'
+
+export function missingClaims(names: readonly string[]): Detail {
+  return () => `requiredClaims: ${listed(names)} ${names.length === 1 ? 'is' : 'are'} missing`
+}
+
+export function notNumber(name: string, value: unknown): Detail {
+  const kind = kindOf(value)
+  return () => `${name} is ${kind}; it must be a number of seconds since 1970-01-01T00:00:00Z`
+}
+
+export function noTime(now: unknown): Detail {
+  return () => `the verifier's clock shows ${String(now)}, which is no time`
+}
+
+/** @param limit The option or the number of seconds that the distance was compared with. */
+export function wrongTime(
+  name: string,
+  at: number,
+  now: number,
+  limit: string,
+  value: number,
+): Detail {
+  return () => {
+    const [verb, side] = at <= now ? ['was', 'before'] : ['is', 'after']
+    const distance = duration(Math.abs(now - at))
+    const found = `${name} ${verb} ${moment(at)}, ${distance} ${side} now (${moment(now)})`
+    return `${found}; ${limit} is ${duration(value)}${unitHint(name, at, now)}`
+  }
+}
+
+function unitHint(name: string, at: number, now: number): string {
+  if (looksLikeMilliseconds(now)) return ': does the clock count milliseconds? It must be seconds'
+  return looksLikeMilliseconds(at) ? `: is ${name} in milliseconds? It must be seconds` : ''
+}
+
+export function otherIssuer(claims: JsonObject, expected: readonly string[]): Detail {
+  const found = Object.hasOwn(claims, 'iss') ? [claims['iss']] : []
+  return mismatch('iss', found, found.length, expected, '')
+}
+
+export function otherAudience(claims: JsonObject, expected: readonly string[]): Detail {
+  const aud = Object.hasOwn(claims, 'aud') ? claims['aud'] : []
+  // Not the list itself, which may be long.
+  const [found, count] = Array.isArray(aud) ? [aud.slice(0, 3), aud.length] : [[aud], 1]
+  const isIdToken = Object.hasOwn(claims, 'nonce') || Object.hasOwn(claims, 'at_hash')
+  return mismatch('aud', found, count, expected, isIdToken ? ID_TOKEN : '')
+}
+
+const ID_TOKEN =
+  '; it has nonce or at_hash, as an ID token has: an API takes the access token instead'
+
+function mismatch(
+  name: string,
+  found: readonly unknown[],
+  count: number,
+  expected: readonly string[],
+  hint: string,
+): Detail {
+  return () => {
+    const wanted = `expected ${expected.length > 1 ? 'one of ' : ''}${listed(expected)}`
+    if (count === 0) return `${name} is missing; ${wanted}${hint}`
+    return `${name} is ${listed(found, count)}; ${wanted}${difference(found, expected)}${hint}`
+  }
+}
+
+const NEAR_MISSES: readonly (readonly [what: string, normal: (text: string) => string])[] = [
+  ['in the slash at the end', (text) => text.replace(/\/$/, '')],
+  ['in http and https', (text) => text.replace(/^https?:/, '')],
+  ['in upper and lower case', (text) => text.toLowerCase()],
+  ['in white space around it', (text) => text.trim()],
+]
+
+/** The one respect in which a value and an expected one differ, if there is one. */
+function difference(found: readonly unknown[], expected: readonly string[]): string {
+  const texts = found.filter((each) => typeof each === 'string')
+  for (const [what, normal] of NEAR_MISSES) {
+    const wanted = new Set(expected.map(normal))
+    if (texts.some((each) => wanted.has(normal(each)))) return `; they differ only ${what}`
+  }
+  return ''
+}
+
+const MAX_PATHS = 5
+
+/** Where a schema found something wrong. Not what: a validator's message may quote values. */
+export function schemaIssues(issues: readonly unknown[]): Detail {
+  return () => {
+    const paths = issues.slice(0, MAX_PATHS).map(pathOf)
+    const others = issues.length - paths.length
+    const more = others > 0 ? ` and ${numberOf(others, 'other place')}` : ''
+    return `the schema does not accept ${paths.join(', ')}${more}`
+  }
+}
+
+/** @see https://standardschema.dev: a path has keys, or objects with a `key` */
+function pathOf(issue: unknown): string {
+  const path: unknown = Reflect.get(Object(issue), 'path')
+  if (!Array.isArray(path) || path.length === 0) return 'the claims as a whole'
+  const keys = path
+    .slice(0, MAX_PATHS)
+    .map((part: unknown): unknown =>
+      typeof part === 'object' ? Reflect.get(Object(part), 'key') : part,
+    )
+  return printable(keys.map(String).join('.'), 64)
+}

@@ -1,0 +1,85 @@
+// How sentences for developers show what somebody else wrote. All that comes from a request, a token or a document becomes
+// part of a text here, and nowhere else.
+
+/** One sentence for developers, made when it is asked for. It keeps the few values that it needs, and no token. */
+export type Detail = () => string
+
+const MAX_VALUE = 64
+const MAX_LISTED = 3
+/** What a JWS begins with, since its header is a JSON object. */
+const TOKEN = /(?:eyJ[\w-]{8,}|e[wy][\w-]{14,}\.)[\w.-]*/g
+/** Seconds. Later than any sensible time, and earlier than any sensible time in milliseconds. */
+const EARLIEST_MILLISECONDS = 1e11
+
+/**
+ * A text cut, without tokens, and with everything escaped but printable ASCII: controls, marks that change the direction of
+ * the text, lone surrogates, and letters that only look like others.
+ *
+ * @param max Characters, before anything is escaped.
+ */
+export function printable(text: string, max: number): string {
+  const cut = text.length > max ? `${text.slice(0, max)}...` : text
+  return cut.replaceAll(TOKEN, '(a token)').replaceAll(/[^ -~]/g, escaped)
+}
+
+function escaped(character: string): string {
+  return String.raw`\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/** A value as far as it may be shown: a text in quotes, of anything else what kind it is. */
+export function shown(value: unknown): string {
+  return typeof value === 'string' ? quoted(value) : kindOf(value)
+}
+
+function quoted(text: string): string {
+  const cut = text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}...` : text
+  return `"${printable(cut.replaceAll(/["\\]/g, String.raw`\$&`), cut.length * 2)}"`
+}
+
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  switch (typeof value) {
+    case 'undefined':
+      return 'undefined'
+    case 'object':
+      return 'an object'
+    default:
+      return `a ${typeof value}`
+  }
+}
+
+/** The first three values, and how many others there are. */
+export function listed(values: readonly unknown[], count: number = values.length): string {
+  const first = values.slice(0, MAX_LISTED).map(shown)
+  const others = count - first.length
+  return [...first, ...(others > 0 ? [`${counted(others)} more`] : [])].join(', ')
+}
+
+export function counted(count: number): string {
+  return count.toLocaleString('en-US')
+}
+
+/** @param word In the singular. */
+export function numberOf(count: number, word: string): string {
+  return `${counted(count)} ${word}${count === 1 ? '' : 's'}`
+}
+
+/** A length of time. */
+export function duration(seconds: number): string {
+  if (!(Math.abs(seconds) < 1e12)) return `${seconds} s`
+  const digits = Math.abs(seconds) < 10 ? 1 : 0
+  return `${seconds.toLocaleString('en-US', { maximumFractionDigits: digits })} s`
+}
+
+/** A moment, from seconds since 1970-01-01T00:00:00Z. */
+export function moment(seconds: number): string {
+  const date = new Date(seconds * 1000)
+  return Number.isNaN(date.getTime())
+    ? `${seconds} (no date)`
+    : date.toISOString().replace('.000Z', 'Z')
+}
+
+export function looksLikeMilliseconds(seconds: number): boolean {
+  return seconds > EARLIEST_MILLISECONDS
+}

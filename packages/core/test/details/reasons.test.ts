@@ -1,0 +1,283 @@
+import { createTestIssuer, manualClock, type TokenOptions, tokenService } from '@portcullis/testing'
+import { describe, expect, test } from 'vitest'
+
+import { parseBearer } from '../../src/bearer.ts'
+import { AuthError } from '../../src/errors.ts'
+import {
+  type AuthErrorCode,
+  type AuthErrorReasons,
+  check,
+  claim,
+  createVerifier,
+  remoteKeys,
+  type Requirement,
+  scope,
+  type VerifierOptions,
+} from '../../src/index.ts'
+import { refusals } from '../../src/refusals.ts'
+import { checkRequirements } from '../../src/requirement.ts'
+
+// Each reason of each code, with the sentence that a developer reads. A new reason without one fails here.
+
+interface Case {
+  readonly refuse: () => unknown
+  readonly detail: string | RegExp
+}
+
+const clock = manualClock(1_795_341_600)
+const [issuer, stranger] = await Promise.all([
+  createTestIssuer({ clock }),
+  createTestIssuer({ clock }),
+])
+const [, payload = '', signature = ''] = (await issuer.token()).split('.')
+
+async function verify(token: unknown, options: Partial<VerifierOptions> = {}): Promise<unknown> {
+  const verifier = createVerifier({ ...issuer.verifierOptions, ...options })
+  return await verifier.verify(token as string)
+}
+
+function signed(token: TokenOptions, options?: Partial<VerifierOptions>) {
+  return async () => await verify(await issuer.token(token), options)
+}
+
+function withHeader(header: object): string {
+  const encoded = Buffer.from(JSON.stringify(header)).toString('base64url')
+  return `${encoded}.${payload}.${signature}`
+}
+
+function requiring(...requirements: Requirement[]) {
+  return async () => {
+    const token = await issuer.token({ claims: { scope: 'read', role: 'guest' } })
+    await checkRequirements(
+      await createVerifier(issuer.verifierOptions).verify(token),
+      requirements,
+    )
+  }
+}
+
+function withKeyEndpoint(fetch: () => Promise<Response>) {
+  return async () => {
+    const keys = remoteKeys('https://user-agent.test:8443/secret-path/keys?key=secret', {
+      fetch,
+      clock,
+    })
+    const verdict = verify(await issuer.token(), { keys })
+    // Handled here as well, because the time passes before anybody else looks at it.
+    verdict.catch(() => {})
+    await clock.advance(5)
+    await verdict
+  }
+}
+
+function authorized(authorization: string) {
+  return () => parseBearer({ headers: { authorization } })
+}
+
+const CASES: { [Code in AuthErrorCode]: Record<AuthErrorReasons[Code], Case> } = {
+  missing_token: {
+    missing_header: {
+      refuse: () => parseBearer({ headers: {} }),
+      detail: 'the request has no Authorization header',
+    },
+    other_scheme: {
+      refuse: authorized('basic c2VjcmV0'),
+      detail: 'the scheme of the Authorization header is Basic; expected Bearer',
+    },
+  },
+  invalid_request: {
+    malformed_header: {
+      refuse: authorized('Bearer'),
+      detail: 'nothing follows "Bearer" in the Authorization header',
+    },
+    repeated_header: {
+      refuse: () =>
+        parseBearer({ rawHeaders: ['Authorization', 'a', 'authorization', 'b'], headers: {} }),
+      detail: /^the request has more than one Authorization header/,
+    },
+  },
+  invalid_token: {
+    malformed: {
+      refuse: async () => await verify(`Bearer ${await issuer.token()}`),
+      detail: 'not a JWS: the text begins with "Bearer "; verify takes the token alone',
+    },
+    too_large: {
+      refuse: async () => await verify('x'.repeat(16_385)),
+      detail: 'the token has 16,385 characters; maxTokenSize is 16,384',
+    },
+    algorithm: {
+      refuse: async () => await verify(withHeader({ alg: 'RS256' })),
+      detail:
+        "the header's alg is \"RS256\"; this verifier accepts RS512; if your tokens are signed so, state algorithms: ['RS256']",
+    },
+    critical_header: {
+      refuse: async () => await verify(withHeader({ alg: 'RS512', crit: ['b64'] })),
+      detail: `the header's crit requires "b64"; no extension is supported`,
+    },
+    unknown_key: {
+      refuse: async () => {
+        const options = { keys: await setOfTwo(), clock }
+        const token = withHeader({ alg: 'RS512', kid: '7' })
+        await expect(verify(token, options)).rejects.toThrow(AuthError)
+        await clock.advance(2)
+        await verify(token, options)
+      },
+      detail:
+        /^kid "7" is not among the 2 keys, fetched 2 s ago; newer keys were not asked for, because this token/,
+    },
+    signature: {
+      refuse: async () =>
+        await verify(await stranger.token({ header: { kid: issuer.publicJwk.kid } })),
+      detail:
+        /^the signature of the token with kid "[\w-]+" is not what the key that fits it did make; /,
+    },
+    expired: {
+      refuse: signed({ expiresIn: -3600 }),
+      detail:
+        /^exp was 20\d\d-\d\d-\d\dT[\d:.]+Z, 3,600 s before now \(20\d\d-\d\d-\d\dT[\d:.]+Z\); clockTolerance is 5 s$/,
+    },
+    not_yet_valid: {
+      refuse: signed({ notBefore: 90 }),
+      detail: /^nbf is 20\S+Z, 90 s after now \(20\S+Z\); clockTolerance is 5 s$/,
+    },
+    issued_in_future: {
+      refuse: signed({ claims: { iat: clock.now() * 1000 } }),
+      detail:
+        /^iat is \S+Z, \S+ s after now .*is 60 s: is iat in milliseconds\? It must be seconds$/,
+    },
+    too_old: {
+      refuse: signed({ claims: { iat: clock.now() - 7200 } }, { maxTokenAge: 3600 }),
+      detail: /^iat was \S+Z, 7,2\d\d s before now \(\S+Z\); maxTokenAge is 3,600 s$/,
+    },
+    issuer: {
+      refuse: signed({ claims: { iss: 'https://auth.test/' } }, { issuer: 'https://auth.test' }),
+      detail:
+        'iss is "https://auth.test/"; expected "https://auth.test"; they differ only in the slash at the end',
+    },
+    audience: {
+      refuse: signed({ claims: { aud: 'shop' } }, { audience: 'api' }),
+      detail: 'aud is "shop"; expected "api"',
+    },
+    type: {
+      refuse: signed({}, { type: 'at+jwt' }),
+      detail: `the header's typ is "JWT"; expected "at+jwt"`,
+    },
+    missing_claim: {
+      refuse: signed({}, { requiredClaims: ['exp', 'tenant'] }),
+      detail: 'requiredClaims: "tenant" is missing',
+    },
+    claim: {
+      refuse: signed({ claims: { exp: '2026-11-22' } }),
+      detail: 'exp is a string; it must be a number of seconds since 1970-01-01T00:00:00Z',
+    },
+  },
+  insufficient_scope: {
+    scope: {
+      refuse: requiring(scope('read write')),
+      detail: 'the token lacks "write"; the route requires scope read write',
+    },
+    claim: {
+      refuse: requiring(claim('role', 'editor')),
+      detail: 'claim role has none of the accepted values',
+    },
+    check: {
+      refuse: requiring(check(function isOwner() {} as () => boolean)),
+      detail: 'the route requires check isOwner, which answered undefined, and only true meets it',
+    },
+  },
+  keys_unavailable: {
+    unreachable: {
+      refuse: withKeyEndpoint(async () => new Response('', { status: 404 })),
+      detail:
+        /^the key URL answered 404 \(https:\/\/user-agent\.test:8443\); the next attempt can start (?:in [\d.]+ s|now)$/,
+    },
+    timeout: {
+      refuse: withKeyEndpoint(async () => await new Promise<never>(() => {})),
+      detail: /^no answer in 5 s \(https:\/\/user-agent\.test:8443\); the next attempt can start /,
+    },
+    bad_document: {
+      refuse: withKeyEndpoint(async () => Response.json({ keys: [{ kty: 'RSA', use: 'enc' }] })),
+      detail: /^the document has no usable key: entry 0: use \(enc\) is not sig \(https:/,
+    },
+  },
+}
+
+async function setOfTwo() {
+  const document = { keys: [issuer.publicJwk, stranger.publicJwk] }
+  const keys = remoteKeys('https://auth.test/keys', {
+    clock,
+    fetch: async () => Response.json(document),
+  })
+  await keys.refresh()
+  await clock.advance(12)
+  return keys
+}
+
+const cases = Object.entries(CASES).flatMap(([code, reasons]) =>
+  Object.entries<Case>(reasons).map(([reason, each]) => ({
+    code,
+    reason,
+    refuse: each.refuse,
+    detail: each.detail,
+  })),
+)
+
+describe('detail', () => {
+  test('has a sentence for every reason that there is', () => {
+    const known = Object.entries(refusals).flatMap(([code, { reasons }]) =>
+      Object.keys(reasons).map((reason) => `${code} ${reason}`),
+    )
+    expect(cases.map(({ code, reason }) => `${code} ${reason}`).toSorted()).toEqual(
+      known.toSorted(),
+    )
+  })
+
+  test.each(cases)('says why: $code $reason', async ({ code, reason, refuse, detail }) => {
+    const error = await refusalOf(refuse)
+    expect(error).toMatchObject({ code, reason })
+    expect(error.detail).toMatch(detail instanceof RegExp ? detail : exactly(detail))
+  })
+
+  test.each(cases)('is not what the client reads: $code $reason', async ({ refuse }) => {
+    const error = (await refusalOf(refuse)).presentedBy({ respond: 'problem' })
+    const sent = [error.message, JSON.stringify(error), JSON.stringify(error.headers), error.body]
+    expect(sent.join('\n')).not.toContain(error.detail)
+    expect(Object.keys(error)).not.toContain('detail')
+  })
+
+  test('keeps what was known when the token was refused: rotations and time change nothing', async () => {
+    const world = await createTestIssuer({ clock })
+    const service = tokenService(world)
+    const keys = remoteKeys(service.keyUrl, { fetch: service.fetch, clock })
+    await keys.refresh()
+    await clock.advance(12)
+    const expired = await refusalOf(async () => {
+      await verify(await world.token({ expiresIn: -60 }), { ...world.verifierOptions, keys, clock })
+    })
+    const forged = await refusalOf(async () => {
+      await verify(withHeader({ alg: 'RS512', kid: 'x' }), {
+        ...world.verifierOptions,
+        keys,
+        clock,
+      })
+    })
+    const before = [expired.detail, forged.detail]
+    await world.rotate()
+    await clock.advance(100)
+    await keys.refresh()
+    expect([expired.detail, forged.detail]).toEqual(before)
+  })
+})
+
+async function refusalOf(refuse: () => unknown): Promise<AuthError> {
+  try {
+    await refuse()
+  } catch (error) {
+    if (error instanceof AuthError) return error
+    throw error
+  }
+  throw new Error('nothing was refused')
+}
+
+function exactly(text: string): RegExp {
+  return new RegExp(`^${text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)}$`)
+}
