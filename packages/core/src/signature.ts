@@ -1,4 +1,4 @@
-import { verify } from 'node:crypto'
+import { createVerify, verify, type VerifyJsonWebKeyInput } from 'node:crypto'
 
 import type { Algorithm } from './algorithms.ts'
 import { watchEventLoop } from './event-loop.ts'
@@ -16,7 +16,23 @@ export function isSignedBy(
   { signingInput, signature }: ParsedToken,
 ): boolean {
   const prepared = preparedFor(key, algorithm, signature)
-  return prepared !== undefined && verify(prepared.hash, signingInput, prepared.input, signature)
+  if (prepared === undefined) return false
+  const { hash, input, jwkInput } = prepared
+  return jwkInput === undefined
+    ? verify(hash, signingInput, input, signature)
+    : isVerifiedWith(jwkInput, hash, signingInput, signature)
+}
+
+/** The `verify` that takes no key object does not look at `padding` either. `createVerify` does, and knows no Ed25519. */
+function isVerifiedWith(
+  input: VerifyJsonWebKeyInput,
+  hash: string | null,
+  signingInput: Buffer,
+  signature: Buffer,
+): boolean {
+  return hash === null
+    ? verify(hash, signingInput, input, signature)
+    : createVerify(hash).update(signingInput).verify(input, signature)
 }
 
 /** As {@link isSignedBy}. The answer may be a promise. */
@@ -46,10 +62,13 @@ export function createSignatureCheck(): SignatureCheck {
 function onThreadPool(
   key: VerificationKey,
   algorithm: Algorithm,
-  { signingInput, signature }: ParsedToken,
-): false | Promise<boolean> {
-  const prepared = preparedFor(key, algorithm, signature)
+  token: ParsedToken,
+): boolean | Promise<boolean> {
+  const prepared = preparedFor(key, algorithm, token.signature)
   if (prepared === undefined) return false
+  // That platform has no thread pool.
+  if (prepared.jwkInput !== undefined) return isSignedBy(key, algorithm, token)
+  const { signingInput, signature } = token
   return new Promise((resolve, reject) => {
     verify(prepared.hash, signingInput, prepared.input, signature, (error, isValid) => {
       if (error === null) resolve(isValid)

@@ -4,7 +4,9 @@ import { CompactSign } from 'jose'
 import { describe, expect, test } from 'vitest'
 
 import { type Algorithm, ALGORITHMS } from '../src/algorithms.ts'
+import { jwkInput } from '../src/keys/jwk-input.ts'
 import { readKeyDocument } from '../src/keys/key-document.ts'
+import type { PublicJwk } from '../src/keys/key-material.ts'
 import type { VerificationKey } from '../src/keys/key-source.ts'
 import { createSignatureCheck, isSignedBy, type SignatureCheck } from '../src/signature.ts'
 import { type ParsedToken, parseToken } from '../src/token.ts'
@@ -233,6 +235,49 @@ describe('every algorithm of the table', { timeout: 20_000 }, () => {
       if (isSignedBy(key, algorithm, await signed(algorithm))) verified.push(algorithm)
     }
     expect(verified).toEqual([alg])
+  })
+})
+
+describe('a platform whose verify takes no key object beside options: the JWK instead', () => {
+  const withJwk = (jwk: JsonWebKey): VerificationKey => {
+    const key = keyOf(jwk)
+    const prepared = [...key.prepared].map(([name, each]) => {
+      const substitute = jwkInput(each.input, jwk as PublicJwk, false)
+      // Nobody may look at the key object.
+      return [name, { ...each, input: { key: null as never }, jwkInput: substitute }] as const
+    })
+    return { ...key, prepared: new Map(prepared) }
+  }
+  const publicJwk = (algorithm: Algorithm) => pairs[algorithm].publicKey.export({ format: 'jwk' })
+
+  test('this one takes key objects', () => {
+    const { prepared } = publicKeyFor('RS512')
+    expect([...prepared.values()].map((each) => each.jwkInput)).toEqual(
+      Array.from({ length: prepared.size }),
+    )
+  })
+
+  test.each(algorithms)('%s: what jose signs is proven, and nothing else', async (algorithm) => {
+    const key = withJwk(publicJwk(algorithm))
+    const parsed = await signed(algorithm)
+    expect(isSignedBy(key, algorithm, parsed)).toBe(true)
+    const signature = Buffer.from(parsed.signature)
+    signature.writeUInt8(signature.readUInt8(9) ^ 1, 9)
+    expect(isSignedBy(key, algorithm, { ...parsed, signature })).toBe(false)
+  })
+
+  test('PSS and PKCS #1 v1.5 are told apart', async () => {
+    const key = withJwk(publicJwk('PS256'))
+    expect(isSignedBy(key, 'PS256', await signed('RS256'))).toBe(false)
+    expect(isSignedBy(key, 'RS256', await signed('PS256'))).toBe(false)
+  })
+
+  test('many at once are all answered here and now: it has no thread pool', async () => {
+    const check = createSignatureCheck()
+    const key = withJwk(publicJwk('RS512'))
+    const parsed = await signed('RS512')
+    const answers = Array.from({ length: 20 }, () => check(key, 'RS512', parsed))
+    expect(new Set(answers)).toEqual(new Set([true]))
   })
 })
 

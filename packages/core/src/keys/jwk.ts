@@ -4,6 +4,7 @@ import {
   createPublicKey,
   type JsonWebKey,
   type KeyObject,
+  type SigningOptions,
 } from 'node:crypto'
 
 import {
@@ -18,6 +19,7 @@ import {
 } from '../algorithms.ts'
 import type { JsonObject } from '../json.ts'
 import { ownMembers } from '../options.ts'
+import { jwkInput } from './jwk-input.ts'
 import { type PublicJwk, readMaterial, valueOf } from './key-material.ts'
 import type { PreparedKey, VerificationKey } from './key-source.ts'
 
@@ -42,7 +44,9 @@ export function readJwk(jwk: JsonObject, names?: AlgorithmNames): VerificationKe
   return {
     thumbprint: thumbprintOf(publicJwk),
     kid: typeof kid === 'string' ? kid : undefined,
-    prepared: new Map(rows.map(([name, each]) => [name, prepare(key, each, signatureLength)])),
+    prepared: new Map(
+      rows.map(([name, each]) => [name, prepare(key, publicJwk, each, signatureLength)]),
+    ),
   }
 }
 
@@ -135,19 +139,29 @@ function thumbprintOf(publicJwk: PublicJwk): string {
   return createHash('sha256').update(JSON.stringify(publicJwk)).digest('base64url')
 }
 
-function prepare(key: KeyObject, rule: AlgorithmRule, signatureLength: number): PreparedKey {
-  const { hash } = rule
+function prepare(
+  key: KeyObject,
+  jwk: PublicJwk,
+  rule: AlgorithmRule,
+  signatureLength: number,
+): PreparedKey {
+  // Without inherited members: Node reads those as well.
+  const input = ownMembers({ ...optionsOf(rule), key })
+  return { hash: rule.hash, input, jwkInput: jwkInput(input, jwk), signatureLength }
+}
+
+function optionsOf(rule: AlgorithmRule): SigningOptions {
   switch (rule.kty) {
     case 'RSA': {
       const { saltLength } = rule
       // The length of the salt is stated, because `crypto.verify` would take any.
-      const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }
-      const input = ownMembers({ key, ...(saltLength === undefined ? {} : pss) })
-      return { hash, input, signatureLength }
+      return saltLength === undefined
+        ? {}
+        : { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }
     }
     case 'EC':
     case 'OKP':
-      return { hash, input: ownMembers({ key, dsaEncoding: 'ieee-p1363' }), signatureLength }
+      return { dsaEncoding: 'ieee-p1363' }
     default:
       return unknownKind(rule)
   }

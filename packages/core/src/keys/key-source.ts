@@ -1,4 +1,4 @@
-import type { KeyObject, VerifyKeyObjectInput } from 'node:crypto'
+import type { KeyObject, VerifyJsonWebKeyInput, VerifyKeyObjectInput } from 'node:crypto'
 
 import type { Algorithm } from '../algorithms.ts'
 import type { Instant } from '../time.ts'
@@ -16,6 +16,8 @@ export interface PreparedKey {
   readonly hash: string | null
   /** Without inherited members: Node reads those as well. */
   readonly input: VerifyKeyObjectInput & { readonly key: KeyObject }
+  /** Is used instead where it is there. */
+  readonly jwkInput: VerifyJsonWebKeyInput | undefined
   /** Octets. */
   readonly signatureLength: number
 }

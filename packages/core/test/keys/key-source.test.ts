@@ -13,7 +13,12 @@ function key(
   kid: string | undefined,
   ...algorithms: readonly Algorithm[]
 ): VerificationKey {
-  const prepared = { hash: null, input: { key: publicKey }, signatureLength: 64 }
+  const prepared = {
+    hash: null,
+    input: { key: publicKey },
+    jwkInput: undefined,
+    signatureLength: 64,
+  }
   return { thumbprint, kid, prepared: new Map(algorithms.map((name) => [name, prepared])) }
 }
 

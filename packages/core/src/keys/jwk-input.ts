@@ -1,0 +1,37 @@
+import {
+  type KeyObject,
+  verify,
+  type VerifyJsonWebKeyInput,
+  type VerifyKeyObjectInput,
+} from 'node:crypto'
+
+import { ownMembers } from '../options.ts'
+import type { PublicJwk } from './key-material.ts'
+
+let areKeyObjectsTaken: boolean | undefined
+
+/**
+ * The input of `createVerify` on a platform whose `crypto.verify` takes no key object together with options: that of
+ * Cloudflare Workers. There the JWK is read anew for each signature. `undefined` on other platforms.
+ *
+ * @param isTaken By default the platform is asked, once.
+ */
+export function jwkInput(
+  { key, ...options }: VerifyKeyObjectInput & { readonly key: KeyObject },
+  jwk: PublicJwk,
+  isTaken: boolean = (areKeyObjectsTaken ??= takesKeyObject(key)),
+): VerifyJsonWebKeyInput | undefined {
+  if (isTaken) return undefined
+  return ownMembers<VerifyJsonWebKeyInput>({ ...options, key: ownMembers(jwk), format: 'jwk' })
+}
+
+function takesKeyObject(key: KeyObject): boolean {
+  const octets = new Uint8Array(64)
+  const hash = key.asymmetricKeyType === 'ed25519' ? null : 'sha256'
+  try {
+    verify(hash, octets, ownMembers({ key }), octets)
+    return true
+  } catch {
+    return false
+  }
+}
