@@ -51,6 +51,12 @@ export interface CacheOptions extends Omit<RotationPolicy, 'spread'> {
 }
 
 /**
+ * How much later than its deadline an attempt may settle before it is given up: seconds. Cloudflare Workers stop the timers and
+ * connections of a request when it has been answered, with them every attempt that it began and did not wait for.
+ */
+const LATENESS = 1
+
+/**
  * The cache itself, over any way to load a key document. It carries out what `rotation.ts` decides.
  *
  * @param random Draws from 0 to 1: what spreads a fleet, and what a simulation repeats.
@@ -63,8 +69,7 @@ export function followKeys(
   const policy: RotationPolicy = { ...options, spread: random() }
   const room = createWaitingRoom(clock, policy.timeout)
   let state: CacheState = INITIAL_STATE
-  /** Resolves when the attempt under way has settled, which is when the state changes. */
-  let flight: Promise<void> | undefined
+  let flight: Flight | undefined
 
   function now(): Instant {
     return instant(clock)
@@ -74,13 +79,17 @@ export function followKeys(
     state = next
   }
 
+  /** Its own timer ends an attempt. One that goes on after that has lost its timer, and will never settle. */
   function isFetching(): boolean {
-    return flight !== undefined
+    if (flight === undefined) return false
+    return clock.monotonic() - flight.startedAt.monotonic <= policy.timeout + LATENESS
   }
 
   function start(trigger: Trigger): Promise<void> {
     const startedAt = now()
-    flight = withDeadline(clock, policy.timeout, fetchDocument).then((outcome) => {
+    const settling = withDeadline(clock, policy.timeout, fetchDocument).then((outcome) => {
+      // Another attempt is under way: this one was given up.
+      if (flight?.startedAt !== startedAt) return
       flight = undefined
       const before = state
       const attempt = { trigger, startedAt, settledAt: now() }
@@ -90,7 +99,8 @@ export function followKeys(
       keyAttempts.publish(message)
       logAttempt(message, origin)
     })
-    return flight
+    flight = { startedAt, settling }
+    return settling
   }
 
   async function fetchDocument(signal: AbortSignal): Promise<FetchedDocument | FetchFailure> {
@@ -128,7 +138,7 @@ export function followKeys(
   }
 
   async function carryOut(step: AttemptStep, trigger: Trigger, place?: Place): Promise<void> {
-    if (step === 'join') await flight
+    if (step === 'join') await flight?.settling
     else if (step === 'start') await start(trigger)
     else {
       await new Promise<void>((resolve) => {
@@ -173,6 +183,13 @@ export function followKeys(
     status,
   }
   return source
+}
+
+/** An attempt under way. */
+interface Flight {
+  readonly startedAt: Instant
+  /** Resolves when the attempt has settled, which is when the state changes. */
+  readonly settling: Promise<void>
 }
 
 interface FetchedDocument extends RingDocument {

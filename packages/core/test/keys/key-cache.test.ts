@@ -1114,6 +1114,67 @@ describe('a slow endpoint', () => {
   })
 })
 
+describe('an attempt that never settles, since its platform has stopped the timers of a request', () => {
+  function losing() {
+    const clock = manualClock()
+    const timers = { areLost: true }
+    const keys = {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      after: (seconds: number, fn: () => void) =>
+        timers.areLost ? () => {} : clock.after(seconds, fn),
+    }
+    return {
+      ...world({ clock: keys }),
+      timers,
+      elapse: async (s: number) => await clock.advance(s),
+    }
+  }
+
+  test('is given up a second after its deadline, and the next caller starts another', async () => {
+    const { endpoint, verdict, keys, timers, elapse } = losing()
+    endpoint.mode = 'hanging'
+    void verdict(oldToken)
+    await elapse(5.9)
+    expect(keys.status().fetching).toBe(true)
+    await elapse(0.2)
+    expect(keys.status().fetching).toBe(false)
+    endpoint.mode = 'up'
+    timers.areLost = false
+    expect(await verdict(oldToken)).toBe('accepted')
+    expect(endpoint.requests).toHaveLength(2)
+  })
+
+  test('changes nothing if it settles after all, before or after the one that followed it', async () => {
+    const { endpoint, verdict, keys, timers, elapse } = losing()
+    endpoint.mode = 'hanging'
+    const lost = verdict(oldToken)
+    await elapse(7)
+    timers.areLost = false
+    const waiting = verdict(newToken)
+    endpoint.release(A.publicJwk)
+    await elapse(0)
+    expect(keys.status()).toMatchObject({ freshness: 'empty', fetching: true })
+    endpoint.release(B.publicJwk)
+    expect(await waiting).toBe('accepted')
+    expect(await lost).not.toBe('accepted')
+    expect(endpoint.requests).toHaveLength(2)
+  })
+
+  test('behind requests: known keys are used, and an expired ring waits for an attempt of its own', async () => {
+    const { endpoint, verdict, timers, elapse } = losing()
+    expect(await verdict(oldToken)).toBe('accepted')
+    endpoint.mode = 'hanging'
+    await elapse(400)
+    expect(await verdict(oldToken)).toBe('accepted')
+    await elapse(400)
+    endpoint.mode = 'up'
+    timers.areLost = false
+    expect(await verdict(oldToken)).toBe('accepted')
+    expect(endpoint.requests).toHaveLength(3)
+  })
+})
+
 describe('refresh', () => {
   test('from a webhook during a flight: it is followed by one more', async () => {
     const { clock, endpoint, verdict, keys } = world()
