@@ -5,6 +5,7 @@ import { anonymous } from './details/requirement.ts'
 import { AuthError } from './errors.ts'
 import { checkGuardOptions, frameworkOf, type GuardOptions, isChecked } from './guard-options.ts'
 import { own, ownMembers } from './options.ts'
+import { refusals } from './refusals.ts'
 import { checkRequirements, type Requirement } from './requirement.ts'
 import type { Verifier } from './verifier.ts'
 
@@ -160,6 +161,26 @@ export function refusalResponse(error: unknown): Response {
       headers: ownMembers({ 'Content-Type': 'text/plain; charset=utf-8', ...headers }),
     }),
   )
+}
+
+/**
+ * The same as a message of HTTP/1.1, for the bare socket of an `upgrade` event. Destroy the socket when it is written.
+ *
+ * @throws The error itself, if it is no refusal.
+ * @see RFC 9110 section 7.8
+ */
+export function refusalMessage(error: unknown): string {
+  const answer = refusal(error)
+  if (answer === undefined) throw error
+  const { code, status, headers, body = answer.message } = answer
+  const fields = Object.entries({
+    'Content-Type': 'text/plain; charset=utf-8',
+    ...headers,
+    'Content-Length': body.length, // ASCII, as everything that a refusal says
+    Connection: 'close',
+  })
+  const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} ${refusals[code].title}\r\n${lines.join('')}\r\n${body}`
 }
 
 function findToken(

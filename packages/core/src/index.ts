@@ -12,6 +12,7 @@ export {
   getAuth,
   hasPassed,
   refusal,
+  refusalMessage,
   refusalResponse,
 } from './http.ts'
 export { checkGuardOptions } from './guard-options.ts'
@@ -33,6 +34,9 @@ export { protectedResourceMetadata } from './resource-metadata.ts'
 export type { ProtectedResource, ProtectedResourceMetadata } from './resource-metadata.ts'
 export type { Clock, Instant } from './time.ts'
 export type { Schema, SchemaResult } from './schema.ts'
+export { grantedScopes } from './scopes.ts'
 export { createVerifier } from './verifier.ts'
 export type { Verifier, VerifyOptions } from './verifier.ts'
 export type { SchemaOptions, VerifierOptions } from './verifier-options.ts'
+export { watchToken } from './watch-token.ts'
+export type { WatchTokenOptions } from './watch-token.ts'

@@ -18,10 +18,18 @@ export function checkScopes(factory: string, scopes: string): readonly string[] 
   return scopes.split(' ')
 }
 
-/** What the claims `scope` and `scp` grant, as a text or as a list. RFC 8693 section 4.2. */
-export function grantedScopes({ claims }: Auth<unknown>): ReadonlySet<unknown> {
+/**
+ * The scopes that the claims `scope` and `scp` grant, as a text or as a list.
+ *
+ * To require some, use `scope` or `anyScope`.
+ *
+ * @see RFC 8693 section 4.2
+ */
+export function grantedScopes({ claims }: Auth<unknown>): ReadonlySet<string> {
   if (!isJsonObject(claims)) return new Set()
-  return new Set([member(claims, 'scope'), member(claims, 'scp')].flatMap(scopeList))
+  return new Set(
+    [member(claims, 'scope'), member(claims, 'scp')].flatMap(scopeList).filter(isToken),
+  )
 }
 
 /** Whether there is a claim that could grant scopes. */
@@ -36,4 +44,9 @@ function scopeList(claimed: unknown): readonly unknown[] {
 
 export function isScope(value: unknown): value is string {
   return typeof value === 'string' && SCOPE.test(value)
+}
+
+/** One scope, not a list of them. */
+function isToken(value: unknown): value is string {
+  return isScope(value) && !value.includes(' ')
 }

@@ -13,6 +13,7 @@ import {
   getAuth,
   hasPassed,
   refusal,
+  refusalMessage,
 } from '../src/http.ts'
 import { check, claim, type Requirement, scope } from '../src/requirement.ts'
 import { protectedResourceMetadata } from '../src/resource-metadata.ts'
@@ -864,4 +865,37 @@ describe('checkGuardOptions', () => {
       )
     },
   )
+})
+
+describe('refusalMessage', () => {
+  test('is the whole answer, for a socket that has no response', () => {
+    expect(refusalMessage(new AuthError('invalid_token', 'expired'))).toBe(
+      [
+        'HTTP/1.1 401 Unauthorized',
+        'Content-Type: text/plain; charset=utf-8',
+        'WWW-Authenticate: Bearer realm="api", error="invalid_token", error_description="The access token has expired"',
+        'Cache-Control: no-store',
+        'Content-Length: 28',
+        'Connection: close',
+        '',
+        'The access token has expired',
+      ].join('\r\n'),
+    )
+  })
+
+  test('has the problem document where the guard asks for one', () => {
+    const options = { respond: 'problem', retryAfter: 7 } as const
+    const message = refusalMessage(new AuthError('keys_unavailable', 'timeout', options))
+    const [head = '', body = ''] = message.split('\r\n\r\n')
+    expect(head).toMatch(/^HTTP\/1\.1 503 Service Unavailable\r\n/)
+    expect(head.split('\r\n')).toContain('Content-Type: application/problem+json')
+    expect(head.split('\r\n')).toContain('Retry-After: 7')
+    expect(head.split('\r\n')).toContain(`Content-Length: ${Buffer.byteLength(body)}`)
+    expect(JSON.parse(body)).toMatchObject({ status: 503, code: 'keys_unavailable' })
+  })
+
+  test('throws on what is no refusal', () => {
+    const fault = new TypeError('a bug')
+    expect(() => refusalMessage(fault)).toThrow(fault)
+  })
 })

@@ -1,0 +1,211 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+import { createTestIssuer, manualClock, type TokenOptions, tokenService } from '@portcullis/testing'
+import { describe, expect, test } from 'vitest'
+
+import {
+  type Auth,
+  AuthError,
+  createVerifier,
+  remoteKeys,
+  type Verifier,
+  type VerifierOptions,
+  watchToken,
+} from '../src/index.ts'
+
+const auth: Auth = { claims: { exp: 1_767_225_700 }, header: { alg: 'RS512' }, token: 'a.b.c' }
+
+/** A watch of a token, of an issuer and on a clock of its own. */
+async function watched(token: TokenOptions = {}, options: Partial<VerifierOptions> = {}) {
+  const clock = manualClock()
+  const issuer = await createTestIssuer({ clock, algorithm: 'ES256' })
+  const service = tokenService(issuer)
+  const keys = remoteKeys('https://service.test/tokenservice/pubkey.json', {
+    fetch: service.fetch,
+    clock,
+  })
+  const verifier = createVerifier({ ...issuer.verifierOptions, keys, ...options })
+  const proven = await verifier.verify(await issuer.token(token))
+  const refusals: unknown[] = []
+  const stop = watchToken(verifier, proven, (error) => refusals.push(error), { clock })
+  return { clock, issuer, keys, refusals, stop }
+}
+
+describe('a watched token', () => {
+  test('ends with the refusal, once, when the verifier no longer accepts it', async () => {
+    const { clock, refusals } = await watched({ expiresIn: 100 }, { clockTolerance: 5 })
+    await clock.advance(104.9)
+    expect(refusals).toEqual([])
+    await clock.advance(1)
+    expect(refusals).toMatchObject([{ code: 'invalid_token', reason: 'expired' }])
+    expect(refusals[0]).toBeInstanceOf(AuthError)
+    await clock.advance(1000)
+    expect(refusals).toHaveLength(1)
+  })
+
+  test('without a tolerance it ends in the very second of its expiry', async () => {
+    const { clock, refusals } = await watched({ expiresIn: 100 }, { clockTolerance: 0 })
+    await clock.advance(99.9)
+    expect(refusals).toEqual([])
+    await clock.advance(0.1)
+    expect(refusals).toHaveLength(1)
+  })
+
+  test('may live longer than a timer of the platform can wait', async () => {
+    const days = 30 * 86_400
+    const { clock, keys, refusals } = await watched({ expiresIn: days })
+    clock.set(clock.now() + days - 100)
+    await keys.refresh()
+    await clock.advance(90)
+    expect(refusals).toEqual([])
+    await clock.advance(20)
+    expect(refusals).toMatchObject([{ reason: 'expired' }])
+  })
+
+  test('is judged again within a minute after the wall clock jumps', async () => {
+    const { clock, keys, refusals } = await watched({ expiresIn: 10_000 })
+    clock.set(clock.now() + 20_000)
+    await keys.refresh()
+    await clock.advance(60)
+    expect(refusals).toMatchObject([{ reason: 'expired' }])
+  })
+
+  test('without an expiry it goes on', async () => {
+    const { clock, refusals } = await watched({ omit: ['exp'] }, { requireExpiry: false })
+    await clock.advance(3000)
+    expect(refusals).toEqual([])
+  })
+
+  test('ends when its key has been withdrawn', async () => {
+    const { clock, issuer, keys, refusals } = await watched({ expiresIn: 10_000 })
+    await issuer.rotate()
+    await clock.advance(1)
+    await keys.refresh()
+    await clock.advance(60)
+    expect(refusals).toMatchObject([{ code: 'invalid_token', reason: 'signature' }])
+  })
+
+  test('goes on through an outage of the key service, until a new request would get 503', async () => {
+    const { clock, issuer, refusals } = await watched({ expiresIn: 100_000 })
+    issuer.outage(503)
+    await clock.advance(3000)
+    expect(refusals).toEqual([])
+    await clock.advance(1200)
+    expect(refusals).toMatchObject([{ code: 'keys_unavailable', status: 503 }])
+  })
+
+  test('that is no longer of interest is not judged again', async () => {
+    const { clock, refusals, stop } = await watched({ expiresIn: 100 })
+    stop()
+    stop()
+    await clock.advance(1000)
+    expect(refusals).toEqual([])
+  })
+})
+
+describe('a verdict that takes its time', () => {
+  const late = () => {
+    const verdicts: { accept(): void; refuse(error: unknown): void }[] = []
+    const verify = async () =>
+      await new Promise<Auth>((resolve, reject) => {
+        verdicts.push({ accept: () => resolve(auth), refuse: reject })
+      })
+    return { verdicts, verifier: { verify } satisfies Pick<Verifier, 'verify'> }
+  }
+
+  test('is not heard if the watch has ended meanwhile', async () => {
+    const [clock, refusals] = [manualClock(), [] as unknown[]]
+    const { verdicts, verifier } = late()
+    const stop = watchToken(verifier, auth, (error) => refusals.push(error), { clock })
+    await clock.advance(60)
+    stop()
+    verdicts[0]?.refuse(new AuthError('invalid_token', 'expired'))
+    await clock.advance(1000)
+    expect(refusals).toEqual([])
+    expect(verdicts).toHaveLength(1)
+  })
+
+  test('and accepts begins no new wait if the watch has ended meanwhile', async () => {
+    const clock = manualClock()
+    const { verdicts, verifier } = late()
+    const stop = watchToken(verifier, auth, () => undefined, { clock })
+    await clock.advance(60)
+    stop()
+    verdicts[0]?.accept()
+    await clock.advance(1000)
+    expect(verdicts).toHaveLength(1)
+  })
+
+  test('is not asked for a second time', async () => {
+    const clock = manualClock()
+    const { verdicts, verifier } = late()
+    watchToken(verifier, auth, () => undefined, { clock })
+    await clock.advance(1000)
+    expect(verdicts).toHaveLength(1)
+  })
+})
+
+test('whatever the verifier throws ends the watch: nothing is accepted by mistake', async () => {
+  const clock = manualClock()
+  const refusals: unknown[] = []
+  const verifier = {
+    verify() {
+      throw new TypeError('a bug')
+    },
+  }
+  watchToken(verifier, auth, (error) => refusals.push(error), { clock })
+  await clock.advance(1000)
+  expect(refusals).toMatchObject([{ message: 'a bug' }])
+})
+
+test.each([
+  ['no claims', undefined],
+  ['an expiry that is none', { exp: 'soon' }],
+  ['no finite expiry', { exp: Number.NaN }],
+])('with a schema that leaves %s it is judged once a minute', async (_case, claims) => {
+  const clock = manualClock()
+  let asked = 0
+  const verify = async () => {
+    asked += 1
+    return await Promise.resolve(auth)
+  }
+  watchToken({ verify }, { ...auth, claims }, () => undefined, { clock })
+  await clock.advance(601)
+  expect(asked).toBe(10)
+})
+
+test('a wrong argument is a TypeError', () => {
+  const verifier = { verify: async () => await Promise.resolve(auth) }
+  const noop = (): undefined => undefined
+  const watch = (...given: unknown[]) => {
+    Reflect.apply(watchToken, undefined, given)
+  }
+  expect(() => watch({}, auth, noop)).toThrow(
+    new TypeError('watchToken: the first argument must be a verifier'),
+  )
+  expect(() => watch(verifier, auth)).toThrow(
+    new TypeError('watchToken: the third argument must be a function'),
+  )
+  expect(() => watch(verifier, auth, noop, { clock: Date })).toThrow(
+    new TypeError('watchToken: clock must have the functions now, monotonic and after'),
+  )
+  expect(() => watch(verifier, auth, noop, { interval: 1 })).toThrow(
+    new TypeError('watchToken: unknown option "interval", known are clock'),
+  )
+})
+
+test('keeps no process alive', async () => {
+  const program = `
+    import { watchToken } from '@portcullis/core'
+    const verifier = { verify: async () => ({}) }
+    watchToken(verifier, { claims: {}, header: {}, token: 'a' }, () => {})
+  `
+  const child = spawn(
+    process.execPath,
+    ['--conditions=@portcullis/source', '--input-type=module', '-e', program],
+    { cwd: fileURLToPath(new URL('../../express', import.meta.url)), stdio: 'inherit' },
+  )
+  expect(await once(child, 'exit')).toEqual([0, null])
+})
