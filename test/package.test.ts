@@ -8,6 +8,8 @@ import { adapters } from './contract/frameworks/index.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
+type Exports = Record<string, string | Record<string, string>>
+
 interface Manifest {
   name: string
   private?: boolean
@@ -20,8 +22,8 @@ interface Manifest {
   dependencies?: Record<string, string>
   optionalDependencies?: Record<string, string>
   peerDependencies?: Record<string, string>
-  publishConfig?: { access?: string; provenance?: boolean }
-  exports?: Record<string, unknown>
+  publishConfig?: { access?: string; provenance?: boolean; exports?: Exports }
+  exports?: Exports
 }
 
 /** Every run-time dependency of a published package. An entry here is a decision. */
@@ -82,7 +84,7 @@ test.each(manifests)('$name is ready to publish', (manifest) => {
     license: 'MIT',
     sideEffects: false,
     engines: { node: '^20.19.0 || ^22.13.0 || >=24' },
-    files: ['dist', '!dist/.tsbuildinfo', 'src'],
+    files: ['dist', '!dist/.tsbuildinfo'],
     publishConfig: { access: 'public', provenance: true },
   })
   expect(manifest.private).toBeUndefined()
@@ -126,6 +128,19 @@ test.each(guarding)('%s has tests beside the middleware of others', (folder) => 
   const path = `test/drop-in/${folder}.test.ts`
   expect(globSync(path, { cwd: root }), `write ${path}`).toEqual([path])
 })
+
+test.each(manifests)(
+  '$name is published without its sources',
+  ({ exports = {}, publishConfig }) => {
+    const published = Object.entries(exports).map(([entry, target]) => {
+      if (typeof target === 'string') return [entry, target]
+      const { '@portcullis/source': source, ...conditions } = target
+      expect(source).toMatch(/^\.\/src\/.*\.ts$/)
+      return [entry, conditions]
+    })
+    expect(publishConfig?.exports).toEqual(Object.fromEntries(published))
+  },
+)
 
 test('the lockfile names no host', () => {
   expect(read('pnpm-lock.yaml')).not.toMatch(/https?:\/\//)

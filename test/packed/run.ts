@@ -90,6 +90,10 @@ process.exitCode = failures === 0 ? 0 : 1
 
 function pack(): Map<string, string> {
   const packages = globSync('packages/*/package.json', { cwd: root })
+  // What an earlier build has left would be packed as well.
+  for (const path of packages) {
+    rmSync(join(root, dirname(path), 'dist'), { recursive: true, force: true })
+  }
   mustRun(pnpm('build'), root)
   mustRun(pnpm('-r', '--filter', './packages/*', 'pack', '--pack-destination', work), root)
   return new Map(
@@ -153,8 +157,7 @@ function install(tarballs: ReadonlyMap<string, string>): string {
 }
 
 function containsOnlyWhatIsMeant(listing: string): string | undefined {
-  const meant =
-    /^package\/(?:package\.json|README\.md|LICENSE|src\/.*\.ts|dist\/.*\.(?:js|d\.ts|js\.map|d\.ts\.map))$/
+  const meant = /^package\/(?:package\.json|README\.md|LICENSE|dist\/.*\.(?:js|d\.ts))$/
   const files = listing.split('\n').filter((line) => line !== '')
   const stray = files.filter((file) => !meant.test(file))
   if (stray.length > 0) return `stray files: ${stray.join(', ')}`
