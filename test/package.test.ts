@@ -23,6 +23,9 @@ interface Manifest {
   optionalDependencies?: Record<string, string>
   peerDependencies?: Record<string, string>
   publishConfig?: { access?: string; provenance?: boolean; exports?: Exports }
+  main?: string
+  types?: string
+  typesVersions?: Record<string, Record<string, string[]>>
   exports?: Exports
 }
 
@@ -141,6 +144,18 @@ test.each(manifests)(
     expect(publishConfig?.exports).toEqual(Object.fromEntries(published))
   },
 )
+
+// TypeScript with `module: commonjs` reads `main`, `types` and `typesVersions`, and no `exports`.
+test.each(manifests)('$name is found by what does not read its exports', (manifest) => {
+  const { exports: { '.': index, './package.json': _, ...others } = {} } = manifest
+  expect(index).toMatchObject({ types: manifest.types, default: manifest.main })
+  const found = Object.entries(others).map(([entry, target]): [string, unknown] => {
+    const types = typeof target === 'string' ? undefined : target['types']
+    return [entry.replace('./', ''), [types]]
+  })
+  const { '*': versions = {} } = manifest.typesVersions ?? {}
+  expect(new Map(Object.entries(versions))).toEqual(new Map(found))
+})
 
 test('the lockfile names no host', () => {
   expect(read('pnpm-lock.yaml')).not.toMatch(/https?:\/\//)
