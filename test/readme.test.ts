@@ -1,17 +1,31 @@
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type RequestListener } from 'node:http'
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http'
+import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import type { TokenClient } from '@portcullis/client'
 import { createVerifier, remoteKeys } from '@portcullis/core'
+import * as expressGuard from '@portcullis/express'
+import * as fastifyGuard from '@portcullis/fastify'
+import * as koaGuard from '@portcullis/koa'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
+import express from 'express'
+import { fastify } from 'fastify'
+import Koa from 'koa'
 import request from 'supertest'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
-import { express } from './contract/frameworks/express.ts'
+import { express as expressAdapter } from './contract/frameworks/express.ts'
 import { adapters } from './contract/frameworks/index.ts'
+
+const { exampleEnding: EXPRESS } = expressAdapter
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 // Beside this file, so that the examples find the packages that they import.
@@ -29,7 +43,7 @@ afterAll(async () => {
 })
 
 describe('README.md', async () => {
-  const { app } = await example('README.md', express.exampleEnding)
+  const { app } = await example('README.md', EXPRESS)
 
   test('the example lets in a token with the scope, and nothing else', async () => {
     await expectScopeToOpen(app)
@@ -39,11 +53,161 @@ describe('README.md', async () => {
     await expect(example('README.md', '', 1)).resolves.toBeDefined()
   })
 
-  test('has under 150 lines and begins with the two commands', () => {
+  test('begins with the two commands', () => {
     const text = read('README.md')
-    expect(text.split('\n').length).toBeLessThan(150)
     const [commands = ''] = /```sh\n.*?```/s.exec(text) ?? []
     expect(commands).toMatch(/^npx --yes pnpm@12 start .*\nnpx --yes pnpm@12 test /m)
+  })
+})
+
+const READMES = ['README.md', ...globSync('packages/*/README.md', { cwd: root })]
+
+test.each(READMES)(
+  '%s: right above the first example is how to install what it imports',
+  (path) => {
+    const [, commands = '', code = ''] =
+      /```sh\n((?:npm install [^\n]*\n)+)```\n\n```ts\n(.*?)```/s.exec(read(path)) ?? []
+    expect(code).toBe(blocks(path)[0])
+    const imported = [...code.matchAll(/from '((?:@[^/']+\/)?[^/']+)[^']*'/g)]
+      .map(([, name = '']) => name)
+      .filter((name) => !isBuiltin(name))
+    expect(imported.length).toBeGreaterThan(0)
+    expect(commands.split(/\s/)).toEqual(expect.arrayContaining(imported))
+  },
+)
+
+test.each(READMES)('%s says what an AUTH_URL is, and has under 150 lines', (path) => {
+  const [code = ''] = blocks(path)
+  const says = /AUTH_URL.*https:\/\/auth\.example\.com/.test(code)
+  expect(says).toBe(code.includes('AUTH_URL'))
+  expect(read(path).trimEnd().split('\n').length).toBeLessThan(150)
+})
+
+test.each([
+  ['express', 'exposedHeaders'],
+  ['koa', 'exposeHeaders'],
+  ['fastify', 'exposedHeaders'],
+])('packages/%s/README.md lets pages read the headers of a refusal', (name, option) => {
+  // That they can is tested in test/drop-in.
+  expect(read(`packages/${name}/README.md`)).toContain(
+    `${option}: ['WWW-Authenticate', 'Retry-After']`,
+  )
+})
+
+const LINES = '\nexport const lines: string[] = []\n'
+const LOG = `${LINES}const log = { info: (...line: unknown[]) => lines.push(JSON.stringify(line)) }\n`
+
+test.each([
+  ['express', LOG, EXPRESS],
+  ['koa', LOG, '\nconst listener = app.callback()\nexport { listener as app }'],
+  [
+    'fastify',
+    LINES,
+    '\nawait app.ready()\nconst listener = app.routing\nexport { listener as app }',
+  ],
+])('packages/%s/README.md: the line that onRefusal logs', async (name, log, ending) => {
+  const path = `packages/${name}/README.md`
+  const [first = '', guard = ''] = blocks(path)
+  const code = first
+    .replace('authenticate(verifier)', 'guard')
+    .replace('fastify()', 'fastify({ logger: { stream: { write: (line) => lines.push(line) } } })')
+    .replace(/^const app = /m, `${log}${guard}$&`)
+  const { app, lines = [] } = await run(`${path}-log`, code, ending)
+  if (app === undefined) throw new Error('the example has no app')
+  await request(app).post('/v1/clientLocations').expect(401)
+  const logged = lines.filter((line) => line.includes('"ip":'))
+  expect(logged).toHaveLength(1)
+  expect(logged[0]).toMatch(/127\.0\.0\.1.*"missing_token".*"missing_header".*"refused"/)
+})
+
+describe('README.md, tokens in a cookie', async () => {
+  const { tokenFromCookie } = await example('README.md', '', 2)
+  if (tokenFromCookie === undefined) throw new Error('the recipe has another name')
+  const verifier = createVerifier({
+    keys: remoteKeys(service.keyUrl),
+    issuer: null,
+    audience: null,
+  })
+  const own = { 'sec-fetch-site': 'same-origin' }
+
+  test.each<[string, () => Promise<{ listener: RequestListener }>]>([
+    [
+      'Express',
+      async () => {
+        const app = express().set('env', 'test')
+        app.use((incoming, _response, next) => {
+          tokenFromCookie(incoming)
+          next()
+        })
+        app.use(expressGuard.authenticate(verifier))
+        app.use((incoming, response) => {
+          response.json(expressGuard.getAuth(incoming).claims.sub)
+        })
+        return await Promise.resolve({ listener: app })
+      },
+    ],
+    [
+      'Koa',
+      async () => {
+        const app = new Koa<koaGuard.AuthState>()
+        app.use(async (ctx, next) => {
+          tokenFromCookie(ctx.req)
+          await next()
+        })
+        app.use(koaGuard.authenticate(verifier))
+        app.use((ctx) => {
+          ctx.body = JSON.stringify(ctx.state.auth.claims.sub)
+        })
+        const callback = app.callback()
+        return await Promise.resolve({
+          listener: (incoming: IncomingMessage, answer: ServerResponse) => {
+            void callback(incoming, answer)
+          },
+        })
+      },
+    ],
+    [
+      'Fastify',
+      async () => {
+        const app = fastify()
+        app.addHook('onRequest', async (incoming) => {
+          tokenFromCookie(incoming.raw)
+        })
+        await app.register(fastifyGuard.authenticate(verifier))
+        app.get('/', (incoming, reply) => reply.send(JSON.stringify(incoming.auth.claims.sub)))
+        await app.ready()
+        return {
+          listener: (incoming, answer) => {
+            app.routing(incoming, answer)
+          },
+        }
+      },
+    ],
+  ])('%s: before the guard, the cookie counts for requests of our own pages', async (_, create) => {
+    const { listener } = await create()
+    const get = async (headers: Record<string, string>) =>
+      await request(listener).get('/').set(headers)
+    const cookie = `a=b; __Host-token=${await tokenOf('ada')}; c=d`
+    const accepted = await get({ ...own, cookie })
+    expect(JSON.parse(accepted.text)).toBe('ada')
+    for (const site of ['cross-site', 'same-site', 'none']) {
+      expect((await get({ 'sec-fetch-site': site, cookie })).status).toBe(401)
+    }
+    expect((await get({ cookie })).status).toBe(401)
+    expect((await get({ ...own, cookie: 'x__Host-token=a' })).status).toBe(401)
+    const both = { ...own, cookie, authorization: `Bearer ${await tokenOf('bob')}` }
+    expect(JSON.parse((await get(both)).text)).toBe('bob')
+  })
+
+  test('behind the guard it comes too late', async () => {
+    const late = fastify()
+    await late.register(fastifyGuard.authenticate(verifier))
+    late.addHook('onRequest', async (incoming) => {
+      tokenFromCookie(incoming.raw)
+    })
+    late.get('/', () => 'open')
+    const cookie = `__Host-token=${await tokenOf('ada')}`
+    expect((await late.inject({ url: '/', headers: { ...own, cookie } })).statusCode).toBe(401)
   })
 })
 
@@ -97,15 +261,29 @@ interface Example {
   whoIs?: (token: string) => Promise<unknown>
   tokens?: TokenClient
   response?: Response
+  lines?: readonly string[]
+  tokenFromCookie?: (request: IncomingMessage) => void
 }
 
 /** Runs an example of a README, the first by default, as it stands, except that it takes no port. */
 async function example(path: string, ending = '', place = 0): Promise<Example> {
-  const [, code] = [...read(path).matchAll(/```ts\n(.*?)```/gs)][place] ?? []
+  const code = blocks(path)[place]
   if (code === undefined) throw new Error(`${path} has no example`)
-  const file = join(written, `${path.replaceAll('/', '-')}-${place}.ts`)
+  return await run(`${path}-${place}`, code, ending)
+}
+
+async function run(name: string, code: string, ending: string): Promise<Example> {
+  const file = join(written, `${name.replaceAll('/', '-')}.ts`)
   writeFileSync(file, code.replace(/^(?:await )?app\.listen\(.*\n/m, '') + ending)
   return (await import(file)) as Example
+}
+
+function blocks(path: string): readonly string[] {
+  return [...read(path).matchAll(/```ts\n(.*?)```/gs)].map(([, code = '']) => code)
+}
+
+async function tokenOf(sub: string): Promise<string> {
+  return await issuer.token({ claims: { sub } })
 }
 
 async function expectScopeToOpen(app: RequestListener | undefined): Promise<void> {

@@ -14,7 +14,10 @@ import {
   CHALLENGE,
   expectEcho,
   expectPreflightAndRefusal,
+  expectReadableOutage,
+  exposed,
   origin,
+  outage,
   preflight,
   serving,
   verifier,
@@ -63,7 +66,7 @@ describe.each<[string, () => express5.Express]>([
 
   test('cors in front: preflights need no token, and pages can read a refusal and its challenge', async () => {
     const app = createApp()
-    app.use(expressCors({ origin, exposedHeaders: ['WWW-Authenticate'] }))
+    app.use(expressCors({ origin, exposedHeaders: exposed }))
     app.use(express.authenticate(verifier))
     app.post('/', whoAmI)
     await serving(app, async (url) => {
@@ -72,6 +75,9 @@ describe.each<[string, () => express5.Express]>([
       expect(await accepted.json()).toBe('ada')
       expect(accepted.headers.get('access-control-allow-origin')).toBe(origin)
     })
+    const down = createApp()
+    down.use(expressCors({ origin, exposedHeaders: exposed }), express.authenticate(outage))
+    await serving(down, expectReadableOutage)
   })
 
   test('cors behind: a preflight is refused as any request without a token', async () => {

@@ -14,8 +14,11 @@ import {
   ada,
   CHALLENGE,
   expectPreflightAndRefusal,
+  expectReadableOutage,
+  exposed,
   listening,
   origin,
+  outage,
   preflight,
   verifier,
 } from './serving.ts'
@@ -27,7 +30,7 @@ describe('Fastify 5', () => {
     '@fastify/cors in front, respond: %s: preflights need no token, and pages can read a refusal and its challenge',
     async (respond) => {
       const app = createFastify()
-      await app.register(fastifyCors, { origin, exposedHeaders: ['WWW-Authenticate'] })
+      await app.register(fastifyCors, { origin, exposedHeaders: exposed })
       await app.register(fastify.authenticate(verifier, { respond }))
       app.post('/', (request) => ({ sub: request.auth.claims.sub }))
       await listening(app, async (url) => {
@@ -36,6 +39,11 @@ describe('Fastify 5', () => {
         expect(await accepted.json()).toEqual({ sub: 'ada' })
         expect(accepted.headers.get('access-control-allow-origin')).toBe(origin)
       })
+      const down = createFastify()
+      await down.register(fastifyCors, { origin, exposedHeaders: exposed })
+      await down.register(fastify.authenticate(outage, { respond }))
+      down.post('/', () => ({}))
+      await listening(down, expectReadableOutage)
     },
   )
 

@@ -14,7 +14,10 @@ import {
   CHALLENGE,
   expectEcho,
   expectPreflightAndRefusal,
+  expectReadableOutage,
+  exposed,
   origin,
+  outage,
   preflight,
   serving,
   verifier,
@@ -76,7 +79,7 @@ describe.each<[string, () => Koa<koa.AuthState>]>([
     '@koa/cors in front, respond: %s: preflights need no token, and pages can read a refusal and its challenge',
     async (respond) => {
       const app = createApp()
-      app.use(koaCors({ origin, exposeHeaders: ['WWW-Authenticate'] }))
+      app.use(koaCors({ origin, exposeHeaders: exposed }))
       app.use(koa.authenticate(verifier, { respond }))
       app.use((ctx) => {
         ctx.body = JSON.stringify(ctx.state.auth.claims.sub)
@@ -87,6 +90,10 @@ describe.each<[string, () => Koa<koa.AuthState>]>([
         expect(await accepted.json()).toBe('ada')
         expect(accepted.headers.get('access-control-allow-origin')).toBe(origin)
       })
+      const down = createApp().on('error', () => undefined)
+      down.use(koaCors({ origin, exposeHeaders: exposed }))
+      down.use(koa.authenticate(outage, { respond }))
+      await serving(down.callback(), expectReadableOutage)
     },
   )
 

@@ -137,6 +137,14 @@ describe.each(Object.entries(RECIPES))('%s', (name, create) => {
     expect(headers.join()).not.toMatch(/authorization|Bearer/i)
   })
 
+  test('is tested with the version that the README names', () => {
+    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+    const manifest = new URL(`../node_modules/${name}/package.json`, import.meta.url)
+    const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }
+    const [major, minor] = version.split('.')
+    expect(readme).toMatch(new RegExp(`^Tested with .*\\b${name} ${major}\\.${minor}\\b`, 'm'))
+  })
+
   test('stands in the README as it runs here', () => {
     const [readme, recipe] = ['../README.md', `./recipes/${name}.ts`].map((path) =>
       readFileSync(new URL(path, import.meta.url), 'utf8'),

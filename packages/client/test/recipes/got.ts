@@ -2,9 +2,8 @@ import type { TokenClient } from '@portcullis/client'
 import got, { type AfterResponseHook, type BeforeRequestHook } from 'got'
 
 export function gotWith(tokens: TokenClient, apiUrl: string) {
-  const { origin } = new URL(apiUrl)
+  const { origin } = new URL(apiUrl) // the hook runs for each redirect, too
   const present: BeforeRequestHook = async ({ url, headers }) => {
-    // It runs for each redirect, too.
     if (url?.origin === origin) headers['authorization'] = await tokens.getAuthorization()
   }
   const repeat: AfterResponseHook = (response, retryWithMergedOptions) => {
@@ -12,8 +11,6 @@ export function gotWith(tokens: TokenClient, apiUrl: string) {
     tokens.invalidate(String(response.request.options.headers['authorization']))
     return retryWithMergedOptions({})
   }
-  return got.extend({
-    prefixUrl: apiUrl,
-    hooks: { beforeRequest: [present], afterResponse: [repeat] },
-  })
+  const hooks = { beforeRequest: [present], afterResponse: [repeat] }
+  return got.extend({ prefixUrl: apiUrl, hooks })
 }
