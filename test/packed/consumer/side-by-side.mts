@@ -5,7 +5,7 @@ import * as fastify from '@portcullis/fastify'
 import * as koa from '@portcullis/koa'
 import createExpress from 'express'
 import { auth as jwtBearer } from 'express-oauth2-jwt-bearer'
-import createFastify from 'fastify'
+import createFastify, { type FastifyRequest } from 'fastify'
 import Koa from 'koa'
 
 // Other packages declare `auth` and `user` of a request with types of their own: all of them are in this one program.
@@ -14,6 +14,14 @@ const verifier = createVerifier({ keys: localKeys({ kty: 'RSA' }), issuer: null,
 
 const app = createExpress()
 app.use('/ours', express.authenticate(verifier), express.authorize(scope('read')))
+app.use(
+  '/logged',
+  express.authenticate(verifier, {
+    onRefusal: (error, req: createExpress.Request) => {
+      console.log(req.ip, error.reason)
+    },
+  }),
+)
 app.use('/bearer', jwtBearer({ issuerBaseURL: 'https://auth.test', audience: 'api' }))
 app.get('/ours', (req, res) => {
   const { claims }: Auth = express.getAuth(req)
@@ -25,6 +33,13 @@ app.get('/ours', (req, res) => {
 
 const koaApp = new Koa<koa.AuthState>()
 koaApp.use(koa.authenticate(verifier)).use(koa.authorize(scope('read')))
+koaApp.use(
+  koa.authenticate(verifier, {
+    onRefusal: (error, ctx: Koa.Context) => {
+      console.log(ctx.ip, error.reason)
+    },
+  }),
+)
 koaApp.use((ctx) => {
   const auth: Auth = ctx.state.auth
   ctx.body = [auth.claims.exp, koa.getAuth(ctx).claims.exp]
@@ -38,5 +53,12 @@ fastifyApp.get('/ours', { onRequest: fastify.authorize(scope('read')) }, (reques
   const user: string | object | Buffer = request.user
   return { exp: auth.claims.exp, same: fastify.getAuth(request) === auth, user }
 })
+const loggingGuard = fastify.authenticate(verifier, {
+  onRefusal: (error, request: FastifyRequest) => {
+    request.log.info({ ip: request.ip, reason: error.reason })
+  },
+})
+await fastifyApp.register(loggingGuard, { prefix: '/logged' })
 const http2App = createFastify({ http2: true })
 await http2App.register(fastify.authenticate(verifier))
+await http2App.register(loggingGuard)

@@ -17,7 +17,7 @@ export interface Issuer {
  */
 export function checkIssuer(identifier: string, allowInsecure: boolean): Issuer {
   const complaint =
-    typeof identifier === 'string' ? urlComplaint(identifier, allowInsecure) : 'is missing'
+    typeof identifier === 'object' ? 'must be a string' : urlComplaint(identifier, allowInsecure)
   if (complaint !== undefined) throw new TypeError(`discoverKeys: the issuer ${complaint}`)
   const { origin, pathname, search, hash } = new URL(identifier)
   if (search !== '' || hash !== '') {

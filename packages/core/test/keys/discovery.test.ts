@@ -213,7 +213,8 @@ test.each<[string, string, RegExp]>([
   ['that begins with an unset variable', 'undefined/tenant', /is not an absolute URL/],
   ['with a query', 'https://auth.test/?tenant=1', /neither a query nor a fragment/],
   ['with a fragment', 'https://auth.test/#a', /neither a query nor a fragment/],
-  ['that is missing', undefined as unknown as string, /is missing/],
+  ['that is missing', undefined as unknown as string, /is an environment variable unset\?$/],
+  ['that is no text', new URL('https://auth.test') as unknown as string, /must be a string/],
 ])('an issuer %s is refused at start-up', (_title, wrong, message) => {
   expect(() => discoverKeys(wrong)).toThrow(message)
 })
