@@ -20,17 +20,20 @@ interface Refused {
   readonly request: unknown
 }
 
+/** To be asked first: what is given to the functions below costs something as well. */
+export function isDebugging(): boolean {
+  return log.enabled
+}
+
 export function logRefusal(error: AuthError, { framework = 'http', ...refused }: Refused): void {
-  if (!log.enabled) return
   const { status, code, reason, detail } = error
   const where = `${printable(framework, 32)} ${placeOf(refused)}`
   log('%s', `refused: ${where}: ${status} ${code} ${reason}: ${detail}`)
 }
 
 /** @param origin Where the keys come from. */
-export function logAttempt(message: () => KeysMessage, origin: string | undefined): void {
-  if (!log.enabled) return
-  const { trigger, outcome, duration: took, added, removed, freshness, detail } = message()
+export function logAttempt(message: KeysMessage, origin: string | undefined): void {
+  const { trigger, outcome, duration: took, added, removed, freshness, detail } = message
   const from = origin === undefined ? '' : ` from ${printable(origin, 100)}`
   const why = detail === undefined ? '' : `: ${printable(detail, 300)}`
   const changes = `added ${listOf(added)}, removed ${listOf(removed)}, now ${freshness}`

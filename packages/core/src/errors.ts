@@ -80,7 +80,7 @@ export class AuthError extends Error {
   /** The message may be shown to the client: the convention of `http-errors`, which Koa and Express follow. */
   readonly expose = true
   readonly #arguments: [code: AuthErrorCode, reason: AuthErrorReason, options: AuthErrorOptions]
-  readonly #detail: Detail | undefined
+  #detail: Detail | undefined
   #headers: Readonly<Record<string, string>> | undefined
 
   /** Instead of options, `detail` alone may be given: that costs no object more than its function. */
@@ -153,10 +153,11 @@ export class AuthError extends Error {
       scope: asksForToken(code) ? scope : given.scope,
       resourceMetadata,
       respond,
-      detail: this.#detail,
     }
     // They came from one list of arguments, so the reason belongs to the code; the compiler does not know that any more.
-    return new AuthError(...([code, reason, presented] as AuthErrorArguments))
+    const error = new AuthError(...([code, reason, presented] as AuthErrorArguments))
+    error.#detail = this.#detail
+    return error
   }
 
   /** What the client may see. `reason` is left out where it would help a sender of forged tokens. */

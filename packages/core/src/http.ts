@@ -1,6 +1,6 @@
 import type { Auth } from './auth.ts'
 import { type FetchRequest, parseBearer, type RequestHeaders } from './bearer.ts'
-import { logRefusal } from './debug-log.ts'
+import { isDebugging, logRefusal } from './debug-log.ts'
 import { anonymous } from './details/requirement.ts'
 import { AuthError } from './errors.ts'
 import { checkGuardOptions, frameworkOf, type GuardOptions, isChecked } from './guard-options.ts'
@@ -228,7 +228,9 @@ function refused<Subject>(
   // Make the headers here. If that throws, for a scope that is no string, the promise of this request rejects; in an
   // adapter's callback it would be an uncaught exception.
   void presented.headers
-  logRefusal(presented, { framework: frameworkOf(options), subject, request })
+  if (isDebugging()) {
+    logRefusal(presented, { framework: frameworkOf(options), subject, request })
+  }
   void report(presented, subject, options)
   return presented
 }

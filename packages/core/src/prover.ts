@@ -28,7 +28,7 @@ interface Proven extends Pick<Proof, 'key' | 'foundIn'> {
 }
 
 /** What the refusal of a token will tell, if nothing newer proves it. */
-interface Doubt extends Omit<Unproven, 'why'> {
+interface Doubt extends Omit<Unproven, 'ring' | 'why'> {
   ring: KeyRing
   why: WhyUnproven | undefined
 }
@@ -148,10 +148,10 @@ export function createProver({
   return prove
 }
 
-function unproven({ ring, ...doubt }: Doubt): AuthError {
+function unproven(doubt: Doubt): AuthError {
   return doubt.tried === 0
-    ? new AuthError('invalid_token', 'unknown_key', unknownKey(ring, doubt))
-    : new AuthError('invalid_token', 'signature', otherSignature(ring, doubt))
+    ? new AuthError('invalid_token', 'unknown_key', unknownKey(doubt))
+    : new AuthError('invalid_token', 'signature', otherSignature(doubt))
 }
 
 function candidatesOf({ parsed, algorithm }: Reading, ring: KeyRing): readonly VerificationKey[] {

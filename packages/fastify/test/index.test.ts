@@ -429,9 +429,16 @@ describe.each(frameworks)('%s', (_name, createApp) => {
       ['keys_unavailable', 'unreachable', 'error', bearer, outage()],
     ] as const
 
+    const DETAILS = {
+      malformed: /^not a JWS: /,
+      expired: /^exp was .* before now /,
+      scope: /^the token lacks "write"/,
+      unreachable: /./,
+    } as const
+
     describe.each(['forward', 'problem'] as const)('with respond: %s', (respond) => {
       test.each(refusals)(
-        'has one line of ours for %s, with the code and the reason %s, at %s, and never the token',
+        'has one line of ours for %s, with the code, the reason %s and the detail, at %s, and never the token',
         async (code, reason, level, headers, by) => {
           const { lines, logger } = collector()
           const app = createApp({ logger })
@@ -441,6 +448,7 @@ describe.each(frameworks)('%s', (_name, createApp) => {
           const ours = lines.map(parse).filter(({ msg }) => msg === 'request refused')
           expect(ours).toMatchObject([{ code, reason, level: LEVELS[level] }])
           expect(ours[0]).toHaveProperty('reqId')
+          expect(ours[0]).toHaveProperty('detail', expect.stringMatching(DETAILS[reason]))
           const token = headers.authorization.split(' ')[1] ?? ''
           expect(lines.length).toBeGreaterThan(2)
           expect(lines.filter((line) => line.includes(token))).toEqual([])

@@ -5,8 +5,9 @@ import { type Detail, duration, numberOf, printable, shown } from './text.ts'
 
 // What refusals tell developers that are about keys. Of the keys in use they keep numbers and names.
 
-/** What no key proves. */
+/** A token that no key proves. */
 export interface Unproven {
+  readonly ring: KeyRing
   /** Of the header. */
   readonly kid: string | undefined
   readonly algorithm: Algorithm
@@ -26,32 +27,40 @@ const REASONS: Readonly<Record<WhyUnproven, string>> = {
 }
 
 /** For `unknown_key`: no key fits. */
-export function unknownKey(ring: KeyRing, { kid, algorithm, why, arrived }: Unproven): Detail {
-  const keys = keysOf(ring, arrived)
-  const named = kid === undefined ? undefined : ring.keys.find((key) => key.kid === kid)
-  const stated = named && [...named.prepared.keys()]
-  const skipped = skippedReason(ring, kid)
-  const isForAny = ring.keys.some(({ prepared }) => prepared.has(algorithm))
+export function unknownKey({ ring, kid, algorithm, why, arrived }: Unproven): Detail {
+  const count = ring.keys.length
+  const age = ageOf(ring, arrived)
+  let stated: string | undefined
+  let isForAny = false
+  for (const { kid: name, prepared } of ring.keys) {
+    if (prepared.has(algorithm)) isForAny = true
+    else if (name === kid && kid !== undefined) stated = [...prepared.keys()].join(', ')
+  }
+  const skipped = kid === undefined ? undefined : skippedReason(ring, kid)
   return () => {
-    const reason = because(why)
+    const named = `the key with kid ${shown(kid)}`
     if (stated !== undefined) {
-      return `the key with kid ${shown(kid)} is for ${stated.join(', ')}; the header's alg means ${algorithm}${reason}`
+      return `${named} is for ${stated}; the header's alg means ${algorithm}${because(why)}`
     }
     if (skipped !== undefined) {
-      return `the key with kid ${shown(kid)} cannot be used: ${printable(skipped, 200)}${reason}`
+      return `${named} cannot be used: ${printable(skipped, 200)}${because(why)}`
     }
-    if (kid === undefined || !isForAny) return `none of ${keys()} is for ${algorithm}${reason}`
-    return `kid ${shown(kid)} is not among ${keys()}${reason}`
+    const keys = describe(count, age)
+    if (kid === undefined || !isForAny) {
+      return `${count === 1 ? `${keys} is not` : `none of ${keys} is`} for ${algorithm}${because(why)}`
+    }
+    return `kid ${shown(kid)} is not ${count === 1 ? 'that of' : 'among'} ${keys}${because(why)}`
   }
 }
 
 /** For `signature`: keys fit, and none made it. */
-export function otherSignature(ring: KeyRing, { kid, tried, why, arrived }: Unproven): Detail {
-  const keys = keysOf(ring, arrived)
+export function otherSignature({ ring, kid, tried, why, arrived }: Unproven): Detail {
+  const count = ring.keys.length
+  const age = ageOf(ring, arrived)
   return () => {
     const name = kid === undefined ? 'without a kid' : `with kid ${shown(kid)}`
-    const which = tried === 1 ? 'the key that fits it did' : `the ${tried} keys that fit it did`
-    return `the signature of the token ${name} is not what ${which} make; there are ${keys()}${because(why)}`
+    const which = count === 1 ? '' : `${tried} of `
+    return `no key made the signature of the token ${name}: tried ${which}${describe(count, age)}${because(why)}`
   }
 }
 
@@ -62,20 +71,21 @@ function because(why: WhyUnproven | undefined): string {
   return why === undefined ? '' : `; ${REASONS[why]}`
 }
 
-function keysOf({ keys: { length }, fetchedAt }: KeyRing, arrived: Instant): Detail {
-  const age = fetchedAt && elapsed(fetchedAt, arrived)
-  return () => {
-    const count = length === 1 ? 'the 1 key' : `the ${numberOf(length, 'key')}`
-    if (age === undefined) return count
-    return age <= 0
-      ? `${count}, fetched since the token came`
-      : `${count}, fetched ${duration(age)} ago`
-  }
+/** Seconds. */
+function ageOf({ fetchedAt }: KeyRing, arrived: Instant): number | undefined {
+  return fetchedAt === undefined ? undefined : elapsed(fetchedAt, arrived)
+}
+
+function describe(count: number, age: number | undefined): string {
+  const keys = count === 1 ? 'the only key' : `the ${numberOf(count, 'key')}`
+  if (age === undefined) return keys
+  return age <= 0
+    ? `${keys}, fetched since the token came`
+    : `${keys}, fetched ${duration(age)} ago`
 }
 
 /** Why the entry of the document with that `kid` is no key of ours. */
-function skippedReason({ skipped }: KeyRing, kid: string | undefined): string | undefined {
-  if (kid === undefined) return undefined
+function skippedReason({ skipped }: KeyRing, kid: string): string | undefined {
   return skipped?.entries.find((entry) => entry.kid === kid)?.reason
 }
 

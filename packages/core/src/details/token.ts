@@ -31,7 +31,7 @@ export function malformed(token: string, dots: 0 | 1 | 2): Detail {
   const before = whatIsBefore(token)
   if (before !== undefined) return before
   if (token.length <= LONGEST_WORD && WORDS.has(token)) return aWord
-  if (/^\s|\s$/.test(token)) return withSpace
+  if (token.trim() !== token) return withSpace
   if (dots === 0) return noDot
   if (dots === 1) return oneDot
   if (token.split('.', 6).length === 5) return fiveParts

@@ -1,4 +1,4 @@
-import { logAttempt } from '../debug-log.ts'
+import { isDebugging, logAttempt } from '../debug-log.ts'
 import { noKeys } from '../details/keys.ts'
 import { keyAttempts } from '../diagnostics.ts'
 import { AuthError } from '../errors.ts'
@@ -97,7 +97,7 @@ export function followKeys(
       replace(settled)
       const message = () => keysMessage(source, before, settled, status())
       keyAttempts.publish(message)
-      logAttempt(message, origin)
+      if (isDebugging()) logAttempt(message(), origin)
     })
     flight = { startedAt, settling }
     return settling

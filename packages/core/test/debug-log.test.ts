@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+import { expect, test } from 'vitest'
+
+// What is printed depends on the environment at start-up, so each test is a process of its own.
+
+const SET_UP = `
+  import { AuthError, authenticateRequest, checkGuardOptions, createVerifier, remoteKeys } from '@portcullis/core'
+  import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
+  const clock = manualClock()
+  const issuer = await createTestIssuer({ clock })
+  const service = tokenService(issuer)
+  const keys = remoteKeys(service.keyUrl, { fetch: service.fetch, clock })
+  const verifier = createVerifier({ keys, issuer: null, audience: null, clock })
+  const guard = checkGuardOptions(verifier, {}, 'express')
+  const refuse = async (request, options = guard, subject = request) => {
+    await authenticateRequest(verifier, request, options, subject).catch((error) => {
+      if (!(error instanceof AuthError)) throw error
+    })
+  }
+  const headers = {}
+`
+
+async function run(
+  program: string,
+  debug = 'portcullis',
+): Promise<{ lines: string[]; stdout: string }> {
+  const flags = ['--conditions=@portcullis/source', '--disable-warning=ExperimentalWarning']
+  const args = [...flags, '--input-type=module', '--eval', SET_UP + program]
+  const { stderr, stdout } = await promisify(execFile)(process.execPath, args, {
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    env: { ...process.env, NODE_DEBUG: debug },
+    timeout: 15_000,
+  })
+  const lines = stderr.split('\n').filter((line) => line !== '')
+  return { lines: lines.map((line) => line.replace(/^PORTCULLIS \d+: /, '')), stdout }
+}
+
+const MISSING = 'missing_token missing_header: the request has no Authorization header'
+
+test('a refusal is one line: framework, method, path without query, status, code, reason, detail', async () => {
+  const { lines } = await run(`
+    await refuse({ method: 'POST', originalUrl: '/v1/a?token=canary', url: '/a?token=canary', headers })
+  `)
+  expect(lines).toEqual([`refused: express POST /v1/a: 401 ${MISSING}`])
+})
+
+test('a request may be of any kind, and be anything', async () => {
+  const { lines } = await run(String.raw`
+    const request = new Request('https://api.test:8443/v1/b?canary#canary', { method: 'PUT' })
+    await refuse({ method: request.method, url: request.url, headers })
+    await refuse({ headers }, guard, { req: request })
+    await refuse({ headers }, guard, { raw: { method: 'GET', url: '/c' } })
+    await refuse({ method: 'GET', url: '/d', headers }, guard, {})
+    await refuse({ method: 'OPTIONS', url: '*', headers })
+    await refuse({ headers })
+    await refuse({ method: 'GET', url: 42, headers })
+    await refuse({ get method() { throw new Error('canary') }, get url() { throw new Error('canary') }, headers })
+    await refuse({ method: 'GET', get url() { throw new Error('canary') }, headers })
+    await refuse({ method: 'GET', url: '/e', headers }, {})
+  `)
+  const places = lines.map((line) => line.replace(`: 401 ${MISSING}`, '').replace('refused: ', ''))
+  expect(places).toEqual([
+    'express PUT /v1/b',
+    'express PUT /v1/b',
+    'express GET /c',
+    'express GET /d',
+    'express OPTIONS *',
+    'express - -',
+    'express GET -',
+    'express - -',
+    'express GET -',
+    'http GET /e',
+  ])
+})
+
+test('what a request says is escaped and cut, and no token is shown', async () => {
+  const { lines } = await run(String.raw`
+    const token = 'eyJhbGciOiJSUzUxMiJ9.e30.c2ln'
+    await refuse({ method: 'GET\n' + 'x'.repeat(99), url: '/reset/' + token + '/\u202E\n\u001B[31m x', headers })
+    await refuse({ method: 'GET', url: '/' + 'y'.repeat(9999), headers })
+  `)
+  expect(lines[0]).toMatch(
+    /^refused: express GET\\u000ax{12}\.\.\. \/reset\/\(a%20token\)\/\\u202e\\u000a\\u001b\[31m%20x: 401 /,
+  )
+  expect(lines[1]?.length).toBeLessThan(400)
+  expect(lines).toHaveLength(2)
+})
+
+test('a settled attempt is one line: origin, trigger, outcome, duration, detail, keys, freshness', async () => {
+  const { lines } = await run(`
+    await keys.refresh()
+    issuer.outage(404)
+    await clock.advance(2)
+    await keys.refresh().catch(() => {})
+  `)
+  expect(lines).toEqual([
+    expect.stringMatching(
+      /^keys from https?:\/\/[\w.:-]+: refresh: success in [\d.]+ s; added [\w-]{43}, removed none, now fresh$/,
+    ),
+    expect.stringMatching(
+      /^keys from https?:\/\/[\w.:-]+: refresh: unreachable in [\d.]+ s: the key URL answered 404; added none, removed none, now fresh$/,
+    ),
+  ])
+})
+
+test.each(['', 'other'])(
+  'with NODE_DEBUG=%j nothing is printed, and nothing composed',
+  async (debug) => {
+    const { lines, stdout } = await run(
+      `
+    let composed = 0
+    const detail = () => String(composed++)
+    const failing = { verify: async () => { throw new AuthError('invalid_token', 'claim', detail) } }
+    let reads = 0
+    const request = { get method() { reads++ }, get url() { reads++ }, headers: { authorization: 'Bearer a' } }
+    await authenticateRequest(failing, request, guard, request).catch(() => {})
+    console.log(composed, reads)
+  `,
+      debug,
+    )
+    expect([lines, stdout]).toEqual([[], '0 0\n'])
+  },
+)
+
+test('a verifier without a guard prints nothing', async () => {
+  const { lines } = await run(`await verifier.verify('x').catch(() => {})`)
+  expect(lines).toEqual([])
+})

@@ -1,0 +1,117 @@
+import { createTestIssuer, manualClock, type TokenOptions } from '@portcullis/testing'
+import { describe, expect, test } from 'vitest'
+
+import { schemaIssues } from '../../src/details/claims.ts'
+import { AuthError } from '../../src/errors.ts'
+import { createVerifier, type Schema, type VerifierOptions } from '../../src/index.ts'
+
+const clock = manualClock()
+const issuer = await createTestIssuer({ clock })
+
+async function detailOf(
+  token: TokenOptions,
+  options: Partial<VerifierOptions & { schema: Schema<unknown> }> = {},
+): Promise<string> {
+  const verifier = createVerifier({ ...issuer.verifierOptions, ...options })
+  try {
+    await verifier.verify(await issuer.token(token))
+  } catch (error) {
+    if (error instanceof AuthError) return error.detail
+  }
+  throw new Error('nothing was refused')
+}
+
+describe('claims that are missing', () => {
+  test.each<[TokenOptions, Partial<VerifierOptions>, string]>([
+    [{ omit: ['exp'] }, {}, 'exp is missing; only requireExpiry: false accepts'],
+    [{ omit: ['iat'] }, { maxTokenAge: 60 }, 'iat is missing, and maxTokenAge needs it'],
+    [{}, { requiredClaims: ['a', 'b'] }, 'requiredClaims: "a", "b" are missing'],
+    [{}, { issuer: 'a' }, 'iss is missing; expected "a"'],
+    [{}, { audience: ['a', 'b'] }, 'aud is missing; expected one of "a", "b"'],
+    [{ claims: { aud: [] } }, { audience: 'a' }, 'aud is missing; expected "a"'],
+  ])('%j with %j: %s', async (token, options, sentence) => {
+    expect(await detailOf(token, options)).toContain(sentence)
+  })
+})
+
+describe('an audience or an issuer that is another', () => {
+  test.each([
+    ['https://api.test/', 'https://api.test', 'they differ only in the slash at the end'],
+    ['http://api.test', 'https://api.test', 'they differ only in http and https'],
+    ['API', 'api', 'they differ only in upper and lower case'],
+    [' api', 'api', 'they differ only in white space around it'],
+    [['x', 'Api'], 'api', 'aud is "x", "Api"; expected "api"; they differ only in upper'],
+    [{ secret: 1 }, 'api', 'aud is an object; expected "api"'],
+    [['api', 1], 'api', 'aud is "api", a number; expected "api"'],
+  ])('%j where %j is expected', async (aud, audience, sentence) => {
+    expect(await detailOf({ claims: { aud } }, { audience })).toContain(sentence)
+  })
+
+  test('has no near miss where two are simply different', async () => {
+    const detail = await detailOf({ claims: { iss: 'a' } }, { issuer: ['b', 'c', 'd', 'e'] })
+    expect(detail).toBe('iss is "a"; expected one of "b", "c", "d", 1 more')
+  })
+
+  test.each(['nonce', 'at_hash'])('may be an ID token, which %s tells', async (name) => {
+    const detail = await detailOf({ claims: { aud: 'app', [name]: 'canary' } }, { audience: 'api' })
+    expect(detail).toMatch(
+      /^aud is "app"; expected "api"; .*an ID token has: .* access token instead$/,
+    )
+  })
+
+  test('may be a list of 1,000', async () => {
+    const aud = Array.from({ length: 1000 }, (_, at) => `a${at}`)
+    const detail = await detailOf({ claims: { aud } }, { audience: 'api' })
+    expect(detail).toBe('aud is "a0", "a1", "a2", 997 more; expected "api"')
+  })
+})
+
+describe('times', () => {
+  test('name both units where the clock counts milliseconds', async () => {
+    const inMilliseconds = { ...clock, now: () => Date.now() }
+    const detail = await detailOf({}, { clock: inMilliseconds })
+    expect(detail).toContain('does the clock count milliseconds? It must be seconds')
+  })
+
+  test('name the unit where the token has milliseconds', async () => {
+    const detail = await detailOf({ claims: { nbf: Date.now() } })
+    expect(detail).toContain('is nbf in milliseconds? It must be seconds')
+  })
+
+  test('may be no dates', async () => {
+    expect(await detailOf({ claims: { nbf: 1e300 } })).toMatch(/^nbf is 1e\+300 \(no date\), /)
+    const broken = { ...clock, now: () => Number.NaN }
+    expect(await detailOf({}, { clock: broken })).toBe(
+      "the verifier's clock shows NaN, which is no time",
+    )
+  })
+})
+
+describe('what a schema finds wrong', () => {
+  test('is shown by its place, without what the validator says of it', async () => {
+    const issues = [
+      { message: 'canary', path: ['address', { key: 'city' }] },
+      { message: 'canary', path: [] },
+      { message: 'canary' },
+    ]
+    const schema: Schema<unknown> = {
+      '~standard': { version: 1, validate: () => ({ issues }) },
+    }
+    expect(await detailOf({}, { schema })).toBe(
+      'the schema does not accept address.city, the claims as a whole, the claims as a whole',
+    )
+  })
+
+  test('is bounded and never throws', () => {
+    const deep = { path: Array.from({ length: 1e4 }, () => 'x'.repeat(1e4)) }
+    const many = schemaIssues(Array.from({ length: 1e4 }, () => deep))
+    expect(many().length).toBeLessThan(600)
+    const hostile = {
+      get path(): never {
+        throw new Error('canary')
+      },
+    }
+    const error = new AuthError('invalid_token', 'claim', schemaIssues([hostile, null, 7]))
+    expect(error.detail).toBe(error.message)
+  })
+})
