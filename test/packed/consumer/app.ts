@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import { createTokenClient } from '@portcullis/client'
+import { type Auth, AuthError, createVerifier, remoteKeys, scope } from '@portcullis/core'
+import * as guardedExpress from '@portcullis/express'
+import '@portcullis/express/request'
+import * as guardedFastify from '@portcullis/fastify'
+import * as guardedKoa from '@portcullis/koa'
+import { createTestIssuer, tokenService } from '@portcullis/testing'
+import express from 'express'
+import fastify from 'fastify'
+import Koa from 'koa'
+
+// The main calls of every package, in a program that can be compiled as CommonJS and as an ES module.
+
+async function main(): Promise<void> {
+  const issuer = await createTestIssuer()
+  const logins = { ada: { password: 'secret', claims: { scope: 'read' } } }
+  const service = await tokenService(issuer, { logins }).listen()
+  const keys = remoteKeys(service.keyUrl)
+  const verifier = createVerifier({ keys, issuer: null, audience: null })
+
+  const expressApp = express().set('env', 'test')
+  const { authenticate, authorize } = guardedExpress
+  expressApp.get('/', authenticate(verifier), authorize(scope('read')), (request, response) => {
+    const auth: Auth | undefined = request.auth
+    response.json(auth?.claims.sub)
+  })
+  await guards(expressApp.listen(0, '127.0.0.1'))
+
+  const koaApp = new Koa<guardedKoa.AuthState>()
+  koaApp.use(guardedKoa.authenticate(verifier)).use(guardedKoa.authorize(scope('read')))
+  koaApp.use((context) => {
+    context.body = JSON.stringify(context.state.auth.claims.sub)
+  })
+  await guards(koaApp.listen(0, '127.0.0.1'))
+
+  const fastifyApp = fastify()
+  await fastifyApp.register(guardedFastify.authenticate(verifier))
+  const onRequest = guardedFastify.authorize(scope('read'))
+  fastifyApp.get('/', { onRequest }, async (request) => JSON.stringify(request.auth.claims.sub))
+  await fastifyApp.listen({ host: '127.0.0.1', port: 0 })
+  await guards(fastifyApp.server)
+
+  await assert.rejects(verifier.verify('a.b.c'), AuthError)
+  await service.close()
+
+  async function guards(server: Server): Promise<void> {
+    if (!server.listening) await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const account = { authUrl: service.authUrl, loginId: 'ada', password: 'secret' }
+    const tokens = createTokenClient({ ...account, origins: [new URL(url).origin] })
+    const accepted = await tokens.fetch(url)
+    assert.deepEqual([accepted.status, await accepted.json()], [200, 'ada'])
+    const refused = await fetch(url)
+    assert.equal(refused.status, 401)
+    await refused.body?.cancel()
+    await tokens.close()
+    server.close()
+    server.closeAllConnections()
+  }
+}
+
+void main()

@@ -1,0 +1,73 @@
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { mustRun, pnpm } from './report.ts'
+
+/** The Nodes that the packages are run on: the oldest that is supported, and the newest, of each line. */
+export const NODES = ['20.19.0', '22.13.0', '24.21.0', '26.10.0'] as const
+export type NodeVersion = (typeof NODES)[number]
+
+/** The manifest entries of these Nodes. */
+export const NODE_PACKAGES: Readonly<Record<string, string>> = Object.fromEntries(
+  NODES.map((version) => [
+    `node-${version}`,
+    `npm:node-${process.platform}-${process.arch}@${version}`,
+  ]),
+)
+
+/** The program of a Node that the consumer has installed. */
+export function nodeIn(consumer: string, version: NodeVersion): string {
+  return join(consumer, 'node_modules', `node-${version}`, 'bin', 'node')
+}
+
+/** Packs what would be published. The path of each tarball, by the name of its package. */
+export function pack(root: string, into: string): ReadonlyMap<string, string> {
+  const packages = globSync('packages/*', { cwd: root }).map((folder) => join(root, folder))
+  // What an earlier build has left would be packed as well.
+  for (const folder of packages) rmSync(join(folder, 'dist'), { recursive: true, force: true })
+  mustRun(pnpm('build'), root)
+  mustRun(pnpm('-r', '--filter', './packages/*', 'pack', '--pack-destination', into), root)
+  return new Map(
+    packages.map((folder) => {
+      const { name, version } = readManifest(folder)
+      return [name, join(into, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`)]
+    }),
+  )
+}
+
+function readManifest(folder: string): { name: string; version: string } {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    name: string
+    version: string
+  }
+}
+
+/**
+ * Makes a project that knows our packages as tarballs alone.
+ *
+ * @param tarballs The path of each, by the name of its package.
+ */
+export function install(
+  folder: string,
+  tarballs: ReadonlyMap<string, string>,
+  dependencies: Readonly<Record<string, string>>,
+): void {
+  const ours = Object.fromEntries([...tarballs].map(([name, path]) => [name, `file:${path}`]))
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ private: true, type: 'module', dependencies: { ...ours, ...dependencies } }),
+  )
+  // JSON is valid YAML.
+  writeFileSync(
+    join(folder, 'pnpm-workspace.yaml'),
+    JSON.stringify({
+      packages: [],
+      overrides: ours,
+      nodeVersion: '26.10.0',
+      pmOnFail: 'ignore',
+      strictDepBuilds: false, // Jest works without what its dependencies would compile
+    }),
+  )
+  mustRun(pnpm('install', '--no-frozen-lockfile', '--prefer-offline'), folder)
+}
