@@ -40,6 +40,12 @@ export const FLOORS: readonly Floor[] = [
     floor: { atMost: 1.6 },
   },
   {
+    // Refused without a signature check: a flood of such tokens must not pay for sentences that nobody reads.
+    figure: 'token of another algorithm / bare call',
+    goal: { atMost: 0.2 },
+    floor: { atMost: 0.4 },
+  },
+  {
     figure: 'malformed token / cheapest peer',
     goal: { atMost: 1 },
     floor: { atMost: 2 },

@@ -96,6 +96,14 @@ export function forgeries(tokens: readonly string[]): string[] {
   })
 }
 
+/** Of an algorithm that is not accepted: what a flood costs that is refused before any signature is checked. */
+export function otherAlgorithms(tokens: readonly string[]): string[] {
+  return tokens.map((token) => {
+    const header = encode(JSON.stringify({ alg: 'RS256', typ: 'JWT', kid: KID }))
+    return `${header}${token.slice(token.indexOf('.'))}`
+  })
+}
+
 /** Without a signature, with a header that is no JSON, with a header that is no base64url. */
 export function malformations(tokens: readonly string[]): string[] {
   return tokens.map((token, index) => {

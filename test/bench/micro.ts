@@ -6,6 +6,7 @@ import {
   forgeries,
   malformations,
   octetsOf,
+  otherAlgorithms,
   type Take,
   takeInTurn,
 } from './inputs.ts'
@@ -58,7 +59,7 @@ const { values: flags } = parseArgs({
   options: { check: { type: 'boolean' }, quick: { type: 'boolean' } },
 })
 
-type Column = 'new' | 'at once' | 'repeated' | 'copied' | 'forged' | 'malformed'
+type Column = 'new' | 'at once' | 'repeated' | 'copied' | 'forged' | 'other' | 'malformed'
 
 const TOKENS = flags.check || flags.quick ? 1280 : 4096
 const PLAN: Plan = flags.quick
@@ -71,6 +72,7 @@ const signer = createSigner()
 const tokens = Array.from({ length: TOKENS }, (_, index) => signer.token(index))
 const genuine = octetsOf(tokens)
 const forged = takeInTurn(octetsOf(forgeries(tokens)))
+const other = takeInTurn(octetsOf(otherAlgorithms(tokens)))
 const malformed = takeInTurn(octetsOf(malformations(tokens)))
 const [repeatedToken = ''] = tokens
 const sameString: Take = (count) => Array<string>(count).fill(repeatedToken)
@@ -107,6 +109,7 @@ const SUBJECTS_OF: Readonly<Record<Column, readonly Subject[]>> = flags.check
       repeated: [awaited, ours, cached],
       copied: [],
       forged: [bare, ours],
+      other: [ours],
       malformed: verifiers,
     }
   : {
@@ -115,6 +118,7 @@ const SUBJECTS_OF: Readonly<Record<Column, readonly Subject[]>> = flags.check
       repeated: [awaited, ...verifiers],
       copied: [awaited, ...verifiers],
       forged: [...bareCalls, ...verifiers],
+      other: [ours],
       malformed: verifiers,
     }
 
@@ -130,6 +134,7 @@ const TASK_OF: Readonly<Record<Column, (subject: Subject) => Task>> = {
   repeated: (subject) => task(subject, acceptOf(subject), sameString),
   copied: (subject) => task(subject, acceptOf(subject), copies),
   forged: (subject) => task(subject, refuseOf(subject), forged),
+  other: (subject) => task(subject, refuseOf(subject), other),
   malformed: (subject) => task(subject, refuseOf(subject), malformed),
 }
 
@@ -211,6 +216,7 @@ function figuresOf(results: Results, time: 'wall' | 'main'): Figures {
     ],
     ['new token / fastest peer', costFor('new', ours) / least('new')],
     ['forged signature / bare call', ratioToBare(results, 'forged', ours, 'cpu', 'cpu')],
+    ['token of another algorithm / bare call', costFor('other', ours) / costFor('new', bare)],
     ['malformed token / cheapest peer', costFor('malformed', ours) / least('malformed')],
     ["fast-jwt's cache / repeated token", costFor('repeated', cached) / costFor('repeated', ours)],
     ['repeated token / bare call', costFor('repeated', ours) / costFor('new', bare)],

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 
 import { expect, test } from 'vitest'
 
-import { frameworks } from './frameworks.ts'
+import { frameworks } from './frameworks/index.ts'
 
 // What NODE_DEBUG=portcullis prints, in each framework: whether a refusal is forwarded or answered, without any logger.
 

@@ -1,7 +1,7 @@
 import { check, createVerifier, remoteKeys, scope } from '@portcullis/core'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 
-import { frameworks } from './frameworks.ts'
+import { frameworks } from './frameworks/index.ts'
 
 // A program, since NODE_DEBUG is read at start-up and what is printed is the point. Each request is refused in another place.
 

@@ -175,6 +175,22 @@ test('no message holds a token, a claim, key material or a URL', async () => {
   expect(text).not.toContain(issuer.publicJwk.n?.slice(0, 20))
 })
 
+test('portcullis:verify says why a token was refused, and nothing of one that was accepted', async () => {
+  const { verifier, verify } = world()
+  const messages = await published<VerifyMessage>(
+    'portcullis:verify',
+    (message) => message.verifier === verifier,
+    async () => {
+      await verify(await issuer.token())
+      await verify('Bearer canary')
+    },
+  )
+  expect(messages.map(({ detail }) => detail)).toEqual([
+    undefined,
+    'not a JWS: the text begins with "Bearer "; verify takes the token alone',
+  ])
+})
+
 test('a subscriber that throws changes no verdict', async () => {
   const program = `
     import { channel } from 'node:diagnostics_channel'
