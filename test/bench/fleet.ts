@@ -207,7 +207,7 @@ function rotate({ queue, endpoint, processes, lost, healing }: Fleet): RotationR
 /** As much of a key as the policy looks at. */
 function createKey(thumbprint: string): VerificationKey {
   const input = { key: createSecretKey(Buffer.from(thumbprint)) }
-  const prepared = { hash: null, input, signatureLength: 256 }
+  const prepared = { hash: null, input, jwkInput: undefined, signatureLength: 256 }
   return { thumbprint, kid: undefined, prepared: new Map([['RS512', prepared]]) }
 }
 

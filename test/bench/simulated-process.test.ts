@@ -143,7 +143,9 @@ function createKey(thumbprint: string): VerificationKey {
   return {
     thumbprint,
     kid: undefined,
-    prepared: new Map([['RS512', { hash: null, input, signatureLength: 256 }]]),
+    prepared: new Map([
+      ['RS512', { hash: null, input, jwkInput: undefined, signatureLength: 256 }],
+    ]),
   }
 }
 

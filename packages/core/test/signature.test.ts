@@ -238,18 +238,23 @@ describe('every algorithm of the table', { timeout: 20_000 }, () => {
   })
 })
 
-describe('a platform whose verify takes no key object beside options: the JWK instead', () => {
-  const withJwk = (jwk: JsonWebKey): VerificationKey => {
-    const key = keyOf(jwk)
-    const prepared = [...key.prepared].map(([name, each]) => {
-      const substitute = jwkInput(each.input, jwk as PublicJwk, false)
-      // Nobody may look at the key object.
-      return [name, { ...each, input: { key: null as never }, jwkInput: substitute }] as const
-    })
-    return { ...key, prepared: new Map(prepared) }
-  }
-  const publicJwk = (algorithm: Algorithm) => pairs[algorithm].publicKey.export({ format: 'jwk' })
+function publicJwk(algorithm: Algorithm): JsonWebKey {
+  return pairs[algorithm].publicKey.export({ format: 'jwk' })
+}
 
+/** A key as it is prepared where `verify` takes no key object beside options. */
+function withJwk(jwk: JsonWebKey): VerificationKey {
+  const key = keyOf(jwk)
+  const prepared = [...key.prepared].map(([name, { hash, input, signatureLength }]) => {
+    const substitute = jwkInput(input, jwk as PublicJwk, false)
+    // Nobody may look at the key object.
+    const nothing = { key: null as never }
+    return [name, { hash, input: nothing, jwkInput: substitute, signatureLength }] as const
+  })
+  return { ...key, prepared: new Map(prepared) }
+}
+
+describe('a platform whose verify takes no key object beside options: the JWK instead', () => {
   test('this one takes key objects', () => {
     const { prepared } = publicKeyFor('RS512')
     expect([...prepared.values()].map((each) => each.jwkInput)).toEqual(

@@ -17,6 +17,12 @@ import {
 
 const auth: Auth = { claims: { exp: 1_767_225_700 }, header: { alg: 'RS512' }, token: 'a.b.c' }
 
+function ignore(): void {}
+
+function watch(...given: readonly unknown[]): void {
+  Reflect.apply(watchToken, undefined, given)
+}
+
 /** A watch of a token, of an issuer and on a clock of its own. */
 async function watched(token: TokenOptions = {}, options: Partial<VerifierOptions> = {}) {
   const clock = manualClock()
@@ -105,16 +111,17 @@ describe('a watched token', () => {
   })
 })
 
-describe('a verdict that takes its time', () => {
-  const late = () => {
-    const verdicts: { accept(): void; refuse(error: unknown): void }[] = []
-    const verify = async () =>
-      await new Promise<Auth>((resolve, reject) => {
-        verdicts.push({ accept: () => resolve(auth), refuse: reject })
-      })
-    return { verdicts, verifier: { verify } satisfies Pick<Verifier, 'verify'> }
-  }
+/** A verifier whose verdicts the test gives. */
+function late() {
+  const verdicts: { accept(): void; refuse(error: unknown): void }[] = []
+  const verify = async () =>
+    await new Promise<Auth>((resolve, reject) => {
+      verdicts.push({ accept: () => resolve(auth), refuse: reject })
+    })
+  return { verdicts, verifier: { verify } satisfies Pick<Verifier, 'verify'> }
+}
 
+describe('a verdict that takes its time', () => {
   test('is not heard if the watch has ended meanwhile', async () => {
     const [clock, refusals] = [manualClock(), [] as unknown[]]
     const { verdicts, verifier } = late()
@@ -130,7 +137,7 @@ describe('a verdict that takes its time', () => {
   test('and accepts begins no new wait if the watch has ended meanwhile', async () => {
     const clock = manualClock()
     const { verdicts, verifier } = late()
-    const stop = watchToken(verifier, auth, () => undefined, { clock })
+    const stop = watchToken(verifier, auth, ignore, { clock })
     await clock.advance(60)
     stop()
     verdicts[0]?.accept()
@@ -141,7 +148,7 @@ describe('a verdict that takes its time', () => {
   test('is not asked for a second time', async () => {
     const clock = manualClock()
     const { verdicts, verifier } = late()
-    watchToken(verifier, auth, () => undefined, { clock })
+    watchToken(verifier, auth, ignore, { clock })
     await clock.advance(1000)
     expect(verdicts).toHaveLength(1)
   })
@@ -171,27 +178,23 @@ test.each([
     asked += 1
     return await Promise.resolve(auth)
   }
-  watchToken({ verify }, { ...auth, claims }, () => undefined, { clock })
+  watchToken({ verify }, { ...auth, claims }, ignore, { clock })
   await clock.advance(601)
   expect(asked).toBe(10)
 })
 
 test('a wrong argument is a TypeError', () => {
   const verifier = { verify: async () => await Promise.resolve(auth) }
-  const noop = (): undefined => undefined
-  const watch = (...given: unknown[]) => {
-    Reflect.apply(watchToken, undefined, given)
-  }
-  expect(() => watch({}, auth, noop)).toThrow(
+  expect(() => watch({}, auth, ignore)).toThrow(
     new TypeError('watchToken: the first argument must be a verifier'),
   )
   expect(() => watch(verifier, auth)).toThrow(
     new TypeError('watchToken: the third argument must be a function'),
   )
-  expect(() => watch(verifier, auth, noop, { clock: Date })).toThrow(
+  expect(() => watch(verifier, auth, ignore, { clock: Date })).toThrow(
     new TypeError('watchToken: clock must have the functions now, monotonic and after'),
   )
-  expect(() => watch(verifier, auth, noop, { interval: 1 })).toThrow(
+  expect(() => watch(verifier, auth, ignore, { interval: 1 })).toThrow(
     new TypeError('watchToken: unknown option "interval", known are clock'),
   )
 })
