@@ -24,6 +24,7 @@ import { afterAll, describe, expect, test, vi } from 'vitest'
 
 import { express as expressAdapter } from './contract/frameworks/express.ts'
 import { adapters } from './contract/frameworks/index.ts'
+import { exampleOf, whatFollows } from './documents/markdown.ts'
 
 const { exampleEnding: EXPRESS } = expressAdapter
 
@@ -211,12 +212,37 @@ describe('README.md, tokens in a cookie', async () => {
   })
 })
 
+const CORE = 'packages/core/README.md'
+
 describe('packages/core/README.md', async () => {
-  const { whoIs } = await example('packages/core/README.md')
+  const { whoIs } = await example(CORE)
 
   test('the example says who a token is for', async () => {
     await expect(whoIs?.(await issuer.token({ claims: { sub: 'ada' } }))).resolves.toBe('ada')
     await expect(whoIs?.('a.b.c')).rejects.toMatchObject({ code: 'invalid_token' })
+  })
+
+  test('the example of a `Request` lets in a token with the scope, as a route handler of Next.js', async () => {
+    const { POST } = await example(CORE, `\n${whatFollows(read(CORE), 'Next.js')}`, 1)
+    const call = async (headers: Readonly<Record<string, string>>) => {
+      const url = 'http://api.test/v1/clientLocations'
+      return await POST?.(new Request(url, { method: 'POST', headers }))
+    }
+    const allowed = { sub: 'ada', scope: 'locations:write' }
+    const answer = await call(await issuer.bearer({ claims: allowed }))
+    expect(await answer?.json()).toEqual({ savedBy: 'ada' })
+    expect((await call({}))?.headers.get('www-authenticate')).toBe('Bearer realm="api"')
+    expect((await call(await issuer.bearer()))?.status).toBe(403)
+  })
+
+  test('the example of `node:http` does as well, behind the one of a `Request`', async () => {
+    const { app } = await example(
+      CORE,
+      '\nconst [listener] = app.listeners("request")\nexport { listener as app }',
+      1,
+      2,
+    )
+    await expectScopeToOpen(app)
   })
 })
 
@@ -259,17 +285,18 @@ describe('packages/testing/README.md', async () => {
 interface Example {
   app?: RequestListener
   whoIs?: (token: string) => Promise<unknown>
+  POST?: (request: Request) => Promise<Response>
   tokens?: TokenClient
   response?: Response
   lines?: readonly string[]
   tokenFromCookie?: (request: IncomingMessage) => void
 }
 
-/** Runs an example of a README, the first by default, as it stands, except that it takes no port. */
-async function example(path: string, ending = '', place = 0): Promise<Example> {
-  const code = blocks(path)[place]
-  if (code === undefined) throw new Error(`${path} has no example`)
-  return await run(`${path}-${place}`, code, ending)
+/** Runs examples of a README as one file, the first by default, as they stand, except that they take no port. */
+async function example(path: string, ending = '', ...places: readonly number[]): Promise<Example> {
+  const [first = 0, ...others] = places
+  const code = [first, ...others].map((place) => exampleOf(read(path), place)).join('\n')
+  return await run(`${path}-${places.join('-')}`, code, ending)
 }
 
 async function run(name: string, code: string, ending: string): Promise<Example> {

@@ -38,6 +38,26 @@ export function tableUnder(markdown: string, heading: string, column: string): T
   return found
 }
 
+/**
+ * The code of one example, from 0.
+ *
+ * @throws Error if there is none: the document has changed, and the test must follow.
+ */
+export function exampleOf(markdown: string, place: number): string {
+  const [, code] = [...markdown.matchAll(/```ts\n(.*?)```/gs)][place] ?? []
+  if (code === undefined) throw new Error(`there is no example ${place}`)
+  return code
+}
+
+/** What the README of core writes behind its example of a `Request`, somewhere. */
+export function whatFollows(markdown: string, where: string): string {
+  const { rows } = tableUnder(markdown, 'Any other framework', 'Where')
+  const [, code = ''] = rows.find(([name]) => name === where) ?? []
+  const [line] = codeSpans(code)
+  if (line === undefined) throw new Error(`the table says nothing of ${where}`)
+  return `${line}\n`
+}
+
 export function codeSpans(text: string): readonly string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
 }

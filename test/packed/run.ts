@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { install, NODE_PACKAGES, nodeIn, NODES, pack } from './consumers.ts'
 import { checkJest } from './jest.ts'
 import { createReport, type Outcome, succeeds, succeedsInSilence } from './report.ts'
+import { RUNTIME_PACKAGES, RUNTIMES } from './runtimes.ts'
 import { checkTypeScript, COMPILER_PACKAGES } from './typescript.ts'
 
 // Packs what would be published, examines it, installs it in projects of its own, and runs it there on every supported
@@ -27,6 +28,7 @@ try {
     ...NODE_PACKAGES,
     ...COMPILER_PACKAGES,
     ...FRAMEWORKS,
+    ...RUNTIME_PACKAGES,
     '@types/node': '22.20.5',
     '@types/koa': '3.0.3',
     '@types/express': '5.0.6',
@@ -39,6 +41,10 @@ try {
       const command = [nodeIn(consumer, version), file]
       report.check(`Node ${version} ${file}`, command, consumer, succeedsInSilence)
     }
+  }
+  for (const name of Object.keys(RUNTIMES)) {
+    const command = [process.execPath, join(here, 'runtimes.ts'), consumer, name]
+    report.check(`example of core on ${name}`, command, here)
   }
   checkTypeScript(consumer, [...tarballs.keys()], report)
   checkJest(join(work, 'jest'), tarballs, report)
