@@ -8,10 +8,13 @@ import { type FuzzTarget, hold } from '../target.ts'
 /** RFC 6750 section 2.1, with the scheme in any case and more than one space, as RFC 9110 section 11.4 has it. */
 const CREDENTIALS = /^[Bb][Ee][Aa][Rr][Ee][Rr] +(?<token>[A-Za-z0-9._~+/-]+=*)$/
 
+/** A header that presents a token, or would. */
+const PRESENTS_TOKEN = /^\s*(?:bearer|dpop)(?:[\s,]|$)/i
+
 const name = mostly(fc.constantFrom('Authorization', 'AUTHORIZATION', 'Host'), fc.string())
 const value = fc
   .tuple(
-    mostly(fc.constantFrom('Bearer', 'bearer', 'Basic'), fc.string()),
+    mostly(fc.constantFrom('Bearer', 'bearer', 'Basic', 'DPoP', 'Basic a,'), fc.string()),
     mostly(fc.constantFrom(' ', '   ', '\t', ''), fc.string()),
     mostly(fc.base64String(), fc.string({ unit: 'binary' })),
   )
@@ -33,6 +36,12 @@ export const bearer: FuzzTarget = {
     hold(read({ headers: { authorization: values } }) === expected, 'also in a list of a mock')
     const shim = { rawHeaders: [], headers: { authorization: values.length > 1 ? values : only } }
     hold(read(shim) === expected, 'and where raw header fields are empty')
+    const joined = values.length === 0 ? null : values.join(', ')
+    const request = { headers: { get: () => joined } }
+    hold(read(request) === expected, 'and in a `Request`, where repeated headers are one')
+    const isRefused = codeOf(request) === 'invalid_request'
+    const presents = values.slice(1).some((credentials) => PRESENTS_TOKEN.test(credentials))
+    hold(isRefused || !presents, 'a token behind another header is never left out')
   },
 }
 
@@ -43,6 +52,15 @@ function inLines(fields: readonly (readonly [string, string])[]): string {
 function nameAndValue(line: string): [string, string] {
   const [first = '', ...rest] = line.split(':')
   return [first, rest.join(':')]
+}
+
+function codeOf(request: Parameters<typeof parseBearer>[0]): string | undefined {
+  try {
+    parseBearer(request)
+    return undefined
+  } catch (error) {
+    return error instanceof AuthError ? error.code : undefined
+  }
 }
 
 function read(request: Parameters<typeof parseBearer>[0]): string | undefined {
