@@ -1,3 +1,5 @@
+import { runInNewContext } from 'node:vm'
+
 import { describe, expect, test } from 'vitest'
 
 import { type FetchRequest, parseBearer, type RequestHeaders } from '../src/bearer.ts'
@@ -200,6 +202,15 @@ describe('headers with a method `get`', () => {
   ])('that answers $name: $reason', ({ value, reason }) => {
     const headers = { get: () => value as string }
     expect(refusalOf({ headers }).reason).toBe(reason)
+  })
+
+  test('a function on the prototype of all objects is no method, in whichever realm', () => {
+    const pollute = "Object.prototype.get = () => 'Bearer polluted'"
+    const headers = runInNewContext(`${pollute}; ({ authorization: 'Bearer abc' })`) as object
+    expect(headers).toHaveProperty('get')
+    expect(parseBearer({ headers })).toBe('abc')
+    const none = runInNewContext(`${pollute}; ({})`) as object
+    expect(refusalOf({ headers: none })).toMatchObject(MISSING_HEADER)
   })
 
   test('a header called get, which a client may send, is no method', () => {
