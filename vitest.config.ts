@@ -24,7 +24,11 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'whole',
-          include: ['test/**/*.test.ts', 'examples/testing/vitest/**/*.test.ts'],
+          include: [
+            'test/**/*.test.ts',
+            'examples/*/test/*.test.ts',
+            'examples/testing/vitest/**/*.test.ts',
+          ],
           benchmark: { include: [] },
           testTimeout: 20_000,
         },
