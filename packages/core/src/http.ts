@@ -143,6 +143,8 @@ export function refusal(error: unknown): AuthError | undefined {
   return error instanceof AuthError ? error : undefined
 }
 
+const PLAIN_TEXT = 'text/plain; charset=utf-8'
+
 /**
  * The `Response` of the Fetch standard to a refusal. Its body is a problem document where the guard's options ask for one,
  * otherwise the message as plain text. The server leaves it out for HEAD.
@@ -158,7 +160,7 @@ export function refusalResponse(error: unknown): Response {
     body ?? message,
     ownMembers({
       status,
-      headers: ownMembers({ 'Content-Type': 'text/plain; charset=utf-8', ...headers }),
+      headers: ownMembers({ 'Content-Type': PLAIN_TEXT, ...headers }),
     }),
   )
 }
@@ -174,7 +176,7 @@ export function refusalMessage(error: unknown): string {
   if (answer === undefined) throw error
   const { code, status, headers, body = answer.message } = answer
   const fields = Object.entries({
-    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Type': PLAIN_TEXT,
     ...headers,
     'Content-Length': body.length, // ASCII, as everything that a refusal says
     Connection: 'close',
