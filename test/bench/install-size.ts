@@ -1,31 +1,37 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join, relative, sep } from 'node:path'
+import { join } from 'node:path'
 
-/** What installing a package brings. */
+/** What installing packages brings: themselves and all that they depend on. */
 export interface InstallSize {
-  /** Itself and all that it depends on. */
   readonly packages: number
-  /** Octets of all their files. */
+  readonly files: number
+  /** Octets of all files. */
   readonly size: number
+  /** Octets of the packages themselves, without what they depend on. */
+  readonly ownSize: number
 }
 
-/** The packages of this repository are not packed here: these are the parts that would be. */
-const PACKED = /^(?:package\.json|README\.md|LICENSE|(?:dist|src)\/.+\.(?:js|ts|map))$/
-
-/** @param from A file of the package that depends on it. */
+/**
+ * Peers do not count: they are there already.
+ *
+ * @param from A file of the package that depends on them.
+ */
 export function installSize(names: readonly string[], from: string): InstallSize {
   const found = new Set<string>()
+  const own = names.map((name) => homeOf(name, from))
   for (const name of names) collect(name, from, found)
-  const sizes = [...found].map(sizeOf)
-  return { packages: found.size, size: sizes.reduce((sum, size) => sum + size, 0) }
+  const files = [...found].flatMap(filesIn)
+  return {
+    packages: found.size,
+    files: files.length,
+    size: sizeOf(files),
+    ownSize: sizeOf(own.flatMap(filesIn)),
+  }
 }
 
 function collect(name: string, from: string, found: Set<string>): void {
-  const folders = createRequire(from).resolve.paths(name) ?? []
-  const folder = folders.map((each) => join(each, name)).find((each) => existsSync(each))
-  if (folder === undefined) throw new Error(`${name} is not installed`)
-  const home = realpathSync(folder)
+  const home = homeOf(name, from)
   if (found.has(home)) return
   found.add(home)
   const manifest = join(home, 'package.json')
@@ -35,11 +41,16 @@ function collect(name: string, from: string, found: Set<string>): void {
   for (const dependency of Object.keys(dependencies)) collect(dependency, manifest, found)
 }
 
-function sizeOf(home: string): number {
-  const isPacked = home.includes(`${sep}.pnpm${sep}`)
-  return filesIn(home)
-    .filter((path) => isPacked || PACKED.test(relative(home, path).split(sep).join('/')))
-    .reduce((sum, path) => sum + statSync(path).size, 0)
+/** The folder of an installed package. */
+function homeOf(name: string, from: string): string {
+  const folders = createRequire(from).resolve.paths(name) ?? []
+  const folder = folders.map((each) => join(each, name)).find((each) => existsSync(each))
+  if (folder === undefined) throw new Error(`${name} is not installed`)
+  return realpathSync(folder)
+}
+
+function sizeOf(files: readonly string[]): number {
+  return files.reduce((sum, path) => sum + statSync(path).size, 0)
 }
 
 function filesIn(folder: string): string[] {

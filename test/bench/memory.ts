@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
 import { AUDIENCE, createSigner, ISSUER, publicKeyOf } from './inputs.ts'
-import { installSize } from './install-size.ts'
 import { describeMachine } from './machine.ts'
 import { median } from './measure.ts'
 import { type Growth, VERIFIERS } from './memory-child.ts'
@@ -25,21 +24,6 @@ const STARTS = flags.quick ? 3 : 21
 
 /** Who is asked a million times: minutes each. */
 const LASTING = ['no verifier', 'Portcullis', 'fast-jwt']
-
-const INSTALLED: readonly (readonly [title: string, names: readonly string[]])[] = [
-  ['@portcullis/core', ['@portcullis/core']],
-  ['@portcullis/express', ['@portcullis/core', '@portcullis/express']],
-  ['@portcullis/koa', ['@portcullis/core', '@portcullis/koa']],
-  ['@portcullis/fastify', ['@portcullis/core', '@portcullis/fastify']],
-  ['jose', ['jose']],
-  ['aws-jwt-verify', ['aws-jwt-verify']],
-  ['fast-jwt + get-jwks', ['fast-jwt', 'get-jwks']],
-  ['@fastify/jwt + get-jwks', ['@fastify/jwt', 'get-jwks']],
-  ['jsonwebtoken + jwks-rsa', ['jsonwebtoken', 'jwks-rsa']],
-  ['express-jwt + jwks-rsa', ['express-jwt', 'jwks-rsa']],
-  ['koa-jwt + jwks-rsa', ['koa-jwt', 'jwks-rsa']],
-  ['express-oauth2-jwt-bearer', ['express-oauth2-jwt-bearer']],
-]
 
 function runChild(file: './memory-child.ts' | './startup-child.ts', args: string[]): unknown {
   const path = fileURLToPath(new URL(file, import.meta.url))
@@ -107,20 +91,8 @@ function printStartups(): void {
   console.log(`${markdownTable(header, rows)}\n`)
 }
 
-function printInstallSizes(): void {
-  const here = fileURLToPath(import.meta.url)
-  const rows = INSTALLED.map(([title, names]) => {
-    const { packages, size } = installSize(names, here)
-    return [title, String(packages), (size / 1000).toFixed(0)]
-  })
-  console.log('What is installed, without the framework:\n')
-  console.log(markdownTable(['Package', 'packages', 'kB'], rows))
-}
-
 console.log(`${describeMachine()}\n`)
 printRemembered()
 printStartups()
-printInstallSizes()
-console.log('')
 printDistinct()
 printRandomKids()
