@@ -4,6 +4,7 @@ import {
   type AuthErrorCode,
   type AuthErrorReason,
   type AuthErrorReasons,
+  type AuthErrorStatus,
   describe,
   refusals,
   visible,
@@ -74,9 +75,9 @@ type AuthErrorArguments = {
 export class AuthError extends Error {
   readonly code: AuthErrorCode
   readonly reason: AuthErrorReason
-  readonly status: number
+  readonly status: AuthErrorStatus
   /** The same as `status`, under the name that Fastify and others read. */
-  readonly statusCode: number
+  readonly statusCode: AuthErrorStatus
   /** The message may be shown to the client: the convention of `http-errors`, which Koa and Express follow. */
   readonly expose = true
   readonly #arguments: [code: AuthErrorCode, reason: AuthErrorReason, options: AuthErrorOptions]

@@ -26,8 +26,11 @@ export type AuthErrorCode = keyof AuthErrorReasons
 
 export type AuthErrorReason = AuthErrorReasons[AuthErrorCode]
 
+/** As literals, so that frameworks with types for each status take them without a cast. */
+export type AuthErrorStatus = 400 | 401 | 403 | 503
+
 interface RefusalRow<Reason extends string> {
-  status: number
+  status: AuthErrorStatus
   /** The status in words (RFC 9110 section 15). */
   title: string
   /** What the client reads. */
