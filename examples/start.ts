@@ -1,14 +1,20 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import type { Server } from 'node:net'
 
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 
 // Runs an example API together with a token service of its own, in one process: `pnpm start`, `pnpm start koa`.
 
-const EXAMPLES: Readonly<Record<string, () => Promise<{ server: Server }>>> = {
+interface Api {
+  /** HTTP/2 servers have no `closeAllConnections`. */
+  readonly server: Server & { closeAllConnections?(): void }
+}
+
+const EXAMPLES: Readonly<Record<string, () => Promise<Api>>> = {
   express: async () => await import('./express/src/server.ts'),
   koa: async () => await import('./koa/src/server.ts'),
   fastify: async () => await import('./fastify/src/server.ts'),
+  hono: async () => await import('./hono/src/server.ts'),
 }
 
 const [example = 'express'] = process.argv.slice(2)
@@ -42,7 +48,7 @@ const api = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ap
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     server.close()
-    server.closeAllConnections()
+    server.closeAllConnections?.()
     void auth.close()
   })
 }

@@ -184,6 +184,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'client/index': ['errors', 'token-client'],
   'express/index': ['@portcullis/core'],
   'express/request': [],
+  'hono/index': ['@portcullis/core'],
   'koa/index': ['@portcullis/core'],
   'fastify/index': ['@portcullis/core', 'fastify-plugin', 'registration'],
   'fastify/registration': [],

@@ -35,6 +35,7 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/core': ['jose', 'lru-cache'],
   '@portcullis/express': ['@portcullis/core'],
   '@portcullis/fastify': ['@portcullis/core', 'fastify-plugin'],
+  '@portcullis/hono': ['@portcullis/core'],
   '@portcullis/koa': ['@portcullis/core'],
   '@portcullis/testing': ['@portcullis/core', 'jose'],
 }
@@ -43,6 +44,7 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
 const PEERS: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/express': ['express'],
   '@portcullis/fastify': ['fastify'],
+  '@portcullis/hono': ['hono'],
   '@portcullis/koa': ['koa'],
 }
 
@@ -120,7 +122,7 @@ test.each<[path: string, names: readonly string[], entry: (folder: string) => st
   ['test/packed/consumer/smoke.cjs', guarding, (folder) => `require('@portcullis/${folder}')`],
   ['test/packed/consumer/side-by-side.mts', guarding, (folder) => `from '@portcullis/${folder}'`],
   ['test/bench/http-server.ts', guarding, (folder) => `from '@portcullis/${folder}'`],
-  ['test/bench/memory.ts', guarding, (folder) => `'@portcullis/${folder}'`],
+  ['test/bench/packages.ts', folders, (folder) => `'@portcullis/${folder}'`],
 ])('%s names every package that it should', (path, names, entry) => {
   const text = read(path)
   const missing = names.map(entry).filter((each) => !text.includes(each))

@@ -23,7 +23,10 @@ import request from 'supertest'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
 import { express as expressAdapter } from './contract/frameworks/express.ts'
+import { fastify as fastifyAdapter } from './contract/frameworks/fastify.ts'
+import { hono as honoAdapter } from './contract/frameworks/hono.ts'
 import { adapters } from './contract/frameworks/index.ts'
+import { koa as koaAdapter } from './contract/frameworks/koa.ts'
 import { exampleOf, whatFollows } from './documents/markdown.ts'
 
 const { exampleEnding: EXPRESS } = expressAdapter
@@ -87,6 +90,7 @@ test.each(READMES)('%s says what an AUTH_URL is, and has under 150 lines', (path
 test.each([
   ['express', 'exposedHeaders'],
   ['koa', 'exposeHeaders'],
+  ['hono', 'exposeHeaders'],
   ['fastify', 'exposedHeaders'],
 ])('packages/%s/README.md lets pages read the headers of a refusal', (name, option) => {
   // That they can is tested in test/drop-in.
@@ -100,12 +104,9 @@ const LOG = `${LINES}const log = { info: (...line: unknown[]) => lines.push(JSON
 
 test.each([
   ['express', LOG, EXPRESS],
-  ['koa', LOG, '\nconst listener = app.callback()\nexport { listener as app }'],
-  [
-    'fastify',
-    LINES,
-    '\nawait app.ready()\nconst listener = app.routing\nexport { listener as app }',
-  ],
+  ['koa', LOG, koaAdapter.exampleEnding],
+  ['fastify', LINES, fastifyAdapter.exampleEnding],
+  ['hono', LOG, honoAdapter.exampleEnding],
 ])('packages/%s/README.md: the line that onRefusal logs', async (name, log, ending) => {
   const path = `packages/${name}/README.md`
   const [first = '', guard = ''] = blocks(path)
@@ -116,9 +117,11 @@ test.each([
   const { app, lines = [] } = await run(`${path}-log`, code, ending)
   if (app === undefined) throw new Error('the example has no app')
   await request(app).post('/v1/clientLocations').expect(401)
-  const logged = lines.filter((line) => line.includes('"ip":'))
+  const logged = lines.filter((line) => /"(?:ip|path)":/.test(line))
   expect(logged).toHaveLength(1)
-  expect(logged[0]).toMatch(/127\.0\.0\.1.*"missing_token".*"missing_header".*"refused"/)
+  expect(logged[0]).toMatch(
+    /(?:127\.0\.0\.1|clientLocations).*"missing_token".*"missing_header".*no Authorization.*"refused"/,
+  )
 })
 
 describe('README.md, tokens in a cookie', async () => {

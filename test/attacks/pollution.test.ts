@@ -10,14 +10,17 @@ import { VALUES } from './pollution/values.ts'
 /** Names under which requests fail in Node or in a framework, whoever guards them. Nobody gets in under them either. */
 const BREAKS_OTHERS: Readonly<Record<string, string>> = {
   authorization: 'Node drops the header of every request, as if it were a second one',
+  get: 'Node makes a `Response` with property descriptors that inherit it',
   respond: 'Koa does not answer if the context has or inherits `respond: false`',
   set: 'Fastify 4 makes `request.routeOptions` with property descriptors that inherit it',
+  status: 'Hono makes the response that middleware adds headers to from options that inherit it',
   value: 'the same',
   writable: 'the same',
 }
 
 /** As above, but the servers stop to answer, so that these are tried one by one, and not waited for. */
 const STOPS_OTHERS: ReadonlyMap<string, string> = new Map([
+  ['charset', 'Express can send no text, an error neither, and the process ends'],
   ['pause', 'servers of Node do not read their connections'],
   ['return', 'the language calls it to end an iteration early'],
   ['signal', 'streams of Node take it for an AbortSignal'],

@@ -3,9 +3,11 @@ import { createServer, type Server } from 'node:http'
 import { performance } from 'node:perf_hooks'
 
 import fastifyJwt, { type TokenOrHeader } from '@fastify/jwt'
+import { getRequestListener } from '@hono/node-server'
 import { createVerifier, remoteKeys, type Verifier } from '@portcullis/core'
 import { authenticate as guardExpress } from '@portcullis/express'
 import { authenticate as guardFastify } from '@portcullis/fastify'
+import { authenticate as guardHono } from '@portcullis/hono'
 import { authenticate as guardKoa } from '@portcullis/koa'
 import { JwtVerifier } from 'aws-jwt-verify'
 import express, { type Express, type RequestHandler } from 'express'
@@ -13,6 +15,8 @@ import { expressjwt } from 'express-jwt'
 import { auth } from 'express-oauth2-jwt-bearer'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import buildGetJwks from 'get-jwks'
+import { Hono, type MiddlewareHandler } from 'hono'
+import { jwk as honoJwk } from 'hono/jwk'
 import jwksRsa from 'jwks-rsa'
 import Koa, { type Middleware } from 'koa'
 import koaJwt from 'koa-jwt'
@@ -124,6 +128,20 @@ const SERVERS: Readonly<Record<string, Readonly<Record<string, Start>>>> = {
       })
     },
   },
+  Hono: {
+    open: async () => await serveHono(),
+    // README of @portcullis/hono, the first example.
+    Portcullis: async (keys) => await serveHono(guardHono(verifierOf(keys))),
+    // Its documentation fetches the keys for every request: there is no cache.
+    'hono/jwk': async ({ urls }) =>
+      await serveHono(
+        honoJwk({
+          jwks_uri: urls.set,
+          alg: ['RS512'],
+          verification: { iss: ISSUER, aud: AUDIENCE },
+        }),
+      ),
+  },
 }
 
 /** Which guards there are for each framework: the open route and ours first. */
@@ -185,6 +203,18 @@ async function serveKoa(...guards: Middleware[]): Promise<Server> {
     context.body = { ok: true }
   })
   const handle = app.callback()
+  return await listening(
+    createServer((request, response) => {
+      void handle(request, response)
+    }),
+  )
+}
+
+async function serveHono(...guards: MiddlewareHandler[]): Promise<Server> {
+  const app = new Hono()
+  for (const guard of guards) app.use(guard)
+  app.get('/', (context) => context.json({ ok: true }))
+  const handle = getRequestListener(app.fetch)
   return await listening(
     createServer((request, response) => {
       void handle(request, response)

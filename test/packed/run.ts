@@ -12,7 +12,13 @@ import { checkTypeScript, COMPILER_PACKAGES } from './typescript.ts'
 // Packs what would be published, examines it, installs it in projects of its own, and runs it there on every supported
 // Node: `pnpm test:packed`. Needs the package registry for the Nodes, the first time.
 
-const FRAMEWORKS = { express: '5.3.0', fastify: '5.12.8', koa: '3.3.0' }
+const FRAMEWORKS = {
+  '@hono/node-server': '2.1.8',
+  express: '5.3.0',
+  fastify: '5.12.8',
+  hono: '4.13.19',
+  koa: '3.3.0',
+}
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..', '..')

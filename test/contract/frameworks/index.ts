@@ -1,11 +1,12 @@
 import { express } from './express.ts'
 import { fastify } from './fastify.ts'
 import type { Adapter, Framework } from './framework.ts'
+import { hono } from './hono.ts'
 import { koa } from './koa.ts'
 import { request } from './request.ts'
 
 /** Every package that guards the routes of a framework. `test/package.test.ts` fails if one is missing. */
-export const adapters: readonly Adapter[] = [express, koa, fastify]
+export const adapters: readonly Adapter[] = [express, koa, fastify, hono]
 
 /** What every suite runs over: all majors of all adapters, and core without any. */
 export const frameworks: readonly Framework[] = [

@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
+import { getRequestListener } from '@hono/node-server'
 import { createTokenClient } from '@portcullis/client'
 import { type Auth, AuthError, createVerifier, remoteKeys, scope } from '@portcullis/core'
-import * as guardedExpress from '@portcullis/express'
 import '@portcullis/express/request'
+import * as guardedExpress from '@portcullis/express'
 import * as guardedFastify from '@portcullis/fastify'
+import * as guardedHono from '@portcullis/hono'
 import * as guardedKoa from '@portcullis/koa'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 import express from 'express'
 import fastify from 'fastify'
+import { Hono } from 'hono'
 import Koa from 'koa'
 
 // The main calls of every package, in a program that can be compiled as CommonJS and as an ES module.
@@ -37,6 +40,11 @@ async function main(): Promise<void> {
     context.body = JSON.stringify(context.state.auth.claims.sub)
   })
   await guards(koaApp.listen(0, '127.0.0.1'))
+
+  const honoApp = new Hono<{ Variables: guardedHono.AuthVariables }>()
+  honoApp.use(guardedHono.authenticate(verifier)).use(guardedHono.authorize(scope('read')))
+  honoApp.get('/', (context) => context.json(context.var.auth.claims.sub))
+  await guards(createServer(getRequestListener(honoApp.fetch)).listen(0, '127.0.0.1'))
 
   const fastifyApp = fastify()
   await fastifyApp.register(guardedFastify.authenticate(verifier))

@@ -11,6 +11,7 @@ import {
 } from '@portcullis/core'
 import * as express from '@portcullis/express'
 import * as fastify from '@portcullis/fastify'
+import * as hono from '@portcullis/hono'
 import * as koa from '@portcullis/koa'
 import { createTestIssuer } from '@portcullis/testing'
 
@@ -31,7 +32,9 @@ export class TokenGuard {
   }
 
   private middleware(): unknown[] {
-    const guards = [express, koa, fastify].map(({ authenticate }) => authenticate(this.verifier))
+    const guards = [express, koa, fastify, hono].map(({ authenticate }) =>
+      authenticate(this.verifier),
+    )
     return [...guards, express.authorize(this.requirement)]
   }
 }

@@ -2,10 +2,12 @@ import fastifyJwt from '@fastify/jwt'
 import { type Auth, createVerifier, localKeys, scope } from '@portcullis/core'
 import * as express from '@portcullis/express'
 import * as fastify from '@portcullis/fastify'
+import * as hono from '@portcullis/hono'
 import * as koa from '@portcullis/koa'
 import createExpress from 'express'
 import { auth as jwtBearer } from 'express-oauth2-jwt-bearer'
 import createFastify, { type FastifyRequest } from 'fastify'
+import { Hono } from 'hono'
 import Koa from 'koa'
 
 // Other packages declare `auth` and `user` of a request with types of their own: all of them are in this one program.
@@ -62,3 +64,10 @@ await fastifyApp.register(loggingGuard, { prefix: '/logged' })
 const http2App = createFastify({ http2: true })
 await http2App.register(fastify.authenticate(verifier))
 await http2App.register(loggingGuard)
+
+const honoApp = new Hono<{ Variables: hono.AuthVariables }>()
+honoApp.use(hono.authenticate(verifier)).use(hono.authorize(scope('read')))
+honoApp.get('/ours', (c) => {
+  const auth: Auth = c.var.auth
+  return c.json([auth.claims.exp, hono.getAuth(c) === c.get('auth')])
+})

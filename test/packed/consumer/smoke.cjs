@@ -3,6 +3,7 @@ const assert = require('node:assert/strict')
 const { AuthError, createVerifier, localKeys } = require('@portcullis/core')
 const { authenticate } = require('@portcullis/express')
 const guardedFastify = require('@portcullis/fastify')
+const guardedHono = require('@portcullis/hono')
 const guardedKoa = require('@portcullis/koa')
 const { createTestIssuer } = require('@portcullis/testing')
 
@@ -13,8 +14,8 @@ async function main() {
   const { claims } = await verifier.verify(await issuer.token({ claims: { sub: 'ada' } }))
   assert.equal(claims.sub, 'ada')
   await assert.rejects(verifier.verify('a.b.c'), AuthError)
-  for (const guard of [authenticate, guardedKoa.authenticate, guardedFastify.authenticate]) {
-    assert.equal(typeof guard(verifier), 'function')
+  for (const guard of [{ authenticate }, guardedFastify, guardedHono, guardedKoa]) {
+    assert.equal(typeof guard.authenticate(verifier), 'function')
   }
 }
 

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 
+import { serve } from '@hono/node-server'
 import { createVerifier, remoteKeys, scope } from '@portcullis/core'
 import { authenticate, authorize, getAuth } from '@portcullis/express'
 import * as guardedFastify from '@portcullis/fastify'
+import * as guardedHono from '@portcullis/hono'
 import * as guardedKoa from '@portcullis/koa'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 import express from 'express'
 import { fastify } from 'fastify'
+import { Hono } from 'hono'
 import Koa from 'koa'
 
 const issuer = await createTestIssuer()
@@ -37,6 +40,11 @@ scoped.get('/', { onRequest: guardedFastify.authorize(scope('read')) }, async (r
 )
 await scoped.ready()
 await guards(scoped.server.listen(0, '127.0.0.1'))
+
+const hono = new Hono()
+hono.use(guardedHono.authenticate(verifier), guardedHono.authorize(scope('read')))
+hono.get('/', (context) => context.json(context.get('auth').claims.sub))
+await guards(serve({ fetch: hono.fetch, port: 0, hostname: '127.0.0.1' }))
 
 await service.close()
 

@@ -1,0 +1,114 @@
+import {
+  type Auth,
+  type AuthError,
+  authenticateRequest,
+  authorizeRequest,
+  type Claims,
+  checkGuardOptions,
+  checkRequirementList,
+  type GuardOptions,
+  type ProtectedResourceMetadata,
+  refusal,
+  refusalResponse,
+  type Requirement,
+  type Verifier,
+} from '@portcullis/core'
+import type { Context, MiddlewareHandler } from 'hono'
+
+export { findAuth, getAuth } from '@portcullis/core'
+
+/** The variables behind a guard: for `new Hono<{ Variables: AuthVariables }>()`. With a schema, its output is the type parameter. */
+export interface AuthVariables<ClaimsType = Claims> {
+  auth: Auth<ClaimsType>
+}
+
+/** A guard that lets every request in under the usual name, or none. */
+type StrictOptions = GuardOptions<Context> & {
+  optional?: false | undefined
+  property?: 'auth' | undefined
+}
+
+/**
+ * Guards the routes behind it: a request goes on only with a token that the verifier accepts.
+ *
+ * A CORS preflight needs a token like any request, so CORS middleware goes before.
+ *
+ * @throws TypeError for a wrong or misspelt option.
+ */
+export function authenticate<ClaimsType>(
+  verifier: Verifier<ClaimsType>,
+  options?: StrictOptions,
+): MiddlewareHandler<{ Variables: AuthVariables<ClaimsType> }>
+export function authenticate<ClaimsType>(
+  verifier: Verifier<ClaimsType>,
+  options: GuardOptions<Context> | undefined,
+): MiddlewareHandler<{ Variables: Partial<AuthVariables<ClaimsType>> }>
+export function authenticate(
+  verifier: Verifier<unknown>,
+  options: GuardOptions<Context> = {},
+): MiddlewareHandler {
+  const guard = checkGuardOptions(verifier, options, 'hono')
+  const { property = 'auth' } = guard
+  return async (context, next) => {
+    try {
+      context.set(property, await authenticateRequest(verifier, context.req.raw, guard, context))
+      withdrawRefusal(context)
+    } catch (error) {
+      return refuse(error, context)
+    }
+    return await next()
+  }
+}
+
+/** Requires something of a token that {@link authenticate} has let through. All requirements must be met. */
+export function authorize(...requirements: readonly Requirement[]): MiddlewareHandler {
+  checkRequirementList('authorize', requirements)
+  return async (context, next) => {
+    try {
+      await authorizeRequest(context, requirements)
+      withdrawRefusal(context)
+    } catch (error) {
+      return refuse(error, context)
+    }
+    return await next()
+  }
+}
+
+/** Serves protected resource metadata, to everybody: it goes before the guard. */
+export function serveMetadata({ path, body }: ProtectedResourceMetadata): MiddlewareHandler {
+  return async (context, next) => {
+    const { path: asked, method } = context.req
+    if (asked !== path || !['GET', 'HEAD'].includes(method)) return await next()
+    context.header('Content-Type', 'application/json')
+    return context.body(body)
+  }
+}
+
+/** The last refusal of a context, whose headers are on its response. */
+const refusals = new WeakMap<Context, AuthError>()
+
+/**
+ * The challenge is set on the context as well as on the error, since error handlers ignore the headers of an error. Hono's
+ * own asks the error for its response, and prints an error that has none.
+ */
+function refuse(error: unknown, context: Context): Response {
+  const answer = refusal(error)
+  if (answer === undefined) throw error
+  refusals.set(context, answer)
+  // On `res`, not with `header()`: Hono adds these even to a `Response` that an error handler makes by itself.
+  for (const [name, value] of Object.entries(answer.headers)) context.res.headers.set(name, value)
+  if (answer.body !== undefined) return refusalResponse(answer)
+  throw Object.defineProperty(answer, 'getResponse', {
+    // Without a prototype, or an inherited `get` would make the descriptor invalid.
+    __proto__: null,
+    value: () => refusalResponse(answer),
+    configurable: true,
+  } as PropertyDescriptor)
+}
+
+/** Where a request has two ways in, as with `some` of hono/combine, a refusal may come before an acceptance. */
+function withdrawRefusal(context: Context): void {
+  const answer = refusals.get(context)
+  if (answer === undefined) return
+  for (const name of Object.keys(answer.headers)) context.res.headers.delete(name)
+}

@@ -1,0 +1,99 @@
+import type { Http2Server } from 'node:http2'
+
+import { getRequestListener } from '@hono/node-server'
+import type { Verifier } from '@portcullis/core'
+import { authenticate, authorize, findAuth, getAuth, serveMetadata } from '@portcullis/hono'
+import { stubVerifier } from '@portcullis/testing'
+import { Hono } from 'hono'
+import { cors } from 'hono/cors'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+
+import {
+  type Adapter,
+  answer,
+  type Application,
+  type AppSpec,
+  type Guarded,
+  listening,
+  listeningOverHttp2,
+  type ScopeSpec,
+  WEB,
+} from './framework.ts'
+
+const middleware = ({ guards = [], requirements = [] }: Guarded) => [
+  ...guards.map(({ verifier, options }) => authenticate(verifier, options)),
+  ...(requirements.length === 0 ? [] : [authorize(...requirements)]),
+]
+
+/** The listener replaces the global `Request` and `Response` unless it is told not to. */
+const listenerOf = (app: Hono) => getRequestListener(app.fetch, { overrideGlobalObjects: false })
+
+async function createApp(spec: AppSpec): Promise<Application> {
+  const app = new Hono()
+  const { onError } = spec
+  if (onError !== undefined) {
+    app.onError((error, context) => {
+      const { status, body } = onError(error)
+      return context.json(body, status as ContentfulStatusCode)
+    })
+  } else if (spec.silent === true) {
+    // Hono always prints what it answers with 500.
+    app.onError((error, context) =>
+      'getResponse' in error ? error.getResponse() : context.text('Internal Server Error', 500),
+    )
+  }
+  if (spec.cors === true) app.use(cors({ origin: WEB }))
+  if (spec.metadata !== undefined) app.use(serveMetadata(spec.metadata))
+
+  fill(app, spec)
+  for (const [prefix, scope] of Object.entries(spec.routers ?? {})) {
+    const router = new Hono()
+    fill(router, scope)
+    app.route(prefix, router)
+  }
+  const handle = listenerOf(app)
+  return await listening((request, response) => void handle(request, response), spec)
+}
+
+function fill(router: Hono, scope: ScopeSpec): void {
+  for (const each of middleware(scope)) router.use(each)
+  for (const { path, handle, ...guarded } of scope.routes ?? []) {
+    for (const each of middleware(guarded)) router.all(path, each)
+    router.all(path, async (context) => {
+      const body = answer(
+        () =>
+          handle({
+            property: (name): unknown => Reflect.get(context.var, name),
+            getAuth: (verifier) => getAuth(context, verifier),
+            findAuth: (verifier) => findAuth(context, verifier),
+          }),
+        (result) => {
+          // Not with `json()`: it fails under any name on a polluted `Object.prototype`.
+          context.header('Content-Type', 'application/json')
+          return context.body(JSON.stringify(result))
+        },
+      )
+      return (await body) as Response // what `body` returns
+    })
+  }
+}
+
+async function createHttp2Server(verifier: Verifier): Promise<Http2Server> {
+  const app = new Hono()
+  app.use(authenticate(verifier)).get('/', (context) => context.json({}))
+  return await listeningOverHttp2(listenerOf(app))
+}
+
+export const hono: Adapter = {
+  folder: 'hono',
+  options: {
+    heading: '`authenticate(verifier, options)`',
+    takes: (options) => authenticate(stubVerifier(), options),
+  },
+  exampleEnding: [
+    "\nimport { getRequestListener } from '@hono/node-server'",
+    'const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })',
+    'export { listener as app }',
+  ].join('\n'),
+  frameworks: [{ name: 'Hono 4', createApp, createHttp2Server }],
+}
