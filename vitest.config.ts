@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   // Tests run the sources: nothing needs to be built before.
   ssr: { resolve: { conditions: ['@portcullis/source', ...defaultServerConditions] } },
+  // The controllers of Nest are written with decorators, in tests alone: no source of ours has them.
+  oxc: { decorator: { legacy: true } },
   test: {
     maxWorkers: '100%',
     coverage: {

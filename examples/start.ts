@@ -15,6 +15,7 @@ const EXAMPLES: Readonly<Record<string, () => Promise<Api>>> = {
   koa: async () => await import('./koa/src/server.ts'),
   fastify: async () => await import('./fastify/src/server.ts'),
   hono: async () => await import('./hono/src/server.ts'),
+  nest: async () => await import('./nest/src/server.ts'),
 }
 
 const [example = 'express'] = process.argv.slice(2)

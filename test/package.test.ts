@@ -37,6 +37,7 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/fastify': ['@portcullis/core', 'fastify-plugin'],
   '@portcullis/hono': ['@portcullis/core'],
   '@portcullis/koa': ['@portcullis/core'],
+  '@portcullis/nest': ['@portcullis/core'],
   '@portcullis/testing': ['@portcullis/core', 'jose'],
 }
 
@@ -46,6 +47,7 @@ const PEERS: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/fastify': ['fastify'],
   '@portcullis/hono': ['hono'],
   '@portcullis/koa': ['koa'],
+  '@portcullis/nest': ['@nestjs/common', '@nestjs/core', 'reflect-metadata'],
 }
 
 const manifests = globSync('packages/*/package.json', { cwd: root }).map(

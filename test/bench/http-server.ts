@@ -4,11 +4,14 @@ import { performance } from 'node:perf_hooks'
 
 import fastifyJwt, { type TokenOrHeader } from '@fastify/jwt'
 import { getRequestListener } from '@hono/node-server'
+import { Controller, Get, Module } from '@nestjs/common'
+import { NestFactory } from '@nestjs/core'
 import { createVerifier, remoteKeys, type Verifier } from '@portcullis/core'
 import { authenticate as guardExpress } from '@portcullis/express'
 import { authenticate as guardFastify } from '@portcullis/fastify'
 import { authenticate as guardHono } from '@portcullis/hono'
 import { authenticate as guardKoa } from '@portcullis/koa'
+import { PortcullisGuard } from '@portcullis/nest'
 import { JwtVerifier } from 'aws-jwt-verify'
 import express, { type Express, type RequestHandler } from 'express'
 import { expressjwt } from 'express-jwt'
@@ -142,6 +145,12 @@ const SERVERS: Readonly<Record<string, Readonly<Record<string, Start>>>> = {
         }),
       ),
   },
+  Nest: {
+    open: async () => await serveNest(),
+    // README of @portcullis/nest, "The module".
+    Portcullis: async (keys) =>
+      await serveNest(new PortcullisGuard({ verifier: verifierOf(keys) })),
+  },
 }
 
 /** Which guards there are for each framework: the open route and ours first. */
@@ -220,6 +229,24 @@ async function serveHono(...guards: MiddlewareHandler[]): Promise<Server> {
       void handle(request, response)
     }),
   )
+}
+
+/** On Express. Decorators are called by hand: Node has none. */
+async function serveNest(...guards: PortcullisGuard[]): Promise<Server> {
+  class Route {
+    answer(): unknown {
+      return { ok: true }
+    }
+  }
+  const { prototype } = Route
+  Get()(prototype, 'answer', Object.getOwnPropertyDescriptor(prototype, 'answer') ?? {})
+  Controller()(Route)
+  class Root {}
+  Module({ controllers: [Route] })(Root)
+  const app = await NestFactory.create(Root, { logger: false })
+  app.useGlobalGuards(...guards)
+  await app.listen(0, '127.0.0.1')
+  return app.getHttpServer() as Server
 }
 
 async function serveFastify(

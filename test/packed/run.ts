@@ -14,10 +14,15 @@ import { checkTypeScript, COMPILER_PACKAGES } from './typescript.ts'
 
 const FRAMEWORKS = {
   '@hono/node-server': '2.1.8',
+  '@nestjs/common': '12.5.1',
+  '@nestjs/core': '12.5.1',
+  '@nestjs/platform-express': '12.5.1',
   express: '5.3.0',
   fastify: '5.12.8',
   hono: '4.13.19',
   koa: '3.3.0',
+  'reflect-metadata': '0.2.2',
+  rxjs: '7.8.2',
 }
 
 const here = dirname(fileURLToPath(import.meta.url))

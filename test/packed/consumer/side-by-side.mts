@@ -4,6 +4,7 @@ import * as express from '@portcullis/express'
 import * as fastify from '@portcullis/fastify'
 import * as hono from '@portcullis/hono'
 import * as koa from '@portcullis/koa'
+import * as nest from '@portcullis/nest'
 import createExpress from 'express'
 import { auth as jwtBearer } from 'express-oauth2-jwt-bearer'
 import createFastify, { type FastifyRequest } from 'fastify'
@@ -70,4 +71,9 @@ honoApp.use(hono.authenticate(verifier)).use(hono.authorize(scope('read')))
 honoApp.get('/ours', (c) => {
   const auth: Auth = c.var.auth
   return c.json([auth.claims.exp, hono.getAuth(c) === c.get('auth')])
+})
+
+nest.PortcullisModule.forRoot({
+  verifier,
+  onRefusal: (error, request: createExpress.Request) => [error.code, request.path],
 })

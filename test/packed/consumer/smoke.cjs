@@ -5,6 +5,7 @@ const { authenticate } = require('@portcullis/express')
 const guardedFastify = require('@portcullis/fastify')
 const guardedHono = require('@portcullis/hono')
 const guardedKoa = require('@portcullis/koa')
+const guardedNest = require('@portcullis/nest')
 const { createTestIssuer } = require('@portcullis/testing')
 
 async function main() {
@@ -17,6 +18,7 @@ async function main() {
   for (const guard of [{ authenticate }, guardedFastify, guardedHono, guardedKoa]) {
     assert.equal(typeof guard.authenticate(verifier), 'function')
   }
+  assert.equal(guardedNest.PortcullisModule.forRoot({ verifier }).global, true)
 }
 
 void main()

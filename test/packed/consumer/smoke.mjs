@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 
 import { serve } from '@hono/node-server'
+import { Get, Controller, Module, Req } from '@nestjs/common'
+import { NestFactory } from '@nestjs/core'
 import { createVerifier, remoteKeys, scope } from '@portcullis/core'
 import { authenticate, authorize, getAuth } from '@portcullis/express'
 import * as guardedFastify from '@portcullis/fastify'
 import * as guardedHono from '@portcullis/hono'
 import * as guardedKoa from '@portcullis/koa'
+import * as guardedNest from '@portcullis/nest'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 import express from 'express'
 import { fastify } from 'fastify'
@@ -45,6 +48,25 @@ const hono = new Hono()
 hono.use(guardedHono.authenticate(verifier), guardedHono.authorize(scope('read')))
 hono.get('/', (context) => context.json(context.get('auth').claims.sub))
 await guards(serve({ fetch: hono.fetch, port: 0, hostname: '127.0.0.1' }))
+
+// Decorators are called by hand: Node has none.
+class Places {
+  list(request) {
+    return JSON.stringify(guardedNest.getAuth(request).claims.sub)
+  }
+}
+const descriptor = Object.getOwnPropertyDescriptor(Places.prototype, 'list')
+Req()(Places.prototype, 'list', 0)
+Get()(Places.prototype, 'list', descriptor)
+guardedNest.Requires(scope('read'))(Places.prototype, 'list', descriptor)
+Controller()(Places)
+class Root {}
+Module({ imports: [guardedNest.PortcullisModule.forRoot({ verifier })], controllers: [Places] })(
+  Root,
+)
+const nest = await NestFactory.create(Root, { logger: false })
+await nest.listen(0, '127.0.0.1')
+await guards(nest.getHttpServer())
 
 await service.close()
 

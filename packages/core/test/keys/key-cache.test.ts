@@ -1114,23 +1114,24 @@ describe('a slow endpoint', () => {
   })
 })
 
-describe('an attempt that never settles, since its platform has stopped the timers of a request', () => {
-  function losing() {
-    const clock = manualClock()
-    const timers = { areLost: true }
-    const keys = {
-      now: () => clock.now(),
-      monotonic: () => clock.monotonic(),
-      after: (seconds: number, fn: () => void) =>
-        timers.areLost ? () => {} : clock.after(seconds, fn),
-    }
-    return {
-      ...world({ clock: keys }),
-      timers,
-      elapse: async (s: number) => await clock.advance(s),
-    }
+/** A world that loses the timers of its cache, as long as it is told to. */
+function losing() {
+  const clock = manualClock()
+  const timers = { areLost: true }
+  const keys = {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    after: (seconds: number, fn: () => void) =>
+      timers.areLost ? () => {} : clock.after(seconds, fn),
   }
+  return {
+    ...world({ clock: keys }),
+    timers,
+    elapse: async (s: number) => await clock.advance(s),
+  }
+}
 
+describe('an attempt that never settles, since its platform has stopped the timers of a request', () => {
   test('is given up a second after its deadline, and the next caller starts another', async () => {
     const { endpoint, verdict, keys, timers, elapse } = losing()
     endpoint.mode = 'hanging'

@@ -1,0 +1,58 @@
+import type { ExecutionContext } from '@nestjs/common'
+import type { RequestHeaders } from '@portcullis/core'
+
+/** Nest's name for what it calls a handler for. `@nestjs/graphql` adds `graphql`. */
+type Kind = 'http' | 'graphql'
+
+export interface HttpCall {
+  readonly kind: Kind
+  /** What the framework hands to handlers. Core's functions know the request by it. */
+  readonly request: object
+}
+
+/**
+ * The request that a handler is called for.
+ *
+ * @throws TypeError for a handler that no HTTP request calls, such as that of a WebSocket gateway or of a microservice.
+ */
+export function callOf(context: ExecutionContext): HttpCall {
+  const kind = context.getType<string>()
+  if (kind === 'http') return { kind, request: context.switchToHttp().getRequest<object>() }
+  if (kind === 'graphql') return { kind, request: requestOfGraphql(operationOf(context)) }
+  throw new TypeError(
+    `@portcullis/nest guards HTTP handlers and GraphQL resolvers, and ${handlerName(context)} is of type ${JSON.stringify(kind)}: decorate it with @Public(), and call verifier.verify(token) there`,
+  )
+}
+
+/** What GraphQL hands to all resolvers of one operation: the third argument of each. */
+export function operationOf(context: ExecutionContext): object {
+  const operation: unknown = context.getArgByIndex(2)
+  if (typeof operation !== 'object' || operation === null) {
+    throw new TypeError(`${handlerName(context)}: a GraphQL resolver without a context`)
+  }
+  return operation
+}
+
+/** The headers of a request. Fastify keeps the request of Node in `raw`. */
+export function headersOf(request: object): RequestHeaders {
+  return (ownObject(request, 'raw') ?? request) as RequestHeaders // which every request of Node is
+}
+
+function requestOfGraphql(operation: object): object {
+  const request = ownObject(operation, 'req') ?? ownObject(operation, 'request')
+  if (request === undefined) {
+    throw new TypeError(
+      'the context of GraphQL has no req: return { req } from the option context of GraphQLModule',
+    )
+  }
+  return request
+}
+
+function ownObject(members: object, name: string): object | undefined {
+  const value: unknown = Object.hasOwn(members, name) ? Reflect.get(members, name) : undefined
+  return typeof value === 'object' && value !== null ? value : undefined
+}
+
+function handlerName(context: ExecutionContext): string {
+  return `${context.getClass().name}.${context.getHandler().name}`
+}

@@ -1,0 +1,164 @@
+import {
+  type CanActivate,
+  createParamDecorator,
+  type ExecutionContext,
+  UseGuards,
+} from '@nestjs/common'
+import {
+  authorizeRequest,
+  checkRequirementList,
+  findAuth,
+  getAuth,
+  type Requirement,
+  type Verifier,
+} from '@portcullis/core'
+
+import { callOf } from './context.ts'
+import { refuse } from './exception.ts'
+import {
+  checkClass,
+  checkMarks,
+  type Class,
+  type Handler,
+  markPublic,
+  markRequiring,
+  setRole,
+} from './marks.ts'
+
+/** Decorates classes and methods. */
+export type HandlerDecorator = <Value>(
+  target: object,
+  name?: string | symbol,
+  descriptor?: TypedPropertyDescriptor<Value>,
+) => void
+
+/**
+ * Opens a handler, or all handlers of a class: no guard of ours looks at its requests, or at their tokens.
+ *
+ * It opens what a wider guard closes. Subclasses do not inherit it from a class.
+ *
+ * @throws TypeError together with `@Requires()`, or with a guard of ours at the same place.
+ */
+export function Public(): HandlerDecorator {
+  return (target, name, descriptor) => {
+    const place = placeOf('@Public()', target, name, descriptor)
+    markPublic(place.handler ?? place.type)
+    checkDecorated(place)
+  }
+}
+
+/**
+ * Requires something of the token of each request, for a handler or for all handlers of a class. All requirements must be
+ * met, those of the class and those of the method. It brings a guard of its own, which fails without a
+ * {@link PortcullisGuard} before it.
+ *
+ * @throws TypeError for what is no requirement, and together with `@Public()`.
+ */
+export function Requires(...requirements: readonly Requirement[]): HandlerDecorator {
+  checkRequirementList('@Requires', requirements)
+  const guard = requirementGuard(requirements)
+  setRole(guard, 'requires')
+  const addGuard = UseGuards(guard)
+  return (target, name, descriptor) => {
+    const place = placeOf('@Requires()', target, name, descriptor)
+    if (place.handler === undefined) {
+      addGuard(place.type)
+    } else {
+      addGuard(target, place.name, { value: place.handler })
+      markRequiring(target, place.name)
+    }
+    checkDecorated(place)
+  }
+}
+
+export interface CurrentAuthOptions {
+  /**
+   * Gives `undefined` for an anonymous request, instead of failing.
+   * @default false
+   */
+  optional?: boolean | undefined
+  /** The verifier that must have proven it. */
+  verifier?: Verifier<unknown> | undefined
+}
+
+/**
+ * A parameter with what the token of the request proves, as {@link getAuth} gives it; with `optional`, as
+ * {@link findAuth} does.
+ *
+ * @throws TypeError for a wrong or misspelt option; when it is called, 500 for a request that no guard has seen.
+ */
+export function CurrentAuth(options: CurrentAuthOptions = {}): ParameterDecorator {
+  const {
+    optional = false,
+    verifier,
+    ...others
+  } = Object.assign(Object.create(null) as object, options)
+  const [misspelt] = Object.keys(others)
+  if (misspelt !== undefined) {
+    throw new TypeError(
+      `@CurrentAuth: unknown option ${JSON.stringify(misspelt)}, known are optional, verifier`,
+    )
+  }
+  if (typeof optional !== 'boolean') {
+    throw new TypeError('@CurrentAuth: optional must be true or false')
+  }
+  if (verifier !== undefined && typeof verifier?.verify !== 'function') {
+    throw new TypeError('@CurrentAuth: verifier must be a verifier')
+  }
+  const find = optional ? findAuth : getAuth
+  return createParamDecorator((_data: unknown, context: ExecutionContext) =>
+    find(callOf(context).request, verifier),
+  )()
+}
+
+function requirementGuard(requirements: readonly Requirement[]): CanActivate {
+  return {
+    async canActivate(context) {
+      checkMarks(context.getClass(), context.getHandler())
+      const { kind, request } = callOf(context)
+      checkGuarded(request)
+      try {
+        await authorizeRequest(request, requirements)
+        return true
+      } catch (error) {
+        return await refuse(error, kind, context)
+      }
+    },
+  }
+}
+
+/** Here a guard is most often missing because of the order of two decorators, which core knows nothing of. */
+function checkGuarded(request: object): void {
+  try {
+    findAuth(request)
+  } catch (cause) {
+    throw new TypeError(
+      '@Requires(): no guard has seen the request. There must be a PortcullisGuard before it; Nest applies decorators from the bottom up, so write @UseGuards() below @Requires()',
+      { cause },
+    )
+  }
+}
+
+/** What is decorated: a class, or a handler with its name. */
+type Place =
+  | { readonly type: Class; readonly handler?: undefined }
+  | { readonly type: Class; readonly handler: Handler; readonly name: string | symbol }
+
+function placeOf<Value>(
+  decorator: string,
+  target: object,
+  name: string | symbol | undefined,
+  descriptor: TypedPropertyDescriptor<Value> | undefined,
+): Place {
+  if (name === undefined && typeof target === 'function') return { type: target as Class }
+  const handler: unknown = descriptor?.value
+  if (name === undefined || typeof handler !== 'function' || typeof target === 'function') {
+    throw new TypeError(`${decorator} is for classes and their methods`)
+  }
+  return { type: target.constructor as Class, handler, name }
+}
+
+function checkDecorated({ type, handler }: Place): void {
+  if (handler === undefined) checkClass(type)
+  else checkMarks(type, handler)
+}

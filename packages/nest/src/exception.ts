@@ -1,0 +1,81 @@
+import { type ExecutionContext, HttpException } from '@nestjs/common'
+import { type AuthError, refusal as refusalOf } from '@portcullis/core'
+
+import type { HttpCall } from './context.ts'
+
+/**
+ * A refusal, as Nest's exception filters know it: status and message are those of the {@link AuthError}, its `cause`.
+ *
+ * Nest logs any error that is no exception of its own, and most filters answer it with 500.
+ */
+export class AuthException extends HttpException {
+  declare readonly cause: AuthError
+
+  constructor(error: AuthError) {
+    super(error.message, error.status, { cause: error })
+  }
+}
+
+/** The refusal that an exception filter has caught, if it is one. Otherwise `undefined`. */
+export function refusal(exception: unknown): AuthError | undefined {
+  return refusalOf(exception instanceof AuthException ? exception.cause : exception)
+}
+
+/** As much of the response of Express as is used: that of `node:http`. */
+interface NodeResponse {
+  statusCode: number
+  readonly headersSent: boolean
+  setHeader(name: string, value: string): unknown
+  end(body: string): unknown
+}
+
+/** As much of Fastify's reply as is used. */
+interface FastifyReply {
+  readonly raw: NodeResponse
+  readonly sent: boolean
+  headers(headers: Readonly<Record<string, string>>): unknown
+  code(status: number): unknown
+  send(body: Buffer): unknown
+}
+
+/**
+ * Refuses a request, with the challenge on the response: exception filters know nothing of the headers of an error.
+ *
+ * Where the guard answers itself, the promise stays pending. A guard has no other way to end a request that it has
+ * answered: whatever it throws or returns, a filter would answer once more.
+ *
+ * @throws AuthException, or the error itself if it is no refusal.
+ */
+export async function refuse(
+  error: unknown,
+  kind: HttpCall['kind'],
+  context: ExecutionContext,
+): Promise<never> {
+  const answer = refusalOf(error)
+  if (answer === undefined) throw error
+  const isAnswered =
+    kind === 'http' && respond(context.switchToHttp().getResponse<object>(), answer)
+  if (isAnswered) return await new Promise<never>(() => {})
+  throw new AuthException(answer)
+}
+
+/** Puts the headers on the response. Where there is a body it is sent, and the result is true. */
+function respond(response: object, { status, headers, body }: AuthError): boolean {
+  if (Object.hasOwn(response, 'raw')) {
+    const reply = response as FastifyReply
+    if (reply.sent || reply.raw.headersSent) return false
+    reply.headers(headers)
+    if (body === undefined) return false
+    reply.code(status)
+    // A buffer, because Fastify adds a charset to the type of a string.
+    reply.send(Buffer.from(body))
+    return true
+  }
+  const answer = response as NodeResponse
+  if (answer.headersSent) return false
+  for (const [name, value] of Object.entries(headers)) answer.setHeader(name, value)
+  if (body === undefined) return false
+  answer.statusCode = status
+  answer.end(body)
+  return true
+}

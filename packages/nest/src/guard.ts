@@ -1,0 +1,101 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common'
+import {
+  authenticateRequest,
+  checkGuardOptions,
+  type GuardOptions,
+  type Verifier,
+} from '@portcullis/core'
+
+import { callOf, headersOf, operationOf } from './context.ts'
+import { refuse } from './exception.ts'
+import { isOpened, setRole } from './marks.ts'
+
+/** What a {@link PortcullisGuard} is made of. */
+export interface PortcullisGuardOptions<
+  Request extends object = object,
+> extends GuardOptions<Request> {
+  /** Judges the tokens. */
+  verifier: Verifier<unknown>
+}
+
+/** What Nest hands to the constructor of a {@link PortcullisGuard} that it makes. */
+export const GUARD_OPTIONS: unique symbol = Symbol('the options of PortcullisModule')
+
+/**
+ * Lets a request on to its handler only with a token that the verifier accepts, or if `@Public()` opens the handler.
+ *
+ * Guards HTTP handlers and GraphQL resolvers. It never sees what has no handler: unknown paths, middleware, files.
+ *
+ * @throws TypeError for a wrong or misspelt option.
+ */
+export class PortcullisGuard implements CanActivate {
+  readonly #verifier: Verifier<unknown>
+  readonly #options: GuardOptions
+  /** What has become of each GraphQL operation. Its resolvers are many, and a client may ask for any number. */
+  readonly #operations = new WeakMap<object, Promise<void>>()
+
+  constructor(options: PortcullisGuardOptions<never>) {
+    const { verifier, guard } = split(options)
+    this.#verifier = verifier
+    this.#options = checkGuardOptions(verifier, guard, 'nest')
+  }
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    if (isOpened(context.getClass(), context.getHandler())) return true
+    const { kind, request } = callOf(context)
+    try {
+      await (kind === 'graphql'
+        ? this.#admitOperation(operationOf(context), request)
+        : this.#admit(request))
+      return true
+    } catch (error) {
+      return await refuse(error, kind, context)
+    }
+  }
+
+  async #admit(request: object): Promise<void> {
+    const { property = 'auth' } = this.#options
+    const auth = await authenticateRequest(
+      this.#verifier,
+      headersOf(request),
+      this.#options,
+      request,
+    )
+    if (!Reflect.defineProperty(request, property, ownProperty(auth))) {
+      throw new TypeError(`PortcullisGuard: cannot set request.${property}`)
+    }
+  }
+
+  async #admitOperation(operation: object, request: object): Promise<void> {
+    const outcome = this.#operations.get(operation) ?? this.#admit(request)
+    this.#operations.set(operation, outcome)
+    await outcome
+  }
+}
+
+// By hand, since Node runs these sources and knows no decorators.
+Injectable()(PortcullisGuard)
+Inject(GUARD_OPTIONS)(PortcullisGuard, undefined, 0)
+setRole(PortcullisGuard.prototype, 'authenticates')
+
+function split(options: PortcullisGuardOptions<never>): {
+  verifier: Verifier<unknown>
+  guard: GuardOptions
+} {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError('PortcullisGuard: options must be an object')
+  }
+  // Own members alone: a polluted prototype brings no verifier.
+  const { verifier, ...guard } = Object.assign(Object.create(null) as object, options)
+  if (typeof verifier?.verify !== 'function') {
+    throw new TypeError('PortcullisGuard: verifier must be a verifier, as createVerifier makes it')
+  }
+  // `onRefusal` gets the requests of the platform. The user has named their type.
+  return { verifier, guard: guard as GuardOptions }
+}
+
+/** A property of the request itself: one that is assigned could end in a setter, or be hidden by a prototype. */
+function ownProperty(value: unknown): PropertyDescriptor & { __proto__: null } {
+  // Without a prototype, or an inherited `get` would make the descriptor invalid.
+  return { __proto__: null, value, writable: true, enumerable: true, configurable: true }
+}

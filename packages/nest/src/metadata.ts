@@ -1,0 +1,23 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+import type { ProtectedResourceMetadata } from '@portcullis/core'
+
+/** Middleware of Nest's: on Express and on Fastify it gets the request and the response of Node. */
+type Middleware = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void
+
+/** Serves protected resource metadata, to everybody: middleware goes before all guards. For `app.use(...)`. */
+export function serveMetadata({ path, body }: ProtectedResourceMetadata): Middleware {
+  return (request, response, next) => {
+    const { method = '', url = '' } = request
+    if (url.split('?')[0] !== path || !['GET', 'HEAD'].includes(method)) {
+      next()
+      return
+    }
+    response.setHeader('Content-Type', 'application/json')
+    response.end(body)
+  }
+}

@@ -1,0 +1,124 @@
+import {
+  type DynamicModule,
+  type FactoryProvider,
+  Inject,
+  Module,
+  type OnModuleInit,
+  type Provider,
+  Scope,
+} from '@nestjs/common'
+import { APP_GUARD, ModuleRef } from '@nestjs/core'
+
+import { GUARD_OPTIONS, PortcullisGuard, type PortcullisGuardOptions } from './guard.ts'
+
+interface Reach {
+  /**
+   * Guards every handler of the application. Otherwise the guard is where `@UseGuards(PortcullisGuard)` says, in modules
+   * that import this one.
+   * @default true
+   */
+  global?: boolean | undefined
+}
+
+export interface PortcullisModuleOptions<Request extends object = object>
+  extends PortcullisGuardOptions<Request>, Reach {}
+
+export interface PortcullisModuleAsyncOptions<
+  Request extends object = object,
+  Injected extends unknown[] = [],
+> extends Reach {
+  /** The modules that have what the factory gets. */
+  imports?: DynamicModule['imports']
+  /** The tokens of what the factory gets, in its order. */
+  inject?: FactoryProvider['inject']
+  useFactory: (
+    ...injected: Injected
+  ) => PortcullisGuardOptions<Request> | Promise<PortcullisGuardOptions<Request>>
+}
+
+/** Guards an application, or those modules that import it, with a {@link PortcullisGuard}. */
+export class PortcullisModule implements OnModuleInit {
+  readonly #module: ModuleRef
+
+  constructor(module: ModuleRef) {
+    this.#module = module
+  }
+
+  /** @throws TypeError for a wrong or misspelt option. */
+  static forRoot<Request extends object = object>(
+    options: PortcullisModuleOptions<Request>,
+  ): DynamicModule {
+    const { global, ...guard } = ownMembers('forRoot', options)
+    // Nest makes guards later. A mistake shows here, where it was made.
+    void new PortcullisGuard(guard)
+    return moduleWith({ provide: GUARD_OPTIONS, useValue: guard }, 'forRoot', global)
+  }
+
+  /** The same with options from a factory. What is wrong with them rejects `NestFactory.create`. */
+  static forRootAsync<Request extends object = object, Injected extends unknown[] = []>(
+    options: PortcullisModuleAsyncOptions<Request, Injected>,
+  ): DynamicModule {
+    const {
+      global,
+      imports = [],
+      inject = [],
+      useFactory,
+      ...others
+    } = ownMembers('forRootAsync', options)
+    refuseUnknown(others)
+    if (typeof useFactory !== 'function') {
+      throw new TypeError('PortcullisModule.forRootAsync: useFactory must be a function')
+    }
+    const provider: Provider = {
+      provide: GUARD_OPTIONS,
+      inject,
+      async useFactory(...injected: Injected) {
+        const guard = await useFactory(...injected)
+        void new PortcullisGuard(guard)
+        return guard
+      },
+    }
+    return { ...moduleWith(provider, 'forRootAsync', global), imports }
+  }
+
+  /** Nest 11 leaves out a global guard, without a word, if what it needs is made anew for each request. */
+  onModuleInit(): void {
+    if (this.#module.introspect(GUARD_OPTIONS).scope === Scope.DEFAULT) return
+    throw new TypeError(
+      'PortcullisModule.forRootAsync: what is injected must not be request-scoped',
+    )
+  }
+}
+
+// By hand, since Node runs these sources and knows no decorators.
+Module({})(PortcullisModule)
+Inject(ModuleRef)(PortcullisModule, undefined, 0)
+
+function moduleWith(options: Provider, method: string, isGlobal: unknown = true): DynamicModule {
+  if (typeof isGlobal !== 'boolean') {
+    throw new TypeError(`PortcullisModule.${method}: global must be true or false`)
+  }
+  const global: Provider[] = isGlobal ? [{ provide: APP_GUARD, useExisting: PortcullisGuard }] : []
+  return {
+    module: PortcullisModule,
+    global: isGlobal,
+    providers: [options, PortcullisGuard, ...global],
+    exports: [GUARD_OPTIONS, PortcullisGuard],
+  }
+}
+
+/** A copy of the own members: nothing counts that somebody has put on `Object.prototype`. */
+function ownMembers<Options extends object>(method: string, options: Options): Options {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(`PortcullisModule.${method}: options must be an object`)
+  }
+  return Object.assign(Object.create(null) as object, options)
+}
+
+function refuseUnknown(others: object): void {
+  const [misspelt] = Object.keys(others)
+  if (misspelt === undefined) return
+  throw new TypeError(
+    `PortcullisModule.forRootAsync: unknown option ${JSON.stringify(misspelt)}, known are global, imports, inject, useFactory`,
+  )
+}

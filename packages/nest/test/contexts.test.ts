@@ -1,0 +1,181 @@
+import type { ExecutionContext } from '@nestjs/common'
+import { createVerifier, scope } from '@portcullis/core'
+import { describe, expect, test } from 'vitest'
+
+import {
+  AuthException,
+  findAuth,
+  getAuth,
+  PortcullisGuard,
+  Public,
+  Requires,
+} from '../src/index.ts'
+import { good, issuer, verifier } from './app.ts'
+
+class Handlers {
+  handle(): void {}
+  open(): void {}
+  required(): void {}
+}
+
+function decorate(name: keyof Handlers, decorator: ReturnType<typeof Public>): void {
+  decorator(Handlers.prototype, name, Object.getOwnPropertyDescriptor(Handlers.prototype, name))
+}
+decorate('open', Public())
+decorate('required', Requires(scope('write')))
+
+/** What Nest hands to a guard. */
+function contextOf(
+  type: string,
+  args: readonly unknown[],
+  name: keyof Handlers = 'handle',
+): ExecutionContext {
+  const context = {
+    getType: () => type,
+    getClass: () => Handlers,
+    getHandler: (): unknown => Reflect.get(Handlers.prototype, name),
+    getArgs: () => args,
+    getArgByIndex: (at: number) => args[at],
+    switchToHttp: () => ({ getRequest: () => args[0], getResponse: () => args[1] }),
+  }
+  return context as unknown as ExecutionContext
+}
+
+const requestWith = (headers: object) => ({ headers, rawHeaders: [] })
+const resolver = (context: unknown, name?: keyof Handlers) =>
+  contextOf('graphql', [undefined, {}, context, {}], name)
+
+describe.each(['ws', 'rpc', 'telegraf'])('a handler of type %s', (type) => {
+  const guard = new PortcullisGuard({ verifier })
+  const client = requestWith(good)
+
+  test('is an error that names it and what to do, never a pass', async () => {
+    await expect(guard.canActivate(contextOf(type, [client, {}]))).rejects.toThrow(
+      new TypeError(
+        `@portcullis/nest guards HTTP handlers and GraphQL resolvers, and Handlers.handle is of type "${type}": decorate it with @Public(), and call verifier.verify(token) there`,
+      ),
+    )
+  })
+
+  test('passes if it is public', async () => {
+    await expect(guard.canActivate(contextOf(type, [client, {}], 'open'))).resolves.toBe(true)
+  })
+})
+
+describe('a GraphQL resolver', () => {
+  const guard = new PortcullisGuard({ verifier })
+
+  test.each(['req', 'request'])('is guarded through %s of the context', async (name) => {
+    const incoming = requestWith(good)
+    await expect(guard.canActivate(resolver({ [name]: incoming }))).resolves.toBe(true)
+    expect(getAuth(incoming).claims.sub).toBe('ada')
+  })
+
+  test('is guarded through the request of Fastify', async () => {
+    const incoming = { raw: requestWith(good), headers: {} }
+    await expect(guard.canActivate(resolver({ req: incoming }))).resolves.toBe(true)
+    expect(getAuth(incoming).claims.sub).toBe('ada')
+  })
+
+  test('is refused with an exception, and no response is touched', async () => {
+    const failure: unknown = await guard
+      .canActivate(resolver({ req: requestWith({}), res: null }))
+      .catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(AuthException)
+    expect(failure).toMatchObject({ message: 'An access token is required' })
+  })
+
+  test.each([
+    ['without a context', undefined, /a GraphQL resolver without a context/],
+    ['whose context has no request', {}, /the context of GraphQL has no req: return \{ req \}/],
+    ['whose context inherits one', Object.create({ req: requestWith(good) }), /has no req/],
+  ])('%s: TypeError', async (_title, context, message) => {
+    await expect(guard.canActivate(resolver(context))).rejects.toThrow(message)
+  })
+
+  test('many resolvers of one operation: one verification, and one refusal', async () => {
+    let verified = 0
+    const refusals: unknown[] = []
+    const counting = {
+      ...verifier,
+      verify: async (token: string) => {
+        verified += 1
+        return await verifier.verify(token)
+      },
+    }
+    const counted = new PortcullisGuard({
+      verifier: counting,
+      onRefusal: (error) => refusals.push(error),
+    })
+    const fields = async (context: object) =>
+      await Promise.allSettled(
+        Array.from({ length: 1000 }, async () => await counted.canActivate(resolver(context))),
+      )
+    const bad = { req: requestWith({ authorization: 'Bearer a.b.c' }) }
+    const outcomes = [...(await fields(bad)), ...(await fields(bad))] // those of a mutation come one by one
+    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true)
+    expect([verified, refusals.length]).toEqual([1, 1])
+    const accepted = await fields({ req: requestWith(good) })
+    expect(accepted.every(({ status }) => status === 'fulfilled')).toBe(true)
+    expect(verified).toBe(2)
+  })
+
+  test('the next operation of one connection is judged anew', async () => {
+    const incoming = requestWith(good)
+    await guard.canActivate(resolver({ req: incoming }))
+    incoming.headers = {}
+    await expect(guard.canActivate(resolver({ req: incoming }))).rejects.toThrow(AuthException)
+  })
+
+  test('@Requires() holds there', async () => {
+    const context = { req: requestWith(good) }
+    const [requirement] = Reflect.getMetadata(
+      '__guards__',
+      Reflect.get(Handlers.prototype, 'required') as object,
+    ) as [PortcullisGuard]
+    await expect(requirement.canActivate(resolver(context, 'required'))).rejects.toThrow(
+      /^@Requires\(\): no guard has seen the request/,
+    )
+    await guard.canActivate(resolver(context, 'required'))
+    await expect(requirement.canActivate(resolver(context, 'required'))).rejects.toThrow(
+      'The access token lacks a required scope',
+    )
+  })
+})
+
+describe('a request over HTTP', () => {
+  test('whose response has been sent already is refused without touching it', async () => {
+    const guard = new PortcullisGuard({ verifier, respond: 'problem' })
+    const answered = { headersSent: true, setHeader: fail, end: fail }
+    const reply = { raw: { headersSent: false }, sent: true, headers: fail, send: fail }
+    const request = requestWith({})
+    for (const context of [
+      contextOf('http', [request, answered]),
+      contextOf('http', [{ raw: request }, reply]),
+    ]) {
+      await expect(guard.canActivate(context)).rejects.toThrow(AuthException)
+    }
+  })
+
+  test('that is frozen cannot show its proof: TypeError, and no pass', async () => {
+    const guard = new PortcullisGuard({ verifier })
+    const frozen = Object.freeze(requestWith(good))
+    await expect(guard.canActivate(contextOf('http', [frozen, {}]))).rejects.toThrow(
+      new TypeError('PortcullisGuard: cannot set request.auth'),
+    )
+  })
+
+  test('goes through several guards: each verifier has its own proof', async () => {
+    const other = createVerifier(issuer.verifierOptions)
+    const request = requestWith(good)
+    const context = contextOf('http', [request, {}])
+    await new PortcullisGuard({ verifier }).canActivate(context)
+    expect(() => findAuth(request, other)).toThrow(TypeError)
+    await new PortcullisGuard({ verifier: other }).canActivate(context)
+    expect(getAuth(request, verifier)).not.toBe(getAuth(request, other))
+  })
+})
+
+function fail(): never {
+  throw new Error('touched')
+}
