@@ -10,11 +10,13 @@ import { VALUES } from './pollution/values.ts'
 /** Names under which requests fail in Node or in a framework, whoever guards them. Nobody gets in under them either. */
 const BREAKS_OTHERS: Readonly<Record<string, string>> = {
   authorization: 'Node drops the header of every request, as if it were a second one',
+  body: 'Node makes a `Request` from a dictionary that inherits it',
   get: 'Node makes a `Response` with property descriptors that inherit it',
+  headers: 'Node makes the answer of `Response.json` from a dictionary that inherits it',
   respond: 'Koa does not answer if the context has or inherits `respond: false`',
-  set: 'Fastify 4 makes `request.routeOptions` with property descriptors that inherit it',
+  set: 'the same as for `get`; and Fastify 4 makes `request.routeOptions` so',
   status: 'Hono makes the response that middleware adds headers to from options that inherit it',
-  value: 'the same',
+  value: 'Fastify 4 makes `request.routeOptions` with property descriptors that inherit it',
   writable: 'the same',
 }
 

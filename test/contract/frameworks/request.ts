@@ -26,6 +26,11 @@ import {
 
 // No framework: a router from the platform's `Request` to its `Response`, over core alone.
 
+/** Without inherited members, which the platform reads as well. */
+function own<Members extends object>(members: Members): Members {
+  return Object.assign(Object.create(null) as object, members)
+}
+
 type Handler = (request: Request) => Promise<Response>
 /** Goes on, or throws. `shown` is where this router keeps what a guard shows. */
 type Step = (request: Request, shown: Map<string, unknown>) => Promise<void>
@@ -85,19 +90,22 @@ function createHandler(spec: AppSpec): Handler {
   return async (request) => {
     const { pathname } = new URL(request.url)
     if (pathname === spec.metadata?.path && ['GET', 'HEAD'].includes(request.method)) {
-      return new Response(spec.metadata.body, { headers: { 'Content-Type': 'application/json' } })
+      return new Response(
+        spec.metadata.body,
+        own({ headers: own({ 'Content-Type': 'application/json' }) }),
+      )
     }
     const { steps: all, handle } = placeOf(pathname)
     const shown = new Map<string, unknown>()
     try {
       for (const step of all) await step(request, shown)
-      if (handle === undefined) return new Response('Not Found', { status: 404 })
+      if (handle === undefined) return new Response('Not Found', own({ status: 404 }))
       const body: unknown = await handle({
         property: (name) => shown.get(name),
         getAuth: (verifier) => getAuth(request, verifier),
         findAuth: (verifier) => findAuth(request, verifier),
       })
-      return Response.json(body)
+      return Response.json(body, own({}))
     } catch (error) {
       return failed(error, spec)
     }
@@ -109,11 +117,11 @@ function failed(error: unknown, { onError, development }: AppSpec): Response {
   const answer = refusal(error)
   if (onError !== undefined && answer?.body === undefined) {
     const { status, body } = onError(error)
-    return Response.json(body, { status, headers: answer?.headers ?? {} })
+    return Response.json(body, own({ status, headers: answer?.headers ?? own({}) }))
   }
   if (answer !== undefined) return refusalResponse(error)
   if (development === true) console.error(error)
-  return new Response('Internal Server Error', { status: 500 })
+  return new Response('Internal Server Error', own({ status: 500 }))
 }
 
 /** What usual CORS middleware does. */
@@ -122,10 +130,13 @@ function withCors(handler: Handler): Handler {
     const isPreflight =
       request.method === 'OPTIONS' && request.headers.has('access-control-request-method')
     const response = isPreflight
-      ? new Response(null, {
-          status: 204,
-          headers: { 'Access-Control-Allow-Methods': 'GET,HEAD,POST' },
-        })
+      ? new Response(
+          null,
+          own({
+            status: 204,
+            headers: own({ 'Access-Control-Allow-Methods': 'GET,HEAD,POST' }),
+          }),
+        )
       : await handler(request)
     response.headers.set('Access-Control-Allow-Origin', WEB)
     return response
@@ -143,14 +154,20 @@ function requestOf({ method = 'GET', url = '/', rawHeaders }: NodeRequest): Requ
     const [name = '', value = ''] = rawHeaders.slice(at, at + 2)
     if (!name.startsWith(':')) headers.append(name, value)
   }
-  return new Request(`http://api.test${url}`, { method, headers })
+  return new Request(`http://api.test${url}`, own({ method, headers }))
 }
 
 async function serve(handler: Handler, from: NodeRequest, to: NodeResponse): Promise<void> {
-  const response = await handler(requestOf(from))
-  to.statusCode = response.status
-  for (const [name, value] of response.headers) to.setHeader(name, value)
-  to.end(await response.text())
+  try {
+    const response = await handler(requestOf(from))
+    to.statusCode = response.status
+    for (const [name, value] of response.headers) to.setHeader(name, value)
+    to.end(await response.text())
+  } catch {
+    // The platform cannot make a `Request` of it, or send the `Response`.
+    to.statusCode = 500
+    to.end()
+  }
 }
 
 async function createApp(spec: AppSpec): Promise<Application> {
