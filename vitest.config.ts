@@ -1,5 +1,5 @@
 import { defaultServerConditions } from 'vite'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 export default defineConfig({
   // Tests run the sources: nothing needs to be built before.
@@ -31,6 +31,8 @@ export default defineConfig({
             'examples/*/test/*.test.ts',
             'examples/testing/vitest/**/*.test.ts',
           ],
+          // Projects of their own, which `test:packed` runs.
+          exclude: [...configDefaults.exclude, 'test/packed/consumer/**'],
           benchmark: { include: [] },
           testTimeout: 20_000,
         },

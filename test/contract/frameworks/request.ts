@@ -36,7 +36,7 @@ type Handler = (request: Request) => Promise<Response>
 type Step = (request: Request, shown: Map<string, unknown>) => Promise<void>
 
 const guardStep = ({ verifier, options = {} }: Guard): Step => {
-  const checked = checkGuardOptions<GuardOptions>(verifier, options)
+  const checked = checkGuardOptions<GuardOptions>(verifier, options, 'request')
   return async (request, shown) => {
     const auth = await authenticateRequest(verifier, request, checked)
     shown.set(checked.property ?? 'auth', auth)
