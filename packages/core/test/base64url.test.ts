@@ -57,6 +57,22 @@ test.each([
   expect(decodeBase64url(text)).toBeUndefined()
 })
 
+// The definition: a text is canonical if its octets are written by the same text.
+test.each(['', 'QU', 'QUI', 'QUJD', '_-zZ90'])(
+  'of any character put anywhere into %j, it is refused unless an encoder would write it',
+  (text) => {
+    const wrong: string[] = []
+    for (let at = 0; at <= text.length; at++) {
+      for (let unit = 0; unit <= 0xff_ff; unit++) {
+        const changed = text.slice(0, at) + String.fromCodePoint(unit) + text.slice(at)
+        const isWritten = Buffer.from(changed, 'base64url').toString('base64url') === changed
+        if (isAccepted(changed) !== isWritten) wrong.push(changed)
+      }
+    }
+    expect(wrong).toEqual([])
+  },
+)
+
 test('whatever an encoder writes is accepted and decodes to the same octets', () => {
   const octets = Buffer.from(Array.from({ length: 256 }, (_, at) => (at * 167 + 13) % 256))
   for (let size = 1; size <= octets.length; size++) {
