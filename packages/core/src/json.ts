@@ -108,34 +108,30 @@ function outline(text: string): { depth: number; members: number } {
   let depth = 0
   let members = 0
   for (let at = 0; at < text.length; at++) {
-    switch (text.charCodeAt(at)) {
-      case QUOTE:
-        at = endOfString(text, at)
-        break
-      case COLON:
-        if (level === 1) members++
-        break
-      case OPEN_BRACE:
-      case OPEN_BRACKET:
-        level++
-        depth = Math.max(depth, level)
-        break
-      case CLOSE_BRACE:
-      case CLOSE_BRACKET:
-        level--
-        break
-      default:
-    }
+    const character = text.charCodeAt(at)
+    if (character === QUOTE) at = endOfString(text, at)
+    else if (character === COLON) {
+      if (level === 1) members++
+    } else if (character === OPEN_BRACE || character === OPEN_BRACKET) {
+      level++
+      if (level > depth) depth = level
+    } else if (character === CLOSE_BRACE || character === CLOSE_BRACKET) level--
   }
   return { depth, members }
 }
 
+/** Where the closing quote is; behind the text if there is none. */
 function endOfString(text: string, start: number): number {
-  let at = start + 1
-  while (at < text.length && text.charCodeAt(at) !== QUOTE) {
-    at += text.charCodeAt(at) === BACKSLASH ? 2 : 1
-  }
-  return at
+  let at = text.indexOf('"', start + 1)
+  while (at !== -1 && isEscaped(text, at)) at = text.indexOf('"', at + 1)
+  return at === -1 ? text.length : at
+}
+
+/** Whether an odd number of backslashes is before it. */
+function isEscaped(text: string, quote: number): boolean {
+  let at = quote - 1
+  while (text.charCodeAt(at) === BACKSLASH) at--
+  return (quote - at) % 2 === 0
 }
 
 /**
