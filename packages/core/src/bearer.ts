@@ -24,7 +24,9 @@ const B64TOKEN = /^[\w.~+/-]+=*$/
 /** A scheme that presents a token, behind a comma: two headers that somebody has joined, or quoted text that looks so. */
 const JOINED = /,\s*(?:bearer|dpop)(?![\w!#$%&'*+.^`|~=-])/i
 const SPACE = 0x20
-const NAME = /^authorization$/i
+const NAME = 'authorization'
+/** As nearly all clients write it. */
+const BEARER = 'Bearer '
 
 /**
  * Finds the token of a request: in the one `Authorization` header, nowhere else.
@@ -56,14 +58,30 @@ export function parseBearer(request: RequestHeaders | FetchRequest): string {
   throw malformed(value, undefined)
 }
 
+/**
+ * The text behind `Bearer ` in the one `Authorization` header. Nothing is known of it, so it is only good for comparing it with
+ * tokens that are known. `undefined` where {@link parseBearer} has to look closer.
+ */
+export function findBearerText(request: RequestHeaders | FetchRequest): string | undefined {
+  if (isRepeated(Reflect.get(request, 'rawHeaders'))) return undefined
+  const value = valueOf(request)
+  return typeof value === 'string' && value.startsWith(BEARER)
+    ? value.slice(BEARER.length)
+    : undefined
+}
+
 function authorizationOf(request: RequestHeaders | FetchRequest): unknown {
   if (isRepeated(Reflect.get(request, 'rawHeaders'))) throw repeated()
   const { headers } = request
-  if (hasGet(headers)) return headers.get('authorization') ?? undefined
-  const value: unknown = own(headers, 'authorization')
-  if (!Array.isArray(value)) return value
+  const value = valueOf(request)
+  if (!Array.isArray(value) || hasGet(headers)) return value
   if (value.length > 1) throw repeated()
   return value[0]
+}
+
+function valueOf({ headers }: RequestHeaders | FetchRequest): unknown {
+  if (hasGet(headers)) return headers.get('authorization') ?? undefined
+  return own(headers, 'authorization')
 }
 
 /**
@@ -88,7 +106,8 @@ function isRepeated(rawHeaders: unknown): boolean {
   let count = 0
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name: unknown = rawHeaders[at]
-    if (typeof name === 'string' && NAME.test(name)) count += 1
+    if (typeof name !== 'string' || name.length !== NAME.length) continue
+    if (name.toLowerCase() === NAME) count += 1
   }
   return count > 1
 }

@@ -148,6 +148,17 @@ export function checkTimes(claims: JsonObject, rules: ClaimRules, now: number): 
   }
 }
 
+/** Whether {@link checkTimes} has nothing to say against claims that were accepted before. */
+export function isTimely(claims: JsonObject, rules: ClaimRules, now: number): boolean {
+  try {
+    checkTimes(claims, rules, now)
+    return true
+  } catch (error) {
+    if (error instanceof AuthError) return false
+    throw error
+  }
+}
+
 /** @see RFC 7519 section 2: a number; `parseJsonObject` has refused those that are not finite */
 function numericDate(claims: JsonObject, name: 'exp' | 'nbf' | 'iat'): number | undefined {
   if (!Object.hasOwn(claims, name)) return undefined

@@ -91,9 +91,9 @@ export class AuthError extends Error {
     const message = describe(code, reason)
     // A refusal has no stack: making one costs more than a signature check, Koa would print it, and Express would send it.
     const limit = Error.stackTraceLimit
-    Reflect.set(Error, 'stackTraceLimit', 0)
+    limitStackTraces(0)
     super(message, Object.hasOwn(given, 'cause') ? { cause: given.cause } : undefined)
-    Reflect.set(Error, 'stackTraceLimit', limit)
+    limitStackTraces(limit)
     this.code = code
     this.reason = reason
     this.status = refusals[code].status
@@ -179,6 +179,15 @@ export class AuthError extends Error {
       Symbol.for('nodejs.util.inspect.custom'),
       ownMembers({ value: inspected }),
     )
+  }
+}
+
+/** An assignment, since `Reflect.set` costs as much as the rest of a refusal. It throws where somebody has frozen `Error`. */
+function limitStackTraces(limit: number): void {
+  try {
+    Error.stackTraceLimit = limit
+  } catch {
+    // Then refusals have stacks.
   }
 }
 

@@ -1,33 +1,17 @@
 import type { Auth } from './auth.ts'
-import { type FetchRequest, parseBearer, type RequestHeaders } from './bearer.ts'
+import { type FetchRequest, findBearerText, parseBearer, type RequestHeaders } from './bearer.ts'
 import { isDebugging, logRefusal } from './debug-log.ts'
 import { anonymous } from './details/requirement.ts'
 import { AuthError } from './errors.ts'
 import { checkGuardOptions, frameworkOf, type GuardOptions, isChecked } from './guard-options.ts'
 import { own, ownMembers } from './options.ts'
+import { findPassedGuard, type PassedGuard, setPassedGuard } from './passed-guards.ts'
+import { recall } from './recall.ts'
 import { refusals } from './refusals.ts'
 import { checkRequirements, type Requirement } from './requirement.ts'
 import type { Verifier } from './verifier.ts'
 
 // Everything that the adapters share. An adapter adds how its framework shows an `Auth` and how it sends a refusal.
-
-/** A guard that has let a request through. */
-interface Guard {
-  readonly verifier: Verifier<unknown>
-  readonly auth: Auth<unknown> | undefined
-  readonly options: GuardOptions<never>
-  /** The guard that let the same request through before. */
-  readonly previous: Guard | undefined
-}
-
-/**
- * The last guard of each request, by the framework's own request or context, where nobody else can write.
- *
- * Nothing in an entry may refer to the request. A minor garbage collection treats such a reference as a use of the
- * request, so that every request would stay in memory until the next major collection. That halved the throughput.
- */
-const guards = new WeakMap<object, Guard>()
-
 /**
  * Verifies the token of a request, and remembers the result for {@link authorizeRequest} and {@link getAuth}.
  *
@@ -38,7 +22,8 @@ const guards = new WeakMap<object, Guard>()
  * @param options Those of {@link checkGuardOptions} cost nothing. Any others are checked at each call.
  * @param subject What `onRefusal` gets, and what the other functions find the result by: the request, or what the framework
  *   hands to handlers in its place.
- * @returns What the token proves, or `undefined` for an anonymous request where `optional` allows one.
+ * @returns What the token proves, or `undefined` for an anonymous request where `optional` allows one. To adapters, which name
+ *   a subject and have checked their options, at once where the token was accepted before; otherwise as a promise.
  * @throws AuthError with the challenge of this guard.
  * @throws TypeError for a wrong or misspelt option.
  */
@@ -52,18 +37,40 @@ export function authenticateRequest<ClaimsType, Subject extends object>(
   request: RequestHeaders | FetchRequest,
   options: GuardOptions<Subject> | undefined,
   subject: Subject,
-): Promise<Auth<ClaimsType> | undefined>
-export async function authenticateRequest(
+): Auth<ClaimsType> | Promise<Auth<ClaimsType> | undefined>
+export function authenticateRequest(
   verifier: Verifier<unknown>,
   request: RequestHeaders | FetchRequest,
-  given: GuardOptions<never> = {},
-  subject: object = request,
+  options: GuardOptions<never> = {},
+  subject?: object,
+): Auth<unknown> | Promise<Auth<unknown> | undefined> {
+  if (subject === undefined) return authenticateAnew(verifier, request, options, request)
+  const auth = isChecked(options) ? recallToken(verifier, request) : undefined
+  if (auth === undefined) return authenticateAnew(verifier, request, options, subject)
+  setPassedGuard(subject, verifier, auth, options)
+  return auth
+}
+
+/** A token that was accepted before needs no promise, nor is its form checked again: what was proven has the right one. */
+function recallToken(
+  verifier: Verifier<unknown>,
+  request: RequestHeaders | FetchRequest,
+): Auth<unknown> | undefined {
+  const text = findBearerText(request)
+  return text === undefined ? undefined : recall(verifier, text)
+}
+
+async function authenticateAnew(
+  verifier: Verifier<unknown>,
+  request: RequestHeaders | FetchRequest,
+  given: GuardOptions<never>,
+  subject: object,
 ): Promise<Auth<unknown> | undefined> {
   const options = isChecked(given) ? given : checkGuardOptions(verifier, given)
   try {
     const token = findToken(request, options)
     const auth = token === undefined ? undefined : await verifier.verify(token)
-    guards.set(subject, { verifier, auth, options, previous: guards.get(subject) })
+    setPassedGuard(subject, verifier, auth, options)
     return auth
   } catch (error) {
     throw refused(error, subject as never /* these options came with it */, options, request)
@@ -72,7 +79,7 @@ export async function authenticateRequest(
 
 /** Whether the guard with these options, from {@link checkGuardOptions}, has let the request through. */
 export function hasPassed(subject: object, options: object): boolean {
-  let guard = guards.get(subject)
+  let guard = findPassedGuard(subject)
   while (guard !== undefined && guard.options !== options) guard = guard.previous
   return guard !== undefined
 }
@@ -198,8 +205,8 @@ function findToken(
   }
 }
 
-function guardOf(subject: object): Guard {
-  const guard = guards.get(subject)
+function guardOf(subject: object): PassedGuard {
+  const guard = findPassedGuard(subject)
   if (guard === undefined) {
     throw new TypeError('no guard has seen the request: authenticate(verifier) must come before')
   }
@@ -207,9 +214,9 @@ function guardOf(subject: object): Guard {
 }
 
 function withVerifier(
-  guard: Guard | undefined,
+  guard: PassedGuard | undefined,
   verifier: Verifier<unknown> | undefined,
-): Guard | undefined {
+): PassedGuard | undefined {
   const isIt = guard === undefined || verifier === undefined || guard.verifier === verifier
   return isIt ? guard : withVerifier(guard.previous, verifier)
 }

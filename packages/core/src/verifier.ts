@@ -1,6 +1,6 @@
 import { algorithmNamesOf, checkAlgorithmList } from './algorithms.ts'
 import type { Auth, Claims, Header } from './auth.ts'
-import { checkClaims, checkTimes, checkType, type ClaimRules } from './claims.ts'
+import { checkClaims, checkTimes, checkType, type ClaimRules, isTimely } from './claims.ts'
 import { withdrawnKey } from './details/keys.ts'
 import { notText } from './details/token.ts'
 import { verdicts } from './diagnostics.ts'
@@ -9,6 +9,7 @@ import { textMember } from './json.ts'
 import type { Caller } from './keys/key-source.ts'
 import { ownMembers } from './options.ts'
 import { createProver } from './prover.ts'
+import { setRecall } from './recall.ts'
 import { applySchema, type Schema } from './schema.ts'
 import { type Clock, systemClock } from './time.ts'
 import { createVerifiedTokens, isProvenBy, type Proof } from './verified-tokens.ts'
@@ -166,6 +167,19 @@ export function createVerifier(
     }
   }
 
+  // A guard that subscribers observe, or whose schema may take its time, has `verify` asked about each token.
+  setRecall(verify, (token) => {
+    if (schema !== undefined || verdicts.isObserved()) return undefined
+    const known = verifiedTokens?.find(token)
+    if (known === undefined) return undefined
+    const arrived = keys.now()
+    const ring = keys.current(arrived)
+    const isAccepted =
+      ring !== undefined &&
+      isProvenBy(known, ring) &&
+      isTimely(known.auth.claims, rules, clock === undefined ? arrived.wall : now())
+    return isAccepted ? known.auth : undefined
+  })
   const verifier: Verifier<unknown> = { verify, ready }
   return verifier
 }

@@ -38,15 +38,16 @@ export function authenticate<Request extends IncomingMessage = IncomingMessage>(
   const guard = checkGuardOptions(verifier, options, 'express')
   const { property = 'auth' } = guard
   return (request, response, next) => {
-    authenticateRequest(verifier, request, guard, request).then(
-      (auth) => {
-        const isShown = Reflect.defineProperty(request, property, ownProperty(auth))
-        next(isShown ? undefined : new TypeError(`authenticate: cannot set request.${property}`))
-      },
-      (error: unknown) => {
+    function pass(auth: unknown): void {
+      const isShown = Reflect.defineProperty(request, property, ownProperty(auth))
+      next(isShown ? undefined : new TypeError(`authenticate: cannot set request.${property}`))
+    }
+    const answer = authenticateRequest(verifier, request, guard, request)
+    if (answer instanceof Promise) {
+      answer.then(pass, (error: unknown) => {
         refuse(error, response, next)
-      },
-    )
+      })
+    } else pass(answer)
   }
 }
 

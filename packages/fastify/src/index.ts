@@ -47,12 +47,12 @@ export interface Reply {
   callNotFound: () => unknown
 }
 
-export type Hook<FastifyRequest extends Request = Request> = (
+type Handler<FastifyRequest extends Request = Request> = (
   request: FastifyRequest,
   reply: Reply,
 ) => Promise<unknown>
 
-type CallbackHook<FastifyRequest extends Request> = (
+export type Hook<FastifyRequest extends Request = Request> = (
   request: FastifyRequest,
   reply: Reply,
   done: (error?: Error) => void,
@@ -63,9 +63,8 @@ export interface Scope<FastifyRequest extends Request = Request> {
   hasDecorator(name: symbol): boolean
   decorate(name: symbol, value: unknown): unknown
   decorateRequest(name: string, value: { getter(this: Request): Auth }): unknown
-  addHook(name: 'onRequest', hook: Hook<FastifyRequest>): unknown
-  addHook(name: 'preHandler', hook: CallbackHook<FastifyRequest>): unknown
-  get(path: string, options: object, handler: Hook<FastifyRequest>): unknown
+  addHook(name: 'onRequest' | 'preHandler', hook: Hook<FastifyRequest>): unknown
+  get(path: string, options: object, handler: Handler<FastifyRequest>): unknown
 }
 
 /** The type parameter is what `onRefusal` takes as the request, such as `FastifyRequest`. */
@@ -102,13 +101,14 @@ export function authenticate(
   }
   const guard = checkGuardOptions(verifier, options, 'fastify')
   const { property = 'auth' } = guard
-  const check: Hook = async (request, reply) => {
-    try {
-      await authenticateRequest(verifier, request.raw, guard, request)
-      return undefined
-    } catch (error) {
-      return refuse(error, request, reply)
-    }
+  const authenticated = (request: Request) =>
+    authenticateRequest(verifier, request.raw, guard, request)
+  /** Without a promise where there is an answer at once: after one, Fastify would go on later. */
+  const check: Hook = (request, reply, done) => {
+    const answer = authenticated(request)
+    if (answer instanceof Promise) return settled(answer, request, reply)
+    done()
+    return undefined
   }
   /**
    * Checks a request for an open route when the route calls `reply.callNotFound()`. The hook below is not enough: Fastify 4
@@ -117,7 +117,7 @@ export function authenticate(
   function guardNotFound(request: Request, reply: Reply): void {
     const { callNotFound } = reply
     reply.callNotFound = () => {
-      void check(request, reply)
+      void settled(authenticated(request), request, reply)
         .then(() => (hasPassed(request, guard) ? callNotFound.call(reply) : undefined))
         .catch((error: unknown) => reply.send(error))
       return reply
@@ -128,9 +128,10 @@ export function authenticate(
     async (scope: Scope, registration?: object) => {
       checkRegistration(scope, registration)
       decorateOnce(scope, property)
-      scope.addHook('onRequest', async (request, reply) => {
-        if (!isOpen(request)) return await check(request, reply)
+      scope.addHook('onRequest', (request, reply, done) => {
+        if (!isOpen(request)) return check(request, reply, done)
         guardNotFound(request, reply)
+        done()
         return undefined
       })
       // `reply.callNotFound()` from a route outside of this scope can lead to the not-found handler of this scope. Of all hooks
@@ -140,18 +141,28 @@ export function authenticate(
           done()
           return undefined
         }
-        return check(request, reply)
+        return check(request, reply, done)
       })
     },
     { name: '@portcullis/fastify', fastify: '4.x || 5.x' },
   )
 }
 
+/** Waits for the verdict, and sends a refusal. */
+async function settled(answer: unknown, request: Request, reply: Reply): Promise<unknown> {
+  try {
+    await answer
+    return undefined
+  } catch (error) {
+    return refuse(error, request, reply)
+  }
+}
+
 /**
  * A hook, for one route or a scope, that requires something of a token that {@link authenticate} has let through. All
  * requirements must be met.
  */
-export function authorize(...requirements: readonly Requirement[]): Hook {
+export function authorize(...requirements: readonly Requirement[]): Handler {
   checkRequirementList('authorize', requirements)
   return async (request, reply) => {
     if (isScope(request)) {

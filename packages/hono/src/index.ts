@@ -51,7 +51,8 @@ export function authenticate(
   const { property = 'auth' } = guard
   return async (context, next) => {
     try {
-      context.set(property, await authenticateRequest(verifier, context.req.raw, guard, context))
+      const answer = authenticateRequest(verifier, context.req.raw, guard, context)
+      context.set(property, answer instanceof Promise ? await answer : answer)
       withdrawRefusal(context)
     } catch (error) {
       return refuse(error, context)
