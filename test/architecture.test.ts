@@ -29,7 +29,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/token': ['lru-cache', 'details/token', 'errors', 'base64url', 'json', 'options'],
   'core/verified-tokens': ['lru-cache', 'json', 'keys/key-source', 'options'],
   'core/event-loop': [],
-  'core/signature': ['node:crypto', 'event-loop'],
+  'core/signature': ['node:crypto', 'algorithms', 'event-loop'],
   'core/claims': ['details/claims', 'details/token', 'errors', 'json'],
   'core/scopes': ['json'],
   'core/requirement': ['details/requirement', 'errors', 'json', 'options', 'scopes'],

@@ -43,6 +43,8 @@ interface CurveRule {
   /** Octets of a coordinate, which a JWK must spell out in full (RFC 7518 section 6.2.1.2). */
   readonly coordinateLength: number
   readonly signatureLength: number
+  /** How long it takes to check a signature: microseconds on one machine, of which only the proportions matter. */
+  readonly cost: number
 }
 
 const ED25519: EdwardsRule = {
@@ -51,6 +53,11 @@ const ED25519: EdwardsRule = {
   hash: null,
   coordinateLength: 32,
   signatureLength: 64,
+  cost: 80,
+}
+
+function ecRule(crv: string, hash: string, coordinateLength: number, cost: number): EcRule {
+  return { kty: 'EC', crv, hash, coordinateLength, signatureLength: 2 * coordinateLength, cost }
 }
 
 const RULES: Readonly<Record<Algorithm, AlgorithmRule>> = {
@@ -60,9 +67,9 @@ const RULES: Readonly<Record<Algorithm, AlgorithmRule>> = {
   PS256: { kty: 'RSA', hash: 'sha256', saltLength: 32 },
   PS384: { kty: 'RSA', hash: 'sha384', saltLength: 48 },
   PS512: { kty: 'RSA', hash: 'sha512', saltLength: 64 },
-  ES256: { kty: 'EC', crv: 'P-256', hash: 'sha256', coordinateLength: 32, signatureLength: 64 },
-  ES384: { kty: 'EC', crv: 'P-384', hash: 'sha384', coordinateLength: 48, signatureLength: 96 },
-  ES512: { kty: 'EC', crv: 'P-521', hash: 'sha512', coordinateLength: 66, signatureLength: 132 },
+  ES256: ecRule('P-256', 'sha256', 32, 55),
+  ES384: ecRule('P-384', 'sha384', 48, 520),
+  ES512: ecRule('P-521', 'sha512', 66, 1150),
   EdDSA: ED25519,
   Ed25519: ED25519,
 }
@@ -71,6 +78,15 @@ const RULES: Readonly<Record<Algorithm, AlgorithmRule>> = {
 export const ALGORITHMS: ReadonlyMap<Algorithm, AlgorithmRule> = new Map(
   Object.entries(RULES) as [Algorithm, AlgorithmRule][] /* `RULES` is written out above */,
 )
+
+/**
+ * How long it takes to check one signature of a key: microseconds on one machine, of which only the proportions matter. With
+ * RSA it grows with the square of the modulus, which is as long as the signature.
+ */
+export function costOfCheck(algorithm: Algorithm, signatureLength: number): number {
+  const rule = RULES[algorithm]
+  return rule.kty === 'RSA' ? 5 + 15 * (signatureLength / 256) ** 2 : rule.cost
+}
 
 /** For the end of a `switch` over kinds of keys: a new one is a mistake there until it has a case of its own. */
 export function unknownKind({ kty }: { readonly kty: never }): never {

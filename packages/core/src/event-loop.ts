@@ -5,17 +5,17 @@ const { queueMicrotask, setImmediate } = globalThis
 
 /** What tells how busy the event loop is with work of one kind. */
 export interface EventLoopWatch {
-  /** Whether as much was done in this synchronous run, or in this iteration of the event loop, as should be. */
-  isBusy(): boolean
+  /** Whether a piece of work of this cost would be more than this synchronous run, or this iteration, should do. */
+  isBusy(cost: number): boolean
   /** Is told of each piece of work before it is done. */
-  count(): void
+  count(cost: number): void
 }
 
 /**
  * Tells work that comes one by one, or few pieces at once, from work that comes faster than the event loop iterates. Then only
  * the first callback of an iteration should do its work at once.
  *
- * @param limit How many pieces one synchronous run may do.
+ * @param limit What all that one synchronous run does may cost.
  */
 export function watchEventLoop(limit: number): EventLoopWatch {
   /** In the synchronous run that is under way. */
@@ -23,13 +23,13 @@ export function watchEventLoop(limit: number): EventLoopWatch {
   let isIterationCounted = false
   let isFirstCallbackOver = false
 
-  function count(): void {
+  function count(cost: number): void {
     if (done === 0) {
       queueMicrotask(() => {
         done = 0
       })
     }
-    done++
+    done += cost
     if (isIterationCounted) return
     isIterationCounted = true
     // Runs when the code that counted is over; if that ran in a promise, when no promise has anything left to do. What is
@@ -43,5 +43,5 @@ export function watchEventLoop(limit: number): EventLoopWatch {
     })
   }
 
-  return { count, isBusy: () => done === limit || isFirstCallbackOver }
+  return { count, isBusy: (cost) => done + cost > limit || isFirstCallbackOver }
 }

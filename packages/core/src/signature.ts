@@ -1,6 +1,6 @@
 import { createVerify, verify, type VerifyJsonWebKeyInput } from 'node:crypto'
 
-import type { Algorithm } from './algorithms.ts'
+import { type Algorithm, costOfCheck } from './algorithms.ts'
 import { watchEventLoop } from './event-loop.ts'
 import type { PreparedKey, VerificationKey } from './keys/key-source.ts'
 import type { ParsedToken } from './token.ts'
@@ -42,19 +42,21 @@ export type SignatureCheck = (
   token: ParsedToken,
 ) => boolean | Promise<boolean>
 
-/** As many as hold up the event loop for a tenth of a millisecond, with RSA keys of 2048 bits. */
-const CHECKS_AT_ONCE = 4
+/** About how long signatures may hold up the event loop, in microseconds: four of RSA keys of 2048 bits, one of P-256. */
+const LONGEST_RUN = 80
 
 /**
  * Checks signatures on the main thread, which costs least, while they come one by one or few at once. When requests come
  * faster than the event loop iterates, only the first is checked there and the others on the thread pool: even with a single
- * core that costs less than to switch between requests and signatures for each token.
+ * core that costs less than to switch between requests and signatures for each token. A signature that takes longer than a
+ * run may, such as one of P-384 or of an RSA key of 8192 bits, always goes to the thread pool.
  */
 export function createSignatureCheck(): SignatureCheck {
-  const eventLoop = watchEventLoop(CHECKS_AT_ONCE)
+  const eventLoop = watchEventLoop(LONGEST_RUN)
   return (key, algorithm, token) => {
-    if (eventLoop.isBusy()) return onThreadPool(key, algorithm, token)
-    eventLoop.count()
+    const cost = costOfCheck(algorithm, token.signature.length)
+    if (eventLoop.isBusy(cost)) return onThreadPool(key, algorithm, token)
+    eventLoop.count(cost)
     return isSignedBy(key, algorithm, token)
   }
 }

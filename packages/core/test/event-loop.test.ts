@@ -7,9 +7,9 @@ import { type EventLoopWatch, watchEventLoop } from '../src/event-loop.ts'
 const LIMIT = 4
 
 /** What a piece of work that comes now is told; it is done and counted unless the event loop is busy. */
-function work(watch: EventLoopWatch): 'done' | 'busy' {
-  if (watch.isBusy()) return 'busy'
-  watch.count()
+function work(watch: EventLoopWatch, cost = 1): 'done' | 'busy' {
+  if (watch.isBusy(cost)) return 'busy'
+  watch.count(cost)
   return 'done'
 }
 
@@ -28,6 +28,16 @@ describe('one synchronous run', () => {
     const watch = watchEventLoop(LIMIT)
     expect(several(watch)).toEqual(['done', 'done', 'done', 'done', 'busy'])
     expect(several(watchEventLoop(1), 2)).toEqual(['done', 'busy'])
+  })
+
+  test('may do what costs as much together as the limit, and no more', () => {
+    const watch = watchEventLoop(LIMIT)
+    expect([3, 2, 1, 1].map((cost) => work(watch, cost))).toEqual(['done', 'busy', 'done', 'busy'])
+  })
+
+  test('may not do one piece that costs more than the limit', () => {
+    const watch = watchEventLoop(LIMIT)
+    expect([LIMIT + 1, LIMIT].map((cost) => work(watch, cost))).toEqual(['busy', 'done'])
   })
 
   test('ends where somebody awaits: the next may do as many again', async () => {
@@ -108,7 +118,7 @@ describe('one iteration of the event loop', () => {
     const scheduled: string[] = []
     const hook = createHook({ init: (_id, type) => scheduled.push(type) }).enable()
     const watch = watchEventLoop(LIMIT)
-    expect([watch.isBusy(), watch.isBusy()]).toEqual([false, false])
+    expect([watch.isBusy(1), watch.isBusy(1)]).toEqual([false, false])
     hook.disable()
     expect(scheduled).not.toContain('Immediate')
   })

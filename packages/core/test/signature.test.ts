@@ -461,6 +461,22 @@ describe('checks that come at once', () => {
     expect(await settled(answers.slice(4))).toEqual([true, true])
   })
 
+  test.each<[Algorithm, readonly unknown[]]>([
+    ['ES256', [true, expect.any(Promise)]],
+    ['EdDSA', [true, expect.any(Promise)]],
+    ['ES384', [expect.any(Promise), expect.any(Promise)]],
+    ['ES512', [expect.any(Promise), expect.any(Promise)]],
+  ])(
+    'of %s, as many as are quick: the others would hold up the event loop',
+    async (algorithm, expected) => {
+      const check = createSignatureCheck()
+      const parsed = await signed(algorithm)
+      const answers = expected.map(() => check(publicKeyFor(algorithm), algorithm, parsed))
+      expect(answers).toEqual(expected)
+      expect(await settled(answers)).toEqual([true, true])
+    },
+  )
+
   test('later ones are again answered here and now', async () => {
     const parsed = await signed('RS512')
     const check = busyCheck(parsed)
