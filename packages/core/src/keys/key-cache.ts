@@ -29,7 +29,7 @@ import {
   waitingCallerStep,
 } from './rotation.ts'
 import { createSuspect } from './suspect.ts'
-import { createWaitingRoom, type Place } from './waiting-room.ts'
+import { createWaitingRoom, LATENESS, type Place } from './waiting-room.ts'
 
 /** Public keys behind a URL. */
 export interface RemoteKeys extends KeySource {
@@ -49,12 +49,6 @@ export interface CacheOptions extends Omit<RotationPolicy, 'spread'> {
   /** Where the keys come from, for developers: an origin. */
   readonly origin?: string
 }
-
-/**
- * How much later than its deadline an attempt may settle before it is given up: seconds. Cloudflare Workers stop the timers and
- * connections of a request when it has been answered, with them every attempt that it began and did not wait for.
- */
-const LATENESS = 1
 
 /**
  * The cache itself, over any way to load a key document. It carries out what `rotation.ts` decides.
@@ -80,9 +74,23 @@ export function followKeys(
   }
 
   /** Its own timer ends an attempt. One that goes on after that has lost its timer, and will never settle. */
+  function untilGivenUp({ startedAt }: Flight): number {
+    return startedAt.monotonic + policy.timeout + LATENESS - clock.monotonic()
+  }
+
   function isFetching(): boolean {
-    if (flight === undefined) return false
-    return clock.monotonic() - flight.startedAt.monotonic <= policy.timeout + LATENESS
+    return flight !== undefined && untilGivenUp(flight) > 0
+  }
+
+  /** Resolves when the attempt has settled, or is given up. */
+  async function join(attempt: Flight, place: Place | undefined): Promise<void> {
+    let cancel = () => {}
+    const givenUp = new Promise<void>((resolve) => {
+      cancel = clock.after(untilGivenUp(attempt), resolve)
+    })
+    place?.whenLeft(cancel)
+    await Promise.race([attempt.settling, givenUp])
+    cancel()
   }
 
   function start(trigger: Trigger): Promise<void> {
@@ -138,8 +146,9 @@ export function followKeys(
   }
 
   async function carryOut(step: AttemptStep, trigger: Trigger, place?: Place): Promise<void> {
-    if (step === 'join') await flight?.settling
-    else if (step === 'start') await start(trigger)
+    if (step === 'join') {
+      if (flight !== undefined) await join(flight, place)
+    } else if (step === 'start') await start(trigger)
     else {
       await new Promise<void>((resolve) => {
         const cancel = clock.after(untilNextAttempt(state, trigger, now(), policy), resolve)

@@ -8,6 +8,12 @@ const MAX_WAITING_OCTETS = 24 * 1024 * 1024
 /** What a place costs beside its token: promises, listeners and a timer, as measured. */
 const PLACE_OCTETS = 6 * 1024
 
+/**
+ * How much later than its deadline something may end before it is given up: seconds. Cloudflare Workers stop the timers and
+ * connections of a request when it is over, with them every attempt and every wait that it began.
+ */
+export const LATENESS = 1
+
 /** A caller's place in the room. Work on behalf of somebody who has left should stop. */
 export interface Place {
   readonly hasLeft: boolean
@@ -19,6 +25,12 @@ export interface Place {
 interface Waiting extends Omit<Caller, 'arrived'> {
   /** What the time is counted from; from now if it is `undefined`. */
   readonly arrived: Instant | undefined
+}
+
+interface Taken {
+  readonly octets: number
+  /** Seconds of the monotonic clock. */
+  readonly since: number
 }
 
 /** Where callers wait for keys: bounded in time and in room, so that a flood of tokens cannot fill the memory. */
@@ -34,9 +46,23 @@ export interface WaitingRoom {
 /** @param timeout The longest that anybody waits. Seconds. */
 export function createWaitingRoom(clock: Clock, timeout: number): WaitingRoom {
   let octets = 0
+  /** Those who wait, in the order in which they came. */
+  const taken = new Set<Taken>()
 
-  function isFull({ tokenSize }: Waiting): boolean {
-    return octets + tokenSize + PLACE_OCTETS > MAX_WAITING_OCTETS
+  function isFull(wanted: number): boolean {
+    return octets + wanted > MAX_WAITING_OCTETS
+  }
+
+  function giveBack(place: Taken): void {
+    if (taken.delete(place)) octets -= place.octets
+  }
+
+  /** Gives back the places of those whose timer has been lost. */
+  function giveBackOverdue(): void {
+    for (const place of taken) {
+      if (clock.monotonic() - place.since <= timeout + LATENESS) return
+      giveBack(place)
+    }
   }
 
   async function wait<Result>(
@@ -45,7 +71,9 @@ export function createWaitingRoom(clock: Clock, timeout: number): WaitingRoom {
   ): Promise<Result> {
     const { arrived, tokenSize, signal } = caller
     signal?.throwIfAborted()
-    if (isFull(caller)) throw new AuthError('keys_unavailable', 'timeout', roomIsFull)
+    const own: Taken = { octets: tokenSize + PLACE_OCTETS, since: clock.monotonic() }
+    if (isFull(own.octets)) giveBackOverdue()
+    if (isFull(own.octets)) throw new AuthError('keys_unavailable', 'timeout', roomIsFull)
     const exit = new AbortController()
     const place: Place = {
       get hasLeft() {
@@ -55,7 +83,8 @@ export function createWaitingRoom(clock: Clock, timeout: number): WaitingRoom {
         exit.signal.addEventListener('abort', cancel)
       },
     }
-    octets += tokenSize + PLACE_OCTETS
+    taken.add(own)
+    octets += own.octets
     // Before the caller's own deadline is set: that of an attempt which starts here has to come first.
     const result = work(place)
     // A caller who comes back to wait for more has that much less time.
@@ -65,7 +94,7 @@ export function createWaitingRoom(clock: Clock, timeout: number): WaitingRoom {
     try {
       return await Promise.race([result, gone])
     } finally {
-      octets -= tokenSize + PLACE_OCTETS
+      giveBack(own)
       exit.abort()
     }
   }

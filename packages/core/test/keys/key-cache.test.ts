@@ -1131,6 +1131,29 @@ function losing() {
   }
 }
 
+/** A world that counts its timers. */
+function watched() {
+  const clock = manualClock()
+  const timers = new Set<object>()
+  const counting = {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    after(seconds: number, fn: () => void) {
+      const timer = {}
+      timers.add(timer)
+      const cancel = clock.after(seconds, () => {
+        timers.delete(timer)
+        fn()
+      })
+      return () => {
+        timers.delete(timer)
+        cancel()
+      }
+    },
+  }
+  return { ...world({ clock: counting }), clock, timersOf: () => timers.size }
+}
+
 describe('an attempt that never settles, since its platform has stopped the timers of a request', () => {
   test('is given up a second after its deadline, and the next caller starts another', async () => {
     const { endpoint, verdict, keys, timers, elapse } = losing()
@@ -1160,6 +1183,32 @@ describe('an attempt that never settles, since its platform has stopped the time
     expect(await waiting).toBe('accepted')
     expect(await lost).not.toBe('accepted')
     expect(endpoint.requests).toHaveLength(2)
+  })
+
+  test('those who joined it go on when it is given up: with an attempt of their own', async () => {
+    const { endpoint, verdict, keys, timers, elapse } = losing()
+    endpoint.mode = 'hanging'
+    void verdict(oldToken)
+    await elapse(3)
+    endpoint.mode = 'up'
+    timers.areLost = false
+    const joined = [verdict(oldToken), verdict(oldToken)]
+    const refreshed = keys.refresh()
+    await elapse(3)
+    expect(await Promise.all(joined)).toEqual(['accepted', 'accepted'])
+    await elapse(1)
+    await refreshed
+    expect(endpoint.requests.length).toBeLessThanOrEqual(3)
+  })
+
+  test('who joined one that settles leaves no timer behind', async () => {
+    const { clock, endpoint, verdict, timersOf } = watched()
+    endpoint.mode = 'hanging'
+    const waiting = [verdict(oldToken), verdict(oldToken)]
+    await clock.advance(1)
+    endpoint.release(A.publicJwk)
+    expect(await Promise.all(waiting)).toEqual(['accepted', 'accepted'])
+    expect(timersOf()).toBe(0)
   })
 
   test('behind requests: known keys are used, and an expired ring waits for an attempt of its own', async () => {

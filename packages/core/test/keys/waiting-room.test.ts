@@ -52,6 +52,30 @@ describe('the room', () => {
     expect(await room.wait(large, async () => 'waited')).toBe('waited')
   })
 
+  test('a place whose timer was lost with its request is given back, to who finds the room full', async () => {
+    const clock = manualClock()
+    const timers = { areLost: true }
+    const after = (seconds: number, fn: () => void) =>
+      timers.areLost ? () => {} : clock.after(seconds, fn)
+    const room = createWaitingRoom({ ...clock, after }, 5)
+    const half = { arrived: undefined, tokenSize: ROOM / 2 - PLACE, signal: undefined }
+    void room.wait(half, forever)
+    await clock.advance(5)
+    timers.areLost = false
+    const waiting = room.wait(half, forever).catch((error: unknown) => error)
+    await expect(room.wait(half, async () => 'waited')).rejects.toMatchObject({ status: 503 })
+    await clock.advance(1.1)
+    expect(await room.wait(half, async () => 'waited')).toBe('waited')
+    // The other half is still taken, and given back once.
+    await expect(
+      room.wait({ ...half, tokenSize: ROOM - PLACE }, async () => 'waited'),
+    ).rejects.toMatchObject({ status: 503 })
+    await clock.advance(4)
+    expect(await waiting).toMatchObject({ reason: 'timeout' })
+    const all = { ...half, tokenSize: ROOM - PLACE }
+    expect(await room.wait(all, async () => 'waited')).toBe('waited')
+  })
+
   test('a caller who has left before it comes gets its own reason, also where there is no room', async () => {
     const { arrive, room } = setup()
     const gone = new Error('gone')
