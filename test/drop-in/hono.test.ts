@@ -147,6 +147,26 @@ describe('hono/combine', () => {
     })
   })
 
+  test('some: a refusal before an acceptance leaves the headers of others as they were', async () => {
+    const app = new Hono<Guarded>()
+    app.use(async (c, next) => {
+      c.header('Cache-Control', 'private')
+      await next()
+    })
+    app.use(some(hono.authenticate(verifier), hono.authenticate(otherVerifier)))
+    app.use(async (c, next) => {
+      c.header('WWW-Authenticate', 'Negotiate')
+      await next()
+    })
+    app.get('/', hono.authorize(scope('read')), (c) => c.text('in'))
+    await serving(app, async (url) => {
+      const accepted = await fetch(url, { headers: eve })
+      expect(accepted.status).toBe(200)
+      expect(accepted.headers.get('cache-control')).toBe('private')
+      expect(accepted.headers.get('www-authenticate')).toBe('Negotiate')
+    })
+  })
+
   test('some with a guard that answers by itself: its refusal is final', async () => {
     const app = new Hono()
     const first = hono.authenticate(verifier, { respond: 'problem' })

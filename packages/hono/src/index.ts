@@ -1,6 +1,5 @@
 import {
   type Auth,
-  type AuthError,
   authenticateRequest,
   authorizeRequest,
   type Claims,
@@ -85,8 +84,8 @@ export function serveMetadata({ path, body }: ProtectedResourceMetadata): Middle
   }
 }
 
-/** The last refusal of a context, whose headers are on its response. */
-const refusals = new WeakMap<Context, AuthError>()
+/** What a response had in the place of the headers of a refusal: all refusals of a context together. */
+const replaced = new WeakMap<Context, Map<string, string | null>>()
 
 /**
  * The challenge is set on the context as well as on the error, since error handlers ignore the headers of an error. Hono's
@@ -95,9 +94,14 @@ const refusals = new WeakMap<Context, AuthError>()
 function refuse(error: unknown, context: Context): Response {
   const answer = refusal(error)
   if (answer === undefined) throw error
-  refusals.set(context, answer)
+  const before = replaced.get(context) ?? new Map<string, string | null>()
+  replaced.set(context, before)
   // On `res`, not with `header()`: Hono adds these even to a `Response` that an error handler makes by itself.
-  for (const [name, value] of Object.entries(answer.headers)) context.res.headers.set(name, value)
+  const { headers } = context.res
+  for (const [name, value] of Object.entries(answer.headers)) {
+    if (!before.has(name)) before.set(name, headers.get(name))
+    headers.set(name, value)
+  }
   if (answer.body !== undefined) return refusalResponse(answer)
   throw Object.defineProperty(answer, 'getResponse', {
     // Without a prototype, or an inherited `get` would make the descriptor invalid.
@@ -109,7 +113,12 @@ function refuse(error: unknown, context: Context): Response {
 
 /** Where a request has two ways in, as with `some` of hono/combine, a refusal may come before an acceptance. */
 function withdrawRefusal(context: Context): void {
-  const answer = refusals.get(context)
-  if (answer === undefined) return
-  for (const name of Object.keys(answer.headers)) context.res.headers.delete(name)
+  const before = replaced.get(context)
+  if (before === undefined) return
+  replaced.delete(context)
+  const { headers } = context.res
+  for (const [name, value] of before) {
+    if (value === null) headers.delete(name)
+    else headers.set(name, value)
+  }
 }

@@ -84,13 +84,14 @@ export function followKeys(
 
   /** Resolves when the attempt has settled, or is given up. */
   async function join(attempt: Flight, place: Place | undefined): Promise<void> {
-    let cancel = () => {}
-    const givenUp = new Promise<void>((resolve) => {
-      cancel = clock.after(untilGivenUp(attempt), resolve)
+    await new Promise<void>((resolve, reject) => {
+      const cancel = clock.after(untilGivenUp(attempt), resolve)
+      place?.whenLeft(cancel)
+      attempt.settling.then(() => {
+        cancel()
+        resolve()
+      }, reject)
     })
-    place?.whenLeft(cancel)
-    await Promise.race([attempt.settling, givenUp])
-    cancel()
   }
 
   function start(trigger: Trigger): Promise<void> {
