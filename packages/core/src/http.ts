@@ -70,7 +70,7 @@ async function authenticateAnew(
   try {
     const token = findToken(request, options)
     const auth = token === undefined ? undefined : await verifier.verify(token)
-    setPassedGuard(subject, verifier, auth, options)
+    setPassedGuard(subject, verifier, auth, options, options === given ? options : verifier)
     return auth
   } catch (error) {
     throw refused(error, subject as never /* these options came with it */, options, request)
@@ -214,11 +214,13 @@ function guardOf(subject: object): PassedGuard {
 }
 
 function withVerifier(
-  guard: PassedGuard | undefined,
+  guard: PassedGuard,
   verifier: Verifier<unknown> | undefined,
 ): PassedGuard | undefined {
-  const isIt = guard === undefined || verifier === undefined || guard.verifier === verifier
-  return isIt ? guard : withVerifier(guard.previous, verifier)
+  if (verifier === undefined) return guard
+  let found: PassedGuard | undefined = guard
+  while (found !== undefined && found.verifier !== verifier) found = found.previous
+  return found
 }
 
 /**

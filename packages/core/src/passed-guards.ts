@@ -7,7 +7,9 @@ export interface PassedGuard {
   readonly verifier: Verifier<unknown>
   readonly auth: Auth<unknown> | undefined
   readonly options: GuardOptions<never>
-  /** The guard that let the same request through before. */
+  /** Together with the verifier, what tells it from other guards. */
+  readonly identity: object
+  /** Another guard, which let the same request through before. */
   readonly previous: PassedGuard | undefined
 }
 
@@ -47,11 +49,34 @@ export function findPassedGuard(subject: unknown): PassedGuard | undefined {
   return typeof subject === 'object' && subject !== null ? Mark.find(subject) : undefined
 }
 
+/** @param identity The options, or the verifier where options are made anew for each request and so name no guard. */
 export function setPassedGuard(
   subject: object,
   verifier: Verifier<unknown>,
   auth: Auth<unknown> | undefined,
   options: GuardOptions<never>,
+  identity: object = options,
 ): void {
-  Mark.replace(subject, { verifier, auth, options, previous: Mark.find(subject) })
+  const previous = withoutGuard(Mark.find(subject), verifier, identity)
+  Mark.replace(subject, { verifier, auth, options, identity, previous })
+}
+
+/**
+ * The list without what the same guard has left there. A client can make a guard see one request any number of times, as with
+ * GraphQL operations over one WebSocket: so the list has an entry for each guard, not for each time.
+ */
+function withoutGuard(
+  last: PassedGuard | undefined,
+  verifier: Verifier<unknown>,
+  identity: object,
+): PassedGuard | undefined {
+  if (last === undefined) return undefined
+  const others: PassedGuard[] = []
+  for (let guard: PassedGuard | undefined = last; guard !== undefined; guard = guard.previous) {
+    if (guard.verifier !== verifier || guard.identity !== identity) others.push(guard)
+  }
+  return others.reduceRight<PassedGuard | undefined>(
+    (previous, guard) => ({ ...guard, previous }),
+    undefined,
+  )
 }

@@ -1,4 +1,6 @@
 import { once } from 'node:events'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 
 import { describe, expect, test } from 'vitest'
 
@@ -648,6 +650,53 @@ describe('two guards', () => {
     const [one, two] = [bearer(), bearer()]
     await authenticate(verifier, one)
     expect(() => getAuth(two, verifier)).toThrow(TypeError)
+  })
+})
+
+describe('one request that passes again and again', () => {
+  const proofs: WeakRef<Auth>[] = []
+  const inner: Verifier = {
+    async verify(token) {
+      const proof = { ...auth, token }
+      proofs.push(new WeakRef(proof))
+      return await Promise.resolve(proof)
+    },
+    async ready() {},
+  }
+  const checked = checkGuardOptions(inner, {})
+
+  test.each<[title: string, options: () => GuardOptions]>([
+    ['a guard whose options are checked once', () => checked],
+    ['a guard whose options are checked at each call', () => ({ realm: 'inner' })],
+  ])('%s, 100,000 times: the first proofs are kept no longer', async (_title, options) => {
+    const [outer, unused] = [verifierOf(), verifierOf()]
+    const outerOptions = checkGuardOptions(outer, {})
+    const seen = bearer()
+    await authenticate(outer, seen, outerOptions)
+    proofs.length = 0
+    for (let pass = 0; pass < 100_000; pass += 1) await authenticate(inner, seen, options())
+    // A WeakRef holds its target until the turn of the event loop ends.
+    await new Promise(setImmediate)
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void // what the flag exposes
+    collect()
+    expect(proofs.filter((proof) => proof.deref() !== undefined)).toHaveLength(1)
+    expect(getAuth(seen, inner)).toBe(proofs.at(-1)?.deref())
+    expect(getAuth(seen, outer)).toBe(auth)
+    expect(hasPassed(seen, outerOptions)).toBe(true)
+    expect(() => findAuth(seen, unused)).toThrow(
+      new TypeError('no guard with this verifier has seen the request'),
+    )
+  })
+
+  test('two verifiers behind the same options: each one`s proof is found', async () => {
+    const other: Auth = { ...auth, claims: { sub: 'bob' }, token: 'd.e.f' }
+    const [first, second] = [verifierOf(), verifierOf(other)]
+    const options = checkGuardOptions(first, {})
+    const seen = bearer()
+    for (const verifier of [first, second, first]) await authenticate(verifier, seen, options)
+    expect([getAuth(seen, first), getAuth(seen, second)]).toEqual([auth, other])
+    expect(getAuth(seen)).toBe(auth)
   })
 })
 
