@@ -192,7 +192,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'hono/index': ['@portcullis/core'],
   'koa/index': ['@portcullis/core'],
   'fastify/index': ['@portcullis/core', 'fastify-plugin', 'registration'],
-  'fastify/registration': [],
+  'fastify/registration': ['fastify-plugin'],
   'core/resource-metadata': ['loopback', 'options', 'scopes'],
   'core/schema': ['details/claims', 'errors'],
   'nest/index': ['@portcullis/core', 'decorators', 'exception', 'guard', 'metadata', 'module'],

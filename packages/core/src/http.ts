@@ -12,6 +12,7 @@ import { checkRequirements, type Requirement } from './requirement.ts'
 import type { Verifier } from './verifier.ts'
 
 // Everything that the adapters share. An adapter adds how its framework shows an `Auth` and how it sends a refusal.
+
 /**
  * Verifies the token of a request, and remembers the result for {@link authorizeRequest} and {@link getAuth}.
  *

@@ -15,7 +15,7 @@ import {
 } from '@portcullis/core'
 import fastifyPlugin from 'fastify-plugin'
 
-import { checkRegistration, isScope, misuse } from './registration.ts'
+import { checkRegistration, failBoot, isOnRegister, isScope, misuse } from './registration.ts'
 
 export { findAuth, getAuth } from '@portcullis/core'
 
@@ -64,6 +64,7 @@ export interface Scope<FastifyRequest extends Request = Request> {
   decorate(name: symbol, value: unknown): unknown
   decorateRequest(name: string, value: { getter(this: Request): Auth }): unknown
   addHook(name: 'onRequest' | 'preHandler', hook: Hook<FastifyRequest>): unknown
+  register(plugin: () => Promise<void>): unknown
   get(path: string, options: object, handler: Handler<FastifyRequest>): unknown
 }
 
@@ -125,7 +126,15 @@ export function authenticate(
   }
 
   return fastifyPlugin(
-    async (scope: Scope, registration?: object) => {
+    async function guardScope(
+      this: unknown,
+      scope: Scope,
+      ...[registration, callback]: [registration?: object, callback?: unknown]
+    ) {
+      if (isOnRegister(this, scope, callback)) {
+        failBoot(scope)
+        return
+      }
       checkRegistration(scope, registration)
       decorateOnce(scope, property)
       scope.addHook('onRequest', (request, reply, done) => {

@@ -1,3 +1,5 @@
+import fastifyPlugin from 'fastify-plugin'
+
 // How a guard must be given to Fastify, and what it says otherwise.
 
 /** What Fastify itself reads of the options of `register`. */
@@ -20,6 +22,23 @@ export function checkRegistration(scope: unknown, registration: object = {}): vo
   if (foreign !== undefined) {
     throw misuse(`the guard takes no options of register, such as ${JSON.stringify(foreign)}`)
   }
+}
+
+/**
+ * Whether the guard is called as a hook for `onRegister`. Such a hook gets a scope, as a plugin does. Fastify calls it as a
+ * method, and without the callback that a plugin gets.
+ */
+export function isOnRegister(self: unknown, scope: unknown, callback: unknown): boolean {
+  return isScope(scope) && self !== undefined && typeof callback !== 'function'
+}
+
+/**
+ * That hook runs for nested scopes alone: a guard there would leave the outer scope open. Fastify ignores what the promise
+ * of such a hook rejects with, so the boot fails by a plugin.
+ */
+export function failBoot(scope: { register(plugin: () => Promise<void>): unknown }): void {
+  const fault = misuse('authenticate(verifier) is a plugin and no hook for onRegister')
+  scope.register(fastifyPlugin(async () => await Promise.reject(fault)))
 }
 
 export function misuse(fault: string): TypeError {

@@ -52,6 +52,33 @@ describe.each<[string, () => FastifyInstance]>([
     },
   )
 
+  test('the plugin as a hook, onRegister: a TypeError at boot, with the first nested scope', async () => {
+    const message = `authenticate(verifier) is a plugin and no hook for onRegister: ${WRITE}`
+    const app = createApp()
+    app.addHook('onRegister', authenticate(verifier))
+    app.get('/', () => 'open')
+    app.register(async (nested) => {
+      await Promise.resolve()
+      nested.get('/nested', () => 'nested')
+    })
+    await expect(app.ready()).rejects.toThrow(new TypeError(message))
+    const awaited = createApp()
+    awaited.addHook('onRegister', authenticate(verifier))
+    await expect(
+      (async () => await awaited.register(async () => await Promise.resolve()))(),
+    ).rejects.toThrow(new TypeError(message))
+  })
+
+  test('a plugin that calls the guard with its scope is guarded', async () => {
+    const app = createApp()
+    app.register(async (nested) => {
+      await authenticate(verifier)(nested, {})
+      nested.get('/', () => 'guarded')
+    })
+    expect((await app.inject('/')).statusCode).toBe(401)
+    expect((await app.inject({ url: '/', headers: bearer })).statusCode).toBe(200)
+  })
+
   test.each<[string, object]>([
     ['optional', { optional: true }],
     ['property', { prefix: '/v1', property: 'user' }],
