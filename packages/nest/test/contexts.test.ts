@@ -24,6 +24,12 @@ function decorate(name: keyof Handlers, decorator: ReturnType<typeof Public>): v
 decorate('open', Public())
 decorate('required', Requires(scope('write')))
 
+/** What decorators have put on a handler. */
+function guardsOf(name: keyof Handlers): [PortcullisGuard] {
+  const handler = Reflect.get(Handlers.prototype, name) as object
+  return Reflect.getMetadata('__guards__', handler) as [PortcullisGuard]
+}
+
 /** What Nest hands to a guard. */
 function contextOf(
   type: string,
@@ -75,6 +81,31 @@ describe('a GraphQL resolver', () => {
     const incoming = { raw: requestWith(good), headers: {} }
     await expect(guard.canActivate(resolver({ req: incoming }))).resolves.toBe(true)
     expect(getAuth(incoming).claims.sub).toBe('ada')
+  })
+
+  test('is guarded through a Request of the platform, as Yoga has it', async () => {
+    const incoming = new Request('https://api.test/graphql', { method: 'POST', headers: good })
+    await expect(guard.canActivate(resolver({ request: incoming }))).resolves.toBe(true)
+    expect(getAuth(incoming).claims.sub).toBe('ada')
+    expect(Reflect.get(incoming, 'auth')).toBe(getAuth(incoming))
+    const [requirement] = guardsOf('required')
+    await expect(
+      requirement.canActivate(resolver({ request: incoming }, 'required')),
+    ).rejects.toThrow('The access token lacks a required scope')
+  })
+
+  test.each<[title: string, headers: [string, string][], message: string]>([
+    ['no token', [], 'An access token is required'],
+    ['a forged token', [['authorization', 'Bearer a.b.c']], 'The access token is not valid'],
+    [
+      'two tokens',
+      ['Bearer a.b.c', 'Bearer d.e.f'].map((value) => ['authorization', value]),
+      'The Authorization header must be Bearer, a space and one token',
+    ],
+  ])('of a Request of the platform with %s is refused', async (_title, headers, message) => {
+    const incoming = new Request('https://api.test/graphql', { headers })
+    await expect(guard.canActivate(resolver({ request: incoming }))).rejects.toThrow(message)
+    expect(() => findAuth(incoming)).toThrow(TypeError)
   })
 
   test('is refused with an exception, and no response is touched', async () => {
@@ -129,10 +160,7 @@ describe('a GraphQL resolver', () => {
 
   test('@Requires() holds there', async () => {
     const context = { req: requestWith(good) }
-    const [requirement] = Reflect.getMetadata(
-      '__guards__',
-      Reflect.get(Handlers.prototype, 'required') as object,
-    ) as [PortcullisGuard]
+    const [requirement] = guardsOf('required')
     await expect(requirement.canActivate(resolver(context, 'required'))).rejects.toThrow(
       /^@Requires\(\): no guard has seen the request/,
     )
