@@ -12,7 +12,11 @@ export class AuthException extends HttpException {
   declare readonly cause: AuthError
 
   constructor(error: AuthError) {
+    // No stack, like the AuthError: making one costs more than the rest of a refusal, so a flood of forged tokens would too.
+    const limit = Error.stackTraceLimit
+    Reflect.set(Error, 'stackTraceLimit', 0)
     super(error.message, error.status, { cause: error })
+    Reflect.set(Error, 'stackTraceLimit', limit)
   }
 }
 

@@ -150,3 +150,11 @@ test('an exception says no more than its refusal when it is printed', () => {
   expect(refusal(new HttpException('x', 401, { cause: error }))).toBeUndefined()
   expect(JSON.stringify(exception)).not.toContain('canary')
 })
+
+test('an exception costs no stack, and leaves the stacks of other errors as they are', () => {
+  const limit = Error.stackTraceLimit
+  const exception = new AuthException(new AuthError('invalid_token', 'signature'))
+  expect(exception.stack).toBe('AuthException: The access token is not valid')
+  expect(Error.stackTraceLimit).toBe(limit)
+  expect(new Error('other').stack).toContain('exceptions.test.ts')
+})
