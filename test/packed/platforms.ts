@@ -16,7 +16,7 @@ const work = mkdtempSync(join(tmpdir(), 'portcullis-platforms-'))
 try {
   const lockfile = readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8')
   const locked = readLockfile(lockfile)
-  const manifests = globSync('{.,packages/*,examples/*,test,test/bench}/package.json', {
+  const manifests = globSync('{.,packages/*,examples/*,test,test/bench,test/nest11}/package.json', {
     cwd: root,
   })
   for (const path of [...manifests, 'pnpm-lock.yaml']) cpSync(join(root, path), join(work, path))
