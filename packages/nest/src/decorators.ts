@@ -8,7 +8,6 @@ import {
   authorizeRequest,
   checkRequirementList,
   findAuth,
-  getAuth,
   type Requirement,
   type Verifier,
 } from '@portcullis/core'
@@ -82,10 +81,10 @@ export interface CurrentAuthOptions {
 }
 
 /**
- * A parameter with what the token of the request proves, as {@link getAuth} gives it; with `optional`, as
- * {@link findAuth} does.
+ * A parameter with what the token of the request proves; with `optional`, `undefined` for an anonymous request.
  *
- * @throws TypeError for a wrong or misspelt option; when it is called, 500 for a request that no guard has seen.
+ * @throws TypeError for a wrong or misspelt option; when it is called, 500 for a request that no guard has seen, and
+ *   without `optional` for an anonymous one.
  */
 export function CurrentAuth(options: CurrentAuthOptions = {}): ParameterDecorator {
   const {
@@ -105,10 +104,13 @@ export function CurrentAuth(options: CurrentAuthOptions = {}): ParameterDecorato
   if (verifier !== undefined && typeof verifier?.verify !== 'function') {
     throw new TypeError('@CurrentAuth: verifier must be a verifier')
   }
-  const find = optional ? findAuth : getAuth
-  return createParamDecorator((_data: unknown, context: ExecutionContext) =>
-    find(callOf(context).request, verifier),
-  )()
+  return createParamDecorator((_data: unknown, context: ExecutionContext) => {
+    const auth = findAuth(callOf(context).request, verifier)
+    if (auth !== undefined || optional) return auth
+    throw new TypeError(
+      '@CurrentAuth: the request is anonymous; use @CurrentAuth({ optional: true }) where the guard is optional',
+    )
+  })()
 }
 
 function requirementGuard(requirements: readonly Requirement[]): CanActivate {

@@ -21,6 +21,8 @@ export class AuthException extends HttpException {
 }
 
 /** The refusal that an exception filter has caught, if it is one. Otherwise `undefined`. */
+export function refusal(exception: AuthException): AuthError
+export function refusal(exception: unknown): AuthError | undefined
 export function refusal(exception: unknown): AuthError | undefined {
   return refusalOf(exception instanceof AuthException ? exception.cause : exception)
 }

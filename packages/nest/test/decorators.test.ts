@@ -203,6 +203,7 @@ describe.each(platforms)('on %s', (platform) => {
       { platform, ...guarded({ optional: true }) },
     )
     expect(await statuses(app.url, '/maybe')).toEqual([500, 200, 200])
+    expect(String(app.logged[0])).toContain('use @CurrentAuth({ optional: true })')
     expect((await request(app.url).get('/maybe/optional')).body).toEqual([null, true])
     expect((await request(app.url).get('/maybe/optional').set(good)).body).toEqual(['ada', true])
   })

@@ -1,8 +1,10 @@
+import type { AuthError } from '@portcullis/core'
 import type express from 'express'
 import type { FastifyRequest } from 'fastify'
 import { expect, expectTypeOf, test } from 'vitest'
 
-import { findAuth, getAuth, PortcullisGuard, PortcullisModule } from '../src/index.ts'
+import { findAuth, getAuth, PortcullisGuard, PortcullisModule, refusal } from '../src/index.ts'
+import type { AuthException } from '../src/index.ts'
 import { verifier } from './app.ts'
 
 test('onRefusal takes the request of the platform without a cast', () => {
@@ -51,4 +53,11 @@ test('getAuth and findAuth take the request of either platform', () => {
   expectTypeOf(getAuth).toBeCallableWith({} as express.Request)
   expectTypeOf(getAuth).toBeCallableWith({} as FastifyRequest)
   expectTypeOf(findAuth).toBeCallableWith({} as express.Request)
+})
+
+test('a filter for AuthException gets the refusal without a check', () => {
+  expectTypeOf((exception: AuthException) => refusal(exception)).returns.toEqualTypeOf<AuthError>()
+  expectTypeOf((exception: unknown) => refusal(exception)).returns.toEqualTypeOf<
+    AuthError | undefined
+  >()
 })
