@@ -1,4 +1,10 @@
-import { malformedHeader, missingHeader, otherScheme, repeatedHeader } from './details/bearer.ts'
+import {
+  malformedHeader,
+  missingHeader,
+  otherScheme,
+  preflight,
+  repeatedHeader,
+} from './details/bearer.ts'
 import { AuthError } from './errors.ts'
 import { own } from './options.ts'
 
@@ -23,6 +29,7 @@ const SCHEME = /^[\w!#$%&'*+.^`|~-]+$/
 const B64TOKEN = /^[\w.~+/-]+=*$/
 /** A scheme that presents a token, behind a comma: two headers that somebody has joined, or quoted text that looks so. */
 const JOINED = /,\s*(?:bearer|dpop)(?![\w!#$%&'*+.^`|~=-])/i
+const PREFLIGHT = 'access-control-request-method'
 const SPACE = 0x20
 const NAME = 'authorization'
 /** As nearly all clients write it. */
@@ -41,7 +48,10 @@ const BEARER = 'Bearer '
  */
 export function parseBearer(request: RequestHeaders | FetchRequest): string {
   const value = authorizationOf(request)
-  if (value === undefined) throw new AuthError('missing_token', 'missing_header', missingHeader)
+  if (value === undefined) {
+    const detail = isPreflight(request) ? preflight : missingHeader
+    throw new AuthError('missing_token', 'missing_header', detail)
+  }
   // Middleware, a mock or a serverless adapter may have put anything there.
   if (typeof value !== 'string') throw malformed(value, undefined)
   const space = value.indexOf(' ')
@@ -82,6 +92,15 @@ function authorizationOf(request: RequestHeaders | FetchRequest): unknown {
 function valueOf({ headers }: RequestHeaders | FetchRequest): unknown {
   if (hasGet(headers)) return headers.get('authorization') ?? undefined
   return own(headers, 'authorization')
+}
+
+/**
+ * Whether a browser asks if it may send the real request. This chooses words for developers and nothing else.
+ *
+ * @see https://fetch.spec.whatwg.org/#cors-preflight-fetch-0
+ */
+function isPreflight({ headers }: RequestHeaders | FetchRequest): boolean {
+  return hasGet(headers) ? headers.get(PREFLIGHT) !== null : Object.hasOwn(headers, PREFLIGHT)
 }
 
 /**

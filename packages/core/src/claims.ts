@@ -129,22 +129,34 @@ export function checkTimes(claims: JsonObject, rules: ClaimRules, now: number): 
   const iat = numericDate(claims, 'iat')
   // RFC 7519 section 4.1.4: at the time `exp` itself the token has expired.
   if (exp !== undefined && !(now < exp + clockTolerance)) {
-    const detail = wrongTime('exp', exp, now, 'clockTolerance', clockTolerance)
-    throw new AuthError('invalid_token', 'expired', detail)
+    throw new AuthError(
+      'invalid_token',
+      'expired',
+      wrongTime({ name: 'exp', at: exp, now, limit: ['clockTolerance', clockTolerance], iat }),
+    )
   }
   if (nbf !== undefined && !(now + clockTolerance >= nbf)) {
-    const detail = wrongTime('nbf', nbf, now, 'clockTolerance', clockTolerance)
-    throw new AuthError('invalid_token', 'not_yet_valid', detail)
+    throw new AuthError(
+      'invalid_token',
+      'not_yet_valid',
+      wrongTime({ name: 'nbf', at: nbf, now, limit: ['clockTolerance', clockTolerance], iat }),
+    )
   }
   if (iat === undefined) return
   const tolerance = Math.max(clockTolerance, IAT_TOLERANCE)
   if (!(iat <= now + tolerance)) {
-    const detail = wrongTime('iat', iat, now, 'the tolerance of clocks', tolerance)
-    throw new AuthError('invalid_token', 'issued_in_future', detail)
+    throw new AuthError(
+      'invalid_token',
+      'issued_in_future',
+      wrongTime({ name: 'iat', at: iat, now, limit: ['the tolerance of clocks', tolerance], iat }),
+    )
   }
   if (maxTokenAge !== undefined && !(now - iat <= maxTokenAge + clockTolerance)) {
-    const detail = wrongTime('iat', iat, now, 'maxTokenAge', maxTokenAge)
-    throw new AuthError('invalid_token', 'too_old', detail)
+    throw new AuthError(
+      'invalid_token',
+      'too_old',
+      wrongTime({ name: 'iat', at: iat, now, limit: ['maxTokenAge', maxTokenAge], iat }),
+    )
   }
 }
 

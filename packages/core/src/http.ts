@@ -209,7 +209,9 @@ function findToken(
 function guardOf(subject: object): PassedGuard {
   const guard = findPassedGuard(subject)
   if (guard === undefined) {
-    throw new TypeError('no guard has seen the request: authenticate(verifier) must come before')
+    throw new TypeError(
+      'no guard has seen the request (in Koa and Hono, the context): authenticate(verifier) or PortcullisGuard must come before, and authenticateRequest() must be awaited',
+    )
   }
   return guard
 }

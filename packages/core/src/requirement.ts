@@ -1,4 +1,5 @@
 import type { Auth } from './auth.ts'
+import { idTokenHint } from './details/claims.ts'
 import { lacksScopes, lacksValue, notMet } from './details/requirement.ts'
 import { AuthError } from './errors.ts'
 import { isJsonObject, member } from './json.ts'
@@ -161,7 +162,7 @@ export function checkRequirementList(factory: string, requirements: readonly Req
   }
   if (!requirements.every((each) => hasMethods(each, 'isMetBy'))) {
     throw new TypeError(
-      `${factory}: each argument must be a requirement, as in authorize(scope('read'))`,
+      `${factory}: each argument must be a requirement, as in ${factory}(scope('read'))`,
     )
   }
   for (const each of requirements) {
@@ -173,8 +174,16 @@ export function checkRequirementList(factory: string, requirements: readonly Req
       throw new TypeError(`${factory}: the scope of a requirement must be a list of scopes`)
     }
     const parts = own(each, 'parts')
-    if (parts !== undefined) checkRequirementList(`${factory}, parts`, parts)
+    if (parts !== undefined) checkParts(factory, parts)
   }
+}
+
+/** A requirement that somebody has made by hand may have any parts. */
+function checkParts(factory: string, parts: unknown): void {
+  if (!Array.isArray(parts) || !parts.every((each) => hasMethods(each, 'isMetBy'))) {
+    throw new TypeError(`${factory}: the parts of a requirement must be requirements`)
+  }
+  checkRequirementList(factory, parts)
 }
 
 /**
@@ -214,7 +223,7 @@ function flatten(requirement: Requirement): readonly Requirement[] {
 function explainScopes(auth: Auth, wanted: readonly string[], description: string): () => string {
   const granted = grantedScopes(auth)
   const missing = wanted.filter((each) => !granted.has(each))
-  return lacksScopes(missing, description, hasScopes(auth))
+  return lacksScopes(missing, description, hasScopes(auth), idTokenHint(auth.claims))
 }
 
 /** The reason that all parts have, or else `check`; the scopes of all parts. */

@@ -563,7 +563,9 @@ describe('authorizeRequest', () => {
 
   test('without a guard: TypeError, a mistake of the programmer', async () => {
     await expect(authorize(bearer(), [scope('read')])).rejects.toThrow(
-      new TypeError('no guard has seen the request: authenticate(verifier) must come before'),
+      new TypeError(
+        'no guard has seen the request (in Koa and Hono, the context): authenticate(verifier) or PortcullisGuard must come before, and authenticateRequest() must be awaited',
+      ),
     )
   })
 
@@ -724,7 +726,7 @@ describe('getAuth and findAuth', () => {
 
   test('no guard: TypeError from both', () => {
     const expected = new TypeError(
-      'no guard has seen the request: authenticate(verifier) must come before',
+      'no guard has seen the request (in Koa and Hono, the context): authenticate(verifier) or PortcullisGuard must come before, and authenticateRequest() must be awaited',
     )
     expect(() => getAuth(bearer())).toThrow(expected)
     expect(() => findAuth(bearer())).toThrow(expected)

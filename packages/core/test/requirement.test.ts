@@ -514,7 +514,9 @@ test.each([
   expect(() => checkRequirementList('authorize', given)).toThrow(
     new TypeError("authorize: each argument must be a requirement, as in authorize(scope('read'))"),
   )
-  expect(() => any(...given)).toThrow(TypeError)
+  expect(() => any(...given)).toThrow(
+    new TypeError("any: each argument must be a requirement, as in any(scope('read'))"),
+  )
 })
 
 test.each([

@@ -19,6 +19,9 @@ const SCHEMES: ReadonlyMap<string, string> = new Map(
 
 export const missingHeader: Detail = () => 'the request has no Authorization header'
 
+export const preflight: Detail = () =>
+  'the request has no Authorization header: it is a CORS preflight, which never has one; put CORS middleware before the guard'
+
 export const repeatedHeader: Detail = () =>
   'the request has more than one Authorization header: does a proxy add one?'
 
@@ -44,6 +47,7 @@ export function malformedHeader(value: unknown, token: string | undefined): Deta
   if (token === undefined) return /^bearer\W/i.test(value) ? otherSeparator : noScheme
   if (token === '') return noToken
   if (/^bearer(?: |$)/i.test(token)) return twice
+  if (token.startsWith('[object ')) return token === '[object Promise]' ? aPromise : anObject
   if (token.includes(',')) return joined
   if (/\s/.test(token)) return twoWords
   return /["']/.test(token) ? inQuotes : otherCharacter
@@ -55,6 +59,10 @@ const otherSeparator: Detail = () =>
 const noScheme: Detail = () => 'the Authorization header does not begin with the name of a scheme'
 const noToken: Detail = () => 'nothing follows "Bearer" in the Authorization header'
 const twice: Detail = () => '"Bearer" is written twice in the Authorization header'
+const aPromise: Detail = () =>
+  'the token of the Authorization header is "[object Promise]": is an `await` missing where the request is made?'
+const anObject: Detail = () =>
+  'the token of the Authorization header is what JavaScript makes of an object: is it a member of that object?'
 const joined: Detail = () =>
   'there is a comma in the Authorization header: have several headers been joined?'
 const twoWords: Detail = () =>

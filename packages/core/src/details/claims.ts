@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts'
+import { isJsonObject, type JsonObject } from '../json.ts'
 import {
   type Detail,
   duration,
@@ -30,25 +30,37 @@ export function noTime(now: unknown): Detail {
   return () => `the verifier's clock shows ${String(now)}, which is no time`
 }
 
-/** @param limit The option or the number of seconds that the distance was compared with. */
-export function wrongTime(
-  name: string,
-  at: number,
-  now: number,
-  limit: string,
-  value: number,
-): Detail {
+/** A time of a token that the verifier's clock does not accept. */
+export interface WrongTime {
+  readonly name: 'exp' | 'nbf' | 'iat'
+  readonly at: number
+  readonly now: number
+  /** The option or the tolerance that the distance was compared with, and its value in seconds. */
+  readonly limit: readonly [name: string, value: number]
+  /** When the token was issued, if it says so. */
+  readonly iat: number | undefined
+}
+
+export function wrongTime(time: WrongTime): Detail {
   return () => {
+    const { name, at, now, limit } = time
     const [verb, side] = at <= now ? ['was', 'before'] : ['is', 'after']
     const distance = duration(Math.abs(now - at))
     const found = `${name} ${verb} ${moment(at)}, ${distance} ${side} now (${moment(now)})`
-    return `${found}; ${limit} is ${duration(value)}${unitHint(name, at, now)}`
+    return `${found}; ${limit[0]} is ${duration(limit[1])}${unitHint(time) ?? clockHint(time)}`
   }
 }
 
-function unitHint(name: string, at: number, now: number): string {
+function unitHint({ name, at, now }: WrongTime): string | undefined {
   if (looksLikeMilliseconds(now)) return ': does the clock count milliseconds? It must be seconds'
-  return looksLikeMilliseconds(at) ? `: is ${name} in milliseconds? It must be seconds` : ''
+  return looksLikeMilliseconds(at) ? `: is ${name} in milliseconds? It must be seconds` : undefined
+}
+
+/** A clock that is wrong shows in a token that has just been issued, and the reader knows how old this one is. */
+function clockHint({ name, at, now, iat }: WrongTime): string {
+  if (at > now) return ": is this clock slow, or the issuer's fast?"
+  if (name !== 'exp' || iat === undefined || iat > at) return ''
+  return `; by its iat it was issued ${duration(now - iat)} ago: if it is newer, one of the clocks is wrong`
 }
 
 export function otherIssuer(claims: JsonObject, expected: readonly string[]): Detail {
@@ -60,12 +72,17 @@ export function otherAudience(claims: JsonObject, expected: readonly string[]): 
   const aud = Object.hasOwn(claims, 'aud') ? claims['aud'] : []
   // Not the list itself, which may be long.
   const [found, count] = Array.isArray(aud) ? [aud.slice(0, 3), aud.length] : [[aud], 1]
-  const isIdToken = Object.hasOwn(claims, 'nonce') || Object.hasOwn(claims, 'at_hash')
-  return mismatch('aud', found, count, expected, isIdToken ? ID_TOKEN : '')
+  return mismatch('aud', found, count, expected, idTokenHint(claims))
 }
 
-const ID_TOKEN =
-  '; it has nonce or at_hash, as an ID token has: an API takes the access token instead'
+/** @see OpenID Connect Core 1.0 sections 2 and 3.1.3.6 */
+export function idTokenHint(claims: unknown): string {
+  const isIdToken =
+    isJsonObject(claims) && (Object.hasOwn(claims, 'nonce') || Object.hasOwn(claims, 'at_hash'))
+  return isIdToken
+    ? '; it has nonce or at_hash, as an ID token has: an API takes the access token instead'
+    : ''
+}
 
 function mismatch(
   name: string,

@@ -4,14 +4,18 @@ import { type Detail, kindOf, listed, printable } from './text.ts'
 
 const LONGEST_DESCRIPTION = 200
 
-/** @param hasScopes Whether the token has a claim that grants scopes at all. */
+/**
+ * @param hasScopes Whether the token has a claim that grants scopes at all.
+ * @param hint Why it may have none.
+ */
 export function lacksScopes(
   missing: readonly string[],
   wanted: string,
   hasScopes: boolean,
+  hint: string,
 ): Detail {
   return () => {
-    const why = hasScopes ? '' : '; it has neither scope nor scp'
+    const why = hasScopes ? '' : `; it has neither scope nor scp${hint}`
     return `the token lacks ${listed(missing)}; the route requires ${describe(wanted)}${why}`
   }
 }

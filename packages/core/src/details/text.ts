@@ -43,10 +43,19 @@ export function kindOf(value: unknown): string {
     case 'undefined':
       return 'undefined'
     case 'object':
-      return 'an object'
+      return isThenable(value) ? 'a promise' : 'an object'
     default:
       return `a ${typeof value}`
   }
+}
+
+function isThenable(value: object): boolean {
+  try {
+    return typeof Reflect.get(value, 'then') === 'function'
+  } catch {
+    // A getter or a proxy of the caller's.
+  }
+  return false
 }
 
 /** The first three values, and how many others there are. */

@@ -5,21 +5,8 @@ import { counted, type Detail, kindOf, listed, shown } from './text.ts'
 /** @param value What `verify` was given: no string. */
 export function notText(value: unknown): Detail {
   const kind = kindOf(value)
-  if (isThenable(value)) return () => 'verify was given a promise: is an `await` missing?'
-  return () => `verify was given ${kind}; it takes the text of one token`
-}
-
-function isThenable(value: unknown): boolean {
-  try {
-    return (
-      typeof value === 'object' &&
-      value !== null &&
-      typeof Reflect.get(value, 'then') === 'function'
-    )
-  } catch {
-    // A getter or a proxy of the caller's.
-  }
-  return false
+  const hint = kind === 'a promise' ? ': is an `await` missing?' : ''
+  return () => `verify was given ${kind}; it takes the text of one token${hint}`
 }
 
 export function tooLarge(size: number, maxTokenSize: number): Detail {

@@ -159,7 +159,7 @@ async function readResponse(
   const octets = await readBody(response.body, signal)
   if (octets === undefined) return badDocument(`the document has more than ${MAX_OCTETS} octets`)
   const value = readJson(octets)
-  if (value === undefined) return badDocument('the document is not JSON')
+  if (value === undefined) return badDocument(`the document is not JSON${whatItIs(octets)}`)
   const [cacheControl, age] = [textOf(headers, 'cache-control'), textOf(headers, 'age')]
   return { failure: undefined, value, freshnessLifetime: freshnessLifetime(cacheControl, age) }
 }
@@ -183,6 +183,16 @@ async function readBody(
 /** A byte order mark, which some servers write, is left out (RFC 8259 section 8.1 allows to ignore it). */
 function readJson(octets: Buffer): unknown {
   return isUtf8(octets) ? parseJsonDocument(new TextDecoder().decode(octets)) : undefined
+}
+
+/** What a wrong URL or a proxy answers with instead. Nothing of the document is shown. */
+function whatItIs(octets: Buffer): string {
+  if (octets.length === 0) return ': it is empty'
+  const start = octets.toString('latin1', 0, 64).trimStart()
+  if (start.startsWith('<')) return ': it begins with "<", as HTML does. Is the path right?'
+  return start.startsWith('-----BEGIN ')
+    ? ': it looks like PEM, and must be a JWK or a JWK set'
+    : ''
 }
 
 /** Whatever an injected `fetch` makes of a header. */

@@ -1,4 +1,5 @@
 import type { AlgorithmNames } from '../algorithms.ts'
+import { isJsonObject } from '../json.ts'
 import { badDocument, type Exchange, type FetchFailure, fetchJson } from './fetch-json.ts'
 import { explained, type KeyDocument, readKeyDocument } from './key-document.ts'
 
@@ -9,6 +10,9 @@ export interface FetchedKeys extends KeyDocument {
   readonly freshnessLifetime: number | undefined
 }
 
+const METADATA =
+  ': it is the metadata of an issuer, so write discoverKeys(issuer), or take the URL that is its jwks_uri'
+
 /** Gets one key document. Never rejects: one without a usable key is a failure in words. */
 export async function fetchKeys(
   url: string,
@@ -18,9 +22,16 @@ export async function fetchKeys(
   const answer = await fetchJson(url, exchange)
   if (answer.failure !== undefined) return answer
   const document = readKeyDocument(answer.value, names)
-  if (document === undefined) return badDocument('the document is neither a JWK nor a JWK set')
+  if (document === undefined) {
+    const complaint = 'the document is neither a JWK nor a JWK set'
+    return badDocument(isMetadata(answer.value) ? `${complaint}${METADATA}` : complaint)
+  }
   if (document.keys.length === 0) {
     return badDocument(explained('the document has no usable key', document))
   }
   return { failure: undefined, ...document, freshnessLifetime: answer.freshnessLifetime }
+}
+
+function isMetadata(document: unknown): boolean {
+  return isJsonObject(document) && Object.hasOwn(document, 'jwks_uri')
 }

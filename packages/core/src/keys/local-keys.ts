@@ -3,6 +3,7 @@ import { KeyObject } from 'node:crypto'
 import type { JSONWebKeySet, JWK } from 'jose'
 
 import { type Algorithm, algorithmNamesOf, isAlgorithmNames } from '../algorithms.ts'
+import { kindOf } from '../details/text.ts'
 import { checkOptions, own } from '../options.ts'
 import { systemClock } from '../time.ts'
 import { explained, readKeyDocument } from './key-document.ts'
@@ -32,7 +33,9 @@ export function localKeys(
   checkOptions('localKeys', options, { algorithmNames: isAlgorithmNames })
   const ring = readKeyDocument(documentOf(keys), algorithmNamesOf(own(options, 'algorithmNames')))
   if (ring === undefined) {
-    throw new TypeError('localKeys: neither a JWK, a key object, a list of them nor a JWK set')
+    throw new TypeError(
+      `localKeys: neither a JWK, a key object, a list of them nor a JWK set${whatItIs(keys)}`,
+    )
   }
   if (ring.keys.length === 0) {
     throw new TypeError(explained('localKeys: there is no usable public key', ring))
@@ -44,6 +47,17 @@ export function localKeys(
     wait: async () => ring,
     suspect: async () => undefined,
   }
+}
+
+/** What is often passed in place of a key. */
+function whatItIs(keys: unknown): string {
+  if (typeof keys === 'string') {
+    const isPem = keys.trimStart().startsWith('-----BEGIN ')
+    return isPem
+      ? ': of PEM, pass createPublicKey(pem) of node:crypto'
+      : ': of a text, pass JSON.parse(text)'
+  }
+  return kindOf(keys) === 'a promise' ? ': it is a promise, so an `await` is missing' : ''
 }
 
 function documentOf(keys: unknown): unknown {

@@ -1,15 +1,19 @@
 import { expect, test } from 'vitest'
 
-import { parseBearer } from '../../src/bearer.ts'
+import { type FetchRequest, parseBearer, type RequestHeaders } from '../../src/bearer.ts'
 import { AuthError } from '../../src/errors.ts'
 
-function detailOf(authorization: unknown): string {
+function refusalOf(request: RequestHeaders | FetchRequest): AuthError {
   try {
-    parseBearer({ headers: { authorization: authorization as string } })
+    parseBearer(request)
   } catch (error) {
-    if (error instanceof AuthError) return error.detail
+    if (error instanceof AuthError) return error
   }
   throw new Error('nothing was refused')
+}
+
+function detailOf(authorization: unknown): string {
+  return refusalOf({ headers: { authorization: authorization as string } }).detail
 }
 
 test.each([
@@ -28,9 +32,22 @@ test.each([
   ['Bearer canary ', 'white space in or behind the token'],
   ['Bearer "canary"', 'in quotes'],
   ['Bearer canary;', 'a character in the token'],
+  ['Bearer [object Promise]', 'is an `await` missing'],
+  ['Bearer [object Object]', 'what JavaScript makes of an object'],
   ['"canary"', 'does not begin with the name of a scheme'],
   [42, 'is not a string'],
 ])('of the header %j it says: %s', (authorization, sentence) => {
   expect(detailOf(authorization)).toContain(sentence)
   expect(detailOf(authorization)).not.toContain('canary')
+})
+
+const PREFLIGHT = [['access-control-request-method', 'POST']] satisfies [string, string][]
+
+test.each<[string, RequestHeaders | FetchRequest]>([
+  ['node', { headers: Object.fromEntries(PREFLIGHT) }],
+  ['Fetch', { headers: new Headers(PREFLIGHT) }],
+])('of a preflight, with the headers of %s, it says what is wrong', (_, request) => {
+  const { code, reason, detail } = refusalOf(request)
+  expect({ code, reason }).toEqual({ code: 'missing_token', reason: 'missing_header' })
+  expect(detail).toMatch(/it is a CORS preflight.*put CORS middleware before the guard$/)
 })

@@ -78,6 +78,24 @@ describe('times', () => {
     expect(detail).toContain('is nbf in milliseconds? It must be seconds')
   })
 
+  test('say that a clock may be wrong, whichever it is', async () => {
+    const now = clock.now()
+    const ours = (offset: number) => ({ clock: { ...clock, now: () => now + offset } })
+    expect(await detailOf({}, ours(3600))).toContain(
+      'by its iat it was issued 3,600 s ago: if it is newer, one of the clocks is wrong',
+    )
+    expect(await detailOf({}, ours(-3600))).toContain("is this clock slow, or the issuer's fast?")
+    expect(await detailOf({ notBefore: 60 })).toContain("is this clock slow, or the issuer's fast?")
+  })
+
+  test.each([
+    ['without an iat', { omit: ['iat'] }],
+    ['with one that is later', { claims: { iat: clock.now() + 7200 } }],
+  ])('say of an expired token %s only when it expired', async (_, token) => {
+    const late = { clock: { ...clock, now: () => clock.now() + 3600 } }
+    expect(await detailOf(token, late)).toMatch(/clockTolerance is 5 s$/)
+  })
+
   test('may be no dates', async () => {
     expect(await detailOf({ claims: { nbf: 1e300 } })).toMatch(/^nbf is 1e\+300 \(no date\), /)
     const broken = { ...clock, now: () => Number.NaN }

@@ -136,7 +136,8 @@ const CASES: { [Code in AuthErrorCode]: Record<AuthErrorReasons[Code], Case> } =
     },
     not_yet_valid: {
       refuse: signed({ notBefore: 90 }),
-      detail: /^nbf is 20\S+Z, 90 s after now \(20\S+Z\); clockTolerance is 5 s$/,
+      detail:
+        /^nbf is 20\S+Z, 90 s after now \(20\S+Z\); clockTolerance is 5 s: is this clock slow, or the issuer's fast\?$/,
     },
     issued_in_future: {
       refuse: signed({ claims: { iat: clock.now() * 1000 } }),

@@ -60,3 +60,9 @@ test('a token without any scope is said to have no claim for them', async () => 
   const detail = await detailOf(scope('read'), { ...auth, claims: {} })
   expect(detail).toContain('it has neither scope nor scp')
 })
+
+test('a token without one that looks like an ID token is called one', async () => {
+  const detail = await detailOf(scope('read'), { ...auth, claims: { nonce: 'canary' } })
+  expect(detail).toContain('as an ID token has: an API takes the access token instead')
+  expect(detail).not.toContain('canary')
+})

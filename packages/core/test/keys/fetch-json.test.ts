@@ -132,9 +132,18 @@ describe('an answer', () => {
   })
 
   test.each([
-    { name: 'no body', body: null },
-    { name: 'an empty body', body: '' },
-    { name: 'a page', body: '<!doctype html><title>Sign in</title>' },
+    { name: 'no body', body: null, what: ': it is empty' },
+    { name: 'an empty body', body: '', what: ': it is empty' },
+    {
+      name: 'a page',
+      body: '\r\n<!doctype html><title>Sign in</title>',
+      what: ': it begins with "<", as HTML does. Is the path right?',
+    },
+    {
+      name: 'PEM',
+      body: '-----BEGIN PUBLIC KEY-----',
+      what: ': it looks like PEM, and must be a JWK or a JWK set',
+    },
     { name: 'two documents', body: '{}{}' },
     { name: 'half a document', body: '{"kty":' },
     { name: 'two byte order marks', body: '\uFEFF\uFEFF{}' },
@@ -142,10 +151,10 @@ describe('an answer', () => {
     { name: 'UTF-8 that breaks off', body: Buffer.from([0x22, 0x41, 0x22, 0xe2, 0x82]) },
     { name: 'a surrogate in UTF-8', body: Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]) },
     { name: 'UTF-16', body: Buffer.from('\uFEFF{}', 'utf16le') },
-  ])('$name is a bad document', async ({ body }) => {
+  ])('$name is a bad document', async ({ body, what = '' }) => {
     expect(await outcomeOf(async () => new Response(body))).toEqual({
       failure: 'bad_document',
-      detail: 'the document is not JSON',
+      detail: `the document is not JSON${what}`,
       retryAfter: undefined,
     })
   })

@@ -86,13 +86,23 @@ describe('localKeys', () => {
 
   test.each([
     { name: 'null', document: null },
-    { name: 'a PEM text', document: '-----BEGIN PUBLIC KEY-----' },
+    {
+      name: 'a PEM text',
+      document: '-----BEGIN PUBLIC KEY-----',
+      hint: ': of PEM, pass createPublicKey(pem) of node:crypto',
+    },
+    { name: 'JSON', document: '{"kty":"RSA"}', hint: ': of a text, pass JSON.parse(text)' },
+    {
+      name: 'a promise',
+      document: Promise.resolve(first),
+      hint: ': it is a promise, so an `await` is missing',
+    },
     { name: 'a number', document: 1 },
     { name: 'an object without kty', document: { x: first.x } },
-  ])('$name: TypeError at once', ({ document }) => {
+  ])('$name: TypeError at once', ({ document, hint = '' }) => {
     // What a program without types can pass.
     expect(() => localKeys(document as unknown as JWK)).toThrow(
-      new TypeError('localKeys: neither a JWK, a key object, a list of them nor a JWK set'),
+      new TypeError(`localKeys: neither a JWK, a key object, a list of them nor a JWK set${hint}`),
     )
   })
 
