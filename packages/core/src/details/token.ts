@@ -17,6 +17,7 @@ export function tooLarge(size: number, maxTokenSize: number): Detail {
 export function malformed(token: string, dots: 0 | 1 | 2): Detail {
   const before = whatIsBefore(token)
   if (before !== undefined) return before
+  if (token === '[object Promise]') return aPromise
   if (token.length <= LONGEST_WORD && WORDS.has(token)) return aWord
   if (token.trim() !== token) return withSpace
   if (dots === 0) return noDot
@@ -40,12 +41,12 @@ const WORDS: ReadonlySet<string> = new Set([
   'true',
   'false',
   '[object Object]',
-  '[object Promise]',
 ])
 const LONGEST_WORD = 16
 
 const withScheme: Detail = () =>
   'not a JWS: the text begins with "Bearer "; verify takes the token alone'
+const aPromise: Detail = () => 'not a JWS: the text is "[object Promise]": is an `await` missing?'
 const aWord: Detail = () =>
   'not a JWS: the text is empty, or what JavaScript makes of a missing value'
 const inQuotes: Detail = () => 'not a JWS: the text begins with a quote: is it still JSON?'

@@ -32,6 +32,7 @@ describe('what verify was given', () => {
     ['the whole value of the header', `Bearer ${token}`, 'the text begins with "Bearer "'],
     ['the same, in lower case', `bearer ${token}`, 'the text begins with "Bearer "'],
     ['"Bearer" and an opaque token', 'Bearer abc', 'the text begins with "Bearer "'],
+    ['the text of a promise', '[object Promise]', 'is an `await` missing?'],
     ['a word for nothing', 'undefined', 'what JavaScript makes of a missing value'],
     ['the empty text', '', 'what JavaScript makes of a missing value'],
     ['JSON of a token', JSON.stringify(token), 'is it still JSON?'],
