@@ -1,0 +1,161 @@
+import { generateKeyPairSync } from 'node:crypto'
+
+import {
+  createVerifier,
+  discoverKeys,
+  localKeys,
+  remoteKeys,
+  type Requirement,
+  scope,
+  type VerifierOptions,
+} from '@portcullis/core'
+import * as express from '@portcullis/express'
+import * as fastify from '@portcullis/fastify'
+import * as hono from '@portcullis/hono'
+import * as koa from '@portcullis/koa'
+import { PortcullisGuard, PortcullisModule, Requires } from '@portcullis/nest'
+import { createTestIssuer, stubVerifier } from '@portcullis/testing'
+import { expect, test } from 'vitest'
+
+import { adapters } from '../contract/frameworks/index.ts'
+
+// The usual mistakes that keep a program from starting. Types find many of them, so there are casts here.
+
+const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const pem = publicKey.export({ format: 'pem', type: 'spki' })
+const jwk = publicKey.export({ format: 'jwk' })
+const keys = localKeys(jwk)
+const verifier = stubVerifier()
+const sound = { keys, issuer: null, audience: null }
+const AUTH_URL = undefined as unknown as string
+
+const made = (options: object) => () => createVerifier(options as VerifierOptions)
+
+test.each<[string, () => unknown, string]>([
+  [
+    'issuer is forgotten',
+    made({ keys, audience: null }),
+    'issuer must be stated, null to accept any',
+  ],
+  [
+    'audience is forgotten',
+    made({ keys, issuer: null }),
+    'audience must be stated, null to accept',
+  ],
+  ['keys are forgotten', made({ issuer: null, audience: null }), 'keys must be stated'],
+  ['the issuer is empty', made({ ...sound, issuer: '' }), 'issuer must be a string'],
+  [
+    'an option is misspelt',
+    made({ ...sound, clockTolerence: 10 }),
+    'createVerifier: unknown option "clockTolerence", known are keys, issuer, audience,',
+  ],
+  [
+    'an option of the keys is misspelt',
+    () => remoteKeys('https://auth.test/keys', { maxage: 60 } as object),
+    'remoteKeys: unknown option "maxage", known are maxAge,',
+  ],
+  [
+    'the tolerance is in milliseconds',
+    made({ ...sound, clockTolerance: 5000 }),
+    'clockTolerance must be a number of seconds from 0 to 600',
+  ],
+  ['an algorithm is secret', made({ ...sound, algorithms: ['HS256'] }), 'HS256'],
+  [
+    'a URL is given in place of keys',
+    made({ ...sound, keys: 'https://auth.test/keys' }),
+    'keys must be a key source, such as remoteKeys(url)',
+  ],
+  [
+    'the key URL is http',
+    () => remoteKeys('http://auth.test/keys'),
+    'the key URL must begin with https: (allowInsecure: true permits http: beyond the loopback)',
+  ],
+  [
+    'the issuer to discover is http',
+    () => discoverKeys('http://auth.test'),
+    'must begin with https:',
+  ],
+  [
+    'AUTH_URL is unset',
+    () => remoteKeys(`${AUTH_URL}/tokenservice/pubkey.json`),
+    'the key URL is not an absolute URL: is an environment variable unset?',
+  ],
+  [
+    'AUTH_URL is empty',
+    () => remoteKeys('/tokenservice/pubkey.json'),
+    'the key URL is not an absolute URL: is an environment variable unset?',
+  ],
+  [
+    'AUTH_URL has no scheme',
+    () => remoteKeys('auth.test/tokenservice/pubkey.json'),
+    'the key URL is not an absolute URL',
+  ],
+  [
+    'a key is PEM',
+    () => localKeys(pem as object),
+    'of PEM, pass createPublicKey(pem) of node:crypto',
+  ],
+  [
+    'a key is JSON',
+    () => localKeys(JSON.stringify(jwk) as unknown as object),
+    'of a text, pass JSON.parse(text)',
+  ],
+  [
+    'a key is a promise',
+    () => localKeys(Promise.resolve(jwk) as object),
+    'it is a promise, so an `await` is missing',
+  ],
+  ['a key is private', () => localKeys(privateKey), 'pass createPublicKey(key) instead'],
+  [
+    'a scope is a list',
+    () => scope(['read'] as unknown as string),
+    'a space-separated list of scopes',
+  ],
+  [
+    'scopes are two arguments',
+    () => void Reflect.apply(scope, undefined, ['read', 'write']),
+    'scope: takes one argument; combine requirements with all() or any()',
+  ],
+])('%s: a TypeError says so', (_, start, cause) => {
+  expect(start).toThrow(TypeError)
+  expect(start).toThrow(cause)
+})
+
+test.each(adapters)('$folder: an option of the guard is misspelt', ({ options: { takes } }) => {
+  expect(() => takes({ optinal: true } as never)).toThrow(
+    /unknown option "optinal", known are optional,/,
+  )
+})
+
+test.each([
+  ['express', express.authenticate],
+  ['koa', koa.authenticate],
+  ['fastify', fastify.authenticate],
+  ['hono', hono.authenticate],
+])('%s: a guard gets no verifier', (_, authenticate: (verifier: never) => unknown) => {
+  const cause = 'authenticate: the first argument must be a verifier: write authenticate(verifier'
+  for (const wrong of [undefined, sound, createVerifier, keys, createTestIssuer()]) {
+    expect(() => authenticate(wrong as never)).toThrow(cause)
+  }
+})
+
+test.each<[string, (...requirements: readonly Requirement[]) => unknown]>([
+  ['authorize', express.authorize],
+  ['authorize', koa.authorize],
+  ['authorize', fastify.authorize],
+  ['authorize', hono.authorize],
+  ['@Requires', Requires],
+])('%s gets a text, a list or a function: the sentence shows how to write it', (name, require) => {
+  for (const wrong of ['read', [scope('read')], scope]) {
+    expect(() => require(wrong as unknown as Requirement)).toThrow(
+      new TypeError(`${name}: each argument must be a requirement, as in ${name}(scope('read'))`),
+    )
+  }
+  expect(() => require()).toThrow(`${name}: there must be at least one requirement`)
+})
+
+test('nest: a guard gets no verifier', () => {
+  const cause = 'verifier must be a verifier, as createVerifier makes it'
+  expect(() => new PortcullisGuard(verifier as never)).toThrow(cause)
+  expect(() => PortcullisModule.forRoot({ verifer: verifier } as never)).toThrow(cause)
+})
