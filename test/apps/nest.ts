@@ -1,0 +1,61 @@
+import { Catch, Controller, Get, Module, Post, UseGuards } from '@nestjs/common'
+import type { ArgumentsHost, DynamicModule, ExceptionFilter } from '@nestjs/common'
+import { APP_FILTER } from '@nestjs/core'
+import { type Auth, scope, type Verifier } from '@portcullis/core'
+import { AuthException, CurrentAuth, PortcullisGuard } from '@portcullis/nest'
+import { PortcullisModule, refusal, Requires } from '@portcullis/nest'
+import type express from 'express'
+
+@Catch(AuthException)
+class RefusalFilter implements ExceptionFilter {
+  catch(exception: AuthException, host: ArgumentsHost): void {
+    const { status, code } = refusal(exception)
+    const response = host.switchToHttp().getResponse<express.Response>()
+    response.status(status).json({ code })
+  }
+}
+
+@Controller('hello')
+@UseGuards(PortcullisGuard)
+class Hello {
+  @Get()
+  greet(@CurrentAuth({ optional: true }) auth: Auth | undefined): unknown {
+    return { hello: auth?.claims.sub ?? 'stranger' }
+  }
+}
+
+@Controller('places')
+@UseGuards(PortcullisGuard)
+class Places {
+  @Get()
+  read(@CurrentAuth() auth: Auth): unknown {
+    return { readBy: auth.claims.sub }
+  }
+
+  @Post()
+  @Requires(scope('places:write'))
+  save(@CurrentAuth() auth: Auth): unknown {
+    return { savedBy: auth.claims.sub }
+  }
+}
+
+@Module({ controllers: [Hello] })
+class HelloModule {}
+
+@Module({ controllers: [Places] })
+class PlacesModule {}
+
+@Module({ providers: [{ provide: APP_FILTER, useClass: RefusalFilter }] })
+export class AppModule {
+  static forVerifier(verifier: Verifier): DynamicModule {
+    const optional = PortcullisModule.forRoot({ verifier, global: false, optional: true })
+    const required = PortcullisModule.forRoot({ verifier, global: false })
+    return {
+      module: AppModule,
+      imports: [
+        { module: HelloModule, imports: [optional] },
+        { module: PlacesModule, imports: [required] },
+      ],
+    }
+  }
+}
