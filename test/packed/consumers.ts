@@ -42,27 +42,33 @@ function readManifest(folder: string): { name: string; version: string } {
   }
 }
 
+type Dependencies = Readonly<Record<string, string>>
+
 /**
  * Makes a project that knows our packages as tarballs alone.
  *
  * @param tarballs The path of each, by the name of its package.
+ * @param members The dependencies of further projects in folders of it, by the name of the folder.
  */
 export function install(
   folder: string,
   tarballs: ReadonlyMap<string, string>,
-  dependencies: Readonly<Record<string, string>>,
+  dependencies: Dependencies,
+  members: Readonly<Record<string, Dependencies>> = {},
 ): void {
   const ours = Object.fromEntries([...tarballs].map(([name, path]) => [name, `file:${path}`]))
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(
-    join(folder, 'package.json'),
-    JSON.stringify({ private: true, type: 'module', dependencies: { ...ours, ...dependencies } }),
-  )
+  for (const [member, own] of Object.entries({ '.': dependencies, ...members })) {
+    mkdirSync(join(folder, member), { recursive: true })
+    writeFileSync(
+      join(folder, member, 'package.json'),
+      JSON.stringify({ private: true, type: 'module', dependencies: { ...ours, ...own } }),
+    )
+  }
   // JSON is valid YAML.
   writeFileSync(
     join(folder, 'pnpm-workspace.yaml'),
     JSON.stringify({
-      packages: [],
+      packages: Object.keys(members),
       overrides: ours,
       nodeVersion: '26.10.0',
       pmOnFail: 'ignore',

@@ -53,24 +53,25 @@ export function checkJest(
   folder: string,
   tarballs: ReadonlyMap<string, string>,
   report: Report,
-): void {
+): Promise<void>[] {
   checkTools()
   install(folder, tarballs, { ...NODE_PACKAGES, ...TOOLS, ...FRAMEWORKS })
   const jest = join(folder, 'node_modules', 'jest', 'bin', 'jest.js')
-  for (const [at, project] of [...withFlag(), ...withTransforms()].entries()) {
+  return [...withFlag(), ...withTransforms()].flatMap((project, at) => {
     const { title, nodes, flags } = project
     const home = join(folder, `project-${at}`)
     writeProject(home, project)
-    for (const version of nodes) {
+    return nodes.map(async (version) => {
       const command = [nodeIn(folder, version), ...flags, jest]
-      report.check(`Jest, Node ${version}: ${title}`, command, home)
-    }
-  }
+      await report.check(`Jest, Node ${version}: ${title}`, command, home)
+    })
+  })
 }
 
-/** @throws Error if the README installs other packages than are tested. */
+/** @throws Error if that section of the README installs other packages than are tested. */
 function checkTools(): void {
-  const lines = [...readme.matchAll(/^npm install --save-dev ([^#\n]*)/gm)]
+  const [, section = ''] = readme.split('\n## Runners\n')
+  const lines = [...section.matchAll(/^npm install --save-dev ([^#\n]*)/gm)]
   const named = lines.flatMap(([, names = '']) => names.trim().split(/\s+/))
   const tested = Object.entries(TOOLS).map(([name, version]) => {
     const major = `${name}@${version.split('.')[0]}`

@@ -1,4 +1,6 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { text } from 'node:stream/consumers'
 
 // Runs programs, and says what came of them.
 
@@ -13,16 +15,36 @@ export interface Outcome {
 export type Examine = (outcome: Outcome) => string | undefined
 
 export interface Report {
-  /** Runs a program and prints a line: it passed, or it failed and why. */
-  check(title: string, command: readonly string[], cwd: string, examine?: Examine): void
+  /**
+   * Runs a program, as soon as a processor is free, and prints a line: it passed, or it failed and why.
+   *
+   * @returns When it has ended, whatever came of it.
+   */
+  check(title: string, command: readonly string[], cwd: string, examine?: Examine): Promise<void>
   failures(): number
 }
 
 export function createReport(): Report {
   let failures = 0
+  let free = availableParallelism()
+  const waiting: (() => void)[] = []
+
+  async function whenFree(): Promise<void> {
+    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve))
+    else free -= 1
+  }
+  function release(): void {
+    const next = waiting.shift()
+    if (next === undefined) free += 1
+    else next()
+  }
+
   return {
-    check(title, command, cwd, examine = succeeds) {
-      const complaint = examine(run(command, cwd))
+    async check(title, command, cwd, examine = succeeds) {
+      await whenFree()
+      const outcome = await run(command, cwd)
+      release()
+      const complaint = examine(outcome)
       if (complaint !== undefined) failures += 1
       console.log(`${complaint === undefined ? 'passed' : 'FAILED'}  ${title}`)
       if (complaint !== undefined) console.log(complaint)
@@ -39,9 +61,10 @@ export const succeedsInSilence: Examine = (outcome) =>
   succeeds(outcome) ?? (outcome.stderr === '' ? undefined : `it warns: ${outcome.stderr}`)
 
 /** @throws Error with the output if the program fails. */
-export function mustRun(command: readonly string[], cwd: string): void {
-  const complaint = succeeds(run(command, cwd))
-  if (complaint !== undefined) throw new Error(`${command.join(' ')}\n${complaint}`)
+export function mustRun([program = '', ...args]: readonly string[], cwd: string): void {
+  const { status, stdout, stderr, error } = spawnSync(program, args, { cwd, encoding: 'utf8' })
+  if (status !== 0)
+    throw new Error([program, ...args, '\n', stdout, stderr].join(' '), { cause: error })
 }
 
 /** Inside a pnpm script this is the pnpm that runs it. */
@@ -51,10 +74,19 @@ export function pnpm(...args: string[]): string[] {
   return /\.[cm]?js$/.test(own) ? [process.execPath, own, ...args] : [own, ...args]
 }
 
-function run(command: readonly string[], cwd: string): Outcome {
-  const [program = '', ...args] = command
-  const { status, stdout, stderr, error } = spawnSync(program, args, { cwd, encoding: 'utf8' })
-  return error === undefined
-    ? { status, stdout, stderr }
-    : { status: null, stdout: '', stderr: String(error) }
+async function run([program = '', ...args]: readonly string[], cwd: string): Promise<Outcome> {
+  const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject).once('close', resolve)
+  })
+  try {
+    const [status, stdout, stderr] = await Promise.all([
+      ended,
+      text(child.stdout),
+      text(child.stderr),
+    ])
+    return { status, stdout, stderr }
+  } catch (error) {
+    return { status: null, stdout: '', stderr: String(error) }
+  }
 }

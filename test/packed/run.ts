@@ -7,6 +7,7 @@ import { install, NODE_PACKAGES, nodeIn, NODES, pack } from './consumers.ts'
 import { checkJest } from './jest.ts'
 import { createReport, type Outcome, succeeds, succeedsInSilence } from './report.ts'
 import { RUNTIME_PACKAGES, RUNTIMES } from './runtimes.ts'
+import { NEST, NEST_11, NEST_11_FOLDER } from './typescript-settings.ts'
 import { checkTypeScript, COMPILER_PACKAGES } from './typescript.ts'
 
 // Packs what would be published, examines it, installs it in projects of its own, and runs it there on every supported
@@ -14,15 +15,26 @@ import { checkTypeScript, COMPILER_PACKAGES } from './typescript.ts'
 
 const FRAMEWORKS = {
   '@hono/node-server': '2.1.8',
-  '@nestjs/common': '12.5.1',
-  '@nestjs/core': '12.5.1',
-  '@nestjs/platform-express': '12.5.1',
+  '@nestjs/common': NEST,
+  '@nestjs/core': NEST,
+  '@nestjs/platform-express': NEST,
   express: '5.3.0',
   fastify: '5.12.8',
   hono: '4.13.19',
   koa: '3.3.0',
   'reflect-metadata': '0.2.2',
   rxjs: '7.8.2',
+  '@types/express': '5.0.6',
+  '@types/koa': '3.0.3',
+  '@types/node': '22.20.5',
+}
+
+/** The same with the previous major of NestJS, in a folder of the consumer. */
+const WITH_NEST_11 = {
+  ...FRAMEWORKS,
+  '@nestjs/common': NEST_11,
+  '@nestjs/core': NEST_11,
+  '@nestjs/platform-express': NEST_11,
 }
 
 const here = dirname(fileURLToPath(import.meta.url))
@@ -32,33 +44,38 @@ const report = createReport()
 
 try {
   const tarballs = pack(root, work)
-  for (const tarball of tarballs.values()) examine(tarball)
+  const examined = [...tarballs.values()].map(examine)
   const consumer = join(work, 'consumer')
   cpSync(join(here, 'consumer'), consumer, { recursive: true })
-  install(consumer, tarballs, {
-    ...NODE_PACKAGES,
-    ...COMPILER_PACKAGES,
-    ...FRAMEWORKS,
-    ...RUNTIME_PACKAGES,
-    '@types/node': '22.20.5',
-    '@types/koa': '3.0.3',
-    '@types/express': '5.0.6',
-    '@fastify/jwt': '10.2.8',
-    'express-oauth2-jwt-bearer': '1.10.0',
-    '@modelcontextprotocol/sdk': '1.32.2',
-  })
-  for (const version of NODES) {
-    for (const file of ['smoke.mjs', 'smoke.cjs']) {
-      const command = [nodeIn(consumer, version), file]
-      report.check(`Node ${version} ${file}`, command, consumer, succeedsInSilence)
-    }
-  }
-  for (const name of Object.keys(RUNTIMES)) {
-    const command = [process.execPath, join(here, 'runtimes.ts'), consumer, name]
-    report.check(`example of core on ${name}`, command, here)
-  }
-  checkTypeScript(consumer, [...tarballs.keys()], report)
-  checkJest(join(work, 'jest'), tarballs, report)
+  install(
+    consumer,
+    tarballs,
+    {
+      ...NODE_PACKAGES,
+      ...COMPILER_PACKAGES,
+      ...FRAMEWORKS,
+      ...RUNTIME_PACKAGES,
+      '@fastify/jwt': '10.2.8',
+      'express-oauth2-jwt-bearer': '1.10.0',
+      '@modelcontextprotocol/sdk': '1.32.2',
+    },
+    { [NEST_11_FOLDER]: WITH_NEST_11 },
+  )
+  const checks = [
+    ...checkJest(join(work, 'jest'), tarballs, report), // before the others, since it installs as well
+    ...NODES.flatMap((version) =>
+      ['smoke.mjs', 'smoke.cjs'].map(async (file) => {
+        const command = [nodeIn(consumer, version), file]
+        await report.check(`Node ${version} ${file}`, command, consumer, succeedsInSilence)
+      }),
+    ),
+    ...Object.keys(RUNTIMES).map(async (name) => {
+      const command = [process.execPath, join(here, 'runtimes.ts'), consumer, name]
+      await report.check(`example of core on ${name}`, command, here)
+    }),
+    ...checkTypeScript(consumer, [...tarballs.keys()], report),
+  ]
+  await Promise.all([...examined, ...checks])
 } finally {
   rmSync(work, { recursive: true, force: true })
 }
@@ -66,13 +83,15 @@ const failures = report.failures()
 console.log(failures === 0 ? 'packed: all passed' : `packed: ${failures} failed`)
 process.exitCode = failures === 0 ? 0 : 1
 
-function examine(tarball: string): void {
+async function examine(tarball: string): Promise<void> {
   const name = basename(tarball)
-  report.check(`publint ${name}`, ['publint', tarball, '--strict'], here)
   // The one rule forbids that `require` finds an ES module, which every supported Node allows.
   const rules = ['--profile', 'strict', '--ignore-rules', 'cjs-resolves-to-esm']
-  report.check(`attw ${name}`, ['attw', tarball, ...rules], here)
-  report.check(`contents ${name}`, ['tar', '-tzf', tarball], here, containsOnlyWhatIsMeant)
+  await Promise.all([
+    report.check(`publint ${name}`, ['publint', tarball, '--strict'], here),
+    report.check(`attw ${name}`, ['attw', tarball, ...rules], here),
+    report.check(`contents ${name}`, ['tar', '-tzf', tarball], here, containsOnlyWhatIsMeant),
+  ])
 }
 
 function containsOnlyWhatIsMeant(outcome: Outcome): string | undefined {

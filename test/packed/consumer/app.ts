@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-import { getRequestListener } from '@hono/node-server'
+import { Controller, Get, Module } from '@nestjs/common'
+import { NestFactory } from '@nestjs/core'
 import { createTokenClient } from '@portcullis/client'
 import { type Auth, AuthError, createVerifier, remoteKeys, scope } from '@portcullis/core'
 import '@portcullis/express/request'
@@ -11,6 +12,7 @@ import * as guardedExpress from '@portcullis/express'
 import * as guardedFastify from '@portcullis/fastify'
 import * as guardedHono from '@portcullis/hono'
 import * as guardedKoa from '@portcullis/koa'
+import { CurrentAuth, PortcullisModule, Requires } from '@portcullis/nest'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 import express from 'express'
 import fastify from 'fastify'
@@ -25,6 +27,7 @@ async function main(): Promise<void> {
   const service = await tokenService(issuer, { logins }).listen()
   const keys = remoteKeys(service.keyUrl)
   const verifier = createVerifier({ keys, issuer: null, audience: null })
+  const account = { authUrl: service.authUrl, loginId: 'ada', password: 'secret' }
 
   const expressApp = express().set('env', 'test')
   const { authenticate, authorize } = guardedExpress
@@ -44,7 +47,13 @@ async function main(): Promise<void> {
   const honoApp = new Hono<{ Variables: guardedHono.AuthVariables }>()
   honoApp.use(guardedHono.authenticate(verifier)).use(guardedHono.authorize(scope('read')))
   honoApp.get('/', (context) => context.json(context.var.auth.claims.sub))
-  await guards(createServer(getRequestListener(honoApp.fetch)).listen(0, '127.0.0.1'))
+  // Without a port: the declarations of @hono/node-server need those of browsers.
+  const tokensForHono = createTokenClient({ ...account, origins: [] })
+  const authorization = `Bearer ${await tokensForHono.get()}`
+  const accepted = await honoApp.request('/', { headers: { authorization } })
+  assert.deepEqual([accepted.status, await accepted.json()], [200, 'ada'])
+  assert.equal((await honoApp.request('/')).status, 401)
+  await tokensForHono.close()
 
   const fastifyApp = fastify()
   await fastifyApp.register(guardedFastify.authenticate(verifier))
@@ -53,13 +62,28 @@ async function main(): Promise<void> {
   await fastifyApp.listen({ host: '127.0.0.1', port: 0 })
   await guards(fastifyApp.server)
 
+  @Controller()
+  class Places {
+    @Get()
+    @Requires(scope('read'))
+    list(@CurrentAuth() auth: Auth): string {
+      return JSON.stringify(auth.claims.sub)
+    }
+  }
+
+  @Module({ imports: [PortcullisModule.forRoot({ verifier })], controllers: [Places] })
+  class Root {}
+
+  const nestApp = await NestFactory.create(Root, { logger: false })
+  await nestApp.listen(0, '127.0.0.1')
+  await guards(nestApp.getHttpServer() as Server)
+
   await assert.rejects(verifier.verify('a.b.c'), AuthError)
   await service.close()
 
   async function guards(server: Server): Promise<void> {
     if (!server.listening) await once(server, 'listening')
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    const account = { authUrl: service.authUrl, loginId: 'ada', password: 'secret' }
     const tokens = createTokenClient({ ...account, origins: [new URL(url).origin] })
     const accepted = await tokens.fetch(url)
     assert.deepEqual([accepted.status, await accepted.json()], [200, 'ada'])

@@ -1,9 +1,13 @@
-import type { IncomingMessage } from 'node:http'
+import { deepEqual } from 'node:assert/strict'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 
-import { createTokenClient } from '@portcullis/client'
+import { Controller, Get, Inject, Injectable, Module, Param } from '@nestjs/common'
+import { NestFactory } from '@nestjs/core'
+import { createTokenClient, type TokenClient } from '@portcullis/client'
 import {
   type Auth,
-  AuthError,
+  type AuthError,
   createVerifier,
   type Requirement,
   scope,
@@ -13,48 +17,108 @@ import * as express from '@portcullis/express'
 import * as fastify from '@portcullis/fastify'
 import * as hono from '@portcullis/hono'
 import * as koa from '@portcullis/koa'
-import { createTestIssuer } from '@portcullis/testing'
+import { CurrentAuth, PortcullisModule, Public, Requires } from '@portcullis/nest'
+import { createTestIssuer, tokenService } from '@portcullis/testing'
 
-// What a class of a NestJS application may hold, with the settings of its template: they write the types of decorated
-// members into the program.
+// An application of NestJS with decorators, as its template compiles it: the types of decorated members are written into
+// the program. What our packages export may be there as well.
 
 @Injectable()
-export class TokenGuard {
-  constructor(
-    private readonly verifier: Verifier,
-    private readonly requirement: Requirement,
-  ) {}
+export class Guards {
+  private readonly verifier: Verifier
 
-  @Logged
-  async canActivate(request: IncomingMessage): Promise<Auth> {
-    if (this.middleware().some((guard) => typeof guard !== 'function')) throw new TypeError()
-    return await this.verifier.verify(request.headers.authorization?.slice('Bearer '.length) ?? '')
+  constructor(
+    @Inject('VERIFIER') verifier: Verifier,
+    @Inject('TOKENS') readonly tokens: TokenClient,
+  ) {
+    this.verifier = verifier
   }
 
-  private middleware(): unknown[] {
-    const guards = [express, koa, fastify, hono].map(({ authenticate }) =>
-      authenticate(this.verifier),
-    )
-    return [...guards, express.authorize(this.requirement)]
+  @Logged
+  all(requirement: Requirement): unknown[] {
+    return [
+      express.authenticate(this.verifier),
+      koa.authenticate(this.verifier),
+      fastify.authenticate(this.verifier),
+      hono.authenticate(this.verifier),
+      express.authorize(requirement),
+    ]
+  }
+}
+
+@Controller('places')
+@Requires(scope('read'))
+export class Places {
+  constructor(private readonly guards: Guards) {}
+
+  @Get()
+  list(@CurrentAuth() auth: Auth): string {
+    return `places of ${String(auth.claims.sub)}`
+  }
+
+  @Get('guards/:name')
+  @Requires(scope('write'))
+  count(@Param('name') name: string): number {
+    return this.guards.all(scope(name)).length
+  }
+}
+
+@Controller()
+@Public()
+export class Status {
+  @Get('status')
+  status(): string {
+    return 'up'
   }
 }
 
 async function main(): Promise<void> {
   const issuer = await createTestIssuer()
-  const client = createTokenClient({ ...issuer.clientOptions, origins: [] })
-  const guard = new TokenGuard(createVerifier(issuer.verifierOptions), scope('read'))
-  const headers = { authorization: `Bearer ${await client.get()}` }
-  const auth = await guard.canActivate({ headers } as IncomingMessage)
-  if (auth.claims.exp === undefined) throw new Error('the token is not accepted')
-  const error: unknown = await guard
-    .canActivate({ headers: {} } as IncomingMessage)
-    .catch((reason: unknown) => reason)
-  if (!(error instanceof AuthError)) throw new Error('no token is accepted')
-  await client.close()
-}
+  const service = await tokenService(issuer, {
+    logins: {
+      ada: { password: 'secret', claims: { scope: 'read' } },
+      bob: { password: 'secret', claims: { scope: 'read write' } },
+    },
+  }).listen()
+  const verifier = createVerifier(issuer.verifierOptions)
+  const tokensOf = (loginId: string, ...origins: string[]) =>
+    createTokenClient({ authUrl: service.authUrl, loginId, password: 'secret', origins })
+  const refused: string[] = []
+  const onRefusal = ({ reason }: AuthError) => refused.push(reason)
 
-function Injectable(): ClassDecorator {
-  return () => undefined
+  @Module({
+    imports: [PortcullisModule.forRoot({ verifier, onRefusal })],
+    controllers: [Places, Status],
+    providers: [
+      Guards,
+      { provide: 'VERIFIER', useValue: verifier },
+      { provide: 'TOKENS', useValue: tokensOf('ada') },
+    ],
+  })
+  class Root {}
+
+  const app = await NestFactory.create(Root, { logger: false })
+  await app.listen(0, '127.0.0.1')
+  const { port } = (app.getHttpServer() as Server).address() as AddressInfo
+  const origin = `http://127.0.0.1:${port}`
+  const [ada, bob] = [tokensOf('ada', origin), tokensOf('bob', origin)]
+  const seen: string[] = []
+  for (const ask of [fetch, ada.fetch, bob.fetch]) {
+    for (const path of ['/places', '/places/guards/read', '/status']) {
+      const response = await ask(origin + path)
+      const body = await response.text()
+      seen.push(response.ok ? `${response.status} ${body}` : String(response.status))
+    }
+  }
+  deepEqual(seen, [
+    ...['401', '401', '200 up'],
+    ...['200 places of ada', '403', '200 up'],
+    ...['200 places of bob', '200 5', '200 up'],
+  ])
+  deepEqual(refused, ['missing_header', 'missing_header', 'scope'])
+  await Promise.all([ada.close(), bob.close(), app.close(), service.close()])
+  const { version } = require('@nestjs/core/package.json') as { version: string }
+  console.log(version)
 }
 
 function Logged(
