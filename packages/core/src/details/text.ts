@@ -65,8 +65,9 @@ export function listed(values: readonly unknown[], count: number = values.length
   return [...first, ...(others > 0 ? [`${counted(others)} more`] : [])].join(', ')
 }
 
+/** With a comma between thousands. Not by `Intl`: its first use holds up a process for longer than thousands of refusals. */
 export function counted(count: number): string {
-  return count.toLocaleString('en-US')
+  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
 }
 
 /** @param word In the singular. */
@@ -77,8 +78,8 @@ export function numberOf(count: number, word: string): string {
 /** A length of time. */
 export function duration(seconds: number): string {
   if (!(Math.abs(seconds) < 1e12)) return `${seconds} s`
-  const digits = Math.abs(seconds) < 10 ? 1 : 0
-  return `${seconds.toLocaleString('en-US', { maximumFractionDigits: digits })} s`
+  const parts = Math.abs(seconds) < 10 ? 10 : 1
+  return `${counted(Math.round(seconds * parts) / parts)} s`
 }
 
 /** A moment, from seconds since 1970-01-01T00:00:00Z. */
