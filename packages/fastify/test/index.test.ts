@@ -3,7 +3,7 @@ import { connect } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 
 import {
-  type AuthError,
+  AuthError,
   createVerifier,
   localKeys,
   protectedResourceMetadata,
@@ -429,16 +429,9 @@ describe.each(frameworks)('%s', (_name, createApp) => {
       ['keys_unavailable', 'unreachable', 'error', bearer, outage()],
     ] as const
 
-    const DETAILS = {
-      malformed: /^not a JWS: /,
-      expired: /^exp was .* before now /,
-      scope: /^the token lacks "write"/,
-      unreachable: /./,
-    } as const
-
     describe.each(['forward', 'problem'] as const)('with respond: %s', (respond) => {
       test.each(refusals)(
-        'has one line of ours for %s, with the code, the reason %s and the detail, at %s, and never the token',
+        'has one line of ours for %s, with the code and the reason %s, at %s, without the detail and the token',
         async (code, reason, level, headers, by) => {
           const { lines, logger } = collector()
           const app = createApp({ logger })
@@ -448,13 +441,33 @@ describe.each(frameworks)('%s', (_name, createApp) => {
           const ours = lines.map(parse).filter(({ msg }) => msg === 'request refused')
           expect(ours).toMatchObject([{ code, reason, level: LEVELS[level] }])
           expect(ours[0]).toHaveProperty('reqId')
-          expect(ours[0]).toHaveProperty('detail', expect.stringMatching(DETAILS[reason]))
+          expect(ours[0]).not.toHaveProperty('detail')
           const token = headers.authorization.split(' ')[1] ?? ''
           expect(lines.length).toBeGreaterThan(2)
           expect(lines.filter((line) => line.includes(token))).toEqual([])
         },
       )
     })
+
+    test.each([{ logger: false }, { logger: true }, { logger: { level: 'fatal' } }])(
+      'makes no sentence that nobody has asked for: %j',
+      async ({ logger }) => {
+        let made = 0
+        const refusing: Verifier = {
+          ...verifier,
+          async verify() {
+            throw new AuthError('invalid_token', 'claim', () => String((made += 1)))
+          },
+        }
+        const { lines, logger: collecting } = collector()
+        const app = createApp({ logger: logger === true ? collecting : logger })
+        await app.register(authenticate(refusing))
+        app.get('/', whoAmI)
+        await expectStatus(app, '/', 401, bearer)
+        expect(lines.length > 0).toBe(logger === true)
+        expect(made).toBe(0)
+      },
+    )
 
     test('has no line of ours for a request that is let through', async () => {
       const { lines, logger } = collector()
