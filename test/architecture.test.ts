@@ -155,7 +155,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'refusals',
     'requirement',
   ],
-  'core/watch-token': ['json', 'options', 'time'],
+  'core/watch-token': ['details/keys', 'errors', 'json', 'options', 'time'],
   'core/index': [
     'errors',
     'guard-options',

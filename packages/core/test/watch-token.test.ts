@@ -10,6 +10,7 @@ import {
   AuthError,
   createVerifier,
   remoteKeys,
+  type Schema,
   type Verifier,
   type VerifierOptions,
   watchToken,
@@ -24,7 +25,10 @@ function watch(...given: readonly unknown[]): void {
 }
 
 /** A watch of a token, of an issuer and on a clock of its own. */
-async function watched(token: TokenOptions = {}, options: Partial<VerifierOptions> = {}) {
+async function watched(
+  token: TokenOptions = {},
+  options: Partial<VerifierOptions & { schema: Schema<unknown> }> = {},
+) {
   const clock = manualClock()
   const issuer = await createTestIssuer({ clock, algorithm: 'ES256' })
   const service = tokenService(issuer)
@@ -145,14 +149,128 @@ describe('a verdict that takes its time', () => {
     expect(verdicts).toHaveLength(1)
   })
 
-  test('is not asked for a second time', async () => {
-    const clock = manualClock()
+  test('for a minute ends the watch, once, whatever comes then', async () => {
+    const [clock, refusals] = [manualClock(), [] as unknown[]]
     const { verdicts, verifier } = late()
-    watchToken(verifier, auth, ignore, { clock })
+    watchToken(verifier, auth, (error) => refusals.push(error), { clock })
+    await clock.advance(60 + 59.9)
+    expect(refusals).toEqual([])
+    await clock.advance(0.1)
+    expect(refusals).toMatchObject([{ code: 'keys_unavailable', reason: 'timeout', status: 503 }])
+    expect(refusals[0]).toHaveProperty(
+      'detail',
+      'the verifier gave no verdict on the token for 60 s: does its schema settle?',
+    )
+    verdicts[0]?.refuse(new AuthError('invalid_token', 'expired'))
     await clock.advance(1000)
+    expect(refusals).toHaveLength(1)
     expect(verdicts).toHaveLength(1)
   })
+
+  test('and accepts after that minute begins no new wait', async () => {
+    const [clock, refusals] = [manualClock(), [] as unknown[]]
+    const { verdicts, verifier } = late()
+    watchToken(verifier, auth, (error) => refusals.push(error), { clock })
+    await clock.advance(120)
+    verdicts[0]?.accept()
+    await clock.advance(1000)
+    expect([refusals.length, verdicts.length]).toEqual([1, 1])
+  })
+
+  test('and accepts within that minute is as good as one that comes at once', async () => {
+    const [clock, refusals] = [manualClock(), [] as unknown[]]
+    const { verdicts, verifier } = late()
+    const lasting = { ...auth, claims: {} }
+    const stop = watchToken(verifier, lasting, (error) => refusals.push(error), { clock })
+    await clock.advance(60 + 59)
+    verdicts[0]?.accept()
+    await clock.advance(2)
+    expect([refusals.length, verdicts.length]).toEqual([0, 1])
+    await clock.advance(60)
+    expect([refusals.length, verdicts.length]).toEqual([0, 2])
+    stop()
+  })
+
+  test('is no matter of a watch that has ended: not even its minute is', async () => {
+    const [clock, refusals] = [manualClock(), [] as unknown[]]
+    const { verifier } = late()
+    const stop = watchToken(verifier, auth, (error) => refusals.push(error), { clock })
+    await clock.advance(60)
+    stop()
+    await clock.advance(1000)
+    expect(refusals).toEqual([])
+  })
+
+  test('since a schema never settles ends the watch', async () => {
+    let isStuck = false
+    const schema: Schema<unknown> = {
+      '~standard': {
+        version: 1,
+        validate: async (value) =>
+          isStuck ? await new Promise<never>(() => {}) : await Promise.resolve({ value }),
+      },
+    }
+    const { clock, refusals } = await watched({ expiresIn: 600 }, { schema })
+    isStuck = true
+    await clock.advance(120)
+    expect(refusals).toMatchObject([{ code: 'keys_unavailable', reason: 'timeout' }])
+  })
 })
+
+const refuse = async () => await Promise.reject(new AuthError('invalid_token', 'expired'))
+
+describe('an onRefusal that fails is a warning, and ends no process', () => {
+  const fault = new Error('the socket is closed already')
+
+  describe.each([
+    {
+      name: 'throws',
+      onRefusal() {
+        throw fault
+      },
+      message: fault.message,
+    },
+    {
+      name: 'rejects',
+      onRefusal: async () => await Promise.reject(fault),
+      message: fault.message,
+    },
+    {
+      name: 'throws what is no error',
+      async onRefusal() {
+        // oxlint-disable-next-line typescript/only-throw-error -- applications do
+        throw await Promise.resolve(undefined)
+      },
+      message: 'onRefusal failed',
+    },
+  ])('one that $name', ({ onRefusal, message }) => {
+    test.each([
+      ['a refusal', { verify: refuse }],
+      ['a missing verdict', late().verifier],
+    ])('when it is told of %s', async (_, verifier) => {
+      const clock = manualClock()
+      const warned = once(process, 'warning')
+      watchToken(verifier, auth, onRefusal, { clock })
+      await clock.advance(120)
+      expect(await warned).toMatchObject([{ message }])
+    })
+  })
+})
+
+test.each([Number.NaN, Infinity, -Infinity])(
+  'with a clock that shows %d it is judged once a minute',
+  async (time) => {
+    const clock = manualClock()
+    let asked = 0
+    const verify = async () => {
+      asked += 1
+      return await Promise.resolve(auth)
+    }
+    watchToken({ verify }, auth, ignore, { clock: { ...clock, now: () => time } })
+    await clock.advance(601)
+    expect(asked).toBe(10)
+  },
+)
 
 test('whatever the verifier throws ends the watch: nothing is accepted by mistake', async () => {
   const clock = manualClock()

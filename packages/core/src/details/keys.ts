@@ -114,3 +114,9 @@ export function waitedTooLong(patience: number): Detail {
 
 export const roomIsFull: Detail = () =>
   'too many tokens wait for keys, so that this one could not wait as well'
+
+/** For a connection that stays open. */
+export function noVerdict(patience: number): Detail {
+  return () =>
+    `the verifier gave no verdict on the token for ${duration(patience)}: does its schema settle?`
+}
