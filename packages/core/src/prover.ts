@@ -28,8 +28,9 @@ interface Proven extends Pick<Proof, 'key' | 'foundIn'> {
 }
 
 /** What the refusal of a token will tell, if nothing newer proves it. */
-interface Doubt extends Omit<Unproven, 'ring' | 'why'> {
+interface Doubt extends Omit<Unproven, 'ring' | 'tried' | 'why'> {
   ring: KeyRing
+  tried: number
   why: WhyUnproven | undefined
 }
 
@@ -125,6 +126,9 @@ export function createProver({
       ring: doubt.ring,
       explain(why, ring) {
         doubt.why = why
+        if (ring.keys !== doubt.ring.keys) {
+          doubt.tried = findCandidates(ring, doubt.algorithm, doubt.kid).length
+        }
         doubt.ring = ring
       },
       couldBeAccepted() {

@@ -22,7 +22,7 @@ const REASONS: Readonly<Record<WhyUnproven, string>> = {
   pointless: 'newer keys were not asked for, because the token would be refused with any key',
   repeated: 'newer keys were not asked for, because this token has asked for them lately',
   retired:
-    'a key that has left the document made the signature: the token is older than the rotation',
+    'a key that has left the document made the signature: most likely the token is older than the rotation',
   answered: 'newer keys were fetched for this token, and none of them made its signature',
 }
 

@@ -109,7 +109,52 @@ describe('why no newer key was asked for', () => {
     await issuer.rotate()
     await keys.refresh()
     await clock.advance(2)
-    expect(await detailOf(old)).toContain('a key that has left the document made the signature')
+    expect(await detailOf(old)).toContain(
+      'a key that has left the document made the signature: most likely the token is older',
+    )
+  })
+})
+
+describe('the keys that it speaks of are those in use when the token was refused', () => {
+  // The tokens of this file are of the system's time.
+  const clock = manualClock(Date.now() / 1000)
+  const a = { ...one.publicJwk, kid: 'a' }
+  const b = { ...two.publicJwk, kid: 'b' }
+  const c = { ...a, kid: 'c' }
+  const d = { ...b, kid: 'd' }
+  const nameless = { ...b, kid: undefined }
+
+  async function refusalAfter(header: object, before: readonly object[], after: readonly object[]) {
+    let document = before
+    const keys = remoteKeys('https://auth.test/keys', {
+      clock,
+      fetch: async () => Response.json({ keys: document }),
+    })
+    const verifier = createVerifier({ keys, issuer: null, audience: null, clock })
+    await verifier.ready()
+    await clock.advance(12)
+    document = after
+    return await refusalOf(async () => await verifier.verify(withHeader(header)))
+  }
+
+  test('a kid that was published meanwhile', async () => {
+    const { reason, detail } = await refusalAfter({ kid: 'b' }, [a], [a, b])
+    expect(reason).toBe('signature')
+    expect(detail).toMatch(
+      /^no key made the signature of the token with kid "b": tried 1 of the 2 keys, fetched since the token came; /,
+    )
+  })
+
+  test('fewer than were tried before', async () => {
+    const { reason, detail } = await refusalAfter({}, [a, b, c], [a, b])
+    expect(reason).toBe('signature')
+    expect(detail).toContain(': tried 2 of the 2 keys, fetched since')
+  })
+
+  test('a kid that has left meanwhile', async () => {
+    const { reason, detail } = await refusalAfter({ kid: 'a' }, [a, nameless], [c, d])
+    expect(reason).toBe('unknown_key')
+    expect(detail).toMatch(/^kid "a" is not among the 2 keys, fetched since the token came; /)
   })
 })
 
