@@ -44,7 +44,8 @@ const unknownScheme: Detail = () =>
  */
 export function malformedHeader(value: unknown, token: string | undefined): Detail {
   if (typeof value !== 'string') return notText
-  if (token === undefined) return /^bearer\W/i.test(value) ? otherSeparator : noScheme
+  if (token === undefined && /^bearer\W/i.test(value)) return otherSeparator
+  if (token === undefined) return value.includes(',') ? joined : noScheme
   if (token === '') return noToken
   if (/^bearer(?: |$)/i.test(token)) return twice
   if (token.startsWith('[object ')) return token === '[object Promise]' ? aPromise : anObject
@@ -69,4 +70,4 @@ const twoWords: Detail = () =>
   'there is white space in or behind the token of the Authorization header'
 const inQuotes: Detail = () => 'the token of the Authorization header is in quotes'
 const otherCharacter: Detail = () =>
-  'there is a character in the token of the Authorization header that no token has'
+  'there is a character in the token of the Authorization header that no token has in this place'

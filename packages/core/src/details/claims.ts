@@ -64,12 +64,15 @@ function clockHint({ name, at, now, iat }: WrongTime): string {
 }
 
 export function otherIssuer(claims: JsonObject, expected: readonly string[]): Detail {
-  const found = Object.hasOwn(claims, 'iss') ? [claims['iss']] : []
-  return mismatch('iss', found, found.length, expected, '')
+  const iss = Object.hasOwn(claims, 'iss') ? claims['iss'] : undefined
+  return mismatch('iss', [iss], 1, expected, '')
 }
 
 export function otherAudience(claims: JsonObject, expected: readonly string[]): Detail {
-  const aud = Object.hasOwn(claims, 'aud') ? claims['aud'] : []
+  const aud = Object.hasOwn(claims, 'aud') ? claims['aud'] : undefined
+  if (Array.isArray(aud) && !aud.every((each) => typeof each === 'string')) {
+    return mismatch('aud', aud.slice(0, 3), aud.length, expected, NO_STRING)
+  }
   // Not the list itself, which may be long.
   const [found, count] = Array.isArray(aud) ? [aud.slice(0, 3), aud.length] : [[aud], 1]
   return mismatch('aud', found, count, expected, idTokenHint(claims))
@@ -84,6 +87,9 @@ export function idTokenHint(claims: unknown): string {
     : ''
 }
 
+const NO_STRING = '; the list has something that is no string'
+
+/** @param found One that is `undefined` is missing: JSON has none. */
 function mismatch(
   name: string,
   found: readonly unknown[],
@@ -93,21 +99,23 @@ function mismatch(
 ): Detail {
   return () => {
     const wanted = `expected ${expected.length > 1 ? 'one of ' : ''}${listed(expected)}`
-    if (count === 0) return `${name} is missing; ${wanted}${hint}`
+    if (count > 0 && found[0] === undefined) return `${name} is missing; ${wanted}${hint}`
     return `${name} is ${listed(found, count)}; ${wanted}${difference(found, expected)}${hint}`
   }
 }
 
 const NEAR_MISSES: readonly (readonly [what: string, normal: (text: string) => string])[] = [
   ['in the slash at the end', (text) => text.replace(/\/$/, '')],
-  ['in http and https', (text) => text.replace(/^https?:/, '')],
+  ['in http and https', (text) => text.replace(/^https:/, 'http:')],
   ['in upper and lower case', (text) => text.toLowerCase()],
   ['in white space around it', (text) => text.trim()],
 ]
 
 /** The one respect in which a value and an expected one differ, if there is one. */
 function difference(found: readonly unknown[], expected: readonly string[]): string {
-  const texts = found.filter((each) => typeof each === 'string')
+  const texts = found
+    .filter((each) => typeof each === 'string')
+    .filter((each) => !expected.includes(each))
   for (const [what, normal] of NEAR_MISSES) {
     const wanted = new Set(expected.map(normal))
     if (texts.some((each) => wanted.has(normal(each)))) return `; they differ only ${what}`

@@ -60,6 +60,7 @@ function isThenable(value: object): boolean {
 
 /** The first three values, and how many others there are. */
 export function listed(values: readonly unknown[], count: number = values.length): string {
+  if (count === 0) return 'an empty list'
   const first = values.slice(0, MAX_LISTED).map(shown)
   const others = count - first.length
   return [...first, ...(others > 0 ? [`${counted(others)} more`] : [])].join(', ')

@@ -65,11 +65,13 @@ export function unreadableHeader(encodedHeader: string): Detail {
   return whatIsBefore(encodedHeader) ?? noHeader
 }
 
-const noHeader: Detail = () =>
-  'not a JWS: the first part is not the base64url of a JSON object without duplicate members'
+/** @see `parseJsonObject` */
+const OF_JSON =
+  'a JSON object in UTF-8 of at most 32 levels, or it has a member twice, one named __proto__, a name that needs an escape, or a number that is too large'
 
-export const unreadablePayload: Detail = () =>
-  'the payload is not a JSON object without duplicate members'
+const noHeader: Detail = () => `not a JWS: the first part is not the base64url of ${OF_JSON}`
+
+export const unreadablePayload: Detail = () => `the payload is not ${OF_JSON}`
 
 export function notTextMember(name: string, value: unknown): Detail {
   const kind = kindOf(value)

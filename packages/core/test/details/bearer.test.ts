@@ -28,12 +28,18 @@ test.each([
   ['Bearer\tcanary', 'must be a space'],
   ['Bearer Bearer canary', 'written twice'],
   ['Bearer canary, Basic canary', 'have several headers been joined?'],
+  ['Basic canary, Bearer canary', 'have several headers been joined?'],
+  ['DPoP canary, DPoP canary', 'have several headers been joined?'],
   ['Bearer canary canary', 'white space in or behind the token'],
   ['Bearer canary ', 'white space in or behind the token'],
   ['Bearer "canary"', 'in quotes'],
   ['Bearer canary;', 'a character in the token'],
   ['Bearer [object Promise]', 'is an `await` missing'],
   ['Bearer [object Object]', 'what JavaScript makes of an object'],
+  [
+    'Bearer canary=canary',
+    'a character in the token of the Authorization header that no token has in this place',
+  ],
   ['"canary"', 'does not begin with the name of a scheme'],
   [42, 'is not a string'],
 ])('of the header %j it says: %s', (authorization, sentence) => {

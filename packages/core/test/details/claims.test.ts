@@ -28,7 +28,7 @@ describe('claims that are missing', () => {
     [{}, { requiredClaims: ['a', 'b'] }, 'requiredClaims: "a", "b" are missing'],
     [{}, { issuer: 'a' }, 'iss is missing; expected "a"'],
     [{}, { audience: ['a', 'b'] }, 'aud is missing; expected one of "a", "b"'],
-    [{ claims: { aud: [] } }, { audience: 'a' }, 'aud is missing; expected "a"'],
+    [{ claims: { aud: [] } }, { audience: 'a' }, 'aud is an empty list; expected "a"'],
   ])('%j with %j: %s', async (token, options, sentence) => {
     expect(await detailOf(token, options)).toContain(sentence)
   })
@@ -42,9 +42,26 @@ describe('an audience or an issuer that is another', () => {
     [' api', 'api', 'they differ only in white space around it'],
     [['x', 'Api'], 'api', 'aud is "x", "Api"; expected "api"; they differ only in upper'],
     [{ secret: 1 }, 'api', 'aud is an object; expected "api"'],
-    [['api', 1], 'api', 'aud is "api", a number; expected "api"'],
   ])('%j where %j is expected', async (aud, audience, sentence) => {
     expect(await detailOf({ claims: { aud } }, { audience })).toContain(sentence)
+  })
+
+  test.each([
+    [['api', 5], 'aud is "api", a number; expected "api"'],
+    [
+      ['API', 5],
+      'aud is "API", a number; expected "api"; they differ only in upper and lower case',
+    ],
+    [['a', 'b', 'c', 'api', null], 'aud is "a", "b", "c", 2 more; expected "api"'],
+  ])('may be a list with something else in it: %j', async (aud, sentence) => {
+    expect(await detailOf({ claims: { aud } }, { audience: 'api' })).toBe(
+      `${sentence}; the list has something that is no string`,
+    )
+  })
+
+  test('differs not only in http if the other has no scheme', async () => {
+    const detail = await detailOf({ claims: { iss: 'a.test' } }, { issuer: 'http:a.test' })
+    expect(detail).toBe('iss is "a.test"; expected "http:a.test"')
   })
 
   test('has no near miss where two are simply different', async () => {

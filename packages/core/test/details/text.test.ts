@@ -48,6 +48,7 @@ describe('shown', () => {
 })
 
 test('a list shows three values, and how many others there are', () => {
+  expect(listed([])).toBe('an empty list')
   expect(listed(['a'])).toBe('"a"')
   expect(listed(['a', 'b', 'c', 'd', 'e'])).toBe('"a", "b", "c", 2 more')
   expect(listed(['a'], 10_000)).toBe('"a", 9,999 more')

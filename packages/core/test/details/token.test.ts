@@ -18,6 +18,10 @@ async function detailOf(given: unknown, options: Partial<VerifierOptions> = {}):
   throw new Error('nothing was refused')
 }
 
+function withText(header: string): string {
+  return `${Buffer.from(header).toString('base64url')}.${payload}.${signature}`
+}
+
 function withHeader(header: unknown): string {
   return `${Buffer.from(JSON.stringify(header)).toString('base64url')}.${payload}.${signature}`
 }
@@ -42,6 +46,8 @@ describe('what verify was given', () => {
     ['a JWE', 'a.b.c.d.e', 'encrypted tokens (JWE)'],
     ['an unsecured token', `${token.slice(0, token.lastIndexOf('.'))}.`, 'the signature, is empty'],
     ['padded base64url', `${token}==`, 'base64url without padding'],
+    ['a header with a member twice', withText('{"alg":"RS512","alg":"RS512"}'), 'a member twice'],
+    ['a header with __proto__', withText('{"__proto__":{}}'), 'one named __proto__'],
     ['a header that is no JSON', `e30x.${payload}.${signature}`, 'the first part is not'],
   ])('%s', async (_, given, sentence) => {
     expect(await detailOf(given)).toContain(sentence)
@@ -70,6 +76,19 @@ describe('the header', () => {
     const detail = await detailOf(await issuer.token({ omit: ['typ'] }), { type: 'at+jwt' })
     expect(detail).toBe('the header has no typ; expected "at+jwt"')
   })
+})
+
+test.each([
+  ['a number that is too large', '{"exp":1e400}'],
+  ['at most 32 levels', `{"a":${'['.repeat(40)}${']'.repeat(40)}}`],
+  ['one named __proto__', '{"__proto__":{}}'],
+  ['a member twice', '{"a":1,"a":1}'],
+  ['a name that needs an escape', String.raw`{"a\"b":1}`],
+  ['UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
+])('a payload that is refused for %s: it says so', async (what, text) => {
+  const detail = await detailOf(await issuer.token({ payload: text }))
+  expect(detail).toContain(what)
+  expect(detail).toMatch(/^the payload is not a JSON object /)
 })
 
 function throwing(): object {
