@@ -124,21 +124,34 @@ function difference(found: readonly unknown[], expected: readonly string[]): str
 }
 
 const MAX_PATHS = 5
+const THE_WHOLE = 'the claims as a whole'
 
-/** Where a schema found something wrong. Not what: a validator's message may quote values. */
+/**
+ * Where a schema found something wrong. Not what: a validator's message may quote values. The places are taken at once,
+ * since a validator may use its list of issues again.
+ */
 export function schemaIssues(issues: readonly unknown[]): Detail {
+  const { paths, others } = placesOf(issues)
   return () => {
-    const paths = issues.slice(0, MAX_PATHS).map(pathOf)
-    const others = issues.length - paths.length
     const more = others > 0 ? ` and ${numberOf(others, 'other place')}` : ''
     return `the schema does not accept ${paths.join(', ')}${more}`
   }
 }
 
+function placesOf(issues: readonly unknown[]): { paths: readonly string[]; others: number } {
+  try {
+    const paths = issues.slice(0, MAX_PATHS).map(pathOf)
+    return { paths, others: issues.length - paths.length }
+  } catch {
+    // It is no list, or something in it cannot be read.
+  }
+  return { paths: [THE_WHOLE], others: 0 }
+}
+
 /** @see https://standardschema.dev: a path has keys, or objects with a `key` */
 function pathOf(issue: unknown): string {
   const path: unknown = Reflect.get(Object(issue), 'path')
-  if (!Array.isArray(path) || path.length === 0) return 'the claims as a whole'
+  if (!Array.isArray(path) || path.length === 0) return THE_WHOLE
   const keys = path
     .slice(0, MAX_PATHS)
     .map((part: unknown): unknown =>

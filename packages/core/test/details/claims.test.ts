@@ -146,7 +146,37 @@ describe('what a schema finds wrong', () => {
         throw new Error('canary')
       },
     }
-    const error = new AuthError('invalid_token', 'claim', schemaIssues([hostile, null, 7]))
-    expect(error.detail).toBe(error.message)
+    expect(schemaIssues([hostile, null, 7])()).toBe(
+      'the schema does not accept the claims as a whole',
+    )
+  })
+
+  test.each([null, 7, {}, 'canary'])('may be %j instead of a list', async (issues) => {
+    const schema = { '~standard': { version: 1, validate: () => ({ issues }) } }
+    const detail = await detailOf({}, { schema: schema as unknown as Schema<unknown> })
+    expect(detail).toBe('the schema does not accept the claims as a whole')
+  })
+
+  test('is what it was when the token was refused, though the validator uses its list again', async () => {
+    const issues: unknown[] = []
+    const schema: Schema<unknown> = {
+      '~standard': {
+        version: 1,
+        validate(claims) {
+          issues.splice(0, 1, { path: [(claims as { sub: string }).sub] })
+          return { issues }
+        },
+      },
+    }
+    const verifier = createVerifier({ ...issuer.verifierOptions, schema })
+    const refusals: unknown[] = []
+    for (const sub of ['one', 'two']) {
+      const token = await issuer.token({ claims: { sub } })
+      await verifier.verify(token).catch((error: unknown) => refusals.push(error))
+    }
+    expect(refusals).toMatchObject([
+      { detail: 'the schema does not accept one' },
+      { detail: 'the schema does not accept two' },
+    ])
   })
 })
