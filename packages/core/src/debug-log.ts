@@ -10,6 +10,11 @@ import type { AuthError } from './errors.ts'
 const log = debuglog('portcullis')
 
 const LONGEST_PATH = 256
+/** More than Node takes by default. What is longer could overflow the stack of a pattern. */
+const LONGEST_URL = 65_536
+/** May be the signature of a token, or another secret; its dots may be written as `%2E`. */
+const LONG_WORD = /(?:[\w.-]|%[\da-f]{2}){32,}/gi
+const USER = /\/\/[^/]*@/g
 
 /** Where a guard has refused something. Middleware, a mock or another platform may have put anything there. */
 interface Refused {
@@ -68,9 +73,9 @@ function memberOf(value: unknown, name: string): unknown {
 /** A `Request` of the platform has a whole URL, and so may the target of a request to a proxy. */
 function pathOf(url: unknown): string {
   if (typeof url !== 'string') return '-'
-  const target = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '')
-  const path = target.replace(/[?#].*$/s, '')
-  return word(path === '' ? '/' : path, LONGEST_PATH)
+  const target = url.slice(0, LONGEST_URL).replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '')
+  const path = target.replace(/[?#].*$/s, '').replaceAll(USER, '//')
+  return word(path === '' ? '/' : path.replaceAll(LONG_WORD, '(redacted)'), LONGEST_PATH)
 }
 
 /** Without white space, so that the line can be split at it. */

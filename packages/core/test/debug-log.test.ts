@@ -80,13 +80,51 @@ test('what a request says is escaped and cut, and no token is shown', async () =
   const { lines } = await run(String.raw`
     const token = 'eyJhbGciOiJSUzUxMiJ9.e30.c2ln'
     await refuse({ method: 'GET\n' + 'x'.repeat(99), url: '/reset/' + token + '/\u202E\n\u001B[31m x', headers })
-    await refuse({ method: 'GET', url: '/' + 'y'.repeat(9999), headers })
+    await refuse({ method: 'GET', url: '/y'.repeat(9999), headers })
   `)
   expect(lines[0]).toMatch(
     /^refused: express GET\\u000ax{12}\.\.\. \/reset\/\(a%20token\)\/\\u202e\\u000a\\u001b\[31m%20x: 401 /,
   )
   expect(lines[1]?.length).toBeLessThan(400)
   expect(lines).toHaveLength(2)
+})
+
+test('of a path no long word is shown, and no name or password', async () => {
+  const { lines } = await run(String.raw`
+    const token = await issuer.token()
+    const [header, payload, signature] = token.split('.')
+    const encoded = (text) => '%' + Buffer.from(text).toString('hex').match(/../g).join('%')
+    const urls = [
+      token,
+      [header, payload, signature].join('%2E'),
+      [header, payload, signature].join('%2e') + '/now',
+      [header, payload, signature].join('%252E'),
+      encoded(signature),
+      signature,
+      payload + ';x',
+      'a'.repeat(31) + '/' + 'b'.repeat(32) + '/',
+      'http://user:canary@api.test/a',
+    ].map((each) => '/v1/' + each)
+    for (const url of [...urls, '//user:canary@api.test/a', '//api.test/b?to=//c@d/canary', '/'.repeat(3), '/' + 'z'.repeat(3e7)]) {
+      await refuse({ method: 'GET', url, headers })
+    }
+  `)
+  const paths = lines.map((line) => line.split(' ')[3]?.replace(/:$/, ''))
+  expect(paths).toEqual([
+    '/v1/(redacted)',
+    '/v1/(redacted)',
+    '/v1/(redacted)/now',
+    '/v1/(redacted)',
+    '/v1/(redacted)',
+    '/v1/(redacted)',
+    '/v1/(redacted);x',
+    `/v1/${'a'.repeat(31)}/(redacted)/`,
+    '/v1/http://api.test/a',
+    '//api.test/a',
+    '//api.test/b',
+    '///',
+    '/(redacted)',
+  ])
 })
 
 test('a settled attempt is one line: origin, trigger, outcome, duration, detail, keys, freshness', async () => {
