@@ -1,5 +1,6 @@
 import { type Detail, printable } from './details/text.ts'
 import { own, ownMembers } from './options.ts'
+import { asksForToken, headersOf, type PresentationOptions, problemOf } from './presentation.ts'
 import {
   type AuthErrorCode,
   type AuthErrorReason,
@@ -9,35 +10,6 @@ import {
   refusals,
   visible,
 } from './refusals.ts'
-import type { ProtectedResourceMetadata } from './resource-metadata.ts'
-
-/** How an API presents its refusals. */
-export interface PresentationOptions {
-  /**
-   * The protection space, shown in the challenge.
-   * @default 'api'
-   * @see RFC 9110 section 11.5
-   */
-  realm?: string | undefined
-  /**
-   * The scope that a client should ask its token for: a space-separated list, shown in the challenge of `missing_token` and
-   * `invalid_token`. That of `insufficient_scope` names what the requirement wants.
-   * @default the scopes of `resourceMetadata`, if that is an object that has some
-   * @see RFC 6750 section 3
-   */
-  scope?: string | undefined
-  /**
-   * The protected resource metadata, or their URL, which the challenge shows.
-   * @see RFC 9728 section 5.1
-   */
-  resourceMetadata?: string | ProtectedResourceMetadata | undefined
-  /**
-   * `forward` leaves the body to the framework; `problem` makes it a problem document.
-   * @default 'forward'
-   * @see RFC 9457
-   */
-  respond?: 'forward' | 'problem' | undefined
-}
 
 export interface AuthErrorOptions extends PresentationOptions {
   /** For the developer alone: never part of a message, of JSON or of an inspection. */
@@ -194,74 +166,4 @@ function limitStackTraces(limit: number): void {
 function inspected(this: AuthError): string {
   const { name, message, code, reason, status } = this
   return `${name}: ${message} { code: '${code}', reason: '${reason}', status: ${status} }`
-}
-
-function headersOf(
-  code: AuthErrorCode,
-  reason: AuthErrorReason,
-  options: AuthErrorOptions,
-): Readonly<Record<string, string>> {
-  const isOutage = code === 'keys_unavailable'
-  // Frameworks copy these with `for ... in`, so they inherit nothing.
-  return ownMembers({
-    // In an outage the client's token is not at fault, so the client is not asked for another one.
-    ...(isOutage
-      ? { 'Retry-After': String(wholeSeconds(options.retryAfter)) }
-      : { 'WWW-Authenticate': challengeOf(code, reason, options) }),
-    'Cache-Control': 'no-store',
-    ...(options.respond === 'problem' ? { 'Content-Type': 'application/problem+json' } : {}),
-  })
-}
-
-function wholeSeconds(retryAfter = 1): number {
-  return Number.isFinite(retryAfter) ? Math.max(1, Math.ceil(retryAfter)) : 1
-}
-
-/** @see RFC 9457 section 3 */
-function problemOf(code: AuthErrorCode, reason: AuthErrorReason): string {
-  const { status, title } = refusals[code]
-  return JSON.stringify(
-    ownMembers({
-      type: 'about:blank',
-      title,
-      status,
-      detail: describe(code, reason),
-      code,
-      ...visible(code, reason),
-    }),
-  )
-}
-
-/** @see RFC 6750 section 3: no error code when the request carried no token */
-function challengeOf(
-  code: AuthErrorCode,
-  reason: AuthErrorReason,
-  { realm = 'api', scope, resourceMetadata }: AuthErrorOptions,
-): string {
-  const metadata =
-    typeof resourceMetadata === 'string' ? { url: resourceMetadata } : resourceMetadata
-  const wanted = scope ?? (asksForToken(code) ? scopesOf(metadata) : undefined)
-  const parameters = [`realm=${quoted(realm)}`]
-  if (code !== 'missing_token') {
-    parameters.push(`error=${quoted(code)}`, `error_description=${quoted(describe(code, reason))}`)
-  }
-  if (wanted !== undefined) parameters.push(`scope=${quoted(wanted)}`)
-  if (metadata !== undefined) parameters.push(`resource_metadata=${quoted(metadata.url)}`)
-  return `Bearer ${parameters.join(', ')}`
-}
-
-/** Whether the client needs another token, rather than one that permits more. */
-function asksForToken(code: AuthErrorCode): boolean {
-  return code === 'missing_token' || code === 'invalid_token'
-}
-
-function scopesOf(metadata: Partial<ProtectedResourceMetadata> | undefined): string | undefined {
-  const scopes = metadata === undefined ? undefined : own(metadata, 'scopes')
-  return scopes === undefined || scopes.length === 0 ? undefined : scopes.join(' ')
-}
-
-/** @see RFC 9110 section 5.6.4 */
-function quoted(text: string): string {
-  // Node throws for a header with other characters, and the answer would be 500.
-  return `"${text.replaceAll(/[^ -~]/g, '').replaceAll(/["\\]/g, String.raw`\$&`)}"`
 }

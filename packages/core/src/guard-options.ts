@@ -1,4 +1,4 @@
-import type { AuthError, PresentationOptions } from './errors.ts'
+import type { AuthError } from './errors.ts'
 import {
   checkOptions,
   hasMethods,
@@ -9,6 +9,7 @@ import {
   oneOf,
   ownMembers,
 } from './options.ts'
+import type { PresentationOptions } from './presentation.ts'
 import { isScope } from './scopes.ts'
 
 /** How a guard treats requests. */

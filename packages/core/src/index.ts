@@ -1,20 +1,13 @@
 export type { Algorithm } from './algorithms.ts'
+export { refusal, refusalMessage, refusalResponse } from './answers.ts'
 export type { Auth, Claims, Header } from './auth.ts'
 export type { FetchRequest, RequestHeaders } from './bearer.ts'
 export type { KeysMessage, VerifyMessage } from './diagnostics.ts'
 export { AuthError } from './errors.ts'
-export type { AuthErrorOptions, PresentationOptions } from './errors.ts'
+export type { AuthErrorOptions } from './errors.ts'
+export type { PresentationOptions } from './presentation.ts'
 export type { AuthErrorCode, AuthErrorReason, AuthErrorReasons } from './refusals.ts'
-export {
-  authenticateRequest,
-  authorizeRequest,
-  findAuth,
-  getAuth,
-  hasPassed,
-  refusal,
-  refusalMessage,
-  refusalResponse,
-} from './http.ts'
+export { authenticateRequest, authorizeRequest, findAuth, getAuth, hasPassed } from './http.ts'
 export { checkGuardOptions } from './guard-options.ts'
 export type { GuardOptions } from './guard-options.ts'
 export type { JsonObject } from './json.ts'

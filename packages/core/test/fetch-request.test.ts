@@ -2,13 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { Auth } from '../src/auth.ts'
 import { AuthError } from '../src/errors.ts'
-import {
-  authenticateRequest,
-  authorizeRequest,
-  findAuth,
-  getAuth,
-  refusalResponse,
-} from '../src/http.ts'
+import { authenticateRequest, authorizeRequest, findAuth, getAuth } from '../src/http.ts'
 import { scope } from '../src/requirement.ts'
 import type { Verifier } from '../src/verifier.ts'
 
@@ -112,46 +106,5 @@ describe('a Request', () => {
     const onRefusal = (error: AuthError, { method }: Request) => seen.push(method, error.reason)
     await expect(authenticateRequest(verifier, request, { onRefusal })).rejects.toThrow(AuthError)
     expect(seen).toEqual(['POST', 'missing_header'])
-  })
-})
-
-describe('refusalResponse', () => {
-  test('has the status, the headers and the message of the refusal', async () => {
-    const response = refusalResponse(new AuthError('invalid_token', 'expired'))
-    expect(response.status).toBe(401)
-    expect(Object.fromEntries(response.headers)).toEqual({
-      'cache-control': 'no-store',
-      'content-type': 'text/plain; charset=utf-8',
-      'www-authenticate':
-        'Bearer realm="api", error="invalid_token", error_description="The access token has expired"',
-    })
-    expect(await response.text()).toBe('The access token has expired')
-  })
-
-  test('has the problem document where the guard asks for one', async () => {
-    const error = new AuthError('keys_unavailable', 'timeout', {
-      respond: 'problem',
-      retryAfter: 7,
-    })
-    const response = refusalResponse(error)
-    expect(response.status).toBe(503)
-    expect(response.headers.get('retry-after')).toBe('7')
-    expect(response.headers.get('content-type')).toBe('application/problem+json')
-    expect(await response.json()).toMatchObject({ status: 503, code: 'keys_unavailable' })
-  })
-
-  test.each([
-    { name: 'a fault', error: new TypeError('a bug') },
-    { name: 'what looks like a refusal', error: { status: 401, headers: {}, message: 'no' } },
-    { name: 'a text', error: 'no' },
-    { name: 'nothing', error: undefined },
-  ])('throws $name on, as it is', ({ error }) => {
-    let thrown: unknown = 'nothing'
-    try {
-      refusalResponse(error)
-    } catch (fault) {
-      thrown = fault
-    }
-    expect(thrown).toBe(error)
   })
 })

@@ -4,19 +4,12 @@ import { runInNewContext } from 'node:vm'
 
 import { describe, expect, test } from 'vitest'
 
+import { refusal } from '../src/answers.ts'
 import type { Auth } from '../src/auth.ts'
 import type { RequestHeaders } from '../src/bearer.ts'
 import { AuthError } from '../src/errors.ts'
 import { checkGuardOptions, type GuardOptions } from '../src/guard-options.ts'
-import {
-  authenticateRequest,
-  authorizeRequest,
-  findAuth,
-  getAuth,
-  hasPassed,
-  refusal,
-  refusalMessage,
-} from '../src/http.ts'
+import { authenticateRequest, authorizeRequest, findAuth, getAuth, hasPassed } from '../src/http.ts'
 import { check, claim, type Requirement, scope } from '../src/requirement.ts'
 import { protectedResourceMetadata } from '../src/resource-metadata.ts'
 import type { Verifier } from '../src/verifier.ts'
@@ -767,30 +760,6 @@ describe('hasPassed', () => {
   })
 })
 
-describe('refusal', () => {
-  test('of an AuthError: its status, headers and body', () => {
-    const answer = refusal(new AuthError('missing_token', 'missing_header'))
-    expect(answer).toMatchObject({
-      status: 401,
-      headers: { 'WWW-Authenticate': 'Bearer realm="api"', 'Cache-Control': 'no-store' },
-      body: undefined,
-    })
-  })
-
-  test.each([
-    { name: 'another error', error: new Error('status 401') },
-    {
-      name: 'something that looks like one',
-      error: { name: 'AuthError', code: 'missing_token', status: 401, headers: {} },
-    },
-    { name: 'a text', error: 'AuthError' },
-    { name: 'null', error: null },
-    { name: 'nothing', error: undefined },
-  ])('of $name: none', ({ error }) => {
-    expect(refusal(error)).toBeUndefined()
-  })
-})
-
 describe('checkGuardOptions', () => {
   const verifier = verifierOf()
 
@@ -916,37 +885,4 @@ describe('checkGuardOptions', () => {
       )
     },
   )
-})
-
-describe('refusalMessage', () => {
-  test('is the whole answer, for a socket that has no response', () => {
-    expect(refusalMessage(new AuthError('invalid_token', 'expired'))).toBe(
-      [
-        'HTTP/1.1 401 Unauthorized',
-        'Content-Type: text/plain; charset=utf-8',
-        'WWW-Authenticate: Bearer realm="api", error="invalid_token", error_description="The access token has expired"',
-        'Cache-Control: no-store',
-        'Content-Length: 28',
-        'Connection: close',
-        '',
-        'The access token has expired',
-      ].join('\r\n'),
-    )
-  })
-
-  test('has the problem document where the guard asks for one', () => {
-    const options = { respond: 'problem', retryAfter: 7 } as const
-    const message = refusalMessage(new AuthError('keys_unavailable', 'timeout', options))
-    const [head = '', body = ''] = message.split('\r\n\r\n')
-    expect(head).toMatch(/^HTTP\/1\.1 503 Service Unavailable\r\n/)
-    expect(head.split('\r\n')).toContain('Content-Type: application/problem+json')
-    expect(head.split('\r\n')).toContain('Retry-After: 7')
-    expect(head.split('\r\n')).toContain(`Content-Length: ${Buffer.byteLength(body)}`)
-    expect(JSON.parse(body)).toMatchObject({ status: 503, code: 'keys_unavailable' })
-  })
-
-  test('throws on what is no refusal', () => {
-    const fault = new TypeError('a bug')
-    expect(() => refusalMessage(fault)).toThrow(fault)
-  })
 })
