@@ -14,15 +14,9 @@ import {
 
 import { callOf } from './context.ts'
 import { refuse } from './exception.ts'
-import {
-  checkClass,
-  checkMarks,
-  type Class,
-  type Handler,
-  markPublic,
-  markRequiring,
-  setRole,
-} from './marks.ts'
+import { checkHandler } from './handlers.ts'
+import { checkClass, checkMethod, markPublic, markRequiring, setRole } from './marks.ts'
+import type { Class, Method } from './methods.ts'
 
 /** Decorates classes and methods. */
 export type HandlerDecorator = <Value>(
@@ -41,7 +35,7 @@ export type HandlerDecorator = <Value>(
 export function Public(): HandlerDecorator {
   return (target, name, descriptor) => {
     const place = placeOf('@Public()', target, name, descriptor)
-    markPublic(place.handler ?? place.type)
+    markPublic(place.method?.handler ?? place.type)
     checkDecorated(place)
   }
 }
@@ -60,11 +54,12 @@ export function Requires(...requirements: readonly Requirement[]): HandlerDecora
   const addGuard = UseGuards(guard)
   return (target, name, descriptor) => {
     const place = placeOf('@Requires()', target, name, descriptor)
-    if (place.handler === undefined) {
-      addGuard(place.type)
+    if (place.method === undefined) {
+      for (const type of facesOf(place.type)) addGuard(type)
     } else {
-      addGuard(target, place.name, { value: place.handler })
-      markRequiring(target, place.name)
+      const { name: methodName, handler } = place.method
+      addGuard(target, methodName, { value: handler })
+      markRequiring(target, methodName, guard)
     }
     checkDecorated(place)
   }
@@ -116,7 +111,7 @@ export function CurrentAuth(options: CurrentAuthOptions = {}): ParameterDecorato
 function requirementGuard(requirements: readonly Requirement[]): CanActivate {
   return {
     async canActivate(context) {
-      checkMarks(context.getClass(), context.getHandler())
+      checkHandler(context.getClass(), context.getHandler())
       const { kind, request } = callOf(context)
       checkGuarded(request)
       try {
@@ -141,10 +136,11 @@ function checkGuarded(request: object): void {
   }
 }
 
-/** What is decorated: a class, or a handler with its name. */
-type Place =
-  | { readonly type: Class; readonly handler?: undefined }
-  | { readonly type: Class; readonly handler: Handler; readonly name: string | symbol }
+/** What is decorated: a class, or a method of it. */
+interface Place {
+  readonly type: Class
+  readonly method: Method | undefined
+}
 
 function placeOf<Value>(
   decorator: string,
@@ -152,15 +148,27 @@ function placeOf<Value>(
   name: string | symbol | undefined,
   descriptor: TypedPropertyDescriptor<Value> | undefined,
 ): Place {
-  if (name === undefined && typeof target === 'function') return { type: target as Class }
+  if (name === undefined && typeof target === 'function') {
+    return { type: target as Class, method: undefined }
+  }
   const handler: unknown = descriptor?.value
   if (name === undefined || typeof handler !== 'function' || typeof target === 'function') {
     throw new TypeError(`${decorator} is for classes and their methods`)
   }
-  return { type: target.constructor as Class, handler, name }
+  return { type: target.constructor as Class, method: { name, handler, owner: target } }
 }
 
-function checkDecorated({ type, handler }: Place): void {
-  if (handler === undefined) checkClass(type)
-  else checkMarks(type, handler)
+/** Another decorator may have put a `Proxy` around the class. Nest 11 asks the class inside for guards, Nest 12 the `Proxy`. */
+function facesOf(type: Class): readonly Class[] {
+  const { constructor } = type.prototype as { constructor?: Class }
+  return constructor !== undefined &&
+    constructor !== type &&
+    constructor.prototype === type.prototype
+    ? [type, constructor]
+    : [type]
+}
+
+function checkDecorated({ type, method }: Place): void {
+  if (method === undefined) checkClass(type)
+  else checkMethod(type, method)
 }

@@ -8,7 +8,8 @@ import {
 
 import { callOf, headersOf, operationOf } from './context.ts'
 import { refuse } from './exception.ts'
-import { isOpened, setRole } from './marks.ts'
+import { isOpened } from './handlers.ts'
+import { setRole } from './marks.ts'
 
 /** What a {@link PortcullisGuard} is made of. */
 export interface PortcullisGuardOptions<

@@ -1,10 +1,9 @@
 import 'reflect-metadata'
-import type { ExecutionContext } from '@nestjs/common'
+import type { CanActivate } from '@nestjs/common'
+
+import { type Class, type Handler, type Method, methodsOf } from './methods.ts'
 
 // What decorators say of controllers and handlers. Nest keeps it as metadata of classes and of functions.
-
-export type Class = ReturnType<ExecutionContext['getClass']>
-export type Handler = ReturnType<ExecutionContext['getHandler']>
 
 type Role = 'authenticates' | 'requires'
 
@@ -25,44 +24,44 @@ export function markPublic(target: object): void {
   Reflect.defineMetadata(PUBLIC, true, target)
 }
 
+export function isPublic(target: object): boolean {
+  return Reflect.hasOwnMetadata(PUBLIC, target)
+}
+
 /** Marks the name of a method. Unlike a mark of its function, that is still there when the function has been replaced. */
-export function markRequiring(prototype: object, name: string | symbol): void {
-  Reflect.defineMetadata(REQUIRING, true, prototype, name)
+export function markRequiring(prototype: object, name: string | symbol, guard: CanActivate): void {
+  const before = listOf(Reflect.getOwnMetadata(REQUIRING, prototype, name))
+  Reflect.defineMetadata(REQUIRING, [...before, guard], prototype, name)
 }
 
-/**
- * Whether `@Public()` opens a handler. A class hands it to no subclass: what opens is stated where it opens.
- *
- * @throws TypeError if its decorators contradict each other.
- */
-export function isOpened(type: Class, handler: Handler): boolean {
-  checkMarks(type, handler)
-  return isPublic(handler) || isPublic(type)
+/** Whether `@Requires()` is on a method of the class, or on one that is overridden. */
+export function isRequiring(type: Class, { name }: Method): boolean {
+  return Reflect.hasMetadata(REQUIRING, type.prototype as object, name)
 }
 
-/** @throws TypeError if the decorators of a class and a handler of it contradict each other, or if one is lost. */
-export function checkMarks(type: Class, handler: Handler): void {
-  complain(contradictionOf(type, handler) ?? lossOf(type, handler))
-}
-
-/** The same of a class and all of its methods. Nothing is lost yet: a method that is overridden need not be a handler. */
+/** @throws TypeError if the decorators of a class, or those of one of its methods, contradict each other. */
 export function checkClass(type: Class): void {
   complain(contradictionOf(type))
-  for (const [, method] of methodsOf(type)) complain(contradictionOf(type, method))
+  for (const { handler } of methodsOf(type)) complain(contradictionOf(type, handler))
 }
 
-function complain(complaint: string | undefined): void {
+/** @throws TypeError if the decorators that a method has so far contradict each other, or if one is lost already. */
+export function checkMethod(type: Class, method: Method): void {
+  complain(contradictionOf(type, method.handler) ?? lossOf(type, method, method.handler))
+}
+
+export function complain(complaint: string | undefined): void {
   if (complaint !== undefined) throw new TypeError(complaint)
 }
 
 /** What closes a target that is open: a requirement, wherever it is; a guard, unless it is wider than the mark. */
-function contradictionOf(type: Class, handler?: Handler): string | undefined {
+export function contradictionOf(type: Class, handler?: Handler): string | undefined {
   const handlers = handler === undefined ? [] : [handler]
   const targets = [type, ...handlers]
   if (!targets.some(isPublic)) return undefined
   const name = handler === undefined ? type.name : nameOf(type, handler)
   if (targets.some((each) => hasGuard(each, 'requires'))) {
-    return `@Public() and @Requires() contradict each other: ${name}`
+    return contradiction(name)
   }
   const notWider = isPublic(type) ? targets : handlers
   if (notWider.some((each) => hasGuard(each, 'authenticates'))) {
@@ -71,28 +70,38 @@ function contradictionOf(type: Class, handler?: Handler): string | undefined {
   return undefined
 }
 
-/** A requirement goes with the function that it decorates. It is lost with a function that is replaced or overridden. */
-function lossOf(type: Class, handler: Handler): string | undefined {
-  const isLost =
-    !isPublic(handler) &&
-    !hasGuard(handler, 'requires') &&
-    methodsOf(type).some(
-      ([name, method]) =>
-        method === handler && Reflect.hasMetadata(REQUIRING, type.prototype as object, name),
-    )
-  return isLost
-    ? `@Requires() is lost, since another decorator or a subclass replaces the method: repeat it, at the top: ${nameOf(type, handler)}`
-    : undefined
+/**
+ * What is wrong with a handler that stands for a method and lacks what `@Requires()` has put there. A requirement goes with
+ * the function that it decorates: it is lost with one that is replaced or overridden.
+ */
+export function lossOf(type: Class, { name, owner }: Method, handler: Handler): string | undefined {
+  const place = `${type.name}.${String(name)}`
+  // A method that overrides one with a requirement may be public.
+  if (isPublic(handler)) {
+    return Reflect.hasOwnMetadata(REQUIRING, owner, name) ? contradiction(place) : undefined
+  }
+  const required = listOf(Reflect.getMetadata(REQUIRING, owner, name))
+  const guards = guardsOf(handler)
+  return required.every((guard) => guards.includes(guard))
+    ? undefined
+    : `@Requires() is lost, since another decorator or a subclass replaces the method: repeat it, at the top: ${place}`
 }
 
-function isPublic(target: object): boolean {
-  return Reflect.hasOwnMetadata(PUBLIC, target)
+function contradiction(place: string): string {
+  return `@Public() and @Requires() contradict each other: ${place}`
+}
+
+function hasGuard(target: object, role: Role): boolean {
+  return guardsOf(target).some((guard) => roleOf(guard) === role)
 }
 
 /** A class has the guards of the classes that it extends, as in Nest. */
-function hasGuard(target: object, role: Role): boolean {
-  const guards: unknown = Reflect.getMetadata(GUARDS, target)
-  return Array.isArray(guards) && guards.some((guard) => roleOf(guard) === role)
+function guardsOf(target: object): readonly unknown[] {
+  return listOf(Reflect.getMetadata(GUARDS, target))
+}
+
+function listOf(metadata: unknown): readonly unknown[] {
+  return Array.isArray(metadata) ? metadata : []
 }
 
 /** Guards are listed as classes, which Nest instantiates, or as objects. */
@@ -103,20 +112,7 @@ function roleOf(guard: unknown): unknown {
     : undefined
 }
 
-/** By name, those of the classes that it extends included, unless they are overridden. */
-function methodsOf(type: Class): readonly (readonly [name: string, method: Handler])[] {
-  const methods = new Map<string, Handler>()
-  let prototype: unknown = type.prototype
-  while (typeof prototype === 'object' && prototype !== null && prototype !== Object.prototype) {
-    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
-      if (typeof value === 'function' && !methods.has(name)) methods.set(name, value as Handler)
-    }
-    prototype = Object.getPrototypeOf(prototype)
-  }
-  return [...methods]
-}
-
 function nameOf(type: Class, handler: Handler): string {
-  const [name] = methodsOf(type).find(([, method]) => method === handler) ?? [handler.name]
-  return `${type.name}.${name}`
+  const method = methodsOf(type).find((each) => each.handler === handler)
+  return `${type.name}.${String(method?.name ?? handler.name)}`
 }

@@ -1,4 +1,4 @@
-import type { ExecutionContext } from '@nestjs/common'
+import { type ExecutionContext, Get } from '@nestjs/common'
 import { createVerifier, scope } from '@portcullis/core'
 import { describe, expect, test } from 'vitest'
 
@@ -13,6 +13,7 @@ import {
 import { good, issuer, verifier } from './app.ts'
 
 class Handlers {
+  @Get()
   handle(): void {}
   open(): void {}
   required(): void {}
