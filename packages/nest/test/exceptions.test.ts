@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+
 import {
   type ArgumentsHost,
   Catch,
@@ -13,7 +16,13 @@ import { AuthError, createVerifier, remoteKeys, scope } from '@portcullis/core'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
 
-import { AuthException, PortcullisModule, refusal, Requires } from '../src/index.ts'
+import {
+  AuthException,
+  PortcullisGuard,
+  PortcullisModule,
+  refusal,
+  Requires,
+} from '../src/index.ts'
 import { good, issuer, platforms, run, verifier } from './app.ts'
 
 @Controller('things')
@@ -115,6 +124,40 @@ describe.each(platforms)('on %s', (platform) => {
       expect(seen).toEqual(['scope', true])
       expect(app.logged).toEqual([])
     }
+  })
+
+  test('where the guard answers itself, nothing comes after it, and closing does not wait for it', async () => {
+    const seen: string[] = []
+    const seeing = (name: string) => ({ canActivate: () => seen.push(name) > 0 })
+    const answering = new PortcullisGuard({ verifier, respond: 'problem' })
+    const interceptor = {
+      intercept(_context: unknown, next: { handle: () => never }) {
+        seen.push('interceptor')
+        return next.handle()
+      },
+    }
+    {
+      await using app = await run(
+        { controllers: [Things] },
+        {
+          platform,
+          prepare(nest) {
+            nest.useGlobalGuards(seeing('before'), answering, seeing('after'))
+            nest.useGlobalInterceptors(interceptor)
+          },
+        },
+      )
+      const answer = await request(app.url).get('/things')
+      expect([answer.status, answer.type]).toEqual([401, 'application/problem+json'])
+      const { port, hostname } = new URL(app.url)
+      const client = connect(Number(port), hostname)
+      client.write('GET /things HTTP/1.1\r\nHost: things.test\r\n\r\n')
+      client.destroySoon() // gone before there is an answer
+      await once(client, 'close')
+      expect((await request(app.url).get('/things')).status).toBe(401)
+      expect(app.logged).toEqual([])
+    }
+    expect(new Set(seen)).toEqual(new Set(['before']))
   })
 
   test('server-sent events are refused before the first one', async () => {
