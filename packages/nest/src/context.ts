@@ -8,6 +8,8 @@ export interface HttpCall {
   readonly kind: Kind
   /** What the framework hands to handlers. Core's functions know the request by it. */
   readonly request: object
+  /** What GraphQL hands to all resolvers of one operation: the third argument of each. */
+  readonly operation: object | undefined
 }
 
 /**
@@ -17,15 +19,19 @@ export interface HttpCall {
  */
 export function callOf(context: ExecutionContext): HttpCall {
   const kind = context.getType<string>()
-  if (kind === 'http') return { kind, request: context.switchToHttp().getRequest<object>() }
-  if (kind === 'graphql') return { kind, request: requestOfGraphql(operationOf(context)) }
+  if (kind === 'http') {
+    return { kind, request: context.switchToHttp().getRequest<object>(), operation: undefined }
+  }
+  if (kind === 'graphql') {
+    const operation = operationOf(context)
+    return { kind, request: requestOfGraphql(operation), operation }
+  }
   throw new TypeError(
     `@portcullis/nest guards HTTP handlers and GraphQL resolvers, and ${handlerName(context)} is of type ${JSON.stringify(kind)}: decorate it with @Public(), and call verifier.verify(token) there`,
   )
 }
 
-/** What GraphQL hands to all resolvers of one operation: the third argument of each. */
-export function operationOf(context: ExecutionContext): object {
+function operationOf(context: ExecutionContext): object {
   const operation: unknown = context.getArgByIndex(2)
   if (typeof operation !== 'object' || operation === null) {
     throw new TypeError(`${handlerName(context)}: a GraphQL resolver without a context`)

@@ -17,6 +17,7 @@ import { refuse } from './exception.ts'
 import { checkHandler } from './handlers.ts'
 import { checkClass, checkMethod, markPublic, markRequiring, setRole } from './marks.ts'
 import type { Class, Method } from './methods.ts'
+import { oncePerOperation } from './operations.ts'
 
 /** Decorates classes and methods. */
 export type HandlerDecorator = <Value>(
@@ -109,16 +110,17 @@ export function CurrentAuth(options: CurrentAuthOptions = {}): ParameterDecorato
 }
 
 function requirementGuard(requirements: readonly Requirement[]): CanActivate {
+  const authorize = oncePerOperation((request) => authorizeRequest(request, requirements))
   return {
     async canActivate(context) {
       checkHandler(context.getClass(), context.getHandler())
-      const { kind, request } = callOf(context)
-      checkGuarded(request)
+      const call = callOf(context)
+      checkGuarded(call.request)
       try {
-        await authorizeRequest(request, requirements)
+        await authorize(call)
         return true
       } catch (error) {
-        return await refuse(error, kind, context)
+        return await refuse(error, call.kind, context)
       }
     },
   }

@@ -6,10 +6,11 @@ import {
   type Verifier,
 } from '@portcullis/core'
 
-import { callOf, headersOf, operationOf } from './context.ts'
+import { callOf, headersOf } from './context.ts'
 import { refuse } from './exception.ts'
 import { isOpened } from './handlers.ts'
 import { setRole } from './marks.ts'
+import { oncePerOperation } from './operations.ts'
 
 /** What a {@link PortcullisGuard} is made of. */
 export interface PortcullisGuardOptions<
@@ -32,8 +33,7 @@ export const GUARD_OPTIONS: unique symbol = Symbol('the options of PortcullisMod
 export class PortcullisGuard implements CanActivate {
   readonly #verifier: Verifier<unknown>
   readonly #options: GuardOptions
-  /** What has become of each GraphQL operation. Its resolvers are many, and a client may ask for any number. */
-  readonly #operations = new WeakMap<object, Promise<void>>()
+  readonly #admit = oncePerOperation((request) => this.#authenticate(request))
 
   constructor(options: PortcullisGuardOptions<never>) {
     const { verifier, guard } = split(options)
@@ -43,18 +43,16 @@ export class PortcullisGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     if (isOpened(context.getClass(), context.getHandler())) return true
-    const { kind, request } = callOf(context)
+    const call = callOf(context)
     try {
-      await (kind === 'graphql'
-        ? this.#admitOperation(operationOf(context), request)
-        : this.#admit(request))
+      await this.#admit(call)
       return true
     } catch (error) {
-      return await refuse(error, kind, context)
+      return await refuse(error, call.kind, context)
     }
   }
 
-  async #admit(request: object): Promise<void> {
+  async #authenticate(request: object): Promise<void> {
     const { property = 'auth' } = this.#options
     const auth = await authenticateRequest(
       this.#verifier,
@@ -65,12 +63,6 @@ export class PortcullisGuard implements CanActivate {
     if (!Reflect.defineProperty(request, property, ownProperty(auth))) {
       throw new TypeError(`PortcullisGuard: cannot set request.${property}`)
     }
-  }
-
-  async #admitOperation(operation: object, request: object): Promise<void> {
-    const outcome = this.#operations.get(operation) ?? this.#admit(request)
-    this.#operations.set(operation, outcome)
-    await outcome
   }
 }
 
