@@ -181,8 +181,13 @@ function withGetJwks({ urls }: Keys, cache: boolean): (app: FastifyInstance) => 
   }
 }
 
-function verifierOf({ urls }: Keys): Verifier {
-  return createVerifier({ keys: remoteKeys(urls.bare), issuer: ISSUER, audience: AUDIENCE })
+function verifierOf({ jwk, urls }: Keys): Verifier {
+  return createVerifier({
+    keys: remoteKeys(urls.bare),
+    issuer: ISSUER,
+    audience: AUDIENCE,
+    algorithms: [jwk.alg],
+  })
 }
 
 function awsVerifierOf({ jwk, urls }: Keys): { verify(token: string): Promise<unknown> } {

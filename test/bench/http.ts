@@ -1,39 +1,43 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
 import autocannon from 'autocannon'
 
-import { FRAMEWORKS, guardsOf, type Message, type Usage } from './http-server.ts'
+import { barChart } from './chart.ts'
+import { type GuardedServer, startServer } from './guarded-server.ts'
+import { FRAMEWORKS, guardsOf } from './http-server.ts'
 import { createSigner } from './inputs.ts'
 import { listenForKeys } from './key-server.ts'
 import { describeMachine } from './machine.ts'
 import { median } from './measure.ts'
+import { writeResult } from './results.ts'
 import { markdownTable } from './table.ts'
 
 // Guarded routes against the open route of the same framework:
 //
-//   pnpm bench:http           all of it: minutes
-//   pnpm bench:http --quick   to see whether it runs
+//   pnpm bench:http                                       all of it: minutes
+//   pnpm bench:http --framework Koa --rounds 3 --seconds 1   some of it
+//   pnpm bench:http --write                               and the chart
+//   pnpm bench:http --quick                               to see whether it runs
 //
 // Each server is a process of its own; this one is the load. With few tokens, 50 are sent over and over; with many, more
 // than any cache holds are sent in turn, each by one connection, so that one is always new when its turn comes. If a
 // server was not busy all the time, its throughput says more about the load than about the server: then its CPU time
 // counts.
 
-const { values: flags } = parseArgs({ options: { quick: { type: 'boolean' } } })
-const ROUNDS = flags.quick ? 1 : 7
-const SECONDS = flags.quick ? 1 : 3
+const { values: flags } = parseArgs({
+  options: {
+    framework: { type: 'string', multiple: true, default: FRAMEWORKS },
+    quick: { type: 'boolean' },
+    rounds: { type: 'string', default: '7' },
+    seconds: { type: 'string', default: '3' },
+    write: { type: 'boolean' },
+  },
+})
+const ROUNDS = flags.quick ? 1 : Number(flags.rounds)
+const SECONDS = flags.quick ? 1 : Number(flags.seconds)
 const CONNECTIONS = 50
 const FEW = 50
 const MANY = flags.quick ? 1600 : 8000
-
-interface Guarded {
-  readonly guard: string
-  readonly process: ChildProcess
-  readonly url: string
-}
 
 /** One round of one server. */
 interface Round {
@@ -47,37 +51,17 @@ interface Round {
 const signer = createSigner()
 const many = Array.from({ length: MANY }, (_, index) => signer.token(index))
 const keyServer = await listenForKeys(signer.jwk)
-const keys = JSON.stringify({ jwk: signer.jwk, urls: keyServer.urls })
+const keys = { jwk: signer.jwk, urls: keyServer.urls }
 
-async function start(framework: string, guard: string): Promise<Guarded> {
-  const path = fileURLToPath(new URL('./http-server.ts', import.meta.url))
-  const child = fork(path, [framework, guard, keys])
-  const { port } = await nextMessage(child)
-  return { guard, process: child, url: `http://127.0.0.1:${port}/` }
-}
-
-async function nextMessage(child: ChildProcess): Promise<Message> {
-  const [message] = (await Promise.race([
-    once(child, 'message'),
-    once(child, 'exit').then(() => {
-      throw new Error('a server has ended')
-    }),
-  ])) as [Message] /* http-server.ts sends nothing else */
-  return message
-}
-
-async function usageOf({ process: child }: Guarded): Promise<Usage> {
-  child.send('usage')
-  const { usage } = await nextMessage(child)
-  if (usage === undefined) throw new Error('a server did not say what it used')
-  return usage
-}
-
-async function load(server: Guarded, tokens: readonly string[], seconds: number): Promise<Round> {
-  await usageOf(server)
+async function load(
+  server: GuardedServer,
+  tokens: readonly string[],
+  seconds: number,
+): Promise<Round> {
+  await server.usage()
   let connection = 0
   const result = await autocannon({
-    url: server.url,
+    url: `http://127.0.0.1:${server.port}/`,
     connections: CONNECTIONS,
     duration: seconds,
     setupClient(client) {
@@ -86,7 +70,7 @@ async function load(server: Guarded, tokens: readonly string[], seconds: number)
       client.setRequests(own.map((token) => ({ headers: { authorization: `Bearer ${token}` } })))
     },
   })
-  const { cpu, busy } = await usageOf(server)
+  const { cpu, busy } = await server.usage()
   const answered = result['2xx']
   if (result.non2xx > 0 || result.errors > 0 || answered === 0) {
     throw new Error(`${server.guard}: ${result.non2xx} refusals, ${result.errors} errors`)
@@ -101,10 +85,14 @@ function shareOf(tokens: readonly string[], connection: number): readonly string
   return tokens.slice(connection * size, (connection + 1) * size)
 }
 
-async function compare(framework: string, tokens: readonly string[]): Promise<void> {
-  const servers: Guarded[] = []
-  for (const guard of guardsOf(framework)) servers.push(await start(framework, guard))
-  const rounds = new Map(servers.map((server): [Guarded, Round[]] => [server, []]))
+type Rounds = ReadonlyMap<GuardedServer, readonly Round[]>
+
+async function compare(framework: string, tokens: readonly string[]): Promise<Rounds> {
+  const servers: GuardedServer[] = []
+  for (const guard of guardsOf(framework)) {
+    servers.push(await startServer(framework, guard, keys))
+  }
+  const rounds = new Map(servers.map((server): [GuardedServer, Round[]] => [server, []]))
   try {
     for (const server of servers) await load(server, tokens, SECONDS)
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -114,23 +102,23 @@ async function compare(framework: string, tokens: readonly string[]): Promise<vo
       }
     }
   } finally {
-    for (const server of servers) server.process.disconnect()
+    for (const server of servers) server.stop()
   }
   print(rounds)
+  return rounds
 }
 
-function print(rounds: ReadonlyMap<Guarded, readonly Round[]>): void {
+function print(rounds: Rounds): void {
   const [open = [], ours = []] = [...rounds.values()]
-  const ratio = (of: readonly Round[], to: readonly Round[], part: 'rate' | 'cpu') =>
-    median(of.map((each, round) => each[part] / (to[round]?.[part] ?? Number.NaN))).toFixed(2)
   const rows = [...rounds].map(([{ guard }, own]) => [
     guard,
     median(own.map(({ rate }) => rate)).toFixed(0),
-    ratio(own, open, 'rate'),
-    ratio(ours, own, 'rate'),
+    ratioOf(own, open, 'rate').toFixed(2),
+    ratioOf(ours, own, 'rate').toFixed(2),
     median(own.map(({ cpu }) => cpu)).toFixed(1),
-    ratio(open, own, 'cpu'),
-    ratio(own, ours, 'cpu'),
+    median(own.map(({ cpu }, round) => cpu - (open[round]?.cpu ?? Number.NaN))).toFixed(1),
+    ratioOf(open, own, 'cpu').toFixed(2),
+    ratioOf(own, ours, 'cpu').toFixed(2),
     `${(100 * median(own.map(({ busy }) => busy))).toFixed(0)} %`,
   ])
   const header = [
@@ -139,6 +127,7 @@ function print(rounds: ReadonlyMap<Guarded, readonly Round[]>): void {
     'of the open route',
     'Portcullis is times as fast',
     'CPU µs/request',
+    'more than the open route',
     'of the open route, by CPU',
     'Portcullis is times as fast, by CPU',
     'event loop busy',
@@ -146,14 +135,34 @@ function print(rounds: ReadonlyMap<Guarded, readonly Round[]>): void {
   console.log(`${markdownTable(header, rows)}\n`)
 }
 
+function ratioOf(of: readonly Round[], to: readonly Round[], part: 'rate' | 'cpu'): number {
+  return median(of.map((each, round) => each[part] / (to[round]?.[part] ?? Number.NaN)))
+}
+
+function groupOf(name: string, rounds: Rounds) {
+  const [[, open] = [], ...guarded] = [...rounds]
+  const bars = guarded.map(([{ guard }, own]) => ({
+    name: guard,
+    value: ratioOf(own, open ?? [], 'rate'),
+    isOurs: guard === 'Portcullis',
+  }))
+  return { name, bars }
+}
+
 console.log(describeMachine())
 console.log(
   `Medians of ${ROUNDS} interleaved rounds of ${SECONDS} s; ${CONNECTIONS} connections.\n`,
 )
-for (const framework of FRAMEWORKS) {
+const groups: ReturnType<typeof groupOf>[] = []
+for (const framework of flags.framework) {
   console.log(`${framework}, ${FEW} tokens:\n`)
-  await compare(framework, many.slice(0, FEW))
+  groups.push(groupOf(`${framework}, ${FEW} tokens`, await compare(framework, many.slice(0, FEW))))
   console.log(`${framework}, all tokens new (${MANY} in turn):\n`)
-  await compare(framework, many)
+  groups.push(groupOf(`${framework}, all tokens new`, await compare(framework, many)))
+}
+if (flags.write) {
+  const title = 'Throughput of a guarded route, in parts of the open route'
+  const subtitle = `1.00 is the same route without a guard; longer is better. ${describeMachine()}`
+  writeResult('routes.svg', barChart({ title, subtitle, groups }))
 }
 keyServer.close()

@@ -15,6 +15,8 @@ export interface KeyUrls {
 export interface KeyServer {
   readonly urls: KeyUrls
   answerAfter(milliseconds: number): void
+  /** From now on these keys are in the set. */
+  publish(keys: readonly PublicJwk[]): void
   /** Requests that have no answer yet. */
   pending(): number
   close(): void
@@ -23,9 +25,13 @@ export interface KeyServer {
 const SET_PATH = '/.well-known/jwks.json'
 const BARE_PATH = '/tokenservice/pubkey.json'
 
-export async function listenForKeys(jwk: PublicJwk): Promise<KeyServer> {
+/** @param others Keys of the set that come before it. */
+export async function listenForKeys(
+  jwk: PublicJwk,
+  others: readonly PublicJwk[] = [],
+): Promise<KeyServer> {
   const documents = new Map([
-    [SET_PATH, JSON.stringify({ keys: [jwk] })],
+    [SET_PATH, JSON.stringify({ keys: [...others, jwk] })],
     [BARE_PATH, JSON.stringify(jwk)],
   ])
   let delay = 0
@@ -52,6 +58,9 @@ export async function listenForKeys(jwk: PublicJwk): Promise<KeyServer> {
     urls: { domain, set: `${domain}${SET_PATH}`, bare: `${domain}${BARE_PATH}` },
     answerAfter(milliseconds) {
       delay = milliseconds
+    },
+    publish(keys) {
+      documents.set(SET_PATH, JSON.stringify({ keys }))
     },
     pending: () => pending,
     close() {

@@ -12,20 +12,8 @@ import {
 } from './inputs.ts'
 import { listenForKeys } from './key-server.ts'
 import { describeMachine } from './machine.ts'
-import {
-  acceptAtOnce,
-  acceptEach,
-  acceptEachSync,
-  type Cost,
-  mainThread,
-  measure,
-  median,
-  type Plan,
-  refuseEach,
-  refuseEachSync,
-  type Run,
-  type Task,
-} from './measure.ts'
+import { type Cost, mainThread, median, type Plan, type Task } from './measure.ts'
+import { ES256 } from './signature-kinds.ts'
 import {
   awsJwtVerify,
   bareInPool,
@@ -35,6 +23,7 @@ import {
   fastJwtCached,
   fastJwtCachedWhole,
   fastJwtWithGetJwks,
+  guardThatRemembers,
   jose,
   jsonwebtokenWithJwksRsa,
   minimalInPool,
@@ -45,6 +34,14 @@ import {
   type Subject,
 } from './subjects.ts'
 import { markdownTable } from './table.ts'
+import {
+  acceptAtOnceTask,
+  acceptTask,
+  type Costs,
+  measureSubjects,
+  medianRatio,
+  refuseTask,
+} from './verification-tasks.ts'
 
 // What one verification costs, in Portcullis, in its peers, and in the platform's own call:
 //
@@ -59,7 +56,16 @@ const { values: flags } = parseArgs({
   options: { check: { type: 'boolean' }, quick: { type: 'boolean' } },
 })
 
-type Column = 'new' | 'at once' | 'repeated' | 'copied' | 'forged' | 'other' | 'malformed'
+type Column =
+  | 'new'
+  | 'at once'
+  | 'ES256 at once'
+  | 'repeated'
+  | 'guarded'
+  | 'copied'
+  | 'forged'
+  | 'other'
+  | 'malformed'
 
 const TOKENS = flags.check || flags.quick ? 1280 : 4096
 const PLAN: Plan = flags.quick
@@ -79,9 +85,16 @@ const sameString: Take = (count) => Array<string>(count).fill(repeatedToken)
 const copies = takeInTurn(octetsOf([repeatedToken]))
 const keyServer = await listenForKeys(signer.jwk)
 const setting = { jwk: signer.jwk, urls: keyServer.urls }
+const shorter = createSigner(ES256)
+const shorterGenuine = octetsOf(tokens.map((_, index) => shorter.token(index)))
+const shorterKeyServer = await listenForKeys(shorter.jwk)
+const shorterSetting = { jwk: shorter.jwk, kind: ES256, urls: shorterKeyServer.urls }
 
 const bare = bareSync(setting)
 const ours = portcullis(setting)
+const guard = await guardThatRemembers(setting, repeatedToken)
+const bareShorter = bareSync(shorterSetting)
+const oursShorter = portcullis(shorterSetting)
 const awaited = promiseAlone(setting)
 const cached = fastJwtCached(setting)
 const given = fastJwt(setting)
@@ -106,7 +119,9 @@ const SUBJECTS_OF: Readonly<Record<Column, readonly Subject[]>> = flags.check
   ? {
       new: [bare, ...verifiers],
       'at once': [bare, ours],
+      'ES256 at once': [bareShorter, oursShorter],
       repeated: [awaited, ours, cached],
+      guarded: [bare, guard],
       copied: [],
       forged: [bare, ours],
       other: [ours],
@@ -115,7 +130,9 @@ const SUBJECTS_OF: Readonly<Record<Column, readonly Subject[]>> = flags.check
   : {
       new: [...bareCalls, ...verifiers],
       'at once': [...bareCalls, ...verifiers],
+      'ES256 at once': [bareShorter, oursShorter],
       repeated: [awaited, ...verifiers],
+      guarded: [bare, guard],
       copied: [awaited, ...verifiers],
       forged: [...bareCalls, ...verifiers],
       other: [ours],
@@ -123,37 +140,20 @@ const SUBJECTS_OF: Readonly<Record<Column, readonly Subject[]>> = flags.check
     }
 
 const turns = new Map([...bareCalls, ...verifiers].map((each) => [each, takeInTurn(genuine)]))
+for (const each of [bareShorter, oursShorter]) turns.set(each, takeInTurn(shorterGenuine))
 
-/** Round by round, so that ratios are those of neighbours. */
-type Results = ReadonlyMap<Column, ReadonlyMap<Subject, readonly Cost[]>>
+type Results = ReadonlyMap<Column, Costs>
 
 const TASK_OF: Readonly<Record<Column, (subject: Subject) => Task>> = {
-  new: (subject) => task(subject, acceptOf(subject), turnOf(subject)),
-  'at once': (subject) =>
-    task(subject, subject.isSync ? acceptEachSync : acceptAtOnce, turnOf(subject)),
-  repeated: (subject) => task(subject, acceptOf(subject), sameString),
-  copied: (subject) => task(subject, acceptOf(subject), copies),
-  forged: (subject) => task(subject, refuseOf(subject), forged),
-  other: (subject) => task(subject, refuseOf(subject), other),
-  malformed: (subject) => task(subject, refuseOf(subject), malformed),
-}
-
-function task(subject: Subject, run: Run, take: Take): Task {
-  return {
-    name: subject.name,
-    prepare(count) {
-      const verifications = take(count).map((token) => subject.verification(token))
-      return () => run(verifications)
-    },
-  }
-}
-
-function acceptOf({ isSync }: Subject): Run {
-  return isSync ? acceptEachSync : acceptEach
-}
-
-function refuseOf({ isSync }: Subject): Run {
-  return isSync ? refuseEachSync : refuseEach
+  new: (subject) => acceptTask(subject, turnOf(subject)),
+  'at once': (subject) => acceptAtOnceTask(subject, turnOf(subject)),
+  'ES256 at once': (subject) => acceptAtOnceTask(subject, turnOf(subject)),
+  repeated: (subject) => acceptTask(subject, sameString),
+  guarded: (subject) => acceptTask(subject, sameString),
+  copied: (subject) => acceptTask(subject, copies),
+  forged: (subject) => refuseTask(subject, forged),
+  other: (subject) => refuseTask(subject, other),
+  malformed: (subject) => refuseTask(subject, malformed),
 }
 
 function turnOf(subject: Subject): Take {
@@ -163,15 +163,9 @@ function turnOf(subject: Subject): Take {
 }
 
 async function measureAll(): Promise<Results> {
-  const results = new Map<Column, ReadonlyMap<Subject, readonly Cost[]>>()
+  const results = new Map<Column, Costs>()
   for (const column of Object.keys(SUBJECTS_OF) as Column[] /* its type says so */) {
-    const subjects = SUBJECTS_OF[column]
-    const tasks = new Map(subjects.map((subject) => [TASK_OF[column](subject), subject]))
-    const costs = await measure([...tasks.keys()], PLAN)
-    results.set(
-      column,
-      new Map([...tasks].map(([each, subject]) => [subject, costs.get(each) ?? []])),
-    )
+    results.set(column, await measureSubjects(SUBJECTS_OF[column], TASK_OF[column], PLAN))
   }
   return results
 }
@@ -180,7 +174,7 @@ function costOf(results: Results, column: Column, subject: Subject, part: keyof 
   return median(roundsOf(results, column, subject).map((cost) => cost[part]))
 }
 
-/** The median of what the rounds say, each beside the bare call of its own round. */
+/** Beside the bare call. */
 function ratioToBare(
   results: Results,
   column: Column,
@@ -188,23 +182,17 @@ function ratioToBare(
   part: keyof Cost = 'wall',
   basis: keyof Cost = 'wall',
 ): number {
-  const calls = roundsOf(results, column, bare)
-  return median(
-    roundsOf(results, column, subject).map((cost, round) => {
-      return cost[part] / (calls[round]?.[basis] ?? Number.NaN)
-    }),
-  )
+  const own = roundsOf(results, column, subject)
+  return medianRatio(own, roundsOf(results, column, bare), part, basis)
 }
 
 function roundsOf(results: Results, column: Column, subject: Subject): readonly Cost[] {
   return results.get(column)?.get(subject) ?? []
 }
 
-/**
- * @param time What counts where nothing waits for another thread: CPU time of the main thread does not depend on who else
- *   wants the cores.
- */
-function figuresOf(results: Results, time: 'wall' | 'main'): Figures {
+/** CPU time of the main thread where nothing waits for another: it hardly depends on who else wants the cores. */
+function figuresOf(results: Results): Figures {
+  const time = 'main'
   const costFor = (column: Column, subject: Subject) => costOf(results, column, subject, time)
   const least = (column: Column) => Math.min(...peers.map((peer) => costFor(column, peer)))
   return new Map([
@@ -214,12 +202,21 @@ function figuresOf(results: Results, time: 'wall' | 'main'): Figures {
       'new tokens, 64 at once / bare call: main thread',
       ratioToBare(results, 'at once', ours, 'main', time),
     ],
+    [
+      'ES256, 64 at once / bare call: main thread',
+      medianRatio(
+        roundsOf(results, 'ES256 at once', oursShorter),
+        roundsOf(results, 'ES256 at once', bareShorter),
+        'main',
+      ),
+    ],
     ['new token / fastest peer', costFor('new', ours) / least('new')],
     ['forged signature / bare call', ratioToBare(results, 'forged', ours, 'cpu', 'cpu')],
     ['token of another algorithm / bare call', costFor('other', ours) / costFor('new', bare)],
     ['malformed token / cheapest peer', costFor('malformed', ours) / least('malformed')],
     ["fast-jwt's cache / repeated token", costFor('repeated', cached) / costFor('repeated', ours)],
     ['repeated token / bare call', costFor('repeated', ours) / costFor('new', bare)],
+    ['repeated token in a guard / bare call', ratioToBare(results, 'guarded', guard, time, time)],
     [
       'repeated token beyond a promise, µs',
       costFor('repeated', ours) - costFor('repeated', awaited),
@@ -243,6 +240,7 @@ function print(results: Results): void {
   const ratioHeader = [
     'Verifier',
     'new token, one at a time',
+    'of which main thread',
     'new, 64 at once',
     'of which main thread',
     'forged, CPU of all threads',
@@ -250,8 +248,9 @@ function print(results: Results): void {
   const ratios = rows.map((subject) => [
     subject.name,
     ratio('new', subject),
+    ratio('new', subject, 'main', 'main'),
     ratio('at once', subject),
-    ratio('at once', subject, 'main'),
+    ratio('at once', subject, 'main', 'main'),
     ratio('forged', subject, 'cpu', 'cpu'),
   ])
   console.log(markdownTable(ratioHeader, ratios))
@@ -286,9 +285,9 @@ function print(results: Results): void {
 function printGoals(figures: Figures): void {
   const rows = FLOORS.flatMap(({ figure, goal }) => {
     const value = figures.get(figure)
-    if (goal === undefined || value === undefined) return []
-    const verdict = isWithin(value, goal) ? 'met' : 'missed'
-    return [[figure, describeLimit(goal), value.toFixed(3), verdict]]
+    if (value === undefined) return []
+    const verdict = goal === undefined ? '' : isWithin(value, goal) ? 'met' : 'missed'
+    return [[figure, goal === undefined ? '' : describeLimit(goal), value.toFixed(3), verdict]]
   })
   console.log(`\n${markdownTable(['Figure', 'goal', 'measured', ''], rows)}`)
 }
@@ -296,7 +295,7 @@ function printGoals(figures: Figures): void {
 /** Looks twice before it complains: a busy machine may spoil a run, but hardly two. */
 async function check(): Promise<void> {
   for (const attempt of ['first', 'second']) {
-    const figures = figuresOf(await measureAll(), 'main')
+    const figures = figuresOf(await measureAll())
     const missed = missedFloors(figures)
     const rows = FLOORS.flatMap(({ figure, floor }) =>
       floor === undefined
@@ -316,6 +315,7 @@ if (flags.check) {
 } else {
   const results = await measureAll()
   print(results)
-  printGoals(figuresOf(results, 'wall'))
+  printGoals(figuresOf(results))
 }
 keyServer.close()
+shorterKeyServer.close()

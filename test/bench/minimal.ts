@@ -1,4 +1,4 @@
-import { type KeyObject, verify } from 'node:crypto'
+import { type KeyObject, verify, type VerifyKeyObjectInput } from 'node:crypto'
 
 import { AUDIENCE, ISSUER } from './inputs.ts'
 
@@ -20,18 +20,19 @@ export function verifyMinimally(token: string, key: KeyObject): unknown {
 
 export async function verifyMinimallyInPool(token: string, key: KeyObject): Promise<unknown> {
   const { signingInput, payload, signature } = take(token)
-  if (!(await verifyInPool(signingInput, key, signature))) throw new Error('signature')
+  if (!(await verifyInPool('sha512', signingInput, key, signature))) throw new Error('signature')
   return check(payload)
 }
 
 /** With a callback, `crypto.verify` runs on the thread pool. */
 export async function verifyInPool(
+  hash: string | null,
   signingInput: Buffer,
-  key: KeyObject,
+  key: KeyObject | VerifyKeyObjectInput,
   signature: Buffer,
 ): Promise<boolean> {
   return await new Promise((resolve, reject) => {
-    verify('sha512', signingInput, key, signature, (error, isProven) => {
+    verify(hash, signingInput, key, signature, (error, isProven) => {
       if (error === null) resolve(isProven)
       else reject(error)
     })

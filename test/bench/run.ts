@@ -47,7 +47,7 @@ function copy(): void {
   for (const file of globSync('*.ts', { cwd: here, exclude: ['*.test.ts'] })) {
     const source = stripTypeScriptTypes(readFileSync(join(here, file), 'utf8'))
     // Imports and the paths of child processes alike.
-    const code = source.replaceAll(/'(\.\/[\w-]+)\.ts'/g, "'$1.js'")
+    const code = source.replaceAll(/'(\.\/[\w-]+)\.ts((?:\?\w+)?)'/g, "'$1.js$2'")
     writeFileSync(join(copies, `${basename(file, '.ts')}.js`), code)
   }
 }

@@ -1,6 +1,12 @@
 import { verify } from 'node:crypto'
 
-import { createVerifier, remoteKeys, type VerifierOptions } from '@portcullis/core'
+import {
+  authenticateRequest,
+  checkGuardOptions,
+  createVerifier,
+  remoteKeys,
+  type VerifierOptions,
+} from '@portcullis/core'
 import { JwtVerifier } from 'aws-jwt-verify'
 import { auth } from 'express-oauth2-jwt-bearer'
 import { createVerifier as createFastVerifier } from 'fast-jwt'
@@ -12,9 +18,10 @@ import jwksRsa from 'jwks-rsa'
 import { AUDIENCE, ISSUER, type PublicJwk, publicKeyOf } from './inputs.ts'
 import type { KeyUrls } from './key-server.ts'
 import { verifyInPool, verifyMinimally, verifyMinimallyInPool } from './minimal.ts'
+import { keyInput, RS512, type SignatureKind } from './signature-kinds.ts'
 
 // Everything that is measured, in one shape. The peers are set up as their READMEs say, told the same issuer and audience,
-// held to RS512 where they can be, with their caches on where they have any.
+// held to the algorithm of the key where they can be, with their caches on where they have any.
 
 /** A way to verify a token. */
 export interface Subject {
@@ -30,6 +37,8 @@ export interface Subject {
 
 interface Setting {
   readonly jwk: PublicJwk
+  /** How the key signs: RS512 if absent. */
+  readonly kind?: SignatureKind
   readonly urls: KeyUrls
   /** How long fetched keys are used, in seconds; left to each library if absent. */
   readonly lifetime?: number | undefined
@@ -37,26 +46,26 @@ interface Setting {
 
 type Factory = (setting: Setting) => Subject
 
-export const bareSync: Factory = ({ jwk }) => {
-  const key = publicKeyOf(jwk)
+export const bareSync: Factory = ({ jwk, kind = RS512 }) => {
+  const key = keyInput(kind, publicKeyOf(jwk))
   return {
     name: 'bare `crypto.verify`, synchronous',
     isSync: true,
     verification(token) {
       const { signingInput, signature } = inputOf(token)
-      return () => verify('sha512', signingInput, key, signature)
+      return () => verify(kind.hash, signingInput, key, signature)
     },
   }
 }
 
-export const bareInPool: Factory = ({ jwk }) => {
-  const key = publicKeyOf(jwk)
+export const bareInPool: Factory = ({ jwk, kind = RS512 }) => {
+  const key = keyInput(kind, publicKeyOf(jwk))
   return {
     name: 'bare `crypto.verify`, with a callback',
     isSync: false,
     verification(token) {
       const { signingInput, signature } = inputOf(token)
-      return async () => await verifyInPool(signingInput, key, signature)
+      return async () => await verifyInPool(kind.hash, signingInput, key, signature)
     },
   }
 }
@@ -82,7 +91,7 @@ export const portcullisForgetful: Factory = (setting) =>
 
 function portcullisWith(
   name: string,
-  { urls, lifetime }: Setting,
+  { jwk, urls, lifetime }: Setting,
   options: { readonly remember?: false },
 ): Subject {
   const keys = remoteKeys(urls.bare, { maxAge: lifetime })
@@ -90,21 +99,44 @@ function portcullisWith(
     keys,
     issuer: ISSUER,
     audience: AUDIENCE,
+    algorithms: [jwk.alg],
     ...options,
   }
   const verifier = createVerifier(verifierOptions)
   return promised(name, (token) => verifier.verify(token))
 }
 
+/** What an adapter calls for each request, with a token that has been accepted already: there must be no promise then. */
+export async function guardThatRemembers({ jwk, urls }: Setting, token: string): Promise<Subject> {
+  // Not to grow old while other subjects are measured.
+  const keys = remoteKeys(urls.bare, { maxAge: 3600 })
+  const algorithms = [jwk.alg]
+  const verifier = createVerifier({ keys, issuer: ISSUER, audience: AUDIENCE, algorithms })
+  const options = checkGuardOptions(verifier, {})
+  await verifier.verify(token)
+  return {
+    name: 'Portcullis, as a guard',
+    isSync: true,
+    verification(repeated) {
+      const request = { headers: { authorization: `Bearer ${repeated}` } }
+      return () => {
+        const answer = authenticateRequest(verifier, request, options, request)
+        if (answer instanceof Promise) throw new Error('a remembered token was answered later')
+        return answer
+      }
+    },
+  }
+}
+
 /** README, "createVerifier": a PEM key, the algorithms listed. */
 export const fastJwt: Factory = ({ jwk }) => {
-  const verifyFast = createFastVerifier({ key: pemOf(jwk), ...FAST_JWT_RULES })
+  const verifyFast = createFastVerifier({ key: pemOf(jwk), ...fastJwtRules(jwk) })
   return sync('fast-jwt, key given', (token) => verifyFast(token))
 }
 
 /** README, "Caching": `cache: true` is 1,000 tokens, each under its SHA-512. */
 export const fastJwtCached: Factory = ({ jwk }) => {
-  const verifyFast = createFastVerifier({ key: pemOf(jwk), cache: true, ...FAST_JWT_RULES })
+  const verifyFast = createFastVerifier({ key: pemOf(jwk), cache: true, ...fastJwtRules(jwk) })
   return sync('fast-jwt, with its cache', (token) => verifyFast(token))
 }
 
@@ -114,20 +146,20 @@ export const fastJwtCachedWhole: Factory = ({ jwk }) => {
     key: pemOf(jwk),
     cache: true,
     cacheKeyBuilder: (token) => token,
-    ...FAST_JWT_RULES,
+    ...fastJwtRules(jwk),
   })
   return sync('fast-jwt, its cache by the whole token', (token) => verifyFast(token))
 }
 
 /** README of get-jwks, "fast-jwt": with the issuers listed; both caches on. */
-export const fastJwtWithGetJwks: Factory = ({ urls, lifetime }) => {
+export const fastJwtWithGetJwks: Factory = ({ jwk, urls, lifetime }) => {
   const ttl = lifetime === undefined ? {} : { ttl: lifetime * 1000 }
   const getJwks = buildGetJwks({ issuersWhitelist: [urls.domain], ...ttl })
   const verifyFast = createFastVerifier({
     key: async ({ header }: { header: { kid?: string; alg?: string } }) =>
       await getJwks.getPublicKey({ ...header, domain: urls.domain }),
     cache: true,
-    ...FAST_JWT_RULES,
+    ...fastJwtRules(jwk),
   })
   return promised('fast-jwt + get-jwks', (token) => verifyFast(token))
 }
@@ -140,10 +172,10 @@ export const awsJwtVerify: Factory = ({ jwk, urls }) => {
 }
 
 /** README, "Using a remote JSON Web Key Set": with what the page of `jwtVerify` says of claims. */
-export const jose: Factory = ({ urls, lifetime }) => {
+export const jose: Factory = ({ jwk, urls, lifetime }) => {
   const options = lifetime === undefined ? {} : { cacheMaxAge: lifetime * 1000 }
   const keySet = createRemoteJWKSet(new URL(urls.set), options)
-  const rules = { issuer: ISSUER, audience: AUDIENCE, algorithms: ['RS512'] }
+  const rules = { issuer: ISSUER, audience: AUDIENCE, algorithms: [jwk.alg] }
   return promised('jose, with a key set', (token) => jwtVerify(token, keySet, rules))
 }
 
@@ -190,10 +222,8 @@ export const jsonwebtokenWithJwksRsa: Factory = ({ urls, lifetime }) => {
   return promised('jsonwebtoken + jwks-rsa', verifyToken)
 }
 
-const FAST_JWT_RULES = {
-  algorithms: ['RS512' as const],
-  allowedIss: ISSUER,
-  allowedAud: AUDIENCE,
+function fastJwtRules({ alg }: PublicJwk) {
+  return { algorithms: [alg], allowedIss: ISSUER, allowedAud: AUDIENCE }
 }
 
 function sync(name: string, verifyToken: (token: string) => unknown): Subject {

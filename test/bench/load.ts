@@ -1,0 +1,263 @@
+import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+
+import { barChart } from './chart.ts'
+import { forkPinned, type GuardedServer, type Placement, startServer } from './guarded-server.ts'
+import { guardsOf, type Message } from './http-server.ts'
+import { createSigner, forgeries, type Signer } from './inputs.ts'
+import { type KeyServer, listenForKeys } from './key-server.ts'
+import type { Order, Pool, Report } from './load-generator.ts'
+import { describeMachine } from './machine.ts'
+import { median } from './measure.ts'
+import { writeResult } from './results.ts'
+import { RS512 } from './signature-kinds.ts'
+import { markdownTable } from './table.ts'
+
+// How long requests wait on a guarded route at 70 % of what it can do, of which nine in ten bring a token that came before:
+//
+//   pnpm bench:load                                       all of it: minutes
+//   pnpm bench:load --framework Koa --cores 1 --rounds 1  some of it; cores: 1, all, cluster
+//   pnpm bench:load --write                               and the chart
+//   pnpm bench:load --quick                               to see whether it runs
+//
+// What a server can do is found before each round. Then requests become due at a constant rate, and each is measured from
+// the time at which it was due: a server that answers late does not make the load wait for it.
+
+const { values: flags } = parseArgs({
+  options: {
+    cores: { type: 'string', multiple: true, default: ['1', 'all', 'cluster'] },
+    framework: { type: 'string', multiple: true, default: ['Koa', 'Fastify', 'Express'] },
+    quick: { type: 'boolean' },
+    rounds: { type: 'string', default: '7' },
+    seconds: { type: 'string', default: '3' },
+    write: { type: 'boolean' },
+  },
+})
+const ROUNDS = flags.quick ? 1 : Number(flags.rounds)
+const SECONDS = flags.quick ? 0.5 : Number(flags.seconds)
+const REPEATED = 50
+const FRESH = flags.quick ? 1100 : 2000
+const SHARE_OF_CAPACITY = 0.7
+/** Forged tokens beside the others, in parts of their rate. */
+const FLOOD = 0.1
+/** Of the key endpoint. Milliseconds. */
+const ROUND_TRIP = 20
+
+interface Machine {
+  readonly name: string
+  readonly placement: Placement
+  readonly ofGenerator: string | undefined
+}
+
+const MACHINES: Readonly<Record<string, Machine>> = {
+  1: { name: '1 core', placement: { cores: '0' }, ofGenerator: '1' },
+  all: {
+    name: `${availableParallelism()} cores, one process`,
+    placement: {},
+    ofGenerator: undefined,
+  },
+  cluster: {
+    name: `${availableParallelism()} cores, a process for each`,
+    placement: { isCluster: true },
+    ofGenerator: undefined,
+  },
+}
+
+const PHASES = ['calm', 'rotation', 'flood'] as const
+type Phase = (typeof PHASES)[number]
+
+interface Contender {
+  readonly server: GuardedServer
+  readonly keyServer: KeyServer
+  /** Requests a second, in each round. */
+  readonly capacities: number[]
+  readonly reports: Readonly<Record<Phase, Report[]>>
+}
+
+/** One for each rotation, and the first. */
+const signers = Array.from({ length: ROUNDS + 1 }, (_, index) =>
+  createSigner(RS512, `key-${index}`),
+)
+
+function poolOf(signer: Signer): Pool {
+  const tokens = Array.from({ length: REPEATED + FRESH }, (_, index) => signer.token(index))
+  const fresh = tokens.slice(REPEATED)
+  return { repeated: tokens.slice(0, REPEATED), fresh, forged: forgeries(fresh) }
+}
+
+const pools = signers.map(poolOf)
+
+/** Gives orders to a load generator, and hands back what it reports. */
+interface Generator {
+  run(order: Order): Promise<Report>
+  stop(): void
+}
+
+async function startGenerator(cores: string | undefined): Promise<Generator> {
+  const child = forkPinned('./load-generator.ts', [], { cores })
+  child.send(pools)
+  await once(child, 'message')
+  return {
+    async run(order) {
+      child.send(order)
+      const [report] = (await once(child, 'message')) as [Report] // it sends nothing else
+      return report
+    },
+    stop() {
+      child.disconnect()
+    },
+  }
+}
+
+/** What the load itself can do: against a server that does nothing. */
+async function limitOf(generator: Generator, { placement }: Machine): Promise<number> {
+  const child = forkPinned('./bare-server.ts', [], { cores: placement.cores })
+  const [{ port = 0 }] = (await once(child, 'message')) as [Message] // it sends nothing else
+  const order = { port, seconds: SECONDS, isOpen: true, pool: 0, hasOwnCore: true }
+  await generator.run(order)
+  const { rate } = await generator.run(order)
+  child.disconnect()
+  return rate
+}
+
+async function startContender(
+  framework: string,
+  guard: string,
+  placement: Placement,
+): Promise<Contender> {
+  const [first] = signers
+  if (first === undefined) throw new Error('there is no signer')
+  const keyServer = await listenForKeys(first.jwk)
+  keyServer.answerAfter(ROUND_TRIP)
+  // A set for everyone: what was signed before a rotation stays valid.
+  const urls = { ...keyServer.urls, bare: keyServer.urls.set }
+  const server = await startServer(framework, guard, { jwk: first.jwk, urls }, placement)
+  const reports = { calm: [], rotation: [], flood: [] }
+  return { server, keyServer, capacities: [], reports }
+}
+
+async function runPhases(
+  { server, keyServer, capacities, reports }: Contender,
+  phases: readonly Phase[],
+  round: number,
+  run: (order: Omit<Order, 'hasOwnCore'>) => Promise<Report>,
+): Promise<void> {
+  const pool = phases.includes('flood') ? ROUNDS : round
+  const isOpen = server.guard === 'open'
+  const order = { port: server.port, seconds: SECONDS, isOpen, pool }
+  if (capacities.length === 0) await run(order)
+  const { rate: capacity } = await run(order)
+  capacities.push(capacity)
+  const rate = SHARE_OF_CAPACITY * capacity
+  for (const phase of phases) {
+    if (phase === 'rotation') keyServer.publish(signers.slice(0, pool + 2).map(({ jwk }) => jwk))
+    const report = await run({
+      ...order,
+      rate,
+      ...(phase === 'flood' ? { forgedRate: FLOOD * rate } : {}),
+      ...(phase === 'rotation' ? { nextPool: pool + 1 } : {}),
+    })
+    reports[phase].push(report)
+  }
+}
+
+async function compare(
+  framework: string,
+  machine: Machine,
+  generator: Generator,
+): Promise<readonly Contender[]> {
+  const contenders: Contender[] = []
+  // The open route, ours, and the usual pair.
+  for (const guard of guardsOf(framework).slice(0, 3)) {
+    contenders.push(await startContender(framework, guard, machine.placement))
+  }
+  const hasOwnCore = machine.ofGenerator !== undefined
+  const run = async (order: Omit<Order, 'hasOwnCore'>) =>
+    await generator.run({ ...order, hasOwnCore })
+  // A flood delays the rotations after it, by up to 15 seconds of ours: so floods come last.
+  for (const phases of [['calm', 'rotation'], ['flood']] as const) {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const contender of contenders) await runPhases(contender, phases, round, run)
+    }
+  }
+  for (const { server, keyServer } of contenders) {
+    server.stop()
+    keyServer.close()
+  }
+  return contenders
+}
+
+/** The median over the rounds. */
+function middle(reports: readonly Report[], part: 'p50' | 'p99' | 'p999' | 'lateness'): number {
+  return median(reports.map((report) => report[part]))
+}
+
+function print(contenders: readonly Contender[]): void {
+  const [open] = contenders
+  const rows = contenders.map(({ server, capacities, reports }) => [
+    server.guard,
+    median(capacities).toFixed(0),
+    ...PHASES.map((phase) =>
+      (['p50', 'p99', 'p999'] as const)
+        .map((part) => middle(reports[phase], part).toFixed(1))
+        .join(' / '),
+    ),
+    ...PHASES.map((phase) => ratioOf(reports[phase], open?.reports[phase] ?? []).toFixed(2)),
+    String(
+      PHASES.flatMap((phase) => reports[phase]).reduce((total, { wrong }) => total + wrong, 0),
+    ),
+    middle(reports.calm, 'lateness').toFixed(2),
+  ])
+  const header = [
+    'Guard',
+    'capacity, requests/s',
+    'calm: p50 / p99 / p999, ms',
+    'rotation',
+    'flood',
+    'p99 of the open one: calm',
+    'rotation',
+    'flood',
+    'wrong answers',
+    'load late, p99, ms',
+  ]
+  console.log(`${markdownTable(header, rows)}\n`)
+}
+
+function ratioOf(reports: readonly Report[], others: readonly Report[]): number {
+  return median(reports.map(({ p99 }, round) => p99 / (others[round]?.p99 ?? Number.NaN)))
+}
+
+function groupOf(name: string, contenders: readonly Contender[]) {
+  const bars = contenders.map(({ server, reports }) => ({
+    name: server.guard,
+    value: middle(reports.flood, 'p99'),
+    isOurs: server.guard === 'Portcullis',
+  }))
+  return { name, bars }
+}
+
+console.log(describeMachine())
+console.log(
+  `Medians of ${ROUNDS} interleaved rounds, each phase ${SECONDS} s; ${100 * SHARE_OF_CAPACITY} % of each one's capacity.\n`,
+)
+const groups: ReturnType<typeof groupOf>[] = []
+for (const cores of flags.cores) {
+  const machine = MACHINES[cores]
+  if (machine === undefined) throw new TypeError(`--cores ${cores}: known are 1, all, cluster`)
+  const generator = await startGenerator(machine.ofGenerator)
+  const limit = await limitOf(generator, machine)
+  console.log(`${machine.name}; the load can make ${limit.toFixed(0)} requests/s.\n`)
+  for (const framework of flags.framework) {
+    console.log(`${framework}, ${machine.name}:\n`)
+    const contenders = await compare(framework, machine, generator)
+    print(contenders)
+    groups.push(groupOf(`${framework}, ${machine.name}`, contenders))
+  }
+  generator.stop()
+}
+if (flags.write) {
+  const title = 'p99 at 70 % of capacity, in a flood of forged tokens: milliseconds'
+  const subtitle = `From the time at which a request was due; shorter is better. ${describeMachine()}`
+  writeResult('load.svg', barChart({ title, subtitle, groups, digits: 1 }))
+}

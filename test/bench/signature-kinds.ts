@@ -1,0 +1,65 @@
+import { constants, generateKeyPairSync, type KeyObject } from 'node:crypto'
+
+/** An algorithm with a size of key, and what `node:crypto` has to be told for it. */
+export interface SignatureKind {
+  readonly name: string
+  readonly alg: 'ES256' | 'ES512' | 'EdDSA' | 'PS512' | 'RS512'
+  generate(): { readonly publicKey: KeyObject; readonly privateKey: KeyObject }
+  /** Ed25519 has its own. */
+  readonly hash: 'sha256' | 'sha512' | null
+  /** Beside the key. */
+  readonly options: {
+    readonly padding?: number
+    readonly saltLength?: number
+    readonly dsaEncoding?: 'ieee-p1363'
+  }
+}
+
+/** With a key of 2048 bits: what every bench verifies that is not about algorithms. */
+export const RS512: SignatureKind = rsa('RS512', 2048, {})
+export const RS512_4096: SignatureKind = rsa('RS512', 4096, {})
+export const PS512: SignatureKind = rsa('PS512', 2048, {
+  padding: constants.RSA_PKCS1_PSS_PADDING,
+  saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
+})
+export const ES256: SignatureKind = ec('ES256', 'P-256', 'sha256')
+export const ES512: SignatureKind = ec('ES512', 'P-521', 'sha512')
+export const ED_DSA: SignatureKind = {
+  name: 'EdDSA, Ed25519',
+  alg: 'EdDSA',
+  generate: () => generateKeyPairSync('ed25519'),
+  hash: null,
+  options: {},
+}
+
+/** What `sign` and `verify` take as a key: the key itself where there is nothing to say beside it. */
+export function keyInput(
+  { options }: SignatureKind,
+  key: KeyObject,
+): KeyObject | ({ readonly key: KeyObject } & SignatureKind['options']) {
+  return Object.keys(options).length === 0 ? key : { key, ...options }
+}
+
+function rsa(
+  alg: 'PS512' | 'RS512',
+  bits: number,
+  options: SignatureKind['options'],
+): SignatureKind {
+  return {
+    name: `${alg}, ${bits} bits`,
+    alg,
+    generate: () => generateKeyPairSync('rsa', { modulusLength: bits }),
+    hash: 'sha512',
+    options,
+  }
+}
+
+function ec(alg: 'ES256' | 'ES512', curve: string, hash: 'sha256' | 'sha512'): SignatureKind {
+  return {
+    name: `${alg}, ${curve}`,
+    alg,
+    generate: () => generateKeyPairSync('ec', { namedCurve: curve }),
+    hash,
+    options: { dsaEncoding: 'ieee-p1363' },
+  }
+}
