@@ -46,10 +46,10 @@ import {
 const { values: flags } = parseArgs({
   options: { quick: { type: 'boolean' }, write: { type: 'boolean' } },
 })
-const TOKENS = flags.quick ? 1088 : 2048
+const TOKENS = flags.quick ? 1088 : 1280
 const PLAN: Plan = flags.quick
   ? { rounds: 1, milliseconds: 5, warmUp: 10 }
-  : { rounds: 7, milliseconds: 100, warmUp: 200 }
+  : { rounds: 7, milliseconds: 50, warmUp: 100 }
 
 interface Case {
   readonly name: string

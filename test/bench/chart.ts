@@ -24,7 +24,7 @@ const BAR_START = 300
 const BAR_LENGTH = 480
 const LINE = 22
 const BAR_HEIGHT = 14
-const TOP = 66
+const TOP = 78
 const GROUP_GAP = 34
 
 // No script and no font of elsewhere: a page that shows the file as an image loads neither.

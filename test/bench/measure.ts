@@ -89,6 +89,8 @@ async function runOnce(task: Task, count: number): Promise<Cost> {
 
 interface MainThreadClock {
   readonly name: string
+  /** Otherwise it also runs while another process has the core. */
+  readonly isCpuTime: boolean
   /** Microseconds. */
   read(): number
 }
@@ -98,6 +100,7 @@ export const mainThread: MainThreadClock =
   typeof process.threadCpuUsage === 'function'
     ? {
         name: '`process.threadCpuUsage()`',
+        isCpuTime: true,
         read() {
           const { user, system } = process.threadCpuUsage()
           return user + system
@@ -105,6 +108,7 @@ export const mainThread: MainThreadClock =
       }
     : {
         name: '`performance.eventLoopUtilization()`, active time: this Node has no `process.threadCpuUsage()`',
+        isCpuTime: false,
         read: () => performance.eventLoopUtilization().active * 1000,
       }
 

@@ -190,9 +190,9 @@ function roundsOf(results: Results, column: Column, subject: Subject): readonly 
   return results.get(column)?.get(subject) ?? []
 }
 
-/** CPU time of the main thread where nothing waits for another: it hardly depends on who else wants the cores. */
+/** CPU time where nothing waits for another thread: it hardly depends on who else wants the cores. */
 function figuresOf(results: Results): Figures {
-  const time = 'main'
+  const time = mainThread.isCpuTime ? 'main' : 'cpu'
   const costFor = (column: Column, subject: Subject) => costOf(results, column, subject, time)
   const least = (column: Column) => Math.min(...peers.map((peer) => costFor(column, peer)))
   return new Map([
@@ -200,7 +200,7 @@ function figuresOf(results: Results): Figures {
     ['new tokens, 64 at once / bare call: wall', ratioToBare(results, 'at once', ours)],
     [
       'new tokens, 64 at once / bare call: main thread',
-      ratioToBare(results, 'at once', ours, 'main', time),
+      ratioToBare(results, 'at once', ours, 'main', 'main'),
     ],
     [
       'ES256, 64 at once / bare call: main thread',
@@ -225,8 +225,7 @@ function figuresOf(results: Results): Figures {
 }
 
 function print(results: Results): void {
-  const subjects = new Set(Object.values(SUBJECTS_OF).flat())
-  const rows = [...subjects]
+  const rows = [...bareCalls, ...verifiers, awaited]
   const cell = (column: Column, subject: Subject, text: () => string) =>
     SUBJECTS_OF[column].includes(subject) ? text() : ''
   const ratio = (column: Column, subject: Subject, part?: keyof Cost, basis?: keyof Cost) =>
