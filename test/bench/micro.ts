@@ -224,10 +224,12 @@ function figuresOf(results: Results): Figures {
   ])
 }
 
+function cell(column: Column, subject: Subject, text: () => string): string {
+  return SUBJECTS_OF[column].includes(subject) ? text() : ''
+}
+
 function print(results: Results): void {
   const rows = [...bareCalls, ...verifiers, awaited]
-  const cell = (column: Column, subject: Subject, text: () => string) =>
-    SUBJECTS_OF[column].includes(subject) ? text() : ''
   const ratio = (column: Column, subject: Subject, part?: keyof Cost, basis?: keyof Cost) =>
     cell(column, subject, () => ratioToBare(results, column, subject, part, basis).toFixed(2))
   const time = (column: Column, subject: Subject, part: keyof Cost = 'wall') =>
