@@ -168,12 +168,15 @@ const majors: Readonly<Record<string, Major>> = {
 /** The guard alone, in a context of our own: over HTTP/2 Express itself breaks with any request. */
 async function createHttp2Server({ adapter }: Major, verifier: Verifier): Promise<Http2Server> {
   const guard = new adapter.PortcullisGuard({ verifier })
-  class Controller {}
+  class Controller {
+    handle(): void {}
+  }
+  const handler: unknown = Reflect.get(Controller.prototype, 'handle')
   return await listeningOverHttp2(async (request, response) => {
     const context = {
       getType: () => 'http',
       getClass: () => Controller,
-      getHandler: () => createHttp2Server,
+      getHandler: () => handler,
       switchToHttp: () => ({ getRequest: () => request, getResponse: () => response }),
     }
     try {
