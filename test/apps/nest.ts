@@ -10,8 +10,7 @@ import type express from 'express'
 class RefusalFilter implements ExceptionFilter {
   catch(exception: AuthException, host: ArgumentsHost): void {
     const { status, code } = refusal(exception)
-    const response = host.switchToHttp().getResponse<express.Response>()
-    response.status(status).json({ code })
+    host.switchToHttp().getResponse<express.Response>().status(status).json({ code })
   }
 }
 
