@@ -46,7 +46,8 @@ export interface Report {
 /** @param share Of the time of the order, that is over. */
 type NextRequest = (share: number) => Buffer
 
-const CONNECTIONS = 64
+/** So many that those which wait for keys do not keep others from being sent. */
+const CONNECTIONS = 256
 /** Of whoever sends forged tokens. Some are answered late: a guard may wait for keys before it refuses. */
 const FORGED_CONNECTIONS = 256
 /** One token in so many is new. */
