@@ -32,7 +32,7 @@ export const FLOORS: readonly Floor[] = [
   {
     // Twice as long as RS512 on the main thread: all but one of these have to leave it.
     figure: 'ES256, 64 at once / bare call: main thread',
-    floor: { atMost: 0.8 },
+    floor: { atMost: 0.75 },
   },
   {
     figure: 'new token / fastest peer',
@@ -53,16 +53,16 @@ export const FLOORS: readonly Floor[] = [
   {
     figure: 'malformed token / cheapest peer',
     goal: { atMost: 1 },
-    floor: { atMost: 2 },
+    floor: { atMost: 1.6 },
   },
   {
     figure: "fast-jwt's cache / repeated token",
     goal: { atLeast: 10 },
-    floor: { atLeast: 3.5 },
+    floor: { atLeast: 4 },
   },
   {
     figure: 'repeated token / bare call',
-    floor: { atMost: 0.08 },
+    floor: { atMost: 0.06 },
   },
   {
     // What an adapter does for each request, without a promise: one that is awaited costs about as much again.
