@@ -60,27 +60,14 @@ export function createVerifier(
   const own = ownMembers(options)
   const {
     keys,
-    issuer,
-    audience,
     algorithms = ['RS512'],
-    clockTolerance = 5,
-    requireExpiry = true,
-    maxTokenAge,
-    requiredClaims = [],
     type,
     maxTokenSize = 16_384,
     remember = { max: 1000 },
     clock,
     schema,
   } = own
-  const rules: ClaimRules = {
-    issuer: listed(issuer),
-    audience: listed(audience),
-    clockTolerance,
-    requireExpiry,
-    maxTokenAge,
-    requiredClaims: [...requiredClaims],
-  }
+  const rules = rulesOf(own)
   const now = clock === undefined ? () => keys.now().wall : () => clock.now()
   const prove = createProver({
     keys,
@@ -182,6 +169,24 @@ export function createVerifier(
   })
   const verifier: Verifier<unknown> = { verify, ready }
   return verifier
+}
+
+function rulesOf({
+  issuer,
+  audience,
+  clockTolerance = 5,
+  requireExpiry = true,
+  maxTokenAge,
+  requiredClaims = [],
+}: VerifierOptions): ClaimRules {
+  return {
+    issuer: listed(issuer),
+    audience: listed(audience),
+    clockTolerance,
+    requireExpiry,
+    maxTokenAge,
+    requiredClaims: [...requiredClaims],
+  }
 }
 
 /** How a token came to its verdict, for diagnostics. */

@@ -111,20 +111,6 @@ export function authenticate(
     done()
     return undefined
   }
-  /**
-   * Checks a request for an open route when the route calls `reply.callNotFound()`. The hook below is not enough: Fastify 4
-   * loses the hooks of a not-found handler that was set after the route.
-   */
-  function guardNotFound(request: Request, reply: Reply): void {
-    const { callNotFound } = reply
-    reply.callNotFound = () => {
-      void settled(authenticated(request), request, reply)
-        .then(() => (hasPassed(request, guard) ? callNotFound.call(reply) : undefined))
-        .catch((error: unknown) => reply.send(error))
-      return reply
-    }
-  }
-
   return fastifyPlugin(
     async function guardScope(
       this: unknown,
@@ -139,7 +125,10 @@ export function authenticate(
       decorateOnce(scope, property)
       scope.addHook('onRequest', (request, reply, done) => {
         if (!isOpen(request)) return check(request, reply, done)
-        guardNotFound(request, reply)
+        guardNotFound(reply, async () => {
+          await settled(authenticated(request), request, reply)
+          return hasPassed(request, guard)
+        })
         done()
         return undefined
       })
@@ -155,6 +144,20 @@ export function authenticate(
     },
     { name: '@portcullis/fastify', fastify: '4.x || 5.x' },
   )
+}
+
+/**
+ * Checks a request for an open route when the route calls `reply.callNotFound()`. The hook is not enough: Fastify 4 loses the
+ * hooks of a not-found handler that was set after the route.
+ */
+function guardNotFound(reply: Reply, admits: () => Promise<boolean>): void {
+  const { callNotFound } = reply
+  reply.callNotFound = () => {
+    void admits()
+      .then((isAdmitted) => (isAdmitted ? callNotFound.call(reply) : undefined))
+      .catch((error: unknown) => reply.send(error))
+    return reply
+  }
 }
 
 /** Waits for the verdict, and sends a refusal. */

@@ -82,20 +82,9 @@ export function followKeys(
     return flight !== undefined && untilGivenUp(flight) > 0
   }
 
-  /** Resolves when the attempt has settled, or is given up. */
-  async function join(attempt: Flight, place: Place | undefined): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      const cancel = clock.after(untilGivenUp(attempt), resolve)
-      place?.whenLeft(cancel)
-      attempt.settling.then(() => {
-        cancel()
-        resolve()
-      }, reject)
-    })
-  }
-
   function start(trigger: Trigger): Promise<void> {
     const startedAt = now()
+    const fetchDocument = async (signal: AbortSignal) => await documentOf(load(signal), policy)
     const settling = withDeadline(clock, policy.timeout, fetchDocument).then((outcome) => {
       // Another attempt is under way: this one was given up.
       if (flight?.startedAt !== startedAt) return
@@ -110,13 +99,6 @@ export function followKeys(
     })
     flight = { startedAt, settling }
     return settling
-  }
-
-  async function fetchDocument(signal: AbortSignal): Promise<FetchedDocument | FetchFailure> {
-    // An attempt has to settle: one that did not would be waited for and never be followed by another.
-    const answer = await load(signal).catch(() => badDocument('the document could not be read'))
-    if (answer.failure !== undefined) return answer
-    return { ...answer, maxAge: lifetime(answer.freshnessLifetime, policy) }
   }
 
   function current(moment: Instant): KeyRing | undefined {
@@ -148,7 +130,7 @@ export function followKeys(
 
   async function carryOut(step: AttemptStep, trigger: Trigger, place?: Place): Promise<void> {
     if (step === 'join') {
-      if (flight !== undefined) await join(flight, place)
+      if (flight !== undefined) await settledWithin(untilGivenUp(flight), flight, clock, place)
     } else if (step === 'start') await start(trigger)
     else {
       await new Promise<void>((resolve) => {
@@ -200,6 +182,33 @@ interface Flight {
   readonly startedAt: Instant
   /** Resolves when the attempt has settled, which is when the state changes. */
   readonly settling: Promise<void>
+}
+
+/** Resolves when an attempt has settled, or after so many seconds. */
+async function settledWithin(
+  seconds: number,
+  { settling }: Flight,
+  clock: Clock,
+  place: Place | undefined,
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const cancel = clock.after(seconds, resolve)
+    place?.whenLeft(cancel)
+    settling.then(() => {
+      cancel()
+      resolve()
+    }, reject)
+  })
+}
+
+/** An attempt has to settle: one that did not would be waited for and never be followed by another. */
+async function documentOf(
+  loading: Promise<FetchedKeys | FetchFailure>,
+  policy: RotationPolicy,
+): Promise<FetchedDocument | FetchFailure> {
+  const answer = await loading.catch(() => badDocument('the document could not be read'))
+  if (answer.failure !== undefined) return answer
+  return { ...answer, maxAge: lifetime(answer.freshnessLifetime, policy) }
 }
 
 interface FetchedDocument extends RingDocument {
