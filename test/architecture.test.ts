@@ -292,6 +292,11 @@ test.each(sources)('%s imports what its place says, no more and no less', (sourc
   expect([...new Set(valueImports(source))].toSorted()).toEqual(EDGES[nameOf(source)]?.toSorted())
 })
 
+// Where zone.js or a tracer has replaced the global `Promise`, what an asynchronous function returns is no instance of it.
+test.each(sources)('%s does not ask what is an instance of Promise', (path) => {
+  expect(readFileSync(join(root, path), 'utf8')).not.toContain('instanceof Promise')
+})
+
 test('no imports form a circle, types included', () => {
   expect(circles()).toEqual([])
 })

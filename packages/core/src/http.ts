@@ -45,19 +45,38 @@ export function authenticateRequest(
   subject?: object,
 ): Auth<unknown> | Promise<Auth<unknown> | undefined> {
   if (subject === undefined) return authenticateAnew(verifier, request, options, request)
-  const auth = isChecked(options) ? recallToken(verifier, request) : undefined
-  if (auth === undefined) return authenticateAnew(verifier, request, options, subject)
-  setPassedGuard(subject, verifier, auth, options)
-  return auth
+  return (
+    authenticateAtOnce(verifier, request, options, subject) ??
+    authenticateAnew(verifier, request, options, subject)
+  )
+}
+
+/**
+ * Whether {@link authenticateRequest} has answered at once. Only what an `Auth` has of its own counts, so that anything else is
+ * waited for: the global `Promise` may be another one than that of asynchronous functions.
+ */
+export function isAtOnce<ClaimsType>(
+  answer: Auth<ClaimsType> | Promise<Auth<ClaimsType> | undefined>,
+): answer is Auth<ClaimsType> {
+  return Object.hasOwn(answer, 'token')
 }
 
 /** A token that was accepted before needs no promise, nor is its form checked again: what was proven has the right one. */
-function recallToken(
+function authenticateAtOnce(
   verifier: Verifier<unknown>,
   request: RequestHeaders | FetchRequest,
+  options: GuardOptions<never>,
+  subject: object,
 ): Auth<unknown> | undefined {
-  const text = findBearerText(request)
-  return text === undefined ? undefined : recall(verifier, text)
+  try {
+    const text = isChecked(options) ? findBearerText(request) : undefined
+    const auth = text === undefined ? undefined : recall(verifier, text)
+    if (auth !== undefined) setPassedGuard(subject, verifier, auth, options)
+    return auth
+  } catch {
+    // The longer way meets the same fault, and rejects: callers await one error at one place.
+  }
+  return undefined
 }
 
 async function authenticateAnew(

@@ -7,7 +7,14 @@ export { AuthError } from './errors.ts'
 export type { AuthErrorOptions } from './errors.ts'
 export type { PresentationOptions } from './presentation.ts'
 export type { AuthErrorCode, AuthErrorReason, AuthErrorReasons } from './refusals.ts'
-export { authenticateRequest, authorizeRequest, findAuth, getAuth, hasPassed } from './http.ts'
+export {
+  authenticateRequest,
+  authorizeRequest,
+  findAuth,
+  getAuth,
+  hasPassed,
+  isAtOnce,
+} from './http.ts'
 export { checkGuardOptions } from './guard-options.ts'
 export type { GuardOptions } from './guard-options.ts'
 export type { JsonObject } from './json.ts'

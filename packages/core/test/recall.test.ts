@@ -136,6 +136,16 @@ describe('a token that was accepted before', () => {
     expect(await reasonOf(verdict)).toBe('accepted')
   })
 
+  test('with a clock that throws: the longer way rejects, and nothing is thrown at the adapter', async () => {
+    const fault = new Error('no time')
+    const now = vi.fn<() => number>(() => clock.now())
+    const verifier = await knowing({ clock: { ...clock, now } })
+    now.mockImplementation(() => {
+      throw fault
+    })
+    await expect(Promise.resolve(guardedBy(verifier))).rejects.toBe(fault)
+  })
+
   test('with nothing remembered: the longer way', async () => {
     expect(isAtOnce(guardedBy(await knowing({ remember: false })))).toBe(false)
   })

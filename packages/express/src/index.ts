@@ -6,6 +6,7 @@ import {
   checkGuardOptions,
   checkRequirementList,
   type GuardOptions,
+  isAtOnce,
   type ProtectedResourceMetadata,
   refusal,
   type Requirement,
@@ -43,11 +44,12 @@ export function authenticate<Request extends IncomingMessage = IncomingMessage>(
       next(isShown ? undefined : new TypeError(`authenticate: cannot set request.${property}`))
     }
     const answer = authenticateRequest(verifier, request, guard, request)
-    if (answer instanceof Promise) {
+    if (isAtOnce(answer)) pass(answer)
+    else {
       answer.then(pass, (error: unknown) => {
         refuse(error, response, next)
       })
-    } else pass(answer)
+    }
   }
 }
 

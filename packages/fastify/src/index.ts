@@ -7,6 +7,7 @@ import {
   getAuth,
   type GuardOptions,
   hasPassed,
+  isAtOnce,
   type ProtectedResourceMetadata,
   refusal,
   type RequestHeaders,
@@ -107,7 +108,7 @@ export function authenticate(
   /** Without a promise where there is an answer at once: after one, Fastify would go on later. */
   const check: Hook = (request, reply, done) => {
     const answer = authenticated(request)
-    if (answer instanceof Promise) return settled(answer, request, reply)
+    if (!isAtOnce(answer)) return settled(answer, request, reply)
     done()
     return undefined
   }

@@ -6,6 +6,7 @@ import {
   checkGuardOptions,
   checkRequirementList,
   type GuardOptions,
+  isAtOnce,
   type ProtectedResourceMetadata,
   refusal,
   refusalResponse,
@@ -51,7 +52,7 @@ export function authenticate(
   return async (context, next) => {
     try {
       const answer = authenticateRequest(verifier, context.req.raw, guard, context)
-      context.set(property, answer instanceof Promise ? await answer : answer)
+      context.set(property, isAtOnce(answer) ? answer : await answer)
       withdrawRefusal(context)
     } catch (error) {
       return refuse(error, context)

@@ -8,6 +8,7 @@ import {
   checkGuardOptions,
   checkRequirementList,
   type GuardOptions,
+  isAtOnce,
   type ProtectedResourceMetadata,
   refusal,
   type RequestHeaders,
@@ -56,7 +57,7 @@ export function authenticate<KoaContext extends Context = Context>(
     try {
       const answer = authenticateRequest(verifier, context.req, guard, context)
       // An `await` where nothing has to be waited for would cost more than the guard.
-      const auth = answer instanceof Promise ? await answer : answer
+      const auth = isAtOnce(answer) ? answer : await answer
       Object.defineProperty(context.state, property, ownProperty(auth))
     } catch (error) {
       refuse(error, context)
