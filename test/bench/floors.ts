@@ -27,7 +27,7 @@ export const FLOORS: readonly Floor[] = [
   {
     figure: 'new tokens, 64 at once / bare call: main thread',
     goal: { atMost: 0.55 },
-    floor: { atMost: 1 },
+    floor: { atMost: 1.3 },
   },
   {
     // Twice as long as RS512 on the main thread: all but one of these have to leave it.
