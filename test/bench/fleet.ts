@@ -208,7 +208,8 @@ function rotate({ queue, endpoint, processes, lost, healing }: Fleet): RotationR
 function createKey(thumbprint: string): VerificationKey {
   const input = { key: createSecretKey(Buffer.from(thumbprint)) }
   const prepared = { hash: null, input, jwkInput: undefined, signatureLength: 256 }
-  return { thumbprint, kid: undefined, prepared: new Map([['RS512', prepared]]) }
+  const publicJwk = { e: 'AQAB', kty: 'RSA', n: thumbprint } as const
+  return { thumbprint, kid: undefined, publicJwk, prepared: new Map([['RS512', prepared]]) }
 }
 
 function row(size: number): string[] {

@@ -203,6 +203,7 @@ function documentOf(keys: readonly VerificationKey[], policy: RotationPolicy) {
     bare: true,
     skipped: { count: 0, entries: [] },
     maxAge: lifetime(undefined, policy),
+    freshnessLifetime: undefined,
   }
 }
 

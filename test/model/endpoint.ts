@@ -10,11 +10,17 @@ export type Mode = 'up' | 'slow' | 'down' | 'hanging' | 'garbage'
 export type Route = 'first' | 'second' | 'in turn'
 
 export interface Endpoint {
+  /** For a process that starts: what is recorded is recorded of it alone. */
+  readonly connect: () => Connection
   mode: Mode
   route: Route
   /** The keys that each replica serves; one key is a bare document. */
   readonly published: [readonly KeyName[], readonly KeyName[]]
   headers: Readonly<Record<string, string>>
+}
+
+/** One process, as the endpoint sees it. */
+export interface Connection {
   readonly fetch: Fetch
   /** When requests came: monotonic seconds. */
   readonly requests: number[]
@@ -29,21 +35,29 @@ export const ROUND_TRIP = 0.02
 const SLOW = 4.9
 
 export function createEndpoint(clock: ManualClock): Endpoint {
-  let lastAnswer: { keys: readonly KeyName[]; askedAt: number } = { keys: [], askedAt: 0 }
-  let underWay = 0
-  let mostAtOnce = 0
-
   const endpoint: Endpoint = {
+    connect: () => connect(clock, endpoint),
     mode: 'up',
     route: 'first',
     published: [['A'], ['A']],
     headers: {},
-    requests: [],
+  }
+  return endpoint
+}
+
+function connect(clock: ManualClock, endpoint: Endpoint): Connection {
+  let lastAnswer: { keys: readonly KeyName[]; askedAt: number } = { keys: [], askedAt: 0 }
+  let underWay = 0
+  let mostAtOnce = 0
+
+  const requests: number[] = []
+  return {
+    requests,
     lastAnswer: () => lastAnswer,
     mostAtOnce: () => mostAtOnce,
     async fetch(_url, { signal }) {
       const askedAt = clock.monotonic()
-      endpoint.requests.push(askedAt)
+      requests.push(askedAt)
       underWay++
       mostAtOnce = Math.max(mostAtOnce, underWay)
       // An attempt ends with this, whatever its outcome.
@@ -58,15 +72,14 @@ export function createEndpoint(clock: ManualClock): Endpoint {
       const { headers } = endpoint
       if (mode === 'down') return answer(503, headers, {})
       if (mode === 'garbage') return answer(200, headers, { keys: [] })
-      const keys = endpoint.published[replicaOf(endpoint)]
+      const keys = endpoint.published[replicaOf(endpoint, requests)]
       lastAnswer = { keys, askedAt }
       return answer(200, headers, documentOf(keys))
     },
   }
-  return endpoint
 }
 
-function replicaOf({ route, requests }: Endpoint): 0 | 1 {
+function replicaOf({ route }: Endpoint, requests: readonly number[]): 0 | 1 {
   if (route === 'in turn') return requests.length % 2 === 0 ? 0 : 1
   return route === 'first' ? 0 : 1
 }

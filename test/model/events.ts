@@ -20,6 +20,8 @@ export type Event =
   | { readonly step: number }
   | { readonly abort: true }
   | { readonly refresh: true }
+  | { readonly save: true }
+  | { readonly restart: 'with snapshot' | 'with nothing' }
 
 const signer = fc.constantFrom<Signer>(...NAMES, 'stranger')
 const verifier = fc.nat(2)
@@ -71,6 +73,17 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ step: fc.constantFrom(-7200, -20, 20, 1000, 7200) }) },
   { weight: 1, arbitrary: fc.constant<Event>({ abort: true }) },
   { weight: 1, arbitrary: fc.constant<Event>({ refresh: true }) },
+  { weight: 2, arbitrary: fc.constant<Event>({ save: true }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      restart: fc.constantFrom<'with snapshot' | 'with nothing'>(
+        'with snapshot',
+        'with snapshot',
+        'with nothing',
+      ),
+    }),
+  },
 )
 
 function iatOf() {
@@ -107,6 +120,8 @@ async function happen(world: World, happening: Event, memory: Memory): Promise<v
   else if ('flood' in happening) await flood(world, happening.flood)
   else if ('step' in happening) world.step(happening.step)
   else if ('refresh' in happening) world.refresh()
+  else if ('save' in happening) world.save()
+  else if ('restart' in happening) world.restart(happening.restart === 'with snapshot')
   else if ('abort' in happening) memory.controllers.shift()?.abort(new Error('gave up'))
   else presentAll(world, happening, memory)
 }

@@ -20,6 +20,15 @@ export function publicJwk(name: Signer): object {
   return { ...pairs.get(name)?.publicKey.export({ format: 'jwk' }) }
 }
 
+/** @throws Error for a key that is none of these. */
+export function nameOf({ x }: { readonly x: string }): KeyName {
+  const found = NAMES.find(
+    (name) => 'x' in publicJwk(name) && Reflect.get(publicJwk(name), 'x') === x,
+  )
+  if (found === undefined) throw new Error('there is no such key')
+  return found
+}
+
 let count = 0
 
 /** A token that is like no other. It never expires within a sequence. */

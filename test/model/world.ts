@@ -1,16 +1,16 @@
-import { channel } from 'node:diagnostics_channel'
-
-import { AuthError, createVerifier, type KeysMessage, type Verifier } from '@portcullis/core'
+import { AuthError, createVerifier, type KeysSnapshot, type Verifier } from '@portcullis/core'
 import { type ManualClock, manualClock } from '@portcullis/testing'
 
 import { fetchKeys } from '../../packages/core/src/keys/fetch-keys.ts'
 import { followKeys, type RemoteKeys } from '../../packages/core/src/keys/key-cache.ts'
-import { LONGEST_PAUSE } from '../../packages/core/src/keys/pace.ts'
+import { readSnapshot } from '../../packages/core/src/keys/snapshot.ts'
 import { seededRandom } from '../bench/random.ts'
-import { createEndpoint, type Endpoint } from './endpoint.ts'
-import type { KeyName, Signer } from './keys.ts'
+import { type Connection, createEndpoint, type Endpoint } from './endpoint.ts'
+import { nameOf, type Signer } from './keys.ts'
+import { createTrust, TIMEOUT, type Trust } from './trust.ts'
 
-// One key source with several verifiers, an endpoint, a clock, and whatever contradicts what is promised of them.
+// A process that starts again and again, each time one key source with several verifiers; an endpoint, a clock, and whatever
+// contradicts what is promised of them.
 
 /** What a sequence is played with. Seconds. */
 export interface Setting {
@@ -21,11 +21,25 @@ export interface Setting {
   readonly seed: number
 }
 
+/** One life of the process. */
+interface Process {
+  readonly connection: Connection
+  readonly keys: RemoteKeys
+  readonly verifiers: readonly Verifier[]
+  readonly trust: Trust
+}
+
 export interface World {
   readonly clock: ManualClock
   readonly endpoint: Endpoint
+  /** Of the process that runs now. */
   readonly keys: RemoteKeys
-  readonly verifiers: readonly Verifier[]
+  /** The requests of each process. */
+  readonly connections: readonly Connection[]
+  /** Saves a snapshot, if there is anything to save. */
+  readonly save: () => void
+  /** Another process begins, with what was saved last or with nothing. Who waits in the old one goes on waiting there. */
+  readonly restart: (withSnapshot: boolean) => void
   /** Hands a token to a verifier. The answer is the verdict: `accepted`, or the reason; it is watched as well. */
   readonly present: (
     verifier: number,
@@ -45,34 +59,46 @@ export interface World {
   readonly close: () => void
 }
 
-export const TIMEOUT = 5
-/** As long as a failure counts, and as long as an attempt may take that began while it did. */
-const OUTAGE = LONGEST_PAUSE + TIMEOUT + TIMEOUT
+const KEY_URL = 'https://auth.test/pubkey.json'
 
 export function createWorld({ seed, ...options }: Setting): World {
-  const { overlap } = options
   const clock = manualClock()
   const endpoint = createEndpoint(clock)
-  const keys = followKeys(
-    async (signal) =>
-      await fetchKeys(
-        'https://auth.test/pubkey.json',
-        { fetch: endpoint.fetch, signal, clock },
-        new Map(),
-      ),
-    { ...options, timeout: TIMEOUT, clock },
-    seededRandom(seed),
-  )
-  const common = { keys, issuer: null, audience: null, algorithms: ['ES256'] } as const
-  const verifiers = [
-    createVerifier(common),
-    createVerifier(common),
-    createVerifier({ ...common, remember: false }),
-  ]
+  const random = seededRandom(seed)
   const faults: string[] = []
-  const trust = createTrust(clock, endpoint, keys, overlap)
+  const processes: Process[] = []
+  let saved: string | undefined
+  let running = start(undefined)
   let pending = 0
   let latest = clock.now()
+
+  function start(text: string | undefined): Process {
+    const snapshot = text === undefined ? undefined : (JSON.parse(text) as KeysSnapshot)
+    const connection = endpoint.connect()
+    const { fetch } = connection
+    const keys = followKeys(
+      async (signal) => await fetchKeys(KEY_URL, { fetch, signal, clock }, new Map()),
+      {
+        ...options,
+        timeout: TIMEOUT,
+        clock,
+        url: KEY_URL,
+        saved: snapshot && readSnapshot(snapshot, KEY_URL, new Map()),
+      },
+      random,
+    )
+    const common = { keys, issuer: null, audience: null, algorithms: ['ES256'] } as const
+    const verifiers = [
+      createVerifier(common),
+      createVerifier(common),
+      createVerifier({ ...common, remember: false }),
+    ]
+    const begun = snapshot && { keys: namesIn(snapshot), fetchedAt: snapshot.fetchedAt }
+    const trust = createTrust(clock, connection, keys, { overlap: options.overlap, begun })
+    const process = { connection, keys, verifiers, trust }
+    processes.push(process)
+    return process
+  }
 
   async function present(
     verifier: number,
@@ -80,6 +106,7 @@ export function createWorld({ seed, ...options }: Setting): World {
     signer: Signer,
     signal?: AbortSignal,
   ): Promise<string> {
+    const { verifiers, trust } = running
     pending++
     try {
       await verifiers[verifier % verifiers.length]?.verify(token, { signal })
@@ -97,12 +124,23 @@ export function createWorld({ seed, ...options }: Setting): World {
   return {
     clock,
     endpoint,
-    keys,
-    verifiers,
+    get keys() {
+      return running.keys
+    },
+    get connections() {
+      return processes.map(({ connection }) => connection)
+    },
+    save() {
+      const snapshot = running.keys.toSnapshot()
+      if (snapshot !== undefined) saved = JSON.stringify(snapshot)
+    },
+    restart(withSnapshot) {
+      running = start(withSnapshot ? saved : undefined)
+    },
     present,
     refresh() {
       pending++
-      void keys
+      void running.keys
         .refresh()
         .catch((error: unknown) => {
           if (!(error instanceof AuthError)) faults.push(`refresh threw ${String(error)}`)
@@ -116,57 +154,13 @@ export function createWorld({ seed, ...options }: Setting): World {
     latest: () => Math.max(latest, clock.now()),
     pending: () => pending,
     faults,
-    close: trust.close,
+    close() {
+      for (const { trust } of processes) trust.close()
+    },
   }
 }
 
-/** What the answers of the endpoint have proven: which keys may be trusted now, by another reckoning than the cache's. */
-function createTrust(clock: ManualClock, endpoint: Endpoint, keys: RemoteKeys, overlap: number) {
-  let current: readonly KeyName[] = []
-  /** Until the answer has been carried to everybody who waits for it, what the one before it said still counts. */
-  let before: readonly KeyName[] = []
-  const lastSeen = new Map<Signer, { at: number; endpointUp: number; endpointDown: number }>()
-  const missingSince = new Map<Signer, number>()
-  let failedAt = -Infinity
-
-  function settled(message: unknown): void {
-    const { source, outcome } = message as KeysMessage
-    if (source !== keys) return
-    if (outcome !== 'success') {
-      failedAt = clock.monotonic()
-      return
-    }
-    const { keys: document, askedAt } = endpoint.lastAnswer()
-    before = current
-    current = document
-    for (const key of before) if (!current.includes(key)) missingSince.set(key, askedAt)
-    const { endpointUp = 0, endpointDown = 0 } = keys.status().withdrawnKeyTrust ?? {}
-    for (const key of current) {
-      lastSeen.set(key, { at: askedAt, endpointUp, endpointDown })
-      missingSince.delete(key)
-    }
-    setImmediate(() => {
-      before = []
-    })
-  }
-  channel('portcullis:keys').subscribe(settled)
-
-  /** What is wrong with accepting a token of this key now. */
-  function objections(signer: Signer): string[] {
-    const now = clock.monotonic()
-    const since = (time: number | undefined) => now - (time ?? -Infinity)
-    const inOverlap = since(missingSince.get(signer)) < overlap
-    const isServed = [...current, ...before].some((key) => key === signer)
-    const { at, endpointUp = 0, endpointDown = 0 } = lastSeen.get(signer) ?? {}
-    const age = since(at)
-    return [
-      ...(isServed || inOverlap ? [] : [`accepted a token of ${signer} after it had left`]),
-      ...(age > endpointDown ? [`trusted ${signer} for ${age} s`] : []),
-      ...(age > endpointUp && since(failedAt) > OUTAGE
-        ? [`trusted ${signer} for ${age} s with the endpoint up`]
-        : []),
-    ]
-  }
-
-  return { objections, close: () => channel('portcullis:keys').unsubscribe(settled) }
+function namesIn({ document }: KeysSnapshot) {
+  const entries = Array.isArray(document['keys']) ? document['keys'] : [document]
+  return entries.map((entry) => nameOf(entry as { readonly x: string }))
 }

@@ -3,13 +3,17 @@ import { channel } from 'node:diagnostics_channel'
 import type { SkippedEntry } from './keys/key-document.ts'
 import type { AuthErrorCode, AuthErrorReason } from './refusals.ts'
 
-/** A settled attempt to fetch keys, on the channel `portcullis:keys`. No key material, no URL. Times are seconds. */
+/**
+ * A settled attempt to fetch keys, or what became of a snapshot at start-up, on the channel `portcullis:keys`. No key
+ * material, no URL. Times are seconds.
+ */
 export interface KeysMessage {
   /** The source, as `remoteKeys` or `discoverKeys` returned it: to tell several apart. */
   readonly source: object
-  /** Why it was made: the keys had aged, a token suggested a rotation, or `refresh()` was called. */
-  readonly trigger: 'age' | 'suspicion' | 'refresh'
-  readonly outcome: 'success' | 'unreachable' | 'timeout' | 'bad_document'
+  /** Why it was made: the keys had aged, a token suggested a rotation, or `refresh()` was called. Or it is a snapshot. */
+  readonly trigger: 'age' | 'suspicion' | 'refresh' | 'snapshot'
+  /** `ignored`: of a snapshot alone, and `detail` says why. */
+  readonly outcome: 'success' | 'unreachable' | 'timeout' | 'bad_document' | 'ignored'
   /** What went wrong, in words. */
   readonly detail: string | undefined
   readonly duration: number

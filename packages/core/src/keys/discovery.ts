@@ -4,6 +4,7 @@ import { type FetchedKeys, fetchKeys } from './fetch-keys.ts'
 import { followKeys, type RemoteKeys } from './key-cache.ts'
 import { checkIssuer, findKeyUrl, firstWanted } from './metadata.ts'
 import { checkRemoteKeysOptions, type RemoteKeysOptions } from './remote-keys.ts'
+import { readSnapshot } from './snapshot.ts'
 
 /** Where the metadata said that the keys are, and how long that is believed. */
 interface KnownUrl {
@@ -39,10 +40,8 @@ const SHARES = 5
  * @see RFC 8414 section 3; OpenID Connect Discovery 1.0 section 4
  */
 export function discoverKeys(issuer: string, options: RemoteKeysOptions = {}): RemoteKeys {
-  const { fetch, allowInsecure, algorithmNames, cache } = checkRemoteKeysOptions(
-    'discoverKeys',
-    options,
-  )
+  const checked = checkRemoteKeysOptions('discoverKeys', options)
+  const { fetch, allowInsecure, algorithmNames, snapshot, cache } = checked
   const checkedIssuer = checkIssuer(issuer, allowInsecure)
   const { clock } = cache
   const share = cache.timeout / SHARES
@@ -112,7 +111,8 @@ export function discoverKeys(issuer: string, options: RemoteKeysOptions = {}): R
     if (!signal.aborted) known = { keyUrl, readAt: instant(clock), maxAge: METADATA_MAX_AGE }
   }
 
-  return followKeys(load, { ...cache, origin: new URL(issuer).origin })
+  const saved = snapshot && readSnapshot(snapshot, issuer, algorithmNames)
+  return followKeys(load, { ...cache, url: issuer, saved })
 }
 
 /** Keys of whichever has them first; if neither has, why the known key URL has not. */

@@ -1,7 +1,7 @@
 import type { AlgorithmNames } from '../algorithms.ts'
 import { isJsonObject } from '../json.ts'
 import { badDocument, type Exchange, type FetchFailure, fetchJson } from './fetch-json.ts'
-import { explained, type KeyDocument, readKeyDocument } from './key-document.ts'
+import { type KeyDocument, readUsableKeys } from './key-document.ts'
 
 /** A key document with a usable key, at least. */
 export interface FetchedKeys extends KeyDocument {
@@ -21,13 +21,9 @@ export async function fetchKeys(
 ): Promise<FetchedKeys | FetchFailure> {
   const answer = await fetchJson(url, exchange)
   if (answer.failure !== undefined) return answer
-  const document = readKeyDocument(answer.value, names)
-  if (document === undefined) {
-    const complaint = 'the document is neither a JWK nor a JWK set'
-    return badDocument(isMetadata(answer.value) ? `${complaint}${METADATA}` : complaint)
-  }
-  if (document.keys.length === 0) {
-    return badDocument(explained('the document has no usable key', document))
+  const document = readUsableKeys(answer.value, names)
+  if (typeof document === 'string') {
+    return badDocument(isMetadata(answer.value) ? `${document}${METADATA}` : document)
   }
   return { failure: undefined, ...document, freshnessLifetime: answer.freshnessLifetime }
 }

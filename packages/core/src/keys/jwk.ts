@@ -44,6 +44,7 @@ export function readJwk(jwk: JsonObject, names?: AlgorithmNames): VerificationKe
   return {
     thumbprint: thumbprintOf(publicJwk),
     kid: typeof kid === 'string' ? kid : undefined,
+    publicJwk,
     prepared: new Map(
       rows.map(([name, each]) => [name, prepare(key, publicJwk, each, signatureLength)]),
     ),

@@ -1,6 +1,6 @@
 import { isDebugging, logAttempt } from '../debug-log.ts'
 import { noKeys } from '../details/keys.ts'
-import { keyAttempts } from '../diagnostics.ts'
+import { keyAttempts, type KeysMessage } from '../diagnostics.ts'
 import { AuthError } from '../errors.ts'
 import { type Clock, type Instant, instant } from '../time.ts'
 import {
@@ -8,13 +8,12 @@ import {
   afterSuccess,
   type Attempt,
   type CacheState,
-  INITIAL_STATE,
   type SettledState,
 } from './cache-state.ts'
 import { badDocument, type FetchFailure, withDeadline } from './fetch-json.ts'
 import type { FetchedKeys } from './fetch-keys.ts'
 import type { Caller, KeyRing, KeySource } from './key-source.ts'
-import { keysMessage, type RemoteKeysStatus, statusOf } from './key-status.ts'
+import { keysMessage, type RemoteKeysStatus, snapshotMessage, statusOf } from './key-status.ts'
 import { lifetime } from './lifetime.ts'
 import type { Trigger } from './pace.ts'
 import { type RingDocument, withoutEndedOverlaps } from './ring.ts'
@@ -28,6 +27,7 @@ import {
   untilNextAttempt,
   waitingCallerStep,
 } from './rotation.ts'
+import { beginWith, type KeysSnapshot, type SavedKeys, snapshotOf } from './snapshot.ts'
 import { createSuspect } from './suspect.ts'
 import { createWaitingRoom, LATENESS, type Place } from './waiting-room.ts'
 
@@ -41,13 +41,22 @@ export interface RemoteKeys extends KeySource {
   refresh(): Promise<void>
   /** The state of the cache, for readiness probes and logs. */
   status(): RemoteKeysStatus
+  /**
+   * The keys in use, for the option `snapshot` of a process that starts later. One that was made of a snapshot says when
+   * the keys were fetched then.
+   *
+   * @returns `undefined` as long as there are no keys that may be used.
+   */
+  toSnapshot(): KeysSnapshot | undefined
 }
 
 /** How a cache treats its document. Times are seconds. */
 export interface CacheOptions extends Omit<RotationPolicy, 'spread'> {
   readonly clock: Clock
-  /** Where the keys come from, for developers: an origin. */
-  readonly origin?: string
+  /** Where the keys come from: a key URL or an issuer. Developers are shown its origin. */
+  readonly url: string
+  /** What a snapshot has, or why it is not used. */
+  readonly saved?: SavedKeys | string | undefined
 }
 
 /**
@@ -57,12 +66,14 @@ export interface CacheOptions extends Omit<RotationPolicy, 'spread'> {
  */
 export function followKeys(
   load: (signal: AbortSignal) => Promise<FetchedKeys | FetchFailure>,
-  { clock, origin, ...options }: CacheOptions,
+  { clock, url, saved, ...options }: CacheOptions,
   random: () => number = Math.random,
 ): RemoteKeys {
   const policy: RotationPolicy = { ...options, spread: random() }
+  const { origin } = new URL(url)
   const room = createWaitingRoom(clock, policy.timeout)
-  let state: CacheState = INITIAL_STATE
+  const beginning = beginWith(saved, instant(clock), policy)
+  let { state } = beginning
   let flight: Flight | undefined
 
   function now(): Instant {
@@ -93,9 +104,7 @@ export function followKeys(
       const attempt = { trigger, startedAt, settledAt: now() }
       const settled = afterAttempt(before, attempt, outcome, policy, random())
       replace(settled)
-      const message = () => keysMessage(source, before, settled, status())
-      keyAttempts.publish(message)
-      if (isDebugging()) logAttempt(message(), origin)
+      tell(() => keysMessage(source, before, settled, status()), origin)
     })
     flight = { startedAt, settling }
     return settling
@@ -132,12 +141,7 @@ export function followKeys(
     if (step === 'join') {
       if (flight !== undefined) await settledWithin(untilGivenUp(flight), flight, clock, place)
     } else if (step === 'start') await start(trigger)
-    else {
-      await new Promise<void>((resolve) => {
-        const cancel = clock.after(untilNextAttempt(state, trigger, now(), policy), resolve)
-        place?.whenLeft(cancel)
-      })
-    }
+    else await pause(untilNextAttempt(state, trigger, now(), policy), clock, place)
   }
 
   async function refresh(): Promise<void> {
@@ -162,7 +166,7 @@ export function followKeys(
   }
 
   function status(): RemoteKeysStatus {
-    return { ...statusOf(state, now(), policy), fetching: isFetching() }
+    return { ...statusOf(state, now(), policy, beginning), fetching: isFetching() }
   }
 
   const cache = { policy, now, state: () => state, replace, isFetching, carryOut, unavailable }
@@ -173,7 +177,9 @@ export function followKeys(
     suspect: createSuspect(cache, room),
     refresh,
     status,
+    toSnapshot: () => snapshotOf(state.ring, url, now(), policy),
   }
+  if (beginning.snapshot !== undefined) tell(() => snapshotMessage(source, status()), origin)
   return source
 }
 
@@ -182,6 +188,18 @@ interface Flight {
   readonly startedAt: Instant
   /** Resolves when the attempt has settled, which is when the state changes. */
   readonly settling: Promise<void>
+}
+
+function tell(message: () => KeysMessage, origin: string): void {
+  keyAttempts.publish(message)
+  if (isDebugging()) logAttempt(message(), origin)
+}
+
+async function pause(seconds: number, clock: Clock, place: Place | undefined): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const cancel = clock.after(seconds, resolve)
+    place?.whenLeft(cancel)
+  })
 }
 
 /** Resolves when an attempt has settled, or after so many seconds. */

@@ -57,6 +57,17 @@ export function readKeyDocument(
   return undefined
 }
 
+/**
+ * Reads a document that must have a usable key.
+ *
+ * @returns Instead of the document, what is wrong with it: in words, for developers.
+ */
+export function readUsableKeys(document: unknown, names: AlgorithmNames): KeyDocument | string {
+  const read = readKeyDocument(document, names)
+  if (read === undefined) return 'the document is neither a JWK nor a JWK set'
+  return read.keys.length === 0 ? explained('the document has no usable key', read) : read
+}
+
 /** A complaint about a document without a usable key, with the reasons as far as there are any. For developers. */
 export function explained(
   complaint: string,

@@ -2,12 +2,15 @@ import type { KeyObject, VerifyJsonWebKeyInput, VerifyKeyObjectInput } from 'nod
 
 import type { Algorithm } from '../algorithms.ts'
 import type { Instant } from '../time.ts'
+import type { PublicJwk } from './key-material.ts'
 
 /** A public key, prepared for each algorithm that it may verify. */
 export interface VerificationKey {
   /** The key's identity: its RFC 7638 thumbprint (SHA-256, base64url). A `kid` is only a hint. */
   readonly thumbprint: string
   readonly kid: string | undefined
+  /** The members that make up the key. */
+  readonly publicJwk: PublicJwk
   readonly prepared: ReadonlyMap<Algorithm, PreparedKey>
 }
 

@@ -7,6 +7,7 @@ import { countUntried, type VerificationKey } from './key-source.ts'
 import { withdrawnKeyTrust } from './lifetime.ts'
 import { retiredKeys, withoutEndedOverlaps } from './ring.ts'
 import { type Freshness, freshness, type RotationPolicy, untilNextAttempt } from './rotation.ts'
+import type { Beginning } from './snapshot.ts'
 
 /** Times are seconds. */
 export interface RemoteKeysStatus {
@@ -25,6 +26,17 @@ export interface RemoteKeysStatus {
   /** How many keys beyond the 8 that are tried fit one token. */
   readonly untriedKeys: number
   readonly fetching: boolean
+  /**
+   * What became of the option `snapshot`: `in use` until an attempt succeeds, then `replaced`; or `ignored`, and why.
+   * `undefined` without it.
+   */
+  readonly snapshot:
+    | {
+        readonly state: 'in use' | 'replaced' | 'ignored'
+        /** In words, for developers. */
+        readonly detail: string | undefined
+      }
+    | undefined
   /** Why the last attempt failed, if it did. */
   readonly lastFailure:
     | { readonly reason: FetchFailure['failure']; readonly detail: string; readonly age: number }
@@ -45,6 +57,7 @@ export function statusOf(
   state: CacheState,
   moment: Instant,
   policy: RotationPolicy,
+  beginning: Beginning,
 ): Omit<RemoteKeysStatus, 'fetching'> {
   const { ring, last } = state
   const keys = ring === undefined ? [] : withoutEndedOverlaps(ring, moment, policy).keys
@@ -65,11 +78,39 @@ export function statusOf(
     },
     nextAttempt: Math.max(0, untilNextAttempt(state, 'age', moment, policy)),
     withdrawnKeyTrust: ring && withdrawnKeyTrust(ring, policy),
+    snapshot: snapshotStatus(state, beginning),
   }
+}
+
+function snapshotStatus(
+  { ring }: CacheState,
+  { snapshot }: Beginning,
+): RemoteKeysStatus['snapshot'] {
+  if (snapshot === undefined) return undefined
+  if (snapshot !== 'used') return { state: 'ignored', detail: snapshot.complaint }
+  return { state: ring?.isSaved === true ? 'in use' : 'replaced', detail: undefined }
 }
 
 function thumbprintsOf(keys: readonly VerificationKey[]): string[] {
   return keys.map(({ thumbprint }) => thumbprint)
+}
+
+/** What is published of a snapshot, once: whether it is used. */
+export function snapshotMessage(source: object, status: RemoteKeysStatus): KeysMessage {
+  const { freshness: word, skippedKeys, skippedEntries, untriedKeys, snapshot } = status
+  return {
+    source,
+    trigger: 'snapshot',
+    outcome: snapshot?.state === 'ignored' ? 'ignored' : 'success',
+    detail: snapshot?.detail && `the snapshot is not used: ${snapshot.detail}`,
+    duration: 0,
+    added: status.thumbprints,
+    removed: [],
+    freshness: word,
+    skippedKeys,
+    skippedEntries,
+    untriedKeys,
+  }
 }
 
 /** What is published of an attempt that has settled. */

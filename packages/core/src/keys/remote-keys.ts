@@ -4,12 +4,22 @@ import {
   algorithmNamesOf,
   isAlgorithmNames,
 } from '../algorithms.ts'
-import { checkOptions, isBoolean, isClock, isFunction, ownMembers, seconds } from '../options.ts'
+import {
+  checkOptions,
+  hasMethods,
+  isBoolean,
+  isClock,
+  isFunction,
+  type OptionCheck,
+  ownMembers,
+  seconds,
+} from '../options.ts'
 import { type Clock, systemClock } from '../time.ts'
 import { type Fetch } from './fetch-json.ts'
 import { fetchKeys } from './fetch-keys.ts'
 import { type CacheOptions, followKeys, type RemoteKeys } from './key-cache.ts'
 import { checkKeyUrl } from './key-url.ts'
+import { type KeysSnapshot, readSnapshot } from './snapshot.ts'
 
 /** Seconds everywhere. */
 export interface RemoteKeysOptions {
@@ -53,6 +63,12 @@ export interface RemoteKeysOptions {
    * @default false
    */
   allowInsecure?: boolean | undefined
+  /**
+   * What `keys.toSnapshot()` returned, in this process or an earlier one, through JSON: the keys to start with. Their age
+   * runs from the fetch that it records, and they are fetched again behind the first request. A snapshot that is too old,
+   * from the future, of another URL or broken is ignored, as `status().snapshot` and `portcullis:keys` say.
+   */
+  snapshot?: KeysSnapshot | null | undefined
   /** @default globalThis.fetch */
   fetch?: Fetch | undefined
   clock?: Clock | undefined
@@ -68,16 +84,24 @@ export interface RemoteKeysOptions {
  * @see RFC 7517 sections 4 and 5
  */
 export function remoteKeys(url: string | URL, options: RemoteKeysOptions = {}): RemoteKeys {
-  const { fetch, allowInsecure, algorithmNames, cache } = checkRemoteKeysOptions(
-    'remoteKeys',
-    options,
-  )
+  const checked = checkRemoteKeysOptions('remoteKeys', options)
+  const { fetch, allowInsecure, algorithmNames, snapshot, cache } = checked
   const href = checkKeyUrl('remoteKeys', url, allowInsecure)
+  const saved = snapshot && readSnapshot(snapshot, href, algorithmNames)
   const { clock } = cache
   return followKeys(
     async (signal) => await fetchKeys(href, { fetch, signal, clock }, algorithmNames),
-    { ...cache, origin: new URL(href).origin },
+    { ...cache, url: href, saved },
   )
+}
+
+interface CheckedOptions {
+  readonly fetch: Fetch
+  readonly allowInsecure: boolean
+  readonly algorithmNames: AlgorithmNames
+  /** `null`, which is what JSON has for nothing, is `undefined` here. */
+  readonly snapshot: KeysSnapshot | undefined
+  readonly cache: Omit<CacheOptions, 'url' | 'saved'>
 }
 
 const lateBoundFetch: Fetch = async (url, init) => await globalThis.fetch(url, init)
@@ -90,7 +114,7 @@ const lateBoundFetch: Fetch = async (url, init) => await globalThis.fetch(url, i
 export function checkRemoteKeysOptions(
   factory: string,
   options: RemoteKeysOptions,
-): { fetch: Fetch; allowInsecure: boolean; algorithmNames: AlgorithmNames; cache: CacheOptions } {
+): CheckedOptions {
   checkOptions(factory, options, {
     maxAge: seconds(1, 86_400),
     staleWhileRevalidate: seconds(0, 86_400),
@@ -99,6 +123,7 @@ export function checkRemoteKeysOptions(
     timeout: seconds(0.1, 60),
     algorithmNames: isAlgorithmNames,
     allowInsecure: isBoolean,
+    snapshot: isSnapshot,
     fetch: isFunction,
     clock: isClock,
   })
@@ -112,7 +137,18 @@ export function checkRemoteKeysOptions(
     fetch = lateBoundFetch,
     clock = systemClock,
     algorithmNames,
+    snapshot,
   } = ownMembers(options)
   const cache = { maxAge, staleWhileRevalidate, staleIfError, overlap, timeout, clock }
-  return { fetch, allowInsecure, algorithmNames: algorithmNamesOf(algorithmNames), cache }
+  const names = algorithmNamesOf(algorithmNames)
+  return { fetch, allowInsecure, algorithmNames: names, snapshot: snapshot ?? undefined, cache }
+}
+
+/** What a file may hold is judged later, and never thrown at. A text or a promise is a mistake of the program. */
+const isSnapshot: OptionCheck = (value) => {
+  if (typeof value === 'string') return 'must be an object: pass JSON.parse(text)'
+  if (typeof value !== 'object') return 'must be an object'
+  return hasMethods(value, 'then')
+    ? 'must be an object: it is a promise, so an `await` is missing'
+    : undefined
 }

@@ -7,6 +7,8 @@ import type { KeyRing, VerificationKey } from './key-source.ts'
 /** What a key document says. */
 export interface RingDocument extends KeyRing {
   readonly maxAge: number
+  /** What its headers said of that; `undefined` if they said nothing. */
+  readonly freshnessLifetime: number | undefined
   readonly skipped: SkippedEntries
 }
 
@@ -15,6 +17,8 @@ export interface FetchedRing extends RingDocument {
   readonly fetchedAt: Instant
   /** Keys that the document lacks, trusted a little longer because of `overlap`, the one that left last in front. */
   readonly overlapping: readonly OverlappingKey[]
+  /** It is of a snapshot: no attempt of this process has confirmed it. */
+  readonly isSaved: boolean
 }
 
 interface MissingKey {
@@ -53,7 +57,7 @@ export function nextRing(
   { startedAt, settledAt }: { startedAt: Instant; settledAt: Instant },
   { ringEnd, overlap }: { ringEnd: Instant | undefined; overlap: number },
 ): { ring: FetchedRing; missing: readonly MissingKey[] } {
-  const { bare, maxAge, skipped } = document
+  const { bare, maxAge, freshnessLifetime, skipped } = document
   const known = before?.keys ?? []
   // The objects already in use, where they are the same.
   const keys = document.keys.map((key) => known.find((each) => isSame(each, key)) ?? key)
@@ -71,8 +75,10 @@ export function nextRing(
       ...ring,
       keys: isUnchanged ? known : ring.keys,
       maxAge,
+      freshnessLifetime,
       skipped,
       fetchedAt: startedAt,
+      isSaved: false,
     },
     missing: gone,
   }

@@ -50,7 +50,8 @@ export function callerStep(
   isFetching: boolean,
 ): 'use' | 'use and refresh' | 'wait' {
   const word = freshness(state.ring, now, policy)
-  if (word === 'fresh') return 'use'
+  // Keys of a snapshot are confirmed behind the first request, however young they are.
+  if (word === 'fresh' && state.ring?.isSaved !== true) return 'use'
   if (word === 'empty') return 'wait'
   if (word === 'expired' && !hasFailedLately(state.last, now, policy)) return 'wait'
   return !isFetching && attemptStep(state, 'age', now, policy) === 'start'

@@ -51,7 +51,8 @@ describe('a success', () => {
 
   test('keeps what the document says of its age and its entries', () => {
     const attempt = { trigger: 'age', startedAt: at(0), settledAt: at(0) } as const
-    const document = { keys: [A], bare: true, skipped: { count: 3, entries: [] }, maxAge: 77 }
+    const skipped = { count: 3, entries: [] }
+    const document = { keys: [A], bare: true, skipped, maxAge: 77, freshnessLifetime: 70 }
     const options = { ringEnd: undefined, overlap: 0, spread: 0.5 }
     expect(afterSuccess(INITIAL_STATE, attempt, document, options).ring).toMatchObject(document)
   })

@@ -510,6 +510,7 @@ test('a document that cannot be loaded at all is a failed attempt, and the next 
     overlap: 0,
     timeout: 5,
     clock,
+    url: 'https://auth.test/key',
   }
   let calls = 0
   const keys = followKeys(async () => {

@@ -19,7 +19,13 @@ function key(
     jwkInput: undefined,
     signatureLength: 64,
   }
-  return { thumbprint, kid, prepared: new Map(algorithms.map((name) => [name, prepared])) }
+  const publicJwk = { kty: 'OKP', crv: 'Ed25519', x: thumbprint } as const
+  return {
+    thumbprint,
+    kid,
+    publicJwk,
+    prepared: new Map(algorithms.map((name) => [name, prepared])),
+  }
 }
 
 function keys(count: number, ...algorithms: readonly Algorithm[]): VerificationKey[] {

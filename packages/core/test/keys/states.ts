@@ -35,11 +35,18 @@ export function keyOf(
 ): VerificationKey {
   // What is tested looks at names alone, never at what they are prepared with.
   const prepared = {} as PreparedKey
-  return { thumbprint, kid, prepared: new Map(algorithms.map((name) => [name, prepared])) }
+  const publicJwk = { kty: 'OKP', crv: 'Ed25519', x: thumbprint } as const
+  return {
+    thumbprint,
+    kid,
+    publicJwk,
+    prepared: new Map(algorithms.map((name) => [name, prepared])),
+  }
 }
 
 export function documentOf(keys: readonly VerificationKey[], maxAge = 300) {
-  return { keys, bare: false, skipped: { count: 0, entries: [] }, maxAge }
+  const skipped = { count: 0, entries: [] }
+  return { keys, bare: false, skipped, maxAge, freshnessLifetime: undefined }
 }
 
 /** After an attempt that brought keys in no time. */

@@ -1,0 +1,146 @@
+import type { AlgorithmNames } from '../algorithms.ts'
+import { isJsonObject, type JsonObject, member } from '../json.ts'
+import type { Instant } from '../time.ts'
+import { type CacheState, INITIAL_STATE } from './cache-state.ts'
+import { type KeyDocument, readUsableKeys } from './key-document.ts'
+import { valueOf } from './key-material.ts'
+import type { VerificationKey } from './key-source.ts'
+import { lifetime } from './lifetime.ts'
+import type { FetchedRing } from './ring.ts'
+import { freshness, type RotationPolicy } from './rotation.ts'
+
+// What a deployment saves of a key cache, and what of it a process may begin with. Nothing here throws: a file that is
+// out of date or broken must not keep a process from starting. Times are seconds.
+
+/** The keys of one source at one time. JSON holds it. Whoever can write it decides whose tokens pass. */
+export interface KeysSnapshot {
+  readonly version: 1
+  /** The key URL, or the issuer of `discoverKeys`. */
+  readonly url: string
+  /** The start of the attempt that brought the keys: seconds since 1970-01-01T00:00:00Z. */
+  readonly fetchedAt: number
+  /** How long the answer said that it is fresh, if it did. */
+  readonly freshnessLifetime?: number
+  /** One JWK, or a JWK set. Public members alone. */
+  readonly document: JsonObject
+}
+
+/** A snapshot that could be read. */
+export interface SavedKeys extends KeyDocument {
+  readonly fetchedAt: number
+  readonly freshnessLifetime: number | undefined
+}
+
+/**
+ * Reads a snapshot as strictly as what decides about trust, and its document like any key document.
+ *
+ * @param url What it has to be of: the keys of another service would be those of a stranger.
+ * @returns Instead of the keys, why it is not used: in words.
+ */
+export function readSnapshot(
+  snapshot: unknown,
+  url: string,
+  names: AlgorithmNames,
+): SavedKeys | string {
+  if (!isJsonObject(snapshot)) return 'it is no object'
+  if (member(snapshot, 'version') !== 1) return 'its version is not 1'
+  if (member(snapshot, 'url') !== url) return 'it is of another URL'
+  const fetchedAt = member(snapshot, 'fetchedAt')
+  if (!isSeconds(fetchedAt)) return 'its fetchedAt is no number of seconds'
+  const freshnessLifetime = valueOf(snapshot, 'freshnessLifetime')
+  if (freshnessLifetime !== undefined && !isSeconds(freshnessLifetime)) {
+    return 'its freshnessLifetime is no number of seconds'
+  }
+  const document = readUsableKeys(member(snapshot, 'document'), names)
+  return typeof document === 'string' ? document : { ...document, fetchedAt, freshnessLifetime }
+}
+
+/** What a cache begins with. */
+export interface Beginning {
+  readonly state: CacheState
+  /** `undefined`: without a snapshot. */
+  readonly snapshot: 'used' | { readonly complaint: string } | undefined
+}
+
+/** @param saved What was read of a snapshot, if there is one: the keys, or why it is not used. */
+export function beginWith(
+  saved: SavedKeys | string | undefined,
+  now: Instant,
+  policy: RotationPolicy,
+): Beginning {
+  if (saved === undefined) return { state: INITIAL_STATE, snapshot: undefined }
+  const ring = typeof saved === 'string' ? saved : ringOf(saved, now, policy)
+  return typeof ring === 'string'
+    ? { state: INITIAL_STATE, snapshot: { complaint: ring } }
+    : { state: { ...INITIAL_STATE, ring }, snapshot: 'used' }
+}
+
+/**
+ * The ring of a snapshot. Its age runs from the fetch that the snapshot records. Only wall clocks can tell it, so one from the
+ * future tells nothing.
+ *
+ * @returns Instead of the ring, why it is not used: in words.
+ */
+function ringOf(
+  { keys, bare, skipped, fetchedAt, freshnessLifetime }: SavedKeys,
+  now: Instant,
+  policy: RotationPolicy,
+): FetchedRing | string {
+  const age = now.wall - fetchedAt
+  if (age < 0) return 'it is from the future: the clocks differ'
+  const ring: FetchedRing = {
+    keys,
+    bare,
+    skipped,
+    maxAge: lifetime(freshnessLifetime, policy),
+    freshnessLifetime,
+    fetchedAt: { wall: fetchedAt, monotonic: now.monotonic - age },
+    overlapping: [],
+    isSaved: true,
+  }
+  return freshness(ring, now, policy) === 'empty' ? 'it is too old' : ring
+}
+
+/**
+ * What a ring saves of itself: the keys of its document, without those that are only trusted because of `overlap`.
+ *
+ * @returns `undefined` if nobody may use the ring any more.
+ */
+export function snapshotOf(
+  ring: FetchedRing | undefined,
+  url: string,
+  now: Instant,
+  policy: RotationPolicy,
+): KeysSnapshot | undefined {
+  if (ring === undefined || freshness(ring, now, policy) === 'empty') return undefined
+  const { bare, freshnessLifetime } = ring
+  const jwks = (ring.overlapping[0]?.ringWithout ?? ring).keys.map(jwkOf)
+  const [first] = jwks
+  return {
+    version: 1,
+    url,
+    fetchedAt: wallTimeOf(ring.fetchedAt, now),
+    ...(freshnessLifetime === undefined ? {} : { freshnessLifetime }),
+    document: bare && first !== undefined ? first : { keys: jwks },
+  }
+}
+
+/** The public JWK of a key. It states an algorithm if the key may be used for one alone. */
+function jwkOf({ publicJwk, kid, prepared }: VerificationKey): JsonObject {
+  const [alg, ...others] = prepared.keys()
+  return {
+    ...publicJwk,
+    ...(kid === undefined ? {} : { kid }),
+    ...(alg === undefined || others.length > 0 ? {} : { alg }),
+  }
+}
+
+/** When that was, as the wall clock shows it now: it may have been set since. To the millisecond, so that copies agree. */
+function wallTimeOf(then: Instant, now: Instant): number {
+  const time = Math.min(then.wall, now.wall - (now.monotonic - then.monotonic))
+  return Math.round(time * 1000) / 1000
+}
+
+function isSeconds(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0
+}

@@ -1,0 +1,96 @@
+import { channel } from 'node:diagnostics_channel'
+
+import type { KeysMessage } from '@portcullis/core'
+import type { ManualClock } from '@portcullis/testing'
+
+import type { RemoteKeys } from '../../packages/core/src/keys/key-cache.ts'
+import { LONGEST_PAUSE } from '../../packages/core/src/keys/pace.ts'
+import type { Connection } from './endpoint.ts'
+import type { KeyName, Signer } from './keys.ts'
+
+/** Seconds. */
+export const TIMEOUT = 5
+/** As long as a failure counts, and as long as an attempt may take that began while it did. */
+const OUTAGE = LONGEST_PAUSE + TIMEOUT + TIMEOUT
+
+/** What a process has begun with. */
+export interface Begun {
+  readonly keys: readonly KeyName[]
+  /** Seconds of the wall clock. */
+  readonly fetchedAt: number
+}
+
+/** What is trusted in one process, and why that may be wrong. */
+export interface Trust {
+  /** What is wrong with accepting a token of this key now, in words. */
+  readonly objections: (signer: Signer) => string[]
+  readonly close: () => void
+}
+
+/** What the answers of the endpoint have proven: which keys may be trusted now, by another reckoning than the cache's. */
+export function createTrust(
+  clock: ManualClock,
+  connection: Connection,
+  keys: RemoteKeys,
+  { overlap, begun }: { overlap: number; begun: Begun | undefined },
+): Trust {
+  let current: readonly KeyName[] = []
+  /** Until the answer has been carried to everybody who waits for it, what the one before it said still counts. */
+  let before: readonly KeyName[] = []
+  const lastSeen = new Map<Signer, { at: number; endpointUp: number; endpointDown: number }>()
+  const missingSince = new Map<Signer, number>()
+  let failedAt = -Infinity
+
+  // Only wall clocks know how old a snapshot is, and of one from the future nothing is believed.
+  const ageOfBegun = begun === undefined ? -1 : clock.now() - begun.fetchedAt
+  if (begun !== undefined && ageOfBegun >= 0) {
+    current = begun.keys
+    see(current, clock.monotonic() - ageOfBegun)
+  }
+
+  function see(seen: readonly KeyName[], at: number): void {
+    const { endpointUp = 0, endpointDown = 0 } = keys.status().withdrawnKeyTrust ?? {}
+    for (const key of seen) {
+      lastSeen.set(key, { at, endpointUp, endpointDown })
+      missingSince.delete(key)
+    }
+  }
+
+  function settled(message: unknown): void {
+    const { source, outcome } = message as KeysMessage
+    if (source !== keys) return
+    if (outcome !== 'success') {
+      failedAt = clock.monotonic()
+      return
+    }
+    const { keys: document, askedAt } = connection.lastAnswer()
+    before = current
+    current = document
+    for (const key of before) if (!current.includes(key)) missingSince.set(key, askedAt)
+    see(current, askedAt)
+    setImmediate(() => {
+      before = []
+    })
+  }
+  channel('portcullis:keys').subscribe(settled)
+
+  /** What is wrong with accepting a token of this key now. */
+  function objections(signer: Signer): string[] {
+    const now = clock.monotonic()
+    const since = (time: number | undefined) => now - (time ?? -Infinity)
+    const inOverlap = since(missingSince.get(signer)) < overlap
+    const isServed = [...current, ...before].some((key) => key === signer)
+    const { at, endpointUp = 0, endpointDown = 0 } = lastSeen.get(signer) ?? {}
+    const age = since(at)
+    return [
+      ...(connection.requests.length === 0 ? ['accepted without ever asking for keys'] : []),
+      ...(isServed || inOverlap ? [] : [`accepted a token of ${signer} after it had left`]),
+      ...(age > endpointDown ? [`trusted ${signer} for ${age} s`] : []),
+      ...(age > endpointUp && since(failedAt) > OUTAGE
+        ? [`trusted ${signer} for ${age} s with the endpoint up`]
+        : []),
+    ]
+  }
+
+  return { objections, close: () => channel('portcullis:keys').unsubscribe(settled) }
+}
