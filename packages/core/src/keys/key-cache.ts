@@ -179,7 +179,12 @@ export function followKeys(
     status,
     toSnapshot: () => snapshotOf(state.ring, url, now(), policy),
   }
-  if (beginning.snapshot !== undefined) tell(() => snapshotMessage(source, status()), origin)
+  if (beginning.snapshot !== undefined) {
+    // A little later: who subscribes once there is a source hears of it, too.
+    queueMicrotask(() => {
+      tell(() => snapshotMessage(source, status()), origin)
+    })
+  }
   return source
 }
 

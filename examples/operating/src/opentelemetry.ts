@@ -1,0 +1,56 @@
+import { channel } from 'node:diagnostics_channel'
+
+import type { Meter } from '@opentelemetry/api'
+import type { KeysMessage, RemoteKeys, VerifyMessage } from '@portcullis/core'
+
+// The metrics of prometheus.ts for OpenTelemetry. The meter is `metrics.getMeter('portcullis')` of @opentelemetry/api. An
+// exporter for Prometheus writes these names as prometheus.ts does.
+
+/** Metrics of all verifiers of the process and of one key source. Returns a function that ends it. */
+export function collectMetrics(meter: Meter, keys: RemoteKeys): () => void {
+  const verdicts = meter.createCounter('portcullis.verdicts', {
+    description: 'Tokens judged, by the code and the reason of the refusal',
+  })
+  const durations = meter.createHistogram('portcullis.verify.duration', {
+    description: 'Time from a token to its verdict',
+    unit: 's',
+    advice: { explicitBucketBoundaries: [0.00001, 0.0001, 0.0005, 0.001, 0.005, 0.05, 0.5, 5] },
+  })
+  const attempts = meter.createCounter('portcullis.key.attempts', {
+    description: 'Attempts to fetch keys, and snapshots of keys at start-up',
+  })
+  const changes = meter.createCounter('portcullis.key.changes', {
+    description: 'Keys that came and keys that left',
+  })
+  const age = meter.createObservableGauge('portcullis.keys.age', {
+    description: 'Time since the keys in use were fetched; -1 without keys',
+    unit: 's',
+  })
+  const usable = meter.createObservableGauge('portcullis.keys.usable', {
+    description: '1 while there are keys that tokens can be judged by, else 0',
+  })
+  age.addCallback((result) => {
+    result.observe(keys.status().age ?? -1)
+  })
+  usable.addCallback((result) => {
+    result.observe(keys.status().freshness === 'empty' ? 0 : 1)
+  })
+
+  function countVerdict(message: unknown): void {
+    const { code, reason, remembered, duration } = message as VerifyMessage // by its channel
+    verdicts.add(1, { code: code ?? 'accepted', reason: reason ?? 'none', remembered })
+    durations.record(duration, { remembered })
+  }
+  function countAttempt(message: unknown): void {
+    const { trigger, outcome, added, removed } = message as KeysMessage // by its channel
+    attempts.add(1, { trigger, outcome })
+    changes.add(added.length, { change: 'added' })
+    changes.add(removed.length, { change: 'removed' })
+  }
+  channel('portcullis:verify').subscribe(countVerdict)
+  channel('portcullis:keys').subscribe(countAttempt)
+  return () => {
+    channel('portcullis:verify').unsubscribe(countVerdict)
+    channel('portcullis:keys').unsubscribe(countAttempt)
+  }
+}

@@ -1,0 +1,39 @@
+import { createVerifier, remoteKeys } from '@portcullis/core'
+import { authenticate, getAuth } from '@portcullis/express'
+import express from 'express'
+import { register } from 'prom-client'
+
+import { createHealth } from './health.ts'
+import { collectMetrics } from './prometheus.ts'
+
+const { AUTH_URL = 'http://127.0.0.1:4010', PORT = '3000' } = process.env
+
+const keys = remoteKeys(`${AUTH_URL}/tokenservice/pubkey.json`)
+const verifier = createVerifier({ keys, issuer: null, audience: null })
+const health = createHealth(verifier)
+collectMetrics(register, keys)
+
+const app = express()
+app.get('/livez', (_request, response) => {
+  response.sendStatus(health.live())
+})
+app.get('/readyz', (_request, response) => {
+  response.sendStatus(health.ready())
+})
+// For the inside: let no proxy show it to strangers.
+app.get('/metrics', async (_request, response) => {
+  response.type(register.contentType).send(await register.metrics())
+})
+app.post('/v1/clientLocations', authenticate(verifier), (request, response) => {
+  response.json({ savedBy: getAuth(request).claims.sub, process: process.pid })
+})
+
+const server = app.listen(Number(PORT), '127.0.0.1')
+
+process.once('SIGTERM', () => {
+  health.drain()
+  // What has come is answered. Give a load balancer time before this, if it looks at /readyz alone.
+  server.close(() => {
+    process.exit()
+  })
+})
