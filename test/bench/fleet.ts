@@ -3,6 +3,7 @@ import { createSecretKey } from 'node:crypto'
 import type { VerificationKey } from '../../packages/core/src/keys/key-source.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
 import { randomAt, seededRandom } from './random.ts'
+import { revocationTable } from './replica-table.ts'
 import {
   countBetween,
   createEndpoint,
@@ -13,7 +14,8 @@ import {
 import { createProcess, type SimulatedProcess, type Verdict } from './simulated-process.ts'
 import { markdownTable } from './table.ts'
 
-// What a fleet of processes asks of one key endpoint, and what its callers notice of it, in virtual time:
+// What a fleet of processes asks of one key endpoint, what its callers notice of it, and what it asks of the Redis that has its
+// revocations, in virtual time:
 //
 //   node --conditions=@portcullis/source test/bench/fleet.ts
 //
@@ -250,4 +252,5 @@ const HEADER = [
 ]
 
 console.log(`Seed ${SEED}. Round trip ${ROUND_TRIP * 1000} ms.\n`)
-console.log(markdownTable(HEADER, FLEETS.map(row)))
+console.log(`${markdownTable(HEADER, FLEETS.map(row))}\n`)
+console.log(revocationTable(FLEETS, SEED))

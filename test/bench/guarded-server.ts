@@ -20,6 +20,8 @@ export interface Placement {
   readonly cores?: string | undefined
   /** One process for each core, by `node:cluster`. */
   readonly isCluster?: boolean
+  /** How many of them, if not one for each core. */
+  readonly workers?: number
   /** A module that is loaded before the server. */
   readonly preload?: string
 }
@@ -53,7 +55,7 @@ export async function startServer(
 export function forkPinned(
   script: './bare-server.ts' | './http-cluster.ts' | './http-server.ts' | './load-generator.ts',
   args: readonly string[],
-  { cores, preload }: Omit<Placement, 'isCluster'> = {},
+  { cores, preload, workers }: Omit<Placement, 'isCluster'> = {},
 ): ChildProcess {
   const path = fileURLToPath(new URL(script, import.meta.url))
   const options = [
@@ -61,7 +63,8 @@ export function forkPinned(
     ...(preload === undefined ? [] : ['--import', new URL(preload, import.meta.url).href]),
   ]
   // Express writes each error that a peer hands on to standard error, unless this is a test.
-  const env = { ...process.env, NODE_ENV: 'test' }
+  const count = workers === undefined ? {} : { WORKERS: String(workers) }
+  const env = { ...process.env, NODE_ENV: 'test', ...count }
   return cores === undefined
     ? fork(path, args, { execArgv: options, env })
     : fork(path, args, {

@@ -5,13 +5,15 @@ import { fileURLToPath } from 'node:url'
 
 import type { Message, Usage } from './http-server.ts'
 
-// As http-server.ts, with one process for each core behind one port.
+// As http-server.ts, with one process for each core behind one port, or as many as WORKERS says.
+
+const WORKERS = Number(process.env['WORKERS'] ?? availableParallelism())
 
 cluster.setupPrimary({
   exec: fileURLToPath(new URL('./http-server.ts', import.meta.url)),
   args: process.argv.slice(2),
 })
-const workers = Array.from({ length: availableParallelism() }, () => cluster.fork())
+const workers = Array.from({ length: WORKERS }, () => cluster.fork())
 const [first = {}] = await Promise.all(workers.map(nextMessage))
 
 process.on('message', () => {
