@@ -41,6 +41,11 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/testing': ['@portcullis/core', 'jose'],
 }
 
+/** What is published beside the README, the licence and the code. */
+const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
+  '@portcullis/core': ['OPERATING.md'],
+}
+
 /** What the user has already. */
 const PEERS: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/express': ['express'],
@@ -91,7 +96,7 @@ test.each(manifests)('$name is ready to publish', (manifest) => {
     license: 'MIT',
     sideEffects: false,
     engines: { node: '^20.19.0 || ^22.13.0 || >=24' },
-    files: ['dist', '!dist/.tsbuildinfo'],
+    files: [...(DOCUMENTS[manifest.name] ?? []), 'dist', '!dist/.tsbuildinfo'],
     publishConfig: { access: 'public', provenance: true },
   })
   expect(manifest.private).toBeUndefined()

@@ -97,7 +97,8 @@ async function examine(tarball: string): Promise<void> {
 function containsOnlyWhatIsMeant(outcome: Outcome): string | undefined {
   const failure = succeeds(outcome)
   if (failure !== undefined) return failure
-  const meant = /^package\/(?:package\.json|README\.md|LICENSE|dist\/.*\.(?:js|d\.ts))$/
+  const meant =
+    /^package\/(?:package\.json|README\.md|OPERATING\.md|LICENSE|dist\/.*\.(?:js|d\.ts))$/
   const files = outcome.stdout.split('\n').filter((line) => line !== '')
   const stray = files.filter((file) => !meant.test(file))
   if (stray.length > 0) return `stray files: ${stray.join(', ')}`
