@@ -18,6 +18,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/details/keys': ['time', 'details/text'],
   'core/details/claims': ['details/text', 'json'],
   'core/details/requirement': ['details/text'],
+  'core/details/issuers': ['details/text'],
   'core/presentation': ['options', 'refusals'],
   'core/answers': ['errors', 'options', 'refusals'],
   'core/errors': ['details/text', 'options', 'presentation', 'refusals'],
@@ -146,11 +147,48 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'errors',
     'json',
     'options',
+    'own-verifiers',
     'prover',
     'recall',
     'schema',
     'time',
     'verified-tokens',
+    'verifier-options',
+  ],
+  'core/own-verifiers': [],
+  'core/verifier-calls': [
+    'details/issuers',
+    'keys/waiting-room',
+    'options',
+    'own-verifiers',
+    'time',
+  ],
+  'core/issuer-directory': [
+    'lru-cache',
+    'details/issuers',
+    'errors',
+    'keys/waiting-room',
+    'options',
+    'time',
+    'verifier-calls',
+  ],
+  'core/by-issuer-options': ['options', 'verifier-options'],
+  'core/by-issuer': [
+    'by-issuer-options',
+    'claims',
+    'details/issuers',
+    'details/token',
+    'diagnostics',
+    'errors',
+    'issuer-directory',
+    'json',
+    'options',
+    'own-verifiers',
+    'recall',
+    'time',
+    'token',
+    'verified-tokens',
+    'verifier-calls',
     'verifier-options',
   ],
   'core/guard-options': ['options', 'scopes'],
@@ -170,6 +208,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/watch-token': ['details/keys', 'errors', 'json', 'options', 'time'],
   'core/index': [
     'answers',
+    'by-issuer',
     'errors',
     'guard-options',
     'http',
@@ -306,6 +345,11 @@ test.each(sources)('%s imports what its place says, no more and no less', (sourc
 // Where zone.js or a tracer has replaced the global `Promise`, what an asynchronous function returns is no instance of it.
 test.each(sources)('%s does not ask what is an instance of Promise', (path) => {
   expect(readFileSync(join(root, path), 'utf8')).not.toContain('instanceof Promise')
+})
+
+test('only byIssuer reads the issuer that an unproven token names', () => {
+  const readers = sources.filter((source) => read(source).includes('unprovenIssuer'))
+  expect(readers).toEqual(['packages/core/src/by-issuer.ts', 'packages/core/src/claims.ts'])
 })
 
 test('no imports form a circle, types included', () => {

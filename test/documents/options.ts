@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 import { createTokenClient } from '@portcullis/client'
-import { createVerifier, discoverKeys, remoteKeys } from '@portcullis/core'
+import { byIssuer, createVerifier, discoverKeys, remoteKeys } from '@portcullis/core'
 import { assertChallenge, createTestIssuer, stubVerifier, tokenService } from '@portcullis/testing'
 
 import { adapters } from '../contract/frameworks/index.ts'
@@ -31,6 +31,12 @@ export const OPTION_TABLES: readonly OptionTable[] = [
     heading: 'Keys behind a URL',
     takes: (options) => remoteKeys(keyUrl, options),
     declared: ['core', 'RemoteKeysOptions'],
+  },
+  {
+    readme: 'packages/core/MANY-ISSUERS.md',
+    heading: 'Tenants that come and go',
+    takes: (options) => byIssuer(() => undefined, options),
+    declared: ['core', 'ByIssuerOptions'],
   },
   ...adapters.map(({ folder, options }) => ({
     readme: `packages/${folder}/README.md`,

@@ -11,7 +11,7 @@ import {
 } from './details/claims.ts'
 import { otherType, unreadablePayload } from './details/token.ts'
 import { AuthError } from './errors.ts'
-import { type JsonObject, member, parseJsonObject } from './json.ts'
+import { type JsonObject, member, parseJsonObject, textMember } from './json.ts'
 
 /**
  * What the claims of every token must satisfy. Times are seconds.
@@ -65,6 +65,22 @@ export function couldBeAccepted(payload: Buffer, rules: ClaimRules, now: number)
     if (error instanceof AuthError) return false
     throw error
   }
+}
+
+/** Characters. */
+const LONGEST_ISSUER = 1024
+
+/**
+ * The `iss` of a token that nothing is proven of, or `undefined` if there is none that could name a configured issuer. For
+ * `byIssuer` alone, and only to select among what is configured: never to show, to keep or to fetch from.
+ */
+export function unprovenIssuer(payload: Buffer): string | undefined {
+  const iss = textMember(parseJsonObject(payload) ?? {}, 'iss')
+  return isIssuerName(iss) ? iss : undefined
+}
+
+export function isIssuerName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= LONGEST_ISSUER
 }
 
 /**

@@ -32,7 +32,7 @@ export interface KeysMessage {
 
 /** A verdict, on the channel `portcullis:verify`. Of the token only what `detail` shows. Times are seconds. */
 export interface VerifyMessage {
-  /** The verifier, as `createVerifier` returned it. */
+  /** The verifier, as `createVerifier` returned it; as `byIssuer` did, for a token that reaches no other. */
   readonly verifier: object
   /** `undefined` if the token was accepted. */
   readonly code: AuthErrorCode | undefined
@@ -47,6 +47,21 @@ export interface VerifyMessage {
 // A subscriber that throws cannot change a verdict: Node reports its error as an uncaught exception, outside this call.
 export const keyAttempts: TypedChannel<KeysMessage> = typed<KeysMessage>('portcullis:keys')
 export const verdicts: TypedChannel<VerifyMessage> = typed<VerifyMessage>('portcullis:verify')
+
+/** @param refusal `undefined` if the token was accepted. */
+export function verdictMessage(
+  verdict: Pick<VerifyMessage, 'verifier' | 'remembered' | 'duration'>,
+  refusal: Pick<VerifyMessage, 'code' | 'reason' | 'detail'> | undefined,
+): VerifyMessage {
+  return {
+    ...verdict,
+    code: refusal?.code,
+    reason: refusal?.reason,
+    get detail() {
+      return refusal?.detail
+    },
+  }
+}
 
 interface TypedChannel<Message> {
   /** Builds and publishes a message, if anybody subscribes. */

@@ -15,11 +15,16 @@ export interface Proof {
   readonly foundIn: readonly VerificationKey[] | undefined
 }
 
+/** What is remembered of a token. */
+interface Remembered {
+  readonly auth: Pick<Auth, 'token'>
+}
+
 /** The tokens that one verifier has proven, so that one which comes again costs no signature check. */
-export interface VerifiedTokens {
+export interface VerifiedTokens<Known extends Remembered = Proof> {
   /** What this very token proved. Whether its key is still trusted, and its times still hold, is for the caller to ask. */
-  find(token: string): Proof | undefined
-  remember(proof: Proof): void
+  find(token: string): Known | undefined
+  remember(known: Known): void
   forget(token: string): void
 }
 
@@ -31,22 +36,24 @@ const MEAN_TOKEN_SIZE = 2048
 /**
  * Remembers the `max` tokens used last; fewer if they are large. Only proven tokens are kept: forged ones take no memory.
  */
-export function createVerifiedTokens(max: number): VerifiedTokens {
-  const proofs = new LRUCache<number, Proof>({
+export function createVerifiedTokens<Known extends Remembered = Proof>(
+  max: number,
+): VerifiedTokens<Known> {
+  const tokens = new LRUCache<number, Known>({
     max,
     maxSize: max * MEAN_TOKEN_SIZE,
     sizeCalculation: ({ auth }) => auth.token.length,
   })
   return {
     find(token) {
-      const proof = proofs.get(nameOf(token), noOptions())
-      return proof?.auth.token === token ? proof : undefined
+      const known = tokens.get(nameOf(token), noOptions())
+      return known?.auth.token === token ? known : undefined
     },
-    remember(proof) {
-      proofs.set(nameOf(proof.auth.token), proof, noOptions())
+    remember(known) {
+      tokens.set(nameOf(known.auth.token), known, noOptions())
     },
     forget(token) {
-      proofs.delete(nameOf(token))
+      tokens.delete(nameOf(token))
     },
   }
 }

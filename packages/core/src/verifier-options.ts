@@ -102,14 +102,8 @@ export function checkVerifierOptions(options: VerifierOptions): void {
     maxTokenAge: seconds(1, 315_360_000),
     requiredClaims: isTextList,
     type: isText,
-    maxTokenSize: (value) =>
-      Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 65_536
-        ? undefined
-        : 'must be a number of octets from 1 to 65536',
-    remember: (value) =>
-      value === false || isMax(value)
-        ? undefined
-        : 'must be false or { max }, a number of tokens from 1 to 1000000',
+    maxTokenSize: isTokenSize,
+    remember: isRemember,
     clock: isClock,
     schema: (value) =>
       hasMethods(Reflect.get(Object(value), '~standard'), 'validate')
@@ -129,6 +123,19 @@ const oneOrMore: OptionCheck = (value) =>
   value === null || isText(value) === undefined || isTextList(value) === undefined
     ? undefined
     : 'must be a string, a list of strings, or null to accept any'
+
+/** Octets. No token is longer, whatever the options of its verifier. */
+export const LONGEST_TOKEN = 65_536
+
+export const isTokenSize: OptionCheck = (value) =>
+  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= LONGEST_TOKEN
+    ? undefined
+    : 'must be a number of octets from 1 to 65536'
+
+export const isRemember: OptionCheck = (value) =>
+  value === false || isMax(value)
+    ? undefined
+    : 'must be false or { max }, a number of tokens from 1 to 1000000'
 
 /** `{ max }` and nothing else. */
 function isMax(value: unknown): boolean {

@@ -3,11 +3,12 @@ import type { Auth, Claims, Header } from './auth.ts'
 import { checkClaims, checkTimes, checkType, type ClaimRules, isTimely } from './claims.ts'
 import { withdrawnKey } from './details/keys.ts'
 import { notText } from './details/token.ts'
-import { verdicts } from './diagnostics.ts'
+import { verdictMessage, verdicts } from './diagnostics.ts'
 import { AuthError } from './errors.ts'
 import { textMember } from './json.ts'
 import type { Caller } from './keys/key-source.ts'
 import { ownMembers } from './options.ts'
+import { setOwnVerifier } from './own-verifiers.ts'
 import { createProver } from './prover.ts'
 import { setRecall } from './recall.ts'
 import { applySchema, type Schema } from './schema.ts'
@@ -154,6 +155,10 @@ export function createVerifier(
     }
   }
 
+  setOwnVerifier(verify, {
+    checksIssuer: (issuer) => rules.issuer?.includes(issuer) === true,
+    maxTokenSize,
+  })
   // A guard that subscribers observe, or whose schema may take its time, has `verify` asked about each token.
   setRecall(verify, (token) => {
     if (schema !== undefined || verdicts.isObserved()) return undefined
@@ -209,17 +214,7 @@ async function observed(
   const record = { remembered: false }
   const publish = (error?: AuthError) => {
     const duration = clock.monotonic() - start
-    const { code, reason } = error ?? {}
-    verdicts.publish(() => ({
-      verifier,
-      code,
-      reason,
-      get detail() {
-        return error?.detail
-      },
-      ...record,
-      duration,
-    }))
+    verdicts.publish(() => verdictMessage({ verifier, ...record, duration }, error))
   }
   try {
     const auth = await judged(record)

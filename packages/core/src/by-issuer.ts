@@ -1,0 +1,230 @@
+import type { Auth } from './auth.ts'
+import { type ByIssuerOptions, checkByIssuerOptions } from './by-issuer-options.ts'
+import { isIssuerName, unprovenIssuer } from './claims.ts'
+import { provenIssuer, unknownIssuer } from './details/issuers.ts'
+import { notText } from './details/token.ts'
+import { verdictMessage, verdicts } from './diagnostics.ts'
+import { AuthError } from './errors.ts'
+import { foundVerifiers, type IssuerDirectory, listedVerifiers } from './issuer-directory.ts'
+import { isJsonObject, member } from './json.ts'
+import { own } from './options.ts'
+import { findOwnVerifier, setOwnVerifier } from './own-verifiers.ts'
+import { recall, setRecall } from './recall.ts'
+import { type Clock, systemClock } from './time.ts'
+import { createHeaderCache, parseToken } from './token.ts'
+import { createVerifiedTokens } from './verified-tokens.ts'
+import { checksIssuer, type FindVerifier, isVerifier } from './verifier-calls.ts'
+import { LONGEST_TOKEN } from './verifier-options.ts'
+import type { Verifier, VerifyOptions } from './verifier.ts'
+
+type ClaimsOf<Member> = Member extends Verifier<infer ClaimsType> ? ClaimsType : never
+
+/**
+ * A verifier for the tokens of several issuers. The `iss` of a token, of which nothing is proven yet, selects one of the
+ * verifiers that were given, and that one judges the token.
+ *
+ * A token that names no issuer with a verifier is refused as `unknown_key`. The `iss` is never a URL that anything is
+ * fetched from. One issuer's outage is no other's.
+ *
+ * @param verifiers By issuer. Each must state that issuer in its option `issuer`. Or a function from an issuer to its
+ *   verifier, `undefined` for none, for tenants that come and go: see {@link ByIssuerOptions}. It is called for tokens of
+ *   which nothing is proven, so it must look up what it is given, and trust nothing about it. Where it fails, tokens of that
+ *   issuer get 503 (`keys_unavailable`). If it returns the same verifier while nothing has changed, keys and tokens stay
+ *   remembered.
+ * @returns Its `ready()` wants all verifiers of an object to be ready, and says with the first one's error if one is not: for
+ *   start-up. With a function it resolves at once.
+ * @throws TypeError for what is no verifier, one that does not check the issuer it is listed under, or a wrong option.
+ * @see RFC 8725 section 3.8
+ */
+export function byIssuer<Member extends Verifier<unknown>>(
+  find: FindVerifier<Member>,
+  options?: ByIssuerOptions,
+): Verifier<ClaimsOf<Member>>
+export function byIssuer<Members extends Readonly<Record<string, Verifier<unknown>>>>(
+  verifiers: Members,
+  options?: Pick<ByIssuerOptions, 'remember'>,
+): Verifier<ClaimsOf<Members[keyof Members]>>
+export function byIssuer(
+  from: FindVerifier | Readonly<Record<string, Verifier<unknown>>>,
+  options: ByIssuerOptions = {},
+): Verifier<unknown> {
+  const {
+    remember = { max: 10_000 },
+    max = 1000,
+    maxAge = 600,
+    maxMisses = 10_000,
+    missAge = 60,
+    maxCalls = 16,
+    timeout = 5,
+    maxTokenSize = 16_384,
+    clock = systemClock,
+  } = checkByIssuerOptions(options, typeof from === 'function')
+  if (typeof from === 'function') {
+    const limits = { max, maxAge, maxMisses, missAge, maxCalls, timeout, clock }
+    return createSelector({
+      directory: foundVerifiers(from, limits),
+      checksIssuer: () => true,
+      ready: async () => {},
+      maxTokenSize,
+      remember,
+      clock,
+    })
+  }
+  const verifiers = checkVerifiers(from)
+  const sizes = [...verifiers.values()].map(
+    (each) => findOwnVerifier(each)?.maxTokenSize ?? LONGEST_TOKEN,
+  )
+  return createSelector({
+    directory: listedVerifiers(verifiers),
+    checksIssuer: (issuer) => verifiers.has(issuer),
+    ready: async () => {
+      await allReady([...verifiers.values()])
+    },
+    maxTokenSize: Math.max(...sizes),
+    remember,
+    clock,
+  })
+}
+
+interface SelectorOptions {
+  readonly directory: IssuerDirectory
+  readonly checksIssuer: (issuer: string) => boolean
+  readonly ready: () => Promise<void>
+  readonly maxTokenSize: number
+  readonly remember: { readonly max: number } | false
+  readonly clock: Clock
+}
+
+/** Which issuer a token is from that was accepted before. The text says so, whatever becomes of the issuer's verifier. */
+interface Origin {
+  readonly auth: Pick<Auth, 'token'>
+  readonly issuer: string
+}
+
+/** What an unproven token has selected. */
+interface Choice {
+  readonly issuer: string
+  readonly verifier: Verifier<unknown>
+}
+
+function createSelector(options: SelectorOptions): Verifier<unknown> {
+  const { directory, maxTokenSize, remember, clock } = options
+  const headers = createHeaderCache()
+  const origins = remember === false ? undefined : createVerifiedTokens<Origin>(remember.max)
+
+  async function verify(token: string, verifyOptions?: VerifyOptions): Promise<Auth<unknown>> {
+    const start = clock.monotonic()
+    const chosen = await publishing(start, async () => await select(token, verifyOptions))
+    let auth = await judge(chosen, token, verifyOptions, start)
+    // While the token was judged, the function may have answered otherwise, or the time of its answer have ended.
+    if (directory.find(chosen.issuer) !== chosen.verifier) {
+      const newer = await publishing(start, async () => await select(token, verifyOptions))
+      if (newer.verifier !== chosen.verifier) auth = await judge(newer, token, verifyOptions, start)
+    }
+    directory.accepted(chosen.issuer)
+    origins?.remember({ auth: { token }, issuer: chosen.issuer })
+    return auth
+  }
+
+  /** Nothing of the token is kept while it waits, so that only its text takes memory. */
+  async function select(token: string, verifyOptions: VerifyOptions | undefined): Promise<Choice> {
+    const issuer = issuerOf(token)
+    const signal = verifyOptions && own(verifyOptions, 'signal')
+    const verifier =
+      issuer === undefined
+        ? undefined
+        : (directory.find(issuer) ??
+          (await directory.wait(issuer, { tokenSize: token.length, signal })))
+    if (issuer === undefined || verifier === undefined) {
+      throw new AuthError('invalid_token', 'unknown_key', unknownIssuer)
+    }
+    return { issuer, verifier }
+  }
+
+  /** The form of the token first, as every verifier does: what is no token reaches no function of the user's. */
+  function issuerOf(token: string): string | undefined {
+    // A caller without types may pass anything.
+    if (typeof token !== 'string') {
+      throw new AuthError('invalid_token', 'malformed', notText(token))
+    }
+    const known = origins?.find(token)
+    if (known !== undefined) return known.issuer
+    return unprovenIssuer(parseToken(token, maxTokenSize, headers).payload)
+  }
+
+  async function judge(
+    { issuer, verifier }: Choice,
+    token: string,
+    verifyOptions: VerifyOptions | undefined,
+    start: number,
+  ): Promise<Auth<unknown>> {
+    // One of ours has compared the `iss`, before a schema could change it.
+    const hasChecked = findOwnVerifier(verifier) !== undefined
+    const auth = await verifier.verify(token, verifyOptions)
+    if (!hasChecked) {
+      await publishing(start, async () => {
+        checkProvenIssuer(auth.claims, issuer)
+      })
+    }
+    return auth
+  }
+
+  /** Publishes refusals of ours. All others are published by the verifier that the token has reached. */
+  async function publishing<Result>(start: number, work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof AuthError) {
+        const duration = clock.monotonic() - start
+        verdicts.publish(() => verdictMessage({ verifier, remembered: false, duration }, error))
+      }
+      throw error
+    }
+  }
+
+  setOwnVerifier(verify, { checksIssuer: options.checksIssuer, maxTokenSize })
+  setRecall(verify, (token) => {
+    const origin = origins?.find(token)
+    const known = origin && directory.find(origin.issuer)
+    return known && recall(known, token)
+  })
+  const verifier: Verifier<unknown> = { verify, ready: options.ready }
+  return verifier
+}
+
+/** With a schema the claims may be of any type. */
+function checkProvenIssuer(claims: unknown, issuer: string): void {
+  const iss = isJsonObject(claims) ? member(claims, 'iss') : undefined
+  if (iss !== issuer) {
+    throw new AuthError('invalid_token', 'issuer', provenIssuer(iss, issuer))
+  }
+}
+
+/** A copy, as a map: issuers may be named like members of `Object.prototype`. */
+function checkVerifiers(from: unknown): ReadonlyMap<string, Verifier<unknown>> {
+  if (!isJsonObject(from)) {
+    throw new TypeError(
+      'byIssuer: the first argument must be an object of verifiers by issuer, or a function',
+    )
+  }
+  const verifiers = new Map<string, Verifier<unknown>>()
+  for (const [issuer, verifier] of Object.entries(from)) {
+    const name = JSON.stringify(issuer)
+    if (!isIssuerName(issuer)) {
+      throw new TypeError('byIssuer: an issuer must have 1 to 1024 characters')
+    }
+    if (!isVerifier(verifier)) throw new TypeError(`byIssuer: ${name} must be a verifier`)
+    if (!checksIssuer(verifier, issuer)) {
+      throw new TypeError(`byIssuer: the verifier of ${name} must have it in its option issuer`)
+    }
+    verifiers.set(issuer, verifier)
+  }
+  if (verifiers.size === 0) throw new TypeError('byIssuer: there must be a verifier, at least one')
+  return verifiers
+}
+
+/** Each makes its attempt; the first one's error is that of all. */
+async function allReady(verifiers: readonly Verifier<unknown>[]): Promise<void> {
+  const outcomes = await Promise.allSettled(verifiers.map(async (each) => await each.ready()))
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+}

@@ -1,0 +1,165 @@
+import { LRUCache } from 'lru-cache'
+
+import { tooManyCalls } from './details/issuers.ts'
+import { AuthError } from './errors.ts'
+import { createWaitingRoom } from './keys/waiting-room.ts'
+import { noOptions } from './options.ts'
+import { type Clock, elapsed, type Instant, instant } from './time.ts'
+import { type Answer, createCalls, type FindVerifier } from './verifier-calls.ts'
+import type { Verifier } from './verifier.ts'
+
+/** Who judges the tokens of which issuer. */
+export interface IssuerDirectory {
+  /** The verifier of an issuer at this moment, or `undefined` if the caller has to {@link wait}. May start a call. */
+  find(issuer: string): Verifier<unknown> | undefined
+  /**
+   * Waits for the verifier of an issuer; `undefined` if there is none.
+   *
+   * @throws AuthError `keys_unavailable`; the signal's reason when the caller gives up.
+   */
+  wait(issuer: string, caller: Waiting): Promise<Verifier<unknown> | undefined>
+  /** Is told that this verifier has accepted a token of the issuer. */
+  accepted(issuer: string): void
+}
+
+interface Waiting {
+  readonly tokenSize: number
+  readonly signal: AbortSignal | undefined
+}
+
+/** Times are seconds. */
+export interface DirectoryLimits {
+  readonly max: number
+  readonly maxAge: number
+  readonly maxMisses: number
+  readonly missAge: number
+  readonly maxCalls: number
+  readonly timeout: number
+  readonly clock: Clock
+}
+
+/** How long the function is left alone after a failure. Seconds. */
+const PAUSE = 1
+
+interface Found {
+  readonly verifier: Verifier<unknown>
+  readonly since: Instant
+}
+
+/** Why an issuer has no verifier now: the function has none for it, or has failed. */
+interface Absence {
+  readonly since: Instant
+  readonly answer: Answer
+}
+
+/** The verifiers of an object: they are there from the start, and stay. */
+export function listedVerifiers(
+  verifiers: ReadonlyMap<string, Verifier<unknown>>,
+): IssuerDirectory {
+  return {
+    find: (issuer) => verifiers.get(issuer),
+    wait: async () => undefined,
+    accepted() {},
+  }
+}
+
+/**
+ * Whether a verifier that the function has answered is used: at once, with another call behind it, or no longer. In the
+ * second half of its time it is asked for again, so that nobody waits and a short outage of the function is not noticed.
+ */
+export function standingOf(
+  { since }: { readonly since: Instant },
+  now: Instant,
+  maxAge: number,
+): 'current' | 'due' | 'over' {
+  const age = elapsed(since, now)
+  if (age < maxAge / 2) return 'current'
+  return age < maxAge ? 'due' : 'over'
+}
+
+/** The verifiers that a function finds: bounded in number and in age. */
+export function foundVerifiers(find: FindVerifier, limits: DirectoryLimits): IssuerDirectory {
+  const { max, maxAge, maxMisses, missAge, timeout, clock } = limits
+  /** Those that have accepted a token. */
+  const proven = new LRUCache<string, Found>({ max })
+  /** Those that have not: forged tokens that name many issuers in turn push out no other. */
+  const newcomers = new LRUCache<string, Found>({ max })
+  const absences = new LRUCache<string, Absence>({ max: maxMisses })
+  // Two limits, so that issuers which nobody knows never stand in the way of those that are known.
+  const firstCalls = createCalls(find, limits)
+  const laterCalls = createCalls(find, limits)
+  const room = createWaitingRoom(clock, timeout)
+
+  function held(issuer: string): Found | undefined {
+    return proven.get(issuer, noOptions()) ?? newcomers.get(issuer, noOptions())
+  }
+
+  /** The absence that still counts. */
+  function absenceOf(issuer: string): Absence | undefined {
+    const absence = absences.get(issuer, noOptions())
+    if (absence === undefined) return undefined
+    const lifetime = absence.answer.word === 'none' ? missAge : PAUSE
+    return elapsed(absence.since, instant(clock)) < lifetime ? absence : undefined
+  }
+
+  function settled(issuer: string, answer: Answer, since: Instant): void {
+    if (answer.word === 'verifier') {
+      const found = { verifier: answer.verifier, since }
+      const kept = proven.has(issuer, noOptions()) ? proven : newcomers
+      kept.set(issuer, found, noOptions())
+      absences.delete(issuer)
+    } else if (answer.word === 'none') {
+      proven.delete(issuer)
+      newcomers.delete(issuer)
+      absences.set(issuer, { since, answer }, noOptions())
+    } else {
+      // The pause begins with the end of the call, which may have taken longer than it.
+      absences.set(issuer, { since: instant(clock), answer }, noOptions())
+    }
+  }
+
+  /** The call under way, or a new one; `undefined` if too many are under way. */
+  function call(issuer: string, isHeld: boolean): Promise<Answer> | undefined {
+    const calls = isHeld ? laterCalls : firstCalls
+    const underWay =
+      firstCalls.find(issuer) ??
+      laterCalls.find(issuer) ??
+      calls.start(issuer, (answer, since) => {
+        settled(issuer, answer, since)
+      })
+    return underWay?.answer
+  }
+
+  return {
+    find(issuer) {
+      const found = held(issuer)
+      if (found === undefined) return undefined
+      const standing = standingOf(found, instant(clock), maxAge)
+      if (standing === 'over') return undefined
+      if (standing === 'due' && absenceOf(issuer) === undefined) void call(issuer, true)
+      return found.verifier
+    },
+    async wait(issuer, caller) {
+      const absence = absenceOf(issuer)
+      if (absence !== undefined) return verifierOf(absence.answer)
+      const answer = call(issuer, held(issuer) !== undefined)
+      if (answer === undefined) throw new AuthError('keys_unavailable', 'timeout', tooManyCalls)
+      return verifierOf(
+        await room.wait({ arrived: undefined, ...caller }, async () => await answer),
+      )
+    },
+    accepted(issuer) {
+      const found = newcomers.get(issuer, noOptions())
+      if (found === undefined) return
+      newcomers.delete(issuer)
+      proven.set(issuer, found, noOptions())
+    },
+  }
+}
+
+/** @throws AuthError `keys_unavailable`: a new one for each caller, since its headers can be changed. */
+function verifierOf(answer: Answer): Verifier<unknown> | undefined {
+  if (answer.word !== 'failed') return answer.word === 'none' ? undefined : answer.verifier
+  const { reason, ...options } = answer.failure
+  throw new AuthError('keys_unavailable', reason, options)
+}
