@@ -32,12 +32,13 @@ export interface ByIssuerOptions {
    */
   missAge?: number | undefined
   /**
-   * How many calls may be under way for issuers that are not remembered, and as many again for those that are.
+   * How many calls may be under way for issuers that are not remembered, and as many again for those that are. Tokens of
+   * further issuers wait for their turn.
    * @default 16
    */
   maxCalls?: number | undefined
   /**
-   * How long a call may take. Seconds.
+   * How long a call may take, and how long a token waits for its turn and its call. Seconds.
    * @default 5
    */
   timeout?: number | undefined

@@ -1,11 +1,17 @@
 import { LRUCache } from 'lru-cache'
 
-import { tooManyCalls } from './details/issuers.ts'
+import { noAnswer, tooManyTokens } from './details/issuers.ts'
 import { AuthError } from './errors.ts'
-import { createWaitingRoom } from './keys/waiting-room.ts'
+import { createWaitingRoom, type Place } from './keys/waiting-room.ts'
 import { noOptions } from './options.ts'
-import { type Clock, elapsed, type Instant, instant } from './time.ts'
-import { type Answer, createCalls, type FindVerifier } from './verifier-calls.ts'
+import { elapsed, type Instant, instant } from './time.ts'
+import {
+  type Answer,
+  type CallLimits,
+  type Calls,
+  createCalls,
+  type FindVerifier,
+} from './verifier-calls.ts'
 import type { Verifier } from './verifier.ts'
 
 /** Who judges the tokens of which issuer. */
@@ -28,14 +34,11 @@ interface Waiting {
 }
 
 /** Times are seconds. */
-export interface DirectoryLimits {
+export interface DirectoryLimits extends CallLimits {
   readonly max: number
   readonly maxAge: number
   readonly maxMisses: number
   readonly missAge: number
-  readonly maxCalls: number
-  readonly timeout: number
-  readonly clock: Clock
 }
 
 /** How long the function is left alone after a failure. Seconds. */
@@ -86,9 +89,9 @@ export function foundVerifiers(find: FindVerifier, limits: DirectoryLimits): Iss
   const newcomers = new LRUCache<string, Found>({ max })
   const absences = new LRUCache<string, Absence>({ max: maxMisses })
   // Two limits, so that issuers which nobody knows never stand in the way of those that are known.
-  const firstCalls = createCalls(find, limits)
-  const laterCalls = createCalls(find, limits)
-  const room = createWaitingRoom(clock, timeout)
+  const firstCalls = createCalls(find, limits, settled)
+  const laterCalls = createCalls(find, limits, settled)
+  const room = createWaitingRoom(clock, timeout, { isFull: tooManyTokens, tooLong: noAnswer })
 
   function held(issuer: string): Found | undefined {
     return proven.get(issuer, noOptions()) ?? newcomers.get(issuer, noOptions())
@@ -118,16 +121,10 @@ export function foundVerifiers(find: FindVerifier, limits: DirectoryLimits): Iss
     }
   }
 
-  /** The call under way, or a new one; `undefined` if too many are under way. */
-  function call(issuer: string, isHeld: boolean): Promise<Answer> | undefined {
-    const calls = isHeld ? laterCalls : firstCalls
-    const underWay =
-      firstCalls.find(issuer) ??
-      laterCalls.find(issuer) ??
-      calls.start(issuer, (answer, since) => {
-        settled(issuer, answer, since)
-      })
-    return underWay?.answer
+  /** An issuer may have been pushed out while it was called for: that call is the one. */
+  function callsFor(issuer: string): Calls {
+    if (laterCalls.has(issuer)) return laterCalls
+    return firstCalls.has(issuer) || held(issuer) === undefined ? firstCalls : laterCalls
   }
 
   return {
@@ -136,17 +133,14 @@ export function foundVerifiers(find: FindVerifier, limits: DirectoryLimits): Iss
       if (found === undefined) return undefined
       const standing = standingOf(found, instant(clock), maxAge)
       if (standing === 'over') return undefined
-      if (standing === 'due' && absenceOf(issuer) === undefined) void call(issuer, true)
+      if (standing === 'due' && absenceOf(issuer) === undefined) callsFor(issuer).renew(issuer)
       return found.verifier
     },
     async wait(issuer, caller) {
       const absence = absenceOf(issuer)
       if (absence !== undefined) return verifierOf(absence.answer)
-      const answer = call(issuer, held(issuer) !== undefined)
-      if (answer === undefined) throw new AuthError('keys_unavailable', 'timeout', tooManyCalls)
-      return verifierOf(
-        await room.wait({ arrived: undefined, ...caller }, async () => await answer),
-      )
+      const ask = async (place: Place) => await callsFor(issuer).ask(issuer, place)
+      return verifierOf(await room.wait({ arrived: undefined, ...caller }, ask))
     },
     accepted(issuer) {
       const found = newcomers.get(issuer, noOptions())

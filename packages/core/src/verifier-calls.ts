@@ -1,6 +1,6 @@
 import { checksOtherIssuer, functionFailed, functionHangs, noVerifier } from './details/issuers.ts'
 import type { Detail } from './details/text.ts'
-import { LATENESS } from './keys/waiting-room.ts'
+import { LATENESS, type Place } from './keys/waiting-room.ts'
 import { hasMethods, ownMembers } from './options.ts'
 import { findOwnVerifier } from './own-verifiers.ts'
 import { type Clock, type Instant, instant } from './time.ts'
@@ -29,52 +29,83 @@ interface Failure {
   readonly cause?: unknown
 }
 
-/** A call that is under way. */
-interface Call {
-  readonly since: Instant
-  /** Never rejects. */
-  readonly answer: Promise<Answer>
-}
-
 /** Calls of the function: one at a time for an issuer, limited in number and in time. */
 export interface Calls {
-  /** The one under way for this issuer. */
-  find(issuer: string): Call | undefined
-  /**
-   * Calls the function.
-   *
-   * @param settled Called once, before anybody who waits for the answer goes on. Not for a call that was given up.
-   * @returns `undefined` if too many are under way.
-   */
-  start(issuer: string, settled: (answer: Answer, since: Instant) => void): Call | undefined
+  /** Whether a call for this issuer is under way, or waits for its turn. */
+  has(issuer: string): boolean
+  /** Calls the function for nobody who waits, if a call may begin now. */
+  renew(issuer: string): void
+  /** The answer of the one call for this issuer. Never rejects. A call that waits for its turn is dropped when all have left. */
+  ask(issuer: string, place: Place): Promise<Answer>
 }
 
-interface CallLimits {
+export interface CallLimits {
   readonly maxCalls: number
   /** Seconds. */
   readonly timeout: number
   readonly clock: Clock
 }
 
-export function createCalls(find: FindVerifier, { maxCalls, timeout, clock }: CallLimits): Calls {
+interface Call {
+  readonly issuer: string
+  readonly answer: Promise<Answer>
+  readonly settle: (answer: Answer) => void
+  /** How many wait for it. */
+  waiting: number
+  /** Seconds of the monotonic clock. */
+  since: number
+}
+
+/** @param settled Is told of each answer that came in time, before anybody who waits for it goes on. */
+export function createCalls(
+  find: FindVerifier,
+  { maxCalls, timeout, clock }: CallLimits,
+  settled: (issuer: string, answer: Answer, since: Instant) => void,
+): Calls {
   const underWay = new Map<string, Call>()
+  /** In the order in which they came. There are no more of them than there are tokens that wait. */
+  const queue = new Map<string, Call>()
 
-  /** Its timer has been lost: see `LATENESS`. */
-  function isLost({ since }: Call): boolean {
-    return clock.monotonic() - since.monotonic > timeout + LATENESS
+  /** Those whose timers have been lost: see `LATENESS`. */
+  function dropLost(): void {
+    for (const [issuer, { since }] of underWay) {
+      if (clock.monotonic() - since <= timeout + LATENESS) return
+      underWay.delete(issuer)
+    }
   }
 
-  function findCall(issuer: string): Call | undefined {
-    const call = underWay.get(issuer)
-    if (call === undefined || !isLost(call)) return call
-    underWay.delete(issuer)
-    return undefined
+  function add(issuer: string): Call {
+    let resolve: ((answer: Answer) => void) | undefined
+    const answer = new Promise<Answer>((each) => {
+      resolve = each
+    })
+    const settle = (each: Answer) => resolve?.(each)
+    const call: Call = { issuer, answer, settle, waiting: 0, since: Infinity }
+    queue.set(issuer, call)
+    return call
   }
 
-  function isFull(): boolean {
-    if (underWay.size < maxCalls) return false
-    for (const issuer of underWay.keys()) findCall(issuer)
-    return underWay.size >= maxCalls
+  function beginNext(): void {
+    dropLost()
+    for (const call of queue.values()) {
+      if (underWay.size >= maxCalls) return
+      queue.delete(call.issuer)
+      underWay.set(call.issuer, call)
+      void run(call)
+    }
+  }
+
+  async function run(call: Call): Promise<void> {
+    const { issuer } = call
+    const since = instant(clock)
+    call.since = since.monotonic
+    const answer = await answerInTime(issuer)
+    if (underWay.get(issuer) === call) {
+      underWay.delete(issuer)
+      settled(issuer, answer, since)
+    }
+    call.settle(answer)
+    beginNext()
   }
 
   async function answerInTime(issuer: string): Promise<Answer> {
@@ -93,23 +124,28 @@ export function createCalls(find: FindVerifier, { maxCalls, timeout, clock }: Ca
     }
   }
 
+  function has(issuer: string): boolean {
+    return underWay.has(issuer) || queue.has(issuer)
+  }
+
   return {
-    find: findCall,
-    start(issuer, settled) {
-      if (isFull()) return undefined
-      const since = instant(clock)
-      const answered = answerInTime(issuer)
-      const settle = async () => {
-        const answer = await answered
-        if (underWay.get(issuer) === call) {
-          underWay.delete(issuer)
-          settled(answer, since)
-        }
-        return answer
-      }
-      const call: Call = { since, answer: settle() }
-      underWay.set(issuer, call)
-      return call
+    has,
+    renew(issuer) {
+      dropLost()
+      if (has(issuer) || underWay.size >= maxCalls) return
+      add(issuer)
+      beginNext()
+    },
+    async ask(issuer, place) {
+      dropLost()
+      const call = underWay.get(issuer) ?? queue.get(issuer) ?? add(issuer)
+      call.waiting++
+      place.whenLeft(() => {
+        call.waiting--
+        if (call.waiting === 0 && queue.get(issuer) === call) queue.delete(issuer)
+      })
+      beginNext()
+      return await call.answer
     },
   }
 }

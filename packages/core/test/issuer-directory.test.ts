@@ -187,6 +187,8 @@ describe('calls', () => {
     expect(find).toHaveBeenCalledTimes(2)
     open[1]?.()
     expect(await second).toBe('accepted')
+    // What the first one answers in the end is not believed.
+    tenants.delete(A)
     open[0]?.()
     await clock.advance(0)
     expect(await verdict(verifier, A)).toBe('accepted')
@@ -480,11 +482,52 @@ describe('a flood', () => {
     for (let at = 0; at < 16; at++) hanging.add(nobody(at))
     const flood = Array.from({ length: 16 }, async (_, at) => await verdict(verifier, nobody(at)))
     await clock.advance(0)
-    expect(await verdict(verifier, 'https://c.test')).toBe(TIMEOUT)
+    const newcomer = verdict(verifier, 'https://c.test')
     expect(await verdict(verifier, A)).toBe('accepted')
     await clock.advance(5)
     expect(new Set(await Promise.all(flood))).toEqual(new Set([TIMEOUT]))
-    expect(await verdict(verifier, 'https://c.test')).toBe(UNKNOWN)
+    expect(await newcomer).toBe(UNKNOWN)
+  })
+
+  test('of tokens of many tenants at a cold start: all are accepted, with few calls at once', async () => {
+    let [now, most] = [0, 0]
+    const { verifier } = finding(async (iss) => {
+      now++
+      most = Math.max(most, now)
+      await Promise.resolve()
+      now--
+      return tenant(iss)
+    })
+    const verdicts = Array.from(
+      { length: 30 },
+      async (_, at) => await verdict(verifier, nobody(at)),
+    )
+    expect(new Set(await Promise.all(verdicts))).toEqual(new Set(['accepted']))
+    expect(most).toBe(16)
+  })
+
+  test('a caller who leaves before a call was begun for it: none is', async () => {
+    const { find, verifier } = finding(async () => await new Promise<never>(() => {}))
+    const flood = Array.from({ length: 16 }, async (_, at) => await verdict(verifier, nobody(at)))
+    const exit = new AbortController()
+    const gone = verdict(verifier, A, exit.signal)
+    const patient = verdict(verifier, B)
+    await clock.advance(1)
+    exit.abort(new Error('gone'))
+    expect(await gone).toBe('Error: gone')
+    await clock.advance(5)
+    expect(new Set([...(await Promise.all(flood)), await patient])).toEqual(new Set([TIMEOUT]))
+    expect(find.mock.calls.map(([iss]) => iss)).not.toContain(A)
+  })
+
+  test('that fills the room: 503 at once, and there is room again when they have gone', async () => {
+    const { verifier } = finding(async () => await new Promise<never>(() => {}))
+    const token = await issuer.token({ claims: { iss: A, x: 'x'.repeat(10_000) } })
+    const flood = Array.from({ length: 1500 }, async () => await verdictOf(verifier.verify(token)))
+    const error: unknown = await verifier.verify(token).catch((fault: unknown) => fault)
+    expect((error as AuthError).detail).toContain('too many tokens wait for the function')
+    await clock.advance(5)
+    expect(new Set(await Promise.all(flood))).toEqual(new Set([TIMEOUT]))
   })
 
   test('of misses takes a bounded memory, and pushes no verifier out', async () => {

@@ -30,7 +30,12 @@ export interface World {
   take(step: Step): Promise<readonly string[]>
 }
 
-export function createWorld(row: Row, { document }: TokenMaker): World {
+/** @param standIn Makes what is asked in place of each verifier. */
+export function createWorld(
+  row: Row,
+  { document }: TokenMaker,
+  standIn: (verifier: Verifier, options: Options | undefined) => Verifier = (verifier) => verifier,
+): World {
   const clock = manualClock()
   const answers = new Map<string, Answer>()
   const sources = new Map<string, KeySource>()
@@ -69,7 +74,10 @@ export function createWorld(row: Row, { document }: TokenMaker): World {
     const known = verifiers.get(keys) ?? new Map<Options | undefined, Verifier>()
     const verifier =
       known.get(options) ??
-      createVerifier({ keys, issuer: ISSUER, audience: AUDIENCE, clock, ...options })
+      standIn(
+        createVerifier({ keys, issuer: ISSUER, audience: AUDIENCE, clock, ...options }),
+        options,
+      )
     verifiers.set(keys, known.set(options, verifier))
     return verifier
   }

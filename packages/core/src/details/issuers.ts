@@ -12,8 +12,13 @@ export function functionHangs(timeout: number): Detail {
   return () => `the function given to byIssuer did not answer in ${duration(timeout)}`
 }
 
-export const tooManyCalls: Detail = () =>
-  'the function given to byIssuer was not called: maxCalls calls are under way already'
+export function noAnswer(patience: number): Detail {
+  return () =>
+    `no answer of the function given to byIssuer came while the token waited for ${duration(patience)}; at most maxCalls calls are under way at once`
+}
+
+export const tooManyTokens: Detail = () =>
+  'too many tokens wait for the function given to byIssuer, so that this one could not wait as well'
 
 export function noVerifier(answer: unknown): Detail {
   const kind = kindOf(answer)

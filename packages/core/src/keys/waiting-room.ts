@@ -1,4 +1,5 @@
 import { roomIsFull, waitedTooLong } from '../details/keys.ts'
+import type { Detail } from '../details/text.ts'
 import { AuthError } from '../errors.ts'
 import type { Clock, Instant } from '../time.ts'
 import type { Caller } from './key-source.ts'
@@ -43,8 +44,20 @@ export interface WaitingRoom {
   wait<Result>(caller: Waiting, work: (place: Place) => Promise<Result>): Promise<Result>
 }
 
+/** What refusals tell developers. */
+interface Sentences {
+  readonly isFull: Detail
+  readonly tooLong: (patience: number) => Detail
+}
+
+const OF_KEYS: Sentences = { isFull: roomIsFull, tooLong: waitedTooLong }
+
 /** @param timeout The longest that anybody waits. Seconds. */
-export function createWaitingRoom(clock: Clock, timeout: number): WaitingRoom {
+export function createWaitingRoom(
+  clock: Clock,
+  timeout: number,
+  { isFull: full, tooLong }: Sentences = OF_KEYS,
+): WaitingRoom {
   let octets = 0
   /** Those who wait, in the order in which they came. */
   const taken = new Set<Taken>()
@@ -73,7 +86,7 @@ export function createWaitingRoom(clock: Clock, timeout: number): WaitingRoom {
     signal?.throwIfAborted()
     const own: Taken = { octets: tokenSize + PLACE_OCTETS, since: clock.monotonic() }
     if (isFull(own.octets)) giveBackOverdue()
-    if (isFull(own.octets)) throw new AuthError('keys_unavailable', 'timeout', roomIsFull)
+    if (isFull(own.octets)) throw new AuthError('keys_unavailable', 'timeout', full)
     const exit = new AbortController()
     const place: Place = {
       get hasLeft() {
@@ -90,7 +103,7 @@ export function createWaitingRoom(clock: Clock, timeout: number): WaitingRoom {
     // A caller who comes back to wait for more has that much less time.
     const waited = arrived === undefined ? 0 : clock.monotonic() - arrived.monotonic
     const patience = Math.max(0, timeout - waited)
-    const gone = leaving(clock, patience, signal, place)
+    const gone = leaving(clock, { seconds: patience, detail: tooLong(patience) }, signal, place)
     try {
       return await Promise.race([result, gone])
     } finally {
@@ -105,7 +118,7 @@ export function createWaitingRoom(clock: Clock, timeout: number): WaitingRoom {
 /** Rejects with what makes a caller leave before the work is done. */
 async function leaving(
   clock: Clock,
-  patience: number,
+  patience: { readonly seconds: number; readonly detail: Detail },
   signal: AbortSignal | undefined,
   place: Place,
 ): Promise<never> {
@@ -116,8 +129,8 @@ async function leaving(
     signal?.addEventListener('abort', abort)
     place.whenLeft(() => signal?.removeEventListener('abort', abort))
     place.whenLeft(
-      clock.after(patience, () => {
-        reject(new AuthError('keys_unavailable', 'timeout', waitedTooLong(patience)))
+      clock.after(patience.seconds, () => {
+        reject(new AuthError('keys_unavailable', 'timeout', patience.detail))
       }),
     )
   })

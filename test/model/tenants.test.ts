@@ -1,0 +1,119 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import {
+  createTenantWorld,
+  MAX_AGE,
+  MISS_AGE,
+  type Mode,
+  type Name,
+  NAMES,
+  TIMEOUT,
+  type TenantWorld,
+} from './tenants.ts'
+
+// Random sequences of events for a `byIssuer` of a function, in virtual time, against what is promised whatever happens.
+
+const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
+const RUNS = 2000
+
+/** Plain, so that a sequence that fails prints as one can read it. Seconds. */
+type Event =
+  | { readonly wait: number }
+  | { readonly mode: Mode }
+  | { readonly tenant: Name; readonly exists: boolean }
+  | { readonly token: Name; readonly kind: 'good' | 'forged' | 'again'; readonly mayLeave: boolean }
+  | { readonly judging: 'slow' | 'quick' }
+  | { readonly leave: true }
+  /** A token of each issuer, at once. */
+  | { readonly flood: true }
+  | { readonly step: number }
+
+const anyName = fc.constantFrom(...NAMES)
+const waits = [0.1, 0.9, 1, 2, 5, 6, 19, 20, 40, 49, 50, 51, 99, 100, 101, 200]
+const event: fc.Arbitrary<Event> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ wait: fc.constantFrom(...waits) }) },
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      token: anyName,
+      kind: fc.constantFrom('good' as const, 'again' as const, 'forged' as const),
+      mayLeave: fc.boolean(),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ tenant: anyName, exists: fc.boolean() }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      mode: fc.constantFrom<Mode>('up', 'up', 'slow', 'down', 'hanging', 'late', 'garbage'),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ judging: fc.constantFrom('slow' as const, 'quick' as const) }),
+  },
+  { weight: 1, arbitrary: fc.constant<Event>({ leave: true }) },
+  { weight: 1, arbitrary: fc.constant<Event>({ flood: true }) },
+  { weight: 1, arbitrary: fc.record({ step: fc.constantFrom(-500, -30, 30, 500) }) },
+)
+const sequence = fc.array(event, { minLength: 1, maxLength: 40, size: 'max' })
+
+test(
+  'whatever happens: no verifier outlives its time or its tenant, calls are limited, nobody waits for ever, and all heals',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(1, 2, 100), sequence, async (max, events) => {
+        const world = createTenantWorld({ max })
+        await play(world, events)
+        await heal(world)
+        expect(world.faults).toEqual([])
+      }),
+      minutes > 0
+        ? { numRuns: 1e9, interruptAfterTimeLimit: minutes * 60_000, markInterruptAsFailure: false }
+        : { numRuns: RUNS, seed: 20_260_101 },
+    )
+  },
+  120_000 + minutes * 90_000,
+)
+
+async function play(world: TenantWorld, events: readonly Event[]): Promise<void> {
+  const exits: AbortController[] = []
+  for (const name of NAMES.slice(0, 3)) world.setTenant(name, true)
+  for (const each of events) {
+    await happen(world, each, exits)
+    // What goes on without time goes on now.
+    await world.clock.advance(0)
+  }
+}
+
+async function happen(world: TenantWorld, each: Event, exits: AbortController[]): Promise<void> {
+  const { clock } = world
+  if ('wait' in each) await clock.advance(each.wait)
+  else if ('mode' in each) world.mode = each.mode
+  else if ('tenant' in each) world.setTenant(each.tenant, each.exists)
+  else if ('judging' in each) world.isSlowToJudge = each.judging === 'slow'
+  else if ('leave' in each) exits.shift()?.abort(new Error('left'))
+  else if ('step' in each) clock.set(clock.now() + each.step)
+  else if ('flood' in each) for (const name of NAMES) void world.present(name, 'good')
+  else if (each.mayLeave) {
+    const exit = new AbortController()
+    exits.push(exit)
+    void world.present(each.token, each.kind, exit.signal)
+  } else void world.present(each.token, each.kind)
+}
+
+/** From any state: the function is well. */
+async function heal(world: TenantWorld): Promise<void> {
+  world.mode = 'up'
+  world.isSlowToJudge = false
+  // What is under way ends, and everybody who waits gets an answer.
+  await world.clock.advance(TIMEOUT + TIMEOUT + 10)
+  expect(world.pending()).toBe(0)
+  await world.clock.advance(Math.max(MAX_AGE, MISS_AGE) + 1)
+  for (const name of NAMES) {
+    expect([name, await world.present(name, 'good')]).toEqual([
+      name,
+      world.has(name) ? 'accepted' : 'invalid_token',
+    ])
+  }
+}

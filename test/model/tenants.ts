@@ -1,0 +1,247 @@
+import { type Auth, AuthError, byIssuer, isAtOnce, type Verifier } from '@portcullis/core'
+import { authenticateRequest, checkGuardOptions } from '@portcullis/core'
+import { type ManualClock, manualClock } from '@portcullis/testing'
+
+import { setOwnVerifier } from '../../packages/core/src/own-verifiers.ts'
+import { setRecall } from '../../packages/core/src/recall.ts'
+
+// Tenants that come and go, a function that finds their verifiers or fails to, and whatever contradicts what is promised.
+
+export const MAX_AGE = 100
+export const MISS_AGE = 20
+export const TIMEOUT = 5
+const MAX_CALLS = 2
+const PAUSE = 1
+/** How long a slow verifier takes. */
+const JUDGING = 3
+
+export const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'] as const
+export type Name = (typeof NAMES)[number]
+export type Mode = 'up' | 'slow' | 'down' | 'hanging' | 'late' | 'garbage'
+
+/** A call of the function, and what came of it. */
+interface CallRecord {
+  readonly issuer: string
+  readonly start: number
+  /** By the wall clock, which is set now and then. */
+  readonly wallStart: number
+  outcome: 'under way' | 'none' | 'failed' | 'given up' | number
+  end: number
+}
+
+export interface TenantWorld {
+  readonly clock: ManualClock
+  readonly faults: string[]
+  mode: Mode
+  isSlowToJudge: boolean
+  /** A new version of the tenant, or none. */
+  setTenant(name: Name, exists: boolean): void
+  present(name: Name, kind: 'good' | 'forged' | 'again', signal?: AbortSignal): Promise<string>
+  pending(): number
+  has(name: Name): boolean
+}
+
+export function createTenantWorld({ max }: { readonly max: number }): TenantWorld {
+  const clock = manualClock()
+  const faults: string[] = []
+  const versions = new Map<string, { version: number; verifier: Verifier }>()
+  const calls: CallRecord[] = []
+  let version = 0
+  let pending = 0
+  let serial = 0
+
+  const world: TenantWorld = {
+    clock,
+    faults,
+    mode: 'up',
+    isSlowToJudge: false,
+    setTenant(name, exists) {
+      version++
+      const verifier = judgeOf(issuerOf(name), version, world)
+      if (exists) versions.set(issuerOf(name), { version, verifier })
+      else versions.delete(issuerOf(name))
+    },
+    async present(name, kind, signal) {
+      if (kind !== 'again') serial++
+      const token = tokenOf(issuerOf(name), serial, kind === 'forged')
+      pending++
+      try {
+        return check(name, kind, await verdictOf(token, signal))
+      } finally {
+        pending--
+      }
+    },
+    pending: () => pending,
+    has: (name) => versions.has(issuerOf(name)),
+  }
+
+  async function find(issuer: string, { signal }: { signal: AbortSignal }) {
+    const record = begin(issuer)
+    const { mode } = world
+    signal.addEventListener('abort', () => {
+      record.outcome = 'given up'
+      record.end = clock.monotonic()
+    })
+    const known = versions.get(issuer)
+    if (mode === 'slow') await waitFor(clock, 2)
+    if (mode === 'late') await waitFor(clock, TIMEOUT + 2)
+    if (mode === 'hanging') await new Promise<never>(() => {})
+    const isFailure = mode === 'down' || mode === 'garbage'
+    if (record.outcome === 'under way') {
+      record.outcome = isFailure ? 'failed' : (known?.version ?? 'none')
+      record.end = clock.monotonic()
+    }
+    if (mode === 'down') throw new Error('down')
+    return mode === 'garbage' ? ('garbage' as never) : known?.verifier
+  }
+
+  /** Checks that a call may begin now. */
+  function begin(issuer: string): CallRecord {
+    const now = clock.monotonic()
+    const underWay = calls.filter(({ outcome }) => outcome === 'under way')
+    const before = calls.findLast((each) => each.issuer === issuer)
+    if (underWay.some((each) => each.issuer === issuer)) faults.push('two calls for one issuer')
+    if (underWay.length >= 2 * MAX_CALLS) faults.push('too many calls at once')
+    // Only where nothing is pushed out is it known what is remembered.
+    if (before !== undefined && max >= NAMES.length) {
+      const [from, distance] = notBefore(before)
+      const wall = clock.now() - before.wallStart - (from - before.start)
+      const passed = Math.max(now - from, wall)
+      if (passed < distance - 1e-6) faults.push(`a call ${passed} s after ${before.outcome}`)
+    }
+    const record: CallRecord = {
+      issuer,
+      start: now,
+      wallStart: clock.now(),
+      outcome: 'under way',
+      end: now,
+    }
+    calls.push(record)
+    return record
+  }
+
+  const verifier = byIssuer(find, {
+    clock,
+    max,
+    maxAge: MAX_AGE,
+    missAge: MISS_AGE,
+    maxCalls: MAX_CALLS,
+    timeout: TIMEOUT,
+  })
+  const guard = checkGuardOptions(verifier, {})
+
+  async function verdictOf(token: string, signal: AbortSignal | undefined): Promise<string> {
+    try {
+      const request = { headers: { authorization: `Bearer ${token}` } }
+      const answer =
+        signal === undefined
+          ? authenticateRequest(verifier, request, guard, request)
+          : verifier.verify(token, { signal })
+      const atOnce = isAtOnce(answer)
+      const auth = (await answer) as Auth
+      return `accepted ${String(auth.claims['version'])} ${atOnce ? 'at once' : ''}`
+    } catch (error) {
+      if (error instanceof AuthError) return `${error.code} ${error.reason}`
+      return signal?.aborted === true && error === signal.reason ? 'aborted' : String(error)
+    }
+  }
+
+  /** Notes what contradicts a promise. */
+  function check(name: Name, kind: string, verdict: string): string {
+    const [word, detail = '', ...rest] = verdict.split(' ')
+    const allowed = ['accepted', 'invalid_token', 'keys_unavailable', 'aborted']
+    if (word === undefined || !allowed.includes(word)) faults.push(`answered ${verdict}`)
+    if (word === 'keys_unavailable' && !wasOutage(issuerOf(name))) {
+      faults.push(`503 for ${name} without an outage`)
+    }
+    if (word !== 'accepted') return word ?? ''
+    if (kind === 'forged') faults.push('accepted a forged token')
+    const atOnce = rest.join(' ').trim() === 'at once'
+    const objection = objectionTo(issuerOf(name), Number(detail), atOnce ? 0 : JUDGING)
+    if (objection !== undefined) faults.push(objection)
+    return word
+  }
+
+  /** Why a token should not be accepted now by this version of a tenant. */
+  function objectionTo(issuer: string, accepted: number, slack: number): string | undefined {
+    const now = clock.monotonic()
+    const settled = calls.filter((each) => each.issuer === issuer && isAnswer(each))
+    const confirmed = settled.findLast(({ outcome }) => outcome === accepted)
+    if (confirmed === undefined) return `accepted by version ${accepted}, which nobody answered`
+    if (now - confirmed.start > MAX_AGE + slack + 1e-6) {
+      return `accepted by a verifier ${now - confirmed.start} s after it was asked for`
+    }
+    const newer = settled.findLast(({ end }) => end < now - slack)
+    return newer !== undefined && newer.start > confirmed.start
+      ? `accepted by version ${accepted} after the answer ${newer.outcome}`
+      : undefined
+  }
+
+  /** The function has failed lately for this issuer, or its calls were used up. */
+  function wasOutage(issuer: string): boolean {
+    const lately = clock.monotonic() - PAUSE - TIMEOUT - JUDGING
+    return (
+      calls.some(
+        (each) =>
+          each.issuer === issuer &&
+          (each.outcome === 'failed' || each.outcome === 'given up') &&
+          each.end >= lately,
+      ) ||
+      calls.filter((each) => !isOver(each) || (each.end >= lately && each.end > each.start))
+        .length >= MAX_CALLS
+    )
+  }
+
+  return world
+}
+
+function isOver({ outcome }: CallRecord): boolean {
+  return outcome !== 'under way'
+}
+
+function isAnswer({ outcome }: CallRecord): boolean {
+  return outcome === 'none' || typeof outcome === 'number'
+}
+
+/** From when, and how long after it, the function may be called again. */
+function notBefore({ outcome, start, end }: CallRecord): readonly [from: number, distance: number] {
+  if (outcome === 'none') return [start, MISS_AGE]
+  return typeof outcome === 'number' ? [start, MAX_AGE / 2] : [end, PAUSE]
+}
+
+/** A verifier whose verdicts need no signature, so that virtual time is all the time there is. */
+function judgeOf(issuer: string, version: number, world: TenantWorld): Verifier {
+  const remembered = new Map<string, Auth>()
+  async function verify(token: string, options?: { signal?: AbortSignal | undefined }) {
+    if (world.isSlowToJudge && !remembered.has(token)) await waitFor(world.clock, JUDGING)
+    options?.signal?.throwIfAborted()
+    const [, payload = ''] = token.split('.')
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object
+    if ('forged' in claims) throw new AuthError('invalid_token', 'signature')
+    const auth: Auth = { token, header: { alg: 'RS512' }, claims: { ...claims, version } }
+    remembered.set(token, auth)
+    return auth
+  }
+  setRecall(verify, (token) => remembered.get(token))
+  setOwnVerifier(verify, { checksIssuer: (name) => name === issuer, maxTokenSize: 16_384 })
+  return { verify, ready: async () => {} }
+}
+
+function issuerOf(name: Name): string {
+  return `https://${name}.test`
+}
+
+function tokenOf(iss: string, serial: number, isForged: boolean): string {
+  const claims = { iss, serial, ...(isForged ? { forged: true } : {}) }
+  return `${encode({ alg: 'RS512' })}.${encode(claims)}.AAAA`
+}
+
+function encode(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url')
+}
+
+async function waitFor(clock: ManualClock, seconds: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    clock.after(seconds, resolve)
+  })
+}
