@@ -28,6 +28,8 @@ export type { RemoteKeysStatus } from './keys/key-status.ts'
 export type { KeySource } from './keys/key-source.ts'
 export { localKeys } from './keys/local-keys.ts'
 export type { LocalKeysOptions, PublicKey } from './keys/local-keys.ts'
+export { localRevocations } from './local-revocations.ts'
+export type { LocalRevocations, LocalRevocationsOptions } from './local-revocations.ts'
 export { remoteKeys } from './keys/remote-keys.ts'
 export type { RemoteKeysOptions } from './keys/remote-keys.ts'
 export type { KeysSnapshot } from './keys/snapshot.ts'
@@ -35,6 +37,16 @@ export { all, any, anyScope, check, checkRequirementList, claim, scope } from '.
 export type { ClaimValue, Requirement } from './requirement.ts'
 export { protectedResourceMetadata } from './resource-metadata.ts'
 export type { ProtectedResource, ProtectedResourceMetadata } from './resource-metadata.ts'
+export type {
+  IssuedBefore,
+  RevocationEntry,
+  Revocations,
+  RevocationsSnapshot,
+  RevocationStatus,
+  RevocationWriter,
+  RevokeBeforeOptions,
+  RevokedToken,
+} from './revocations.ts'
 export type { Clock, Instant } from './time.ts'
 export type { Schema, SchemaResult } from './schema.ts'
 export { grantedScopes } from './scopes.ts'

@@ -1,0 +1,37 @@
+/** Functions that are called when something has happened. */
+export interface Listeners {
+  /** @returns A function that ends it. */
+  subscribe(listener: () => void): () => void
+  /** Calls those that have subscribed by now. What one of them throws is a warning of the process. */
+  notify(): void
+}
+
+export function createListeners(): Listeners {
+  // An object for each, since the same function may be given twice.
+  const subscriptions = new Set<{ readonly listener: () => unknown }>()
+  return {
+    subscribe(listener) {
+      const subscription = { listener }
+      subscriptions.add(subscription)
+      return () => {
+        subscriptions.delete(subscription)
+      }
+    },
+    notify() {
+      // Not those that subscribe meanwhile, nor those that one of the others ends.
+      const subscribed = [...subscriptions]
+      for (const subscription of subscribed) {
+        if (subscriptions.has(subscription)) void tell(subscription.listener)
+      }
+    },
+  }
+}
+
+/** A listener may be asynchronous, whatever its type says: its rejection must not end the process. */
+async function tell(listener: () => unknown): Promise<void> {
+  try {
+    await listener()
+  } catch (fault) {
+    process.emitWarning(fault instanceof Error ? fault : 'a listener failed')
+  }
+}

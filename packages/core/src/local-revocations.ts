@@ -1,0 +1,109 @@
+import type { Claims } from './auth.ts'
+import { isJsonObject, member } from './json.ts'
+import { createListeners } from './listeners.ts'
+import { checkOptions, isClock, isFunction, type OptionCheck, ownMembers } from './options.ts'
+import { issuedBeforeEntry, readEntry, tokenEntry } from './revocation-entries.ts'
+import { createRevocationList } from './revocation-list.ts'
+import type {
+  IssuedBefore,
+  RevocationEntry,
+  Revocations,
+  RevocationsSnapshot,
+  RevocationWriter,
+  RevokeBeforeOptions,
+  RevokedToken,
+} from './revocations.ts'
+import { type Clock, instant, systemClock } from './time.ts'
+
+export interface LocalRevocationsOptions {
+  /**
+   * How many entries there is room for, at most 10000000. At the bound `revoke` rejects, and nothing is evicted.
+   * @default 1_000_000
+   */
+  max?: number | undefined
+  /** What `toSnapshot` has returned before. */
+  snapshot?: RevocationsSnapshot | undefined
+  /** What entries lapse by. */
+  clock?: Clock | undefined
+}
+
+/** The revocations of one process. Does NOT reach other processes, and ends with this one unless it is saved. */
+export interface LocalRevocations extends Revocations, RevocationWriter {
+  statusOf(claims: Claims, now: number): 'valid' | 'revoked'
+  subscribe(listener: () => void): () => void
+  /**
+   * Adds all entries, or none of them.
+   *
+   * @throws RangeError if there is no room for them; TypeError for what is no entry.
+   */
+  load(entries: Iterable<RevocationEntry>): void
+  /** Everything that has been revoked, as JSON: for the option `snapshot` of the next process. */
+  toSnapshot(): RevocationsSnapshot
+}
+
+/**
+ * Revocations kept in this process: for one process, for tests, and as the index of a replica.
+ *
+ * An entry for a token is removed 600 seconds after its `exp`, one for what was issued before a time at its `until`.
+ *
+ * @throws TypeError for a wrong or misspelt option; RangeError if the snapshot does not fit.
+ */
+export function localRevocations(options: LocalRevocationsOptions = {}): LocalRevocations {
+  checkOptions('localRevocations', options, { max: isMax, snapshot: isSnapshot, clock: isClock })
+  const { max = 1_000_000, snapshot, clock = systemClock } = ownMembers(options)
+  const list = createRevocationList(max)
+  const listeners = createListeners()
+  const started = instant(clock)
+
+  /** The earlier one of two clocks: one that is set forward and back again must not make anything be forgotten. */
+  function certainTime(): number {
+    return Math.min(clock.now(), started.wall + clock.monotonic() - started.monotonic)
+  }
+
+  function add(caller: string, entries: readonly RevocationEntry[]): void {
+    if (!list.add(entries, certainTime())) {
+      throw new RangeError(`${caller}: no room for more than ${max} entries (option max)`)
+    }
+    listeners.notify()
+  }
+
+  function load(caller: string, entries: Iterable<unknown>): void {
+    add(
+      caller,
+      Array.from(entries, (entry) => readEntry(caller, entry)),
+    )
+  }
+
+  if (snapshot !== undefined) load('localRevocations', snapshot.entries)
+  return {
+    statusOf: (claims, now) => (list.isRevoked(claims, now) ? 'revoked' : 'valid'),
+    subscribe(listener) {
+      if (isFunction(listener) !== undefined) {
+        throw new TypeError('subscribe: the listener must be a function')
+      }
+      return listeners.subscribe(listener)
+    },
+    async revoke(token: RevokedToken) {
+      add('revoke', [tokenEntry('revoke', token)])
+    },
+    async revokeBefore(whose: IssuedBefore, given: RevokeBeforeOptions = {}) {
+      // `issuedBeforeEntry` knows what they may be.
+      checkOptions('revokeBefore', given, { time: () => undefined, until: () => undefined })
+      const { time = clock.now(), until } = ownMembers(given)
+      add('revokeBefore', [issuedBeforeEntry('revokeBefore', whose, { time, until })])
+    },
+    load: (entries) => load('load', entries),
+    toSnapshot: () => ({ version: 1, entries: [...list.entries()] }),
+  }
+}
+
+/** A map of the platform holds no more than 16 million. */
+const isMax: OptionCheck = (value) =>
+  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 10_000_000
+    ? undefined
+    : 'must be a number of entries from 1 to 10000000'
+
+const isSnapshot: OptionCheck = (value) =>
+  isJsonObject(value) && member(value, 'version') === 1 && Array.isArray(member(value, 'entries'))
+    ? undefined
+    : 'must be what toSnapshot has returned: { version: 1, entries }'

@@ -1,0 +1,82 @@
+import { isJsonObject, member } from './json.ts'
+import { checkOptions, isText, type OptionCheck, ownMembers } from './options.ts'
+import type { RevocationEntry } from './revocations.ts'
+
+// Whose tokens are revoked must be said exactly: without a misspelt or empty `sub`, everybody's would be.
+
+type TokenEntry = Extract<RevocationEntry, { type: 'token' }>
+type IssuedBeforeEntry = Extract<RevocationEntry, { type: 'issued_before' }>
+
+/** Seconds: in the year 5138. What is later is a time in milliseconds. */
+const LATEST = 100_000_000_000
+
+const isString: OptionCheck = (value) =>
+  typeof value === 'string' ? undefined : 'must be a string'
+
+const isNumericDate: OptionCheck = (value) =>
+  Number.isFinite(value) ? undefined : 'must be a number of seconds since 1970-01-01T00:00:00Z'
+
+const isTime: OptionCheck = (value) =>
+  isNumericDate(value) ?? (Number(value) < LATEST ? undefined : 'must be in seconds')
+
+const OWNERS = { sub: isText, client_id: isText, sid: isText }
+
+/**
+ * An entry for one token. Other members than its `iss`, `jti` and `exp` are ignored, so that it may be the claims.
+ *
+ * @param caller For messages.
+ * @throws TypeError
+ */
+export function tokenEntry(caller: string, token: unknown): TokenEntry {
+  if (!isJsonObject(token)) throw new TypeError(`${caller}: the token must be an object`)
+  const [iss, jti, exp] = ['iss', 'jti', 'exp'].map((name) => member(token, name))
+  const stated = { iss, jti, exp }
+  checkOptions(caller, stated, { iss: isString, jti: isText, exp: isNumericDate })
+  if (jti === undefined) throw new TypeError(`${caller}: the token has no jti`)
+  return { type: 'token', ...withoutUndefined(stated) } as TokenEntry // as it was checked
+}
+
+/**
+ * An entry for what was issued before a time.
+ *
+ * @param caller For messages.
+ * @throws TypeError
+ */
+export function issuedBeforeEntry(
+  caller: string,
+  whose: unknown,
+  { time, until }: { readonly time: unknown; readonly until: unknown },
+): IssuedBeforeEntry {
+  checkOptions(caller, whose, { iss: isString, ...OWNERS })
+  const named = Object.entries(whose as object).filter(([name]) => Object.hasOwn(OWNERS, name))
+  for (const [name, value] of named) {
+    if (value === undefined) throw new TypeError(`${caller}: ${name} is undefined`)
+  }
+  if (named.length > 1) {
+    throw new TypeError(`${caller}: name one of sub, client_id and sid, or none for all tokens`)
+  }
+  if (time === undefined) throw new TypeError(`${caller}: time must be stated`)
+  checkOptions(caller, { time, until }, { time: isTime, until: isTime })
+  const entry = { type: 'issued_before', ...(whose as object), time, until }
+  return withoutUndefined(entry) as IssuedBeforeEntry // as it was checked
+}
+
+/** @throws TypeError for what is no entry of a snapshot. */
+export function readEntry(caller: string, value: unknown): RevocationEntry {
+  if (!isJsonObject(value)) throw new TypeError(`${caller}: an entry must be an object`)
+  const type = member(value, 'type')
+  if (type === 'token') return tokenEntry(caller, value)
+  if (type !== 'issued_before') {
+    throw new TypeError(`${caller}: the type of an entry must be token or issued_before`)
+  }
+  const { type: _type, time: _time, until: _until, ...whose } = value
+  return issuedBeforeEntry(caller, whose, {
+    time: member(value, 'time'),
+    until: member(value, 'until'),
+  })
+}
+
+function withoutUndefined(members: object): object {
+  const stated = Object.entries(members).filter(([, value]) => value !== undefined)
+  return ownMembers(Object.fromEntries(stated) as object)
+}
