@@ -13,15 +13,17 @@ import {
   check,
   claim,
   type GuardOptions,
+  localRevocations,
   protectedResourceMetadata,
   remoteKeys,
   type Requirement,
+  type Revocations,
   scope,
   type Verifier,
 } from '@portcullis/core'
 import { manualClock, tokenService } from '@portcullis/testing'
 import request, { type Response as Answer } from 'supertest'
-import { describe, expect, type RunnerTask, test } from 'vitest'
+import { describe, expect, type RunnerTask, test, vi } from 'vitest'
 
 import { type Application, type AppSpec, type View, WEB } from './frameworks/framework.ts'
 import { frameworks } from './frameworks/index.ts'
@@ -42,6 +44,10 @@ const REPEATED: unknown = expect.stringMatching(
 )
 
 const claimsOf = (view: View) => ({ claims: view.findAuth()?.claims ?? null })
+
+async function revocable(jti: string): Promise<{ authorization: string }> {
+  return await bearer({ claims: { jti } })
+}
 
 /** One route behind one guard. */
 function guarded(options: GuardOptions = {}, ...requirements: readonly Requirement[]): AppSpec {
@@ -368,6 +374,99 @@ describe.each(frameworks)('$name', ({ name, createApp }) => {
       expect(response.status).toBe(503)
       expect(response.text).not.toMatch(/timeout/i)
       expect(refusals.map(({ reason }) => reason)).toEqual(['timeout'])
+    })
+  })
+
+  describe('revocations', () => {
+    const REVOKED =
+      'Bearer realm="api", error="invalid_token", error_description="The access token has been revoked"'
+
+    test('a token that was accepted before is refused once it is revoked, and no other', async () => {
+      const revocations = localRevocations()
+      const refusals: AuthError[] = []
+      const options = { onRefusal: (error: AuthError) => refusals.push(error) }
+      const guards = [{ verifier: verifierOf({ revocations }), options }]
+      await using app = await createApp({
+        guards,
+        routes: [
+          { path: '/', handle: claimsOf },
+          {
+            path: '/logout',
+            async handle(view) {
+              await revocations.revoke(view.getAuth().claims)
+              return {}
+            },
+          },
+        ],
+      })
+      const [one, two] = [await revocable('one'), await revocable('two')]
+      for (const headers of [one, one, two, two]) {
+        expect((await get(app, headers)).status).toBe(200)
+      }
+      expect((await get(app, one, '/logout')).status).toBe(200)
+      for (const _ of [1, 2]) expectRefusal(await get(app, one), 401, REVOKED)
+      expect((await get(app, two)).status).toBe(200)
+      expect(refusals.map(({ code, reason }) => [code, reason])).toEqual([
+        ['invalid_token', 'revoked'],
+        ['invalid_token', 'revoked'],
+      ])
+    })
+
+    test.each([
+      ['does not know', () => 'unknown'],
+      [
+        'throws',
+        () => {
+          throw new Error('canary')
+        },
+      ],
+      ['rejects', async () => await Promise.reject(new Error('canary'))],
+      ['answers something else', () => ({ canary: true })],
+    ] satisfies [string, () => unknown][])(
+      'a source that %s: 503, Retry-After, no challenge; also for a remembered token',
+      async (_title, fail) => {
+        const statusOf = vi.fn<() => unknown>(() => 'valid')
+        const source = { statusOf: statusOf as unknown as Revocations['statusOf'] }
+        const refusals: AuthError[] = []
+        const options = {
+          optional: true,
+          onRefusal: (error: AuthError) => refusals.push(error),
+        }
+        const guards = [{ verifier: verifierOf({ revocations: source }), options }]
+        await using app = await createApp({ ...guarded(), guards })
+        const headers = await revocable('one')
+        expect((await get(app, headers)).status).toBe(200)
+        statusOf.mockImplementation(fail)
+        for (const each of [headers, await revocable('two')]) {
+          const response = await get(app, each)
+          expect(response.status).toBe(503)
+          expect(response.headers).toMatchObject({
+            'retry-after': '1',
+            'cache-control': 'no-store',
+          })
+          expect(response.headers).not.toHaveProperty('www-authenticate')
+          expectNoTrace(response)
+          expect(response.text).not.toContain('canary')
+        }
+        statusOf.mockImplementation(() => 'valid')
+        expect((await get(app, headers)).status).toBe(200)
+        expect(refusals.map(({ code }) => code)).toEqual([
+          'revocation_unavailable',
+          'revocation_unavailable',
+        ])
+      },
+    )
+
+    test('a source that takes its time is waited for, and its word holds', async () => {
+      const revocations = localRevocations()
+      const statusOf: Revocations['statusOf'] = async (claims, now) =>
+        await Promise.resolve(revocations.statusOf(claims, now))
+      const guards = [{ verifier: verifierOf({ revocations: { statusOf } }), options: {} }]
+      await using app = await createApp({ ...guarded(), guards })
+      const headers = await revocable('one')
+      for (const _ of [1, 2]) expect((await get(app, headers)).status).toBe(200)
+      await revocations.revokeBefore({ iss: 'https://auth.test' }, { time: Date.now() / 1000 + 1 })
+      expectRefusal(await get(app, headers), 401, REVOKED)
     })
   })
 

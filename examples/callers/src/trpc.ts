@@ -21,6 +21,7 @@ const CODES = {
   invalid_request: 'BAD_REQUEST',
   insufficient_scope: 'FORBIDDEN',
   keys_unavailable: 'SERVICE_UNAVAILABLE',
+  revocation_unavailable: 'SERVICE_UNAVAILABLE',
 } as const
 
 function refuse(cause: unknown): never {

@@ -18,7 +18,7 @@ export interface AuthErrorOptions extends PresentationOptions {
   detail?: Detail | undefined
   /** The scope that would have sufficed: a space-separated list (RFC 6750 section 3). */
   scope?: PresentationOptions['scope']
-  /** Seconds until the next attempt to fetch keys can be made. */
+  /** For 503: seconds after which the request may be repeated. */
   retryAfter?: number | undefined
 }
 

@@ -7,6 +7,7 @@ export type { ByIssuerOptions } from './by-issuer-options.ts'
 export type { KeysMessage, VerifyMessage } from './diagnostics.ts'
 export { AuthError } from './errors.ts'
 export type { AuthErrorOptions } from './errors.ts'
+export { expiry } from './expiry.ts'
 export type { PresentationOptions } from './presentation.ts'
 export type { AuthErrorCode, AuthErrorReason, AuthErrorReasons } from './refusals.ts'
 export {

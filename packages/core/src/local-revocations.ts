@@ -5,13 +5,10 @@ import { checkOptions, isClock, isFunction, type OptionCheck, ownMembers } from 
 import { issuedBeforeEntry, readEntry, tokenEntry } from './revocation-entries.ts'
 import { createRevocationList } from './revocation-list.ts'
 import type {
-  IssuedBefore,
   RevocationEntry,
   Revocations,
   RevocationsSnapshot,
   RevocationWriter,
-  RevokeBeforeOptions,
-  RevokedToken,
 } from './revocations.ts'
 import { type Clock, instant, systemClock } from './time.ts'
 
@@ -83,10 +80,10 @@ export function localRevocations(options: LocalRevocationsOptions = {}): LocalRe
       }
       return listeners.subscribe(listener)
     },
-    async revoke(token: RevokedToken) {
+    async revoke(token) {
       add('revoke', [tokenEntry('revoke', token)])
     },
-    async revokeBefore(whose: IssuedBefore, given: RevokeBeforeOptions = {}) {
+    async revokeBefore(whose, given = {}) {
       // `issuedBeforeEntry` knows what they may be.
       checkOptions('revokeBefore', given, { time: () => undefined, until: () => undefined })
       const { time = clock.now(), until } = ownMembers(given)

@@ -38,7 +38,7 @@ export interface PresentationOptions {
 
 /** What a refusal knows besides, for its headers. */
 interface Presentation extends PresentationOptions {
-  /** Seconds until the next attempt to fetch keys can be made. */
+  /** Seconds after which the request may be repeated. */
   readonly retryAfter?: number | undefined
 }
 
@@ -47,7 +47,7 @@ export function headersOf(
   reason: AuthErrorReason,
   options: Presentation,
 ): Readonly<Record<string, string>> {
-  const isOutage = code === 'keys_unavailable'
+  const isOutage = refusals[code].status === 503
   // Frameworks copy these with `for ... in`, so they inherit nothing.
   return ownMembers({
     // In an outage the client's token is not at fault, so the client is not asked for another one.

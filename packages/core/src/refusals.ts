@@ -18,8 +18,10 @@ export interface AuthErrorReasons {
     | 'type'
     | 'missing_claim'
     | 'claim'
+    | 'revoked'
   insufficient_scope: 'scope' | 'claim' | 'check'
   keys_unavailable: 'unreachable' | 'timeout' | 'bad_document'
+  revocation_unavailable: 'stale'
 }
 
 export type AuthErrorCode = keyof AuthErrorReasons
@@ -82,6 +84,7 @@ export const refusals: { [Code in AuthErrorCode]: RefusalRow<AuthErrorReasons[Co
       type: 'The access token is of another type',
       missing_claim: 'The access token lacks a required claim',
       claim: 'The access token has a claim of the wrong form',
+      revoked: 'The access token has been revoked',
     },
   },
   insufficient_scope: {
@@ -102,6 +105,14 @@ export const refusals: { [Code in AuthErrorCode]: RefusalRow<AuthErrorReasons[Co
       unreachable: null,
       timeout: null,
       bad_document: null,
+    },
+  },
+  revocation_unavailable: {
+    status: 503,
+    title: 'Service Unavailable',
+    description: 'It cannot be told at the moment whether access tokens have been revoked',
+    reasons: {
+      stale: null,
     },
   },
 }

@@ -24,13 +24,13 @@ export interface Revocations {
   subscribe?(listener: () => void): () => void
 }
 
-/** One token, by the names of its claims: `revoke(auth.claims)` at log-out. Other members are not looked at. */
+/** One token, by the names of its claims. Other members are not looked at. */
 export interface RevokedToken {
   /** Without it, tokens without `iss` are meant. */
-  readonly iss?: string
+  readonly iss?: string | undefined
   readonly jti: string
   /** The entry is kept until then, and 600 seconds longer; without it for ever. */
-  readonly exp?: number
+  readonly exp?: number | undefined
 }
 
 /**
@@ -38,7 +38,7 @@ export interface RevokedToken {
  * issuer. Without `iss`, tokens without `iss` are meant.
  */
 export interface IssuedBefore {
-  readonly iss?: string
+  readonly iss?: string | undefined
   readonly sub?: string
   /** The `client_id` of a token, or its `azp`. */
   readonly client_id?: string
@@ -57,11 +57,11 @@ export interface RevokeBeforeOptions {
 
 export interface RevocationWriter {
   /**
-   * Revokes one token.
+   * Revokes one token: `revoke(auth.claims)` at log-out.
    *
    * @throws TypeError for a token without `jti`; RangeError if there is no room. Nothing is ever evicted.
    */
-  revoke(token: RevokedToken): Promise<void>
+  revoke(token: RevokedToken | Claims): Promise<void>
   /**
    * Revokes what was issued before a time. Of several entries for the same, the latest `time` and the latest `until` count.
    *

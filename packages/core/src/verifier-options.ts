@@ -12,6 +12,7 @@ import {
   ownMembers,
   seconds,
 } from './options.ts'
+import type { Revocations } from './revocations.ts'
 import type { Schema } from './schema.ts'
 import type { Clock } from './time.ts'
 
@@ -70,6 +71,8 @@ export interface VerifierOptions {
    * @default { max: 1000 }
    */
   remember?: { readonly max: number } | false | undefined
+  /** What is asked, at each use of a token, whether it has been revoked: `localRevocations()`, or one of your own. */
+  revocations?: Revocations | undefined
   /** What exp, nbf and iat are judged by. By default the clock of the key source. */
   clock?: Clock | undefined
 }
@@ -104,6 +107,7 @@ export function checkVerifierOptions(options: VerifierOptions): void {
     type: isText,
     maxTokenSize: isTokenSize,
     remember: isRemember,
+    revocations: isRevocations,
     clock: isClock,
     schema: (value) =>
       hasMethods(Reflect.get(Object(value), '~standard'), 'validate')
@@ -117,6 +121,17 @@ export function checkVerifierOptions(options: VerifierOptions): void {
       throw new TypeError(`createVerifier: ${name} must be stated, null to accept any`)
     }
   }
+}
+
+const isRevocations: OptionCheck = (value) => {
+  const isSource =
+    hasMethods(value, 'statusOf') &&
+    ['ready', 'subscribe'].every(
+      (name) => Reflect.get(Object(value), name) === undefined || hasMethods(value, name),
+    )
+  return isSource
+    ? undefined
+    : 'must have the function statusOf, as localRevocations() has; ready and subscribe are functions, if they are there'
 }
 
 const oneOrMore: OptionCheck = (value) =>

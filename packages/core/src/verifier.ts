@@ -3,16 +3,19 @@ import type { Auth, Claims, Header } from './auth.ts'
 import { checkClaims, checkTimes, checkType, type ClaimRules, isTimely } from './claims.ts'
 import { withdrawnKey } from './details/keys.ts'
 import { notText } from './details/token.ts'
-import { verdictMessage, verdicts } from './diagnostics.ts'
+import { verdicts } from './diagnostics.ts'
 import { AuthError } from './errors.ts'
 import { textMember } from './json.ts'
-import type { Caller } from './keys/key-source.ts'
+import type { Caller, KeyRing } from './keys/key-source.ts'
+import { observed, type VerdictRecord } from './observed-verdict.ts'
 import { ownMembers } from './options.ts'
 import { setOwnVerifier } from './own-verifiers.ts'
 import { createProver } from './prover.ts'
 import { setRecall } from './recall.ts'
-import { applySchema, type Schema } from './schema.ts'
-import { type Clock, systemClock } from './time.ts'
+import { createRevocationCheck } from './revocation-check.ts'
+import { setRevocationWatch } from './revocation-watch.ts'
+import { applySchema } from './schema.ts'
+import { systemClock } from './time.ts'
 import { createVerifiedTokens, isProvenBy, type Proof } from './verified-tokens.ts'
 import {
   checkVerifierOptions,
@@ -21,7 +24,7 @@ import {
 } from './verifier-options.ts'
 
 export interface VerifyOptions {
-  /** Ends this caller's wait for keys; what others wait for goes on. */
+  /** Ends this caller's wait for keys or revocations; what others wait for goes on. */
   signal?: AbortSignal | undefined
 }
 
@@ -29,18 +32,20 @@ export interface Verifier<ClaimsType = Claims> {
   /**
    * Verifies one access token and returns what it proves.
    *
-   * Checks form, algorithm, key and signature, then typ, exp, nbf, iat, iss and aud, in that order.
-   * Does NOT check scopes (see `scope`) or revocation.
+   * Checks form, algorithm, key and signature, then typ, exp, nbf, iat, iss and aud, in that order; at last the schema and
+   * the revocations, where there are any. Does NOT check scopes (see `scope`).
    *
    * @param token Compact JWS, without the `Bearer ` prefix.
-   * @throws AuthError `invalid_token` with a reason; `keys_unavailable` if it cannot be told; the signal's reason.
+   * @throws AuthError `invalid_token` with a reason; `keys_unavailable` or `revocation_unavailable` if it cannot be told; the
+   *   signal's reason.
    * @see RFC 7519 section 7.2; RFC 8725 section 3
    */
   verify(token: string, options?: VerifyOptions): Promise<Auth<ClaimsType>>
   /**
-   * Resolves when there are keys to judge tokens by: for start-up and readiness probes. Makes at most one attempt.
+   * Resolves when there are keys to judge tokens by, and the revocations can answer: for start-up and readiness probes. Makes
+   * at most one attempt to fetch keys.
    *
-   * @throws AuthError `keys_unavailable`
+   * @throws AuthError `keys_unavailable`, or `revocation_unavailable` with what the `ready` of the revocations threw as cause.
    */
   ready(): Promise<void>
 }
@@ -68,6 +73,10 @@ export function createVerifier(
     clock,
     schema,
   } = own
+  const revocations =
+    own.revocations && createRevocationCheck(own.revocations, clock ?? systemClock)
+  /** Whether nothing is asked of functions of the user's. */
+  const isFinal = schema === undefined && revocations === undefined
   const rules = rulesOf(own)
   const now = clock === undefined ? () => keys.now().wall : () => clock.now()
   const prove = createProver({
@@ -106,7 +115,7 @@ export function createVerifier(
         // Reading a clock costs as much as finding the token, so it is read once where that is enough.
         const isCurrent = ring !== undefined && clock === undefined
         checkAgain(known, isCurrent ? arrived.wall : now())
-        return schema === undefined ? known.auth : await withSchema(known, schema, caller)
+        return isFinal ? known.auth : await finish(known, caller)
       }
       verifiedTokens?.forget(token)
     }
@@ -119,23 +128,39 @@ export function createVerifier(
       token,
     })
     const proof = { auth, algorithm, key, foundIn }
+    // One that is revoked is remembered as well: to refuse it again costs no signature check.
     verifiedTokens?.remember(proof)
-    return schema === undefined ? auth : await withSchema(proof, schema, caller)
+    return isFinal ? auth : await finish(proof, caller)
   }
 
-  async function withSchema<Output>(
-    proof: Proof,
-    validator: Schema<Output>,
-    caller: Caller,
-  ): Promise<Auth<Output>> {
-    const claims = await applySchema(validator, proof.auth.claims)
-    // A schema may take its time: the key may have left since, and the token have expired.
-    const ring = keys.current(keys.now()) ?? (await keys.wait(caller))
+  /** What is asked at each use. The revocations come last: a schema may take its time, and a token be revoked meanwhile. */
+  async function finish(proof: Proof, caller: Caller): Promise<Auth<unknown>> {
+    const { auth } = proof
+    const result =
+      schema === undefined
+        ? auth
+        : Object.freeze({ ...auth, claims: await applySchema(schema, auth.claims) })
+    let ring = keys.current(keys.now())
+    do {
+      const time = checkStill(proof, ring ?? (await keys.wait(caller)))
+      const answered = revocations?.check(auth.claims, time, caller.signal)
+      if (answered === undefined) return result
+      await answered
+      // If keys have to be waited for once more, the answer will be too old, and is asked for again.
+      ring = keys.current(keys.now())
+    } while (ring === undefined)
+    checkStill(proof, ring)
+    return result
+  }
+
+  /** After a wait: the key may have left since, and the token have expired. */
+  function checkStill(proof: Proof, ring: KeyRing): number {
     if (!isProvenBy(proof, ring)) {
       throw new AuthError('invalid_token', 'signature', withdrawnKey)
     }
-    checkAgain(proof, now())
-    return Object.freeze({ ...proof.auth, claims })
+    const time = now()
+    checkAgain(proof, time)
+    return time
   }
 
   /** What time alone can change about a token that was accepted before. */
@@ -153,6 +178,7 @@ export function createVerifier(
     if (keys.current(arrived) === undefined) {
       await keys.wait({ arrived, tokenSize: 0, signal: undefined })
     }
+    await revocations?.ready()
   }
 
   setOwnVerifier(verify, {
@@ -166,12 +192,25 @@ export function createVerifier(
     if (known === undefined) return undefined
     const arrived = keys.now()
     const ring = keys.current(arrived)
+    if (ring === undefined || !isProvenBy(known, ring)) return undefined
+    const { claims } = known.auth
+    const time = clock === undefined ? arrived.wall : now()
     const isAccepted =
-      ring !== undefined &&
-      isProvenBy(known, ring) &&
-      isTimely(known.auth.claims, rules, clock === undefined ? arrived.wall : now())
+      isTimely(claims, rules, time) && revocations?.isValidNow(claims, time) !== false
     return isAccepted ? known.auth : undefined
   })
+  if (revocations !== undefined) {
+    setRevocationWatch(verify, (auth, listener) => {
+      const look = () => {
+        // A schema may have changed what a token is known by.
+        const isValid = schema === undefined && revocations.isValidNow(auth.claims as Claims, now())
+        if (!isValid) listener()
+      }
+      const end = revocations.subscribe(look)
+      look()
+      return end
+    })
+  }
   const verifier: Verifier<unknown> = { verify, ready }
   return verifier
 }
@@ -194,36 +233,9 @@ function rulesOf({
   }
 }
 
-/** How a token came to its verdict, for diagnostics. */
-interface VerdictRecord {
-  remembered: boolean
-}
-
 /** An own member: a polluted prototype must not end anybody's wait. */
 function signalOf(options: VerifyOptions | undefined): AbortSignal | undefined {
   return options !== undefined && Object.hasOwn(options, 'signal') ? options.signal : undefined
-}
-
-/** Publishes acceptances and refusals. An aborted wait is neither. */
-async function observed(
-  verifier: object,
-  judged: (record: VerdictRecord) => Promise<Auth<unknown>>,
-  clock: Clock,
-): Promise<Auth<unknown>> {
-  const start = clock.monotonic()
-  const record = { remembered: false }
-  const publish = (error?: AuthError) => {
-    const duration = clock.monotonic() - start
-    verdicts.publish(() => verdictMessage({ verifier, ...record, duration }, error))
-  }
-  try {
-    const auth = await judged(record)
-    publish()
-    return auth
-  } catch (error) {
-    if (error instanceof AuthError) publish(error)
-    throw error
-  }
 }
 
 function listed(value: string | readonly string[] | null): readonly string[] | null {

@@ -1,8 +1,9 @@
 import type { Auth } from './auth.ts'
 import { noVerdict } from './details/keys.ts'
 import { AuthError } from './errors.ts'
-import { isJsonObject, member } from './json.ts'
+import { expiry } from './expiry.ts'
 import { checkOptions, hasMethods, isClock, isFunction, ownMembers } from './options.ts'
+import { watchRevocations } from './revocation-watch.ts'
 import { type Clock, systemClock } from './time.ts'
 import type { Verifier } from './verifier.ts'
 
@@ -21,10 +22,12 @@ const PATIENCE = 60
 /**
  * Watches the token of what outlives its request: a WebSocket, or a stream of events.
  *
- * The verifier judges the token again when it expires, and once a minute. So a token whose key was withdrawn ends a
- * connection as well, and so does an outage in which a new request would get 503, or a verdict that takes a minute.
+ * The verifier judges the token again when it expires, at once when its revocations say that something was revoked, and once
+ * a minute. So a token whose key was withdrawn ends a connection as well, and so does an outage in which a new request would
+ * get 503, or a verdict that takes a minute.
  *
- * @param auth What the verifier has returned. If a schema takes `exp` away, an expiry is noticed within a minute.
+ * @param verifier If its `verify` has been replaced, the token is judged when it expires and once a minute alone.
+ * @param auth What the verifier has returned.
  * @param onRefusal Called once, with what `verify` throws: an AuthError. It should end the connection. Its own failure is a
  *   warning of the process.
  * @returns A function that ends the watch: for the event that says that the connection is closed.
@@ -45,38 +48,59 @@ export function watchToken(
   checkOptions('watchToken', options, { clock: isClock })
   const { clock = backgroundClock } = ownMembers(options)
   const { token } = auth
-  const expiry = expiryOf(auth)
+  const end = expiry(auth)
   let isOver = false
+  let isJudging = false
+  /** Whether something was revoked since the verdict under way was asked for. */
+  let isOutdated = false
   let cancel = plan()
+  const stopListening = watchRevocations(verifier, auth, judgeNow)
 
   function plan(): () => void {
-    const left = expiry - clock.now()
+    const left = end - clock.now()
     // For what is no number of seconds, timers do not wait at all.
     const wait = Number.isFinite(left) ? Math.min(Math.max(left, SHORTEST), LONGEST) : LONGEST
     return clock.after(wait, () => void judge())
   }
 
-  async function judge(): Promise<void> {
-    cancel = clock.after(PATIENCE, () => {
-      end(new AuthError('keys_unavailable', 'timeout', noVerdict(PATIENCE)))
-    })
-    const refused = await refusalOf(verifier, token)
-    // It may have ended while the verifier was at work.
+  function judgeNow(): void {
     if (isOver) return
+    isOutdated = true
+    if (isJudging) return
     cancel()
-    if (refused === undefined) cancel = plan()
-    else end(refused.error)
+    void judge()
   }
 
-  function end(error: unknown): void {
-    isOver = true
+  async function judge(): Promise<void> {
+    isJudging = true
+    let refused: { readonly error: unknown } | undefined
+    do {
+      isOutdated = false
+      cancel = clock.after(PATIENCE, () => {
+        refuse(new AuthError('keys_unavailable', 'timeout', noVerdict(PATIENCE)))
+      })
+      refused = await refusalOf(verifier, token)
+      // It may have ended while the verifier was at work.
+      if (isOver) return
+      cancel()
+    } while (refused === undefined && isOutdated)
+    isJudging = false
+    if (refused === undefined) cancel = plan()
+    else refuse(refused.error)
+  }
+
+  function refuse(error: unknown): void {
+    stop()
     void tell(onRefusal, error)
   }
 
-  return () => {
+  function stop(): void {
     isOver = true
     cancel()
+    stopListening()
   }
+
+  return stop
 }
 
 async function refusalOf(
@@ -98,12 +122,6 @@ async function tell(onRefusal: (error: unknown) => unknown, error: unknown): Pro
   } catch (fault) {
     process.emitWarning(fault instanceof Error ? fault : 'onRefusal failed')
   }
-}
-
-/** With a schema the claims may be of any type. */
-function expiryOf({ claims }: Auth<unknown>): number {
-  const exp = isJsonObject(claims) ? member(claims, 'exp') : undefined
-  return typeof exp === 'number' && Number.isFinite(exp) ? exp : Infinity
 }
 
 /** An open connection keeps a process alive by itself; the watch of it must not. */

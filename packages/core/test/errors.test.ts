@@ -24,6 +24,7 @@ const STATUS: Record<AuthErrorCode, [status: number, title: string]> = {
   invalid_token: [401, 'Unauthorized'],
   insufficient_scope: [403, 'Forbidden'],
   keys_unavailable: [503, 'Service Unavailable'],
+  revocation_unavailable: [503, 'Service Unavailable'],
 }
 
 // Its type keeps it complete.
@@ -52,6 +53,7 @@ const TABLE: { [Code in AuthErrorCode]: Record<AuthErrorReasons[Code], Row> } = 
     type: { message: 'The access token is of another type', told: true },
     missing_claim: { message: 'The access token lacks a required claim', told: true },
     claim: { message: 'The access token has a claim of the wrong form', told: true },
+    revoked: { message: 'The access token has been revoked', told: true },
   },
   insufficient_scope: {
     scope: { message: 'The access token lacks a required scope', told: true },
@@ -59,6 +61,12 @@ const TABLE: { [Code in AuthErrorCode]: Record<AuthErrorReasons[Code], Row> } = 
     check: { message: 'The access token does not permit this request', told: false },
   },
   keys_unavailable: { unreachable: OUTAGE, timeout: OUTAGE, bad_document: OUTAGE },
+  revocation_unavailable: {
+    stale: {
+      message: 'It cannot be told at the moment whether access tokens have been revoked',
+      told: false,
+    },
+  },
 }
 
 const ROWS = Object.entries(TABLE).flatMap(([code, reasons]) =>
@@ -99,7 +107,7 @@ describe.each(ROWS)('$code, $reason', ({ code, reason, message, told }) => {
     const details =
       code === 'missing_token' ? '' : `, error="${code}", error_description="${message}"`
     expect(error.headers).toEqual(
-      code === 'keys_unavailable'
+      status === 503
         ? { 'Retry-After': '1', 'Cache-Control': 'no-store' }
         : { 'WWW-Authenticate': `Bearer realm="api"${details}`, 'Cache-Control': 'no-store' },
     )

@@ -12,6 +12,8 @@ import type { Auth } from '../src/auth.ts'
 import { AuthError } from '../src/errors.ts'
 import { checkGuardOptions } from '../src/guard-options.ts'
 import { authenticateRequest, findAuth, getAuth } from '../src/http.ts'
+import { localRevocations } from '../src/local-revocations.ts'
+import type { Revocations, RevocationStatus } from '../src/revocations.ts'
 import type { VerifierOptions } from '../src/verifier-options.ts'
 import { createVerifier, type Verifier } from '../src/verifier.ts'
 
@@ -231,6 +233,68 @@ describe('whoever stands between a guard and the verifier is asked about each to
     unsubscribe('portcullis:verify', listen)
     expect(seen).toEqual([expect.objectContaining({ verifier, remembered: true })])
     expect(isAtOnce(guardedBy(verifier))).toBe(true)
+  })
+})
+
+describe('revocations are asked about a remembered token at each use', () => {
+  test('one that answers at once is asked at once', async () => {
+    const revocations = localRevocations({ clock })
+    token = await issuer.token({ claims: { jti: 'one' } })
+    const verifier = await knowing({ revocations })
+    expect(isAtOnce(guardedBy(verifier))).toBe(true)
+    await revocations.revoke({ jti: 'one' })
+    expect(await reasonOf(guardedBy(verifier))).toBe('revoked')
+    expect(await reasonOf(guardedBy(verifier))).toBe('revoked')
+  })
+
+  test('one that does not know: refused', async () => {
+    let answer: RevocationStatus = 'valid'
+    const verifier = await knowing({ revocations: { statusOf: () => answer } })
+    expect(isAtOnce(guardedBy(verifier))).toBe(true)
+    answer = 'unknown'
+    expect(await reasonOf(guardedBy(verifier))).toBe('stale')
+    answer = 'valid'
+    expect(isAtOnce(guardedBy(verifier))).toBe(true)
+  })
+
+  test('one that throws: refused, and nothing is thrown at the adapter', async () => {
+    const statusOf = vi.fn<Revocations['statusOf']>(() => 'valid')
+    const verifier = await knowing({ revocations: { statusOf } })
+    statusOf.mockImplementation(() => {
+      throw new Error('a bug')
+    })
+    expect(await reasonOf(guardedBy(verifier))).toBe('stale')
+  })
+
+  test('one that takes its time: the longer way, and it is asked once for each request', async () => {
+    const statusOf = vi.fn<Revocations['statusOf']>(async () => await Promise.resolve('valid'))
+    const verifier = await knowing({ revocations: { statusOf } })
+    const verdict = guardedBy(verifier)
+    expect(isAtOnce(verdict)).toBe(false)
+    expect(await reasonOf(verdict)).toBe('accepted')
+    expect(statusOf).toHaveBeenCalledTimes(2)
+  })
+
+  test('one that begins to take its time: what it rejects with is handled', async () => {
+    const statusOf = vi.fn<Revocations['statusOf']>(() => 'valid')
+    const verifier = await knowing({ revocations: { statusOf } })
+    statusOf.mockImplementation(async () => await Promise.reject(new Error('down')))
+    expect(await reasonOf(guardedBy(verifier))).toBe('stale')
+  })
+
+  test('a token that is no longer in time is not asked about', async () => {
+    const statusOf = vi.fn<Revocations['statusOf']>(() => 'valid')
+    const verifier = await knowing({ revocations: { statusOf } })
+    await clock.advance(4000)
+    expect(await reasonOf(guardedBy(verifier))).toBe('expired')
+    expect(statusOf).toHaveBeenCalledTimes(1)
+  })
+
+  test('a spy on statusOf is heard from the next request on', async () => {
+    const revocations = localRevocations({ clock })
+    const verifier = await knowing({ revocations })
+    vi.spyOn(revocations, 'statusOf').mockReturnValue('revoked')
+    expect(await reasonOf(guardedBy(verifier))).toBe('revoked')
   })
 })
 

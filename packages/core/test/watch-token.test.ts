@@ -3,18 +3,22 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 import { createTestIssuer, manualClock, type TokenOptions, tokenService } from '@portcullis/testing'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 
 import {
   type Auth,
   AuthError,
   createVerifier,
+  localRevocations,
   remoteKeys,
+  type Revocations,
+  type RevocationStatus,
   type Schema,
   type Verifier,
   type VerifierOptions,
   watchToken,
 } from '../src/index.ts'
+import { createListeners } from '../src/listeners.ts'
 import { emptyThreadPool } from './thread-pool.ts'
 
 const auth: Auth = { claims: { exp: 1_767_225_700 }, header: { alg: 'RS512' }, token: 'a.b.c' }
@@ -41,7 +45,8 @@ async function watched(
   const proven = await verifier.verify(await issuer.token(token))
   const refusals: unknown[] = []
   const stop = watchToken(verifier, proven, (error) => refusals.push(error), { clock })
-  return { clock, issuer, keys, refusals, stop }
+  const verify = vi.spyOn(verifier, 'verify')
+  return { clock, issuer, keys, refusals, stop, verify }
 }
 
 describe('a watched token', () => {
@@ -128,6 +133,196 @@ function late() {
     })
   return { verdicts, verifier: { verify } satisfies Pick<Verifier, 'verify'> }
 }
+
+async function watchedBy(revocations: Revocations, more: TokenOptions = {}) {
+  const token = { claims: { jti: 'one' }, expiresIn: 10_000, ...more }
+  const world = await watched(token, { revocations })
+  await world.clock.advance(0)
+  return world
+}
+
+/** A source that answers what the test has set last, and calls its listeners when told to. */
+function told() {
+  const listeners = createListeners()
+  const answer: { status: RevocationStatus } = { status: 'valid' }
+  const source: Revocations = {
+    statusOf: () => answer.status,
+    subscribe: (listener) => listeners.subscribe(listener),
+  }
+  return { answer, notify: () => listeners.notify(), source }
+}
+
+describe('a watched token with revocations', () => {
+  test('ends at once when it is revoked, once, and waits for no timer', async () => {
+    const revocations = localRevocations()
+    const { clock, refusals } = await watchedBy(revocations)
+    await revocations.revoke({ jti: 'one' })
+    await revocations.revoke({ jti: 'one' })
+    await clock.advance(0)
+    expect(refusals).toMatchObject([{ code: 'invalid_token', reason: 'revoked' }])
+    await clock.advance(1000)
+    expect(refusals).toHaveLength(1)
+  })
+
+  test('is not judged again for what was revoked of somebody else', async () => {
+    const revocations = localRevocations()
+    const { clock, refusals, verify } = await watchedBy(revocations)
+    for (let count = 0; count < 10; count++) await revocations.revoke({ jti: String(count) })
+    await clock.advance(0)
+    expect(refusals).toEqual([])
+    expect(verify).not.toHaveBeenCalled()
+  })
+
+  test('that was revoked between its verdict and its watch ends at once', async () => {
+    const clock = manualClock()
+    const issuer = await createTestIssuer({ clock, algorithm: 'ES256' })
+    const revocations = localRevocations({ clock })
+    const verifier = createVerifier({ ...issuer.verifierOptions, revocations })
+    const proven = await verifier.verify(await issuer.token({ claims: { jti: 'one' } }))
+    await revocations.revoke({ jti: 'one' })
+    const refusals: unknown[] = []
+    watchToken(verifier, proven, (error) => refusals.push(error), { clock })
+    await clock.advance(0)
+    expect(refusals).toMatchObject([{ reason: 'revoked' }])
+  })
+
+  test('whose watch has ended subscribes to nothing, and hears nothing', async () => {
+    const revocations = localRevocations()
+    const ended = vi.fn<() => void>()
+    const subscribe = vi.fn<(listener: () => void) => () => void>(() => ended)
+    const { stop } = await watchedBy({ ...revocations, subscribe })
+    expect(subscribe).toHaveBeenCalledOnce()
+    stop()
+    stop()
+    expect(ended).toHaveBeenCalled()
+    const { clock, refusals, stop: stopOther } = await watchedBy(revocations)
+    stopOther()
+    await revocations.revoke({ jti: 'one' })
+    await clock.advance(1000)
+    expect(refusals).toEqual([])
+  })
+
+  test('a listener that is called after the watch has ended judges nothing', async () => {
+    const { answer, notify, source } = told()
+    const subscribe = (listener: () => void) => {
+      source.subscribe?.(listener)
+      return ignore // the source goes on
+    }
+    const { clock, refusals, stop } = await watchedBy({ ...source, subscribe })
+    stop()
+    answer.status = 'revoked'
+    notify()
+    await clock.advance(1000)
+    expect(refusals).toEqual([])
+  })
+
+  test('revoked while a verdict is under way: that verdict is not believed', async () => {
+    const revocations = localRevocations()
+    let finish: (() => void) | undefined
+    let isSlow = false
+    const schema: Schema<unknown> = {
+      '~standard': {
+        version: 1,
+        async validate(value) {
+          if (isSlow) await new Promise<void>((resolve) => (finish = resolve))
+          return await Promise.resolve({ value })
+        },
+      },
+    }
+    const token = { claims: { jti: 'one' }, expiresIn: 10_000 }
+    const { clock, refusals } = await watched(token, { revocations, schema })
+    await clock.advance(0)
+    isSlow = true
+    await revocations.revoke({ jti: 'another' })
+    await clock.advance(0)
+    isSlow = false
+    await revocations.revoke({ jti: 'one' })
+    finish?.()
+    await clock.advance(0)
+    expect(refusals).toMatchObject([{ reason: 'revoked' }])
+  })
+
+  test('whose source cannot answer ends, as a new request would be refused', async () => {
+    const { answer, notify, source } = told()
+    const { clock, refusals } = await watchedBy(source)
+    answer.status = 'unknown'
+    notify()
+    await clock.advance(0)
+    expect(refusals).toMatchObject([{ code: 'revocation_unavailable', status: 503 }])
+  })
+
+  test.each([
+    ['no subscribe', {}],
+    ['one that returns nothing', { subscribe: ignore as never }],
+  ])('whose source has %s is judged by the timer', async (_, more) => {
+    const { answer } = told()
+    const { clock, refusals } = await watchedBy({ statusOf: () => answer.status, ...more })
+    answer.status = 'revoked'
+    await clock.advance(59)
+    expect(refusals).toEqual([])
+    await clock.advance(1)
+    expect(refusals).toMatchObject([{ reason: 'revoked' }])
+  })
+
+  test('of a source that takes its time ends when that has answered', async () => {
+    const { answer, notify, source } = told()
+    const statusOf = async () => await Promise.resolve(answer.status)
+    const { clock, refusals } = await watchedBy({ ...source, statusOf })
+    notify()
+    await clock.advance(0)
+    expect(refusals).toEqual([])
+    answer.status = 'revoked'
+    notify()
+    await clock.advance(0)
+    expect(refusals).toMatchObject([{ reason: 'revoked' }])
+  })
+
+  test('whose verify has been replaced is judged by that, by the timer', async () => {
+    const revocations = localRevocations()
+    const clock = manualClock()
+    const issuer = await createTestIssuer({ clock, algorithm: 'ES256' })
+    const verifier = createVerifier({ ...issuer.verifierOptions, revocations })
+    const token = await issuer.token({ claims: { jti: 'one' }, expiresIn: 10_000 })
+    const proven = await verifier.verify(token)
+    const stub = { ...verifier, verify: async () => await Promise.resolve(proven) }
+    const refusals: unknown[] = []
+    const stop = watchToken(stub, proven, (error) => refusals.push(error), { clock })
+    await revocations.revoke({ jti: 'one' })
+    await clock.advance(1000)
+    expect(refusals).toEqual([])
+    stop()
+  })
+
+  test('may be one of many, and a listener of it may revoke others', async () => {
+    const revocations = localRevocations()
+    const clock = manualClock()
+    const issuer = await createTestIssuer({ clock, algorithm: 'ES256' })
+    const verifier = createVerifier({ ...issuer.verifierOptions, revocations })
+    const ended: number[] = []
+    for (let count = 0; count < 5; count++) {
+      const proven = await verifier.verify(await issuer.token({ claims: { jti: String(count) } }))
+      const next = { jti: String(count + 1) }
+      const onRefusal = async () => {
+        ended.push(count)
+        await revocations.revoke(next)
+      }
+      watchToken(verifier, proven, onRefusal, { clock })
+    }
+    await revocations.revoke({ jti: '0' })
+    await clock.advance(0)
+    await clock.advance(0)
+    expect(ended).toEqual([0, 1, 2, 3, 4])
+  })
+})
+
+test('a schema that takes exp away does not delay the end', async () => {
+  const schema: Schema<unknown> = { '~standard': { version: 1, validate: () => ({ value: {} }) } }
+  const { clock, refusals } = await watched({ expiresIn: 100 }, { clockTolerance: 0, schema })
+  await clock.advance(99.9)
+  expect(refusals).toEqual([])
+  await clock.advance(0.1)
+  expect(refusals).toMatchObject([{ reason: 'expired' }])
+})
 
 describe('a verdict that takes its time', () => {
   test('is not heard if the watch has ended meanwhile', async () => {

@@ -23,7 +23,10 @@ export interface StubVerifierOptions<StubClaims> {
 }
 
 /** Why a verifier refuses a token. */
-export type VerifierReason = AuthErrorReasons['invalid_token' | 'keys_unavailable']
+export type VerifierReason = AuthErrorReasons[
+  | 'invalid_token'
+  | 'keys_unavailable'
+  | 'revocation_unavailable']
 
 /**
  * A verifier for tests of what happens after a token is accepted: without keys it accepts any text as a token with these
@@ -51,8 +54,8 @@ function accepting<StubClaims extends object = Claims>(
 /**
  * A verifier that refuses every token, with a genuine `AuthError`.
  *
- * The code follows from the reason: `keys_unavailable` for `unreachable`, `timeout` and `bad_document`, else
- * `invalid_token`, also for `claim`. To test what a route requires, use a stub with claims that lack it.
+ * The code follows from the reason: `keys_unavailable` for `unreachable`, `timeout` and `bad_document`,
+ * `revocation_unavailable` for `stale`, else `invalid_token`, also for `claim`. To test what a route requires, use a stub with claims that lack it.
  *
  * @throws TypeError for a reason that is not one of a verifier.
  */
@@ -61,7 +64,7 @@ function refusing(reason: VerifierReason): Verifier {
   return {
     verify: async () => await Promise.reject(refusalFor(reason)),
     async ready() {
-      if (refusal.code === 'keys_unavailable') await Promise.reject(refusalFor(reason))
+      if (refusal.status === 503) await Promise.reject(refusalFor(reason))
     },
   }
 }
@@ -75,6 +78,8 @@ function refusalFor(reason: VerifierReason): AuthError {
     case 'timeout':
     case 'bad_document':
       return new AuthError('keys_unavailable', reason)
+    case 'stale':
+      return new AuthError('revocation_unavailable', reason)
     default:
       return new AuthError('invalid_token', reason)
   }

@@ -59,6 +59,8 @@ describe('stubVerifier.refusing', () => {
     ['unreachable', 'keys_unavailable', false],
     ['timeout', 'keys_unavailable', false],
     ['bad_document', 'keys_unavailable', false],
+    ['revoked', 'invalid_token', true],
+    ['stale', 'revocation_unavailable', false],
   ])('%s: a genuine AuthError with the code %s, another each time', async (reason, code, ready) => {
     const verifier = stubVerifier.refusing(reason)
     const one = await errorOf(verifier.verify('a'))

@@ -65,7 +65,7 @@ export function otherSignature({ ring, kid, tried, why, arrived }: Unproven): De
 }
 
 export const withdrawnKey: Detail = () =>
-  'the key that proved the token has left the document while the schema was at work'
+  'the key that proved the token has left the document while its claims were judged'
 
 function because(why: WhyUnproven | undefined): string {
   return why === undefined ? '' : `; ${REASONS[why]}`

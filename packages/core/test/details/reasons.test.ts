@@ -9,6 +9,7 @@ import {
   check,
   claim,
   createVerifier,
+  localRevocations,
   remoteKeys,
   type Requirement,
   scope,
@@ -169,6 +170,16 @@ const CASES: { [Code in AuthErrorCode]: Record<AuthErrorReasons[Code], Case> } =
       refuse: signed({ claims: { exp: '2026-11-22' } }),
       detail: 'exp is a string; it must be a number of seconds since 1970-01-01T00:00:00Z',
     },
+    revoked: {
+      refuse: async () => {
+        const revocations = localRevocations({ clock })
+        await revocations.revokeBefore({ iss: 'https://auth.test' })
+        const claims = { iss: 'https://auth.test', iat: clock.now() - 60 }
+        await signed({ claims }, { revocations })()
+      },
+      detail:
+        /^the token, which is from "https:\/\/auth\.test" and was issued 20\S+Z, has been revoked$/,
+    },
   },
   insufficient_scope: {
     scope: {
@@ -197,6 +208,12 @@ const CASES: { [Code in AuthErrorCode]: Record<AuthErrorReasons[Code], Case> } =
     bad_document: {
       refuse: withKeyEndpoint(async () => Response.json({ keys: [{ kty: 'RSA', use: 'enc' }] })),
       detail: /^the document has no usable key: entry 0: use \(enc\) is not sig \(https:/,
+    },
+  },
+  revocation_unavailable: {
+    stale: {
+      refuse: signed({}, { revocations: { statusOf: () => 'unknown' } }),
+      detail: 'revocations answered unknown: what they know is too old, or they know nothing yet',
     },
   },
 }

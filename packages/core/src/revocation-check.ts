@@ -1,0 +1,142 @@
+import type { Claims } from './auth.ts'
+import {
+  failedRevocations,
+  lateRevocations,
+  revokedToken,
+  staleRevocations,
+  strangeRevocations,
+} from './details/revocations.ts'
+import type { Detail } from './details/text.ts'
+import { AuthError } from './errors.ts'
+import { hasMethods, isFunction } from './options.ts'
+import type { Revocations } from './revocations.ts'
+import type { Clock } from './time.ts'
+
+/** How long a request waits for an answer, in seconds. A round trip takes a thousandth of it. */
+const PATIENCE = 1
+
+/** What a verifier asks of its revocations. Times are seconds since 1970-01-01T00:00:00Z. */
+export interface RevocationCheck {
+  /** Whether the source says at once that a token is valid. If it does not, {@link check} has to be asked. */
+  isValidNow(claims: Claims, now: number): boolean
+  /**
+   * Step 7: whether a token has been revoked.
+   *
+   * @returns A promise if the source takes its time: when it resolves, everything else may have changed.
+   * @throws AuthError `revoked` or `stale`; the signal's reason.
+   */
+  check(claims: Claims, now: number, signal: AbortSignal | undefined): Promise<void> | undefined
+  /** @throws AuthError `stale` if the source will not be ready */
+  ready(): Promise<void>
+  subscribe(listener: () => void): () => void
+}
+
+/** @param clock What waits are measured with. */
+export function createRevocationCheck(source: Revocations, clock: Clock): RevocationCheck {
+  // Read once: what somebody puts on `Object.prototype` later is not the source's.
+  const [hasReady, hasSubscribe] = [hasMethods(source, 'ready'), hasMethods(source, 'subscribe')]
+  /** Then it is not asked in vain by those who cannot wait. */
+  let takesItsTime = false
+
+  async function answerInTime(answer: object, signal: AbortSignal | undefined): Promise<unknown> {
+    const cleanups: (() => void)[] = []
+    const leaving = new Promise<never>((_, reject) => {
+      const leave = () => {
+        reject(signal?.reason as Error) // whatever the caller gave, as `fetch` does
+      }
+      signal?.addEventListener('abort', leave)
+      cleanups.push(
+        () => signal?.removeEventListener('abort', leave),
+        clock.after(PATIENCE, () => {
+          reject(unavailable(lateRevocations(PATIENCE)))
+        }),
+      )
+      if (signal?.aborted === true) leave()
+    })
+    try {
+      return await Promise.race([settled(answer), leaving])
+    } finally {
+      for (const cleanUp of cleanups) cleanUp()
+    }
+  }
+
+  return {
+    isValidNow(claims, now) {
+      if (takesItsTime) return false
+      try {
+        const answer: unknown = source.statusOf(claims, now)
+        if (isObject(answer)) {
+          takesItsTime = true
+          ignore(answer)
+        }
+        return answer === 'valid'
+      } catch {
+        // `check` meets the same fault, and says so.
+      }
+      return false
+    },
+    check(claims, now, signal) {
+      const answer = answerOf(source, claims, now)
+      if (!isObject(answer)) {
+        judge(answer, claims)
+        return undefined
+      }
+      takesItsTime = true
+      return (async () => {
+        judge(await answerInTime(answer, signal), claims)
+      })()
+    },
+    async ready() {
+      try {
+        if (hasReady) await source.ready?.()
+      } catch (cause) {
+        throw cause instanceof AuthError ? cause : unavailable(failedRevocations, cause)
+      }
+    },
+    subscribe(listener) {
+      const end = hasSubscribe ? source.subscribe?.(listener) : undefined
+      return () => {
+        // A source without types may have returned nothing.
+        if (isFunction(end) === undefined) end?.()
+      }
+    },
+  }
+}
+
+function answerOf(source: Revocations, claims: Claims, now: number): unknown {
+  try {
+    return source.statusOf(claims, now)
+  } catch (cause) {
+    throw unavailable(failedRevocations, cause)
+  }
+}
+
+/** Of anything that can be awaited. Its own failure counts, and none of it stays unhandled. */
+async function settled(answer: unknown): Promise<unknown> {
+  try {
+    return await answer
+  } catch (cause) {
+    throw unavailable(failedRevocations, cause)
+  }
+}
+
+function ignore(answer: object): void {
+  settled(answer).catch(() => {
+    // It is asked again by whoever can wait.
+  })
+}
+
+/** Only the very word lets a token through. */
+function judge(answer: unknown, claims: Claims): void {
+  if (answer === 'valid') return
+  if (answer === 'revoked') throw new AuthError('invalid_token', 'revoked', revokedToken(claims))
+  throw unavailable(answer === 'unknown' ? staleRevocations : strangeRevocations(answer))
+}
+
+function unavailable(detail: Detail, cause?: unknown): AuthError {
+  return new AuthError('revocation_unavailable', 'stale', { detail, cause })
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function'
+}
