@@ -198,7 +198,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/listeners': [],
   'core/revocations': [],
   'core/revocation-entries': ['json', 'options'],
-  'core/revocation-list': ['json', 'options'],
+  'core/revocation-list': ['json'],
   'core/local-revocations': [
     'json',
     'listeners',

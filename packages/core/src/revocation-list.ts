@@ -1,6 +1,5 @@
 import type { Claims } from './auth.ts'
 import { member, textMember } from './json.ts'
-import { ownMembers } from './options.ts'
 import type { RevocationEntry } from './revocations.ts'
 
 /** What has been revoked. Times are seconds since 1970-01-01T00:00:00Z. */
@@ -20,26 +19,27 @@ const TOLERANCE = 600
 /** Entries. With fewer it is not worthwhile to look for those that have lapsed. */
 const FEW = 1024
 
-const KINDS = ['all', 'sub', 'client_id', 'sid'] as const
-
-type Kind = (typeof KINDS)[number]
+type Kind = 'all' | 'sub' | 'client_id' | 'sid'
 
 /** What was issued before `time` is revoked. The entry lapses at `until`. */
 interface Limit {
-  time: number
-  until: number
+  readonly time: number
+  readonly until: number
 }
 
 /** Nested maps, since texts that are joined might be joined of other texts. */
 interface IssuerEntries {
   /** The `exp` of each `jti`. Bare numbers: there may be a million. */
   readonly tokens: Map<string, number>
-  readonly limits: Map<Kind, Map<string, Limit>>
+  /** Several of one owner, if the one with the later time lapses earlier. */
+  readonly limits: Map<Kind, Map<string, readonly Limit[]>>
 }
+
+type Table = Map<string | undefined, IssuerEntries>
 
 /** A list of at most `max` entries, which forgets those that have lapsed and no others. */
 export function createRevocationList(max: number): RevocationList {
-  const byIssuer = new Map<string | undefined, IssuerEntries>()
+  const table: Table = new Map()
   let size = 0
   /** Nothing lapses earlier. A whole second: then a full list is looked through at most once a second. */
   let nextLapse = Infinity
@@ -49,68 +49,56 @@ export function createRevocationList(max: number): RevocationList {
   function add(given: readonly RevocationEntry[], now: number): boolean {
     const entries = given.filter((entry) => !hasLapsed(endOf(entry), now))
     if (size + entries.length > crowded) removeLapsed(now)
-    if (size + entries.length > max && size + countNew(entries, now) > max) return false
-    for (const entry of entries) put(entry)
+    if (size + entries.length > max && size + growthBy(entries) > max) return false
+    for (const entry of entries) {
+      size += put(table, entry)
+      nextLapse = Math.min(nextLapse, Math.ceil(endOf(entry)))
+    }
     return true
   }
 
-  /** Each entry counts once, however often it is among them. */
-  function countNew(entries: readonly RevocationEntry[], now: number): number {
-    const apart = createRevocationList(Infinity)
-    apart.add(entries, now)
-    return [...apart.entries()].filter((entry) => !holds(ownMembers(entry))).length
-  }
-
-  function holds(entry: RevocationEntry): boolean {
-    const issuer = byIssuer.get(entry.iss)
-    if (entry.type === 'token') return issuer?.tokens.has(entry.jti) === true
-    const [kind, value] = ownerOf(entry)
-    return issuer?.limits.get(kind)?.has(value) === true
-  }
-
-  function put(entry: RevocationEntry): void {
-    nextLapse = Math.min(nextLapse, Math.ceil(endOf(entry)))
-    if (!holds(entry)) size += 1
-    const { tokens, limits } = made(byIssuer, entry.iss, noEntries)
-    if (entry.type === 'token') {
-      const { jti, exp = Infinity } = entry
-      tokens.set(jti, Math.max(exp, tokens.get(jti) ?? exp))
-      return
+  /** How many entries more there would be. Some of them may replace others, or each other. */
+  function growthBy(entries: readonly RevocationEntry[]): number {
+    const copy: Table = new Map()
+    let growth = 0
+    for (const entry of entries) {
+      copyPlace(table, copy, entry)
+      growth += put(copy, entry)
     }
-    const [kind, value] = ownerOf(entry)
-    const limit = made(made(limits, kind, noLimits), value, noLimit)
-    limit.time = Math.max(limit.time, entry.time)
-    limit.until = Math.max(limit.until, endOf(entry))
+    return growth
   }
 
   function removeLapsed(now: number): void {
     if (!hasLapsed(nextLapse, now)) return
     nextLapse = Infinity
-    for (const [iss, { tokens, limits }] of byIssuer) {
-      removeFrom(tokens, (exp) => exp + TOLERANCE, now)
+    for (const [iss, { tokens, limits }] of table) {
+      for (const [jti, exp] of tokens) {
+        if (isKept(exp + TOLERANCE, now)) continue
+        tokens.delete(jti)
+        size -= 1
+      }
       for (const [kind, each] of limits) {
-        removeFrom(each, ({ until }) => until, now)
+        for (const [value, known] of each) {
+          const left = known.filter(({ until }) => isKept(until, now))
+          size -= known.length - left.length
+          if (left.length === 0) each.delete(value)
+          else each.set(value, left)
+        }
         if (each.size === 0) limits.delete(kind)
       }
-      if (tokens.size === 0 && limits.size === 0) byIssuer.delete(iss)
+      if (tokens.size === 0 && limits.size === 0) table.delete(iss)
     }
     crowded = Math.min(Math.max(FEW, 2 * size), max)
   }
 
-  function removeFrom<Value>(
-    entries: Map<string, Value>,
-    ending: (value: Value) => number,
-    now: number,
-  ): void {
-    for (const [name, value] of entries) {
-      const end = ending(value)
-      if (!hasLapsed(end, now)) nextLapse = Math.min(nextLapse, Math.ceil(end))
-      else if (entries.delete(name)) size -= 1
-    }
+  function isKept(end: number, now: number): boolean {
+    if (hasLapsed(end, now)) return false
+    nextLapse = Math.min(nextLapse, Math.ceil(end))
+    return true
   }
 
   function isRevoked(claims: Claims, now: number): boolean {
-    const issuer = byIssuer.get(textMember(claims, 'iss'))
+    const issuer = table.get(textMember(claims, 'iss'))
     if (issuer === undefined) return false
     const jti = textMember(claims, 'jti')
     const exp = jti === undefined ? undefined : issuer.tokens.get(jti)
@@ -118,7 +106,7 @@ export function createRevocationList(max: number): RevocationList {
     return issuer.limits.size > 0 && isIssuedBefore(issuer.limits, claims, now)
   }
 
-  return { add, isRevoked, entries: () => entriesOf(byIssuer) }
+  return { add, isRevoked, entries: () => entriesOf(table) }
 }
 
 /** Not if a clock shows no number. */
@@ -128,6 +116,48 @@ function hasLapsed(end: number, now: number): boolean {
 
 function endOf(entry: RevocationEntry): number {
   return entry.type === 'token' ? (entry.exp ?? Infinity) + TOLERANCE : (entry.until ?? Infinity)
+}
+
+/** @returns How many entries more there are now. */
+function put(table: Table, entry: RevocationEntry): number {
+  const { tokens, limits } = made(table, entry.iss, noEntries)
+  if (entry.type === 'token') {
+    const { jti, exp = Infinity } = entry
+    const known = tokens.get(jti)
+    tokens.set(jti, Math.max(exp, known ?? exp))
+    return known === undefined ? 1 : 0
+  }
+  const [kind, value] = ownerOf(entry)
+  const each = made(limits, kind, noLimits)
+  const known = each.get(value) ?? []
+  const added = withLimit(known, { time: entry.time, until: endOf(entry) })
+  each.set(value, added)
+  return added.length - known.length
+}
+
+/** What there is in the place of an entry, if it is not there already. */
+function copyPlace(from: Table, to: Table, entry: RevocationEntry): void {
+  const known = from.get(entry.iss)
+  const { tokens, limits } = made(to, entry.iss, noEntries)
+  if (entry.type === 'token') {
+    const exp = known?.tokens.get(entry.jti)
+    if (exp !== undefined && !tokens.has(entry.jti)) tokens.set(entry.jti, exp)
+    return
+  }
+  const [kind, value] = ownerOf(entry)
+  const limit = known?.limits.get(kind)?.get(value)
+  const each = made(limits, kind, noLimits)
+  if (limit !== undefined && !each.has(value)) each.set(value, limit)
+}
+
+/** Without those that say no more than another. So the order in which they come does not matter. */
+function withLimit(known: readonly Limit[], added: Limit): readonly Limit[] {
+  if (known.some((each) => covers(each, added))) return known
+  return [...known.filter((each) => !covers(added, each)), added]
+}
+
+function covers(one: Limit, other: Limit): boolean {
+  return one.time >= other.time && one.until >= other.until
 }
 
 type IssuedBeforeEntry = Extract<RevocationEntry, { type: 'issued_before' }>
@@ -141,9 +171,11 @@ function ownerOf({ sub, client_id, sid }: IssuedBeforeEntry): [kind: Kind, value
 function isIssuedBefore(limits: IssuerEntries['limits'], claims: Claims, now: number): boolean {
   const iat = member(claims, 'iat')
   const isBefore = (kind: Kind, value: string | undefined) => {
-    const limit = value === undefined ? undefined : limits.get(kind)?.get(value)
-    if (limit === undefined || hasLapsed(limit.until, now)) return false
-    return !(typeof iat === 'number' && iat >= limit.time)
+    const known = value === undefined ? undefined : limits.get(kind)?.get(value)
+    if (known === undefined) return false
+    return known.some(
+      ({ time, until }) => !hasLapsed(until, now) && !(typeof iat === 'number' && iat >= time),
+    )
   }
   return (
     isBefore('all', '') ||
@@ -154,19 +186,19 @@ function isIssuedBefore(limits: IssuerEntries['limits'], claims: Claims, now: nu
   )
 }
 
-function* entriesOf(
-  byIssuer: ReadonlyMap<string | undefined, IssuerEntries>,
-): Generator<RevocationEntry> {
-  for (const [iss, { tokens, limits }] of byIssuer) {
+function* entriesOf(table: Table): Generator<RevocationEntry> {
+  for (const [iss, { tokens, limits }] of table) {
     const issuer = iss === undefined ? {} : { iss }
     for (const [jti, exp] of tokens) {
       yield { type: 'token', ...issuer, jti, ...(exp === Infinity ? {} : { exp }) }
     }
     for (const [kind, each] of limits) {
-      for (const [value, { time, until }] of each) {
+      for (const [value, known] of each) {
         const owner = kind === 'all' ? {} : { [kind]: value }
-        const end = until === Infinity ? {} : { until }
-        yield { type: 'issued_before', ...issuer, ...owner, time, ...end }
+        for (const { time, until } of known) {
+          const end = until === Infinity ? {} : { until }
+          yield { type: 'issued_before', ...issuer, ...owner, time, ...end }
+        }
       }
     }
   }
@@ -176,12 +208,8 @@ function noEntries(): IssuerEntries {
   return { tokens: new Map(), limits: new Map() }
 }
 
-function noLimits(): Map<string, Limit> {
+function noLimits(): Map<string, readonly Limit[]> {
   return new Map()
-}
-
-function noLimit(): Limit {
-  return { time: -Infinity, until: -Infinity }
 }
 
 function made<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {

@@ -63,7 +63,7 @@ export interface RevocationWriter {
    */
   revoke(token: RevokedToken | Claims): Promise<void>
   /**
-   * Revokes what was issued before a time. Of several entries for the same, the latest `time` and the latest `until` count.
+   * Revokes what was issued before a time. Several for the same hold side by side, each until its end.
    *
    * @throws TypeError for whoever is not named by exactly one claim or none; RangeError if there is no room.
    */

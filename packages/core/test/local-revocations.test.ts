@@ -148,7 +148,7 @@ describe('what was issued before a time', () => {
     expect(isRevoked(revocations, { iat: NOW - 100.1 })).toBe(true)
   })
 
-  test('a second time with an earlier time and end: the later ones hold', async () => {
+  test('a second time with an earlier time: the later one holds until its end, then the other', async () => {
     const { revocations } = made()
     const whose = { iss, sub: 'ann' }
     await revocations.revokeBefore(whose, { time: NOW, until: NOW + 100 })
@@ -157,7 +157,22 @@ describe('what was issued before a time', () => {
     expect(isRevoked(revocations, {}, NOW + 100)).toBe(false)
     expect(revocations.toSnapshot().entries).toHaveLength(1)
     await revocations.revokeBefore(whose, { time: NOW - 500 })
-    expect(isRevoked(revocations, {}, NOW * 2)).toBe(true)
+    expect(isRevoked(revocations, {}, NOW + 99)).toBe(true)
+    expect(isRevoked(revocations, {}, NOW + 100)).toBe(false)
+    expect(isRevoked(revocations, { iat: NOW - 501 }, NOW * 2)).toBe(true)
+    expect(revocations.toSnapshot().entries).toHaveLength(2)
+    await revocations.revokeBefore(whose)
+    expect(revocations.toSnapshot().entries).toHaveLength(1)
+  })
+
+  test('that has lapsed is not brought back by an earlier time, removed or not', async () => {
+    const { revocations } = made()
+    const whose = { iss, sub: 'ann' }
+    await revocations.revokeBefore(whose, { time: NOW, until: NOW + 10 })
+    await revocations.revokeBefore(whose, { time: NOW - 500, until: NOW + 1000 })
+    expect(isRevoked(revocations, {}, NOW + 9)).toBe(true)
+    expect(isRevoked(revocations, {}, NOW + 10)).toBe(false)
+    expect(isRevoked(revocations, { iat: NOW - 501 }, NOW + 10)).toBe(true)
   })
 
   test('is not mixed up with a subject, a client and a session of the same name', async () => {
@@ -188,6 +203,26 @@ describe('at the bound', () => {
     await revocations.revoke(claims)
     await revocations.revoke({ iss, jti: 'one' })
     expect(isRevoked(revocations, {}, NOW * 2)).toBe(true)
+  })
+
+  test('a later time takes the place of an earlier one', async () => {
+    const { clock, revocations } = made({ max: 2 })
+    await revocations.revokeBefore({ iss, sub: 'ann' })
+    await revocations.revokeBefore({ iss, sub: 'ann' }, { time: NOW + 50, until: NOW + 60 })
+    await clock.advance(1)
+    await revocations.revokeBefore({ iss, sub: 'ann' })
+    await clock.advance(100)
+    await revocations.revokeBefore({ iss, sub: 'ann' })
+    expect(revocations.toSnapshot().entries).toEqual([
+      { type: 'issued_before', iss, sub: 'ann', time: NOW + 101 },
+    ])
+    await revocations.revoke(claims)
+    revocations.load([
+      { type: 'issued_before', iss, sub: 'ann', time: NOW + 200 },
+      { type: 'issued_before', iss, sub: 'ann', time: NOW + 150 },
+      { type: 'token', iss, jti: 'one' },
+    ])
+    expect(revocations.toSnapshot().entries).toHaveLength(2)
   })
 
   test('entries that have lapsed make room', async () => {
