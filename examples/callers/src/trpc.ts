@@ -16,18 +16,16 @@ import { createHTTPServer } from '@trpc/server/adapters/standalone'
 
 const { AUTH_URL = 'http://127.0.0.1:4010', PORT = '3000' } = process.env
 const CODES = {
-  missing_token: 'UNAUTHORIZED',
-  invalid_token: 'UNAUTHORIZED',
-  invalid_request: 'BAD_REQUEST',
-  insufficient_scope: 'FORBIDDEN',
-  keys_unavailable: 'SERVICE_UNAVAILABLE',
-  revocation_unavailable: 'SERVICE_UNAVAILABLE',
+  400: 'BAD_REQUEST',
+  401: 'UNAUTHORIZED',
+  403: 'FORBIDDEN',
+  503: 'SERVICE_UNAVAILABLE',
 } as const
 
 function refuse(cause: unknown): never {
   const answer = refusal(cause)
   if (answer === undefined) throw cause
-  throw new TRPCError({ code: CODES[answer.code], message: answer.message, cause })
+  throw new TRPCError({ code: CODES[answer.status], message: answer.message, cause })
 }
 
 const t = initTRPC.context<{ request: IncomingMessage }>().create()

@@ -4,7 +4,9 @@ import {
   authenticateRequest,
   type Clock,
   createVerifier,
+  expiry,
   getAuth,
+  localRevocations,
   refusalMessage,
   remoteKeys,
   type Verifier,
@@ -26,6 +28,7 @@ export function createApi(verifier: Verifier, clock?: Clock): Server {
       watchToken(verifier, auth, () => client.close(1008), { clock }),
     )
     client.on('error', () => client.terminate()) // a frame that breaks the protocol
+    client.send(JSON.stringify({ expires: expiry(auth) })) // by then it should log in and connect again
     client.on('message', () => {
       if (client.readyState !== client.OPEN) return // it may go on sending after our close frame
       for (const each of sockets.clients) each.send(`Hello from ${String(auth.claims.sub)}`)
@@ -47,5 +50,7 @@ export function createApi(verifier: Verifier, clock?: Clock): Server {
 }
 
 const keys = remoteKeys(`${AUTH_URL}/tokenservice/pubkey.json`)
-const verifier = createVerifier({ keys, issuer: null, audience: null })
+// Closes every socket of what is revoked, at once: `await revocations.revokeBefore({ sub: 'ada' })`.
+export const revocations = localRevocations()
+const verifier = createVerifier({ keys, issuer: null, audience: null, revocations })
 export const server = createApi(verifier).listen(Number(PORT), '127.0.0.1')

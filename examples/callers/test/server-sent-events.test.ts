@@ -11,7 +11,9 @@ vi.stubEnv('PORT', '0')
 const { createApi, server } = await import('../src/server-sent-events.ts')
 server.close()
 
-/** What a stream of events brings until it ends, or so many events. */
+const EXPIRES = 'event: expires\n'
+
+/** What a stream of events brings until it ends, or so many events, beside when the token expires. */
 async function read(response: Response, events = Infinity): Promise<string[]> {
   const seen: string[] = []
   for await (const chunk of response.body ?? []) {
@@ -19,7 +21,7 @@ async function read(response: Response, events = Infinity): Promise<string[]> {
       ...new TextDecoder()
         .decode(chunk as Uint8Array)
         .split('\n\n')
-        .filter(Boolean),
+        .filter((each) => each !== '' && !each.startsWith(EXPIRES)),
     )
     if (seen.length >= events) break
   }
@@ -29,8 +31,8 @@ async function read(response: Response, events = Infinity): Promise<string[]> {
 const announcing = { claims: { sub: 'ada', scope: 'events:write' } }
 
 test('who listens hears what is announced', async () => {
-  const { issuer, verifier, clock } = await guardedBy()
-  await using api = await serve(createApi(verifier, clock))
+  const { issuer, revocations, verifier, clock } = await guardedBy()
+  await using api = await serve(createApi(verifier, revocations, clock))
   const url = `http://${api.host}/events`
   const stream = await fetch(url, { headers: await issuer.bearer() })
   expect(stream.headers.get('content-type')).toBe('text/event-stream')
@@ -41,8 +43,8 @@ test('who listens hears what is announced', async () => {
 })
 
 test('the stream ends when the token expires, not before, and the server goes on', async () => {
-  const { issuer, verifier, clock } = await guardedBy()
-  await using api = await serve(createApi(verifier, clock))
+  const { issuer, revocations, verifier, clock } = await guardedBy()
+  await using api = await serve(createApi(verifier, revocations, clock))
   const url = `http://${api.host}/events`
   const announce = async () =>
     await fetch(url, { method: 'POST', headers: await issuer.bearer(announcing) })
@@ -55,9 +57,43 @@ test('the stream ends when the token expires, not before, and the server goes on
   expect((await announce()).status).toBe(204)
 })
 
+test('the stream begins with when it will end, in seconds since 1970', async () => {
+  const { issuer, revocations, verifier, clock } = await guardedBy()
+  await using api = await serve(createApi(verifier, revocations, clock))
+  const headers = await issuer.bearer({ expiresIn: 100 })
+  const stream = await fetch(`http://${api.host}/events`, { headers })
+  const chunk: unknown = await stream.body?.getReader().read()
+  expect(new TextDecoder().decode((chunk as { value: Uint8Array }).value)).toBe(
+    `${EXPIRES}data: ${clock.now() + 100}\n\n`,
+  )
+})
+
+test('a log-out ends the streams of its token at once, and no others', async () => {
+  const { issuer, revocations, verifier, clock } = await guardedBy()
+  await using api = await serve(createApi(verifier, revocations, clock))
+  const url = `http://${api.host}/events`
+  const [headers, others] = [
+    await issuer.bearer({ claims: { jti: 'one' } }),
+    await issuer.bearer({ claims: { ...announcing.claims, jti: 'two' } }),
+  ]
+  const [first, second, other] = [
+    await fetch(url, { headers }),
+    await fetch(url, { headers }),
+    await fetch(url, { headers: others }),
+  ]
+  const ended = Promise.all([read(first), read(second)])
+  const answer = await fetch(`http://${api.host}/logout`, { method: 'POST', headers })
+  expect(answer.status).toBe(204)
+  // No time passes.
+  expect(await ended).toEqual([[], []])
+  expect((await fetch(url, { headers })).status).toBe(401)
+  expect((await fetch(url, { method: 'POST', headers: others })).status).toBe(204)
+  expect(await read(other, 1)).toEqual(['data: {"from":"ada"}'])
+})
+
 test('who may not announce is refused, with the scope that it takes', async () => {
-  const { issuer, verifier } = await guardedBy()
-  await using api = await serve(createApi(verifier))
+  const { issuer, revocations, verifier } = await guardedBy()
+  await using api = await serve(createApi(verifier, revocations))
   const headers = await issuer.bearer({ claims: { scope: 'events:read' } })
   const answer = await fetch(`http://${api.host}/events`, { method: 'POST', headers })
   expect(answer.status).toBe(403)
@@ -65,16 +101,16 @@ test('who may not announce is refused, with the scope that it takes', async () =
 })
 
 test('without a token there is no stream: EventSource would need one in the query', async () => {
-  const { issuer, verifier } = await guardedBy()
-  await using api = await serve(createApi(verifier))
+  const { issuer, revocations, verifier } = await guardedBy()
+  await using api = await serve(createApi(verifier, revocations))
   const answer = await fetch(`http://${api.host}/events?access_token=${await issuer.token()}`)
   expect(answer.status).toBe(401)
   expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="api"')
 })
 
 test('a claim cannot add an event', async () => {
-  const { issuer, verifier, clock } = await guardedBy()
-  await using api = await serve(createApi(verifier, clock))
+  const { issuer, revocations, verifier, clock } = await guardedBy()
+  await using api = await serve(createApi(verifier, revocations, clock))
   const url = `http://${api.host}/events`
   const stream = await fetch(url, { headers: await issuer.bearer() })
   const claims = { sub: 'a\n\ndata: b', scope: 'events:write' }
@@ -98,8 +134,8 @@ test('a client that goes away before the verdict is not listened for', async () 
     },
     async ready() {},
   }
-  const { clock } = await guardedBy()
-  await using api = await serve(createApi(verifier, clock))
+  const { clock, revocations } = await guardedBy()
+  await using api = await serve(createApi(verifier, revocations, clock))
   const gone = new Promise((resolve) => {
     api.server.on('connection', (each) => each.on('close', resolve))
   })
@@ -118,8 +154,8 @@ test('a client that goes away before the verdict is not listened for', async () 
 })
 
 test('a client that does not read is dropped, so that it fills no memory', async () => {
-  const { issuer, verifier, clock } = await guardedBy()
-  await using api = await serve(createApi(verifier, clock))
+  const { issuer, revocations, verifier, clock } = await guardedBy()
+  await using api = await serve(createApi(verifier, revocations, clock))
   const url = `http://${api.host}/events`
   const { authorization } = await issuer.bearer()
   const socket = connect(portOf(api.host), '127.0.0.1')

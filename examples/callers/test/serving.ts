@@ -2,15 +2,17 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-import { createVerifier, type Verifier } from '@portcullis/core'
+import { createVerifier, localRevocations, type Verifier } from '@portcullis/core'
 import { createTestIssuer, type ManualClock, manualClock } from '@portcullis/testing'
 
-/** A verifier, its issuer and the clock of both. */
+/** A verifier, its issuer, what is revoked for it, and the clock of all. */
 export async function guardedBy(audience?: string) {
   const clock: ManualClock = manualClock()
   const issuer = await createTestIssuer({ clock, ...(audience === undefined ? {} : { audience }) })
-  const verifier: Verifier = createVerifier({ ...issuer.verifierOptions, clockTolerance: 0 })
-  return { clock, issuer, verifier }
+  const revocations = localRevocations({ clock })
+  const options = { ...issuer.verifierOptions, clockTolerance: 0, revocations }
+  const verifier: Verifier = createVerifier(options)
+  return { clock, issuer, revocations, verifier }
 }
 
 export interface Served extends AsyncDisposable {

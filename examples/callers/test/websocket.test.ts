@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 
-import { type Auth, AuthError, type Verifier } from '@portcullis/core'
+import { type Auth, AuthError, type RevocationWriter, type Verifier } from '@portcullis/core'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 import { afterEach, expect, test, vi } from 'vitest'
 import { type ClientOptions, WebSocket } from 'ws'
@@ -39,18 +39,40 @@ async function refused(client: WebSocket): Promise<IncomingMessage> {
 test('a token opens the socket, whose handler sees what it proves', async () => {
   const { issuer, verifier, clock } = await guardedBy()
   await using api = await serve(createApi(verifier, clock))
-  const client = dial(api.host, await issuer.bearer({ claims: { sub: 'ada' } }))
-  await once(client, 'open')
+  const client = dial(api.host, await issuer.bearer({ claims: { sub: 'ada' }, expiresIn: 100 }))
+  const [first] = (await once(client, 'message')) as [Buffer]
+  expect(JSON.parse(String(first))).toEqual({ expires: clock.now() + 100 })
   client.send('hi')
   const [message] = (await once(client, 'message')) as [Buffer]
   expect(String(message)).toBe('Hello from ada')
+})
+
+test.each([
+  ['its token', async (writer: RevocationWriter) => await writer.revoke({ jti: 'one' })],
+  ['its user', async (writer: RevocationWriter) => await writer.revokeBefore({ sub: 'ada' })],
+])('the socket is closed at once when %s is revoked, and no other is', async (_case, revoke) => {
+  const { issuer, revocations, verifier, clock } = await guardedBy()
+  await using api = await serve(createApi(verifier, clock))
+  const claims = { jti: 'one', sub: 'ada', iat: clock.now() - 1 }
+  const client = dial(api.host, await issuer.bearer({ claims }))
+  await once(client, 'message')
+  const other = dial(api.host, await issuer.bearer({ claims: { jti: 'two', sub: 'eve' } }))
+  await once(other, 'message')
+  const closed = once(client, 'close')
+  await revoke(revocations)
+  // No time passes.
+  expect(await closed).toEqual([1008, Buffer.alloc(0)])
+  other.send('hi')
+  expect(await once(other, 'message')).toHaveLength(2)
+  const answer = await refused(dial(api.host, await issuer.bearer({ claims })))
+  expect(answer.statusCode).toBe(401)
 })
 
 test('the socket is closed with 1008 when the token expires, and not before', async () => {
   const { issuer, verifier, clock } = await guardedBy()
   await using api = await serve(createApi(verifier, clock))
   const client = dial(api.host, await issuer.bearer({ expiresIn: 100 }))
-  await once(client, 'open')
+  await once(client, 'message')
   await clock.advance(99)
   client.send('hi')
   await once(client, 'message')
@@ -63,7 +85,7 @@ test('a token that lives for longer than a timer can wait is good for all that t
   const { issuer, verifier, clock } = await guardedBy()
   await using api = await serve(createApi(verifier, clock))
   const client = dial(api.host, await issuer.bearer({ expiresIn: 30 * 86_400 }))
-  await once(client, 'open')
+  await once(client, 'message')
   await clock.advance(600)
   client.send('hi')
   expect(await once(client, 'message')).toHaveLength(2)
