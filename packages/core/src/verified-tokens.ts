@@ -11,8 +11,8 @@ export interface Proof {
   readonly auth: Auth
   readonly key: VerificationKey
   readonly algorithm: Algorithm
-  /** The list of keys that it is from: while that one is in use, so is the key. `undefined` if it is not known. */
-  readonly foundIn: readonly VerificationKey[] | undefined
+  /** The last list of keys that is known to prove the token: while that one is in use, so is the key. */
+  foundIn: readonly VerificationKey[] | undefined
 }
 
 /** What is remembered of a token. */
@@ -70,8 +70,14 @@ function nameOf(token: string): number {
   return name
 }
 
-/** Whether these keys would prove the token again: its key is trusted for its algorithm, and would be tried. */
-export function isProvenBy({ auth, key, algorithm, foundIn }: Proof, ring: KeyRing): boolean {
-  if (foundIn === ring.keys) return true
-  return findCandidates(ring, algorithm, textMember(auth.header, 'kid')).includes(key)
+/**
+ * Looks whether these keys would prove the token again: its key is trusted for its algorithm, and would be tried. If so, the
+ * list is noted. Otherwise each use of a remembered token would search the list, from the first change of keys on.
+ */
+export function confirmProof(proof: Proof, ring: KeyRing): boolean {
+  if (proof.foundIn === ring.keys) return true
+  const { auth, key, algorithm } = proof
+  const isProven = findCandidates(ring, algorithm, textMember(auth.header, 'kid')).includes(key)
+  if (isProven) proof.foundIn = ring.keys
+  return isProven
 }

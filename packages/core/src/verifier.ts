@@ -16,7 +16,7 @@ import { createRevocationCheck } from './revocation-check.ts'
 import { setRevocationWatch } from './revocation-watch.ts'
 import { applySchema } from './schema.ts'
 import { systemClock } from './time.ts'
-import { createVerifiedTokens, isProvenBy, type Proof } from './verified-tokens.ts'
+import { confirmProof, createVerifiedTokens, type Proof } from './verified-tokens.ts'
 import {
   checkVerifierOptions,
   type SchemaOptions,
@@ -110,7 +110,7 @@ export function createVerifier(
     const known = verifiedTokens?.find(token)
     if (known !== undefined) {
       const ring = keys.current(arrived)
-      if (isProvenBy(known, ring ?? (await keys.wait(caller)))) {
+      if (confirmProof(known, ring ?? (await keys.wait(caller)))) {
         if (record !== undefined) record.remembered = true
         // Reading a clock costs as much as finding the token, so it is read once where that is enough.
         const isCurrent = ring !== undefined && clock === undefined
@@ -155,7 +155,7 @@ export function createVerifier(
 
   /** After a wait: the key may have left since, and the token have expired. */
   function checkStill(proof: Proof, ring: KeyRing): number {
-    if (!isProvenBy(proof, ring)) {
+    if (!confirmProof(proof, ring)) {
       throw new AuthError('invalid_token', 'signature', withdrawnKey)
     }
     const time = now()
@@ -192,7 +192,7 @@ export function createVerifier(
     if (known === undefined) return undefined
     const arrived = keys.now()
     const ring = keys.current(arrived)
-    if (ring === undefined || !isProvenBy(known, ring)) return undefined
+    if (ring === undefined || !confirmProof(known, ring)) return undefined
     const { claims } = known.auth
     const time = clock === undefined ? arrived.wall : now()
     const isAccepted =

@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm'
 import { manualClock } from '@portcullis/testing'
 import fc from 'fast-check'
 import type { JWK } from 'jose'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 
 import {
   AuthError,
@@ -20,7 +20,7 @@ import {
 import { readKeyDocument } from '../src/keys/key-document.ts'
 import type { KeyRing, Suspicion, VerificationKey } from '../src/keys/key-source.ts'
 import type { Instant } from '../src/time.ts'
-import { createVerifiedTokens, isProvenBy, type Proof } from '../src/verified-tokens.ts'
+import { createVerifiedTokens, confirmProof, type Proof } from '../src/verified-tokens.ts'
 
 interface Signer {
   readonly kid: string
@@ -116,7 +116,7 @@ describe('createVerifiedTokens', () => {
   })
 })
 
-describe('isProvenBy', () => {
+describe('confirmProof', () => {
   const [key, other] = [onlyKeyOf(ada.jwk), onlyKeyOf(bob.jwk)]
   const rows: [string, boolean, KeyRing][] = [
     ['its key is the only one', true, { keys: [key], bare: true }],
@@ -126,26 +126,38 @@ describe('isProvenBy', () => {
     ['its key has come back as another entry', false, { keys: [{ ...key }], bare: false }],
   ]
   test.each(rows)('%s: %s', (_title, answer, ring) => {
-    expect(isProvenBy({ ...proofOf('token', 'a'), key }, ring)).toBe(answer)
+    expect(confirmProof({ ...proofOf('token', 'a'), key }, ring)).toBe(answer)
   })
 
   test('the keys are those that it was found in: true, and nothing else is asked', () => {
     const keys = [other]
     const proof = { ...proofOf('token', 'a'), key }
-    expect(isProvenBy({ ...proof, foundIn: keys }, { keys, bare: true })).toBe(true)
-    expect(isProvenBy({ ...proof, foundIn: keys }, { keys: [other], bare: true })).toBe(false)
+    expect(confirmProof({ ...proof, foundIn: keys }, { keys, bare: true })).toBe(true)
+    expect(confirmProof({ ...proof, foundIn: keys }, { keys: [other], bare: true })).toBe(false)
   })
 
   test('its key permits its algorithm no more: false', () => {
     const narrowed = { ...key, prepared: new Map() }
     const proof = { ...proofOf('token', 'a'), key: narrowed }
-    expect(isProvenBy(proof, { keys: [narrowed], bare: true })).toBe(false)
+    expect(confirmProof(proof, { keys: [narrowed], bare: true })).toBe(false)
   })
 
   test('its key would not be tried, since a set gives it another kid than the token: false', () => {
     const proof = { ...proofOf('token', 'z'), key }
-    expect(isProvenBy(proof, { keys: [key], bare: true })).toBe(true)
-    expect(isProvenBy(proof, { keys: [key], bare: false })).toBe(false)
+    expect(confirmProof(proof, { keys: [key], bare: true })).toBe(true)
+    expect(confirmProof(proof, { keys: [key], bare: false })).toBe(false)
+  })
+
+  test('other keys came: they are searched once, and not at each use of the token', () => {
+    const has = vi.fn<(algorithm: unknown) => boolean>(() => true)
+    const counted = { ...key, prepared: Object.assign(new Map(key.prepared), { has }) }
+    const [before, after] = [[counted], [other, counted]]
+    const proof: Proof = { ...proofOf('token', 'a'), key: counted, foundIn: before }
+    for (let use = 0; use < 3; use += 1) {
+      expect(confirmProof(proof, { keys: after, bare: false })).toBe(true)
+    }
+    expect(has).toHaveBeenCalledTimes(1)
+    expect(confirmProof(proof, { keys: [other], bare: false })).toBe(false)
   })
 })
 
