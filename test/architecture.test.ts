@@ -189,6 +189,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'options',
     'own-verifiers',
     'recall',
+    'revocation-watch',
     'time',
     'token',
     'verified-tokens',

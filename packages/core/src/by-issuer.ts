@@ -10,6 +10,7 @@ import { isJsonObject, member } from './json.ts'
 import { own } from './options.ts'
 import { findOwnVerifier, setOwnVerifier } from './own-verifiers.ts'
 import { recall, setRecall } from './recall.ts'
+import { setRevocationWatch, watchRevocations } from './revocation-watch.ts'
 import { type Clock, systemClock } from './time.ts'
 import { createHeaderCache, parseToken } from './token.ts'
 import { createVerifiedTokens } from './verified-tokens.ts'
@@ -187,6 +188,11 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
     const origin = origins?.find(token)
     const known = origin && directory.find(origin.issuer)
     return known && recall(known, token)
+  })
+  setRevocationWatch(verify, (auth, listener) => {
+    const issuer = issuerOf(auth.token)
+    const chosen = issuer === undefined ? undefined : directory.find(issuer)
+    return chosen === undefined ? () => {} : watchRevocations(chosen, auth, listener)
   })
   const verifier: Verifier<unknown> = { verify, ready: options.ready }
   return verifier

@@ -12,8 +12,10 @@ import {
   byIssuer,
   createVerifier,
   localKeys,
+  localRevocations,
   type Verifier,
   type VerifierOptions,
+  watchToken,
 } from '../src/index.ts'
 
 const A = 'https://a.test'
@@ -26,8 +28,8 @@ let b: TestIssuer
 beforeEach(async () => {
   clock = manualClock()
   ;[a, b] = await Promise.all([
-    createTestIssuer({ clock, issuer: A }),
-    createTestIssuer({ clock, issuer: B }),
+    createTestIssuer({ clock, issuer: A, algorithm: 'ES256' }),
+    createTestIssuer({ clock, issuer: B, algorithm: 'ES256' }),
   ])
 })
 
@@ -291,5 +293,40 @@ describe('a mistake at start-up is a TypeError', () => {
     expect(() => byIssuer({ [A]: verifierOf(a) }, { maxAge: 5 } as never)).toThrow(
       'byIssuer: unknown option "maxAge", known are remember',
     )
+  })
+})
+
+describe('what is revoked of one issuer', () => {
+  const at = { time: 1_767_225_600 + 1 }
+
+  test.each(['an object', 'a function'])(
+    'with %s: ends the open connections of its tokens at once, and no others',
+    async (form) => {
+      const revocations = localRevocations({ clock })
+      const verifiers = { [A]: verifierOf(a, { revocations }), [B]: verifierOf(b) }
+      const verifier =
+        form === 'an object' ? byIssuer(verifiers) : byIssuer((issuer) => verifiers[issuer])
+      const refusals: unknown[] = []
+      for (const issuer of [a, b]) {
+        const auth = await verifier.verify(await issuer.token())
+        watchToken(verifier, auth, (error) => refusals.push([issuer, error]), { clock })
+      }
+      await revocations.revokeBefore({ iss: A }, at)
+      await clock.advance(0)
+      expect(refusals).toMatchObject([[a, { code: 'invalid_token', reason: 'revoked' }]])
+    },
+  )
+
+  test('is refused although the token is remembered, and other issuers go on', async () => {
+    const revocations = localRevocations({ clock })
+    const verifier = byIssuer({
+      [A]: verifierOf(a, { revocations }),
+      [B]: verifierOf(b, { revocations }),
+    })
+    const [ofA, ofB] = [await a.token(), await b.token()]
+    await Promise.all([verifier.verify(ofA), verifier.verify(ofB)])
+    await revocations.revokeBefore({ iss: A }, at)
+    expect(await verdictOf(verifier.verify(ofA))).toBe('invalid_token revoked')
+    expect(await verdictOf(verifier.verify(ofB))).toBe('accepted')
   })
 })
