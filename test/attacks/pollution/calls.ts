@@ -9,6 +9,9 @@ export interface Call {
   readonly mayPass?: true
 }
 
+/** What every token names, also a forged one. */
+export const ISSUER = 'https://auth.test'
+
 /** The applications of each framework: guarded scopes beside each other, and one guard for everything. */
 export type AppName = 'scopes' | 'whole'
 
@@ -28,6 +31,8 @@ const scopeCalls: readonly Call[] = [
   { path: '/check', token: 'good', statuses: [403] },
   { path: '/remote', token: 'forged', statuses: [401] },
   { path: '/remote', token: 'good', statuses: [200], mayPass: true },
+  { path: '/tenants', token: 'forged', statuses: [401] },
+  { path: '/tenants', token: 'good', statuses: [200], mayPass: true },
 ]
 
 const wholeCalls: readonly Call[] = [

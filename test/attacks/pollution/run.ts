@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 import { createTestIssuer } from '@portcullis/testing'
 
-import { CALLS, type Listening, statusesOf, type Tokens } from './calls.ts'
+import { CALLS, ISSUER, type Listening, statusesOf, type Tokens } from './calls.ts'
 
 /** A call that was answered otherwise than without any pollution. */
 export interface Finding {
@@ -32,8 +32,8 @@ interface Child {
 const BASELINE_DEADLINE = 10
 
 // Some hundred seconds go by on a machine that is busy.
-const good = await createTestIssuer({ lifetime: 3600 })
-const other = await createTestIssuer()
+const good = await createTestIssuer({ lifetime: 3600, issuer: ISSUER })
+const other = await createTestIssuer({ issuer: ISSUER })
 const tokens: Tokens = {
   good: await good.token({ claims: { sub: 'ada', scope: 'read' } }),
   forged: await other.token({ claims: { sub: 'ada', scope: 'read write' } }),

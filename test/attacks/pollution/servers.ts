@@ -1,6 +1,7 @@
 import {
   all,
   any,
+  byIssuer,
   check,
   claim,
   type Clock,
@@ -16,7 +17,7 @@ import type { JWK } from 'jose'
 
 import type { AppSpec, Guard, ScopeSpec } from '../../contract/frameworks/framework.ts'
 import { frameworks } from '../../contract/frameworks/index.ts'
-import type { Listening } from './calls.ts'
+import { ISSUER, type Listening } from './calls.ts'
 import { VALUES } from './values.ts'
 
 // A program: it serves all adapters, and puts on `Object.prototype` what its parent tells it.
@@ -40,6 +41,7 @@ function scopesFor(good: JWK, other: JWK): AppSpec {
       '/read': behind({ verifier }),
       '/other': behind({ verifier: verifierOf(localKeys(other)) }),
       '/remote': behind({ verifier: verifierOf(keysOf(good)) }),
+      '/tenants': behind({ verifier: tenantsOf(good) }),
       '/optional': behind(optional),
       '/optional-scope': behind(optional, scope('read')),
       '/scope': behind({ verifier }, scope('write')),
@@ -51,10 +53,17 @@ function scopesFor(good: JWK, other: JWK): AppSpec {
   }
 }
 
-function verifierOf(keys: KeySource): Verifier {
+/** Each round the function is called anew, since time has gone on. */
+function tenantsOf(good: JWK): Verifier {
+  const member = verifierOf(localKeys(good), ISSUER)
+  const tenants = byIssuer(async (issuer) => (issuer === ISSUER ? member : undefined), { clock })
+  return byIssuer({ [ISSUER]: tenants })
+}
+
+function verifierOf(keys: KeySource, issuer: string | null = null): Verifier {
   return createVerifier({
     keys,
-    issuer: null,
+    issuer,
     audience: null,
     remember: false,
     // The times of the tokens are real ones.
