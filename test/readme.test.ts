@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import type { TokenClient } from '@portcullis/client'
-import { createVerifier, remoteKeys } from '@portcullis/core'
+import { createVerifier, remoteKeys, type Verifier } from '@portcullis/core'
 import * as expressGuard from '@portcullis/express'
 import * as fastifyGuard from '@portcullis/fastify'
 import * as koaGuard from '@portcullis/koa'
@@ -249,6 +249,36 @@ describe('packages/core/README.md', async () => {
   })
 })
 
+describe('packages/core/MANY-ISSUERS.md', async () => {
+  const path = 'packages/core/MANY-ISSUERS.md'
+  const [{ verifier: listed }, { verifier: found, tenants }] = await Promise.all([
+    example(path),
+    example(path, '\nexport { tenants }', 1),
+  ])
+  const tenant = await createTestIssuer({
+    issuer: 'https://acme.example',
+    audience: 'https://api.example.com',
+  })
+
+  test('the object refuses a token of another issuer, without a request', async () => {
+    await expect(listed?.verify(await tenant.token())).rejects.toMatchObject({
+      reason: 'unknown_key',
+    })
+  })
+
+  test('the function finds the verifier of a tenant', async () => {
+    const published = await tokenService(tenant).listen()
+    tenants?.set('https://acme.example', {
+      issuer: 'https://acme.example',
+      keyUrl: published.keyUrl,
+    })
+    await expect(found?.verify(await tenant.token())).resolves.toMatchObject({
+      claims: { iss: 'https://acme.example' },
+    })
+    await published.close()
+  })
+})
+
 describe.each(adapters)('packages/$folder/README.md', async ({ folder, exampleEnding }) => {
   const { app } = await example(`packages/${folder}/README.md`, exampleEnding)
 
@@ -292,6 +322,8 @@ interface Example {
   tokens?: TokenClient
   response?: Response
   lines?: readonly string[]
+  verifier?: Verifier
+  tenants?: Map<string, { issuer: string; keyUrl: string }>
   tokenFromCookie?: (request: IncomingMessage) => void
 }
 
