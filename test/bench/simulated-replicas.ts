@@ -5,8 +5,10 @@ import type { Random } from './random.ts'
 // octets. What a command costs is an assumption that the table states; sizes are those of RESP2 for an entry with values of
 // usual length.
 
-/** How long a read waits for news. An answer without news proves that there are none: it is the heartbeat. */
-const BLOCK = 1
+/** Between two comparisons, and the longest that a read waits: a quarter of `maxStaleness`, which is 10 by default. */
+export const HEARTBEAT = 2.5
+/** Entries that one command of the first reading asks for. */
+const PAGE = 5000
 /** One way. */
 const NETWORK = 0.0005
 /** Of the one thread of Redis, for a command. */
@@ -16,10 +18,11 @@ export const BANDWIDTH = 1_000_000_000
 
 /** An answer without news. */
 const NOTHING = 5
-/** What is compared at each heartbeat: the identity of the stream and where it is. */
-const COMPARISON = { commands: 2, octets: 400 }
+/** What is compared at each heartbeat: the identity of the stream, what it says of itself, and the entry that was read last. */
+const COMPARISON = { commands: 3, octets: 1000 }
 
 const ENTRY = [
+  ['v', '1'],
   ['type', 'token'],
   ['iss', 'https://auth.example.com'],
   ['jti', 'b5a5b5f0-6d0f-4b5e-9d5c-7a2f1d1c1b1a'],
@@ -39,8 +42,8 @@ export interface SimulatedRedis {
   readonly load: () => RedisLoad
   /** Runs a command, then the answer arrives. */
   run(command: { commands: number; octets: number }, arrived: () => void): void
-  /** Reads what came after a place in the stream: at once, or when it comes, or nothing after {@link BLOCK}. */
-  read(place: number, arrived: (last: number) => void): void
+  /** Reads what came after a place in the stream: at once, or when it comes, or nothing after so many seconds. */
+  read(place: number, block: number, arrived: (last: number) => void): void
   append(): void
 }
 
@@ -67,7 +70,7 @@ export function createRedis(queue: EventQueue): SimulatedRedis {
         answer(work, arrived)
       })
     },
-    read(place, arrived) {
+    read(place, block, arrived) {
       queue.at(queue.now() + NETWORK, () => {
         const tell = () => {
           waiting.delete(tell)
@@ -82,7 +85,7 @@ export function createRedis(queue: EventQueue): SimulatedRedis {
           return
         }
         waiting.add(tell)
-        queue.at(queue.now() + BLOCK, () => {
+        queue.at(queue.now() + block, () => {
           if (waiting.has(tell)) tell()
         })
       })
@@ -96,27 +99,37 @@ export function createRedis(queue: EventQueue): SimulatedRedis {
   }
 }
 
-/** One process that has read the snapshot: the stream for ever. */
+/** One process that has read the stream: it follows it for ever. */
 export function startReplica(
   queue: EventQueue,
   redis: SimulatedRedis,
   onEntry: (last: number) => void,
 ): void {
   let place = 0
-  let comparedAt = queue.now()
-  const follow = () => {
-    redis.read(place, (last) => {
-      if (last > place) onEntry(last)
-      place = last
-      if (queue.now() - comparedAt < BLOCK) {
-        follow()
-      } else {
-        comparedAt = queue.now()
-        redis.run(COMPARISON, follow)
-      }
+  const compare = () => {
+    const end = queue.now() + HEARTBEAT
+    redis.run(COMPARISON, () => {
+      readUntil(end)
     })
   }
-  follow()
+  const readUntil = (end: number) => {
+    redis.read(place, Math.max(0, end - queue.now()), (last) => {
+      if (last > place) onEntry(last)
+      place = last
+      if (queue.now() < end) readUntil(end)
+      else compare()
+    })
+  }
+  compare()
+}
+
+/** One process that starts: it reads the whole stream, a page at a time. */
+function readAll(redis: SimulatedRedis, entries: number, ready: () => void): void {
+  const count = Math.min(entries, PAGE)
+  redis.run({ commands: 1, octets: count * ENTRY_OCTETS }, () => {
+    if (entries > PAGE) readAll(redis, entries - PAGE, ready)
+    else ready()
+  })
 }
 
 export interface ReplicaFigures {
@@ -136,7 +149,7 @@ export function runReplicas(queue: EventQueue, random: Random, size: number): Re
   const appendedAt: number[] = []
   let lastKnows = 0
   for (let index = 0; index < size; index++) {
-    queue.at(random() * BLOCK, () => {
+    queue.at(random() * HEARTBEAT, () => {
       startReplica(queue, redis, (last) => {
         lastKnows = Math.max(lastKnows, queue.now() - (appendedAt[last - 1] ?? 0))
       })
@@ -172,7 +185,7 @@ export function runDeploy(
   let lastReady = 0
   for (let index = 0; index < size; index++) {
     queue.at(random() * within, () => {
-      redis.run({ commands: 1, octets: entries * ENTRY_OCTETS }, () => {
+      readAll(redis, entries, () => {
         lastReady = queue.now()
       })
     })

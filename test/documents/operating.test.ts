@@ -110,7 +110,7 @@ describe('what it names', () => {
         deploy,
         outage.replace(/ .*/, ''),
         rotation.replace(/.*\/ /, ''),
-        quiet.replace(/.*\((.*)\)/, '$1'),
+        quiet,
         sent,
       ]
     })

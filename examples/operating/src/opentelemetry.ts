@@ -6,8 +6,16 @@ import type { KeysMessage, RemoteKeys, VerifyMessage } from '@portcullis/core'
 // The metrics of prometheus.ts for OpenTelemetry. The meter is `metrics.getMeter('portcullis')` of @opentelemetry/api. An
 // exporter for Prometheus writes these names as prometheus.ts does.
 
-/** Metrics of all verifiers of the process and of one key source. Returns a function that ends it. */
-export function collectMetrics(meter: Meter, keys: RemoteKeys): () => void {
+/** As much as is read of what `redisRevocations` returns, and of its messages. */
+interface Replica {
+  status(): { readonly word: string; readonly age: number | undefined }
+}
+
+/**
+ * Metrics of all verifiers of the process, of one key source and, if there is one, of a replica of revocations. Returns a
+ * function that ends it.
+ */
+export function collectMetrics(meter: Meter, keys: RemoteKeys, replica?: Replica): () => void {
   const verdicts = meter.createCounter('portcullis.verdicts', {
     description: 'Tokens judged, by the code and the reason of the refusal',
   })
@@ -36,6 +44,11 @@ export function collectMetrics(meter: Meter, keys: RemoteKeys): () => void {
     result.observe(keys.status().freshness === 'empty' ? 0 : 1)
   })
 
+  const events = meter.createCounter('portcullis.revocations.events', {
+    description: 'What the replica of revocations went through, and its word then',
+  })
+  if (replica !== undefined) collectReplica(meter, replica)
+
   function countVerdict(message: unknown): void {
     const { code, reason, remembered, duration } = message as VerifyMessage // by its channel
     verdicts.add(1, { code: code ?? 'accepted', reason: reason ?? 'none', remembered })
@@ -47,10 +60,33 @@ export function collectMetrics(meter: Meter, keys: RemoteKeys): () => void {
     changes.add(added.length, { change: 'added' })
     changes.add(removed.length, { change: 'removed' })
   }
+  function countEvent(message: unknown): void {
+    const { event, word } = message as { event: string; word: string } // by its channel
+    events.add(1, { event, word })
+  }
   channel('portcullis:verify').subscribe(countVerdict)
   channel('portcullis:keys').subscribe(countAttempt)
+  channel('portcullis:revocations').subscribe(countEvent)
   return () => {
+    channel('portcullis:revocations').unsubscribe(countEvent)
     channel('portcullis:verify').unsubscribe(countVerdict)
     channel('portcullis:keys').unsubscribe(countAttempt)
   }
+}
+
+function collectReplica(meter: Meter, replica: Replica): void {
+  const age = meter.createObservableGauge('portcullis.revocations.age', {
+    description:
+      'The replica lacks nothing that was revoked longer ago; -1 if it was never complete',
+    unit: 's',
+  })
+  const current = meter.createObservableGauge('portcullis.revocations.current', {
+    description: '1 while the replica can tell what is not revoked, else 0',
+  })
+  age.addCallback((result) => {
+    result.observe(replica.status().age ?? -1)
+  })
+  current.addCallback((result) => {
+    result.observe(replica.status().word === 'current' ? 1 : 0)
+  })
 }

@@ -6,8 +6,20 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 // Metrics of the diagnostics channels for Prometheus. Labels are words of ours alone, so their number is bounded; nothing of a
 // token is among them.
 
-/** Metrics in `register`, of all verifiers of the process and of one key source. Returns a function that ends it. */
-export function collectMetrics(register: Registry, keys: RemoteKeys): () => void {
+/** As much as is read of what `redisRevocations` returns, and of its messages. */
+interface Replica {
+  status(): { readonly word: string; readonly age: number | undefined }
+}
+
+/**
+ * Metrics in `register`, of all verifiers of the process, of one key source and, if there is one, of a replica of
+ * revocations. Returns a function that ends it.
+ */
+export function collectMetrics(
+  register: Registry,
+  keys: RemoteKeys,
+  replica?: Replica,
+): () => void {
   const registers = [register]
   const verdicts = new Counter({
     name: 'portcullis_verdicts_total',
@@ -52,6 +64,13 @@ export function collectMetrics(register: Registry, keys: RemoteKeys): () => void
   })
   register.registerMetric(age)
   register.registerMetric(usable)
+  const events = new Counter({
+    name: 'portcullis_revocations_events_total',
+    help: 'What the replica of revocations went through, and its word then',
+    labelNames: ['event', 'word'],
+    registers,
+  })
+  if (replica !== undefined) collectReplica(register, replica)
 
   function countVerdict(message: unknown): void {
     const { code, reason, remembered, duration } = message as VerifyMessage // by its channel
@@ -65,10 +84,37 @@ export function collectMetrics(register: Registry, keys: RemoteKeys): () => void
     changes.inc({ change: 'added' }, added.length)
     changes.inc({ change: 'removed' }, removed.length)
   }
+  function countEvent(message: unknown): void {
+    const { event, word } = message as { event: string; word: string } // by its channel
+    events.inc({ event, word })
+  }
   channel('portcullis:verify').subscribe(countVerdict)
   channel('portcullis:keys').subscribe(countAttempt)
+  channel('portcullis:revocations').subscribe(countEvent)
   return () => {
+    channel('portcullis:revocations').unsubscribe(countEvent)
     channel('portcullis:verify').unsubscribe(countVerdict)
     channel('portcullis:keys').unsubscribe(countAttempt)
   }
+}
+
+function collectReplica(register: Registry, replica: Replica): void {
+  const age = new Gauge({
+    name: 'portcullis_revocations_age_seconds',
+    help: 'The replica lacks nothing that was revoked longer ago; -1 if it was never complete',
+    registers: [],
+    collect() {
+      this.set(replica.status().age ?? -1)
+    },
+  })
+  const current = new Gauge({
+    name: 'portcullis_revocations_current',
+    help: '1 while the replica can tell what is not revoked, else 0',
+    registers: [],
+    collect() {
+      this.set(replica.status().word === 'current' ? 1 : 0)
+    },
+  })
+  register.registerMetric(age)
+  register.registerMetric(current)
 }

@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel'
 import { readFileSync } from 'node:fs'
 
 import {
@@ -30,6 +31,9 @@ interface Dashboard {
   }[]
 }
 
+/** What `redisRevocations` says after an outage of its store. */
+const replica = { status: () => ({ word: 'stale', age: 12 }) }
+
 /** A key source that has not fetched yet, and a day of a service: accepted, remembered, refused, rotated, and an outage. */
 async function setUp() {
   const clock = manualClock()
@@ -49,6 +53,7 @@ async function setUp() {
     await clock.advance(2)
     issuer.outage(503)
     await keys.refresh().catch(() => {})
+    channel('portcullis:revocations').publish({ source: replica, event: 'word', word: 'stale' })
   }
   return { day, keys }
 }
@@ -56,7 +61,7 @@ async function setUp() {
 async function prometheusText(): Promise<string> {
   const { day, keys } = await setUp()
   const register = new Registry()
-  onTestFinished(collectMetrics(register, keys))
+  onTestFinished(collectMetrics(register, keys, replica))
   await day()
   return await register.metrics()
 }
@@ -76,6 +81,9 @@ test('Prometheus reads verdicts by code and reason, and attempts by trigger and 
     'portcullis_key_changes_total{change="removed"} 1',
     'portcullis_keys_age_seconds 2',
     'portcullis_keys_usable 1',
+    'portcullis_revocations_events_total{event="word",word="stale"} 1',
+    'portcullis_revocations_age_seconds 12',
+    'portcullis_revocations_current 0',
   ]) {
     expect(text.split('\n')).toContain(line)
   }
@@ -105,7 +113,7 @@ test('OpenTelemetry has the same metrics by names of its own', async () => {
   const provider = new MeterProvider({
     readers: [new PeriodicExportingMetricReader({ exporter })],
   })
-  onTestFinished(collectForOpenTelemetry(provider.getMeter('portcullis'), keys))
+  onTestFinished(collectForOpenTelemetry(provider.getMeter('portcullis'), keys, replica))
   await day()
   await provider.forceFlush()
   const found = exporter
