@@ -22,6 +22,7 @@ interface Manifest {
   dependencies?: Record<string, string>
   optionalDependencies?: Record<string, string>
   peerDependencies?: Record<string, string>
+  peerDependenciesMeta?: Record<string, { optional?: boolean }>
   publishConfig?: { access?: string; provenance?: boolean; exports?: Exports }
   main?: string
   types?: string
@@ -38,6 +39,7 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/hono': ['@portcullis/core'],
   '@portcullis/koa': ['@portcullis/core'],
   '@portcullis/nest': ['@portcullis/core'],
+  '@portcullis/redis': ['@portcullis/core', '@redis/client'],
   '@portcullis/testing': ['@portcullis/core', 'jose'],
 }
 
@@ -85,8 +87,14 @@ test.each(foreign)(
       dependencies = {},
       optionalDependencies = {},
       peerDependencies = {},
+      peerDependenciesMeta = {},
     } = JSON.parse(readFileSync(path, 'utf8')) as Manifest
-    expect([dependencies, optionalDependencies, peerDependencies].flatMap(Object.keys)).toEqual([])
+    // No package manager installs an optional peer.
+    const peers = Object.keys(peerDependencies).filter(
+      (peer) => peerDependenciesMeta[peer]?.optional !== true,
+    )
+    expect([dependencies, optionalDependencies].flatMap(Object.keys)).toEqual([])
+    expect(peers).toEqual([])
   },
 )
 

@@ -46,6 +46,7 @@ const ALTERNATIVES: Readonly<Record<string, Alternatives>> = {
     others: [['@nestjs/passport', 'passport', 'passport-jwt', '@nestjs/jwt', 'jwks-rsa']],
   },
   '@portcullis/client': { others: [['openid-client']] },
+  '@portcullis/redis': { others: [['@redis/client']] },
   '@portcullis/testing': { others: [['mock-jwks']] },
 }
 
@@ -55,6 +56,7 @@ const VERSIONS: Readonly<Record<string, string>> = {
   '@nestjs/core': '12.5.1',
   '@nestjs/jwt': '12.0.2',
   '@nestjs/passport': '12.0.0',
+  '@redis/client': '6.3.1',
   'aws-jwt-verify': '5.2.1',
   express: '5.3.0',
   'express-jwt': '8.5.1',

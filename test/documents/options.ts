@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 import { createTokenClient } from '@portcullis/client'
 import { byIssuer, createVerifier, discoverKeys, remoteKeys } from '@portcullis/core'
+import { redisRevocations } from '@portcullis/redis'
 import { assertChallenge, createTestIssuer, stubVerifier, tokenService } from '@portcullis/testing'
 
 import { adapters } from '../contract/frameworks/index.ts'
@@ -49,6 +50,12 @@ export const OPTION_TABLES: readonly OptionTable[] = [
     heading: 'Options',
     takes: createTokenClient,
     declared: ['client', 'TokenClientOptions'],
+  },
+  {
+    readme: 'packages/redis/README.md',
+    heading: 'Options',
+    takes: redisRevocations,
+    declared: ['redis', 'RedisRevocationsOptions'],
   },
 ]
 

@@ -1,0 +1,83 @@
+import type { Clock } from '@portcullis/core'
+
+import { RevocationStoreError, storeError } from './errors.ts'
+
+/** What talks to the server. The first command waits until it is connected. */
+export interface Transport {
+  send(command: readonly string[]): Promise<unknown>
+  /** Ends it at once, whatever is under way. */
+  destroy(): void
+}
+
+/** Begins to connect. May throw. */
+export type Connect = () => Transport
+
+/** One connection. It is never repaired: after a failure it is closed, and another is opened. */
+export interface Connection {
+  /**
+   * @param timeout Deadline of the answer, and of the connection if that is not made yet. Seconds.
+   * @throws RevocationStoreError
+   */
+  ask(command: readonly string[], timeout: number): Promise<unknown>
+  close(): void
+}
+
+/**
+ * Gives each answer a deadline of its own: a half-open connection is noticed by nothing else, since what is sent into it
+ * counts as sent. Then the connection is destroyed, and all who wait for it are told.
+ */
+export function openConnection(connect: Connect, clock: Clock): Connection {
+  const transport = started(connect)
+  const waiting = new Set<(error: RevocationStoreError) => void>()
+  let ended: RevocationStoreError | undefined
+
+  function end(error: RevocationStoreError): void {
+    if (ended !== undefined) return
+    ended = error
+    transport.destroy()
+    for (const reject of waiting) reject(error)
+  }
+
+  return {
+    async ask(command, timeout) {
+      if (ended !== undefined) throw ended
+      const sent = transport.send(command)
+      return await new Promise((resolve, reject) => {
+        const cancel = clock.after(timeout, () => {
+          end(new RevocationStoreError('timeout'))
+        })
+        function settle(): void {
+          waiting.delete(fail)
+          cancel()
+        }
+        function fail(error: RevocationStoreError): void {
+          settle()
+          reject(error)
+        }
+        waiting.add(fail)
+        sent.then(
+          (reply) => {
+            if (!waiting.has(fail)) return
+            settle()
+            resolve(reply)
+          },
+          (error: unknown) => {
+            if (waiting.has(fail)) fail(storeError(error))
+          },
+        )
+      })
+    },
+    close() {
+      end(new RevocationStoreError('closed'))
+    },
+  }
+}
+
+function started(connect: Connect): Transport {
+  try {
+    return connect()
+  } catch (error) {
+    const failure = storeError(error)
+    return { send: async () => await Promise.reject(failure), destroy: () => undefined }
+  }
+}

@@ -1,0 +1,29 @@
+import { channel } from 'node:diagnostics_channel'
+
+import type { RevocationStoreReason } from './errors.ts'
+import type { ReplicaWord, Reread } from './following.ts'
+
+/** What a replica went through, on the channel `portcullis:revocations`. No address, no claim. Times are seconds. */
+export interface RevocationsMessage {
+  /** What `redisRevocations` returned, to tell several apart. */
+  readonly source: object
+  /** The whole stream was read; an attempt failed; or nothing but the word has changed. */
+  readonly event: 'snapshot' | 'failure' | 'word'
+  /** How far the replica can be relied on now. */
+  readonly word: ReplicaWord
+  /** Of a snapshot: why it was needed, how many records it has, and how long it took. */
+  readonly trigger: Reread | undefined
+  readonly records: number | undefined
+  readonly duration: number | undefined
+  /** Of a failure. */
+  readonly reason: RevocationStoreReason | undefined
+  /** What went wrong, in words. */
+  readonly detail: string | undefined
+}
+
+const messages = channel('portcullis:revocations')
+
+// A subscriber that throws changes nothing: Node reports its error as an uncaught exception, outside this call.
+export function publish(build: () => RevocationsMessage): void {
+  if (messages.hasSubscribers) messages.publish(build())
+}

@@ -1,0 +1,81 @@
+/** Why the store could not be read or written. */
+export type RevocationStoreReason =
+  /** No connection, or it broke. */
+  | 'unreachable'
+  /** No answer in time. What was sent may have been done. */
+  | 'timeout'
+  /** There is no stream of this name, or it has lost its identity. `revoke` has recorded nothing. */
+  | 'no_stream'
+  /** The stream has another identity than the one that was followed. */
+  | 'other_stream'
+  /** The stream has a record that this version cannot read. */
+  | 'unreadable_record'
+  /** The store's memory is full. Nothing was recorded. */
+  | 'out_of_memory'
+  /** The store refused: its code is in the message. Nothing was recorded. */
+  | 'refused'
+  /** The store is none that this package can use, or its answer cannot be read. */
+  | 'unsupported'
+  /** More entries than `max`. */
+  | 'full'
+  /** `close()` was called. */
+  | 'closed'
+
+const TEXTS: Readonly<Record<RevocationStoreReason, string>> = {
+  unreachable: 'no connection to the store of revocations',
+  timeout: 'the store of revocations did not answer in time',
+  no_stream:
+    'the stream of revocations or its identity does not exist: an operator creates it with `portcullis-revocations create`',
+  other_stream: 'the stream of revocations is not the one that was followed: it may lack entries',
+  unreadable_record: 'the stream of revocations has a record that this version cannot read',
+  out_of_memory: 'the store of revocations has no memory left (OOM)',
+  refused: 'the store of revocations refused',
+  unsupported: 'the store of revocations must be Redis 7, Valkey 7 or later',
+  full: 'there are more revocations than the option `max` allows',
+  closed: 'the replica of revocations has been closed',
+}
+
+/** What the codes of Redis mean that an operator meets. */
+const CODES: Readonly<Record<string, string>> = {
+  AUTH: 'a password is missing or wrong',
+  LOADING: 'it is still loading its data',
+  MASTERDOWN: 'it is a replica without its primary',
+  MISCONF: 'it cannot save its data',
+  MOVED: 'it is a cluster, and another node has the stream',
+  NOAUTH: 'a password is missing',
+  NOPERM: 'the user lacks a permission',
+  NOREPLICAS: 'it has too few replicas',
+  READONLY: 'it is a replica',
+  WRONGPASS: 'the user name or the password is wrong',
+  WRONGTYPE: 'the key of the stream holds something else',
+}
+
+/**
+ * The store could not be read or written. The message has no address, no password and no value of a claim, and neither has
+ * the answer of the store, since that may repeat what it was sent: only its code is kept.
+ */
+export class RevocationStoreError extends Error {
+  readonly reason: RevocationStoreReason
+
+  constructor(reason: RevocationStoreReason, detail?: string) {
+    super(detail === undefined ? TEXTS[reason] : `${TEXTS[reason]}: ${detail}`)
+    this.name = 'RevocationStoreError'
+    this.reason = reason
+  }
+}
+
+/** What went wrong, from whatever a connection or a reply threw. */
+export function storeError(error: unknown): RevocationStoreError {
+  if (error instanceof RevocationStoreError) return error
+  const { code, message } = (error instanceof Error ? error : new Error()) as NodeJS.ErrnoException
+  // Those of the system and of TLS, such as ECONNREFUSED.
+  if (typeof code === 'string' && /^[A-Z][A-Z\d_]+$/.test(code)) {
+    return new RevocationStoreError('unreachable', code)
+  }
+  const [reply] = /^[A-Z]{2,}(?= |$)/.exec(message) ?? []
+  if (reply === undefined) return new RevocationStoreError('unreachable')
+  if (message === 'ERR no such key') return new RevocationStoreError('no_stream')
+  if (reply === 'OOM') return new RevocationStoreError('out_of_memory')
+  const meaning = Object.hasOwn(CODES, reply) ? CODES[reply] : undefined
+  return new RevocationStoreError('refused', meaning === undefined ? reply : `${reply}, ${meaning}`)
+}

@@ -1,0 +1,245 @@
+import type { Instant } from '@portcullis/core'
+
+import { isLater } from './entry-id.ts'
+import { RevocationStoreError, type RevocationStoreReason } from './errors.ts'
+import type { Identity } from './record.ts'
+import type { StreamEntry, StreamInfo, StreamReport } from './stream.ts'
+import { elapsed, laterOf } from './time.ts'
+
+// What a replica decides: pure functions of its state, of what the store reports and of a moment, which answer with a word.
+// Whoever carries the words out decides nothing. Times are seconds.
+
+/** Up to where the stream was read, and what it said of itself then. */
+export interface Position {
+  /** The identity record that the stream had. */
+  readonly identity: string | undefined
+  /** Everything up to this id was read. */
+  readonly last: string
+  /** Up to this id it is certain that nothing was missed: a report has said so since. */
+  readonly verified: string
+  /** The last entry before that, to be found again with the same content. */
+  readonly anchor: StreamEntry | undefined
+  /** The last entry that was read since. */
+  readonly newest: StreamEntry | undefined
+  /** As of the last report. */
+  readonly info: StreamInfo
+}
+
+/** Everything a replica knows besides the revocations. Replaced as a whole, never changed. */
+export interface ReplicaState {
+  /** The identity of the stream that this replica follows: the first that it saw, or what has replaced that. */
+  readonly identity: string | undefined
+  /** `undefined`: the stream must be read from its beginning. */
+  readonly position: Position | undefined
+  /** The replica lacks nothing that was recorded before this moment. */
+  readonly freshAt: Instant | undefined
+  /** Whether the stream is the one that is followed, as of the last report. */
+  readonly store: 'unread' | 'sound' | 'missing' | 'replaced'
+  readonly unreadable: Skipped
+  /** Records without `v`: somebody else's. */
+  readonly foreign: Skipped
+  /** There was an entry that the index has no room for. */
+  readonly isFull: boolean
+  readonly lastFailure: Failure | undefined
+  /** Failures since the last report. */
+  readonly failures: number
+  /** How many reports there were. */
+  readonly reports: number
+  readonly isClosed: boolean
+}
+
+/** Records that were passed over. */
+export interface Skipped {
+  readonly count: number
+  /** The id of the first one. */
+  readonly first: string | undefined
+}
+
+export interface Failure {
+  readonly error: RevocationStoreError
+  readonly at: Instant
+}
+
+export const NOTHING_SKIPPED: Skipped = { count: 0, first: undefined }
+
+export const INITIAL_STATE: ReplicaState = {
+  identity: undefined,
+  position: undefined,
+  freshAt: undefined,
+  store: 'unread',
+  unreadable: NOTHING_SKIPPED,
+  foreign: NOTHING_SKIPPED,
+  isFull: false,
+  lastFailure: undefined,
+  failures: 0,
+  reports: 0,
+  isClosed: false,
+}
+
+/** Why the stream is read from its beginning. What is known already is kept. */
+export type Reread =
+  /** Nothing of it was read yet. */
+  | 'start'
+  /** The stream has another identity than at the last report, or none any more. */
+  | 'identity'
+  /** It has gone back: a primary with less, or a backup. */
+  | 'step_back'
+  /** Entries that were not read yet have been deleted. */
+  | 'gap'
+  /** An entry that was read is not there, and was not deleted: this is another history, with entries between ours. */
+  | 'history'
+  /** Records were deleted, perhaps those that could not be read. */
+  | 'removed'
+
+/**
+ * What a reader does after a report. `XREAD` says nothing of entries that were deleted before they were read, and after a
+ * fail-over ids below ours can hold entries that we have never seen.
+ */
+export function followStep(
+  { position, unreadable }: Pick<ReplicaState, 'position' | 'unreadable'>,
+  { identity, info, anchor }: StreamReport,
+): 'absent' | 'follow' | Reread {
+  if (info === undefined) return 'absent'
+  if (position === undefined) return 'start'
+  if (position.identity !== identity?.id) return 'identity'
+  if (hasSteppedBack(position, info)) return 'step_back'
+  if (isLater(info.maxDeleted, position.verified)) return 'gap'
+  if (hasOtherHistory(position, info, anchor)) return 'history'
+  const before = position.info
+  const deleted = info.entriesAdded - info.length - (before.entriesAdded - before.length)
+  return unreadable.count > 0 && deleted !== 0 ? 'removed' : 'follow'
+}
+
+function hasSteppedBack({ last, info: before }: Position, info: StreamInfo): boolean {
+  return (
+    isLater(last, info.last) ||
+    isLater(before.maxDeleted, info.maxDeleted) ||
+    info.entriesAdded < before.entriesAdded
+  )
+}
+
+/** Two primaries may even give the same id to different entries. */
+function hasOtherHistory(
+  position: Position,
+  info: StreamInfo,
+  found: StreamEntry | undefined,
+): boolean {
+  const { anchor } = position
+  if (anchor === undefined) return false
+  if (found === undefined) return isLater(anchor.id, info.maxDeleted)
+  return (
+    found.fields.length !== anchor.fields.length ||
+    found.fields.some((text, at) => text !== anchor.fields[at])
+  )
+}
+
+/** The last read before a report. */
+export interface LastRead {
+  readonly sentAt: Instant
+  /** Whether there may have been more entries than were asked for. */
+  readonly wasFull: boolean
+}
+
+/**
+ * The moment that the replica lacks nothing before: when the request was sent, not when its answer came.
+ *
+ * @param askedAt When the report was asked for.
+ */
+export function freshSince(
+  { freshAt, position }: Pick<ReplicaState, 'freshAt' | 'position'>,
+  info: StreamInfo,
+  askedAt: Instant,
+  read: LastRead | undefined,
+): Instant | undefined {
+  if (position === undefined) return freshAt
+  if (position.last === info.last) return laterOf(freshAt, askedAt)
+  return read === undefined || read.wasFull ? freshAt : laterOf(freshAt, read.sentAt)
+}
+
+/**
+ * Whose stream it is. Only an operator writes an identity, so a stream that lacks its own has lost entries, and one with
+ * another identity may lack them, unless that identity says what it replaces.
+ */
+export function adopt(
+  known: string | undefined,
+  seen: Identity | undefined,
+): { readonly identity: string | undefined; readonly store: 'sound' | 'missing' | 'replaced' } {
+  if (seen === undefined) return { identity: known, store: 'missing' }
+  const isOurs = known === undefined || known === seen.id || seen.replaces.includes(known)
+  return isOurs ? { identity: seen.id, store: 'sound' } : { identity: known, store: 'replaced' }
+}
+
+/** How far a replica can be relied on. Only `current` can say that a token was not revoked. */
+export type ReplicaWord =
+  | 'loading'
+  | 'current'
+  | 'stale'
+  | 'missing'
+  | 'replaced'
+  | 'unreadable'
+  | 'full'
+  | 'closed'
+
+export function wordOf(state: ReplicaState, now: Instant, maxStaleness: number): ReplicaWord {
+  if (state.isClosed) return 'closed'
+  if (state.store === 'missing' || state.store === 'replaced') return state.store
+  if (state.isFull) return 'full'
+  if (state.unreadable.count > 0) return 'unreadable'
+  if (state.freshAt === undefined) return 'loading'
+  // Not `>`: where a clock shows no number, nothing is current.
+  return elapsed(state.freshAt, now) <= maxStaleness ? 'current' : 'stale'
+}
+
+/** What somebody who waits for `ready()` is told: `undefined`, to go on waiting. */
+export function readiness(
+  state: ReplicaState,
+  word: ReplicaWord,
+  before: Pick<ReplicaState, 'reports' | 'lastFailure'>,
+  whenStale: 'refuse' | 'accept',
+): 'ready' | RevocationStoreError | undefined {
+  if (word === 'current') return 'ready'
+  if (word === 'closed') return new RevocationStoreError('closed')
+  const hasFailed = state.lastFailure !== before.lastFailure
+  // What was known before the call may have changed since.
+  if (!hasFailed && state.reports === before.reports) return undefined
+  if (whenStale === 'accept') return 'ready'
+  if (hasFailed) return state.lastFailure?.error
+  return obstacleOf(word)
+}
+
+function obstacleOf(word: ReplicaWord): RevocationStoreError | undefined {
+  if (word === 'missing') return new RevocationStoreError('no_stream')
+  if (word === 'replaced') return new RevocationStoreError('other_stream')
+  if (word === 'unreadable') return new RevocationStoreError('unreadable_record')
+  return word === 'full' ? new RevocationStoreError('full') : undefined
+}
+
+/** How often the store is asked, and how long an answer may take, so that a lost connection is replaced within `maxStaleness`. */
+export function pacing(maxStaleness: number): {
+  readonly heartbeat: number
+  readonly answer: number
+} {
+  return { heartbeat: maxStaleness / 4, answer: maxStaleness / 4 }
+}
+
+const FIRST_PAUSE = 0.1
+const LONGEST_PAUSE = 5
+/** A list without room is read as a whole each time, until entries lapse. */
+const FULL_PAUSE = 60
+
+/**
+ * The pause before a connection is opened again, drawn so that a fleet does not come back in step.
+ *
+ * @param failures In a row.
+ * @param random From 0 to 1.
+ */
+export function pauseAfter(
+  reason: RevocationStoreReason,
+  failures: number,
+  maxStaleness: number,
+  random: number,
+): number {
+  const longest = Math.min(LONGEST_PAUSE, maxStaleness / 4)
+  const doubled = Math.min(longest, FIRST_PAUSE * 2 ** Math.min(failures - 1, 16))
+  return (reason === 'full' ? FULL_PAUSE : doubled) * (0.5 + random / 2)
+}

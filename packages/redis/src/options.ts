@@ -1,0 +1,136 @@
+import type { Clock } from '@portcullis/core'
+
+import type { RedisClient, RedisSource } from './redis-transport.ts'
+import { systemClock } from './time.ts'
+
+export interface RedisRevocationsOptions {
+  /** `redis://` or `rediss://` (TLS), with a user name, a password and the number of a database. This or `client`. */
+  url?: string | URL | undefined
+  /**
+   * What `createClient` of `@redis/client` 6 or `redis` 6 returns: for certificates of your own, or a password that changes.
+   * Its options are used for connections of our own; it need not be connected.
+   */
+  client?: RedisClient | undefined
+  /** @default 'portcullis:revocations' */
+  stream?: string | undefined
+  /**
+   * How old the replica may be. Seconds, from 1 to 3600. The store is asked four times as often.
+   * @default 10
+   */
+  maxStaleness?: number | undefined
+  /**
+   * Of a token that is not known to be revoked while the replica cannot tell: `'refuse'` it by 503, or `'accept'` it.
+   * @default 'refuse'
+   */
+  whenStale?: 'refuse' | 'accept' | undefined
+  /**
+   * How many entries there is room for. With more, the replica cannot tell; nothing is evicted.
+   * @default 1_000_000
+   */
+  max?: number | undefined
+  clock?: Clock | undefined
+}
+
+/** What a replica works with. */
+export interface RedisRevocationsSettings {
+  readonly source: RedisSource
+  readonly stream: string
+  readonly maxStaleness: number
+  readonly whenStale: 'refuse' | 'accept'
+  readonly max: number
+  readonly clock: Clock
+}
+
+export const DEFAULT_STREAM = 'portcullis:revocations'
+
+type Check = (value: unknown) => string | undefined
+
+const mustBe = (description: string, holds: (value: unknown) => boolean): Check => {
+  return (value) => (holds(value) ? undefined : `must be ${description}`)
+}
+
+const CHECKS: Readonly<Record<keyof RedisRevocationsOptions, Check>> = {
+  url: (value) => urlComplaint(value),
+  client: mustBe('what createClient returns', (value) => hasMethods(value, 'duplicate')),
+  stream: mustBe(
+    'a string that is not empty',
+    (value) => typeof value === 'string' && value !== '',
+  ),
+  maxStaleness: mustBe('a number of seconds from 1 to 3600', (value) => isWithin(value, 1, 3600)),
+  whenStale: mustBe("'refuse' or 'accept'", (value) => value === 'refuse' || value === 'accept'),
+  max: mustBe(
+    'a number of entries from 1 to 10000000',
+    (value) => Number.isInteger(value) && isWithin(value, 1, 10_000_000),
+  ),
+  clock: mustBe('an object with the functions now, monotonic and after', (value) =>
+    hasMethods(value, 'now', 'monotonic', 'after'),
+  ),
+}
+
+/**
+ * Checks the options at start-up and fills in the defaults.
+ *
+ * @throws TypeError that names the option and, since it may hold a password, not its value.
+ */
+export function checkRedisRevocationsOptions(
+  options: RedisRevocationsOptions,
+): RedisRevocationsSettings {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError('redisRevocations: options must be an object')
+  }
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(CHECKS, name)) {
+      const known = Object.keys(CHECKS).join(', ')
+      throw new TypeError(`redisRevocations: unknown option ${name}, known are ${known}`)
+    }
+    // What has a row in the table above.
+    const complaint =
+      value === undefined ? undefined : CHECKS[name as keyof RedisRevocationsOptions](value)
+    if (complaint !== undefined) throw new TypeError(`redisRevocations: ${name} ${complaint}`)
+  }
+  // What a polluted `Object.prototype` has is no option.
+  const own: RedisRevocationsOptions = Object.assign(Object.create(null) as object, options)
+  const {
+    stream = DEFAULT_STREAM,
+    maxStaleness = 10,
+    whenStale = 'refuse',
+    max = 1_000_000,
+    clock = systemClock,
+  } = own
+  return { source: sourceOf(own), stream, maxStaleness, whenStale, max, clock }
+}
+
+function sourceOf({ url, client }: RedisRevocationsOptions): RedisSource {
+  if (url !== undefined && client === undefined) return { url: String(url) }
+  if (url === undefined && client !== undefined) return { client }
+  throw new TypeError('redisRevocations: either url or client must be stated')
+}
+
+/** What is wrong with the URL of a store, without repeating it. */
+export function urlComplaint(value: unknown): string | undefined {
+  const text = typeof value === 'string' || value instanceof URL ? String(value) : ''
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  // A template writes "undefined" for a variable that is not set.
+  if (url === undefined || url.hostname === '' || url.hostname === 'undefined') {
+    return 'is not an absolute URL: is an environment variable unset?'
+  }
+  if (url.protocol !== 'redis:' && url.protocol !== 'rediss:') {
+    return 'must begin with redis: or rediss:'
+  }
+  if (!/^\/?\d{0,9}$/.test(url.pathname)) return 'must have no path but the number of a database'
+  try {
+    decodeURIComponent(`${url.username}${url.password}`)
+    return undefined
+  } catch {
+    return 'has a % in its user name or password that must be written as %25'
+  }
+}
+
+function isWithin(value: unknown, min: number, max: number): boolean {
+  return typeof value === 'number' && value >= min && value <= max
+}
+
+function hasMethods(value: unknown, ...names: readonly string[]): boolean {
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
+  return isObject && names.every((name) => typeof Reflect.get(value, name) === 'function')
+}

@@ -1,0 +1,134 @@
+import type { RevocationEntry } from '@portcullis/core'
+
+// The records of the stream, as FORMAT.md of this package documents them for whoever else reads or writes it.
+
+/** The version that this package writes, and the only one that it reads. */
+const VERSION = '1'
+
+/** The first entry of a stream: its id is fixed, so that trimming from the old end removes it before anything else. */
+export const IDENTITY_ID = '0-1'
+
+/** Names one stream for its whole life. A stream that was lost and made again has another. */
+export interface Identity {
+  readonly id: string
+  /** The identities of streams that were lost, and that this one takes the place of. */
+  readonly replaces: readonly string[]
+}
+
+export type StreamRecord =
+  | { readonly kind: 'revocation'; readonly entry: RevocationEntry }
+  | { readonly kind: 'identity'; readonly identity: Identity }
+  /** It is ours, but of a later version or damaged: it may revoke anything. */
+  | { readonly kind: 'unreadable' }
+  /** It has no `v`: somebody else's. */
+  | { readonly kind: 'foreign' }
+
+const FOREIGN: StreamRecord = { kind: 'foreign' }
+const UNREADABLE: StreamRecord = { kind: 'unreadable' }
+
+/** As JSON writes them. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+type Fields = ReadonlyMap<string, string>
+
+/** @param list Names and values in turn, as Redis gives them. */
+export function readRecord(list: readonly string[]): StreamRecord {
+  const fields = new Map<string, string>()
+  for (let at = 0; at + 1 < list.length; at += 2) fields.set(list[at] ?? '', list[at + 1] ?? '')
+  if (!fields.has('v')) return FOREIGN
+  // A name that is there twice has two readings.
+  if (fields.get('v') !== VERSION || fields.size * 2 !== list.length) return UNREADABLE
+  switch (fields.get('type')) {
+    case 'identity':
+      return readIdentity(fields)
+    case 'token':
+      return readToken(fields)
+    case 'issued_before':
+      return readIssuedBefore(fields)
+    default:
+      return UNREADABLE
+  }
+}
+
+/** @returns Names and values in turn. */
+export function writeRecord(entry: RevocationEntry): readonly string[] {
+  const { type, iss } = entry
+  const fields =
+    type === 'token'
+      ? { iss, jti: entry.jti, exp: entry.exp }
+      : {
+          iss,
+          sub: entry.sub,
+          client_id: entry.client_id,
+          sid: entry.sid,
+          time: entry.time,
+          until: entry.until,
+        }
+  return listOf({ v: VERSION, type, ...fields })
+}
+
+export function writeIdentity({ id, replaces }: Identity): readonly string[] {
+  const former = replaces.length === 0 ? undefined : replaces.join(' ')
+  return listOf({ v: VERSION, type: 'identity', id, replaces: former })
+}
+
+function listOf(fields: Readonly<Record<string, string | number | undefined>>): string[] {
+  return Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [name, String(value)],
+  )
+}
+
+function readIdentity(fields: Fields): StreamRecord {
+  const id = fields.get('id') ?? ''
+  const replaces = (fields.get('replaces') ?? '').split(' ').filter((each) => each !== '')
+  return id === '' ? UNREADABLE : { kind: 'identity', identity: { id, replaces } }
+}
+
+function readToken(fields: Fields): StreamRecord {
+  const jti = fields.get('jti')
+  const exp = numberIn(fields, 'exp')
+  if (jti === undefined || exp === 'unreadable') return UNREADABLE
+  const entry = {
+    type: 'token',
+    ...textsIn(fields, 'iss'),
+    jti,
+    ...(exp !== undefined && { exp }),
+  } as const
+  return { kind: 'revocation', entry }
+}
+
+function readIssuedBefore(fields: Fields): StreamRecord {
+  const time = numberIn(fields, 'time')
+  const until = numberIn(fields, 'until')
+  const whose = textsIn(fields, 'sub', 'client_id', 'sid')
+  const isSound = typeof time === 'number' && until !== 'unreadable'
+  if (!isSound || Object.keys(whose).length > 1) return UNREADABLE
+  const entry = {
+    type: 'issued_before',
+    ...textsIn(fields, 'iss'),
+    ...whose,
+    time,
+    ...(until !== undefined && { until }),
+  } as const
+  return { kind: 'revocation', entry }
+}
+
+/** The named fields that are there. */
+function textsIn<Name extends string>(
+  fields: Fields,
+  ...names: readonly Name[]
+): Partial<Record<Name, string>> {
+  const found: Partial<Record<Name, string>> = {}
+  for (const name of names) {
+    const value = fields.get(name)
+    if (value !== undefined) found[name] = value
+  }
+  return found
+}
+
+function numberIn(fields: Fields, name: string): number | 'unreadable' | undefined {
+  const text = fields.get(name)
+  if (text === undefined) return undefined
+  const value = NUMBER.test(text) ? Number(text) : Number.NaN
+  return Number.isFinite(value) ? value : 'unreadable'
+}

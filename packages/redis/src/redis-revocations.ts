@@ -1,0 +1,176 @@
+import {
+  type Clock,
+  localRevocations,
+  type Revocations,
+  type RevocationEntry,
+  type RevocationWriter,
+} from '@portcullis/core'
+
+import type { Connect } from './connection.ts'
+import { publish, type RevocationsMessage } from './diagnostics.ts'
+import { RevocationStoreError } from './errors.ts'
+import {
+  INITIAL_STATE,
+  pauseAfter,
+  readiness,
+  type ReplicaState,
+  type ReplicaWord,
+  type Reread,
+  wordOf,
+} from './following.ts'
+import {
+  checkRedisRevocationsOptions,
+  type RedisRevocationsOptions,
+  type RedisRevocationsSettings,
+} from './options.ts'
+import { startReading } from './reader.ts'
+import { redisTransport } from './redis-transport.ts'
+import { afterFailure } from './replica-state.ts'
+import { type RedisRevocationsStatus, statusOf } from './status.ts'
+import { instant, whileWaiting } from './time.ts'
+import { createWriter } from './writer.ts'
+
+/** The revocations of all processes that follow one stream. */
+export interface RedisRevocations extends Revocations, RevocationWriter {
+  /**
+   * Resolves when the stream has been read. With `whenStale: 'accept'` it resolves after one attempt, whatever comes of it.
+   *
+   * @throws RevocationStoreError if an attempt fails, or the stream cannot be relied on. The replica goes on trying.
+   */
+  ready(): Promise<void>
+  subscribe(listener: () => void): () => void
+  status(): RedisRevocationsStatus
+  /** Ends both connections. What is known to be revoked stays so. */
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/**
+ * A replica of the revocations in a Redis stream, for `createVerifier({ revocations })`. It connects at once, and keeps no
+ * process alive.
+ *
+ * Does NOT make the stream: an operator does, once, with `portcullis-revocations create`.
+ *
+ * @throws TypeError for a wrong or misspelt option.
+ */
+export function redisRevocations(options: RedisRevocationsOptions): RedisRevocations {
+  const settings = checkRedisRevocationsOptions(options)
+  return replicatedRevocations(settings, redisTransport(settings.source))
+}
+
+type Told = Pick<RevocationsMessage, 'event'> & Partial<RevocationsMessage>
+
+const NOTHING_ELSE = {
+  trigger: undefined,
+  records: undefined,
+  duration: undefined,
+  reason: undefined,
+  detail: undefined,
+}
+
+/** The same over any transport. */
+export function replicatedRevocations(
+  settings: Omit<RedisRevocationsSettings, 'source'>,
+  connect: Connect,
+  random: () => number = Math.random,
+): RedisRevocations {
+  const { stream, maxStaleness, whenStale, max, clock } = settings
+  const index = localRevocations({ max, clock })
+  const writer = createWriter(connect, stream, clock)
+  const watchers = new Set<() => void>()
+  let state: ReplicaState = INITIAL_STATE
+  let lastWord: ReplicaWord = 'loading'
+
+  const word = () => wordOf(state, instant(clock), maxStaleness)
+
+  /** The only assignment of the state. */
+  function replace(next: ReplicaState, told?: Told): void {
+    state = next
+    if (told !== undefined || word() !== lastWord) tell({ event: 'word', ...told })
+    lastWord = word()
+    for (const watcher of watchers) watcher()
+  }
+
+  function tell(message: Told): void {
+    publish(() => ({ ...NOTHING_ELSE, source: revocations, word: word(), ...message }))
+  }
+
+  function onSnapshot(trigger: Reread, records: number, duration: number): void {
+    tell({ event: 'snapshot', trigger, records, duration })
+  }
+
+  function failed(error: RevocationStoreError): number {
+    const { reason, message: detail } = error
+    replace(afterFailure(state, error, instant(clock)), { event: 'failure', reason, detail })
+    return pauseAfter(reason, state.failures, maxStaleness, random())
+  }
+
+  async function append(entries: readonly RevocationEntry[]): Promise<void> {
+    if (state.isClosed) throw new RevocationStoreError('closed')
+    for (const entry of entries) await whileWaiting(writer.append(entry))
+    try {
+      // At once, not when it comes back by the stream: this process refuses from now on.
+      index.load(entries)
+    } catch {
+      const full = new RevocationStoreError('full', 'it was recorded nevertheless')
+      failed(full)
+      throw full
+    }
+  }
+
+  async function ready(): Promise<void> {
+    const { reports, lastFailure } = state
+    await new Promise<void>((resolve, reject) => {
+      function judge(): void {
+        const verdict = readiness(state, word(), { reports, lastFailure }, whenStale)
+        if (verdict === undefined) return
+        watchers.delete(judge)
+        if (verdict === 'ready') resolve()
+        else reject(verdict)
+      }
+      watchers.add(judge)
+      judge()
+    })
+  }
+
+  async function close(): Promise<void> {
+    if (state.isClosed) return
+    replace({ ...state, isClosed: true })
+    writer.close()
+    endReading()
+  }
+
+  const revocations: RedisRevocations = {
+    statusOf(claims, now) {
+      const known = index.statusOf(claims, now)
+      if (known === 'revoked' || whenStale === 'accept' || word() === 'current') return known
+      return 'unknown'
+    },
+    ready: async () => await whileWaiting(ready()),
+    subscribe: (listener) => index.subscribe(listener),
+    revoke: async (token) => await append(await entriesOf(clock, (made) => made.revoke(token))),
+    revokeBefore: async (whose, given = {}) =>
+      await append(await entriesOf(clock, (made) => made.revokeBefore(whose, given))),
+    status: () => statusOf(state, stream, instant(clock), maxStaleness),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+
+  const endReading = startReading(
+    connect,
+    stream,
+    { index, clock, maxStaleness, state: () => state, replace, onSnapshot },
+    failed,
+  )
+  return revocations
+}
+
+/** The entries that a revocation makes, by the rules of the index; none if they have lapsed already. */
+async function entriesOf(
+  clock: Clock,
+  make: (made: RevocationWriter) => Promise<void>,
+): Promise<readonly RevocationEntry[]> {
+  const made = localRevocations({ clock })
+  await make(made)
+  return made.toSnapshot().entries
+}

@@ -1,0 +1,81 @@
+import { createClient } from '@redis/client'
+
+import type { Connect } from './connection.ts'
+
+/** What `createClient` of `@redis/client` or `redis` returns. Its options are used, its connection is not. */
+export interface RedisClient {
+  readonly options?: object | undefined
+  duplicate(overrides: object): RedisConnection
+}
+
+export interface RedisConnection {
+  connect(): Promise<unknown>
+  sendCommand(command: readonly string[]): Promise<unknown>
+  on(event: 'error', listener: (error: unknown) => void): unknown
+  unref(): void
+  destroy(): void
+}
+
+/** Where the store is: stated as a URL, or by a client. */
+export type RedisSource =
+  | { readonly url: string; readonly client?: undefined }
+  | { readonly url?: undefined; readonly client: RedisClient }
+
+const OPTIONS = {
+  /** Replies are lists and texts. */
+  RESP: 2,
+  maintNotifications: 'disabled',
+  disableOfflineQueue: true,
+  commandsQueueMaxLength: 1000,
+} as const
+
+const SOCKET_OPTIONS = {
+  /** Milliseconds. Our own deadlines end a connection sooner; this frees the socket of one that was given up. */
+  connectTimeout: 10_000,
+  reconnectStrategy: false,
+} as const
+
+/**
+ * Each connection is a client of its own that never reconnects: the client's own reconnecting would queue commands, and hide
+ * that a connection was lost.
+ */
+export function redisTransport(source: RedisSource): Connect {
+  return () => {
+    const client = newClient(source)
+    let isDestroyed = false
+    // Whoever sends is told of the failure. Without a listener it would end the process.
+    client.on('error', () => undefined)
+    client.unref()
+    const connecting = client.connect()
+    connecting.then(
+      () => {
+        // Destroyed while it was connecting, the client connects nevertheless.
+        if (isDestroyed) client.destroy()
+      },
+      () => undefined,
+    )
+    return {
+      async send(command) {
+        await connecting
+        return await client.sendCommand(command)
+      },
+      destroy() {
+        isDestroyed = true
+        client.destroy()
+      },
+    }
+  }
+}
+
+function newClient({ url, client }: RedisSource): RedisConnection {
+  if (client === undefined) return createClient({ url, ...OPTIONS, socket: SOCKET_OPTIONS })
+  const { socket } = (client.options ?? {}) as { socket?: object }
+  return client.duplicate({
+    ...OPTIONS,
+    // What works with RESP 3 alone, or changes replies.
+    clientSideCache: undefined,
+    emitInvalidate: false,
+    commandOptions: {},
+    socket: { ...socket, ...SOCKET_OPTIONS },
+  })
+}

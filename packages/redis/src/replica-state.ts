@@ -1,0 +1,122 @@
+import type { Instant } from '@portcullis/core'
+
+import { LOWEST_ID } from './entry-id.ts'
+import type { RevocationStoreError } from './errors.ts'
+import {
+  adopt,
+  freshSince,
+  type LastRead,
+  NOTHING_SKIPPED,
+  type Position,
+  type ReplicaState,
+  type Skipped,
+} from './following.ts'
+import type { StreamEntry, StreamInfo, StreamReport } from './stream.ts'
+
+// How the state of a replica changes: each function answers with the next state.
+
+/** What came of a batch of entries. */
+export interface Batch {
+  readonly entries: readonly StreamEntry[]
+  readonly unreadable: readonly string[]
+  readonly foreign: readonly string[]
+}
+
+/** The state after a report that there is no stream. What was read stays known, and so does whose stream it was. */
+export function afterAbsence(state: ReplicaState): ReplicaState {
+  return { ...answered(state), store: 'missing', position: undefined }
+}
+
+/** The state after a report that nothing was missed. */
+export function afterReport(
+  state: ReplicaState,
+  { identity: seen }: StreamReport,
+  info: StreamInfo,
+  askedAt: Instant,
+  read: LastRead | undefined,
+): ReplicaState {
+  const { position } = state
+  return {
+    ...answered(state),
+    ...adopt(state.identity, seen),
+    freshAt: freshSince(state, info, askedAt, read),
+    position: position && verified(position, info),
+  }
+}
+
+/** The state after the next entries were read. */
+export function afterRead(state: ReplicaState, batch: Batch): ReplicaState {
+  const { position } = state
+  const newest = batch.entries.at(-1)
+  if (position === undefined || newest === undefined) return state
+  return { ...withSkipped(state, batch), position: { ...position, last: newest.id, newest } }
+}
+
+/**
+ * The state after the whole stream was read. It says nothing of how fresh that is: entries may have come, and have been
+ * deleted for their sake, while it was read.
+ *
+ * @param batches Their entries may be left out, but for the last one's.
+ */
+export function afterSnapshot(
+  state: ReplicaState,
+  { identity }: StreamReport,
+  info: StreamInfo,
+  batches: readonly Batch[],
+): ReplicaState {
+  const empty = { ...state, unreadable: NOTHING_SKIPPED, foreign: NOTHING_SKIPPED, isFull: false }
+  return {
+    ...batches.reduce(withSkipped, empty),
+    position: {
+      identity: identity?.id,
+      last: info.last,
+      verified: info.last,
+      anchor: batches.at(-1)?.entries.at(-1),
+      newest: undefined,
+      info,
+    },
+  }
+}
+
+export function afterFailure(
+  state: ReplicaState,
+  error: RevocationStoreError,
+  at: Instant,
+): ReplicaState {
+  const isFull = state.isFull || error.reason === 'full'
+  return {
+    ...state,
+    isFull,
+    // What had no room is read again.
+    position: isFull ? undefined : state.position,
+    lastFailure: { error, at },
+    failures: state.failures + 1,
+  }
+}
+
+/** After which entry the next are read. */
+export function readFrom({ position }: ReplicaState): string {
+  return position?.last ?? LOWEST_ID
+}
+
+function verified(position: Position, info: StreamInfo): Position {
+  const anchor = position.newest ?? position.anchor
+  return { ...position, verified: position.last, anchor, newest: undefined, info }
+}
+
+function answered(state: ReplicaState): ReplicaState {
+  return { ...state, failures: 0, reports: state.reports + 1 }
+}
+
+function withSkipped(state: ReplicaState, { unreadable, foreign }: Batch): ReplicaState {
+  return {
+    ...state,
+    unreadable: added(state.unreadable, unreadable),
+    foreign: added(state.foreign, foreign),
+  }
+}
+
+function added(skipped: Skipped, [first, ...others]: readonly string[]): Skipped {
+  if (first === undefined) return skipped
+  return { count: skipped.count + 1 + others.length, first: skipped.first ?? first }
+}

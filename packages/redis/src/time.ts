@@ -1,0 +1,42 @@
+import type { Clock, Instant } from '@portcullis/core'
+
+/** Its timers keep no process alive: whoever waits for something holds it by `whileWaiting`. */
+export const systemClock: Clock = {
+  now: () => Date.now() / 1000,
+  monotonic: () => performance.now() / 1000,
+  after(seconds, fn) {
+    const timer = setTimeout(fn, seconds * 1000).unref()
+    return () => {
+      clearTimeout(timer)
+    }
+  },
+}
+
+export function instant(clock: Clock): Instant {
+  return { wall: clock.now(), monotonic: clock.monotonic() }
+}
+
+/**
+ * Seconds from one moment to another: the larger of what both clocks say, since a suspended machine stops the one and an
+ * administrator sets back the other.
+ */
+export function elapsed(since: Instant, until: Instant): number {
+  return Math.max(until.wall - since.wall, until.monotonic - since.monotonic)
+}
+
+/** The later of two moments, both of one process. */
+export function laterOf(one: Instant | undefined, other: Instant): Instant {
+  return one === undefined || other.monotonic > one.monotonic ? other : one
+}
+
+const HOUR = 3_600_000
+
+/** Sockets and timers of this package keep no process alive. Somebody who waits for their outcome does. */
+export async function whileWaiting<Result>(work: Promise<Result>): Promise<Result> {
+  const timer = setInterval(() => undefined, HOUR)
+  try {
+    return await work
+  } finally {
+    clearInterval(timer)
+  }
+}

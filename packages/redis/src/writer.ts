@@ -1,0 +1,65 @@
+import type { Clock, RevocationEntry } from '@portcullis/core'
+
+import { type Connect, type Connection, openConnection } from './connection.ts'
+import { RevocationStoreError } from './errors.ts'
+import { writeRecord } from './record.ts'
+import { openStream } from './stream.ts'
+
+/** Seconds, with the time to connect. */
+const TIMEOUT = 5
+/** Seconds. Routers forget connections that rest, and say so to nobody: one that rested longer is not used again. */
+const LONGEST_REST = 30
+
+export interface Writer {
+  /** @throws RevocationStoreError */
+  append(entry: RevocationEntry): Promise<void>
+  close(): void
+}
+
+/** A connection of its own, opened by the first revocation: the reader's is blocked by `XREAD`. */
+export function createWriter(connect: Connect, key: string, clock: Clock): Writer {
+  let connection: Connection | undefined
+  let usedAt = -Infinity
+
+  async function appendBy(used: Connection, entry: RevocationEntry): Promise<void> {
+    try {
+      const id = await openStream(key, used, TIMEOUT).append(writeRecord(entry))
+      if (id === undefined) throw new RevocationStoreError('no_stream')
+    } catch (error) {
+      if (isBroken(error)) drop(used)
+      throw error
+    }
+  }
+
+  function drop(failed: Connection): void {
+    failed.close()
+    if (connection === failed) connection = undefined
+  }
+
+  return {
+    async append(entry) {
+      const now = clock.monotonic()
+      if (connection !== undefined && now - usedAt > LONGEST_REST) drop(connection)
+      usedAt = now
+      const isNew = connection === undefined
+      connection ??= openConnection(connect, clock)
+      try {
+        await appendBy(connection, entry)
+      } catch (error) {
+        // The store has closed the connection since it was used: it may have been restarted.
+        if (isNew || (error as RevocationStoreError).reason !== 'unreachable') throw error
+        connection ??= openConnection(connect, clock)
+        await appendBy(connection, entry)
+      }
+    },
+    close() {
+      if (connection !== undefined) drop(connection)
+    },
+  }
+}
+
+/** What the store refuses, it refuses over a connection that is well, and others may be using that. */
+function isBroken(error: unknown): boolean {
+  const { reason } = error as RevocationStoreError // the only error that a stream throws
+  return reason === 'unreachable' || reason === 'timeout' || reason === 'unsupported'
+}

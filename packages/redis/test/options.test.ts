@@ -1,0 +1,71 @@
+import { createClient } from '@redis/client'
+import { expect, onTestFinished, test } from 'vitest'
+
+import { checkRedisRevocationsOptions } from '../src/options.ts'
+import { redisRevocations } from '../src/redis-revocations.ts'
+
+const url = 'redis://127.0.0.1:6379'
+
+test.each<[string, unknown]>([
+  ['options must be an object', undefined],
+  ['unknown option urls, known are url, client, stream', { urls: url }],
+  ['either url or client must be stated', {}],
+  ['either url or client must be stated', { url, client: { duplicate() {} } }],
+  ['url is not an absolute URL', { url: 'undefined' }],
+  ['url is not an absolute URL', { url: 'redis://undefined:6379' }],
+  ['url is not an absolute URL', { url: 'redis:6379' }],
+  ['url must begin with redis: or rediss:', { url: 'http://127.0.0.1' }],
+  ['url must have no path but the number', { url: `${url}/cache` }],
+  [
+    'url has a % in its user name or password',
+    { url: 'redis://:100%25@127.0.0.1'.replace('%25', '%') },
+  ],
+  ['client must be what createClient returns', { client: {} }],
+  ['stream must be a string', { url, stream: '' }],
+  ['maxStaleness must be a number of seconds from 1 to 3600', { url, maxStaleness: 0.5 }],
+  ['maxStaleness must be', { url, maxStaleness: 10_000 }],
+  ['maxStaleness must be', { url, maxStaleness: Number.NaN }],
+  ["whenStale must be 'refuse' or 'accept'", { url, whenStale: true }],
+  ['max must be a number of entries', { url, max: 1.5 }],
+  ['clock must be', { url, clock: Date }],
+])('TypeError: %s', (message, options) => {
+  expect(() => redisRevocations(options as never)).toThrow(TypeError)
+  expect(() => redisRevocations(options as never)).toThrow(`redisRevocations: ${message}`)
+})
+
+test.each(['redis://user:hunter2@undefined', 'http://:hunter2@127.0.0.1', '://:hunter2@'])(
+  'no complaint repeats a password: %s',
+  (wrong) => {
+    expect(() => redisRevocations({ url: wrong })).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('hunter2') as string }),
+    )
+  },
+)
+
+test('what a polluted prototype has is no option', () => {
+  const options = Object.assign(Object.create({ whenStale: 'accept' }) as object, { url })
+  expect(checkRedisRevocationsOptions(options)).toMatchObject({ whenStale: 'refuse' })
+})
+
+test('the client of a user is taken as it is, and stays unconnected', async () => {
+  const client = createClient({ url: 'redis://127.0.0.1:1' })
+  const replica = redisRevocations({ client })
+  onTestFinished(async () => {
+    await replica.close()
+  })
+  await expect(replica.ready()).rejects.toMatchObject({ reason: 'unreachable' })
+  expect(client.isOpen).toBe(false)
+})
+
+test('a client that cannot be duplicated is a failure of the store, and not a crash', async () => {
+  const client = {
+    duplicate() {
+      throw new Error('no more sockets')
+    },
+  }
+  const replica = redisRevocations({ client })
+  onTestFinished(async () => {
+    await replica.close()
+  })
+  await expect(replica.ready()).rejects.toMatchObject({ reason: 'unreachable' })
+})

@@ -1,0 +1,221 @@
+import { manualClock } from '@portcullis/testing'
+import { expect, test } from 'vitest'
+
+import { run } from '../src/program.ts'
+import { fakeStore } from './fake-store.ts'
+import { tokenRecord } from './processes.ts'
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
+
+/** A store, and the program that works with it. */
+function operator() {
+  const store = fakeStore(manualClock())
+  const urls: string[] = []
+  async function portcullis(
+    command: string,
+    { environment = { REDIS_URL: 'redis://127.0.0.1' }, input = '' }: Partial<Terminal> = {},
+  ) {
+    const printed: string[] = []
+    const said: string[] = []
+    const code = await run(command.split(' ').filter(Boolean), {
+      environment,
+      input: linesOf(input),
+      connect: (url) => {
+        urls.push(url)
+        return store.connect
+      },
+      print: (line) => printed.push(line),
+      say: (line) => said.push(line),
+    })
+    return { code, printed, said: said.join('\n'), data: dataOf(printed) }
+  }
+  return { store, urls, portcullis }
+}
+
+interface Terminal {
+  readonly environment: Record<string, string>
+  readonly input: string
+}
+
+async function* linesOf(text: string): AsyncGenerator<string> {
+  yield* text.split('\n')
+}
+
+function dataOf([first = 'null']: readonly string[]): Record<string, unknown> {
+  return first.startsWith('{') ? (JSON.parse(first) as Record<string, unknown>) : {}
+}
+
+test('create makes the stream once, and prints its identity', async () => {
+  const { store, portcullis } = operator()
+  const { code, data } = await portcullis('create')
+  expect({ code, data }).toEqual({
+    code: 0,
+    data: { id: expect.stringMatching(UUID) as string, replaces: [] },
+  })
+  const again = await portcullis('create')
+  expect(again).toMatchObject({ code: 1, printed: [] })
+  expect(again.said).toContain(`exists already: its identity is ${String(data['id'])}`)
+  expect(store.data.get('portcullis:revocations')?.entries).toHaveLength(1)
+})
+
+test('create --replaces names the streams that were lost', async () => {
+  const { portcullis } = operator()
+  const { data } = await portcullis('create --replaces a --replaces b')
+  expect(data).toMatchObject({ replaces: ['a', 'b'] })
+  expect((await portcullis('status')).data).toMatchObject({ replaces: ['a', 'b'] })
+})
+
+test('create leaves a stream alone that has lost its identity, and says what to do', async () => {
+  const { store, portcullis } = operator()
+  store.add(tokenRecord('a'))
+  const { code, said } = await portcullis('create')
+  expect(code).toBe(1)
+  expect(said).toContain('Save its entries with `export`')
+})
+
+test.each([
+  ['revoke --iss x --jti a --exp 4000000000', { type: 'token', iss: 'x', jti: 'a', exp: 4e9 }],
+  ['revoke --jti a', { type: 'token', jti: 'a' }],
+  ['revoke --jti a --exp 2100-01-01T00:00:00Z', { type: 'token', jti: 'a', exp: 4_102_444_800 }],
+  [
+    'revoke-before --iss x --client-id c --time 100.5 --until 4000000000',
+    { type: 'issued_before', iss: 'x', client_id: 'c', time: 100.5, until: 4e9 },
+  ],
+  ['revoke-before --sid s --time 100', { type: 'issued_before', sid: 's', time: 100 }],
+  ['revoke-before --time 100', { type: 'issued_before', time: 100 }],
+])('%s', async (command, entry) => {
+  const { portcullis } = operator()
+  await portcullis('create')
+  const { code, data } = await portcullis(command)
+  expect({ code, data }).toEqual({ code: 0, data: { id: expect.any(String) as string, ...entry } })
+  expect((await portcullis('export')).printed.map((line) => JSON.parse(line) as unknown)).toEqual([
+    entry,
+  ])
+})
+
+test('revoke-before counts from now, with the fraction of the second', async () => {
+  const { portcullis } = operator()
+  await portcullis('create')
+  const earliest = Date.now() / 1000
+  const { data } = await portcullis('revoke-before --sub a')
+  expect(data['time']).toBeGreaterThanOrEqual(earliest)
+  expect(data['time']).toBeLessThanOrEqual(Date.now() / 1000)
+})
+
+test('status counts the records, and names those that cannot be read', async () => {
+  const { store, portcullis } = operator()
+  await portcullis('create')
+  await portcullis('revoke --jti a')
+  store.add(['hello', 'world'])
+  const unreadable = store.add(['v', '2'])
+  const { data } = await portcullis('status')
+  expect(data).toMatchObject({
+    exists: true,
+    revocations: 1,
+    foreign: 1,
+    unreadable: 1,
+    unreadableIds: [unreadable],
+  })
+})
+
+test('status of no stream', async () => {
+  const { data } = await operator().portcullis('status')
+  expect(data).toMatchObject({ exists: false, identity: null, revocations: 0 })
+})
+
+test('compact deletes what nobody needs, over several pages, and never the identity', async () => {
+  const { store, portcullis } = operator()
+  await portcullis('create')
+  for (let at = 0; at < 1500; at += 1) store.add(tokenRecord(`t${at}`, 1000))
+  store.add(tokenRecord('a'))
+  const { data } = await portcullis('compact')
+  expect(data).toEqual({ read: 1502, deleted: 1500 })
+  expect((await portcullis('status')).data).toMatchObject({ revocations: 1, foreign: 0 })
+  expect((await portcullis('create')).said).toContain('exists already')
+})
+
+test('what export prints can be imported into another stream', async () => {
+  const [from, to] = [operator(), operator()]
+  await from.portcullis('create')
+  await from.portcullis('revoke --jti a')
+  await from.portcullis('revoke-before --sub b --time 5')
+  const { printed } = await from.portcullis('export')
+  await to.portcullis('create')
+  const { data } = await to.portcullis('import', { input: `${printed.join('\n')}\n` })
+  expect(data).toEqual({ read: 2, added: 2 })
+  expect((await to.portcullis('export')).printed).toEqual(printed)
+})
+
+test('import ends at the first line that is no entry', async () => {
+  const { portcullis } = operator()
+  await portcullis('create')
+  const input = '{"type":"token","jti":"a"}\n{"type":"token"}'
+  const { code, said } = await portcullis('import', { input })
+  expect(code).toBe(1)
+  expect(said).toContain('line 2 is no entry; 1 were added before it')
+})
+
+test.each(['revoke --jti a', 'revoke-before', 'compact', 'export', 'import'])(
+  '%s does not make a stream',
+  async (command) => {
+    const { store, portcullis } = operator()
+    const { code, said } = await portcullis(command, { input: '{"type":"token","jti":"a"}' })
+    expect(code).toBe(1)
+    expect(said).toContain('does not exist')
+    expect(store.data.size).toBe(0)
+  },
+)
+
+test('a store that is down, or full', async () => {
+  const { store, portcullis } = operator()
+  await portcullis('create')
+  store.mode = 'full'
+  expect((await portcullis('revoke --jti a')).said).toContain('no memory left (OOM)')
+  store.mode = 'unreachable'
+  expect(await portcullis('status')).toMatchObject({ code: 1, printed: [] })
+})
+
+test('--url is taken before REDIS_URL', async () => {
+  const { urls, portcullis } = operator()
+  await portcullis('status')
+  await portcullis('status --url redis://10.0.0.7/2')
+  expect(urls).toEqual(['redis://127.0.0.1', 'redis://10.0.0.7/2'])
+})
+
+test('--stream names another key', async () => {
+  const { store, portcullis } = operator()
+  await portcullis('create --stream other')
+  expect([...store.data.keys()]).toEqual(['other'])
+})
+
+test.each([
+  ['', 'no command, known are create, revoke'],
+  ['destroy', 'unknown command destroy'],
+  ['status now', 'unknown command status now'],
+  ['constructor', 'unknown command constructor'],
+  ['status --jti a', 'status takes no --jti'],
+  ['status --colour', "Unknown option '--colour'"],
+  ['revoke', '--jti must be stated'],
+  ['revoke --jti a --exp tomorrow', 'a time must be seconds'],
+  ['revoke-before --sub a --sid b', 'name one of sub, client_id and sid'],
+  ['status --url http://:hunter2@127.0.0.1', 'must begin with redis: or rediss:'],
+])('a wrong command line is exit code 2: %s', async (command, text) => {
+  const { portcullis } = operator()
+  const { code, said, printed } = await portcullis(command)
+  expect({ code, printed }).toEqual({ code: 2, printed: [] })
+  expect(said).toContain(text)
+  expect(said).not.toContain('hunter2')
+})
+
+test('no URL is exit code 2', async () => {
+  const { portcullis } = operator()
+  const { code, said } = await portcullis('status', { environment: {} })
+  expect(code).toBe(2)
+  expect(said).toContain('--url or REDIS_URL')
+})
+
+test('--help is data', async () => {
+  const { code, printed, said } = await operator().portcullis('--help')
+  expect({ code, said }).toEqual({ code: 0, said: '' })
+  expect(printed.join('\n')).toContain('Usage: portcullis-revocations')
+})
