@@ -26,7 +26,7 @@ export class CommandError extends Error {}
  * @param replaces Identities of streams that were lost: replicas of those go on with this one.
  */
 export async function createStream(stream: Stream, replaces: readonly string[]): Promise<object> {
-  const { identity, info } = await stream.report(undefined)
+  const { identity, info } = await stream.report([])
   if (identity !== undefined) {
     throw new CommandError(`the stream exists already: its identity is ${identity.id}`)
   }
@@ -67,7 +67,7 @@ async function append(stream: Stream, [entry]: readonly RevocationEntry[]): Prom
 
 /** What the stream says of itself, and what its records are. */
 export async function streamStatus(stream: Stream): Promise<object> {
-  const report = await stream.report(undefined)
+  const report = await stream.report([])
   const kinds = { revocation: 0, unreadable: 0, foreign: 0, identity: 0 }
   const unreadable: string[] = []
   for await (const entries of pages(stream, report)) {
@@ -94,7 +94,7 @@ export async function streamStatus(stream: Stream): Promise<object> {
  * the stream before.
  */
 export async function compactStream(stream: Stream, now: number): Promise<object> {
-  const report = await stream.report(undefined)
+  const report = await stream.report([])
   if (report.identity === undefined) throw new RevocationStoreError('no_stream')
   const compaction = createCompaction(now)
   let read = 0
@@ -110,7 +110,7 @@ export async function compactStream(stream: Stream, now: number): Promise<object
 
 /** Every revocation, one after the other: lines of JSON for `importEntries`. */
 export async function* exportEntries(stream: Stream): AsyncGenerator<object> {
-  const report = await stream.report(undefined)
+  const report = await stream.report([])
   if (report.info === undefined) throw new RevocationStoreError('no_stream')
   for await (const entries of pages(stream, report)) {
     for (const { fields } of entries) {

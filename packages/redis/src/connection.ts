@@ -3,7 +3,7 @@ import type { Clock } from '@portcullis/core'
 import { RevocationStoreError, storeError } from './errors.ts'
 
 /** What talks to the server. The first command waits until it is connected. */
-export interface Transport {
+interface Transport {
   send(command: readonly string[]): Promise<unknown>
   /** Ends it at once, whatever is under way. */
   destroy(): void

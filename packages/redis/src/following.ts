@@ -17,10 +17,11 @@ export interface Position {
   readonly last: string
   /** Up to this id it is certain that nothing was missed: a report has said so since. */
   readonly verified: string
-  /** The last entry before that, to be found again with the same content. */
+  /** The last entry before that. */
   readonly anchor: StreamEntry | undefined
-  /** The last entry that was read since. */
+  /** The last entry that was read since, and how many were. */
   readonly newest: StreamEntry | undefined
+  readonly readSince: number
   /** As of the last report. */
   readonly info: StreamInfo
 }
@@ -55,7 +56,7 @@ export interface Skipped {
   readonly first: string | undefined
 }
 
-export interface Failure {
+interface Failure {
   readonly error: RevocationStoreError
   readonly at: Instant
 }
@@ -86,7 +87,7 @@ export type Reread =
   | 'step_back'
   /** Entries that were not read yet have been deleted. */
   | 'gap'
-  /** An entry that was read is not there, and was not deleted: this is another history, with entries between ours. */
+  /** An entry that was read is not there and was not deleted, or others are between ours: this is another history. */
   | 'history'
   /** Records were deleted, perhaps those that could not be read. */
   | 'removed'
@@ -97,14 +98,14 @@ export type Reread =
  */
 export function followStep(
   { position, unreadable }: Pick<ReplicaState, 'position' | 'unreadable'>,
-  { identity, info, anchor }: StreamReport,
+  { identity, info, found }: StreamReport,
 ): 'absent' | 'follow' | Reread {
   if (info === undefined) return 'absent'
   if (position === undefined) return 'start'
   if (position.identity !== identity?.id) return 'identity'
   if (hasSteppedBack(position, info)) return 'step_back'
   if (isLater(info.maxDeleted, position.verified)) return 'gap'
-  if (hasOtherHistory(position, info, anchor)) return 'history'
+  if (hasOtherHistory(position, info, found)) return 'history'
   const before = position.info
   const deleted = info.entriesAdded - info.length - (before.entriesAdded - before.length)
   return unreadable.count > 0 && deleted !== 0 ? 'removed' : 'follow'
@@ -118,18 +119,35 @@ function hasSteppedBack({ last, info: before }: Position, info: StreamInfo): boo
   )
 }
 
-/** Two primaries may even give the same id to different entries. */
+/**
+ * Two primaries may even give the same id to different entries, or to the same one after different others: so contents are
+ * compared, and entries counted.
+ */
 function hasOtherHistory(
   position: Position,
   info: StreamInfo,
-  found: StreamEntry | undefined,
+  found: readonly (StreamEntry | undefined)[],
 ): boolean {
-  const { anchor } = position
-  if (anchor === undefined) return false
-  if (found === undefined) return isLater(anchor.id, info.maxDeleted)
+  const added = info.entriesAdded - position.info.entriesAdded
+  const isCounted =
+    position.last === info.last ? added === position.readSince : added > position.readSince
+  return !isCounted || anchorsOf(position).some((entry, at) => hasVanished(entry, found[at], info))
+}
+
+/** The entries that a report is to find again, with the same content. */
+export function anchorsOf(position: Position | undefined): readonly StreamEntry[] {
+  return [position?.anchor, position?.newest].filter((entry) => entry !== undefined)
+}
+
+function hasVanished(
+  entry: StreamEntry,
+  found: StreamEntry | undefined,
+  info: StreamInfo,
+): boolean {
+  if (found === undefined) return isLater(entry.id, info.maxDeleted)
   return (
-    found.fields.length !== anchor.fields.length ||
-    found.fields.some((text, at) => text !== anchor.fields[at])
+    found.fields.length !== entry.fields.length ||
+    found.fields.some((text, at) => text !== entry.fields[at])
   )
 }
 

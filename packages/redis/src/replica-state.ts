@@ -49,7 +49,11 @@ export function afterRead(state: ReplicaState, batch: Batch): ReplicaState {
   const { position } = state
   const newest = batch.entries.at(-1)
   if (position === undefined || newest === undefined) return state
-  return { ...withSkipped(state, batch), position: { ...position, last: newest.id, newest } }
+  const readSince = position.readSince + batch.entries.length
+  return {
+    ...withSkipped(state, batch),
+    position: { ...position, last: newest.id, newest, readSince },
+  }
 }
 
 /**
@@ -73,6 +77,7 @@ export function afterSnapshot(
       verified: info.last,
       anchor: batches.at(-1)?.entries.at(-1),
       newest: undefined,
+      readSince: 0,
       info,
     },
   }
@@ -101,7 +106,7 @@ export function readFrom({ position }: ReplicaState): string {
 
 function verified(position: Position, info: StreamInfo): Position {
   const anchor = position.newest ?? position.anchor
-  return { ...position, verified: position.last, anchor, newest: undefined, info }
+  return { ...position, verified: position.last, anchor, newest: undefined, readSince: 0, info }
 }
 
 function answered(state: ReplicaState): ReplicaState {

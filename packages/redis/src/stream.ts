@@ -27,13 +27,13 @@ export interface StreamReport {
   readonly identity: Identity | undefined
   /** `undefined`: there is no stream of this name. */
   readonly info: StreamInfo | undefined
-  /** The entry that was asked for, if it is still there. */
-  readonly anchor: StreamEntry | undefined
+  /** The entries that were asked for, in that order: `undefined` for one that is not there. */
+  readonly found: readonly (StreamEntry | undefined)[]
 }
 
 /** The stream by its commands. Every function throws `RevocationStoreError`. Times are seconds. */
 export interface Stream {
-  report(anchor: string | undefined): Promise<StreamReport>
+  report(ids: readonly string[]): Promise<StreamReport>
   /** Entries after an id, up to another and with it. */
   page(after: string, upTo: string, count: number): Promise<readonly StreamEntry[]>
   /** Entries after an id. @param block How long the store waits for one, if there is none. */
@@ -66,15 +66,15 @@ export function openStream(key: string, connection: Connection, timeout: number)
   }
 
   return {
-    async report(anchor) {
-      const [first, found, last] = await Promise.all([
+    async report(ids) {
+      const [first, said, found] = await Promise.all([
         entryAt(IDENTITY_ID),
         info(),
-        anchor === undefined ? undefined : entryAt(anchor),
+        Promise.all(ids.map(entryAt)),
       ])
       const record = first && readRecord(first.fields)
       const identity = record?.kind === 'identity' ? record.identity : undefined
-      return { identity, info: found, anchor: last }
+      return { identity, info: said, found }
     },
     async page(after, upTo, count) {
       return entriesOf(await ask('XRANGE', key, `(${after}`, upTo, 'COUNT', String(count)))

@@ -19,7 +19,7 @@ interface StreamData {
 }
 
 /** What one server holds. Never changed, so that it can be kept as a backup or as a replica's. */
-export type StoreData = ReadonlyMap<string, StreamData>
+type StoreData = ReadonlyMap<string, StreamData>
 
 export const KEY = 'portcullis:revocations'
 

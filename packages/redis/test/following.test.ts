@@ -20,18 +20,20 @@ const at = (seconds: number): Instant => ({ wall: seconds, monotonic: seconds })
 
 const INFO: StreamInfo = { last: '20-0', maxDeleted: '5-0', entriesAdded: 9, length: 7 }
 const ANCHOR = { id: '20-0', fields: ['v', '1'] }
+const NEWEST = { id: '30-0', fields: ['v', '1'] }
 const POSITION: Position = {
   identity: 'first',
   last: '20-0',
   verified: '20-0',
   anchor: ANCHOR,
   newest: undefined,
+  readSince: 0,
   info: INFO,
 }
 const REPORT: StreamReport = {
   identity: { id: 'first', replaces: [] },
   info: INFO,
-  anchor: ANCHOR,
+  found: [ANCHOR],
 }
 
 describe('after a report', () => {
@@ -47,13 +49,13 @@ describe('after a report', () => {
     [
       'the last entry was deleted, which was read',
       'follow',
-      { ...info({ maxDeleted: '20-0', length: 6 }), anchor: undefined },
+      { ...info({ maxDeleted: '20-0', length: 6 }), found: [undefined] },
       POSITION,
     ],
     [
       'an entry was deleted that was not',
       'gap',
-      info({ maxDeleted: '21-0', last: '30-0' }),
+      info({ maxDeleted: '21-0', last: '30-0', entriesAdded: 10 }),
       POSITION,
     ],
     [
@@ -65,19 +67,38 @@ describe('after a report', () => {
     ['the last id is lower', 'step_back', info({ last: '19-9' }), POSITION],
     ['the last deleted id is lower', 'step_back', info({ maxDeleted: '4-0' }), POSITION],
     ['fewer entries were ever added', 'step_back', info({ entriesAdded: 8 }), POSITION],
-    ['our entry is not there', 'history', { ...REPORT, anchor: undefined }, POSITION],
+    ['our entry is not there', 'history', { ...REPORT, found: [undefined] }, POSITION],
     [
       'our entry has another content',
       'history',
-      { ...REPORT, anchor: { id: '20-0', fields: ['v', '2'] } },
+      { ...REPORT, found: [{ id: '20-0', fields: ['v', '2'] }] },
       POSITION,
     ],
     [
       'our entry has more content',
       'history',
-      { ...REPORT, anchor: { id: '20-0', fields: ['v', '1', 'w', '1'] } },
+      { ...REPORT, found: [{ id: '20-0', fields: ['v', '1', 'w', '1'] }] },
       POSITION,
     ],
+    [
+      'what was read since is there as well',
+      'follow',
+      { ...info({ last: '30-0', entriesAdded: 10, length: 8 }), found: [ANCHOR, NEWEST] },
+      { ...POSITION, last: '30-0', newest: NEWEST, readSince: 1 },
+    ],
+    [
+      'what was read since is not there',
+      'history',
+      { ...info({ last: '30-0', entriesAdded: 10, length: 8 }), found: [ANCHOR, undefined] },
+      { ...POSITION, last: '30-0', newest: NEWEST, readSince: 1 },
+    ],
+    [
+      'more entries were added than were read',
+      'history',
+      { ...info({ last: '30-0', entriesAdded: 11, length: 9 }), found: [ANCHOR, NEWEST] },
+      { ...POSITION, last: '30-0', newest: NEWEST, readSince: 1 },
+    ],
+    ['the last id is larger, and nothing was added', 'history', info({ last: '30-0' }), POSITION],
     [
       'the identity is another',
       'identity',
@@ -98,7 +119,7 @@ describe('after a report', () => {
 
   test.each<[string, Partial<StreamInfo>]>([
     ['removed', { length: 6 }],
-    ['follow', { length: 8, entriesAdded: 10 }],
+    ['follow', { last: '30-0', length: 8, entriesAdded: 10 }],
   ])('with a record that cannot be read: %s', (word, changes) => {
     const unreadable = { count: 1, first: '7-0' }
     expect(followStep({ position: POSITION, unreadable }, info(changes))).toBe(word)

@@ -50,7 +50,7 @@ test('a process that starts later reads what was revoked before', async () => {
 
 test('a token that cannot be named is a TypeError, and nothing is sent', async () => {
   const { replica, store } = await following()
-  await expect(replica.revoke({} as never)).rejects.toThrow(TypeError)
+  await expect(replica.revoke({})).rejects.toThrow(TypeError)
   await expect(replica.revokeBefore({ sub: 'a', sid: 'b' })).rejects.toThrow(TypeError)
   expect(store.commands).not.toContain('XADD')
 })
