@@ -19,8 +19,10 @@ export interface Position {
   readonly verified: string
   /** The last entry before that. */
   readonly anchor: StreamEntry | undefined
-  /** The last entry that was read since, and how many were. */
+  /** The last entry that was read since. */
   readonly newest: StreamEntry | undefined
+  /** How many entries had ever been added at a report that knew of none beyond ours, and how many were read since. */
+  readonly addedThen: number
   readonly readSince: number
   /** As of the last report. */
   readonly info: StreamInfo
@@ -128,7 +130,7 @@ function hasOtherHistory(
   info: StreamInfo,
   found: readonly (StreamEntry | undefined)[],
 ): boolean {
-  const added = info.entriesAdded - position.info.entriesAdded
+  const added = info.entriesAdded - position.addedThen
   const isCounted =
     position.last === info.last ? added === position.readSince : added > position.readSince
   return !isCounted || anchorsOf(position).some((entry, at) => hasVanished(entry, found[at], info))

@@ -77,6 +77,7 @@ export function afterSnapshot(
       verified: info.last,
       anchor: batches.at(-1)?.entries.at(-1),
       newest: undefined,
+      addedThen: info.entriesAdded,
       readSince: 0,
       info,
     },
@@ -106,7 +107,10 @@ export function readFrom({ position }: ReplicaState): string {
 
 function verified(position: Position, info: StreamInfo): Position {
   const anchor = position.newest ?? position.anchor
-  return { ...position, verified: position.last, anchor, newest: undefined, readSince: 0, info }
+  const next = { ...position, verified: position.last, anchor, newest: undefined, info }
+  return position.last === info.last
+    ? { ...next, addedThen: info.entriesAdded, readSince: 0 }
+    : next
 }
 
 function answered(state: ReplicaState): ReplicaState {

@@ -27,6 +27,7 @@ const POSITION: Position = {
   verified: '20-0',
   anchor: ANCHOR,
   newest: undefined,
+  addedThen: 9,
   readSince: 0,
   info: INFO,
 }

@@ -206,6 +206,25 @@ test.each([
   expect(verdicts(replica, 'a')).toEqual(['valid'])
 })
 
+test.each([0, 0.3, 2])(
+  'many revocations, answers after %d s: the stream is read once',
+  async (delay) => {
+    const messages = hear()
+    const { replica, store, clock } = await following()
+    store.delay = delay
+    for (let at = 0; at < 100; at += 1) {
+      store.add(tokenRecord(`t${at}`))
+      await clock.advance(0.37)
+    }
+    await clock.advance(10)
+    const snapshots = messages.filter(
+      ({ source, event }) => source === replica && event === 'snapshot',
+    )
+    expect(snapshots.map(({ trigger }) => trigger)).toEqual(['start'])
+    expect(new Set(verdicts(replica, 't0', 't50', 't99'))).toEqual(new Set(['revoked']))
+  },
+)
+
 test('entries that were deleted before they were read: the stream is read again, and nothing known is forgotten', async () => {
   const { replica, store, clock } = await following()
   await replica.revoke({ iss: ISS, jti: 'a' })
