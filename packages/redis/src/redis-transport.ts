@@ -68,7 +68,8 @@ export function redisTransport(source: RedisSource): Connect {
 }
 
 function newClient({ url, client }: RedisSource): RedisConnection {
-  if (client === undefined) return createClient({ url, ...OPTIONS, socket: SOCKET_OPTIONS })
+  // A copy: the client writes the address into what it is given.
+  if (client === undefined) return createClient({ url, ...OPTIONS, socket: { ...SOCKET_OPTIONS } })
   const { socket } = (client.options ?? {}) as { socket?: object }
   return client.duplicate({
     ...OPTIONS,

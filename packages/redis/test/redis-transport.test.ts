@@ -1,0 +1,37 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+import { createClient } from '@redis/client'
+import { expect, onTestFinished, test } from 'vitest'
+
+import { redisTransport } from '../src/redis-transport.ts'
+
+/** A server that answers nothing. */
+async function listen() {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    onTestFinished(() => {
+      socket.destroy()
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.close()
+  })
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  return { host: `127.0.0.1:${port}`, connected: once(server, 'connection') }
+}
+
+test('of several stores each is connected to at its own address, with TLS where that is stated', async () => {
+  const [plain, secure, given] = [await listen(), await listen(), await listen()]
+  const client = createClient({ url: `redis://${given.host}` })
+  const transports = [
+    redisTransport({ url: `redis://${plain.host}` })(),
+    redisTransport({ url: `rediss://${secure.host}` })(),
+    redisTransport({ client })(),
+  ]
+  const connected = await Promise.all([plain.connected, secure.connected, given.connected])
+  expect(connected).toHaveLength(3)
+  for (const transport of transports) transport.destroy()
+})
