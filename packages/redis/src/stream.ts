@@ -22,7 +22,7 @@ export interface StreamInfo {
   readonly length: number
 }
 
-/** What a reader compares with its own position. */
+/** What a reader compares with its own position: what a primary says. */
 export interface StreamReport {
   readonly identity: Identity | undefined
   /** `undefined`: there is no stream of this name. */
@@ -65,12 +65,20 @@ export function openStream(key: string, connection: Connection, timeout: number)
     }
   }
 
+  /** A replica answers as well as a primary does, however far it lags behind, and a primary may become one. */
+  async function checkRole(): Promise<void> {
+    const reply = listIn(await ask('HELLO'))
+    const role = reply[reply.indexOf('role') + 1]
+    if (role !== 'master') throw new RevocationStoreError('refused', 'it is a replica')
+  }
+
   return {
     async report(ids) {
       const [first, said, found] = await Promise.all([
         entryAt(IDENTITY_ID),
         info(),
         Promise.all(ids.map(entryAt)),
+        checkRole(),
       ])
       const record = first && readRecord(first.fields)
       const identity = record?.kind === 'identity' ? record.identity : undefined

@@ -20,6 +20,7 @@ export interface Writer {
 export function createWriter(connect: Connect, key: string, clock: Clock): Writer {
   let connection: Connection | undefined
   let usedAt = -Infinity
+  let isClosed = false
 
   async function appendBy(used: Connection, entry: RevocationEntry): Promise<void> {
     try {
@@ -46,20 +47,28 @@ export function createWriter(connect: Connect, key: string, clock: Clock): Write
       try {
         await appendBy(connection, entry)
       } catch (error) {
-        // The store has closed the connection since it was used: it may have been restarted.
-        if (isNew || (error as RevocationStoreError).reason !== 'unreachable') throw error
+        if (isClosed || isNew || !mayHelp(error)) throw error
         connection ??= openConnection(connect, clock)
         await appendBy(connection, entry)
       }
     },
     close() {
+      isClosed = true
       if (connection !== undefined) drop(connection)
     },
   }
 }
 
-/** What the store refuses, it refuses over a connection that is well, and others may be using that. */
 function isBroken(error: unknown): boolean {
   const { reason } = error as RevocationStoreError // the only error that a stream throws
-  return reason === 'unreachable' || reason === 'timeout' || reason === 'unsupported'
+  return reason !== 'no_stream' && reason !== 'out_of_memory'
+}
+
+/**
+ * Whether another connection may help: since the last one was used, the store may have closed it, or have become a replica,
+ * which refuses. Whoever shared it with somebody who was refused is told that it is closed.
+ */
+function mayHelp(error: unknown): boolean {
+  const { reason } = error as RevocationStoreError
+  return reason === 'unreachable' || reason === 'refused' || reason === 'closed'
 }

@@ -30,8 +30,8 @@ interface Blocked {
 
 export interface FakeStore {
   readonly connect: Connect
-  /** `unreachable` refuses connections; `silent` takes commands and never answers; `full` refuses to write. */
-  mode: 'up' | 'unreachable' | 'silent' | 'full' | 'loading'
+  /** `unreachable` refuses connections; `silent` takes commands and never answers; `full` and `replica` refuse to write. */
+  mode: 'up' | 'unreachable' | 'silent' | 'full' | 'loading' | 'replica'
   /** Replaced by a test: another server has taken over, or this one has lost something. */
   data: StoreData
   /** Seconds that an answer takes. */
@@ -129,12 +129,17 @@ export function fakeStore(clock: Clock): FakeStore {
 
   function replyTo(name: string, args: readonly string[]): unknown {
     const [first = '', second = '', third = '', ...others] = args
+    if (name === 'HELLO')
+      return ['proto', 2, 'role', store.mode === 'replica' ? 'replica' : 'master']
     if (name === 'XINFO') return infoOf(store.data.get(second))
     if (name === 'XRANGE') return range(first, second, third, Number(others[1] ?? Infinity))
     if (name === 'XDEL') return remove(first, args.slice(1))
     if (name !== 'XADD') return new Error(`ERR unknown command '${name}'`)
     if (store.mode === 'full') {
       return new Error("OOM command not allowed when used memory > 'maxmemory'.")
+    }
+    if (store.mode === 'replica') {
+      return new Error("READONLY You can't write against a read only replica.")
     }
     if (second === 'NOMKSTREAM') return store.data.has(first) ? put(first, undefined, others) : null
     const last = store.data.get(first)?.last ?? '0-0'

@@ -495,3 +495,43 @@ function hear(): readonly RevocationsMessage[] {
   })
   return messages
 }
+
+test('a store that is a replica now is not believed: it may lag, and nobody knows how far', async () => {
+  const { replica, store, clock } = await following()
+  await replica.revoke({ iss: ISS, jti: 'a' })
+  store.mode = 'replica'
+  await clock.advance(OUTAGE)
+  expect(verdicts(replica, 'a', 'b')).toEqual(['revoked', 'unknown'])
+  expect(replica.status().lastFailure).toMatchObject({ reason: 'refused' })
+  store.mode = 'up'
+  await clock.advance(MAX_STALENESS)
+  expect(verdicts(replica, 'a', 'b')).toEqual(['revoked', 'valid'])
+})
+
+test('a kept connection whose store became a replica is left, also by others who were writing over it', async () => {
+  const { replica, store } = await following()
+  await replica.revoke({ iss: ISS, jti: 'a' })
+  const before = store.connections()
+  store.mode = 'replica'
+  const refused = await Promise.allSettled([
+    replica.revoke({ iss: ISS, jti: 'b' }),
+    replica.revoke({ iss: ISS, jti: 'c' }),
+  ])
+  expect(refused.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect(store.connections()).toBeGreaterThan(before)
+  store.mode = 'up'
+  await replica.revoke({ iss: ISS, jti: 'd' })
+  expect(verdicts(replica, 'a', 'b', 'd')).toEqual(['revoked', 'valid', 'revoked'])
+})
+
+test('a process that closes while it writes opens no other connection', async () => {
+  const { replica, store } = await following()
+  await replica.revoke({ iss: ISS, jti: 'a' })
+  const before = store.connections()
+  store.mode = 'silent'
+  const revoking = replica.revoke({ iss: ISS, jti: 'b' })
+  const rejected = expect(revoking).rejects.toMatchObject({ reason: 'closed' })
+  await replica.close()
+  await rejected
+  expect(store.connections()).toBe(before)
+})
