@@ -1,0 +1,16 @@
+import { spawnSync } from 'node:child_process'
+
+import { describe } from 'vitest'
+
+import { PROGRAM } from './redis-server.ts'
+
+const isInstalled = spawnSync(PROGRAM, ['--version']).status === 0
+const isSkipped = !isInstalled && process.env['CI'] === undefined
+if (isSkipped) {
+  console.warn(
+    `Tests are skipped: no ${PROGRAM} here. On Debian it comes by apt-get install ${PROGRAM}`,
+  )
+}
+
+/** Tests with a real server. In CI they fail where it is missing; elsewhere they are skipped, and a line says so. */
+export const describeWithRedis = isSkipped ? describe.skip : describe
