@@ -1,7 +1,10 @@
 import { parseArgs } from 'node:util'
 
+import type { Claims } from '@portcullis/core'
+
 import { FLOORS, describeLimit, type Figures, isWithin, missedFloors } from './floors.ts'
 import {
+  claims,
   createSigner,
   forgeries,
   malformations,
@@ -26,6 +29,7 @@ import {
   guardThatRemembers,
   jose,
   jsonwebtokenWithJwksRsa,
+  lookUpAmong,
   minimalInPool,
   minimalSync,
   portcullis,
@@ -62,11 +66,13 @@ type Column =
   | 'ES256 at once'
   | 'repeated'
   | 'guarded'
+  | 'looked up'
   | 'copied'
   | 'forged'
   | 'other'
   | 'malformed'
 
+const REVOCATIONS = 100_000
 const TOKENS = flags.check || flags.quick ? 1280 : 4096
 const PLAN: Plan = flags.quick
   ? { rounds: 3, milliseconds: 5, warmUp: 20 }
@@ -93,6 +99,8 @@ const shorterSetting = { jwk: shorter.jwk, kind: ES256, urls: shorterKeyServer.u
 const bare = bareSync(setting)
 const ours = portcullis(setting)
 const guard = await guardThatRemembers(setting, repeatedToken)
+const lookUp = lookUpAmong(REVOCATIONS, claims(0) as Claims)
+const askingGuard = await guardThatRemembers(setting, repeatedToken, lookUp.revocations)
 const bareShorter = bareSync(shorterSetting)
 const oursShorter = portcullis(shorterSetting)
 const awaited = promiseAlone(setting)
@@ -121,7 +129,8 @@ const SUBJECTS_OF: Readonly<Record<Column, readonly Subject[]>> = flags.check
       'at once': [bare, ours],
       'ES256 at once': [bareShorter, oursShorter],
       repeated: [awaited, ours, cached],
-      guarded: [bare, guard],
+      guarded: [bare, guard, askingGuard],
+      'looked up': [lookUp],
       copied: [],
       forged: [bare, ours],
       other: [ours],
@@ -132,7 +141,8 @@ const SUBJECTS_OF: Readonly<Record<Column, readonly Subject[]>> = flags.check
       'at once': [...bareCalls, ...verifiers],
       'ES256 at once': [bareShorter, oursShorter],
       repeated: [awaited, ...verifiers],
-      guarded: [bare, guard],
+      guarded: [bare, guard, askingGuard],
+      'looked up': [lookUp],
       copied: [awaited, ...verifiers],
       forged: [...bareCalls, ...verifiers],
       other: [ours],
@@ -150,6 +160,7 @@ const TASK_OF: Readonly<Record<Column, (subject: Subject) => Task>> = {
   'ES256 at once': (subject) => acceptAtOnceTask(subject, turnOf(subject)),
   repeated: (subject) => acceptTask(subject, sameString),
   guarded: (subject) => acceptTask(subject, sameString),
+  'looked up': (subject) => acceptTask(subject, sameString),
   copied: (subject) => acceptTask(subject, copies),
   forged: (subject) => refuseTask(subject, forged),
   other: (subject) => refuseTask(subject, other),
@@ -217,6 +228,18 @@ function figuresOf(results: Results): Figures {
     ["fast-jwt's cache / repeated token", costFor('repeated', cached) / costFor('repeated', ours)],
     ['repeated token / bare call', costFor('repeated', ours) / costFor('new', bare)],
     ['repeated token in a guard / bare call', ratioToBare(results, 'guarded', guard, time, time)],
+    [
+      'look-up among 100,000 revocations / bare call',
+      costFor('looked up', lookUp) / costFor('new', bare),
+    ],
+    [
+      'guard that asks revocations / guard',
+      medianRatio(
+        roundsOf(results, 'guarded', askingGuard),
+        roundsOf(results, 'guarded', guard),
+        time,
+      ),
+    ],
     [
       'repeated token beyond a promise, µs',
       costFor('repeated', ours) - costFor('repeated', awaited),

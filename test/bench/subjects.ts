@@ -3,8 +3,11 @@ import { verify } from 'node:crypto'
 import {
   authenticateRequest,
   checkGuardOptions,
+  type Claims,
   createVerifier,
+  localRevocations,
   remoteKeys,
+  type Revocations,
   type VerifierOptions,
 } from '@portcullis/core'
 import { JwtVerifier } from 'aws-jwt-verify'
@@ -107,15 +110,20 @@ function portcullisWith(
 }
 
 /** What an adapter calls for each request, with a token that has been accepted already: there must be no promise then. */
-export async function guardThatRemembers({ jwk, urls }: Setting, token: string): Promise<Subject> {
+export async function guardThatRemembers(
+  { jwk, urls }: Setting,
+  token: string,
+  revocations?: Revocations,
+): Promise<Subject> {
   // Not to grow old while other subjects are measured.
   const keys = remoteKeys(urls.bare, { maxAge: 3600 })
   const algorithms = [jwk.alg]
-  const verifier = createVerifier({ keys, issuer: ISSUER, audience: AUDIENCE, algorithms })
+  const rules = { keys, issuer: ISSUER, audience: AUDIENCE, algorithms, revocations }
+  const verifier = createVerifier(rules)
   const options = checkGuardOptions(verifier, {})
   await verifier.verify(token)
   return {
-    name: 'Portcullis, as a guard',
+    name: `Portcullis, as a guard${revocations === undefined ? '' : ' that asks revocations'}`,
     isSync: true,
     verification(repeated) {
       const request = { headers: { authorization: `Bearer ${repeated}` } }
@@ -125,6 +133,25 @@ export async function guardThatRemembers({ jwk, urls }: Setting, token: string):
         return answer
       }
     },
+  }
+}
+
+/** Whether a token was revoked, alone: there are so many entries, and none is of this token. */
+export function lookUpAmong(
+  entries: number,
+  asked: Claims,
+): Subject & { readonly revocations: Revocations } {
+  const revocations = localRevocations()
+  const { iss, exp = 0 } = asked
+  const issuer = typeof iss === 'string' ? { iss } : {}
+  const tokens = Array.from({ length: entries }, (_, index) => ({ jti: `${index}-9f0c3f5e8b7a` }))
+  revocations.load(tokens.map(({ jti }) => ({ type: 'token', ...issuer, jti, exp })))
+  const now = Date.now() / 1000
+  return {
+    name: `a look-up among ${entries} revocations`,
+    isSync: true,
+    revocations,
+    verification: () => () => revocations.statusOf(asked, now) === 'valid',
   }
 }
 
