@@ -10,8 +10,6 @@ import type { Certificate } from './certificate.ts'
 export interface Connection {
   /** @throws Error with what the server says */
   command(...words: readonly (string | number)[]): Promise<unknown>
-  /** Many commands, none of them waited for until all are written. Answers how many failed. */
-  pipe(commands: Iterable<readonly (string | number)[]>): Promise<number>
   close(): void
 }
 
@@ -53,40 +51,7 @@ function speak(socket: Socket): Connection {
     })
   }
 
-  return {
-    command,
-    async pipe(commands) {
-      let failed = 0
-      let pending = 0
-      let text = ''
-      let last: Promise<unknown> = Promise.resolve()
-      for (const words of commands) {
-        last = new Promise((resolve) => {
-          const count = (value: unknown) => {
-            pending -= 1
-            resolve(value)
-          }
-          waiting.push({
-            resolve: count,
-            reject(error) {
-              failed += 1
-              count(error)
-            },
-          })
-        })
-        pending += 1
-        text += encode(words)
-        if (text.length < 65_536) continue
-        if (!socket.write(text)) await once(socket, 'drain')
-        text = ''
-      }
-      socket.write(text)
-      // Replies come in the order of the commands.
-      await last
-      return failed + pending
-    },
-    close: () => socket.destroy(),
-  }
+  return { command, close: () => socket.destroy() }
 }
 
 function settle(receiver: Waiting | undefined, value: unknown): void {

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net'
 
 /**
  * - `pass`: everything goes through, after `delay`.
- * - `swallow`: connections stay open and new ones are taken, but nothing goes through: half-open.
+ * - `swallow`: connections stay open and new ones are taken, but nothing goes through, also afterwards: half-open.
  * - `refuse`: there is nobody behind it: connections are reset.
  */
 type Mode = 'pass' | 'swallow' | 'refuse'
@@ -17,8 +17,6 @@ export interface Proxy extends AsyncDisposable {
   mode: Mode
   /** Seconds, each way. */
   delay: number
-  /** How many connections have been made. */
-  connections(): number
   /** Resets all that are open. */
   cut(): void
   /** Resets the connection that brings the next reply of at least so many octets, when half of it has gone through. */
@@ -27,11 +25,9 @@ export interface Proxy extends AsyncDisposable {
 
 export async function startProxy(target: number): Promise<Proxy> {
   const sockets = new Set<Socket>()
-  let made = 0
   let cutting: { readonly atLeast: number; readonly done: () => void } | undefined
 
   const server = createServer((client) => {
-    made += 1
     if (proxy.mode === 'refuse') {
       client.resetAndDestroy()
       return
@@ -64,9 +60,12 @@ export async function startProxy(target: number): Promise<Proxy> {
   function forward(from: Socket, to: Socket, read: (chunk: Buffer) => Buffer | undefined): void {
     let due = 0
     const queue: Buffer[] = []
+    // What is lacking of a stream of octets cannot be left out.
+    let isLost = false
     const sendNext = () => {
       const chunk = queue.shift()
-      if (chunk === undefined || proxy.mode === 'swallow') return
+      isLost ||= proxy.mode === 'swallow'
+      if (chunk === undefined || isLost) return
       const passed = read(chunk)
       if (passed !== undefined) to.write(passed)
     }
@@ -94,7 +93,6 @@ export async function startProxy(target: number): Promise<Proxy> {
     target,
     mode: 'pass',
     delay: 0,
-    connections: () => made,
     cut,
     async cutNextReply(atLeast) {
       await new Promise<void>((done) => {

@@ -26,7 +26,6 @@ const OPTIONS = {
   RESP: 2,
   maintNotifications: 'disabled',
   disableOfflineQueue: true,
-  commandsQueueMaxLength: 1000,
 } as const
 
 const SOCKET_OPTIONS = {

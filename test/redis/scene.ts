@@ -1,0 +1,160 @@
+import { AuthError, createVerifier, type Verifier } from '@portcullis/core'
+import {
+  redisRevocations,
+  type RedisRevocations,
+  type RedisRevocationsOptions,
+} from '@portcullis/redis'
+import { createTestIssuer } from '@portcullis/testing'
+
+import { type Proxy, startProxy } from './proxy.ts'
+import { type RedisServer, type ServerOptions, startRedis } from './redis-server.ts'
+import { until } from './waiting.ts'
+
+export const STREAM = 'portcullis:revocations'
+/** Seconds. Short, so that tests that wait for it are; an answer may take a quarter of it, also on a busy machine. */
+export const MAX_STALENESS = 2
+export const ISSUER = 'https://auth.test'
+
+const issuer = await createTestIssuer({ algorithm: 'ES256', issuer: ISSUER, lifetime: 3600 })
+
+/** A token that can be revoked by itself. */
+export interface Issued {
+  readonly token: string
+  readonly claims: { readonly iss: string; readonly jti: string; readonly exp: number }
+}
+
+let issued = 0
+
+/** @param claims Besides the usual ones, or in their place. */
+export async function issue(
+  claims: { exp?: number; [name: string]: unknown } = {},
+): Promise<Issued> {
+  const jti = `token ${(issued += 1)}`
+  const { exp = Math.floor(Date.now() / 1000) + 3600 } = claims
+  const token = await issuer.token({ claims: { ...claims, jti, exp } })
+  return { token, claims: { iss: ISSUER, jti, exp } }
+}
+
+export const KEY = JSON.stringify(issuer.publicJwk)
+
+/** What one process of an API has: its replica, and a verifier that asks it. */
+export interface Member extends AsyncDisposable {
+  readonly revocations: RedisRevocations
+  readonly verifier: Verifier
+  /** `accepted`, or the reason of the refusal. */
+  verdict(token: Issued): Promise<string>
+  /** Waits until that is the verdict. Answers how long it took: seconds. */
+  comesTo(verdict: string, token: Issued): Promise<number>
+  /**
+   * Presents a token until it is refused, and says for what, and when it was accepted for the last time: seconds since this
+   * was called.
+   */
+  acceptedUntil(token: Issued): Promise<{ readonly reason: string; readonly last: number }>
+}
+
+export function join(url: string, options: Partial<RedisRevocationsOptions> = {}): Member {
+  const { client, clock } = options
+  const store = client === undefined ? { url } : { client }
+  const revocations = redisRevocations({
+    stream: STREAM,
+    maxStaleness: MAX_STALENESS,
+    ...options,
+    ...store,
+  })
+  const verifier = createVerifier({
+    ...issuer.verifierOptions,
+    ...(clock === undefined ? {} : { clock }),
+    revocations,
+  })
+
+  async function verdict({ token }: Issued): Promise<string> {
+    try {
+      await verifier.verify(token)
+      return 'accepted'
+    } catch (error) {
+      if (error instanceof AuthError) return error.reason
+      throw error
+    }
+  }
+
+  return {
+    revocations,
+    verifier,
+    verdict,
+    comesTo: async (wanted, token) =>
+      await until(
+        `${token.claims.jti} is ${wanted}`,
+        async () => (await verdict(token)) === wanted,
+      ),
+    async acceptedUntil(token) {
+      const start = performance.now()
+      let last = 0
+      let reason = ''
+      await until('refused', async () => {
+        const asked = performance.now()
+        reason = await verdict(token)
+        if (reason === 'accepted') last = (asked - start) / 1000
+        return reason !== 'accepted'
+      })
+      return { reason, last }
+    },
+    async [Symbol.asyncDispose]() {
+      await revocations.close()
+    },
+  }
+}
+
+/** A server that knows one revoked token, a way to it that can be disturbed, and a process that reads it. */
+export interface Scene extends AsyncDisposable {
+  readonly server: RedisServer
+  readonly proxy: Proxy
+  readonly reader: Member
+  readonly revoked: Issued
+  readonly valid: Issued
+}
+
+export async function createScene(
+  serverOptions: ServerOptions = {},
+  options: Partial<RedisRevocationsOptions> = {},
+): Promise<Scene> {
+  const owned: AsyncDisposable[] = []
+  const own = <Owned extends AsyncDisposable>(each: Owned): Owned => {
+    owned.unshift(each)
+    return each
+  }
+  const dispose = async () => {
+    for (const each of owned) await each[Symbol.asyncDispose]()
+  }
+  try {
+    const server = own(await startRedis(serverOptions))
+    await createStream(server)
+    const proxy = own(await startProxy(server.port))
+    const reader = own(join(proxy.url, options))
+    const [revoked, valid] = [await issue(), await issue()]
+    await until('current', () => reader.revocations.status().word === 'current')
+    await reader.revocations.revoke(revoked.claims)
+    return { server, proxy, reader, revoked, valid, [Symbol.asyncDispose]: dispose }
+  } catch (error) {
+    await dispose()
+    throw error
+  }
+}
+
+/** As FORMAT.md of the package says: an operator's program writes nothing else. */
+export async function createStream(
+  server: RedisServer,
+  { id = 'first', replaces }: { readonly id?: string; readonly replaces?: string } = {},
+): Promise<void> {
+  const former = replaces === undefined ? [] : ['replaces', replaces]
+  await server.command('XADD', STREAM, '0-1', 'v', 1, 'type', 'identity', 'id', id, ...former)
+}
+
+/** Revokes a token as a service does that has nothing of ours. */
+export async function append(
+  server: RedisServer,
+  { claims: { iss, jti, exp } }: Issued,
+  id = '*',
+): Promise<string> {
+  const record = ['v', 1, 'type', 'token', 'iss', iss, 'jti', jti, 'exp', exp]
+  return String(await server.command('XADD', STREAM, 'NOMKSTREAM', id, ...record))
+}
