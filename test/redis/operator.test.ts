@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+
+import { expect, test } from 'vitest'
+
+import { describeWithRedis } from './describe-with-redis.ts'
+import { type RedisServer, startRedis } from './redis-server.ts'
+import { ISSUER, issue, join, STREAM } from './scene.ts'
+
+interface Outcome {
+  readonly exitCode: number | null
+  readonly printed: string
+  readonly said: string
+}
+
+/** Runs `portcullis-revocations`. */
+async function operate(server: RedisServer, ...args: readonly string[]): Promise<Outcome> {
+  const program = fileURLToPath(new URL('../../packages/redis/src/bin.ts', import.meta.url))
+  const options = ['--conditions=@portcullis/source', program, ...args]
+  const child = spawn(process.execPath, options, {
+    env: { ...process.env, REDIS_URL: server.url },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(child, 'exit') as Promise<[number | null]>
+  const [printed, said, [exitCode]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    exited,
+  ])
+  return { exitCode, printed, said }
+}
+
+describeWithRedis('the program of an operator', () => {
+  test('makes the stream once, and revokes what every process then refuses', async () => {
+    await using server = await startRedis()
+    await using member = join(server.url)
+    const [one, other, valid] = [await issue(), await issue({ sub: 'somebody' }), await issue()]
+    const { jti } = one.claims
+    const early = await operate(server, 'revoke', '--iss', ISSUER, '--jti', jti)
+    expect(early).toMatchObject({ exitCode: 1, printed: '' })
+    expect(await server.command('EXISTS', STREAM)).toBe(0)
+
+    expect(await operate(server, 'create')).toMatchObject({ exitCode: 0, said: '' })
+    expect(await operate(server, 'create')).toMatchObject({ exitCode: 1, printed: '' })
+    await member.comesTo('accepted', one)
+    const revoked = await operate(server, 'revoke', '--iss', ISSUER, '--jti', jti)
+    expect(revoked).toMatchObject({ exitCode: 0, said: '' })
+    await member.comesTo('revoked', one)
+    // Its `iat` is a whole second, and the time has a fraction.
+    await operate(server, 'revoke-before', '--iss', ISSUER, '--sub', 'somebody')
+    await member.comesTo('revoked', other)
+    await member.comesTo('accepted', valid)
+
+    const { printed } = await operate(server, 'status')
+    expect(JSON.parse(printed)).toMatchObject({ exists: true, revocations: 2, unreadable: 0 })
+    expect(await operate(server, 'compact')).toMatchObject({ exitCode: 0 })
+    expect(await member.verdict(one)).toBe('revoked')
+  })
+
+  test('says that there is no server, in one line and without an address', async () => {
+    const server = await startRedis()
+    await server[Symbol.asyncDispose]()
+    const { exitCode, said } = await operate(server, 'status')
+    expect(exitCode).toBe(1)
+    expect(said.trimEnd().split('\n')).toHaveLength(1)
+    expect(said).not.toContain(String(server.port))
+  })
+})

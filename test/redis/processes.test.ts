@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { type Running, start } from '../flow/processes.ts'
+import { describeWithRedis } from './describe-with-redis.ts'
+import { type RedisServer, startRedis } from './redis-server.ts'
+import { createStream, issue, type Issued, KEY, STREAM } from './scene.ts'
+import { until } from './waiting.ts'
+
+const PROCESSES = 3
+const REVOCATIONS = 300
+/** Seconds, from the call that revokes to the first refusal of each other process, with what it takes to ask. */
+const P99 = 1
+
+interface Api {
+  readonly process: Running
+  readonly url: string
+}
+
+describeWithRedis('several processes of an API', () => {
+  let server: RedisServer
+  const apis: Api[] = []
+
+  beforeAll(async () => {
+    server = await startRedis()
+    await createStream(server)
+    apis.push(...(await Promise.all(Array.from({ length: PROCESSES }, startApi))))
+  })
+  afterAll(async () => {
+    for (const { process } of apis) await process[Symbol.asyncDispose]()
+    await server[Symbol.asyncDispose]()
+  })
+
+  async function startApi(): Promise<Api> {
+    const env = { REDIS_URL: server.url, STREAM, KEY }
+    const process = await start(new URL('api.ts', import.meta.url), env)
+    return { process, url: await process.ask<string>('url') }
+  }
+
+  test('what one revokes the others refuse within a second, through a rolling restart, and nothing else', async () => {
+    const bystanders = await Promise.all(Array.from({ length: 10 }, async () => await issue()))
+    const revoked: Issued[] = []
+    const delays: number[] = []
+    const retired: Api[] = []
+    const ending = new AbortController()
+    const restarts = restartEach(apis, retired, startApi).finally(() => {
+      ending.abort()
+    })
+    for (let index = 0; index < REVOCATIONS || !ending.signal.aborted; index += 1) {
+      for (const { process } of retired.splice(0)) await process[Symbol.asyncDispose]()
+      const [from, ...others] = inTurn([...apis], index)
+      const token = await issue()
+      const before = performance.now()
+      expect(await call(from, token, 'POST', '/logout')).toBe(200)
+      const refused = others.map(async (api) => {
+        await until('refused', async () => (await call(api, token)) === 401)
+        delays.push((performance.now() - before) / 1000)
+      })
+      await Promise.all(refused)
+      expect(await call(from, token)).toBe(401)
+      revoked.push(token)
+      const [bystander = token] = inTurn(bystanders, index)
+      for (const api of others) expect(await call(api, bystander)).toBe(200)
+    }
+    await restarts
+    delays.sort((one, other) => one - other)
+    expect(delays[Math.floor(delays.length * 0.99)]).toBeLessThan(P99)
+    // The new processes have read what was revoked before they began.
+    for (const api of apis) {
+      for (const token of revoked) expect(await call(api, token)).toBe(401)
+      for (const bystander of bystanders) expect(await call(api, bystander)).toBe(200)
+    }
+  }, 60_000)
+})
+
+/** One after another. Who has been replaced ends when nobody calls it any more. */
+async function restartEach(
+  apis: Api[],
+  retired: Api[],
+  startApi: () => Promise<Api>,
+): Promise<void> {
+  for (const [index, former] of [...apis].entries()) {
+    apis[index] = await startApi()
+    retired.push(former)
+  }
+}
+
+async function call(
+  api: Api | undefined,
+  { token }: Issued,
+  method = 'GET',
+  path = '/',
+): Promise<number> {
+  const response = await fetch(`${api?.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}` },
+  })
+  await response.body?.cancel()
+  return response.status
+}
+
+function inTurn<Item>(items: readonly Item[], by: number): readonly Item[] {
+  const first = by % items.length
+  return [...items.slice(first), ...items.slice(0, first)]
+}

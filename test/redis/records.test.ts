@@ -1,0 +1,202 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+
+import { createClient } from '@redis/client'
+import { expect, test } from 'vitest'
+
+import { createCertificate } from './certificate.ts'
+import { describeWithRedis } from './describe-with-redis.ts'
+import { startProxy } from './proxy.ts'
+import { type RedisServer, startRedis } from './redis-server.ts'
+import { append, createScene, createStream, ISSUER, issue, join, STREAM } from './scene.ts'
+import { until } from './waiting.ts'
+
+/** `REDIS_RECORDS=1000000` for as many as there may be. */
+const MANY = Number(process.env['REDIS_RECORDS'] ?? 200_000)
+/** Seconds. With more, probes of health would fail. */
+const LONGEST_BLOCK = 1
+
+describeWithRedis('records of others', () => {
+  test.concurrent('of a later version: nothing is accepted, since they may revoke anything', async () => {
+    await using scene = await createScene()
+    const { server, reader, revoked, valid } = scene
+    await server.command('XADD', STREAM, '*', 'v', 2, 'type', 'token', 'iss', 'x', 'jti', 'y')
+    await reader.comesTo('stale', valid)
+    expect(await reader.verdict(revoked)).toBe('revoked')
+    const fresh = await issue()
+    await append(server, fresh)
+    await reader.comesTo('revoked', fresh)
+    expect(await reader.verdict(valid)).toBe('stale')
+  })
+
+  test.concurrent('that are not ours are passed over', async () => {
+    await using scene = await createScene()
+    const { server, reader, valid } = scene
+    await server.command('XADD', STREAM, '*', 'hello', 'world')
+    await server.command('XADD', STREAM, '*', '__proto__', 'x', 'constructor', '')
+    const fresh = await issue()
+    await append(server, fresh)
+    await reader.comesTo('revoked', fresh)
+    await reader.comesTo('accepted', valid)
+    expect(reader.revocations.status()).toMatchObject({ foreign: 2, unreadable: 0 })
+  })
+
+  test.concurrent('another thing under the name of the stream: nothing is accepted', async () => {
+    await using server = await startRedis()
+    await server.command('SET', STREAM, 'value')
+    await using member = join(server.url)
+    const valid = await issue()
+    await expect(member.revocations.revoke(valid.claims)).rejects.toThrow('WRONGTYPE')
+    expect(await member.verdict(valid)).toBe('stale')
+    expect(await server.command('GET', STREAM)).toBe('value')
+  })
+})
+
+describeWithRedis('many records', () => {
+  test(`${MANY}: a process reads them without keeping its event loop for long`, async () => {
+    await using server = await startRedis()
+    await createStream(server)
+    await appendMany(server, MANY)
+    const last = await issue()
+    await append(server, last)
+
+    const delays = monitorEventLoopDelay({ resolution: 5 })
+    await using member = join(server.url, { maxStaleness: 5 })
+    delays.enable()
+    await member.comesTo('revoked', last)
+    await member.comesTo('accepted', await issue())
+    delays.disable()
+    expect(delays.max / 1e9).toBeLessThan(LONGEST_BLOCK)
+  }, 120_000)
+
+  test('cut while the first of them are read: they are read again', async () => {
+    await using server = await startRedis()
+    await createStream(server)
+    await appendMany(server, 10_000)
+    const last = await issue()
+    await append(server, last)
+    await using proxy = await startProxy(server.port)
+    const cut = proxy.cutNextReply(10_000)
+    await using member = join(proxy.url, { maxStaleness: 5 })
+    await cut
+    await member.comesTo('revoked', last)
+    await member.comesTo('accepted', await issue())
+    expect(member.revocations.status().entries).toBe(10_002)
+  })
+})
+
+const APPEND = `
+for index = tonumber(ARGV[1]), tonumber(ARGV[2]) do
+  redis.call('XADD', KEYS[1], '*', 'v', '1', 'type', 'token', 'iss', ARGV[3], 'jti', 'many ' .. index, 'exp', ARGV[4])
+end`
+
+/** By a script: the server writes them faster than they could be sent. */
+async function appendMany(server: RedisServer, count: number): Promise<void> {
+  const exp = Math.floor(Date.now() / 1000) + 3600
+  const batch = 20_000
+  for (let first = 1; first <= count; first += batch) {
+    const last = Math.min(count, first + batch - 1)
+    await server.command('EVAL', APPEND, 1, STREAM, first, last, ISSUER, exp)
+  }
+}
+
+/** Seconds. */
+const MINUTE = 60
+
+describeWithRedis('clocks that differ by a minute', () => {
+  test.concurrent.each([MINUTE, -MINUTE])(
+    'the reader is %i s ahead: the same verdicts',
+    async (shift) => {
+      await using scene = await createScene()
+      const clock = shiftedClock(shift)
+      const { proxy, reader, valid } = scene
+      await using other = join(proxy.url, { clock })
+      await other.comesTo('accepted', valid)
+      const now = Date.now() / 1000
+      // By the clock of the other process it expires in half a minute, by ours it may have expired.
+      const brief = await issue({ iat: now - 200, exp: now + shift + 30 })
+      const fresh = await issue()
+      const earlier = await issue({ sub: 'somebody' })
+      await reader.revocations.revoke(brief.claims)
+      await reader.revocations.revoke(fresh.claims)
+      await reader.revocations.revokeBefore({ iss: ISSUER, sub: 'somebody' }, { time: now + 1 })
+      await other.comesTo('revoked', earlier)
+      expect(await other.verdict(brief)).toBe('revoked')
+      expect(await other.verdict(fresh)).toBe('revoked')
+      const start = performance.now()
+      const elapsed = () => (performance.now() - start) / 1000
+      const { revocations } = other
+      await until('asked again', () => (revocations.status().age ?? Infinity) < elapsed())
+      await other.comesTo('accepted', valid)
+    },
+  )
+})
+
+describeWithRedis('passwords and TLS', () => {
+  const password = 'correct horse battery'
+
+  test.concurrent('a wrong password: it is said, and no password is in any message', async () => {
+    await using server = await startRedis({ password })
+    await createStream(server)
+    const wrong = 'wrong-password'
+    const url = server.url.replace('//', `//:${wrong}@`)
+    await using member = join(url)
+    const token = await issue()
+    const error: unknown = await member.revocations
+      .revoke(token.claims)
+      .catch((cause: unknown) => cause)
+    expect(String(error)).toContain('WRONGPASS')
+    expect(JSON.stringify([error, String(error), member.revocations.status()])).not.toContain(wrong)
+    expect(await member.verdict(token)).toBe('stale')
+  })
+
+  test.concurrent('through TLS and with a password', async () => {
+    using certificate = createCertificate()
+    await using server = await startRedis({ certificate, password })
+    await createStream(server)
+    const client = createClient({
+      url: server.url,
+      password,
+      socket: { tls: true, ca: certificate.cert },
+    })
+    await using member = join(server.url, { url: undefined, client })
+    const token = await issue()
+    await member.comesTo('accepted', token)
+    await member.revocations.revoke(token.claims)
+    expect(await member.comesTo('revoked', token)).toBeLessThan(1)
+  })
+
+  test.concurrent('with no more permissions than the README names', async () => {
+    await using server = await startRedis()
+    await createStream(server)
+    const permissions = ['~portcullis:revocations', '+xrange', '+xread', '+xinfo', '+xadd']
+    await server.command('ACL', 'SETUSER', 'api', 'on', '>secret', ...permissions)
+    await using member = join(server.url.replace('//', '//api:secret@'))
+    const token = await issue()
+    await member.comesTo('accepted', token)
+    await member.revocations.revoke(token.claims)
+    expect(await member.comesTo('revoked', token)).toBeLessThan(1)
+  })
+
+  test.concurrent('a certificate that nobody vouches for: no connection', async () => {
+    using certificate = createCertificate()
+    await using server = await startRedis({ certificate })
+    await createStream(server)
+    await using member = join(server.url)
+    const token = await issue()
+    await expect(member.revocations.revoke(token.claims)).rejects.toThrow('no connection')
+    expect(await member.verdict(token)).toBe('stale')
+  })
+})
+
+function shiftedClock(seconds: number) {
+  return {
+    now: () => Date.now() / 1000 + seconds,
+    monotonic: () => performance.now() / 1000,
+    after(delay: number, fn: () => void) {
+      const timer = setTimeout(fn, delay * 1000).unref()
+      return () => {
+        clearTimeout(timer)
+      }
+    },
+  }
+}
