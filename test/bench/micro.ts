@@ -1,7 +1,5 @@
 import { parseArgs } from 'node:util'
 
-import type { Claims } from '@portcullis/core'
-
 import { FLOORS, describeLimit, type Figures, isWithin, missedFloors } from './floors.ts'
 import {
   claims,
@@ -99,7 +97,7 @@ const shorterSetting = { jwk: shorter.jwk, kind: ES256, urls: shorterKeyServer.u
 const bare = bareSync(setting)
 const ours = portcullis(setting)
 const guard = await guardThatRemembers(setting, repeatedToken)
-const lookUp = lookUpAmong(REVOCATIONS, claims(0) as Claims)
+const lookUp = lookUpAmong(REVOCATIONS, claims(0))
 const askingGuard = await guardThatRemembers(setting, repeatedToken, lookUp.revocations)
 const bareShorter = bareSync(shorterSetting)
 const oursShorter = portcullis(shorterSetting)

@@ -7,6 +7,7 @@ import {
   createVerifier,
   localRevocations,
   remoteKeys,
+  type RevocationEntry,
   type Revocations,
   type VerifierOptions,
 } from '@portcullis/core'
@@ -144,8 +145,9 @@ export function lookUpAmong(
   const revocations = localRevocations()
   const { iss, exp = 0 } = asked
   const issuer = typeof iss === 'string' ? { iss } : {}
-  const tokens = Array.from({ length: entries }, (_, index) => ({ jti: `${index}-9f0c3f5e8b7a` }))
-  revocations.load(tokens.map(({ jti }) => ({ type: 'token', ...issuer, jti, exp })))
+  const revokedAt = (index: number): RevocationEntry =>
+    Object.assign({ type: 'token', jti: `${index}-9f0c3f5e8b7a`, exp } as const, issuer)
+  revocations.load(Array.from({ length: entries }, (_, index) => revokedAt(index)))
   const now = Date.now() / 1000
   return {
     name: `a look-up among ${entries} revocations`,
