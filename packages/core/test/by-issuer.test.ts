@@ -305,7 +305,9 @@ describe('what is revoked of one issuer', () => {
       const revocations = localRevocations({ clock })
       const verifiers = { [A]: verifierOf(a, { revocations }), [B]: verifierOf(b) }
       const verifier =
-        form === 'an object' ? byIssuer(verifiers) : byIssuer((issuer) => verifiers[issuer])
+        form === 'an object'
+          ? byIssuer(verifiers)
+          : byIssuer((issuer) => (issuer === A ? verifiers[A] : verifiers[B]))
       const refusals: unknown[] = []
       for (const issuer of [a, b]) {
         const auth = await verifier.verify(await issuer.token())
