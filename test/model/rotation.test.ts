@@ -51,7 +51,7 @@ test(
         : { numRuns: RUNS, seed: 20_260_101 },
     )
   },
-  120_000 + minutes * 90_000,
+  240_000 + minutes * 90_000,
 )
 
 /**

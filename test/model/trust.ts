@@ -57,8 +57,9 @@ export function createTrust(
   }
 
   function settled(message: unknown): void {
-    const { source, outcome } = message as KeysMessage
-    if (source !== keys) return
+    const { source, trigger, outcome } = message as KeysMessage
+    // What a process begins with is known already.
+    if (source !== keys || trigger === 'snapshot') return
     if (outcome !== 'success') {
       failedAt = clock.monotonic()
       return
