@@ -13,6 +13,7 @@ import * as guardedFastify from '@portcullis/fastify'
 import * as guardedHono from '@portcullis/hono'
 import * as guardedKoa from '@portcullis/koa'
 import { CurrentAuth, PortcullisModule, Requires } from '@portcullis/nest'
+import { redisRevocations } from '@portcullis/redis'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 import express from 'express'
 import fastify from 'fastify'
@@ -26,7 +27,10 @@ async function main(): Promise<void> {
   const logins = { ada: { password: 'secret', claims: { scope: 'read' } } }
   const service = await tokenService(issuer, { logins }).listen()
   const keys = remoteKeys(service.keyUrl)
-  const verifier = createVerifier({ keys, issuer: null, audience: null })
+  // Nothing listens there: a token that is not known to be revoked is accepted all the same.
+  const url = 'redis://127.0.0.1:1'
+  const revocations = redisRevocations({ url, whenStale: 'accept' })
+  const verifier = createVerifier({ keys, issuer: null, audience: null, revocations })
   const account = { authUrl: service.authUrl, loginId: 'ada', password: 'secret' }
 
   const expressApp = express().set('env', 'test')

@@ -2,7 +2,7 @@ import { deepEqual } from 'node:assert/strict'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-import { Controller, Get, Inject, Injectable, Module, Param } from '@nestjs/common'
+import { Controller, Get, Inject, Injectable, Module, Optional, Param } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { createTokenClient, type TokenClient } from '@portcullis/client'
 import {
@@ -18,6 +18,7 @@ import * as fastify from '@portcullis/fastify'
 import * as hono from '@portcullis/hono'
 import * as koa from '@portcullis/koa'
 import { CurrentAuth, PortcullisModule, Public, Requires } from '@portcullis/nest'
+import type { RedisRevocations } from '@portcullis/redis'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 
 // An application of NestJS with decorators, as its template compiles it: the types of decorated members are written into
@@ -30,6 +31,7 @@ export class Guards {
   constructor(
     @Inject('VERIFIER') verifier: Verifier,
     @Inject('TOKENS') readonly tokens: TokenClient,
+    @Optional() @Inject('REVOCATIONS') readonly revocations?: RedisRevocations,
   ) {
     this.verifier = verifier
   }
