@@ -17,7 +17,7 @@ import { until } from './waiting.ts'
 /** Seconds: a reply that was under way when the fault began. */
 const UNDER_WAY = 0.05
 /** Seconds. What a reconnection may take, on a busy machine. */
-const HEALED = 5
+const HEALED = 10
 
 interface Outage {
   readonly name: string

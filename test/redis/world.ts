@@ -43,6 +43,7 @@ const LATE = 0.05
 interface Watched {
   readonly issued: Issued
   readonly subject: string
+  readonly iat: number
   /** When a revocation of it was asked for, and when it was recorded: seconds of the monotonic clock. */
   askedAt: number
   recordedAt: number
@@ -69,8 +70,9 @@ export async function createWorld(): Promise<World> {
   const tokens = await Promise.all(
     Array.from({ length: TOKENS }, async (_, index): Promise<Watched> => {
       const subject = `subject ${index % SUBJECTS}`
-      const issued = await issue({ sub: subject, iat: Math.floor(Date.now() / 1000) - 10 })
-      return { issued, subject, askedAt: Infinity, recordedAt: Infinity, isKnown: false }
+      const iat = Math.floor(Date.now() / 1000) - 10
+      const issued = await issue({ sub: subject, iat })
+      return { issued, subject, iat, askedAt: Infinity, recordedAt: Infinity, isKnown: false }
     }),
   )
   const found = new Set<string>()
@@ -78,8 +80,7 @@ export async function createWorld(): Promise<World> {
   function watch(): void {
     for (const [index, token] of tokens.entries()) {
       const { iss, jti, exp } = token.issued.claims
-      const iat = Date.now() / 1000 - 10
-      const claims = { iss, jti, exp, iat, sub: token.subject }
+      const claims = { iss, jti, exp, iat: token.iat, sub: token.subject }
       const asked = now()
       const status = reader.revocations.statusOf(claims, Date.now() / 1000)
       if (status === 'revoked') {
