@@ -35,7 +35,7 @@ const owner = fc.oneof(
 )
 const issuedBefore = fc
   .tuple(owner, fc.record({ iss, time: offset, until: end }))
-  .map(([whose, rest]) => ({ type: 'issued_before' as const, ...whose, ...rest }))
+  .map(([whose, rest]) => Object.assign({ type: 'issued_before' as const }, whose, rest))
 
 const entry = fc.oneof(token, issuedBefore) as fc.Arbitrary<RevocationEntry>
 
@@ -90,7 +90,12 @@ const TIMES: ReadonlySet<string> = new Set(['exp', 'iat', 'time', 'until'])
 
 /** Without what is `undefined`, as JSON is. */
 function absolute<Members extends object>(members: Members, now: number): Members {
-  const stated = Object.entries(members).filter(([, value]) => value !== undefined)
-  const moved = stated.map(([key, value]) => [key, TIMES.has(key) ? Number(value) + now : value])
+  const stated = (Object.entries(members) as [string, unknown][]).filter(
+    ([, value]) => value !== undefined,
+  )
+  const moved = stated.map(([key, value]): [string, unknown] => [
+    key,
+    TIMES.has(key) ? Number(value) + now : value,
+  ])
   return Object.fromEntries(moved) as Members
 }
