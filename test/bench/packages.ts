@@ -47,6 +47,7 @@ const ALTERNATIVES: Readonly<Record<string, Alternatives>> = {
   },
   '@portcullis/client': { others: [['openid-client']] },
   '@portcullis/redis': { others: [['@redis/client']] },
+  '@portcullis/cli': { others: [] },
   '@portcullis/testing': { others: [['mock-jwks']] },
 }
 

@@ -1,0 +1,45 @@
+import type { Command } from 'commander'
+
+import type { Context } from '../context.ts'
+import { CommandError, EXIT } from '../exit-code.ts'
+import { printable } from '../printable.ts'
+import { readToken, takesToken, type TokenOptions } from '../token-input.ts'
+
+export function registerDecode(program: Command, context: Context): void {
+  takesToken(program.command('decode'))
+    .description('show what a token says, without checking any of it')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  portcullis decode < token.txt\n  portcullis decode --env TOKEN',
+    )
+    .action(async (argument: string | undefined, options: TokenOptions) => {
+      const { token, stripped } = await readToken(argument, options, context)
+      const { terminal } = context
+      if (stripped.length > 0) terminal.say(`read without: ${stripped.join(', ')}`)
+      const [header, payload] = partsOf(token)
+      terminal.print(printable(JSON.stringify({ header, payload }, null, 2)))
+      terminal.say(
+        'Nothing of this is checked: anybody can write it. `portcullis explain` checks it.',
+      )
+    })
+}
+
+function partsOf(token: string): readonly [header: unknown, payload: unknown] {
+  const parts = token.split('.', 6)
+  if (parts.length === 5) throw undecodable('it is encrypted (JWE)')
+  if (parts.length !== 3) throw undecodable('it has no three parts')
+  const [header = '', payload = ''] = parts
+  return [jsonOf('header', header), jsonOf('payload', payload)]
+}
+
+function jsonOf(name: string, part: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
+  } catch {
+    throw undecodable(`its ${name} is not the base64url of JSON`)
+  }
+}
+
+function undecodable(why: string): CommandError {
+  return new CommandError(EXIT.rejected, `this is no JSON Web Token that can be read: ${why}`)
+}

@@ -1,0 +1,10 @@
+import type { ExitCode } from './exit-code.ts'
+import type { Surroundings } from './surroundings.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What a command works with. */
+export interface Context extends Omit<Surroundings, 'args' | 'stdout' | 'stderr'> {
+  readonly terminal: Terminal
+  /** Sets what the program ends with, once the command is done. Without it, 0. */
+  exitWith(code: ExitCode): void
+}

@@ -1,0 +1,29 @@
+/** What the program ends with. Scripts read it, so a number never changes its meaning. */
+export const EXIT = {
+  /** Accepted, or done. */
+  ok: 0,
+  /** Rejected, or something was found. */
+  rejected: 1,
+  /** The command line is wrong. */
+  usage: 2,
+  /** It cannot be decided: keys cannot be fetched, an API does not answer. */
+  undecided: 3,
+  /** Ctrl-C. */
+  interrupted: 130,
+} as const
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** A command cannot do what it was asked to. The message is for the user, and holds neither token nor password. */
+export class CommandError extends Error {
+  readonly exitCode: ExitCode
+
+  constructor(exitCode: ExitCode, message: string) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+export function usageError(message: string): CommandError {
+  return new CommandError(EXIT.usage, message)
+}

@@ -1,0 +1,2 @@
+export type { Clock, Fetch, Input, Output, Surroundings } from './surroundings.ts'
+export { run } from './program.ts'

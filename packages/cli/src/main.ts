@@ -1,0 +1,36 @@
+#!/usr/bin/env node
+import { run } from './program.ts'
+import type { Clock } from './surroundings.ts'
+
+const clock: Clock = {
+  now: () => Date.now() / 1000,
+  monotonic: () => performance.now() / 1000,
+  after(seconds, fn) {
+    const timer = setTimeout(fn, seconds * 1000)
+    return () => {
+      clearTimeout(timer)
+    }
+  },
+}
+
+const interrupted = new AbortController()
+process.once('SIGINT', () => {
+  interrupted.abort()
+})
+// A reader that has had enough, such as `head`, is no fault.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit(0)
+})
+
+process.exitCode = await run({
+  args: process.argv.slice(2),
+  env: process.env,
+  cwd: process.cwd(),
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  fetch: async (...args) => await globalThis.fetch(...args),
+  clock,
+  signal: interrupted.signal,
+})

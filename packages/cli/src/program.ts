@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+
+import { Command, CommanderError } from 'commander'
+
+import { registerDecode } from './commands/decode.ts'
+import type { Context } from './context.ts'
+import { CommandError, EXIT, type ExitCode } from './exit-code.ts'
+import type { Surroundings } from './surroundings.ts'
+import { createTerminal, type Terminal } from './terminal.ts'
+
+/** Every command, in the order of the help. */
+const COMMANDS: readonly ((program: Command, context: Context) => void)[] = [registerDecode]
+
+/**
+ * Runs the program once.
+ *
+ * @returns What the process should end with.
+ */
+export async function run(surroundings: Surroundings): Promise<ExitCode> {
+  const terminal = createTerminal(surroundings)
+  let exitCode: ExitCode = EXIT.ok
+  const context: Context = {
+    ...surroundings,
+    terminal,
+    exitWith(code) {
+      exitCode = code
+    },
+  }
+  try {
+    await createProgram(surroundings, context).parseAsync([...surroundings.args], { from: 'user' })
+    return exitCode
+  } catch (error) {
+    return failure(error, surroundings, terminal)
+  }
+}
+
+/** The program with all its commands, which reads arguments from nowhere by itself. */
+function createProgram({ stdout, stderr }: Surroundings, context: Context): Command {
+  const { terminal } = context
+  const program = new Command('portcullis')
+    .description('Explains access tokens, looks at key documents, asks APIs what they accept.')
+    .version(version(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand('help [command]', 'print help for a command')
+    .showHelpAfterError('(--help shows what there is)')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      writeErr: (text) => void stderr.write(text),
+      getOutHelpWidth: () => terminal.columns,
+      getErrHelpWidth: () => terminal.columns,
+      getOutHasColors: () => terminal.hasColour.stdout,
+      getErrHasColors: () => terminal.hasColour.stderr,
+    })
+  for (const register of COMMANDS) register(program, context)
+  return program
+}
+
+/** What a failure means for the process. Commander has already said what is wrong with the command line. */
+function failure(error: unknown, { signal }: Surroundings, terminal: Terminal): ExitCode {
+  if (signal.aborted) return EXIT.interrupted
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+  if (error instanceof CommandError) {
+    terminal.say(`portcullis: ${error.message}`)
+    return error.exitCode
+  }
+  throw error
+}
+
+function version(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version // of this very package
+}

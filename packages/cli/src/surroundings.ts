@@ -1,0 +1,35 @@
+/** Where time comes from, as the other packages take it. Seconds. */
+export interface Clock {
+  now(): number
+  monotonic(): number
+  after(seconds: number, fn: () => void): () => void
+}
+
+export type Fetch = typeof globalThis.fetch
+
+/** As much of `process.stdin` as is used. */
+export interface Input extends AsyncIterable<Uint8Array | string> {
+  readonly isTTY?: boolean | undefined
+}
+
+/** As much of `process.stdout` and `process.stderr` as is used. */
+export interface Output {
+  readonly isTTY?: boolean | undefined
+  readonly columns?: number | undefined
+  write(text: string): unknown
+}
+
+/** Everything that the program has from outside, so that a test can give it something else. */
+export interface Surroundings {
+  /** What follows the name of the program. */
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly stdin: Input
+  readonly stdout: Output
+  readonly stderr: Output
+  readonly fetch: Fetch
+  readonly clock: Clock
+  /** Aborted by Ctrl-C. */
+  readonly signal: AbortSignal
+}

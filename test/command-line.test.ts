@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+
+import { run } from '@portcullis/cli'
+import { createTestIssuer } from '@portcullis/testing'
+import { expect, test } from 'vitest'
+
+// The program as a process. What its commands say is tested in packages/cli, in process.
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const issuer = await createTestIssuer({ algorithm: 'ES256' })
+
+test('the package exports the program as a function', () => {
+  expect(run).toBeTypeOf('function')
+})
+
+test('a token on stdin is decoded, with data on stdout and talk on stderr', async () => {
+  const token = await issuer.token({ claims: { sub: 'ada' } })
+  const { exitCode, stdout, stderr } = await portcullis(['decode'], token)
+  expect(JSON.parse(stdout)).toMatchObject({ payload: { sub: 'ada' } })
+  expect(stderr).toContain('Nothing of this is checked')
+  expect(exitCode).toBe(0)
+})
+
+test('a wrong command line ends with 2, and nothing on stdout', async () => {
+  const { exitCode, stdout, stderr } = await portcullis(['decod'])
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+  expect(stderr).toContain('Did you mean decode?')
+})
+
+async function portcullis(
+  args: readonly string[],
+  stdin = '',
+): Promise<{ exitCode: number | null; stdout: string; stderr: string }> {
+  const main = join(root, 'packages/cli/src/main.ts')
+  const node = ['--disable-warning=ExperimentalWarning', '--conditions=@portcullis/source']
+  const child = spawn(process.execPath, [...node, main, ...args], { env: {} })
+  child.stdin.end(stdin)
+  const [stdout, stderr] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ])
+  return { exitCode: child.exitCode, stdout, stderr }
+}
