@@ -7,8 +7,8 @@ import { expect, test } from 'vitest'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
- * Which imports of values each source has; types may cross. Steps never call each other: only the verifier does,
- * and knows their order.
+ * Which imports of values each source has; types may cross. Steps never call each other: only the verifier does, and the
+ * explanation, and they know their order.
  */
 const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/refusals': [],
@@ -212,6 +212,50 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/revocation-watch': [],
   'core/observed-verdict': ['diagnostics', 'errors'],
   'core/expiry': ['base64url', 'json'],
+  'core/details/explanation': ['details/text', 'json'],
+  'core/explanation/finding': ['errors'],
+  'core/explanation/header': [
+    'algorithms',
+    'claims',
+    'details/text',
+    'details/token',
+    'errors',
+    'explanation/finding',
+    'json',
+    'token',
+  ],
+  'core/explanation/keys': [
+    'algorithms',
+    'details/keys',
+    'details/text',
+    'errors',
+    'explanation/finding',
+    'json',
+    'keys/key-source',
+    'signature',
+  ],
+  'core/explanation/claims': [
+    'claims',
+    'details/explanation',
+    'details/token',
+    'errors',
+    'explanation/finding',
+    'json',
+  ],
+  'core/explanation/hints': ['details/claims', 'details/explanation', 'details/text', 'errors'],
+  'core/explain': [
+    'algorithms',
+    'claims',
+    'explanation/claims',
+    'explanation/finding',
+    'explanation/header',
+    'explanation/hints',
+    'explanation/keys',
+    'json',
+    'options',
+    'verifier',
+    'verifier-options',
+  ],
   'core/guard-options': ['options', 'scopes'],
   'core/recall': [],
   'core/passed-guards': [],

@@ -66,7 +66,8 @@ describe('README.md', async () => {
 
 const READMES = ['README.md', ...globSync('packages/*/README.md', { cwd: root })]
 
-test.each(READMES)(
+// A program has no example that imports it.
+test.each(READMES.filter((path) => path !== 'packages/cli/README.md'))(
   '%s: right above the first example is how to install what it imports',
   (path) => {
     const [, commands = '', code = ''] =

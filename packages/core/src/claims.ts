@@ -117,7 +117,7 @@ function mediaType(type: string): string {
   return type.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/^application\//, '')
 }
 
-function checkPresence(claims: JsonObject, rules: ClaimRules): void {
+export function checkPresence(claims: JsonObject, rules: ClaimRules): void {
   const { requireExpiry, maxTokenAge, requiredClaims } = rules
   const isPresent = (name: string) => Object.hasOwn(claims, name)
   if (requireExpiry && !isPresent('exp')) {
@@ -197,7 +197,7 @@ function numericDate(claims: JsonObject, name: 'exp' | 'nbf' | 'iat'): number | 
 }
 
 /** Equal to one of the configured texts. An array that contains one, or a longer text that begins with one, is refused. */
-function checkIssuer(claims: JsonObject, issuer: readonly string[] | null): void {
+export function checkIssuer(claims: JsonObject, issuer: readonly string[] | null): void {
   if (issuer === null) return
   const iss = member(claims, 'iss')
   if (!issuer.some((each) => each === iss)) {
@@ -205,7 +205,7 @@ function checkIssuer(claims: JsonObject, issuer: readonly string[] | null): void
   }
 }
 
-function checkAudience(claims: JsonObject, audience: readonly string[] | null): void {
+export function checkAudience(claims: JsonObject, audience: readonly string[] | null): void {
   if (audience === null) return
   const aud = member(claims, 'aud')
   const stated: readonly unknown[] = Array.isArray(aud) ? aud : [aud]

@@ -215,7 +215,7 @@ export function createVerifier(
   return verifier
 }
 
-function rulesOf({
+export function rulesOf({
   issuer,
   audience,
   clockTolerance = 5,

@@ -6,6 +6,7 @@ import {
   type KeySource,
   remoteKeys,
   type Verifier,
+  type VerifierOptions,
 } from '@portcullis/core'
 import { manualClock } from '@portcullis/testing'
 
@@ -25,6 +26,8 @@ export interface World {
   /** Requests to anything else. */
   readonly strays: readonly string[]
   verifierFor(judgement: Judgement): Verifier
+  /** What its verifier is created with. */
+  optionsFor(judgement: Judgement): VerifierOptions
   judge(judgement: Judgement): Promise<Outcome>
   /** What was found where something else was expected. */
   take(step: Step): Promise<readonly string[]>
@@ -69,15 +72,16 @@ export function createWorld(
     return source
   }
 
-  function verifierFor({ options, from = 'main' }: Judgement): Verifier {
+  function optionsFor({ options, from = 'main' }: Judgement): VerifierOptions {
+    return { keys: sourceAt(from), issuer: ISSUER, audience: AUDIENCE, clock, ...options }
+  }
+
+  function verifierFor(judgement: Judgement): Verifier {
+    const { options, from = 'main' } = judgement
     const keys = sourceAt(from)
     const known = verifiers.get(keys) ?? new Map<Options | undefined, Verifier>()
     const verifier =
-      known.get(options) ??
-      standIn(
-        createVerifier({ keys, issuer: ISSUER, audience: AUDIENCE, clock, ...options }),
-        options,
-      )
+      known.get(options) ?? standIn(createVerifier(optionsFor(judgement)), options)
     verifiers.set(keys, known.set(options, verifier))
     return verifier
   }
@@ -124,6 +128,7 @@ export function createWorld(
     },
     strays,
     verifierFor,
+    optionsFor,
     judge,
     take,
   }

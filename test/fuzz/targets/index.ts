@@ -2,6 +2,7 @@ import type { FuzzTarget } from '../target.ts'
 import { bearer } from './bearer.ts'
 import { challenge } from './challenge.ts'
 import { claims } from './claims.ts'
+import { explanation } from './explanation.ts'
 import { keyDocument } from './key-document.ts'
 import { loginResponse } from './login-response.ts'
 import { metadata } from './metadata.ts'
@@ -12,6 +13,7 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   bearer,
   challenge,
   claims,
+  explanation,
   header,
   'key-document': keyDocument,
   'login-response': loginResponse,

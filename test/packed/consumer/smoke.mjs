@@ -5,6 +5,7 @@ import { serve } from '@hono/node-server'
 import { Get, Controller, Module, Req } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { createVerifier, remoteKeys, scope } from '@portcullis/core'
+import { explain } from '@portcullis/core/explain'
 import { authenticate, authorize, getAuth } from '@portcullis/express'
 import * as guardedFastify from '@portcullis/fastify'
 import * as guardedHono from '@portcullis/hono'
@@ -20,6 +21,9 @@ const issuer = await createTestIssuer()
 const service = await tokenService(issuer).listen()
 const keys = remoteKeys(service.keyUrl)
 const verifier = createVerifier({ keys, issuer: null, audience: null })
+
+const explanation = await explain(await issuer.token(), { keys, issuer: null, audience: null })
+assert.equal(explanation.verdict, 'accepted')
 
 const app = express()
 app.set('env', 'test')

@@ -1,0 +1,204 @@
+import { checkAlgorithmList } from './algorithms.ts'
+import { checkClaims } from './claims.ts'
+import type { AuthError } from './errors.ts'
+import { claimFindings } from './explanation/claims.ts'
+import { attempt, type Finding } from './explanation/finding.ts'
+import { judgeAlgorithm, judgeForm, judgeType } from './explanation/header.ts'
+import { type Hint, hintsOf, type Signer } from './explanation/hints.ts'
+import { heldBy, type HeldKeys, makerOf, notTried, type Proof, prove } from './explanation/keys.ts'
+import { type JsonObject, member, parseJsonObject, textMember } from './json.ts'
+import type { KeySource } from './keys/key-source.ts'
+import { checkOptions, hasMethods, isText, type OptionCheck, ownMembers } from './options.ts'
+import type { ParsedToken } from './token.ts'
+import { checkVerifierOptions, type VerifierOptions } from './verifier-options.ts'
+import { rulesOf } from './verifier.ts'
+
+export type { Check, Finding } from './explanation/finding.ts'
+export type { Hint, HintName, Signer } from './explanation/hints.ts'
+
+export interface ExplainOptions {
+  /** Keys that a service holds already, such as its own `remoteKeys`: the explanation says what it would answer with them. */
+  keysInHand?: KeySource | undefined
+  /** Keys that nothing is accepted by, such as those of other environments, to tell whose key made the signature. */
+  otherKeys?: readonly NamedKeys[] | undefined
+  /** Ends the wait for keys. */
+  signal?: AbortSignal | undefined
+}
+
+export interface NamedKeys {
+  readonly name: string
+  readonly keys: KeySource
+}
+
+export interface Verdict {
+  /** `undecided` where there are no keys. */
+  readonly verdict: 'accepted' | 'rejected' | 'undecided'
+  /** What a verifier would throw, and so the answer to a request, unless it accepts the token. */
+  readonly refusal: AuthError | undefined
+}
+
+/** What a verifier would say of a token, and why. */
+export interface Explanation extends Verdict {
+  /** The verdict with the keys in hand; `undefined` if there are none. */
+  readonly inHand: Verdict | undefined
+  /** Each check of the verifier, in its order. */
+  readonly findings: readonly Finding[]
+  readonly hints: readonly Hint[]
+  /** The key that made the signature, if one of all those keys did. It need not be one that is trusted. */
+  readonly signer: Signer | undefined
+  /** What the header says. `undefined` if the token cannot be read. */
+  readonly header: JsonObject | undefined
+  /** Only of a token whose signature a trusted key made. It may be refused all the same. */
+  readonly provenClaims: JsonObject | undefined
+  /** What any other token says: anybody may have written it. */
+  readonly unprovenClaims: JsonObject | undefined
+}
+
+/**
+ * Explains the verdict of `createVerifier(options).verify(token)`, with every finding instead of the first refusal. The steps
+ * are the verifier's own.
+ *
+ * For people who ask about a token of theirs: it shows claims that nobody has proven, so it is not for requests. Does NOT run
+ * a schema, and asks for no newer keys than those that the source has or fetches: pass a new `remoteKeys` for fresh ones.
+ *
+ * @param options As for `createVerifier`; `remember` has no meaning here.
+ * @throws TypeError for a wrong option; the signal's reason.
+ */
+export async function explain(
+  token: string,
+  options: VerifierOptions,
+  explainOptions: ExplainOptions = {},
+): Promise<Explanation> {
+  checkVerifierOptions(options)
+  checkExplainOptions(explainOptions)
+  const own = ownMembers(options)
+  // A list of `null` is a mistake as well.
+  const { algorithms = ['RS512'] } = own
+  checkAlgorithmList(algorithms)
+  const { keysInHand, otherKeys = [], signal } = ownMembers(explainOptions)
+  const form = judgeForm(token, own)
+  if (form.refusal !== undefined) return unreadable(form, keysInHand)
+  const held = async (name: string, source: KeySource) =>
+    await heldBy({ name, source, tokenSize: token.length, signal })
+  const [keys, inHand, ...others] = await Promise.all([
+    held('keys', own.keys),
+    keysInHand && held('keysInHand', keysInHand),
+    ...otherKeys.map(async (each) => await held(each.name, each.keys)),
+  ])
+  return explainParsed(form.value, form.finding, own, { keys, inHand, others })
+}
+
+/** Everything that may have made a signature. */
+interface AllKeys {
+  readonly keys: HeldKeys
+  readonly inHand: HeldKeys | undefined
+  readonly others: readonly HeldKeys[]
+}
+
+function explainParsed(
+  parsed: ParsedToken,
+  form: Finding,
+  options: VerifierOptions,
+  all: AllKeys,
+): Explanation {
+  const { keys, clock } = options
+  const now = clock === undefined ? keys.now().wall : clock.now()
+  const rules = rulesOf(options)
+  const algorithm = judgeAlgorithm(parsed, options)
+  const proveWith = (held: HeldKeys) =>
+    algorithm.value === undefined ? notTried() : prove(parsed, algorithm.value, held)
+  const proof = proveWith(all.keys)
+  const inHand = all.inHand && proveWith(all.inHand)
+  const type = judgeType(parsed, options)
+  // The verdict on claims is that of the whole step, whatever the findings are.
+  const { refusal } = attempt(() => checkClaims(parsed.payload, rules, now))
+  const verdictWith = (found: Proof) =>
+    verdictOf(algorithm.refusal ?? found.refusal ?? type.refusal ?? refusal)
+  const claims = parseJsonObject(parsed.payload)
+  const isProven = proof.key !== undefined
+  const signer = signerOf(parsed, algorithm.named, all)
+  return {
+    ...verdictWith(proof),
+    inHand: inHand && verdictWith(inHand),
+    findings: [
+      form,
+      algorithm.finding,
+      ...proof.findings,
+      type.finding,
+      ...claimFindings(claims, rules, now),
+    ],
+    hints: hintsOf({
+      isProven,
+      isProvenInHand: inHand && inHand.key !== undefined,
+      isAlgorithmAccepted: algorithm.value !== undefined,
+      alg: member(parsed.header, 'alg'),
+      kid: textMember(parsed.header, 'kid'),
+      signer,
+      ring: all.keys.ring,
+      claims,
+    }),
+    signer,
+    header: parsed.header,
+    provenClaims: isProven ? claims : undefined,
+    unprovenClaims: isProven ? undefined : claims,
+  }
+}
+
+/** There is nothing more to look at. */
+function unreadable(
+  { finding, refusal }: { finding: Finding; refusal: AuthError },
+  keysInHand: KeySource | undefined,
+): Explanation {
+  return {
+    ...verdictOf(refusal),
+    inHand: keysInHand && verdictOf(refusal),
+    findings: [finding],
+    hints: [],
+    signer: undefined,
+    header: undefined,
+    provenClaims: undefined,
+    unprovenClaims: undefined,
+  }
+}
+
+function verdictOf(refusal: AuthError | undefined): Verdict {
+  if (refusal === undefined) return { verdict: 'accepted', refusal }
+  return { verdict: refusal.code === 'keys_unavailable' ? 'undecided' : 'rejected', refusal }
+}
+
+function signerOf(
+  parsed: ParsedToken,
+  algorithm: unknown,
+  { keys, inHand, others }: AllKeys,
+): Signer | undefined {
+  const places = [keys, ...(inHand === undefined ? [] : [inHand]), ...others]
+  for (const place of places) {
+    const key = makerOf(parsed, algorithm, place)
+    if (key !== undefined) {
+      return { thumbprint: key.thumbprint, kid: key.kid, foundIn: place.name }
+    }
+  }
+  return undefined
+}
+
+const isKeySource: OptionCheck = (value) =>
+  hasMethods(value, 'now', 'current', 'wait', 'suspect')
+    ? undefined
+    : 'must be a key source, such as remoteKeys(url)'
+
+function checkExplainOptions(options: ExplainOptions): void {
+  checkOptions('explain', options, {
+    keysInHand: isKeySource,
+    otherKeys: (value) =>
+      Array.isArray(value) && value.every(isNamed) ? undefined : 'must be a list of { name, keys }',
+    signal: (value) => (value instanceof AbortSignal ? undefined : 'must be an AbortSignal'),
+  })
+}
+
+function isNamed(value: unknown): boolean {
+  const members = Object(value) as object // of a value without members, an object that has none
+  return (
+    isText(Reflect.get(members, 'name')) === undefined &&
+    isKeySource(Reflect.get(members, 'keys')) === undefined
+  )
+}

@@ -1,0 +1,59 @@
+import { type Algorithm, algorithmNamed, algorithmNamesOf, checkAlgorithm } from '../algorithms.ts'
+import { checkType } from '../claims.ts'
+import { counted, shown } from '../details/text.ts'
+import { notText } from '../details/token.ts'
+import { AuthError } from '../errors.ts'
+import { member, textMember } from '../json.ts'
+import { type ParsedToken, parseToken } from '../token.ts'
+import type { VerifierOptions } from '../verifier-options.ts'
+import { attempt, type Attempt, failed, type Finding, passed, skipped } from './finding.ts'
+
+/** What one step makes of a token, and what is said of it. */
+type Judged<Value> = Attempt<Value> & { readonly finding: Finding }
+
+export function judgeForm(
+  token: unknown,
+  { maxTokenSize = 16_384 }: VerifierOptions,
+): Judged<ParsedToken> {
+  const form = attempt(() => {
+    // A caller without types may pass anything.
+    if (typeof token !== 'string') {
+      throw new AuthError('invalid_token', 'malformed', notText(token))
+    }
+    return parseToken(token, maxTokenSize)
+  })
+  const size = typeof token === 'string' ? token.length : 0
+  const finding =
+    form.refusal === undefined
+      ? passed('form', `compact JWS, ${counted(size)} octets`)
+      : failed('form', form.refusal)
+  return { ...form, finding }
+}
+
+export function judgeAlgorithm(
+  { header }: ParsedToken,
+  { algorithms = ['RS512'], algorithmNames }: VerifierOptions,
+): Judged<Algorithm> & { readonly named: unknown } {
+  const alg = member(header, 'alg')
+  const names = algorithmNamesOf(algorithmNames)
+  const named = algorithmNamed(alg, names)
+  const accepted = attempt(() => checkAlgorithm(alg, algorithms, names))
+  const text = named === alg ? String(alg) : `${shown(alg)}, which means ${String(named)}`
+  const finding =
+    accepted.refusal === undefined
+      ? passed('algorithm', text)
+      : failed('algorithm', accepted.refusal)
+  return { ...accepted, named, finding }
+}
+
+export function judgeType({ header }: ParsedToken, { type }: VerifierOptions): Judged<void> {
+  const typ = textMember(header, 'typ')
+  const found = typ === undefined ? 'the header has no typ' : shown(typ)
+  const judged = attempt(() => {
+    checkType(typ, type)
+  })
+  if (judged.refusal !== undefined) return { ...judged, finding: failed('type', judged.refusal) }
+  const finding =
+    type === undefined ? skipped('type', `not checked; ${found}`) : passed('type', found)
+  return { ...judged, finding }
+}

@@ -1,0 +1,199 @@
+import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
+import { describe, expect, test } from 'vitest'
+
+import { explain, type Explanation } from '../src/explain.ts'
+import { createVerifier, localKeys, remoteKeys } from '../src/index.ts'
+
+const clock = manualClock()
+const issuer = await createTestIssuer({ clock, algorithm: 'ES256', issuer: 'https://auth.test' })
+const options = issuer.verifierOptions
+
+/** One line a finding, as people read it. */
+function outline({ findings }: Explanation): readonly string[] {
+  return findings.map(({ check, outcome, reason }) =>
+    [check, outcome, reason].filter((each) => each !== undefined).join(' '),
+  )
+}
+
+function named({ hints }: Explanation): readonly string[] {
+  return hints.map(({ name }) => name)
+}
+
+describe('a sound token', () => {
+  test('is accepted, with a finding for each check in the order of the verifier', async () => {
+    const explanation = await explain(await issuer.token(), options)
+    expect(explanation).toMatchObject({ verdict: 'accepted', refusal: undefined, hints: [] })
+    expect(outline(explanation)).toEqual([
+      'form ok',
+      'algorithm ok',
+      'key ok',
+      'signature ok',
+      'type skipped',
+      'exp ok',
+      'nbf skipped',
+      'iat ok',
+      'issuer ok',
+      'audience skipped',
+    ])
+  })
+
+  test('has its claims as proven ones, and none that are not', async () => {
+    const explanation = await explain(await issuer.token({ claims: { sub: 'ada' } }), options)
+    expect(explanation.provenClaims).toMatchObject({ sub: 'ada' })
+    expect(explanation.unprovenClaims).toBeUndefined()
+  })
+})
+
+describe('a token with several faults', () => {
+  test('has a finding for each, and the refusal of the verifier', async () => {
+    const token = await issuer.token({ expiresIn: -300, claims: { iss: 'https://other.test' } })
+    const explanation = await explain(token, { ...options, audience: 'api' })
+    expect(outline(explanation)).toEqual(
+      expect.arrayContaining(['exp fail expired', 'issuer fail issuer', 'audience fail audience']),
+    )
+    expect(explanation.refusal).toMatchObject({ reason: 'expired', status: 401 })
+    expect(explanation.refusal?.headers['WWW-Authenticate']).toContain('error="invalid_token"')
+  })
+
+  test('says times for people, and in the summary without the value of the claim', async () => {
+    const explanation = await explain(await issuer.token({ expiresIn: -300 }), options)
+    const exp = explanation.findings.find(({ check }) => check === 'exp')
+    expect(exp?.summary).toBe('5 min ago (tolerance 5 s)')
+    expect(exp?.detail).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z, 5 min ago \(tolerance 5 s\)$/)
+  })
+})
+
+describe('whose key made the signature', () => {
+  test('claims of a token that no trusted key proves are unproven', async () => {
+    const stranger = await createTestIssuer({ clock, algorithm: 'ES256' })
+    const token = await stranger.token({ claims: { sub: 'eve' } })
+    const explanation = await explain(token, options)
+    expect(explanation).toMatchObject({ verdict: 'rejected', provenClaims: undefined })
+    expect(explanation.unprovenClaims).toMatchObject({ sub: 'eve' })
+    expect(explanation.signer).toBeUndefined()
+  })
+
+  test('one of another environment, where its keys are given by name', async () => {
+    const staging = await createTestIssuer({ clock, algorithm: 'ES256' })
+    const explanation = await explain(await staging.token(), options, {
+      otherKeys: [{ name: 'staging', keys: localKeys(staging.publicJwk) }],
+    })
+    expect(explanation).toMatchObject({ verdict: 'rejected', signer: { foundIn: 'staging' } })
+    expect(named(explanation)).toEqual(['other_keys'])
+  })
+
+  test('the previous one, where a service has it in hand and the document no longer', async () => {
+    const { service, rotated } = await rotation()
+    const inHand = service()
+    const old = await rotated.token()
+    await createVerifier({ ...rotated.verifierOptions, keys: inHand }).verify(old)
+    await rotated.rotate()
+    const explanation = await explain(
+      old,
+      { ...rotated.verifierOptions, keys: service() },
+      { keysInHand: inHand },
+    )
+    expect(explanation).toMatchObject({
+      verdict: 'rejected',
+      inHand: { verdict: 'accepted' },
+      signer: { foundIn: 'keysInHand' },
+    })
+    expect(named(explanation)).toEqual(['previous_key'])
+  })
+
+  test('a newer one than a service has in hand', async () => {
+    const { service, rotated } = await rotation()
+    const inHand = service()
+    const verifier = createVerifier({ ...rotated.verifierOptions, keys: inHand })
+    await verifier.verify(await rotated.token())
+    await rotated.rotate()
+    const explanation = await explain(
+      await rotated.token(),
+      { ...rotated.verifierOptions, keys: service() },
+      { keysInHand: inHand },
+    )
+    expect(explanation).toMatchObject({ verdict: 'accepted', inHand: { verdict: 'rejected' } })
+    expect(named(explanation)).toEqual(['rotation_not_seen'])
+  })
+
+  test('one with another kid than the header states', async () => {
+    const { kid: _, ...material } = issuer.publicJwk
+    const keys = localKeys([
+      { ...material, kid: 'b' },
+      { ...issuer.publicJwk, kid: 'c', use: 'enc' },
+    ])
+    const explanation = await explain(await issuer.token(), { ...options, keys })
+    expect(explanation.refusal).toMatchObject({ reason: 'unknown_key' })
+    expect(named(explanation)).toEqual(['kid_of_another_key', 'unusable_keys'])
+  })
+
+  test('with an algorithm that is not listed', async () => {
+    const keys = localKeys(issuer.publicJwk)
+    const token = await issuer.token()
+    const explanation = await explain(token, { keys, issuer: null, audience: null })
+    expect(explanation.refusal).toMatchObject({ reason: 'algorithm' })
+    expect(outline(explanation).slice(1, 4)).toEqual([
+      'algorithm fail algorithm',
+      'key skipped',
+      'signature skipped',
+    ])
+    expect(named(explanation)).toEqual(['algorithm_not_listed'])
+  })
+})
+
+test.each([
+  ['an exp in milliseconds', { exp: 1_900_000_000_000 }, ['milliseconds']],
+  ['an ID token', { nonce: 'n' }, ['id_token']],
+])('a hint for %s, also of a token that is accepted', async (_, claims, names) => {
+  const explanation = await explain(await issuer.token({ claims }), options)
+  expect(explanation.verdict).toBe('accepted')
+  expect(named(explanation)).toEqual(names)
+})
+
+test('without keys nothing is decided, and everything else is found all the same', async () => {
+  const keys = remoteKeys('https://auth.test/keys.json', {
+    clock,
+    fetch: async () => await Promise.reject(new Error('down')),
+  })
+  const token = await issuer.token({ expiresIn: -300 })
+  const explanation = await explain(token, { ...options, keys })
+  expect(explanation).toMatchObject({ verdict: 'undecided', refusal: { status: 503 } })
+  expect(outline(explanation)).toEqual(
+    expect.arrayContaining(['key fail unreachable', 'signature skipped', 'exp fail expired']),
+  )
+})
+
+test('of a text that is no token there is one finding', async () => {
+  const explanation = await explain('hello', options, { keysInHand: options.keys })
+  expect(outline(explanation)).toEqual(['form fail malformed'])
+  expect(explanation).toMatchObject({ verdict: 'rejected', inHand: { verdict: 'rejected' } })
+})
+
+test('no summary has the value of a claim', async () => {
+  const claims = { iss: 'https://secret.test', aud: 'secret', sub: 'secret', jti: 'secret' }
+  for (const expected of [null, 'other', 'secret', 'https://secret.test']) {
+    const token = await issuer.token({ claims })
+    const { findings, hints } = await explain(token, {
+      ...options,
+      issuer: expected,
+      audience: expected,
+    })
+    const texts = [...findings.map(({ summary }) => summary), ...hints.map(({ text }) => text)]
+    expect(texts.join('\n')).not.toContain('secret')
+  }
+})
+
+test.each<[what: string, given: object, complaint: string]>([
+  ['keysInHand', { keysInHand: {} }, 'explain: keysInHand must be a key source'],
+  ['otherKeys', { otherKeys: [{ name: 'a' }] }, 'explain: otherKeys must be a list'],
+  ['signal', { signal: 1 }, 'explain: signal must be an AbortSignal'],
+  ['misspelt', { other: 1 }, 'known are keysInHand, otherKeys, signal'],
+])('a wrong option is a TypeError: %s', async (_, given, complaint) => {
+  await expect(explain('a.b.c', options, given)).rejects.toThrow(complaint)
+})
+
+async function rotation() {
+  const rotated = await createTestIssuer({ clock, algorithm: 'ES256' })
+  const { keyUrl, fetch } = tokenService(rotated)
+  return { rotated, service: () => remoteKeys(keyUrl, { fetch, clock }) }
+}
