@@ -3,13 +3,17 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 
 import { registerDecode } from './commands/decode.ts'
+import { registerExplain } from './commands/explain.ts'
 import type { Context } from './context.ts'
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts'
 import type { Surroundings } from './surroundings.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
 
 /** Every command, in the order of the help. */
-const COMMANDS: readonly ((program: Command, context: Context) => void)[] = [registerDecode]
+const COMMANDS: readonly ((program: Command, context: Context) => void)[] = [
+  registerExplain,
+  registerDecode,
+]
 
 /**
  * Runs the program once.

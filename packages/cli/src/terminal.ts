@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 
 import type { Output, Surroundings } from './surroundings.ts'
 
-type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
 /** Says things: data on stdout, talk on stderr. The one place that decides about colour. */
 export interface Terminal {

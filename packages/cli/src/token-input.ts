@@ -68,7 +68,7 @@ async function read(
 }
 
 /** @throws CommandError without the content. */
-async function readTextFile(path: string, { cwd }: Context): Promise<string> {
+export async function readTextFile(path: string, { cwd }: Context): Promise<string> {
   try {
     return await readFile(resolve(cwd, path), 'utf8')
   } catch (error) {

@@ -10,7 +10,7 @@ export function registerDecode(program: Command, context: Context): void {
     .description('show what a token says, without checking any of it')
     .addHelpText(
       'after',
-      '\nExamples:\n  portcullis decode < token.txt\n  portcullis decode --env TOKEN',
+      '\nExamples:\n  portcullis decode < token.txt\n  portcullis decode --env TOKEN\n',
     )
     .action(async (argument: string | undefined, options: TokenOptions) => {
       const { token, stripped } = await readToken(argument, options, context)

@@ -1,0 +1,114 @@
+import type { Explanation, Finding } from '@portcullis/core/explain'
+
+import type { CliHint } from './advice.ts'
+import { printable } from './printable.ts'
+import type { Style, Terminal } from './terminal.ts'
+import { wrapped } from './wrapped.ts'
+
+/** What a report is made of. */
+export interface Explained {
+  readonly explanation: Explanation
+  readonly hints: readonly (Explanation['hints'][number] | CliHint)[]
+  readonly advice: string | undefined
+  /** Where the keys are. */
+  readonly where: string
+  /** Without values of claims, for a ticket. */
+  readonly share: boolean
+}
+
+const MARKS: Readonly<Record<Finding['outcome'], readonly [text: string, style: Style]>> = {
+  ok: ['ok  ', 'green'],
+  fail: ['FAIL', 'red'],
+  skipped: ['--  ', 'dim'],
+}
+const VERDICTS: Readonly<Record<Explanation['verdict'], Style>> = {
+  accepted: 'green',
+  rejected: 'red',
+  undecided: 'yellow',
+}
+const LABEL = 12
+
+export function printExplanation(explained: Explained, terminal: Terminal): void {
+  const { explanation, hints, advice, where, share } = explained
+  const { columns } = terminal
+  terminal.print(headline(explanation, terminal))
+  terminal.print()
+  for (const finding of explanation.findings) {
+    const isFirstUnproven = finding.check === 'type' && explanation.provenClaims === undefined
+    if (isFirstUnproven) terminal.print('  not proven, since no trusted key made the signature:')
+    const [mark, style] = MARKS[finding.outcome]
+    const text = printable(textOf(finding, where, share))
+    const label = finding.check.padEnd(LABEL)
+    const indent = 2 + mark.length + 2 + LABEL
+    terminal.print(`  ${terminal.style(style, mark)}  ${label}${wrapped(text, columns, indent)}`)
+  }
+  for (const { text } of hints) {
+    terminal.print()
+    terminal.print(`Hint: ${wrapped(printable(text), columns, 6)}`)
+  }
+  if (advice !== undefined) {
+    terminal.print()
+    terminal.print(`What to do: ${wrapped(advice, columns, 12)}`)
+  }
+  if (!share) printClaims(explanation, terminal)
+}
+
+function headline({ verdict, refusal }: Explanation, terminal: Terminal): string {
+  const word = terminal.style(VERDICTS[verdict], verdict.toUpperCase())
+  if (refusal === undefined) return word
+  const { reason, status, headers } = refusal
+  const challenge = headers['WWW-Authenticate'] ?? `Retry-After: ${headers['Retry-After']}`
+  const start = `${verdict.toUpperCase()}  ${reason}  ->  ${status}  `
+  const rest = wrapped(challenge, terminal.columns, start.length)
+  return `${word}  ${reason}  ->  ${status}  ${rest}`
+}
+
+function textOf(finding: Finding, where: string, share: boolean): string {
+  const { check, outcome, detail, summary } = finding
+  const text = share ? summary : detail
+  if (check === 'key' && outcome === 'ok') return `${text}  published at ${where}`
+  const flag = FLAGS.get(check)
+  return outcome === 'skipped' && flag !== undefined
+    ? text.replace('not checked', `not checked: no ${flag} given`)
+    : text
+}
+
+const FLAGS: ReadonlyMap<string, string> = new Map([
+  ['issuer', '--issuer'],
+  ['audience', '--audience'],
+  ['type', '--type'],
+])
+
+function printClaims({ provenClaims, unprovenClaims }: Explanation, terminal: Terminal): void {
+  if (provenClaims !== undefined) {
+    terminal.print('\nClaims, proven by the signature:')
+    terminal.print(printable(JSON.stringify(provenClaims, null, 2)))
+  }
+  if (unprovenClaims !== undefined) {
+    terminal.print('\nNot proven, anybody can write this:')
+    terminal.print(printable(JSON.stringify(unprovenClaims, null, 2)))
+  }
+}
+
+/** The same for programs. A change that breaks readers gets another version. */
+export function explanationJson({ explanation, hints, advice, where, share }: Explained): object {
+  const { verdict, refusal, findings, signer, header, provenClaims, unprovenClaims } = explanation
+  return {
+    schemaVersion: 1,
+    verdict,
+    refusal: refusal && {
+      code: refusal.code,
+      reason: refusal.reason,
+      status: refusal.status,
+      headers: refusal.headers,
+    },
+    findings: findings.map(({ check, outcome, reason, summary, detail }) =>
+      share ? { check, outcome, reason, summary } : { check, outcome, reason, summary, detail },
+    ),
+    hints,
+    advice,
+    signer,
+    keys: where,
+    ...(share ? {} : { header, provenClaims, unprovenClaims }),
+  }
+}

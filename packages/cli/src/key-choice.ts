@@ -1,0 +1,118 @@
+import { createPublicKey } from 'node:crypto'
+
+import { type KeySource, localKeys, remoteKeys } from '@portcullis/core'
+import type { Command } from 'commander'
+
+import type { Context } from './context.ts'
+import { usageError } from './exit-code.ts'
+import type { Fetch } from './surroundings.ts'
+import { readTextFile } from './token-input.ts'
+
+/** Where the keys are, as the command line says. */
+export interface KeyOptions {
+  readonly authUrl?: string
+  readonly keysUrl?: string
+  readonly keyFile?: string
+  readonly allowInsecure?: boolean
+}
+
+/** Keys, and what could be seen when they came. */
+export interface ChosenKeys {
+  readonly source: KeySource
+  /** The URL or the file. */
+  readonly where: string
+  readonly seen: SeenDocument
+}
+
+interface SeenDocument {
+  /** The document as it came. */
+  text: string | undefined
+  /** How far the clock of the server is ahead of ours, in seconds. */
+  clockDifference: number | undefined
+}
+
+const KEY_PATH = '/tokenservice/pubkey.json'
+
+export function takesKeys(command: Command): Command {
+  return command
+    .option('--auth-url <url>', `the token service: its key is under ${KEY_PATH} (or set AUTH_URL)`)
+    .option('--keys-url <url>', 'the URL of a key or a key set')
+    .option('--key-file <path>', 'a file with a key or a key set: JWK, JWKS or PEM')
+    .option('--allow-insecure', 'permit http: beyond this machine')
+}
+
+/** @throws CommandError without keys, or with several. */
+export async function chooseKeys(options: KeyOptions, context: Context): Promise<ChosenKeys> {
+  const { authUrl, keysUrl, keyFile } = options
+  const stated = [authUrl, keysUrl, keyFile].filter((each) => each !== undefined)
+  if (stated.length > 1) throw usageError('state one of --auth-url, --keys-url and --key-file')
+  if (keyFile !== undefined) return await keysInFile(keyFile, context)
+  const base = authUrl ?? context.env['AUTH_URL']
+  const url = keysUrl ?? (base === undefined ? undefined : `${base.replace(/\/$/, '')}${KEY_PATH}`)
+  if (url === undefined) {
+    throw usageError('state where the keys are: --auth-url, --keys-url, --key-file, or AUTH_URL')
+  }
+  return keysBehind(url, options, context)
+}
+
+/** Keys of a URL or a file, whichever the text is. */
+export async function keysAt(
+  place: string,
+  options: KeyOptions,
+  context: Context,
+): Promise<ChosenKeys> {
+  return /^https?:/i.test(place)
+    ? keysBehind(place, options, context)
+    : await keysInFile(place, context)
+}
+
+function keysBehind(
+  url: string,
+  { allowInsecure = false }: KeyOptions,
+  { fetch, clock }: Context,
+): ChosenKeys {
+  const seen: SeenDocument = { text: undefined, clockDifference: undefined }
+  const source = orUsage(() =>
+    remoteKeys(url, { fetch: observing(fetch, clock, seen), clock, allowInsecure }),
+  )
+  return { source, where: url, seen }
+}
+
+/** Looks at the answer as it passes, and takes nothing from it. */
+function observing(fetch: Fetch, clock: Context['clock'], seen: SeenDocument): Fetch {
+  return async (url, init) => {
+    const response = await fetch(url, init)
+    const date = Date.parse(response.headers.get('date') ?? '') / 1000
+    // A stored answer has the date of another moment.
+    if (!Number.isNaN(date) && response.headers.get('age') === null) {
+      seen.clockDifference = date - clock.now()
+    }
+    seen.text = await response.clone().text()
+    return response
+  }
+}
+
+async function keysInFile(path: string, context: Context): Promise<ChosenKeys> {
+  const text = await readTextFile(path, context)
+  const source = orUsage(() => localKeys(keysIn(text, path)))
+  return { source, where: path, seen: { text, clockDifference: undefined } }
+}
+
+function keysIn(text: string, path: string): Parameters<typeof localKeys>[0] {
+  try {
+    if (text.trimStart().startsWith('-----BEGIN ')) return createPublicKey(text)
+    return JSON.parse(text) as Parameters<typeof localKeys>[0] // `localKeys` looks at it
+  } catch {
+    throw usageError(`the file ${path} is neither JSON nor PEM`)
+  }
+}
+
+/** What a factory of core complains of is a mistake of the command line. */
+function orUsage<Value>(make: () => Value): Value {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof TypeError) throw usageError(error.message)
+    throw error
+  }
+}

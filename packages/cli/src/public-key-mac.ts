@@ -1,0 +1,65 @@
+import { createHmac, createPublicKey, type JsonWebKey, timingSafeEqual } from 'node:crypto'
+
+/**
+ * Whether the signature of a token is an HMAC keyed with one of the public keys of a document, in one of the spellings that
+ * attacks use. This decides nothing: such a token is refused by its algorithm alone. It only names the attack.
+ *
+ * @see RFC 8725 section 2.1
+ */
+export function isKeyedWithPublicKey(token: string, document: string | undefined): boolean {
+  const [header = '', payload = '', signature = ''] = token.split('.')
+  const hash = HASHES.get(String(Reflect.get(Object(jsonOf(decoded(header))), 'alg')))
+  if (hash === undefined || document === undefined) return false
+  const stated = Buffer.from(signature, 'base64url')
+  return secretsOf(document).some((secret) => {
+    const mac = createHmac(hash, secret).update(`${header}.${payload}`).digest()
+    return mac.length === stated.length && timingSafeEqual(mac, stated)
+  })
+}
+
+const HASHES: ReadonlyMap<string, string> = new Map([
+  ['HS256', 'sha256'],
+  ['HS384', 'sha384'],
+  ['HS512', 'sha512'],
+])
+
+function secretsOf(document: string): readonly (string | Buffer)[] {
+  const value = jsonOf(document)
+  const list: unknown = Reflect.get(Object(value), 'keys')
+  const keys: readonly unknown[] = Array.isArray(list) ? list.slice(0, 20) : [value]
+  return [document, document.trim(), ...keys.flatMap(spellingsOf)]
+}
+
+function spellingsOf(jwk: unknown): readonly (string | Buffer)[] {
+  try {
+    const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }) // which throws for anything else
+    const pem = key.export({ type: 'spki', format: 'pem' }).toString()
+    const n = String(Reflect.get(Object(jwk), 'n'))
+    const pkcs1 =
+      key.asymmetricKeyType === 'rsa'
+        ? [key.export({ type: 'pkcs1', format: 'pem' }).toString()]
+        : []
+    return [
+      ...[pem, ...pkcs1].flatMap((text) => [text, text.trim()]),
+      key.export({ type: 'spki', format: 'der' }),
+      JSON.stringify(jwk),
+      n,
+      Buffer.from(n, 'base64url'),
+    ]
+  } catch {
+    // It is no key.
+  }
+  return []
+}
+
+function decoded(part: string): string {
+  return Buffer.from(part, 'base64url').toString('utf8')
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,162 @@
+import { createHmac, createPublicKey } from 'node:crypto'
+
+import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
+import { describe, expect, test } from 'vitest'
+
+import { type Given, type Outcome, runProgram } from '../run-program.ts'
+
+const clock = manualClock()
+const issuer = await createTestIssuer({ clock, issuer: 'https://auth.test' })
+const service = tokenService(issuer)
+const keys = ['--keys-url', service.keyUrl]
+
+async function unreachable(): Promise<never> {
+  return await Promise.reject(new TypeError('down'))
+}
+
+async function explained(
+  token: string,
+  args: readonly string[] = keys,
+  given: Given = {},
+): Promise<Outcome> {
+  return await runProgram(['explain', ...args], {
+    stdin: token,
+    clock,
+    fetch: service.fetch,
+    ...given,
+  })
+}
+
+test('a token that is accepted: 0, each check, and its claims as proven', async () => {
+  const { exitCode, stdout, stderr } = await explained(await issuer.token())
+  expect(stdout).toMatch(/^ACCEPTED\n\n {2}ok {4}form/)
+  expect(stdout).toContain('  ok    signature   proven\n')
+  expect(stdout).toContain(
+    '--    issuer      not checked: no --issuer given; iss is "https://auth.test"',
+  )
+  expect(stdout).toContain('Claims, proven by the signature:')
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+})
+
+test('one that has expired: 1, the answer of a service, and what to do', async () => {
+  const { exitCode, stdout } = await explained(await issuer.token({ expiresIn: -300 }))
+  expect(stdout).toMatch(
+    /^REJECTED {2}expired {2}-> {2}401 {2}Bearer realm="api", error="invalid_token"/,
+  )
+  expect(stdout).toMatch(/FAIL {2}exp {9}\S+, 5 min ago \(tolerance 5 s\)/)
+  expect(stdout).toContain('What to do: log in again')
+  expect(exitCode).toBe(1)
+})
+
+test('one of nobody: its claims stand under "not proven"', async () => {
+  const stranger = await createTestIssuer({ clock })
+  const { exitCode, stdout } = await explained(await stranger.token({ claims: { sub: 'eve' } }))
+  const [before = '', after = ''] = stdout.split('Not proven, anybody can write this:')
+  expect(before).not.toContain('eve')
+  expect(after).toContain('"sub": "eve"')
+  expect(before).toMatch(/FAIL {2}signature [^]*not proven, since no trusted key[^]* exp /)
+  expect(exitCode).toBe(1)
+})
+
+test('without keys: 3', async () => {
+  const { exitCode, stdout } = await explained(await issuer.token(), keys, { fetch: unreachable })
+  expect(stdout).toMatch(/^UNDECIDED {2}unreachable {2}-> {2}503 {2}Retry-After: /)
+  expect(exitCode).toBe(3)
+})
+
+test('--share has no value of a claim, and no signature', async () => {
+  const token = await issuer.token({
+    expiresIn: -300,
+    claims: { sub: 'secret', iss: 'https://secret.test', aud: 'secret' },
+  })
+  for (const form of [[], ['--json']]) {
+    const args = [...keys, '--audience', 'api', '--issuer', 'https://auth.test', '--share', ...form]
+    const { stdout, stderr } = await explained(token, args)
+    expect(stdout).toContain('expired')
+    expect(stdout + stderr).not.toMatch(/secret|"exp":/)
+    expect(stdout + stderr).not.toContain(token.split('.')[2])
+  }
+})
+
+test('--json is an object with the version of its form', async () => {
+  const { stdout } = await explained(await issuer.token({ expiresIn: -300 }), [...keys, '--json'])
+  expect(JSON.parse(stdout)).toMatchObject({
+    schemaVersion: 1,
+    verdict: 'rejected',
+    refusal: { code: 'invalid_token', reason: 'expired', status: 401 },
+    provenClaims: { iss: 'https://auth.test' },
+  })
+})
+
+describe('hints', () => {
+  test('a token of another environment', async () => {
+    const staging = await createTestIssuer({ clock })
+    const other = tokenService(staging)
+    const { stdout } = await explained(
+      await staging.token(),
+      [...keys, '--other', 'staging=https://staging.test/keys.json'],
+      {
+        fetch: (async (url: string, init: RequestInit) =>
+          url.startsWith('https://staging.test')
+            ? await other.fetch(other.keyUrl, init)
+            : await service.fetch(url, init)) as typeof globalThis.fetch,
+      },
+    )
+    expect(stdout).toContain('of "staging" made the signature')
+  })
+
+  test('a MAC that is keyed with the public key', async () => {
+    const [, payload = ''] = (await issuer.token()).split('.')
+    const header = Buffer.from('{"alg":"HS512"}').toString('base64url')
+    const pem = createPublicKey({ key: { ...issuer.publicJwk }, format: 'jwk' })
+      .export({ type: 'spki', format: 'pem' })
+      .toString()
+    const mac = createHmac('sha512', pem).update(`${header}.${payload}`).digest('base64url')
+    const { exitCode, stdout } = await explained(`${header}.${payload}.${mac}`)
+    expect(stdout).toContain('keyed with the public key')
+    expect(exitCode).toBe(1)
+  })
+
+  test('a clock that differs from that of the service', async () => {
+    const fetch = async () =>
+      Response.json(issuer.publicJwk, {
+        headers: { date: new Date((clock.now() + 600) * 1000).toUTCString() },
+      })
+    const { stdout } = await explained(await issuer.token(), keys, { fetch })
+    expect(stdout).toMatch(/clock of the token service is (?:600|599) s ahead of/)
+  })
+})
+
+test('AUTH_URL says where the token service is', async () => {
+  const env = { AUTH_URL: new URL('/', service.keyUrl).href }
+  const { exitCode } = await explained(await issuer.token(), [], { env })
+  expect(exitCode).toBe(0)
+})
+
+test.each<[what: string, args: readonly string[], said: string]>([
+  ['no keys', [], 'state where the keys are'],
+  ['two places of keys', [...keys, '--auth-url', 'https://a.test'], 'state one of --auth-url'],
+  ['a key URL without https', ['--keys-url', 'http://a.test/k'], 'must begin with https:'],
+  ['an algorithm that is none', [...keys, '--algorithm', 'HS256'], 'is not supported'],
+  ['a tolerance that is no number', [...keys, '--clock-tolerance', 'much'], 'It must be a number.'],
+  [
+    'a tolerance that is too large',
+    [...keys, '--clock-tolerance', '601'],
+    'clockTolerance must be',
+  ],
+  ['other keys without a name', [...keys, '--other', 'https://a.test'], 'must be a name'],
+  ['a key file that is none', ['--key-file', import.meta.filename], 'neither JSON nor PEM'],
+])('%s: 2, and what is wrong', async (_, args, said) => {
+  const { exitCode, stdout, stderr } = await explained('a.b.c', args)
+  expect(stderr).toContain(said)
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+})
+
+test('colour is for terminals alone, and NO_COLOR turns it off', async () => {
+  const token = await issuer.token()
+  const inTerminal = await explained(token, keys, { isTerminal: true })
+  expect(inTerminal.stdout).toContain('\u{1b}[32mACCEPTED')
+  for (const given of [{ isTerminal: true, env: { NO_COLOR: '1' } }, { isTerminal: false }]) {
+    expect((await explained(token, keys, given)).stdout).not.toContain('\u{1b}')
+  }
+})
