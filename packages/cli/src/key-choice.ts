@@ -108,7 +108,7 @@ function keysIn(text: string, path: string): Parameters<typeof localKeys>[0] {
 }
 
 /** What a factory of core complains of is a mistake of the command line. */
-function orUsage<Value>(make: () => Value): Value {
+export function orUsage<Value>(make: () => Value): Value {
   try {
     return make()
   } catch (error) {

@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander'
 
 import { registerDecode } from './commands/decode.ts'
 import { registerExplain } from './commands/explain.ts'
+import { registerLogin } from './commands/login.ts'
 import type { Context } from './context.ts'
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -13,6 +14,7 @@ import { createTerminal, type Terminal } from './terminal.ts'
 const COMMANDS: readonly ((program: Command, context: Context) => void)[] = [
   registerExplain,
   registerDecode,
+  registerLogin,
 ]
 
 /**

@@ -10,6 +10,8 @@ export interface Terminal {
   print(line?: string): void
   /** A line for the user, who may have sent stdout elsewhere. */
   say(line: string): void
+  /** A question to the user, whose answer follows on the same line. */
+  ask(question: string): void
   /** A text of `print` in a style, where stdout shows styles. The text must mean the same without. */
   style(style: Style, text: string): string
   /** Characters of a line of stdout. */
@@ -29,6 +31,9 @@ export function createTerminal({ stdout, stderr, env }: Surroundings): Terminal 
     },
     say(line) {
       stderr.write(`${line}\n`)
+    },
+    ask(question) {
+      stderr.write(question)
     },
     style: (style, text) =>
       hasColour.stdout ? styleText(style, text, { validateStream: false }) : text,

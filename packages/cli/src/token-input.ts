@@ -78,7 +78,7 @@ export async function readTextFile(path: string, { cwd }: Context): Promise<stri
 }
 
 /** All of an input, up to a limit. */
-async function readAll(stdin: Context['stdin']): Promise<string> {
+export async function readAll(stdin: Context['stdin']): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   for await (const chunk of stdin) {

@@ -1,5 +1,5 @@
 import { run } from '../src/program.ts'
-import type { Surroundings } from '../src/surroundings.ts'
+import type { Input, Surroundings } from '../src/surroundings.ts'
 
 export interface Outcome {
   readonly exitCode: number
@@ -23,7 +23,7 @@ export async function runProgram(
     args,
     env: {},
     cwd: import.meta.dirname,
-    stdin: inputOf(stdin),
+    stdin: inputOf(stdin, isTerminal),
     stdout: { isTTY: isTerminal, columns: 80, write: (text) => (written.stdout += text) },
     stderr: { isTTY: isTerminal, columns: 80, write: (text) => (written.stderr += text) },
     fetch: async () => await Promise.reject(new TypeError('no network here')),
@@ -34,6 +34,12 @@ export async function runProgram(
   return { exitCode, ...written }
 }
 
-async function* inputOf(text: string): AsyncGenerator<string> {
-  yield text
+function inputOf(text: string, isTTY: boolean): Input {
+  return {
+    isTTY,
+    setRawMode: isTTY ? () => undefined : undefined,
+    async *[Symbol.asyncIterator]() {
+      yield text
+    },
+  }
 }
