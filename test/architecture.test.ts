@@ -471,7 +471,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'testing/service/emulation': ['service/endpoints', 'service/listen'],
   'testing/service/backend': [],
   'testing/service/endpoints': ['options'],
-  'testing/service/listen': ['node:events', 'node:http', 'options'],
+  'testing/service/listen': ['node:events', 'node:http', 'node:net', 'options'],
   'testing/service/misbehaviours': [],
   'testing/service/outage': ['options', 'service/misbehaviours'],
   'testing/service/request-log': [],

@@ -68,6 +68,7 @@ export const TESTING_CALLS: Readonly<Record<string, (options: never) => unknown>
   'issuer.rotate': async (options) => await (await createTestIssuer()).rotate(options),
   'issuer.outage': async (options) => (await createTestIssuer()).outage('hang', options),
   tokenService: async (options) => tokenService(await createTestIssuer(), options).fetch,
+  'service.listen': async (options) => await tokenService(await createTestIssuer()).listen(options),
   stubVerifier: (options) => stubVerifier(options),
   assertChallenge: (options) => assertChallenge({ headers: {} }, options),
 }

@@ -54,6 +54,9 @@ export const isDuration: Check = (value) =>
 export const isCount: Check = (value) =>
   Number.isInteger(value) && Number(value) >= 1 ? undefined : 'must be a whole number, 1 or more'
 
+export const isFunction: Check = (value) =>
+  typeof value === 'function' ? undefined : 'must be a function'
+
 export const isClock: Check = (value) =>
   isPlain(value) &&
   ['now', 'monotonic', 'after'].every((name) => typeof Reflect.get(value, name) === 'function')

@@ -9,7 +9,7 @@ export interface TokenService {
   readonly keyUrl: string
   /** Answers as the service does, without a network. Fits wherever Portcullis takes a `fetch`. */
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>
-  /** Serves the same on a port of 127.0.0.1, a free one by default. */
+  /** Serves the same over HTTP, by default on a free port of 127.0.0.1. */
   listen(options?: ListenOptions): Promise<ListeningTokenService>
 }
 

@@ -1,18 +1,26 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { isIPv6 } from 'node:net'
 
-import { checkOptions } from '../options.ts'
+import { checkOptions, isFunction, isText } from '../options.ts'
 
 export interface ListenOptions {
   /**
-   * A port of 127.0.0.1; 0 takes any that is free.
+   * A port of the host; 0 takes any that is free.
    * @default 0
    */
   port?: number | undefined
+  /**
+   * The address to listen on, or its name. On any other than the loopback, others in the network can log in as well.
+   * @default '127.0.0.1'
+   */
+  host?: string | undefined
+  /** Asked before the service. What it answers is neither in the log of requests nor affected by an outage. */
+  routes?: Routes | undefined
 }
 
 export interface Listener extends AsyncDisposable {
-  /** Such as `http://127.0.0.1:49152`. */
+  /** Such as `http://127.0.0.1:49152`. For a host that means all addresses, it names the loopback. */
   readonly url: string
   /** Ends the server and every connection to it. */
   close(): Promise<void>
@@ -26,7 +34,16 @@ const MAX_BODY_OCTETS = 1024 * 1024
 export type Handler = (request: Request, signal: AbortSignal) => Promise<Response>
 
 /**
- * Serves a WHATWG request handler over HTTP on the loopback. A handler that fails ends the connection.
+ * Answers the requests that are its own, and `undefined` for all others. The URL names 127.0.0.1 whatever the client asked
+ * for: what it asked for is the header `host`. The signal is aborted when the client closes the connection.
+ */
+export type Routes = (
+  request: Request,
+  signal: AbortSignal,
+) => Response | undefined | Promise<Response | undefined>
+
+/**
+ * Serves a WHATWG request handler over HTTP. A handler that fails ends the connection.
  *
  * @throws TypeError for a wrong or misspelt option.
  */
@@ -36,17 +53,21 @@ export async function listen(handle: Handler, options: ListenOptions = {}): Prom
       Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535
         ? undefined
         : 'must be a port from 0 to 65535',
+    host: isText,
+    routes: isFunction,
   })
-  const { port = 0 } = options
+  const { port = 0, host = '127.0.0.1', routes } = options
+  const answer: Handler = async (request, signal) =>
+    (await routes?.(request, signal)) ?? (await handle(request, signal))
   const server = createServer((request, response) => {
     const { socket } = request
-    serve(handle, request, response).catch(() => {
+    serve(answer, request, response).catch(() => {
       // A reset could discard what was sent but not yet read, so it is only for answers that have not begun.
       if (response.headersSent) response.destroy()
       else socket.resetAndDestroy()
     })
   })
-  server.listen(port, '127.0.0.1')
+  server.listen(port, host)
   await once(server, 'listening')
   const address = server.address()
   if (address === null || typeof address === 'string') throw new TypeError('listen: not a port')
@@ -61,7 +82,14 @@ export async function listen(handle: Handler, options: ListenOptions = {}): Prom
     await closed
   }
 
-  return { url: `http://127.0.0.1:${address.port}`, close, [Symbol.asyncDispose]: close }
+  return { url: urlOf(host, address.port), close, [Symbol.asyncDispose]: close }
+}
+
+/** A URL that this machine can ask. */
+function urlOf(host: string, port: number): string {
+  // All addresses: an address to listen on, but none to connect to.
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`
 }
 
 async function serve(
@@ -76,6 +104,8 @@ async function serve(
   const { signal } = controller
   const { status, headers, body } = await handle(await toRequest(request), signal)
   response.writeHead(status, [...headers].flat())
+  // Node would keep them until the body begins, and a stream of events may be silent for long.
+  response.flushHeaders()
   // If the client leaves, the signal ends the body, which may be endless. If the body fails, all before it has been sent.
   await body?.pipeTo(new WritableStream({ write: sender(response) }), { signal })
   response.end()

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { get, request } from 'node:http'
+import { networkInterfaces } from 'node:os'
 import { text } from 'node:stream/consumers'
 
 import { describe, expect, test } from 'vitest'
@@ -7,6 +8,12 @@ import { describe, expect, test } from 'vitest'
 import { listen } from '../../src/service/listen.ts'
 
 const MIB = 1024 * 1024
+
+function hasIPv6(): boolean {
+  return Object.values(networkInterfaces()).some((all) =>
+    all?.some(({ family }) => family === 'IPv6'),
+  )
+}
 
 /** Answers with the request, as JSON. */
 async function echo(asked: Request): Promise<Response> {
@@ -122,6 +129,13 @@ describe('an answer', () => {
     expect(await response.text()).toBe('')
   })
 
+  test('whose body has not begun has its status and headers sent', async () => {
+    await using server = await listen(
+      async () => await Promise.resolve(new Response(new ReadableStream(), { status: 202 })),
+    )
+    expect((await fetch(server.url)).status).toBe(202)
+  })
+
   test('may come in chunks', async () => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -210,9 +224,85 @@ describe('the server', () => {
   test.each<[complaint: string, options: object]>([
     ['port must be a port from 0 to 65535', { port: 65_536 }],
     ['port must be a port from 0 to 65535', { port: '80' }],
-    ['there is no option "host", but port', { host: '0.0.0.0' }],
+    ['host must be a string that is not empty', { host: '' }],
+    ['routes must be a function', { routes: {} }],
+    ['there is no option "hosts", but port, host, routes', { hosts: '0.0.0.0' }],
   ])('cannot be had with a wrong option: %s', async (complaint, options) => {
     await expect(listen(echo, options)).rejects.toThrow(new TypeError(`listen: ${complaint}`))
+  })
+})
+
+describe('the host', () => {
+  test.each([
+    { host: 'localhost', url: /^http:\/\/localhost:\d+$/ },
+    { host: '0.0.0.0', url: /^http:\/\/127\.0\.0\.1:\d+$/ },
+  ])('can be $host, and the URL can be asked', async ({ host, url }) => {
+    await using server = await listen(echo, { host })
+    expect(server.url).toMatch(url)
+    expect((await fetch(server.url)).status).toBe(200)
+  })
+
+  test.skipIf(!hasIPv6())('can be an address of IPv6, which the URL has in brackets', async () => {
+    for (const host of ['::1', '::']) {
+      await using server = await listen(echo, { host })
+      expect(server.url).toMatch(/^http:\/\/\[::1\]:\d+$/)
+      expect((await fetch(server.url)).status).toBe(200)
+    }
+  })
+})
+
+describe('routes', () => {
+  test('are asked first; what they answer never comes to the handler', async () => {
+    const handled: string[] = []
+    const handle = async (asked: Request) => {
+      handled.push(new URL(asked.url).pathname)
+      return await echo(asked)
+    }
+    await using server = await listen(handle, {
+      routes: (asked) =>
+        new URL(asked.url).pathname === '/own'
+          ? new Response(asked.headers.get('host'), { status: 201 })
+          : undefined,
+    })
+    const own = await fetch(`${server.url}/own`)
+    expect([own.status, await own.text()]).toEqual([201, new URL(server.url).host])
+    expect((await fetch(`${server.url}/other`)).status).toBe(200)
+    expect(handled).toEqual(['/other'])
+  })
+
+  test('that read a body and then decline leave it to nobody: the handler fails', async () => {
+    await using server = await listen(echo, {
+      async routes(asked) {
+        await asked.text()
+        return undefined
+      },
+    })
+    const sent = fetch(server.url, { method: 'POST', body: 'text' })
+    await expect(sent).rejects.toThrow('fetch failed')
+  })
+
+  test('that fail end their own connection, and no other', async () => {
+    await using server = await listen(echo, {
+      routes: async (asked) =>
+        asked.url.endsWith('/broken') ? await Promise.reject(new Error('broken')) : undefined,
+    })
+    await expect(fetch(`${server.url}/broken`)).rejects.toThrow('fetch failed')
+    expect((await fetch(server.url)).status).toBe(200)
+  })
+
+  test('are told when the client leaves, so that an endless answer ends', async () => {
+    const events = new EventEmitter()
+    const left = once(events, 'left')
+    const routes = (_asked: Request, signal: AbortSignal) => {
+      signal.addEventListener('abort', () => events.emit('left'))
+      return new Response(new ReadableStream())
+    }
+    await using server = await listen(echo, { routes })
+    const controller = new AbortController()
+    const { status } = await fetch(server.url, { signal: controller.signal })
+    controller.abort()
+    await left
+    expect(status).toBe(200)
   })
 })
 
