@@ -2,23 +2,11 @@ import type { Algorithm, RemoteKeys } from '@portcullis/core'
 import type { JWK } from 'jose'
 
 import { type Clock, systemClock } from './clock.ts'
+import { checkIssuerOptions, type TestIssuerOptions } from './issuer-options.ts'
+import { readSigningKey } from './keys/given-key.ts'
+import type { KeyPhases } from './keys/key-phases.ts'
 import { createKeyRotation, type RotateOptions, type Rotation } from './keys/key-rotation.ts'
-import {
-  createSigningKey,
-  OPTIONAL_MEMBERS,
-  type OptionalMember,
-  type SigningKey,
-} from './keys/signing-key.ts'
-import {
-  checkOptions,
-  isClock,
-  isDuration,
-  isSeconds,
-  isText,
-  isTextOrTexts,
-  listOf,
-  oneOf,
-} from './options.ts'
+import { createSigningKey, type SigningKey } from './keys/signing-key.ts'
 import { connectBackend } from './service/backend.ts'
 import { serviceOf, type TokenService } from './service/emulation.ts'
 import {
@@ -34,36 +22,15 @@ import { createBadTokens } from './tokens/bad-tokens.ts'
 import { createEdgeTokens, type EdgeToken } from './tokens/edge-tokens.ts'
 import { signToken, type TableOptions, type TokenOptions } from './tokens/token.ts'
 
-export interface TestIssuerOptions {
-  /** Used by the issuer, its services, and the verifiers and clients made of its options. By default the system's. */
-  clock?: Clock | undefined
-  /** The claim `iss`. Left out by default, since the service documents none. */
-  issuer?: string | undefined
-  /** The claim `aud`. Left out by default. */
-  audience?: string | readonly string[] | undefined
-  /** @default 'RS512' */
-  algorithm?: Algorithm | undefined
-  /**
-   * Seconds from `iat` to `exp`.
-   * @default 300
-   */
-  lifetime?: number | undefined
-  /** The header's `typ`, such as `at+jwt`, which its verifiers require then. By default `JWT`, which they do not require. */
-  type?: string | undefined
-  /** How long after `iat` its verifiers accept a token, in seconds. By default until it expires. */
-  maxTokenAge?: number | undefined
-  /**
-   * Members that its public keys do not have, since the service documents none of `kid`, `alg` and `use`. Without `kid` the
-   * tokens have none either.
-   * @default []
-   */
-  omitFromKey?: readonly OptionalMember[] | undefined
-}
-
 /** An issuer with a key of its own, and a token service in the same process. */
 export interface TestIssuer {
   /** The public half of the key that it signs with. */
   readonly publicJwk: Readonly<JWK>
+  /**
+   * The private half of the key that it signs with, to begin with in a later run: the option `key` takes it. Whoever has it
+   * can sign any token of this issuer.
+   */
+  privateJwk(): Promise<JWK>
   /** Seconds from `iat` to `exp` in its tokens. */
   readonly lifetime: number
   /**
@@ -121,6 +88,15 @@ export interface TestIssuer {
    */
   rotate(options?: RotateOptions): Promise<Rotation>
   /**
+   * Undoes the last rotation that is not undone yet, both halves of it: the key that signed before signs again, and the document
+   * is as it was. The last 100 rotations can be undone.
+   *
+   * @throws TypeError if there is none.
+   */
+  rollBack(): void
+  /** Its keys, in the order in which they appeared, and when each was in use. The newest 100 are kept. */
+  keyPhases(): readonly KeyPhases[]
+  /**
    * Lets its services misbehave.
    *
    * @throws TypeError for a kind that does not exist, and for a wrong or misspelt option.
@@ -136,19 +112,14 @@ export interface TestIssuer {
  * @throws TypeError for a wrong or misspelt option.
  */
 export async function createTestIssuer(options: TestIssuerOptions = {}): Promise<TestIssuer> {
-  checkOptions('createTestIssuer', options, {
-    clock: isClock,
-    issuer: isText,
-    audience: isTextOrTexts,
-    type: isText,
-    algorithm: oneOf(...ALGORITHMS),
-    lifetime: isSeconds,
-    maxTokenAge: isDuration,
-    omitFromKey: listOf(...OPTIONAL_MEMBERS),
-  })
+  checkIssuerOptions(options)
   const { clock = systemClock, issuer, audience, algorithm = 'RS512', lifetime = 300 } = options
   const { type, maxTokenAge } = options
-  const keys = await createKeyRotation(algorithm, options.omitFromKey ?? [])
+  const { omitFromKey = [], key } = options
+  const first = await (key === undefined
+    ? createSigningKey(algorithm, omitFromKey)
+    : readSigningKey(key, algorithm, omitFromKey))
+  const keys = createKeyRotation(clock, first, omitFromKey)
   const log = createRequestLog(clock)
   let strangersKey: Promise<SigningKey> | undefined
   // Created when it is first needed, since making a key takes longer than everything else here.
@@ -164,6 +135,7 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
     get publicJwk() {
       return keys.signing.publicJwk
     },
+    privateJwk: async () => await keys.signing.privateJwk(),
     lifetime,
     verifierOptions: {
       keys: keysBehind(keyUrl, service.fetch, clock),
@@ -187,6 +159,10 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
     badTokens: async (base) => await createBadTokens(defaults, await stranger(), base),
     edgeTokens: async (base) => await createEdgeTokens(defaults, await stranger(), base),
     rotate: async (rotateOptions) => await keys.rotate(rotateOptions),
+    rollBack() {
+      keys.rollBack()
+    },
+    keyPhases: () => keys.phases(),
     outage: (kind, outageOptions) => outages.begin(kind, outageOptions),
     requests: () => log.copy(),
   }
@@ -204,17 +180,3 @@ function fetchBeside(service: TokenService): TokenService['fetch'] {
     return await fetch(input, init)
   }
 }
-
-const ALGORITHMS: readonly Algorithm[] = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-]

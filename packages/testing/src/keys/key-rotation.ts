@@ -1,7 +1,8 @@
-import type { Algorithm } from '@portcullis/core'
 import type { JWK } from 'jose'
 
+import type { Clock } from '../clock.ts'
 import { checkOptions, oneOf } from '../options.ts'
+import { createKeyRecord, type KeyPhases } from './key-phases.ts'
 import { createSigningKey, type OptionalMember, type SigningKey } from './signing-key.ts'
 
 export interface RotateOptions {
@@ -23,7 +24,7 @@ export interface Rotation {
    * The second half. `first`: the new key signs. `later`: it is published. `both`: the old key leaves the set. `now` has
    * none.
    *
-   * @throws TypeError if the issuer has rotated again since.
+   * @throws TypeError if the issuer has rotated again since, or rolled back.
    */
   complete(): void
 }
@@ -36,6 +37,8 @@ interface KeyState {
   readonly document: KeyDocument
   /** The newest key in the document. */
   readonly published: SigningKey
+  /** Another key in the document. */
+  readonly besides?: SigningKey
 }
 
 /** An issuer's key, and its rotations. */
@@ -47,20 +50,31 @@ export interface KeyRotation {
   /** The document before it last changed, if it has. */
   readonly staleDocument: KeyDocument | undefined
   rotate(options?: RotateOptions): Promise<Rotation>
+  rollBack(): void
+  phases(): readonly KeyPhases[]
 }
 
+/** How many rotations can be rolled back, one after another. */
+const MAX_ROLL_BACKS = 100
+
 /** @param omit Members that none of its public keys has. */
-export async function createKeyRotation(
-  algorithm: Algorithm,
+export function createKeyRotation(
+  clock: Clock,
+  first: SigningKey,
   omit: readonly OptionalMember[],
-): Promise<KeyRotation> {
-  const first = await createSigningKey(algorithm, omit)
+): KeyRotation {
   let state: KeyState = { signing: first, document: first.publicJwk, published: first }
   let staleDocument: KeyDocument | undefined
+  /** The states before each rotation. */
+  let before: readonly KeyState[] = []
+  const record = createKeyRecord(clock)
+  record.note(first, [first])
 
   function change(next: KeyState): void {
     if (next.document !== state.document) staleDocument = state.document
     state = next
+    const { published, besides } = state
+    record.note(state.signing, besides === undefined ? [published] : [besides, published])
   }
 
   async function rotate(options: RotateOptions = {}): Promise<Rotation> {
@@ -70,13 +84,14 @@ export async function createKeyRotation(
     })
     const { kid = 'new', publish = 'now' } = options
     const names = { new: undefined, same: state.signing.publicJwk.kid ?? null, none: null }
-    const next = await createSigningKey(algorithm, omit, names[kid])
+    const next = await createSigningKey(first.algorithm, omit, names[kid])
     const [half, whole] = halves(state, next)[publish]
+    before = [...before, state].slice(-MAX_ROLL_BACKS)
     change(half)
     return {
       complete() {
         if (state !== half && state !== whole) {
-          throw new TypeError('complete: the issuer has rotated again since')
+          throw new TypeError('complete: the issuer has rotated again since, or rolled back')
         }
         change(whole)
       },
@@ -97,6 +112,13 @@ export async function createKeyRotation(
       return staleDocument
     },
     rotate,
+    rollBack() {
+      const previous = before.at(-1)
+      if (previous === undefined) throw new TypeError('rollBack: there is no rotation to undo')
+      before = before.slice(0, -1)
+      change(previous)
+    },
+    phases: () => record.copy(),
   }
 }
 
@@ -112,7 +134,7 @@ function halves(
     first: [{ ...rotated, signing }, rotated],
     later: [{ signing: next, document, published }, rotated],
     both: [
-      { ...rotated, document: both },
+      { ...rotated, document: both, besides: signing },
       { ...rotated, document: { keys: [next.publicJwk] } },
     ],
   }

@@ -6,6 +6,7 @@ import {
   exportJWK,
   exportSPKI,
   generateKeyPair,
+  type GenerateKeyPairResult,
   importJWK,
   type JWK,
 } from 'jose'
@@ -17,10 +18,14 @@ export type OptionalMember = (typeof OPTIONAL_MEMBERS)[number]
 /** A key pair that signs any header and payload. */
 export interface SigningKey {
   readonly algorithm: Algorithm
+  /** RFC 7638, whatever the `kid`. */
+  readonly thumbprint: string
   /** As a service publishes it. Without a `kid` if the key has none. */
   readonly publicJwk: Readonly<JWK>
   /** The same as PEM (SubjectPublicKeyInfo). */
   publicPem(): Promise<string>
+  /** The private half, with the same `kid`. */
+  privateJwk(): Promise<JWK>
   /**
    * Signs octets. The header may name another algorithm that fits the key, and extensions in `crit`.
    *
@@ -29,18 +34,24 @@ export interface SigningKey {
   sign(header: Readonly<Record<string, unknown>>, payload: Uint8Array): Promise<string>
 }
 
+export type KeyPair = GenerateKeyPairResult
+
 /**
  * @param omit Members that the public key does not have.
  * @param kid By default the key's RFC 7638 thumbprint; `null` for none.
+ * @param given By default a new pair.
  */
 export async function createSigningKey(
   algorithm: Algorithm,
   omit: readonly OptionalMember[] = [],
   kid?: string | null,
+  given?: KeyPair,
 ): Promise<SigningKey> {
-  const pair = await generateKeyPair(algorithm, { modulusLength: 2048, extractable: true })
+  const pair =
+    given ?? (await generateKeyPair(algorithm, { modulusLength: 2048, extractable: true }))
   const material = await exportJWK(pair.publicKey)
-  const name = kid === undefined ? await calculateJwkThumbprint(material) : kid
+  const thumbprint = await calculateJwkThumbprint(material)
+  const name = kid === undefined ? thumbprint : kid
   const publicJwk: JWK = {
     ...material,
     ...(name === null ? {} : { kid: name }),
@@ -65,5 +76,15 @@ export async function createSigningKey(
       .sign(key, { crit: Object.fromEntries(extensions) as Record<string, boolean> })
   }
 
-  return { algorithm, publicJwk, publicPem: async () => await exportSPKI(pair.publicKey), sign }
+  return {
+    algorithm,
+    thumbprint,
+    publicJwk,
+    publicPem: async () => await exportSPKI(pair.publicKey),
+    async privateJwk() {
+      const named = name === null ? {} : { kid: name }
+      return { ...(await exportJWK(pair.privateKey)), ...named, alg: algorithm }
+    },
+    sign,
+  }
 }

@@ -104,6 +104,59 @@ describe('kid', () => {
   })
 })
 
+describe('a roll-back', () => {
+  test.each(['now', 'first', 'later', 'both'] as const)(
+    'undoes both halves of a rotation, publish %s',
+    async (publish) => {
+      const { issuer, old, published, isAccepted } = await setUp()
+      const oldToken = await issuer.token()
+      const rotation = await issuer.rotate({ publish })
+      rotation.complete()
+      issuer.rollBack()
+      expect(issuer.publicJwk).toEqual(old)
+      expect(await published()).toEqual(old)
+      expect(await isAccepted(oldToken)).toBe(true)
+      expect(kidOf(await issuer.token())).toBe(old.kid)
+    },
+  )
+
+  test('undoes a first half alone, whose second cannot follow then', async () => {
+    const { issuer, old, published } = await setUp()
+    const rotation = await issuer.rotate({ publish: 'first' })
+    issuer.rollBack()
+    expect(await published()).toEqual(old)
+    expect(() => {
+      rotation.complete()
+    }).toThrow(new TypeError('complete: the issuer has rotated again since, or rolled back'))
+  })
+
+  test('goes one rotation back each time, until none is left', async () => {
+    const issuer = await createTestIssuer({ algorithm: 'ES256' })
+    const kids = [issuer.publicJwk.kid]
+    for (let times = 0; times < 3; times++) {
+      await issuer.rotate()
+      kids.push(issuer.publicJwk.kid)
+    }
+    for (const kid of kids.toReversed().slice(1)) {
+      issuer.rollBack()
+      expect(issuer.publicJwk.kid).toBe(kid)
+    }
+    expect(() => {
+      issuer.rollBack()
+    }).toThrow(new TypeError('rollBack: there is no rotation to undo'))
+  })
+
+  test('makes the document before it the stale one', async () => {
+    const { issuer } = await setUp()
+    const service = tokenService(issuer)
+    await issuer.rotate()
+    const { kid } = issuer.publicJwk
+    issuer.rollBack()
+    issuer.outage('stale-key')
+    expect(await (await service.fetch(service.keyUrl)).json()).toMatchObject({ kid })
+  })
+})
+
 test('a second half can be called for twice, but not after the next rotation', async () => {
   const { issuer } = await setUp()
   const rotation = await issuer.rotate({ publish: 'first' })
@@ -112,7 +165,7 @@ test('a second half can be called for twice, but not after the next rotation', a
   await issuer.rotate()
   expect(() => {
     rotation.complete()
-  }).toThrow(new TypeError('complete: the issuer has rotated again since'))
+  }).toThrow(new TypeError('complete: the issuer has rotated again since, or rolled back'))
 })
 
 test.each<[complaint: string, options: object]>([

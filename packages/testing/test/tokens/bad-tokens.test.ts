@@ -5,7 +5,8 @@ import { errors, importJWK, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
 
 import { manualClock } from '../../src/clock.ts'
-import { createTestIssuer, type TestIssuer, type TestIssuerOptions } from '../../src/issuer.ts'
+import type { TestIssuerOptions } from '../../src/issuer-options.ts'
+import { createTestIssuer, type TestIssuer } from '../../src/issuer.ts'
 import type { BadToken } from '../../src/tokens/bad-token.ts'
 import type { EdgeToken } from '../../src/tokens/edge-tokens.ts'
 

@@ -1,0 +1,76 @@
+import type { Algorithm } from '@portcullis/core'
+import type { JWK } from 'jose'
+
+import type { Clock } from './clock.ts'
+import { OPTIONAL_MEMBERS, type OptionalMember } from './keys/signing-key.ts'
+import {
+  checkOptions,
+  isClock,
+  isDuration,
+  isObject,
+  isSeconds,
+  isText,
+  isTextOrTexts,
+  listOf,
+  oneOf,
+} from './options.ts'
+
+export interface TestIssuerOptions {
+  /** Used by the issuer, its services, and the verifiers and clients made of its options. By default the system's. */
+  clock?: Clock | undefined
+  /** The claim `iss`. Left out by default, since the service documents none. */
+  issuer?: string | undefined
+  /** The claim `aud`. Left out by default. */
+  audience?: string | readonly string[] | undefined
+  /** @default 'RS512' */
+  algorithm?: Algorithm | undefined
+  /**
+   * Seconds from `iat` to `exp`.
+   * @default 300
+   */
+  lifetime?: number | undefined
+  /** The header's `typ`, such as `at+jwt`, which its verifiers require then. By default `JWT`, which they do not require. */
+  type?: string | undefined
+  /** How long after `iat` its verifiers accept a token, in seconds. By default until it expires. */
+  maxTokenAge?: number | undefined
+  /**
+   * Members that its public keys do not have, since the service documents none of `kid`, `alg` and `use`. Without `kid` the
+   * tokens have none either.
+   * @default []
+   */
+  omitFromKey?: readonly OptionalMember[] | undefined
+  /** The private key to begin with, as PEM or as a JWK, whose `kid` is kept. By default a fresh one. */
+  key?: string | Readonly<JWK> | undefined
+}
+
+const ALGORITHMS: readonly Algorithm[] = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+]
+
+/** @throws TypeError for a wrong or misspelt option. */
+export function checkIssuerOptions(options: TestIssuerOptions): void {
+  checkOptions('createTestIssuer', options, {
+    clock: isClock,
+    issuer: isText,
+    audience: isTextOrTexts,
+    type: isText,
+    algorithm: oneOf(...ALGORITHMS),
+    lifetime: isSeconds,
+    maxTokenAge: isDuration,
+    omitFromKey: listOf(...OPTIONAL_MEMBERS),
+    key: (value) =>
+      isText(value) === undefined || isObject(value) === undefined
+        ? undefined
+        : 'must be PEM or a JWK',
+  })
+}

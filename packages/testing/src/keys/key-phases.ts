@@ -1,0 +1,90 @@
+import type { JWK } from 'jose'
+
+import type { Clock } from '../clock.ts'
+import type { SigningKey } from './signing-key.ts'
+
+/** From when until when, in seconds since 1970-01-01T00:00:00Z, by the issuer's clock. */
+export interface Phase {
+  readonly from: number
+  /** `undefined` as long as it lasts. */
+  readonly until: number | undefined
+}
+
+/** When a key was in use. It has several phases if a rotation was rolled back. */
+export interface KeyPhases {
+  /** RFC 7638. It names the key also if several have one `kid`, or none has any. */
+  readonly thumbprint: string
+  readonly publicJwk: Readonly<JWK>
+  /** When it was in the key document. */
+  readonly published: readonly Phase[]
+  /** When it signed the tokens. */
+  readonly signing: readonly Phase[]
+}
+
+interface Recorded {
+  readonly thumbprint: string
+  readonly publicJwk: Readonly<JWK>
+  published: readonly Phase[]
+  signing: readonly Phase[]
+  /** The last change until which it was in use. */
+  lastUse: number
+}
+
+export interface KeyRecord {
+  /** Records what is the case from now on. */
+  note(signing: SigningKey, published: readonly SigningKey[]): void
+  copy(): readonly KeyPhases[]
+}
+
+/** Of keys, and of the phases of each. */
+const MAX_RECORDED = 100
+
+/** The newest keys, in the order in which they appeared. */
+export function createKeyRecord(clock: Clock): KeyRecord {
+  const keys = new Map<SigningKey, Recorded>()
+  let changes = 0
+
+  /** The key that has been out of use for longest: a roll-back may bring back the others. */
+  function drop(): void {
+    let oldest: SigningKey | undefined
+    let lastUse = changes
+    for (const [key, recorded] of keys) {
+      if (recorded.lastUse < lastUse) [oldest, lastUse] = [key, recorded.lastUse]
+    }
+    if (oldest !== undefined) keys.delete(oldest)
+  }
+
+  return {
+    note(signing, published) {
+      const now = clock.now()
+      changes += 1
+      for (const key of [...published, signing]) {
+        const recorded = keys.get(key)
+        const { thumbprint, publicJwk } = key
+        if (recorded !== undefined) recorded.lastUse = changes
+        else keys.set(key, { thumbprint, publicJwk, published: [], signing: [], lastUse: changes })
+      }
+      for (const [key, recorded] of keys) {
+        recorded.published = continued(recorded.published, published.includes(key), now)
+        recorded.signing = continued(recorded.signing, key === signing, now)
+      }
+      if (keys.size > MAX_RECORDED) drop()
+    },
+    copy: () =>
+      [...keys.values()].map(({ thumbprint, publicJwk, published, signing }) =>
+        structuredClone({ thumbprint, publicJwk, published, signing }),
+      ),
+  }
+}
+
+function isOpen(phases: readonly Phase[]): boolean {
+  const last = phases.at(-1)
+  return last !== undefined && last.until === undefined
+}
+
+function continued(phases: readonly Phase[], goesOn: boolean, now: number): readonly Phase[] {
+  if (goesOn === isOpen(phases)) return phases
+  return goesOn
+    ? [...phases, { from: now, until: undefined }].slice(-MAX_RECORDED)
+    : phases.map((phase) => (phase.until === undefined ? { ...phase, until: now } : phase))
+}
