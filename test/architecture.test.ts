@@ -474,7 +474,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'testing/tokens/edge-tokens': ['jose', 'tokens/token'],
   'testing/service/emulation': ['service/endpoints', 'service/listen'],
   'testing/service/backend': [],
-  'testing/service/endpoints': ['options'],
+  'testing/service/endpoints': ['options', 'service/request-log'],
   'testing/service/listen': ['node:events', 'node:http', 'node:net', 'options'],
   'testing/service/misbehaviours': [],
   'testing/service/outage': ['options', 'service/misbehaviours'],

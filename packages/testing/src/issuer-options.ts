@@ -6,6 +6,7 @@ import { OPTIONAL_MEMBERS, type OptionalMember } from './keys/signing-key.ts'
 import {
   checkOptions,
   isClock,
+  isCount,
   isDuration,
   isObject,
   isSeconds,
@@ -41,6 +42,11 @@ export interface TestIssuerOptions {
   omitFromKey?: readonly OptionalMember[] | undefined
   /** The private key to begin with, as PEM or as a JWK, whose `kid` is kept. By default a fresh one. */
   key?: string | Readonly<JWK> | undefined
+  /**
+   * How many requests `requests()` remembers: the newest.
+   * @default 10_000
+   */
+  maxRequests?: number | undefined
 }
 
 const ALGORITHMS: readonly Algorithm[] = [
@@ -68,6 +74,7 @@ export function checkIssuerOptions(options: TestIssuerOptions): void {
     lifetime: isSeconds,
     maxTokenAge: isDuration,
     omitFromKey: listOf(...OPTIONAL_MEMBERS),
+    maxRequests: isCount,
     key: (value) =>
       isText(value) === undefined || isObject(value) === undefined
         ? undefined

@@ -12,10 +12,11 @@ import { serviceOf, type TokenService } from './service/emulation.ts'
 import {
   createOutages,
   type Outage,
+  type OutageInForce,
   type OutageKind,
   type OutageOptions,
 } from './service/outage.ts'
-import { createRequestLog, type SeenRequest } from './service/request-log.ts'
+import { createRequestLog, type RequestListener, type SeenRequest } from './service/request-log.ts'
 import { keysBehind } from './stub.ts'
 import type { BadToken } from './tokens/bad-token.ts'
 import { createBadTokens } from './tokens/bad-tokens.ts'
@@ -102,8 +103,17 @@ export interface TestIssuer {
    * @throws TypeError for a kind that does not exist, and for a wrong or misspelt option.
    */
   outage(kind: OutageKind, options?: OutageOptions): Outage
-  /** The requests to its services, in their order. All are kept. */
+  /** The outages that go on, in the order in which they began. Each can be ended. */
+  outages(): readonly OutageInForce[]
+  /** The requests to its services, in their order. The newest `maxRequests` are kept. */
   requests(): readonly SeenRequest[]
+  /**
+   * Calls the listener for each request from now on, once it is answered or never will be. If the listener throws, the request
+   * fails.
+   *
+   * @returns A function that ends it.
+   */
+  watchRequests(listener: RequestListener): () => void
 }
 
 /**
@@ -120,7 +130,7 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
     ? createSigningKey(algorithm, omitFromKey)
     : readSigningKey(key, algorithm, omitFromKey))
   const keys = createKeyRotation(clock, first, omitFromKey)
-  const log = createRequestLog(clock)
+  const log = createRequestLog(clock, options.maxRequests ?? 10_000)
   let strangersKey: Promise<SigningKey> | undefined
   // Created when it is first needed, since making a key takes longer than everything else here.
   const stranger = async () => await (strangersKey ??= createSigningKey(algorithm))
@@ -164,7 +174,9 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
     },
     keyPhases: () => keys.phases(),
     outage: (kind, outageOptions) => outages.begin(kind, outageOptions),
+    outages: () => outages.inForce(),
     requests: () => log.copy(),
+    watchRequests: (listener) => log.watch(listener),
   }
   connectBackend(testIssuer, backend)
   return testIssuer

@@ -276,6 +276,59 @@ describe('the log of requests', () => {
     expect(JSON.stringify(own.requests())).not.toContain('secret')
   })
 
+  test('keeps the newest requests, as many as it is told to', async () => {
+    const own = await createTestIssuer({ algorithm: 'ES256', maxRequests: 3 })
+    const { fetch: ask, authUrl } = tokenService(own)
+    const url = `${authUrl}/tokenservice/token/api`
+    for (let number = 0; number < 20; number++) {
+      await ask(url, logIn(`login ${number}`, ''))
+      const last = [number - 2, number - 1, number].filter((each) => each >= 0)
+      expect(own.requests().map(({ loginId }) => loginId)).toEqual(
+        last.map((each) => `login ${each}`),
+      )
+    }
+  })
+
+  test('keeps 256 characters of a loginId', async () => {
+    const own = await createTestIssuer({ algorithm: 'ES256' })
+    const { fetch: ask, authUrl } = tokenService(own)
+    await ask(`${authUrl}/tokenservice/token/api`, logIn('x'.repeat(60_000), ''))
+    expect(own.requests()[0]?.loginId).toBe('x'.repeat(256))
+  })
+
+  test('can be watched: each request once, when it is answered or its client has left', async () => {
+    const own = await createTestIssuer({ algorithm: 'ES256', clock: manualClock() })
+    const { fetch: ask, keyUrl } = tokenService(own)
+    const seen: (number | undefined)[] = []
+    const end = own.watchRequests(({ status }) => seen.push(status))
+    await ask(keyUrl)
+    const outage = own.outage('hang')
+    const controller = new AbortController()
+    const hanging = ask(keyUrl, { signal: controller.signal })
+    expect(seen).toEqual([200])
+    controller.abort()
+    await expect(hanging).rejects.toThrow('aborted')
+    outage.restore()
+    expect(seen).toEqual([200, undefined])
+    end()
+    await ask(keyUrl)
+    expect(seen).toEqual([200, undefined])
+  })
+
+  test('can be watched by one function twice, and each ends by itself', async () => {
+    const own = await createTestIssuer({ algorithm: 'ES256' })
+    const { fetch: ask, keyUrl } = tokenService(own)
+    let count = 0
+    const listener = () => {
+      count++
+    }
+    const ends = [own.watchRequests(listener), own.watchRequests(listener)]
+    await ask(keyUrl)
+    ends[0]?.()
+    await ask(keyUrl)
+    expect(count).toBe(3)
+  })
+
   test('is a copy: what a test does with it is its own affair', async () => {
     const own = await createTestIssuer({ clock: manualClock() })
     const { fetch: ask, keyUrl } = tokenService(own)

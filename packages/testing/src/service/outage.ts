@@ -26,8 +26,20 @@ export interface Outage {
   restore(): void
 }
 
+/** An outage that goes on. */
+export interface OutageInForce extends Outage {
+  readonly kind: OutageKind
+  readonly endpoints: readonly Endpoint[]
+  /** When it began: seconds since 1970-01-01T00:00:00Z, by the issuer's clock. */
+  readonly since: number
+  /** How long it will last, and how many answers it will affect; `undefined` if there is no limit. */
+  readonly secondsLeft: number | undefined
+  readonly timesLeft: number | undefined
+}
+
 /** The outages of an issuer. Of several, the one that began last decides. */
 export interface Outages {
+  inForce(): readonly OutageInForce[]
   begin(kind: OutageKind, options?: OutageOptions): Outage
   /** Answers a request as the outage demands, or properly if there is none. */
   answer(endpoint: Endpoint, exchange: Exchange): Promise<Response>
@@ -44,22 +56,45 @@ export function createOutages(
 ): Outages {
   let current: readonly ActiveOutage[] = []
 
+  /** Forgets those that are over by themselves. */
+  function lasting(): readonly ActiveOutage[] {
+    current = current.filter(({ until, left }) => clock.monotonic() < until && left > 0)
+    return current
+  }
+
+  function end(outage: ActiveOutage): void {
+    current = current.filter((each) => each !== outage)
+  }
+
   return {
+    inForce: () =>
+      lasting().map((outage) => {
+        const { kind, endpoints, since, until, left } = outage
+        return {
+          kind,
+          endpoints,
+          since,
+          secondsLeft: limited(until - clock.monotonic()),
+          timesLeft: limited(left),
+          restore() {
+            end(outage)
+          },
+        }
+      }),
     begin(kind, options = {}) {
-      const outage = activate(kind, options, clock.monotonic())
+      const outage = activate(kind, options, clock)
       if (kind === 'stale-key' && keys.staleDocument === undefined) {
         throw new TypeError('outage: no key is stale before the issuer has rotated')
       }
-      current = [...current, outage]
+      current = [...lasting(), outage]
       return {
         restore() {
-          current = current.filter((each) => each !== outage)
+          end(outage)
         },
       }
     },
     async answer(endpoint, exchange) {
-      current = current.filter(({ until, left }) => clock.monotonic() < until && left > 0)
-      const outage = current.findLast(({ endpoints }) => endpoints.includes(endpoint))
+      const outage = lasting().findLast(({ endpoints }) => endpoints.includes(endpoint))
       if (outage === undefined) return await exchange.answer()
       outage.left -= 1
       const { kind, delay } = outage
@@ -76,12 +111,13 @@ interface ActiveOutage {
   readonly kind: OutageKind
   readonly endpoints: readonly Endpoint[]
   readonly delay: number
+  readonly since: number
   /** On the monotonic clock. */
   readonly until: number
   left: number
 }
 
-function activate(kind: OutageKind, options: OutageOptions, now: number): ActiveOutage {
+function activate(kind: OutageKind, options: OutageOptions, clock: Clock): ActiveOutage {
   if (!isKind(kind)) {
     const known = Object.keys(MISBEHAVIOURS).join(', ')
     throw new TypeError(`outage: the kind must be a status from 200 to 599, or one of ${known}`)
@@ -95,7 +131,12 @@ function activate(kind: OutageKind, options: OutageOptions, now: number): Active
   })
   const { times = Infinity, seconds = Infinity, endpoint, delay = 3 } = options
   const endpoints = endpoint === undefined ? possible : [endpoint]
-  return { kind, endpoints, delay, until: now + seconds, left: times }
+  const until = clock.monotonic() + seconds
+  return { kind, endpoints, delay, since: clock.now(), until, left: times }
+}
+
+function limited(count: number): number | undefined {
+  return count === Infinity ? undefined : count
 }
 
 function isKind(kind: unknown): kind is OutageKind {

@@ -10,28 +10,52 @@ export interface SeenRequest {
   readonly time: number
   /** Of the answer; `undefined` as long as there is none. */
   readonly status: number | undefined
-  /** Who logged in, or tried to. */
+  /** Who logged in, or tried to: 256 characters of it at most. */
   readonly loginId: string | undefined
 }
 
 /** The same while it can still be written. */
 export type Entry = { -readonly [Name in keyof SeenRequest]: SeenRequest[Name] }
 
-/** The requests in their order. There is no limit, since a test makes few. */
+/** How much of a `loginId` the log keeps, in characters. */
+export const MAX_LOGIN_ID = 256
+
+/** The newest requests in their order. */
 export interface RequestLog {
   /** Adds a request when it arrives. What is known only later is written into the entry. */
   enter(endpoint: Endpoint | undefined): Entry
+  /** Tells the listeners of a request that has been answered, or never will be. */
+  finish(entry: Entry): void
+  /** @returns A function that ends it. */
+  watch(listener: RequestListener): () => void
   copy(): readonly SeenRequest[]
 }
 
-export function createRequestLog(clock: Clock): RequestLog {
+export type RequestListener = (request: SeenRequest) => void
+
+/** @param max How many requests are kept. */
+export function createRequestLog(clock: Clock, max: number): RequestLog {
   const entries: Entry[] = []
+  const listeners = new Set<{ readonly tell: RequestListener }>()
+
   return {
     enter(endpoint) {
       const entry: Entry = { endpoint, time: clock.now(), status: undefined, loginId: undefined }
+      // Many at once, since each removal moves all that stay.
+      if (entries.length >= 2 * max) entries.splice(0, max)
       entries.push(entry)
       return entry
     },
-    copy: () => structuredClone(entries),
+    finish(entry) {
+      for (const { tell } of listeners) tell({ ...entry })
+    },
+    watch(listener) {
+      const listening = { tell: listener }
+      listeners.add(listening)
+      return () => {
+        listeners.delete(listening)
+      }
+    },
+    copy: () => structuredClone(entries.slice(-max)),
   }
 }

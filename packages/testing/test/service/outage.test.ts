@@ -340,3 +340,53 @@ test.each<[complaint: string, kind: unknown, options?: object]>([
   expect(begin).toThrow(`outage: ${complaint}`)
   expect((await service.fetch(service.keyUrl)).status).toBe(200)
 })
+
+describe('the outages in force', () => {
+  test('are shown with what is left of them, until they are over', async () => {
+    const time = manualClock(1000)
+    const own = await createTestIssuer({ clock: time, algorithm: 'ES256' })
+    const { fetch: ask, keyUrl } = tokenService(own)
+    own.outage(503, { times: 2, endpoint: 'keys' })
+    await time.advance(5)
+    own.outage('slow', { seconds: 10, delay: 0 })
+    own.outage('hang', { endpoint: 'token' })
+    const view = () =>
+      own.outages().map(({ kind, endpoints, since, secondsLeft, timesLeft }) => ({
+        kind,
+        endpoints,
+        since,
+        secondsLeft,
+        timesLeft,
+      }))
+    const hang = { kind: 'hang', endpoints: ['token'], since: 1005 }
+    const slow = { kind: 'slow', endpoints: ['keys', 'token'], since: 1005 }
+    const status = { kind: 503, endpoints: ['keys'], since: 1000 }
+    const unlimited = { secondsLeft: undefined, timesLeft: undefined }
+    await time.advance(4)
+    expect(view()).toEqual([
+      { ...status, ...unlimited, timesLeft: 2 },
+      { ...slow, ...unlimited, secondsLeft: 6 },
+      { ...hang, ...unlimited },
+    ])
+    await time.advance(6)
+    await ask(keyUrl)
+    expect(view()).toEqual([
+      { ...status, ...unlimited, timesLeft: 1 },
+      { ...hang, ...unlimited },
+    ])
+    await ask(keyUrl)
+    expect(view()).toEqual([{ ...hang, ...unlimited }])
+  })
+
+  test('can be ended, each by itself and more than once', async () => {
+    const own = await createTestIssuer({ algorithm: 'ES256' })
+    own.outage(500)
+    own.outage(503)
+    const [first] = own.outages()
+    first?.restore()
+    first?.restore()
+    expect(own.outages()).toMatchObject([{ kind: 503 }])
+    for (const outage of own.outages()) outage.restore()
+    expect(own.outages()).toEqual([])
+  })
+})
