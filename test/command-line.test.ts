@@ -31,13 +31,30 @@ test('a wrong command line ends with 2, and nothing on stdout', async () => {
   expect(stderr).toContain('Did you mean decode?')
 })
 
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  '`serve` serves until %s, and ends with 0',
+  async (signal) => {
+    const child = started(['serve', '--port', '0'])
+    const [line] = (await once(child.stdout, 'data')) as [Buffer]
+    const url = line.toString().trim()
+    expect((await fetch(`${url}/tokenservice/pubkey.json`)).status).toBe(200)
+    child.kill(signal)
+    await once(child, 'close')
+    expect(child.exitCode).toBe(0)
+  },
+)
+
+function started(args: readonly string[]) {
+  const main = join(root, 'packages/cli/src/main.ts')
+  const node = ['--disable-warning=ExperimentalWarning', '--conditions=@portcullis/source']
+  return spawn(process.execPath, [...node, main, ...args], { env: {} })
+}
+
 async function portcullis(
   args: readonly string[],
   stdin = '',
 ): Promise<{ exitCode: number | null; stdout: string; stderr: string }> {
-  const main = join(root, 'packages/cli/src/main.ts')
-  const node = ['--disable-warning=ExperimentalWarning', '--conditions=@portcullis/source']
-  const child = spawn(process.execPath, [...node, main, ...args], { env: {} })
+  const child = started(args)
   child.stdin.end(stdin)
   const [stdout, stderr] = await Promise.all([
     text(child.stdout),

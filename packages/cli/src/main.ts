@@ -14,9 +14,12 @@ const clock: Clock = {
 }
 
 const interrupted = new AbortController()
-process.once('SIGINT', () => {
-  interrupted.abort()
-})
+// The second is what containers and process managers send.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    interrupted.abort()
+  })
+}
 // A reader that has had enough, such as `head`, is no fault.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error

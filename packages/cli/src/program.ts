@@ -2,9 +2,17 @@ import { readFileSync } from 'node:fs'
 
 import { Command, CommanderError } from 'commander'
 
+import {
+  registerFault,
+  registerMint,
+  registerRollback,
+  registerRotate,
+} from './commands/control.ts'
 import { registerDecode } from './commands/decode.ts'
 import { registerExplain } from './commands/explain.ts'
 import { registerLogin } from './commands/login.ts'
+import { registerServe } from './commands/serve.ts'
+import { registerHealth, registerLog } from './commands/watch.ts'
 import type { Context } from './context.ts'
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -12,6 +20,13 @@ import { createTerminal, type Terminal } from './terminal.ts'
 
 /** Every command, in the order of the help. */
 const COMMANDS: readonly ((program: Command, context: Context) => void)[] = [
+  registerServe,
+  registerMint,
+  registerRotate,
+  registerRollback,
+  registerFault,
+  registerLog,
+  registerHealth,
   registerExplain,
   registerDecode,
   registerLogin,

@@ -1,0 +1,146 @@
+import { type Command, Option } from 'commander'
+
+import type { Context } from '../context.ts'
+import { CommandError, EXIT } from '../exit-code.ts'
+import { printable } from '../printable.ts'
+import { askControl, type ControlOptions, takesControl } from '../serve/control-client.ts'
+import * as flags from '../serve/flags.ts'
+
+// The commands that change what a running `portcullis serve` does.
+
+interface MintOptions extends ControlOptions {
+  readonly claim?: Readonly<Record<string, unknown>>
+  readonly expiresIn?: number
+  readonly notBefore?: number
+  readonly bad?: string
+  readonly kinds?: boolean
+}
+
+export function registerMint(program: Command, context: Context): void {
+  takesControl(program.command('mint'))
+    .description('print a token that the running service signs, sound or not')
+    .option('--claim <name=value>', 'a claim, repeatable; JSON or text', flags.claim)
+    .option('--expires-in <seconds>', 'from now; negative for one that has expired', flags.seconds)
+    .option('--not-before <seconds>', 'from now', flags.seconds)
+    .addOption(
+      new Option('--bad <kind>', 'a token that must be refused').conflicts([
+        'expiresIn',
+        'notBefore',
+      ]),
+    )
+    .option('--kinds', 'list the kinds of bad tokens, with the reasons to refuse them')
+    .addHelpText(
+      'after',
+      "\nExamples:\n  portcullis mint --claim sub=ada\n  portcullis mint --bad 'expired'",
+    )
+    .action(async ({ claim, expiresIn, notBefore, bad, kinds, ...where }: MintOptions) => {
+      const { terminal } = context
+      if (kinds === true) {
+        const { kinds: list } = await askControl('kinds', undefined, where, context)
+        if (!Array.isArray(list)) throw unexpected()
+        for (const each of list as readonly unknown[]) {
+          terminal.print(printable(`${textIn(each, 'reason').padEnd(18)}${textIn(each, 'name')}`))
+        }
+        return
+      }
+      const body = { claims: claim, expiresIn, notBefore, kind: bad }
+      terminal.print(printable(textIn(await askControl('mint', body, where, context), 'token')))
+    })
+}
+
+interface RotateOptions extends ControlOptions {
+  readonly kid?: string
+  readonly publish?: string
+  readonly complete?: boolean
+}
+
+export function registerRotate(program: Command, context: Context): void {
+  takesControl(program.command('rotate'))
+    .description('let the running service change to a new key')
+    .addOption(new Option('--kid <kid>', 'of the new key').choices(['new', 'same', 'none']))
+    .addOption(
+      new Option('--publish <when>', 'the key document').choices(['now', 'first', 'later', 'both']),
+    )
+    .addOption(
+      new Option('--complete', 'do the second half of the last one').conflicts(['kid', 'publish']),
+    )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  portcullis rotate\n  portcullis rotate --publish later && portcullis rotate --complete',
+    )
+    .action(async ({ kid, publish, complete, ...where }: RotateOptions) => {
+      const [path, body] = complete === true ? ['complete', {}] : ['rotate', { kid, publish }]
+      showKeys(await askControl(path, body, where, context), context)
+    })
+}
+
+export function registerRollback(program: Command, context: Context): void {
+  takesControl(program.command('rollback'))
+    .description('let the running service return to the key before the last rotation')
+    .action(async (where: ControlOptions) => {
+      showKeys(await askControl('rollback', {}, where, context), context)
+    })
+}
+
+interface FaultOptions extends ControlOptions {
+  readonly count?: number
+  readonly for?: number
+  readonly delay?: number
+}
+
+export function registerFault(program: Command, context: Context): void {
+  const fault = takesControl(program.command('fault'))
+    .description('let an endpoint of the running service misbehave')
+    .argument('<endpoint>', 'keys or token')
+    .argument('<kind>', 'a status, or hang, reset, truncated, html, empty, slow, ...')
+    .option('--count <n>', 'for so many answers', flags.count)
+    .option('--for <seconds>', 'for so long', flags.duration)
+    .option('--delay <seconds>', 'how late a slow answer is', flags.duration)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  portcullis fault keys 503 --for 60\n  portcullis fault token slow --delay 5\n  portcullis fault clear',
+    )
+    .action(async (endpoint: string, kind: string, options: FaultOptions) => {
+      const { count: times, for: seconds, delay, ...where } = options
+      const isStatus = /^\d{3}$/.test(kind)
+      const body = { endpoint, kind: isStatus ? Number(kind) : kind, times, seconds, delay }
+      await askControl('fault', body, where, context)
+      context.terminal.say(`${endpoint}: ${kind}, until it is over or \`portcullis fault clear\``)
+    })
+  takesControl(fault.command('clear'))
+    .description('end the faults of one endpoint, or all')
+    .argument('[endpoint]', 'keys or token')
+    .action(async (endpoint: string | undefined, where: ControlOptions) => {
+      const { cleared } = await askControl('fault/clear', { endpoint }, where, context)
+      context.terminal.say(`cleared: ${Number(cleared)}`)
+    })
+}
+
+/** The key that signs, on stdout. */
+function showKeys(state: Readonly<Record<string, unknown>>, { terminal }: Context): void {
+  const { keys, pending } = state
+  if (!Array.isArray(keys)) throw unexpected()
+  const signing = (keys as readonly unknown[]).find((key) => isOpen(membersOf(key)['signing']))
+  terminal.print(printable(textIn(signing, 'thumbprint')))
+  if (typeof pending === 'string') {
+    terminal.say(printable(`\`portcullis rotate --complete\` does the rest: ${pending}`))
+  }
+}
+
+function isOpen(phases: unknown): boolean {
+  return Array.isArray(phases) && phases.some((phase) => membersOf(phase)['until'] === undefined)
+}
+
+function textIn(value: unknown, name: string): string {
+  const text = membersOf(value)[name]
+  if (typeof text !== 'string') throw unexpected()
+  return text
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+function unexpected(): CommandError {
+  return new CommandError(EXIT.undecided, 'what answers is not this version of `portcullis serve`')
+}

@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto'
+import { readFile, rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
+
+import type { ListeningTokenService, TestIssuer } from '@portcullis/testing'
+import type { Command } from 'commander'
+
+import type { Context } from '../context.ts'
+import { errorCode } from '../error-code.ts'
+import { CommandError, EXIT, usageError } from '../exit-code.ts'
+import { createControl } from '../serve/control.ts'
+import { eventLine } from '../serve/event-line.ts'
+import * as flags from '../serve/flags.ts'
+import { createGate } from '../serve/gate.ts'
+import { InputError } from '../serve/input.ts'
+import { readKeyFile, writeSecretFile } from '../serve/key-file.ts'
+import { isLoopback } from '../serve/loopback.ts'
+import { createService, type Service } from '../serve/service.ts'
+import {
+  type Configuration,
+  readConfiguration,
+  type ServeFlags,
+  settingsOf,
+} from '../serve/settings.ts'
+import { createSite } from '../serve/site.ts'
+
+interface ServeOptions extends Omit<ServeFlags, 'claims' | 'logins'> {
+  readonly port: number
+  readonly host: string
+  readonly login?: ServeFlags['logins']
+  readonly claim?: ServeFlags['claims']
+  readonly config?: string
+  readonly keyFile?: string
+  readonly readyFile?: string
+  readonly json?: boolean
+}
+
+const DEFAULT_PORT = 4010
+const DEFAULT_HOST = '127.0.0.1'
+const MAX_CONFIGURATION_OCTETS = 1024 * 1024
+
+export function registerServe(program: Command, context: Context): void {
+  program
+    .command('serve')
+    .description('run a token service for development and tests')
+    .option('-p, --port <port>', 'the port; 0 takes a free one', flags.port, DEFAULT_PORT)
+    .option('--host <host>', 'the address to listen on', flags.notEmpty, DEFAULT_HOST)
+    .option(
+      '-l, --login <id:password>',
+      'who can log in, repeatable (default: demo:demo)',
+      flags.login,
+    )
+    .option('-c, --config <file>', 'logins with claims, lifetimes, faults: JSON')
+    .option('--lifetime <seconds>', 'from iat to exp (default: 300)', flags.seconds)
+    .option('--issuer <iss>', 'the claim iss (default: none)', flags.notEmpty)
+    .option('--audience <aud>', 'the claim aud, repeatable (default: none)', flags.audience)
+    .option('--claim <name=value>', 'in every token, repeatable; JSON or text', flags.claim)
+    .option('--response <form>', 'text, json or json:field (default: text)', flags.response)
+    .option('--key-file <file>', 'keep the private key there across restarts')
+    .option('--ready-file <file>', 'write the URLs there once it listens: JSON')
+    .option('--json', 'print what happens as lines of JSON')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  portcullis serve\n  portcullis serve --port 0 --login ada:secret --claim scope=read',
+    )
+    .action(async (options: ServeOptions) => {
+      await serve(options, context)
+    })
+}
+
+/** Serves until it is interrupted. */
+async function serve(options: ServeOptions, context: Context): Promise<void> {
+  const { env, terminal, signal } = context
+  if (env['NODE_ENV'] === 'production') {
+    throw usageError('serve signs any token for anybody: it does not run with NODE_ENV=production')
+  }
+  const secret = secretFor(options, context)
+  const service = await createdService(options, context)
+  const control = createControl(service, createGate(secret))
+  const listening = await listen(service, options, createSite([control]))
+  const unwatch = service.log.watch((event) => {
+    if (options.json === true) terminal.print(JSON.stringify(event))
+    else terminal.say(eventLine(event))
+  })
+  const { authUrl, keyUrl } = listening
+  const ready = { type: 'ready', pid: process.pid, authUrl, keyUrl }
+  const readyFile = options.readyFile && resolve(context.cwd, options.readyFile)
+  try {
+    // First, so that who reads the line finds the file.
+    if (readyFile) await writeSecretFile(readyFile, `${JSON.stringify({ ...ready, secret })}\n`)
+    if (options.json === true) terminal.print(JSON.stringify(ready))
+    else announce(listening, options, context)
+    await aborted(signal)
+  } finally {
+    unwatch()
+    await listening.close()
+    if (readyFile) await rm(readyFile, { force: true })
+  }
+}
+
+/** What the control interface demands; nothing on the loopback. */
+function secretFor({ host }: ServeOptions, { env, terminal }: Context): string | undefined {
+  if (isLoopback(host)) return undefined
+  terminal.say(`warning: on ${host} others in the network can log in, and learn what tokens are`)
+  const given = env['PORTCULLIS_SECRET'] ?? ''
+  if (given !== '') return given
+  const secret = randomBytes(24).toString('base64url')
+  terminal.say(`for the other commands: PORTCULLIS_SECRET=${secret}`)
+  return secret
+}
+
+async function createdService(options: ServeOptions, context: Context): Promise<Service> {
+  const { clock, cwd } = context
+  const { login, claim, config, ...others } = options
+  const configuration =
+    config === undefined ? {} : await readConfigurationFile(resolve(cwd, config))
+  const settings = settingsOf({ ...others, logins: login, claims: claim }, configuration)
+  const path = options.keyFile === undefined ? undefined : resolve(cwd, options.keyFile)
+  const key = path === undefined ? undefined : await readKeyFile(path)
+  // What is there already stays as it is until another key signs.
+  let isKept = key !== undefined
+  async function keep(issuer: TestIssuer): Promise<void> {
+    if (path !== undefined && !isKept) {
+      await writeSecretFile(path, `${JSON.stringify(await issuer.privateJwk())}\n`)
+    }
+    isKept = false
+  }
+  try {
+    const service = await createService(settings, clock, key, keep)
+    for (const fault of settings.faults) service.fault(fault)
+    return service
+  } catch (error) {
+    // What is left to be wrong: the key, and faults that there are not.
+    const isTheirs = error instanceof InputError || error instanceof TypeError
+    throw isTheirs ? usageError(error.message) : error
+  }
+}
+
+async function readConfigurationFile(path: string): Promise<Configuration> {
+  const octets = await readFile(path).catch((error: unknown) => {
+    throw usageError(`${path} cannot be read (${errorCode(error) ?? 'unknown'})`)
+  })
+  if (octets.length > MAX_CONFIGURATION_OCTETS) throw usageError(`${path} is too large`)
+  let value: unknown
+  try {
+    value = JSON.parse(octets.toString('utf8'))
+  } catch {
+    // The error of JSON.parse shows the text, which has passwords.
+    throw usageError(`${path} is not JSON`)
+  }
+  try {
+    return readConfiguration(value, path)
+  } catch (error) {
+    throw error instanceof InputError ? usageError(error.message) : error
+  }
+}
+
+async function listen(
+  { tokens }: Service,
+  { host, port }: ServeOptions,
+  routes: ReturnType<typeof createSite>,
+): Promise<ListeningTokenService> {
+  return await tokens.listen({ host, port, routes }).catch((error: unknown) => {
+    const where = `${host}:${port}`
+    const code = errorCode(error)
+    throw code === 'EADDRINUSE'
+      ? new CommandError(EXIT.undecided, `${where} is taken; --port 0 takes a free one`)
+      : new CommandError(EXIT.undecided, `cannot listen on ${where} (${code ?? 'unknown'})`)
+  })
+}
+
+function announce(
+  { authUrl, keyUrl }: ListeningTokenService,
+  { login, config }: ServeOptions,
+  { terminal }: Context,
+): void {
+  terminal.print(authUrl)
+  terminal.say('A token service for development and tests; Ctrl-C ends it.')
+  terminal.say(`  key     curl ${keyUrl}`)
+  // Only the login that everybody knows is shown with its password.
+  const form = (login ?? config) ? 'loginId=... -d password=...' : 'loginId=demo -d password=demo'
+  terminal.say(`  log in  curl -d ${form} ${authUrl}/tokenservice/token/api`)
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolvePromise) => {
+    if (signal.aborted) resolvePromise()
+    else
+      signal.addEventListener(
+        'abort',
+        () => {
+          resolvePromise()
+        },
+        { once: true },
+      )
+  })
+}

@@ -1,0 +1,86 @@
+import type { Command } from 'commander'
+
+import type { Context } from '../context.ts'
+import { CommandError, EXIT } from '../exit-code.ts'
+import {
+  askControl,
+  type ControlOptions,
+  openControl,
+  takesControl,
+} from '../serve/control-client.ts'
+import { eventLine } from '../serve/event-line.ts'
+import type { LoggedEvent } from '../serve/event-log.ts'
+import * as flags from '../serve/flags.ts'
+
+// The commands that ask a running `portcullis serve` how it is.
+
+interface LogOptions extends ControlOptions {
+  readonly follow?: boolean
+  readonly json?: boolean
+}
+
+export function registerLog(program: Command, context: Context): void {
+  takesControl(program.command('log'))
+    .description('print what happened in the running service: the newest 1,000 events')
+    .option('-f, --follow', 'go on with each new event, until Ctrl-C')
+    .option('--json', 'a line of JSON for each')
+    .action(async ({ follow, json, ...where }: LogOptions) => {
+      const show = (event: LoggedEvent) => {
+        context.terminal.print(json === true ? JSON.stringify(event) : eventLine(event))
+      }
+      if (follow === true) {
+        const response = await openControl('stream', undefined, where, context)
+        for await (const event of eventsOf(response)) show(event)
+        throw new CommandError(EXIT.undecided, 'the service has ended')
+      }
+      const { events } = await askControl('log', undefined, where, context)
+      // The service is of this package, and lines are made printable.
+      for (const event of events as readonly LoggedEvent[]) show(event)
+    })
+}
+
+/** How long `--wait` rests between two questions. Seconds. */
+const PAUSE = 0.25
+
+export function registerHealth(program: Command, context: Context): void {
+  takesControl(program.command('health'))
+    .description('ask whether the service runs; the answer is the exit code alone')
+    .option('--wait <seconds>', 'ask again until then', flags.duration, 0)
+    .action(async ({ wait, ...where }: ControlOptions & { readonly wait: number }) => {
+      const { clock, signal } = context
+      const until = clock.monotonic() + wait
+      while (!(await isHealthy(where, context))) {
+        if (clock.monotonic() >= until || signal.aborted) {
+          context.exitWith(EXIT.rejected)
+          return
+        }
+        await new Promise<void>((resolve) => {
+          clock.after(PAUSE, resolve)
+        })
+      }
+    })
+}
+
+async function isHealthy(where: ControlOptions, context: Context): Promise<boolean> {
+  try {
+    const { status } = await askControl('health', undefined, where, context)
+    return status === 'ok'
+  } catch (error) {
+    if (error instanceof CommandError && error.exitCode === EXIT.undecided) return false
+    throw error
+  }
+}
+
+/** The events of a stream of server-sent events, each of which is one line of data. */
+async function* eventsOf({ body }: Response): AsyncGenerator<LoggedEvent> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      // Written by the service, which is of this package.
+      if (line.startsWith('data: ')) yield JSON.parse(line.slice(6)) as LoggedEvent
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import type { Routes } from '@portcullis/testing'
+
+import { createEventStreams } from './event-stream.ts'
+import type { Gate } from './gate.ts'
+import { anyObject, InputError, type Read } from './input.ts'
+import { readClear, readFault, readMint, readNothing, readRotate } from './requests.ts'
+import type { Service } from './service.ts'
+
+/** Under this path, on the port of the token service. */
+export const CONTROL_PATH = '/control/'
+
+const MAX_BODY_OCTETS = 64 * 1024
+
+/** One operation: what it is asked with, and what it answers, as JSON. */
+type Operation = (request: Request, signal: AbortSignal) => Response | Promise<Response>
+
+/** The interface that the other commands, and the pages, talk to. */
+export function createControl(service: Service, gate: Gate): Routes {
+  const operations = operationsOf(service)
+
+  return async (request, signal) => {
+    const { pathname } = new URL(request.url)
+    if (!pathname.startsWith(CONTROL_PATH)) return undefined
+    const methods = operations.get(pathname.slice(CONTROL_PATH.length))
+    // For all, since it tells nothing: a container has no secret to check its health with.
+    if (methods === operations.get('health')) return answer(200, { status: 'ok' })
+    const denial = gate(request)
+    if (denial !== undefined) return answer(denial.status, { error: denial.error })
+    if (methods === undefined) return answer(404, { error: 'there is no such operation' })
+    const operation = methods.get(request.method)
+    if (operation === undefined) {
+      const allow = [...methods.keys()].join(', ')
+      return answer(405, { error: `the method must be ${allow}` }, { allow })
+    }
+    try {
+      return await operation(request, signal)
+    } catch (error) {
+      if (error instanceof InputError) return answer(400, { error: error.message })
+      throw error
+    }
+  }
+}
+
+function operationsOf(service: Service): ReadonlyMap<string, ReadonlyMap<string, Operation>> {
+  const streams = createEventStreams(service.log)
+  const state = () => answer(200, service.state())
+  const get = (operation: Operation) => new Map([['GET', operation]])
+  const post = <Input>(read: Read<Input>, act: (input: Input) => unknown) =>
+    new Map<string, Operation>([
+      [
+        'POST',
+        async (request) => {
+          const input = await bodyOf(request, read)
+          return input instanceof Response ? input : answer(200, await act(input))
+        },
+      ],
+    ])
+
+  return new Map([
+    ['health', get(() => answer(200, { status: 'ok' }))],
+    ['state', get(state)],
+    ['log', get((request) => answer(200, { events: service.log.after(lastSeen(request)) }))],
+    [
+      'stream',
+      get(
+        (request, signal) =>
+          streams(lastSeen(request), signal) ?? answer(503, { error: 'too many listen already' }),
+      ),
+    ],
+    ['kinds', get(async () => answer(200, { kinds: await service.badKinds() }))],
+    ['mint', post(readMint, async (input) => ({ token: await service.mint(input) }))],
+    [
+      'rotate',
+      post(readRotate, async (input) => {
+        await service.rotate(input)
+        return service.state()
+      }),
+    ],
+    [
+      'complete',
+      post(readNothing, async () => {
+        await service.complete()
+        return service.state()
+      }),
+    ],
+    [
+      'rollback',
+      post(readNothing, async () => {
+        await service.rollBack()
+        return service.state()
+      }),
+    ],
+    [
+      'fault',
+      post(readFault, (input) => {
+        service.fault(input)
+        return service.state()
+      }),
+    ],
+    [
+      'fault/clear',
+      post(readClear, ({ endpoint }) => ({ cleared: service.clearFaults(endpoint) })),
+    ],
+  ])
+}
+
+/** The body, read, or why it is refused. */
+async function bodyOf<Input>(request: Request, read: Read<Input>): Promise<Input | Response> {
+  // No form of another page can send this type without being asked first, and such a question is refused.
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/json') return answer(415, { error: 'the body must be JSON' })
+  const octets = new Uint8Array(await request.arrayBuffer())
+  if (octets.length > MAX_BODY_OCTETS) {
+    return answer(413, { error: `the body must have at most ${MAX_BODY_OCTETS} octets` })
+  }
+  return read(anyObject(parsed(octets), 'the body'), 'the body')
+}
+
+function parsed(octets: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(octets))
+  } catch {
+    throw new InputError('the body must be JSON')
+  }
+}
+
+/** The last event that the client has: browsers name it in a header when they ask again. */
+function lastSeen(request: Request): number {
+  const text =
+    request.headers.get('last-event-id') ?? new URL(request.url).searchParams.get('after')
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : 0
+}
+
+function answer(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return Response.json(body, {
+    status,
+    headers: { ...headers, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' },
+  })
+}

@@ -1,0 +1,65 @@
+import type { OutageKind, RotateOptions } from '@portcullis/testing'
+
+import type { Clock } from '../surroundings.ts'
+
+/** What happened. No event has a password, a token or a claim. */
+type Happening =
+  | {
+      readonly type: 'request'
+      /** `undefined` for a path that the service does not have. */
+      readonly endpoint: 'keys' | 'token' | undefined
+      /** `undefined` if the client left before an answer. */
+      readonly status: number | undefined
+      readonly loginId: string | undefined
+    }
+  | {
+      readonly type: 'rotated'
+      readonly publish: NonNullable<RotateOptions['publish']>
+      readonly thumbprint: string
+    }
+  | { readonly type: 'completed' | 'rolled back'; readonly thumbprint: string }
+  | { readonly type: 'minted'; readonly kind: string | undefined }
+  | { readonly type: 'fault'; readonly endpoint: 'keys' | 'token'; readonly kind: OutageKind }
+  | { readonly type: 'faults cleared'; readonly cleared: number }
+
+export type LoggedEvent = Happening & {
+  /** 1 for the first event of this process, then 2, and so on. */
+  readonly id: number
+  /** Seconds since 1970-01-01T00:00:00Z. */
+  readonly time: number
+}
+
+/** The newest events, and who is told of each new one. */
+export interface EventLog {
+  add(happening: Happening): void
+  /** The events that are kept and came after that one. */
+  after(id: number): readonly LoggedEvent[]
+  /** @returns A function that ends it. */
+  watch(listener: (event: LoggedEvent) => void): () => void
+}
+
+/** @param max How many events are kept. */
+export function createEventLog(clock: Clock, max: number): EventLog {
+  const events: LoggedEvent[] = []
+  const listeners = new Set<{ readonly tell: (event: LoggedEvent) => void }>()
+  let last = 0
+
+  return {
+    add(happening) {
+      last += 1
+      const event = { ...happening, id: last, time: clock.now() }
+      // Many at once, since each removal moves all that stay.
+      if (events.length >= 2 * max) events.splice(0, max)
+      events.push(event)
+      for (const { tell } of listeners) tell(event)
+    },
+    after: (id) => events.slice(-max).filter((event) => event.id > id),
+    watch(listener) {
+      const listening = { tell: listener }
+      listeners.add(listening)
+      return () => {
+        listeners.delete(listening)
+      }
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+
+import { isLoopback } from './loopback.ts'
+
+/** What is wrong with who asks; `undefined` if nothing is. */
+export type Gate = (request: Request) => Denial | undefined
+
+interface Denial {
+  readonly status: 401 | 403
+  readonly error: string
+}
+
+/**
+ * Who may use the control interface. A page of another site may not, whatever the browser lets it send: neither by a name that
+ * it lets point to this machine (DNS rebinding), nor by a form or a script that posts here.
+ *
+ * @param secret Demanded as a bearer token. Without it, all who reach the loopback may.
+ */
+export function createGate(secret: string | undefined): Gate {
+  return (request) => {
+    const host = request.headers.get('host') ?? ''
+    if (secret === undefined && !isLoopback(hostnameOf(host))) {
+      return { status: 403, error: 'the Host header must name this machine, such as localhost' }
+    }
+    if (!isSameOrigin(request, host)) {
+      return { status: 403, error: 'a page of another origin may not ask this' }
+    }
+    if (secret !== undefined && !isSecret(request, secret)) {
+      return { status: 401, error: 'the secret that `portcullis serve` printed is needed' }
+    }
+    return undefined
+  }
+}
+
+/** What browsers say of where a request comes from. Other programs say nothing. */
+function isSameOrigin({ method, headers }: Request, host: string): boolean {
+  const origin = headers.get('origin')
+  if (origin !== null && origin !== `http://${host}`) return false
+  const site = headers.get('sec-fetch-site')
+  // `none`: the user typed the address, which never posts.
+  return site === null || site === 'same-origin' || (site === 'none' && method === 'GET')
+}
+
+/** Digests are compared, which have one length. */
+function isSecret({ headers }: Request, secret: string): boolean {
+  const [, given = ''] = /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '') ?? []
+  return timingSafeEqual(digestOf(given), digestOf(secret))
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+/** The host without its port. What is no host stays, and is no loopback. */
+function hostnameOf(host: string): string {
+  return host.replace(/:\d{1,5}$/, '')
+}

@@ -1,0 +1,13 @@
+import { BlockList, isIP } from 'node:net'
+
+const LOOPBACK = new BlockList()
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
+LOOPBACK.addAddress('::1', 'ipv6')
+
+/** Whether a host is this machine and nothing else can reach it: an address, or the name that browsers resolve themselves. */
+export function isLoopback(host: string): boolean {
+  const address = host.replace(/^\[(.*)\]$/, '$1')
+  const version = isIP(address)
+  if (version === 0) return address.toLowerCase() === 'localhost'
+  return LOOPBACK.check(address, version === 6 ? 'ipv6' : 'ipv4')
+}

@@ -1,0 +1,149 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+
+import { describe, expect, test } from 'vitest'
+
+import { run } from '../../src/program.ts'
+import { runProgram } from '../run-program.ts'
+import { serving } from '../serving.ts'
+import { systemClock } from '../system-clock.ts'
+
+const keyOf = async (url: string): Promise<unknown> =>
+  await (await fetch(`${url}/tokenservice/pubkey.json`)).json()
+
+describe('mint', () => {
+  test('prints a token alone on stdout', async () => {
+    await using at = await serving()
+    const { exitCode, stdout, stderr } = await at.command('mint', '--claim', 'sub=ada')
+    expect([exitCode, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
+  })
+
+  test('prints a bad token by its kind, and lists the kinds', async () => {
+    await using at = await serving()
+    const { stdout } = await at.command('mint', '--kinds')
+    expect(stdout).toMatch(/^expired +expired$/m)
+    expect((await at.command('mint', '--bad', 'expired')).stdout).toContain('.')
+    const wrong = await at.command('mint', '--bad', 'nonsense')
+    expect([wrong.exitCode, wrong.stdout]).toEqual([2, ''])
+    expect(wrong.stderr).toContain('there is no such kind, but ')
+  })
+})
+
+test('rotate and rollback print the key that signs', async () => {
+  await using at = await serving()
+  const first = await keyOf(at.url)
+  const rotated = await at.command('rotate', '--publish', 'later')
+  expect(rotated.stderr).toContain('`portcullis rotate --complete` does the rest: publish')
+  expect(await keyOf(at.url)).toEqual(first)
+  await at.command('rotate', '--complete')
+  expect(await keyOf(at.url)).toMatchObject({ kid: rotated.stdout.trim() })
+  const { stdout } = await at.command('rollback')
+  expect(first).toMatchObject({ kid: stdout.trim() })
+  expect((await at.command('rollback')).exitCode).toBe(2)
+})
+
+test('fault begins and clears', async () => {
+  await using at = await serving()
+  expect((await at.command('fault', 'keys', '503', '--count', '2')).exitCode).toBe(0)
+  const status = async () => (await fetch(`${at.url}/tokenservice/pubkey.json`)).status
+  expect(await status()).toBe(503)
+  expect((await at.command('fault', 'clear')).stderr).toBe('cleared: 1\n')
+  expect(await status()).toBe(200)
+  const wrong = await at.command('fault', 'keys', 'nonsense')
+  expect(wrong.exitCode).toBe(2)
+  expect(wrong.stderr).toContain('or one of hang, reset')
+})
+
+describe('log', () => {
+  test('prints a line for each event, or JSON', async () => {
+    await using at = await serving()
+    await at.logIn('demo', 'wrong')
+    expect((await at.command('log')).stdout).toMatch(/^\d\d:\d\d:\d\d {2}token {2}401 {2}"demo"\n$/)
+    const { stdout } = await at.command('log', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({ id: 1, status: 401 })
+  })
+
+  test('-f goes on, and Ctrl-C ends it', async () => {
+    await using at = await serving()
+    await at.logIn('demo', 'demo')
+    const interrupted = new AbortController()
+    let stdout = ''
+    const following = run({
+      args: ['log', '-f', '--url', at.url],
+      env: {},
+      cwd: '.',
+      stdin: (async function* () {})(),
+      stdout: {
+        write(text) {
+          stdout += text
+          // The first line is of before; the second comes while it listens.
+          if (stdout.split('\n').length === 2) void at.logIn('demo', 'wrong')
+          else interrupted.abort()
+        },
+      },
+      stderr: { write: () => undefined },
+      fetch: globalThis.fetch,
+      clock: systemClock,
+      signal: interrupted.signal,
+    })
+    expect(await following).toBe(130)
+    expect(stdout).toMatch(/200 {2}"demo"\n.*401 {2}"demo"\n$/)
+  })
+})
+
+describe('health', () => {
+  test('is the exit code alone', async () => {
+    await using at = await serving()
+    expect(await at.command('health')).toEqual({ exitCode: 0, stdout: '', stderr: '' })
+  })
+
+  test('of what does not answer is 1, also after waiting', async () => {
+    const { url, end } = await serving()
+    await end()
+    const given = { fetch: globalThis.fetch, clock: systemClock }
+    for (const args of [['health'], ['health', '--wait', '0.3']]) {
+      const outcome = await runProgram([...args, '--url', url], given)
+      expect(outcome).toEqual({ exitCode: 1, stdout: '', stderr: '' })
+    }
+  })
+})
+
+describe('a command', () => {
+  test('says so if nothing answers', async () => {
+    const { url, end } = await serving()
+    await end()
+    const given = { fetch: globalThis.fetch, clock: systemClock }
+    const { exitCode, stderr } = await runProgram(['rotate', '--url', url], given)
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain('is `portcullis serve` running?')
+  })
+
+  test.each(['nonsense', 'file:///etc/passwd', 'localhost:4010'])(
+    'refuses %s, which is no URL of a service',
+    async (url) => {
+      const { exitCode, stderr } = await runProgram(['rotate', '--url', url])
+      expect(exitCode).toBe(2)
+      expect(stderr).toContain('must be like http://127.0.0.1:4010')
+    },
+  )
+
+  test.each<[name: string, status: number, body: string, said: string]>([
+    ['no JSON', 200, 'hello', 'is `portcullis serve` running?'],
+    ['other JSON', 200, '{"keys":5}', 'is not this version'],
+    ['an error of its own', 500, '{"error":"\\u001b[2Jno"}', String.raw`\u001b[2Jno (500)`],
+  ])('that something else answers with %s says so', async (_name, status, body, said) => {
+    await using server = createServer(
+      (_request, response) => void response.writeHead(status).end(body),
+    )
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+    const given = { fetch: globalThis.fetch, clock: systemClock }
+    const { exitCode, stderr } = await runProgram(['rotate', '--url', url], given)
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain(said)
+    server.closeAllConnections()
+  })
+})
