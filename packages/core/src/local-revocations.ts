@@ -34,6 +34,14 @@ export interface LocalRevocations extends Revocations, RevocationWriter {
    * @throws RangeError if there is no room for them; TypeError for what is no entry.
    */
   load(entries: Iterable<RevocationEntry>): void
+  /**
+   * Whether {@link load} would find room for these entries now: to ask before they are recorded elsewhere. Adds none of them.
+   *
+   * @throws TypeError for what is no entry.
+   */
+  hasRoomFor(entries: Iterable<RevocationEntry>): boolean
+  /** How many entries there are. Those that have lapsed count until they are removed. */
+  readonly size: number
   /** Everything that has been revoked, as JSON: for the option `snapshot` of the next process. */
   toSnapshot(): RevocationsSnapshot
 }
@@ -64,14 +72,9 @@ export function localRevocations(options: LocalRevocationsOptions = {}): LocalRe
     listeners.notify()
   }
 
-  function load(caller: string, entries: Iterable<unknown>): void {
-    add(
-      caller,
-      Array.from(entries, (entry) => readEntry(caller, entry)),
-    )
+  if (snapshot !== undefined) {
+    add('localRevocations', readEntries('localRevocations', snapshot.entries))
   }
-
-  if (snapshot !== undefined) load('localRevocations', snapshot.entries)
   return {
     statusOf: (claims, now) => (list.isRevoked(claims, now) ? 'revoked' : 'valid'),
     subscribe(listener) {
@@ -89,9 +92,17 @@ export function localRevocations(options: LocalRevocationsOptions = {}): LocalRe
       const { time = clock.now(), until } = ownMembers(given)
       add('revokeBefore', [issuedBeforeEntry('revokeBefore', whose, { time, until })])
     },
-    load: (entries) => load('load', entries),
+    load: (entries) => add('load', readEntries('load', entries)),
+    hasRoomFor: (entries) => list.hasRoomFor(readEntries('hasRoomFor', entries), certainTime()),
+    get size() {
+      return list.size
+    },
     toSnapshot: () => ({ version: 1, entries: [...list.entries()] }),
   }
+}
+
+function readEntries(caller: string, entries: Iterable<unknown>): readonly RevocationEntry[] {
+  return Array.from(entries, (entry) => readEntry(caller, entry))
 }
 
 /** A map of the platform holds no more than 16 million. */

@@ -10,6 +10,10 @@ export interface RevocationList {
    * @param now Entries that have lapsed by then are removed to make room.
    */
   add(entries: readonly RevocationEntry[], now: number): boolean
+  /** Whether {@link add} would add them. */
+  hasRoomFor(entries: readonly RevocationEntry[], now: number): boolean
+  /** With entries that have lapsed and are not removed yet. */
+  readonly size: number
   isRevoked(claims: Claims, now: number): boolean
   entries(): Iterable<RevocationEntry>
 }
@@ -47,14 +51,19 @@ export function createRevocationList(max: number): RevocationList {
   let crowded = Math.min(FEW, max)
 
   function add(given: readonly RevocationEntry[], now: number): boolean {
-    const entries = given.filter((entry) => !hasLapsed(endOf(entry), now))
-    if (size + entries.length > crowded) removeLapsed(now)
-    if (size + entries.length > max && size + growthBy(entries) > max) return false
+    const entries = lasting(given, now)
+    if (!fits(entries, now)) return false
     for (const entry of entries) {
       size += put(table, entry)
       nextLapse = Math.min(nextLapse, Math.ceil(endOf(entry)))
     }
     return true
+  }
+
+  /** What has lapsed takes no room: it is removed first, if need be. */
+  function fits(entries: readonly RevocationEntry[], now: number): boolean {
+    if (size + entries.length > crowded) removeLapsed(now)
+    return size + entries.length <= max || size + growthBy(entries) <= max
   }
 
   /** How many entries more there would be. Some of them may replace others, or each other. */
@@ -106,7 +115,20 @@ export function createRevocationList(max: number): RevocationList {
     return issuer.limits.size > 0 && isIssuedBefore(issuer.limits, claims, now)
   }
 
-  return { add, isRevoked, entries: () => entriesOf(table) }
+  return {
+    add,
+    hasRoomFor: (entries, now) => fits(lasting(entries, now), now),
+    get size() {
+      return size
+    },
+    isRevoked,
+    entries: () => entriesOf(table),
+  }
+}
+
+/** Those that have not lapsed. */
+function lasting(entries: readonly RevocationEntry[], now: number): readonly RevocationEntry[] {
+  return entries.filter((entry) => !hasLapsed(endOf(entry), now))
 }
 
 /** Not if a clock shows no number. */

@@ -251,6 +251,56 @@ describe('at the bound', () => {
   })
 })
 
+describe('whether there is room', () => {
+  const [one, two, three] = ['one', 'two', 'three'].map((jti): RevocationEntry => ({
+    type: 'token',
+    iss,
+    jti,
+    exp: NOW + 10,
+  })) as [RevocationEntry, RevocationEntry, RevocationEntry]
+
+  test('can be asked before anything is recorded, and nothing is added by it', () => {
+    const { revocations } = made({ max: 2 })
+    revocations.load([one])
+    expect(revocations.hasRoomFor([two])).toBe(true)
+    expect(revocations.hasRoomFor(new Set([two, three]))).toBe(false)
+    expect(revocations.hasRoomFor([])).toBe(true)
+    expect(revocations.toSnapshot().entries).toEqual([one])
+  })
+
+  test('counts what takes the place of another, or has lapsed, as nothing', async () => {
+    const { clock, revocations } = made({ max: 2 })
+    revocations.load([one, two])
+    expect(revocations.hasRoomFor([one, one, { ...two, exp: NOW + 20 } as RevocationEntry])).toBe(
+      true,
+    )
+    expect(revocations.hasRoomFor([{ ...three, exp: NOW - 600 } as RevocationEntry])).toBe(true)
+    expect(revocations.hasRoomFor([three])).toBe(false)
+    await clock.advance(609)
+    expect(revocations.hasRoomFor([{ type: 'token', jti: 'four' }])).toBe(false)
+    await clock.advance(1)
+    expect(revocations.hasRoomFor([{ type: 'token', jti: 'four' }])).toBe(true)
+  })
+
+  test('is asked with entries alone', () => {
+    const { revocations } = made()
+    expect(() => revocations.hasRoomFor([{ type: 'session' } as never])).toThrow(
+      new TypeError('hasRoomFor: the type of an entry must be token or issued_before'),
+    )
+  })
+
+  test('is told by the number of entries, too', async () => {
+    const { clock, revocations } = made({ max: 2 })
+    expect(revocations.size).toBe(0)
+    revocations.load([one, two, one])
+    await revocations.revokeBefore({ iss, sub: 'ann' }, { until: NOW }) // has lapsed already
+    expect(revocations.size).toBe(2)
+    await clock.advance(610)
+    revocations.load([{ type: 'issued_before', iss, time: NOW }])
+    expect(revocations.size).toBe(1)
+  })
+})
+
 test('what has lapsed is removed on the way, long before the bound', async () => {
   const { clock, revocations } = made()
   for (let count = 0; count < 20_000; count++) {
