@@ -1,4 +1,4 @@
-import { type Auth, AuthError, byIssuer, isAtOnce, type Verifier } from '@portcullis/core'
+import { type Auth, AuthError, byIssuer, type Verifier } from '@portcullis/core'
 import { authenticateRequest, checkGuardOptions } from '@portcullis/core'
 import { type ManualClock, manualClock } from '@portcullis/testing'
 
@@ -137,9 +137,8 @@ export function createTenantWorld({ max }: { readonly max: number }): TenantWorl
         signal === undefined
           ? authenticateRequest(verifier, request, guard, request)
           : verifier.verify(token, { signal })
-      const atOnce = isAtOnce(answer)
       const auth = (await answer) as Auth
-      return `accepted ${String(auth.claims['version'])} ${atOnce ? 'at once' : ''}`
+      return `accepted ${String(auth.claims['version'])}`
     } catch (error) {
       if (error instanceof AuthError) return `${error.code} ${error.reason}`
       return signal?.aborted === true && error === signal.reason ? 'aborted' : String(error)
@@ -148,7 +147,7 @@ export function createTenantWorld({ max }: { readonly max: number }): TenantWorl
 
   /** Notes what contradicts a promise. */
   function check(name: Name, kind: string, verdict: string): string {
-    const [word, detail = '', ...rest] = verdict.split(' ')
+    const [word, detail = ''] = verdict.split(' ')
     const allowed = ['accepted', 'invalid_token', 'keys_unavailable', 'aborted']
     if (word === undefined || !allowed.includes(word)) faults.push(`answered ${verdict}`)
     if (word === 'keys_unavailable' && !wasOutage(issuerOf(name))) {
@@ -156,22 +155,21 @@ export function createTenantWorld({ max }: { readonly max: number }): TenantWorl
     }
     if (word !== 'accepted') return word ?? ''
     if (kind === 'forged') faults.push('accepted a forged token')
-    const atOnce = rest.join(' ').trim() === 'at once'
-    const objection = objectionTo(issuerOf(name), Number(detail), atOnce ? 0 : JUDGING)
+    const objection = objectionTo(issuerOf(name), Number(detail))
     if (objection !== undefined) faults.push(objection)
     return word
   }
 
   /** Why a token should not be accepted now by this version of a tenant. */
-  function objectionTo(issuer: string, accepted: number, slack: number): string | undefined {
+  function objectionTo(issuer: string, accepted: number): string | undefined {
     const now = clock.monotonic()
     const settled = calls.filter((each) => each.issuer === issuer && isAnswer(each))
     const confirmed = settled.findLast(({ outcome }) => outcome === accepted)
     if (confirmed === undefined) return `accepted by version ${accepted}, which nobody answered`
-    if (now - confirmed.start > MAX_AGE + slack + 1e-6) {
+    if (now - confirmed.start > MAX_AGE + 1e-6) {
       return `accepted by a verifier ${now - confirmed.start} s after it was asked for`
     }
-    const newer = settled.findLast(({ end }) => end < now - slack)
+    const newer = settled.findLast(({ end }) => end < now)
     return newer !== undefined && newer.start > confirmed.start
       ? `accepted by version ${accepted} after the answer ${newer.outcome}`
       : undefined

@@ -1,7 +1,7 @@
 import type { Auth } from './auth.ts'
 import { type ByIssuerOptions, checkByIssuerOptions } from './by-issuer-options.ts'
 import { isIssuerName, unprovenIssuer } from './claims.ts'
-import { provenIssuer, unknownIssuer } from './details/issuers.ts'
+import { alwaysReplaced, provenIssuer, unknownIssuer } from './details/issuers.ts'
 import { notText } from './details/token.ts'
 import { verdictMessage, verdicts } from './diagnostics.ts'
 import { AuthError } from './errors.ts'
@@ -14,9 +14,12 @@ import { setRevocationWatch, watchRevocations } from './revocation-watch.ts'
 import { type Clock, systemClock } from './time.ts'
 import { createHeaderCache, parseToken } from './token.ts'
 import { createVerifiedTokens } from './verified-tokens.ts'
-import { checksIssuer, type FindVerifier, isVerifier } from './verifier-calls.ts'
+import { checksIssuer, type FindVerifier, type Found, isVerifier } from './verifier-calls.ts'
 import { LONGEST_TOKEN } from './verifier-options.ts'
 import type { Verifier, VerifyOptions } from './verifier.ts'
+
+/** How often one token is judged, if each time the verifier is another one in the end. */
+const ROUNDS = 3
 
 type ClaimsOf<Member> = Member extends Verifier<infer ClaimsType> ? ClaimsType : never
 
@@ -105,7 +108,14 @@ interface Origin {
 /** What an unproven token has selected. */
 interface Choice {
   readonly issuer: string
-  readonly verifier: Verifier<unknown>
+  readonly found: Found
+}
+
+/** What a verifier is asked, and since when the caller waits: seconds of the monotonic clock. */
+interface Question {
+  readonly token: string
+  readonly verifyOptions: VerifyOptions | undefined
+  readonly start: number
 }
 
 function createSelector(options: SelectorOptions): Verifier<unknown> {
@@ -115,31 +125,35 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
 
   async function verify(token: string, verifyOptions?: VerifyOptions): Promise<Auth<unknown>> {
     const start = clock.monotonic()
-    const chosen = await publishing(start, async () => await select(token, verifyOptions))
-    let auth = await judge(chosen, token, verifyOptions, start)
-    // While the token was judged, the function may have answered otherwise, or the time of its answer have ended.
-    if (directory.find(chosen.issuer) !== chosen.verifier) {
-      const newer = await publishing(start, async () => await select(token, verifyOptions))
-      if (newer.verifier !== chosen.verifier) auth = await judge(newer, token, verifyOptions, start)
+    const selecting = async () => await select(token, verifyOptions)
+    for (let round = 0; round < ROUNDS; round++) {
+      const { issuer, found } = await publishing(start, selecting)
+      const auth = await judge(issuer, found.verifier, { token, verifyOptions, start })
+      // While the token was judged, the function may have answered otherwise, or the time of its answer have ended. Then
+      // it is judged again, also by the same verifier: what was true before the wait for the function need not be true after it.
+      if (directory.confirm(issuer, found)) {
+        origins?.remember({ auth: { token }, issuer })
+        return auth
+      }
     }
-    directory.accepted(chosen.issuer)
-    origins?.remember({ auth: { token }, issuer: chosen.issuer })
-    return auth
+    return await publishing(start, async () => {
+      throw new AuthError('keys_unavailable', 'timeout', alwaysReplaced)
+    })
   }
 
   /** Nothing of the token is kept while it waits, so that only its text takes memory. */
   async function select(token: string, verifyOptions: VerifyOptions | undefined): Promise<Choice> {
     const issuer = issuerOf(token)
     const signal = verifyOptions && own(verifyOptions, 'signal')
-    const verifier =
+    const found =
       issuer === undefined
         ? undefined
         : (directory.find(issuer) ??
           (await directory.wait(issuer, { tokenSize: token.length, signal })))
-    if (issuer === undefined || verifier === undefined) {
+    if (issuer === undefined || found === undefined) {
       throw new AuthError('invalid_token', 'unknown_key', unknownIssuer)
     }
-    return { issuer, verifier }
+    return { issuer, found }
   }
 
   /** The form of the token first, as every verifier does: what is no token reaches no function of the user's. */
@@ -154,10 +168,9 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
   }
 
   async function judge(
-    { issuer, verifier }: Choice,
-    token: string,
-    verifyOptions: VerifyOptions | undefined,
-    start: number,
+    issuer: string,
+    verifier: Verifier<unknown>,
+    { token, verifyOptions, start }: Question,
   ): Promise<Auth<unknown>> {
     // One of ours has compared the `iss`, before a schema could change it.
     const hasChecked = findOwnVerifier(verifier) !== undefined
@@ -187,11 +200,11 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
   setRecall(verify, (token) => {
     const origin = origins?.find(token)
     const known = origin && directory.find(origin.issuer)
-    return known && recall(known, token)
+    return known && recall(known.verifier, token)
   })
   setRevocationWatch(verify, (auth, listener) => {
     const issuer = issuerOf(auth.token)
-    const chosen = issuer === undefined ? undefined : directory.find(issuer)
+    const chosen = issuer === undefined ? undefined : directory.find(issuer)?.verifier
     return chosen === undefined ? () => {} : watchRevocations(chosen, auth, listener)
   })
   const verifier: Verifier<unknown> = { verify, ready: options.ready }

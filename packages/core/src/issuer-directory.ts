@@ -11,21 +11,26 @@ import {
   type Calls,
   createCalls,
   type FindVerifier,
+  type Found,
 } from './verifier-calls.ts'
 import type { Verifier } from './verifier.ts'
 
 /** Who judges the tokens of which issuer. */
 export interface IssuerDirectory {
   /** The verifier of an issuer at this moment, or `undefined` if the caller has to {@link wait}. May start a call. */
-  find(issuer: string): Verifier<unknown> | undefined
+  find(issuer: string): Found | undefined
   /**
    * Waits for the verifier of an issuer; `undefined` if there is none.
    *
    * @throws AuthError `keys_unavailable`; the signal's reason when the caller gives up.
    */
-  wait(issuer: string, caller: Waiting): Promise<Verifier<unknown> | undefined>
-  /** Is told that this verifier has accepted a token of the issuer. */
-  accepted(issuer: string): void
+  wait(issuer: string, caller: Waiting): Promise<Found | undefined>
+  /**
+   * Is told that a verifier would accept a token of the issuer.
+   *
+   * @returns Whether it is still the issuer's: neither has another answer come, nor has its time ended.
+   */
+  confirm(issuer: string, found: Found): boolean
 }
 
 interface Waiting {
@@ -44,11 +49,6 @@ export interface DirectoryLimits extends CallLimits {
 /** How long the function is left alone after a failure. Seconds. */
 const PAUSE = 1
 
-interface Found {
-  readonly verifier: Verifier<unknown>
-  readonly since: Instant
-}
-
 /** Why an issuer has no verifier now: the function has none for it, or has failed. */
 interface Absence {
   readonly since: Instant
@@ -59,10 +59,12 @@ interface Absence {
 export function listedVerifiers(
   verifiers: ReadonlyMap<string, Verifier<unknown>>,
 ): IssuerDirectory {
+  const since = { wall: 0, monotonic: 0 }
+  const found = new Map([...verifiers].map(([issuer, verifier]) => [issuer, { verifier, since }]))
   return {
-    find: (issuer) => verifiers.get(issuer),
+    find: (issuer) => found.get(issuer),
     wait: async () => undefined,
-    accepted() {},
+    confirm: () => true,
   }
 }
 
@@ -107,9 +109,8 @@ export function foundVerifiers(find: FindVerifier, limits: DirectoryLimits): Iss
 
   function settled(issuer: string, answer: Answer, since: Instant): void {
     if (answer.word === 'verifier') {
-      const found = { verifier: answer.verifier, since }
       const kept = proven.has(issuer, noOptions()) ? proven : newcomers
-      kept.set(issuer, found, noOptions())
+      kept.set(issuer, answer, noOptions())
       absences.delete(issuer)
     } else if (answer.word === 'none') {
       proven.delete(issuer)
@@ -134,26 +135,34 @@ export function foundVerifiers(find: FindVerifier, limits: DirectoryLimits): Iss
       const standing = standingOf(found, instant(clock), maxAge)
       if (standing === 'over') return undefined
       if (standing === 'due' && absenceOf(issuer) === undefined) callsFor(issuer).renew(issuer)
-      return found.verifier
+      return found
     },
     async wait(issuer, caller) {
       const absence = absenceOf(issuer)
-      if (absence !== undefined) return verifierOf(absence.answer)
+      if (absence !== undefined) return foundIn(absence.answer)
       const ask = async (place: Place) => await callsFor(issuer).ask(issuer, place)
-      return verifierOf(await room.wait({ arrived: undefined, ...caller }, ask))
+      return foundIn(await room.wait({ arrived: undefined, ...caller }, ask))
     },
-    accepted(issuer) {
-      const found = newcomers.get(issuer, noOptions())
-      if (found === undefined) return
+    confirm(issuer, found) {
+      const known = held(issuer)
+      // Others may have pushed it out while the token was judged: then it counts until it is over, or there is an answer.
+      const isOther =
+        known === undefined
+          ? absenceOf(issuer)?.answer.word === 'none'
+          : known.verifier !== found.verifier
+      const current = known ?? found
+      if (isOther || standingOf(current, instant(clock), maxAge) === 'over') return false
+      if (proven.has(issuer, noOptions())) return true
       newcomers.delete(issuer)
-      proven.set(issuer, found, noOptions())
+      proven.set(issuer, current, noOptions())
+      return true
     },
   }
 }
 
 /** @throws AuthError `keys_unavailable`: a new one for each caller, since its headers can be changed. */
-function verifierOf(answer: Answer): Verifier<unknown> | undefined {
-  if (answer.word !== 'failed') return answer.word === 'none' ? undefined : answer.verifier
+function foundIn(answer: Answer): Found | undefined {
+  if (answer.word !== 'failed') return answer.word === 'none' ? undefined : answer
   const { reason, ...options } = answer.failure
   throw new AuthError('keys_unavailable', reason, options)
 }

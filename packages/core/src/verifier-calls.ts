@@ -17,9 +17,15 @@ export type FindVerifier<Member extends Verifier<unknown> = Verifier<unknown>> =
 
 /** What a call has come to. */
 export type Answer =
-  | { readonly word: 'verifier'; readonly verifier: Verifier<unknown> }
+  | ({ readonly word: 'verifier' } & Found)
   | { readonly word: 'none' }
   | { readonly word: 'failed'; readonly failure: Failure }
+
+export interface Found {
+  readonly verifier: Verifier<unknown>
+  /** When the function was called for it. */
+  readonly since: Instant
+}
 
 /** An outage of the function, for one issuer. */
 interface Failure {
@@ -99,7 +105,7 @@ export function createCalls(
     const { issuer } = call
     const since = instant(clock)
     call.since = since.monotonic
-    const answer = await answerInTime(issuer)
+    const answer = await answerInTime(issuer, since)
     if (underWay.get(issuer) === call) {
       underWay.delete(issuer)
       settled(issuer, answer, since)
@@ -108,7 +114,7 @@ export function createCalls(
     beginNext()
   }
 
-  async function answerInTime(issuer: string): Promise<Answer> {
+  async function answerInTime(issuer: string, since: Instant): Promise<Answer> {
     const exit = new AbortController()
     let cancel: (() => void) | undefined
     const late = new Promise<Answer>((resolve) => {
@@ -118,7 +124,7 @@ export function createCalls(
       })
     })
     try {
-      return await Promise.race([answerOf(find, issuer, exit.signal), late])
+      return await Promise.race([answerOf(find, issuer, since, exit.signal), late])
     } finally {
       cancel?.()
     }
@@ -151,13 +157,18 @@ export function createCalls(
 }
 
 /** Whatever the function does, it is an answer. */
-async function answerOf(find: FindVerifier, issuer: string, signal: AbortSignal): Promise<Answer> {
+async function answerOf(
+  find: FindVerifier,
+  issuer: string,
+  since: Instant,
+  signal: AbortSignal,
+): Promise<Answer> {
   try {
     const answer: unknown = await find(issuer, ownMembers({ signal }))
     if (answer === undefined || answer === null) return { word: 'none' }
     if (!isVerifier(answer)) return failed('unreachable', noVerifier(answer))
     return checksIssuer(answer, issuer)
-      ? { word: 'verifier', verifier: answer }
+      ? { word: 'verifier', verifier: answer, since }
       : failed('unreachable', checksOtherIssuer)
   } catch (error) {
     return failed('unreachable', functionFailed, error)

@@ -8,6 +8,7 @@ import {
   createVerifier,
   type FindVerifier,
   localKeys,
+  localRevocations,
   type Verifier,
 } from '../src/index.ts'
 import { standingOf } from '../src/issuer-directory.ts'
@@ -89,6 +90,21 @@ function slowly(inner: Verifier) {
     },
   }
   return { slow, release: () => waiting[0]?.() }
+}
+
+/** The same for the first token alone. */
+function slowOnce(inner: Verifier) {
+  const { slow, release } = slowly(inner)
+  let isFirst = true
+  const once: Verifier = {
+    ...inner,
+    async verify(token, options) {
+      const judge = isFirst ? slow : inner
+      isFirst = false
+      return await judge.verify(token, options)
+    },
+  }
+  return { once, release }
 }
 
 describe('what the function is called with', () => {
@@ -438,6 +454,57 @@ describe('the time of a verifier', () => {
     expect(await late).toBe(UNKNOWN)
   })
 
+  test('over while a token is judged, then revoked while the function is waited for: refused', async () => {
+    const revocations = localRevocations({ clock })
+    const keys = localKeys(issuer.publicJwk)
+    const inner = createVerifier({ keys, issuer: A, audience: null, clock, revocations })
+    const { once, release } = slowOnce(inner)
+    tenants.set(A, once)
+    const { verifier, open } = gated()
+    const late = verdict(verifier, A)
+    await clock.advance(0)
+    open[0]?.()
+    await clock.advance(600)
+    release()
+    await vi.waitFor(() => expect(open).toHaveLength(2))
+    await revocations.revokeBefore({ iss: A }, { time: clock.now() })
+    open[1]?.()
+    expect(await late).toBe('invalid_token revoked')
+  })
+
+  test('removed while the new verifier judges a token: unknown_key', async () => {
+    const [first, second] = [slowOnce(tenant(A)), slowOnce(tenant(A))]
+    tenants.set(A, first.once)
+    const { find, verifier } = finding()
+    const late = verdict(verifier, A)
+    await clock.advance(0)
+    tenants.set(A, second.once)
+    await clock.advance(600)
+    first.release()
+    await vi.waitFor(() => expect(find).toHaveBeenCalledTimes(2))
+    tenants.delete(A)
+    await clock.advance(600)
+    second.release()
+    expect(await late).toBe(UNKNOWN)
+  })
+
+  test('always over when a token has been judged: 503 after three times, and no endless work', async () => {
+    const made: (() => void)[] = []
+    const { find, verifier } = finding(() => {
+      const { once, release } = slowOnce(tenant(A))
+      made.push(release)
+      return once
+    })
+    const late = verdict(verifier, A)
+    for (let round = 0; round < 3; round++) {
+      await vi.waitFor(() => expect(made).toHaveLength(round + 1))
+      await clock.advance(600)
+      made[round]?.()
+    }
+    expect(await late).toBe(TIMEOUT)
+    expect(find).toHaveBeenCalledTimes(3)
+  })
+
   test('a wall clock that is set back makes no verifier younger', async () => {
     const { verifier } = finding()
     await verdict(verifier, A)
@@ -470,6 +537,23 @@ describe('a flood', () => {
     const counts = new Map<string, number>()
     for (const each of await Promise.all(flood)) counts.set(each, (counts.get(each) ?? 0) + 1)
     expect(Object.fromEntries(counts)).toEqual({ [UNKNOWN]: 16, [TIMEOUT]: 14 })
+  })
+
+  test('of forged tokens of other tenants pushes a new tenant out while its token is judged: it is accepted, and known', async () => {
+    const { once, release } = slowOnce(tenant(A))
+    tenants.set(A, once)
+    const { find, verifier } = finding(undefined, { max: 1 })
+    const late = verdict(verifier, A)
+    await clock.advance(0)
+    const forged = await createTestIssuer({ clock })
+    for (let round = 0; round < 4; round++) {
+      const token = await forged.token({ claims: { iss: B } })
+      expect(await verdictOf(verifier.verify(token))).toBe('invalid_token signature')
+    }
+    release()
+    expect(await late).toBe('accepted')
+    expect(await verdict(verifier, A)).toBe('accepted')
+    expect(find).toHaveBeenCalledTimes(2)
   })
 
   test('takes no call away from a known tenant whose verifier is due, or over', async () => {

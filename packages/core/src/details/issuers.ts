@@ -20,6 +20,9 @@ export function noAnswer(patience: number): Detail {
 export const tooManyTokens: Detail = () =>
   'too many tokens wait for the function given to byIssuer, so that this one could not wait as well'
 
+export const alwaysReplaced: Detail = () =>
+  'each time that the token was judged, the verifier of its issuer had been replaced or had outlived maxAge; does the function given to byIssuer make a new one at each call?'
+
 export function noVerifier(answer: unknown): Detail {
   const kind = kindOf(answer)
   return () =>
