@@ -94,10 +94,10 @@ export function createRevocationCheck(source: Revocations, clock: Clock): Revoca
       }
     },
     subscribe(listener) {
-      const end = hasSubscribe ? source.subscribe?.(listener) : undefined
+      const end = hasSubscribe ? warningOfFaults(() => source.subscribe?.(listener)) : undefined
       return () => {
         // A source without types may have returned nothing.
-        if (isFunction(end) === undefined) end?.()
+        if (end !== undefined && isFunction(end) === undefined) warningOfFaults(end)
       }
     },
   }
@@ -124,6 +124,30 @@ function ignore(answer: object): void {
   settled(answer).catch(() => {
     // It is asked again by whoever can wait.
   })
+}
+
+/** For calls whose failure must not end a connection, let alone the process: connections are judged by the timer as well. */
+function warningOfFaults<Result>(call: () => Result): Result | undefined {
+  try {
+    const answer = call()
+    if (isObject(answer)) void warnIfRejected(answer)
+    return answer
+  } catch (fault) {
+    warn(fault)
+  }
+  return undefined
+}
+
+async function warnIfRejected(answer: unknown): Promise<void> {
+  try {
+    await answer
+  } catch (fault) {
+    warn(fault)
+  }
+}
+
+function warn(fault: unknown): void {
+  process.emitWarning(fault instanceof Error ? fault : 'a subscription to revocations failed')
 }
 
 /** Only the very word lets a token through. */

@@ -53,8 +53,8 @@ export function watchToken(
   let isJudging = false
   /** Whether something was revoked since the verdict under way was asked for. */
   let isOutdated = false
-  let cancel = plan()
-  const stopListening = watchRevocations(verifier, auth, judgeNow)
+  let cancel = nothing
+  let stopListening = nothing
 
   function plan(): () => void {
     const left = end - clock.now()
@@ -100,8 +100,13 @@ export function watchToken(
     stopListening()
   }
 
+  // First, since it may throw for an `Auth` of another verifier: then no timer must be left.
+  stopListening = watchRevocations(verifier, auth, judgeNow)
+  if (!isJudging) cancel = plan()
   return stop
 }
+
+function nothing(): void {}
 
 async function refusalOf(
   verifier: Pick<Verifier<unknown>, 'verify'>,

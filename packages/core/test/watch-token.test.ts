@@ -8,6 +8,7 @@ import { describe, expect, test, vi } from 'vitest'
 import {
   type Auth,
   AuthError,
+  byIssuer,
   createVerifier,
   localRevocations,
   remoteKeys,
@@ -262,6 +263,52 @@ describe('a watched token with revocations', () => {
     expect(refusals).toEqual([])
     await clock.advance(1)
     expect(refusals).toMatchObject([{ reason: 'revoked' }])
+  })
+
+  test.each<[what: string, subscribe: () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no connection')
+      },
+    ],
+    ['rejects', async () => await Promise.reject(new Error('no connection'))],
+  ])(
+    'whose source %s at the subscription is judged by the timer, with a warning',
+    async (_, subscribe) => {
+      const { answer } = told()
+      const warned = once(process, 'warning')
+      const { clock, refusals } = await watchedBy({
+        statusOf: () => answer.status,
+        subscribe: subscribe as never,
+      })
+      expect(await warned).toMatchObject([{ message: 'no connection' }])
+      answer.status = 'revoked'
+      await clock.advance(60)
+      expect(refusals).toMatchObject([{ reason: 'revoked' }])
+    },
+  )
+
+  test('whose source throws at the end of a subscription ends all the same, with a warning', async () => {
+    const { source } = told()
+    const fault: unknown = undefined
+    const subscribe = () => () => {
+      // oxlint-disable-next-line typescript/only-throw-error -- applications do
+      throw fault
+    }
+    const { stop } = await watchedBy({ ...source, subscribe })
+    const warned = once(process, 'warning')
+    stop()
+    expect(await warned).toMatchObject([{ message: 'a subscription to revocations failed' }])
+  })
+
+  test('of another verifier, which byIssuer cannot read, throws, and leaves no timer', async () => {
+    const clock = manualClock()
+    const after = vi.spyOn(clock, 'after')
+    const { verifierOptions } = await createTestIssuer({ clock, issuer: 'a' })
+    const verifier = byIssuer({ a: createVerifier({ ...verifierOptions, issuer: 'a' }) })
+    expect(() => watchToken(verifier, auth, ignore, { clock })).toThrow(AuthError)
+    expect(after).not.toHaveBeenCalled()
   })
 
   test('of a source that takes its time ends when that has answered', async () => {
