@@ -151,10 +151,11 @@ function put(table: Table, entry: RevocationEntry): number {
   }
   const [kind, value] = ownerOf(entry)
   const each = made(limits, kind, noLimits)
-  const known = each.get(value) ?? []
-  const added = withLimit(known, { time: entry.time, until: endOf(entry) })
+  const known = each.get(value)
+  const limit = { time: entry.time, until: endOf(entry) }
+  const added = known === undefined ? [limit] : withLimit(known, limit)
   each.set(value, added)
-  return added.length - known.length
+  return added.length - (known?.length ?? 0)
 }
 
 /** What there is in the place of an entry, if it is not there already. */
