@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 import { noAnswer, tooManyTokens } from './details/issuers.ts'
 import { AuthError } from './errors.ts'
-import { createWaitingRoom, type Place } from './keys/waiting-room.ts'
+import { createWaitingRoom, type Place, type WaitingRoom } from './keys/waiting-room.ts'
 import { noOptions } from './options.ts'
 import { elapsed, type Instant, instant } from './time.ts'
 import {
@@ -49,6 +49,12 @@ export interface DirectoryLimits extends CallLimits {
 /** How long the function is left alone after a failure. Seconds. */
 const PAUSE = 1
 
+/** Calls of the function, and where tokens wait for them. */
+interface Access {
+  readonly calls: Calls
+  readonly room: WaitingRoom
+}
+
 /** Why an issuer has no verifier now: the function has none for it, or has failed. */
 interface Absence {
   readonly since: Instant
@@ -90,10 +96,14 @@ export function foundVerifiers(find: FindVerifier, limits: DirectoryLimits): Iss
   /** Those that have not: forged tokens that name many issuers in turn push out no other. */
   const newcomers = new LRUCache<string, Found>({ max })
   const absences = new LRUCache<string, Absence>({ max: maxMisses })
-  // Two limits, so that issuers which nobody knows never stand in the way of those that are known.
-  const firstCalls = createCalls(find, limits, settled)
-  const laterCalls = createCalls(find, limits, settled)
-  const room = createWaitingRoom(clock, timeout, { isFull: tooManyTokens, tooLong: noAnswer })
+  // Two limits and two rooms, so that issuers which nobody knows never stand in the way of those that are known.
+  const [firstCalls, laterCalls] = [createAccess(), createAccess()]
+
+  function createAccess(): Access {
+    const calls = createCalls(find, limits, settled)
+    const room = createWaitingRoom(clock, timeout, { isFull: tooManyTokens, tooLong: noAnswer })
+    return { calls, room }
+  }
 
   function held(issuer: string): Found | undefined {
     return proven.get(issuer, noOptions()) ?? newcomers.get(issuer, noOptions())
@@ -123,9 +133,9 @@ export function foundVerifiers(find: FindVerifier, limits: DirectoryLimits): Iss
   }
 
   /** An issuer may have been pushed out while it was called for: that call is the one. */
-  function callsFor(issuer: string): Calls {
-    if (laterCalls.has(issuer)) return laterCalls
-    return firstCalls.has(issuer) || held(issuer) === undefined ? firstCalls : laterCalls
+  function accessFor(issuer: string): Access {
+    if (laterCalls.calls.has(issuer)) return laterCalls
+    return firstCalls.calls.has(issuer) || held(issuer) === undefined ? firstCalls : laterCalls
   }
 
   return {
@@ -134,13 +144,15 @@ export function foundVerifiers(find: FindVerifier, limits: DirectoryLimits): Iss
       if (found === undefined) return undefined
       const standing = standingOf(found, instant(clock), maxAge)
       if (standing === 'over') return undefined
-      if (standing === 'due' && absenceOf(issuer) === undefined) callsFor(issuer).renew(issuer)
+      if (standing === 'due' && absenceOf(issuer) === undefined)
+        accessFor(issuer).calls.renew(issuer)
       return found
     },
     async wait(issuer, caller) {
       const absence = absenceOf(issuer)
       if (absence !== undefined) return foundIn(absence.answer)
-      const ask = async (place: Place) => await callsFor(issuer).ask(issuer, place)
+      const { calls, room } = accessFor(issuer)
+      const ask = async (place: Place) => await calls.ask(issuer, place)
       return foundIn(await room.wait({ arrived: undefined, ...caller }, ask))
     },
     confirm(issuer, found) {

@@ -614,6 +614,23 @@ describe('a flood', () => {
     expect(new Set(await Promise.all(flood))).toEqual(new Set([TIMEOUT]))
   })
 
+  test('of unknown issuers that fills the room takes no place away from a known tenant whose verifier is over', async () => {
+    const { verifier } = finding(async (iss) =>
+      iss === A ? tenants.get(A) : await new Promise<never>(() => {}),
+    )
+    await verdict(verifier, A)
+    await clock.advance(600)
+    const token = await issuer.token({ claims: { iss: B, x: 'x'.repeat(10_000) } })
+    const small = await tokenOf(B) // these take what is left
+    const flood = Array.from(
+      { length: 1500 },
+      async (_, at) => await verdictOf(verifier.verify(at < 1400 ? token : small)),
+    )
+    expect(await verdict(verifier, A)).toBe('accepted')
+    await clock.advance(5)
+    expect(new Set(await Promise.all(flood))).toEqual(new Set([TIMEOUT]))
+  })
+
   test('of misses takes a bounded memory, and pushes no verifier out', async () => {
     const { find, verifier } = finding(undefined, { max: 2, maxMisses: 3 })
     await verdict(verifier, A)
