@@ -444,7 +444,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'redis/errors': [],
   'redis/diagnostics': ['node:diagnostics_channel'],
   'redis/options': ['time'],
-  'redis/connection': ['errors'],
+  'redis/connection': ['errors', 'time'],
   'redis/redis-transport': ['@redis/client'],
   'redis/stream': ['entry-id', 'errors', 'record'],
   'redis/following': ['entry-id', 'errors', 'time'],

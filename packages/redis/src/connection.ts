@@ -1,6 +1,7 @@
 import type { Clock } from '@portcullis/core'
 
 import { RevocationStoreError, storeError } from './errors.ts'
+import { deadline } from './time.ts'
 
 /** What talks to the server. The first command waits until it is connected. */
 interface Transport {
@@ -43,7 +44,7 @@ export function openConnection(connect: Connect, clock: Clock): Connection {
       if (ended !== undefined) throw ended
       const sent = transport.send(command)
       return await new Promise((resolve, reject) => {
-        const cancel = clock.after(timeout, () => {
+        const cancel = deadline(clock, timeout, () => {
           end(new RevocationStoreError('timeout'))
         })
         function settle(): void {

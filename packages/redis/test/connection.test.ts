@@ -1,0 +1,49 @@
+import { setImmediate as turn } from 'node:timers/promises'
+
+import { expect, test } from 'vitest'
+
+import { openConnection } from '../src/connection.ts'
+import { systemClock } from '../src/time.ts'
+
+/** Seconds. */
+const DEADLINE = 0.05
+
+/** Keeps the event loop busy for longer than an answer may take. */
+function work(): void {
+  const end = performance.now() + DEADLINE * 1000 + 10
+  while (performance.now() < end);
+}
+
+test('an answer that comes while the process is busy is read, and not taken for missing', async () => {
+  const transport = {
+    // Connected in one turn of the event loop, and answered in the next ones, as by a socket.
+    async send() {
+      for (let turns = 0; turns < 4; turns += 1) {
+        await turn()
+        work()
+      }
+      return 'OK'
+    },
+    destroy: () => undefined,
+  }
+  const connection = openConnection(() => transport, systemClock)
+  expect(await connection.ask(['PING'], DEADLINE)).toBe('OK')
+})
+
+test('an answer that does not come is missed, also by a process that is busy all the time', async () => {
+  const transport = {
+    send: async () => await new Promise(() => undefined),
+    destroy: () => undefined,
+  }
+  const connection = openConnection(() => transport, systemClock)
+  let isMissed = false
+  const missed = connection.ask(['PING'], DEADLINE).catch(() => {
+    isMissed = true
+  })
+  for (let turns = 0; turns < 20; turns += 1) {
+    work()
+    await turn()
+  }
+  await missed
+  expect(isMissed).toBe(true)
+})
