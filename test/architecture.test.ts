@@ -452,7 +452,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'redis/status': ['following', 'time'],
   'redis/replica': ['entry-id', 'errors', 'following', 'record', 'replica-state', 'time'],
   'redis/reader': ['connection', 'errors', 'following', 'replica', 'stream'],
-  'redis/writer': ['connection', 'errors', 'record', 'stream'],
+  'redis/writer': ['connection', 'errors', 'stream'],
   'redis/redis-revocations': [
     '@portcullis/core',
     'diagnostics',
@@ -460,6 +460,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'following',
     'options',
     'reader',
+    'record',
     'redis-transport',
     'replica-state',
     'status',

@@ -40,6 +40,36 @@ describeWithRedis('records of others', () => {
     expect(reader.revocations.status()).toMatchObject({ foreign: 2, unreadable: 0 })
   })
 
+  test.concurrent('names that are hard to write arrive as they are', async () => {
+    await using scene = await createScene()
+    const { server, reader } = scene
+    await using other = join(server.url)
+    const names = [
+      '\ufeffa',
+      'a\u0000b',
+      'a\r\nb',
+      '*3\r\n',
+      '\u2028',
+      '🗝️',
+      '__proto__',
+      'é',
+      'e\u0301',
+      ' ',
+    ]
+    names.push('long '.repeat(3000))
+    const last = await issue()
+    await other.comesTo('accepted', last)
+    for (const jti of names) await reader.revocations.revoke({ iss: ISSUER, jti })
+    await reader.revocations.revoke(last.claims)
+    await other.comesTo('revoked', last)
+    const known = names.filter(
+      (jti) => other.revocations.statusOf({ iss: ISSUER, jti }, 0) === 'revoked',
+    )
+    expect(known).toEqual(names)
+    // Half of a pair of UTF-16 cannot be written: other processes would read another name.
+    await expect(reader.revocations.revoke({ iss: ISSUER, jti: '\ud83d' })).rejects.toThrow('UTF-8')
+  })
+
   test.concurrent('another thing under the name of the stream: nothing is accepted', async () => {
     await using server = await startRedis()
     await server.command('SET', STREAM, 'value')

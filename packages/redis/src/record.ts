@@ -1,6 +1,6 @@
 import type { RevocationEntry } from '@portcullis/core'
 
-// The records of the stream, as FORMAT.md of this package documents them for whoever else reads or writes it.
+// The records of the stream, as the README of this package documents them for whoever else reads or writes it.
 
 /** The version that this package writes, and the only one that it reads. */
 const VERSION = '1'
@@ -50,7 +50,13 @@ export function readRecord(list: readonly string[]): StreamRecord {
   }
 }
 
-/** @returns Names and values in turn. */
+/** Half of a pair of UTF-16, alone: JSON can write it in a claim, and UTF-8 cannot. */
+const LONE_SURROGATE = /\p{Cs}/u
+
+/**
+ * @returns Names and values in turn.
+ * @throws TypeError for a text that would be read as another one, so that the record would revoke nothing.
+ */
 export function writeRecord(entry: RevocationEntry): readonly string[] {
   const { type, iss } = entry
   const fields =
@@ -64,6 +70,8 @@ export function writeRecord(entry: RevocationEntry): readonly string[] {
           time: entry.time,
           until: entry.until,
         }
+  const wrong = Object.entries(fields).find(([, value]) => LONE_SURROGATE.test(String(value)))
+  if (wrong !== undefined) throw new TypeError(`revoke: ${wrong[0]} cannot be written in UTF-8`)
   return listOf({ v: VERSION, type, ...fields })
 }
 

@@ -24,6 +24,7 @@ import {
   type RedisRevocationsSettings,
 } from './options.ts'
 import { startReading } from './reader.ts'
+import { writeRecord } from './record.ts'
 import { redisTransport } from './redis-transport.ts'
 import { afterFailure } from './replica-state.ts'
 import { type RedisRevocationsStatus, statusOf } from './status.ts'
@@ -107,7 +108,7 @@ export function replicatedRevocations(
 
   async function append(entries: readonly RevocationEntry[]): Promise<void> {
     if (state.isClosed) throw new RevocationStoreError('closed')
-    for (const entry of entries) await whileWaiting(writer.append(entry))
+    for (const record of entries.map(writeRecord)) await whileWaiting(writer.append(record))
     try {
       // At once, not when it comes back by the stream: this process refuses from now on.
       index.load(entries)

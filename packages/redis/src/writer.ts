@@ -1,8 +1,7 @@
-import type { Clock, RevocationEntry } from '@portcullis/core'
+import type { Clock } from '@portcullis/core'
 
 import { type Connect, type Connection, openConnection } from './connection.ts'
 import { RevocationStoreError } from './errors.ts'
-import { writeRecord } from './record.ts'
 import { openStream } from './stream.ts'
 
 /** Seconds, with the time to connect. */
@@ -11,8 +10,11 @@ const TIMEOUT = 5
 const LONGEST_REST = 30
 
 export interface Writer {
-  /** @throws RevocationStoreError */
-  append(entry: RevocationEntry): Promise<void>
+  /**
+   * @param record Names and values in turn.
+   * @throws RevocationStoreError
+   */
+  append(record: readonly string[]): Promise<void>
   close(): void
 }
 
@@ -22,9 +24,9 @@ export function createWriter(connect: Connect, key: string, clock: Clock): Write
   let usedAt = -Infinity
   let isClosed = false
 
-  async function appendBy(used: Connection, entry: RevocationEntry): Promise<void> {
+  async function appendBy(used: Connection, record: readonly string[]): Promise<void> {
     try {
-      const id = await openStream(key, used, TIMEOUT).append(writeRecord(entry))
+      const id = await openStream(key, used, TIMEOUT).append(record)
       if (id === undefined) throw new RevocationStoreError('no_stream')
     } catch (error) {
       if (isBroken(error)) drop(used)
@@ -38,18 +40,18 @@ export function createWriter(connect: Connect, key: string, clock: Clock): Write
   }
 
   return {
-    async append(entry) {
+    async append(record) {
       const now = clock.monotonic()
       if (connection !== undefined && now - usedAt > LONGEST_REST) drop(connection)
       usedAt = now
       const isNew = connection === undefined
       connection ??= openConnection(connect, clock)
       try {
-        await appendBy(connection, entry)
+        await appendBy(connection, record)
       } catch (error) {
         if (isClosed || isNew || !mayHelp(error)) throw error
         connection ??= openConnection(connect, clock)
-        await appendBy(connection, entry)
+        await appendBy(connection, record)
       }
     },
     close() {

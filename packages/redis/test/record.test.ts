@@ -36,6 +36,14 @@ test('what is written is read as it was', () => {
   )
 })
 
+test.each<RevocationEntry>([
+  { type: 'token', jti: 'a\ud800' },
+  { type: 'token', jti: 'a', iss: '\udc00\ud800' },
+  { type: 'issued_before', time: 1, sub: '\ud83d' },
+])('a text that UTF-8 cannot write is not written as another one: %j', (each) => {
+  expect(() => writeRecord(each)).toThrow(/^revoke: (?:jti|iss|sub) cannot be written in UTF-8$/)
+})
+
 test.each([
   { id: 'a', replaces: [] },
   { id: 'a', replaces: ['b', 'c'] },

@@ -52,6 +52,9 @@ test('a token that cannot be named is a TypeError, and nothing is sent', async (
   const { replica, store } = await following()
   await expect(replica.revoke({})).rejects.toThrow(TypeError)
   await expect(replica.revokeBefore({ sub: 'a', sid: 'b' })).rejects.toThrow(TypeError)
+  // Other processes would read another name.
+  await expect(replica.revoke({ jti: '\ud800' })).rejects.toThrow(TypeError)
+  await expect(replica.revokeBefore({ sub: '\ud800' })).rejects.toThrow(TypeError)
   expect(store.commands).not.toContain('XADD')
 })
 
