@@ -80,8 +80,7 @@ export function createWorld(
     const { options, from = 'main' } = judgement
     const keys = sourceAt(from)
     const known = verifiers.get(keys) ?? new Map<Options | undefined, Verifier>()
-    const verifier =
-      known.get(options) ?? standIn(createVerifier(optionsFor(judgement)), options)
+    const verifier = known.get(options) ?? standIn(createVerifier(optionsFor(judgement)), options)
     verifiers.set(keys, known.set(options, verifier))
     return verifier
   }
