@@ -16,7 +16,7 @@ export type RevocationStoreReason =
   | 'refused'
   /** The store is none that this package can use, or its answer cannot be read. */
   | 'unsupported'
-  /** More entries than `max`. */
+  /** No room for more entries than `max`. A message with "nevertheless" says that it was recorded. */
   | 'full'
   /** `close()` was called. */
   | 'closed'
@@ -31,7 +31,7 @@ const TEXTS: Readonly<Record<RevocationStoreReason, string>> = {
   out_of_memory: 'the store of revocations has no memory left (OOM)',
   refused: 'the store of revocations refused',
   unsupported: 'the store of revocations must be Redis 7, Valkey 7 or later',
-  full: 'there are more revocations than the option `max` allows',
+  full: 'there is no room for more revocations than the option `max` allows',
   closed: 'the replica of revocations has been closed',
 }
 

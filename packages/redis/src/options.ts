@@ -24,7 +24,8 @@ export interface RedisRevocationsOptions {
    */
   whenStale?: 'refuse' | 'accept' | undefined
   /**
-   * How many entries there is room for. With more, the replica cannot tell; nothing is evicted.
+   * How many entries there is room for: the same in all processes. `revoke` rejects before it records one more. With more in
+   * the stream, the replica cannot tell; nothing is evicted.
    * @default 1_000_000
    */
   max?: number | undefined

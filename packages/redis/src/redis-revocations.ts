@@ -79,6 +79,8 @@ export function replicatedRevocations(
   const index = localRevocations({ max, clock })
   const writer = createWriter(connect, stream, clock)
   const watchers = new Set<() => void>()
+  /** What is being recorded at the moment: it will need room. */
+  const underWay = new Set<RevocationEntry>()
   let state: ReplicaState = INITIAL_STATE
   let lastWord: ReplicaWord = 'loading'
 
@@ -108,11 +110,29 @@ export function replicatedRevocations(
 
   async function append(entries: readonly RevocationEntry[]): Promise<void> {
     if (state.isClosed) throw new RevocationStoreError('closed')
-    for (const record of entries.map(writeRecord)) await whileWaiting(writer.append(record))
+    const records = entries.map(writeRecord)
+    // Before it is recorded: what is in the stream, all replicas must have room for.
+    if (!hasRoomFor(entries)) throw new RevocationStoreError('full', 'it was not recorded')
+    for (const entry of entries) underWay.add(entry)
     try {
-      // At once, not when it comes back by the stream: this process refuses from now on.
+      for (const record of records) await whileWaiting(writer.append(record))
+      load(entries)
+    } finally {
+      for (const entry of entries) underWay.delete(entry)
+    }
+  }
+
+  function hasRoomFor(entries: readonly RevocationEntry[]): boolean {
+    const most = index.size + underWay.size + entries.length
+    return most <= max || index.hasRoomFor([...underWay, ...entries])
+  }
+
+  /** At once, not when they come back by the stream: this process refuses from now on. */
+  function load(entries: readonly RevocationEntry[]): void {
+    try {
       index.load(entries)
     } catch {
+      // Another process has taken the last place meanwhile.
       const full = new RevocationStoreError('full', 'it was recorded nevertheless')
       failed(full)
       throw full
@@ -152,7 +172,7 @@ export function replicatedRevocations(
     revoke: async (token) => await append(await entriesOf(clock, (made) => made.revoke(token))),
     revokeBefore: async (whose, given = {}) =>
       await append(await entriesOf(clock, (made) => made.revokeBefore(whose, given))),
-    status: () => statusOf(state, stream, instant(clock), maxStaleness),
+    status: () => statusOf(state, index.size, stream, instant(clock), maxStaleness),
     close,
     [Symbol.asyncDispose]: close,
   }

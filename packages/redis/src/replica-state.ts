@@ -20,6 +20,8 @@ export interface Batch {
   readonly entries: readonly StreamEntry[]
   readonly unreadable: readonly string[]
   readonly foreign: readonly string[]
+  /** Whether there was no room for some of them. */
+  readonly isFull: boolean
 }
 
 /** The state after a report that there is no stream. What was read stays known, and so does whose stream it was. */

@@ -77,7 +77,9 @@ async function readUntil(end: number, stream: Stream, replica: Replica): Promise
 async function readNext(stream: Stream, replica: Replica, block: number): Promise<LastRead> {
   const sentAt = instant(replica.clock)
   const entries = await stream.read(readFrom(replica.state()), PAGE, block)
-  replica.replace(afterRead(replica.state(), fill(replica.index, entries)))
+  const batch = fill(replica.index, entries)
+  if (batch.isFull) throw new RevocationStoreError('full')
+  replica.replace(afterRead(replica.state(), batch))
   return { sentAt, wasFull: entries.length >= PAGE }
 }
 
@@ -91,25 +93,24 @@ async function readAll(
   const startedAt = replica.clock.monotonic()
   const batches: Batch[] = []
   let records = 0
+  let isFull = false
   let after = LOWEST_ID
   for (;;) {
     const entries = await stream.page(after, info.last, PAGE)
     const batch = fill(replica.index, entries)
     records += entries.length
+    isFull ||= batch.isFull
     after = entries.at(-1)?.id ?? after
     // Of an empty last page the entry before it is the last one.
     if (entries.length > 0) batches.push({ ...batch, entries: entries.slice(-1) })
     if (entries.length < PAGE) break
   }
+  if (isFull) throw new RevocationStoreError('full')
   replica.replace(afterSnapshot(replica.state(), report, info, batches))
   replica.onSnapshot(trigger, records, replica.clock.monotonic() - startedAt)
 }
 
-/**
- * Adds what entries revoke, also if the stream turns out not to be the one that was followed: to refuse more is safe.
- *
- * @throws RevocationStoreError `full`
- */
+/** Adds what entries revoke, also if the stream turns out not to be the one that was followed: to refuse more is safe. */
 function fill(index: LocalRevocations, entries: readonly StreamEntry[]): Batch {
   const unreadable: string[] = []
   const foreign: string[] = []
@@ -119,22 +120,25 @@ function fill(index: LocalRevocations, entries: readonly StreamEntry[]): Batch {
     if (record.kind === 'revocation') revoked.push([id, record.entry])
     else if (record.kind !== 'identity') (record.kind === 'foreign' ? foreign : unreadable).push(id)
   }
-  if (revoked.length > 0) unreadable.push(...load(index, revoked))
-  return { entries, unreadable, foreign }
+  const left = revoked.length > 0 ? load(index, revoked) : []
+  // Those of the others are no entries by the rules of the index, such as a time in milliseconds.
+  unreadable.push(...left.filter(({ error }) => !(error instanceof RangeError)).map(({ id }) => id))
+  const isFull = left.some(({ error }) => error instanceof RangeError)
+  return { entries, unreadable, foreign, isFull }
 }
 
-/** @returns The ids of what is no entry by the rules of the index, such as a time in milliseconds. */
+/** Adds whatever it can, and answers with what it cannot. */
 function load(
   index: LocalRevocations,
   revoked: readonly (readonly [id: string, entry: RevocationEntry])[],
-): readonly string[] {
+): readonly { readonly id: string; readonly error: unknown }[] {
   try {
     index.load(revoked.map(([, entry]) => entry))
     return []
   } catch (error) {
-    if (error instanceof RangeError) throw new RevocationStoreError('full')
-    if (revoked.length === 1) return revoked.map(([id]) => id)
-    return revoked.flatMap((each) => load(index, [each]))
+    if (revoked.length === 1) return revoked.map(([id]) => ({ id, error }))
+    const half = Math.ceil(revoked.length / 2)
+    return [revoked.slice(0, half), revoked.slice(half)].flatMap((part) => load(index, part))
   }
 }
 

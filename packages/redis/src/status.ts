@@ -17,8 +17,8 @@ export interface RedisRevocationsStatus {
   readonly foundIdentity: string | undefined
   /** The id of the last entry that was read. */
   readonly position: string | undefined
-  /** How many entries the stream has. The replica may know more. */
-  readonly entries: number | undefined
+  /** How many revocations are known: at most `max`. Those that have lapsed count until they are removed. */
+  readonly entries: number
   /** Records of a later version, or damaged ones, and the id of the first. */
   readonly unreadable: number
   readonly firstUnreadable: string | undefined
@@ -33,6 +33,7 @@ export interface RedisRevocationsStatus {
 
 export function statusOf(
   state: ReplicaState,
+  entries: number,
   stream: string,
   now: Instant,
   maxStaleness: number,
@@ -45,7 +46,7 @@ export function statusOf(
     identity,
     foundIdentity: position?.identity,
     position: position?.last,
-    entries: position?.info.length,
+    entries,
     unreadable: unreadable.count,
     firstUnreadable: unreadable.first,
     foreign: foreign.count,

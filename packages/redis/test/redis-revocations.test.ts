@@ -377,7 +377,7 @@ test('records that are not ours are skipped, and counted', async () => {
   const { replica, store, clock } = await following()
   store.add(['hello', 'world'])
   await clock.advance(3)
-  expect(replica.status()).toMatchObject({ word: 'current', foreign: 1, entries: 2 })
+  expect(replica.status()).toMatchObject({ word: 'current', foreign: 1, entries: 0 })
 })
 
 test('more entries than max: nothing is valid, none is forgotten, and the store is not read all the time', async () => {
@@ -399,15 +399,61 @@ test('more entries than max: nothing is valid, none is forgotten, and the store 
   expect(replica.status().word).toBe('current')
 })
 
-test('a revocation that has no room here was recorded nevertheless, and is rejected', async () => {
-  const { store, start } = processes()
+test('a revocation that there is no room for is rejected, not recorded, and keeps nobody out', async () => {
+  const { store, start, clock } = processes()
+  store.create('first')
+  const [replica, other] = [start({ max: 2 }), start({ max: 2 })]
+  await Promise.all([replica.ready(), other.ready()])
+  await replica.revoke({ iss: ISS, jti: 'a' })
+  // All at once, and one of them twice: there is room for one.
+  const revoking = ['b', 'c', 'b', 'd'].map(async (jti) => await replica.revoke({ iss: ISS, jti }))
+  const settled = await Promise.allSettled(revoking)
+  expect(settled.map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+    'rejected',
+  ])
+  const full = { reason: 'full', message: expect.stringContaining('not recorded') as string }
+  expect(settled[1]).toMatchObject({ reason: full })
+  await clock.advance(1)
+  for (const each of [replica, other]) {
+    expect(verdicts(each, 'a', 'b', 'c')).toEqual(['revoked', 'revoked', 'valid'])
+    expect(each.status()).toMatchObject({ word: 'current', entries: 2, failures: 0 })
+  }
+  // What is known already needs no room.
+  await replica.revokeBefore({ iss: ISS, sub: 'ann' }).catch(() => undefined)
+  await expect(replica.revoke({ iss: ISS, jti: 'a', exp: 4e9 })).resolves.toBeUndefined()
+})
+
+test('another process takes the last place meanwhile: it was recorded nevertheless, and is said so', async () => {
+  const { store, start, clock } = processes()
   store.create('first')
   const replica = start({ max: 1 })
   await replica.ready()
-  await replica.revoke({ iss: ISS, jti: 'a' })
+  store.delay = 0.2
   const revoking = replica.revoke({ iss: ISS, jti: 'b' })
-  await expect(revoking).rejects.toMatchObject({ reason: 'full' })
+  store.add(tokenRecord('a'))
+  await Promise.all([
+    expect(revoking).rejects.toMatchObject({
+      reason: 'full',
+      message: expect.stringContaining('recorded nevertheless') as string,
+    }),
+    clock.advance(1),
+  ])
   expect(verdicts(replica, 'a', 'c')).toEqual(['revoked', 'unknown'])
+})
+
+test('more entries than max, read at once: what there is room for is known, from any place', async () => {
+  const { store, start } = processes()
+  store.create('first')
+  for (const jti of ['a', 'b', 'c', 'd']) store.add(tokenRecord(jti))
+  // They replace others, so they need no room.
+  store.add(tokenRecord('b', 4e9))
+  const replica = start({ max: 3, whenStale: 'accept' })
+  await replica.ready()
+  expect(replica.status()).toMatchObject({ word: 'full', entries: 3 })
+  expect(verdicts(replica, 'a', 'b', 'c', 'd')).toEqual(['revoked', 'revoked', 'revoked', 'valid'])
 })
 
 test('compaction while a process reads loses nothing that is needed', async () => {
