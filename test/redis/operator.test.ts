@@ -5,9 +5,14 @@ import { fileURLToPath } from 'node:url'
 
 import { expect, test } from 'vitest'
 
+import { compactStream } from '../../packages/redis/src/commands.ts'
+import { openConnection } from '../../packages/redis/src/connection.ts'
+import { redisTransport } from '../../packages/redis/src/redis-transport.ts'
+import { openStream } from '../../packages/redis/src/stream.ts'
+import { systemClock } from '../../packages/redis/src/time.ts'
 import { describeWithRedis } from './describe-with-redis.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
-import { ISSUER, issue, join, STREAM } from './scene.ts'
+import { append, createStream, ISSUER, issue, join, STREAM } from './scene.ts'
 
 interface Outcome {
   readonly exitCode: number | null
@@ -57,6 +62,21 @@ describeWithRedis('the program of an operator', () => {
     expect(JSON.parse(printed)).toMatchObject({ exists: true, revocations: 2, unreadable: 0 })
     expect(await operate(server, 'compact')).toMatchObject({ exitCode: 0 })
     expect(await member.verdict(one)).toBe('revoked')
+  })
+
+  test('whose clock is a day ahead: compact deletes nothing that is needed', async () => {
+    await using server = await startRedis()
+    await createStream(server)
+    await using member = join(server.url)
+    const now = Date.now() / 1000
+    const [needed, lapsed] = [await issue({ exp: now + 3600 }), await issue({ exp: now - 3600 })]
+    await append(server, needed)
+    await append(server, lapsed)
+    const connection = openConnection(redisTransport({ url: server.url }), systemClock)
+    const stream = openStream(STREAM, connection, 10)
+    expect(await compactStream(stream, now + 86_400)).toEqual({ read: 3, deleted: 1 })
+    connection.close()
+    await member.comesTo('revoked', needed)
   })
 
   test('says that there is no server, in one line and without an address', async () => {

@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto'
 
-import {
-  type IssuedBefore,
-  localRevocations,
-  type RevocationEntry,
-  type RevokedToken,
-} from '@portcullis/core'
+import type { IssuedBefore, RevocationEntry, RevokedToken } from '@portcullis/core'
 
 import { createCompaction } from './compaction.ts'
 import { LOWEST_ID } from './entry-id.ts'
 import { RevocationStoreError } from './errors.ts'
+import { newEntries } from './new-entries.ts'
 import { IDENTITY_ID, readRecord, writeIdentity, writeRecord } from './record.ts'
 import type { Stream, StreamEntry, StreamReport } from './stream.ts'
+import { systemClock } from './time.ts'
 
 // What an operator does with the stream. Each function answers with what it prints: JSON.
 
@@ -43,9 +40,9 @@ export async function createStream(stream: Stream, replaces: readonly string[]):
 }
 
 export async function revokeToken(stream: Stream, token: RevokedToken): Promise<object> {
-  const made = localRevocations()
-  await made.revoke(token)
-  return await append(stream, made.toSnapshot().entries)
+  const entries = await newEntries(systemClock, (made) => made.revoke(token))
+  const [added = {}] = await append(stream, entries)
+  return added
 }
 
 export async function revokeBefore(
@@ -53,16 +50,23 @@ export async function revokeBefore(
   whose: IssuedBefore,
   options: { readonly time?: number; readonly until?: number },
 ): Promise<object> {
-  const made = localRevocations()
-  await made.revokeBefore(whose, options)
-  return await append(stream, made.toSnapshot().entries)
+  const entries = await newEntries(systemClock, (made) => made.revokeBefore(whose, options))
+  const [added = {}] = await append(stream, entries)
+  return added
 }
 
-async function append(stream: Stream, [entry]: readonly RevocationEntry[]): Promise<object> {
-  if (entry === undefined) throw new CommandError('it has lapsed already: nothing to revoke')
-  const id = await stream.append(writeRecord(entry))
-  if (id === undefined) throw new RevocationStoreError('no_stream')
-  return { id, ...entry }
+/** @returns The entries, each with the id of its record. */
+async function append(
+  stream: Stream,
+  entries: readonly RevocationEntry[],
+): Promise<readonly object[]> {
+  const added: object[] = []
+  for (const entry of entries) {
+    const id = await stream.append(writeRecord(entry))
+    if (id === undefined) throw new RevocationStoreError('no_stream')
+    added.push({ id, ...entry })
+  }
+  return added
 }
 
 /** What the stream says of itself, and what its records are. */
@@ -92,11 +96,13 @@ export async function streamStatus(stream: Stream): Promise<object> {
 /**
  * Deletes what nobody needs any more, and nothing else. Replicas may read meanwhile: whatever covers a deleted entry is in
  * the stream before.
+ *
+ * @param now By the clock of this machine. The store's counts as well: one that is ahead must not delete what is needed.
  */
 export async function compactStream(stream: Stream, now: number): Promise<object> {
   const report = await stream.report([])
   if (report.identity === undefined) throw new RevocationStoreError('no_stream')
-  const compaction = createCompaction(now)
+  const compaction = createCompaction(Math.min(now, await stream.time()))
   let read = 0
   let deleted = 0
   for await (const entries of pages(stream, report)) {
@@ -127,19 +133,21 @@ export async function importEntries(stream: Stream, lines: AsyncIterable<string>
   for await (const line of lines) {
     if (line.trim() === '') continue
     read += 1
-    const made = localRevocations()
-    try {
-      made.load([JSON.parse(line) as RevocationEntry]) // which `load` checks
-    } catch {
+    const entries = await entriesIn(line).catch(() => {
       throw new CommandError(`line ${read} is no entry; ${added} were added before it`)
-    }
-    for (const entry of made.toSnapshot().entries) {
-      const id = await stream.append(writeRecord(entry))
-      if (id === undefined) throw new RevocationStoreError('no_stream')
-      added += 1
-    }
+    })
+    added += (await append(stream, entries)).length
   }
   return { read, added }
+}
+
+async function entriesIn(line: string): Promise<readonly RevocationEntry[]> {
+  const entries = await newEntries(systemClock, (made) => {
+    made.load([JSON.parse(line) as RevocationEntry]) // which `load` checks
+  })
+  // What cannot be written is no entry either.
+  entries.map(writeRecord)
+  return entries
 }
 
 /** The entries up to the last one that the report knew of. */

@@ -1,5 +1,4 @@
 import {
-  type Clock,
   localRevocations,
   type Revocations,
   type RevocationEntry,
@@ -18,6 +17,7 @@ import {
   type Reread,
   wordOf,
 } from './following.ts'
+import { newEntries } from './new-entries.ts'
 import {
   checkRedisRevocationsOptions,
   type RedisRevocationsOptions,
@@ -169,9 +169,9 @@ export function replicatedRevocations(
     },
     ready: async () => await whileWaiting(ready()),
     subscribe: (listener) => index.subscribe(listener),
-    revoke: async (token) => await append(await entriesOf(clock, (made) => made.revoke(token))),
+    revoke: async (token) => await append(await newEntries(clock, (made) => made.revoke(token))),
     revokeBefore: async (whose, given = {}) =>
-      await append(await entriesOf(clock, (made) => made.revokeBefore(whose, given))),
+      await append(await newEntries(clock, (made) => made.revokeBefore(whose, given))),
     status: () => statusOf(state, index.size, stream, instant(clock), maxStaleness),
     close,
     [Symbol.asyncDispose]: close,
@@ -184,14 +184,4 @@ export function replicatedRevocations(
     failed,
   )
   return revocations
-}
-
-/** The entries that a revocation makes, by the rules of the index; none if they have lapsed already. */
-async function entriesOf(
-  clock: Clock,
-  make: (made: RevocationWriter) => Promise<void>,
-): Promise<readonly RevocationEntry[]> {
-  const made = localRevocations({ clock })
-  await make(made)
-  return made.toSnapshot().entries
 }

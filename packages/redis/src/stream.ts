@@ -43,6 +43,8 @@ export interface Stream {
   /** Makes the stream. Fails if there is one, even an empty one. */
   create(fields: readonly string[]): Promise<void>
   delete(ids: readonly string[]): Promise<void>
+  /** By the clock of the store: since 1970-01-01T00:00:00Z. */
+  time(): Promise<number>
 }
 
 /** @param timeout Deadline of an answer, beyond the time that the store was told to wait. */
@@ -104,6 +106,12 @@ export function openStream(key: string, connection: Connection, timeout: number)
     },
     async delete(ids) {
       await ask('XDEL', key, ...ids)
+    },
+    async time() {
+      const [seconds] = listIn(await ask('TIME'))
+      return typeof seconds === 'string' && /^\d{1,15}$/.test(seconds)
+        ? Number(seconds)
+        : unreadable()
     },
   }
 }

@@ -36,6 +36,8 @@ export interface FakeStore {
   data: StoreData
   /** Seconds that an answer takes. */
   delay: number
+  /** Seconds that its clock is ahead. */
+  ahead: number
   /** The commands that came, by name. */
   readonly commands: string[]
   connections: () => number
@@ -61,6 +63,7 @@ export function fakeStore(clock: Clock): FakeStore {
     mode: 'up',
     data: new Map(),
     delay: 0,
+    ahead: 0,
     commands: [],
     connections: () => connections,
     open: () => transports.size,
@@ -133,6 +136,7 @@ export function fakeStore(clock: Clock): FakeStore {
       return ['proto', 2, 'role', store.mode === 'replica' ? 'replica' : 'master']
     if (name === 'XINFO') return infoOf(store.data.get(second))
     if (name === 'XRANGE') return range(first, second, third, Number(others[1] ?? Infinity))
+    if (name === 'TIME') return [String(Math.floor(clock.now() + store.ahead)), '0']
     if (name === 'XDEL') return remove(first, args.slice(1))
     if (name !== 'XADD') return new Error(`ERR unknown command '${name}'`)
     if (store.mode === 'full') {

@@ -9,7 +9,7 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
 
 /** A store, and the program that works with it. */
 function operator() {
-  const store = fakeStore(manualClock())
+  const store = fakeStore(manualClock(Date.now() / 1000))
   const urls: string[] = []
   async function portcullis(
     command: string,
@@ -132,6 +132,25 @@ test('compact deletes what nobody needs, over several pages, and never the ident
   expect(data).toEqual({ read: 1502, deleted: 1500 })
   expect((await portcullis('status')).data).toMatchObject({ revocations: 1, foreign: 0 })
   expect((await portcullis('create')).said).toContain('exists already')
+})
+
+test.each([
+  ['the operator', -86_400, -7200],
+  ['the store', 86_400, 7200],
+])('the clock of %s is a day ahead: compact deletes nothing too early', async (_, ahead, exp) => {
+  const { store, portcullis } = operator()
+  await portcullis('create')
+  // The program has the clock of the system.
+  store.ahead = ahead
+  store.add(tokenRecord('needed', Date.now() / 1000 + exp))
+  expect((await portcullis('compact')).data).toEqual({ read: 2, deleted: 0 })
+})
+
+test('import drops nothing by the clock of the operator, which may be ahead', async () => {
+  const { portcullis } = operator()
+  await portcullis('create')
+  const input = '{"type":"token","jti":"a","exp":1000}\n{"type":"issued_before","time":1,"until":2}'
+  expect((await portcullis('import', { input })).data).toEqual({ read: 2, added: 2 })
 })
 
 test('what export prints can be imported into another stream', async () => {
