@@ -449,7 +449,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'redis/redis-transport': ['@redis/client'],
   'redis/stream': ['entry-id', 'errors', 'record'],
   'redis/following': ['entry-id', 'errors', 'time'],
-  'redis/replica-state': ['entry-id', 'following'],
+  'redis/replica-state': ['entry-id', 'following', 'time'],
   'redis/status': ['following', 'time'],
   'redis/replica': ['entry-id', 'errors', 'following', 'record', 'replica-state', 'time'],
   'redis/reader': ['connection', 'errors', 'following', 'replica', 'stream'],

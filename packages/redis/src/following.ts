@@ -4,7 +4,7 @@ import { isLater } from './entry-id.ts'
 import { RevocationStoreError, type RevocationStoreReason } from './errors.ts'
 import type { Identity } from './record.ts'
 import type { StreamEntry, StreamInfo, StreamReport } from './stream.ts'
-import { elapsed, laterOf } from './time.ts'
+import { elapsed, laterOf, leadOf } from './time.ts'
 
 // What a replica decides: pure functions of its state, of what the store reports and of a moment, which answer with a word.
 // Whoever carries the words out decides nothing. Times are seconds.
@@ -24,6 +24,8 @@ export interface Position {
   /** How many entries had ever been added at a report that knew of none beyond ours, and how many were read since. */
   readonly addedThen: number
   readonly readSince: number
+  /** The largest lead of the wall clock since the reading began: what had lapsed by that was left out. */
+  readonly lead: number
   /** As of the last report. */
   readonly info: StreamInfo
 }
@@ -93,6 +95,11 @@ export type Reread =
   | 'history'
   /** Records were deleted, perhaps those that could not be read. */
   | 'removed'
+  /** The wall clock was set back: what had lapsed by it, and was left out, may be needed again. */
+  | 'clock'
+
+/** Seconds. Entries are kept for longer than they are needed, and a leap second must not make a fleet read everything. */
+const SET_BACK = 5
 
 /**
  * What a reader does after a report. `XREAD` says nothing of entries that were deleted before they were read, and after a
@@ -101,6 +108,7 @@ export type Reread =
 export function followStep(
   { position, unreadable }: Pick<ReplicaState, 'position' | 'unreadable'>,
   { identity, info, found }: StreamReport,
+  askedAt: Instant,
 ): 'absent' | 'follow' | Reread {
   if (info === undefined) return 'absent'
   if (position === undefined) return 'start'
@@ -108,6 +116,7 @@ export function followStep(
   if (hasSteppedBack(position, info)) return 'step_back'
   if (isLater(info.maxDeleted, position.verified)) return 'gap'
   if (hasOtherHistory(position, info, found)) return 'history'
+  if (position.lead - leadOf(askedAt) > SET_BACK) return 'clock'
   const before = position.info
   const deleted = info.entriesAdded - info.length - (before.entriesAdded - before.length)
   return unreadable.count > 0 && deleted !== 0 ? 'removed' : 'follow'

@@ -12,6 +12,7 @@ import {
   type Skipped,
 } from './following.ts'
 import type { StreamEntry, StreamInfo, StreamReport } from './stream.ts'
+import { leadOf } from './time.ts'
 
 // How the state of a replica changes: each function answers with the next state.
 
@@ -42,7 +43,7 @@ export function afterReport(
     ...answered(state),
     ...adopt(state.identity, seen),
     freshAt: freshSince(state, info, askedAt, read),
-    position: position && verified(position, info),
+    position: position && verified(position, info, askedAt),
   }
 }
 
@@ -68,6 +69,7 @@ export function afterSnapshot(
   state: ReplicaState,
   { identity }: StreamReport,
   info: StreamInfo,
+  askedAt: Instant,
   batches: readonly Batch[],
 ): ReplicaState {
   const empty = { ...state, unreadable: NOTHING_SKIPPED, foreign: NOTHING_SKIPPED, isFull: false }
@@ -81,6 +83,7 @@ export function afterSnapshot(
       newest: undefined,
       addedThen: info.entriesAdded,
       readSince: 0,
+      lead: leadOf(askedAt),
       info,
     },
   }
@@ -107,9 +110,10 @@ export function readFrom({ position }: ReplicaState): string {
   return position?.last ?? LOWEST_ID
 }
 
-function verified(position: Position, info: StreamInfo): Position {
+function verified(position: Position, info: StreamInfo, askedAt: Instant): Position {
   const anchor = position.newest ?? position.anchor
-  const next = { ...position, verified: position.last, anchor, newest: undefined, info }
+  const lead = Math.max(position.lead, leadOf(askedAt))
+  const next = { ...position, verified: position.last, anchor, newest: undefined, lead, info }
   return position.last === info.last
     ? { ...next, addedThen: info.entriesAdded, readSince: 0 }
     : next

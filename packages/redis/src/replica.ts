@@ -1,4 +1,4 @@
-import type { Clock, LocalRevocations, RevocationEntry } from '@portcullis/core'
+import type { Clock, Instant, LocalRevocations, RevocationEntry } from '@portcullis/core'
 
 import { LOWEST_ID } from './entry-id.ts'
 import { RevocationStoreError } from './errors.ts'
@@ -49,7 +49,7 @@ export async function follow(stream: Stream, replica: Replica): Promise<never> {
   for (;;) {
     const askedAt = instant(clock)
     const report = await stream.report(anchorsOf(replica.state().position).map(({ id }) => id))
-    const step = followStep(replica.state(), report)
+    const step = followStep(replica.state(), report, askedAt)
     const { info } = report
     if (step === 'absent' || info === undefined) {
       replica.replace(afterAbsence(replica.state()))
@@ -58,7 +58,7 @@ export async function follow(stream: Stream, replica: Replica): Promise<never> {
       replica.replace(afterReport(replica.state(), report, info, askedAt, read))
       read = await readUntil(askedAt.monotonic + heartbeat, stream, replica)
     } else {
-      await readAll(stream, replica, report, info, step)
+      await readAll(stream, replica, report, info, askedAt, step)
       // What came meanwhile may be why entries were deleted before they were read.
       read = await readNext(stream, replica, 0)
     }
@@ -88,9 +88,9 @@ async function readAll(
   replica: Replica,
   report: StreamReport,
   info: StreamInfo,
+  askedAt: Instant,
   trigger: Reread,
 ): Promise<void> {
-  const startedAt = replica.clock.monotonic()
   const batches: Batch[] = []
   let records = 0
   let isFull = false
@@ -106,8 +106,8 @@ async function readAll(
     if (entries.length < PAGE) break
   }
   if (isFull) throw new RevocationStoreError('full')
-  replica.replace(afterSnapshot(replica.state(), report, info, batches))
-  replica.onSnapshot(trigger, records, replica.clock.monotonic() - startedAt)
+  replica.replace(afterSnapshot(replica.state(), report, info, askedAt, batches))
+  replica.onSnapshot(trigger, records, replica.clock.monotonic() - askedAt.monotonic)
 }
 
 /** Adds what entries revoke, also if the stream turns out not to be the one that was followed: to refuse more is safe. */

@@ -24,6 +24,11 @@ export function elapsed(since: Instant, until: Instant): number {
   return Math.max(until.wall - since.wall, until.monotonic - since.monotonic)
 }
 
+/** How far the wall clock is ahead of the monotonic one. Less than before: it was set back. */
+export function leadOf({ wall, monotonic }: Instant): number {
+  return wall - monotonic
+}
+
 /** The later of two moments, both of one process. */
 export function laterOf(one: Instant | undefined, other: Instant): Instant {
   return one === undefined || other.monotonic > one.monotonic ? other : one

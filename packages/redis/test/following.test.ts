@@ -29,6 +29,7 @@ const POSITION: Position = {
   newest: undefined,
   addedThen: 9,
   readSince: 0,
+  lead: 0,
   info: INFO,
 }
 const REPORT: StreamReport = {
@@ -115,7 +116,7 @@ describe('after a report', () => {
       { ...POSITION, last: '9007199254740993-1' },
     ],
   ])('%s: %s', (_, word, report, position) => {
-    expect(followStep({ position, unreadable: read }, report)).toBe(word)
+    expect(followStep({ position, unreadable: read }, report, at(1))).toBe(word)
   })
 
   test.each<[string, Partial<StreamInfo>]>([
@@ -123,8 +124,17 @@ describe('after a report', () => {
     ['follow', { last: '30-0', length: 8, entriesAdded: 10 }],
   ])('with a record that cannot be read: %s', (word, changes) => {
     const unreadable = { count: 1, first: '7-0' }
-    expect(followStep({ position: POSITION, unreadable }, info(changes))).toBe(word)
+    expect(followStep({ position: POSITION, unreadable }, info(changes), at(1))).toBe(word)
   })
+})
+
+test.each([
+  ['forward', 60, 'follow'],
+  ['back, by a leap second', -1, 'follow'],
+  ['back', -60, 'clock'],
+])('the wall clock was set %s', (_, by, word) => {
+  const state = { position: POSITION, unreadable: { count: 0, first: undefined } }
+  expect(followStep(state, REPORT, { wall: 100 + by, monotonic: 100 })).toBe(word)
 })
 
 test.each([

@@ -209,6 +209,26 @@ test.each([
   expect(verdicts(replica, 'a')).toEqual(['valid'])
 })
 
+test('the wall clock was ahead when the stream was read: what had lapsed by it is read again once it is set right', async () => {
+  const { store, start, clock } = processes()
+  store.create('first')
+  const right = clock.now()
+  store.add(tokenRecord('a', right + 3600))
+  clock.set(right + 86_400)
+  const replica = start()
+  await replica.ready()
+  // By that clock the token has expired as well, so nobody asks for it.
+  expect(verdicts(replica, 'a')).toEqual(['valid'])
+  store.add(tokenRecord('b', right + 3600))
+  await clock.advance(1)
+  for (const by of [right, right + 86_400, right]) {
+    clock.set(by)
+    await clock.advance(MAX_STALENESS / 2)
+  }
+  expect(replica.statusOf({ iss: ISS, jti: 'a', exp: right + 3600 }, right)).toBe('revoked')
+  expect(replica.statusOf({ iss: ISS, jti: 'b', exp: right + 3600 }, right)).toBe('revoked')
+})
+
 test.each([0, 0.3, 2])(
   'many revocations, answers after %d s: the stream is read once',
   async (delay) => {
