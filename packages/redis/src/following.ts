@@ -243,12 +243,18 @@ function obstacleOf(word: ReplicaWord): RevocationStoreError | undefined {
   return word === 'full' ? new RevocationStoreError('full') : undefined
 }
 
-/** How often the store is asked, and how long an answer may take, so that a lost connection is replaced within `maxStaleness`. */
+/**
+ * How often the store is asked, and how long an answer may take, so that a lost connection is replaced within `maxStaleness`.
+ *
+ * A page of the whole stream may take longer: the replica has nothing to lose then, and a fleet that reads it at once would
+ * begin again and again.
+ */
 export function pacing(maxStaleness: number): {
   readonly heartbeat: number
   readonly answer: number
+  readonly page: number
 } {
-  return { heartbeat: maxStaleness / 4, answer: maxStaleness / 4 }
+  return { heartbeat: maxStaleness / 4, answer: maxStaleness / 4, page: maxStaleness }
 }
 
 const FIRST_PAUSE = 0.1

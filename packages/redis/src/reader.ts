@@ -16,7 +16,7 @@ export function startReading(
   replica: Replica,
   pauseAfter: (failure: RevocationStoreError) => number,
 ): () => void {
-  const { answer } = pacing(replica.maxStaleness)
+  const { answer, page } = pacing(replica.maxStaleness)
   const ending = new AbortController()
   let connection: Connection | undefined
   let endPause: (() => void) | undefined
@@ -24,7 +24,8 @@ export function startReading(
   async function read(): Promise<void> {
     while (!ending.signal.aborted) {
       connection = openConnection(connect, replica.clock)
-      const failure = await follow(openStream(key, connection, answer), replica).catch(storeError)
+      const stream = openStream(key, connection, answer, page)
+      const failure = await follow(stream, replica).catch(storeError)
       connection.close()
       if (!ending.signal.aborted) await pause(pauseAfter(failure))
     }

@@ -47,8 +47,16 @@ export interface Stream {
   time(): Promise<number>
 }
 
-/** @param timeout Deadline of an answer, beyond the time that the store was told to wait. */
-export function openStream(key: string, connection: Connection, timeout: number): Stream {
+/**
+ * @param timeout Deadline of an answer, beyond the time that the store was told to wait.
+ * @param pageTimeout The same of a page.
+ */
+export function openStream(
+  key: string,
+  connection: Connection,
+  timeout: number,
+  pageTimeout = timeout,
+): Stream {
   async function ask(...command: readonly string[]): Promise<unknown> {
     return await connection.ask(command, timeout)
   }
@@ -87,7 +95,8 @@ export function openStream(key: string, connection: Connection, timeout: number)
       return { identity, info: said, found }
     },
     async page(after, upTo, count) {
-      return entriesOf(await ask('XRANGE', key, `(${after}`, upTo, 'COUNT', String(count)))
+      const command = ['XRANGE', key, `(${after}`, upTo, 'COUNT', String(count)]
+      return entriesOf(await connection.ask(command, pageTimeout))
     },
     async read(after, count, block) {
       // 0 would be for ever.

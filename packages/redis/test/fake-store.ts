@@ -36,6 +36,8 @@ export interface FakeStore {
   data: StoreData
   /** Seconds that an answer takes. */
   delay: number
+  /** Seconds that a page of entries takes longer, as when many processes read at once. */
+  pageDelay: number
   /** Seconds that its clock is ahead. */
   ahead: number
   /** The commands that came, by name. */
@@ -63,6 +65,7 @@ export function fakeStore(clock: Clock): FakeStore {
     mode: 'up',
     data: new Map(),
     delay: 0,
+    pageDelay: 0,
     ahead: 0,
     commands: [],
     connections: () => connections,
@@ -127,7 +130,11 @@ export function fakeStore(clock: Clock): FakeStore {
     if (store.mode === 'loading') {
       answerLater(new Error('LOADING Redis is loading the dataset in memory'))
     } else if (name === 'XREAD') read(args, answerLater)
-    else answerLater(replyTo(name, args))
+    else if (args.includes('COUNT') && store.pageDelay > 0) {
+      clock.after(store.pageDelay, () => {
+        answerLater(replyTo(name, args))
+      })
+    } else answerLater(replyTo(name, args))
   }
 
   function replyTo(name: string, args: readonly string[]): unknown {

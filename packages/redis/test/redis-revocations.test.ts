@@ -476,6 +476,17 @@ test('more entries than max, read at once: what there is room for is known, from
   expect(verdicts(replica, 'a', 'b', 'c', 'd')).toEqual(['revoked', 'revoked', 'revoked', 'valid'])
 })
 
+test('many processes read the whole stream at once, so that each page takes long: they come to an end', async () => {
+  const { store, start, clock } = processes()
+  store.create('first')
+  for (let at = 0; at < 5000; at += 1) store.add(tokenRecord(`t${at}`))
+  store.pageDelay = MAX_STALENESS / 2
+  const replica = start({ max: 10_000 })
+  await Promise.all([replica.ready(), clock.advance(2 * MAX_STALENESS)])
+  expect(verdicts(replica, 't0', 't4999', 'b')).toEqual(['revoked', 'revoked', 'valid'])
+  expect(store.connections()).toBe(1)
+})
+
 test('compaction while a process reads loses nothing that is needed', async () => {
   const { store, start, clock } = processes()
   store.create('first')
