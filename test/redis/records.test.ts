@@ -195,6 +195,27 @@ describeWithRedis('passwords and TLS', () => {
     expect(await member.comesTo('revoked', token)).toBeLessThan(1)
   })
 
+  test.concurrent('what a client has for connections of its own does not disturb ours', async () => {
+    await using server = await startRedis()
+    await createStream(server)
+    const client = createClient({
+      url: server.url,
+      pingInterval: 10,
+      socket: { socketTimeout: 100, reconnectStrategy: () => 10 },
+      commandOptions: { timeout: 100 },
+    })
+    await using member = join(server.url, { url: undefined, client })
+    const token = await issue()
+    await member.comesTo('accepted', token)
+    // Two heartbeats, between which nothing comes.
+    for (let beats = 0; beats < 2; beats += 1) {
+      const start = performance.now()
+      const elapsed = () => (performance.now() - start) / 1000
+      await until('asked again', () => (member.revocations.status().age ?? Infinity) < elapsed())
+    }
+    expect(member.revocations.status()).toMatchObject({ word: 'current', lastFailure: undefined })
+  })
+
   test.concurrent('with no more permissions than the README names', async () => {
     await using server = await startRedis()
     await createStream(server)

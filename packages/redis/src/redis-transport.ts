@@ -11,7 +11,7 @@ export interface RedisClient {
 export interface RedisConnection {
   connect(): Promise<unknown>
   sendCommand(command: readonly string[]): Promise<unknown>
-  on(event: 'error', listener: (error: unknown) => void): unknown
+  on(event: 'error' | 'connect', listener: (error: unknown) => void): unknown
   unref(): void
   destroy(): void
 }
@@ -26,12 +26,16 @@ const OPTIONS = {
   RESP: 2,
   maintNotifications: 'disabled',
   disableOfflineQueue: true,
+  /** Its timer would keep the process alive; the heartbeat does the same. */
+  pingInterval: 0,
 } as const
 
 const SOCKET_OPTIONS = {
   /** Milliseconds. Our own deadlines end a connection sooner; this frees the socket of one that was given up. */
   connectTimeout: 10_000,
   reconnectStrategy: false,
+  /** A connection that waits for an entry is silent. */
+  socketTimeout: 0,
 } as const
 
 /**
@@ -42,17 +46,16 @@ export function redisTransport(source: RedisSource): Connect {
   return () => {
     const client = newClient(source)
     let isDestroyed = false
-    // Whoever sends is told of the failure. Without a listener it would end the process.
+    // Without a listener it would end the process.
     client.on('error', () => undefined)
+    // Destroyed while it was connecting, the client connects nevertheless, and then waits for its first answer for ever.
+    client.on('connect', () => {
+      if (isDestroyed) client.destroy()
+    })
     client.unref()
     const connecting = client.connect()
-    connecting.then(
-      () => {
-        // Destroyed while it was connecting, the client connects nevertheless.
-        if (isDestroyed) client.destroy()
-      },
-      () => undefined,
-    )
+    // Whoever sends is told.
+    connecting.catch(() => undefined)
     return {
       async send(command) {
         await connecting

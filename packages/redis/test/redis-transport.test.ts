@@ -1,5 +1,5 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { EventEmitter, once } from 'node:events'
+import { createServer, type LookupFunction, type Socket } from 'node:net'
 
 import { createClient } from '@redis/client'
 import { expect, onTestFinished, test } from 'vitest'
@@ -22,6 +22,22 @@ async function listen() {
   const port = typeof address === 'object' ? address?.port : undefined
   return { host: `127.0.0.1:${port}`, connected: once(server, 'connection') }
 }
+
+test('given up while it connects: the connection is closed as soon as it is there, also if nothing answers', async () => {
+  const { host, connected } = await listen()
+  const [hostname = '', port] = host.split(':')
+  const asked = new EventEmitter()
+  const lookup: LookupFunction = (_name, _options, callback) => asked.emit('lookup', callback)
+  const client = createClient({ socket: { host: 'redis.test', port: Number(port), lookup } })
+  const looking = once(asked, 'lookup')
+  const transport = redisTransport({ client })()
+  const [found] = (await looking) as Parameters<LookupFunction>[2][]
+  transport.destroy()
+  found?.(null, [{ address: hostname, family: 4 }])
+  const [socket] = (await connected) as [Socket]
+  socket.resume()
+  await once(socket, 'close')
+})
 
 test('of several stores each is connected to at its own address, with TLS where that is stated', async () => {
   const [plain, secure, given] = [await listen(), await listen(), await listen()]
