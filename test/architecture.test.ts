@@ -242,6 +242,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'explanation/finding',
     'json',
   ],
+  'core/explanation/revocations': ['claims', 'explanation/finding', 'revocation-check', 'time'],
   'core/explanation/hints': ['details/claims', 'details/explanation', 'details/text', 'errors'],
   'core/explain': [
     'algorithms',
@@ -251,6 +252,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'explanation/header',
     'explanation/hints',
     'explanation/keys',
+    'explanation/revocations',
     'json',
     'options',
     'verifier',

@@ -6,6 +6,7 @@ import { attempt, type Finding } from './explanation/finding.ts'
 import { judgeAlgorithm, judgeForm, judgeType } from './explanation/header.ts'
 import { type Hint, hintsOf, type Signer } from './explanation/hints.ts'
 import { heldBy, type HeldKeys, makerOf, notTried, type Proof, prove } from './explanation/keys.ts'
+import { claimsInForm, judgeRevocations, revocationFindings } from './explanation/revocations.ts'
 import { type JsonObject, member, parseJsonObject, textMember } from './json.ts'
 import type { KeySource } from './keys/key-source.ts'
 import { checkOptions, hasMethods, isText, type OptionCheck, ownMembers } from './options.ts'
@@ -31,7 +32,7 @@ export interface NamedKeys {
 }
 
 export interface Verdict {
-  /** `undecided` where there are no keys. */
+  /** `undecided` where there are no keys, or revocations do not answer. */
   readonly verdict: 'accepted' | 'rejected' | 'undecided'
   /** What a verifier would throw, and so the answer to a request, unless it accepts the token. */
   readonly refusal: AuthError | undefined
@@ -60,8 +61,10 @@ export interface Explanation extends Verdict {
  *
  * For people who ask about a token of theirs: it shows claims that nobody has proven, so it is not for requests. Does NOT run
  * a schema, and asks for no newer keys than those that the source has or fetches: pass a new `remoteKeys` for fresh ones.
+ * Revocations are asked about any token that a key proves.
  *
- * @param options As for `createVerifier`; `remember` has no meaning here.
+ * @param options As for `createVerifier`; `remember` has no meaning here. For `byIssuer`, those of the verifier that judges
+ *   tokens of the issuer in question.
  * @throws TypeError for a wrong option; the signal's reason.
  */
 export async function explain(
@@ -85,7 +88,7 @@ export async function explain(
     keysInHand && held('keysInHand', keysInHand),
     ...otherKeys.map(async (each) => await held(each.name, each.keys)),
   ])
-  return explainParsed(form.value, form.finding, own, { keys, inHand, others })
+  return await explainParsed(form.value, form.finding, own, { keys, inHand, others, signal })
 }
 
 /** Everything that may have made a signature. */
@@ -95,12 +98,12 @@ interface AllKeys {
   readonly others: readonly HeldKeys[]
 }
 
-function explainParsed(
+async function explainParsed(
   parsed: ParsedToken,
   form: Finding,
   options: VerifierOptions,
-  all: AllKeys,
-): Explanation {
+  all: AllKeys & { readonly signal: AbortSignal | undefined },
+): Promise<Explanation> {
   const { keys, clock } = options
   const now = clock === undefined ? keys.now().wall : clock.now()
   const rules = rulesOf(options)
@@ -112,10 +115,16 @@ function explainParsed(
   const type = judgeType(parsed, options)
   // The verdict on claims is that of the whole step, whatever the findings are.
   const { refusal } = attempt(() => checkClaims(parsed.payload, rules, now))
-  const verdictWith = (found: Proof) =>
-    verdictOf(algorithm.refusal ?? found.refusal ?? type.refusal ?? refusal)
   const claims = parseJsonObject(parsed.payload)
   const isProven = proof.key !== undefined
+  const askable = claimsInForm(claims, rules, now)
+  const revoked = await judgeRevocations(options, {
+    claims: isProven || inHand?.key !== undefined ? askable : undefined,
+    now,
+    signal: all.signal,
+  })
+  const verdictWith = (found: Proof) =>
+    verdictOf(algorithm.refusal ?? found.refusal ?? type.refusal ?? refusal ?? revoked.refusal)
   const signer = signerOf(parsed, algorithm.named, all)
   return {
     ...verdictWith(proof),
@@ -126,6 +135,7 @@ function explainParsed(
       ...proof.findings,
       type.finding,
       ...claimFindings(claims, rules, now),
+      ...revocationFindings(options, isProven ? askable : undefined, revoked.refusal),
     ],
     hints: hintsOf({
       isProven,
@@ -163,7 +173,7 @@ function unreadable(
 
 function verdictOf(refusal: AuthError | undefined): Verdict {
   if (refusal === undefined) return { verdict: 'accepted', refusal }
-  return { verdict: refusal.code === 'keys_unavailable' ? 'undecided' : 'rejected', refusal }
+  return { verdict: refusal.status === 503 ? 'undecided' : 'rejected', refusal }
 }
 
 function signerOf(
@@ -190,12 +200,22 @@ function checkExplainOptions(options: ExplainOptions): void {
   checkOptions('explain', options, {
     keysInHand: isKeySource,
     otherKeys: (value) =>
-      Array.isArray(value) && value.every(isNamed) ? undefined : 'must be a list of { name, keys }',
+      Array.isArray(value) && value.every(isNamed)
+        ? haveOwnNames(value)
+        : 'must be a list of { name, keys }',
     signal: (value) => (value instanceof AbortSignal ? undefined : 'must be an AbortSignal'),
   })
 }
 
-function isNamed(value: unknown): boolean {
+/** A {@link Signer} is said to be found in one place. */
+function haveOwnNames(named: readonly NamedKeys[]): string | undefined {
+  const names = ['keys', 'keysInHand', ...named.map(({ name }) => name)]
+  return new Set(names).size === names.length
+    ? undefined
+    : 'must have different names, and neither keys nor keysInHand'
+}
+
+function isNamed(value: unknown): value is NamedKeys {
   const members = Object(value) as object // of a value without members, an object that has none
   return (
     isText(Reflect.get(members, 'name')) === undefined &&

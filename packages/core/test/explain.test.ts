@@ -2,7 +2,7 @@ import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing
 import { describe, expect, test } from 'vitest'
 
 import { explain, type Explanation } from '../src/explain.ts'
-import { createVerifier, localKeys, remoteKeys } from '../src/index.ts'
+import { createVerifier, localKeys, localRevocations, remoteKeys } from '../src/index.ts'
 
 const clock = manualClock()
 const issuer = await createTestIssuer({ clock, algorithm: 'ES256', issuer: 'https://auth.test' })
@@ -141,6 +141,64 @@ describe('whose key made the signature', () => {
   })
 })
 
+describe('revocations', () => {
+  const revoked = { claims: { iss: 'https://auth.test', jti: 'a' } }
+
+  test('a token that has been revoked is rejected, with a finding', async () => {
+    const explanation = await explain(await issuer.token(revoked), await revoking('a'))
+    expect(explanation).toMatchObject({ verdict: 'rejected', refusal: { reason: 'revoked' } })
+    expect(outline(explanation).at(-1)).toBe('revocations fail revoked')
+  })
+
+  test('one that has expired as well is refused for that first, and asked about all the same', async () => {
+    const token = await issuer.token({ ...revoked, expiresIn: -300 })
+    const explanation = await explain(token, await revoking('a'))
+    expect(explanation.refusal).toMatchObject({ reason: 'expired' })
+    expect(outline(explanation).at(-1)).toBe('revocations fail revoked')
+  })
+
+  test('one that has not is accepted', async () => {
+    const explanation = await explain(await issuer.token(revoked), await revoking('b'))
+    expect(explanation.verdict).toBe('accepted')
+    expect(outline(explanation).at(-1)).toBe('revocations ok')
+  })
+
+  test('that know nothing leave it undecided', async () => {
+    const revocations = { statusOf: () => 'unknown' as const }
+    const explanation = await explain(await issuer.token(), { ...options, revocations })
+    expect(explanation).toMatchObject({ verdict: 'undecided', refusal: { status: 503 } })
+    expect(outline(explanation).at(-1)).toBe('revocations fail stale')
+  })
+
+  test.each<[what: string, given: Parameters<typeof issuer.token>[0], isStranger: boolean]>([
+    ['is not proven', {}, true],
+    ['has no times that are numbers', { claims: { iat: 'now' } }, false],
+  ])('are not asked about a token that %s', async (_, given, isStranger) => {
+    const asked: unknown[] = []
+    const revocations = {
+      statusOf(claims: unknown) {
+        asked.push(claims)
+        return 'valid' as const
+      },
+    }
+    const signer = isStranger ? await createTestIssuer({ clock, algorithm: 'ES256' }) : issuer
+    const explanation = await explain(await signer.token(given), { ...options, revocations })
+    expect(asked).toEqual([])
+    expect(outline(explanation).at(-1)).toBe('revocations skipped')
+  })
+
+  test('a signal ends the wait for them', async () => {
+    const statusOf = async () => await new Promise<never>(() => {})
+    await expect(
+      explain(
+        await issuer.token(),
+        { ...options, revocations: { statusOf } },
+        { signal: AbortSignal.abort(new Error('enough')) },
+      ),
+    ).rejects.toThrow('enough')
+  })
+})
+
 test.each([
   ['an exp in milliseconds', { exp: 1_900_000_000_000 }, ['milliseconds']],
   ['an ID token', { nonce: 'n' }, ['id_token']],
@@ -186,11 +244,18 @@ test('no summary has the value of a claim', async () => {
 test.each<[what: string, given: object, complaint: string]>([
   ['keysInHand', { keysInHand: {} }, 'explain: keysInHand must be a key source'],
   ['otherKeys', { otherKeys: [{ name: 'a' }] }, 'explain: otherKeys must be a list'],
+  ['names', { otherKeys: [{ name: 'keys', keys: options.keys }] }, 'must have different names'],
   ['signal', { signal: 1 }, 'explain: signal must be an AbortSignal'],
   ['misspelt', { other: 1 }, 'known are keysInHand, otherKeys, signal'],
 ])('a wrong option is a TypeError: %s', async (_, given, complaint) => {
   await expect(explain('a.b.c', options, given)).rejects.toThrow(complaint)
 })
+
+async function revoking(jti: string) {
+  const revocations = localRevocations({ clock })
+  await revocations.revoke({ iss: 'https://auth.test', jti, exp: clock.now() + 300 })
+  return { ...options, revocations }
+}
 
 async function rotation() {
   const rotated = await createTestIssuer({ clock, algorithm: 'ES256' })

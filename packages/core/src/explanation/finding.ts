@@ -15,6 +15,7 @@ export type Check =
   | 'iat'
   | 'issuer'
   | 'audience'
+  | 'revocations'
 
 /** What came of one check. */
 export interface Finding {
@@ -55,7 +56,20 @@ export function attempt<Value>(step: () => Value): Attempt<Value> {
   try {
     return { value: step(), refusal: undefined }
   } catch (error) {
-    if (error instanceof AuthError) return { value: undefined, refusal: error }
-    throw error
+    return refused(error)
   }
+}
+
+/** The same of a step that takes its time. */
+export async function attemptLater<Value>(step: () => Promise<Value>): Promise<Attempt<Value>> {
+  try {
+    return { value: await step(), refusal: undefined }
+  } catch (error) {
+    return refused(error)
+  }
+}
+
+function refused(error: unknown): Attempt<never> {
+  if (error instanceof AuthError) return { value: undefined, refusal: error }
+  throw error
 }
