@@ -31,6 +31,17 @@ test('a wrong command line ends with 2, and nothing on stdout', async () => {
   expect(stderr).toContain('Did you mean decode?')
 })
 
+test.each(['SIGINT', 'SIGTERM'] as const)('%s ends a command that reads stdin', async (signal) => {
+  const child = started(['decode'])
+  // More than a pipe holds: once all is written, the command is reading.
+  await new Promise((resolve) => {
+    child.stdin.write('x'.repeat(500_000), resolve)
+  })
+  child.kill(signal)
+  await once(child, 'close')
+  expect(child.exitCode).toBe(130)
+})
+
 test.each(['SIGINT', 'SIGTERM'] as const)(
   '`serve` serves until %s, and ends with 0',
   async (signal) => {

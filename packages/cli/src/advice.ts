@@ -2,10 +2,11 @@ import type { Explanation } from '@portcullis/core/explain'
 
 import type { ChosenKeys } from './key-choice.ts'
 import { isKeyedWithPublicKey } from './public-key-mac.ts'
+import { findShortKey } from './short-key.ts'
 
 /** A further hint, which core has no business with. */
 export interface CliHint {
-  readonly name: 'clock_differs' | 'mac_with_public_key'
+  readonly name: 'clock_differs' | 'clock_not_seen' | 'mac_with_public_key' | 'short_key'
   readonly text: string
 }
 
@@ -28,8 +29,45 @@ export function cliHints(token: string, { seen }: ChosenKeys): readonly CliHint[
       text: 'its MAC is keyed with the public key, which anybody has: this is an attack, or a library that was given the wrong algorithm',
     })
   }
+  const shortKey = findShortKey(token, seen.text)
+  if (shortKey !== undefined) {
+    const { bits, isChecked } = shortKey
+    const where = isChecked ? 'of the document ' : ''
+    hints.push({
+      name: 'short_key',
+      text: `a key ${where}of ${bits} bits made the signature, and none shorter than 2048 bits is accepted: the issuer needs a longer one`,
+    })
+  }
   return hints
 }
+
+/** What the times of a token say about clocks, where the clock of the token service cannot be seen. */
+export function timeHints(
+  { refusal, provenClaims }: Explanation,
+  { seen }: ChosenKeys,
+  now: number,
+): readonly CliHint[] {
+  if (seen.clockDifference !== undefined) return []
+  const iat = provenClaims?.['iat']
+  const ahead = typeof iat === 'number' ? Math.round(iat - now) : 0
+  if (ahead > CLOCKS_MAY_DIFFER && ahead < EARLIEST_MILLISECONDS) {
+    const text = `the token was issued ${ahead} s from now: the clock of the token service is ahead of the one of this machine, or this one is behind`
+    return [{ name: 'clock_differs', text }]
+  }
+  if (refusal === undefined || !ABOUT_TIME.has(refusal.reason)) return []
+  const text =
+    'whether the clock of the token service differs cannot be told without an answer of it: state --auth-url or --keys-url'
+  return [{ name: 'clock_not_seen', text }]
+}
+
+const ABOUT_TIME: ReadonlySet<string> = new Set([
+  'expired',
+  'issued_in_future',
+  'not_yet_valid',
+  'too_old',
+])
+/** Seconds. Core has a hint of its own for a time that counts milliseconds. */
+const EARLIEST_MILLISECONDS = 1e11
 
 /** What to do, in one sentence; `undefined` for a token that is accepted. */
 export function adviceOn(
@@ -59,6 +97,10 @@ const ADVICE: Readonly<Record<string, string>> = {
     'log in again; if that does not help, the token is from another issuer or was changed. LOGIN',
   issuer: 'compare iss with the issuer that the API expects.',
   audience: 'ask for a token whose aud means this API.',
+  type: 'send the access token, and no other kind of token.',
+  missing_claim: 'ask the token service for a token with that claim, or require less.',
+  revoked: 'log in again; if that is refused as well, ask who revoked it. LOGIN',
+  stale: 'look whether the store of revocations answers, and try again.',
   unreachable: 'look whether the key URL answers: portcullis keys URL',
   timeout: 'look whether the key URL answers: portcullis keys URL',
   bad_document: 'look at the document behind the key URL: portcullis keys URL',

@@ -1,12 +1,19 @@
 import { createPublicKey } from 'node:crypto'
 
-import { type KeySource, localKeys, remoteKeys } from '@portcullis/core'
+import {
+  type Algorithm,
+  type KeySource,
+  localKeys,
+  type RemoteKeys,
+  remoteKeys,
+} from '@portcullis/core'
 import type { Command } from 'commander'
 
 import type { Context } from './context.ts'
 import { usageError } from './exit-code.ts'
 import type { Fetch } from './surroundings.ts'
 import { readTextFile } from './token-input.ts'
+import { number } from './verifier-flags.ts'
 
 /** Where the keys are, as the command line says. */
 export interface KeyOptions {
@@ -14,6 +21,9 @@ export interface KeyOptions {
   readonly keysUrl?: string
   readonly keyFile?: string
   readonly allowInsecure?: boolean
+  /** Seconds. */
+  readonly timeout?: number
+  readonly algorithmName?: Readonly<Record<string, Algorithm>>
 }
 
 /** Keys, and what could be seen when they came. */
@@ -24,9 +34,11 @@ export interface ChosenKeys {
   readonly seen: SeenDocument
 }
 
-interface SeenDocument {
+export interface SeenDocument {
   /** The document as it came. */
   text: string | undefined
+  /** What it came in. */
+  response: Pick<Response, 'status' | 'headers'> | undefined
   /** How far the clock of the server is ahead of ours, in seconds. */
   clockDifference: number | undefined
 }
@@ -38,6 +50,7 @@ export function takesKeys(command: Command): Command {
     .option('--auth-url <url>', `the token service: its key is under ${KEY_PATH} (or set AUTH_URL)`)
     .option('--keys-url <url>', 'the URL of a key or a key set')
     .option('--key-file <path>', 'a file with a key or a key set: JWK, JWKS or PEM')
+    .option('--timeout <seconds>', 'how long keys may take (5)', number)
     .option('--allow-insecure', 'permit http: beyond this machine')
 }
 
@@ -46,13 +59,18 @@ export async function chooseKeys(options: KeyOptions, context: Context): Promise
   const { authUrl, keysUrl, keyFile } = options
   const stated = [authUrl, keysUrl, keyFile].filter((each) => each !== undefined)
   if (stated.length > 1) throw usageError('state one of --auth-url, --keys-url and --key-file')
-  if (keyFile !== undefined) return await keysInFile(keyFile, context)
+  if (keyFile !== undefined) return await keysInFile(keyFile, options, context)
   const base = authUrl ?? context.env['AUTH_URL']
-  const url = keysUrl ?? (base === undefined ? undefined : `${base.replace(/\/$/, '')}${KEY_PATH}`)
+  const url = keysUrl ?? (base === undefined ? undefined : keyUrlOf(base))
   if (url === undefined) {
     throw usageError('state where the keys are: --auth-url, --keys-url, --key-file, or AUTH_URL')
   }
   return keysBehind(url, options, context)
+}
+
+/** Where a token service has its key. */
+export function keyUrlOf(authUrl: string): string {
+  return `${authUrl.replace(/\/$/, '')}${KEY_PATH}`
 }
 
 /** Keys of a URL or a file, whichever the text is. */
@@ -61,19 +79,20 @@ export async function keysAt(
   options: KeyOptions,
   context: Context,
 ): Promise<ChosenKeys> {
-  return /^https?:/i.test(place)
+  return isUrl(place)
     ? keysBehind(place, options, context)
-    : await keysInFile(place, context)
+    : await keysInFile(place, options, context)
 }
 
-function keysBehind(
+export function keysBehind(
   url: string,
-  { allowInsecure = false }: KeyOptions,
+  { allowInsecure = false, timeout, algorithmName: algorithmNames }: KeyOptions,
   { fetch, clock }: Context,
-): ChosenKeys {
-  const seen: SeenDocument = { text: undefined, clockDifference: undefined }
+): ChosenKeys & { readonly source: RemoteKeys } {
+  const seen: SeenDocument = { text: undefined, response: undefined, clockDifference: undefined }
+  const observed = observing(fetch, clock, seen)
   const source = orUsage(() =>
-    remoteKeys(url, { fetch: observing(fetch, clock, seen), clock, allowInsecure }),
+    remoteKeys(url, { fetch: observed, clock, allowInsecure, timeout, algorithmNames }),
   )
   return { source, where: url, seen }
 }
@@ -81,7 +100,9 @@ function keysBehind(
 /** Looks at the answer as it passes, and takes nothing from it. */
 function observing(fetch: Fetch, clock: Context['clock'], seen: SeenDocument): Fetch {
   return async (url, init) => {
+    seen.text = undefined
     const response = await fetch(url, init)
+    seen.response = response
     const date = Date.parse(response.headers.get('date') ?? '') / 1000
     // A stored answer has the date of another moment.
     if (!Number.isNaN(date) && response.headers.get('age') === null) {
@@ -92,10 +113,19 @@ function observing(fetch: Fetch, clock: Context['clock'], seen: SeenDocument): F
   }
 }
 
-async function keysInFile(path: string, context: Context): Promise<ChosenKeys> {
+async function keysInFile(
+  path: string,
+  { algorithmName: algorithmNames }: KeyOptions,
+  context: Context,
+): Promise<ChosenKeys> {
   const text = await readTextFile(path, context)
-  const source = orUsage(() => localKeys(keysIn(text, path)))
-  return { source, where: path, seen: { text, clockDifference: undefined } }
+  const source = orUsage(() => localKeys(keysIn(text, path), { algorithmNames }))
+  return { source, where: path, seen: { text, response: undefined, clockDifference: undefined } }
+}
+
+/** Whether a place is a URL, and so no file. */
+export function isUrl(place: string): boolean {
+  return /^https?:/i.test(place)
 }
 
 function keysIn(text: string, path: string): Parameters<typeof localKeys>[0] {

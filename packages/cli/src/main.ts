@@ -26,7 +26,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(0)
 })
 
-process.exitCode = await run({
+const exitCode = await run({
   args: process.argv.slice(2),
   env: process.env,
   cwd: process.cwd(),
@@ -37,3 +37,7 @@ process.exitCode = await run({
   clock,
   signal: interrupted.signal,
 })
+
+// What is still under way when somebody has interrupted it, such as reading stdin, is of no use any more.
+if (interrupted.signal.aborted) process.exit(exitCode)
+process.exitCode = exitCode

@@ -1,5 +1,6 @@
 import type { Context } from './context.ts'
 import { CommandError, EXIT, usageError } from './exit-code.ts'
+import { textsOf } from './interruption.ts'
 import { readAll } from './token-input.ts'
 
 /** Where a password may come from. */
@@ -42,7 +43,7 @@ async function read(
     if (value === undefined) throw usageError(`the environment variable ${passwordEnv} is not set`)
     return value
   }
-  if (passwordStdin === true) return (await readAll(stdin)).replace(/\r?\n$/, '')
+  if (passwordStdin === true) return (await readAll(context)).replace(/\r?\n$/, '')
   if (stdin.isTTY === true && stdin.setRawMode !== undefined) return await prompted(context)
   throw usageError('stdin is no terminal: state --password-env or --password-stdin')
 }
@@ -52,14 +53,13 @@ const END = '\u{4}'
 const ERASE: ReadonlySet<string> = new Set(['\u{8}', '\u{7f}'])
 
 /** Reads a line from the terminal, which in raw mode shows nothing of it. */
-async function prompted({ stdin, terminal }: Context): Promise<string> {
-  const decoder = new TextDecoder()
+async function prompted(context: Context): Promise<string> {
+  const { stdin, terminal } = context
   const typed: string[] = []
   terminal.ask('Password: ')
   stdin.setRawMode?.(true)
   try {
-    for await (const chunk of stdin) {
-      const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
+    for await (const text of textsOf(context)) {
       for (const character of text) {
         if (character === '\r' || character === '\n' || character === END) return typed.join('')
         if (character === INTERRUPT) throw new CommandError(EXIT.interrupted, 'interrupted')

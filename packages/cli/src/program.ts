@@ -10,6 +10,7 @@ import {
 } from './commands/control.ts'
 import { registerDecode } from './commands/decode.ts'
 import { registerExplain } from './commands/explain.ts'
+import { registerKeys } from './commands/keys.ts'
 import { registerLogin } from './commands/login.ts'
 import { registerServe } from './commands/serve.ts'
 import { registerHealth, registerLog } from './commands/watch.ts'
@@ -29,6 +30,7 @@ const COMMANDS: readonly ((program: Command, context: Context) => void)[] = [
   registerHealth,
   registerExplain,
   registerDecode,
+  registerKeys,
   registerLogin,
 ]
 

@@ -1,5 +1,7 @@
 import { createHmac, createPublicKey, type JsonWebKey, timingSafeEqual } from 'node:crypto'
 
+import { entriesOf, headerMember, jsonOf, memberOf } from './unread-json.ts'
+
 /**
  * Whether the signature of a token is an HMAC keyed with one of the public keys of a document, in one of the spellings that
  * attacks use. This decides nothing: such a token is refused by its algorithm alone. It only names the attack.
@@ -8,7 +10,7 @@ import { createHmac, createPublicKey, type JsonWebKey, timingSafeEqual } from 'n
  */
 export function isKeyedWithPublicKey(token: string, document: string | undefined): boolean {
   const [header = '', payload = '', signature = ''] = token.split('.')
-  const hash = HASHES.get(String(Reflect.get(Object(jsonOf(decoded(header))), 'alg')))
+  const hash = HASHES.get(String(headerMember(token, 'alg')))
   if (hash === undefined || document === undefined) return false
   const stated = Buffer.from(signature, 'base64url')
   return secretsOf(document).some((secret) => {
@@ -24,9 +26,7 @@ const HASHES: ReadonlyMap<string, string> = new Map([
 ])
 
 function secretsOf(document: string): readonly (string | Buffer)[] {
-  const value = jsonOf(document)
-  const list: unknown = Reflect.get(Object(value), 'keys')
-  const keys: readonly unknown[] = Array.isArray(list) ? list.slice(0, 20) : [value]
+  const keys = entriesOf(jsonOf(document)).slice(0, 20)
   return [document, document.trim(), ...keys.flatMap(spellingsOf)]
 }
 
@@ -34,7 +34,7 @@ function spellingsOf(jwk: unknown): readonly (string | Buffer)[] {
   try {
     const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }) // which throws for anything else
     const pem = key.export({ type: 'spki', format: 'pem' }).toString()
-    const n = String(Reflect.get(Object(jwk), 'n'))
+    const n = String(memberOf(jwk, 'n'))
     const pkcs1 =
       key.asymmetricKeyType === 'rsa'
         ? [key.export({ type: 'pkcs1', format: 'pem' }).toString()]
@@ -50,16 +50,4 @@ function spellingsOf(jwk: unknown): readonly (string | Buffer)[] {
     // It is no key.
   }
   return []
-}
-
-function decoded(part: string): string {
-  return Buffer.from(part, 'base64url').toString('utf8')
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 
 import type { Context } from './context.ts'
 import { usageError } from './exit-code.ts'
+import { textsOf } from './interruption.ts'
 
 /** Where a token may come from. */
 export interface TokenOptions {
@@ -64,7 +65,7 @@ async function read(
     return argument
   }
   if (context.stdin.isTTY === true) context.terminal.say('Paste the token, then Enter and Ctrl-D:')
-  return await readAll(context.stdin)
+  return await readAll(context)
 }
 
 /** @throws CommandError without the content. */
@@ -77,12 +78,11 @@ export async function readTextFile(path: string, { cwd }: Context): Promise<stri
   }
 }
 
-/** All of an input, up to a limit. */
-export async function readAll(stdin: Context['stdin']): Promise<string> {
-  const decoder = new TextDecoder()
+/** All of stdin, up to a limit. */
+export async function readAll(context: Context): Promise<string> {
   let text = ''
-  for await (const chunk of stdin) {
-    text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
+  for await (const more of textsOf(context)) {
+    text += more
     if (text.length > LONGEST_INPUT) throw usageError('the input is too long for a token')
   }
   return text

@@ -1,21 +1,20 @@
-import type { Algorithm, VerifierOptions } from '@portcullis/core'
-import { explain, type Explanation } from '@portcullis/core/explain'
-import { type Command, InvalidArgumentError } from 'commander'
+import { explain, type Explanation, type NamedKeys } from '@portcullis/core/explain'
+import type { Command } from 'commander'
 
-import { adviceOn, cliHints } from '../advice.ts'
+import { adviceOn, cliHints, timeHints } from '../advice.ts'
 import type { Context } from '../context.ts'
 import { EXIT, type ExitCode, usageError } from '../exit-code.ts'
 import { explanationJson, printExplanation } from '../explanation-report.ts'
 import { chooseKeys, keysAt, type KeyOptions, takesKeys } from '../key-choice.ts'
 import { readToken, takesToken, type TokenOptions } from '../token-input.ts'
+import {
+  collected,
+  takesVerifierFlags,
+  type VerifierFlags,
+  verifierOptions,
+} from '../verifier-flags.ts'
 
-interface ExplainOptions extends KeyOptions, TokenOptions {
-  readonly issuer?: readonly string[]
-  readonly audience?: readonly string[]
-  readonly algorithm?: readonly string[]
-  readonly type?: string
-  readonly clockTolerance?: number
-  readonly maxTokenAge?: number
+interface ExplainOptions extends KeyOptions, TokenOptions, VerifierFlags {
   readonly other?: readonly string[]
   readonly json?: boolean
   readonly share?: boolean
@@ -37,14 +36,8 @@ const EXIT_CODES: Readonly<Record<Explanation['verdict'], ExitCode>> = {
 }
 
 export function registerExplain(program: Command, context: Context): void {
-  takesKeys(takesToken(program.command('explain')))
+  takesVerifierFlags(takesKeys(takesToken(program.command('explain'))))
     .description('say why a token is accepted or refused: every check of the verifier')
-    .option('--issuer <iss>', 'an accepted iss; may be repeated', collected)
-    .option('--audience <aud>', 'an aud that means the API; may be repeated', collected)
-    .option('--algorithm <alg>', 'an accepted algorithm (RS512); may be repeated', collected)
-    .option('--type <typ>', 'the typ that the header must name')
-    .option('--clock-tolerance <seconds>', 'how far clocks may differ (5)', number)
-    .option('--max-token-age <seconds>', 'the longest time since iat', number)
     .option(
       '--other <name=place>',
       'keys of another environment, to recognise; may be repeated',
@@ -65,9 +58,7 @@ async function explainToken(
 ): Promise<void> {
   const { terminal, signal } = context
   const keys = await chooseKeys(options, context)
-  const others = await Promise.all(
-    (options.other ?? []).map(async (each) => await otherKeys(each, options, context)),
-  )
+  const others = await otherKeys(options, context)
   const { token, stripped } = await readToken(argument, options, context)
   if (stripped.length > 0) terminal.say(`read without: ${stripped.join(', ')}`)
   const explanation = await explained(
@@ -75,7 +66,11 @@ async function explainToken(
   )
   const report = {
     explanation,
-    hints: [...explanation.hints, ...cliHints(token, keys)],
+    hints: [
+      ...explanation.hints,
+      ...cliHints(token, keys),
+      ...timeHints(explanation, keys, context.clock.now()),
+    ],
     advice: adviceOn(explanation, loginCommand(options, context)),
     where: keys.where,
     share: options.share === true,
@@ -83,23 +78,6 @@ async function explainToken(
   if (options.json === true) terminal.print(JSON.stringify(explanationJson(report), null, 2))
   else printExplanation(report, terminal)
   context.exitWith(EXIT_CODES[explanation.verdict])
-}
-
-function verifierOptions(
-  { issuer, audience, algorithm, type, clockTolerance, maxTokenAge }: ExplainOptions,
-  keys: VerifierOptions['keys'],
-  { clock }: Context,
-): VerifierOptions {
-  return {
-    keys,
-    issuer: issuer ?? null,
-    audience: audience ?? null,
-    algorithms: algorithm as readonly Algorithm[] | undefined, // core looks at them
-    type,
-    clockTolerance,
-    maxTokenAge,
-    clock,
-  }
 }
 
 /** What core complains of is a mistake of the command line. */
@@ -112,29 +90,31 @@ async function explained(explanation: Promise<Explanation>): Promise<Explanation
   }
 }
 
-async function otherKeys(text: string, options: KeyOptions, context: Context) {
-  const [, name, place] = /^([^=]+)=(.+)$/.exec(text) ?? []
-  if (name === undefined || place === undefined) {
-    throw usageError('--other must be a name, = and a URL or a file')
+async function otherKeys(options: ExplainOptions, context: Context): Promise<readonly NamedKeys[]> {
+  const places = new Map<string, string>()
+  for (const text of options.other ?? []) {
+    const [, name, place] = /^([^=]+)=(.+)$/.exec(text) ?? []
+    if (name === undefined || place === undefined) {
+      throw usageError('--other must be a name, = and a URL or a file')
+    }
+    if (RESERVED.has(name)) throw usageError(`--other cannot be named ${name}: take another name`)
+    if (places.has(name)) throw usageError(`two --other are named ${name}`)
+    places.set(name, place)
   }
-  const { source } = await keysAt(place, options, context)
-  return { name, keys: source }
+  return await Promise.all(
+    [...places].map(async ([name, place]) => {
+      const { source } = await keysAt(place, options, context)
+      return { name, keys: source }
+    }),
+  )
 }
+
+/** What an explanation calls the keys that tokens are judged by. */
+const RESERVED: ReadonlySet<string> = new Set(['keys', 'keysInHand'])
 
 function loginCommand({ authUrl }: KeyOptions, { env }: Context): string {
   const stated = authUrl ?? env['AUTH_URL']
   return stated === undefined
     ? 'portcullis login --auth-url URL'
     : `portcullis login --auth-url ${stated}`
-}
-
-function collected(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value]
-}
-
-function number(text: string): number {
-  const value = Number(text)
-  if (text.trim() === '' || Number.isNaN(value))
-    throw new InvalidArgumentError('It must be a number.')
-  return value
 }

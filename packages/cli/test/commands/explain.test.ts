@@ -1,4 +1,7 @@
 import { createHmac, createPublicKey } from 'node:crypto'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
@@ -145,11 +148,55 @@ test.each<[what: string, args: readonly string[], said: string]>([
     'clockTolerance must be',
   ],
   ['other keys without a name', [...keys, '--other', 'https://a.test'], 'must be a name'],
+  ['other keys named keys', [...keys, '--other', 'keys=a.json'], 'cannot be named keys'],
+  ['two of one name', [...keys, '--other', 'a=a', '--other', 'a=b'], 'two --other are named a'],
+  ['a name of an algorithm alone', [...keys, '--algorithm-name', 'RSA512'], 'and an algorithm'],
+  ['a name for no algorithm', [...keys, '--algorithm-name', 'a=b'], 'algorithmNames must name'],
+  ['a timeout that is too long', [...keys, '--timeout', '61'], 'timeout must be'],
   ['a key file that is none', ['--key-file', import.meta.filename], 'neither JSON nor PEM'],
 ])('%s: 2, and what is wrong', async (_, args, said) => {
   const { exitCode, stdout, stderr } = await explained('a.b.c', args)
   expect(stderr).toContain(said)
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+})
+
+describe('options of the verifier', () => {
+  test.each<[flag: string, args: readonly string[], outcome: string]>([
+    ['--required-claim', ['--required-claim', 'sub', '--required-claim', 'org'], 'missing_claim'],
+    ['--max-token-age', ['--max-token-age', '60'], 'too_old'],
+    ['--type', ['--type', 'at+jwt'], 'type'],
+    ['--algorithm', ['--algorithm', 'ES256'], 'algorithm'],
+  ])('%s', async (_, args, reason) => {
+    const token = await issuer.token({ claims: { iat: clock.now() - 100 } })
+    const { exitCode, stdout } = await explained(token, [...keys, ...args])
+    expect(stdout).toMatch(new RegExp(`^REJECTED {2}${reason}`))
+    expect(exitCode).toBe(1)
+  })
+
+  test('--no-require-expiry accepts a token without exp', async () => {
+    const token = await issuer.token({ omit: ['exp'] })
+    expect((await explained(token)).exitCode).toBe(1)
+    expect((await explained(token, [...keys, '--no-require-expiry'])).exitCode).toBe(0)
+  })
+
+  test('--algorithm-name gives another name a meaning, in the header and in the key', async () => {
+    const fetch = async () =>
+      await Promise.resolve(Response.json({ ...issuer.publicJwk, alg: 'RSA512' }))
+    const [, payload = ''] = (await issuer.token()).split('.')
+    const token = `${Buffer.from('{"alg":"RSA512"}').toString('base64url')}.${payload}.AAAA`
+    const args = [...keys, '--algorithm-name', 'RSA512=RS512']
+    const { stdout } = await explained(token, args, { fetch })
+    expect(stdout).toContain('"RSA512", which means RS512')
+    expect(stdout).toContain('published at')
+  })
+})
+
+test('a token in hand with a key file: nothing tells of clocks, and it says so', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'portcullis-'))
+  const path = join(folder, 'key.json')
+  await writeFile(path, JSON.stringify(issuer.publicJwk))
+  const { stdout } = await explained(await issuer.token({ expiresIn: -60 }), ['--key-file', path])
+  expect(stdout).toMatch(/Hint: whether the clock of the token service differs/)
 })
 
 test('colour is for terminals alone, and NO_COLOR turns it off', async () => {

@@ -1,0 +1,158 @@
+import { AuthError, type RemoteKeys } from '@portcullis/core'
+import type { Command } from 'commander'
+
+import type { Context } from '../context.ts'
+import { CommandError, EXIT, type ExitCode, usageError } from '../exit-code.ts'
+import { pause, untilInterrupted } from '../interruption.ts'
+import { isUrl, type KeyOptions, keyUrlOf } from '../key-choice.ts'
+import { inspectedUrl, inspectFile, type KeyInspection } from '../key-inspection.ts'
+import { keysJson, printKeys } from '../key-report.ts'
+import { printable } from '../printable.ts'
+import { algorithmName, number } from '../verifier-flags.ts'
+
+interface KeysOptions extends KeyOptions {
+  readonly watch?: boolean
+  readonly interval: number
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  portcullis keys https://auth.example.com/tokenservice/pubkey.json
+  portcullis keys key.pem
+  AUTH_URL=https://auth.example.com portcullis keys --watch
+
+Exit codes: 0 sound, 1 something should be mended, 2 wrong command line, 3 cannot be fetched
+`
+
+export function registerKeys(program: Command, context: Context): void {
+  program
+    .command('keys')
+    .description('fetch a key document, and say what a verifier makes of it')
+    .argument('[place]', 'a URL or a file: JWK, JWKS or PEM; without it the key of AUTH_URL')
+    .option('--watch', 'go on, and print each change, until Ctrl-C')
+    .option('--interval <seconds>', 'how often --watch looks', number, 5)
+    .option('--timeout <seconds>', 'how long an answer may take (5)', number)
+    .option(
+      '--algorithm-name <name=alg>',
+      'another name of an algorithm, such as RSA512=RS512; may be repeated',
+      algorithmName,
+    )
+    .option('--allow-insecure', 'permit http: beyond this machine')
+    .option('--json', 'print JSON; with --watch a line for each change')
+    .addHelpText('after', EXAMPLES)
+    .action(async (place: string | undefined, options: KeysOptions) => {
+      if (!(options.interval >= 1 && options.interval <= 3600)) {
+        throw usageError('--interval must be from 1 to 3600 seconds')
+      }
+      const where = place ?? placeOf(context)
+      if (isUrl(where)) await showUrl(where, options, context)
+      else if (options.watch === true) throw usageError('--watch needs a URL')
+      else show(await inspectFile(where, options, context), options, context)
+    })
+}
+
+function placeOf({ env }: Context): string {
+  const base = env['AUTH_URL']
+  if (base === undefined) throw usageError('state a URL or a file, or set AUTH_URL')
+  return keyUrlOf(base)
+}
+
+async function showUrl(url: string, options: KeysOptions, context: Context): Promise<void> {
+  const inspected = inspectedUrl(url, options, context)
+  const inspection = await inspected.inspect()
+  if (options.watch !== true) {
+    show(inspection, options, context)
+    return
+  }
+  if (options.json !== true) show(inspection, options, context)
+  await watch(inspected.keys, options, context)
+}
+
+function show(inspection: KeyInspection, { json }: KeysOptions, context: Context): void {
+  const { terminal } = context
+  if (json === true) terminal.print(JSON.stringify(keysJson(inspection), null, 2))
+  else printKeys(inspection, terminal)
+  context.exitWith(exitCodeOf(inspection))
+}
+
+function exitCodeOf({ failure, remarks }: KeyInspection): ExitCode {
+  // A document that cannot be used is there, and something is wrong with it.
+  if (failure !== undefined && failure.reason !== 'bad_document') return EXIT.undecided
+  const isSound = failure === undefined && remarks.every(({ level }) => level === 'note')
+  return isSound ? EXIT.ok : EXIT.rejected
+}
+
+/** What is compared from one look to the next. */
+interface Look {
+  readonly thumbprints: readonly string[]
+  readonly failure: string | undefined
+}
+
+interface Change {
+  readonly type: 'added' | 'removed' | 'failed' | 'recovered'
+  readonly text: string
+}
+
+/** Prints what changes, until Ctrl-C, which is how it is meant to end. */
+async function watch(
+  keys: RemoteKeys,
+  { interval, json }: KeysOptions,
+  context: Context,
+): Promise<void> {
+  const { terminal, clock, signal } = context
+  const tell = ({ type, text }: Change) => {
+    const time = new Date(clock.now() * 1000).toISOString()
+    terminal.print(
+      json === true
+        ? JSON.stringify({ schemaVersion: 1, time, type, text })
+        : printable(`${time}  ${type.padEnd(9)}  ${text}`),
+    )
+  }
+  // For programs the keys that are there are the first change.
+  let before: Look = json === true ? { thumbprints: [], failure: undefined } : lookAt(keys)
+  try {
+    for (;;) {
+      const now = lookAt(keys)
+      for (const change of changesBetween(before, now)) tell(change)
+      before = now
+      await pause(interval, context)
+      await untilInterrupted(refreshed(keys), signal)
+    }
+  } catch (error) {
+    const isEnd = error instanceof CommandError && error.exitCode === EXIT.interrupted
+    if (!isEnd) throw error
+  }
+}
+
+async function refreshed(keys: RemoteKeys): Promise<void> {
+  try {
+    await keys.refresh()
+  } catch (error) {
+    // What the status says of it is enough.
+    if (!(error instanceof AuthError)) throw error
+  }
+}
+
+function lookAt(keys: RemoteKeys): Look {
+  const { thumbprints, lastFailure } = keys.status()
+  return { thumbprints, failure: lastFailure?.detail }
+}
+
+function changesBetween(before: Look, now: Look): readonly Change[] {
+  const changes: Change[] = []
+  for (const text of now.thumbprints.filter((each) => !before.thumbprints.includes(each))) {
+    changes.push({ type: 'added', text })
+  }
+  for (const text of before.thumbprints.filter((each) => !now.thumbprints.includes(each))) {
+    changes.push({ type: 'removed', text })
+  }
+  if (now.failure !== before.failure) {
+    changes.push(
+      now.failure === undefined
+        ? { type: 'recovered', text: 'the key URL answers again' }
+        : { type: 'failed', text: now.failure },
+    )
+  }
+  return changes
+}

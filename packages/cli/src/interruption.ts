@@ -1,0 +1,66 @@
+import type { Context } from './context.ts'
+import { CommandError, EXIT } from './exit-code.ts'
+
+/**
+ * Waits for work that does not look at a signal itself. It goes on, and nobody hears of it any more.
+ *
+ * @throws CommandError after Ctrl-C.
+ */
+export async function untilInterrupted<Value>(
+  work: Promise<Value>,
+  signal: AbortSignal,
+): Promise<Value> {
+  let leave: (() => void) | undefined
+  const interrupted = new Promise<never>((_, reject) => {
+    leave = () => {
+      reject(new CommandError(EXIT.interrupted, 'interrupted'))
+    }
+    signal.addEventListener('abort', leave)
+    if (signal.aborted) leave()
+  })
+  try {
+    return await Promise.race([work, interrupted])
+  } finally {
+    if (leave !== undefined) signal.removeEventListener('abort', leave)
+  }
+}
+
+/** @throws CommandError after Ctrl-C. */
+export async function pause(
+  seconds: number,
+  { clock, signal }: Pick<Context, 'clock' | 'signal'>,
+): Promise<void> {
+  let cancel: (() => void) | undefined
+  const over = new Promise<void>((resolve) => {
+    cancel = clock.after(seconds, resolve)
+  })
+  try {
+    await untilInterrupted(over, signal)
+  } finally {
+    cancel?.()
+  }
+}
+
+/**
+ * What comes on stdin, as text, until it ends or the reader has enough.
+ *
+ * @throws CommandError after Ctrl-C.
+ */
+export async function* textsOf({
+  stdin,
+  signal,
+}: Pick<Context, 'stdin' | 'signal'>): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder()
+  const chunks: AsyncIterator<Uint8Array | string, unknown> = stdin[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const next = await untilInterrupted(chunks.next(), signal)
+      if (next.done === true) return
+      const { value } = next
+      yield typeof value === 'string' ? value : decoder.decode(value, { stream: true })
+    }
+  } finally {
+    // Not awaited: it waits for a chunk that may never come.
+    void chunks.return?.()
+  }
+}

@@ -1,0 +1,18 @@
+import type { Remark } from './key-lint.ts'
+import { printable } from './printable.ts'
+import type { Terminal } from './terminal.ts'
+import { wrapped } from './wrapped.ts'
+
+/** What should be mended, and what is worth knowing. */
+export function printRemarks(remarks: readonly Remark[], terminal: Terminal): void {
+  for (const level of ['problem', 'note'] as const) {
+    for (const { text } of remarks.filter((each) => each.level === level)) {
+      const [word, style] = level === 'problem' ? PROBLEM : NOTE
+      const lines = wrapped(printable(text), terminal.columns, word.length + 2)
+      terminal.print(`\n${terminal.style(style, word)}: ${lines}`)
+    }
+  }
+}
+
+const PROBLEM = ['Problem', 'red'] as const
+const NOTE = ['Note', 'yellow'] as const

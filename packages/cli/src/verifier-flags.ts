@@ -1,0 +1,81 @@
+import type { Algorithm, VerifierOptions } from '@portcullis/core'
+import { type Command, InvalidArgumentError } from 'commander'
+
+import type { Context } from './context.ts'
+
+/** The options of a verifier, as the command line has them. What is wrong about them is core's to say. */
+export interface VerifierFlags {
+  readonly issuer?: readonly string[]
+  readonly audience?: readonly string[]
+  readonly algorithm?: readonly string[]
+  readonly algorithmName?: Readonly<Record<string, Algorithm>>
+  readonly type?: string
+  readonly requiredClaim?: readonly string[]
+  /** `false` with `--no-require-expiry`. */
+  readonly requireExpiry?: boolean
+  readonly clockTolerance?: number
+  readonly maxTokenAge?: number
+}
+
+/** Declares the options that {@link verifierOptions} reads. */
+export function takesVerifierFlags(command: Command): Command {
+  return command
+    .option('--issuer <iss>', 'an accepted iss; may be repeated', collected)
+    .option('--audience <aud>', 'an aud that means the API; may be repeated', collected)
+    .option('--algorithm <alg>', 'an accepted algorithm (RS512); may be repeated', collected)
+    .option(
+      '--algorithm-name <name=alg>',
+      'another name of an algorithm, such as RSA512=RS512; may be repeated',
+      algorithmName,
+    )
+    .option('--type <typ>', 'the typ that the header must name')
+    .option('--required-claim <name>', 'a claim that must be there; may be repeated', collected)
+    .option('--no-require-expiry', 'accept tokens without exp')
+    .option('--clock-tolerance <seconds>', 'how far clocks may differ (5)', number)
+    .option('--max-token-age <seconds>', 'the longest time since iat', number)
+}
+
+export function verifierOptions(
+  flags: VerifierFlags,
+  keys: VerifierOptions['keys'],
+  { clock }: Context,
+): VerifierOptions {
+  const { issuer, audience, algorithm, algorithmName: algorithmNames, requiredClaim } = flags
+  const { type, requireExpiry, clockTolerance, maxTokenAge } = flags
+  return {
+    keys,
+    issuer: issuer ?? null,
+    audience: audience ?? null,
+    algorithms: algorithm as readonly Algorithm[] | undefined, // core looks at them
+    algorithmNames,
+    type,
+    requiredClaims: requiredClaim,
+    requireExpiry,
+    clockTolerance,
+    maxTokenAge,
+    clock,
+  }
+}
+
+export function collected(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value]
+}
+
+export function number(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || Number.isNaN(value))
+    throw new InvalidArgumentError('It must be a number.')
+  return value
+}
+
+export function algorithmName(
+  text: string,
+  before: Readonly<Record<string, Algorithm>> = {},
+): Readonly<Record<string, Algorithm>> {
+  const [, name, meant] = /^([^=]+)=(.+)$/.exec(text) ?? []
+  if (name === undefined || meant === undefined) {
+    throw new InvalidArgumentError('It must be a name, = and an algorithm.')
+  }
+  // A definition, since a name may be any text; core looks at the algorithm.
+  return Object.fromEntries([...Object.entries(before), [name, meant as Algorithm]])
+}

@@ -1,0 +1,154 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
+import { describe, expect, test } from 'vitest'
+
+import { run } from '../../src/program.ts'
+import { type Given, type Outcome, runProgram } from '../run-program.ts'
+
+const clock = manualClock()
+const issuer = await createTestIssuer({ clock })
+const service = tokenService(issuer)
+
+async function shown(args: readonly string[], given: Given = {}): Promise<Outcome> {
+  return await runProgram(['keys', ...args], { clock, fetch: service.fetch, ...given })
+}
+
+test('a sound key: 0, with what it is and how long it is kept', async () => {
+  const { exitCode, stdout, stderr } = await shown([service.keyUrl])
+  expect(stdout).toMatch(/answer +200, application\/json/)
+  expect(stdout).toMatch(/kept for +\d+ s by this process/)
+  expect(stdout).toMatch(/ok {4}key 1 of 1/)
+  expect(stdout).toContain(`thumbprint  ${issuer.publicJwk.kid}`)
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+})
+
+test('without a place it is the key of AUTH_URL', async () => {
+  const env = { AUTH_URL: new URL('/', service.keyUrl).href }
+  expect(await shown([], { env })).toMatchObject({ exitCode: 0 })
+})
+
+test('--json is an object with the version of its form', async () => {
+  const { stdout } = await shown([service.keyUrl, '--json'])
+  expect(JSON.parse(stdout)).toMatchObject({
+    schemaVersion: 1,
+    keys: service.keyUrl,
+    answer: { status: 200 },
+    entries: [{ place: 1, kid: issuer.publicJwk.kid, algorithms: ['RS512'] }],
+    remarks: [],
+  })
+})
+
+test.each<[what: string, answer: () => Response, exitCode: number, said: RegExp]>([
+  ['no document', () => new Response('', { status: 404 }), 3, /FAIL unreachable: .*404/],
+  ['no JSON', () => new Response('<html>'), 1, /FAIL bad_document: the document is not JSON/],
+  [
+    'metadata of an issuer',
+    () => Response.json({ jwks_uri: 'https://auth.test/keys' }),
+    1,
+    /discoverKeys\(issuer\)/,
+  ],
+  [
+    'a clock that differs',
+    () =>
+      Response.json(issuer.publicJwk, {
+        headers: { date: new Date((clock.now() - 90) * 1000).toUTCString() },
+      }),
+    1,
+    /Problem: the clock of the server is (?:90|91) s behind/,
+  ],
+  [
+    'what is called HTML',
+    () => Response.json(issuer.publicJwk, { headers: { 'content-type': 'text/html' } }),
+    0,
+    /Note: the answer is called text\/html/,
+  ],
+])('%s', async (_, answer, exitCode, said) => {
+  const fetch = async () => await Promise.resolve(answer())
+  const outcome = await shown(['https://auth.test/keys'], { fetch })
+  expect(outcome.stdout.replaceAll(/\s+/g, ' ')).toMatch(said)
+  expect(outcome.exitCode).toBe(exitCode)
+})
+
+describe('a file', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'portcullis-'))
+  const path = join(folder, 'key.json')
+
+  test('is looked at as well', async () => {
+    await writeFile(path, JSON.stringify(await issuer.privateJwk()))
+    const { exitCode, stdout } = await shown([path])
+    expect(stdout).toContain('has private members')
+    expect(exitCode).toBe(1)
+  })
+
+  test.each<[what: string, args: readonly string[], said: string]>([
+    ['cannot be watched', [path, '--watch'], '--watch needs a URL'],
+    ['that is not there', ['nowhere.json'], 'cannot be read (ENOENT)'],
+    ['that is no key', [import.meta.filename], 'neither JSON nor PEM'],
+  ])('%s', async (_, args, said) => {
+    const { exitCode, stdout, stderr } = await shown(args)
+    expect(stderr).toContain(said)
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+  })
+})
+
+test.each<[what: string, args: readonly string[], said: string]>([
+  ['no place', [], 'state a URL or a file'],
+  ['a URL without https', ['http://a.test/k'], 'must begin with https:'],
+  ['an interval that is too short', [service.keyUrl, '--interval', '0'], '--interval must be'],
+  [
+    'a name of an algorithm without one',
+    [service.keyUrl, '--algorithm-name', 'a'],
+    'must be a name',
+  ],
+])('%s: 2, and what is wrong', async (_, args, said) => {
+  const { exitCode, stderr } = await shown(args)
+  expect(stderr).toContain(said)
+  expect(exitCode).toBe(2)
+})
+
+test('--watch prints each change, until Ctrl-C, and ends with 0', async () => {
+  const watched = await createTestIssuer({ clock, algorithm: 'ES256' })
+  const { keyUrl, fetch } = tokenService(watched)
+  const interrupted = new AbortController()
+  const lines: { type: string; text: string }[] = []
+  const first = watched.publicJwk.kid
+  const ended = run({
+    args: ['keys', keyUrl, '--watch', '--json'],
+    env: {},
+    cwd: import.meta.dirname,
+    stdin: (async function* () {})(),
+    stdout: {
+      write(text) {
+        lines.push(JSON.parse(text) as { type: string; text: string })
+        // Each line is waited for before the next thing happens.
+        void next(lines.length)
+      },
+    },
+    stderr: { write: () => true },
+    fetch,
+    clock: {
+      ...clock,
+      // Time passes whenever somebody waits for it.
+      after(seconds, fn) {
+        const cancel = clock.after(seconds, fn)
+        if (seconds === 5) {
+          queueMicrotask(() => {
+            void clock.advance(seconds)
+          })
+        }
+        return cancel
+      },
+    },
+    signal: interrupted.signal,
+  })
+  async function next(count: number): Promise<void> {
+    if (count === 1) await watched.rotate()
+    if (count === 3) interrupted.abort()
+  }
+  expect(await ended).toBe(0)
+  expect(lines.map(({ type }) => type)).toEqual(['added', 'added', 'removed'])
+  expect(lines.map(({ text }) => text)).toEqual([first, watched.publicJwk.kid, first])
+})
