@@ -4,7 +4,13 @@ import { fileURLToPath } from 'node:url'
 import { createTokenClient } from '@portcullis/client'
 import { byIssuer, createVerifier, discoverKeys, remoteKeys } from '@portcullis/core'
 import { redisRevocations } from '@portcullis/redis'
-import { assertChallenge, createTestIssuer, stubVerifier, tokenService } from '@portcullis/testing'
+import {
+  assertChallenge,
+  createTestIssuer,
+  reportVerdicts,
+  stubVerifier,
+  tokenService,
+} from '@portcullis/testing'
 
 import { adapters } from '../contract/frameworks/index.ts'
 
@@ -69,6 +75,7 @@ export const TESTING_CALLS: Readonly<Record<string, (options: never) => unknown>
   'issuer.outage': async (options) => (await createTestIssuer()).outage('hang', options),
   tokenService: async (options) => tokenService(await createTestIssuer(), options).fetch,
   'service.listen': async (options) => await tokenService(await createTestIssuer()).listen(options),
+  reportVerdicts: (options) => reportVerdicts(options),
   stubVerifier: (options) => stubVerifier(options),
   assertChallenge: (options) => assertChallenge({ headers: {} }, options),
 }

@@ -22,6 +22,18 @@ export const systemClock: Clock = {
   },
 }
 
+/** The same, whose timers keep no process alive. */
+export const backgroundClock: Clock = {
+  ...systemClock,
+  after(seconds, fn) {
+    const timer = setTimeout(fn, seconds * 1000)
+    timer.unref()
+    return () => {
+      clearTimeout(timer)
+    }
+  },
+}
+
 /** A clock that moves only when told to. Fits wherever Portcullis takes a `clock`. */
 export interface ManualClock extends Clock {
   /**

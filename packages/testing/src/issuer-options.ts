@@ -2,6 +2,7 @@ import type { Algorithm } from '@portcullis/core'
 import type { JWK } from 'jose'
 
 import type { Clock } from './clock.ts'
+import type { PrivateKeys } from './keys/private-keys.ts'
 import { OPTIONAL_MEMBERS, type OptionalMember } from './keys/signing-key.ts'
 import {
   checkOptions,
@@ -40,8 +41,11 @@ export interface TestIssuerOptions {
    * @default []
    */
   omitFromKey?: readonly OptionalMember[] | undefined
-  /** The private key to begin with, as PEM or as a JWK, whose `kid` is kept. By default a fresh one. */
-  key?: string | Readonly<JWK> | undefined
+  /**
+   * The private key to begin with, as PEM or as a JWK, whose `kid` is kept; or what `privateKeys()` returned in an earlier
+   * run. By default a fresh one.
+   */
+  key?: string | Readonly<JWK> | PrivateKeys | undefined
   /**
    * How many requests `requests()` remembers: the newest.
    * @default 10_000
@@ -78,6 +82,6 @@ export function checkIssuerOptions(options: TestIssuerOptions): void {
     key: (value) =>
       isText(value) === undefined || isObject(value) === undefined
         ? undefined
-        : 'must be PEM or a JWK',
+        : 'must be PEM, a JWK, or what privateKeys() returned',
   })
 }

@@ -3,9 +3,15 @@ import type { JWK } from 'jose'
 
 import { type Clock, systemClock } from './clock.ts'
 import { checkIssuerOptions, type TestIssuerOptions } from './issuer-options.ts'
-import { readSigningKey } from './keys/given-key.ts'
 import type { KeyPhases } from './keys/key-phases.ts'
-import { createKeyRotation, type RotateOptions, type Rotation } from './keys/key-rotation.ts'
+import {
+  createKeyRotation,
+  type PendingRotation,
+  type RotateOptions,
+  type Rotation,
+  settledOn,
+} from './keys/key-rotation.ts'
+import { type PrivateKeys, privateKeysOf, readKeys } from './keys/private-keys.ts'
 import { createSigningKey, type SigningKey } from './keys/signing-key.ts'
 import { connectBackend } from './service/backend.ts'
 import { serviceOf, type TokenService } from './service/emulation.ts'
@@ -18,8 +24,8 @@ import {
 } from './service/outage.ts'
 import { createRequestLog, type RequestListener, type SeenRequest } from './service/request-log.ts'
 import { keysBehind } from './stub.ts'
-import type { BadToken } from './tokens/bad-token.ts'
-import { createBadTokens } from './tokens/bad-tokens.ts'
+import type { BadToken, BadTokenKind } from './tokens/bad-token.ts'
+import { createBadTokenKinds, createBadTokens } from './tokens/bad-tokens.ts'
 import { createEdgeTokens, type EdgeToken } from './tokens/edge-tokens.ts'
 import { signToken, type TableOptions, type TokenOptions } from './tokens/token.ts'
 
@@ -28,10 +34,10 @@ export interface TestIssuer {
   /** The public half of the key that it signs with. */
   readonly publicJwk: Readonly<JWK>
   /**
-   * The private half of the key that it signs with, to begin with in a later run: the option `key` takes it. Whoever has it
-   * can sign any token of this issuer.
+   * What a later run needs to go on where this one is, also in the middle of a rotation: the option `key` takes it. Whoever
+   * has it can sign any token of this issuer.
    */
-  privateJwk(): Promise<JWK>
+  privateKeys(): Promise<PrivateKeys>
   /** Seconds from `iat` to `exp` in its tokens. */
   readonly lifetime: number
   /**
@@ -78,6 +84,8 @@ export interface TestIssuer {
    * that is stated.
    */
   badTokens(options?: TableOptions): Promise<readonly BadToken[]>
+  /** The same table with nothing but the names: a token is signed when `make()` asks for it. */
+  badTokenKinds(options?: TableOptions): Promise<readonly BadTokenKind[]>
   /**
    * Unusual tokens that such a verifier must accept, made for the same document and as long-lived. One of them has expired
    * within the tolerance of 5 s, and stays there for 4 s of the clock.
@@ -88,6 +96,8 @@ export interface TestIssuer {
    * at most, so a manual clock must be moved that far before they see the change.
    */
   rotate(options?: RotateOptions): Promise<Rotation>
+  /** The last rotation, if its second half is not done yet: also one of an earlier run, by the option `key`. */
+  pendingRotation(): PendingRotation | undefined
   /**
    * Undoes the last rotation that is not undone yet, both halves of it: the key that signed before signs again, and the document
    * is as it was. The last 100 rotations can be undone.
@@ -126,9 +136,10 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
   const { clock = systemClock, issuer, audience, algorithm = 'RS512', lifetime = 300 } = options
   const { type, maxTokenAge } = options
   const { omitFromKey = [], key } = options
-  const first = await (key === undefined
-    ? createSigningKey(algorithm, omitFromKey)
-    : readSigningKey(key, algorithm, omitFromKey))
+  const first =
+    key === undefined
+      ? settledOn(await createSigningKey(algorithm, omitFromKey))
+      : await readKeys(key, algorithm, omitFromKey)
   const keys = createKeyRotation(clock, first, omitFromKey)
   const log = createRequestLog(clock, options.maxRequests ?? 10_000)
   let strangersKey: Promise<SigningKey> | undefined
@@ -145,7 +156,7 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
     get publicJwk() {
       return keys.signing.publicJwk
     },
-    privateJwk: async () => await keys.signing.privateJwk(),
+    privateKeys: async () => await privateKeysOf(keys.state),
     lifetime,
     verifierOptions: {
       keys: keysBehind(keyUrl, service.fetch, clock),
@@ -167,8 +178,10 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
     token,
     bearer: async (tokenOptions) => ({ authorization: `Bearer ${await token(tokenOptions)}` }),
     badTokens: async (base) => await createBadTokens(defaults, await stranger(), base),
+    badTokenKinds: async (base) => await createBadTokenKinds(defaults, await stranger(), base),
     edgeTokens: async (base) => await createEdgeTokens(defaults, await stranger(), base),
     rotate: async (rotateOptions) => await keys.rotate(rotateOptions),
+    pendingRotation: () => keys.pending(),
     rollBack() {
       keys.rollBack()
     },

@@ -84,7 +84,7 @@ describe('the key', () => {
     ['audience must be a string that is not empty, or a list', { audience: [1] }],
     ['audience must be a string that is not empty, or a list', { audience: [] }],
     ['lifetime must be a number of seconds', { lifetime: '5m' }],
-    ['key must be PEM or a JWK', { key: '' }],
+    ['key must be PEM, a JWK, or what privateKeys() returned', { key: '' }],
     ['there is no option "algorithms"', { algorithms: ['RS512'] }],
   ])('cannot be made with a wrong option: %s', async (complaint, options) => {
     const created = createTestIssuer(options)

@@ -1,9 +1,13 @@
 import { type Command, Option } from 'commander'
 
 import type { Context } from '../context.ts'
-import { CommandError, EXIT } from '../exit-code.ts'
 import { printable } from '../printable.ts'
-import { askControl, type ControlOptions, takesControl } from '../serve/control-client.ts'
+import {
+  askControl,
+  type ControlOptions,
+  takesControl,
+  unexpected,
+} from '../serve/control-client.ts'
 import * as flags from '../serve/flags.ts'
 
 // The commands that change what a running `portcullis serve` does.
@@ -52,6 +56,7 @@ interface RotateOptions extends ControlOptions {
   readonly kid?: string
   readonly publish?: string
   readonly complete?: boolean
+  readonly for?: number
 }
 
 export function registerRotate(program: Command, context: Context): void {
@@ -61,15 +66,25 @@ export function registerRotate(program: Command, context: Context): void {
     .addOption(
       new Option('--publish <when>', 'the key document').choices(['now', 'first', 'later', 'both']),
     )
+    .option(
+      '--for <seconds>',
+      'so long until the second half follows by itself (first, later, both)',
+      flags.duration,
+    )
     .addOption(
-      new Option('--complete', 'do the second half of the last one').conflicts(['kid', 'publish']),
+      new Option('--complete', 'do the second half of the last one').conflicts([
+        'kid',
+        'publish',
+        'for',
+      ]),
     )
     .addHelpText(
       'after',
-      '\nExamples:\n  portcullis rotate\n  portcullis rotate --publish later && portcullis rotate --complete',
+      '\nExamples:\n  portcullis rotate\n  portcullis rotate --publish later --for 30\n  portcullis rotate --publish both && portcullis rotate --complete',
     )
-    .action(async ({ kid, publish, complete, ...where }: RotateOptions) => {
-      const [path, body] = complete === true ? ['complete', {}] : ['rotate', { kid, publish }]
+    .action(async ({ kid, publish, complete, for: seconds, ...where }: RotateOptions) => {
+      const [path, body] =
+        complete === true ? ['complete', {}] : ['rotate', { kid, publish, seconds }]
       showKeys(await askControl(path, body, where, context), context)
     })
 }
@@ -118,12 +133,13 @@ export function registerFault(program: Command, context: Context): void {
 
 /** The key that signs, on stdout. */
 function showKeys(state: Readonly<Record<string, unknown>>, { terminal }: Context): void {
-  const { keys, pending } = state
+  const { keys, pending, pendingSecondsLeft: left } = state
   if (!Array.isArray(keys)) throw unexpected()
   const signing = (keys as readonly unknown[]).find((key) => isOpen(membersOf(key)['signing']))
   terminal.print(printable(textIn(signing, 'thumbprint')))
   if (typeof pending === 'string') {
-    terminal.say(printable(`\`portcullis rotate --complete\` does the rest: ${pending}`))
+    const when = typeof left === 'number' ? `, or time, in ${Math.ceil(left)} s` : ''
+    terminal.say(printable(`\`portcullis rotate --complete\`${when} does the rest: ${pending}`))
   }
 }
 
@@ -139,8 +155,4 @@ function textIn(value: unknown, name: string): string {
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {}
-}
-
-function unexpected(): CommandError {
-  return new CommandError(EXIT.undecided, 'what answers is not this version of `portcullis serve`')
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
-import type { ListeningTokenService, TestIssuer } from '@portcullis/testing'
+import type { ListeningTokenService } from '@portcullis/testing'
 import type { Command } from 'commander'
 
 import type { Context } from '../context.ts'
@@ -14,7 +14,9 @@ import * as flags from '../serve/flags.ts'
 import { createGate } from '../serve/gate.ts'
 import { InputError } from '../serve/input.ts'
 import { readKeyFile, writeSecretFile } from '../serve/key-file.ts'
+import { createKeyKeeper } from '../serve/key-keeper.ts'
 import { isLoopback } from '../serve/loopback.ts'
+import { OperationError } from '../serve/operation-error.ts'
 import { createService, type Service } from '../serve/service.ts'
 import {
   type Configuration,
@@ -94,6 +96,7 @@ async function serve(options: ServeOptions, context: Context): Promise<void> {
   } finally {
     unwatch()
     await listening.close()
+    await service.close()
     if (readyFile) await rm(readyFile, { force: true })
   }
 }
@@ -110,29 +113,27 @@ function secretFor({ host }: ServeOptions, { env, terminal }: Context): string |
 }
 
 async function createdService(options: ServeOptions, context: Context): Promise<Service> {
-  const { clock, cwd } = context
+  const { clock, cwd, terminal } = context
   const { login, claim, config, ...others } = options
   const configuration =
     config === undefined ? {} : await readConfigurationFile(resolve(cwd, config))
   const settings = settingsOf({ ...others, logins: login, claims: claim }, configuration)
   const path = options.keyFile === undefined ? undefined : resolve(cwd, options.keyFile)
   const key = path === undefined ? undefined : await readKeyFile(path)
-  // What is there already stays as it is until another key signs.
-  let isKept = key !== undefined
-  async function keep(issuer: TestIssuer): Promise<void> {
-    if (path !== undefined && !isKept) {
-      await writeSecretFile(path, `${JSON.stringify(await issuer.privateJwk())}\n`)
-    }
-    isKept = false
-  }
+  let isStarted = false
+  const keeper = createKeyKeeper(path, (failure) => {
+    // At the start it is what the program ends with.
+    if (isStarted) terminal.say(`portcullis: ${failure}`)
+  })
   try {
-    const service = await createService(settings, clock, key, keep)
+    const service = await createService(settings, clock, key, keeper)
     for (const fault of settings.faults) service.fault(fault)
+    isStarted = true
     return service
   } catch (error) {
-    // What is left to be wrong: the key, and faults that there are not.
-    const isTheirs = error instanceof InputError || error instanceof TypeError
-    throw isTheirs ? usageError(error.message) : error
+    // What is left to be wrong: the key and its file, and faults that there are not.
+    const isTheirs = [InputError, TypeError, OperationError].some((each) => error instanceof each)
+    throw isTheirs && error instanceof Error ? usageError(error.message) : error
   }
 }
 

@@ -7,9 +7,9 @@ import {
   type ControlOptions,
   openControl,
   takesControl,
+  unexpected,
 } from '../serve/control-client.ts'
-import { eventLine } from '../serve/event-line.ts'
-import type { LoggedEvent } from '../serve/event-log.ts'
+import { eventLine, readEvent, type SeenEvent } from '../serve/event-line.ts'
 import * as flags from '../serve/flags.ts'
 
 // The commands that ask a running `portcullis serve` how it is.
@@ -25,7 +25,7 @@ export function registerLog(program: Command, context: Context): void {
     .option('-f, --follow', 'go on with each new event, until Ctrl-C')
     .option('--json', 'a line of JSON for each')
     .action(async ({ follow, json, ...where }: LogOptions) => {
-      const show = (event: LoggedEvent) => {
+      const show = (event: SeenEvent) => {
         context.terminal.print(json === true ? JSON.stringify(event) : eventLine(event))
       }
       if (follow === true) {
@@ -34,8 +34,8 @@ export function registerLog(program: Command, context: Context): void {
         throw new CommandError(EXIT.undecided, 'the service has ended')
       }
       const { events } = await askControl('log', undefined, where, context)
-      // The service is of this package, and lines are made printable.
-      for (const event of events as readonly LoggedEvent[]) show(event)
+      if (!Array.isArray(events)) throw unexpected()
+      for (const event of events as readonly unknown[]) show(eventIn(event))
     })
 }
 
@@ -71,16 +71,31 @@ async function isHealthy(where: ControlOptions, context: Context): Promise<boole
   }
 }
 
+/** Characters. An event of ours is far shorter. */
+const LONGEST_LINE = 100_000
+
 /** The events of a stream of server-sent events, each of which is one line of data. */
-async function* eventsOf({ body }: Response): AsyncGenerator<LoggedEvent> {
+async function* eventsOf({ body }: Response): AsyncGenerator<SeenEvent> {
   const decoder = new TextDecoder()
   let rest = ''
   for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
     rest = lines.pop() ?? ''
-    for (const line of lines) {
-      // Written by the service, which is of this package.
-      if (line.startsWith('data: ')) yield JSON.parse(line.slice(6)) as LoggedEvent
-    }
+    if (rest.length > LONGEST_LINE) throw unexpected()
+    for (const line of lines) if (line.startsWith('data: ')) yield eventIn(jsonOf(line.slice(6)))
+  }
+}
+
+function eventIn(value: unknown): SeenEvent {
+  const event = readEvent(value)
+  if (event === undefined) throw unexpected()
+  return event
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw unexpected()
   }
 }

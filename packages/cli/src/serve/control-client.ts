@@ -81,6 +81,11 @@ function unanswered(origin: string): CommandError {
   )
 }
 
+/** What answers is no service of ours, or of another version. */
+export function unexpected(): CommandError {
+  return new CommandError(EXIT.undecided, 'what answers is not this version of `portcullis serve`')
+}
+
 async function refused(response: Response): Promise<CommandError> {
   const value: unknown = await response.json().catch(() => undefined)
   const error: unknown =

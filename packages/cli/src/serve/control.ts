@@ -3,7 +3,15 @@ import type { Routes } from '@portcullis/testing'
 import { createEventStreams } from './event-stream.ts'
 import type { Gate } from './gate.ts'
 import { anyObject, InputError, type Read } from './input.ts'
-import { readClear, readFault, readMint, readNothing, readRotate } from './requests.ts'
+import { OperationError } from './operation-error.ts'
+import {
+  readClear,
+  readFault,
+  readMint,
+  readNothing,
+  readRotate,
+  readVerdicts,
+} from './requests.ts'
 import type { Service } from './service.ts'
 
 /** Under this path, on the port of the token service. */
@@ -22,9 +30,8 @@ export function createControl(service: Service, gate: Gate): Routes {
     const { pathname } = new URL(request.url)
     if (!pathname.startsWith(CONTROL_PATH)) return undefined
     const methods = operations.get(pathname.slice(CONTROL_PATH.length))
-    // For all, since it tells nothing: a container has no secret to check its health with.
-    if (methods === operations.get('health')) return answer(200, { status: 'ok' })
-    const denial = gate(request)
+    // Health is for all, since it tells nothing: a container has no secret to check it with.
+    const denial = methods === operations.get('health') ? undefined : gate(request)
     if (denial !== undefined) return answer(denial.status, { error: denial.error })
     if (methods === undefined) return answer(404, { error: 'there is no such operation' })
     const operation = methods.get(request.method)
@@ -36,6 +43,7 @@ export function createControl(service: Service, gate: Gate): Routes {
       return await operation(request, signal)
     } catch (error) {
       if (error instanceof InputError) return answer(400, { error: error.message })
+      if (error instanceof OperationError) return answer(error.status, { error: error.message })
       throw error
     }
   }
@@ -72,21 +80,21 @@ function operationsOf(service: Service): ReadonlyMap<string, ReadonlyMap<string,
     [
       'rotate',
       post(readRotate, async (input) => {
-        await service.rotate(input)
+        await service.rotations.rotate(input)
         return service.state()
       }),
     ],
     [
       'complete',
       post(readNothing, async () => {
-        await service.complete()
+        await service.rotations.complete()
         return service.state()
       }),
     ],
     [
       'rollback',
       post(readNothing, async () => {
-        await service.rollBack()
+        await service.rotations.rollBack()
         return service.state()
       }),
     ],
@@ -95,6 +103,13 @@ function operationsOf(service: Service): ReadonlyMap<string, ReadonlyMap<string,
       post(readFault, (input) => {
         service.fault(input)
         return service.state()
+      }),
+    ],
+    [
+      'verdicts',
+      post(readVerdicts, (input) => {
+        service.report(input)
+        return { logged: input.verdicts.length }
       }),
     ],
     [

@@ -1,33 +1,64 @@
 import { printable } from '../printable.ts'
-import type { LoggedEvent } from './event-log.ts'
+
+/** An event as it came over the network: from a service of another version, or from no service of ours. */
+export interface SeenEvent {
+  /** Seconds since 1970-01-01T00:00:00Z. */
+  readonly time: number
+  readonly type: string
+  readonly [name: string]: unknown
+}
+
+/** The last second that a date can show. */
+const MAX_TIME = 8_640_000_000_000
+
+/** `undefined` for what is no event. Nothing but the time and the type is checked: each line reads what it shows. */
+export function readEvent(value: unknown): SeenEvent | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { time, type, ...others }: Readonly<Record<string, unknown>> = { ...value }
+  if (typeof time !== 'number' || !(Math.abs(time) <= MAX_TIME)) return undefined
+  return typeof type === 'string' ? { time, type, ...others } : undefined
+}
 
 /** An event as a line for people. What clients sent is in it, so it is made printable. */
-export function eventLine(event: LoggedEvent): string {
+export function eventLine(event: SeenEvent): string {
   const time = new Date(event.time * 1000).toISOString().slice(11, 19)
   return printable(`${time}  ${whatHappened(event)}`)
 }
 
-function whatHappened(event: LoggedEvent): string {
+function whatHappened(event: SeenEvent): string {
+  const shown = (name: string, otherwise = '?') => textOf(event[name], otherwise)
   switch (event.type) {
     case 'request': {
-      const { endpoint = 'other', status = '---', loginId } = event
-      const who = loginId === undefined ? '' : `  ${JSON.stringify(loginId)}`
-      return `${endpoint.padEnd(5)}  ${status}${who}`
+      const who = event['loginId'] === undefined ? '' : `  ${JSON.stringify(shown('loginId'))}`
+      return `${shown('endpoint', 'other').padEnd(5)}  ${shown('status', '---')}${who}`
     }
     case 'rotated':
-      return `rotated, publish ${event.publish}: ${event.thumbprint} signs`
+      return `rotated, publish ${shown('publish')}: ${shown('thumbprint')} signs`
     case 'completed':
-      return `rotation completed: ${event.thumbprint} signs`
+      return `rotation completed: ${shown('thumbprint')} signs`
     case 'rolled back':
-      return `rolled back: ${event.thumbprint} signs`
+      return `rolled back: ${shown('thumbprint')} signs`
     case 'minted':
-      return event.kind === undefined ? 'minted a token' : `minted a bad token: ${event.kind}`
+      return event['kind'] === undefined ? 'minted a token' : `minted a bad token: ${shown('kind')}`
     case 'fault':
-      return `fault of ${event.endpoint}: ${event.kind}`
+      return `fault of ${shown('endpoint')}: ${shown('kind')}`
     case 'faults cleared':
-      return `faults cleared: ${event.cleared}`
+      return `faults cleared: ${shown('cleared')}`
+    case 'verdict': {
+      const { code, count } = event
+      const often = count === 1 ? '' : `  ${shown('count')} times`
+      const said =
+        code === undefined ? 'accepted' : `refused  ${shown('reason')}: ${shown('detail')}`
+      return `${shown('api', 'api')}  ${said}${often}`
+    }
+    case 'verdicts dropped':
+      return `${shown('api', 'api')}  too many to report: ${shown('count')}`
     default:
       // Of a newer version of the service.
       return 'something that this version does not know'
   }
+}
+
+function textOf(value: unknown, otherwise: string): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : otherwise
 }

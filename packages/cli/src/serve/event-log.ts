@@ -2,7 +2,10 @@ import type { OutageKind, RotateOptions } from '@portcullis/testing'
 
 import type { Clock } from '../surroundings.ts'
 
-/** What happened. No event has a password, a token or a claim. */
+/**
+ * What happened. No event has a password or a token. Of claims there is what the `detail` of a refusal shows: `iss`, `aud`,
+ * `typ` and times.
+ */
 type Happening =
   | {
       readonly type: 'request'
@@ -21,6 +24,26 @@ type Happening =
   | { readonly type: 'minted'; readonly kind: string | undefined }
   | { readonly type: 'fault'; readonly endpoint: 'keys' | 'token'; readonly kind: OutageKind }
   | { readonly type: 'faults cleared'; readonly cleared: number }
+  | ({ readonly type: 'verdict'; readonly api: string | undefined } & ReportedVerdict)
+  | {
+      readonly type: 'verdicts dropped'
+      readonly api: string | undefined
+      readonly count: number
+    }
+
+/** A verdict that an API has reported, or several that are alike. */
+export type ReportedVerdict = Readonly<{
+  /** Of the refusal, as `AuthError` has them; `undefined` if the token was accepted. */
+  code: string | undefined
+  reason: string | undefined
+  detail: string | undefined
+  /** Whether the token had been proven before. */
+  remembered: boolean
+  /** How often it came since the last report. */
+  count: number
+  /** The longest of them. Seconds. */
+  duration: number | undefined
+}>
 
 export type LoggedEvent = Happening & {
   /** 1 for the first event of this process, then 2, and so on. */

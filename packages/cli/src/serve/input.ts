@@ -74,6 +74,15 @@ export const anyText: Read<string> = (value, where) => {
   return value
 }
 
+/** @param max Characters. */
+export function textUpTo(max: number): Read<string> {
+  return (value, where) => {
+    const text = someText(value, where)
+    if (text.length > max) throw new InputError(`${where} must have at most ${max} characters`)
+    return text
+  }
+}
+
 export const seconds: Read<number> = (value, where) => {
   // As far as a date can show it, here and a hundred years from now.
   if (typeof value !== 'number' || !(Math.abs(value) <= MAX_SECONDS)) {
@@ -87,6 +96,12 @@ export const duration: Read<number> = (value, where) => {
   return Number(value)
 }
 
+/** For what a timer waits for: Node's take no more than 24 days. */
+export const shortDuration: Read<number> = (value, where) => {
+  if (duration(value, where) > MAX_TIMER) throw new InputError(`${where} must be a day at most`)
+  return Number(value)
+}
+
 export const count: Read<number> = (value, where) => {
   if (!Number.isSafeInteger(value) || Number(value) < 1) {
     throw new InputError(`${where} must be a whole number, 1 or more`)
@@ -95,6 +110,8 @@ export const count: Read<number> = (value, where) => {
 }
 
 const MAX_SECONDS = 1e10
+/** Seconds. */
+const MAX_TIMER = 86_400
 
 /** Names are shown, so that a misspelt one is found; a long one in part. */
 function shown(name: string): string {

@@ -1,4 +1,4 @@
-import { open, readFile, rename, stat } from 'node:fs/promises'
+import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 
 import type { TestIssuerOptions } from '@portcullis/testing'
 
@@ -47,6 +47,8 @@ export async function writeSecretFile(path: string, text: string): Promise<void>
     }
     await rename(beside, path)
   } catch (error) {
+    // It may hold the private key. That it cannot be removed is no news: it could not be written.
+    await rm(beside, { force: true }).catch(() => undefined)
     const code = errorCode(error)
     throw code === undefined ? error : usageError(`${path} cannot be written (${code})`)
   }

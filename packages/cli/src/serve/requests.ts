@@ -1,5 +1,6 @@
 import type { OutageKind, OutageOptions, RotateOptions, TokenOptions } from '@portcullis/testing'
 
+import type { ReportedVerdict } from './event-log.ts'
 import {
   anyObject,
   anyText,
@@ -11,7 +12,9 @@ import {
   oneOf,
   type Read,
   seconds,
+  shortDuration,
   someText,
+  textUpTo,
 } from './input.ts'
 
 // What the control interface reads of the bodies of its requests.
@@ -34,11 +37,15 @@ export const readMint: Read<MintInput> = objectOf({
   kind: someText,
 })
 
-export type RotateInput = RotateOptions
+export interface RotateInput extends RotateOptions {
+  /** After so long the second half follows by itself. */
+  readonly seconds?: number | undefined
+}
 
 export const readRotate: Read<RotateInput> = objectOf({
   kid: oneOf('new', 'same', 'none'),
   publish: oneOf('now', 'first', 'later', 'both'),
+  seconds: shortDuration,
 })
 
 const readEndpoint: Read<'keys' | 'token'> = oneOf('keys', 'token')
@@ -57,7 +64,7 @@ const readFaultMembers = objectOf({
   kind: readKind,
   times: count,
   seconds: duration,
-  delay: duration,
+  delay: shortDuration,
 })
 
 export const readFault: Read<FaultInput> = (value, where) => {
@@ -70,5 +77,55 @@ export const readFault: Read<FaultInput> = (value, where) => {
 export const readClear: Read<{ readonly endpoint?: 'keys' | 'token' | undefined }> = objectOf({
   endpoint: readEndpoint,
 })
+
+/** What an API reports: see `reportVerdicts` of `@portcullis/testing`. */
+export interface VerdictsInput {
+  /** Its name. */
+  readonly api: string | undefined
+  readonly verdicts: readonly ReportedVerdict[]
+  /** How many could not be reported. */
+  readonly dropped: number | undefined
+}
+
+const MAX_VERDICTS = 100
+
+const readVerdictMembers = objectOf({
+  code: textUpTo(64),
+  reason: textUpTo(64),
+  detail: textUpTo(1000),
+  remembered: oneOf(true, false),
+  count,
+  duration,
+})
+
+const readVerdict: Read<ReportedVerdict> = (value, where) => {
+  const {
+    code,
+    reason,
+    detail,
+    remembered,
+    count: times,
+    duration: took,
+  } = readVerdictMembers(value, where)
+  return {
+    code,
+    reason,
+    detail,
+    remembered: remembered ?? false,
+    count: times ?? 1,
+    duration: took,
+  }
+}
+
+const readVerdictsMembers = objectOf({
+  api: textUpTo(100),
+  verdicts: listOf(readVerdict, MAX_VERDICTS),
+  dropped: count,
+})
+
+export const readVerdicts: Read<VerdictsInput> = (value, where) => {
+  const { api, verdicts = [], dropped } = readVerdictsMembers(value, where)
+  return { api, verdicts, dropped }
+}
 
 export const readNothing: Read<object> = objectOf({})

@@ -3,7 +3,7 @@ import {
   type KeyPhases,
   type Login,
   type OutageKind,
-  type Rotation,
+  type SecondHalf,
   type TestIssuer,
   type TestIssuerOptions,
   type TokenService,
@@ -13,7 +13,9 @@ import {
 import type { Clock } from '../surroundings.ts'
 import { createEventLog, type EventLog } from './event-log.ts'
 import { InputError } from './input.ts'
-import type { FaultInput, MintInput, RotateInput } from './requests.ts'
+import type { KeyKeeper } from './key-keeper.ts'
+import type { FaultInput, MintInput, VerdictsInput } from './requests.ts'
+import { createRotations, type Rotations } from './rotations.ts'
 import type { ServeSettings } from './settings.ts'
 
 /** How many faults can be in force at once. */
@@ -39,7 +41,9 @@ interface ServiceState {
   readonly response: ServeSettings['response']
   readonly keys: readonly KeyPhases[]
   /** What the second half of the last rotation will do. */
-  readonly pending: 'sign' | 'publish' | 'withdraw' | undefined
+  readonly pending: SecondHalf | undefined
+  /** How long until it does so by itself. */
+  readonly pendingSecondsLeft: number | undefined
   readonly faults: readonly Fault[]
   readonly logins: readonly (Omit<Login, 'password'> & { readonly loginId: string })[]
 }
@@ -48,30 +52,28 @@ interface ServiceState {
 export interface Service {
   readonly tokens: TokenService
   readonly log: EventLog
+  readonly rotations: Rotations
   state(): ServiceState
   /** @throws InputError if no such token can be made. */
   mint(input: MintInput): Promise<string>
   /** The kinds of bad tokens that there are at this moment. */
   badKinds(): Promise<readonly { readonly name: string; readonly reason: string }[]>
-  /** @throws InputError while another is under way. */
-  rotate(input: RotateInput): Promise<void>
-  /** Does the second half of the last rotation. */
-  complete(): Promise<void>
-  rollBack(): Promise<void>
+  /** Adds the verdicts of an API to the log. */
+  report(input: VerdictsInput): void
   /** @throws InputError for a kind that there is not, and if there are too many. */
   fault(input: FaultInput): void
   /** @returns How many were in force. */
   clearFaults(endpoint: 'keys' | 'token' | undefined): number
+  /** Resolves when nothing is left that happens by itself, and nothing is being written. */
+  close(): Promise<void>
 }
 
-const PENDING = { first: 'sign', later: 'publish', both: 'withdraw', now: undefined } as const
-
-/** @param keep Called with the issuer whenever another key signs. */
+/** @param keeper Keeps the keys whenever they have changed. Those that were given are kept already. */
 export async function createService(
   settings: ServeSettings,
   clock: Clock,
   key: TestIssuerOptions['key'],
-  keep: (issuer: TestIssuer) => Promise<void>,
+  keeper: KeyKeeper,
 ): Promise<Service> {
   const { issuer: iss, audience, lifetime, response, logins, claims } = settings
   const issuer = await createTestIssuer({
@@ -84,18 +86,19 @@ export async function createService(
   })
   const tokens = tokenService(issuer, { logins: Object.fromEntries(logins), response })
   const log = createEventLog(clock, MAX_EVENTS)
-  let pending: { readonly rotation: Rotation; readonly does: ServiceState['pending'] } | undefined
-  let isRotating = false
-  await keep(issuer)
+  const keep = async () => {
+    await keeper.keep(issuer)
+  }
+  const rotations = createRotations(issuer, clock, log, keep)
+  if (key === undefined) await keep()
   issuer.watchRequests(({ endpoint, status, loginId }) => {
     log.add({ type: 'request', endpoint, status, loginId })
   })
-  const thumbprint = () =>
-    issuer.keyPhases().find(({ signing }) => isOpen(signing))?.thumbprint ?? ''
 
   return {
     tokens,
     log,
+    rotations,
     state: () => ({
       now: clock.now(),
       issuer: iss,
@@ -103,7 +106,8 @@ export async function createService(
       lifetime: issuer.lifetime,
       response,
       keys: issuer.keyPhases(),
-      pending: pending?.does,
+      pending: rotations.pending()?.does,
+      pendingSecondsLeft: rotations.pending()?.secondsLeft,
       faults: issuer.outages().map(({ kind, endpoints, since, secondsLeft, timesLeft }) => ({
         kind,
         endpoints,
@@ -125,41 +129,22 @@ export async function createService(
       log.add({ type: 'minted', kind })
       return token
     },
-    badKinds: async () => (await issuer.badTokens()).map(({ name, reason }) => ({ name, reason })),
-    async rotate({ kid, publish = 'now' }) {
-      if (isRotating) throw new InputError('another rotation is under way')
-      isRotating = true
-      try {
-        const rotation = await issuer.rotate({ kid, publish })
-        const does = PENDING[publish]
-        pending = does === undefined ? undefined : { rotation, does }
-      } finally {
-        isRotating = false
-      }
-      log.add({ type: 'rotated', publish, thumbprint: thumbprint() })
-      await keep(issuer)
-    },
-    async complete() {
-      if (pending === undefined) throw new InputError('no rotation waits for its second half')
-      pending.rotation.complete()
-      pending = undefined
-      log.add({ type: 'completed', thumbprint: thumbprint() })
-      await keep(issuer)
-    },
-    async rollBack() {
-      if (isRotating) throw new InputError('another rotation is under way')
-      asked(() => {
-        issuer.rollBack()
-      })
-      pending = undefined
-      log.add({ type: 'rolled back', thumbprint: thumbprint() })
-      await keep(issuer)
+    badKinds: async () =>
+      (await issuer.badTokenKinds()).map(({ name, reason }) => ({ name, reason })),
+    report({ api, verdicts, dropped }) {
+      for (const verdict of verdicts) log.add({ type: 'verdict', api, ...verdict })
+      if (dropped !== undefined) log.add({ type: 'verdicts dropped', api, count: dropped })
     },
     fault({ endpoint, kind, ...options }) {
       if (issuer.outages().length >= MAX_FAULTS) {
         throw new InputError(`there are ${MAX_FAULTS} faults already; clear them first`)
       }
-      asked(() => issuer.outage(kind, { endpoint, ...options }))
+      try {
+        issuer.outage(kind, { endpoint, ...options })
+      } catch (error) {
+        // What testing says is wrong with it, it says of the request.
+        throw error instanceof TypeError ? new InputError(error.message) : error
+      }
       log.add({ type: 'fault', endpoint, kind })
     },
     clearFaults(endpoint) {
@@ -170,6 +155,10 @@ export async function createService(
       log.add({ type: 'faults cleared', cleared: cleared.length })
       return cleared.length
     },
+    async close() {
+      rotations.close()
+      await keeper.settled()
+    },
   }
 }
 
@@ -178,37 +167,30 @@ async function mintedBy(
   kind: string | undefined,
   options: Omit<MintInput, 'kind'>,
 ): Promise<string> {
-  if (kind === undefined) {
-    return await issuer.token(options).catch((error: unknown) => {
-      // Whatever the token was asked to be: nothing but the request decides whether it can be signed.
-      throw new InputError(`this token cannot be signed: ${messageOf(error)}`)
-    })
+  try {
+    return await (kind === undefined ? issuer.token(options) : badToken(issuer, kind, options))
+  } catch (error) {
+    if (error instanceof InputError) throw error
+    // Whatever the token was asked to be: nothing but the request decides whether it can be signed.
+    throw new InputError(`this token cannot be signed: ${messageOf(error)}`)
   }
-  const { claims, header, ...others } = options
+}
+
+async function badToken(
+  issuer: TestIssuer,
+  kind: string,
+  { claims, header, ...others }: Omit<MintInput, 'kind'>,
+): Promise<string> {
   const [other] = Object.keys(others)
   if (other !== undefined) throw new InputError(`${other} does not go with a bad kind`)
-  const table = await issuer.badTokens({ claims, header })
+  const table = await issuer.badTokenKinds({ claims, header })
   const row = table.find(({ name }) => name === kind)
   if (row === undefined) {
     throw new InputError(`there is no such kind, but ${table.map(({ name }) => name).join(', ')}`)
   }
-  return row.token
-}
-
-/** Does what was asked for. What testing says is wrong with it, it says of the request. */
-function asked(action: () => void): void {
-  try {
-    action()
-  } catch (error) {
-    if (error instanceof TypeError) throw new InputError(error.message)
-    throw error
-  }
+  return await row.make()
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
-}
-
-function isOpen(phases: KeyPhases['signing']): boolean {
-  return phases.some(({ until }) => until === undefined)
 }

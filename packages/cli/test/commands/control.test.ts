@@ -92,6 +92,83 @@ describe('log', () => {
   })
 })
 
+describe('log of another server', () => {
+  test.each<[what: string, body: string]>([
+    ['no JSON', 'hello'],
+    ['no list', '{"events":{"length":1}}'],
+    ['no events', '{}'],
+    ['null', 'null'],
+    ['events that are none', '{"events":[5]}'],
+    ['an event without a time', '{"events":[{"type":"request"}]}'],
+    ['a time that no date can show', '{"events":[{"type":"request","time":1e300}]}'],
+    ['a type that is none', '{"events":[{"type":{},"time":1}]}'],
+  ])('with %s: it says so, and ends with 3', async (_what, body) => {
+    for (const args of [['log'], ['log', '--json']]) {
+      const { exitCode, stderr } = await runProgram(args, {
+        fetch: async () => await Promise.resolve(answering(body)),
+      })
+      expect(exitCode).toBe(3)
+      expect(stderr).toMatch(/is not this version|no token service of ours/)
+    }
+  })
+
+  test('whose events have other members prints what it can', async () => {
+    const events = [
+      { type: 'request', time: 0, endpoint: 5, status: {}, loginId: ['x'] },
+      { type: 'rotated', time: 0 },
+      { type: '\u{1b}[2J', time: 0 },
+    ]
+    const fetch = async () => await Promise.resolve(answering(JSON.stringify({ events })))
+    const { exitCode, stdout } = await runProgram(['log'], { fetch })
+    expect(exitCode).toBe(0)
+    expect(stdout.split('\n')).toEqual([
+      '00:00:00  5      ---  "?"',
+      '00:00:00  rotated, publish ?: ? signs',
+      '00:00:00  something that this version does not know',
+      '',
+    ])
+  })
+
+  test.each<[what: string, text: string]>([
+    ['no JSON', 'data: {\n\n'],
+    ['no event', 'data: {}\n\n'],
+    ['a line without end', 'x'.repeat(200_000)],
+  ])('-f, with %s: it says so, and ends with 3', async (_what, text) => {
+    const fetch = async () => await Promise.resolve(new Response(text))
+    const { exitCode, stderr } = await runProgram(['log', '-f'], { fetch })
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain('is not this version')
+  })
+})
+
+test('rotate --for says when the rest follows, and log shows verdicts', async () => {
+  await using at = await serving()
+  const { exitCode, stderr } = await at.command('rotate', '--publish', 'later', '--for', '60')
+  expect(exitCode).toBe(0)
+  expect(stderr).toBe('`portcullis rotate --complete`, or time, in 60 s does the rest: publish\n')
+  expect((await at.command('rotate', '--complete', '--for', '5')).exitCode).toBe(2)
+  const refused = { code: 'invalid_token', reason: 'expired', detail: 'exp was 5 s ago', count: 2 }
+  await fetch(`${at.url}/control/verdicts`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ api: 'orders', verdicts: [{}, refused], dropped: 7 }),
+  })
+  const { stdout } = await at.command('log')
+  expect(stdout).toMatch(
+    /orders {2}accepted\n.*orders {2}refused {2}expired: exp was 5 s ago {2}2 times\n/,
+  )
+  expect(stdout).toMatch(/orders {2}too many to report: 7\n$/)
+})
+
+test('a body without end ends the connection, and the service goes on', async () => {
+  await using at = await serving()
+  const body = 'x'.repeat(2 * 1024 * 1024)
+  const headers = { 'content-type': 'application/json' }
+  const asked = fetch(`${at.url}/control/mint`, { method: 'POST', headers, body })
+  await expect(asked).rejects.toThrow('fetch failed')
+  expect((await at.command('health')).exitCode).toBe(0)
+})
+
 describe('health', () => {
   test('is the exit code alone', async () => {
     await using at = await serving()
@@ -147,3 +224,7 @@ describe('a command', () => {
     server.closeAllConnections()
   })
 })
+
+function answering(body: string): Response {
+  return new Response(body, { headers: { 'content-type': 'application/json' } })
+}

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { chmod, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -13,6 +13,9 @@ const folder = async () => await mkdtemp(join(tmpdir(), 'portcullis-serve-'))
 
 const claimsOf = (token: string): unknown =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+
+const headerOf = (token: string): unknown =>
+  JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString())
 
 const keyOf = async (url: string): Promise<unknown> =>
   await (await fetch(`${url}/tokenservice/pubkey.json`)).json()
@@ -111,6 +114,41 @@ describe('the key file', () => {
     expect(second).not.toEqual(first)
     expect(others).toEqual([second, second, second, kept.at(-1)])
     expect(kept.at(-1)).not.toEqual(second)
+  })
+
+  test.each(['first', 'later', 'both'])(
+    'keeps a rotation that is half done, publish %s, and the names of its keys',
+    async (publish) => {
+      const path = join(await folder(), 'key.json')
+      const kept: unknown[] = []
+      for (const command of [['rotate', '--publish', publish, '--kid', 'same'], ['health']]) {
+        await using at = await serving(['--key-file', path])
+        expect((await at.command(...command)).exitCode).toBe(0)
+        const { kid } = headerOf((await at.command('mint')).stdout) as { kid: string }
+        kept.push([await keyOf(at.url), kid])
+      }
+      expect(kept[1]).toEqual(kept[0])
+      await using at = await serving(['--key-file', path])
+      expect((await at.command('rotate', '--complete')).exitCode).toBe(0)
+    },
+  )
+
+  test('that cannot be written any more: the command says so, and so does the service', async () => {
+    const at = await folder()
+    await using service = await serving(['--key-file', join(at, 'key.json')])
+    await rm(at, { recursive: true })
+    const { exitCode, stderr } = await service.command('rotate')
+    expect(exitCode).toBe(3)
+    expect(stderr).toMatch(/^portcullis: done, but these keys cannot be kept: .*ENOENT.*\(500\)\n$/)
+    expect(service.written.stderr).toMatch(/portcullis: these keys cannot be kept: .*ENOENT/)
+    expect((await service.command('mint')).exitCode).toBe(0)
+  })
+
+  test('that cannot be written at all: serve does not start', async () => {
+    const path = join(await folder(), 'nowhere', 'key.json')
+    const outcome = await runProgram(['serve', '--port', '0', '--key-file', path])
+    expect(outcome.exitCode).toBe(2)
+    expect(outcome.stderr).toMatch(/^portcullis: these keys cannot be kept: .*ENOENT.*\n$/)
   })
 
   test('can be PEM, which stays as it is until another key signs', async () => {

@@ -126,6 +126,36 @@ describe('a body', () => {
     expect((await at.ask('mint', { body })).status).toBe(status)
   })
 
+  const operations = 'mint rotate complete rollback fault verdicts fault/clear'.split(' ')
+  test.each(operations)(
+    'of %s is bounded, an object, and has known members alone',
+    async (path) => {
+      const own = await setUp()
+      const body = `{"${'x'.repeat(65_535)}":1}`
+      expect((await own.ask(path, { body })).status).toBe(413)
+      for (const wrong of ['[]', '5', '"text"', '{"nonsense":1}']) {
+        expect((await own.ask(path, { body: wrong })).status).toBe(400)
+      }
+      expect(own.service.log.after(0)).toEqual([])
+    },
+  )
+
+  test.each<[name: string, body: string]>([
+    ['a bad kind under a header that cannot sign', '{"kind":"expired","header":{"alg":"HS256"}}'],
+    ['a bad kind under no algorithm', '{"kind":"expired","header":{"alg":null}}'],
+    ['an extension that is none', '{"header":{"crit":[{}]}}'],
+  ])('with %s is refused with 400', async (_name, body) => {
+    expect((await at.ask('mint', { body })).status).toBe(400)
+  })
+
+  test.each(['claims', 'header'])(
+    'whose %s are nested deep makes a token or none',
+    async (name) => {
+      const body = `{"${name}":{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}}`
+      expect([200, 400]).toContain((await at.ask('mint', { body })).status)
+    },
+  )
+
   test('in invalid UTF-8 is refused', async () => {
     const request = new Request('http://127.0.0.1/control/mint', {
       method: 'POST',
@@ -164,8 +194,46 @@ describe('a body', () => {
 
   test('by another method: 405', async () => {
     expect((await at.ask('rotate')).status).toBe(405)
+    expect((await at.ask('health', { body: {} })).status).toBe(405)
+    expect((await at.ask('health', { method: 'DELETE' })).headers.get('allow')).toBe('GET')
     expect((await at.ask('state', { body: {} })).status).toBe(405)
     expect((await at.ask('rotate')).headers.get('allow')).toBe('POST')
+  })
+})
+
+describe('reported verdicts', () => {
+  const verdict = { code: 'invalid_token', reason: 'expired', detail: 'it has expired' }
+
+  test.each<[error: string, body: object]>([
+    [
+      'verdicts must be a list of at most 100',
+      { verdicts: Array.from({ length: 101 }, () => verdict) },
+    ],
+    ['code must be a text', { verdicts: [{ code: 5 }] }],
+    ['code must have at most 64 characters', { verdicts: [{ code: 'x'.repeat(65) }] }],
+    ['detail must have at most 1000 characters', { verdicts: [{ detail: 'x'.repeat(1001) }] }],
+    ['remembered must be one of true, false', { verdicts: [{ remembered: 1 }] }],
+    ['count must be a whole number', { verdicts: [{ count: 0 }] }],
+    ['duration must be 0 or more', { verdicts: [{ duration: -1 }] }],
+    ['api must have at most 100 characters', { api: 'x'.repeat(101) }],
+    ['there is no "token"', { verdicts: [{ token: 'geheim' }] }],
+  ])('are refused: %s', async (error, body) => {
+    const own = await setUp()
+    const response = await own.post('verdicts', body)
+    expect(response.status).toBe(400)
+    expect(((await response.json()) as { error: string }).error).toContain(error)
+    expect(own.service.log.after(0)).toEqual([])
+  })
+
+  test('of a flood leave the newest thousand events', async () => {
+    const own = await setUp()
+    for (let times = 0; times < 50; times++) {
+      await own.post('verdicts', {
+        api: 'orders',
+        verdicts: Array.from({ length: 100 }, () => verdict),
+      })
+    }
+    expect(own.service.log.after(0)).toHaveLength(1000)
   })
 })
 

@@ -83,12 +83,16 @@ describe('rotate', () => {
     await expect(verifierOf(own).verify(token)).resolves.toBeDefined()
   })
 
-  test('twice at once: one is refused, and only one key is new', async () => {
-    const own = await setUp()
-    const responses = await Promise.all([own.post('rotate'), own.post('rotate')])
-    expect(responses.map(({ status }) => status)).toEqual([200, 400])
-    expect((await own.state())['keys']).toHaveLength(2)
-  })
+  test.each(['rotate', 'rollback', 'complete'])(
+    'and %s meanwhile: the second is refused with 409, and only one key is new',
+    async (operation) => {
+      const own = await setUp()
+      const responses = await Promise.all([own.post('rotate'), own.post(operation)])
+      expect(responses.map(({ status }) => status)).toEqual([200, 409])
+      expect((await own.state())['keys']).toHaveLength(2)
+      expect((await own.post('rotate')).status).toBe(200)
+    },
+  )
 
   test('and rolled back: the first key signs again, until there is nothing to undo', async () => {
     const own = await setUp()
@@ -135,6 +139,17 @@ describe('fault', () => {
     const response = await shared.post('fault', body)
     expect(response.status).toBe(400)
     expect(((await response.json()) as { error: string }).error).toContain(error)
+  })
+
+  test('for a time is over by the clock of the service', async () => {
+    const own = await setUp()
+    const { fetch, keyUrl } = own.service.tokens
+    await own.post('fault', { endpoint: 'keys', kind: 503, seconds: 60 })
+    await own.clock.advance(59)
+    expect((await fetch(keyUrl)).status).toBe(503)
+    await own.clock.advance(1)
+    expect((await fetch(keyUrl)).status).toBe(200)
+    expect((await own.state())['faults']).toEqual([])
   })
 
   test('of more than a hundred at once is refused', async () => {
@@ -192,6 +207,27 @@ describe('the log', () => {
     }
     expect(await (await own.ask('log?after=-1')).json()).toMatchObject({ events: [{}, {}] })
   })
+})
+
+test('verdicts of an API are events, in the log and in the stream', async () => {
+  const own = await setUp()
+  const refused = { code: 'invalid_token', reason: 'expired', detail: 'exp was 5 s ago' }
+  const body = {
+    api: 'orders',
+    verdicts: [{ ...refused, duration: 0.001 }, { count: 3 }],
+    dropped: 2,
+  }
+  const reader = readerOf(await own.ask('stream'))
+  expect(await (await own.post('verdicts', body)).json()).toEqual({ logged: 2 })
+  expect(await (await own.ask('log')).json()).toMatchObject({
+    events: [
+      { id: 1, type: 'verdict', api: 'orders', ...refused, remembered: false, count: 1 },
+      { id: 2, type: 'verdict', api: 'orders', remembered: false, count: 3 },
+      { id: 3, type: 'verdicts dropped', api: 'orders', count: 2 },
+    ],
+  })
+  expect(await nextOf(reader)).toMatch(/^id: 1\ndata: \{.*"reason":"expired"/)
+  await reader.cancel()
 })
 
 describe('the stream', () => {

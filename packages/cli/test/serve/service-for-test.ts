@@ -2,6 +2,7 @@ import { manualClock } from '@portcullis/testing'
 
 import { createControl } from '../../src/serve/control.ts'
 import { createGate } from '../../src/serve/gate.ts'
+import { createKeyKeeper, type KeyKeeper } from '../../src/serve/key-keeper.ts'
 import { createService } from '../../src/serve/service.ts'
 import { type Configuration, settingsOf } from '../../src/serve/settings.ts'
 
@@ -12,12 +13,14 @@ export interface Asking {
 }
 
 /** A service and its control interface, without a port. */
-export async function setUp(configuration: Configuration = {}, secret?: string) {
+export async function setUp(
+  configuration: Configuration = {},
+  secret?: string,
+  keeper: KeyKeeper = createKeyKeeper(undefined, () => undefined),
+) {
   const clock = manualClock()
   const settings = settingsOf({}, configuration)
-  const service = await createService(settings, clock, undefined, async () => {
-    await Promise.resolve()
-  })
+  const service = await createService(settings, clock, undefined, keeper)
   const control = createControl(service, createGate(secret))
   const end = new AbortController()
   /** Asks as a program on this machine does. */

@@ -14,35 +14,29 @@ import {
  * A key that signs with the private key of the caller.
  *
  * @param key PEM, or a JWK, whose `kid` is kept.
- * @throws TypeError for anything but a private key for the algorithm. It says nothing of the key.
+ * @param unnamed The `kid` of a key that states none: `null` for none either, or else its thumbprint.
+ * @throws Error for anything but a private key for the algorithm. It may show the key.
  */
 export async function readSigningKey(
   key: string | Readonly<JWK>,
   algorithm: Algorithm,
   omit: readonly OptionalMember[],
+  unnamed: null | undefined,
 ): Promise<SigningKey> {
-  const kid = typeof key === 'string' ? undefined : key.kid
-  const stated = typeof key === 'string' ? undefined : key.alg
-  try {
-    const secret = readPrivateKey(key)
-    const pair = {
-      privateKey: await imported(secret, algorithm),
-      publicKey: await imported(createPublicKey(secret), algorithm),
-    }
-    // Some keys can be imported and do not sign: too short, or of halves that do not belong together.
-    const signed = await new CompactSign(new Uint8Array())
-      .setProtectedHeader({ alg: algorithm })
-      .sign(pair.privateKey)
-    await compactVerify(signed, pair.publicKey)
-    if (stated !== undefined && stated !== algorithm) throw new TypeError('another algorithm')
-    if (kid !== undefined && typeof kid !== 'string') throw new TypeError('kid is no string')
-    return await createSigningKey(algorithm, omit, kid, pair)
-  } catch {
-    // Whatever went wrong: an error of a library might show what it was given.
-    throw new TypeError(
-      `createTestIssuer: key must be a private key for ${algorithm}, as PEM or as a JWK`,
-    )
+  const { kid, alg }: Readonly<JWK> = typeof key === 'string' ? {} : key
+  const secret = readPrivateKey(key)
+  const pair = {
+    privateKey: await imported(secret, algorithm),
+    publicKey: await imported(createPublicKey(secret), algorithm),
   }
+  // Some keys can be imported and do not sign: too short, or of halves that do not belong together.
+  const signed = await new CompactSign(new Uint8Array())
+    .setProtectedHeader({ alg: algorithm })
+    .sign(pair.privateKey)
+  await compactVerify(signed, pair.publicKey)
+  if (alg !== undefined && alg !== algorithm) throw new TypeError('another algorithm')
+  if (kid !== undefined && typeof kid !== 'string') throw new TypeError('kid is no string')
+  return await createSigningKey(algorithm, omit, kid ?? unnamed, pair)
 }
 
 function readPrivateKey(key: string | Readonly<JWK>): KeyObject {

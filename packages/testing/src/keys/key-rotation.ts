@@ -19,6 +19,12 @@ export interface RotateOptions {
   publish?: 'now' | 'first' | 'later' | 'both' | undefined
 }
 
+/** A rotation of which only the first half is done. */
+export interface PendingRotation extends Rotation {
+  /** What `complete()` will do: the new key signs, or is published, or the old one leaves the document. */
+  readonly does: SecondHalf
+}
+
 export interface Rotation {
   /**
    * The second half. `first`: the new key signs. `later`: it is published. `both`: the old key leaves the set. `now` has
@@ -32,14 +38,19 @@ export interface Rotation {
 /** What a key endpoint serves: one bare JWK, or a set. */
 export type KeyDocument = Readonly<JWK> | { readonly keys: readonly Readonly<JWK>[] }
 
-interface KeyState {
+export interface KeyState {
   readonly signing: SigningKey
   readonly document: KeyDocument
   /** The newest key in the document. */
   readonly published: SigningKey
   /** Another key in the document. */
-  readonly besides?: SigningKey
+  readonly besides?: SigningKey | undefined
+  /** The second half of the rotation that led here. */
+  readonly rest?: { readonly does: SecondHalf; readonly leadsTo: KeyState } | undefined
 }
+
+/** What is left to do of a rotation: the new key signs, or is published, or the old one leaves the document. */
+export type SecondHalf = 'sign' | 'publish' | 'withdraw'
 
 /** An issuer's key, and its rotations. */
 export interface KeyRotation {
@@ -49,8 +60,10 @@ export interface KeyRotation {
   readonly published: SigningKey
   /** The document before it last changed, if it has. */
   readonly staleDocument: KeyDocument | undefined
+  readonly state: KeyState
   rotate(options?: RotateOptions): Promise<Rotation>
   rollBack(): void
+  pending(): PendingRotation | undefined
   phases(): readonly KeyPhases[]
 }
 
@@ -60,21 +73,28 @@ const MAX_ROLL_BACKS = 100
 /** @param omit Members that none of its public keys has. */
 export function createKeyRotation(
   clock: Clock,
-  first: SigningKey,
+  first: KeyState,
   omit: readonly OptionalMember[],
 ): KeyRotation {
-  let state: KeyState = { signing: first, document: first.publicJwk, published: first }
+  let state = first
   let staleDocument: KeyDocument | undefined
   /** The states before each rotation. */
   let before: readonly KeyState[] = []
   const record = createKeyRecord(clock)
-  record.note(first, [first])
+  record.note(first.signing, publishedIn(first))
 
   function change(next: KeyState): void {
     if (next.document !== state.document) staleDocument = state.document
     state = next
-    const { published, besides } = state
-    record.note(state.signing, besides === undefined ? [published] : [besides, published])
+    record.note(state.signing, publishedIn(state))
+  }
+
+  /** @param leadsTo Where the second half of that rotation leads: to complete it twice does no harm. */
+  function complete(half: KeyState, leadsTo: KeyState): void {
+    if (state !== half && state !== leadsTo) {
+      throw new TypeError('complete: the issuer has rotated again since, or rolled back')
+    }
+    change(leadsTo)
   }
 
   async function rotate(options: RotateOptions = {}): Promise<Rotation> {
@@ -84,16 +104,13 @@ export function createKeyRotation(
     })
     const { kid = 'new', publish = 'now' } = options
     const names = { new: undefined, same: state.signing.publicJwk.kid ?? null, none: null }
-    const next = await createSigningKey(first.algorithm, omit, names[kid])
-    const [half, whole] = halves(state, next)[publish]
+    const next = await createSigningKey(first.signing.algorithm, omit, names[kid])
+    const half = firstHalf(state, next, publish)
     before = [...before, state].slice(-MAX_ROLL_BACKS)
     change(half)
     return {
       complete() {
-        if (state !== half && state !== whole) {
-          throw new TypeError('complete: the issuer has rotated again since, or rolled back')
-        }
-        change(whole)
+        complete(half, half.rest?.leadsTo ?? half)
       },
     }
   }
@@ -111,6 +128,9 @@ export function createKeyRotation(
     get staleDocument() {
       return staleDocument
     },
+    get state() {
+      return state
+    },
     rotate,
     rollBack() {
       const previous = before.at(-1)
@@ -118,24 +138,55 @@ export function createKeyRotation(
       before = before.slice(0, -1)
       change(previous)
     },
+    pending() {
+      const half = state
+      const { rest } = half
+      if (rest === undefined) return undefined
+      return {
+        does: rest.does,
+        complete() {
+          complete(half, rest.leadsTo)
+        },
+      }
+    },
     phases: () => record.copy(),
   }
 }
 
-/** The states of each form of rotation: after its first half, and after its second. */
-function halves(
-  { signing, document, published }: KeyState,
+/** One key, which signs and is published as a bare JWK. */
+export function settledOn(key: SigningKey): KeyState {
+  return { signing: key, document: key.publicJwk, published: key }
+}
+
+/** The keys in the document, in its order. */
+export function publishedIn({ published, besides }: KeyState): readonly SigningKey[] {
+  return besides === undefined ? [published] : [besides, published]
+}
+
+/** Where the second half of a rotation leads. */
+function completed(does: SecondHalf, { signing, published }: KeyState): KeyState {
+  const inSet = { ...settledOn(published), document: { keys: [published.publicJwk] } }
+  return { sign: settledOn(published), publish: settledOn(signing), withdraw: inSet }[does]
+}
+
+/** The state after the first half of a rotation, or after all of it if it has no second. */
+function firstHalf(
+  { signing, document, published, besides }: KeyState,
   next: SigningKey,
-): Record<NonNullable<RotateOptions['publish']>, readonly [half: KeyState, whole: KeyState]> {
-  const rotated = { signing: next, document: next.publicJwk, published: next }
+  publish: NonNullable<RotateOptions['publish']>,
+): KeyState {
+  const rotated = settledOn(next)
   const both = { keys: [signing.publicJwk, next.publicJwk] }
-  return {
-    now: [rotated, rotated],
-    first: [{ ...rotated, signing }, rotated],
-    later: [{ signing: next, document, published }, rotated],
-    both: [
-      { ...rotated, document: both, besides: signing },
-      { ...rotated, document: { keys: [next.publicJwk] } },
-    ],
+  const forms = {
+    now: rotated,
+    first: halfDone('sign', { ...rotated, signing }),
+    later: halfDone('publish', { signing: next, document, published, besides }),
+    both: halfDone('withdraw', { ...rotated, document: both, besides: signing }),
   }
+  return forms[publish]
+}
+
+/** The state in the middle of a rotation. */
+export function halfDone(does: SecondHalf, state: KeyState): KeyState {
+  return { ...state, rest: { does, leadsTo: completed(does, state) } }
 }

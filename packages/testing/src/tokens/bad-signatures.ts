@@ -4,12 +4,12 @@ import type { BadTokenParts, BadTokenRow } from './bad-token.ts'
 
 // Well-formed tokens that the issuer did not sign, or not with its algorithm.
 
-export async function badAlgorithms({
+export function badAlgorithms({
   defaults,
   sign,
   payload,
   signature,
-}: BadTokenParts): Promise<readonly BadTokenRow[]> {
+}: BadTokenParts): readonly BadTokenRow[] {
   const { published } = defaults.keys
   const { algorithm, publicJwk } = published
   const { kid, kty } = publicJwk
@@ -21,24 +21,33 @@ export async function badAlgorithms({
       .sign(new TextEncoder().encode(secret))
   const other = algorithm === 'RS256' ? 'RS512' : 'RS256'
   return [
-    ['algorithm', 'alg none', `${named('none')}.${signature}`],
-    ['algorithm', 'alg None', `${named('None')}.${signature}`],
-    ['algorithm', 'alg NONE', `${named('NONE')}.${signature}`],
-    ['malformed', 'alg none and no signature', `${named('none')}.`],
-    ['algorithm', 'no alg', `${named(undefined)}.${signature}`],
-    ['algorithm', 'alg in lower case', `${named(algorithm.toLowerCase())}.${signature}`],
-    ['algorithm', 'HS512 keyed with the public key', await hmac(await published.publicPem())],
-    ['algorithm', 'HS512 keyed with the published JWK', await hmac(JSON.stringify(publicJwk))],
+    ['algorithm', 'alg none', () => `${named('none')}.${signature}`],
+    ['algorithm', 'alg None', () => `${named('None')}.${signature}`],
+    ['algorithm', 'alg NONE', () => `${named('NONE')}.${signature}`],
+    ['malformed', 'alg none and no signature', () => `${named('none')}.`],
+    ['algorithm', 'no alg', () => `${named(undefined)}.${signature}`],
+    ['algorithm', 'alg in lower case', () => `${named(algorithm.toLowerCase())}.${signature}`],
+    [
+      'algorithm',
+      'HS512 keyed with the public key',
+      async () => await hmac(await published.publicPem()),
+    ],
+    [
+      'algorithm',
+      'HS512 keyed with the published JWK',
+      async () => await hmac(JSON.stringify(publicJwk)),
+    ],
     [
       'algorithm',
       other,
       // An RSA key can really sign with the other algorithm.
-      kty === 'RSA' ? await sign({ header: { alg: other } }) : `${named(other)}.${signature}`,
+      async () =>
+        kty === 'RSA' ? await sign({ header: { alg: other } }) : `${named(other)}.${signature}`,
     ],
   ]
 }
 
-export async function badSignatures(parts: BadTokenParts): Promise<readonly BadTokenRow[]> {
+export function badSignatures(parts: BadTokenParts): readonly BadTokenRow[] {
   const { defaults, sign, stranger, header, payload, signature } = parts
   const { document, published } = defaults.keys
   const { kid } = published.publicJwk
@@ -50,15 +59,27 @@ export async function badSignatures(parts: BadTokenParts): Promise<readonly BadT
   const octets = base64url.decode(signature)
   const flipped = octets.map((octet, at) => (at === 9 ? octet ^ 1 : octet))
   return [
-    ['signature', 'wrong key', await forged()],
-    [isNamed ? 'unknown_key' : 'signature', 'unknown kid', await sign({}, stranger)],
-    ['signature', 'tampered payload', `${header}.${altered(payload, { sub: 'eve' })}.${signature}`],
-    ['signature', 'tampered header', `${altered(header, { cty: 'JWT' })}.${payload}.${signature}`],
-    ['signature', 'tampered signature', `${header}.${payload}.${base64url.encode(flipped)}`],
-    ['signature', 'truncated', `${header}.${payload}.${base64url.encode(octets.subarray(0, -1))}`],
-    ['signature', 'embedded jwk', await forged({ jwk: stranger.publicJwk })],
-    ['signature', 'jku', await forged({ jku: 'https://keys.stranger.test/keys.json' })],
-    ['signature', 'x5u', await forged({ x5u: 'https://keys.stranger.test/chain.pem' })],
+    ['signature', 'wrong key', async () => await forged()],
+    [isNamed ? 'unknown_key' : 'signature', 'unknown kid', async () => await sign({}, stranger)],
+    [
+      'signature',
+      'tampered payload',
+      () => `${header}.${altered(payload, { sub: 'eve' })}.${signature}`,
+    ],
+    [
+      'signature',
+      'tampered header',
+      () => `${altered(header, { cty: 'JWT' })}.${payload}.${signature}`,
+    ],
+    ['signature', 'tampered signature', () => `${header}.${payload}.${base64url.encode(flipped)}`],
+    [
+      'signature',
+      'truncated',
+      () => `${header}.${payload}.${base64url.encode(octets.subarray(0, -1))}`,
+    ],
+    ['signature', 'embedded jwk', async () => await forged({ jwk: stranger.publicJwk })],
+    ['signature', 'jku', async () => await forged({ jku: 'https://keys.stranger.test/keys.json' })],
+    ['signature', 'x5u', async () => await forged({ x5u: 'https://keys.stranger.test/chain.pem' })],
   ]
 }
 

@@ -13,8 +13,18 @@ export interface BadToken {
   readonly token: string
 }
 
+/** The same before it is made. */
+export interface BadTokenKind extends Omit<BadToken, 'token'> {
+  /** Makes the token, with at most one more signature. */
+  readonly make: () => Promise<string>
+}
+
 /** The same as a row of a table. */
-export type BadTokenRow = readonly [reason: BadToken['reason'], name: string, token: string]
+export type BadTokenRow = readonly [
+  reason: BadToken['reason'],
+  name: string,
+  make: () => string | Promise<string>,
+]
 
 /** What bad tokens are made of. */
 export interface BadTokenParts {

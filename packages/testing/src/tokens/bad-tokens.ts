@@ -2,7 +2,7 @@ import type { SigningKey } from '../keys/signing-key.ts'
 import { badClaims, badPayloads, badTypes } from './bad-claims.ts'
 import { badForms, badHeaders } from './bad-forms.ts'
 import { badAlgorithms, badSignatures } from './bad-signatures.ts'
-import type { BadToken } from './bad-token.ts'
+import type { BadToken, BadTokenKind } from './bad-token.ts'
 import { type TableOptions, tableSigner, type TokenDefaults } from './token.ts'
 
 /** @throws TypeError for a wrong or misspelt option. */
@@ -11,17 +11,39 @@ export async function createBadTokens(
   stranger: SigningKey,
   base: TableOptions | undefined,
 ): Promise<readonly BadToken[]> {
+  const kinds = await createBadTokenKinds(defaults, stranger, base)
+  return await Promise.all(
+    kinds.map(async ({ name, code, reason, make }) => ({
+      name,
+      code,
+      reason,
+      token: await make(),
+    })),
+  )
+}
+
+/** The table of them. It signs one token, which most of them are made of. */
+export async function createBadTokenKinds(
+  defaults: TokenDefaults,
+  stranger: SigningKey,
+  base: TableOptions | undefined,
+): Promise<readonly BadTokenKind[]> {
   const sign = tableSigner('badTokens', defaults, base)
   const [header = '', payload = '', signature = ''] = (await sign()).split('.')
   const parts = { defaults, sign, stranger, header, payload, signature }
   const rows = [
-    ...(await badForms(parts)),
-    ...(await badHeaders(parts)),
-    ...(await badAlgorithms(parts)),
-    ...(await badSignatures(parts)),
-    ...(await badTypes(parts)),
-    ...(await badPayloads(parts)),
-    ...(await badClaims(parts)),
+    ...badForms(parts),
+    ...badHeaders(parts),
+    ...badAlgorithms(parts),
+    ...badSignatures(parts),
+    ...badTypes(parts),
+    ...badPayloads(parts),
+    ...badClaims(parts),
   ]
-  return rows.map(([reason, name, token]) => ({ name, code: 'invalid_token', reason, token }))
+  return rows.map(([reason, name, make]) => ({
+    name,
+    code: 'invalid_token',
+    reason,
+    make: async () => await make(),
+  }))
 }

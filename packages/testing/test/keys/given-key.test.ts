@@ -37,7 +37,7 @@ describe('a given key', () => {
   test('can be the key of an earlier run, also after a rotation', async () => {
     const earlier = await createTestIssuer({ algorithm: 'ES256' })
     await earlier.rotate({ kid: 'same' })
-    const key = await earlier.privateJwk()
+    const key = await earlier.privateKeys()
     const later = await createTestIssuer({ algorithm: 'ES256', key })
     expect(later.publicJwk).toEqual(earlier.publicJwk)
     const verifier = createVerifier(later.verifierOptions)
@@ -65,7 +65,7 @@ describe('a given key', () => {
     ['nothing', {}],
   ])('cannot be %s; the error does not show it', async (_name, key) => {
     const complaint = new TypeError(
-      'createTestIssuer: key must be a private key for RS512, as PEM or as a JWK',
+      'createTestIssuer: key must be a private key for RS512, as PEM or as a JWK, or what privateKeys() returned',
     )
     const created = createTestIssuer({ key: key as JWK })
     await expect(created).rejects.toThrow(complaint)

@@ -1,0 +1,53 @@
+import type { TestIssuer } from '@portcullis/testing'
+
+import { writeSecretFile } from './key-file.ts'
+import { OperationError } from './operation-error.ts'
+
+/** Keeps the private keys of a service in a file. */
+export interface KeyKeeper {
+  /**
+   * Writes the keys as they are once it is their turn: one write at a time, so that the file ends with the last.
+   *
+   * @throws OperationError if they cannot be written: the service goes on with them, but a restart will not.
+   */
+  keep(issuer: TestIssuer): Promise<void>
+  /** Resolves when nothing is being written any more. */
+  settled(): Promise<void>
+}
+
+/**
+ * @param path `undefined` keeps nothing.
+ * @param report Told of each failure, also where nobody waits for an answer.
+ */
+export function createKeyKeeper(
+  path: string | undefined,
+  report: (failure: string) => void,
+  write: (path: string, text: string) => Promise<void> = writeSecretFile,
+): KeyKeeper {
+  let last: Promise<void> = Promise.resolve()
+
+  async function writeKeys(file: string, issuer: TestIssuer): Promise<void> {
+    try {
+      await write(file, `${JSON.stringify(await issuer.privateKeys())}\n`)
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      const failure = `these keys cannot be kept: ${why}; a restart would not have them`
+      report(failure)
+      throw new OperationError(500, failure)
+    }
+  }
+
+  return {
+    async keep(issuer) {
+      if (path === undefined) return
+      const writing = last.then(async () => {
+        await writeKeys(path, issuer)
+      })
+      last = writing.catch(() => {
+        // Whoever asked for it is told. The next write begins all the same.
+      })
+      await writing
+    },
+    settled: async () => await last,
+  }
+}

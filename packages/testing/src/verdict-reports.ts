@@ -1,0 +1,125 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+
+import { backgroundClock, type Clock } from './clock.ts'
+import { checkOptions, isClock, isFunction, isText } from './options.ts'
+import type { TokenService } from './service/emulation.ts'
+import { createVerdictTally, type VerdictReport } from './verdict-tally.ts'
+
+export interface ReportVerdictsOptions {
+  /** Where `portcullis serve` listens, such as `http://127.0.0.1:4010`. It must be this machine. */
+  url: string
+  /** What this API is called in the log. */
+  name?: string | undefined
+  /** What `serve` demands if it listens on more than the loopback. */
+  secret?: string | undefined
+  fetch?: TokenService['fetch'] | undefined
+  clock?: Clock | undefined
+}
+
+export interface VerdictReports extends AsyncDisposable {
+  /** Reports what waits, and nothing more. */
+  close(): Promise<void>
+}
+
+/** Seconds. */
+const PAUSE = 0.25
+const LONGEST_PAUSE = 30
+const TIMEOUT = 5
+
+/**
+ * Reports the verdicts of every verifier in this process to `portcullis serve`, whose log and pages show them: for
+ * development. It reports `code`, `reason` and `detail` of refusals, and no token.
+ *
+ * It takes no more than 50 different verdicts at a time and counts the others. If nobody answers, it asks less and less
+ * often. It changes no verdict, throws nothing later, and keeps no process alive.
+ *
+ * @throws TypeError for a wrong or misspelt option, and for a URL of another machine, so that nothing is reported in
+ *   production.
+ */
+export function reportVerdicts(options: ReportVerdictsOptions): VerdictReports {
+  const { target, headers, name, fetch, clock } = settingsOf(options)
+  const tally = createVerdictTally()
+  let cancelTimer: (() => void) | undefined
+  let sending: Promise<void> | undefined
+  let failures = 0
+  let isClosed = false
+
+  function onVerdict(message: unknown): void {
+    tally.add(message)
+    schedule()
+  }
+
+  function schedule(): void {
+    if (isClosed || cancelTimer !== undefined || sending !== undefined) return
+    const pause = failures === 0 ? PAUSE : Math.min(2 ** failures, LONGEST_PAUSE)
+    cancelTimer = clock.after(pause, () => {
+      cancelTimer = undefined
+      void send()
+    })
+  }
+
+  async function send(): Promise<void> {
+    const report = tally.take()
+    if (report === undefined) return
+    sending = post(report)
+    await sending
+    sending = undefined
+    if (!tally.isEmpty()) schedule()
+  }
+
+  async function post(report: VerdictReport): Promise<void> {
+    const end = new AbortController()
+    const cancel = clock.after(TIMEOUT, () => {
+      end.abort()
+    })
+    try {
+      const body = JSON.stringify({ api: name, ...report })
+      const { signal } = end
+      const init: RequestInit = { method: 'POST', redirect: 'error', headers, body, signal }
+      const response = await fetch(target, init)
+      await response.body?.cancel()
+      if (!response.ok) throw new TypeError('refused')
+      failures = 0
+    } catch {
+      // The API goes on whether anybody looks or not.
+      failures += 1
+      tally.lose(report)
+    } finally {
+      cancel()
+    }
+  }
+
+  async function close(): Promise<void> {
+    if (isClosed) return
+    isClosed = true
+    unsubscribe('portcullis:verify', onVerdict)
+    cancelTimer?.()
+    await sending
+    await send()
+  }
+
+  subscribe('portcullis:verify', onVerdict)
+  return { close, [Symbol.asyncDispose]: close }
+}
+
+function settingsOf(options: ReportVerdictsOptions) {
+  checkOptions('reportVerdicts', options, {
+    url: (value) => (isOnThisMachine(value) ? undefined : 'must be like http://127.0.0.1:4010'),
+    name: isText,
+    secret: isText,
+    fetch: isFunction,
+    clock: isClock,
+  })
+  const { url, name, secret, clock = backgroundClock } = options
+  if (url === undefined) throw new TypeError('reportVerdicts: url must be stated')
+  const { fetch = async (...args) => await globalThis.fetch(...args) } = options
+  const headers = new Headers({ 'content-type': 'application/json' })
+  if (secret !== undefined) headers.set('authorization', `Bearer ${secret}`)
+  return { target: new URL('/control/verdicts', url), headers, name, fetch, clock }
+}
+
+function isOnThisMachine(url: unknown): boolean {
+  if (typeof url !== 'string' || !URL.canParse(url)) return false
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'http:' && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
+}
