@@ -9,7 +9,13 @@ export { createTestIssuer } from './issuer.ts'
 export type { TestIssuer } from './issuer.ts'
 export type { TestIssuerOptions } from './issuer-options.ts'
 export type { KeyPhases, Phase } from './keys/key-phases.ts'
-export type { PendingRotation, RotateOptions, Rotation, SecondHalf } from './keys/key-rotation.ts'
+export type {
+  KeyDocument,
+  PendingRotation,
+  RotateOptions,
+  Rotation,
+  SecondHalf,
+} from './keys/key-rotation.ts'
 export type { PrivateKeys } from './keys/private-keys.ts'
 export type { ListenOptions, Listener, Routes } from './service/listen.ts'
 export type { Outage, OutageInForce, OutageKind, OutageOptions } from './service/outage.ts'

@@ -6,6 +6,7 @@ import { checkIssuerOptions, type TestIssuerOptions } from './issuer-options.ts'
 import type { KeyPhases } from './keys/key-phases.ts'
 import {
   createKeyRotation,
+  type KeyDocument,
   type PendingRotation,
   type RotateOptions,
   type Rotation,
@@ -105,6 +106,8 @@ export interface TestIssuer {
    * @throws TypeError if there is none.
    */
   rollBack(): void
+  /** What its key endpoint serves, as if there were no outage: one key, or a set. */
+  readonly keyDocument: KeyDocument
   /** Its keys, in the order in which they appeared, and when each was in use. The newest 100 are kept. */
   keyPhases(): readonly KeyPhases[]
   /**
@@ -155,6 +158,9 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
   const testIssuer: TestIssuer = {
     get publicJwk() {
       return keys.signing.publicJwk
+    },
+    get keyDocument() {
+      return keys.document
     },
     privateKeys: async () => await privateKeysOf(keys.state),
     lifetime,

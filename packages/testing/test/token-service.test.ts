@@ -296,6 +296,17 @@ describe('the log of requests', () => {
     expect(own.requests()[0]?.loginId).toBe('x'.repeat(256))
   })
 
+  test('keeps 256 characters of what a client calls itself', async () => {
+    const own = await createTestIssuer({ algorithm: 'ES256' })
+    const { fetch: ask, keyUrl } = tokenService(own)
+    await ask(keyUrl, { headers: { 'user-agent': 'an-api/1.0' } })
+    await ask(keyUrl, { headers: { 'user-agent': 'x'.repeat(10_000) } })
+    expect(own.requests()).toMatchObject([
+      { userAgent: 'an-api/1.0' },
+      { userAgent: 'x'.repeat(256) },
+    ])
+  })
+
   test('can be watched: each request once, when it is answered or its client has left', async () => {
     const own = await createTestIssuer({ algorithm: 'ES256', clock: manualClock() })
     const { fetch: ask, keyUrl } = tokenService(own)

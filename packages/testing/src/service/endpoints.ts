@@ -1,6 +1,6 @@
 import { checkOptions, isObject, isSeconds, isString, isText } from '../options.ts'
 import type { Backend } from './backend.ts'
-import { type Endpoint, type Entry, MAX_LOGIN_ID } from './request-log.ts'
+import { type Endpoint, type Entry, MAX_TEXT } from './request-log.ts'
 
 export interface Login {
   readonly password: string
@@ -69,13 +69,16 @@ export function createHandler(backend: Backend, options: TokenServiceOptions): H
     // Read before the outage answers, so that the log has the loginId in any case.
     const form = await readForm(request)
     if (form instanceof Response) return await pass(() => form)
-    entry.loginId = form.get('loginId')?.slice(0, MAX_LOGIN_ID)
+    entry.loginId = form.get('loginId')?.slice(0, MAX_TEXT)
     return await pass(async () => await logIn(form))
   }
 
   return async (request, signal) => {
     const { pathname } = new URL(request.url)
-    const entry = log.enter(ENDPOINTS.find((endpoint) => PATHS[endpoint] === pathname))
+    const entry = log.enter(
+      ENDPOINTS.find((endpoint) => PATHS[endpoint] === pathname),
+      request.headers.get('user-agent') ?? undefined,
+    )
     try {
       const response = await respond(request, entry, signal)
       // By the issuer's clock, not the machine's, because clients compare it with theirs.

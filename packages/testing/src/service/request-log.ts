@@ -12,18 +12,20 @@ export interface SeenRequest {
   readonly status: number | undefined
   /** Who logged in, or tried to: 256 characters of it at most. */
   readonly loginId: string | undefined
+  /** What the client calls itself in `User-Agent`: 256 characters of it at most. */
+  readonly userAgent: string | undefined
 }
 
 /** The same while it can still be written. */
 export type Entry = { -readonly [Name in keyof SeenRequest]: SeenRequest[Name] }
 
-/** How much of a `loginId` the log keeps, in characters. */
-export const MAX_LOGIN_ID = 256
+/** How much the log keeps of each text that a client sent, in characters. */
+export const MAX_TEXT = 256
 
 /** The newest requests in their order. */
 export interface RequestLog {
   /** Adds a request when it arrives. What is known only later is written into the entry. */
-  enter(endpoint: Endpoint | undefined): Entry
+  enter(endpoint: Endpoint | undefined, userAgent: string | undefined): Entry
   /** Tells the listeners of a request that has been answered, or never will be. */
   finish(entry: Entry): void
   /** @returns A function that ends it. */
@@ -39,8 +41,14 @@ export function createRequestLog(clock: Clock, max: number): RequestLog {
   const listeners = new Set<{ readonly tell: RequestListener }>()
 
   return {
-    enter(endpoint) {
-      const entry: Entry = { endpoint, time: clock.now(), status: undefined, loginId: undefined }
+    enter(endpoint, userAgent) {
+      const entry: Entry = {
+        endpoint,
+        time: clock.now(),
+        status: undefined,
+        loginId: undefined,
+        userAgent: userAgent?.slice(0, MAX_TEXT),
+      }
       // Many at once, since each removal moves all that stay.
       if (entries.length >= 2 * max) entries.splice(0, max)
       entries.push(entry)
