@@ -55,7 +55,7 @@ export function openStream(
   key: string,
   connection: Connection,
   timeout: number,
-  pageTimeout = timeout,
+  pageTimeout: number = timeout,
 ): Stream {
   async function ask(...command: readonly string[]): Promise<unknown> {
     return await connection.ask(command, timeout)
