@@ -5,7 +5,7 @@ import { lintKeyDocument } from '../src/key-lint.ts'
 
 const rsa = await createTestIssuer()
 const ec = await createTestIssuer({ algorithm: 'ES256' })
-const privateJwk = await ec.privateJwk()
+const { signing: privateJwk } = await ec.privateKeys()
 
 function levels(document: unknown): readonly string[] {
   return lintKeyDocument(document).remarks.map(({ level, text }) => `${level} ${text}`)

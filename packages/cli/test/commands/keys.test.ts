@@ -77,7 +77,7 @@ describe('a file', async () => {
   const path = join(folder, 'key.json')
 
   test('is looked at as well', async () => {
-    await writeFile(path, JSON.stringify(await issuer.privateJwk()))
+    await writeFile(path, JSON.stringify((await issuer.privateKeys()).signing))
     const { exitCode, stdout } = await shown([path])
     expect(stdout).toContain('has private members')
     expect(exitCode).toBe(1)
