@@ -10,7 +10,7 @@ import { isJsonObject, member } from './json.ts'
 import { own } from './options.ts'
 import { findOwnVerifier, setOwnVerifier } from './own-verifiers.ts'
 import { recall, setRecall } from './recall.ts'
-import { setRevocationWatch, watchRevocations } from './revocation-watch.ts'
+import { setRevocationWatch, watchInTurn } from './revocation-watch.ts'
 import { type Clock, systemClock } from './time.ts'
 import { createHeaderCache, parseToken } from './token.ts'
 import { createVerifiedTokens } from './verified-tokens.ts'
@@ -204,8 +204,8 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
   })
   setRevocationWatch(verify, (auth, listener) => {
     const issuer = issuerOf(auth.token)
-    const chosen = issuer === undefined ? undefined : directory.find(issuer)?.verifier
-    return chosen === undefined ? () => {} : watchRevocations(chosen, auth, listener)
+    const find = () => (issuer === undefined ? undefined : directory.find(issuer)?.verifier)
+    return watchInTurn(find, auth, listener)
   })
   const verifier: Verifier<unknown> = { verify, ready: options.ready }
   return verifier

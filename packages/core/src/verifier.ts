@@ -208,7 +208,7 @@ export function createVerifier(
       }
       const end = revocations.subscribe(look)
       look()
-      return end
+      return { renew: () => false, end }
     })
   }
   const verifier: Verifier<unknown> = { verify, ready }

@@ -3,7 +3,7 @@ import { noVerdict } from './details/keys.ts'
 import { AuthError } from './errors.ts'
 import { expiry } from './expiry.ts'
 import { checkOptions, hasMethods, isClock, isFunction, ownMembers } from './options.ts'
-import { watchRevocations } from './revocation-watch.ts'
+import { NO_WATCH, watchRevocations } from './revocation-watch.ts'
 import { type Clock, systemClock } from './time.ts'
 import type { Verifier } from './verifier.ts'
 
@@ -54,7 +54,7 @@ export function watchToken(
   /** Whether something was revoked since the verdict under way was asked for. */
   let isOutdated = false
   let cancel = nothing
-  let stopListening = nothing
+  let revocations = NO_WATCH
 
   function plan(): () => void {
     const left = end - clock.now()
@@ -83,6 +83,7 @@ export function watchToken(
       // It may have ended while the verifier was at work.
       if (isOver) return
       cancel()
+      if (refused === undefined && revocations.renew()) isOutdated = true
     } while (refused === undefined && isOutdated)
     isJudging = false
     if (refused === undefined) cancel = plan()
@@ -97,11 +98,11 @@ export function watchToken(
   function stop(): void {
     isOver = true
     cancel()
-    stopListening()
+    revocations.end()
   }
 
   // First, since it may throw for an `Auth` of another verifier: then no timer must be left.
-  stopListening = watchRevocations(verifier, auth, judgeNow)
+  revocations = watchRevocations(verifier, auth, judgeNow)
   if (!isJudging) cancel = plan()
   return stop
 }

@@ -153,6 +153,28 @@ function told() {
   return { answer, notify: () => listeners.notify(), source }
 }
 
+/** A watch of a token that `byIssuer` has the verifier of a function for. */
+async function watchedOfTenant() {
+  const clock = manualClock()
+  const issuer = await createTestIssuer({ clock, issuer: 'a' })
+  const tenant = (revocations: Revocations) =>
+    createVerifier({ ...issuer.verifierOptions, issuer: 'a', revocations })
+  const [before, after] = [localRevocations({ clock }), localRevocations({ clock })]
+  const current = { verifier: tenant(before) }
+  const verifier = byIssuer(() => current.verifier, { clock, maxAge: 100 })
+  const proven = await verifier.verify(await issuer.token({ expiresIn: 10_000 }))
+  const refusals: unknown[] = []
+  const begin = () => watchToken(verifier, proven, (error) => refusals.push(error), { clock })
+  return {
+    clock,
+    refusals,
+    begin,
+    before,
+    after,
+    replace: () => (current.verifier = tenant(after)),
+  }
+}
+
 describe('a watched token with revocations', () => {
   test('ends at once when it is revoked, once, and waits for no timer', async () => {
     const revocations = localRevocations()
@@ -338,6 +360,41 @@ describe('a watched token with revocations', () => {
     await clock.advance(1000)
     expect(refusals).toEqual([])
     stop()
+  })
+
+  describe('whose verifier byIssuer gets from a function', () => {
+    test('ends at once when it is revoked, also after the verifier was replaced', async () => {
+      const { clock, refusals, begin, before, after, replace } = await watchedOfTenant()
+      begin()
+      replace()
+      await clock.advance(121)
+      await before.revokeBefore({ iss: 'a' })
+      await clock.advance(0)
+      expect(refusals).toEqual([])
+      await after.revokeBefore({ iss: 'a' })
+      await clock.advance(0)
+      expect(refusals).toMatchObject([{ reason: 'revoked' }])
+    })
+
+    test('ends at once as well if its time was over when the watch began, from the first verdict on', async () => {
+      const { clock, refusals, begin, before } = await watchedOfTenant()
+      await clock.advance(100)
+      begin()
+      await clock.advance(61)
+      await before.revokeBefore({ iss: 'a' })
+      await clock.advance(0)
+      expect(refusals).toMatchObject([{ reason: 'revoked' }])
+    })
+
+    test('is judged once more if it was replaced during a verdict, and revoked then', async () => {
+      const { clock, refusals, begin, after, replace } = await watchedOfTenant()
+      begin()
+      replace()
+      await clock.advance(119)
+      await after.revokeBefore({ iss: 'a' })
+      await clock.advance(1)
+      expect(refusals).toMatchObject([{ reason: 'revoked' }])
+    })
   })
 
   test('may be one of many, and a listener of it may revoke others', async () => {
