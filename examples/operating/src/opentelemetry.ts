@@ -2,20 +2,20 @@ import { channel } from 'node:diagnostics_channel'
 
 import type { Meter } from '@opentelemetry/api'
 import type { KeysMessage, RemoteKeys, VerifyMessage } from '@portcullis/core'
+import type { RedisRevocations, RevocationsMessage } from '@portcullis/redis'
 
 // The metrics of prometheus.ts for OpenTelemetry. The meter is `metrics.getMeter('portcullis')` of @opentelemetry/api. An
 // exporter for Prometheus writes these names as prometheus.ts does.
-
-/** As much as is read of what `redisRevocations` returns, and of its messages. */
-interface Replica {
-  status(): { readonly word: string; readonly age: number | undefined }
-}
 
 /**
  * Metrics of all verifiers of the process, of one key source and, if there is one, of a replica of revocations. Returns a
  * function that ends it.
  */
-export function collectMetrics(meter: Meter, keys: RemoteKeys, replica?: Replica): () => void {
+export function collectMetrics(
+  meter: Meter,
+  keys: RemoteKeys,
+  replica?: Pick<RedisRevocations, 'status'>,
+): () => void {
   const verdicts = meter.createCounter('portcullis.verdicts', {
     description: 'Tokens judged, by the code and the reason of the refusal',
   })
@@ -61,7 +61,7 @@ export function collectMetrics(meter: Meter, keys: RemoteKeys, replica?: Replica
     changes.add(removed.length, { change: 'removed' })
   }
   function countEvent(message: unknown): void {
-    const { event, word } = message as { event: string; word: string } // by its channel
+    const { event, word } = message as RevocationsMessage // by its channel
     events.add(1, { event, word })
   }
   channel('portcullis:verify').subscribe(countVerdict)
@@ -74,7 +74,7 @@ export function collectMetrics(meter: Meter, keys: RemoteKeys, replica?: Replica
   }
 }
 
-function collectReplica(meter: Meter, replica: Replica): void {
+function collectReplica(meter: Meter, replica: Pick<RedisRevocations, 'status'>): void {
   const age = meter.createObservableGauge('portcullis.revocations.age', {
     description:
       'The replica lacks nothing that was revoked longer ago; -1 if it was never complete',
@@ -85,6 +85,12 @@ function collectReplica(meter: Meter, replica: Replica): void {
   })
   age.addCallback((result) => {
     result.observe(replica.status().age ?? -1)
+  })
+  const entries = meter.createObservableGauge('portcullis.revocations.entries', {
+    description: 'Revocations that the replica knows: at its option max it takes no more',
+  })
+  entries.addCallback((result) => {
+    result.observe(replica.status().entries)
   })
   current.addCallback((result) => {
     result.observe(replica.status().word === 'current' ? 1 : 0)

@@ -1,15 +1,11 @@
 import { channel } from 'node:diagnostics_channel'
 
 import type { KeysMessage, RemoteKeys, VerifyMessage } from '@portcullis/core'
+import type { RedisRevocations, RevocationsMessage } from '@portcullis/redis'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
 // Metrics of the diagnostics channels for Prometheus. Labels are words of ours alone, so their number is bounded; nothing of a
 // token is among them.
-
-/** As much as is read of what `redisRevocations` returns, and of its messages. */
-interface Replica {
-  status(): { readonly word: string; readonly age: number | undefined }
-}
 
 /**
  * Metrics in `register`, of all verifiers of the process, of one key source and, if there is one, of a replica of
@@ -18,7 +14,7 @@ interface Replica {
 export function collectMetrics(
   register: Registry,
   keys: RemoteKeys,
-  replica?: Replica,
+  replica?: Pick<RedisRevocations, 'status'>,
 ): () => void {
   const registers = [register]
   const verdicts = new Counter({
@@ -85,7 +81,7 @@ export function collectMetrics(
     changes.inc({ change: 'removed' }, removed.length)
   }
   function countEvent(message: unknown): void {
-    const { event, word } = message as { event: string; word: string } // by its channel
+    const { event, word } = message as RevocationsMessage // by its channel
     events.inc({ event, word })
   }
   channel('portcullis:verify').subscribe(countVerdict)
@@ -98,7 +94,7 @@ export function collectMetrics(
   }
 }
 
-function collectReplica(register: Registry, replica: Replica): void {
+function collectReplica(register: Registry, replica: Pick<RedisRevocations, 'status'>): void {
   const age = new Gauge({
     name: 'portcullis_revocations_age_seconds',
     help: 'The replica lacks nothing that was revoked longer ago; -1 if it was never complete',
@@ -115,6 +111,15 @@ function collectReplica(register: Registry, replica: Replica): void {
       this.set(replica.status().word === 'current' ? 1 : 0)
     },
   })
+  const entries = new Gauge({
+    name: 'portcullis_revocations_entries',
+    help: 'Revocations that the replica knows: at its option max it takes no more',
+    registers: [],
+    collect() {
+      this.set(replica.status().entries)
+    },
+  })
   register.registerMetric(age)
   register.registerMetric(current)
+  register.registerMetric(entries)
 }

@@ -9,6 +9,7 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics'
 import { createVerifier, remoteKeys } from '@portcullis/core'
+import type { RedisRevocationsStatus, RevocationsMessage } from '@portcullis/redis'
 import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
 import { Registry } from 'prom-client'
 import { expect, onTestFinished, test } from 'vitest'
@@ -32,7 +33,31 @@ interface Dashboard {
 }
 
 /** What `redisRevocations` says after an outage of its store. */
-const replica = { status: () => ({ word: 'stale', age: 12 }) }
+const replica = { status: () => STATUS }
+const STATUS: RedisRevocationsStatus = {
+  word: 'stale',
+  age: 12,
+  stream: 'portcullis:revocations',
+  identity: 'canary',
+  foundIdentity: 'canary',
+  position: '1-0',
+  entries: 3,
+  unreadable: 0,
+  firstUnreadable: undefined,
+  foreign: 0,
+  failures: 4,
+  lastFailure: { reason: 'timeout', detail: 'canary', age: 1 },
+}
+const MESSAGE: RevocationsMessage = {
+  source: replica,
+  event: 'word',
+  word: 'stale',
+  trigger: undefined,
+  records: undefined,
+  duration: undefined,
+  reason: undefined,
+  detail: undefined,
+}
 
 /** A key source that has not fetched yet, and a day of a service: accepted, remembered, refused, rotated, and an outage. */
 async function setUp() {
@@ -53,7 +78,7 @@ async function setUp() {
     await clock.advance(2)
     issuer.outage(503)
     await keys.refresh().catch(() => {})
-    channel('portcullis:revocations').publish({ source: replica, event: 'word', word: 'stale' })
+    channel('portcullis:revocations').publish(MESSAGE)
   }
   return { day, keys }
 }
@@ -84,6 +109,7 @@ test('Prometheus reads verdicts by code and reason, and attempts by trigger and 
     'portcullis_revocations_events_total{event="word",word="stale"} 1',
     'portcullis_revocations_age_seconds 12',
     'portcullis_revocations_current 0',
+    'portcullis_revocations_entries 3',
   ]) {
     expect(text.split('\n')).toContain(line)
   }
