@@ -359,6 +359,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'commands/explain',
     'commands/keys',
     'commands/login',
+    'commands/revoke',
     'commands/serve',
     'commands/watch',
     'exit-code',
@@ -366,6 +367,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'terminal',
   ],
   'cli/commands/control': ['commander', 'printable', 'serve/control-client', 'serve/flags'],
+  'cli/commands/revoke': ['exit-code', 'key-choice', 'printable', 'serve/flags', 'token-input'],
   'cli/commands/serve': [
     'node:crypto',
     'node:fs/promises',

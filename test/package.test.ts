@@ -32,7 +32,13 @@ interface Manifest {
 
 /** Every run-time dependency of a published package. An entry here is a decision. */
 const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
-  '@portcullis/cli': ['@portcullis/client', '@portcullis/core', '@portcullis/testing', 'commander'],
+  '@portcullis/cli': [
+    '@portcullis/client',
+    '@portcullis/core',
+    '@portcullis/redis',
+    '@portcullis/testing',
+    'commander',
+  ],
   '@portcullis/client': [],
   '@portcullis/core': ['jose', 'lru-cache'],
   '@portcullis/express': ['@portcullis/core'],

@@ -12,6 +12,7 @@ import { registerDecode } from './commands/decode.ts'
 import { registerExplain } from './commands/explain.ts'
 import { registerKeys } from './commands/keys.ts'
 import { registerLogin } from './commands/login.ts'
+import { registerRevoke } from './commands/revoke.ts'
 import { registerServe } from './commands/serve.ts'
 import { registerHealth, registerLog } from './commands/watch.ts'
 import type { Context } from './context.ts'
@@ -26,6 +27,7 @@ const COMMANDS: readonly ((program: Command, context: Context) => void)[] = [
   registerRotate,
   registerRollback,
   registerFault,
+  registerRevoke,
   registerLog,
   registerHealth,
   registerExplain,
