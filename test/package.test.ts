@@ -38,6 +38,8 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
     '@portcullis/redis',
     '@portcullis/testing',
     'commander',
+    // For the pages of `serve`: its templates escape all that is put into them.
+    'hono',
   ],
   '@portcullis/client': [],
   '@portcullis/core': ['jose', 'lru-cache'],
@@ -52,6 +54,8 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
 
 /** What is published beside the README, the licence and the code. */
 const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
+  // What the browser is given: neither compiled nor bundled.
+  '@portcullis/cli': ['browser', '!browser/tsconfig.json'],
   '@portcullis/core': ['OPERATING.md'],
 }
 

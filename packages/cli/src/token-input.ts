@@ -88,8 +88,12 @@ export async function readAll(context: Context): Promise<string> {
   return text
 }
 
-/** @throws CommandError if there is nothing. */
-function tokenIn(text: string): TokenInput {
+/**
+ * The token of a text that somebody pasted.
+ *
+ * @throws CommandError if there is nothing.
+ */
+export function tokenIn(text: string): TokenInput {
   const stripped: string[] = []
   let rest = text.trim()
   if (rest !== text.replace(/\r?\n$/, '')) stripped.push('white space')

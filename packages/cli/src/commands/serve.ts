@@ -8,6 +8,7 @@ import type { Command } from 'commander'
 import type { Context } from '../context.ts'
 import { errorCode } from '../error-code.ts'
 import { CommandError, EXIT, usageError } from '../exit-code.ts'
+import { createPages } from '../pages/pages.ts'
 import { createControl } from '../serve/control.ts'
 import { eventLine } from '../serve/event-line.ts'
 import * as flags from '../serve/flags.ts'
@@ -78,8 +79,9 @@ async function serve(options: ServeOptions, context: Context): Promise<void> {
   }
   const secret = secretFor(options, context)
   const service = await createdService(options, context)
-  const control = createControl(service, createGate(secret))
-  const listening = await listen(service, options, createSite([control]))
+  const gate = createGate(secret)
+  const parts = [createControl(service, gate), createPages(service, gate)]
+  const listening = await listen(service, options, createSite(parts))
   const unwatch = service.log.watch((event) => {
     if (options.json === true) terminal.print(JSON.stringify(event))
     else terminal.say(eventLine(event))

@@ -1,11 +1,13 @@
 import type { Routes } from '@portcullis/testing'
 
 import { createEventStreams } from './event-stream.ts'
+import { explainedJson } from './explain-token.ts'
 import type { Gate } from './gate.ts'
 import { anyObject, InputError, type Read } from './input.ts'
 import { OperationError } from './operation-error.ts'
 import {
   readClear,
+  readExplain,
   readFault,
   readMint,
   readNothing,
@@ -53,13 +55,13 @@ function operationsOf(service: Service): ReadonlyMap<string, ReadonlyMap<string,
   const streams = createEventStreams(service.log)
   const state = () => answer(200, service.state())
   const get = (operation: Operation) => new Map([['GET', operation]])
-  const post = <Input>(read: Read<Input>, act: (input: Input) => unknown) =>
+  const post = <Input>(read: Read<Input>, act: (input: Input, request: Request) => unknown) =>
     new Map<string, Operation>([
       [
         'POST',
         async (request) => {
           const input = await bodyOf(request, read)
-          return input instanceof Response ? input : answer(200, await act(input))
+          return input instanceof Response ? input : answer(200, await act(input, request))
         },
       ],
     ])
@@ -76,6 +78,12 @@ function operationsOf(service: Service): ReadonlyMap<string, ReadonlyMap<string,
       ),
     ],
     ['kinds', get(async () => answer(200, { kinds: await service.badKinds() }))],
+    [
+      'explain',
+      post(readExplain, async (input, request) =>
+        explainedJson(await service.explain(input, authUrlOf(request))),
+      ),
+    ],
     ['mint', post(readMint, async (input) => ({ token: await service.mint(input) }))],
     [
       'rotate',
@@ -119,8 +127,16 @@ function operationsOf(service: Service): ReadonlyMap<string, ReadonlyMap<string,
   ])
 }
 
+/** The address of the service, by the name that the client has for it. */
+export function authUrlOf({ headers }: Request): string {
+  return `http://${headers.get('host')}`
+}
+
 /** The body, read, or why it is refused. */
-async function bodyOf<Input>(request: Request, read: Read<Input>): Promise<Input | Response> {
+export async function bodyOf<Input>(
+  request: Request,
+  read: Read<Input>,
+): Promise<Input | Response> {
   // No form of another page can send this type without being asked first, and such a question is refused.
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json') return answer(415, { error: 'the body must be JSON' })

@@ -14,6 +14,7 @@ type Happening =
       /** `undefined` if the client left before an answer. */
       readonly status: number | undefined
       readonly loginId: string | undefined
+      readonly userAgent: string | undefined
     }
   | {
       readonly type: 'rotated'

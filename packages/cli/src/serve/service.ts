@@ -12,9 +12,11 @@ import {
 
 import type { Clock } from '../surroundings.ts'
 import { createEventLog, type EventLog } from './event-log.ts'
+import { type ExplainedToken, explainToken } from './explain-token.ts'
 import { InputError } from './input.ts'
+import { createKeyDocuments, type ServedDocument } from './key-documents.ts'
 import type { KeyKeeper } from './key-keeper.ts'
-import type { FaultInput, MintInput, VerdictsInput } from './requests.ts'
+import type { ExplainInput, FaultInput, MintInput, VerdictsInput } from './requests.ts'
 import { createRotations, type Rotations } from './rotations.ts'
 import type { ServeSettings } from './settings.ts'
 
@@ -33,7 +35,7 @@ interface Fault {
 }
 
 /** Everything that can be seen of the service. No password, no private key. */
-interface ServiceState {
+export interface ServiceState {
   readonly now: number
   readonly issuer: string | undefined
   readonly audience: string | readonly string[] | undefined
@@ -64,6 +66,15 @@ export interface Service {
   fault(input: FaultInput): void
   /** @returns How many were in force. */
   clearFaults(endpoint: 'keys' | 'token' | undefined): number
+  /** The key documents that have been served, as if there had been no fault. */
+  documents(): readonly ServedDocument[]
+  /**
+   * What services make of a token. Nothing of it is kept.
+   *
+   * @param authUrl Where the service is, for what it says.
+   * @throws InputError if there is no token.
+   */
+  explain(input: ExplainInput, authUrl: string): Promise<ExplainedToken>
   /** Resolves when nothing is left that happens by itself, and nothing is being written. */
   close(): Promise<void>
 }
@@ -86,13 +97,16 @@ export async function createService(
   })
   const tokens = tokenService(issuer, { logins: Object.fromEntries(logins), response })
   const log = createEventLog(clock, MAX_EVENTS)
+  const documents = createKeyDocuments(clock)
   const keep = async () => {
+    documents.note(issuer.keyDocument)
     await keeper.keep(issuer)
   }
   const rotations = createRotations(issuer, clock, log, keep)
+  documents.note(issuer.keyDocument)
   if (key === undefined) await keep()
-  issuer.watchRequests(({ endpoint, status, loginId }) => {
-    log.add({ type: 'request', endpoint, status, loginId })
+  issuer.watchRequests(({ endpoint, status, loginId, userAgent }) => {
+    log.add({ type: 'request', endpoint, status, loginId, userAgent })
   })
 
   return {
@@ -155,6 +169,14 @@ export async function createService(
       log.add({ type: 'faults cleared', cleared: cleared.length })
       return cleared.length
     },
+    documents: () => documents.all(),
+    async explain(input, authUrl) {
+      const fetched = input.at ?? lastFetch(log)
+      const inHand = fetched === undefined ? undefined : documents.at(fetched)
+      const served = documents.all().at(-1) ?? { from: 0, document: issuer.keyDocument }
+      const keys = issuer.keyPhases()
+      return await explainToken(input, { clock, rules: settings, keys, served, inHand }, authUrl)
+    },
     async close() {
       rotations.close()
       await keeper.settled()
@@ -189,6 +211,15 @@ async function badToken(
     throw new InputError(`there is no such kind, but ${table.map(({ name }) => name).join(', ')}`)
   }
   return await row.make()
+}
+
+/** When a client last got the keys. */
+function lastFetch(log: EventLog): number | undefined {
+  return log
+    .after(0)
+    .findLast(
+      (event) => event.type === 'request' && event.endpoint === 'keys' && event.status === 200,
+    )?.time
 }
 
 function messageOf(error: unknown): string {

@@ -1,0 +1,17 @@
+import { readFile } from 'node:fs/promises'
+
+/** The files that the browser is given as they are. They are beside `src` and beside `dist`. */
+const FOLDER = new URL('../../browser/', import.meta.url)
+
+const TYPES: Readonly<Record<string, string>> = {
+  'icon.svg': 'image/svg+xml',
+  'page.css': 'text/css; charset=utf-8',
+  'page.js': 'text/javascript; charset=utf-8',
+}
+
+/** @returns `undefined` for any name that is not one of these. */
+export async function browserFile(name: string): Promise<Response | undefined> {
+  const type = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined
+  if (type === undefined) return undefined
+  return new Response(await readFile(new URL(name, FOLDER)), { headers: { 'content-type': type } })
+}

@@ -1,0 +1,60 @@
+import { html } from 'hono/html'
+
+import type { Html } from './text.ts'
+
+/** What of a page changes from one request to the next. */
+export interface Panels {
+  readonly keys: Html
+  readonly faults: Html
+  readonly log: Html
+  readonly token: Html
+  readonly mint: Html
+}
+
+/** @param authUrl As the browser has it. */
+export function layout(authUrl: string, { keys, faults, log, token, mint }: Panels): Html {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>Portcullis console</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <link rel="icon" href="/console/icon.svg" type="image/svg+xml" />
+        <link rel="stylesheet" href="/console/page.css" />
+        <script type="module" src="/console/page.js"></script>
+      </head>
+      <body>
+        <a class="skip" href="#main">To the panels</a>
+        <header class="masthead">
+          <img src="/console/icon.svg" alt="" width="36" height="36" />
+          <div>
+            <h1>Portcullis console</h1>
+            <p class="quiet">Token service at <code>${authUrl}</code>, for development and tests</p>
+          </div>
+          <p id="connection" class="connection" role="status">Connecting</p>
+        </header>
+        <noscript
+          ><p class="notice">This page needs JavaScript for everything but looking.</p></noscript
+        >
+        <main id="main" tabindex="-1">
+          <div class="column">${keys} ${faults}</div>
+          ${log} ${token} ${mint}
+        </main>
+        <p id="outcome" class="outcome" role="status" hidden></p>
+      </body>
+    </html>`
+}
+
+/** A document of which the page takes the parts that are new. */
+export function partDocument(parts: readonly Html[]): Html {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <title>Part</title>
+      </head>
+      <body>
+        ${parts}
+      </body>
+    </html>`
+}

@@ -1,0 +1,53 @@
+import { anyObject, anyText, InputError, objectOf, type Read } from '../serve/input.ts'
+import type { MintInput } from '../serve/requests.ts'
+
+/** What the form of a new token says, as the texts of its fields. What is disabled is not there. */
+export interface MintForm {
+  readonly kind?: string | undefined
+  readonly sub?: string | undefined
+  readonly expiresIn?: string | undefined
+  readonly notBefore?: string | undefined
+  readonly claims?: string | undefined
+  readonly url?: string | undefined
+}
+
+export const readMintForm: Read<MintForm> = objectOf({
+  kind: anyText,
+  sub: anyText,
+  expiresIn: anyText,
+  notBefore: anyText,
+  claims: anyText,
+  url: anyText,
+})
+
+/** @throws InputError for what is no JSON, or no number. */
+export function mintInputOf(form: MintForm): MintInput {
+  const { kind = '', sub = '', expiresIn = '', notBefore = '', claims = '' } = form
+  return {
+    claims: { ...(sub === '' ? {} : { sub }), ...claimsOf(claims) },
+    ...(kind === '' ? {} : { kind }),
+    ...(expiresIn === '' ? {} : { expiresIn: secondsOf(expiresIn) }),
+    ...(notBefore === '' ? {} : { notBefore: secondsOf(notBefore) }),
+  }
+}
+
+function claimsOf(text: string): Readonly<Record<string, unknown>> {
+  if (text.trim() === '') return {}
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new InputError('the other claims must be JSON, such as { "scope": "read" }')
+  }
+  return anyObject(value, 'the other claims')
+}
+
+function secondsOf(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !(Math.abs(value) <= MAX_SECONDS)) {
+    throw new InputError('a time must be a number of seconds')
+  }
+  return value
+}
+
+const MAX_SECONDS = 1e10

@@ -1,0 +1,129 @@
+import type { Routes } from '@portcullis/testing'
+import { type Context, Hono } from 'hono'
+import { html } from 'hono/html'
+
+import { authUrlOf, bodyOf } from '../serve/control.ts'
+import type { Gate } from '../serve/gate.ts'
+import { InputError } from '../serve/input.ts'
+import { readExplain } from '../serve/requests.ts'
+import type { Service } from '../serve/service.ts'
+import { browserFile } from './browser-files.ts'
+import { faultsLive, faultsPanel } from './faults-panel.ts'
+import { keysLive, keysPanel, SPANS } from './keys-panel.ts'
+import { layout, partDocument } from './layout.ts'
+import { logPanel, logRows } from './log-panel.ts'
+import { mintInputOf, readMintForm } from './mint-form.ts'
+import { mintedPart, mintPanel } from './mint-panel.ts'
+import type { Html } from './text.ts'
+import { timelineOf } from './timeline.ts'
+import { documentChoice, explanationPart, tokenPanel } from './token-panel.ts'
+
+const PREFIX = '/console/'
+
+/**
+ * No text becomes a script or markup in the browser, and nothing is asked of another origin, whatever is shown.
+ *
+ * @see https://www.w3.org/TR/CSP3/
+ */
+const HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; '),
+  'cache-control': 'no-store',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+
+/** The console: what happens in the service, to look at, and to steer. For who may use the control interface. */
+export function createPages(service: Service, gate: Gate): Routes {
+  const app = new Hono()
+  app.get('/', async (context) => context.html(await wholePage(service, context.req.raw)))
+  app.get(`${PREFIX}live`, (context) => context.html(livePage(service, context)))
+  app.post(`${PREFIX}explain`, async (context) => {
+    const { raw } = context.req
+    const input = await bodyOf(raw, readExplain)
+    if (input instanceof Response) return input
+    const explained = await service.explain(input, authUrlOf(raw))
+    return context.html(partDocument([explanationPart(explained)]))
+  })
+  app.post(`${PREFIX}mint`, async (context) => {
+    const form = await bodyOf(context.req.raw, readMintForm)
+    if (form instanceof Response) return form
+    const token = await service.mint(mintInputOf(form))
+    return context.html(partDocument([mintedPart(token, form.url ?? '')]))
+  })
+  app.get(`${PREFIX}:name`, async (context) => {
+    return (await browserFile(context.req.param('name'))) ?? context.notFound()
+  })
+  app.onError((error, context) => {
+    if (!(error instanceof InputError)) throw error
+    return context.html(partDocument([html`<p>${error.message}</p>`]), 400)
+  })
+
+  return async (request) => {
+    const { pathname } = new URL(request.url)
+    if (pathname !== '/' && !pathname.startsWith(PREFIX)) return undefined
+    const denial = gate(request)
+    const response =
+      denial === undefined
+        ? await app.fetch(request)
+        : new Response(`${denial.error}\n`, { status: denial.status })
+    for (const [name, value] of Object.entries(HEADERS)) response.headers.set(name, value)
+    return response
+  }
+}
+
+const DEFAULT_SPAN = '300'
+
+async function wholePage(service: Service, request: Request): Promise<Html> {
+  const kinds = await service.badKinds()
+  const state = service.state()
+  const events = service.log.after(0)
+  const timeline = timelineOf(state.now, state.keys, events, SPANS.get(DEFAULT_SPAN))
+  return layout(authUrlOf(request), {
+    keys: keysPanel(keysLive(timeline, state)),
+    faults: faultsPanel(faultsLive(state)),
+    log: logPanel(logRows(events, state.keys)),
+    token: tokenPanel(documentChoice(service.documents())),
+    mint: mintPanel(kinds),
+  })
+}
+
+/** What has changed since the page was loaded: all parts that change by themselves, and the events after one. */
+function livePage(service: Service, { req }: Context): Html {
+  const span = req.query('span') ?? DEFAULT_SPAN
+  const state = service.state()
+  const events = service.log.after(0)
+  const timeline = timelineOf(
+    state.now,
+    state.keys,
+    events,
+    SPANS.get(SPANS.has(span) ? span : DEFAULT_SPAN),
+  )
+  return partDocument([
+    keysLive(timeline, state),
+    faultsLive(state),
+    documentChoice(service.documents()),
+    logRows(eventsAfter(events, req.query('after') ?? ''), state.keys),
+  ])
+}
+
+/** All of them, if the page knows a later one: then another process has begun to count again. */
+function eventsAfter<Event extends { readonly id: number }>(
+  events: readonly Event[],
+  after: string,
+): readonly Event[] {
+  const last = /^\d{1,15}$/.test(after) ? Number(after) : 0
+  return last > (events.at(-1)?.id ?? 0) ? events : events.filter(({ id }) => id > last)
+}

@@ -1,0 +1,187 @@
+import type { Finding, Verdict } from '@portcullis/core/explain'
+import { html } from 'hono/html'
+
+import type { ExplainedToken } from '../serve/explain-token.ts'
+import type { ServedDocument } from '../serve/key-documents.ts'
+import { clock, clockText, type Html, shown } from './text.ts'
+
+export function tokenPanel(choice: Html): Html {
+  return html`<section class="panel" id="explain" aria-labelledby="explain-title">
+    <header class="panel-head"><h2 id="explain-title">Explain a token</h2></header>
+    <form class="actions" data-form="explain">
+      <label class="block"
+        ><span>A token, or a whole <code>Authorization:</code> line</span>
+        <textarea
+          name="token"
+          rows="4"
+          required
+          spellcheck="false"
+          autocomplete="off"
+          autocapitalize="off"
+          placeholder="eyJ..."
+        ></textarea>
+      </label>
+      <div class="row">
+        ${choice}
+        <span class="buttons"><button type="submit" class="primary">Explain</button></span>
+      </div>
+      <p class="quiet">It stays on this machine, and nothing of it is kept.</p>
+    </form>
+    <div id="explain-result" tabindex="-1"></div>
+  </section>`
+}
+
+/** Which keys a service may have that has not asked again. */
+export function documentChoice(documents: readonly ServedDocument[]): Html {
+  return html`<label class="inline" data-live id="keys-in-hand"
+    ><span>Compare with a service that has</span>
+    <select name="at">
+      <option value="">the keys of the last fetch</option>
+      ${documents
+        .slice(-MAX_CHOICES)
+        .toReversed()
+        .map(({ from }, number) => {
+          const name = number === 0 ? 'the keys of now, since' : 'the keys of'
+          return html`<option value="${from}">${name} ${clockText(from)}</option>`
+        })}
+    </select></label
+  >`
+}
+
+const MAX_CHOICES = 20
+
+const MARKS = {
+  ok: ['✓', 'passed'],
+  fail: ['✕', 'failed'],
+  skipped: ['–', 'not checked'],
+} as const
+
+export function explanationPart(explained: ExplainedToken): Html {
+  const { explanation, stripped, hints, advice, madeBy } = explained
+  const { provenClaims, findings } = explanation
+  const firstUnproven = findings.findIndex(({ check }) => check === 'type')
+  return html`<div>
+    <h3 class="visually-hidden">What services answer</h3>
+    <div class="verdicts">
+      ${verdict('With the keys of now', explanation)} ${inHandVerdict(explained)}
+    </div>
+    ${advice === undefined ? '' : html`<p class="advice"><strong>What to do:</strong> ${shown(advice, 600)}</p>`}
+    ${hints.map(({ text }) => html`<p class="hint"><strong>Hint:</strong> ${shown(text, 600)}</p>`)}
+    <p><strong>Who signed it:</strong> ${madeBy}</p>
+    <h3>Checks</h3>
+    <ol class="findings">
+      ${findings.map(
+        (each, at) =>
+          html`${
+            provenClaims === undefined && at === firstUnproven
+              ? html`<li class="divider">
+                  Not proven from here on, since no trusted key made the signature
+                </li>`
+              : ''
+          }${finding(each)}`,
+      )}
+    </ol>
+    ${segments(explained)}
+    ${stripped.length === 0 ? '' : html`<p class="quiet">Read without: ${stripped.join(', ')}.</p>`}
+  </div>`
+}
+
+function finding({ check, outcome, detail }: Finding): Html {
+  const [sign, word] = MARKS[outcome]
+  return html`<li class="finding ${outcome}">
+    <span class="outcome"><span aria-hidden="true">${sign}</span> ${word}</span>
+    <b>${check}</b>
+    <span class="detail">${shown(detail, 600)}</span>
+  </li>`
+}
+
+const VERDICT_SIGNS = { accepted: '✓', rejected: '✕', undecided: '?' } as const
+
+function verdict(title: string, { verdict: word, refusal }: Verdict): Html {
+  const challenge = refusal?.headers['WWW-Authenticate']
+  return html`<div class="verdict ${word}">
+    <span class="quiet">${title}</span>
+    <strong
+      ><span aria-hidden="true">${VERDICT_SIGNS[word]}</span>
+      ${word}${refusal === undefined ? '' : html` · ${refusal.status}`}</strong
+    >
+    ${refusal === undefined ? html`<span>The API answers.</span>` : html`<span>${refusal.reason}</span>`}
+    ${challenge === undefined ? '' : html`<code class="challenge">WWW-Authenticate: ${challenge}</code>`}
+  </div>`
+}
+
+function inHandVerdict({ explanation: { inHand }, inHandFrom }: ExplainedToken): Html {
+  if (inHand === undefined || inHandFrom === undefined) {
+    return html`<div class="verdict none">
+      <span class="quiet">With older keys</span><strong>–</strong>
+      <span>No client has fetched a key yet.</span>
+    </div>`
+  }
+  const title = html`With the keys of ${clock(inHandFrom)}`
+  return html`${verdictOf(title, inHand)}`
+}
+
+function verdictOf(title: Html, inHand: Verdict): Html {
+  const isAsking =
+    inHand.refusal?.reason === 'signature' || inHand.refusal?.reason === 'unknown_key'
+  return html`<div class="verdict ${inHand.verdict}">
+    <span class="quiet">${title}</span>
+    <strong
+      ><span aria-hidden="true">${VERDICT_SIGNS[inHand.verdict]}</span>
+      ${inHand.verdict}${inHand.refusal === undefined ? '' : html` · ${inHand.refusal.status}`}</strong
+    >
+    <span>${inHand.refusal?.reason ?? 'The API answers.'}</span>
+    ${isAsking ? html`<span class="quiet">before it asks for newer keys</span>` : ''}
+  </div>`
+}
+
+const PARTS = ['header', 'payload', 'signature'] as const
+/** Of each part, in characters. */
+const MAX_PART = 1200
+
+function segments({ token, explanation }: ExplainedToken): Html {
+  const { header, provenClaims, unprovenClaims } = explanation
+  const parts = token.split('.', 4)
+  if (header === undefined || parts.length !== 3) {
+    return html`<h3>The text</h3>
+      <p class="token"><code>${shown(token, MAX_PART)}</code></p>`
+  }
+  const claims = provenClaims ?? unprovenClaims
+  return html`<h3>The token</h3>
+    <p class="token">
+      ${parts.map(
+        (text, at) =>
+          html`${at === 0 ? '' : html`<span class="dot">.</span>`}<code class="part-${PARTS[at]}"
+              >${shown(text, MAX_PART)}</code
+            >`,
+      )}
+    </p>
+    <div class="decoded">
+      ${decoded('header', 'Header', header)}
+      ${
+        claims === undefined
+          ? html`<div>
+              <h4 class="part-payload">Payload</h4>
+              <p>It cannot be read.</p>
+            </div>`
+          : decoded(
+              'payload',
+              provenClaims === undefined
+                ? 'Payload, not proven: anybody can write this'
+                : 'Payload, proven',
+              claims,
+            )
+      }
+    </div>`
+}
+
+function decoded(part: string, title: string, value: object): Html {
+  return html`<div>
+    <h4 class="part-${part}">${title}</h4>
+    <pre
+      tabindex="0"
+      role="region"
+      aria-label="${title}"
+    ><code>${shown(JSON.stringify(value, null, 2), 20_000)}</code></pre>
+  </div>`
+}

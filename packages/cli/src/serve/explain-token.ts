@@ -1,0 +1,146 @@
+import { type KeySource, localKeys } from '@portcullis/core'
+import { explain, type Explanation, type Signer } from '@portcullis/core/explain'
+import type { KeyPhases } from '@portcullis/testing'
+
+import { adviceOn, cliHints } from '../advice.ts'
+import { CommandError } from '../exit-code.ts'
+import { explanationJson } from '../explanation-report.ts'
+import type { Clock } from '../surroundings.ts'
+import { tokenIn } from '../token-input.ts'
+import { InputError } from './input.ts'
+import type { ServedDocument } from './key-documents.ts'
+import type { ExplainInput } from './requests.ts'
+import type { ServeSettings } from './settings.ts'
+
+/** A token, and what services make of it: one that fetches the keys now, and one that has older ones. */
+export interface ExplainedToken {
+  readonly token: string
+  /** What was taken off, in words. */
+  readonly stripped: readonly string[]
+  readonly explanation: Explanation
+  readonly hints: readonly { readonly name: string; readonly text: string }[]
+  readonly advice: string | undefined
+  /** Which of the service's keys made the signature, in words. */
+  readonly madeBy: string
+  /** Since when the document of the older keys was served; `undefined` if there are none. */
+  readonly inHandFrom: number | undefined
+}
+
+/** What the keys of the service are, and were. */
+export interface Background {
+  readonly clock: Clock
+  readonly rules: Pick<ServeSettings, 'issuer' | 'audience'>
+  readonly keys: readonly KeyPhases[]
+  readonly served: ServedDocument
+  /** What a service has that has not asked again. */
+  readonly inHand: ServedDocument | undefined
+}
+
+const MAX_OTHER_KEYS = 20
+
+/** Nothing of this is kept. @throws InputError if there is no token. */
+export async function explainToken(
+  { token: text }: ExplainInput,
+  { clock, rules, keys, served, inHand }: Background,
+  authUrl: string,
+): Promise<ExplainedToken> {
+  const { token, stripped } = tokenOf(text)
+  const explanation = await explain(
+    token,
+    {
+      keys: keysOf(served),
+      issuer: rules.issuer ?? null,
+      audience: rules.audience ?? null,
+      clock,
+    },
+    {
+      keysInHand: inHand && keysOf(inHand),
+      otherKeys: keys
+        .slice(-MAX_OTHER_KEYS)
+        .map(({ thumbprint, publicJwk }) => ({ name: thumbprint, keys: localKeys(publicJwk) })),
+    },
+  )
+  const found = { source: keysOf(served), where: '' }
+  const seen = { text: JSON.stringify(served.document), clockDifference: undefined }
+  const signer = explanation.signer && keysNamed(explanation.signer, keys)
+  // Those that are meant here are of other environments, and all of these are the service's own.
+  const hints = [
+    ...explanation.hints.filter(({ name }) => name !== 'other_keys'),
+    ...cliHints(token, { ...found, seen }),
+  ]
+  const advice =
+    adviceForKey(explanation, signer, authUrl) ??
+    adviceOn({ ...explanation, hints: explanation.hints }, loginCommand(authUrl))
+  const madeBy = whoMade(explanation, signer)
+  return { token, stripped, explanation, hints, advice, madeBy, inHandFrom: inHand?.from }
+}
+
+/** The same for programs. */
+export function explainedJson(explained: ExplainedToken): object {
+  const { explanation, hints, advice, stripped, madeBy, inHandFrom } = explained
+  const where = 'the token service'
+  const { inHand } = explanation
+  return {
+    // The report knows the hints of core and of the command line, and shows what it is given.
+    ...explanationJson({ explanation, hints: explanation.hints, advice, where, share: false }),
+    hints,
+    stripped,
+    madeBy,
+    inHand: inHand && {
+      from: inHandFrom,
+      verdict: inHand.verdict,
+      reason: inHand.refusal?.reason,
+      status: inHand.refusal?.status,
+    },
+  }
+}
+
+function keysOf({ document }: ServedDocument): KeySource {
+  return localKeys('keys' in document ? { keys: [...document.keys] } : document)
+}
+
+function tokenOf(text: string | undefined): ReturnType<typeof tokenIn> {
+  try {
+    return tokenIn(text ?? '')
+  } catch (error) {
+    throw error instanceof CommandError ? new InputError(error.message) : error
+  }
+}
+
+function keysNamed({ thumbprint }: Signer, keys: readonly KeyPhases[]): KeyPhases | undefined {
+  return keys.find((each) => each.thumbprint === thumbprint)
+}
+
+type Standing = 'published' | 'withdrawn' | 'not yet published'
+
+function standingOf({ published }: KeyPhases): Standing {
+  const last = published.at(-1)
+  if (last === undefined) return 'not yet published'
+  return last.until === undefined ? 'published' : 'withdrawn'
+}
+
+function whoMade({ header }: Explanation, signer: KeyPhases | undefined): string {
+  if (header === undefined) return 'It cannot be told: the token cannot be read.'
+  if (signer === undefined) {
+    return 'None of the keys of this service: another issuer made it, or it was changed afterwards.'
+  }
+  return `The key ${signer.thumbprint.slice(0, 8)} of this service, which is ${standingOf(signer)}.`
+}
+
+function adviceForKey(
+  { refusal }: Explanation,
+  signer: KeyPhases | undefined,
+  authUrl: string,
+): string | undefined {
+  if (refusal?.reason !== 'signature' && refusal?.reason !== 'unknown_key') return undefined
+  if (signer === undefined) return undefined
+  const standing = standingOf(signer)
+  if (standing === 'not yet published') {
+    return 'publish the key that made it: finish the rotation. Then services accept this token.'
+  }
+  return standing === 'withdrawn' ? `log in again: ${loginCommand(authUrl)}` : undefined
+}
+
+function loginCommand(authUrl: string): string {
+  return `portcullis login --auth-url ${authUrl}`
+}

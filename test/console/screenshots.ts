@@ -1,0 +1,41 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { chromium } from 'playwright-core'
+
+import { BROWSER } from './browser.ts'
+import { play } from './history.ts'
+import { serving } from './serving.ts'
+
+// Pictures of the console in both colour schemes and at both widths, to be looked at: `pnpm screenshots [folder]`.
+
+const [folder = join(import.meta.dirname, 'screenshots')] = process.argv.slice(2)
+mkdirSync(folder, { recursive: true })
+
+await using service = await serving()
+await play(service)
+const { token } = await service.control('mint', {
+  claims: { sub: 'ada', scope: 'locations:write' },
+})
+const browser = await chromium.launch(BROWSER)
+try {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [360, 1400]) {
+      const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } })
+      await page.goto(service.url)
+      await page.getByText('Live', { exact: true }).waitFor()
+      await page.screenshot({ path: join(folder, `${colorScheme}-${width}-top.png`) })
+      await page.getByLabel('A token, or a whole').fill(`Authorization: Bearer ${String(token)}`)
+      await page.getByRole('button', { name: 'Explain', exact: true }).click()
+      await page.getByRole('heading', { name: 'Checks' }).waitFor()
+      await page.getByRole('button', { name: 'Mint' }).click()
+      await page.getByRole('button', { name: 'Copy the token' }).waitFor()
+      await page.locator('.event summary').nth(4).click()
+      await page.screenshot({ path: join(folder, `${colorScheme}-${width}.png`), fullPage: true })
+      await page.close()
+      console.log(join(folder, `${colorScheme}-${width}.png`))
+    }
+  }
+} finally {
+  await browser.close()
+}
