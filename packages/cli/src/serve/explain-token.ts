@@ -61,7 +61,11 @@ export async function explainToken(
     },
   )
   const found = { source: keysOf(served), where: '' }
-  const seen = { text: JSON.stringify(served.document), clockDifference: undefined }
+  const seen = {
+    text: JSON.stringify(served.document),
+    response: undefined,
+    clockDifference: undefined,
+  }
   const signer = explanation.signer && keysNamed(explanation.signer, keys)
   // Those that are meant here are of other environments, and all of these are the service's own.
   const hints = [
