@@ -188,11 +188,10 @@ describe('revocations', () => {
   })
 
   test('a signal ends the wait for them', async () => {
-    const statusOf = async () => await new Promise<never>(() => {})
     await expect(
       explain(
         await issuer.token(),
-        { ...options, revocations: { statusOf } },
+        { ...options, revocations: { statusOf: async () => await new Promise<never>(() => {}) } },
         { signal: AbortSignal.abort(new Error('enough')) },
       ),
     ).rejects.toThrow('enough')

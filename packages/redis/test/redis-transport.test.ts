@@ -37,6 +37,7 @@ test('given up while it connects: the connection is closed as soon as it is ther
   const [socket] = (await connected) as [Socket]
   socket.resume()
   await once(socket, 'close')
+  expect(socket.destroyed).toBe(true)
 })
 
 test('of several stores each is connected to at its own address, with TLS where that is stated', async () => {
