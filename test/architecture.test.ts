@@ -198,8 +198,8 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   ],
   'core/listeners': [],
   'core/revocations': [],
-  'core/revocation-entries': ['json', 'options'],
-  'core/revocation-list': ['json'],
+  'core/revocation-entries': ['expiry', 'json', 'options'],
+  'core/revocation-list': ['json', 'revocation-entries'],
   'core/local-revocations': [
     'json',
     'listeners',

@@ -393,7 +393,7 @@ describe.each(frameworks)('$name', ({ name, createApp }) => {
           {
             path: '/logout',
             async handle(view) {
-              await revocations.revoke(view.getAuth().claims)
+              await revocations.revoke(view.getAuth())
               return {}
             },
           },

@@ -48,7 +48,7 @@ export function createApi(
   })
 
   app.post('/logout', async (request, response) => {
-    await revocations.revoke(getAuth(request).claims) // ends the streams of this token
+    await revocations.revoke(getAuth(request)) // ends the streams of this token
     response.status(204).end()
   })
   return app

@@ -15,8 +15,8 @@ export function expiry(auth: Auth<unknown>): number {
   return typeof exp === 'number' && Number.isFinite(exp) ? exp : Infinity
 }
 
-/** The claims as they were signed; those of the `Auth` where its token is none, as that of a stub. */
-function signedClaims({ claims, token }: Auth<unknown>): JsonObject {
+/** The claims as they were signed, whatever a schema made of them; those of the `Auth` where its token is none, as that of a stub. */
+export function signedClaims({ claims, token }: Auth<unknown>): JsonObject {
   const octets = decodeBase64url(token.split('.')[1] ?? '')
   const signed = octets === undefined ? undefined : parseJsonObject(octets)
   return signed ?? (isJsonObject(claims) ? claims : {})

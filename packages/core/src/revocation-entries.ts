@@ -1,3 +1,5 @@
+import type { Auth } from './auth.ts'
+import { signedClaims } from './expiry.ts'
 import { isJsonObject, type JsonObject, member } from './json.ts'
 import { checkOptions, isText, type OptionCheck } from './options.ts'
 import type { RevocationEntry } from './revocations.ts'
@@ -25,12 +27,15 @@ const OWNERS = { sub: isText, client_id: isText, sid: isText }
 /**
  * An entry for one token. Other members than its `iss`, `jti` and `exp` are ignored, so that it may be the claims.
  *
+ * @param token Or an `Auth`, of which the signed claims are taken.
  * @param caller For messages.
  * @throws TypeError
  */
 export function tokenEntry(caller: string, token: unknown): TokenEntry {
   if (!isJsonObject(token)) throw new TypeError(`${caller}: the token must be an object`)
-  const [iss, jti, exp] = [member(token, 'iss'), member(token, 'jti'), member(token, 'exp')]
+  const claims = isAuth(token) ? signedClaims(token) : token
+  const [iss, id, exp] = [member(claims, 'iss'), member(claims, 'jti'), member(claims, 'exp')]
+  const jti = nameOf(id) ?? id
   checkMember(caller, 'iss', iss, isString)
   checkMember(caller, 'jti', jti, isText)
   checkMember(caller, 'exp', exp, isNumericDate)
@@ -64,6 +69,17 @@ export function issuedBeforeEntry(
   const [iss, sub] = [member(stated, 'iss'), member(stated, 'sub')]
   const [client_id, sid] = [member(stated, 'client_id'), member(stated, 'sid')]
   return { type: 'issued_before', iss, sub, client_id, sid, time, until } as IssuedBeforeEntry // as it was checked
+}
+
+/** What could be a token by itself has a `jti`, which an `Auth` has not. */
+function isAuth(token: JsonObject): token is JsonObject & Auth<unknown> {
+  return !Object.hasOwn(token, 'jti') && typeof member(token, 'token') === 'string'
+}
+
+/** The text of what is named by a text; some issuers make it a number. */
+export function nameOf(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' ? value : undefined
 }
 
 /** As `checkOptions`, without a copy of anything: there may be a million entries. */

@@ -1,5 +1,6 @@
 import type { Claims } from './auth.ts'
 import { member, textMember } from './json.ts'
+import { nameOf } from './revocation-entries.ts'
 import type { RevocationEntry } from './revocations.ts'
 
 /** What has been revoked. Times are seconds since 1970-01-01T00:00:00Z. */
@@ -109,7 +110,7 @@ export function createRevocationList(max: number): RevocationList {
   function isRevoked(claims: Claims, now: number): boolean {
     const issuer = table.get(textMember(claims, 'iss'))
     if (issuer === undefined) return false
-    const jti = textMember(claims, 'jti')
+    const jti = nameOf(member(claims, 'jti'))
     const exp = jti === undefined ? undefined : issuer.tokens.get(jti)
     if (exp !== undefined && !hasLapsed(exp + TOLERANCE, now)) return true
     return issuer.limits.size > 0 && isIssuedBefore(issuer.limits, claims, now)
@@ -202,10 +203,10 @@ function isIssuedBefore(limits: IssuerEntries['limits'], claims: Claims, now: nu
   }
   return (
     isBefore('all', '') ||
-    isBefore('sub', textMember(claims, 'sub')) ||
-    isBefore('client_id', textMember(claims, 'client_id')) ||
-    isBefore('client_id', textMember(claims, 'azp')) ||
-    isBefore('sid', textMember(claims, 'sid'))
+    isBefore('sub', nameOf(member(claims, 'sub'))) ||
+    isBefore('client_id', nameOf(member(claims, 'client_id'))) ||
+    isBefore('client_id', nameOf(member(claims, 'azp'))) ||
+    isBefore('sid', nameOf(member(claims, 'sid')))
   )
 }
 

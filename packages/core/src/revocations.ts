@@ -1,4 +1,4 @@
-import type { Claims } from './auth.ts'
+import type { Auth, Claims } from './auth.ts'
 
 /** The words of RFC 6960 section 2.2 for one token. */
 export type RevocationStatus = 'valid' | 'revoked' | 'unknown'
@@ -28,6 +28,7 @@ export interface Revocations {
 export interface RevokedToken {
   /** Without it, tokens without `iss` are meant. */
   readonly iss?: string | undefined
+  /** A number in a token counts as its text, here and below. */
   readonly jti: string
   /** The entry is kept until then, and 600 seconds longer; without it for ever. */
   readonly exp?: number | undefined
@@ -57,11 +58,12 @@ export interface RevokeBeforeOptions {
 
 export interface RevocationWriter {
   /**
-   * Revokes one token: `revoke(auth.claims)` at log-out.
+   * Revokes one token: `revoke(auth)` at log-out. Of an `Auth` the claims are taken as they were signed; what a schema has
+   * made of them may lack the `iss`, and would mean another token.
    *
    * @throws TypeError for a token without `jti`; RangeError if there is no room. Nothing is ever evicted.
    */
-  revoke(token: RevokedToken | Claims): Promise<void>
+  revoke(token: Auth<unknown> | RevokedToken | Claims): Promise<void>
   /**
    * Revokes what was issued before a time. Several for the same hold side by side, each until its end.
    *

@@ -63,6 +63,34 @@ describe('a revoked token', () => {
     expect(isRevoked(next, { iss: jti, jti })).toBe(true)
   })
 
+  test('whose Auth is given is known by its claims as they were signed: a schema may have left out iss', async () => {
+    const { revocations } = made()
+    const token = `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.AAAA`
+    const header = { alg: 'RS512' }
+    await revocations.revoke({ claims: { jti: 'other' }, header, token })
+    expect(revocations.toSnapshot().entries).toEqual([
+      { type: 'token', ...tokenOf('one', NOW + 1000) },
+    ])
+    await revocations.revoke({ claims: { jti: 'of a stub' }, header, token: 'stub' })
+    expect(revocations.statusOf({ jti: 'of a stub' }, NOW)).toBe('revoked')
+  })
+
+  test('whose claims have a member named token is known by its jti', async () => {
+    const { revocations } = made()
+    await revocations.revoke({ ...claims, token: 'a.b.c' })
+    expect(isRevoked(revocations)).toBe(true)
+  })
+
+  test('may have a number as its jti, which counts as its text', async () => {
+    const { revocations } = made()
+    await revocations.revoke({ iss, jti: '42' })
+    expect(isRevoked(revocations, { jti: 42 })).toBe(true)
+    await revocations.revoke({ ...claims, jti: 7 })
+    expect(isRevoked(revocations, { jti: 7 })).toBe(true)
+    expect(isRevoked(revocations, { jti: '7' })).toBe(true)
+    expect(isRevoked(revocations, { jti: [7] })).toBe(false)
+  })
+
   test('stays so for 600 seconds after its exp', async () => {
     const { revocations } = made()
     await revocations.revoke(claims)
@@ -116,6 +144,17 @@ describe('what was issued before a time', () => {
     await revocations.revokeBefore({ iss, client_id: 'app' })
     expect(isRevoked(revocations, { azp: 'app' })).toBe(true)
     expect(isRevoked(revocations, { client_id: 'other', azp: 'app' })).toBe(true)
+  })
+
+  test.each([
+    ['sub', { sub: 42 }],
+    ['client_id', { client_id: 42 }],
+    ['client_id', { azp: 42 }],
+    ['sid', { sid: 42 }],
+  ])('of a %s is known by a number as well: %o', async (name, whose) => {
+    const { revocations } = made()
+    await revocations.revokeBefore({ iss, [name]: '42' })
+    expect(isRevoked(revocations, whose)).toBe(true)
   })
 
   test('of an issuer is all of it', async () => {
@@ -436,7 +475,8 @@ describe('a mistake is a TypeError', () => {
     ['a.b.c', 'revoke: the token must be an object'],
     [{}, 'revoke: the token has no jti'],
     [Object.create({ jti: 'one' }), 'revoke: the token has no jti'],
-    [{ jti: 5 }, 'revoke: jti must be a string that is not empty'],
+    [{ jti: ['one'] }, 'revoke: jti must be a string that is not empty'],
+    [{ token: 'a.b.c', claims: {} }, 'revoke: the token has no jti'],
     [{ jti: '' }, 'revoke: jti must be a string that is not empty'],
     [{ jti: 'one', iss: 5 }, 'revoke: iss must be a string'],
     [
