@@ -15,6 +15,8 @@ const BREAKS_OTHERS: Readonly<Record<string, string>> = {
   headers: 'Node makes the answer of `Response.json` from a dictionary that inherits it',
   originalUrl:
     'Express says with 404 which URL it has no route for, and reads it from what inherits it',
+  required:
+    'Node makes a `Response` from dictionaries, and then demands members that they need not have',
   respond: 'Koa does not answer if the context has or inherits `respond: false`',
   set: 'the same as for `get`; and Fastify 4 makes `request.routeOptions` so',
   status: 'Hono makes the response that middleware adds headers to from options that inherit it',

@@ -33,6 +33,11 @@ const scopeCalls: readonly Call[] = [
   { path: '/remote', token: 'good', statuses: [200], mayPass: true },
   { path: '/tenants', token: 'forged', statuses: [401] },
   { path: '/tenants', token: 'good', statuses: [200], mayPass: true },
+  { path: '/not-revoked', token: 'good', statuses: [200], mayPass: true },
+  { path: '/revoked', token: 'good', statuses: [401] },
+  { path: '/revoked-later', token: 'good', statuses: [401] },
+  { path: '/revoked-of-tenant', token: 'good', statuses: [401] },
+  { path: '/undecided', token: 'good', statuses: [503] },
 ]
 
 const wholeCalls: readonly Call[] = [

@@ -8,8 +8,11 @@ import {
   createVerifier,
   type KeySource,
   localKeys,
+  localRevocations,
+  type LocalRevocations,
   remoteKeys,
   type Requirement,
+  type Revocations,
   scope,
   type Verifier,
 } from '@portcullis/core'
@@ -42,6 +45,14 @@ function scopesFor(good: JWK, other: JWK): AppSpec {
       '/other': behind({ verifier: verifierOf(localKeys(other)) }),
       '/remote': behind({ verifier: verifierOf(keysOf(good)) }),
       '/tenants': behind({ verifier: tenantsOf(good) }),
+      '/not-revoked': behind({ verifier: askingOf(good, revocationsOf('bob')) }),
+      // These remember the token, and ask about it at each use.
+      '/revoked': behind({ verifier: askingOf(good, revocationsOf('ada')) }),
+      '/revoked-later': behind({ verifier: askingOf(good, slowly(revocationsOf('ada'))) }),
+      '/revoked-of-tenant': behind({
+        verifier: byIssuer({ [ISSUER]: askingOf(good, revocationsOf('ada')) }),
+      }),
+      '/undecided': behind({ verifier: askingOf(good, { statusOf: () => 'unknown' }) }),
       '/optional': behind(optional),
       '/optional-scope': behind(optional, scope('read')),
       '/scope': behind({ verifier }, scope('write')),
@@ -61,14 +72,33 @@ function tenantsOf(good: JWK): Verifier {
 }
 
 function verifierOf(keys: KeySource, issuer: string | null = null): Verifier {
-  return createVerifier({
-    keys,
-    issuer,
-    audience: null,
-    remember: false,
-    // The times of the tokens are real ones.
-    clock: { ...clock, now: () => Date.now() / 1000 },
-  })
+  return createVerifier({ keys, issuer, audience: null, remember: false, clock: realTime() })
+}
+
+function askingOf(good: JWK, revocations: Revocations): Verifier {
+  const keys = localKeys(good)
+  return createVerifier({ keys, issuer: ISSUER, audience: null, revocations, clock: realTime() })
+}
+
+/** Those of one subject, and others beside it. */
+function revocationsOf(sub: string): LocalRevocations {
+  const revocations = localRevocations()
+  const time = Date.now() / 1000 + 86_400
+  revocations.load([
+    { type: 'issued_before', iss: ISSUER, sub, time, until: 2 * time },
+    { type: 'issued_before', iss: ISSUER, sid: 'other', time },
+    { type: 'token', iss: ISSUER, jti: 'other', exp: time },
+  ])
+  return revocations
+}
+
+function slowly(revocations: LocalRevocations): Revocations {
+  return { statusOf: async (...given) => await Promise.resolve(revocations.statusOf(...given)) }
+}
+
+/** The times of the tokens are real ones. */
+function realTime(): Clock {
+  return { ...clock, now: () => Date.now() / 1000 }
 }
 
 /** The clock of the keys: each round is so much later that the document is fetched anew. */

@@ -124,7 +124,9 @@ function adviceOn(alg: unknown): string {
 
 function importKey(publicJwk: PublicJwk): KeyObject | undefined {
   try {
-    return createPublicKey({ key: publicJwk satisfies JsonWebKey, format: 'jwk' })
+    // Without inherited members: Node would take a key with an inherited `d` for a private one.
+    const key = ownMembers<JsonWebKey>(publicJwk)
+    return createPublicKey(ownMembers({ key, format: 'jwk' as const }))
   } catch {
     // Such as a point that is not on its curve.
   }
