@@ -37,6 +37,12 @@ const WITH_NEST_11 = {
   '@nestjs/platform-express': NEST_11,
 }
 
+/** What is published to be run, and where it is in its package. */
+const PROGRAMS = [
+  ['portcullis', '@portcullis/cli/dist/main.js'],
+  ['portcullis-revocations', '@portcullis/redis/dist/bin.js'],
+] as const
+
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..', '..')
 const work = mkdtempSync(join(tmpdir(), 'portcullis-packed-'))
@@ -69,6 +75,17 @@ try {
         await report.check(`Node ${version} ${file}`, command, consumer, succeedsInSilence)
       }),
     ),
+    ...PROGRAMS.flatMap(([name, file]) => [
+      report.check(
+        `${name} --help`,
+        [join(consumer, 'node_modules', '.bin', name), '--help'],
+        consumer,
+      ),
+      ...NODES.map(async (version) => {
+        const command = [nodeIn(consumer, version), join('node_modules', file), '--help']
+        await report.check(`Node ${version} ${name} --help`, command, consumer, succeedsInSilence)
+      }),
+    ]),
     ...Object.keys(RUNTIMES).map(async (name) => {
       const command = [process.execPath, join(here, 'runtimes.ts'), consumer, name]
       await report.check(`example of core on ${name}`, command, here)
