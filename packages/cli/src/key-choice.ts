@@ -146,3 +146,13 @@ export function orUsage<Value>(make: () => Value): Value {
     throw error
   }
 }
+
+/** The same of what takes its time. */
+export async function orUsageLater<Value>(made: Promise<Value>): Promise<Value> {
+  try {
+    return await made
+  } catch (error) {
+    if (error instanceof TypeError) throw usageError(error.message.replace('createVerifier: ', ''))
+    throw error
+  }
+}

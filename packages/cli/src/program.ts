@@ -12,6 +12,7 @@ import { registerDecode } from './commands/decode.ts'
 import { registerExplain } from './commands/explain.ts'
 import { registerKeys } from './commands/keys.ts'
 import { registerLogin } from './commands/login.ts'
+import { registerProbe } from './commands/probe.ts'
 import { registerRevoke } from './commands/revoke.ts'
 import { registerServe } from './commands/serve.ts'
 import { registerHealth, registerLog } from './commands/watch.ts'
@@ -33,6 +34,7 @@ const COMMANDS: readonly ((program: Command, context: Context) => void)[] = [
   registerExplain,
   registerDecode,
   registerKeys,
+  registerProbe,
   registerLogin,
 ]
 

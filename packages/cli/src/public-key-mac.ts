@@ -25,7 +25,8 @@ const HASHES: ReadonlyMap<string, string> = new Map([
   ['HS512', 'sha512'],
 ])
 
-function secretsOf(document: string): readonly (string | Buffer)[] {
+/** A public key in the spellings that libraries are given, the document as it came among them. */
+export function secretsOf(document: string): readonly (string | Buffer)[] {
   const keys = entriesOf(jsonOf(document)).slice(0, 20)
   return [document, document.trim(), ...keys.flatMap(spellingsOf)]
 }

@@ -5,7 +5,7 @@ import { adviceOn, cliHints, timeHints } from '../advice.ts'
 import type { Context } from '../context.ts'
 import { EXIT, type ExitCode, usageError } from '../exit-code.ts'
 import { explanationJson, printExplanation } from '../explanation-report.ts'
-import { chooseKeys, keysAt, type KeyOptions, takesKeys } from '../key-choice.ts'
+import { chooseKeys, keysAt, type KeyOptions, orUsageLater, takesKeys } from '../key-choice.ts'
 import { readToken, takesToken, type TokenOptions } from '../token-input.ts'
 import {
   collected,
@@ -61,7 +61,7 @@ async function explainToken(
   const others = await otherKeys(options, context)
   const { token, stripped } = await readToken(argument, options, context)
   if (stripped.length > 0) terminal.say(`read without: ${stripped.join(', ')}`)
-  const explanation = await explained(
+  const explanation = await orUsageLater(
     explain(token, verifierOptions(options, keys.source, context), { otherKeys: others, signal }),
   )
   const report = {
@@ -78,16 +78,6 @@ async function explainToken(
   if (options.json === true) terminal.print(JSON.stringify(explanationJson(report), null, 2))
   else printExplanation(report, terminal)
   context.exitWith(EXIT_CODES[explanation.verdict])
-}
-
-/** What core complains of is a mistake of the command line. */
-async function explained(explanation: Promise<Explanation>): Promise<Explanation> {
-  try {
-    return await explanation
-  } catch (error) {
-    if (error instanceof TypeError) throw usageError(error.message.replace('createVerifier: ', ''))
-    throw error
-  }
 }
 
 async function otherKeys(options: ExplainOptions, context: Context): Promise<readonly NamedKeys[]> {

@@ -1,0 +1,88 @@
+import { type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+
+import type { Context } from '../context.ts'
+import { errorCode } from '../error-code.ts'
+import { CommandError, EXIT } from '../exit-code.ts'
+
+/** What is asked, again and again with other credentials. */
+export interface Target {
+  readonly url: URL
+  readonly method: string
+  /** Seconds for one answer. */
+  readonly timeout: number
+}
+
+export interface Answer {
+  readonly failure: undefined
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  /** The first 64 KiB. */
+  readonly body: string
+}
+
+export interface NoAnswer {
+  /** In words, without anything that was sent. */
+  readonly failure: string
+}
+
+const MAX_OCTETS = 65_536
+const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+
+/**
+ * One request with any number of `Authorization` headers, which `fetch` would join. It has no body, follows no redirect and
+ * keeps no connection.
+ *
+ * @throws CommandError after Ctrl-C.
+ */
+export async function exchange(
+  { url, method, timeout }: Target,
+  authorization: readonly string[],
+  { clock, signal }: Pick<Context, 'clock' | 'signal'>,
+): Promise<Answer | NoAnswer> {
+  const end = new AbortController()
+  const cancel = clock.after(timeout, () => {
+    end.abort()
+  })
+  try {
+    const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
+      const send = url.protocol === 'https:' ? httpsRequest : httpRequest
+      const outgoing = send(url, {
+        method,
+        // A list, so that a name may come twice.
+        headers: [
+          'Host',
+          url.host,
+          'Accept',
+          '*/*',
+          'User-Agent',
+          'portcullis-probe',
+          ...(METHODS_WITH_BODY.has(method) ? ['Content-Length', '0'] : []),
+          ...authorization.flatMap((value) => ['Authorization', value]),
+        ],
+        agent: false,
+        signal: AbortSignal.any([signal, end.signal]),
+      })
+      outgoing.on('response', resolve).on('error', reject).end()
+    })
+    const { statusCode: status = 0, headers } = incoming
+    return { failure: undefined, status, headers, body: await bodyOf(incoming) }
+  } catch (error) {
+    if (signal.aborted) throw new CommandError(EXIT.interrupted, 'interrupted')
+    if (end.signal.aborted) return { failure: `no answer in ${timeout} s` }
+    return { failure: `the connection failed (${errorCode(error) ?? 'unknown'})` }
+  } finally {
+    cancel()
+  }
+}
+
+async function bodyOf(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size >= MAX_OCTETS) break
+  }
+  return Buffer.concat(chunks).subarray(0, MAX_OCTETS).toString('utf8')
+}

@@ -1,0 +1,104 @@
+import {
+  challengeOf,
+  type Complaint,
+  complaintsAbout,
+  expectedStatus,
+  type Probed,
+} from './judgement.ts'
+
+/** One request of the report. Nothing in it is a token, or text of the API. */
+export interface ProbeRow {
+  readonly name: string
+  readonly outcome: 'ok' | Complaint['level']
+  /** `undefined` if there was no answer. */
+  readonly status: number | undefined
+  readonly expected: string
+  /** Why a verifier refuses it. */
+  readonly reason: string | undefined
+}
+
+/** One finding, with the requests that it is about. */
+export interface ProbeFinding extends Complaint {
+  readonly requests: readonly string[]
+}
+
+export interface ProbeFindings {
+  /** `unclear` if answers say nothing about credentials, and nothing else is wrong. */
+  readonly verdict: 'sound' | 'faulty' | 'unclear'
+  readonly rows: readonly ProbeRow[]
+  readonly findings: readonly ProbeFinding[]
+}
+
+/** From the worst. */
+export const LEVELS = ['problem', 'unclear', 'note'] as const
+
+/**
+ * Judges all answers.
+ *
+ * @param again The first unproven token once more: what differs between its two answers is not about the token.
+ */
+export function judgeProbe(probes: readonly Probed[], again: Probed | undefined): ProbeFindings {
+  const good = probes.find(({ probe }) => probe.kind === 'good')?.answer
+  const status = good?.failure === undefined ? good?.status : undefined
+  const judged = probes.map((probed) => ({ probed, complaints: complaintsAbout(probed, status) }))
+  const findings = [
+    ...gathered(judged.map(({ probed, complaints }) => [probed.probe.name, complaints])),
+    ...comparison(probes, again),
+  ]
+  const worst = worstOf(findings)
+  return {
+    verdict: worst === 'problem' ? 'faulty' : worst === 'unclear' ? 'unclear' : 'sound',
+    rows: judged.map(({ probed, complaints }) => ({
+      name: probed.probe.name,
+      outcome: worstOf(complaints) ?? 'ok',
+      status: probed.answer.failure === undefined ? probed.answer.status : undefined,
+      expected: expectedStatus(probed),
+      reason: probed.refusal?.reason,
+    })),
+    findings,
+  }
+}
+
+function worstOf(complaints: readonly Complaint[]): Complaint['level'] | undefined {
+  return LEVELS.find((level) => complaints.some((each) => each.level === level))
+}
+
+/** Each finding once, since most of them concern many requests. */
+function gathered(
+  all: readonly (readonly [name: string, complaints: readonly Complaint[]])[],
+): readonly ProbeFinding[] {
+  const findings = new Map<string, ProbeFinding>()
+  for (const [name, complaints] of all) {
+    for (const complaint of complaints) {
+      const requests = findings.get(complaint.text)?.requests ?? []
+      findings.set(complaint.text, { ...complaint, requests: [...requests, name] })
+    }
+  }
+  return [...findings.values()]
+}
+
+/** Whether the answer tells callers which check an unproven token has failed. */
+function comparison(probes: readonly Probed[], again: Probed | undefined): readonly ProbeFinding[] {
+  const refused = probes.filter(
+    ({ probe, answer }) =>
+      probe.kind === 'unproven' && answer.failure === undefined && answer.status >= 400,
+  )
+  const [first] = refused
+  if (first === undefined || again === undefined) return []
+  const isSteady = shapeOf(first, true) === shapeOf(again, true)
+  const usual = shapeOf(first, isSteady)
+  const others = refused.filter((each) => shapeOf(each, isSteady) !== usual)
+  if (others.length === 0) return []
+  const text =
+    'answered in another way than other tokens that nothing proves: callers learn which check refused it'
+  return [{ level: 'note', text, requests: others.map(({ probe }) => probe.name) }]
+}
+
+/** All that a caller sees of a refusal. Texts that differ from request to request are left out. */
+function shapeOf({ answer }: Probed, isSteady: boolean): string {
+  if (answer.failure !== undefined) return ''
+  const { status, headers, body } = answer
+  const { error, error_description: description } = challengeOf(answer) ?? {}
+  const challenge = isSteady ? headers['www-authenticate'] : [error, description]
+  return JSON.stringify([status, challenge, headers['content-type'], isSteady ? body : ''])
+}
