@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 
 import { Command, CommanderError } from 'commander'
 
+import { registerCompletion } from './commands/completion.ts'
 import {
   registerFault,
   registerMint,
@@ -9,6 +10,7 @@ import {
   registerRotate,
 } from './commands/control.ts'
 import { registerDecode } from './commands/decode.ts'
+import { registerDoctor } from './commands/doctor.ts'
 import { registerExplain } from './commands/explain.ts'
 import { registerKeys } from './commands/keys.ts'
 import { registerLogin } from './commands/login.ts'
@@ -35,7 +37,9 @@ const COMMANDS: readonly ((program: Command, context: Context) => void)[] = [
   registerDecode,
   registerKeys,
   registerProbe,
+  registerDoctor,
   registerLogin,
+  registerCompletion,
 ]
 
 /**

@@ -92,6 +92,7 @@ export function registerRotate(program: Command, context: Context): void {
 export function registerRollback(program: Command, context: Context): void {
   takesControl(program.command('rollback'))
     .description('let the running service return to the key before the last rotation')
+    .addHelpText('after', '\nExamples:\n  portcullis rotate && portcullis rollback')
     .action(async (where: ControlOptions) => {
       showKeys(await askControl('rollback', {}, where, context), context)
     })

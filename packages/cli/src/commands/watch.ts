@@ -24,6 +24,10 @@ export function registerLog(program: Command, context: Context): void {
     .description('print what happened in the running service: the newest 1,000 events')
     .option('-f, --follow', 'go on with each new event, until Ctrl-C')
     .option('--json', 'a line of JSON for each')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  portcullis log -f\n  portcullis log --json > events.jsonl',
+    )
     .action(async ({ follow, json, ...where }: LogOptions) => {
       const show = (event: SeenEvent) => {
         context.terminal.print(json === true ? JSON.stringify(event) : eventLine(event))
@@ -46,6 +50,7 @@ export function registerHealth(program: Command, context: Context): void {
   takesControl(program.command('health'))
     .description('ask whether the service runs; the answer is the exit code alone')
     .option('--wait <seconds>', 'ask again until then', flags.duration, 0)
+    .addHelpText('after', '\nExamples:\n  portcullis health --wait 10 && npm test')
     .action(async ({ wait, ...where }: ControlOptions & { readonly wait: number }) => {
       const { clock, signal } = context
       const until = clock.monotonic() + wait

@@ -1,0 +1,99 @@
+import type { Command } from 'commander'
+
+import type { Context } from '../context.ts'
+import type { Checked } from '../doctor/checked.ts'
+import { checkPackages } from '../doctor/packages.ts'
+import { checkTypeScript } from '../doctor/typescript.ts'
+import { EXIT } from '../exit-code.ts'
+import { untilInterrupted } from '../interruption.ts'
+import { type KeyOptions, keyUrlOf } from '../key-choice.ts'
+import { inspectedUrl } from '../key-inspection.ts'
+import { printable } from '../printable.ts'
+import type { Style } from '../terminal.ts'
+import { number } from '../verifier-flags.ts'
+import { wrapped } from '../wrapped.ts'
+
+interface DoctorOptions extends KeyOptions {
+  readonly json?: boolean
+}
+
+const EXAMPLES = `
+Examples:
+  portcullis doctor
+  AUTH_URL=https://auth.example.com portcullis doctor --json
+
+Run it in the folder of a service, with the environment of the service.
+It asks the TypeScript of that folder for its settings, and changes nothing.
+
+Exit codes: 0 sound, 1 something should be mended
+`
+
+export function registerDoctor(program: Command, context: Context): void {
+  program
+    .command('doctor')
+    .description('look at the service in this folder: Node, packages, TypeScript, keys, clock')
+    .option('--auth-url <url>', 'the token service (or set AUTH_URL)')
+    .option('--timeout <seconds>', 'how long the token service may take (5)', number)
+    .option('--allow-insecure', 'permit http: beyond this machine')
+    .option('--json', 'print JSON')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: DoctorOptions) => {
+      const { cwd, terminal, signal } = context
+      const lists = await untilInterrupted(
+        Promise.all([
+          checkPackages(cwd, process.versions.node),
+          checkTypeScript(cwd),
+          checkService(options, context),
+        ]),
+        signal,
+      )
+      const checks = lists.flat()
+      if (options.json === true) {
+        terminal.print(JSON.stringify({ schemaVersion: 1, checks }, null, 2))
+      } else show(checks, context)
+      const isSound = checks.every(({ outcome }) => outcome !== 'problem')
+      context.exitWith(isSound ? EXIT.ok : EXIT.rejected)
+    })
+}
+
+/** Whether the token service can be reached, its key document, and its clock. */
+async function checkService(options: DoctorOptions, context: Context): Promise<readonly Checked[]> {
+  const authUrl = options.authUrl ?? context.env['AUTH_URL']
+  if (authUrl === undefined) {
+    return [{ name: 'keys', outcome: 'skipped', text: 'AUTH_URL is not set in this environment' }]
+  }
+  const { where, failure, remarks, answer, keys } = await inspectedUrl(
+    keyUrlOf(authUrl),
+    options,
+    context,
+  ).inspect()
+  if (failure !== undefined) {
+    return [{ name: 'keys', outcome: 'problem', text: `${where}: ${failure.detail}` }]
+  }
+  const usable = keys.filter(({ unusable }) => unusable === undefined)
+  const found = usable.map(({ kind, algorithms }) => `${kind}, ${algorithms.join(' ')}`).join('; ')
+  const difference = Math.round(answer?.clockDifference ?? 0)
+  return [
+    { name: 'keys', outcome: 'ok', text: `${where}: ${found}` },
+    ...remarks.map(({ level, text }) => ({ name: 'keys', outcome: level, text })),
+    ...(answer?.clockDifference === undefined || remarks.some(({ text }) => /clock/.test(text))
+      ? []
+      : [{ name: 'clock', outcome: 'ok' as const, text: `within ${Math.abs(difference)} s` }]),
+  ]
+}
+
+const MARKS: Readonly<Record<Checked['outcome'], readonly [text: string, style: Style]>> = {
+  ok: ['ok  ', 'green'],
+  problem: ['FAIL', 'red'],
+  note: ['note', 'yellow'],
+  skipped: ['--  ', 'dim'],
+}
+
+function show(checks: readonly Checked[], { terminal }: Context): void {
+  const width = Math.max(...checks.map(({ name }) => name.length))
+  for (const { name, outcome, text } of checks) {
+    const [mark, style] = MARKS[outcome]
+    const lines = wrapped(printable(text), terminal.columns, width + 10)
+    terminal.print(`  ${terminal.style(style, mark)}  ${name.padEnd(width)}  ${lines}`)
+  }
+}

@@ -1,0 +1,7 @@
+/** What came of one check of a folder. */
+export interface Checked {
+  readonly name: string
+  /** A `problem` should be mended; a `note` is worth knowing. */
+  readonly outcome: 'ok' | 'problem' | 'note' | 'skipped'
+  readonly text: string
+}

@@ -1,0 +1,73 @@
+import { relative } from 'node:path'
+
+import { memberOf } from '../unread-json.ts'
+import type { Checked } from './checked.ts'
+import { copiesOfCore, findPackage, type Installed, ourPackages } from './installed.ts'
+import { isInRange } from './version-range.ts'
+
+/** What is installed in a folder: our packages, and what they are made for. */
+export async function checkPackages(
+  folder: string,
+  nodeVersion: string,
+): Promise<readonly Checked[]> {
+  const ours = await ourPackages(folder)
+  if (ours.length === 0) {
+    const text = 'no @portcullis package is installed in this folder'
+    return [{ name: 'packages', outcome: 'problem', text }]
+  }
+  const copies = await copiesOfCore(folder, ours)
+  return [
+    checkNode(nodeVersion, ours),
+    checkVersions(ours),
+    checkCopies(copies, folder),
+    ...(await checkPeers(ours, folder)),
+  ]
+}
+
+function checkNode(version: string, ours: readonly Installed[]): Checked {
+  const ranges = new Set(
+    ours.map(({ manifest }) => memberOf(memberOf(manifest, 'engines'), 'node')),
+  )
+  const range = [...ranges].map(String).join(' and ')
+  const answers = new Set([...ranges].map((each) => isInRange(version, String(each))))
+  const outcome = answers.has(false) ? 'problem' : answers.has(undefined) ? 'note' : 'ok'
+  return { name: 'node', outcome, text: `${version}; supported are ${range}` }
+}
+
+/** The packages have one version together. */
+function checkVersions(ours: readonly Installed[]): Checked {
+  const versions = new Set(ours.map(({ version }) => version))
+  const names = ours.map(({ name, version }) => `${name}@${version}`).join(', ')
+  return versions.size === 1
+    ? { name: 'versions', outcome: 'ok', text: names }
+    : { name: 'versions', outcome: 'problem', text: `not all the same: ${names}` }
+}
+
+function checkCopies(copies: readonly Installed[], folder: string): Checked {
+  const places = copies.map(({ path, version }) => `${version} in ${relative(folder, path) || '.'}`)
+  if (copies.length < 2) {
+    return { name: 'core', outcome: 'ok', text: places[0] ?? 'not installed, and not needed' }
+  }
+  const text = `${copies.length} copies, which do not know each other's errors: ${places.join('; ')}`
+  return { name: 'core', outcome: 'problem', text }
+}
+
+/** Frameworks, which users install themselves. */
+async function checkPeers(ours: readonly Installed[], folder: string): Promise<readonly Checked[]> {
+  const peers = ours.flatMap(({ name, manifest }) =>
+    Object.entries(Object(memberOf(manifest, 'peerDependencies')) as object).map(
+      ([peer, range]) => ({ name, peer, range: String(range) }),
+    ),
+  )
+  return await Promise.all(
+    peers.map(async ({ name, peer, range }): Promise<Checked> => {
+      const found = await findPackage(peer, folder)
+      if (found === undefined) {
+        return { name: peer, outcome: 'problem', text: `not installed; ${name} needs ${range}` }
+      }
+      const isFine = isInRange(found.version, range)
+      const outcome = isFine === undefined ? 'note' : isFine ? 'ok' : 'problem'
+      return { name: peer, outcome, text: `${found.version}; ${name} is for ${range}` }
+    }),
+  )
+}

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+
+import { runProgram } from './run-program.ts'
+
+const { stdout: help } = await runProgram(['--help'])
+const names = [...help.matchAll(/^ {2}(?<name>[a-z]+) /gm)].flatMap(({ groups }) =>
+  groups?.['name'] === undefined || groups['name'] === 'help' ? [] : [groups['name']],
+)
+
+test('the help lists the commands', () => {
+  expect(names).toEqual(expect.arrayContaining(['serve', 'explain', 'keys', 'probe', 'doctor']))
+})
+
+test.each(names)('the help of %s has examples, and fits 80 columns', async (name) => {
+  const { exitCode, stdout } = await runProgram([name, '--help'])
+  expect(stdout).toMatch(/^Examples:\n {2}\S/m)
+  const [before = ''] = stdout.split('Examples:')
+  expect(before.split('\n').filter((line) => line.length > 80)).toEqual([])
+  expect(exitCode).toBe(0)
+})
+
+test.each<[typed: readonly string[], meant: string]>([
+  [['explan'], 'explain'],
+  [['prob'], 'probe'],
+  [['key'], 'keys'],
+  [['explain', '--audiense', 'a'], '--audience'],
+  [['keys', '--wacht'], '--watch'],
+])('%j is a mistake, and %s is what was meant', async (typed, meant) => {
+  const { exitCode, stdout, stderr } = await runProgram(typed)
+  expect(stderr).toContain(`Did you mean ${meant}?`)
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+})
