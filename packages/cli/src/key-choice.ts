@@ -50,7 +50,7 @@ export function takesKeys(command: Command): Command {
     .option('--auth-url <url>', `the token service: its key is under ${KEY_PATH} (or set AUTH_URL)`)
     .option('--keys-url <url>', 'the URL of a key or a key set')
     .option('--key-file <path>', 'a file with a key or a key set: JWK, JWKS or PEM')
-    .option('--timeout <seconds>', 'how long keys may take (5)', number)
+    .option('--timeout <seconds>', 'how long an answer may take (5)', number)
     .option('--allow-insecure', 'permit http: beyond this machine')
 }
 

@@ -23,8 +23,8 @@ interface ExplainOptions extends KeyOptions, TokenOptions, VerifierFlags {
 const EXAMPLES = `
 Examples:
   portcullis explain --auth-url https://auth.example.com < token.txt
-  portcullis explain --env TOKEN --keys-url https://auth.example.com/keys.json --audience api
-  portcullis explain --file token.txt --key-file key.json --other staging=staging-key.json
+  portcullis explain --env TOKEN --audience api
+  portcullis explain --file token.txt --key-file key.json --other qa=qa.json
 
 Exit codes: 0 accepted, 1 rejected, 2 wrong command line, 3 cannot be decided
 `

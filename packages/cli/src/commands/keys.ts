@@ -22,7 +22,8 @@ Examples:
   portcullis keys key.pem
   AUTH_URL=https://auth.example.com portcullis keys --watch
 
-Exit codes: 0 sound, 1 something should be mended, 2 wrong command line, 3 cannot be fetched
+Exit codes: 0 sound, 1 something should be mended, 2 wrong command line,
+3 cannot be fetched
 `
 
 export function registerKeys(program: Command, context: Context): void {

@@ -30,13 +30,15 @@ interface ProbeOptions extends KeyOptions, TokenOptions, VerifierFlags {
 const EXAMPLES = `
 Examples:
   portcullis probe https://api.example.com/v1/clientLocations
-  portcullis login --id demo | portcullis probe https://api.example.com/v1/me --stdin
-  portcullis probe http://127.0.0.1:3000/v1/me --env TOKEN --auth-url http://127.0.0.1:4010
+  portcullis login --id demo | portcullis probe https://api.example.com/ --stdin
+  portcullis probe http://127.0.0.1:3000/v1/me --env TOKEN
 
-About twenty requests without a body, one after the other. With a token of yours the last ones may reach the code behind the guard.
-With --auth-url, --keys-url or --key-file the report has what a verifier of ours says of each token.
+It sends about twenty requests without a body, one after the other. With a
+token of yours the last ones may reach the code behind the guard. Where it is
+told the keys, the report has what a verifier of ours says of each token.
 
-Exit codes: 0 sound, 1 something should be mended, 2 wrong command line, 3 cannot be decided
+Exit codes: 0 sound, 1 something should be mended, 2 wrong command line,
+3 cannot be decided
 `
 
 const EXIT_CODES: Readonly<Record<ProbeFindings['verdict'], ExitCode>> = {
@@ -133,7 +135,7 @@ async function goodToken(
 
 function targetOf(
   text: string,
-  { method, timeout = 10, allowInsecure }: ProbeOptions,
+  { method, timeout = 5, allowInsecure }: ProbeOptions,
   hasToken: boolean,
 ): Target {
   if (!URL.canParse(text)) throw usageError('the URL must be like https://api.example.com/v1/me')

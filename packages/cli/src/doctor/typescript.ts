@@ -15,7 +15,13 @@ const TIMEOUT = 20
 export async function checkTypeScript(folder: string): Promise<readonly Checked[]> {
   const compiler = await findPackage('typescript', folder)
   if (compiler === undefined || !(await isThere(join(folder, 'tsconfig.json')))) {
-    return [{ name: 'typescript', outcome: 'skipped', text: 'no tsconfig.json and compiler here' }]
+    return [
+      {
+        name: 'typescript',
+        outcome: 'skipped',
+        text: 'no tsconfig.json, or no compiler, in this folder',
+      },
+    ]
   }
   const { version, path } = compiler
   const settings = await settingsOf(folder, path)

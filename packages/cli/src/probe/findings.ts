@@ -30,7 +30,14 @@ export interface ProbeFindings {
 }
 
 /** From the worst. */
-export const LEVELS = ['problem', 'unclear', 'note'] as const
+export const LEVELS = ['breach', 'problem', 'unclear', 'note'] as const
+
+const VERDICTS: Readonly<Record<Complaint['level'], ProbeFindings['verdict']>> = {
+  breach: 'faulty',
+  problem: 'faulty',
+  unclear: 'unclear',
+  note: 'sound',
+}
 
 /**
  * Judges all answers.
@@ -45,9 +52,9 @@ export function judgeProbe(probes: readonly Probed[], again: Probed | undefined)
     ...gathered(judged.map(({ probed, complaints }) => [probed.probe.name, complaints])),
     ...comparison(probes, again),
   ]
-  const worst = worstOf(findings)
+  const worst = worstOf(findings) ?? 'note'
   return {
-    verdict: worst === 'problem' ? 'faulty' : worst === 'unclear' ? 'unclear' : 'sound',
+    verdict: VERDICTS[worst],
     rows: judged.map(({ probed, complaints }) => ({
       name: probed.probe.name,
       outcome: worstOf(complaints) ?? 'ok',

@@ -15,8 +15,8 @@ export interface Probed {
 
 /** What is wrong, or worth knowing, about one answer. */
 export interface Complaint {
-  /** `unclear` where the answer says nothing about the credentials. */
-  readonly level: 'problem' | 'unclear' | 'note'
+  /** `breach`: let through what has to be refused. `unclear`: the answer says nothing about the credentials. */
+  readonly level: 'breach' | 'problem' | 'unclear' | 'note'
   readonly text: string
 }
 
@@ -68,7 +68,7 @@ function statusComplaints(
 const ACCEPTED = {
   missing: 'let through without a token',
   invalid_request: 'let through, though the header is not one Bearer token',
-  unproven: 'LET THROUGH, though anybody can write such a token (RFC 8725)',
+  unproven: 'let through, though anybody can write such a token (RFC 8725)',
 } as const
 
 /** About what has to be refused. */
@@ -76,7 +76,7 @@ function refusalComplaints(
   kind: keyof typeof ACCEPTED,
   { status, headers }: Answer,
 ): readonly Complaint[] {
-  if (status < 300) return [problem(ACCEPTED[kind])]
+  if (status < 300) return [{ level: 'breach', text: ACCEPTED[kind] }]
   if (status < 400) return [problem('a redirect: clients of an API need the status 401')]
   if (kind === 'invalid_request' && status === 400) return []
   if (kind === 'invalid_request' && status === 401) {

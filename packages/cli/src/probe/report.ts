@@ -21,11 +21,13 @@ const VERDICTS: Readonly<Record<ProbeFindings['verdict'], Word>> = {
 }
 const MARKS: Readonly<Record<ProbeRow['outcome'], Word>> = {
   ok: ['ok  ', 'green'],
+  breach: ['FAIL', 'red'],
   problem: ['FAIL', 'red'],
   unclear: ['?   ', 'yellow'],
   note: ['note', 'yellow'],
 }
 const WORDS: Readonly<Record<ProbeFinding['level'], Word>> = {
+  breach: ['Breach', 'red'],
   problem: ['Problem', 'red'],
   unclear: ['Unclear', 'yellow'],
   note: ['Note', 'yellow'],
