@@ -54,8 +54,8 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
 
 /** What is published beside the README, the licence and the code. */
 const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
-  // What the browser is given: neither compiled nor bundled.
-  '@portcullis/cli': ['browser', '!browser/tsconfig.json'],
+  // For the browser, neither compiled nor bundled; and for editors.
+  '@portcullis/cli': ['browser', '!browser/tsconfig.json', 'serve.schema.json'],
   '@portcullis/core': ['OPERATING.md'],
 }
 

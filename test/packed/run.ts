@@ -115,7 +115,7 @@ function containsOnlyWhatIsMeant(outcome: Outcome): string | undefined {
   const failure = succeeds(outcome)
   if (failure !== undefined) return failure
   const meant =
-    /^package\/(?:package\.json|README\.md|OPERATING\.md|LICENSE|dist\/.*\.(?:js|d\.ts))$/
+    /^package\/(?:package\.json|README\.md|OPERATING\.md|LICENSE|serve\.schema\.json|dist\/.*\.(?:js|d\.ts))$/
   const files = outcome.stdout.split('\n').filter((line) => line !== '')
   const stray = files.filter((file) => !meant.test(file))
   if (stray.length > 0) return `stray files: ${stray.join(', ')}`
