@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import type { Server } from 'node:net'
 
-import { createTestIssuer, tokenService } from '@portcullis/testing'
+import { run, systemClock } from '@portcullis/cli'
+import { reportVerdicts } from '@portcullis/testing'
 
-// Runs an example API together with a token service of its own, in one process: `pnpm start`, `pnpm start koa`.
+// Runs an example API together with `portcullis serve`, in one process: `pnpm start`, `pnpm start koa`.
 
 interface Api {
   /** HTTP/2 servers have no `closeAllConnections`. */
@@ -29,38 +30,74 @@ if (load === undefined) {
 const apiPort = portOf('PORT', '3000')
 const servicePort = portOf('TOKEN_SERVICE_PORT', apiPort === 0 ? '0' : '4010')
 
-const issuer = await createTestIssuer()
-const claims = { scope: 'locations:write' }
-const service = tokenService(issuer, { logins: { demo: { password: 'demo', claims } } })
-const auth = await service.listen({ port: servicePort }).catch((error: unknown) => {
-  const message = error instanceof Error ? error.message : String(error)
-  return fail(`token service: ${message} (TOKEN_SERVICE_PORT sets another port)`)
-})
-console.log(`token service  ${auth.url}`)
+const service = await serve(servicePort)
+console.log(`token service  ${service.url}`)
 
-process.env['AUTH_URL'] = auth.url
+process.env['AUTH_URL'] = service.url
 process.env['PORT'] = String(apiPort)
 const { server } = await load()
 if (!server.listening) await once(server, 'listening')
 const address = server.address()
 const api = `http://127.0.0.1:${typeof address === 'object' ? address?.port : apiPort}`
 
+const reports = reportVerdicts({ url: service.url, name: `example ${example}` })
+
 // Before the calls are shown: who sees them may already send a signal.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     server.close()
     server.closeAllConnections?.()
-    void auth.close()
+    void reports.close().then(() => {
+      service.end()
+    })
   })
 }
 
 console.log(`
 Log in, call with the token, call without:
 
-TOKEN=$(curl -s -d loginId=demo -d password=demo ${auth.url}/tokenservice/token/api)
+TOKEN=$(curl -s -d loginId=demo -d password=demo ${service.url}/tokenservice/token/api)
 curl -i -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"city":"Oslo"}' ${api}/v1/clientLocations
 curl -i -X POST ${api}/v1/clientLocations
+
+The console, with keys, logins and the verdicts of the API: ${service.url}/
 `)
+
+/** `portcullis serve` until it is ended. What it would print is in the console. */
+async function serve(port: number) {
+  const interrupted = new AbortController()
+  const claim = ['--login', 'demo:demo', '--claim', 'scope=locations:write']
+  let said = ''
+  const url = await new Promise<string>((resolve) => {
+    const ended = run({
+      args: ['serve', '--json', '--port', String(port), ...claim],
+      env: process.env,
+      cwd: process.cwd(),
+      stdin: process.stdin,
+      stdout: {
+        write(line) {
+          // The first line says where it listens; each other is an event.
+          const { authUrl } = JSON.parse(line) as { readonly authUrl?: string }
+          if (authUrl !== undefined) resolve(authUrl)
+        },
+      },
+      stderr: { write: (text) => (said += text) },
+      fetch: globalThis.fetch,
+      clock: systemClock,
+      signal: interrupted.signal,
+    })
+    void ended.then((exitCode) => {
+      if (exitCode === 3) said = `127.0.0.1:${port} is taken (TOKEN_SERVICE_PORT sets another port)`
+      if (exitCode !== 0) fail(`token service: ${said.trim()}`)
+    })
+  })
+  return {
+    url,
+    end() {
+      interrupted.abort()
+    },
+  }
+}
 
 function portOf(name: string, preset: string): number {
   const text = process.env[name] ?? preset

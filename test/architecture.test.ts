@@ -394,8 +394,8 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'cli/context': [],
   'cli/error-code': [],
   'cli/exit-code': [],
-  'cli/index': ['program'],
-  'cli/main': ['program'],
+  'cli/index': ['program', 'system-clock'],
+  'cli/main': ['program', 'system-clock'],
   'cli/printable': [],
   'cli/program': [
     'commander',
@@ -505,6 +505,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'cli/serve/settings': ['serve/input', 'serve/requests'],
   'cli/serve/site': [],
   'cli/surroundings': [],
+  'cli/system-clock': [],
   'cli/terminal': ['node:util'],
   'cli/token-input': ['exit-code', 'interruption', 'node:fs/promises', 'node:path'],
   'client/errors': [],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { run } from '@portcullis/cli'
+import { run, systemClock } from '@portcullis/cli'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 
@@ -59,16 +59,7 @@ function program(args: readonly string[], env: Record<string, string> = {}) {
     stdout: { write },
     stderr: { write },
     fetch: globalThis.fetch,
-    clock: {
-      now: () => Date.now() / 1000,
-      monotonic: () => performance.now() / 1000,
-      after(seconds, fn) {
-        const timer = setTimeout(fn, seconds * 1000)
-        return () => {
-          clearTimeout(timer)
-        }
-      },
-    },
+    clock: systemClock,
     signal: interrupted.signal,
   })
   const end = async () => {

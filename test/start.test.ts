@@ -36,6 +36,16 @@ test.each(adapters)(
     expect(withToken).toContain('{"savedBy":"demo","location":{"city":"Oslo"}}')
     expect(without).toMatch(/^HTTP\/1\.1 401 /)
     expect(without).toMatch(/^WWW-Authenticate: Bearer realm="api"\r$/im)
+    const [, url] = /^The console, .*: (http:\S+)$/m.exec(start.printed) ?? []
+    const events = async () => {
+      const log = (await (await fetch(`${url}control/log`)).json()) as { events: object[] }
+      return log.events
+    }
+    await expect.poll(events).toMatchObject([
+      { type: 'request', endpoint: 'token', status: 200, loginId: 'demo' },
+      { type: 'request', endpoint: 'keys', status: 200 },
+      { type: 'verdict', api: `example ${folder}`, count: 1 },
+    ])
     expect(await start.end('SIGINT')).toBe(0)
   },
 )
@@ -56,7 +66,7 @@ test.each([
   const port = String((taken.address() as AddressInfo).port)
   const failure = await fails({ PORT: '0', TOKEN_SERVICE_PORT: '0', [name]: port }, example)
   expect(failure.code).toBe(1)
-  expect(failure.stderr).toMatch(/^(?:api|token service): listen EADDRINUSE: .*\n$/)
+  expect(failure.stderr).toMatch(/^(?:api: listen EADDRINUSE: .*|token service: .* is taken .*)\n$/)
   expect(failure.stderr).toContain(port)
   expect(failure.stderr).toContain(`(${name} sets another port)`)
 })
@@ -121,7 +131,7 @@ async function run(env: Record<string, string>, example = 'express'): Promise<Ru
   child.stdout.on('data', (chunk) => {
     printed += String(chunk)
   })
-  while (!/\ncurl -i -X POST .*\n/.test(printed)) {
+  while (!/\nThe console.*\n/.test(printed)) {
     await Promise.race([
       once(child.stdout, 'data'),
       once(child, 'exit').then(() => Promise.reject(new Error(printed))),

@@ -1,4 +1,4 @@
-import { run } from '@portcullis/cli'
+import { run, systemClock } from '@portcullis/cli'
 import { expect, test } from 'vitest'
 
 import { describeWithRedis } from './describe-with-redis.ts'
@@ -19,16 +19,7 @@ async function revoke(server: RedisServer, args: readonly string[], token = '') 
     stdout: { write: () => undefined },
     stderr: { write },
     fetch: globalThis.fetch,
-    clock: {
-      now: () => Date.now() / 1000,
-      monotonic: () => performance.now() / 1000,
-      after(seconds, fn) {
-        const timer = setTimeout(fn, seconds * 1000)
-        return () => {
-          clearTimeout(timer)
-        }
-      },
-    },
+    clock: systemClock,
     signal: new AbortController().signal,
   })
   return { exitCode, written }

@@ -1,17 +1,6 @@
 #!/usr/bin/env node
 import { run } from './program.ts'
-import type { Clock } from './surroundings.ts'
-
-const clock: Clock = {
-  now: () => Date.now() / 1000,
-  monotonic: () => performance.now() / 1000,
-  after(seconds, fn) {
-    const timer = setTimeout(fn, seconds * 1000)
-    return () => {
-      clearTimeout(timer)
-    }
-  },
-}
+import { systemClock } from './system-clock.ts'
 
 const interrupted = new AbortController()
 // The second is what containers and process managers send.
@@ -34,7 +23,7 @@ const exitCode = await run({
   stdout: process.stdout,
   stderr: process.stderr,
   fetch: async (...args) => await globalThis.fetch(...args),
-  clock,
+  clock: systemClock,
   signal: interrupted.signal,
 })
 
