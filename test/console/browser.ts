@@ -1,17 +1,82 @@
-import type { LaunchOptions } from 'playwright-core'
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
 
-/** Debian's, without what it would ask of the network by itself. */
-const PROGRAM = '/usr/bin/chromium'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest'
 
-export const BROWSER: LaunchOptions = {
-  executablePath: PROGRAM,
-  args: [
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-  ],
+import { launchOptions, PROGRAM } from './launch.ts'
+
+const isSkipped = !existsSync(PROGRAM) && process.env['CI'] === undefined
+if (isSkipped) {
+  console.warn(
+    `Tests are skipped: no ${PROGRAM} here. On Debian it comes by apt-get install chromium`,
+  )
+}
+
+// They wait for a browser, several of them at once.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+/** Tests with a real browser. In CI they fail where it is missing; elsewhere they are skipped, and a line says so. */
+export const describeWithBrowser = isSkipped ? describe.skip : describe
+
+/** A page, and everything that went wrong in it. */
+export interface Visit extends AsyncDisposable {
+  readonly page: Page
+  /** Errors of scripts and of the console, violations of the policy, and requests to other origins. */
+  readonly wrong: readonly string[]
+}
+
+const REPORT = `document.addEventListener('securitypolicyviolation', (event) => {
+  console.error('violates ' + event.violatedDirective + ': ' + event.blockedURI)
+})`
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+/** One browser for all tests of a suite. */
+export function useBrowser(...args: readonly string[]) {
+  let browser: Browser | undefined
+  beforeAll(async () => {
+    browser = await chromium.launch(launchOptions(...args))
+  })
+  afterAll(async () => {
+    await browser?.close()
+  })
+
+  return async (url: string, options: BrowserContextOptions = {}): Promise<Visit> => {
+    if (browser === undefined) throw new Error('there is no browser yet')
+    const context = await browser.newContext(options)
+    context.setDefaultTimeout(20_000)
+    await context.addInitScript(REPORT)
+    await context.addInitScript({ path: AXE })
+    const page = await context.newPage()
+    const wrong: string[] = []
+    page.on('console', (message) => {
+      if (message.type() === 'error') wrong.push(message.text())
+    })
+    page.on('pageerror', (error) => wrong.push(String(error)))
+    page.on('dialog', (dialog) => {
+      wrong.push(`a dialog: ${dialog.message()}`)
+      void dialog.dismiss()
+    })
+    page.on('request', (request) => {
+      if (new URL(request.url()).origin !== new URL(url).origin) wrong.push(request.url())
+    })
+    await page.goto(url)
+    return {
+      page,
+      wrong,
+      [Symbol.asyncDispose]: async () => {
+        await context.close()
+      },
+    }
+  }
+}
+
+/** @param but What the test itself has caused. */
+export function expectNothingWrong({ wrong }: Visit, but?: RegExp): void {
+  expect(wrong.filter((each) => but?.test(each) !== true)).toEqual([])
+}
+
+/** Waits until the page hears of events. */
+export async function isLive(page: Page): Promise<void> {
+  await page.locator('#connection', { hasText: /^Live$/ }).waitFor()
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 
 import { chromium } from 'playwright-core'
 
-import { BROWSER } from './browser.ts'
 import { play } from './history.ts'
+import { launchOptions } from './launch.ts'
 import { serving } from './serving.ts'
 
 // Pictures of the console in both colour schemes and at both widths, to be looked at: `pnpm screenshots [folder]`.
@@ -17,7 +17,7 @@ await play(service)
 const { token } = await service.control('mint', {
   claims: { sub: 'ada', scope: 'locations:write' },
 })
-const browser = await chromium.launch(BROWSER)
+const browser = await chromium.launch(launchOptions())
 try {
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const width of [360, 1400]) {

@@ -166,11 +166,17 @@ pause.addEventListener('click', () => {
 
 // What the user does.
 
+/** @type {number | undefined} */
+let hiding
+
 /** @param {string} text @param {boolean} [isFailure] */
 function say(text, isFailure = false) {
   outcome.hidden = false
   outcome.classList.toggle('failure', isFailure)
   outcome.textContent = isFailure ? `Not done: ${text}` : text
+  clearTimeout(hiding)
+  // What went wrong stays to be read.
+  if (!isFailure) hiding = setTimeout(() => (outcome.hidden = true), 10_000)
 }
 
 /** @param {() => Promise<string>} action What it answers is said. */

@@ -67,15 +67,50 @@ export function storyOf(event: LoggedEvent, keys: readonly KeyPhases[]): EventSt
         tone: 'change',
         sentences: ['Both endpoints answer as they should, unless another fault has begun since.'],
       }
+    case 'verdict':
+      return verdictStory(event)
+    case 'verdicts dropped':
     default:
       return {
-        what: 'Something else',
-        who: undefined,
-        result: 'unknown',
-        tone: 'change',
-        sentences: ['This version of the page does not know what it is.'],
+        what: 'Verdicts not reported',
+        who: apiOf(event.api),
+        result: String(event.count),
+        tone: 'refused',
+        sentences: [
+          'The API had more verdicts than it reports at once. Its answers are not affected.',
+        ],
       }
   }
+}
+
+type VerdictEvent = Extract<LoggedEvent, { type: 'verdict' }>
+
+function verdictStory(event: VerdictEvent): EventStory {
+  const { api, code, reason, detail, count, remembered } = event
+  const often = count === 1 ? '' : ` × ${count}`
+  const isOutage = code?.endsWith('_unavailable') === true
+  return {
+    what: code === undefined ? 'Token accepted' : 'Token refused',
+    who: apiOf(api),
+    result: `${code === undefined ? 'ok' : shown(reason ?? code, 40)}${often}`,
+    tone: code === undefined ? 'good' : isOutage ? 'failed' : 'refused',
+    sentences: [
+      code === undefined
+        ? `The API proved the token${remembered ? ' before, and remembered it' : ''}.`
+        : `${shown(code, 64)}: ${shown(detail ?? reason ?? 'the API says no more', 1000)}`,
+      ...(isOutage
+        ? ['It cannot tell, since it lacks what it must ask: this is no fault of the client.']
+        : []),
+      ...(code === 'invalid_token'
+        ? ['Paste the token into the panel below to read every check.']
+        : []),
+      ...(count === 1 ? [] : [`${count} such verdicts came in one report.`]),
+    ],
+  }
+}
+
+function apiOf(api: string | undefined): string {
+  return api === undefined ? 'an API' : shown(api, 60)
 }
 
 const FORMS: Readonly<

@@ -83,12 +83,26 @@ const PENDING = {
 } as const
 
 /** The part that changes by itself. */
-export function keysLive(timeline: Timeline, { pending }: ServiceState): Html {
-  const { keys, clients, hiddenKeys } = timeline
+export function keysLive(
+  timeline: Timeline,
+  { pending, pendingSecondsLeft: left }: ServiceState,
+): Html {
+  const { keys, clients, hiddenKeys, changes } = timeline
+  const lines = changes.map(
+    (at) => html`<line class="boundary" x1="${at}%" x2="${at}%" y1="-30" y2="60" />`,
+  )
   return html`<div data-live id="timeline">
-    ${pending === undefined ? '' : html`<p class="notice"><span aria-hidden="true">◐</span> ${PENDING[pending]}</p>`}
+    ${
+      pending === undefined
+        ? ''
+        : html`<p class="notice">
+            <span aria-hidden="true">◐</span> ${PENDING[pending]}${
+              left === undefined ? '' : ` It finishes by itself in ${Math.ceil(left)} s.`
+            }
+          </p>`
+    }
     <ol class="lanes">
-      ${keys.map(({ key, published, signing }) => keyLane(key, published, signing))}
+      ${keys.map(({ key, published, signing }) => keyLane(key, published, signing, lines))}
       ${clients.map(
         ({ name, endpoint, marks, last }) =>
           html`<li class="lane">
@@ -99,7 +113,7 @@ export function keysLive(timeline: Timeline, { pending }: ServiceState): Html {
               >
             </div>
             <svg class="track" height="26" aria-hidden="true">
-              ${marks.map((mark) => markOf(mark))}
+              ${lines} ${marks.map((mark) => markOf(mark))}
             </svg>
           </li>`,
       )}
@@ -147,7 +161,12 @@ export function keysLive(timeline: Timeline, { pending }: ServiceState): Html {
   </div>`
 }
 
-function keyLane(key: KeyPhases, published: readonly Bar[], signing: readonly Bar[]): Html {
+function keyLane(
+  key: KeyPhases,
+  published: readonly Bar[],
+  signing: readonly Bar[],
+  lines: readonly Html[],
+): Html {
   const { thumbprint, publicJwk } = key
   const { kid } = publicJwk
   const named = kid === undefined ? ', no kid' : kid === thumbprint ? '' : `, kid ${shown(kid, 40)}`
@@ -159,6 +178,7 @@ function keyLane(key: KeyPhases, published: readonly Bar[], signing: readonly Ba
       >
     </div>
     <svg class="track" height="34" aria-hidden="true">
+      ${lines}
       ${published.map(
         ({ at, width }) =>
           html`<rect class="published" x="${at}%" width="${width}%" y="3" height="12" rx="3" />`,

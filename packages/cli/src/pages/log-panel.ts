@@ -20,7 +20,7 @@ export function logPanel(rows: Html): Html {
       Log-ins, key fetches, changes and reported verdicts, the newest first. Open one to read what
       it means.
     </p>
-    <div class="scroll" tabindex="0" role="region" aria-labelledby="log-title">${rows}</div>
+    <div class="scroll" tabindex="0" role="region" aria-label="Events">${rows}</div>
     <p class="quiet" id="log-status" role="status"></p>
   </section>`
 }

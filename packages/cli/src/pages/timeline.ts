@@ -12,6 +12,8 @@ export interface Timeline {
   readonly hiddenKeys: number
   readonly clients: readonly ClientLane[]
   readonly ticks: readonly Tick[]
+  /** Where another key began to sign, or to be published. */
+  readonly changes: readonly number[]
 }
 
 interface KeyLane {
@@ -48,6 +50,7 @@ const MAX_KEYS = 8
 const MAX_CLIENTS = 6
 /** Of one lane: the newest. */
 const MAX_MARKS = 150
+const MAX_CHANGES = 20
 /** Seconds. */
 const SHORTEST = 60
 const STEPS = [5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 86_400, 604_800]
@@ -81,6 +84,9 @@ export function timelineOf(
     hiddenKeys: keys.length - shown.length,
     clients: clientLanes(events, from, place),
     ticks: ticksOf(from, now, place),
+    changes: changesOf(shown.flatMap(({ key }) => key.published.concat(key.signing)))
+      .filter((time) => time > first && time > from)
+      .map(place),
   }
 }
 
@@ -100,6 +106,12 @@ function clientLanes(
     lanes.set(id, { ...lane, marks: [...lane.marks.slice(1 - MAX_MARKS), mark], last: mark })
   }
   return [...lanes.values()].slice(-MAX_CLIENTS).toReversed()
+}
+
+function changesOf(phases: readonly Phase[]): readonly number[] {
+  return [...new Set(phases.flatMap(({ from, until }) => [from, until ?? from]))].slice(
+    -MAX_CHANGES,
+  )
 }
 
 function ticksOf(from: number, to: number, place: (time: number) => number): readonly Tick[] {

@@ -58,12 +58,13 @@ const MARKS = {
 
 export function explanationPart(explained: ExplainedToken): Html {
   const { explanation, stripped, hints, advice, madeBy } = explained
-  const { provenClaims, findings } = explanation
+  const { findings } = explanation
+  const isProven = findings.some(({ check, outcome }) => check === 'signature' && outcome === 'ok')
   const firstUnproven = findings.findIndex(({ check }) => check === 'type')
   return html`<div>
     <h3 class="visually-hidden">What services answer</h3>
     <div class="verdicts">
-      ${verdict('With the keys of now', explanation)} ${inHandVerdict(explained)}
+      ${verdict(html`With the keys of now`, explanation)} ${inHandVerdict(explained)}
     </div>
     ${advice === undefined ? '' : html`<p class="advice"><strong>What to do:</strong> ${shown(advice, 600)}</p>`}
     ${hints.map(({ text }) => html`<p class="hint"><strong>Hint:</strong> ${shown(text, 600)}</p>`)}
@@ -73,7 +74,7 @@ export function explanationPart(explained: ExplainedToken): Html {
       ${findings.map(
         (each, at) =>
           html`${
-            provenClaims === undefined && at === firstUnproven
+            !isProven && at === firstUnproven
               ? html`<li class="divider">
                   Not proven from here on, since no trusted key made the signature
                 </li>`
@@ -97,7 +98,8 @@ function finding({ check, outcome, detail }: Finding): Html {
 
 const VERDICT_SIGNS = { accepted: '✓', rejected: '✕', undecided: '?' } as const
 
-function verdict(title: string, { verdict: word, refusal }: Verdict): Html {
+/** @param note Of what the service does beside that answer. */
+function verdict(title: Html, { verdict: word, refusal }: Verdict, note: string = ''): Html {
   const challenge = refusal?.headers['WWW-Authenticate']
   return html`<div class="verdict ${word}">
     <span class="quiet">${title}</span>
@@ -105,7 +107,8 @@ function verdict(title: string, { verdict: word, refusal }: Verdict): Html {
       ><span aria-hidden="true">${VERDICT_SIGNS[word]}</span>
       ${word}${refusal === undefined ? '' : html` · ${refusal.status}`}</strong
     >
-    ${refusal === undefined ? html`<span>The API answers.</span>` : html`<span>${refusal.reason}</span>`}
+    <span>${refusal?.reason ?? 'The API answers.'}</span>
+    ${note === '' ? '' : html`<span class="quiet">${note}</span>`}
     ${challenge === undefined ? '' : html`<code class="challenge">WWW-Authenticate: ${challenge}</code>`}
   </div>`
 }
@@ -117,29 +120,18 @@ function inHandVerdict({ explanation: { inHand }, inHandFrom }: ExplainedToken):
       <span>No client has fetched a key yet.</span>
     </div>`
   }
-  const title = html`With the keys of ${clock(inHandFrom)}`
-  return html`${verdictOf(title, inHand)}`
-}
-
-function verdictOf(title: Html, inHand: Verdict): Html {
-  const isAsking =
-    inHand.refusal?.reason === 'signature' || inHand.refusal?.reason === 'unknown_key'
-  return html`<div class="verdict ${inHand.verdict}">
-    <span class="quiet">${title}</span>
-    <strong
-      ><span aria-hidden="true">${VERDICT_SIGNS[inHand.verdict]}</span>
-      ${inHand.verdict}${inHand.refusal === undefined ? '' : html` · ${inHand.refusal.status}`}</strong
-    >
-    <span>${inHand.refusal?.reason ?? 'The API answers.'}</span>
-    ${isAsking ? html`<span class="quiet">before it asks for newer keys</span>` : ''}
-  </div>`
+  const reason = inHand.refusal?.reason
+  const isAsking = reason === 'signature' || reason === 'unknown_key'
+  const note = isAsking ? 'before it asks for newer keys' : ''
+  return verdict(html`With the keys of ${clock(inHandFrom)}`, inHand, note)
 }
 
 const PARTS = ['header', 'payload', 'signature'] as const
 /** Of each part, in characters. */
 const MAX_PART = 1200
 
-function segments({ token, explanation }: ExplainedToken): Html {
+function segments(explained: ExplainedToken): Html {
+  const { token, explanation } = explained
   const { header, provenClaims, unprovenClaims } = explanation
   const parts = token.split('.', 4)
   if (header === undefined || parts.length !== 3) {
@@ -158,30 +150,25 @@ function segments({ token, explanation }: ExplainedToken): Html {
     </p>
     <div class="decoded">
       ${decoded('header', 'Header', header)}
-      ${
-        claims === undefined
-          ? html`<div>
-              <h4 class="part-payload">Payload</h4>
-              <p>It cannot be read.</p>
-            </div>`
-          : decoded(
-              'payload',
-              provenClaims === undefined
-                ? 'Payload, not proven: anybody can write this'
-                : 'Payload, proven',
-              claims,
-            )
-      }
+      ${decoded('payload', payloadTitle(explained), claims ?? textIn(parts[1] ?? ''))}
     </div>`
 }
 
-function decoded(part: string, title: string, value: object): Html {
+function payloadTitle({ explanation: { provenClaims, unprovenClaims } }: ExplainedToken): string {
+  if (provenClaims !== undefined) return 'Payload, proven'
+  if (unprovenClaims !== undefined) return 'Payload, not proven: anybody can write this'
+  return 'Payload, which is not what it must be'
+}
+
+/** What base64url says, in UTF-8, whatever it is. */
+function textIn(part: string): string {
+  return Buffer.from(part, 'base64url').toString('utf8')
+}
+
+function decoded(part: string, title: string, value: object | string): Html {
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
   return html`<div>
     <h4 class="part-${part}">${title}</h4>
-    <pre
-      tabindex="0"
-      role="region"
-      aria-label="${title}"
-    ><code>${shown(JSON.stringify(value, null, 2), 20_000)}</code></pre>
+    <pre tabindex="0" role="region" aria-label="${title}"><code>${shown(text, 20_000)}</code></pre>
   </div>`
 }

@@ -1,0 +1,22 @@
+import type { LaunchOptions } from 'playwright-core'
+
+/** Debian's. */
+export const PROGRAM = '/usr/bin/chromium'
+
+/** @param args Further ones. */
+export function launchOptions(...args: readonly string[]): LaunchOptions {
+  return {
+    executablePath: PROGRAM,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      // What it would ask of the network by itself.
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      ...args,
+    ],
+  }
+}

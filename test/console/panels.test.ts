@@ -1,0 +1,334 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
+import { decodeJwt } from 'jose'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+
+import {
+  describeWithBrowser,
+  expectNothingWrong,
+  isLive,
+  useBrowser,
+  type Visit,
+} from './browser.ts'
+import { type Serving, serving } from './serving.ts'
+
+describeWithBrowser('the console', () => {
+  const visit = useBrowser()
+
+  /** The page of a service, with everything that has gone wrong. */
+  async function open(service: Serving): Promise<Visit> {
+    const opened = await visit(service.url, { permissions: ['clipboard-read', 'clipboard-write'] })
+    await isLive(opened.page)
+    return opened
+  }
+
+  test.each([
+    {
+      name: 'Publish first',
+      left: 'the new key is published, and does not sign yet',
+      words: ['published since', 'has not signed'],
+    },
+    {
+      name: 'Publish late',
+      left: 'the new key signs, and is not published yet',
+      words: ['not published', 'signs since'],
+    },
+    {
+      name: 'Publish both',
+      left: 'the old key is still published beside the new one',
+      words: ['published since', 'signs since'],
+    },
+  ])('$name: $left, until it is finished', async ({ name, left, words }) => {
+    await using service = await serving()
+    await using opened = await open(service)
+    const { page } = opened
+    await page.getByRole('button', { name }).click()
+    await said(page, 'There is a new key.')
+    await expectLanes(page, 2)
+    const newest = page.locator('.lane.key').first()
+    for (const word of words) await newest.filter({ hasText: word }).waitFor()
+    await page.locator('#timeline .notice', { hasText: left }).waitFor()
+    await page.getByRole('button', { name: 'Finish the rotation' }).click()
+    await said(page, 'The rotation is finished.')
+    await page.locator('#timeline .notice').waitFor({ state: 'detached' })
+    await newest.filter({ hasText: 'published since' }).filter({ hasText: 'signs since' }).waitFor()
+    expectNothingWrong(opened)
+  })
+
+  test('a rotation at once, and its roll-back, are on the time line', async () => {
+    await using service = await serving()
+    await using opened = await open(service)
+    const { page } = opened
+    await expectLanes(page, 1)
+    await service.clock.advance(30)
+    await page.getByLabel('kid of the new key').selectOption('none')
+    await page.getByRole('button', { name: 'Rotate at once' }).click()
+    await expectLanes(page, 2)
+    await page.locator('.lane.key', { hasText: ', no kid' }).waitFor()
+    await service.clock.advance(30)
+    await page.getByRole('button', { name: 'Roll back' }).click()
+    await said(page, 'The key before signs again.')
+    await page.locator('.lane.key', { hasText: 'signs since 08:01:00' }).waitFor()
+    await page.locator('.lane.key', { hasText: 'published until 08:01:00' }).waitFor()
+    expectNothingWrong(opened)
+  })
+
+  test('what cannot be done is said, and why', async () => {
+    await using service = await serving()
+    await using opened = await open(service)
+    await opened.page.getByRole('button', { name: 'Finish the rotation' }).click()
+    await said(opened.page, 'Not done: no rotation waits for its second half')
+    expectNothingWrong(opened, /status of 400/)
+  })
+
+  test('the fetches and log-ins of each client are on a line of their own, good and bad', async () => {
+    await using service = await serving()
+    await using opened = await open(service)
+    const { page } = opened
+    await service.fetchKeys('orders-api/1.0')
+    await service.fetchKeys('orders-api/1.0')
+    await service.fetchKeys('billing-api/3.2')
+    await service.logIn('demo', 'wrong', 'shop/2.1')
+    const lane = (text: string) => page.locator('.lane', { hasText: text })
+    await lane('orders-api/1.0: 2').waitFor()
+    await lane('billing-api/3.2: 1').waitFor()
+    await lane('shop/2.1: 1').locator('.failed').waitFor({ state: 'attached' })
+    expect(await lane('orders-api/1.0').locator('.good').count()).toBe(2)
+    expectNothingWrong(opened)
+  })
+
+  test('the time line goes back as far as it is asked to', async () => {
+    await using service = await serving()
+    await service.control('rotate')
+    await service.clock.advance(1200)
+    await using opened = await open(service)
+    const { page } = opened
+    await expectLanes(page, 1)
+    await page.getByText('1 older key not shown').waitFor()
+    await page.getByLabel('all', { exact: true }).check()
+    await expectLanes(page, 2)
+    expectNothingWrong(opened)
+  })
+
+  test('a fault begins, shows, and ends', async () => {
+    await using service = await serving()
+    await using opened = await open(service)
+    const { page } = opened
+    const form = page.locator('form[data-form="fault"]')
+    await form.getByRole('button', { name: 'Begin' }).click()
+    await page.locator('.faults', { hasText: 'Key endpoint: 503, not available' }).waitFor()
+    expect((await service.fetchKeys()).status).toBe(503)
+    await form.getByLabel('Log-in').check()
+    await form.getByLabel('What').selectOption('a web page instead')
+    await form.getByLabel('How long').selectOption('for the next answer')
+    await form.getByRole('button', { name: 'Begin' }).click()
+    await page.locator('.faults', { hasText: 'once more' }).waitFor()
+    expect((await service.logIn('demo', 'demo')).headers.get('content-type')).toContain('html')
+    expect(await (await service.logIn('demo', 'demo')).text()).toMatch(/^eyJ/)
+    await form.getByRole('button', { name: 'End all' }).click()
+    await page.getByText('There is none').waitFor()
+    expect((await service.fetchKeys()).status).toBe(200)
+    expectNothingWrong(opened)
+  })
+
+  test('every kind of fault that can be chosen can begin', async () => {
+    await using service = await serving()
+    await service.control('rotate')
+    await using opened = await open(service)
+    const { page } = opened
+    const form = page.locator('form[data-form="fault"]')
+    const values = await form.locator('select[name="kind"] option').all()
+    for (const value of values) {
+      const kind = (await value.getAttribute('value')) ?? ''
+      await service.control('fault', {
+        endpoint: 'keys',
+        kind: /^\d+$/.test(kind) ? Number(kind) : kind,
+      })
+    }
+    await form.getByLabel('What').selectOption('a key of somebody else')
+    await form.getByRole('button', { name: 'Begin' }).click()
+    await said(page, 'The fault has begun.')
+    expect(values.length).toBeGreaterThan(10)
+    expectNothingWrong(opened)
+  })
+
+  test('the log shows what happens as it happens, and each row says what it means', async () => {
+    await using service = await serving()
+    await using opened = await open(service)
+    const { page } = opened
+    await service.logIn('ada', 'wrong')
+    const row = page.locator('.event', { hasText: 'ada' })
+    await row.locator('summary').click()
+    await row.getByText('There is no such loginId, or the password is another one.').waitFor()
+    await service.logIn('demo', 'demo')
+    await page.locator('.event').first().filter({ hasText: 'demo' }).waitFor()
+    // What is open stays open.
+    await row.getByText('There is no such loginId').waitFor()
+    await page.getByText(/^Newest: .*Log-in demo 200$/).waitFor()
+    expectNothingWrong(opened)
+  })
+
+  test('a log that is paused goes on where it was', async () => {
+    await using service = await serving()
+    await using opened = await open(service)
+    const { page } = opened
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await service.fetchKeys('orders-api/1.0')
+    await page.locator('.lane', { hasText: 'orders-api/1.0: 1' }).waitFor()
+    expect(await page.locator('.event').count()).toBe(0)
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.locator('.event', { hasText: 'orders-api/1.0' }).waitFor()
+    expectNothingWrong(opened)
+  })
+
+  test('a token is explained with the keys of now, and with those that a service has', async () => {
+    await using service = await serving()
+    await using opened = await open(service)
+    const { page } = opened
+    await service.fetchKeys()
+    await service.clock.advance(10)
+    const token = await (await service.logIn('demo', 'demo')).text()
+    await explain(page, `Authorization: Bearer ${token}`)
+    expect(await verdicts(page)).toEqual(['accepted', 'accepted'])
+    await page.getByText('Read without: Authorization:, Bearer').waitFor()
+    await page.getByText('Payload, proven', { exact: true }).waitFor()
+    await page.locator('.finding', { hasText: 'signature' }).getByText('passed').waitFor()
+
+    await service.clock.advance(10)
+    await service.control('rotate')
+    await explain(page, token)
+    expect(await verdicts(page)).toEqual(['rejected · 401', 'accepted'])
+    await page.getByText('of this service, which is withdrawn').waitFor()
+    await page.getByText('What to do: log in again').waitFor()
+
+    await service.clock.advance(10)
+    await service.control('rotate', { publish: 'later' })
+    await explain(page, await (await service.logIn('demo', 'demo')).text())
+    expect(await verdicts(page)).toEqual(['rejected · 401', 'rejected · 401'])
+    await page.getByText('of this service, which is not yet published').waitFor()
+    await page.getByText('What to do: publish the key that made it').waitFor()
+    await page.getByText('Payload, not proven: anybody can write this').waitFor()
+    expectNothingWrong(opened)
+  })
+
+  test('a token that a service with older keys would not accept: which keys can be chosen', async () => {
+    await using service = await serving()
+    await service.clock.advance(60)
+    await service.control('rotate')
+    await service.fetchKeys()
+    await using opened = await open(service)
+    const { page } = opened
+    await page.getByLabel('Compare with').selectOption('the keys of 08:00:00')
+    await explain(page, await (await service.logIn('demo', 'demo')).text())
+    expect(await verdicts(page)).toEqual(['accepted', 'rejected · 401'])
+    await page.getByText('before it asks for newer keys').waitFor()
+    expectNothingWrong(opened)
+  })
+
+  test('each kind of bad token is refused for the reason that it was chosen for', async () => {
+    await using service = await serving(['--issuer', 'https://issuer.test', '--audience', 'api'])
+    await using opened = await open(service)
+    const { page } = opened
+    const groups = page.locator('#mint optgroup')
+    for (const group of await groups.all()) {
+      const reason = (await group.getAttribute('label'))?.replace('bad: ', '') ?? ''
+      const [kind = ''] = await group.locator('option').allTextContents()
+      await page.getByLabel('Kind').selectOption(kind)
+      const token = await mint(page)
+      await page.getByRole('button', { name: 'Explain it' }).click()
+      await said(page, 'The token is explained.')
+      await page.locator('.verdict').first().getByText(reason, { exact: true }).waitFor()
+      expect(token.length).toBeGreaterThan(0)
+    }
+    expect(await groups.count()).toBeGreaterThan(10)
+    expectNothingWrong(opened)
+  })
+
+  test('a token is minted of a form, and copied, also as a call', async () => {
+    await using service = await serving()
+    await using opened = await open(service)
+    const { page } = opened
+    await page.getByLabel('Subject').fill('ada')
+    await page.getByLabel('Expires in').fill('60')
+    await page.getByLabel('Valid only from').fill('-5')
+    await page.getByLabel('Other claims').fill('{ "scope": "locations:write" }')
+    await page.getByLabel('The address of your API').fill("http://localhost:3000/it's?a=1&b=2")
+    const token = await mint(page)
+    const { iat = 0, ...claims } = decodeJwt(token)
+    expect(claims).toEqual({ sub: 'ada', scope: 'locations:write', exp: iat + 60, nbf: iat - 5 })
+
+    await page.getByRole('button', { name: 'Copy the token' }).click()
+    await said(page, 'It is copied.')
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(token)
+    await page.getByRole('button', { name: 'Copy the curl line' }).click()
+    await expect
+      .poll(async () => String(await page.evaluate('navigator.clipboard.readText()')))
+      .toMatch(/^curl /)
+    const line = String(await page.evaluate('navigator.clipboard.readText()'))
+    const script = `curl() { printf '%s\\n' "$@"; }\n${line}`
+    const { stdout } = await promisify(execFile)('bash', ['-c', script])
+    const words = ['-i', '-H', `Authorization: Bearer ${token}`]
+    expect(stdout.trimEnd().split('\n')).toEqual([...words, "http://localhost:3000/it's?a=1&b=2"])
+    expectNothingWrong(opened)
+  })
+
+  test('a form that is wrong is said to be wrong, and times do not go with a bad kind', async () => {
+    await using service = await serving()
+    await using opened = await open(service)
+    const { page } = opened
+    await page.getByLabel('Other claims').fill('{')
+    await page.getByRole('button', { name: 'Mint' }).click()
+    await said(page, 'Not done: the other claims must be JSON')
+    await page.getByLabel('Kind').selectOption('expired')
+    expect(await page.getByLabel('Expires in').isDisabled()).toBe(true)
+    await page.getByLabel('Kind').selectOption('a sound token')
+    expect(await page.getByLabel('Expires in').isDisabled()).toBe(false)
+    expectNothingWrong(opened, /status of 400/)
+  })
+
+  test('a service that ends and is started again is noticed, and its log begins anew', async () => {
+    const first = await serving()
+    const { port } = new URL(first.url)
+    await first.fetchKeys('before/1')
+    await first.fetchKeys('before/1')
+    await using opened = await open(first)
+    const { page } = opened
+    await page.locator('.event').nth(1).waitFor()
+    await first[Symbol.asyncDispose]()
+    await page.getByText('Not connected').waitFor()
+    await using second = await serving(['--port', port])
+    await second.fetchKeys('after/1')
+    await page.locator('.event', { hasText: 'after/1' }).waitFor()
+    await isLive(page)
+    expect(await page.locator('.event').count()).toBe(1)
+    expectNothingWrong(opened, /net::ERR_/)
+  })
+})
+
+async function expectLanes(page: Page, count: number): Promise<void> {
+  await expect.poll(async () => await page.locator('.lane.key').count()).toBe(count)
+}
+
+async function said(page: Page, text: string): Promise<void> {
+  await page.locator('#outcome', { hasText: text }).waitFor()
+}
+
+async function mint(page: Page): Promise<string> {
+  await page.evaluate(`document.querySelector('#mint-result').replaceChildren()`)
+  await page.getByRole('button', { name: 'Mint' }).click()
+  return (await page.locator('#minted-token').textContent()) ?? ''
+}
+
+async function explain(page: Page, text: string): Promise<void> {
+  await page.evaluate(`document.querySelector('#explain-result').replaceChildren()`)
+  await page.getByLabel('A token, or a whole').fill(text)
+  await page.getByRole('button', { name: 'Explain', exact: true }).click()
+  await page.getByRole('heading', { name: 'Checks' }).waitFor()
+}
+
+async function verdicts(page: Page): Promise<readonly string[]> {
+  const texts = await page.locator('.verdict strong').allTextContents()
+  return texts.map((text) => text.replaceAll(/[✓✕?]/g, '').replaceAll(/\s+/g, ' ').trim())
+}
