@@ -6,8 +6,18 @@ import { expect, test } from 'vitest'
 import { createCertificate } from './certificate.ts'
 import { describeWithRedis } from './describe-with-redis.ts'
 import { startProxy } from './proxy.ts'
-import { type RedisServer, startRedis } from './redis-server.ts'
-import { append, createScene, createStream, ISSUER, issue, join, STREAM } from './scene.ts'
+import { startRedis } from './redis-server.ts'
+import {
+  append,
+  appendMany,
+  createScene,
+  createStream,
+  ISSUER,
+  issue,
+  join,
+  shiftedClock,
+  STREAM,
+} from './scene.ts'
 import { until } from './waiting.ts'
 
 /** `REDIS_RECORDS=1000000` for as many as there may be. */
@@ -113,21 +123,6 @@ describeWithRedis('many records', () => {
     expect(member.revocations.status().entries).toBe(10_001)
   })
 })
-
-const APPEND = `
-for index = tonumber(ARGV[1]), tonumber(ARGV[2]) do
-  redis.call('XADD', KEYS[1], '*', 'v', '1', 'type', 'token', 'iss', ARGV[3], 'jti', 'many ' .. index, 'exp', ARGV[4])
-end`
-
-/** By a script: the server writes them faster than they could be sent. */
-async function appendMany(server: RedisServer, count: number): Promise<void> {
-  const exp = Math.floor(Date.now() / 1000) + 3600
-  const batch = 20_000
-  for (let first = 1; first <= count; first += batch) {
-    const last = Math.min(count, first + batch - 1)
-    await server.command('EVAL', APPEND, 1, STREAM, first, last, ISSUER, exp)
-  }
-}
 
 /** Seconds. */
 const MINUTE = 60
@@ -238,16 +233,3 @@ describeWithRedis('passwords and TLS', () => {
     expect(await member.verdict(token)).toBe('stale')
   })
 })
-
-function shiftedClock(seconds: number) {
-  return {
-    now: () => Date.now() / 1000 + seconds,
-    monotonic: () => performance.now() / 1000,
-    after(delay: number, fn: () => void) {
-      const timer = setTimeout(fn, delay * 1000).unref()
-      return () => {
-        clearTimeout(timer)
-      }
-    },
-  }
-}

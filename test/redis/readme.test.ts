@@ -1,0 +1,107 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+
+import type { Auth, Verifier } from '@portcullis/core'
+import type { RedisRevocations } from '@portcullis/redis'
+import { createTestIssuer, tokenService } from '@portcullis/testing'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+
+import { run } from '../../packages/redis/src/program.ts'
+import { redisTransport } from '../../packages/redis/src/redis-transport.ts'
+import { codeSpans, exampleOf, tableUnder } from '../documents/markdown.ts'
+import { describeWithRedis } from './describe-with-redis.ts'
+import { type RedisServer, startRedis } from './redis-server.ts'
+import { STREAM } from './scene.ts'
+
+// What packages/redis/README.md shows, as it stands, with a real server.
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const readme = readFileSync(join(root, 'packages/redis/README.md'), 'utf8')
+// Beside the other examples, so that it finds the packages that it imports.
+const written = join(root, 'test', '.readme-redis')
+
+interface Example {
+  readonly revocations: RedisRevocations
+  readonly verifier: Verifier
+  readonly revoke: (auth: Auth, iss: string, sub: string) => Promise<void>
+}
+
+describeWithRedis('packages/redis/README.md', () => {
+  let server: RedisServer
+  const issuer = createTestIssuer({ issuer: 'https://auth.test' })
+
+  beforeAll(async () => {
+    server = await startRedis()
+    const service = await tokenService(await issuer).listen()
+    vi.stubEnv('AUTH_URL', service.authUrl)
+    vi.stubEnv('REDIS_URL', server.url)
+    mkdirSync(written, { recursive: true })
+    return async () => {
+      await service.close()
+    }
+  })
+  afterAll(async () => {
+    vi.unstubAllEnvs()
+    rmSync(written, { recursive: true, force: true })
+    await server[Symbol.asyncDispose]()
+  })
+
+  /** Runs `portcullis-revocations`, and answers with what it prints. */
+  async function operate(command: string): Promise<string> {
+    const printed: string[] = []
+    const said: string[] = []
+    const code = await run(command.split(' '), {
+      environment: process.env,
+      connect: (url) => redisTransport({ url }),
+      input: Readable.from([]),
+      print: (line) => printed.push(line),
+      say: (line) => said.push(line),
+    })
+    expect({ command, code, said }).toEqual({ command, code: 0, said: [] })
+    return printed.join('\n')
+  }
+
+  test('the first command makes the stream, and the examples revoke a token and all of a user', async () => {
+    const [, command = ''] =
+      /`REDIS_URL=\.\.\. npx portcullis-revocations (.*?)`/.exec(readme) ?? []
+    await operate(command)
+    const ending = `
+import type { Auth } from '@portcullis/core'
+export async function revoke(auth: Auth, iss: string, sub: string): Promise<void> {
+${exampleOf(readme, 1)}}
+`
+    const file = join(written, 'first.ts')
+    writeFileSync(file, exampleOf(readme, 0) + ending)
+    const { revocations, verifier, revoke } = (await import(file)) as Example
+    await using _ = revocations
+    const claims = { iss: 'https://auth.test', sub: 'ann' }
+    const [one, other] = await Promise.all(
+      ['a', 'b'].map(async (jti) => await (await issuer).token({ claims: { ...claims, jti } })),
+    )
+    const auth = await verifier.verify(one ?? '')
+    await verifier.verify(other ?? '')
+    await revoke(auth, claims.iss, claims.sub)
+    for (const token of [one, other]) {
+      await expect(verifier.verify(token ?? '')).rejects.toMatchObject({ reason: 'revoked' })
+    }
+  })
+
+  test('each command of the table does something', async () => {
+    const { rows } = tableUnder(readme, 'Operating', 'Command')
+    const commands = rows.flatMap(([cell = '']) => codeSpans(cell)).map(filledIn)
+    expect(commands.length).toBeGreaterThan(6)
+    await server.command('DEL', STREAM)
+    for (const command of commands) await operate(command)
+    expect(JSON.parse(await operate('status'))).toMatchObject({ exists: true, revocations: 2 })
+  })
+})
+
+/** Without what is optional, and with values for names. */
+function filledIn(command: string): string {
+  return command
+    .replaceAll(/ \[[^\]]*\](?:\.\.\.)?/g, '')
+    .replace('--jti ID', '--jti a')
+    .trim()
+}
