@@ -39,6 +39,7 @@ export type { ClaimValue, Requirement } from './requirement.ts'
 export { protectedResourceMetadata } from './resource-metadata.ts'
 export type { ProtectedResource, ProtectedResourceMetadata } from './resource-metadata.ts'
 export type {
+  ClaimedIssuedBefore,
   IssuedBefore,
   RevocationEntry,
   Revocations,

@@ -39,7 +39,11 @@ export function tokenEntry(caller: string, token: unknown): TokenEntry {
   checkMember(caller, 'iss', iss, isString)
   checkMember(caller, 'jti', jti, isText)
   checkMember(caller, 'exp', exp, isNumericDate)
-  if (jti === undefined) throw new TypeError(`${caller}: the token has no jti`)
+  if (jti === undefined) {
+    throw new TypeError(
+      `${caller}: the token has no jti, so it cannot be revoked by itself: see revokeBefore`,
+    )
+  }
   return { type: 'token', iss, jti, exp } as TokenEntry // as it was checked
 }
 
@@ -58,7 +62,9 @@ export function issuedBeforeEntry(
   const stated = whose as JsonObject // as it was checked
   const named = Object.keys(OWNERS).filter((name) => Object.hasOwn(stated, name))
   for (const name of named) {
-    if (stated[name] === undefined) throw new TypeError(`${caller}: ${name} is undefined`)
+    if (stated[name] === undefined) {
+      throw new TypeError(`${caller}: ${name} is undefined: does the token have that claim?`)
+    }
   }
   if (named.length > 1) {
     throw new TypeError(`${caller}: name one of sub, client_id and sid, or none for all tokens`)

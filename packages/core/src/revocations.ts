@@ -56,6 +56,14 @@ export interface RevokeBeforeOptions {
   until?: number | undefined
 }
 
+/** The same by the claims of a token as it has them: `unknown` to the compiler, and checked by `revokeBefore`. */
+export interface ClaimedIssuedBefore {
+  readonly iss?: unknown
+  readonly sub?: unknown
+  readonly client_id?: unknown
+  readonly sid?: unknown
+}
+
 export interface RevocationWriter {
   /**
    * Revokes one token: `revoke(auth)` at log-out. Of an `Auth` the claims are taken as they were signed; what a schema has
@@ -65,11 +73,15 @@ export interface RevocationWriter {
    */
   revoke(token: Auth<unknown> | RevokedToken | Claims): Promise<void>
   /**
-   * Revokes what was issued before a time. Several for the same hold side by side, each until its end.
+   * Revokes what was issued before a time. Several for the same hold side by side, each until its end. The claims of a
+   * token can be passed: `const { iss, sub } = auth.claims`, then `revokeBefore({ iss, sub })`.
    *
    * @throws TypeError for whoever is not named by exactly one claim or none; RangeError if there is no room.
    */
-  revokeBefore(whose: IssuedBefore, options?: RevokeBeforeOptions): Promise<void>
+  revokeBefore(
+    whose: IssuedBefore | ClaimedIssuedBefore,
+    options?: RevokeBeforeOptions,
+  ): Promise<void>
 }
 
 /** One revocation, as snapshots have it. JSON. */

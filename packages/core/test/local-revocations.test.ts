@@ -139,6 +139,13 @@ describe('what was issued before a time', () => {
     expect(isRevoked(revocations, { ...whose, iss: 'https://other.test' })).toBe(false)
   })
 
+  test('may be named by the claims of a token, which have no types', async () => {
+    const { revocations } = made()
+    const { sub } = claims
+    await revocations.revokeBefore({ iss: claims.iss, sub })
+    expect(isRevoked(revocations, { sub: 'ann' })).toBe(true)
+  })
+
   test('of a client is known by azp as well', async () => {
     const { revocations } = made()
     await revocations.revokeBefore({ iss, client_id: 'app' })
@@ -473,10 +480,16 @@ describe('a mistake is a TypeError', () => {
   test.each([
     [undefined, 'revoke: the token must be an object'],
     ['a.b.c', 'revoke: the token must be an object'],
-    [{}, 'revoke: the token has no jti'],
-    [Object.create({ jti: 'one' }), 'revoke: the token has no jti'],
+    [{}, 'revoke: the token has no jti, so it cannot be revoked by itself: see revokeBefore'],
+    [
+      Object.create({ jti: 'one' }),
+      'revoke: the token has no jti, so it cannot be revoked by itself: see revokeBefore',
+    ],
     [{ jti: ['one'] }, 'revoke: jti must be a string that is not empty'],
-    [{ token: 'a.b.c', claims: {} }, 'revoke: the token has no jti'],
+    [
+      { token: 'a.b.c', claims: {} },
+      'revoke: the token has no jti, so it cannot be revoked by itself: see revokeBefore',
+    ],
     [{ jti: '' }, 'revoke: jti must be a string that is not empty'],
     [{ jti: 'one', iss: 5 }, 'revoke: iss must be a string'],
     [
@@ -498,7 +511,11 @@ describe('a mistake is a TypeError', () => {
       {},
       'revokeBefore: unknown option "subject", known are iss, sub, client_id, sid',
     ],
-    [{ iss, sub: undefined }, {}, 'revokeBefore: sub is undefined'],
+    [
+      { iss, sub: undefined },
+      {},
+      'revokeBefore: sub is undefined: does the token have that claim?',
+    ],
     [{ iss, sub: '' }, {}, 'revokeBefore: sub must be a string that is not empty'],
     [
       { iss, sub: 'ann', sid: 's' },
@@ -543,7 +560,10 @@ describe('a mistake is a TypeError', () => {
 
   test.each([
     [{ type: 'session' }, 'load: the type of an entry must be token or issued_before'],
-    [{ type: 'token' }, 'load: the token has no jti'],
+    [
+      { type: 'token' },
+      'load: the token has no jti, so it cannot be revoked by itself: see revokeBefore',
+    ],
     [{ type: 'issued_before', iss }, 'load: time must be stated'],
     [
       { type: 'issued_before', iss, subject: 'ann', time: 1 },
