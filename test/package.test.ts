@@ -56,7 +56,13 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
 const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   // For the browser, neither compiled nor bundled; and for editors.
   '@portcullis/cli': ['browser', '!browser/tsconfig.json', 'serve.schema.json'],
-  '@portcullis/core': ['OPERATING.md'],
+  '@portcullis/core': [
+    'FRAMEWORKS.md',
+    'KEYS.md',
+    'MANY-ISSUERS.md',
+    'OPERATING.md',
+    'REVOKING.md',
+  ],
 }
 
 /** What the user has already. */
@@ -121,6 +127,12 @@ test.each(manifests)('$name is ready to publish', (manifest) => {
   expect(manifest.private).toBeUndefined()
   expect(manifest.scripts).toBeUndefined()
   expect(manifest.exports).toHaveProperty(['./package.json'], './package.json')
+})
+
+test.each(manifests)('every guide of $name is published', ({ name }) => {
+  const folder = join(root, 'packages', name.replace('@portcullis/', ''))
+  const guides = globSync('*.md', { cwd: folder, exclude: ['README.md', 'CHANGELOG.md'] })
+  expect(guides.toSorted()).toEqual(DOCUMENTS[name] ?? [])
 })
 
 const folders = globSync('*', { cwd: join(root, 'packages') }).toSorted()

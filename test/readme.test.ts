@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import {
   createServer,
   type IncomingMessage,
@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import type { TokenClient } from '@portcullis/client'
-import { createVerifier, remoteKeys, type Verifier } from '@portcullis/core'
+import { authenticateRequest, createVerifier, remoteKeys, type Verifier } from '@portcullis/core'
 import * as expressGuard from '@portcullis/express'
 import * as fastifyGuard from '@portcullis/fastify'
 import * as koaGuard from '@portcullis/koa'
@@ -27,14 +27,13 @@ import { fastify as fastifyAdapter } from './contract/frameworks/fastify.ts'
 import { hono as honoAdapter } from './contract/frameworks/hono.ts'
 import { adapters } from './contract/frameworks/index.ts'
 import { koa as koaAdapter } from './contract/frameworks/koa.ts'
+import { writtenExamples } from './documents/examples.ts'
 import { exampleOf, whatFollows } from './documents/markdown.ts'
 
 const { exampleEnding: EXPRESS } = expressAdapter
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-// Beside this file, so that the examples find the packages that they import.
-const written = join(root, 'test', '.readme')
-mkdirSync(written, { recursive: true })
+const examples = writtenExamples('.readme')
 
 const issuer = await createTestIssuer()
 const service = await tokenService(issuer).listen()
@@ -43,7 +42,7 @@ vi.stubEnv('AUTH_URL', service.authUrl)
 afterAll(async () => {
   vi.unstubAllEnvs()
   await service.close()
-  rmSync(written, { recursive: true, force: true })
+  examples.remove()
 })
 
 describe('README.md', async () => {
@@ -239,44 +238,16 @@ describe('packages/core/README.md', async () => {
     expect((await call(await issuer.bearer()))?.status).toBe(403)
   })
 
-  test('the example of `node:http` does as well, behind the one of a `Request`', async () => {
-    const { app } = await example(
-      CORE,
-      '\nconst [listener] = app.listeners("request")\nexport { listener as app }',
-      1,
-      2,
-    )
-    await expectScopeToOpen(app)
-  })
-})
-
-describe('packages/core/MANY-ISSUERS.md', async () => {
-  const path = 'packages/core/MANY-ISSUERS.md'
-  const [{ verifier: listed }, { verifier: found, tenants }] = await Promise.all([
-    example(path),
-    example(path, '\nexport { tenants }', 1),
-  ])
-  const tenant = await createTestIssuer({
-    issuer: 'https://acme.example',
-    audience: 'https://api.example.com',
-  })
-
-  test('the object refuses a token of another issuer, without a request', async () => {
-    await expect(listed?.verify(await tenant.token())).rejects.toMatchObject({
-      reason: 'unknown_key',
+  test('the example of revoking ends a token at log-out', async () => {
+    const { strict, logOut } = await example(CORE, '', 1, 2)
+    const token = await issuer.token({ claims: { jti: 'one' } })
+    const incoming = new Request('http://api.test/', {
+      headers: { authorization: `Bearer ${token}` },
     })
-  })
-
-  test('the function finds the verifier of a tenant', async () => {
-    const published = await tokenService(tenant).listen()
-    tenants?.set('https://acme.example', {
-      issuer: 'https://acme.example',
-      keyUrl: published.keyUrl,
-    })
-    await expect(found?.verify(await tenant.token())).resolves.toMatchObject({
-      claims: { iss: 'https://acme.example' },
-    })
-    await published.close()
+    if (strict === undefined) throw new Error('the example has no verifier')
+    await authenticateRequest(strict, incoming)
+    await logOut?.(incoming)
+    await expect(strict.verify(token)).rejects.toMatchObject({ reason: 'revoked' })
   })
 })
 
@@ -323,8 +294,8 @@ interface Example {
   tokens?: TokenClient
   response?: Response
   lines?: readonly string[]
-  verifier?: Verifier
-  tenants?: Map<string, { issuer: string; keyUrl: string }>
+  strict?: Verifier
+  logOut?: (request: Request) => Promise<void>
   tokenFromCookie?: (request: IncomingMessage) => void
 }
 
@@ -336,9 +307,7 @@ async function example(path: string, ending = '', ...places: readonly number[]):
 }
 
 async function run(name: string, code: string, ending: string): Promise<Example> {
-  const file = join(written, `${name.replaceAll('/', '-')}.ts`)
-  writeFileSync(file, code.replace(/^(?:await )?app\.listen\(.*\n/m, '') + ending)
-  return (await import(file)) as Example
+  return (await examples.run(name, code, ending)) as Example
 }
 
 function blocks(path: string): readonly string[] {

@@ -1,0 +1,25 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export interface WrittenExamples {
+  /** Runs code of a document as a file of its own, as it stands, except that it takes no port. Answers what it exports. */
+  run(name: string, code: string, ending?: string): Promise<unknown>
+  remove(): void
+}
+
+/** @param folder Where they are written: in `test`, so that they find the packages that they import. One for each caller. */
+export function writtenExamples(folder: string): WrittenExamples {
+  const written = join(fileURLToPath(new URL('..', import.meta.url)), folder)
+  mkdirSync(written, { recursive: true })
+  return {
+    async run(name, code, ending = '') {
+      const file = join(written, `${name.replaceAll('/', '-')}.ts`)
+      writeFileSync(file, code.replace(/^(?:await )?app\.listen\(.*\n/m, '') + ending)
+      return (await import(file)) as unknown
+    },
+    remove() {
+      rmSync(written, { recursive: true, force: true })
+    },
+  }
+}
