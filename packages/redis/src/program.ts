@@ -37,6 +37,7 @@ const USAGE = `Usage: portcullis-revocations COMMAND [--url URL] [--stream KEY]
                                  revoke one token
   revoke-before [--iss ISSUER] [--sub SUBJECT | --client-id ID | --sid ID] [--time TIME] [--until TIME]
                                  revoke what was issued before a time, by default now
+  revoke-before --all            the same, of all tokens that name no issuer
   status                         what the stream says of itself
   compact                        delete entries that nobody needs any more
   export                         every revocation, a line of JSON each
@@ -57,6 +58,7 @@ const OPTIONS = {
   sid: { type: 'string' },
   time: { type: 'string' },
   until: { type: 'string' },
+  all: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const
 
@@ -66,7 +68,7 @@ type Values = ReturnType<typeof parse>['values']
 const COMMANDS: Readonly<Record<string, readonly (keyof Values)[]>> = {
   create: ['replaces'],
   revoke: ['iss', 'jti', 'exp'],
-  'revoke-before': ['iss', 'sub', 'client-id', 'sid', 'time', 'until'],
+  'revoke-before': ['iss', 'sub', 'client-id', 'sid', 'time', 'until', 'all'],
   status: [],
   compact: [],
   export: [],
@@ -130,6 +132,7 @@ async function resultOf(
       if (jti === undefined) throw new TypeError('revoke: --jti must be stated')
       return await revokeToken(stream, stated({ iss, jti, exp }))
     case 'revoke-before':
+      checkWhose({ iss, sub, client_id, sid }, values.all === true)
       return await revokeBefore(
         stream,
         stated({ iss, sub, client_id, sid }),
@@ -141,6 +144,16 @@ async function resultOf(
       return await importEntries(stream, input)
     default:
       return await streamStatus(stream)
+  }
+}
+
+/** What is forgotten on the command line must not revoke everybody's tokens: there is no undo. */
+function checkWhose(whose: object, isAll: boolean): void {
+  const isNamed = Object.values(whose).some((value) => value !== undefined)
+  if (isNamed === isAll) {
+    throw new TypeError(
+      'revoke-before: state whose tokens by --iss, --sub, --client-id or --sid, or --all for all that name no issuer',
+    )
   }
 }
 

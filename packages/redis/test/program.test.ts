@@ -82,7 +82,7 @@ test.each([
     { type: 'issued_before', iss: 'x', client_id: 'c', time: 100.5, until: 4e9 },
   ],
   ['revoke-before --sid s --time 100', { type: 'issued_before', sid: 's', time: 100 }],
-  ['revoke-before --time 100', { type: 'issued_before', time: 100 }],
+  ['revoke-before --all --time 100', { type: 'issued_before', time: 100 }],
 ])('%s', async (command, entry) => {
   const { portcullis } = operator()
   await portcullis('create')
@@ -174,7 +174,7 @@ test('import ends at the first line that is no entry', async () => {
   expect(said).toContain('line 2 is no entry; 1 were added before it')
 })
 
-test.each(['revoke --jti a', 'revoke-before', 'compact', 'export', 'import'])(
+test.each(['revoke --jti a', 'revoke-before --all', 'compact', 'export', 'import'])(
   '%s does not make a stream',
   async (command) => {
     const { store, portcullis } = operator()
@@ -217,6 +217,8 @@ test.each([
   ['revoke', '--jti must be stated'],
   ['revoke --jti a --exp tomorrow', 'a time must be seconds'],
   ['revoke-before --sub a --sid b', 'name one of sub, client_id and sid'],
+  ['revoke-before', 'state whose tokens by --iss'],
+  ['revoke-before --iss x --all', 'state whose tokens by --iss'],
   ['status --url http://:hunter2@127.0.0.1', 'must begin with redis: or rediss:'],
 ])('a wrong command line is exit code 2: %s', async (command, text) => {
   const { portcullis } = operator()
