@@ -3,11 +3,10 @@ import type { Auth } from './auth.ts'
 /** Tells that a token may have been revoked, while a connection is open. */
 export interface RevocationWatch {
   /**
-   * Looks who judges the token now. If that is another verifier than before, its revocations are watched from now on.
-   *
-   * @returns Whether it is another one: then the last verdict may be too old.
+   * Looks who judges the token now. If that is another verifier than before, its revocations are watched from now on, and
+   * the listener is called if they may have revoked the token already.
    */
-  renew(): boolean
+  renew(): void
   end(): void
 }
 
@@ -17,7 +16,7 @@ export type WatchRevocations = (auth: Auth<unknown>, listener: () => void) => Re
 /** By the function `verify` itself: whoever replaces it may accept what the verifier behind it would not. */
 const watches = new WeakMap<object, WatchRevocations>()
 
-export const NO_WATCH: RevocationWatch = { renew: () => false, end() {} }
+export const NO_WATCH: RevocationWatch = { renew() {}, end() {} }
 
 export function setRevocationWatch(verify: object, watch: WatchRevocations): void {
   watches.set(verify, watch)
@@ -40,13 +39,15 @@ export function watchInTurn(
 ): RevocationWatch {
   let watched: object | undefined
   let watch = NO_WATCH
-  function renew(): boolean {
+  function renew(): void {
     const verifier = find()
-    if (verifier === watched) return watch.renew()
+    if (verifier === watched) {
+      watch.renew()
+      return
+    }
     watch.end()
     watched = verifier
     watch = verifier === undefined ? NO_WATCH : watchRevocations(verifier, auth, listener)
-    return verifier !== undefined
   }
   renew()
   return {

@@ -208,7 +208,7 @@ export function createVerifier(
       }
       const end = revocations.subscribe(look)
       look()
-      return { renew: () => false, end }
+      return { renew() {}, end }
     })
   }
   const verifier: Verifier<unknown> = { verify, ready }

@@ -83,7 +83,8 @@ export function watchToken(
       // It may have ended while the verifier was at work.
       if (isOver) return
       cancel()
-      if (refused === undefined && revocations.renew()) isOutdated = true
+      // If something was revoked since then, this says so at once.
+      if (refused === undefined) revocations.renew()
     } while (refused === undefined && isOutdated)
     isJudging = false
     if (refused === undefined) cancel = plan()
