@@ -25,6 +25,7 @@ interface CallRecord {
   readonly start: number
   /** By the wall clock, which is set now and then. */
   readonly wallStart: number
+  wallEnd: number
   outcome: 'under way' | 'none' | 'failed' | 'given up' | number
   end: number
 }
@@ -81,6 +82,7 @@ export function createTenantWorld({ max }: { readonly max: number }): TenantWorl
     signal.addEventListener('abort', () => {
       record.outcome = 'given up'
       record.end = clock.monotonic()
+      record.wallEnd = clock.now()
     })
     const known = versions.get(issuer)
     if (mode === 'slow') await waitFor(clock, 2)
@@ -90,6 +92,7 @@ export function createTenantWorld({ max }: { readonly max: number }): TenantWorl
     if (record.outcome === 'under way') {
       record.outcome = isFailure ? 'failed' : (known?.version ?? 'none')
       record.end = clock.monotonic()
+      record.wallEnd = clock.now()
     }
     if (mode === 'down') throw new Error('down')
     return mode === 'garbage' ? ('garbage' as never) : known?.verifier
@@ -104,15 +107,15 @@ export function createTenantWorld({ max }: { readonly max: number }): TenantWorl
     if (underWay.length >= 2 * MAX_CALLS) faults.push('too many calls at once')
     // Only where nothing is pushed out is it known what is remembered.
     if (before !== undefined && max >= NAMES.length) {
-      const [from, distance] = notBefore(before)
-      const wall = clock.now() - before.wallStart - (from - before.start)
-      const passed = Math.max(now - from, wall)
+      const { from, wallFrom, distance } = notBefore(before)
+      const passed = Math.max(now - from, clock.now() - wallFrom)
       if (passed < distance - 1e-6) faults.push(`a call ${passed} s after ${before.outcome}`)
     }
     const record: CallRecord = {
       issuer,
       start: now,
       wallStart: clock.now(),
+      wallEnd: clock.now(),
       outcome: 'under way',
       end: now,
     }
@@ -202,9 +205,10 @@ function isAnswer({ outcome }: CallRecord): boolean {
 }
 
 /** From when, and how long after it, the function may be called again. */
-function notBefore({ outcome, start, end }: CallRecord): readonly [from: number, distance: number] {
-  if (outcome === 'none') return [start, MISS_AGE]
-  return typeof outcome === 'number' ? [start, MAX_AGE / 2] : [end, PAUSE]
+function notBefore({ outcome, start, wallStart, end, wallEnd }: CallRecord) {
+  const isFailure = outcome !== 'none' && typeof outcome !== 'number'
+  if (isFailure) return { from: end, wallFrom: wallEnd, distance: PAUSE }
+  return { from: start, wallFrom: wallStart, distance: outcome === 'none' ? MISS_AGE : MAX_AGE / 2 }
 }
 
 /** A verifier whose verdicts need no signature, so that virtual time is all the time there is. */
