@@ -157,7 +157,7 @@ export function foundVerifiers(find: FindVerifier, limits: DirectoryLimits): Iss
     },
     confirm(issuer, found) {
       const known = held(issuer)
-      // Others may have pushed it out while the token was judged: then it counts until it is over, or there is an answer.
+      // Others may have pushed it out while the token was judged: then it counts until it is over, or the tenant is gone.
       const isOther =
         known === undefined
           ? absenceOf(issuer)?.answer.word === 'none'
