@@ -12,6 +12,7 @@ import {
 import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
+import { checkRedisRevocationsOptions } from '../../packages/redis/src/options.ts'
 import { codeSpans, tableUnder } from './markdown.ts'
 import { valueOf } from './options.ts'
 
@@ -140,6 +141,20 @@ describe('by default, as SECURITY.md says, keys behind a URL', () => {
   test('come over https', () => {
     expect(stated('allowInsecure')).toBe('false')
     expect(() => remoteKeys('http://auth.test/keys')).toThrow(TypeError)
+  })
+})
+
+test('by default, as SECURITY.md says, a replica of revocations is so old at most, refuses then, and has so much room', () => {
+  const { maxStaleness, whenStale, max } = checkRedisRevocationsOptions({
+    url: 'redis://127.0.0.1',
+  })
+  const heading = 'Defaults that decide verdicts'
+  const table = tableUnder(read('SECURITY.md'), heading, 'Of redisRevocations')
+  const found = table.rows.map(([name = '', value = '']) => [codeSpans(name)[0], valueOf(value)])
+  expect(Object.fromEntries(found)).toEqual({
+    maxStaleness: String(maxStaleness),
+    whenStale: `'${whenStale}'`,
+    max: String(max),
   })
 })
 
