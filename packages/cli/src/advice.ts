@@ -1,6 +1,6 @@
 import type { Explanation } from '@portcullis/core/explain'
 
-import type { ChosenKeys } from './key-choice.ts'
+import type { SeenDocument } from './key-choice.ts'
 import { isKeyedWithPublicKey } from './public-key-mac.ts'
 import { findShortKey } from './short-key.ts'
 
@@ -10,10 +10,15 @@ export interface CliHint {
   readonly text: string
 }
 
+/** As much of the chosen keys as hints are drawn from. */
+interface SeenKeys {
+  readonly seen: Pick<SeenDocument, 'text' | 'clockDifference'>
+}
+
 /** Seconds. `Date` has no fractions, and an answer takes its time. */
 const CLOCKS_MAY_DIFFER = 5
 
-export function cliHints(token: string, { seen }: ChosenKeys): readonly CliHint[] {
+export function cliHints(token: string, { seen }: SeenKeys): readonly CliHint[] {
   const hints: CliHint[] = []
   const difference = Math.round(seen.clockDifference ?? 0)
   if (Math.abs(difference) > CLOCKS_MAY_DIFFER) {
@@ -44,7 +49,7 @@ export function cliHints(token: string, { seen }: ChosenKeys): readonly CliHint[
 /** What the times of a token say about clocks, where the clock of the token service cannot be seen. */
 export function timeHints(
   { refusal, provenClaims }: Explanation,
-  { seen }: ChosenKeys,
+  { seen }: SeenKeys,
   now: number,
 ): readonly CliHint[] {
   if (seen.clockDifference !== undefined) return []

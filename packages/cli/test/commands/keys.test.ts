@@ -45,6 +45,19 @@ test.each<[what: string, answer: () => Response, exitCode: number, said: RegExp]
   ['no document', () => new Response('', { status: 404 }), 3, /FAIL unreachable: .*404/],
   ['no JSON', () => new Response('<html>'), 1, /FAIL bad_document: the document is not JSON/],
   [
+    'a document without end',
+    () =>
+      new Response(
+        new ReadableStream({
+          pull: (stream) => {
+            stream.enqueue(new Uint8Array(65_536))
+          },
+        }),
+      ),
+    1,
+    /FAIL bad_document: the document has more than 1048576 octets/,
+  ],
+  [
     'metadata of an issuer',
     () => Response.json({ jwks_uri: 'https://auth.test/keys' }),
     1,
