@@ -6,6 +6,8 @@ const interrupted = new AbortController()
 // The second is what containers and process managers send.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
+    // A terminal shows ^C, and what comes next belongs on a line of its own.
+    if (signal === 'SIGINT' && process.stderr.isTTY) process.stderr.write('\n')
     interrupted.abort()
   })
 }

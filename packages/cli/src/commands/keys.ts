@@ -66,7 +66,10 @@ async function showUrl(url: string, options: KeysOptions, context: Context): Pro
     show(inspection, options, context)
     return
   }
-  if (options.json !== true) show(inspection, options, context)
+  if (options.json !== true) {
+    show(inspection, options, context)
+    context.terminal.print()
+  }
   await watch(inspected.keys, options, context)
 }
 
