@@ -27,17 +27,19 @@ export function eventLine(event: SeenEvent): string {
 
 function whatHappened(event: SeenEvent): string {
   const shown = (name: string, otherwise = '?') => textOf(event[name], otherwise)
+  // As much of a thumbprint as tells keys apart, so that the line fits a terminal.
+  const key = shown('thumbprint').slice(0, 8)
   switch (event.type) {
     case 'request': {
       const who = event['loginId'] === undefined ? '' : `  ${JSON.stringify(shown('loginId'))}`
       return `${shown('endpoint', 'other').padEnd(5)}  ${shown('status', '---')}${who}`
     }
     case 'rotated':
-      return `rotated, publish ${shown('publish')}: ${shown('thumbprint')} signs`
+      return `rotated, publish ${shown('publish')}: ${key} signs`
     case 'completed':
-      return `rotation completed: ${shown('thumbprint')} signs`
+      return `rotation completed: ${key} signs`
     case 'rolled back':
-      return `rolled back: ${shown('thumbprint')} signs`
+      return `rolled back: ${key} signs`
     case 'minted':
       return event['kind'] === undefined ? 'minted a token' : `minted a bad token: ${shown('kind')}`
     case 'fault':
@@ -45,11 +47,10 @@ function whatHappened(event: SeenEvent): string {
     case 'faults cleared':
       return `faults cleared: ${shown('cleared')}`
     case 'verdict': {
-      const { code, count } = event
-      const often = count === 1 ? '' : `  ${shown('count')} times`
-      const said =
-        code === undefined ? 'accepted' : `refused  ${shown('reason')}: ${shown('detail')}`
-      return `${shown('api', 'api')}  ${said}${often}`
+      const often = event['count'] === 1 ? '' : ` ${shown('count')} times`
+      return event['code'] === undefined
+        ? `${shown('api', 'api')}  accepted${often}`
+        : `${shown('api', 'api')}  refused${often}  ${shown('reason')}: ${shown('detail')}`
     }
     case 'verdicts dropped':
       return `${shown('api', 'api')}  too many to report: ${shown('count')}`
