@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 
-import { describeWithBrowser, expectNothingWrong, isLive, useBrowser } from './browser.ts'
+import { describeWithBrowser, expectNothingWrong, useBrowser } from './browser.ts'
 import { play } from './history.ts'
+import { isLive } from './live.ts'
 import { serving } from './serving.ts'
 
 describeWithBrowser('the console is for everybody', () => {

@@ -14,7 +14,7 @@ if (isSkipped) {
 }
 
 // They wait for a browser, several of them at once.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 /** Tests with a real browser. In CI they fail where it is missing; elsewhere they are skipped, and a line says so. */
 export const describeWithBrowser = isSkipped ? describe.skip : describe
@@ -44,7 +44,7 @@ export function useBrowser(...args: readonly string[]) {
   return async (url: string, options: BrowserContextOptions = {}): Promise<Visit> => {
     if (browser === undefined) throw new Error('there is no browser yet')
     const context = await browser.newContext(options)
-    context.setDefaultTimeout(20_000)
+    context.setDefaultTimeout(45_000)
     await context.addInitScript(REPORT)
     await context.addInitScript({ path: AXE })
     const page = await context.newPage()
@@ -74,9 +74,4 @@ export function useBrowser(...args: readonly string[]) {
 /** @param but What the test itself has caused. */
 export function expectNothingWrong({ wrong }: Visit, but?: RegExp): void {
   expect(wrong.filter((each) => but?.test(each) !== true)).toEqual([])
-}
-
-/** Waits until the page hears of events. */
-export async function isLive(page: Page): Promise<void> {
-  await page.locator('#connection', { hasText: /^Live$/ }).waitFor()
 }

@@ -5,13 +5,8 @@ import { decodeJwt } from 'jose'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 
-import {
-  describeWithBrowser,
-  expectNothingWrong,
-  isLive,
-  useBrowser,
-  type Visit,
-} from './browser.ts'
+import { describeWithBrowser, expectNothingWrong, useBrowser, type Visit } from './browser.ts'
+import { isLive } from './live.ts'
 import { type Serving, serving } from './serving.ts'
 
 describeWithBrowser('the console', () => {

@@ -1,13 +1,15 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { chromium } from 'playwright-core'
+import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
 import { play } from './history.ts'
 import { launchOptions } from './launch.ts'
+import { isLive } from './live.ts'
 import { serving } from './serving.ts'
 
-// Pictures of the console in both colour schemes and at both widths, to be looked at: `pnpm screenshots [folder]`.
+// Pictures of the console in both colour schemes and at both widths, to be looked at: `pnpm screenshots [folder]`. The README
+// of the package shows `readme.png`, as docs/console.png.
 
 const [folder = join(import.meta.dirname, 'screenshots')] = process.argv.slice(2)
 mkdirSync(folder, { recursive: true })
@@ -19,12 +21,11 @@ const { token } = await service.control('mint', {
 })
 const browser = await chromium.launch(launchOptions())
 try {
+  await atTop(join(folder, 'readme.png'), { viewport: { width: 1180, height: 660 } })
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const width of [360, 1400]) {
-      const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } })
-      await page.goto(service.url)
-      await page.getByText('Live', { exact: true }).waitFor()
-      await page.screenshot({ path: join(folder, `${colorScheme}-${width}-top.png`) })
+      const options = { colorScheme, viewport: { width, height: 900 } }
+      const page = await atTop(join(folder, `${colorScheme}-${width}-top.png`), options)
       await page.getByLabel('A token, or a whole').fill(`Authorization: Bearer ${String(token)}`)
       await page.getByRole('button', { name: 'Explain', exact: true }).click()
       await page.getByRole('heading', { name: 'Checks' }).waitFor()
@@ -38,4 +39,13 @@ try {
   }
 } finally {
   await browser.close()
+}
+
+/** The page as it is when it has been opened. */
+async function atTop(path: string, options: BrowserContextOptions): Promise<Page> {
+  const page = await browser.newPage(options)
+  await page.goto(service.url)
+  await isLive(page)
+  await page.screenshot({ path })
+  return page
 }

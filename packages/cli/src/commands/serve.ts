@@ -179,6 +179,7 @@ function announce(
 ): void {
   terminal.print(authUrl)
   terminal.say('A token service for development and tests; Ctrl-C ends it.')
+  terminal.say(`  console ${authUrl}/`)
   terminal.say(`  key     curl ${keyUrl}`)
   // Only the login that everybody knows is shown with its password.
   const form = (login ?? config) ? 'loginId=... -d password=...' : 'loginId=demo -d password=demo'

@@ -172,10 +172,9 @@ function keyLane(
   const named = kid === undefined ? ', no kid' : kid === thumbprint ? '' : `, kid ${shown(kid, 40)}`
   return html`<li class="lane key">
     <div class="lane-name">
-      <span class="lane-title"><code>${shortName(thumbprint)}</code>${named}</span>
-      <span class="quiet"
-        >${useOf('published', key.published)}; ${useOf('signs', key.signing)}</span
-      >
+      <span class="lane-title">Key <code>${shortName(thumbprint)}</code>${named}</span>
+      <span class="quiet">${useOf('published', key.published)}</span>
+      <span class="quiet">${useOf('signs', key.signing)}</span>
     </div>
     <svg class="track" height="34" aria-hidden="true">
       ${lines}
