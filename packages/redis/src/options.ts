@@ -104,7 +104,8 @@ export function checkRedisRevocationsOptions(
 function sourceOf({ url, client }: RedisRevocationsOptions): RedisSource {
   if (url !== undefined && client === undefined) return { url: String(url) }
   if (url === undefined && client !== undefined) return { client }
-  throw new TypeError('redisRevocations: either url or client must be stated')
+  const hint = url === undefined ? ': is an environment variable unset?' : ', not both'
+  throw new TypeError(`redisRevocations: either url or client must be stated${hint}`)
 }
 
 /** What is wrong with the URL of a store, without repeating it. */

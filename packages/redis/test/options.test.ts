@@ -9,8 +9,9 @@ const url = 'redis://127.0.0.1:6379'
 test.each<[string, unknown]>([
   ['options must be an object', undefined],
   ['unknown option urls, known are url, client, stream', { urls: url }],
-  ['either url or client must be stated', {}],
-  ['either url or client must be stated', { url, client: { duplicate() {} } }],
+  ['either url or client must be stated: is an environment variable unset?', {}],
+  ['either url or client must be stated: is an environment variable unset?', { url: undefined }],
+  ['either url or client must be stated, not both', { url, client: { duplicate() {} } }],
   ['url is not an absolute URL', { url: 'undefined' }],
   ['url is not an absolute URL', { url: 'redis://undefined:6379' }],
   ['url is not an absolute URL', { url: 'redis:6379' }],
