@@ -242,13 +242,16 @@ async function seenOf(play: Play): Promise<Seen> {
   return await play(scene)
 }
 
+function shown(value: number | undefined, otherwise: string): string {
+  return value?.toFixed(2) ?? otherwise
+}
+
 function cells({ noticed, words, acceptedUntil, refused, healed }: Seen): string[] {
-  const seconds = (value: number | undefined, otherwise: string) => value?.toFixed(2) ?? otherwise
   return [
-    seconds(noticed, '-'),
+    shown(noticed, '-'),
     words ?? '',
-    seconds(acceptedUntil, healed === undefined ? 'throughout' : '-'),
-    seconds(refused, '-'),
-    seconds(healed, '-'),
+    shown(acceptedUntil, healed === undefined ? 'throughout' : '-'),
+    shown(refused, '-'),
+    shown(healed, '-'),
   ]
 }

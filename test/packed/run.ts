@@ -75,17 +75,7 @@ try {
         await report.check(`Node ${version} ${file}`, command, consumer, succeedsInSilence)
       }),
     ),
-    ...PROGRAMS.flatMap(([name, file]) => [
-      report.check(
-        `${name} --help`,
-        [join(consumer, 'node_modules', '.bin', name), '--help'],
-        consumer,
-      ),
-      ...NODES.map(async (version) => {
-        const command = [nodeIn(consumer, version), join('node_modules', file), '--help']
-        await report.check(`Node ${version} ${name} --help`, command, consumer, succeedsInSilence)
-      }),
-    ]),
+    ...PROGRAMS.flatMap((program) => checkProgram(program, consumer)),
     ...Object.keys(RUNTIMES).map(async (name) => {
       const command = [process.execPath, join(here, 'runtimes.ts'), consumer, name]
       await report.check(`example of core on ${name}`, command, here)
@@ -99,6 +89,15 @@ try {
 const failures = report.failures()
 console.log(failures === 0 ? 'packed: all passed' : `packed: ${failures} failed`)
 process.exitCode = failures === 0 ? 0 : 1
+
+function checkProgram([name, file]: (typeof PROGRAMS)[number], consumer: string): Promise<void>[] {
+  const installed = [join(consumer, 'node_modules', '.bin', name), '--help']
+  const runs = NODES.map(async (version) => {
+    const command = [nodeIn(consumer, version), join('node_modules', file), '--help']
+    await report.check(`Node ${version} ${name} --help`, command, consumer, succeedsInSilence)
+  })
+  return [report.check(`${name} --help`, installed, consumer), ...runs]
+}
 
 async function examine(tarball: string): Promise<void> {
   const name = basename(tarball)

@@ -28,6 +28,21 @@ interface Example {
   readonly revoke: (auth: Auth, iss: string, sub: string) => Promise<void>
 }
 
+/** Runs `portcullis-revocations`, and answers with what it prints. */
+async function operate(command: string): Promise<string> {
+  const printed: string[] = []
+  const said: string[] = []
+  const code = await run(command.split(' '), {
+    environment: process.env,
+    connect: (url) => redisTransport({ url }),
+    input: Readable.from([]),
+    print: (line) => printed.push(line),
+    say: (line) => said.push(line),
+  })
+  expect({ command, code, said }).toEqual({ command, code: 0, said: [] })
+  return printed.join('\n')
+}
+
 describeWithRedis('packages/redis/README.md', () => {
   let server: RedisServer
   const issuer = createTestIssuer({ issuer: 'https://auth.test' })
@@ -47,21 +62,6 @@ describeWithRedis('packages/redis/README.md', () => {
     rmSync(written, { recursive: true, force: true })
     await server[Symbol.asyncDispose]()
   })
-
-  /** Runs `portcullis-revocations`, and answers with what it prints. */
-  async function operate(command: string): Promise<string> {
-    const printed: string[] = []
-    const said: string[] = []
-    const code = await run(command.split(' '), {
-      environment: process.env,
-      connect: (url) => redisTransport({ url }),
-      input: Readable.from([]),
-      print: (line) => printed.push(line),
-      say: (line) => said.push(line),
-    })
-    expect({ command, code, said }).toEqual({ command, code: 0, said: [] })
-    return printed.join('\n')
-  }
 
   test('the first command makes the stream, and the examples revoke a token and all of a user', async () => {
     const [, command = ''] =
