@@ -31,6 +31,7 @@ import {
   minimalInPool,
   minimalSync,
   portcullis,
+  portcullisByIssuer,
   portcullisForgetful,
   promiseAlone,
   type Subject,
@@ -98,7 +99,10 @@ const bare = bareSync(setting)
 const ours = portcullis(setting)
 const guard = await guardThatRemembers(setting, repeatedToken)
 const lookUp = lookUpAmong(REVOCATIONS, claims(0))
-const askingGuard = await guardThatRemembers(setting, repeatedToken, lookUp.revocations)
+const { revocations } = lookUp
+const askingGuard = await guardThatRemembers(setting, repeatedToken, { revocations })
+const selecting = portcullisByIssuer(setting)
+const selectingGuard = await guardThatRemembers(setting, repeatedToken, { isByIssuer: true })
 const bareShorter = bareSync(shorterSetting)
 const oursShorter = portcullis(shorterSetting)
 const awaited = promiseAlone(setting)
@@ -118,16 +122,23 @@ const peers = flags.check
     ]
 const verifiers = flags.check
   ? [ours, ...peers]
-  : [minimalSync(setting), minimalInPool(setting), ours, portcullisForgetful(setting), ...peers]
+  : [
+      minimalSync(setting),
+      minimalInPool(setting),
+      ours,
+      portcullisForgetful(setting),
+      selecting,
+      ...peers,
+    ]
 const bareCalls = flags.check ? [bare] : [bare, bareInPool(setting)]
 
 const SUBJECTS_OF: Readonly<Record<Column, readonly Subject[]>> = flags.check
   ? {
-      new: [bare, ...verifiers],
+      new: [bare, selecting, ...verifiers],
       'at once': [bare, ours],
       'ES256 at once': [bareShorter, oursShorter],
       repeated: [awaited, ours, cached],
-      guarded: [bare, guard, askingGuard],
+      guarded: [bare, guard, askingGuard, selectingGuard],
       'looked up': [lookUp],
       copied: [],
       forged: [bare, ours],
@@ -139,7 +150,7 @@ const SUBJECTS_OF: Readonly<Record<Column, readonly Subject[]>> = flags.check
       'at once': [...bareCalls, ...verifiers],
       'ES256 at once': [bareShorter, oursShorter],
       repeated: [awaited, ...verifiers],
-      guarded: [bare, guard, askingGuard],
+      guarded: [bare, guard, askingGuard, selectingGuard],
       'looked up': [lookUp],
       copied: [awaited, ...verifiers],
       forged: [...bareCalls, ...verifiers],
@@ -147,7 +158,9 @@ const SUBJECTS_OF: Readonly<Record<Column, readonly Subject[]>> = flags.check
       malformed: verifiers,
     }
 
-const turns = new Map([...bareCalls, ...verifiers].map((each) => [each, takeInTurn(genuine)]))
+const turns = new Map(
+  [...bareCalls, selecting, ...verifiers].map((each) => [each, takeInTurn(genuine)]),
+)
 for (const each of [bareShorter, oursShorter]) turns.set(each, takeInTurn(shorterGenuine))
 
 type Results = ReadonlyMap<Column, Costs>
@@ -234,6 +247,18 @@ function figuresOf(results: Results): Figures {
       'guard that asks revocations / guard',
       medianRatio(
         roundsOf(results, 'guarded', askingGuard),
+        roundsOf(results, 'guarded', guard),
+        time,
+      ),
+    ],
+    [
+      'new token through byIssuer / new token',
+      medianRatio(roundsOf(results, 'new', selecting), roundsOf(results, 'new', ours), time),
+    ],
+    [
+      'guard of byIssuer / guard',
+      medianRatio(
+        roundsOf(results, 'guarded', selectingGuard),
         roundsOf(results, 'guarded', guard),
         time,
       ),

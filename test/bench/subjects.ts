@@ -2,6 +2,7 @@ import { verify } from 'node:crypto'
 
 import {
   authenticateRequest,
+  byIssuer,
   checkGuardOptions,
   type Claims,
   createVerifier,
@@ -9,6 +10,7 @@ import {
   remoteKeys,
   type RevocationEntry,
   type Revocations,
+  type Verifier,
   type VerifierOptions,
 } from '@portcullis/core'
 import { JwtVerifier } from 'aws-jwt-verify'
@@ -93,38 +95,45 @@ export const portcullis: Factory = (setting) => portcullisWith('Portcullis', set
 export const portcullisForgetful: Factory = (setting) =>
   portcullisWith('Portcullis, `remember: false`', setting, { remember: false })
 
+/** One issuer of one. It remembers fewer tokens than are taken in turn, so that one is new when its turn comes. */
+export const portcullisByIssuer: Factory = (setting) => {
+  const verifier = byIssuer({ [ISSUER]: verifierOf(setting, {}) }, { remember: { max: 1000 } })
+  return promised('Portcullis, through `byIssuer`', (token) => verifier.verify(token))
+}
+
 function portcullisWith(
   name: string,
-  { jwk, urls, lifetime }: Setting,
+  setting: Setting,
   options: { readonly remember?: false },
 ): Subject {
-  const keys = remoteKeys(urls.bare, { maxAge: lifetime })
-  const verifierOptions: VerifierOptions = {
-    keys,
-    issuer: ISSUER,
-    audience: AUDIENCE,
-    algorithms: [jwk.alg],
-    ...options,
-  }
-  const verifier = createVerifier(verifierOptions)
+  const verifier = verifierOf(setting, options)
   return promised(name, (token) => verifier.verify(token))
+}
+
+function verifierOf(
+  { jwk, urls, lifetime }: Setting,
+  options: Pick<VerifierOptions, 'remember' | 'revocations'>,
+): Verifier {
+  const keys = remoteKeys(urls.bare, { maxAge: lifetime })
+  const algorithms = [jwk.alg]
+  return createVerifier({ keys, issuer: ISSUER, audience: AUDIENCE, algorithms, ...options })
 }
 
 /** What an adapter calls for each request, with a token that has been accepted already: there must be no promise then. */
 export async function guardThatRemembers(
-  { jwk, urls }: Setting,
+  setting: Setting,
   token: string,
-  revocations?: Revocations,
+  behind: { readonly revocations?: Revocations; readonly isByIssuer?: boolean } = {},
 ): Promise<Subject> {
+  const { revocations, isByIssuer = false } = behind
   // Not to grow old while other subjects are measured.
-  const keys = remoteKeys(urls.bare, { maxAge: 3600 })
-  const algorithms = [jwk.alg]
-  const rules = { keys, issuer: ISSUER, audience: AUDIENCE, algorithms, revocations }
-  const verifier = createVerifier(rules)
+  const one = verifierOf({ ...setting, lifetime: 3600 }, { revocations })
+  const verifier = isByIssuer ? byIssuer({ [ISSUER]: one }) : one
   const options = checkGuardOptions(verifier, {})
   await verifier.verify(token)
+  const kind = `${revocations === undefined ? '' : ' that asks revocations'}${isByIssuer ? ' of `byIssuer`' : ''}`
   return {
-    name: `Portcullis, as a guard${revocations === undefined ? '' : ' that asks revocations'}`,
+    name: `Portcullis, as a guard${kind}`,
     isSync: true,
     verification(repeated) {
       const request = { headers: { authorization: `Bearer ${repeated}` } }
