@@ -31,6 +31,7 @@ describeWithBrowser('the console is for everybody', () => {
     for (const kind of ['a sound token', 'expired']) {
       await page.getByLabel('Kind').selectOption(kind)
       await page.getByRole('button', { name: 'Mint' }).click()
+      await page.locator('#outcome', { hasText: 'A token is minted.' }).waitFor()
       await page.getByRole('button', { name: 'Explain it' }).click()
       await page.locator('#outcome', { hasText: 'The token is explained.' }).waitFor()
       expect(await findings(page)).toEqual([])
