@@ -73,7 +73,7 @@ describeWithBrowser('the console is for everybody', () => {
     await page.keyboard.press('Enter')
     // What came of it has the focus, so that it is read next.
     await expect
-      .poll(async () => await page.evaluate('document.activeElement.id'))
+      .poll(async () => await page.evaluate('document.activeElement.id'), { timeout: 20_000 })
       .toBe('explain-result')
     expectNothingWrong(opened)
   })

@@ -29,7 +29,7 @@ describeWithBrowser('against the console', () => {
     await page.evaluate(`document.querySelector('p').setAttribute('style', 'color: red')`)
     await page.evaluate(`fetch('https://example.invalid/').catch(() => undefined)`)
     await expect
-      .poll(() => opened.wrong.join('\n'))
+      .poll(() => opened.wrong.join('\n'), { timeout: 20_000 })
       .toMatch(/style-src[\s\S]*connect-src|connect-src[\s\S]*style-src/)
   })
 
@@ -73,7 +73,9 @@ describeWithBrowser('against the console', () => {
     await isLive(opened.page)
     await service.logIn('ada\u{202E}nimda\u{200B}', 'x')
     const who = opened.page.locator('.event .who')
-    await expect.poll(async () => await who.first().textContent()).toMatch(/\\u202enimda\\u200b/)
+    await expect
+      .poll(async () => await who.first().textContent(), { timeout: 20_000 })
+      .toMatch(/\\u202enimda\\u200b/)
     expectNothingWrong(opened)
   })
 

@@ -259,7 +259,9 @@ describeWithBrowser('the console', () => {
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(token)
     await page.getByRole('button', { name: 'Copy the curl line' }).click()
     await expect
-      .poll(async () => String(await page.evaluate('navigator.clipboard.readText()')))
+      .poll(async () => String(await page.evaluate('navigator.clipboard.readText()')), {
+        timeout: 20_000,
+      })
       .toMatch(/^curl /)
     const line = String(await page.evaluate('navigator.clipboard.readText()'))
     const script = `curl() { printf '%s\\n' "$@"; }\n${line}`
@@ -303,7 +305,9 @@ describeWithBrowser('the console', () => {
 })
 
 async function expectLanes(page: Page, count: number): Promise<void> {
-  await expect.poll(async () => await page.locator('.lane.key').count()).toBe(count)
+  await expect
+    .poll(async () => await page.locator('.lane.key').count(), { timeout: 20_000 })
+    .toBe(count)
 }
 
 async function said(page: Page, text: string): Promise<void> {
