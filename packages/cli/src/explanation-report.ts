@@ -33,8 +33,11 @@ export function printExplanation(explained: Explained, terminal: Terminal): void
   const { columns } = terminal
   terminal.print(headline(explanation, terminal))
   terminal.print()
+  const isProven = explanation.findings.some(
+    ({ check, outcome }) => check === 'signature' && outcome === 'ok',
+  )
   for (const finding of explanation.findings) {
-    const isFirstUnproven = finding.check === 'type' && explanation.provenClaims === undefined
+    const isFirstUnproven = finding.check === 'type' && !isProven
     if (isFirstUnproven) terminal.print('  not proven, since no trusted key made the signature:')
     const [mark, style] = MARKS[finding.outcome]
     const text = printable(textOf(finding, where, share))
