@@ -44,7 +44,8 @@ export interface Member extends AsyncDisposable {
   /** `accepted`, or the reason of the refusal. */
   verdict(token: Issued): Promise<string>
   /** Waits until that is the verdict. Answers how long it took: seconds. */
-  comesTo(verdict: string, token: Issued): Promise<number>
+  /** @param limit Seconds. */
+  comesTo(verdict: string, token: Issued, limit?: number): Promise<number>
   /**
    * Presents a token until it is refused, and says for what, and when it was accepted for the last time: seconds since this
    * was called.
@@ -81,10 +82,11 @@ export function join(url: string, options: Partial<RedisRevocationsOptions> = {}
     revocations,
     verifier,
     verdict,
-    comesTo: async (wanted, token) =>
+    comesTo: async (wanted, token, limit) =>
       await until(
         `${token.claims.jti} is ${wanted}`,
         async () => (await verdict(token)) === wanted,
+        limit,
       ),
     async acceptedUntil(token) {
       const start = performance.now()
