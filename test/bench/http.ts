@@ -16,6 +16,7 @@ import { markdownTable } from './table.ts'
 //
 //   pnpm bench:http                                       all of it: minutes
 //   pnpm bench:http --framework Koa --rounds 3 --seconds 1   some of it
+//   pnpm bench:http --few                                 without the part in which all tokens are new
 //   pnpm bench:http --write                               and the chart
 //   pnpm bench:http --quick                               to see whether it runs
 //
@@ -26,6 +27,7 @@ import { markdownTable } from './table.ts'
 
 const { values: flags } = parseArgs({
   options: {
+    few: { type: 'boolean' },
     framework: { type: 'string', multiple: true, default: FRAMEWORKS },
     quick: { type: 'boolean' },
     rounds: { type: 'string', default: '7' },
@@ -163,6 +165,7 @@ const groups: ReturnType<typeof groupOf>[] = []
 for (const framework of flags.framework) {
   console.log(`${framework}, ${FEW} tokens:\n`)
   groups.push(groupOf(`${framework}, ${FEW} tokens`, await compare(framework, many.slice(0, FEW))))
+  if (flags.few) continue
   console.log(`${framework}, all tokens new (${MANY} in turn):\n`)
   groups.push(groupOf(`${framework}, all tokens new`, await compare(framework, many)))
 }
