@@ -138,14 +138,16 @@ async function healed(subject: Subject, signer: Signer | undefined): Promise<voi
 }
 
 const waits = await followRotations()
-const phaseRows = [...waits].map(([phase, rounds]) => [
-  phase,
-  ...[0.5, 0.99, 0.999, 1].map((share) =>
+function rowOf([phase, rounds]: [Phase, readonly Waits[]]): string[] {
+  const shares = [0.5, 0.99, 0.999, 1]
+  const latencies = shares.map((share) =>
     median(rounds.map(({ accepted }) => quantile(accepted, share))).toFixed(2),
-  ),
-  median(rounds.map(({ longestTurn }) => longestTurn)).toFixed(1),
-  String(rounds.reduce((total, { refused }) => total + refused, 0)),
-])
+  )
+  const longestTurn = median(rounds.map((each) => each.longestTurn)).toFixed(1)
+  const refused = rounds.reduce((total, each) => total + each.refused, 0)
+  return [phase, ...latencies, longestTurn, String(refused)]
+}
+
 console.log(`${describeMachine()}\n`)
 console.log(
   `Milliseconds; medians of ${ROUNDS} rounds of ${PHASE / 1000} s, ${PER_MILLISECOND * 1000} verifications a second; the endpoint takes ${ROTATION_TRIP} ms.\n`,
@@ -159,4 +161,4 @@ const phaseHeader = [
   'longest turn of the event loop',
   'refused',
 ]
-console.log(markdownTable(phaseHeader, phaseRows))
+console.log(markdownTable(phaseHeader, [...waits].map(rowOf)))
