@@ -22,10 +22,13 @@ const DYNAMIC: readonly (readonly [name: string, pattern: RegExp])[] = [
 
 const sources = globSync('packages/*/src/**/*.ts', { cwd: root })
 
+/** `portcullis doctor` asks the compiler of the folder that it looks at: a program, which no service imports. */
+const RUNS_A_PROGRAM = 'packages/cli/src/doctor/typescript.ts'
+
 test.each(DYNAMIC)('no published source uses %s', (_, pattern) => {
   expect(sources.length).toBeGreaterThan(30)
   const offenders = sources.filter((source) => pattern.test(withoutComments(source)))
-  expect(offenders).toEqual([])
+  expect(offenders).toEqual(pattern.test("'node:child_process'") ? [RUNS_A_PROGRAM] : [])
 })
 
 function withoutComments(source: string): string {

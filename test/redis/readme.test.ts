@@ -25,7 +25,8 @@ const written = join(root, 'test', '.readme-redis')
 interface Example {
   readonly revocations: RedisRevocations
   readonly verifier: Verifier
-  readonly revoke: (auth: Auth, iss: string, sub: string) => Promise<void>
+  readonly logOut: (auth: Auth) => Promise<void>
+  readonly logOutEverywhere: (auth: Auth) => Promise<void>
 }
 
 /** Runs `portcullis-revocations`, and answers with what it prints. */
@@ -64,28 +65,25 @@ describeWithRedis('packages/redis/README.md', () => {
   })
 
   test('the first command makes the stream, and the examples revoke a token and all of a user', async () => {
-    const [, command = ''] =
-      /`REDIS_URL=\.\.\. npx portcullis-revocations (.*?)`/.exec(readme) ?? []
+    const [, command = ''] = /`REDIS_URL=\S+ npx portcullis-revocations (.*?)`/.exec(readme) ?? []
     await operate(command)
-    const ending = `
-import type { Auth } from '@portcullis/core'
-export async function revoke(auth: Auth, iss: string, sub: string): Promise<void> {
-${exampleOf(readme, 1)}}
-`
     const file = join(written, 'first.ts')
-    writeFileSync(file, exampleOf(readme, 0) + ending)
-    const { revocations, verifier, revoke } = (await import(file)) as Example
-    await using _ = revocations
-    const claims = { iss: 'https://auth.test', sub: 'ann' }
-    const [one, other] = await Promise.all(
-      ['a', 'b'].map(async (jti) => await (await issuer).token({ claims: { ...claims, jti } })),
-    )
-    const auth = await verifier.verify(one ?? '')
-    await verifier.verify(other ?? '')
-    await revoke(auth, claims.iss, claims.sub)
-    for (const token of [one, other]) {
-      await expect(verifier.verify(token ?? '')).rejects.toMatchObject({ reason: 'revoked' })
-    }
+    writeFileSync(file, [0, 1].map((place) => exampleOf(readme, place)).join('\n'))
+    const example = (await import(file)) as Example
+    const { verifier, logOut, logOutEverywhere } = example
+    await using _ = example.revocations
+    const issue = async (jti: string) =>
+      await (await issuer).token({ claims: { iss: 'https://auth.test', sub: 'ann', jti } })
+    const [one, other] = await Promise.all([issue('a'), issue('b')])
+    const isRevoked = expect.objectContaining({ reason: 'revoked' }) as unknown
+    await logOut(await verifier.verify(one))
+    await expect(verifier.verify(one)).rejects.toEqual(isRevoked)
+    await logOutEverywhere(await verifier.verify(other))
+    await expect(verifier.verify(other)).rejects.toEqual(isRevoked)
+  })
+
+  test('has no code but these examples', () => {
+    expect(readme.match(/^```\w+$/gm)).toEqual(['```sh', '```ts', '```ts'])
   })
 
   test('each command of the table does something', async () => {
@@ -94,7 +92,7 @@ ${exampleOf(readme, 1)}}
     expect(commands.length).toBeGreaterThan(6)
     await server.command('DEL', STREAM)
     for (const command of commands) await operate(command)
-    expect(JSON.parse(await operate('status'))).toMatchObject({ exists: true, revocations: 2 })
+    expect(JSON.parse(await operate('status'))).toMatchObject({ exists: true, revocations: 3 })
   })
 })
 
@@ -103,5 +101,6 @@ function filledIn(command: string): string {
   return command
     .replaceAll(/ \[[^\]]*\](?:\.\.\.)?/g, '')
     .replace('--jti ID', '--jti a')
+    .replace(/^revoke-before$/, 'revoke-before --sub ann')
     .trim()
 }
