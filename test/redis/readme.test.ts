@@ -47,6 +47,8 @@ async function operate(command: string): Promise<string> {
 describeWithRedis('packages/redis/README.md', () => {
   let server: RedisServer
   const issuer = createTestIssuer({ issuer: 'https://auth.test' })
+  const issue = async (jti: string) =>
+    await (await issuer).token({ claims: { iss: 'https://auth.test', sub: 'ann', jti } })
 
   beforeAll(async () => {
     server = await startRedis()
@@ -72,8 +74,6 @@ describeWithRedis('packages/redis/README.md', () => {
     const example = (await import(file)) as Example
     const { verifier, logOut, logOutEverywhere } = example
     await using _ = example.revocations
-    const issue = async (jti: string) =>
-      await (await issuer).token({ claims: { iss: 'https://auth.test', sub: 'ann', jti } })
     const [one, other] = await Promise.all([issue('a'), issue('b')])
     const isRevoked = expect.objectContaining({ reason: 'revoked' }) as unknown
     await logOut(await verifier.verify(one))
