@@ -1,5 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
@@ -10,6 +9,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 import { run } from '../../packages/redis/src/program.ts'
 import { redisTransport } from '../../packages/redis/src/redis-transport.ts'
+import { writtenExamples } from '../documents/examples.ts'
 import { codeSpans, exampleOf, tableUnder } from '../documents/markdown.ts'
 import { describeWithRedis } from './describe-with-redis.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
@@ -17,10 +17,11 @@ import { STREAM } from './scene.ts'
 
 // What packages/redis/README.md shows, as it stands, with a real server.
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const readme = readFileSync(join(root, 'packages/redis/README.md'), 'utf8')
-// Beside the other examples, so that it finds the packages that it imports.
-const written = join(root, 'test', '.readme-redis')
+const readme = readFileSync(
+  fileURLToPath(new URL('../../packages/redis/README.md', import.meta.url)),
+  'utf8',
+)
+const examples = writtenExamples('.readme-redis')
 
 interface Example {
   readonly revocations: RedisRevocations
@@ -55,23 +56,21 @@ describeWithRedis('packages/redis/README.md', () => {
     const service = await tokenService(await issuer).listen()
     vi.stubEnv('AUTH_URL', service.authUrl)
     vi.stubEnv('REDIS_URL', server.url)
-    mkdirSync(written, { recursive: true })
     return async () => {
       await service.close()
     }
   })
   afterAll(async () => {
     vi.unstubAllEnvs()
-    rmSync(written, { recursive: true, force: true })
+    examples.remove()
     await server[Symbol.asyncDispose]()
   })
 
   test('the first command makes the stream, and the examples revoke a token and all of a user', async () => {
     const [, command = ''] = /`REDIS_URL=\S+ npx portcullis-revocations (.*?)`/.exec(readme) ?? []
     await operate(command)
-    const file = join(written, 'first.ts')
-    writeFileSync(file, [0, 1].map((place) => exampleOf(readme, place)).join('\n'))
-    const example = (await import(file)) as Example
+    const code = [0, 1].map((place) => exampleOf(readme, place)).join('\n')
+    const example = (await examples.run('README', code)) as Example
     const { verifier, logOut, logOutEverywhere } = example
     await using _ = example.revocations
     const [one, other] = await Promise.all([issue('a'), issue('b')])
