@@ -1,7 +1,7 @@
 import type { Instant } from '@portcullis/core'
 
 import { isLater } from './entry-id.ts'
-import { RevocationStoreError, type RevocationStoreReason } from './errors.ts'
+import { RevocationStoreError } from './errors.ts'
 import type { Identity } from './record.ts'
 import type { StreamEntry, StreamInfo, StreamReport } from './stream.ts'
 import { elapsed, laterOf, leadOf } from './time.ts'
@@ -241,40 +241,4 @@ function obstacleOf(word: ReplicaWord): RevocationStoreError | undefined {
   if (word === 'replaced') return new RevocationStoreError('other_stream')
   if (word === 'unreadable') return new RevocationStoreError('unreadable_record')
   return word === 'full' ? new RevocationStoreError('full') : undefined
-}
-
-/**
- * How often the store is asked, and how long an answer may take, so that a lost connection is replaced within `maxStaleness`.
- *
- * A page of the whole stream may take longer: the replica has nothing to lose then, and a fleet that reads it at once would
- * begin again and again.
- */
-export function pacing(maxStaleness: number): {
-  readonly heartbeat: number
-  readonly answer: number
-  readonly page: number
-} {
-  return { heartbeat: maxStaleness / 4, answer: maxStaleness / 4, page: maxStaleness }
-}
-
-const FIRST_PAUSE = 0.1
-const LONGEST_PAUSE = 5
-/** A list without room is read as a whole each time, until entries lapse. */
-const FULL_PAUSE = 60
-
-/**
- * The pause before a connection is opened again, drawn so that a fleet does not come back in step.
- *
- * @param failures In a row.
- * @param random From 0 to 1.
- */
-export function pauseAfter(
-  reason: RevocationStoreReason,
-  failures: number,
-  maxStaleness: number,
-  random: number,
-): number {
-  const longest = Math.min(LONGEST_PAUSE, maxStaleness / 4)
-  const doubled = Math.min(longest, FIRST_PAUSE * 2 ** Math.min(failures - 1, 16))
-  return (reason === 'full' ? FULL_PAUSE : doubled) * (0.5 + random / 2)
 }

@@ -1,6 +1,6 @@
 import { type Connect, type Connection, openConnection } from './connection.ts'
 import { type RevocationStoreError, storeError } from './errors.ts'
-import { pacing } from './following.ts'
+import { pacing } from './pacing.ts'
 import { follow, type Replica } from './replica.ts'
 import { openStream } from './stream.ts'
 

@@ -10,7 +10,6 @@ import { publish, type RevocationsMessage } from './diagnostics.ts'
 import { RevocationStoreError } from './errors.ts'
 import {
   INITIAL_STATE,
-  pauseAfter,
   readiness,
   type ReplicaState,
   type ReplicaWord,
@@ -23,6 +22,7 @@ import {
   type RedisRevocationsOptions,
   type RedisRevocationsSettings,
 } from './options.ts'
+import { pauseAfter } from './pacing.ts'
 import { startReading } from './reader.ts'
 import { writeRecord } from './record.ts'
 import { redisTransport } from './redis-transport.ts'

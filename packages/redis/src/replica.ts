@@ -6,10 +6,10 @@ import {
   anchorsOf,
   followStep,
   type LastRead,
-  pacing,
   type ReplicaState,
   type Reread,
 } from './following.ts'
+import { pacing } from './pacing.ts'
 import { readRecord } from './record.ts'
 import {
   afterAbsence,

@@ -1,0 +1,39 @@
+import type { RevocationStoreReason } from './errors.ts'
+
+// How often a replica asks, how long it waits for an answer, and how long it pauses after a failure. Times are seconds.
+
+/**
+ * How often the store is asked, and how long an answer may take, so that a lost connection is replaced within `maxStaleness`.
+ *
+ * A page of the whole stream may take longer: the replica has nothing to lose then, and a fleet that reads it at once would
+ * begin again and again.
+ */
+export function pacing(maxStaleness: number): {
+  readonly heartbeat: number
+  readonly answer: number
+  readonly page: number
+} {
+  return { heartbeat: maxStaleness / 4, answer: maxStaleness / 4, page: maxStaleness }
+}
+
+const FIRST_PAUSE = 0.1
+const LONGEST_PAUSE = 5
+/** A list without room is read as a whole each time, until entries lapse. */
+const FULL_PAUSE = 60
+
+/**
+ * The pause before a connection is opened again, drawn so that a fleet does not come back in step.
+ *
+ * @param failures In a row.
+ * @param random From 0 to 1.
+ */
+export function pauseAfter(
+  reason: RevocationStoreReason,
+  failures: number,
+  maxStaleness: number,
+  random: number,
+): number {
+  const longest = Math.min(LONGEST_PAUSE, maxStaleness / 4)
+  const doubled = Math.min(longest, FIRST_PAUSE * 2 ** Math.min(failures - 1, 16))
+  return (reason === 'full' ? FULL_PAUSE : doubled) * (0.5 + random / 2)
+}
