@@ -1,4 +1,5 @@
 import type { JsonObject } from './json.ts'
+import type { Possession } from './possession.ts'
 
 /**
  * The claims of a verified token, as signed. Frozen to the last level, since several requests may share them.
@@ -31,4 +32,6 @@ export interface Auth<ClaimsType = Claims> {
   readonly header: Header
   /** The token itself, for calls on behalf of its bearer. Keep it out of logs. */
   readonly token: string
+  /** What the sender has proven to possess, of what the token is bound to. Only where that is something. */
+  readonly possession?: Possession | undefined
 }

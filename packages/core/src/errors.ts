@@ -18,6 +18,13 @@ export interface AuthErrorOptions extends PresentationOptions {
   detail?: Detail | undefined
   /** The scope that would have sufficed: a space-separated list (RFC 6750 section 3). */
   scope?: PresentationOptions['scope']
+  /**
+   * For `insufficient_user_authentication`: the classes of authentication of which one will do, separated by spaces.
+   * @see RFC 9470 section 3
+   */
+  acrValues?: string | undefined
+  /** For `insufficient_user_authentication`: how long ago the user may have authenticated, in seconds. */
+  maxAge?: number | undefined
   /** For 503: seconds after which the request may be repeated. */
   retryAfter?: number | undefined
 }

@@ -93,12 +93,18 @@ function challengeOf(
   }
   if (wanted !== undefined) parameters.push(`scope=${quoted(wanted)}`)
   if (metadata !== undefined) parameters.push(`resource_metadata=${quoted(metadata.url)}`)
-  return `Bearer ${parameters.join(', ')}`
+  const scheme = isAboutProof(code) ? 'DPoP' : 'Bearer'
+  return `${scheme} ${parameters.join(', ')}`
 }
 
 /** Whether the client needs another token, rather than one that permits more. */
 export function asksForToken(code: AuthErrorCode): boolean {
   return code === 'missing_token' || code === 'invalid_token'
+}
+
+/** RFC 9449 section 7.1: these are errors of its scheme. */
+function isAboutProof(code: AuthErrorCode): boolean {
+  return code === 'invalid_dpop_proof' || code === 'use_dpop_nonce'
 }
 
 function scopesOf(metadata: Partial<ProtectedResourceMetadata> | undefined): string | undefined {

@@ -19,9 +19,24 @@ export interface AuthErrorReasons {
     | 'missing_claim'
     | 'claim'
     | 'revoked'
+    | 'binding'
+  invalid_dpop_proof:
+    | 'missing_proof'
+    | 'malformed_proof'
+    | 'proof_algorithm'
+    | 'proof_key'
+    | 'proof_signature'
+    | 'proof_method'
+    | 'proof_url'
+    | 'proof_time'
+    | 'proof_token'
+    | 'replayed_proof'
+  use_dpop_nonce: 'missing_nonce' | 'invalid_nonce'
+  insufficient_user_authentication: 'acr' | 'age'
   insufficient_scope: 'scope' | 'claim' | 'check'
   keys_unavailable: 'unreachable' | 'timeout' | 'bad_document'
   revocation_unavailable: 'stale'
+  replay_unavailable: 'unreachable' | 'full'
 }
 
 export type AuthErrorCode = keyof AuthErrorReasons
@@ -85,6 +100,43 @@ export const refusals: { [Code in AuthErrorCode]: RefusalRow<AuthErrorReasons[Co
       missing_claim: 'The access token lacks a required claim',
       claim: 'The access token has a claim of the wrong form',
       revoked: 'The access token has been revoked',
+      binding: 'The access token is bound to another key',
+    },
+  },
+  // A proof is its sender's own work, so the sender may know what is wrong with it.
+  invalid_dpop_proof: {
+    status: 401,
+    title: 'Unauthorized',
+    description: 'The DPoP proof is not valid',
+    reasons: {
+      missing_proof: 'The request must have one DPoP header',
+      malformed_proof: 'The DPoP proof has the wrong form',
+      proof_algorithm: 'The DPoP proof is signed with another algorithm',
+      proof_key: 'The DPoP proof has no public key that can be used',
+      proof_signature: 'The DPoP proof is signed by another key than its own',
+      proof_method: 'The DPoP proof is for another method',
+      proof_url: 'The DPoP proof is for another URL',
+      proof_time: 'The DPoP proof is from another time',
+      proof_token: 'The DPoP proof is for another access token',
+      replayed_proof: 'The DPoP proof has been used before',
+    },
+  },
+  use_dpop_nonce: {
+    status: 401,
+    title: 'Unauthorized',
+    description: 'The DPoP proof must have the nonce of this server',
+    reasons: {
+      missing_nonce: 'The DPoP proof must have a nonce',
+      invalid_nonce: 'The DPoP proof must have a newer nonce',
+    },
+  },
+  insufficient_user_authentication: {
+    status: 401,
+    title: 'Unauthorized',
+    description: 'The user must authenticate in another way',
+    reasons: {
+      acr: 'A different authentication level is required',
+      age: 'More recent authentication is required',
     },
   },
   insufficient_scope: {
@@ -113,6 +165,15 @@ export const refusals: { [Code in AuthErrorCode]: RefusalRow<AuthErrorReasons[Co
     description: 'It cannot be told at the moment whether access tokens have been revoked',
     reasons: {
       stale: null,
+    },
+  },
+  replay_unavailable: {
+    status: 503,
+    title: 'Service Unavailable',
+    description: 'It cannot be told at the moment whether DPoP proofs have been used before',
+    reasons: {
+      unreachable: null,
+      full: null,
     },
   },
 }

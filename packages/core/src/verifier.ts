@@ -10,6 +10,7 @@ import type { Caller, KeyRing } from './keys/key-source.ts'
 import { observed, type VerdictRecord } from './observed-verdict.ts'
 import { ownMembers } from './options.ts'
 import { setOwnVerifier } from './own-verifiers.ts'
+import type { Possession } from './possession.ts'
 import { createProver } from './prover.ts'
 import { setRecall } from './recall.ts'
 import { createRevocationCheck } from './revocation-check.ts'
@@ -26,6 +27,8 @@ import {
 export interface VerifyOptions {
   /** Ends this caller's wait for keys or revocations; what others wait for goes on. */
   signal?: AbortSignal | undefined
+  /** What the sender of the token has proven to possess. A token that is bound to anything else is refused. */
+  possession?: Possession | undefined
 }
 
 export interface Verifier<ClaimsType = Claims> {

@@ -18,13 +18,22 @@ const UNPROVEN: Row = { message: 'The access token is not valid', told: false }
 const MISSING: Row = { message: 'An access token is required', told: false }
 const OUTAGE: Row = { message: 'Access tokens cannot be verified at the moment', told: false }
 
+const REPLAYS: Row = {
+  message: 'It cannot be told at the moment whether DPoP proofs have been used before',
+  told: false,
+}
+
 const STATUS: Record<AuthErrorCode, [status: number, title: string]> = {
   missing_token: [401, 'Unauthorized'],
   invalid_request: [400, 'Bad Request'],
   invalid_token: [401, 'Unauthorized'],
+  invalid_dpop_proof: [401, 'Unauthorized'],
+  use_dpop_nonce: [401, 'Unauthorized'],
+  insufficient_user_authentication: [401, 'Unauthorized'],
   insufficient_scope: [403, 'Forbidden'],
   keys_unavailable: [503, 'Service Unavailable'],
   revocation_unavailable: [503, 'Service Unavailable'],
+  replay_unavailable: [503, 'Service Unavailable'],
 }
 
 // Its type keeps it complete.
@@ -54,6 +63,30 @@ const TABLE: { [Code in AuthErrorCode]: Record<AuthErrorReasons[Code], Row> } = 
     missing_claim: { message: 'The access token lacks a required claim', told: true },
     claim: { message: 'The access token has a claim of the wrong form', told: true },
     revoked: { message: 'The access token has been revoked', told: true },
+    binding: { message: 'The access token is bound to another key', told: true },
+  },
+  invalid_dpop_proof: {
+    missing_proof: { message: 'The request must have one DPoP header', told: true },
+    malformed_proof: { message: 'The DPoP proof has the wrong form', told: true },
+    proof_algorithm: { message: 'The DPoP proof is signed with another algorithm', told: true },
+    proof_key: { message: 'The DPoP proof has no public key that can be used', told: true },
+    proof_signature: {
+      message: 'The DPoP proof is signed by another key than its own',
+      told: true,
+    },
+    proof_method: { message: 'The DPoP proof is for another method', told: true },
+    proof_url: { message: 'The DPoP proof is for another URL', told: true },
+    proof_time: { message: 'The DPoP proof is from another time', told: true },
+    proof_token: { message: 'The DPoP proof is for another access token', told: true },
+    replayed_proof: { message: 'The DPoP proof has been used before', told: true },
+  },
+  use_dpop_nonce: {
+    missing_nonce: { message: 'The DPoP proof must have a nonce', told: true },
+    invalid_nonce: { message: 'The DPoP proof must have a newer nonce', told: true },
+  },
+  insufficient_user_authentication: {
+    acr: { message: 'A different authentication level is required', told: true },
+    age: { message: 'More recent authentication is required', told: true },
   },
   insufficient_scope: {
     scope: { message: 'The access token lacks a required scope', told: true },
@@ -67,6 +100,7 @@ const TABLE: { [Code in AuthErrorCode]: Record<AuthErrorReasons[Code], Row> } = 
       told: false,
     },
   },
+  replay_unavailable: { unreachable: REPLAYS, full: REPLAYS },
 }
 
 const ROWS = Object.entries(TABLE).flatMap(([code, reasons]) =>
@@ -83,6 +117,10 @@ function create(code: string, reason: string, options?: AuthErrorOptions): AuthE
 }
 
 const challengeIn = (error: AuthError) => error.headers['WWW-Authenticate']
+
+function schemeOf(code: AuthErrorCode): string {
+  return code === 'invalid_dpop_proof' || code === 'use_dpop_nonce' ? 'DPoP' : 'Bearer'
+}
 
 function challengeOf(options: AuthErrorOptions): string | undefined {
   return new AuthError('invalid_token', 'expired', options).headers['WWW-Authenticate']
@@ -109,7 +147,10 @@ describe.each(ROWS)('$code, $reason', ({ code, reason, message, told }) => {
     expect(error.headers).toEqual(
       status === 503
         ? { 'Retry-After': '1', 'Cache-Control': 'no-store' }
-        : { 'WWW-Authenticate': `Bearer realm="api"${details}`, 'Cache-Control': 'no-store' },
+        : {
+            'WWW-Authenticate': `${schemeOf(code)} realm="api"${details}`,
+            'Cache-Control': 'no-store',
+          },
     )
     expect(error.body).toBeUndefined()
   })

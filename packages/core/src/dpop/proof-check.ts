@@ -1,0 +1,41 @@
+/** What a guard asks about DPoP proofs: `dpopProofs()`, or one of your own. */
+export interface DpopProofs {
+  /** The accepted algorithms of proofs, which challenges name. */
+  readonly algorithms: readonly string[]
+  /** Whether only tokens that are bound to the key of a proof are accepted. */
+  readonly required: boolean
+  /**
+   * Checks everything about a proof but whether it was used before.
+   *
+   * @throws AuthError `invalid_dpop_proof` or `use_dpop_nonce`.
+   */
+  check(request: ProofRequest): Promise<DpopProof>
+  /**
+   * Remembers a proof, in one atomic step: for requests whose token and binding hold, and for no others.
+   *
+   * @throws AuthError `invalid_dpop_proof` if it was remembered before; `replay_unavailable`.
+   */
+  remember(proof: DpopProof, signal?: AbortSignal): Promise<void>
+  /** For the header `DPoP-Nonce`; `undefined` where proofs need no nonce. */
+  nonce(): string | undefined
+}
+
+/** What a proof is checked against. */
+export interface ProofRequest {
+  /** The value of the one header `DPoP`; `undefined` if there is none. */
+  readonly proof: unknown
+  readonly method: string
+  /** Path and query, as the server was asked for them. */
+  readonly target: string
+  /** The access token that came with it. */
+  readonly token: string
+}
+
+/** A proof that has been checked. */
+export interface DpopProof {
+  /** The thumbprint of its key. RFC 7638, with SHA-256, base64url. */
+  readonly jkt: string
+  readonly jti: string
+  /** When it is too old, and may be forgotten. Seconds since 1970-01-01T00:00:00Z. */
+  readonly expires: number
+}
