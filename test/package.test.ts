@@ -57,6 +57,7 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   // For the browser, neither compiled nor bundled; and for editors.
   '@portcullis/cli': ['browser', '!browser/tsconfig.json', 'serve.schema.json'],
   '@portcullis/core': [
+    'BOUND-TOKENS.md',
     'FRAMEWORKS.md',
     'KEYS.md',
     'MANY-ISSUERS.md',

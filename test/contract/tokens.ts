@@ -53,6 +53,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   type: 'The access token is of another type',
   missing_claim: 'The access token lacks a required claim',
   claim: 'The access token has a claim of the wrong form',
+  binding: 'The access token is bound to another key',
 }
 
 const table: readonly BadToken[] = await issuer.badTokens({

@@ -1,18 +1,19 @@
 import { checkAlgorithmList } from './algorithms.ts'
 import { checkClaims } from './claims.ts'
 import type { AuthError } from './errors.ts'
+import { bindingFindings, judgeBinding } from './explanation/binding.ts'
 import { claimFindings } from './explanation/claims.ts'
 import { attempt, type Finding } from './explanation/finding.ts'
 import { judgeAlgorithm, judgeForm, judgeType } from './explanation/header.ts'
 import { type Hint, hintsOf, type Signer } from './explanation/hints.ts'
 import { heldBy, type HeldKeys, makerOf, notTried, type Proof, prove } from './explanation/keys.ts'
 import { claimsInForm, judgeRevocations, revocationFindings } from './explanation/revocations.ts'
-import { type JsonObject, member, parseJsonObject, textMember } from './json.ts'
+import { isJsonObject, type JsonObject, member, parseJsonObject, textMember } from './json.ts'
 import type { KeySource } from './keys/key-source.ts'
 import { checkOptions, hasMethods, isText, type OptionCheck, ownMembers } from './options.ts'
+import type { Possession } from './possession.ts'
 import type { ParsedToken } from './token.ts'
-import { checkVerifierOptions, type VerifierOptions } from './verifier-options.ts'
-import { rulesOf } from './verifier.ts'
+import { checkVerifierOptions, rulesOf, type VerifierOptions } from './verifier-options.ts'
 
 export type { Check, Finding } from './explanation/finding.ts'
 export type { Hint, HintName, Signer } from './explanation/hints.ts'
@@ -22,6 +23,8 @@ export interface ExplainOptions {
   keysInHand?: KeySource | undefined
   /** Keys that nothing is accepted by, such as those of other environments, to tell whose key made the signature. */
   otherKeys?: readonly NamedKeys[] | undefined
+  /** What the sender of the token has proven to possess. Without it, the explanation is about a bearer token. */
+  possession?: Possession | undefined
   /** Ends the wait for keys. */
   signal?: AbortSignal | undefined
 }
@@ -78,7 +81,7 @@ export async function explain(
   // A list of `null` is a mistake as well.
   const { algorithms = ['RS512'] } = own
   checkAlgorithmList(algorithms)
-  const { keysInHand, otherKeys = [], signal } = ownMembers(explainOptions)
+  const { keysInHand, otherKeys = [], possession, signal } = ownMembers(explainOptions)
   const form = judgeForm(token, own)
   if (form.refusal !== undefined) return unreadable(form, keysInHand)
   const held = async (name: string, source: KeySource) =>
@@ -88,7 +91,13 @@ export async function explain(
     keysInHand && held('keysInHand', keysInHand),
     ...otherKeys.map(async (each) => await held(each.name, each.keys)),
   ])
-  return await explainParsed(form.value, form.finding, own, { keys, inHand, others, signal })
+  return await explainParsed(form.value, form.finding, own, {
+    keys,
+    inHand,
+    others,
+    possession,
+    signal,
+  })
 }
 
 /** Everything that may have made a signature. */
@@ -102,7 +111,7 @@ async function explainParsed(
   parsed: ParsedToken,
   form: Finding,
   options: VerifierOptions,
-  all: AllKeys & { readonly signal: AbortSignal | undefined },
+  all: AllKeys & Pick<ExplainOptions, 'possession' | 'signal'>,
 ): Promise<Explanation> {
   const { keys, clock } = options
   const now = clock === undefined ? keys.now().wall : clock.now()
@@ -116,6 +125,7 @@ async function explainParsed(
   // The verdict on claims is that of the whole step, whatever the findings are.
   const { refusal } = attempt(() => checkClaims(parsed.payload, rules, now))
   const claims = parseJsonObject(parsed.payload)
+  const binding = judgeBinding(claims, all.possession, options)
   const isProven = proof.key !== undefined
   const askable = claimsInForm(claims, rules, now)
   const revoked = await judgeRevocations(options, {
@@ -124,7 +134,14 @@ async function explainParsed(
     signal: all.signal,
   })
   const verdictWith = (found: Proof) =>
-    verdictOf(algorithm.refusal ?? found.refusal ?? type.refusal ?? refusal ?? revoked.refusal)
+    verdictOf(
+      algorithm.refusal ??
+        found.refusal ??
+        type.refusal ??
+        refusal ??
+        binding.refusal ??
+        revoked.refusal,
+    )
   const signer = signerOf(parsed, algorithm.named, all)
   return {
     ...verdictWith(proof),
@@ -135,6 +152,7 @@ async function explainParsed(
       ...proof.findings,
       type.finding,
       ...claimFindings(claims, rules, now),
+      ...bindingFindings(claims, options, binding),
       ...revocationFindings(options, isProven ? askable : undefined, revoked.refusal),
     ],
     hints: hintsOf({
@@ -146,6 +164,7 @@ async function explainParsed(
       signer,
       ring: all.keys.ring,
       claims,
+      isBindingRefused: binding.refusal !== undefined,
     }),
     signer,
     header: parsed.header,
@@ -203,6 +222,7 @@ function checkExplainOptions(options: ExplainOptions): void {
       Array.isArray(value) && value.every(isNamed)
         ? haveOwnNames(value)
         : 'must be a list of { name, keys }',
+    possession: (value) => (isJsonObject(value) ? undefined : 'must be an object'),
     signal: (value) => (value instanceof AbortSignal ? undefined : 'must be an AbortSignal'),
   })
 }

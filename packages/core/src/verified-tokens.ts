@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 import type { Algorithm } from './algorithms.ts'
 import type { Auth } from './auth.ts'
+import type { Binding } from './binding.ts'
 import { textMember } from './json.ts'
 import { findCandidates, type KeyRing, type VerificationKey } from './keys/key-source.ts'
 import { noOptions } from './options.ts'
@@ -11,6 +12,8 @@ export interface Proof {
   readonly auth: Auth
   readonly key: VerificationKey
   readonly algorithm: Algorithm
+  /** Worked out once, so that a token that is bound to nothing costs nothing more. */
+  readonly binding: Binding | undefined
   /** The last list of keys that is known to prove the token: while that one is in use, so is the key. */
   foundIn: readonly VerificationKey[] | undefined
 }

@@ -1,4 +1,5 @@
 import { type Algorithm, isAlgorithmNames } from './algorithms.ts'
+import type { ClaimRules } from './claims.ts'
 import { isJsonObject } from './json.ts'
 import type { KeySource } from './keys/key-source.ts'
 import {
@@ -8,6 +9,7 @@ import {
   isClock,
   isText,
   isTextList,
+  oneOf,
   type OptionCheck,
   ownMembers,
   seconds,
@@ -73,6 +75,13 @@ export interface VerifierOptions {
   remember?: { readonly max: number } | false | undefined
   /** What is asked, at each use of a token, whether it has been revoked: `localRevocations()`, or one of your own. */
   revocations?: Revocations | undefined
+  /**
+   * Whether the sender of a token with `cnf` must have proven to possess what it is bound to. With `ignore` a stolen token is
+   * good for whoever has it.
+   * @default 'require'
+   * @see RFC 7800 section 3; RFC 9449 section 6; RFC 8705 section 3
+   */
+  confirmation?: 'require' | 'ignore' | undefined
   /** What exp, nbf and iat are judged by. By default the clock of the key source. */
   clock?: Clock | undefined
 }
@@ -108,6 +117,7 @@ export function checkVerifierOptions(options: VerifierOptions): void {
     maxTokenSize: isTokenSize,
     remember: isRemember,
     revocations: isRevocations,
+    confirmation: oneOf('require', 'ignore'),
     clock: isClock,
     schema: (value) =>
       hasMethods(Reflect.get(Object(value), '~standard'), 'validate')
@@ -121,6 +131,28 @@ export function checkVerifierOptions(options: VerifierOptions): void {
       throw new TypeError(`createVerifier: ${name} must be stated, null to accept any`)
     }
   }
+}
+
+export function rulesOf({
+  issuer,
+  audience,
+  clockTolerance = 5,
+  requireExpiry = true,
+  maxTokenAge,
+  requiredClaims = [],
+}: VerifierOptions): ClaimRules {
+  return {
+    issuer: listed(issuer),
+    audience: listed(audience),
+    clockTolerance,
+    requireExpiry,
+    maxTokenAge,
+    requiredClaims: [...requiredClaims],
+  }
+}
+
+function listed(value: string | readonly string[] | null): readonly string[] | null {
+  return value === null ? null : [value].flat()
 }
 
 const isRevocations: OptionCheck = (value) => {

@@ -1,6 +1,7 @@
 import { algorithmNamesOf, checkAlgorithmList } from './algorithms.ts'
 import type { Auth, Claims, Header } from './auth.ts'
-import { checkClaims, checkTimes, checkType, type ClaimRules, isTimely } from './claims.ts'
+import { bindingOf, checkBinding, possessionOf } from './binding.ts'
+import { checkClaims, checkTimes, checkType, isTimely } from './claims.ts'
 import { withdrawnKey } from './details/keys.ts'
 import { notText } from './details/token.ts'
 import { verdicts } from './diagnostics.ts'
@@ -8,7 +9,7 @@ import { AuthError } from './errors.ts'
 import { textMember } from './json.ts'
 import type { Caller, KeyRing } from './keys/key-source.ts'
 import { observed, type VerdictRecord } from './observed-verdict.ts'
-import { ownMembers } from './options.ts'
+import { own, ownMembers } from './options.ts'
 import { setOwnVerifier } from './own-verifiers.ts'
 import type { Possession } from './possession.ts'
 import { createProver } from './prover.ts'
@@ -20,6 +21,7 @@ import { systemClock } from './time.ts'
 import { confirmProof, createVerifiedTokens, type Proof } from './verified-tokens.ts'
 import {
   checkVerifierOptions,
+  rulesOf,
   type SchemaOptions,
   type VerifierOptions,
 } from './verifier-options.ts'
@@ -35,13 +37,13 @@ export interface Verifier<ClaimsType = Claims> {
   /**
    * Verifies one access token and returns what it proves.
    *
-   * Checks form, algorithm, key and signature, then typ, exp, nbf, iat, iss and aud, in that order; at last the schema and
-   * the revocations, where there are any. Does NOT check scopes (see `scope`).
+   * Checks form, algorithm, key and signature, then typ, exp, nbf, iat, iss, aud and cnf, in that order; at last the schema
+   * and the revocations, where there are any. Does NOT check scopes (see `scope`).
    *
    * @param token Compact JWS, without the `Bearer ` prefix.
    * @throws AuthError `invalid_token` with a reason; `keys_unavailable` or `revocation_unavailable` if it cannot be told; the
    *   signal's reason.
-   * @see RFC 7519 section 7.2; RFC 8725 section 3
+   * @see RFC 7519 section 7.2; RFC 8725 section 3; RFC 7800 section 3.1
    */
   verify(token: string, options?: VerifyOptions): Promise<Auth<ClaimsType>>
   /**
@@ -66,26 +68,27 @@ export function createVerifier(
   options: VerifierOptions & Partial<SchemaOptions<unknown>>,
 ): Verifier<unknown> {
   checkVerifierOptions(options)
-  const own = ownMembers(options)
+  const stated = ownMembers(options)
   const {
     keys,
     algorithms = ['RS512'],
     type,
     maxTokenSize = 16_384,
     remember = { max: 1000 },
+    confirmation = 'require',
     clock,
     schema,
-  } = own
+  } = stated
   const revocations =
-    own.revocations && createRevocationCheck(own.revocations, clock ?? systemClock)
+    stated.revocations && createRevocationCheck(stated.revocations, clock ?? systemClock)
   /** Whether nothing is asked of functions of the user's. */
   const isFinal = schema === undefined && revocations === undefined
-  const rules = rulesOf(own)
+  const rules = rulesOf(stated)
   const now = clock === undefined ? () => keys.now().wall : () => clock.now()
   const prove = createProver({
     keys,
     algorithms: checkAlgorithmList(algorithms),
-    algorithmNames: algorithmNamesOf(own.algorithmNames),
+    algorithmNames: algorithmNamesOf(stated.algorithmNames),
     maxTokenSize,
     rules,
     type,
@@ -109,7 +112,8 @@ export function createVerifier(
       throw new AuthError('invalid_token', 'malformed', notText(token))
     }
     const arrived = keys.now()
-    const caller = { arrived, tokenSize: token.length, signal: signalOf(verifyOptions) }
+    const { signal, possession } = readOptions(verifyOptions)
+    const caller = { arrived, tokenSize: token.length, signal }
     const known = verifiedTokens?.find(token)
     if (known !== undefined) {
       const ring = keys.current(arrived)
@@ -118,27 +122,29 @@ export function createVerifier(
         // Reading a clock costs as much as finding the token, so it is read once where that is enough.
         const isCurrent = ring !== undefined && clock === undefined
         checkAgain(known, isCurrent ? arrived.wall : now())
-        return isFinal ? known.auth : await finish(known, caller)
+        const auth = checkBinding(known.auth, known.binding, possession, confirmation)
+        return isFinal ? auth : await finish(known, auth, caller)
       }
       verifiedTokens?.forget(token)
     }
     const { reading, key, foundIn } = await prove(token, caller)
     const { parsed, algorithm } = reading
     checkType(textMember(parsed.header, 'typ'), type)
+    const claims = checkClaims(parsed.payload, rules, now())
     const auth: Auth = Object.freeze({
-      claims: checkClaims(parsed.payload, rules, now()),
+      claims,
       header: parsed.header as Header /* `checkAlgorithm` has found its `alg` */,
       token,
     })
-    const proof = { auth, algorithm, key, foundIn }
-    // One that is revoked is remembered as well: to refuse it again costs no signature check.
+    const proof = { auth, algorithm, key, foundIn, binding: bindingOf(claims) }
+    // One that is refused from here on is remembered as well: to refuse it again costs no signature check.
     verifiedTokens?.remember(proof)
-    return isFinal ? auth : await finish(proof, caller)
+    const bound = checkBinding(auth, proof.binding, possession, confirmation)
+    return isFinal ? bound : await finish(proof, bound, caller)
   }
 
   /** What is asked at each use. The revocations come last: a schema may take its time, and a token be revoked meanwhile. */
-  async function finish(proof: Proof, caller: Caller): Promise<Auth<unknown>> {
-    const { auth } = proof
+  async function finish(proof: Proof, auth: Auth, caller: Caller): Promise<Auth<unknown>> {
     const result =
       schema === undefined
         ? auth
@@ -192,7 +198,10 @@ export function createVerifier(
   setRecall(verify, (token) => {
     if (schema !== undefined || verdicts.isObserved()) return undefined
     const known = verifiedTokens?.find(token)
-    if (known === undefined) return undefined
+    // What a token is bound to is compared with what its sender has proven, which nobody knows here.
+    if (known === undefined || (known.binding !== undefined && confirmation === 'require')) {
+      return undefined
+    }
     const arrived = keys.now()
     const ring = keys.current(arrived)
     if (ring === undefined || !confirmProof(known, ring)) return undefined
@@ -218,29 +227,10 @@ export function createVerifier(
   return verifier
 }
 
-export function rulesOf({
-  issuer,
-  audience,
-  clockTolerance = 5,
-  requireExpiry = true,
-  maxTokenAge,
-  requiredClaims = [],
-}: VerifierOptions): ClaimRules {
-  return {
-    issuer: listed(issuer),
-    audience: listed(audience),
-    clockTolerance,
-    requireExpiry,
-    maxTokenAge,
-    requiredClaims: [...requiredClaims],
-  }
+/** Own members: a polluted prototype must neither end anybody's wait nor prove anything. */
+function readOptions(options: VerifyOptions | undefined): VerifyOptions {
+  if (options === undefined) return NO_OPTIONS
+  return { signal: own(options, 'signal'), possession: possessionOf(own(options, 'possession')) }
 }
 
-/** An own member: a polluted prototype must not end anybody's wait. */
-function signalOf(options: VerifyOptions | undefined): AbortSignal | undefined {
-  return options !== undefined && Object.hasOwn(options, 'signal') ? options.signal : undefined
-}
-
-function listed(value: string | readonly string[] | null): readonly string[] | null {
-  return value === null ? null : [value].flat()
-}
+const NO_OPTIONS: VerifyOptions = Object.freeze({ signal: undefined, possession: undefined })

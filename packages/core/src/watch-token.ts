@@ -2,7 +2,7 @@ import type { Auth } from './auth.ts'
 import { noVerdict } from './details/keys.ts'
 import { AuthError } from './errors.ts'
 import { expiry } from './expiry.ts'
-import { checkOptions, hasMethods, isClock, isFunction, ownMembers } from './options.ts'
+import { checkOptions, hasMethods, isClock, isFunction, own, ownMembers } from './options.ts'
 import { NO_WATCH, watchRevocations } from './revocation-watch.ts'
 import { type Clock, systemClock } from './time.ts'
 import type { Verifier } from './verifier.ts'
@@ -48,6 +48,12 @@ export function watchToken(
   checkOptions('watchToken', options, { clock: isClock })
   const { clock = backgroundClock } = ownMembers(options)
   const { token } = auth
+  const possession = own(auth, 'possession')
+  // What its sender had proven holds for as long as the connection.
+  const verifyAgain = async () =>
+    await (possession === undefined
+      ? verifier.verify(token)
+      : verifier.verify(token, { possession }))
   const end = expiry(auth)
   let isOver = false
   let isJudging = false
@@ -79,7 +85,7 @@ export function watchToken(
       cancel = clock.after(PATIENCE, () => {
         refuse(new AuthError('keys_unavailable', 'timeout', noVerdict(PATIENCE)))
       })
-      refused = await refusalOf(verifier, token)
+      refused = await refusalOf(verifyAgain)
       // It may have ended while the verifier was at work.
       if (isOver) return
       cancel()
@@ -111,11 +117,10 @@ export function watchToken(
 function nothing(): void {}
 
 async function refusalOf(
-  verifier: Pick<Verifier<unknown>, 'verify'>,
-  token: string,
+  verify: () => Promise<unknown>,
 ): Promise<{ readonly error: unknown } | undefined> {
   try {
-    await verifier.verify(token)
+    await verify()
     return undefined
   } catch (error) {
     return { error }

@@ -245,7 +245,7 @@ test.each<[what: string, given: object, complaint: string]>([
   ['otherKeys', { otherKeys: [{ name: 'a' }] }, 'explain: otherKeys must be a list'],
   ['names', { otherKeys: [{ name: 'keys', keys: options.keys }] }, 'must have different names'],
   ['signal', { signal: 1 }, 'explain: signal must be an AbortSignal'],
-  ['misspelt', { other: 1 }, 'known are keysInHand, otherKeys, signal'],
+  ['misspelt', { other: 1 }, 'known are keysInHand, otherKeys, possession, signal'],
 ])('a wrong option is a TypeError: %s', async (_, given, complaint) => {
   await expect(explain('a.b.c', options, given)).rejects.toThrow(complaint)
 })
@@ -265,3 +265,49 @@ async function rotation() {
   const { keyUrl, fetch } = tokenService(rotated)
   return { rotated, service: () => remoteKeys(keyUrl, { fetch, clock }) }
 }
+
+describe('a bound token', async () => {
+  const jkt = '0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I'
+  const token = await issuer.token({ claims: { cnf: { jkt } } })
+
+  test('is refused as a bearer token, and the hint says what it is bound to', async () => {
+    const explanation = await explain(token, options)
+    expect(explanation).toMatchObject({ verdict: 'rejected', refusal: { reason: 'binding' } })
+    expect(outline(explanation).at(-1)).toBe('binding fail binding')
+    expect(named(explanation)).toEqual(['bound_token'])
+    expect(explanation.hints[0]?.text).toMatch(
+      /^it is bound to the key 0ZcOCORZ\.\.\. \(cnf\.jkt\)/,
+    )
+  })
+
+  test('is accepted with what its sender has proven', async () => {
+    const explanation = await explain(token, options, { possession: { jkt } })
+    expect(explanation).toMatchObject({ verdict: 'accepted', hints: [] })
+    expect(outline(explanation).at(-1)).toBe('binding ok')
+  })
+
+  test('is not looked at where confirmation is ignored', async () => {
+    const explanation = await explain(token, { ...options, confirmation: 'ignore' })
+    expect(explanation).toMatchObject({ verdict: 'accepted', hints: [] })
+    expect(outline(explanation).at(-1)).toBe('binding skipped')
+  })
+
+  test('that is refused for something else as well has that refusal, and both findings', async () => {
+    const expired = await issuer.token({ claims: { cnf: 'key' }, expiresIn: -300 })
+    const explanation = await explain(expired, options)
+    expect(explanation.refusal).toMatchObject({ reason: 'expired' })
+    expect(outline(explanation).at(-1)).toBe('binding fail binding')
+    expect(explanation.hints[0]?.text).toContain('names nothing that can be confirmed')
+  })
+
+  test('an unbound one with a proof is refused, without a hint', async () => {
+    const explanation = await explain(await issuer.token(), options, { possession: { jkt } })
+    expect(explanation).toMatchObject({ refusal: { reason: 'binding' }, hints: [] })
+  })
+
+  test('a possession that is no object is a TypeError', async () => {
+    await expect(explain(token, options, { possession: [] as object })).rejects.toThrow(
+      new TypeError('explain: possession must be an object'),
+    )
+  })
+})

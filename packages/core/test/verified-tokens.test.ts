@@ -58,7 +58,13 @@ const lasting = tokenOf(ada, 'a', { exp: start + 600, scope: 'read' })
 function proofOf(token: string, kid?: string): Proof {
   const header = kid === undefined ? { alg: 'ES256' } : { alg: 'ES256', kid }
   const auth = { claims: {}, header, token }
-  return { auth, key: onlyKeyOf(ada.jwk), algorithm: 'ES256', foundIn: undefined }
+  return {
+    auth,
+    key: onlyKeyOf(ada.jwk),
+    algorithm: 'ES256',
+    foundIn: undefined,
+    binding: undefined,
+  }
 }
 
 describe('createVerifiedTokens', () => {

@@ -42,8 +42,10 @@ function accepting<StubClaims extends object = Claims>(
   const claims = frozen(structuredClone(options.claims ?? ({} as StubClaims)))
   const header = Object.freeze({ alg: 'RS512', typ: 'JWT' })
   return {
-    async verify(token): Promise<Auth<StubClaims>> {
-      return await Promise.resolve(Object.freeze({ claims, header, token }))
+    async verify(token, { possession } = {}): Promise<Auth<StubClaims>> {
+      // As if the token were bound to whatever its sender has proven.
+      const proven = possession === undefined ? {} : { possession }
+      return await Promise.resolve(Object.freeze({ claims, header, token, ...proven }))
     },
     ready: async () => {
       await Promise.resolve()

@@ -5,7 +5,13 @@ type Members = Readonly<Record<string, unknown>>
 
 /** Who has issued a token, for whom, and what it must have: all of them signed. */
 export function claims(maker: TokenMaker): readonly Row[] {
-  return [...issuers(maker), ...audiences(maker), ...presence(maker), ...unusual(maker)]
+  return [
+    ...issuers(maker),
+    ...audiences(maker),
+    ...presence(maker),
+    ...unusual(maker),
+    ...confirmations(maker),
+  ]
 }
 
 function issuers({ token, canary }: TokenMaker): readonly Row[] {
@@ -246,11 +252,6 @@ function unusual({ token }: TokenMaker): readonly Row[] {
       { alg: 'none', kid: 'x', crit: ['x'], b64: false },
     ],
     [
-      'a confirmation key of its bearer, which proves nothing here',
-      'RFC 7800 section 3',
-      { cnf: { jwk: { kty: 'oct', k: 'AAAA' } } },
-    ],
-    [
       'claims of nearly every type',
       'RFC 7519 section 4',
       { a: null, b: [], c: {}, d: '', e: 0, f: false },
@@ -267,4 +268,44 @@ function unusual({ token }: TokenMaker): readonly Row[] {
     verdict: 'accepted',
     token: token({ claims: extra }),
   }))
+}
+
+/** Sent as bearer tokens, so that nothing is proven of what they are bound to. */
+function confirmations({ token }: TokenMaker): readonly Row[] {
+  const thumbprint = '0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I'
+  const values: readonly (readonly [name: string, cnf: unknown])[] = [
+    ['a key', { jkt: thumbprint }],
+    ['a client certificate', { 'x5t#S256': thumbprint }],
+    ['both', { jkt: thumbprint, 'x5t#S256': thumbprint }],
+    ['a key in the token', { jwk: { kty: 'oct', k: 'AAAA' } }],
+    ['a key by its kid', { kid: '1' }],
+    ['a key behind a URL', { jku: 'https://keys.test', kid: '1' }],
+    ['the key of another format', { 'x5t#S1': thumbprint }],
+    ['nothing: an empty object', {}],
+    ['nothing: null', null],
+    ['nothing: false', false],
+    ['nothing: an empty text', ''],
+    ['nothing: an empty list', []],
+    ['a text', thumbprint],
+    ['a list of keys', [{ jkt: thumbprint }]],
+    ['a key that is null', { jkt: null }],
+    ['a key that is empty', { jkt: '' }],
+    ['a key that is a list', { jkt: [thumbprint] }],
+    ['a certificate that is an object', { 'x5t#S256': { jkt: thumbprint } }],
+    ['a member of every object', { constructor: thumbprint }],
+  ]
+  return [
+    ...values.map(([name, cnf]): Row => ({
+      name: `a stolen token that is bound to ${name}`,
+      source: 'RFC 7800 section 3; RFC 9449 section 7.2; RFC 8705 section 3',
+      verdict: 'binding',
+      token: token({ claims: { cnf } }),
+    })),
+    {
+      name: 'a token whose cnf is spelt otherwise, and so another claim',
+      source: 'RFC 7800 section 3',
+      verdict: 'accepted',
+      token: token({ claims: { CNF: { jkt: thumbprint } } }),
+    },
+  ]
 }

@@ -1,5 +1,5 @@
 import { type JsonObject, member } from '../json.ts'
-import { duration, listed, looksLikeMilliseconds, moment, shown } from './text.ts'
+import { duration, listed, looksLikeMilliseconds, moment, printable, shown } from './text.ts'
 
 // What an explanation says of a token beyond what refusals say. It is for whoever has the token, so it shows claims.
 
@@ -53,4 +53,21 @@ export function inMilliseconds(claims: JsonObject): readonly string[] {
     const value = member(claims, name)
     return typeof value === 'number' && looksLikeMilliseconds(value)
   })
+}
+
+/** What a token is bound to: of thumbprints the first characters, by which people tell keys apart. */
+export function confirmedText(confirmed: {
+  readonly jkt: string | undefined
+  readonly x5tS256: string | undefined
+}): string {
+  const { jkt, x5tS256 } = confirmed
+  const parts = [
+    ...(jkt === undefined ? [] : [`the key ${printable(jkt, 8)} (cnf.jkt)`]),
+    ...(x5tS256 === undefined
+      ? []
+      : [`the client certificate ${printable(x5tS256, 8)} (x5t#S256)`]),
+  ]
+  return parts.length === 0
+    ? 'its cnf names nothing that can be confirmed'
+    : `it is bound to ${parts.join(' and ')}`
 }

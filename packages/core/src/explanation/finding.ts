@@ -15,6 +15,7 @@ export type Check =
   | 'iat'
   | 'issuer'
   | 'audience'
+  | 'binding'
   | 'revocations'
 
 /** What came of one check. */

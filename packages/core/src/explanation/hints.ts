@@ -1,5 +1,6 @@
+import { bindingOf } from '../binding.ts'
 import { idTokenHint } from '../details/claims.ts'
-import { inMilliseconds } from '../details/explanation.ts'
+import { confirmedText, inMilliseconds } from '../details/explanation.ts'
 import { printable, shown } from '../details/text.ts'
 import { AuthError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
@@ -15,6 +16,7 @@ export type HintName =
   | 'unusable_keys'
   | 'milliseconds'
   | 'id_token'
+  | 'bound_token'
 
 export interface Hint {
   readonly name: HintName
@@ -43,6 +45,7 @@ export interface Clues {
   readonly signer: Signer | undefined
   readonly ring: KeyRing | AuthError
   readonly claims: JsonObject | undefined
+  readonly isBindingRefused: boolean
 }
 
 export function hintsOf(clues: Clues): readonly Hint[] {
@@ -111,7 +114,7 @@ function keyHints({ isProven, ring }: Clues): readonly Hint[] {
   ]
 }
 
-function claimHints({ claims }: Clues): readonly Hint[] {
+function claimHints({ claims, isBindingRefused }: Clues): readonly Hint[] {
   if (claims === undefined) return []
   const names = inMilliseconds(claims)
   const hints: Hint[] = []
@@ -120,6 +123,15 @@ function claimHints({ claims }: Clues): readonly Hint[] {
       hint(
         'milliseconds',
         `${names.join(', ')} look${names.length === 1 ? 's' : ''} like milliseconds, and must be seconds`,
+      ),
+    )
+  }
+  const binding = isBindingRefused ? bindingOf(claims) : undefined
+  if (binding !== undefined) {
+    hints.push(
+      hint(
+        'bound_token',
+        `${confirmedText(binding)}: sent as Bearer alone, it gets 401 from a service, as a stolen one does`,
       ),
     )
   }

@@ -191,10 +191,9 @@ const CASES: {
         /^the token, which is from "https:\/\/auth\.test" and was issued 20\S+Z, has been revoked$/,
     },
     binding: {
-      refuse: () => {
-        throw new AuthError('invalid_token', 'binding', () => 'the token is bound')
-      },
-      detail: 'the token is bound',
+      refuse: signed({ claims: { cnf: { jkt: 'thumbprint' } } }),
+      detail:
+        /^the token is bound to a key \(cnf\.jkt\), and came without a DPoP proof: a stolen token, a client/,
     },
   },
   insufficient_scope: {

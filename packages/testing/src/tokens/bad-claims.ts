@@ -6,6 +6,8 @@ import type { BadTokenParts, BadTokenRow } from './bad-token.ts'
 
 /** Longer than any clock tolerance that a verifier can have. Seconds. */
 const LONG = 3600
+/** Of no key that anybody has. */
+const THUMBPRINT = 'no-key-has-this-thumbprint-portcullis-tests'
 
 export function badPayloads({ sign, payload }: BadTokenParts): readonly BadTokenRow[] {
   const octets = base64url.decode(payload)
@@ -62,9 +64,29 @@ export function badClaims({ sign, defaults }: BadTokenParts): readonly BadTokenR
     ['claim', 'expiry null', async () => await claiming({ exp: null })],
     ['claim', 'not before as string', async () => await claiming({ nbf: String(now) })],
     ['claim', 'issued at as string', async () => await claiming({ iat: String(now) })],
+    ...badBindings(claiming),
     ...(maxTokenAge === undefined ? [] : badAges({ sign, oldest: now - maxTokenAge })),
     ...(issuer === undefined ? [] : badIssuers({ sign, issuer })),
     ...(audience === undefined ? [] : badAudiences({ sign, audience })),
+  ]
+}
+
+/** Without a proof of what they are bound to. */
+function badBindings(
+  claiming: (claims: Readonly<Record<string, unknown>>) => Promise<string>,
+): readonly BadTokenRow[] {
+  return [
+    [
+      'binding',
+      'bound to the key of somebody else',
+      async () => await claiming({ cnf: { jkt: THUMBPRINT } }),
+    ],
+    [
+      'binding',
+      'bound to the certificate of somebody else',
+      async () => await claiming({ cnf: { 'x5t#S256': THUMBPRINT } }),
+    ],
+    ['binding', 'bound to nothing that is known', async () => await claiming({ cnf: {} })],
   ]
 }
 

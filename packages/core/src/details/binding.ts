@@ -1,0 +1,57 @@
+import { type Detail, kindOf, listed } from './text.ts'
+
+// What refusals of bound tokens tell developers. Thumbprints are shown to nobody: they would tell users apart in logs.
+
+/** What can be proven, by its name in a `Possession`. */
+export type Proof = 'jkt' | 'x5tS256'
+
+const HOLDERS: Readonly<
+  Record<Proof, { name: string; bound: string; proof: string; hint: string }>
+> = {
+  jkt: {
+    name: 'cnf.jkt',
+    bound: 'a key',
+    proof: 'a DPoP proof',
+    hint: 'a stolen token, a client that sends it as Bearer, or a guard without the option dpop',
+  },
+  x5tS256: {
+    name: 'cnf["x5t#S256"]',
+    bound: 'a client certificate',
+    proof: 'a client certificate',
+    hint: 'a stolen token, a client that shows none, or a guard without the option mutualTls',
+  },
+}
+
+export const unboundToken: Detail = () =>
+  'the token came with a DPoP proof, and is bound to no such key: it has no cnf.jkt; did the client ask its issuer without a proof?'
+
+/** Nothing was proven. */
+export function notProvenHere(proof: Proof): Detail {
+  const { name, bound, proof: means, hint } = HOLDERS[proof]
+  return () => `the token is bound to ${bound} (${name}), and came without ${means}: ${hint}`
+}
+
+/** Something else was proven. */
+export function notProven(proof: Proof): Detail {
+  const { name, bound, proof: means } = HOLDERS[proof]
+  const other = proof === 'jkt' ? `${means} of another key` : `another one`
+  return () => `the token is bound to ${bound} (${name}), and came with ${other}`
+}
+
+/** @param known The members that can be confirmed. */
+export function unreadableConfirmation(cnf: unknown, known: readonly string[]): Detail {
+  const wanted = `known are ${known.join(' and ')}`
+  if (typeof cnf !== 'object' || cnf === null || Array.isArray(cnf)) {
+    const kind = kindOf(cnf)
+    return () => `cnf is ${kind}; it must be an object whose members say what the token is bound to`
+  }
+  const members = Object.entries(cnf)
+  if (members.length === 0) return () => `cnf is an empty object; ${wanted}`
+  const strange = members.map(([name]) => name).filter((name) => !known.includes(name))
+  if (strange.length > 0) {
+    return () => `cnf binds the token by ${listed(strange)}, which cannot be confirmed; ${wanted}`
+  }
+  const wrong = members.filter(([, value]) => typeof value !== 'string' || value === '')
+  const names = wrong.map(([name]) => name)
+  return () => `cnf has ${listed(names)}, which must be a string that is not empty`
+}
