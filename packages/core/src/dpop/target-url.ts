@@ -1,0 +1,130 @@
+import { isAbsoluteUrl, type OptionCheck } from '../options.ts'
+
+/** Whether the `htu` of a proof is the URL of a request. Neither has been checked before. */
+export type UrlCheck = (htu: unknown, target: unknown) => boolean
+
+/** Where clients find the API, in one spelling. */
+interface PublicOrigin {
+  /** Scheme, host and port. */
+  readonly server: string
+  /** The path that a proxy takes off before requests come here. Without a slash at its end. */
+  readonly prefix: string
+}
+
+/**
+ * Compares what proofs are for with what was asked for, after the normalization of RFC 3986. Query and fragment do not count.
+ *
+ * @param origins Each has passed {@link isOrigin}. The request itself does not say where it was sent to: `Host` is the client's word.
+ * @see RFC 9449 section 4.3; RFC 3986 sections 6.2.2 and 6.2.3
+ */
+export function createUrlCheck(origins: readonly string[]): UrlCheck {
+  const known = origins.map(originOf).filter((origin) => origin !== undefined)
+  return (htu, target) => {
+    const asked = pathOfTarget(target)
+    const stated = typeof htu === 'string' ? readUrl(htu) : undefined
+    if (asked === undefined || stated === undefined) return false
+    return known.some(
+      ({ server, prefix }) =>
+        stated.server === server &&
+        // A proxy makes one of `/api` and `/api/`.
+        (stated.path === `${prefix}${asked}` || (asked === '/' && stated.path === prefix)),
+    )
+  }
+}
+
+/** One value of the option `origin`. The complaint does not repeat it: it may hold credentials. */
+export const isOrigin: OptionCheck = (value) => {
+  if (typeof value !== 'string') return 'must be a URL such as https://api.example.com'
+  return (
+    isAbsoluteUrl(value) ??
+    (originOf(value) === undefined
+      ? 'must be an http or https URL without credentials, query and fragment'
+      : undefined)
+  )
+}
+
+function originOf(text: string): PublicOrigin | undefined {
+  const { protocol, username, password, origin, pathname } = new URL(text)
+  const isPlain = username === '' && password === '' && !/[?#\\]/.test(text)
+  if (!isPlain || !(protocol === 'https:' || protocol === 'http:')) return undefined
+  const read = readUrl(`${origin}${pathname}`)
+  return read && { server: read.server, prefix: read.path.replace(/\/$/, '') }
+}
+
+const URL_FORM =
+  /^(?<scheme>https?):\/\/(?:(?<host>[^/?#@:[\]\\]+)|(?<address>\[[\d.:a-f]+\]))(?::(?<port>\d*))?(?<path>\/[^?#]*)?(?:[?#]|$)/i
+
+const DEFAULT_PORTS: ReadonlyMap<string, string> = new Map([
+  ['http', '80'],
+  ['https', '443'],
+])
+
+/**
+ * Reads a URL in one spelling.
+ *
+ * Not by `URL`, which takes `\` for `/`, leaves out tabs and line feeds, and knows further spellings of hosts and schemes: what
+ * no client writes is no reason to be lenient.
+ */
+function readUrl(text: string): { readonly server: string; readonly path: string } | undefined {
+  const parts = URL_FORM.exec(text)?.groups
+  const path = normalPath(parts?.['path'] ?? '/')
+  const scheme = parts?.['scheme']?.toLowerCase() ?? ''
+  const address = parts?.['address']
+  const host = address === undefined ? normalName(parts?.['host']) : normalAddress(address)
+  if (path === undefined || host === undefined) return undefined
+  const port = parts?.['port'] ?? ''
+  const isDefault = port === '' || port === DEFAULT_PORTS.get(scheme)
+  return { server: `${scheme}://${host}${isDefault ? '' : `:${port}`}`, path }
+}
+
+/** ASCII alone, so that no letter becomes one of ASCII by the change of case: names of other scripts are written `xn--`. */
+function normalName(host: string | undefined): string | undefined {
+  return host !== undefined && PATH.test(host) ? normalOctets(host).toLowerCase() : undefined
+}
+
+function normalAddress(address: string): string | undefined {
+  const url = `http://${address}`
+  return URL.canParse(url) ? new URL(url).hostname : undefined
+}
+
+/**
+ * The path of a request target. An absolute one counts with its path alone; `*` and the target of `CONNECT` have none.
+ *
+ * @see RFC 9112 section 3.2
+ */
+function pathOfTarget(target: unknown): string | undefined {
+  if (typeof target !== 'string') return undefined
+  const [asked = ''] = target.split('?', 1)
+  if (asked.startsWith('/')) return normalPath(asked)
+  const path = /^[a-z][\d+.a-z-]*:\/\/[^/]+(?<path>\/.*)?$/i.exec(asked)?.groups
+  return path && normalPath(path['path'] ?? '/')
+}
+
+/** Printable ASCII without `#`, `?` and `\`, and with two digits behind each `%`. */
+const PATH = /^(?:[!"$&->@-[\]-~]|%[\da-f]{2})*$/i
+
+/** Without dot segments: what is asked for so stays below the prefix, as it does at a proxy. */
+function normalPath(path: string): string | undefined {
+  return PATH.test(path) ? withoutDotSegments(normalOctets(path)) : undefined
+}
+
+/** @see RFC 3986 sections 6.2.2.1 and 6.2.2.2 */
+function normalOctets(text: string): string {
+  return text.replaceAll(/%[\da-f]{2}/gi, (octet) => {
+    const character = String.fromCharCode(Number.parseInt(octet.slice(1), 16))
+    return /[\w.~-]/.test(character) ? character : octet.toUpperCase()
+  })
+}
+
+/** @see RFC 3986 section 5.2.4 */
+function withoutDotSegments(path: string): string {
+  const segments = path.slice(1).split('/')
+  const kept: string[] = []
+  for (const segment of segments) {
+    if (segment === '..') kept.pop()
+    else if (segment !== '.') kept.push(segment)
+  }
+  const last = segments.at(-1)
+  if (last === '.' || last === '..') kept.push('')
+  return `/${kept.join('/')}`
+}
