@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 
-import type { Certificate } from './certificate.ts'
+import type { Certificate } from '../certificate.ts'
 
 // The protocol of Redis in a page, so that what tests write and read does not pass through the client library that is
 // being tested.

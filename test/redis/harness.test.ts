@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 import { expect, test } from 'vitest'
 
-import { createCertificate } from './certificate.ts'
+import { createCertificate } from '../certificate.ts'
 import { connect } from './connection.ts'
 import { describeWithRedis } from './describe-with-redis.ts'
 import { startProxy } from './proxy.ts'

@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createClient } from '@redis/client'
 import { expect, test } from 'vitest'
 
-import { createCertificate } from './certificate.ts'
+import { createCertificate } from '../certificate.ts'
 import { describeWithRedis } from './describe-with-redis.ts'
 import { startProxy } from './proxy.ts'
 import { startRedis } from './redis-server.ts'

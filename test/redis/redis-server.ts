@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-import type { Certificate } from './certificate.ts'
+import type { Certificate } from '../certificate.ts'
 import { connect, type Connection } from './connection.ts'
 
 export interface ServerOptions {

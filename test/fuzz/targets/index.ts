@@ -3,6 +3,7 @@ import { bearer } from './bearer.ts'
 import { challenge } from './challenge.ts'
 import { claims } from './claims.ts'
 import { explanation } from './explanation.ts'
+import { forwardedCertificate } from './forwarded-certificate.ts'
 import { keyDocument } from './key-document.ts'
 import { loginResponse } from './login-response.ts'
 import { metadata } from './metadata.ts'
@@ -14,6 +15,7 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   challenge,
   claims,
   explanation,
+  'forwarded-certificate': forwardedCertificate,
   header,
   'key-document': keyDocument,
   'login-response': loginResponse,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 
 export interface Certificate extends Disposable {
   readonly cert: string
+  readonly key: string
   readonly certFile: string
   readonly keyFile: string
 }
@@ -19,6 +20,7 @@ export function createCertificate(): Certificate {
   execFileSync('openssl', ['req', ...request.split(' '), ...name, ...files], { stdio: 'ignore' })
   return {
     cert: readFileSync(certFile, 'utf8'),
+    key: readFileSync(keyFile, 'utf8'),
     certFile,
     keyFile,
     [Symbol.dispose]() {

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+
+// What proxies write of a client's certificate into a header. Only the octets of the certificate are looked at, never what is
+// in it: a thumbprint of anything else is the thumbprint of no token.
+
+/**
+ * How a proxy writes the certificate of a client into a header.
+ *
+ * - `xfcc`: Envoy's `X-Forwarded-Client-Cert`. Its last element counts: the one that the proxy next to this server has added.
+ * - `escaped-pem`: one PEM block with percent escapes, as nginx has it in `$ssl_client_escaped_cert`.
+ * - `rfc9440`: `Client-Cert`, one byte sequence.
+ */
+export type CertificateFormat = 'xfcc' | 'escaped-pem' | 'rfc9440'
+
+/** Far more than Node takes unless it is told to, and little enough to read at each request. */
+const MAX_LENGTH = 65_536
+
+const BEGIN = '-----BEGIN CERTIFICATE-----'
+const END = '-----END CERTIFICATE-----'
+const BASE64 = /^[A-Za-z\d+/]+={0,2}$/
+const SHA256_IN_HEX = /^[\da-f]{64}$/i
+/** A name, a value with or without quotes, and what ends it. Without two ways to read a text, so in linear time. */
+const XFCC_PAIR =
+  /[ \t]*(?<name>[A-Za-z]+)=(?:"(?<quoted>(?:[^"\\]|\\.)*)"|(?<bare>[^",;]*))(?<end>[,;]|$)/y
+
+const PARSERS: Readonly<Record<CertificateFormat, (text: string) => string | undefined>> = {
+  xfcc: thumbprintOfXfcc,
+  'escaped-pem': thumbprintOfEscapedPem,
+  rfc9440: thumbprintOfByteSequence,
+}
+
+export const CERTIFICATE_FORMATS: readonly string[] = Object.keys(PARSERS)
+
+/**
+ * The thumbprint of the one certificate that a header names: SHA-256 of its DER, base64url. `undefined` for anything but
+ * exactly one, so for a broken header as well.
+ */
+export function parseForwardedCertificate(
+  format: CertificateFormat,
+  text: string,
+): string | undefined {
+  return text.length > MAX_LENGTH ? undefined : PARSERS[format](text)
+}
+
+/** RFC 8705 section 3.1. */
+export function thumbprintOfDer(der: Uint8Array): string {
+  return createHash('sha256').update(der).digest('base64url')
+}
+
+/**
+ * The last element must say one thing: a hash, a certificate, or both of the same. The others are read too, since a quote in
+ * one of them decides where the last one begins.
+ *
+ * @see https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_conn_man/headers#x-forwarded-client-cert
+ */
+function thumbprintOfXfcc(text: string): string | undefined {
+  const { hash = [], cert = [] } = lastElement(text) ?? {}
+  if (hash.length > 1 || cert.length > 1) return undefined
+  const said = [...hash.map(thumbprintOfHex), ...cert.map(thumbprintOfEscapedPem)]
+  const [thumbprint] = said
+  return said.every((each) => each === thumbprint) ? thumbprint : undefined
+}
+
+interface XfccElement {
+  hash: string[]
+  cert: string[]
+}
+
+function lastElement(text: string): XfccElement | undefined {
+  let element: XfccElement = { hash: [], cert: [] }
+  let end: string | undefined = ';'
+  for (let at = 0; end !== ''; at = XFCC_PAIR.lastIndex) {
+    XFCC_PAIR.lastIndex = at
+    const groups = XFCC_PAIR.exec(text)?.groups
+    if (groups === undefined) return undefined
+    if (end === ',') element = { hash: [], cert: [] }
+    const value = groups['quoted']?.replaceAll(/\\(.)/g, '$1') ?? groups['bare'] ?? ''
+    const name = groups['name']?.toLowerCase()
+    if (name === 'hash' || name === 'cert') element[name].push(value)
+    end = groups['end']
+  }
+  return element
+}
+
+function thumbprintOfHex(text: string): string | undefined {
+  return SHA256_IN_HEX.test(text) ? Buffer.from(text, 'hex').toString('base64url') : undefined
+}
+
+function thumbprintOfEscapedPem(text: string): string | undefined {
+  const pem = unescaped(text)?.trim()
+  if (pem === undefined || !pem.startsWith(BEGIN) || !pem.endsWith(END)) return undefined
+  // A second block leaves its dashes in here.
+  return thumbprintOfBase64(pem.slice(BEGIN.length, -END.length).replaceAll(/[\r\n]/g, ''))
+}
+
+function unescaped(text: string): string | undefined {
+  try {
+    // Not as a form: a plus sign is one of base64.
+    return decodeURIComponent(text)
+  } catch {
+    return undefined // escapes that are none
+  }
+}
+
+/** @see RFC 9440 section 2.2; RFC 8941 section 3.3.5 */
+function thumbprintOfByteSequence(text: string): string | undefined {
+  return text.length > 2 && text.startsWith(':') && text.endsWith(':')
+    ? thumbprintOfBase64(text.slice(1, -1))
+    : undefined
+}
+
+function thumbprintOfBase64(text: string): string | undefined {
+  if (!BASE64.test(text)) return undefined
+  const der = Buffer.from(text, 'base64')
+  return der.toString('base64') === text ? thumbprintOfDer(der) : undefined
+}
