@@ -7,6 +7,7 @@ import { redisRevocations } from '@portcullis/redis'
 import {
   assertChallenge,
   createTestIssuer,
+  dpopClient,
   reportVerdicts,
   stubVerifier,
   tokenService,
@@ -76,6 +77,7 @@ export const TESTING_CALLS: Readonly<Record<string, (options: never) => unknown>
   tokenService: async (options) => tokenService(await createTestIssuer(), options).fetch,
   'service.listen': async (options) => await tokenService(await createTestIssuer()).listen(options),
   reportVerdicts: (options) => reportVerdicts(options),
+  dpopClient,
   stubVerifier: (options) => stubVerifier(options),
   assertChallenge: (options) => assertChallenge({ headers: {} }, options),
 }

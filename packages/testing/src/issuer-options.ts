@@ -53,7 +53,8 @@ export interface TestIssuerOptions {
   maxRequests?: number | undefined
 }
 
-const ALGORITHMS: readonly Algorithm[] = [
+/** What a key of this package can sign with. */
+export const ALGORITHMS: readonly Algorithm[] = [
   'RS256',
   'RS384',
   'RS512',

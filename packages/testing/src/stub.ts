@@ -5,12 +5,14 @@ import {
   type Claims,
   type Clock,
   type Fetch,
+  type Possession,
   remoteKeys,
   type RemoteKeys,
   type Verifier,
 } from '@portcullis/core'
 
 import { checkOptions, isObject } from './options.ts'
+import { type Binding, confirmationOf, isBinding } from './tokens/binding.ts'
 
 // The only file that imports the core. What signs tokens must not use it: a bug in it would sign and verify alike.
 
@@ -20,6 +22,11 @@ export interface StubVerifierOptions<StubClaims> {
    * @default {}
    */
   claims?: StubClaims | undefined
+  /**
+   * Who alone may use the tokens, as for `issuer.token`: they are accepted with a proof of each, such as a DPoP proof of this
+   * client, and refused for `binding` else. By default anybody may use them.
+   */
+  boundTo?: Binding | readonly Binding[] | undefined
 }
 
 /** Why a verifier refuses a token. */
@@ -37,20 +44,53 @@ export type VerifierReason = AuthErrorReasons[
 function accepting<StubClaims extends object = Claims>(
   options: StubVerifierOptions<StubClaims> = {},
 ): Verifier<StubClaims> {
-  checkOptions('stubVerifier', options, { claims: isObject })
+  checkOptions('stubVerifier', options, { claims: isObject, boundTo: isBinding })
+  const cnf = confirmationOf(options.boundTo)
   // Without the option the type is `Claims`, whose members are all optional.
-  const claims = frozen(structuredClone(options.claims ?? ({} as StubClaims)))
+  const given = structuredClone(options.claims ?? ({} as StubClaims))
+  const claims = frozen(cnf === undefined ? given : { ...given, cnf })
   const header = Object.freeze({ alg: 'RS512', typ: 'JWT' })
   return {
     async verify(token, { possession } = {}): Promise<Auth<StubClaims>> {
-      // As if the token were bound to whatever its sender has proven.
-      const proven = possession === undefined ? {} : { possession }
+      const proven = checkBinding(claims, possession)
       return await Promise.resolve(Object.freeze({ claims, header, token, ...proven }))
     },
     ready: async () => {
       await Promise.resolve()
     },
   }
+}
+
+/**
+ * What the sender has proven of what a token with these claims is bound to.
+ *
+ * @throws AuthError `binding`, as a verifier does.
+ */
+function checkBinding(
+  claims: object,
+  { jkt, x5tS256 }: Possession = {},
+): { readonly possession?: Possession } {
+  const isBound = Object.hasOwn(claims, 'cnf')
+  const bindings = new Map<string, unknown>(
+    Object.entries(Object(isBound ? Reflect.get(claims, 'cnf') : {}) as object),
+  )
+  const proven = new Map<string, unknown>([
+    ['jkt', jkt],
+    ['x5t#S256', x5tS256],
+  ])
+  const isProven = [...bindings].every(
+    ([name, value]) => typeof value === 'string' && proven.get(name) === value,
+  )
+  const isUnasked = jkt !== undefined && !bindings.has('jkt')
+  if (!isProven || isUnasked || (isBound && bindings.size === 0)) {
+    throw new AuthError('invalid_token', 'binding')
+  }
+  if (!isBound) return {}
+  const possession = {
+    ...(bindings.has('jkt') ? { jkt } : {}),
+    ...(bindings.has('x5t#S256') ? { x5tS256 } : {}),
+  }
+  return { possession: Object.freeze(possession) }
 }
 
 /**

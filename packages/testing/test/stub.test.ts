@@ -1,7 +1,7 @@
-import { AuthError, type Verifier } from '@portcullis/core'
+import { AuthError, type Possession, type Verifier } from '@portcullis/core'
 import { describe, expect, test } from 'vitest'
 
-import { stubVerifier, type VerifierReason } from '../src/stub.ts'
+import { stubVerifier, type StubVerifierOptions, type VerifierReason } from '../src/stub.ts'
 
 describe('stubVerifier', () => {
   test('takes any text for a token of its claims', async () => {
@@ -48,7 +48,7 @@ describe('stubVerifier', () => {
   })
 
   test.each<[complaint: string, options: object]>([
-    ['there is no option "claim", but claims', { claim: {} }],
+    ['there is no option "claim", but claims, boundTo', { claim: {} }],
     ['claims must be an object', { claims: [] }],
     ['claims must not contain themselves', { claims: cyclic() }],
   ])('with a wrong option: %s', (complaint, options) => {
@@ -97,3 +97,43 @@ async function errorOf(outcome: Promise<unknown>): Promise<unknown> {
     (error: unknown) => error,
   )
 }
+
+describe('stubVerifier with boundTo', () => {
+  const boundTo = { jkt: 'key', x5tS256: 'certificate' }
+
+  test('accepts a token with all that it is bound to, and says what was proven', async () => {
+    const auth = await stubVerifier({ boundTo }).verify('any', { possession: boundTo })
+    expect(auth).toMatchObject({
+      claims: { cnf: { jkt: 'key', 'x5t#S256': 'certificate' } },
+      possession: boundTo,
+    })
+    expect(Object.isFrozen(auth.possession)).toBe(true)
+  })
+
+  test('says nothing of what no token is bound to', async () => {
+    const possession = { x5tS256: 'certificate' }
+    expect(await stubVerifier().verify('any', { possession })).not.toHaveProperty('possession')
+    const bound = stubVerifier({ boundTo: { jkt: 'key' } })
+    const both = { possession: { jkt: 'key', x5tS256: 'certificate' } }
+    expect(await bound.verify('any', both)).toHaveProperty('possession', { jkt: 'key' })
+  })
+
+  test.each<[title: string, options: StubVerifierOptions<object>, possession: Possession]>([
+    ['nothing is proven', { boundTo }, {}],
+    ['the certificate is missing', { boundTo }, { jkt: 'key' }],
+    ['the key is missing', { boundTo }, { x5tS256: 'certificate' }],
+    ['it is another key', { boundTo: { jkt: 'key' } }, { jkt: 'other' }],
+    ['a proof is sent with an unbound token', {}, { jkt: 'key' }],
+    ['a proof is sent with a token of a certificate', { boundTo: { x5tS256: 'a' } }, boundTo],
+    ['cnf is empty', { claims: { cnf: {} } }, {}],
+    ['cnf is no object', { claims: { cnf: 1 } }, {}],
+    ['cnf is null', { claims: { cnf: null } }, {}],
+    ['cnf has another member', { claims: { cnf: { jkt: 'key', kid: 'a' } } }, { jkt: 'key' }],
+    ['a member of cnf is no text', { claims: { cnf: { jkt: ['key'] } } }, { jkt: 'key' }],
+  ])('refuses for binding if %s', async (_title, options, possession) => {
+    await expect(stubVerifier(options).verify('any', { possession })).rejects.toMatchObject({
+      code: 'invalid_token',
+      reason: 'binding',
+    })
+  })
+})

@@ -2,7 +2,7 @@ import { AssertionError } from 'node:assert'
 
 import type { AuthErrorReason } from '@portcullis/core'
 
-import { type Check, checkOptions, isText } from '../options.ts'
+import { type Check, checkOptions, isDuration, isText, oneOf } from '../options.ts'
 import { descriptionOf } from '../stub.ts'
 import { type Challenge, parseChallenges } from './challenge.ts'
 
@@ -16,11 +16,22 @@ export interface ChallengeResponse {
 
 /** What to expect. A member that is left out is not checked. */
 export interface ExpectedChallenge {
+  /**
+   * Which of the challenges is read, where an API takes DPoP-bound tokens as well.
+   * @default 'Bearer'
+   */
+  scheme?: 'Bearer' | 'DPoP' | undefined
   status?: number | undefined
   /** `null` for none, as when the request had no token (RFC 6750 section 3.1). */
   error?: string | null | undefined
   /** The scopes in any order; `null` for none. */
   scope?: string | null | undefined
+  /** The algorithms of DPoP proofs in any order; `null` for none (RFC 9449 section 7.1). */
+  algs?: string | null | undefined
+  /** The classes of authentication, in their order; `null` for none (RFC 9470 section 3). */
+  acrValues?: string | null | undefined
+  /** In seconds; `null` for none (RFC 9470 section 3). */
+  maxAge?: number | null | undefined
   /**
    * Compared by the description in the challenge. Reasons that a client must not tell apart have the same description, so
    * each of them passes for the others; `onRefusal` gets the actual one.
@@ -29,7 +40,7 @@ export interface ExpectedChallenge {
 }
 
 /**
- * Asserts that an answer has one `Bearer` challenge, and what is in it.
+ * Asserts that an answer has one challenge of a scheme, and what is in it.
  *
  * @returns The parameters of the challenge, by name in lower case.
  * @throws AssertionError
@@ -41,12 +52,16 @@ export function assertChallenge(
   expected: ExpectedChallenge = {},
 ): Readonly<Record<string, string>> {
   checkOptions('assertChallenge', expected, {
+    scheme: oneOf('Bearer', 'DPoP'),
     status: (value) => (Number.isInteger(value) ? undefined : 'must be a whole number'),
     error: isTextOrNull,
     scope: isTextOrNull,
+    algs: isTextOrNull,
+    acrValues: isTextOrNull,
+    maxAge: (value) => (value === null ? undefined : isDuration(value)),
     reason: isText,
   })
-  const { status, error, scope, reason } = expected
+  const { scheme = 'Bearer', status, error, scope, algs, acrValues, maxAge, reason } = expected
   const fields = fieldsOf(response.headers)
 
   function expectSame(name: string, actual: unknown, wanted: unknown): void {
@@ -55,10 +70,15 @@ export function assertChallenge(
   }
 
   if (status !== undefined) expectSame('status', response.status ?? response.statusCode, status)
-  const parameters = bearerParameters(fields)
+  const parameters = parametersOf(fields, scheme)
   const { error: code, error_description: description } = parameters
   if (error !== undefined) expectSame('error', code, error ?? undefined)
   if (scope !== undefined) expectSame('scope', inOrder(parameters['scope']), inOrder(scope))
+  if (algs !== undefined) expectSame('list algs', inOrder(parameters['algs']), inOrder(algs))
+  if (acrValues !== undefined) {
+    expectSame('list acr_values', parameters['acr_values'], acrValues ?? undefined)
+  }
+  if (maxAge !== undefined) expectSame('max_age', parameters['max_age'], maxAge?.toString())
   if (reason !== undefined) {
     const text = descriptionOf(code ?? 'missing_token', reason)
     if (text === undefined) fail(fields, `its error has no reason ${reason}`, code, reason)
@@ -67,11 +87,14 @@ export function assertChallenge(
   return parameters
 }
 
-function bearerParameters(fields: readonly string[]): Readonly<Record<string, string>> {
-  const found = readChallenges(fields).filter(({ scheme }) => scheme === 'bearer')
+function parametersOf(
+  fields: readonly string[],
+  scheme: 'Bearer' | 'DPoP',
+): Readonly<Record<string, string>> {
+  const found = readChallenges(fields).filter((each) => each.scheme === scheme.toLowerCase())
   const [challenge, ...others] = found
   if (challenge === undefined || others.length > 0) {
-    fail(fields, `the answer has ${found.length} Bearer challenges, not 1`, found.length, 1)
+    fail(fields, `the answer has ${found.length} ${scheme} challenges, not 1`, found.length, 1)
   }
   return Object.fromEntries(challenge.parameters)
 }
@@ -113,9 +136,9 @@ function fieldsOf(headers: object): readonly string[] {
   return lines.filter((line) => typeof line === 'string')
 }
 
-/** A list of scopes has no order (RFC 6749 section 3.3). */
-function inOrder(scope: string | null | undefined): string | undefined {
-  return scope?.split(' ').toSorted().join(' ')
+/** For lists without an order: of scopes (RFC 6749 section 3.3), of algorithms. */
+function inOrder(list: string | null | undefined): string | undefined {
+  return list?.split(' ').toSorted().join(' ')
 }
 
 function inWords(value: unknown): string {

@@ -1,5 +1,6 @@
-import { checkOptions, isObject, isSeconds, isString, isText } from '../options.ts'
+import { checkOptions, isFunction, isObject, isSeconds, isString, isText } from '../options.ts'
 import type { Backend } from './backend.ts'
+import { readLoginProof } from './login-proof.ts'
 import { type Endpoint, type Entry, MAX_TEXT } from './request-log.ts'
 
 export interface Login {
@@ -21,6 +22,11 @@ export interface TokenServiceOptions {
    * @default 'text'
    */
   response?: 'text' | 'json' | { readonly field: string } | undefined
+  /**
+   * The nonce that the DPoP proof of a login must have: called for each. By default none is asked for. A login with a proof
+   * gives a token that is bound to the key of the proof, in any case.
+   */
+  dpopNonce?: (() => string) | undefined
 }
 
 export const PATHS: Readonly<Record<Endpoint, string>> = {
@@ -37,7 +43,7 @@ export type Handler = (request: Request, signal: AbortSignal | undefined) => Pro
 /** @throws TypeError for a wrong or misspelt option. */
 export function createHandler(backend: Backend, options: TokenServiceOptions): Handler {
   checkServiceOptions(options)
-  const { logins = { demo: { password: 'demo' } }, response: format = 'text' } = options
+  const { logins = { demo: { password: 'demo' } }, response: format = 'text', dpopNonce } = options
   const known = new Map(Object.entries(logins))
   const { clock, keys, outages, log } = backend
 
@@ -45,14 +51,20 @@ export function createHandler(backend: Backend, options: TokenServiceOptions): H
     return method === 'GET' ? Response.json(keys.document) : refuse(405, 'GET')
   }
 
-  async function logIn(form: URLSearchParams): Promise<Response> {
+  async function logIn(request: Request, form: URLSearchParams): Promise<Response> {
     const loginId = form.get('loginId')
     const password = form.get('password')
     if (loginId === null || password === null) return refuse(400)
     const login = known.get(loginId)
     if (login === undefined || login.password !== password) return refuse(401)
+    const boundTo = await readLoginProof(request, clock, dpopNonce?.())
+    if (boundTo instanceof Response) return boundTo
     const { claims, lifetime } = login
-    const token = await backend.token({ claims: { sub: loginId, ...claims }, expiresIn: lifetime })
+    const token = await backend.token({
+      boundTo,
+      claims: { sub: loginId, ...claims },
+      expiresIn: lifetime,
+    })
     return tokenResponse(token, format)
   }
 
@@ -70,7 +82,7 @@ export function createHandler(backend: Backend, options: TokenServiceOptions): H
     const form = await readForm(request)
     if (form instanceof Response) return await pass(() => form)
     entry.loginId = form.get('loginId')?.slice(0, MAX_TEXT)
-    return await pass(async () => await logIn(form))
+    return await pass(async () => await logIn(request, form))
   }
 
   return async (request, signal) => {
@@ -119,6 +131,7 @@ function checkServiceOptions(options: TokenServiceOptions): void {
       value === 'text' || value === 'json' || isFieldName(value)
         ? undefined
         : "must be 'text', 'json' or { field: a name }",
+    dpopNonce: isFunction,
   })
   for (const [loginId, login] of Object.entries(options.logins ?? {})) {
     const caller = `tokenService: the login ${JSON.stringify(loginId)}`

@@ -2,10 +2,16 @@ import type { Clock } from '../clock.ts'
 import type { KeyRotation } from '../keys/key-rotation.ts'
 import type { SigningKey } from '../keys/signing-key.ts'
 import { checkOptions, isObject, isSeconds, isTextList } from '../options.ts'
+import { type Binding, confirmationOf, isBinding } from './binding.ts'
 
 export interface TokenOptions {
   /** Claims that are added to the usual ones, or replace them. */
   claims?: Readonly<Record<string, unknown>> | undefined
+  /**
+   * Who alone may use the token: what `dpopClient()` returned, an `X509Certificate` of `node:crypto`, or their thumbprints as
+   * `{ jkt, x5tS256 }`. Of a list each must be proven. It becomes the claim `cnf`. By default anybody may use it.
+   */
+  boundTo?: Binding | readonly Binding[] | undefined
   /** Seconds from now to `exp`; negative for a token that has expired. By default the issuer's lifetime. */
   expiresIn?: number | undefined
   /** Seconds from now to `nbf`. */
@@ -50,15 +56,18 @@ export async function signToken(
       typeof value === 'string' || value instanceof Uint8Array
         ? undefined
         : 'must be a string or octets',
+    boundTo: isBinding,
   })
   const { claims, expiresIn = lifetime, notBefore, header, omit = [] } = options
   const now = Math.floor(clock.now())
+  const cnf = confirmationOf(options.boundTo)
   const usual = {
     ...(issuer === undefined ? {} : { iss: issuer }),
     ...(audience === undefined ? {} : { aud: audience }),
     iat: now,
     exp: now + expiresIn,
     ...(notBefore === undefined ? {} : { nbf: now + notBefore }),
+    ...(cnf === undefined ? {} : { cnf }),
   }
   const { payload = JSON.stringify(without({ ...usual, ...claims }, omit)) } = options
   const { kid } = key.publicJwk
@@ -68,7 +77,7 @@ export async function signToken(
 }
 
 /** Added to every token of a table, for what the verifier under test requires. */
-export type TableOptions = Pick<TokenOptions, 'claims' | 'header'>
+export type TableOptions = Pick<TokenOptions, 'claims' | 'header' | 'boundTo'>
 
 /** A hundred years, in seconds, so that a test can move its clock without making the tokens expire. */
 export const LONG_LIFE: number = 100 * 31_557_600
@@ -82,11 +91,13 @@ export function tableSigner(
   defaults: TokenDefaults,
   base: TableOptions = {},
 ): TableSigner {
-  checkOptions(caller, base, { claims: isObject, header: isObject })
+  checkOptions(caller, base, { claims: isObject, header: isObject, boundTo: isBinding })
+  const { boundTo } = base
   return async (options = {}, key = defaults.keys.published) => {
     const claims = { ...base.claims, ...options.claims }
     const header = { ...base.header, ...options.header }
-    return await signToken(defaults, { expiresIn: LONG_LIFE, ...options, claims, header }, key)
+    const usual = { boundTo, expiresIn: LONG_LIFE }
+    return await signToken(defaults, { ...usual, ...options, claims, header }, key)
   }
 }
 

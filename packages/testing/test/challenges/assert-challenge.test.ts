@@ -16,6 +16,21 @@ function answer({ status, headers }: AuthError, more?: string): Response {
   return response
 }
 
+/** An API that takes DPoP-bound tokens as well names both schemes. The errors of a token are those of the scheme it came by. */
+const PROOF =
+  'DPoP realm="api", error="invalid_dpop_proof", error_description="The DPoP proof is for another URL"'
+const BOTH = new Response(null, {
+  status: 401,
+  headers: { 'www-authenticate': `${PROOF}, algs="ES256 EdDSA", Bearer realm="api"` },
+})
+const STEP_UP = new Response(null, {
+  status: 401,
+  headers: {
+    'www-authenticate':
+      'Bearer error="insufficient_user_authentication", acr_values="gold silver", max_age="300"',
+  },
+})
+
 /** The message of the assertion that fails. */
 function failure(act: () => unknown): string {
   try {
@@ -130,4 +145,36 @@ test.each<[complaint: string, expected: object]>([
   const act = () => assertChallenge(answer(FORGED), expected)
   expect(act).toThrow(TypeError)
   expect(act).toThrow(`assertChallenge: ${complaint}`)
+})
+
+test.each<[title: string, response: Response, expected: ExpectedChallenge]>([
+  ['the DPoP challenge', BOTH, { scheme: 'DPoP', status: 401, error: 'invalid_dpop_proof' }],
+  ['its reason', BOTH, { scheme: 'DPoP', reason: 'proof_url' }],
+  ['its algorithms, in another order', BOTH, { scheme: 'DPoP', algs: 'EdDSA ES256' }],
+  ['the Bearer challenge behind it', BOTH, { error: null, algs: null }],
+  ['a step-up', STEP_UP, { acrValues: 'gold silver', maxAge: 300 }],
+  ['no step-up', BOTH, { acrValues: null, maxAge: null }],
+])('%s is as expected', (_title, response, expected) => {
+  expect(failure(() => assertChallenge(response, expected))).toBe('passed')
+})
+
+test.each<[message: string, response: Response, expected: ExpectedChallenge]>([
+  ['the answer has 0 DPoP challenges, not 1', STEP_UP, { scheme: 'DPoP' }],
+  [
+    'the error is "invalid_dpop_proof", not "use_dpop_nonce"',
+    BOTH,
+    { scheme: 'DPoP', error: 'use_dpop_nonce' },
+  ],
+  ['the error is missing, not "invalid_token"', BOTH, { error: 'invalid_token' }],
+  ['the list algs is "ES256 EdDSA", not "ES256"', BOTH, { scheme: 'DPoP', algs: 'ES256' }],
+  ['the list algs is missing, not "ES256"', BOTH, { algs: 'ES256' }],
+  [
+    'the list acr_values is "gold silver", not "silver gold"',
+    STEP_UP,
+    { acrValues: 'silver gold' },
+  ],
+  ['the max_age is "300", not "60"', STEP_UP, { maxAge: 60 }],
+  ['the max_age is "300", not missing', STEP_UP, { maxAge: null }],
+])('not as expected: %s', (message, response, expected) => {
+  expect(failure(() => assertChallenge(response, expected))).toContain(message)
 })

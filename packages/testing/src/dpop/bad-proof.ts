@@ -1,0 +1,43 @@
+import type { AuthErrorReasons } from '@portcullis/core'
+
+import type { SigningKey } from '../keys/signing-key.ts'
+import type { ProofOptions, ProofRequest } from './proof.ts'
+
+/** Why a request is refused for its proof. */
+export type BadProofReason =
+  | Exclude<AuthErrorReasons['invalid_dpop_proof'], 'replayed_proof'>
+  | AuthErrorReasons['use_dpop_nonce']
+  | 'binding'
+
+/** A request that must be refused for its proof, with the reason. */
+export interface BadProof {
+  /** What kind of proof it is. */
+  readonly name: string
+  /** `code` and `reason` of the `AuthError`. */
+  readonly code: 'invalid_dpop_proof' | 'use_dpop_nonce' | 'invalid_token'
+  readonly reason: BadProofReason
+  /** What to send: without `dpop` if it is the proof that is missing. */
+  readonly headers: { readonly authorization: string; readonly dpop?: string }
+}
+
+/** The same as a row of a table: `undefined` for no proof at all. */
+export type BadProofRow = readonly [
+  reason: BadProofReason,
+  name: string,
+  make: () => string | undefined | Promise<string>,
+]
+
+/** What bad proofs are made of. */
+export interface BadProofParts {
+  readonly request: ProofRequest & { token: string }
+  /** Signs a proof for the request that is sound but for what is stated; by default with the client's own key. */
+  readonly sign: (options?: Partial<ProofOptions>, key?: SigningKey) => Promise<string>
+  readonly key: SigningKey
+  readonly stranger: SigningKey
+  /** By the clock. Seconds. */
+  readonly now: number
+  /** The segments of a sound proof. */
+  readonly header: string
+  readonly payload: string
+  readonly signature: string
+}

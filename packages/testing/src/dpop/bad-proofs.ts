@@ -1,0 +1,44 @@
+import { createSigningKey, OPTIONAL_MEMBERS } from '../keys/signing-key.ts'
+import { isText } from '../options.ts'
+import { badContents, badNonces, badRequests } from './bad-proof-claims.ts'
+import { badProofAlgorithms, badProofForms, badProofKeys } from './bad-proof-forms.ts'
+import type { BadProof, BadProofReason } from './bad-proof.ts'
+import { checkProofRequest, makeProof, type ProofMaker, type ProofRequest } from './proof.ts'
+
+/** @throws TypeError for a wrong, misspelt or missing member. */
+export async function createBadProofs(
+  { clock, key }: ProofMaker,
+  request: ProofRequest & { token: string },
+): Promise<readonly BadProof[]> {
+  checkProofRequest('badProofs', request)
+  const complaint = isText(request.token)
+  if (complaint !== undefined) throw new TypeError(`badProofs: token ${complaint}`)
+  const stranger = await createSigningKey(key.algorithm, OPTIONAL_MEMBERS)
+  const sign = async (options: object = {}, signer = key) =>
+    await makeProof({ clock, key: signer }, { ...request, ...options })
+  const [header = '', payload = '', signature = ''] = (await sign()).split('.')
+  const now = Math.floor(clock.now())
+  const parts = { request, sign, key, stranger, now, header, payload, signature }
+  const rows = [
+    ...badProofForms(parts),
+    ...badProofAlgorithms(parts),
+    ...(await badProofKeys(parts)),
+    ...badContents(parts),
+    ...badRequests(parts),
+    ...badNonces(parts),
+  ]
+  const authorization = `DPoP ${request.token}`
+  return await Promise.all(
+    rows.map(async ([reason, name, make]) => {
+      const dpop = await make()
+      const headers = dpop === undefined ? { authorization } : { authorization, dpop }
+      return { name, code: codeOf(reason), reason, headers }
+    }),
+  )
+}
+
+function codeOf(reason: BadProofReason): BadProof['code'] {
+  if (reason === 'binding') return 'invalid_token'
+  const isAboutNonce = reason === 'missing_nonce' || reason === 'invalid_nonce'
+  return isAboutNonce ? 'use_dpop_nonce' : 'invalid_dpop_proof'
+}

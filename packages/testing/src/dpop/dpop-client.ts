@@ -1,0 +1,71 @@
+import type { Algorithm } from '@portcullis/core'
+import type { JWK } from 'jose'
+
+import { type Clock, systemClock } from '../clock.ts'
+import { ALGORITHMS } from '../issuer-options.ts'
+import { createSigningKey, OPTIONAL_MEMBERS } from '../keys/signing-key.ts'
+import { checkOptions, isClock, isText, oneOf } from '../options.ts'
+import type { BadProof } from './bad-proof.ts'
+import { createBadProofs } from './bad-proofs.ts'
+import { makeProof, type ProofOptions, type ProofRequest } from './proof.ts'
+
+export interface DpopClientOptions {
+  /** What its proofs have in `iat`. By default the system's. */
+  clock?: Clock | undefined
+  /**
+   * What its proofs are signed with.
+   * @default 'ES256'
+   */
+  algorithm?: Algorithm | undefined
+}
+
+/** The two headers of a request with a bound token. */
+export interface DpopHeaders {
+  readonly authorization: string
+  readonly dpop: string
+}
+
+/** A client that has a key of its own, and proves it at each request. */
+export interface DpopClient {
+  /** The thumbprint of its key: `issuer.token({ boundTo: client })` binds a token to it. */
+  readonly jkt: string
+  readonly publicJwk: Readonly<JWK>
+  /** Makes a proof, sound or not: another one at each call. */
+  proof(options: ProofOptions): Promise<string>
+  /** The token and its proof as headers, for supertest, inject and fetch. Each proof is accepted once. */
+  headers(options: ProofOptions & { token: string }): Promise<DpopHeaders>
+  /**
+   * Proofs of every kind that must be refused when they are sent with this token, which is bound to this client, for this
+   * request: each with the headers to send, and its `code` and `reason`.
+   *
+   * What is refused for its nonce is part of it if a `nonce` is stated, one that the server accepts. None is a
+   * `replayed_proof`: send the same `headers(...)` twice. They are made for this moment, since a proof is accepted for a
+   * minute or so, and for a server that takes the default algorithms.
+   */
+  badProofs(request: ProofRequest & { token: string }): Promise<readonly BadProof[]>
+}
+
+/**
+ * Creates a client with a fresh key, for tests of APIs that take DPoP-bound tokens.
+ *
+ * @throws TypeError for a wrong or misspelt option.
+ * @see RFC 9449
+ */
+export async function dpopClient(options: DpopClientOptions = {}): Promise<DpopClient> {
+  checkOptions('dpopClient', options, { clock: isClock, algorithm: oneOf(...ALGORITHMS) })
+  const { clock = systemClock, algorithm = 'ES256' } = options
+  const key = await createSigningKey(algorithm, OPTIONAL_MEMBERS)
+  const maker = { clock, key }
+  return {
+    jkt: key.thumbprint,
+    publicJwk: key.publicJwk,
+    proof: async (proofOptions) => await makeProof(maker, proofOptions),
+    async headers(proofOptions) {
+      const complaint = isText(proofOptions.token)
+      if (complaint !== undefined) throw new TypeError(`headers: token ${complaint}`)
+      const dpop = await makeProof(maker, proofOptions)
+      return { authorization: `DPoP ${proofOptions.token}`, dpop }
+    },
+    badProofs: async (request) => await createBadProofs(maker, request),
+  }
+}

@@ -1,0 +1,105 @@
+import { createHash, randomUUID } from 'node:crypto'
+
+import type { Clock } from '../clock.ts'
+import type { SigningKey } from '../keys/signing-key.ts'
+import { type Check, checkOptions, isObject, isText, isTextList } from '../options.ts'
+import type { TokenOptions } from '../tokens/token.ts'
+
+/** The request that a proof is for. */
+export interface ProofRequest {
+  /** @default 'GET' */
+  method?: string | undefined
+  /** As the client sees it. Its query and fragment are not part of a proof. */
+  url: string | URL
+  /** The token that is sent with the proof. A proof for a token endpoint has none. */
+  token?: string | undefined
+  /** What the server asked for in `DPoP-Nonce`. */
+  nonce?: string | undefined
+}
+
+/** The same, and what is unusual about the proof. */
+export type ProofOptions = ProofRequest &
+  Pick<TokenOptions, 'claims' | 'header' | 'omit' | 'payload'>
+
+/** Who makes proofs. */
+export interface ProofMaker {
+  readonly clock: Clock
+  readonly key: SigningKey
+}
+
+const isUrl: Check = (value) =>
+  URL.canParse(String(value)) ? undefined : 'must be an absolute URL'
+
+const REQUEST: Readonly<Record<keyof ProofRequest, Check>> = {
+  method: isText,
+  url: isUrl,
+  token: isText,
+  nonce: isText,
+}
+
+/** @throws TypeError for a wrong, misspelt or missing member. */
+export function checkProofRequest(caller: string, request: ProofRequest): void {
+  checkOptions(caller, request, REQUEST)
+  checkUrl(caller, request)
+}
+
+function checkUrl(caller: string, { url }: ProofRequest): void {
+  const complaint = isUrl(url)
+  if (complaint !== undefined) throw new TypeError(`${caller}: url ${complaint}`)
+}
+
+/**
+ * Makes a proof, sound or not.
+ *
+ * @returns Compact JWS.
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see RFC 9449 section 4.2
+ */
+export async function makeProof(
+  { clock, key }: ProofMaker,
+  options: ProofOptions,
+): Promise<string> {
+  checkOptions('proof', options, {
+    ...REQUEST,
+    claims: isObject,
+    header: isObject,
+    omit: isTextList,
+    payload: (value) =>
+      typeof value === 'string' || value instanceof Uint8Array
+        ? undefined
+        : 'must be a string or octets',
+  })
+  checkUrl('proof', options)
+  const { method = 'GET', url, token, nonce, omit = [] } = options
+  const claims = {
+    jti: randomUUID(),
+    htm: method,
+    htu: targetOf(url),
+    iat: Math.floor(clock.now()),
+    ...(token === undefined ? {} : { ath: hashOf(token) }),
+    ...(nonce === undefined ? {} : { nonce }),
+    ...options.claims,
+  }
+  const { payload = JSON.stringify(without(claims, omit)) } = options
+  const header = { typ: 'dpop+jwt', alg: key.algorithm, jwk: key.publicJwk, ...options.header }
+  const octets = typeof payload === 'string' ? new TextEncoder().encode(payload) : payload
+  return await key.sign(without(header, omit), octets)
+}
+
+/** The claim `htu`: without query and fragment. */
+export function targetOf(url: string | URL): string {
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname}`
+}
+
+/** The claim `ath`. */
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url')
+}
+
+function without(
+  members: Readonly<Record<string, unknown>>,
+  omit: readonly string[],
+): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => !omit.includes(name)))
+}

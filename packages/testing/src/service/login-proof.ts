@@ -1,0 +1,53 @@
+import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose'
+
+import type { Clock } from '../clock.ts'
+import { targetOf } from '../dpop/proof.ts'
+import type { Thumbprints } from '../tokens/binding.ts'
+
+/** How far the `iat` of a proof may be from now. Seconds. */
+const WINDOW = 60
+
+/**
+ * Reads the DPoP proof of a login: what its token is bound to, or why the login is refused.
+ *
+ * @param nonce What the proof must have.
+ * @returns `undefined` if there is no proof.
+ * @see RFC 9449 sections 5 and 8
+ */
+export async function readLoginProof(
+  request: Request,
+  clock: Clock,
+  nonce: string | undefined,
+): Promise<Thumbprints | Response | undefined> {
+  const proof = request.headers.get('dpop')
+  if (proof === null) return undefined
+  try {
+    const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
+      typ: 'dpop+jwt',
+      requiredClaims: ['jti', 'iat'],
+      currentDate: new Date(clock.now() * 1000),
+    })
+    const { htm, htu, iat = NaN } = payload
+    const isFresh = Math.abs(clock.now() - iat) <= WINDOW
+    if (htm !== request.method || htu !== targetOf(urlOf(request)) || !isFresh) {
+      return refuse('invalid_dpop_proof')
+    }
+    if (nonce !== undefined && payload['nonce'] !== nonce) return refuse('use_dpop_nonce', nonce)
+    const { jwk = {} } = protectedHeader
+    return { jkt: await calculateJwkThumbprint(jwk) }
+  } catch {
+    return refuse('invalid_dpop_proof')
+  }
+}
+
+/** As the client sees it: a service on a port is asked under the name in `host`. */
+function urlOf({ url, headers }: Request): URL {
+  const asked = new URL(url)
+  asked.host = headers.get('host') ?? asked.host
+  return asked
+}
+
+function refuse(error: string, nonce?: string): Response {
+  const headers: Record<string, string> = nonce === undefined ? {} : { 'dpop-nonce': nonce }
+  return Response.json({ error }, { status: 400, headers })
+}

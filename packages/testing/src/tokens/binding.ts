@@ -1,0 +1,55 @@
+import { createHash, type X509Certificate } from 'node:crypto'
+
+import { type Check, isText } from '../options.ts'
+
+/** Thumbprints as `verify` takes them in `possession`. What `dpopClient()` returns has a `jkt`. */
+export interface Thumbprints {
+  /** Of the key of DPoP proofs. RFC 9449 section 6.1. */
+  readonly jkt?: string | undefined
+  /** Of a client certificate. RFC 8705 section 3.1. */
+  readonly x5tS256?: string | undefined
+}
+
+/** What a token is bound to: a client's key, a client's certificate, or their thumbprints. */
+export type Binding = Thumbprints | X509Certificate
+
+/** The claim `cnf` (RFC 7800); `undefined` for a token that is not bound. */
+export function confirmationOf(
+  boundTo: Binding | readonly Binding[] | undefined,
+): Readonly<Record<string, string>> | undefined {
+  if (boundTo === undefined) return undefined
+  const all = [boundTo].flat()
+  return Object.fromEntries(all.flatMap((binding) => membersOf(binding)))
+}
+
+/** The members of `cnf` that tell a binding. */
+function membersOf(binding: Binding): readonly (readonly [name: string, thumbprint: string])[] {
+  if ('raw' in binding) return [['x5t#S256', thumbprintOf(binding.raw)]]
+  const { jkt, x5tS256 } = binding
+  return [
+    ...(jkt === undefined ? [] : [['jkt', jkt] as const]),
+    ...(x5tS256 === undefined ? [] : [['x5t#S256', x5tS256] as const]),
+  ]
+}
+
+/** @param certificate As DER. */
+function thumbprintOf(certificate: Uint8Array): string {
+  return createHash('sha256').update(certificate).digest('base64url')
+}
+
+export const isBinding: Check = (value) => {
+  const all: readonly unknown[] = [value].flat()
+  return all.length > 0 && all.every(isOneBinding)
+    ? undefined
+    : 'must be what dpopClient() returned, an X509Certificate, { jkt, x5tS256 }, or a list of these'
+}
+
+function isOneBinding(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const raw: unknown = Reflect.get(value, 'raw')
+  if (raw !== undefined) return raw instanceof Uint8Array
+  const thumbprints = [Reflect.get(value, 'jkt'), Reflect.get(value, 'x5tS256')].filter(
+    (each: unknown) => each !== undefined,
+  )
+  return thumbprints.length > 0 && thumbprints.every((each) => isText(each) === undefined)
+}
