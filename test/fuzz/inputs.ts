@@ -11,6 +11,15 @@ export function jsonObject(members: Readonly<Record<string, fc.Arbitrary<unknown
   return fc.record(Object.fromEntries(loose) as typeof members, { requiredKeys: [] })
 }
 
+/** A JSON object that has nearly all of the members named, each of them nearly always of the kind named. */
+export function nearlyAll(members: Readonly<Record<string, fc.Arbitrary<unknown>>>) {
+  const loose = Object.entries(members).map(([name, usual]) => {
+    const unusual = fc.oneof(anything, fc.constant(undefined)) // which JSON leaves out
+    return [name, fc.oneof({ weight: 24, arbitrary: usual }, { weight: 1, arbitrary: unusual })]
+  })
+  return fc.record(Object.fromEntries(loose) as typeof members)
+}
+
 /** Its text, or now and then any other. */
 export function jsonText(value: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
   const text = value.map((each) => JSON.stringify(each) ?? '')

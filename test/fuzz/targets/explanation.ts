@@ -1,36 +1,40 @@
-import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 
 import fc from 'fast-check'
+import type { JWK } from 'jose'
 
 import { AuthError } from '../../../packages/core/src/errors.ts'
 import { explain } from '../../../packages/core/src/explain.ts'
 import { localKeys } from '../../../packages/core/src/keys/local-keys.ts'
 import type { VerifierOptions } from '../../../packages/core/src/verifier-options.ts'
 import { createVerifier } from '../../../packages/core/src/verifier.ts'
-import { jsonObject, jsonText, mostly, octetsOf } from '../inputs.ts'
+import { jsonObject, jsonText, mostly, nearlyAll, octetsOf } from '../inputs.ts'
 import { type FuzzTarget, hold } from '../target.ts'
 
 const NOW = 1_767_225_600
 
-/** The first key of RFC 8037, appendix A.1: a seed gives the same token each time. */
-const privateKey = createPrivateKey({
-  key: {
-    kty: 'OKP',
-    crv: 'Ed25519',
-    d: 'nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A',
-    x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
-  },
-  format: 'jwk',
+/** The key of RFC 8037, appendix A.1: a seed gives the same token each time. */
+const privateKey = privateKeyOf({
+  d: 'nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A',
+  x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
 })
-const jwk = createPublicKey(privateKey).export({ format: 'jwk' })
+/** That of RFC 8032, section 7.1, test 2: `lenient` does not trust it. */
+const otherPrivateKey = privateKeyOf({
+  d: 'TM0Imyj_ltqdtsNG7BFOD1uKMZ81q6Yk2oz27U-4pvs',
+  x: 'PUAXw-hDiVqStwqnTRt-vJyYLM8uxJaMwM1V8Sr0Zgw',
+})
+const jwk = publicJwkOf(privateKey)
 const clock = { now: () => NOW, monotonic: () => 0, after: () => () => undefined }
 
 const STATUSES = ['valid', 'valid', 'revoked', 'unknown'] as const
 
 /** A verifier that asks for much, and one that asks for little. */
 const strict: VerifierOptions = {
-  keys: localKeys([{ ...jwk, kid: 'a' }]),
+  keys: localKeys([
+    { ...jwk, kid: 'a' },
+    { ...publicJwkOf(otherPrivateKey), kid: 'b' },
+  ]),
   issuer: 'https://issuer.example',
   audience: ['https://api.example', 'api'],
   algorithms: ['Ed25519'],
@@ -51,13 +55,11 @@ const lenient: VerifierOptions = {
   clock,
 }
 
+const kid = fc.constantFrom('a', 'a', 'b', 'c')
+const typ = fc.constantFrom('at+jwt', 'application/AT+JWT', 'JWT')
 const time = mostly(fc.integer({ min: NOW - 4000, max: NOW + 100 }), fc.double())
 const header = jsonText(
-  jsonObject({
-    alg: fc.constantFrom('Ed25519', 'Ed25519', 'EdDSA', 'RS512', 'none'),
-    kid: fc.constantFrom('a', 'a', 'b'),
-    typ: fc.constantFrom('at+jwt', 'application/AT+JWT', 'JWT'),
-  }),
+  jsonObject({ alg: fc.constantFrom('Ed25519', 'Ed25519', 'EdDSA', 'RS512', 'none'), kid, typ }),
 )
 const payload = jsonText(
   jsonObject({
@@ -70,9 +72,37 @@ const payload = jsonText(
   }),
 )
 
-/** Header and payload, one a line, which are then signed; or a token without any line break. */
+/** Most get past the signature, and some are accepted. */
+const soundHeader = nearlyAll({
+  alg: mostly(fc.constant('Ed25519'), fc.constant('EdDSA')),
+  kid,
+  typ,
+})
+const soundPayload = nearlyAll({
+  iss: mostly(
+    fc.constant('https://issuer.example'),
+    fc.constantFrom('https://issuer.example/', 'x', ''),
+  ),
+  aud: mostly(fc.constant('api'), fc.array(fc.constantFrom('api', 'b'))),
+  sub: fc.string(),
+  exp: mostly(fc.integer({ min: NOW - 10, max: NOW + 4000 }), time),
+  nbf: mostly(fc.integer({ min: NOW - 4000, max: NOW + 10 }), time),
+  iat: mostly(fc.integer({ min: NOW - 3700, max: NOW + 70 }), time),
+})
+/** A third line, where the other key signs. */
+const OTHER_SIGNS = 'other'
+const hasWrongSigner = mostly(fc.constant(false), fc.constant(true))
+
+const loose = fc.tuple(header, payload).map((lines) => lines.join('\n'))
+const sound = fc.tuple(soundHeader, soundPayload, hasWrongSigner).map(([head, body, isWrong]) => {
+  const isOther = (Reflect.get(head, 'kid') === 'b') !== isWrong
+  const lines = [JSON.stringify(head), JSON.stringify(body)]
+  return (isOther ? [...lines, OTHER_SIGNS] : lines).join('\n')
+})
+
+/** Header and payload, one a line, which are then signed, and perhaps who signs; or a token without any line break. */
 export const explanation: FuzzTarget = {
-  inputs: fc.tuple(header, payload).map((lines) => lines.join('\n')),
+  inputs: fc.oneof(loose, { weight: 3, arbitrary: sound }),
   async run(input) {
     const token = input.includes('\n') ? signed(input) : input
     for (const options of [strict, lenient]) await expectAgreement(token, options)
@@ -80,11 +110,18 @@ export const explanation: FuzzTarget = {
 }
 
 function signed(input: string): string {
-  const end = input.indexOf('\n')
-  const parts = [input.slice(0, end), input.slice(end + 1)]
-  const signingInput = parts.map((part) => octetsOf(part).toString('base64url')).join('.')
-  const signature = sign(null, Buffer.from(signingInput), privateKey)
-  return `${signingInput}.${signature.toString('base64url')}`
+  const [head = '', body = '', who] = input.split('\n')
+  const signingInput = [head, body].map((part) => octetsOf(part).toString('base64url')).join('.')
+  const key = who === OTHER_SIGNS ? otherPrivateKey : privateKey
+  return `${signingInput}.${sign(null, Buffer.from(signingInput), key).toString('base64url')}`
+}
+
+function privateKeyOf(members: { readonly d: string; readonly x: string }): KeyObject {
+  return createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', ...members }, format: 'jwk' })
+}
+
+function publicJwkOf(key: KeyObject): JWK {
+  return createPublicKey(key).export({ format: 'jwk' })
 }
 
 async function expectAgreement(token: string, options: VerifierOptions): Promise<void> {
