@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { install, NODE_PACKAGES, nodeIn, NODES, pack } from './consumers.ts'
+import { checkFirstMinutes } from './first-minutes.ts'
 import { checkJest } from './jest.ts'
 import { createReport, type Outcome, succeeds, succeedsInSilence } from './report.ts'
 import { RUNTIME_PACKAGES, RUNTIMES } from './runtimes.ts'
@@ -69,6 +70,8 @@ try {
   )
   const checks = [
     ...checkJest(join(work, 'jest'), tarballs, report), // before the others, since it installs as well
+    // With the oldest Node: the others run the programs as well, below.
+    checkFirstMinutes(join(work, 'empty'), tarballs, nodeIn(consumer, NODES[0]), report),
     ...NODES.flatMap((version) =>
       ['smoke.mjs', 'smoke.cjs'].map(async (file) => {
         const command = [nodeIn(consumer, version), file]
