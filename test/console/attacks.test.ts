@@ -160,11 +160,36 @@ describeWithBrowser('against the console', () => {
     expect(faults).toHaveLength(0)
   })
 
-  test('a service that others can reach shows no page without the secret', async () => {
+  test('a service that others can reach shows no page without the secret, and says where it goes', async () => {
     await using service = await serving(['--host', '0.0.0.0'])
     const response = await fetch(service.url)
     expect(response.status).toBe(401)
-    expect(await response.text()).not.toContain('<main')
+    expect(response.headers.get('www-authenticate')).toMatch(/^Basic realm="/)
+    expect(await response.text()).toMatch(/^the secret .*: it is the password of any user/)
+  })
+
+  test('a browser that was given the secret shows all of it, and lends it to no other site', async () => {
+    await using service = await serving(['--host', '0.0.0.0'], 'geheim')
+    const httpCredentials = { username: 'anybody', password: 'geheim' }
+    await using opened = await visit(service.url, { httpCredentials })
+    const { page } = opened
+    await isLive(page)
+    await page.getByRole('button', { name: 'Rotate at once' }).click()
+    await page.locator('#outcome', { hasText: 'There is a new key.' }).waitFor()
+    await page.getByRole('button', { name: 'Mint' }).click()
+    await page.getByRole('button', { name: 'Explain it' }).click()
+    await page.getByRole('heading', { name: 'Checks' }).waitFor()
+    // The browser answers each 401 by itself, and shows it among the errors.
+    expectNothingWrong(opened, /status of 401/)
+    await using site = await attacker(service)
+    await page.goto(site.url)
+    await page.locator('#done').waitFor()
+    const framed = page.frames().find((frame) => frame.url().startsWith(service.url))
+    expect((await framed?.locator('main').count()) ?? 0).toBe(0)
+    const { cleared } = await service.control('fault/clear')
+    expect(cleared).toBe(0)
+    const { keys } = await service.control('rollback')
+    expect(keys).toHaveLength(2)
   })
 
   test('nothing is stored in the browser', async () => {

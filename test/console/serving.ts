@@ -17,7 +17,8 @@ export interface Serving extends AsyncDisposable {
 /** 2026-11-21T08:00:00Z */
 const START = 1_795_248_000
 
-export async function serving(args: readonly string[] = []): Promise<Serving> {
+/** @param secret What the control interface demands, with a `--host` that others can reach. */
+export async function serving(args: readonly string[] = [], secret = ''): Promise<Serving> {
   const clock = manualClock(START)
   const interrupted = new AbortController()
   const output = new EventEmitter()
@@ -25,7 +26,7 @@ export async function serving(args: readonly string[] = []): Promise<Serving> {
   let said = ''
   const ended = run({
     args: ['serve', '--port', '0', ...args],
-    env: {},
+    env: { PORTCULLIS_SECRET: secret },
     cwd: import.meta.dirname,
     stdin: (async function* () {})(),
     stdout: { write: (text) => output.emit('line', text) },
@@ -43,7 +44,7 @@ export async function serving(args: readonly string[] = []): Promise<Serving> {
     async control(operation, body = {}) {
       const response = await fetch(`${url}/control/${operation}`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
         body: JSON.stringify(body),
       })
       if (!response.ok) throw new Error(await response.text())

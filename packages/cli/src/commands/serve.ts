@@ -93,7 +93,7 @@ async function serve(options: ServeOptions, context: Context): Promise<void> {
     // First, so that who reads the line finds the file.
     if (readyFile) await writeSecretFile(readyFile, `${JSON.stringify({ ...ready, secret })}\n`)
     if (options.json === true) terminal.print(JSON.stringify(ready))
-    else announce(listening, options, context)
+    else announce(listening, options, secret !== undefined, context)
     await aborted(signal)
   } finally {
     unwatch()
@@ -110,7 +110,7 @@ function secretFor({ host }: ServeOptions, { env, terminal }: Context): string |
   const given = env['PORTCULLIS_SECRET'] ?? ''
   if (given !== '') return given
   const secret = randomBytes(24).toString('base64url')
-  terminal.say(`for the other commands: PORTCULLIS_SECRET=${secret}`)
+  terminal.say(`for the other commands and the console: PORTCULLIS_SECRET=${secret}`)
   return secret
 }
 
@@ -175,11 +175,13 @@ async function listen(
 function announce(
   { authUrl, keyUrl }: ListeningTokenService,
   { login, config }: ServeOptions,
+  isSecret: boolean,
   { terminal }: Context,
 ): void {
   terminal.print(authUrl)
   terminal.say('A token service for development and tests; Ctrl-C ends it.')
-  terminal.say(`  console ${authUrl}/`)
+  const entry = isSecret ? ' (any user; the password is PORTCULLIS_SECRET)' : ''
+  terminal.say(`  console ${authUrl}/${entry}`)
   terminal.say(`  key     curl ${keyUrl}`)
   // Only the login that everybody knows is shown with its password.
   const form = (login ?? config) ? 'loginId=... -d password=...' : 'loginId=demo -d password=demo'

@@ -3,7 +3,7 @@ import { type Context, Hono } from 'hono'
 import { html } from 'hono/html'
 
 import { authUrlOf, bodyOf } from '../serve/control.ts'
-import type { Gate } from '../serve/gate.ts'
+import type { Denial, Gate } from '../serve/gate.ts'
 import { InputError } from '../serve/input.ts'
 import { readExplain } from '../serve/requests.ts'
 import type { Service } from '../serve/service.ts'
@@ -45,6 +45,8 @@ const HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 }
 
+const CHALLENGE = 'Basic realm="portcullis serve: any user, PORTCULLIS_SECRET", charset="UTF-8"'
+
 /** The console: what happens in the service, to look at, and to steer. For who may use the control interface. */
 export function createPages(service: Service, gate: Gate): Routes {
   const app = new Hono()
@@ -75,13 +77,17 @@ export function createPages(service: Service, gate: Gate): Routes {
     const { pathname } = new URL(request.url)
     if (pathname !== '/' && !pathname.startsWith(PREFIX)) return undefined
     const denial = gate(request)
-    const response =
-      denial === undefined
-        ? await app.fetch(request)
-        : new Response(`${denial.error}\n`, { status: denial.status })
+    const response = denial === undefined ? await app.fetch(request) : denied(denial)
     for (const [name, value] of Object.entries(HEADERS)) response.headers.set(name, value)
     return response
   }
+}
+
+/** A browser that is asked for a password asks its user, and shows the text if there is none. */
+function denied({ status, error }: Denial): Response {
+  if (status !== 401) return new Response(`${error}\n`, { status })
+  const text = `${error}: it is the password of any user. PORTCULLIS_SECRET sets it.\n`
+  return new Response(text, { status, headers: { 'www-authenticate': CHALLENGE } })
 }
 
 const DEFAULT_SPAN = '300'

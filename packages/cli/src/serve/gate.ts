@@ -5,7 +5,7 @@ import { isLoopback } from './loopback.ts'
 /** What is wrong with who asks; `undefined` if nothing is. */
 export type Gate = (request: Request) => Denial | undefined
 
-interface Denial {
+export interface Denial {
   readonly status: 401 | 403
   readonly error: string
 }
@@ -14,7 +14,8 @@ interface Denial {
  * Who may use the control interface. A page of another site may not, whatever the browser lets it send: neither by a name that
  * it lets point to this machine (DNS rebinding), nor by a form or a script that posts here.
  *
- * @param secret Demanded as a bearer token. Without it, all who reach the loopback may.
+ * @param secret Demanded as a bearer token, or as the password of any user: browsers know no other way, and then send it with
+ *   what other sites let them ask as well. Without it, all who reach the loopback may.
  */
 export function createGate(secret: string | undefined): Gate {
   return (request) => {
@@ -25,7 +26,7 @@ export function createGate(secret: string | undefined): Gate {
     if (!isSameOrigin(request, host)) {
       return { status: 403, error: 'a page of another origin may not ask this' }
     }
-    if (secret !== undefined && !isSecret(request, secret)) {
+    if (secret !== undefined && !isSame(secretOf(request), secret)) {
       return { status: 401, error: 'the secret that `portcullis serve` printed is needed' }
     }
     return undefined
@@ -41,9 +42,16 @@ function isSameOrigin({ method, headers }: Request, host: string): boolean {
   return site === null || site === 'same-origin' || (site === 'none' && method === 'GET')
 }
 
+function secretOf({ headers }: Request): string {
+  const [, scheme = '', given = ''] =
+    /^(Bearer|Basic) +(\S+)$/i.exec(headers.get('authorization') ?? '') ?? []
+  if (scheme.toLowerCase() !== 'basic') return given
+  const [, password = ''] = /^[^:]*:(.*)$/s.exec(Buffer.from(given, 'base64').toString()) ?? []
+  return password
+}
+
 /** Digests are compared, which have one length. */
-function isSecret({ headers }: Request, secret: string): boolean {
-  const [, given = ''] = /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '') ?? []
+function isSame(given: string, secret: string): boolean {
   return timingSafeEqual(digestOf(given), digestOf(secret))
 }
 

@@ -242,6 +242,7 @@ describe('on another host', () => {
     expect(at.written.stderr).toContain('warning: on 0.0.0.0 others in the network can log in')
     const [, secret = ''] = /PORTCULLIS_SECRET=(\S+)/.exec(at.written.stderr) ?? []
     expect(secret.length).toBeGreaterThanOrEqual(32)
+    expect(at.written.stderr).toContain(`console ${at.url}/ (any user; the password is`)
     const denied = await at.command('rotate')
     expect(denied.exitCode).toBe(3)
     expect(denied.stderr).toContain('the secret that `portcullis serve` printed is needed (401)')

@@ -5,6 +5,9 @@ import { setUp } from './service-for-test.ts'
 const at = await setUp()
 const guarded = await setUp({}, 'geheim')
 
+const basic = (userAndPassword: string) =>
+  `Basic ${Buffer.from(userAndPassword).toString('base64')}`
+
 describe('on the loopback, the Host header', () => {
   test.each([
     '127.0.0.1:4010',
@@ -94,18 +97,38 @@ describe('where others reach it', () => {
     ['a part of it', 'Bearer gehei'],
     ['more than it', 'Bearer geheim2'],
     ['nothing after the scheme', 'Bearer '],
-    ['another scheme', 'Basic geheim'],
+    ['another scheme', 'Digest geheim'],
+    ['no user and no password', 'Basic geheim'],
+    ['the secret as a user', basic('geheim:')],
+    ['a wrong password', basic('ada:geheim2')],
   ])('%s: 401', async (_name, authorization) => {
     const headers = authorization === undefined ? {} : { authorization }
     expect((await guarded.ask('state', { headers })).status).toBe(401)
     expect((await guarded.ask('rotate', { headers, body: {} })).status).toBe(401)
   })
 
-  test('the secret lets in under any host, but not a page of another site', async () => {
-    const headers = { authorization: 'Bearer geheim', host: 'auth:4010' }
-    expect((await guarded.ask('state', { headers })).status).toBe(200)
-    const crossed = { ...headers, origin: 'https://evil.test' }
-    expect((await guarded.ask('state', { headers: crossed })).status).toBe(403)
+  test.each([
+    ['as a bearer token', 'Bearer geheim'],
+    ['as the password of any user, as browsers send it', basic('ada:geheim')],
+    ['as the password of no user', basic(':geheim')],
+  ])(
+    'the secret %s lets in under any host, but not a page of another site',
+    async (_name, authorization) => {
+      const headers = { authorization, host: 'auth:4010' }
+      expect((await guarded.ask('state', { headers })).status).toBe(200)
+      const own = { ...headers, origin: 'http://auth:4010' }
+      expect((await guarded.ask('fault/clear', { headers: own, body: {} })).status).toBe(200)
+      for (const crossed of [{ origin: 'https://evil.test' }, { 'sec-fetch-site': 'cross-site' }]) {
+        const other = { ...headers, ...crossed }
+        expect((await guarded.ask('state', { headers: other })).status).toBe(403)
+        expect((await guarded.ask('rotate', { headers: other, body: {} })).status).toBe(403)
+      }
+    },
+  )
+
+  test('a form of another site is not taken, where its browser says nothing of it', async () => {
+    const headers = { authorization: basic('ada:geheim'), 'content-type': 'text/plain' }
+    expect((await guarded.ask('rotate', { headers, body: '{}' })).status).toBe(415)
   })
 
   test('the health needs no secret, and says nothing else', async () => {
