@@ -4,7 +4,9 @@ import { readFile } from 'node:fs/promises'
 const FOLDER = new URL('../../browser/', import.meta.url)
 
 const TYPES: Readonly<Record<string, string>> = {
+  'ask.js': 'text/javascript; charset=utf-8',
   'icon.svg': 'image/svg+xml',
+  'live.js': 'text/javascript; charset=utf-8',
   'page.css': 'text/css; charset=utf-8',
   'page.js': 'text/javascript; charset=utf-8',
 }
