@@ -70,6 +70,22 @@ describeWithBrowser('the console', () => {
     expectNothingWrong(opened)
   })
 
+  test('a rotation finishes by itself, if it is told when; one at once has nothing to finish', async () => {
+    await using service = await serving()
+    await using opened = await open(service)
+    const { page } = opened
+    await page.getByLabel('Its second half').selectOption('by itself after 30 s')
+    await page.getByRole('button', { name: 'Rotate at once' }).click()
+    await expectLanes(page, 2)
+    await page.getByRole('button', { name: 'Publish late' }).click()
+    await expectLanes(page, 3)
+    await page.locator('#timeline .notice', { hasText: 'by itself in 30 s' }).waitFor()
+    await service.clock.advance(30)
+    await page.locator('#timeline .notice').waitFor({ state: 'detached' })
+    await page.locator('.lane.key', { hasText: 'published since 08:00:30' }).waitFor()
+    expectNothingWrong(opened)
+  })
+
   test('what cannot be done is said, and why', async () => {
     await using service = await serving()
     await using opened = await open(service)

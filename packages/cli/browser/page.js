@@ -53,7 +53,11 @@ const FORMS = new Map([
   [
     'rotate',
     async (fields) => {
-      await control('rotate', { publish: fields.get('publish'), kid: fields.get('kid') })
+      const publish = fields.get('publish')
+      const after = fields.get('after') ?? ''
+      // A rotation at once has no second half.
+      const timer = after === '' || publish === 'now' ? {} : { seconds: Number(after) }
+      await control('rotate', { publish, kid: fields.get('kid'), ...timer })
       return 'There is a new key.'
     },
   ],

@@ -68,6 +68,15 @@ function rotation(): Html {
           <option value="none">none</option>
         </select></label
       >
+      <label class="inline"
+        ><span>Its second half</span>
+        <select name="after">
+          <option value="">when you finish it</option>
+          <option value="10">by itself after 10 s</option>
+          <option value="30">by itself after 30 s</option>
+          <option value="120">by itself after 2 min</option>
+        </select></label
+      >
       <span class="buttons">
         <button type="button" data-post="complete" class="primary">Finish the rotation</button>
         <button type="button" data-post="rollback">Roll back</button>
