@@ -113,7 +113,11 @@ function verdict(title: Html, { verdict: word, refusal }: Verdict, note: string 
   </div>`
 }
 
-function inHandVerdict({ explanation: { inHand }, inHandFrom }: ExplainedToken): Html {
+const FAULT_NOTE = 'unless it fetched other ones while a fault was in force'
+
+function inHandVerdict(explained: ExplainedToken): Html {
+  const { explanation, inHandFrom, inHandFault } = explained
+  const { inHand } = explanation
   if (inHand === undefined || inHandFrom === undefined) {
     return html`<div class="verdict none">
       <span class="quiet">With older keys</span><strong>–</strong>
@@ -122,8 +126,11 @@ function inHandVerdict({ explanation: { inHand }, inHandFrom }: ExplainedToken):
   }
   const reason = inHand.refusal?.reason
   const isAsking = reason === 'signature' || reason === 'unknown_key'
-  const note = isAsking ? 'before it asks for newer keys' : ''
-  return verdict(html`With the keys of ${clock(inHandFrom)}`, inHand, note)
+  const notes = [
+    ...(isAsking ? ['before it asks for newer keys'] : []),
+    ...(inHandFault === undefined ? [] : [`${FAULT_NOTE} (${inHandFault})`]),
+  ]
+  return verdict(html`With the keys of ${clock(inHandFrom)}`, inHand, notes.join('; '))
 }
 
 const PARTS = ['header', 'payload', 'signature'] as const

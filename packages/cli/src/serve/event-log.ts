@@ -24,7 +24,12 @@ type Happening =
   | { readonly type: 'completed' | 'rolled back'; readonly thumbprint: string }
   | { readonly type: 'minted'; readonly kind: string | undefined }
   | { readonly type: 'fault'; readonly endpoint: 'keys' | 'token'; readonly kind: OutageKind }
-  | { readonly type: 'faults cleared'; readonly cleared: number }
+  | {
+      readonly type: 'faults cleared'
+      /** `undefined` for both. */
+      readonly endpoint: 'keys' | 'token' | undefined
+      readonly cleared: number
+    }
   | ({ readonly type: 'verdict'; readonly api: string | undefined } & ReportedVerdict)
   | {
       readonly type: 'verdicts dropped'
@@ -86,4 +91,16 @@ export function createEventLog(clock: Clock, max: number): EventLog {
       }
     },
   }
+}
+
+const OTHER_KEYS: ReadonlySet<OutageKind> = new Set(['stale-key', 'other-key'])
+
+/** The fault that let the key endpoint serve other keys than the service's own, if it had not ended before the last event. */
+export function otherKeysFault(events: readonly LoggedEvent[]): OutageKind | undefined {
+  let kind: OutageKind | undefined
+  for (const event of events) {
+    if (event.type === 'faults cleared' && event.endpoint !== 'token') kind = undefined
+    if (event.type === 'fault' && OTHER_KEYS.has(event.kind)) ({ kind } = event)
+  }
+  return kind
 }

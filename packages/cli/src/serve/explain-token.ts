@@ -1,6 +1,6 @@
 import { type KeySource, localKeys } from '@portcullis/core'
 import { explain, type Explanation, type Signer } from '@portcullis/core/explain'
-import type { KeyPhases } from '@portcullis/testing'
+import type { KeyPhases, OutageKind } from '@portcullis/testing'
 
 import { adviceOn, cliHints } from '../advice.ts'
 import { CommandError } from '../exit-code.ts'
@@ -24,6 +24,8 @@ export interface ExplainedToken {
   readonly madeBy: string
   /** Since when the document of the older keys was served; `undefined` if there are none. */
   readonly inHandFrom: number | undefined
+  /** The fault for which those may not be what was fetched. */
+  readonly inHandFault: OutageKind | undefined
 }
 
 /** What the keys of the service are, and were. */
@@ -34,6 +36,8 @@ export interface Background {
   readonly served: ServedDocument
   /** What a service has that has not asked again. */
   readonly inHand: ServedDocument | undefined
+  /** With which the key endpoint may have served other keys instead. */
+  readonly fault: OutageKind | undefined
 }
 
 const MAX_OTHER_KEYS = 20
@@ -41,7 +45,7 @@ const MAX_OTHER_KEYS = 20
 /** Nothing of this is kept. @throws InputError if there is no token. */
 export async function explainToken(
   { token: text }: ExplainInput,
-  { clock, rules, keys, served, inHand }: Background,
+  { clock, rules, keys, served, inHand, fault }: Background,
   authUrl: string,
 ): Promise<ExplainedToken> {
   const { token, stripped } = tokenOf(text)
@@ -76,12 +80,13 @@ export async function explainToken(
     adviceForKey(explanation, signer, authUrl) ??
     adviceOn({ ...explanation, hints: explanation.hints }, loginCommand(authUrl))
   const madeBy = whoMade(explanation, signer)
-  return { token, stripped, explanation, hints, advice, madeBy, inHandFrom: inHand?.from }
+  const inHandFrom = inHand?.from
+  return { token, stripped, explanation, hints, advice, madeBy, inHandFrom, inHandFault: fault }
 }
 
 /** The same for programs. */
 export function explainedJson(explained: ExplainedToken): object {
-  const { explanation, hints, advice, stripped, madeBy, inHandFrom } = explained
+  const { explanation, hints, advice, stripped, madeBy, inHandFrom, inHandFault } = explained
   const where = 'the token service'
   const { inHand } = explanation
   return {
@@ -92,6 +97,7 @@ export function explainedJson(explained: ExplainedToken): object {
     madeBy,
     inHand: inHand && {
       from: inHandFrom,
+      fault: inHandFault,
       verdict: inHand.verdict,
       reason: inHand.refusal?.reason,
       status: inHand.refusal?.status,

@@ -11,7 +11,7 @@ import {
 } from '@portcullis/testing'
 
 import type { Clock } from '../surroundings.ts'
-import { createEventLog, type EventLog } from './event-log.ts'
+import { createEventLog, type EventLog, type LoggedEvent, otherKeysFault } from './event-log.ts'
 import { type ExplainedToken, explainToken } from './explain-token.ts'
 import { InputError } from './input.ts'
 import { createKeyDocuments, type ServedDocument } from './key-documents.ts'
@@ -166,16 +166,23 @@ export async function createService(
         .outages()
         .filter(({ endpoints }) => endpoint === undefined || endpoints.includes(endpoint))
       for (const outage of cleared) outage.restore()
-      log.add({ type: 'faults cleared', cleared: cleared.length })
+      log.add({ type: 'faults cleared', endpoint, cleared: cleared.length })
       return cleared.length
     },
     documents: () => documents.all(),
     async explain(input, authUrl) {
-      const fetched = input.at ?? lastFetch(log)
-      const inHand = fetched === undefined ? undefined : documents.at(fetched)
+      const fetch = lastFetch(log)
+      const time = input.at ?? fetch?.time
+      const inHand = time === undefined ? undefined : documents.at(time)
+      const before = log.after(0).filter(({ id }) => id < (fetch?.id ?? 0))
+      const fault = input.at === undefined ? otherKeysFault(before) : undefined
       const served = documents.all().at(-1) ?? { from: 0, document: issuer.keyDocument }
       const keys = issuer.keyPhases()
-      return await explainToken(input, { clock, rules: settings, keys, served, inHand }, authUrl)
+      return await explainToken(
+        input,
+        { clock, rules: settings, keys, served, inHand, fault },
+        authUrl,
+      )
     },
     async close() {
       rotations.close()
@@ -213,13 +220,13 @@ async function badToken(
   return await row.make()
 }
 
-/** When a client last got the keys. */
-function lastFetch(log: EventLog): number | undefined {
+/** The last time that a client got the keys. */
+function lastFetch(log: EventLog): LoggedEvent | undefined {
   return log
     .after(0)
     .findLast(
       (event) => event.type === 'request' && event.endpoint === 'keys' && event.status === 200,
-    )?.time
+    )
 }
 
 function messageOf(error: unknown): string {

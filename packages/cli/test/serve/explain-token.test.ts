@@ -6,7 +6,12 @@ import { setUp } from './service-for-test.ts'
 interface Answer {
   readonly verdict: string
   readonly refusal?: { readonly reason: string }
-  readonly inHand?: { readonly verdict: string; readonly reason?: string; readonly from: number }
+  readonly inHand?: {
+    readonly verdict: string
+    readonly reason?: string
+    readonly from: number
+    readonly fault?: string
+  }
   readonly madeBy: string
   readonly advice?: string
   readonly hints: readonly { readonly name: string }[]
@@ -71,6 +76,26 @@ describe('which keys', () => {
     })
     await fetchKeys(world)
     expect((await explained(world, { token: fresh })).inHand?.verdict).toBe('accepted')
+  })
+
+  test('after a fetch while a fault put others in their place: that is said', async () => {
+    const world = await setUp()
+    await world.post('rotate')
+    const token = await tokenOf(world)
+    const fault = async (at?: number) =>
+      (await explained(world, { token, at })).inHand?.fault ?? 'none'
+    await fetchKeys(world)
+    await world.post('fault', { endpoint: 'keys', kind: 'stale-key' })
+    expect(await fault()).toBe('none')
+    await fetchKeys(world)
+    expect([await fault(), await fault(world.clock.now())]).toEqual(['stale-key', 'none'])
+    await world.post('fault/clear', { endpoint: 'token' })
+    await fetchKeys(world)
+    expect(await fault()).toBe('stale-key')
+    await world.post('fault/clear')
+    expect(await fault()).toBe('stale-key')
+    await fetchKeys(world)
+    expect(await fault()).toBe('none')
   })
 
   test('of any time that is stated', async () => {
