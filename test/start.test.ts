@@ -50,8 +50,11 @@ test.each(adapters)(
   },
 )
 
-test('SIGTERM ends it with 0 as well', async () => {
+test('the console that it prints is a page, and SIGTERM ends it with 0 as well', async () => {
   await using start = await run({ PORT: '0', TOKEN_SERVICE_PORT: '0' })
+  const [, url = ''] = /^The console, .*: (http:\S+)$/m.exec(start.printed) ?? []
+  const page = await fetch(url)
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<main')])
   expect(await start.end('SIGTERM')).toBe(0)
 })
 
