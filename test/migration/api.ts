@@ -1,0 +1,52 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import { applications, type Side } from './applications.ts'
+import type { Peer } from './peers.ts'
+import type { PublishedKeys } from './published-keys.ts'
+
+/** An application that listens, and tokens for it. */
+export interface Api extends AsyncDisposable {
+  call(path: string, authorization?: string, method?: string): Promise<Response>
+  /** Of `ada`, who may write and delete, unless these claims say otherwise. */
+  bearer(options?: BearerOptions): Promise<string>
+}
+
+interface BearerOptions {
+  readonly claims?: Readonly<Record<string, unknown>>
+  readonly omit?: readonly string[]
+  readonly expiresIn?: number
+}
+
+export async function startApi(peer: Peer, side: Side, keys: PublishedKeys): Promise<Api> {
+  const iss = `${keys.url}${peer.issuerPath}`
+  const create = applications[peer.name]?.[side]
+  if (create === undefined) throw new Error(`there is no application of ${peer.name}`)
+  const server = createServer(await create(iss)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // it listens on a port
+  return {
+    async call(path, authorization, method = 'GET') {
+      const headers = authorization === undefined ? {} : { authorization }
+      return await fetch(`http://127.0.0.1:${port}${path}`, { method, headers })
+    },
+    async bearer({ claims, ...options } = {}) {
+      const usual = {
+        iss,
+        sub: 'ada',
+        typ: 'Bearer', // of Keycloak
+        scope: 'places:write',
+        roles: ['admin'],
+        realm_access: { roles: ['writer'] },
+        resource_access: { places: { roles: ['admin'] } },
+      }
+      const token = await keys.issuer.token({ claims: { ...usual, ...claims }, ...options })
+      return `Bearer ${token}`
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await server[Symbol.asyncDispose]()
+    },
+  }
+}
