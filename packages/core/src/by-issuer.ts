@@ -30,20 +30,25 @@ type ClaimsOf<Member> = Member extends Verifier<infer ClaimsType> ? ClaimsType :
  * A token that names no issuer with a verifier is refused as `unknown_key`. The `iss` is never a URL that anything is
  * fetched from. One issuer's outage is no other's.
  *
- * @param verifiers By issuer. Each must state that issuer in its option `issuer`. Or a function from an issuer to its
- *   verifier, `undefined` for none, for tenants that come and go: see {@link ByIssuerOptions}. It is called for tokens of
- *   which nothing is proven, so it must look up what it is given, and trust nothing about it. Where it fails, tokens of that
- *   issuer get 503 (`keys_unavailable`). If it returns the same verifier while nothing has changed, keys and tokens stay
- *   remembered.
- * @returns Its `ready()` wants all verifiers of an object to be ready, and says with the first one's error if one is not: for
- *   start-up. With a function it resolves at once.
- * @throws TypeError for what is no verifier, one that does not check the issuer it is listed under, or a wrong option.
+ * @param find From an issuer to its verifier, `undefined` for none, for tenants that come and go: see {@link ByIssuerOptions}.
+ *   It is called for tokens of which nothing is proven, so it must look up what it is given, and trust nothing about it. Where
+ *   it fails, tokens of that issuer get 503 (`keys_unavailable`). If it returns the same verifier while nothing has changed,
+ *   keys and tokens stay remembered.
+ * @returns Its `ready()` resolves at once.
+ * @throws TypeError for a wrong option.
  * @see RFC 8725 section 3.8
  */
 export function byIssuer<Member extends Verifier<unknown>>(
   find: FindVerifier<Member>,
   options?: ByIssuerOptions,
 ): Verifier<ClaimsOf<Member>>
+/**
+ * The same for issuers that are known at start-up.
+ *
+ * @param verifiers By issuer. Each must state that issuer in its option `issuer`.
+ * @returns Its `ready()` wants all verifiers to be ready, and says with the first one's error if one is not: for start-up.
+ * @throws TypeError for what is no verifier, one that does not check the issuer it is listed under, or a wrong option.
+ */
 export function byIssuer<Members extends Readonly<Record<string, Verifier<unknown>>>>(
   verifiers: Members,
   options?: Pick<ByIssuerOptions, 'remember'>,

@@ -20,10 +20,7 @@ import type { Verifier } from './verifier.ts'
  *
  * @param request A request of node or a `Request` of the Fetch standard.
  * @param options Those of {@link checkGuardOptions} cost nothing. Any others are checked at each call.
- * @param subject What `onRefusal` gets, and what the other functions find the result by: the request, or what the framework
- *   hands to handlers in its place.
- * @returns What the token proves, or `undefined` for an anonymous request where `optional` allows one. To adapters, which name
- *   a subject and have checked their options, at once where the token was accepted before; otherwise as a promise.
+ * @returns What the token proves, or `undefined` for an anonymous request where `optional` allows one.
  * @throws AuthError with the challenge of this guard.
  * @throws TypeError for a wrong or misspelt option.
  */
@@ -32,6 +29,13 @@ export function authenticateRequest<ClaimsType, Request extends RequestHeaders |
   request: Request,
   options?: GuardOptions<Request>,
 ): Promise<Auth<ClaimsType> | undefined>
+/**
+ * The same for adapters.
+ *
+ * @param subject What `onRefusal` gets, and what the other functions find the result by: what the framework hands to handlers
+ *   in place of the request.
+ * @returns At once where the token was accepted before and the options have been checked; otherwise a promise.
+ */
 export function authenticateRequest<ClaimsType, Subject extends object>(
   verifier: Verifier<ClaimsType>,
   request: RequestHeaders | FetchRequest,
@@ -128,10 +132,14 @@ export async function authorizeRequest(
  * What the token of a guarded request proves.
  *
  * @param subject What the framework hands to handlers: the request of Express and Fastify, the context of Koa, a `Request`.
- * @param verifier If given, the one that must have proven it.
  * @throws TypeError if no such guard has let the request through, or if the request is anonymous.
  */
 export function getAuth(subject: object): Auth
+/**
+ * The same with the type that the schema of a verifier gives the claims.
+ *
+ * @param verifier The one that must have proven the token.
+ */
 export function getAuth<ClaimsType>(
   subject: object,
   verifier: Verifier<ClaimsType> | undefined,
@@ -148,10 +156,14 @@ export function getAuth(subject: object, verifier?: Verifier<unknown>): Auth<unk
  * What the token of a guarded request proves, or `undefined` for an anonymous one.
  *
  * @param subject What the framework hands to handlers: the request of Express and Fastify, the context of Koa, a `Request`.
- * @param verifier If given, the one that must have proven it.
  * @throws TypeError if no such guard has let the request through.
  */
 export function findAuth(subject: object): Auth | undefined
+/**
+ * The same with the type that the schema of a verifier gives the claims.
+ *
+ * @param verifier The one that must have proven the token.
+ */
 export function findAuth<ClaimsType>(
   subject: object,
   verifier: Verifier<ClaimsType> | undefined,

@@ -1,0 +1,75 @@
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+import { root } from './entries.ts'
+
+/** A document of the site. */
+export interface Page {
+  /** From the root of the repository. */
+  readonly path: string
+  readonly title: string
+  /** What is written there, without links to what is not on the site. */
+  readonly text: string
+  /** What it shows or links to beside documents, such as pictures, from the root of the repository. */
+  readonly files: readonly string[]
+}
+
+const OUTSIDE_OF_PACKAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'docs/decisions/*.md',
+  'test/*/README.md',
+]
+
+/** A link or a picture, but none to another site and none within the page. */
+const LINK = /(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)\s#]+)(?:#[^)\s]*)?\)/g
+
+/** All documents, those of a package with its README first. */
+export function pagesOf(): readonly Page[] {
+  const paths = globSync([...OUTSIDE_OF_PACKAGES, 'packages/*/*.md'], {
+    cwd: root,
+    exclude: (path) => path.includes('node_modules') || path.endsWith('CHANGELOG.md'),
+  })
+  const onSite = new Set(paths)
+  return paths.toSorted(readmeFirst).map((path) => {
+    const text = readFileSync(join(root, path), 'utf8')
+    const [heading = '', title = path] = /^# (.*)\n/m.exec(text) ?? []
+    const isReadme = path.startsWith('packages/') && path.endsWith('README.md')
+    const isFront = path === 'README.md'
+    return {
+      path,
+      // A module of that name is beside it.
+      title: isReadme ? 'README' : title,
+      // The front page has that heading already.
+      text: withoutLinks(isFront ? text.replace(heading, '') : text, (link) =>
+        isOnSite(join(dirname(path), link), onSite),
+      ),
+      files: [...text.matchAll(LINK)]
+        .map(([, , , link = '']) => join(dirname(path), link))
+        .filter((file) => !file.endsWith('.md') && isOnSite(file, onSite)),
+    }
+  })
+}
+
+/** Links to files of the repository that are not on the site become their text. */
+export function withoutLinks(text: string, isKept: (path: string) => boolean): string {
+  return text.replaceAll(LINK, (link: string, mark: string, shown: string, path: string) =>
+    mark === '!' || isKept(path) ? link : shown,
+  )
+}
+
+/** Documents, and single files such as the licence, which are copied. */
+function isOnSite(path: string, documents: ReadonlySet<string>): boolean {
+  if (path.endsWith('.md')) return documents.has(path)
+  const absolute = join(root, path)
+  return existsSync(absolute) && statSync(absolute).isFile()
+}
+
+function readmeFirst(a: string, b: string): number {
+  return rankOf(a) < rankOf(b) ? -1 : 1
+}
+
+function rankOf(path: string): string {
+  return `${dirname(path)}/${path.endsWith('/README.md') ? '' : path}`
+}
