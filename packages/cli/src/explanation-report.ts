@@ -19,12 +19,12 @@ export interface Explained {
 const MARKS: Readonly<Record<Finding['outcome'], readonly [text: string, style: Style]>> = {
   ok: ['ok  ', 'green'],
   fail: ['FAIL', 'red'],
-  skipped: ['--  ', 'dim'],
+  skipped: ['--  ', 'plain'],
 }
 const VERDICTS: Readonly<Record<Explanation['verdict'], Style>> = {
   accepted: 'green',
   rejected: 'red',
-  undecided: 'yellow',
+  undecided: 'bold',
 }
 const LABEL = 12
 

@@ -31,7 +31,7 @@ export function printKeys(inspection: KeyInspection, terminal: Terminal): void {
 }
 
 const OK = ['green', 'ok  '] as const
-const UNUSED = ['yellow', 'skip'] as const
+const UNUSED = ['bold', 'skip'] as const
 
 type Line = (label: string, text: string) => void
 

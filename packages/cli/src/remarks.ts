@@ -15,4 +15,4 @@ export function printRemarks(remarks: readonly Remark[], terminal: Terminal): vo
 }
 
 const PROBLEM = ['Problem', 'red'] as const
-const NOTE = ['Note', 'yellow'] as const
+const NOTE = ['Note', 'bold'] as const

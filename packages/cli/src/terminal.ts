@@ -2,7 +2,8 @@ import { styleText } from 'node:util'
 
 import type { Output, Surroundings } from './surroundings.ts'
 
-export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
+/** Those that can be read on black and on white: yellow and dim text cannot. */
+export type Style = 'plain' | 'bold' | 'red' | 'green'
 
 /** Says things: data on stdout, talk on stderr. The one place that decides about colour. */
 export interface Terminal {
@@ -36,7 +37,9 @@ export function createTerminal({ stdout, stderr, env }: Surroundings): Terminal 
       stderr.write(question)
     },
     style: (style, text) =>
-      hasColour.stdout ? styleText(style, text, { validateStream: false }) : text,
+      hasColour.stdout && style !== 'plain'
+        ? styleText(style, text, { validateStream: false })
+        : text,
     columns: stdout.columns ?? WIDTH,
     isInteractive: stdout.isTTY === true,
     hasColour,

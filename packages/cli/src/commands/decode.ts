@@ -18,9 +18,7 @@ export function registerDecode(program: Command, context: Context): void {
       if (stripped.length > 0) terminal.say(`read without: ${stripped.join(', ')}`)
       const [header, payload] = partsOf(token)
       terminal.print(printable(JSON.stringify({ header, payload }, null, 2)))
-      terminal.say(
-        'Nothing of this is checked: anybody can write it. `portcullis explain` checks it.',
-      )
+      terminal.say('Nothing of this is checked: anybody can write it. `portcullis explain` checks.')
     })
 }
 

@@ -78,15 +78,21 @@ async function checkService(options: DoctorOptions, context: Context): Promise<r
     ...remarks.map(({ level, text }) => ({ name: 'keys', outcome: level, text })),
     ...(answer?.clockDifference === undefined || remarks.some(({ text }) => /clock/.test(text))
       ? []
-      : [{ name: 'clock', outcome: 'ok' as const, text: `within ${Math.abs(difference)} s` }]),
+      : [
+          {
+            name: 'clock',
+            outcome: 'ok' as const,
+            text: difference === 0 ? 'as here' : `within ${Math.abs(difference)} s`,
+          },
+        ]),
   ]
 }
 
 const MARKS: Readonly<Record<Checked['outcome'], readonly [text: string, style: Style]>> = {
   ok: ['ok  ', 'green'],
   problem: ['FAIL', 'red'],
-  note: ['note', 'yellow'],
-  skipped: ['--  ', 'dim'],
+  note: ['note', 'bold'],
+  skipped: ['--  ', 'plain'],
 }
 
 function show(checks: readonly Checked[], { terminal }: Context): void {

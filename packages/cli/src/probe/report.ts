@@ -17,20 +17,20 @@ type Word = readonly [text: string, style: Style]
 const VERDICTS: Readonly<Record<ProbeFindings['verdict'], Word>> = {
   sound: ['SOUND', 'green'],
   faulty: ['FAULTY', 'red'],
-  unclear: ['UNCLEAR', 'yellow'],
+  unclear: ['UNCLEAR', 'bold'],
 }
 const MARKS: Readonly<Record<ProbeRow['outcome'], Word>> = {
   ok: ['ok  ', 'green'],
   breach: ['FAIL', 'red'],
   problem: ['FAIL', 'red'],
-  unclear: ['?   ', 'yellow'],
-  note: ['note', 'yellow'],
+  unclear: ['?   ', 'bold'],
+  note: ['note', 'bold'],
 }
 const WORDS: Readonly<Record<ProbeFinding['level'], Word>> = {
   breach: ['Breach', 'red'],
   problem: ['Problem', 'red'],
-  unclear: ['Unclear', 'yellow'],
-  note: ['Note', 'yellow'],
+  unclear: ['Unclear', 'bold'],
+  note: ['Note', 'bold'],
 }
 
 export function printProbe(report: ProbeReport, terminal: Terminal): void {

@@ -203,6 +203,9 @@ test('colour is for terminals alone, and NO_COLOR turns it off', async () => {
   const token = await issuer.token()
   const inTerminal = await explained(token, keys, { isTerminal: true })
   expect(inTerminal.stdout).toContain('\u{1b}[32mACCEPTED')
+  // Neither dim nor yellow, which cannot be read on white.
+  expect(inTerminal.stdout).toContain('\n  --    nbf')
+  expect(inTerminal.stdout).not.toContain('\u{1b}[33m')
   for (const given of [{ isTerminal: true, env: { NO_COLOR: '1' } }, { isTerminal: false }]) {
     expect((await explained(token, keys, given)).stdout).not.toContain('\u{1b}')
   }
