@@ -121,7 +121,12 @@ export function registerFault(program: Command, context: Context): void {
       const isStatus = /^\d{3}$/.test(kind)
       const body = { endpoint, kind: isStatus ? Number(kind) : kind, times, seconds, delay }
       await askControl('fault', body, where, context)
-      context.terminal.say(`${endpoint}: ${kind}, until it is over or \`portcullis fault clear\``)
+      const limits = [
+        ...(seconds === undefined ? [] : [`for ${seconds} s`]),
+        ...(times === undefined ? [] : [`for ${times} ${times === 1 ? 'answer' : 'answers'}`]),
+        'until `portcullis fault clear`',
+      ]
+      context.terminal.say(printable(`${endpoint}: ${kind}, ${limits.join(', or ')}`))
     })
   takesControl(fault.command('clear'))
     .description('end the faults of one endpoint, or all')
@@ -139,8 +144,10 @@ function showKeys(state: Readonly<Record<string, unknown>>, { terminal }: Contex
   const signing = (keys as readonly unknown[]).find((key) => isOpen(membersOf(key)['signing']))
   terminal.print(printable(textIn(signing, 'thumbprint')))
   if (typeof pending === 'string') {
-    const when = typeof left === 'number' ? `, or time, in ${Math.ceil(left)} s` : ''
-    terminal.say(printable(`\`portcullis rotate --complete\`${when} does the rest: ${pending}`))
+    const rest = `what is left of the rotation (${pending})`
+    const command = '`portcullis rotate --complete`'
+    const when = typeof left === 'number' ? `comes in ${Math.ceil(left)} s, or by` : 'waits for'
+    terminal.say(printable(`${rest} ${when} ${command}`))
   }
 }
 

@@ -215,7 +215,9 @@ async function badToken(
   const table = await issuer.badTokenKinds({ claims, header })
   const row = table.find(({ name }) => name === kind)
   if (row === undefined) {
-    throw new InputError(`there is no such kind, but ${table.map(({ name }) => name).join(', ')}`)
+    throw new InputError(
+      `there is no such kind; there are: ${table.map(({ name }) => name).join(', ')}`,
+    )
   }
   return await row.make()
 }

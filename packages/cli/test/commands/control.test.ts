@@ -26,7 +26,7 @@ describe('mint', () => {
     expect((await at.command('mint', '--bad', 'expired')).stdout).toContain('.')
     const wrong = await at.command('mint', '--bad', 'nonsense')
     expect([wrong.exitCode, wrong.stdout]).toEqual([2, ''])
-    expect(wrong.stderr).toContain('there is no such kind, but ')
+    expect(wrong.stderr).toContain('there is no such kind; there are: ')
   })
 })
 
@@ -34,7 +34,9 @@ test('rotate and rollback print the key that signs', async () => {
   await using at = await serving()
   const first = await keyOf(at.url)
   const rotated = await at.command('rotate', '--publish', 'later')
-  expect(rotated.stderr).toContain('`portcullis rotate --complete` does the rest: publish')
+  expect(rotated.stderr).toContain(
+    'what is left of the rotation (publish) waits for `portcullis rotate --complete`',
+  )
   expect(await keyOf(at.url)).toEqual(first)
   await at.command('rotate', '--complete')
   expect(await keyOf(at.url)).toMatchObject({ kid: rotated.stdout.trim() })
@@ -45,7 +47,11 @@ test('rotate and rollback print the key that signs', async () => {
 
 test('fault begins and clears', async () => {
   await using at = await serving()
-  expect((await at.command('fault', 'keys', '503', '--count', '2')).exitCode).toBe(0)
+  const begun = await at.command('fault', 'keys', '503', '--count', '2', '--for', '60')
+  expect(begun).toMatchObject({ exitCode: 0, stdout: '' })
+  expect(begun.stderr).toBe(
+    'keys: 503, for 60 s, or for 2 answers, or until `portcullis fault clear`\n',
+  )
   const status = async () => (await fetch(`${at.url}/tokenservice/pubkey.json`)).status
   expect(await status()).toBe(503)
   expect((await at.command('fault', 'clear')).stderr).toBe('cleared: 1\n')
@@ -145,7 +151,9 @@ test('rotate --for says when the rest follows, and log shows verdicts', async ()
   await using at = await serving()
   const { exitCode, stderr } = await at.command('rotate', '--publish', 'later', '--for', '60')
   expect(exitCode).toBe(0)
-  expect(stderr).toBe('`portcullis rotate --complete`, or time, in 60 s does the rest: publish\n')
+  expect(stderr).toBe(
+    'what is left of the rotation (publish) comes in 60 s, or by `portcullis rotate --complete`\n',
+  )
   expect((await at.command('rotate', '--complete', '--for', '5')).exitCode).toBe(2)
   const refused = { code: 'invalid_token', reason: 'expired', detail: 'exp was 5 s ago', count: 2 }
   await fetch(`${at.url}/control/verdicts`, {

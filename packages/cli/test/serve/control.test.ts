@@ -50,7 +50,7 @@ describe('mint', () => {
   })
 
   test.each<[error: string, body: object]>([
-    ['there is no such kind, but ', { kind: 'nonsense' }],
+    ['there is no such kind; there are: ', { kind: 'nonsense' }],
     ['expiresIn does not go with a bad kind', { kind: 'expired', expiresIn: 5 }],
     ['this token cannot be signed: ', { header: { alg: 'HS256' } }],
     ['this token cannot be signed: ', { header: { alg: 'none' } }],
