@@ -131,7 +131,7 @@ export function keysLive(
         <svg class="track" height="22">
           ${timeline.ticks.map(
             ({ at, time }, number) =>
-              html`<g class="${number % 2 === 1 ? 'odd' : ''}">
+              html`<g class="${number % 2 === 1 ? 'odd' : ''} ${isAtEdge(at) ? 'edge' : ''}">
                 <line x1="${at}%" x2="${at}%" y1="0" y2="5" />
                 <text x="${at}%" y="18" text-anchor="middle">${clockText(time)}</text>
               </g>`,
@@ -168,6 +168,11 @@ export function keysLive(
       ${hiddenKeys === 0 ? '' : html`<span>${hiddenKeys} older ${hiddenKeys === 1 ? 'key' : 'keys'} not shown</span>`}
     </p>
   </div>`
+}
+
+/** In per cent: where the text of a tick is cut off, or in the way of "now", on a narrow page. */
+function isAtEdge(at: number): boolean {
+  return at < 10 || at > 80
 }
 
 function keyLane(
