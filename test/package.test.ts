@@ -64,6 +64,10 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
     'OPERATING.md',
     'REVOKING.md',
   ],
+  '@portcullis/express': ['MIGRATING.md'],
+  '@portcullis/fastify': ['MIGRATING.md'],
+  '@portcullis/hono': ['MIGRATING.md'],
+  '@portcullis/koa': ['MIGRATING.md'],
 }
 
 /** What the user has already. */

@@ -9,6 +9,8 @@ import type { PublishedKeys } from './published-keys.ts'
 /** An application that listens, and tokens for it. */
 export interface Api extends AsyncDisposable {
   call(path: string, authorization?: string, method?: string): Promise<Response>
+  /** As the script of a page causes it, which sends a token. */
+  preflight(path: string): Promise<Response>
   /** Of `ada`, who may write and delete, unless these claims say otherwise. */
   bearer(options?: BearerOptions): Promise<string>
 }
@@ -30,6 +32,14 @@ export async function startApi(peer: Peer, side: Side, keys: PublishedKeys): Pro
     async call(path, authorization, method = 'GET') {
       const headers = authorization === undefined ? {} : { authorization }
       return await fetch(`http://127.0.0.1:${port}${path}`, { method, headers })
+    },
+    async preflight(path) {
+      const headers = {
+        origin: 'https://web.test',
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'authorization',
+      }
+      return await fetch(`http://127.0.0.1:${port}${path}`, { method: 'OPTIONS', headers })
     },
     async bearer({ claims, ...options } = {}) {
       const usual = {

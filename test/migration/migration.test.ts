@@ -51,7 +51,7 @@ afterAll(async () => {
 })
 
 describe.each(applications)('$name', ({ name, peer, side }) => {
-  const refusal = side === 'before' ? peer.refusal : 401
+  const refusal = Number(behaviourOf(peer, side)['no token, or a bad one'])
 
   test('answers everybody at a route in front of the guard', async () => {
     expect(await bodyOf(apiOf(name).call('/health'))).toBe('well')
@@ -93,8 +93,6 @@ describe.each(applications)('$name', ({ name, peer, side }) => {
 })
 
 describe.each(applications)('where they differ, $name', ({ name, peer, side }) => {
-  const behaviour = side === 'before' ? peer.before : AFTER
-
   test('answers as the guide says', async () => {
     const api = apiOf(name)
     const missing = await api.call('/places')
@@ -102,6 +100,7 @@ describe.each(applications)('where they differ, $name', ({ name, peer, side }) =
     await using broken = await startApi(peer, side, brokenKeys)
     brokenKeys.issuer.outage(503)
     expect({
+      'no token, or a bad one': shown(missing),
       ...afterRotations.get(name),
       'the key endpoint is down': shown(await broken.call('/places', await broken.bearer())),
       '`WWW-Authenticate`': missing.headers.has('www-authenticate') ? 'yes' : 'no',
@@ -109,11 +108,21 @@ describe.each(applications)('where they differ, $name', ({ name, peer, side }) =
       'a token without `exp`': shown(await api.call('/places', withoutExpiry)),
       '`Authorization: Bearer a b`': shown(await api.call('/places', 'Bearer a b')),
       '`Authorization: Basic ...`': shown(await api.call('/places', 'Basic YTpi')),
-    }).toEqual(behaviour)
+    }).toEqual(behaviourOf(peer, side))
   })
 })
 
 describe('what only one of them has', () => {
+  test('express-jwt lets a preflight through that asks for `Authorization`, we want a token', async () => {
+    for (const [side, status] of [
+      ['before', 200],
+      ['after', 401],
+    ] as const) {
+      await using api = await startApi(peerOf('express-jwt'), side, keys)
+      expect((await api.preflight('/places')).status).toBe(status)
+    }
+  })
+
   test('express-oauth2-jwt-bearer answers 401 where a claim is not met, we answer 403', async () => {
     const peer = peerOf('express-oauth2-jwt-bearer')
     for (const [side, status] of [
@@ -185,6 +194,10 @@ function shown(response: Response | undefined): string {
   if (response === undefined) return 'nothing'
   const { status, headers } = response
   return headers.has('retry-after') ? `${status}, \`Retry-After\`` : `${status}`
+}
+
+function behaviourOf({ before }: Peer, side: Side): Behaviour {
+  return side === 'before' ? before : AFTER
 }
 
 function peerOf(name: string) {

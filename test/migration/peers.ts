@@ -1,5 +1,6 @@
 /** What a guard answers. The names are those of the rows in the guides. */
 export interface Behaviour {
+  readonly 'no token, or a bad one': string
   readonly 'a new key, tokens without `kid`': string
   readonly 'a new key behind the same `kid`': string
   readonly 'the key endpoint is down': string
@@ -15,16 +16,15 @@ export interface Peer {
   readonly name: string
   /** The package whose guide has a section with this name. */
   readonly guide: string
-  /** Where its options are declared or read, for the first column of the guide's table. */
-  readonly sources: readonly string[]
+  /** The installed packages whose options the guide names: one that we install, and what that one depends on. */
+  readonly options: readonly (readonly [installed: string, dependency?: string])[]
   /** Under the URL that the keys are published at. */
   readonly issuerPath: string
-  /** What it answers to a request that has no right token. */
-  readonly refusal: number
   readonly before: Behaviour
 }
 
 export const AFTER: Behaviour = {
+  'no token, or a bad one': '401',
   'a new key, tokens without `kid`': '200',
   'a new key behind the same `kid`': '200',
   'the key endpoint is down': '503, `Retry-After`',
@@ -39,10 +39,10 @@ export const peers: readonly Peer[] = [
   {
     name: 'express-jwt',
     guide: 'express',
-    sources: ['express-jwt', 'jsonwebtoken', '@types/jsonwebtoken', 'jwks-rsa'],
+    options: [['express-jwt'], ['express-jwt', 'jsonwebtoken'], ['jwks-rsa']],
     issuerPath: '',
-    refusal: 401,
     before: {
+      'no token, or a bad one': '401',
       'a new key, tokens without `kid`': '401',
       'a new key behind the same `kid`': '401',
       'the key endpoint is down': '500',
@@ -56,10 +56,10 @@ export const peers: readonly Peer[] = [
   {
     name: 'express-oauth2-jwt-bearer',
     guide: 'express',
-    sources: ['express-oauth2-jwt-bearer'],
+    options: [['express-oauth2-jwt-bearer']],
     issuerPath: '',
-    refusal: 401,
     before: {
+      'no token, or a bad one': '401',
       'a new key, tokens without `kid`': '401',
       'a new key behind the same `kid`': '401',
       'the key endpoint is down': '401',
@@ -73,10 +73,10 @@ export const peers: readonly Peer[] = [
   {
     name: 'passport-jwt',
     guide: 'express',
-    sources: ['passport-jwt', 'passport', 'jsonwebtoken', 'jwks-rsa'],
+    options: [['passport-jwt'], ['passport-jwt', 'jsonwebtoken'], ['passport'], ['jwks-rsa']],
     issuerPath: '',
-    refusal: 401,
     before: {
+      'no token, or a bad one': '401',
       'a new key, tokens without `kid`': '401',
       'a new key behind the same `kid`': '401',
       'the key endpoint is down': '401',
@@ -90,10 +90,10 @@ export const peers: readonly Peer[] = [
   {
     name: 'keycloak-connect',
     guide: 'express',
-    sources: ['keycloak-connect'],
+    options: [['keycloak-connect']],
     issuerPath: '/realms/acme',
-    refusal: 403,
     before: {
+      'no token, or a bad one': '403',
       'a new key, tokens without `kid`': '403',
       'a new key behind the same `kid`': '403',
       'the key endpoint is down': '403',
@@ -107,10 +107,10 @@ export const peers: readonly Peer[] = [
   {
     name: 'koa-jwt',
     guide: 'koa',
-    sources: ['koa-jwt', 'jsonwebtoken', 'jwks-rsa'],
+    options: [['koa-jwt'], ['jwks-rsa']],
     issuerPath: '',
-    refusal: 401,
     before: {
+      'no token, or a bad one': '401',
       'a new key, tokens without `kid`': '401',
       'a new key behind the same `kid`': '401',
       'the key endpoint is down': '401',
@@ -124,10 +124,10 @@ export const peers: readonly Peer[] = [
   {
     name: '@fastify/jwt',
     guide: 'fastify',
-    sources: ['@fastify/jwt', 'fast-jwt', 'get-jwks'],
+    options: [['@fastify/jwt'], ['@fastify/jwt', 'fast-jwt'], ['get-jwks']],
     issuerPath: '',
-    refusal: 401,
     before: {
+      'no token, or a bad one': '401',
       'a new key, tokens without `kid`': '401',
       'a new key behind the same `kid`': '401',
       'the key endpoint is down': '500',
@@ -141,10 +141,10 @@ export const peers: readonly Peer[] = [
   {
     name: 'hono/jwk',
     guide: 'hono',
-    sources: ['hono/dist/types/middleware/jwk', 'hono/dist/types/utils/jwt'],
+    options: [['hono']],
     issuerPath: '',
-    refusal: 401,
     before: {
+      'no token, or a bad one': '401',
       'a new key, tokens without `kid`': '401',
       'a new key behind the same `kid`': '200',
       'the key endpoint is down': '500',
