@@ -54,8 +54,11 @@ const MAX_REMEMBERED_QUESTIONS = 5000
 /** What {@link KeySource.suspect} does, for one cache. */
 export function createSuspect(cache: Cache, room: WaitingRoom): KeySource['suspect'] {
   const { policy, now, state } = cache
-  /** Which tokens have asked, by their digests: questions, not verdicts. */
-  const questions = new LRUCache<string, Question>({ max: MAX_REMEMBERED_QUESTIONS })
+  /**
+   * Which tokens have asked, by their digests: questions, not verdicts. Made when there is one: its lists are as long as they
+   * may get from the beginning, and an API of many tenants has a cache for each.
+   */
+  let questions: LRUCache<string, Question> | undefined
 
   async function suspect(
     suspicion: Suspicion,
@@ -74,7 +77,7 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySource['suspe
     }
     if (!suspicion.couldBeAccepted()) return refused(suspicion, 'pointless', newer)
     const digest = createHash('sha256').update(token).digest('base64url')
-    if (!mayRepeat(questions.get(digest, noOptions()), state(), now())) {
+    if (!mayRepeat(questions?.get(digest, noOptions()), state(), now())) {
       return refused(suspicion, 'repeated', newer)
     }
     const retired = await findProof({ keys: retiredNow().map(({ key }) => key), bare: ring.bare })
@@ -141,10 +144,11 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySource['suspe
   /** The token was answered: for now it asks no more. */
   function remember({ digest, counted }: Asking): void {
     const { last } = state()
-    const before = questions.get(digest, noOptions())
+    const before = questions?.get(digest, noOptions())
     // Several who present one token at the same time ask one question.
     if (last === undefined || before?.answeredAt === last.startedAt) return
     const times = (before?.times ?? 0) + 1
+    questions ??= new LRUCache({ max: MAX_REMEMBERED_QUESTIONS })
     questions.set(digest, { answeredAt: last.startedAt, times }, noOptions())
     if (counted !== undefined) cache.replace(afterQuestion(state(), counted))
   }
