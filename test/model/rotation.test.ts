@@ -15,7 +15,7 @@ import { createWorld, type Setting, type World } from './world.ts'
 // A sequence that fails is printed in its shortest form, with the seed that repeats it.
 
 const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
-const RUNS = 3000
+const RUNS = 2000
 
 const setting: fc.Arbitrary<Setting> = fc.record({
   overlap: fc.constantFrom(0, 0, 30),
