@@ -9,7 +9,15 @@ import { anchorsOf, linksOf } from './markdown.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 const documents = globSync(
-  ['*.md', '.changeset/*.md', 'packages/*/*.md', 'examples/**/*.md', 'test/**/*.md'],
+  [
+    '*.md',
+    '.changeset/*.md',
+    '.github/**/*.md',
+    'docs/{*.md,decisions/*.md}',
+    'packages/*/*.md',
+    'examples/**/*.md',
+    'test/**/*.md',
+  ],
   { cwd: root, exclude: (path) => path.includes('node_modules') },
 ).toSorted()
 
