@@ -48,6 +48,7 @@ async function example(guide: string, places: readonly number[], ending = ''): P
 
 test.each([
   ['BOUND-TOKENS.md', 0],
+  ['ERRORS.md', 0],
   ['FRAMEWORKS.md', 1],
   ['KEYS.md', 0],
   ['MANY-ISSUERS.md', 2],
@@ -60,6 +61,7 @@ test.each([
 test('no other guide has code that is not run', () => {
   expect(globSync('*.md', { cwd: core, exclude: ['CHANGELOG.md'] }).toSorted()).toEqual([
     'BOUND-TOKENS.md',
+    'ERRORS.md',
     'FRAMEWORKS.md',
     'KEYS.md',
     'MANY-ISSUERS.md',

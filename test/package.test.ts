@@ -58,6 +58,7 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/cli': ['browser', '!browser/tsconfig.json', 'serve.schema.json'],
   '@portcullis/core': [
     'BOUND-TOKENS.md',
+    'ERRORS.md',
     'FRAMEWORKS.md',
     'KEYS.md',
     'MANY-ISSUERS.md',

@@ -6,7 +6,7 @@ export interface Table {
 }
 
 /** The tables of a Markdown text, in their order. Columns are named without the marks of code. */
-function tablesOf(markdown: string): readonly Table[] {
+export function tablesOf(markdown: string): readonly Table[] {
   const tables: { heading: string; lines: string[] }[] = []
   let heading = ''
   let isInside = false
@@ -70,8 +70,13 @@ export function linksOf(markdown: string): readonly string[] {
   return [...inline, ...definitions].map(([, target = '']) => target)
 }
 
-/** What may follow `#` in a link to a document, as GitHub names its headings. */
+/** What may follow `#` in a link to a document: headings as GitHub names them, and what has an id. */
 export function anchorsOf(markdown: string): readonly string[] {
+  const ids = [...withoutFences(markdown).matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id)
+  return [...headingsOf(markdown), ...ids]
+}
+
+function headingsOf(markdown: string): readonly string[] {
   const seen = new Map<string, number>()
   return [...withoutFences(markdown).matchAll(/^#{1,6} +(.*?)(?: +#+)?$/gm)].map(
     ([, text = '']) => {

@@ -3,58 +3,10 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, test } from 'vitest'
 
-import { refusals } from '../../packages/core/src/refusals.ts'
-import { codeSpans, type Table, tableUnder } from './markdown.ts'
+import { tableUnder } from './markdown.ts'
 
 const operating = read('packages/core/OPERATING.md')
 const bench = read('test/bench/README.md')
-
-/** Rows without a code belong to the one above. */
-function reasonsIn({ rows }: Table): Map<string, string[]> {
-  const found = new Map<string, string[]>()
-  let current: string[] = []
-  for (const [code = '', reason = ''] of rows) {
-    const [name] = codeSpans(code)
-    if (name !== undefined) {
-      current = []
-      found.set(name, current)
-    }
-    current.push(...codeSpans(reason))
-  }
-  return found
-}
-
-describe('At 3 in the morning', () => {
-  const table = tableUnder(operating, 'At 3 in the morning', 'code')
-  const listed = reasonsIn(table)
-
-  test.each(Object.entries(refusals))(
-    'every reason of %s has a row, in their order',
-    (code, { reasons }) => {
-      const known = Object.keys(reasons)
-      expect(listed.get(code)).toEqual(known)
-    },
-  )
-
-  test('there is no row for anything else', () => {
-    const known = new Set(
-      Object.entries(refusals).flatMap(([code, { reasons }]) =>
-        Object.keys(reasons).map((reason) => `${code} ${reason}`),
-      ),
-    )
-    const rows = [...listed].flatMap(([code, reasons]) =>
-      reasons.map((reason) => `${code} ${reason}`),
-    )
-    expect(rows.filter((row) => !known.has(row))).toEqual([])
-  })
-
-  test('every row says what it means and what to do', () => {
-    for (const [, , means = '', advice = ''] of table.rows) {
-      expect(means).not.toBe('')
-      expect(advice).not.toBe('')
-    }
-  })
-})
 
 describe('the code', () => {
   const root = fileURLToPath(new URL('../../examples/operating/src/', import.meta.url))

@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+import { describe, expect, test } from 'vitest'
+
+import { refusals } from '../../packages/core/src/refusals.ts'
+import { codeSpans, tableUnder, tablesOf } from './markdown.ts'
+import { messagesIn, messagesOf } from './type-errors.ts'
+
+const errors = readFileSync(
+  fileURLToPath(new URL('../../packages/core/ERRORS.md', import.meta.url)),
+  'utf8',
+)
+
+describe('the refusals of ERRORS.md', () => {
+  test.each(Object.entries(refusals))('every reason of %s has a row', (code, { reasons }) => {
+    const { rows } = tableUnder(errors, code, 'Reason')
+    expect(
+      rows.map(([cell = '']) => cell),
+      'add a row for each, in this order',
+    ).toEqual(Object.keys(reasons).map((reason) => `<a id="${code}-${reason}"></a>\`${reason}\``))
+  })
+
+  test('every row says what it means, and what each side does', () => {
+    const tables = tablesOf(errors).filter(({ columns: [first] }) => first === 'Reason')
+    expect(tables.map(({ heading }) => heading)).toEqual(Object.keys(refusals))
+    expect(tables.flatMap(({ rows }) => rows).filter((row) => row.includes(''))).toEqual([])
+  })
+})
+
+/** The decorators that contradict each other are named there. */
+const OF_DECORATORS = '…'
+/** No key has another kind. */
+const UNREACHABLE = 'unknown kind of key: …'
+
+// `testing` and the programs say theirs to the person who has just written the call or the command.
+const MESSAGES = messagesOf('core', 'express', 'fastify', 'hono', 'koa', 'nest', 'client', 'redis')
+  .filter(({ path }) => path !== 'packages/redis/src/program.ts')
+  .filter(({ text }) => ![OF_DECORATORS, UNREACHABLE].includes(text))
+
+describe('the mistakes of ERRORS.md', () => {
+  const rows = tablesOf(errors)
+    .filter(({ columns: [first] }) => first === 'Message')
+    .flatMap((table) => table.rows)
+  const messages = rows.map(([cell = '']) => codeSpans(cell)[0] ?? '')
+
+  test.each(MESSAGES)('$text ($path) has a row', ({ text }) => {
+    expect(messages.filter((message) => begins(text, message))).not.toEqual([])
+  })
+
+  test.each(messages)('%s is what a source says', (message) => {
+    expect(MESSAGES.some(({ text }) => begins(text, message))).toBe(true)
+  })
+
+  test('each has a place of its own to link to', () => {
+    const places = rows.map(([cell = '']) => /^<a id="(error-[a-z\d-]+)"><\/a>/.exec(cell)?.[1])
+    expect(places).not.toContain(undefined)
+    expect(new Set(places).size).toBe(places.length)
+  })
+})
+
+describe('the messages of a source', () => {
+  test('are found, with their parts left out', () => {
+    const code = `
+      throw new TypeError('a: it\\'s wrong')
+      throw new TypeError(
+        \`\${name}: takes \${count === 1 ? 'one' : \`\${count} of them\`}; see \${{ a: 1 }.a}\`,
+      )
+      throw new TypeError(complaint)`
+    expect(messagesIn(code)).toEqual(["a: it's wrong", '…: takes …; see …', '…'])
+  })
+
+  test.each([
+    ['a: … …', '…: … …', true],
+    ['a.…: must be stated', '…: must be', true],
+    ['a: b must be', '…: … …', false],
+    ['a: b', 'b: b', false],
+  ])('%s begins as %s: %s', (text, message, expected) => {
+    expect(begins(text, message)).toBe(expected)
+  })
+})
+
+/** Whether a message is that of a row, which may leave out its end. In a row `…:` is the name of any function. */
+function begins(text: string, row: string): boolean {
+  return row.startsWith('…: ')
+    ? text.replace(/^[^\s:]+: /, '…: ').startsWith(row)
+    : text.startsWith(row)
+}
