@@ -64,6 +64,7 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
     'MANY-ISSUERS.md',
     'OPERATING.md',
     'REVOKING.md',
+    'pictures',
   ],
   '@portcullis/express': ['MIGRATING.md'],
   '@portcullis/fastify': ['MIGRATING.md'],

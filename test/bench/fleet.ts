@@ -1,5 +1,3 @@
-import { createSecretKey } from 'node:crypto'
-
 import type { VerificationKey } from '../../packages/core/src/keys/key-source.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
 import { randomAt, seededRandom } from './random.ts'
@@ -11,6 +9,7 @@ import {
   ROUND_TRIP,
   type SimulatedEndpoint,
 } from './simulated-endpoint.ts'
+import { createKey } from './simulated-key.ts'
 import { createProcess, type SimulatedProcess, type Verdict } from './simulated-process.ts'
 import { markdownTable } from './table.ts'
 
@@ -207,13 +206,6 @@ function rotate({ queue, endpoint, processes, lost, healing }: Fleet): RotationR
 }
 
 /** As much of a key as the policy looks at. */
-function createKey(thumbprint: string): VerificationKey {
-  const input = { key: createSecretKey(Buffer.from(thumbprint)) }
-  const prepared = { hash: null, input, jwkInput: undefined, signatureLength: 256 }
-  const publicJwk = { e: 'AQAB', kty: 'RSA', n: thumbprint } as const
-  return { thumbprint, kid: undefined, publicJwk, prepared: new Map([['RS512', prepared]]) }
-}
-
 function row(size: number): string[] {
   const { steady, deployPeak } = runUndisturbed(size)
   const outage = runOutage(size)
