@@ -130,15 +130,18 @@ function adviceOn(alg: unknown, allowed: readonly Algorithm[]): string {
 }
 
 /**
- * The option `algorithms`, checked at start-up.
+ * The option `algorithms` of a factory, checked at start-up.
  *
  * @throws TypeError on an empty list and on a name that is not in the table.
  */
-export function checkAlgorithmList(names: readonly Algorithm[]): readonly Algorithm[] {
+export function checkAlgorithmList(
+  names: readonly Algorithm[],
+  factory = 'createVerifier',
+): readonly Algorithm[] {
   const unreadable = isTextList(names)
-  if (unreadable !== undefined) throw new TypeError(`createVerifier: algorithms ${unreadable}`)
+  if (unreadable !== undefined) throw new TypeError(`${factory}: algorithms ${unreadable}`)
   for (const name of names) {
-    if (!ALGORITHMS.has(name)) throw new TypeError(`createVerifier: algorithms: ${complaint(name)}`)
+    if (!ALGORITHMS.has(name)) throw new TypeError(`${factory}: algorithms: ${complaint(name)}`)
   }
   return [...names]
 }

@@ -77,6 +77,22 @@ export function parseJsonDocument(text: string): unknown {
   return outline(text).depth > MAX_DOCUMENT_DEPTH ? undefined : parseJson(text)
 }
 
+/**
+ * Whether some object in a JSON text, at whatever level, has a member twice.
+ *
+ * @param text What {@link parseJsonObject} has read as `value`.
+ */
+export function repeatsMember(text: string, value: JsonObject): boolean {
+  return outline(text).allMembers !== membersOf(value)
+}
+
+function membersOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const values: readonly unknown[] = Object.values(value)
+  const own = Array.isArray(value) ? 0 : values.length
+  return values.reduce<number>((sum, each) => sum + membersOf(each), own)
+}
+
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -102,22 +118,24 @@ const CLOSE_BRACE = 0x7d
 const OPEN_BRACKET = 0x5b
 const CLOSE_BRACKET = 0x5d
 
-/** The depth of a valid JSON text, and how many members its outermost object spells out: duplicates included. */
-function outline(text: string): { depth: number; members: number } {
+/** The depth of a valid JSON text, and how many members its outermost object and all objects spell out: duplicates included. */
+function outline(text: string): { depth: number; members: number; allMembers: number } {
   let level = 0
   let depth = 0
   let members = 0
+  let allMembers = 0
   for (let at = 0; at < text.length; at++) {
     const character = text.charCodeAt(at)
     if (character === QUOTE) at = endOfString(text, at)
     else if (character === COLON) {
+      allMembers++
       if (level === 1) members++
     } else if (character === OPEN_BRACE || character === OPEN_BRACKET) {
       level++
       if (level > depth) depth = level
     } else if (character === CLOSE_BRACE || character === CLOSE_BRACKET) level--
   }
-  return { depth, members }
+  return { depth, members, allMembers }
 }
 
 /** Where the closing quote is; behind the text if there is none. */

@@ -1,3 +1,4 @@
+import { answerInTime, PATIENCE } from './answer-in-time.ts'
 import type { Claims } from './auth.ts'
 import {
   failedRevocations,
@@ -11,9 +12,6 @@ import { AuthError } from './errors.ts'
 import { hasMethods, isFunction } from './options.ts'
 import type { Revocations } from './revocations.ts'
 import type { Clock } from './time.ts'
-
-/** How long a request waits for an answer, in seconds. A round trip takes a thousandth of it. */
-const PATIENCE = 1
 
 /** What a verifier asks of its revocations. Times are seconds since 1970-01-01T00:00:00Z. */
 export interface RevocationCheck {
@@ -38,28 +36,6 @@ export function createRevocationCheck(source: Revocations, clock: Clock): Revoca
   /** Then it is not asked in vain by those who cannot wait. */
   let takesItsTime = false
 
-  async function answerInTime(answer: object, signal: AbortSignal | undefined): Promise<unknown> {
-    const cleanups: (() => void)[] = []
-    const leaving = new Promise<never>((_, reject) => {
-      const leave = () => {
-        reject(signal?.reason as Error) // whatever the caller gave, as `fetch` does
-      }
-      signal?.addEventListener('abort', leave)
-      cleanups.push(
-        () => signal?.removeEventListener('abort', leave),
-        clock.after(PATIENCE, () => {
-          reject(unavailable(lateRevocations(PATIENCE)))
-        }),
-      )
-      if (signal?.aborted === true) leave()
-    })
-    try {
-      return await Promise.race([settled(answer), leaving])
-    } finally {
-      for (const cleanUp of cleanups) cleanUp()
-    }
-  }
-
   return {
     isValidNow(claims, now) {
       if (takesItsTime) return false
@@ -83,7 +59,7 @@ export function createRevocationCheck(source: Revocations, clock: Clock): Revoca
       }
       takesItsTime = true
       return (async () => {
-        judge(await answerInTime(answer, signal), claims)
+        judge(await answerInTime(settled(answer), { clock, signal, late }), claims)
       })()
     },
     async ready() {
@@ -148,6 +124,10 @@ async function warnIfRejected(answer: unknown): Promise<void> {
 
 function warn(fault: unknown): void {
   process.emitWarning(fault instanceof Error ? fault : 'a subscription to revocations failed')
+}
+
+function late(): AuthError {
+  return unavailable(lateRevocations(PATIENCE))
 }
 
 /** Only the very word lets a token through. */

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest'
 
-import { isJsonObject, member, parseJson, parseJsonDocument, parseJsonObject } from '../src/json.ts'
+import {
+  isJsonObject,
+  member,
+  parseJson,
+  parseJsonDocument,
+  parseJsonObject,
+  repeatsMember,
+} from '../src/json.ts'
 
 function parse(text: string) {
   return parseJsonObject(Buffer.from(text))
@@ -286,4 +293,26 @@ test('a document may have 1000 levels, and no more', () => {
 test('brackets in the texts of a document are no levels', () => {
   const brackets = '[{'.repeat(2000)
   expect(parseJsonDocument(JSON.stringify({ [brackets]: brackets }))).toBeDefined()
+})
+
+function repeats(text: string): boolean {
+  return repeatsMember(text, parse(text) ?? {})
+}
+
+describe('repeatsMember', () => {
+  test.each([
+    '{}',
+    '{"a":{"b":1,"c":[{"b":2},{"b":3}]},"d":"{:,:}"}',
+    String.raw`{"a":{"b":"\":","c":"\\"}}`,
+    '{"a":[[],[[]],{}]}',
+  ])('finds none in %s', (text) => {
+    expect(repeats(text)).toBe(false)
+  })
+
+  test.each(['{"a":{"b":1,"b":1}}', '{"a":[{"b":1,"b":2}]}', '{"a":{"b":{},"b":{}}}'])(
+    'finds one in %s',
+    (text) => {
+      expect(repeats(text)).toBe(true)
+    },
+  )
 })

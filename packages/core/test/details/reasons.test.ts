@@ -9,14 +9,18 @@ import {
   check,
   claim,
   createVerifier,
+  dpopProofs,
+  type DpopProofsOptions,
   localRevocations,
   remoteKeys,
+  type ReplayAnswer,
   type Requirement,
   scope,
   type VerifierOptions,
 } from '../../src/index.ts'
 import { refusals } from '../../src/refusals.ts'
 import { checkRequirements } from '../../src/requirement.ts'
+import { createProofMaker, type Draft, NOW, ORIGIN, requestWith } from '../dpop/proof-maker.ts'
 
 // Each reason of each code, with the sentence that a developer reads. A new reason without one fails here.
 
@@ -26,9 +30,10 @@ interface Case {
 }
 
 const clock = manualClock(1_795_341_600)
-const [issuer, stranger] = await Promise.all([
+const [issuer, stranger, client] = await Promise.all([
   createTestIssuer({ clock }),
   createTestIssuer({ clock }),
+  createProofMaker('ES256'),
 ])
 const [, payload = '', signature = ''] = (await issuer.token()).split('.')
 
@@ -74,13 +79,23 @@ function authorized(authorization: string) {
   return () => parseBearer({ headers: { authorization } })
 }
 
+function proofs(options: Partial<DpopProofsOptions> = {}) {
+  return dpopProofs({ origin: ORIGIN, clock: manualClock(NOW), ...options })
+}
+
+function proving(draft: Draft, options?: Partial<DpopProofsOptions>) {
+  return async () => await proofs(options).check(requestWith(client.proof(draft)))
+}
+
+function remembering(remember: () => ReplayAnswer) {
+  return async () => {
+    const guard = proofs({ replays: { remember } })
+    await guard.remember(await guard.check(requestWith(client.proof())))
+  }
+}
+
 /** Codes that nothing refuses with so far. */
-const UNUSED = [
-  'invalid_dpop_proof',
-  'use_dpop_nonce',
-  'insufficient_user_authentication',
-  'replay_unavailable',
-] as const
+const UNUSED = ['insufficient_user_authentication'] as const
 
 const CASES: {
   [Code in Exclude<AuthErrorCode, (typeof UNUSED)[number]>]: Record<AuthErrorReasons[Code], Case>
@@ -194,6 +209,80 @@ const CASES: {
       refuse: signed({ claims: { cnf: { jkt: 'thumbprint' } } }),
       detail:
         /^the token is bound to a key \(cnf\.jkt\), and came without a DPoP proof: a stolen token, a client/,
+    },
+  },
+  invalid_dpop_proof: {
+    missing_proof: {
+      refuse: async () => await proofs().check(requestWith(undefined)),
+      detail:
+        'the request has the scheme DPoP and no header DPoP: each request needs a proof of its own',
+    },
+    malformed_proof: {
+      refuse: proving({ header: { typ: 'JWT' } }),
+      detail: `the DPoP proof's typ is "JWT"; it must be dpop+jwt`,
+    },
+    proof_algorithm: {
+      refuse: proving({ header: { alg: 'HS256' } }),
+      detail: /^the DPoP proof's alg is "HS256"; accepted are ES256, Ed25519, EdDSA, PS256, RS256$/,
+    },
+    proof_key: {
+      refuse: proving({ header: { jwk: client.privateJwk } }),
+      detail: `the DPoP proof's jwk cannot be used: it has d, a member of private keys`,
+    },
+    proof_signature: {
+      refuse: async () => {
+        const proof = client.proof().replace(/[^.]*$/, 'A'.repeat(86))
+        await proofs().check(requestWith(proof))
+      },
+      detail: 'the key in the DPoP proof has not made its signature',
+    },
+    proof_method: {
+      refuse: proving({ claims: { htm: 'POST' } }),
+      detail: `the DPoP proof's htm is "POST"; the method of the request is "GET"`,
+    },
+    proof_url: {
+      refuse: proving({ claims: { htu: 'http://internal.test:8080/a?key=secret' } }),
+      detail: `the DPoP proof's htu is at "http://internal.test:8080"; origin is "https://api.example.com"`,
+    },
+    proof_time: {
+      refuse: proving({ claims: { iat: NOW - 90 } }),
+      detail:
+        /^the DPoP proof's iat is \S+Z, 90 s before now \(\S+Z\); maxAge is 60 s, clockTolerance 5 s$/,
+    },
+    proof_token: {
+      refuse: proving({ claims: { ath: undefined } }),
+      detail: 'the DPoP proof has no ath: it is one for a token endpoint',
+    },
+    replayed_proof: {
+      refuse: async () => {
+        const guard = proofs()
+        const proof = await guard.check(requestWith(client.proof()))
+        await guard.remember(proof)
+        await guard.remember(proof)
+      },
+      detail: /^the DPoP proof has been used before, with the key "[\w-]{43}"$/,
+    },
+  },
+  use_dpop_nonce: {
+    missing_nonce: {
+      refuse: proving({}, { nonces: { secret: 's'.repeat(32) } }),
+      detail: 'the DPoP proof has no nonce; the answer has one in the header DPoP-Nonce',
+    },
+    invalid_nonce: {
+      refuse: proving({ claims: { nonce: 'a' } }, { nonces: { secret: 's'.repeat(32) } }),
+      detail:
+        /^the DPoP proof's nonce is too old, or was made with another secret; the answer has a/,
+    },
+  },
+  replay_unavailable: {
+    unreachable: {
+      refuse: remembering(() => 'unavailable'),
+      detail:
+        'the memory of DPoP proofs answered unavailable: it cannot tell whether this one was used before',
+    },
+    full: {
+      refuse: remembering(() => 'full'),
+      detail: 'the memory of DPoP proofs has no room for another one, of this key or in all',
     },
   },
   insufficient_scope: {

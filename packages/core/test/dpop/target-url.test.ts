@@ -12,6 +12,12 @@ function isSame(htu: unknown, target: unknown, origin: string | string[] = API):
   return createUrlCheck([origin].flat())(htu, target)
 }
 
+type Inputs = readonly [htu: unknown, target: unknown, origin?: string | string[]]
+
+function titled(rows: readonly Row[]): (readonly [what: string, inputs: Inputs])[] {
+  return rows.map(([what, ...inputs]) => [what, inputs])
+}
+
 const SAME: readonly Row[] = [
   ['as it was asked for', `${API}/a/b`, '/a/b'],
   ['the root', `${API}/`, '/'],
@@ -123,7 +129,12 @@ const OTHER: readonly Row[] = [
   ['a letter beyond ASCII that is escaped in the target', `${API}/ä`, '/%C3%A4'],
   ['the Kelvin sign for a k', 'https://\u212Aey.example/a', '/a', 'https://key.example'],
   ['full-width letters in the host', 'https://ａpi.example.com/a', '/a'],
-  ['a name of another script, not in ASCII', 'https://bücher.example/a', '/a', 'https://bücher.example'],
+  [
+    'a name of another script, not in ASCII',
+    'https://bücher.example/a',
+    '/a',
+    'https://bücher.example',
+  ],
   ['a percent sign without digits', `${API}/a%`, '/a%'],
   ['a percent sign with one digit', `${API}/a%4`, '/a%4'],
   ['a percent sign with other letters', `${API}/a%zz`, '/a%zz'],
@@ -137,7 +148,12 @@ const OTHER: readonly Row[] = [
   ['a prefix that only begins alike', 'https://example.com/apis/a', '/a', DEEP],
   ['the prefix in another case', 'https://example.com/API/a', '/a', DEEP],
   ['a dot segment that leaves the prefix', `${DEEP}/../a`, '/a', DEEP],
-  ['a dot segment in the target that would leave the prefix', 'https://example.com/a', '/../a', DEEP],
+  [
+    'a dot segment in the target that would leave the prefix',
+    'https://example.com/a',
+    '/../a',
+    DEEP,
+  ],
   ['the prefix of one origin with the host of another', `${API}/api/a`, '/a', [DEEP, API]],
   ['nothing', undefined, '/a'],
   ['null', null, '/a'],
@@ -159,11 +175,11 @@ const OTHER: readonly Row[] = [
 ]
 
 describe('the URL of a proof', () => {
-  test.each(SAME)('is that of the request: %s', (_, htu, target, origin) => {
+  test.each(titled(SAME))('is that of the request: %s', (_, [htu, target, origin]) => {
     expect(isSame(htu, target, origin)).toBe(true)
   })
 
-  test.each(OTHER)('is not that of the request: %s', (_, htu, target, origin) => {
+  test.each(titled(OTHER))('is not that of the request: %s', (_, [htu, target, origin]) => {
     expect(isSame(htu, target, origin)).toBe(false)
   })
 
@@ -206,7 +222,11 @@ describe('properties', () => {
   })
 
   test('no text of any kind makes it fail, and none that `URL` finds elsewhere is ours', () => {
-    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.webUrl(), fc.string().map((end) => API + end))
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.webUrl(),
+      fc.string().map((end) => API + end),
+    )
     fc.assert(
       fc.property(text, text, (htu, target) => {
         if (!isSame(htu, target)) return
@@ -217,12 +237,16 @@ describe('properties', () => {
 })
 
 describe('the option origin', () => {
-  test.each([API, `${API}/`, DEEP, 'http://localhost:3000', 'https://[::1]:8443/a/b', 'https://bücher.example'])(
-    'takes %s',
-    (origin) => {
-      expect(isOrigin(origin)).toBeUndefined()
-    },
-  )
+  test.each([
+    API,
+    `${API}/`,
+    DEEP,
+    'http://localhost:3000',
+    'https://[::1]:8443/a/b',
+    'https://bücher.example',
+  ])('takes %s', (origin) => {
+    expect(isOrigin(origin)).toBeUndefined()
+  })
 
   test.each([
     ['', 'is not an absolute URL'],

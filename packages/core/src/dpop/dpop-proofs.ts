@@ -1,0 +1,74 @@
+import { invalidNonce, missingNonce, otherProofSignature } from '../details/dpop.ts'
+import { AuthError } from '../errors.ts'
+import { ownMembers } from '../options.ts'
+import { createSignatureCheck } from '../signature.ts'
+import { createNonces } from './nonces.ts'
+import type { DpopProofs } from './proof-check.ts'
+import { checkProofClaims, type ProofRules } from './proof-claims.ts'
+import { type DpopProofsOptions, readProofOptions } from './proof-options.ts'
+import { createProofReader, type ReadProof } from './proof.ts'
+import { createReplayCheck } from './replay-check.ts'
+import { createUrlCheck } from './target-url.ts'
+
+/**
+ * What a guard needs to take tokens that are bound to a key: `authenticate(verifier, { dpop: dpopProofs({ origin }) })`.
+ *
+ * Checks of each proof, in this order: size and form, type, algorithm, key, signature; then, of what is signed, `jti`, `htm`,
+ * `htu`, `iat`, `ath`, and the nonce, if there are `nonces`. What is refused before the signature depends on no secret. Remembers
+ * a proof only when the guard says that its token holds, so that nobody without a token fills the memory.
+ *
+ * Does NOT check whether the token is bound to the proof's key: the verifier does.
+ *
+ * @throws TypeError for a wrong or misspelt option.
+ * @see RFC 9449 sections 4.3, 7 and 9
+ */
+export function dpopProofs(options: DpopProofsOptions): DpopProofs {
+  const { origins, algorithms, maxAge, clockTolerance, required, clock, ...sources } =
+    readProofOptions(options)
+  const readProof = createProofReader(algorithms)
+  const isSignedBy = createSignatureCheck()
+  const rules: ProofRules = { maxAge, clockTolerance, origins, isUrlOf: createUrlCheck(origins) }
+  const nonces = sources.nonces && createNonces(sources.nonces, clockTolerance)
+  const rememberProof = createReplayCheck(sources.replays, clock)
+
+  async function checkSignature({ parsed, key, algorithm }: ReadProof): Promise<void> {
+    let isSigned = false
+    let cause: unknown
+    try {
+      isSigned = await isSignedBy(key, algorithm, parsed)
+    } catch (fault) {
+      // The key is the sender's: whatever OpenSSL cannot do with it is no fault of ours.
+      cause = fault
+    }
+    if (isSigned) return
+    throw new AuthError('invalid_dpop_proof', 'proof_signature', {
+      detail: otherProofSignature,
+      cause,
+    })
+  }
+
+  function checkNonce(nonce: unknown, now: number): void {
+    const verdict = nonces?.judge(nonce, now) ?? 'valid'
+    if (verdict === 'missing') throw new AuthError('use_dpop_nonce', 'missing_nonce', missingNonce)
+    if (verdict === 'invalid') throw new AuthError('use_dpop_nonce', 'invalid_nonce', invalidNonce)
+  }
+
+  return Object.freeze<DpopProofs>({
+    algorithms,
+    required,
+    async check(request) {
+      const { proof, ...asked } = ownMembers(request)
+      const read = readProof(proof)
+      await checkSignature(read)
+      // After the wait for the signature: it may have been long.
+      const now = clock.now()
+      const { jti, expires, nonce } = checkProofClaims(read.parsed.payload, asked, rules, now)
+      checkNonce(nonce, now)
+      return Object.freeze({ jkt: read.key.thumbprint, jti, expires })
+    },
+    async remember(proof, signal) {
+      await rememberProof(proof, signal)
+    },
+    nonce: () => nonces?.make(clock.now()),
+  })
+}

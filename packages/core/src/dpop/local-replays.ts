@@ -1,0 +1,103 @@
+import { checkOptions, type OptionCheck, ownMembers } from '../options.ts'
+import type { ReplayAnswer, ReplayMemory } from './replay-memory.ts'
+
+export interface LocalReplaysOptions {
+  /**
+   * How many proofs there is room for, at most 10000000. At the bound new ones are refused, and nothing is evicted.
+   * @default 200_000
+   */
+  max?: number | undefined
+  /**
+   * How many proofs of one key there is room for.
+   * @default 50_000, or `max` if that is less
+   */
+  maxPerKey?: number | undefined
+}
+
+/** The proofs that one process has seen. Does NOT reach other processes: each of them would accept a proof once. */
+export interface LocalReplays extends ReplayMemory {
+  remember(proof: Parameters<ReplayMemory['remember']>[0], now: number): ReplayAnswer
+  /** How many proofs are remembered. They are forgotten up to 16 seconds after they have expired. */
+  readonly size: number
+}
+
+/** Proofs that expire in the same 16 seconds, which are forgotten together. */
+interface Slot {
+  /** By the thumbprint of their key. */
+  readonly keys: Map<string, Set<string>>
+  size: number
+}
+
+/** Seconds. Shorter ones make more slots to look into, longer ones keep proofs for longer. */
+const SLOT_LENGTH = 16
+
+/**
+ * Remembers DPoP proofs in this process, for one process and for tests.
+ *
+ * A proof that is remembered is forgotten when it has expired by the time that callers state, and never before: there is no
+ * eviction, since an evicted proof could be used again. Not with lru-cache, which has no other way to stay within its bound.
+ *
+ * A clock may be set forward, so that proofs are forgotten, and back again, so that they would be good once more. Nobody could
+ * tell such a proof from a new one, so what expires no later than anything forgotten is `unavailable`.
+ *
+ * @throws TypeError for a wrong or misspelt option.
+ */
+export function localReplays(options: LocalReplaysOptions = {}): LocalReplays {
+  checkOptions('localReplays', options, { max: isCount, maxPerKey: isCount })
+  const { max = 200_000, maxPerKey = Math.min(50_000, max) } = ownMembers(options)
+  /** By the time when the last proof in them expires. There are as many as a window is long: a handful. */
+  const slots = new Map<number, Slot>()
+  let size = 0
+  let forgottenUntil = -Infinity
+
+  /** Whole slots, so that it costs the same however many proofs are in them. */
+  function forgetExpired(now: number): void {
+    for (const [end, slot] of slots) {
+      if (!(now > end)) continue
+      slots.delete(end)
+      size -= slot.size
+      forgottenUntil = Math.max(forgottenUntil, end)
+    }
+  }
+
+  function slotAt(end: number): Slot {
+    const known = slots.get(end)
+    if (known !== undefined) return known
+    const slot: Slot = { keys: new Map(), size: 0 }
+    slots.set(end, slot)
+    return slot
+  }
+
+  return {
+    remember({ jkt, jti, expires }, now) {
+      forgetExpired(now)
+      const end = Math.ceil(expires / SLOT_LENGTH) * SLOT_LENGTH
+      // Also of a time that is no number.
+      if (!(end > forgottenUntil)) return 'unavailable'
+      let count = 0
+      // In each slot: a proof with a used `jti` may expire at another time.
+      for (const { keys } of slots.values()) {
+        const known = keys.get(jkt)
+        if (known?.has(jti) === true) return 'replayed'
+        count += known?.size ?? 0
+      }
+      if (size >= max || count >= maxPerKey) return 'full'
+      const slot = slotAt(end)
+      const known = slot.keys.get(jkt)
+      if (known === undefined) slot.keys.set(jkt, new Set([jti]))
+      else known.add(jti)
+      slot.size++
+      size++
+      return 'new'
+    },
+    get size() {
+      return size
+    },
+  }
+}
+
+/** A map of the platform holds no more than 16 million. */
+const isCount: OptionCheck = (value) =>
+  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 10_000_000
+    ? undefined
+    : 'must be a number of proofs from 1 to 10000000'

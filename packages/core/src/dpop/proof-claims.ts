@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+
+import {
+  longProofId,
+  malformedProof,
+  otherMethod,
+  otherToken,
+  otherUrl,
+  unreadableProofClaim,
+  wrongProofTime,
+} from '../details/dpop.ts'
+import { unreadablePayload } from '../details/token.ts'
+import { AuthError } from '../errors.ts'
+import { type JsonObject, member, parseJsonObject } from '../json.ts'
+import type { ProofRequest } from './proof-check.ts'
+import type { UrlCheck } from './target-url.ts'
+
+/** What the claims of every proof must satisfy. Times are seconds. */
+export interface ProofRules {
+  readonly maxAge: number
+  readonly clockTolerance: number
+  readonly isUrlOf: UrlCheck
+  /** As configured, for what a refusal tells developers. */
+  readonly origins: readonly string[]
+}
+
+/** What is left of a proof whose claims hold. */
+export interface ProvenRequest {
+  /** Hashed: 43 characters, whatever the client has written. */
+  readonly jti: string
+  /** When it stops being acceptable. Seconds since 1970-01-01T00:00:00Z. */
+  readonly expires: number
+  /** Not checked. */
+  readonly nonce: unknown
+}
+
+/** Characters. Clients write 22 to 43. */
+const LONGEST_ID = 256
+
+/**
+ * Reads the payload of a proof whose signature has been checked, and compares it with the request.
+ *
+ * Does NOT check the nonce, nor whether the proof was used before.
+ *
+ * @param now Seconds since 1970-01-01T00:00:00Z.
+ * @throws AuthError `malformed_proof`, `proof_method`, `proof_url`, `proof_time` or `proof_token`, in this order.
+ * @see RFC 9449 section 4.3, checks 3, 8, 9, 11 and 12
+ */
+export function checkProofClaims(
+  payload: Buffer,
+  { method, target, token }: Omit<ProofRequest, 'proof'>,
+  rules: ProofRules,
+  now: number,
+): ProvenRequest {
+  const claims = parseJsonObject(payload)
+  if (claims === undefined) {
+    const detail = malformedProof(unreadablePayload)
+    throw new AuthError('invalid_dpop_proof', 'malformed_proof', detail)
+  }
+  const jti = checkId(claims)
+  const [htm, htu] = [member(claims, 'htm'), member(claims, 'htu')]
+  // Methods are case-sensitive: RFC 9110 section 9.1.
+  if (typeof htm !== 'string' || htm !== method) {
+    throw new AuthError('invalid_dpop_proof', 'proof_method', otherMethod(htm, method))
+  }
+  if (!rules.isUrlOf(htu, target)) {
+    throw new AuthError('invalid_dpop_proof', 'proof_url', otherUrl(htu, rules.origins))
+  }
+  const expires = checkTimes(claims, rules, now)
+  const ath = member(claims, 'ath')
+  if (typeof token !== 'string' || ath !== digestOf(token)) {
+    throw new AuthError('invalid_dpop_proof', 'proof_token', otherToken(ath))
+  }
+  return { jti: digestOf(jti), expires, nonce: member(claims, 'nonce') }
+}
+
+function checkId(claims: JsonObject): string {
+  const jti = member(claims, 'jti')
+  if (typeof jti !== 'string' || jti === '') {
+    const detail = unreadableProofClaim('jti', jti, 'a string that is not empty')
+    throw new AuthError('invalid_dpop_proof', 'malformed_proof', detail)
+  }
+  if (jti.length > LONGEST_ID) {
+    const detail = longProofId(jti.length, LONGEST_ID)
+    throw new AuthError('invalid_dpop_proof', 'malformed_proof', detail)
+  }
+  return jti
+}
+
+/**
+ * `iat` must be there. `exp` and `nbf` count where a client writes them, as they do in every JWT.
+ *
+ * @returns The last second at which `iat` is acceptable.
+ */
+function checkTimes(
+  claims: JsonObject,
+  { maxAge, clockTolerance }: ProofRules,
+  now: number,
+): number {
+  const check = (name: 'iat' | 'exp' | 'nbf', holds: (time: number) => boolean) => {
+    const value = member(claims, name)
+    // True of sound times only: if the clock shows no number, every proof is refused.
+    if (typeof value === 'number' && holds(value)) return value
+    const detail = wrongProofTime({ name, value, now, maxAge, clockTolerance })
+    throw new AuthError('invalid_dpop_proof', 'proof_time', detail)
+  }
+  const iat = check('iat', (time) => {
+    return now <= time + maxAge + clockTolerance && time <= now + clockTolerance
+  })
+  if (Object.hasOwn(claims, 'exp')) check('exp', (time) => now < time + clockTolerance)
+  if (Object.hasOwn(claims, 'nbf')) check('nbf', (time) => time <= now + clockTolerance)
+  return iat + maxAge + clockTolerance
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}

@@ -1,0 +1,130 @@
+import { type Algorithm, checkAlgorithmList } from '../algorithms.ts'
+import {
+  checkOptions,
+  hasMethods,
+  isBoolean,
+  isClock,
+  type OptionCheck,
+  ownMembers,
+  seconds,
+} from '../options.ts'
+import { type Clock, systemClock } from '../time.ts'
+import { localReplays } from './local-replays.ts'
+import { isNonceSecret, type NonceOptions } from './nonces.ts'
+import type { ReplayMemory } from './replay-memory.ts'
+import { isOrigin } from './target-url.ts'
+
+export interface DpopProofsOptions {
+  /**
+   * Where clients find this API: scheme, host and port, and the path that a proxy takes off, if one does. Such as
+   * `https://example.com/api`. `Host` does not count, since it is the client's word. Several, if it has several names.
+   */
+  origin: string | readonly string[]
+  /**
+   * The accepted algorithms of proofs. The sender of a proof chooses its key: the default leaves out what takes long to check.
+   * @default ['ES256', 'Ed25519', 'EdDSA', 'PS256', 'RS256']
+   * @see RFC 9449 section 11.6
+   */
+  algorithms?: readonly Algorithm[] | undefined
+  /**
+   * How old a proof may be. Seconds, 1 to 600.
+   * @default 60
+   */
+  maxAge?: number | undefined
+  /**
+   * How far the client's clock may differ from ours. Seconds, 0 to 600.
+   * @default 5
+   */
+  clockTolerance?: number | undefined
+  /**
+   * Which proofs have been used. Of several processes each needs the same memory, such as `redisReplays()`.
+   * @default localReplays()
+   */
+  replays?: ReplayMemory | undefined
+  /**
+   * Makes clients put a nonce of ours into their proofs, so that none can be made beforehand.
+   * @see RFC 9449 sections 8 and 9
+   */
+  nonces?: NonceOptions | undefined
+  /**
+   * Whether only tokens that are bound to a key are accepted, and `Bearer` is refused.
+   * @default false
+   */
+  required?: boolean | undefined
+  /** Where the time comes from. */
+  clock?: Clock | undefined
+}
+
+/** The options with their defaults, in members of their own. */
+export interface ProofSettings {
+  readonly origins: readonly string[]
+  readonly algorithms: readonly Algorithm[]
+  readonly maxAge: number
+  readonly clockTolerance: number
+  readonly replays: ReplayMemory
+  readonly nonces: NonceOptions | undefined
+  readonly required: boolean
+  readonly clock: Clock
+}
+
+/** What clients use, less the signatures that take a millisecond to check. Asymmetric ones alone are in the table. */
+const ALGORITHMS: readonly Algorithm[] = ['ES256', 'Ed25519', 'EdDSA', 'PS256', 'RS256']
+
+/** @throws TypeError */
+export function readProofOptions(options: DpopProofsOptions): ProofSettings {
+  checkOptions('dpopProofs', options, CHECKS)
+  const {
+    origin,
+    algorithms = ALGORITHMS,
+    maxAge = 60,
+    clockTolerance = 5,
+    replays = localReplays(),
+    nonces,
+    required = false,
+    clock = systemClock,
+  } = ownMembers(options)
+  if (origin === undefined) {
+    throw new TypeError('dpopProofs: origin must be stated, such as https://api.example.com')
+  }
+  return ownMembers({
+    origins: [origin].flat(),
+    algorithms: Object.freeze(checkAlgorithmList(algorithms, 'dpopProofs')),
+    maxAge,
+    clockTolerance,
+    replays,
+    nonces: nonces && checkNonces(nonces),
+    required,
+    clock,
+  })
+}
+
+const isOriginList: OptionCheck = (value) => {
+  const origins: readonly unknown[] = Array.isArray(value) ? value : [value]
+  if (origins.length === 0) return 'must not be an empty list'
+  return origins.map(isOrigin).find((complaint) => complaint !== undefined)
+}
+
+const CHECKS: Readonly<Record<string, OptionCheck>> = {
+  origin: isOriginList,
+  // `checkAlgorithmList` knows what they may be.
+  algorithms: () => undefined,
+  maxAge: seconds(1, 600),
+  clockTolerance: seconds(0, 600),
+  replays: (value) =>
+    hasMethods(value, 'remember') ? undefined : 'must have the function remember',
+  nonces: (value) =>
+    typeof value === 'object' && value !== null ? undefined : 'must be an object with a secret',
+  required: isBoolean,
+  clock: isClock,
+}
+
+function checkNonces(nonces: NonceOptions): NonceOptions {
+  checkOptions('dpopProofs: nonces', nonces, { secret: isNonceSecret, maxAge: seconds(1, 600) })
+  const { secret, maxAge } = ownMembers(nonces)
+  if (secret === undefined) {
+    throw new TypeError(
+      'dpopProofs: nonces: secret must be stated: is an environment variable unset?',
+    )
+  }
+  return ownMembers({ secret, maxAge })
+}

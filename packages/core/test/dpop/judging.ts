@@ -1,0 +1,60 @@
+import { manualClock } from '@portcullis/testing'
+
+import { dpopProofs } from '../../src/dpop/dpop-proofs.ts'
+import type { DpopProofs, ProofRequest } from '../../src/dpop/proof-check.ts'
+import type { DpopProofsOptions } from '../../src/dpop/proof-options.ts'
+import { AuthError } from '../../src/errors.ts'
+import {
+  createProofMaker,
+  type Draft,
+  NOW,
+  ORIGIN,
+  type ProofMaker,
+  requestWith,
+} from './proof-maker.ts'
+
+export const ALGORITHMS = [
+  'ES256',
+  'ES384',
+  'ES512',
+  'Ed25519',
+  'EdDSA',
+  'PS256',
+  'PS512',
+  'RS256',
+  'RS512',
+]
+const makers = new Map(
+  await Promise.all(ALGORITHMS.map(async (alg) => [alg, await createProofMaker(alg)] as const)),
+)
+export const client = makerOf('ES256')
+
+export function makerOf(alg: string): ProofMaker {
+  const maker = makers.get(alg)
+  if (maker === undefined) throw new Error(`no maker of ${alg}`)
+  return maker
+}
+
+export function guarding(options: Partial<DpopProofsOptions> = {}): DpopProofs {
+  return dpopProofs({ origin: ORIGIN, clock: manualClock(NOW), ...options })
+}
+
+/** The reason of the refusal, or `accepted`. Anything but an `AuthError` fails the test. */
+export async function verdictOf(checked: Promise<unknown>): Promise<string> {
+  try {
+    await checked
+    return 'accepted'
+  } catch (error) {
+    if (error instanceof AuthError) return error.reason
+    throw error
+  }
+}
+
+export async function judged(
+  draft: Draft,
+  options?: Partial<DpopProofsOptions>,
+  request?: Partial<ProofRequest>,
+  maker: ProofMaker = client,
+): Promise<string> {
+  return await verdictOf(guarding(options).check(requestWith(maker.proof(draft), request)))
+}

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest'
+
+import { createNonces, isNonceSecret } from '../../src/dpop/nonces.ts'
+import { NOW } from './proof-maker.ts'
+
+const OLD = 'o'.repeat(32)
+const NEW = 'n'.repeat(32)
+
+function noncesOf(secret: string | Uint8Array | readonly (string | Uint8Array)[], maxAge?: number) {
+  return createNonces({ secret, maxAge }, 5)
+}
+
+describe('a nonce', () => {
+  test('is accepted by every process with the secret that made it', () => {
+    const nonce = noncesOf(NEW).make(NOW)
+    expect(noncesOf(NEW).judge(nonce, NOW)).toBe('valid')
+    expect(noncesOf(Buffer.from(NEW)).judge(nonce, NOW)).toBe('valid')
+    expect(noncesOf(OLD).judge(nonce, NOW)).toBe('invalid')
+  })
+
+  test('has the characters that RFC 9449 allows, and is short', () => {
+    expect(noncesOf(NEW).make(NOW)).toMatch(/^[\w-]{30}$/)
+  })
+
+  test('is the same within a second, and another one in the next', () => {
+    const nonces = noncesOf(NEW)
+    const nonce = nonces.make(NOW)
+    expect(nonces.make(NOW + 0.9)).toBe(nonce)
+    expect(nonces.make(NOW + 1)).not.toBe(nonce)
+    expect(nonces.make(NOW)).toBe(nonce)
+  })
+
+  test.each([
+    [0, 'valid'],
+    [305, 'valid'],
+    [305.5, 'invalid'],
+    [-5, 'valid'],
+    [-6, 'invalid'],
+    [NaN, 'invalid'],
+    [Infinity, 'invalid'],
+  ])('after %s seconds is %s', (seconds, verdict) => {
+    const nonces = noncesOf(NEW)
+    expect(nonces.judge(nonces.make(NOW), NOW + seconds)).toBe(verdict)
+  })
+
+  test('lasts as long as the option says', () => {
+    const nonces = noncesOf(NEW, 10)
+    const nonce = nonces.make(NOW)
+    expect(nonces.judge(nonce, NOW + 15)).toBe('valid')
+    expect(nonces.judge(nonce, NOW + 16)).toBe('invalid')
+  })
+
+  test('survives a change of secrets: first the new one is added in front, then the old one goes', () => {
+    const before = noncesOf(OLD)
+    const during = noncesOf([NEW, OLD])
+    const after = noncesOf([NEW])
+    const old = before.make(NOW)
+    const fresh = during.make(NOW)
+    expect(during.judge(old, NOW)).toBe('valid')
+    expect(before.judge(fresh, NOW)).toBe('invalid')
+    expect(after.judge(fresh, NOW)).toBe('valid')
+    expect(after.judge(old, NOW)).toBe('invalid')
+    expect(noncesOf([OLD, NEW]).judge(fresh, NOW)).toBe('valid')
+  })
+
+  test('is missing only where there is none', () => {
+    expect(noncesOf(NEW).judge(undefined, NOW)).toBe('missing')
+  })
+
+  test.each([
+    ['null', null],
+    ['an empty text', ''],
+    ['a number', NOW],
+    ['a list', [noncesOf(NEW).make(NOW)]],
+    ['another text', 'eyJ7S_zG.eyJH0-Z.HX4w-7v'],
+    ['white space behind it', `${noncesOf(NEW).make(NOW)} `],
+    ['padding', `${noncesOf(NEW).make(NOW)}==`],
+    ['a character less', noncesOf(NEW).make(NOW).slice(1)],
+    ['stray bits at its end', `${noncesOf(NEW).make(NOW).slice(0, -1)}_`],
+    ['letters beyond ASCII', 'ä'.repeat(30)],
+    ['another MAC', `${noncesOf(NEW).make(NOW).slice(0, 9)}${'A'.repeat(21)}`],
+    ['zeros', 'A'.repeat(30)],
+    ['a long text', 'A'.repeat(100_000)],
+  ])('is invalid: %s', (_, nonce) => {
+    expect(noncesOf(NEW).judge(nonce, NOW)).toBe('invalid')
+  })
+
+  test('with each of its bits flipped is invalid', () => {
+    const nonces = noncesOf(NEW)
+    const octets = Buffer.from(nonces.make(NOW), 'base64url')
+    for (let bit = 0; bit < octets.length * 8; bit++) {
+      const flipped = Buffer.from(octets)
+      flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
+      expect(nonces.judge(flipped.toString('base64url'), NOW)).toBe('invalid')
+    }
+  })
+
+  test.each([NaN, Infinity, -Infinity, -1, 1e300])(
+    'can be made whatever the clock shows, and is not accepted then: %s',
+    (now) => {
+      const nonces = noncesOf(NEW)
+      expect(nonces.judge(nonces.make(now), NOW)).toBe('invalid')
+    },
+  )
+
+  test('does not follow the octets that it was given when they change', () => {
+    const secret = Buffer.from(NEW)
+    const nonces = noncesOf(secret)
+    secret.fill(0)
+    expect(nonces.judge(noncesOf(NEW).make(NOW), NOW)).toBe('valid')
+  })
+})
+
+describe('the secret', () => {
+  test.each([[NEW], [Buffer.from(NEW)], [new Uint8Array(32)], [[NEW, OLD]], ['ä'.repeat(16)]])(
+    'may be %s',
+    (secret) => {
+      expect(isNonceSecret(secret)).toBeUndefined()
+    },
+  )
+
+  test.each([
+    ['short'],
+    ['s'.repeat(31)],
+    [new Uint8Array(31)],
+    [[]],
+    [[NEW, 'short']],
+    [undefined],
+    [32],
+    [{ length: 32 }],
+  ])('may not be %s', (secret) => {
+    expect(isNonceSecret(secret)).toBe('must be a secret of at least 32 octets, or a list of them')
+  })
+})

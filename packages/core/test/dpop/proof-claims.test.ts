@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+
+import { manualClock } from '@portcullis/testing'
+import { describe, expect, test } from 'vitest'
+
+import type { ProofRequest } from '../../src/dpop/proof-check.ts'
+import type { Clock } from '../../src/time.ts'
+import { judged } from './judging.ts'
+import { createProofMaker, NOW, ORIGIN, TOKEN } from './proof-maker.ts'
+
+const ANYTHING = [undefined, null, true, 0, -1, '', 'x', [], {}, ['GET'], { a: 1 }]
+
+describe('the claims', () => {
+  test.each([...ANYTHING.filter((value) => value !== 'x'), 'j'.repeat(257)])(
+    'with the jti %j: malformed_proof',
+    async (jti) => {
+      expect(await judged({ claims: { jti } })).toBe('malformed_proof')
+    },
+  )
+
+  test.each([...ANYTHING, 'get', 'GET ', 'POST', 'HEAD'])(
+    'with the htm %j: proof_method',
+    async (htm) => {
+      expect(await judged({ claims: { htm } })).toBe('proof_method')
+    },
+  )
+
+  test.each([...ANYTHING, ORIGIN, `${ORIGIN}/b`, 'https://evil.test/a', '/a'])(
+    'with the htu %j: proof_url',
+    async (htu) => {
+      expect(await judged({ claims: { htu } })).toBe('proof_url')
+    },
+  )
+
+  test.each([...ANYTHING, `${NOW}`, NOW - 66, NOW + 6, NOW * 1000, 1e308, -1e308])(
+    'with the iat %j: proof_time',
+    async (iat) => {
+      expect(await judged({ claims: { iat } })).toBe('proof_time')
+    },
+  )
+
+  test.each([NOW - 65, NOW - 60, NOW, NOW + 5])('with the iat %j: accepted', async (iat) => {
+    expect(await judged({ claims: { iat } })).toBe('accepted')
+  })
+
+  test.each([
+    { exp: NOW - 5 },
+    { exp: null },
+    { exp: `${NOW + 9}` },
+    { nbf: NOW + 6 },
+    { nbf: [] },
+  ])('with %j: proof_time', async (claims) => {
+    expect(await judged({ claims })).toBe('proof_time')
+  })
+
+  test.each([
+    ...ANYTHING,
+    TOKEN,
+    createHash('sha256').update(TOKEN).digest('base64'),
+    createHash('sha256').update(TOKEN).digest('hex'),
+    createHash('sha256').update(`${TOKEN} `).digest('base64url'),
+    createHash('sha512').update(TOKEN).digest('base64url'),
+  ])('with the ath %j: proof_token', async (ath) => {
+    expect(await judged({ claims: { ath } })).toBe('proof_token')
+  })
+
+  test.each([
+    ['no JSON', '{'],
+    ['a list', '[]'],
+    ['a text', '"a"'],
+    ['a member twice', `{"jti":"a","jti":"b"}`],
+    ['no UTF-8', Buffer.from('{"jti":"\xFF"}', 'latin1')],
+  ])('that are %s: malformed_proof', async (_, payloadText) => {
+    expect(await judged({ payloadText })).toBe('malformed_proof')
+  })
+
+  test('are not looked at before the signature', async () => {
+    const stranger = await createProofMaker('ES256')
+    const draft = { header: { jwk: stranger.jwk }, claims: { htm: 'POST', iat: 0, jti: '' } }
+    expect(await judged(draft)).toBe('proof_signature')
+  })
+
+  test.each<[string, Partial<ProofRequest>, string]>([
+    ['another method', { method: 'POST' }, 'proof_method'],
+    ['the method in small letters', { method: 'get' }, 'proof_method'],
+    ['no method', { method: undefined as never }, 'proof_method'],
+    ['another path', { target: '/b' }, 'proof_url'],
+    ['no target', { target: undefined as never }, 'proof_url'],
+    ['another token', { token: 'other' }, 'proof_token'],
+    ['no token', { token: undefined as never }, 'proof_token'],
+  ])('of a good proof with a request that has %s', async (_, request, reason) => {
+    expect(await judged({}, {}, request)).toBe(reason)
+  })
+
+  test('are refused whatever they say, if the clock shows no number', async () => {
+    const clock: Clock = { ...manualClock(NOW), now: () => NaN }
+    expect(await judged({}, { clock })).toBe('proof_time')
+  })
+})
