@@ -1,5 +1,7 @@
+import type { Dpop } from './dpop.ts'
 import { TokenClientError } from './errors.ts'
 import { discardBody } from './http-answer.ts'
+import { bearing, isFromElsewhere, isRepeatable, proving, refusalOfProof } from './present-token.ts'
 import type { Fetch } from './token-request.ts'
 
 /** As the platform's `fetch`. */
@@ -16,15 +18,21 @@ export interface Authorization {
   /** Called for each answer to a request with the token, except for the 401 that invalidates it. */
   readonly onAnswer: (token: string, origin: string, isAccepted: boolean) => void
   readonly invalidate: (token: string, origin: string) => void
+  /** For tokens that are bound to a key. */
+  readonly dpop: Dpop | undefined
 }
 
-/** Adds the token to requests. After a 401 it repeats the request once, with another token. */
+/**
+ * Adds the token to requests. After a 401 it repeats the request once, with another token. With `dpop` it adds a proof as well,
+ * and repeats a request once for each token if the server wants a nonce in the proof.
+ */
 export function authorizedFetch({
   origins,
   fetch,
   get,
   onAnswer,
   invalidate,
+  dpop,
 }: Authorization): AuthorizedFetch {
   return async (input, init) => {
     const { url, ...request } = requestOf(input, init)
@@ -53,21 +61,20 @@ export function authorizedFetch({
       }
     }
 
-    async function send(token: string): Promise<Response> {
-      const headers = new Headers(request.headers)
-      headers.set('authorization', `Bearer ${token}`)
-      return await fetch(url, { ...request, headers })
-    }
+    const presented = { url, origin, request }
+    const send = dpop === undefined ? bearing(fetch, presented) : proving(fetch, dpop, presented)
 
     function answered(response: Response, token: string): Response {
-      if (!isFromElsewhere(response, origin)) onAnswer(token, origin, response.status !== 401)
+      const isAboutToken =
+        !isFromElsewhere(response, origin) && refusalOfProof(response) === undefined
+      if (isAboutToken) onAnswer(token, origin, response.status !== 401)
       return response
     }
 
     const token = await getToken()
     const response = await send(token)
-    if (response.status !== 401 || isFromElsewhere(response, origin))
-      return answered(response, token)
+    const isRefused = response.status === 401 && !isFromElsewhere(response, origin)
+    if (!isRefused || refusalOfProof(response) !== undefined) return answered(response, token)
     invalidate(token, origin)
     if (!isRepeatable(request.body)) return response
     const next = await getToken().catch((error: unknown) => {
@@ -98,23 +105,4 @@ function requestOf(
   const own: RequestInit = { method, headers, body, signal, redirect, integrity }
   // `init` may have members that only an injected `fetch` knows, such as `dispatcher`.
   return { ...init, ...own, duplex: 'half', url }
-}
-
-/** Whether the answer came from another origin after a redirect: that one has not seen the token. */
-function isFromElsewhere({ url }: Response, origin: string): boolean {
-  return url !== '' && new URL(url).origin !== origin
-}
-
-/** Whether the body can be sent twice: a stream cannot, and the body of a `Request` is always one. */
-function isRepeatable(body: unknown): boolean {
-  return (
-    body === undefined ||
-    body === null ||
-    typeof body === 'string' ||
-    body instanceof URLSearchParams ||
-    body instanceof FormData ||
-    body instanceof Blob ||
-    body instanceof ArrayBuffer ||
-    ArrayBuffer.isView(body)
-  )
 }

@@ -1,5 +1,7 @@
 export type { AuthorizedFetch } from './authorized-fetch.ts'
 export type { LoginMessage } from './diagnostics.ts'
+export type { DpopAlgorithm } from './dpop-key.ts'
+export type { DpopOptions } from './dpop-options.ts'
 export { TokenClientError } from './errors.ts'
 export type { TokenClientErrorCode, TokenClientErrorOptions } from './errors.ts'
 export type { Freshness } from './held-token.ts'

@@ -7,6 +7,7 @@ import {
   type TokenAnswer,
   type TokenEndpoint,
 } from './token-request.ts'
+import { boundKeyOf } from './token-response.ts'
 
 export interface LoginPlan {
   readonly endpoint: TokenEndpoint
@@ -51,7 +52,7 @@ export async function logIn(
     })
     const endsAt = clock.monotonic() + timeout
     const answer = await requestToken(endpoint, progress, endsAt, signal)
-    await checkUsable(answer, verifier)
+    await checkUsable(answer, verifier, await endpoint.dpop?.jkt())
     return answer
   }
   try {
@@ -63,16 +64,25 @@ export async function logIn(
   }
 }
 
+/** @param jkt What the token must be bound to. */
 async function checkUsable(
   { token, lifetime }: TokenAnswer,
   verifier: TokenVerifier | undefined,
+  jkt: string | undefined,
 ): Promise<void> {
   if (lifetime !== undefined && lifetime <= 0) {
     const message = 'the token service gave a token that has expired by our clock (see clockSkew)'
     throw new TokenClientError('token_unusable', message)
   }
+  // Whoever asks for bound tokens must not be given tokens that work for everybody.
+  if (jkt !== undefined && boundKeyOf(token) !== jkt) {
+    const message =
+      'the token service gave a token that is not bound to the key of the DPoP proof: does it know DPoP?'
+    throw new TokenClientError('token_unusable', message)
+  }
   try {
-    await verifier?.verify(token)
+    if (jkt === undefined) await verifier?.verify(token)
+    else await verifier?.verify(token, { possession: { jkt } })
   } catch (error) {
     if (wordOf(error, 'code') === 'keys_unavailable') {
       const message = 'the new token could not be verified: there are no keys to judge it by'

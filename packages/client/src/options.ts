@@ -1,3 +1,5 @@
+import { DPOP_FORMS, dpopAlgorithm, type DpopOptions, isDpop } from './dpop-options.ts'
+import { createDpop } from './dpop.ts'
 import { type Clock, systemClock } from './time.ts'
 import type { Credential, Fetch, TokenEndpoint } from './token-request.ts'
 import type { ResponseFormat } from './token-response.ts'
@@ -31,10 +33,18 @@ export interface TokenClientOptions {
   clock?: Clock | undefined
   /** Verifies each new token before its first use: what `createVerifier` of `@portcullis/core` returns. */
   verifier?: TokenVerifier | undefined
+  /**
+   * Asks for tokens that are bound to a key of this client, and proves the key at each request of `fetch`: a token that is
+   * stolen is of no use then. A token that is not bound is refused.
+   * @default false
+   * @see RFC 9449
+   */
+  dpop?: boolean | DpopOptions | undefined
 }
 
 export interface TokenVerifier {
-  verify(token: string): Promise<unknown>
+  /** @param options With `dpop`: the thumbprint of the key that the token must be bound to. */
+  verify(token: string, options?: { possession: { jkt: string } }): Promise<unknown>
 }
 
 type Check = (value: unknown) => string | undefined
@@ -71,6 +81,7 @@ const CHECKS: Readonly<Record<keyof TokenClientOptions, Check>> = {
     hasMethods(value, 'now', 'monotonic', 'after'),
   ),
   verifier: mustBe('a verifier', (value) => hasMethods(value, 'verify')),
+  dpop: mustBe(DPOP_FORMS, isDpop),
 }
 
 const REQUIRED: ReadonlySet<string> = new Set(['authUrl', 'loginId', 'password', 'origins'])
@@ -103,10 +114,19 @@ export function checkTokenClientOptions(options: TokenClientOptions): TokenClien
     fetch = async (url, init) => await globalThis.fetch(url, init),
     clock = systemClock,
     verifier,
+    dpop = false,
   } = own
   const origins = originSet(own.origins, allowInsecure)
   const url = tokenUrl(authUrl, allowInsecure)
-  const endpoint = { url, loginId, password, response, fetch, clock }
+  const endpoint = {
+    url,
+    loginId,
+    password,
+    response,
+    fetch,
+    clock,
+    dpop: dpop === false ? undefined : createDpop(dpopAlgorithm(dpop), clock),
+  }
   return { endpoint, origins, timeout, verifier }
 }
 

@@ -52,21 +52,25 @@ export interface TokenClient extends AsyncDisposable {
    * @throws TokenClientError; TypeError for a wrong or misspelt option.
    */
   get(options?: GetOptions): Promise<string>
-  /** The value of an `Authorization` header, for other HTTP libraries. As `get`. */
+  /**
+   * The value of an `Authorization` header, for other HTTP libraries. As `get`. With `dpop` it needs a proof for each request
+   * beside it, which `fetch` alone makes.
+   */
   getAuthorization(options?: GetOptions): Promise<string>
   /**
    * Drops this token, as after a 401, unless another has taken its place. Soon after another was dropped it is kept: an
    * API that refuses every token must not cause a login at each call. `fetch` keeps it less often, since it sees whether
    * the API accepted it before.
    *
-   * @param token With or without `Bearer ` in front, as the request carried it.
+   * @param token With or without its scheme in front, as the request carried it.
    */
   invalidate(token: string): void
   /**
    * The platform's `fetch` with the token, to the configured origins alone.
    *
    * A redirect to another origin goes without it. A 401 drops the token; if the body can be sent again (a stream cannot)
-   * the request is repeated once, with another token.
+   * the request is repeated once, with another token. With `dpop` no redirect is followed, since a proof is for one URL: the
+   * answer is the redirect.
    *
    * @throws TokenClientError if there is no token, `origin_not_allowed` before anything is sent.
    */
@@ -83,9 +87,10 @@ export interface TokenClient extends AsyncDisposable {
  */
 export function createTokenClient(options: TokenClientOptions): TokenClient {
   const { endpoint, origins, timeout, verifier } = checkTokenClientOptions(options)
-  const { clock, fetch } = endpoint
+  const { clock, fetch, dpop } = endpoint
   const closing = new AbortController()
   const login = shareLogin({ endpoint, timeout, verifier, closing: closing.signal }, settle)
+  const scheme = dpop === undefined ? 'Bearer' : 'DPoP'
   let state: RenewalState = INITIAL
 
   function change(next: RenewalState): void {
@@ -162,7 +167,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
   }
 
   function invalidate(token: string, origin?: string): void {
-    const bare = token.replace(/^Bearer /i, '')
+    const bare = token.replace(/^(?:Bearer|DPoP) /i, '')
     change(afterInvalidation(state, bare, instant(clock), origin))
   }
 
@@ -183,7 +188,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
 
   const client: TokenClient = {
     get,
-    getAuthorization: async (getOptions) => `Bearer ${await get(getOptions)}`,
+    getAuthorization: async (getOptions) => `${scheme} ${await get(getOptions)}`,
     invalidate,
     fetch: authorizedFetch({
       origins,
@@ -193,6 +198,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
         change(afterAnswer(state, ...answer))
       },
       invalidate,
+      dpop,
     }),
     describe,
     close,

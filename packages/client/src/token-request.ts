@@ -1,9 +1,10 @@
+import type { Dpop } from './dpop.ts'
 import { TokenClientError } from './errors.ts'
 import { discardBody, notAToken, readBody, refusalOf } from './http-answer.ts'
 import { clockSkewOf } from './http-time.ts'
 import { lifetimeOf } from './lifetime.ts'
 import { type Clock, type Instant, instant } from './time.ts'
-import { findToken, type ResponseFormat } from './token-response.ts'
+import { errorIn, findToken, type ResponseFormat } from './token-response.ts'
 
 /**
  * Like the platform's `fetch`: it sends the logins, and the requests of the client's own `fetch`. One of another type, such
@@ -22,6 +23,8 @@ export interface TokenEndpoint {
   readonly response: ResponseFormat
   readonly fetch: Fetch
   readonly clock: Clock
+  /** For tokens that are bound to a key. */
+  readonly dpop?: Dpop | undefined
 }
 
 export interface TokenAnswer {
@@ -60,7 +63,6 @@ export async function requestToken(
     // The login may have ended while a credential function was running.
     signal.throwIfAborted()
     try {
-      progress.onRequest()
       return await exchange(endpoint, form, progress, signal)
     } catch (error) {
       if (!(error instanceof TokenClientError) || error.code !== 'service_unavailable') throw error
@@ -100,11 +102,45 @@ async function readCredential(name: string, credential: Credential): Promise<str
 }
 
 async function exchange(
-  { url, response: format, fetch, clock }: TokenEndpoint,
+  endpoint: TokenEndpoint,
   form: string,
   progress: LoginProgress,
   signal: AbortSignal,
 ): Promise<TokenAnswer> {
+  const { url, response: format } = endpoint
+  const first = await post(endpoint, form, progress, signal)
+  const nonce = await wantedNonce(endpoint, first.response)
+  const answer = nonce === undefined ? first : await post(endpoint, form, progress, signal, nonce)
+  const { response, receivedAt, clockSkew } = answer
+  const refusal = refusalOf(response, url, receivedAt.wall)
+  if (refusal !== undefined) {
+    discardBody(response)
+    throw refusal
+  }
+  const body = await reach(async () => await readBody(response))
+  const token = tokenIn(body, format, response)
+  if (token === undefined) throw notAToken(response, `${body.length} characters`)
+  return { token, receivedAt, lifetime: lifetimeOf(token, receivedAt.wall, clockSkew) }
+}
+
+interface ServiceAnswer {
+  readonly response: Response
+  readonly receivedAt: Instant
+  readonly clockSkew: number
+}
+
+/** @param nonce By default the last one that the service sent. */
+async function post(
+  { url, fetch, clock, dpop }: TokenEndpoint,
+  form: string,
+  progress: LoginProgress,
+  signal: AbortSignal,
+  nonce?: string,
+): Promise<ServiceAnswer> {
+  const proof = await dpop?.proof(url, { method: 'POST', url }, nonce)
+  // The login may have ended while the proof was made.
+  signal.throwIfAborted()
+  progress.onRequest()
   const sentAt = clock.monotonic()
   const response = await reach(async () => {
     return await fetch(url, {
@@ -113,6 +149,7 @@ async function exchange(
         accept: '*/*',
         'content-type': 'application/x-www-form-urlencoded',
         'user-agent': 'portcullis',
+        ...(proof === undefined ? {} : { dpop: proof }),
       },
       body: form,
       // Following a redirect could send the password to another host.
@@ -125,15 +162,24 @@ async function exchange(
   const roundTrip = receivedAt.monotonic - sentAt
   const clockSkew = clockSkewOf(response.headers, receivedAt.wall, roundTrip)
   progress.onClockSkew(clockSkew)
-  const refusal = refusalOf(response, url, receivedAt.wall)
-  if (refusal !== undefined) {
-    discardBody(response)
-    throw refusal
-  }
-  const body = await reach(async () => await readBody(response))
-  const token = tokenIn(body, format, response)
-  if (token === undefined) throw notAToken(response, `${body.length} characters`)
-  return { token, receivedAt, lifetime: lifetimeOf(token, receivedAt.wall, clockSkew) }
+  dpop?.correctClock(clockSkew)
+  return { response, receivedAt, clockSkew }
+}
+
+/**
+ * The nonce that the service wants in the proof, if that is why it refused. It must say so: to repeat any refusal that has a
+ * nonce would try a wrong password twice.
+ *
+ * @see RFC 9449 section 8
+ */
+async function wantedNonce(
+  { url, dpop }: TokenEndpoint,
+  response: Response,
+): Promise<string | undefined> {
+  const nonce = dpop?.learnNonce(url, response.headers)
+  if (nonce === undefined || (response.status !== 400 && response.status !== 401)) return undefined
+  const body = await readBody(response).catch(() => '')
+  return errorIn(body) === 'use_dpop_nonce' ? nonce : undefined
 }
 
 function tokenIn(body: string, format: ResponseFormat, { headers }: Response): string | undefined {

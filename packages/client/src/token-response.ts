@@ -65,6 +65,11 @@ function membersOf(value: unknown, names: readonly string[]): unknown[] {
     .map((name): unknown => Reflect.get(value, name))
 }
 
+/** The code in the body of a refusal: `undefined` if it has none. RFC 6749 section 5.2. */
+export function errorIn(body: string): unknown {
+  return membersOf(parseJson(body), ['error'])[0]
+}
+
 /** @see RFC 7515 section 7.1 */
 function isCompactJws(value: unknown): value is string {
   if (typeof value !== 'string') return false
@@ -92,6 +97,11 @@ export function expiryOf(token: string): number | undefined {
 export function validityOf(token: string): number {
   const { iat, exp } = claimsOf(token)
   return isNumericDate(iat) && isNumericDate(exp) ? exp - iat : Infinity
+}
+
+/** The thumbprint of the key that a token says it is bound to, unverified as well. RFC 9449 section 6.1. */
+export function boundKeyOf(token: string): unknown {
+  return membersOf(claimsOf(token)['cnf'], ['jkt'])[0]
 }
 
 function claimsOf(token: string): Readonly<Record<string, unknown>> {

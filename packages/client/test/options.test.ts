@@ -51,7 +51,7 @@ describe('a wrong option is a TypeError at start-up', () => {
   test('an unknown one, which lists the known', () => {
     expect(creating({ ...valid, loginID: 'demo' })).toThrow(
       new TypeError(
-        'createTokenClient: unknown option loginID, known are authUrl, loginId, password, origins, response, timeout, allowInsecure, fetch, clock, verifier',
+        'createTokenClient: unknown option loginID, known are authUrl, loginId, password, origins, response, timeout, allowInsecure, fetch, clock, verifier, dpop',
       ),
     )
   })

@@ -1,0 +1,27 @@
+import { DPOP_ALGORITHMS, type DpopAlgorithm } from './dpop-key.ts'
+
+export interface DpopOptions {
+  /**
+   * What proofs are signed with.
+   * @default 'ES256'
+   */
+  algorithm?: DpopAlgorithm | undefined
+}
+
+export const DPOP_FORMS = `true, false or { algorithm }, which is one of ${DPOP_ALGORITHMS.join(', ')}`
+
+export function isDpop(value: unknown): boolean {
+  if (typeof value === 'boolean') return true
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const algorithm: unknown = dpopAlgorithm(value)
+  return (
+    Object.keys(value).every((name) => name === 'algorithm') &&
+    DPOP_ALGORITHMS.some((each) => each === algorithm)
+  )
+}
+
+/** Reads an own member alone: a polluted `Object.prototype` must not set it. */
+export function dpopAlgorithm(dpop: true | DpopOptions): DpopAlgorithm {
+  const isStated = dpop !== true && Object.hasOwn(dpop, 'algorithm')
+  return (isStated ? dpop.algorithm : undefined) ?? 'ES256'
+}
