@@ -8,7 +8,7 @@ export interface DpopOptions {
   algorithm?: DpopAlgorithm | undefined
 }
 
-export const DPOP_FORMS = `true, false or { algorithm }, which is one of ${DPOP_ALGORITHMS.join(', ')}`
+export const DPOP_FORMS: string = `true, false or { algorithm }, which is one of ${DPOP_ALGORITHMS.join(', ')}`
 
 export function isDpop(value: unknown): boolean {
   if (typeof value === 'boolean') return true

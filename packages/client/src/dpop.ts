@@ -4,7 +4,7 @@ import { MAX_CLOCK_CORRECTION } from './lifetime.ts'
 import type { Clock } from './time.ts'
 
 /** What a proof is for. */
-export interface ProofRequest {
+interface ProofRequest {
   readonly method: string
   readonly url: string
   /** The token that it is sent with; none at the token endpoint. */
