@@ -14,12 +14,6 @@ describe('stubVerifier', () => {
     await expect(verifier.ready()).resolves.toBeUndefined()
   })
 
-  test('takes any token as bound to what its sender has proven', async () => {
-    const possession = { jkt: '0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I' }
-    expect((await stubVerifier().verify('any', { possession })).possession).toEqual(possession)
-    expect(Object.keys(await stubVerifier().verify('any', {}))).not.toContain('possession')
-  })
-
   test('knows the types of its claims', async () => {
     const { claims } = await stubVerifier({ claims: { roles: ['a'] } }).verify('any')
     expect(claims.roles.map((role) => role.toUpperCase())).toEqual(['A'])
