@@ -4,15 +4,21 @@ import {
   otherScheme,
   preflight,
   repeatedHeader,
+  repeatedProof,
 } from './details/bearer.ts'
+import type { Detail } from './details/text.ts'
 import { AuthError } from './errors.ts'
 import { own } from './options.ts'
+import type { Scheme } from './presentation.ts'
 
 /** The parts of a request that can carry a token, as `node:http`, `node:http2` and their mocks have them. */
 export interface RequestHeaders {
   /** Names and values as they were received, alternately. Some mocks and serverless adapters leave it empty or out. */
   readonly rawHeaders?: readonly string[] | undefined
-  readonly headers: { readonly authorization?: string | readonly string[] | undefined }
+  readonly headers: {
+    readonly authorization?: string | readonly string[] | undefined
+    readonly dpop?: string | readonly string[] | undefined
+  }
 }
 
 /** A request with headers that have a method `get`, such as a `Request` of the Fetch standard. */
@@ -32,6 +38,7 @@ const JOINED = /,\s*(?:bearer|dpop)(?![\w!#$%&'*+.^`|~=-])/i
 const PREFLIGHT = 'access-control-request-method'
 const SPACE = 0x20
 const NAME = 'authorization'
+const PROOF = 'dpop'
 /** As nearly all clients write it. */
 const BEARER = 'Bearer '
 
@@ -47,6 +54,31 @@ const BEARER = 'Bearer '
  * @see RFC 6750 sections 2.1 and 3.1
  */
 export function parseBearer(request: RequestHeaders | FetchRequest): string {
+  return parseCredentials(request, BEARER_ALONE).token
+}
+
+/** A token, and the scheme that it came under. */
+export interface Credentials {
+  readonly scheme: Scheme
+  readonly token: string
+}
+
+const BEARER_ALONE: ReadonlyMap<string, Scheme> = new Map([['bearer', 'Bearer']])
+const BOTH: ReadonlyMap<string, Scheme> = new Map([...BEARER_ALONE, ['dpop', 'DPoP']])
+
+/**
+ * As {@link parseBearer}, for both schemes.
+ *
+ * @see RFC 9449 section 7.1
+ */
+export function parseBearerOrDpop(request: RequestHeaders | FetchRequest): Credentials {
+  return parseCredentials(request, BOTH)
+}
+
+function parseCredentials(
+  request: RequestHeaders | FetchRequest,
+  schemes: ReadonlyMap<string, Scheme>,
+): Credentials {
   const value = authorizationOf(request)
   if (value === undefined) {
     const detail = isPreflight(request) ? preflight : missingHeader
@@ -55,17 +87,46 @@ export function parseBearer(request: RequestHeaders | FetchRequest): string {
   // Middleware, a mock or a serverless adapter may have put anything there.
   if (typeof value !== 'string') throw malformed(value, undefined)
   const space = value.indexOf(' ')
-  const scheme = space === -1 ? value : value.slice(0, space)
-  const name = scheme.toLowerCase()
-  if (name === 'bearer') {
-    const token = withoutSpaces(value, scheme.length)
-    if (B64TOKEN.test(token)) return token
-    throw malformed(value, token)
+  const word = space === -1 ? value : value.slice(0, space)
+  const name = word.toLowerCase()
+  const scheme = schemes.get(name)
+  if (scheme !== undefined) {
+    const token = withoutSpaces(value, word.length)
+    if (B64TOKEN.test(token)) return { scheme, token }
+    throw malformed(value, token, scheme)
   }
-  if (SCHEME.test(scheme) && !JOINED.test(value)) {
-    throw new AuthError('missing_token', 'other_scheme', otherScheme(value, name))
+  if (SCHEME.test(word) && !JOINED.test(value)) {
+    throw new AuthError(
+      'missing_token',
+      'other_scheme',
+      otherScheme(value, name, [...schemes.values()]),
+    )
   }
   throw malformed(value, undefined)
+}
+
+/** The scheme that a request most likely uses, to answer it in that one. */
+export function schemeOf(request: RequestHeaders | FetchRequest): Scheme {
+  const value = valueOf(request)
+  return typeof value === 'string' && /^dpop(?: |$)/i.test(value) ? 'DPoP' : 'Bearer'
+}
+
+/**
+ * The value of the one `DPoP` header, `undefined` if there is none.
+ *
+ * @throws AuthError `invalid_request` for several. Joined ones have a comma, which no proof has.
+ * @see RFC 9449 section 4.3
+ */
+export function findProof(request: RequestHeaders | FetchRequest): unknown {
+  if (isRepeated(Reflect.get(request, 'rawHeaders'), PROOF)) throw repeated(repeatedProof)
+  const { headers } = request
+  const value = hasGet(headers) ? (headers.get(PROOF) ?? undefined) : own(headers, PROOF)
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const [proof] = list
+  if (list.length > 1 || (typeof proof === 'string' && proof.includes(','))) {
+    throw repeated(repeatedProof)
+  }
+  return proof
 }
 
 /**
@@ -73,7 +134,7 @@ export function parseBearer(request: RequestHeaders | FetchRequest): string {
  * tokens that are known. `undefined` where {@link parseBearer} has to look closer.
  */
 export function findBearerText(request: RequestHeaders | FetchRequest): string | undefined {
-  if (isRepeated(Reflect.get(request, 'rawHeaders'))) return undefined
+  if (isRepeated(Reflect.get(request, 'rawHeaders'), NAME)) return undefined
   const value = valueOf(request)
   return typeof value === 'string' && value.startsWith(BEARER)
     ? value.slice(BEARER.length)
@@ -81,11 +142,11 @@ export function findBearerText(request: RequestHeaders | FetchRequest): string |
 }
 
 function authorizationOf(request: RequestHeaders | FetchRequest): unknown {
-  if (isRepeated(Reflect.get(request, 'rawHeaders'))) throw repeated()
+  if (isRepeated(Reflect.get(request, 'rawHeaders'), NAME)) throw repeated(repeatedHeader)
   const { headers } = request
   const value = valueOf(request)
   if (!Array.isArray(value) || hasGet(headers)) return value
-  if (value.length > 1) throw repeated()
+  if (value.length > 1) throw repeated(repeatedHeader)
   return value[0]
 }
 
@@ -120,23 +181,23 @@ function hasGet(
 }
 
 /** Node shows only the first of several `Authorization` headers in `headers`. */
-function isRepeated(rawHeaders: unknown): boolean {
+function isRepeated(rawHeaders: unknown, header: string): boolean {
   if (!Array.isArray(rawHeaders)) return false
   let count = 0
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name: unknown = rawHeaders[at]
-    if (typeof name !== 'string' || name.length !== NAME.length) continue
-    if (name.toLowerCase() === NAME) count += 1
+    if (typeof name !== 'string' || name.length !== header.length) continue
+    if (name.toLowerCase() === header) count += 1
   }
   return count > 1
 }
 
-function malformed(value: unknown, token: string | undefined): AuthError {
-  return new AuthError('invalid_request', 'malformed_header', malformedHeader(value, token))
+function malformed(value: unknown, token: string | undefined, scheme?: Scheme): AuthError {
+  return new AuthError('invalid_request', 'malformed_header', malformedHeader(value, token, scheme))
 }
 
-function repeated(): AuthError {
-  return new AuthError('invalid_request', 'repeated_header', repeatedHeader)
+function repeated(detail: Detail): AuthError {
+  return new AuthError('invalid_request', 'repeated_header', detail)
 }
 
 /** The rest of a value after its spaces. RFC 6750 allows no other white space between the scheme and the token. */

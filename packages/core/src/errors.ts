@@ -1,6 +1,12 @@
 import { type Detail, printable } from './details/text.ts'
 import { own, ownMembers } from './options.ts'
-import { asksForToken, headersOf, type PresentationOptions, problemOf } from './presentation.ts'
+import {
+  asksForToken,
+  headersOf,
+  type PresentationOptions,
+  problemOf,
+  type Scheme,
+} from './presentation.ts'
 import {
   type AuthErrorCode,
   type AuthErrorReason,
@@ -25,6 +31,11 @@ export interface AuthErrorOptions extends PresentationOptions {
   acrValues?: string | undefined
   /** For `insufficient_user_authentication`: how long ago the user may have authenticated, in seconds. */
   maxAge?: number | undefined
+  /**
+   * The scheme of the request, whose challenge has the error.
+   * @default 'Bearer'
+   */
+  scheme?: Scheme | undefined
   /** For 503: seconds after which the request may be repeated. */
   retryAfter?: number | undefined
 }
@@ -123,15 +134,21 @@ export class AuthError extends Error {
     return describe(code, reason)
   }
 
-  /** The same refusal, as another API presents it. */
-  presentedBy(options: PresentationOptions): AuthError {
+  /**
+   * The same refusal, as another API presents it.
+   *
+   * @param scheme What the request has used, where the API takes proofs.
+   */
+  presentedBy(options: PresentationOptions, scheme?: Scheme): AuthError {
     const [code, reason, given] = this.#arguments
-    const { realm, scope, resourceMetadata, respond } = ownMembers(options)
+    const { realm, scope, resourceMetadata, dpop, respond } = ownMembers(options)
     const presented = {
       ...given,
       realm,
       scope: asksForToken(code) ? scope : given.scope,
       resourceMetadata,
+      dpop,
+      scheme,
       respond,
     }
     // They came from one list of arguments, so the reason belongs to the code; the compiler does not know that any more.

@@ -1,12 +1,16 @@
+import type { DpopProofs } from './dpop/proof-check.ts'
 import type { AuthError } from './errors.ts'
+import type { MutualTls } from './mutual-tls.ts'
 import {
   checkOptions,
   hasMethods,
   isAbsoluteUrl,
   isBoolean,
   isFunction,
+  isTextList,
   type OptionCheck,
   oneOf,
+  own,
   ownMembers,
 } from './options.ts'
 import type { PresentationOptions } from './presentation.ts'
@@ -14,6 +18,10 @@ import { isScope } from './scopes.ts'
 
 /** How a guard treats requests. */
 export interface GuardOptions<Subject = object> extends PresentationOptions {
+  /** Takes tokens that are bound to the key of a client, with its proofs: `dpopProofs({ origin })`. RFC 9449. */
+  dpop?: DpopProofs | undefined
+  /** Takes tokens that are bound to the certificate of a client: `mutualTls()`. RFC 8705. */
+  mutualTls?: MutualTls | undefined
   /**
    * Lets a request without a bearer token through, as anonymous. A bad token is still refused.
    * @default false
@@ -33,6 +41,8 @@ const frameworks = new WeakMap<object, string>()
 
 /** What checked options inherit from: nothing, and it tells them from options that nobody has checked. */
 const CHECKED: object = Object.freeze(Object.create(null) as object)
+/** The same, where a token that was accepted before is not enough. */
+const CHECKED_REQUIRING: object = Object.freeze(Object.create(null) as object)
 
 const isHeaderText: OptionCheck = (value) =>
   typeof value === 'string' && /^[\u0020-\u007E]+$/.test(value)
@@ -49,11 +59,30 @@ const isMetadata: OptionCheck = (value) => {
     : 'must be a URL or what protectedResourceMetadata() returns'
 }
 
+/** `required` must be there: one that is left out could come from `Object.prototype`, at any time. */
+const isDpop: OptionCheck = (value) =>
+  hasMethods(value, 'check', 'remember', 'nonce') &&
+  hasRequired(value) &&
+  isTextList(Reflect.get(Object(value), 'algorithms')) === undefined
+    ? undefined
+    : 'must be what dpopProofs() returns'
+
+const isMutualTls: OptionCheck = (value) =>
+  hasMethods(value, 'thumbprintOf') && hasRequired(value)
+    ? undefined
+    : 'must be what mutualTls() returns'
+
+function hasRequired(value: unknown): boolean {
+  return typeof Reflect.get(Object(value), 'required') === 'boolean'
+}
+
 const CHECKS: Readonly<Record<string, OptionCheck>> = {
   optional: isBoolean,
   realm: isHeaderText,
   scope: (value) => (isScope(value) ? undefined : 'must be a space-separated list of scopes'),
   resourceMetadata: isMetadata,
+  dpop: isDpop,
+  mutualTls: isMutualTls,
   respond: oneOf('forward', 'problem'),
   onRefusal: isFunction,
   property: (value) =>
@@ -80,13 +109,22 @@ export function checkGuardOptions<Options extends object>(
     )
   }
   checkOptions('authenticate', options, CHECKS)
-  const guard = Object.freeze(Object.assign(Object.create(CHECKED) as object, options))
+  const isRequiring =
+    (own(options as GuardOptions, 'dpop')?.required ?? false) ||
+    (own(options as GuardOptions, 'mutualTls')?.required ?? false)
+  const marked = Object.create(isRequiring ? CHECKED_REQUIRING : CHECKED) as object
+  const guard = Object.freeze(Object.assign(marked, options))
   if (framework !== undefined) frameworks.set(guard, framework)
   return guard
 }
 
 /** Whether options come from {@link checkGuardOptions}. */
 export function isChecked(options: object): boolean {
+  return takesRemembered(options) || Object.getPrototypeOf(options) === CHECKED_REQUIRING
+}
+
+/** Whether a token that was accepted before is enough, with options from {@link checkGuardOptions}. */
+export function takesRemembered(options: object): boolean {
   return Object.getPrototypeOf(options) === CHECKED
 }
 

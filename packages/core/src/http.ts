@@ -1,12 +1,26 @@
 import type { Auth } from './auth.ts'
-import { type FetchRequest, findBearerText, parseBearer, type RequestHeaders } from './bearer.ts'
-import { isDebugging, logRefusal } from './debug-log.ts'
+import {
+  type Credentials,
+  type FetchRequest,
+  findBearerText,
+  parseBearer,
+  parseBearerOrDpop,
+  type RequestHeaders,
+  schemeOf,
+} from './bearer.ts'
 import { anonymous } from './details/requirement.ts'
 import { AuthError } from './errors.ts'
-import { checkGuardOptions, frameworkOf, type GuardOptions, isChecked } from './guard-options.ts'
+import {
+  checkGuardOptions,
+  type GuardOptions,
+  isChecked,
+  takesRemembered,
+} from './guard-options.ts'
 import { own } from './options.ts'
 import { findPassedGuard, type PassedGuard, setPassedGuard } from './passed-guards.ts'
+import { asksForProofs, isProvenByKey, type RequestParts, verifyProven } from './proven-request.ts'
 import { recall } from './recall.ts'
+import { refused } from './refused-request.ts'
 import { checkRequirements, type Requirement } from './requirement.ts'
 import type { Verifier } from './verifier.ts'
 
@@ -34,6 +48,7 @@ export function authenticateRequest<ClaimsType, Request extends RequestHeaders |
  *
  * @param subject What `onRefusal` gets, and what the other functions find the result by: what the framework hands to handlers
  *   in place of the request.
+ * @param incoming The request of node whose connection may have shown a client certificate, if that is another object.
  * @returns At once where the token was accepted before and the options have been checked; otherwise a promise.
  */
 export function authenticateRequest<ClaimsType, Subject extends object>(
@@ -41,17 +56,21 @@ export function authenticateRequest<ClaimsType, Subject extends object>(
   request: RequestHeaders | FetchRequest,
   options: GuardOptions<Subject> | undefined,
   subject: Subject,
+  incoming?: object,
 ): Auth<ClaimsType> | Promise<Auth<ClaimsType> | undefined>
 export function authenticateRequest(
   verifier: Verifier<unknown>,
   request: RequestHeaders | FetchRequest,
   options: GuardOptions<never> = {},
   subject?: object,
+  incoming: object = request,
 ): Auth<unknown> | Promise<Auth<unknown> | undefined> {
-  if (subject === undefined) return authenticateAnew(verifier, request, options, request)
+  if (subject === undefined) {
+    return authenticateAnew(verifier, { request, subject: request, incoming }, options)
+  }
   return (
     authenticateAtOnce(verifier, request, options, subject) ??
-    authenticateAnew(verifier, request, options, subject)
+    authenticateAnew(verifier, { request, subject, incoming }, options)
   )
 }
 
@@ -73,7 +92,7 @@ function authenticateAtOnce(
   subject: object,
 ): Auth<unknown> | undefined {
   try {
-    const text = isChecked(options) ? findBearerText(request) : undefined
+    const text = takesRemembered(options) ? findBearerText(request) : undefined
     const auth = text === undefined ? undefined : recall(verifier, text)
     if (auth !== undefined) setPassedGuard(subject, verifier, auth, options)
     return auth
@@ -85,18 +104,26 @@ function authenticateAtOnce(
 
 async function authenticateAnew(
   verifier: Verifier<unknown>,
-  request: RequestHeaders | FetchRequest,
+  parts: RequestParts,
   given: GuardOptions<never>,
-  subject: object,
 ): Promise<Auth<unknown> | undefined> {
+  const { request, subject } = parts
   const options = isChecked(given) ? given : checkGuardOptions(verifier, given)
   try {
-    const token = findToken(request, options)
-    const auth = token === undefined ? undefined : await verifier.verify(token)
+    const found = findCredentials(request, options)
+    const auth =
+      found &&
+      (await (asksForProofs(options)
+        ? verifyProven(verifier, parts, options, found)
+        : verifier.verify(found.token)))
     setPassedGuard(subject, verifier, auth, options, options === given ? options : verifier)
     return auth
   } catch (error) {
-    throw refused(error, subject as never /* these options came with it */, options, request)
+    const scheme = own(options, 'dpop') && schemeOf(request)
+    throw refused(error, subject as never /* these options came with it */, options, {
+      request,
+      scheme,
+    })
   }
 }
 
@@ -124,7 +151,9 @@ export async function authorizeRequest(
     // With a schema the claims may be of any type. Requirements read own members only, so any type is safe.
     await checkRequirements(auth as Auth, requirements)
   } catch (error) {
-    throw refused(error, subject as never /* these options came with this subject */, options)
+    throw refused(error, subject as never /* these options came with this subject */, options, {
+      scheme: auth && isProvenByKey(auth) ? 'DPoP' : 'Bearer',
+    })
   }
 }
 
@@ -176,12 +205,14 @@ export function findAuth(subject: object, verifier?: Verifier<unknown>): Auth<un
   return guard.auth
 }
 
-function findToken(
+function findCredentials(
   request: RequestHeaders | FetchRequest,
   options: GuardOptions<never>,
-): string | undefined {
+): Credentials | undefined {
   try {
-    return parseBearer(request)
+    return own(options, 'dpop') === undefined
+      ? { scheme: 'Bearer', token: parseBearer(request) }
+      : parseBearerOrDpop(request)
   } catch (error) {
     const isAnonymous = error instanceof AuthError && error.code === 'missing_token'
     if (isAnonymous && own(options, 'optional') === true) return undefined
@@ -207,39 +238,4 @@ function withVerifier(
   let found: PassedGuard | undefined = guard
   while (found !== undefined && found.verifier !== verifier) found = found.previous
   return found
-}
-
-/**
- * Reports an AuthError, and returns it as this guard presents it. Any other error is returned as it is.
- *
- * @param request Where the headers are, if that is another object.
- */
-function refused<Subject>(
-  error: unknown,
-  subject: Subject,
-  options: GuardOptions<Subject>,
-  request?: unknown,
-): unknown {
-  if (!(error instanceof AuthError)) return error
-  const presented = error.presentedBy(options)
-  // Make the headers here. If that throws, for a scope that is no string, the promise of this request rejects; in an
-  // adapter's callback it would be an uncaught exception.
-  void presented.headers
-  if (isDebugging()) {
-    logRefusal(presented, { framework: frameworkOf(options), subject, request })
-  }
-  void report(presented, subject, options)
-  return presented
-}
-
-async function report<Subject>(
-  error: AuthError,
-  subject: Subject,
-  options: GuardOptions<Subject>,
-): Promise<void> {
-  try {
-    await own(options, 'onRefusal')?.(error, subject)
-  } catch (fault) {
-    process.emitWarning(fault instanceof Error ? fault : 'onRefusal failed')
-  }
 }

@@ -4,7 +4,15 @@ import {
   parseForwardedCertificate,
   thumbprintOfDer,
 } from './forwarded-certificate.ts'
-import { checkOptions, isBoolean, type OptionCheck, oneOf, own, ownMembers } from './options.ts'
+import {
+  checkOptions,
+  isBoolean,
+  memberOf,
+  type OptionCheck,
+  oneOf,
+  own,
+  ownMembers,
+} from './options.ts'
 import { isPeerList, peerList } from './peer-list.ts'
 
 export interface MutualTlsOptions {
@@ -104,17 +112,6 @@ function memberOfConnection(request: object, name: string): unknown {
   } catch {
     return undefined // The connection of an HTTP/2 request that is over throws at whatever is asked.
   }
-}
-
-/** A member of an object or of its class, but not of `Object.prototype`, the end of every chain of prototypes. */
-function memberOf(members: object, name: string): unknown {
-  let owner: object | null = members
-  while (owner !== null && !Object.hasOwn(owner, name)) {
-    owner = Reflect.getPrototypeOf(owner)
-  }
-  const isPollution =
-    owner === null || (owner !== members && Reflect.getPrototypeOf(owner) === null)
-  return isPollution ? undefined : (Reflect.get(members, name) as unknown)
 }
 
 /** The value of a header that was sent once. Of two, nobody knows which the proxy has written. */

@@ -77,6 +77,17 @@ export function own<Members extends object, Name extends keyof Members>(
   return Object.hasOwn(members, name) ? members[name] : undefined
 }
 
+/** A member of an object or of its class, but not of `Object.prototype`, the end of every chain of prototypes. */
+export function memberOf(members: object, name: string): unknown {
+  let owner: object | null = members
+  while (owner !== null && !Object.hasOwn(owner, name)) {
+    owner = Reflect.getPrototypeOf(owner)
+  }
+  const isPollution =
+    owner === null || (owner !== members && Reflect.getPrototypeOf(owner) === null)
+  return isPollution ? undefined : (Reflect.get(members, name) as unknown)
+}
+
 const NOTHING: object = Object.freeze(Object.create(null) as object)
 
 /**

@@ -1,3 +1,4 @@
+import type { DpopProofs } from './dpop/proof-check.ts'
 import { own, ownMembers } from './options.ts'
 import {
   type AuthErrorCode,
@@ -29,6 +30,11 @@ export interface PresentationOptions {
    */
   resourceMetadata?: string | ProtectedResourceMetadata | undefined
   /**
+   * The proofs that the scheme `DPoP` needs, which the challenge names.
+   * @see RFC 9449 section 7.1
+   */
+  dpop?: Pick<DpopProofs, 'algorithms' | 'required' | 'nonce'> | undefined
+  /**
    * `forward` leaves the body to the framework; `problem` makes it a problem document.
    * @default 'forward'
    * @see RFC 9457
@@ -36,8 +42,16 @@ export interface PresentationOptions {
   respond?: 'forward' | 'problem' | undefined
 }
 
+/** The schemes that present a token. RFC 6750 section 2.1; RFC 9449 section 7.1. */
+export type Scheme = 'Bearer' | 'DPoP'
+
 /** What a refusal knows besides, for its headers. */
 interface Presentation extends PresentationOptions {
+  /** The scheme that the request has used. */
+  readonly scheme?: Scheme | undefined
+  /** For `insufficient_user_authentication`. */
+  readonly acrValues?: string | undefined
+  readonly maxAge?: number | undefined
   /** Seconds after which the request may be repeated. */
   readonly retryAfter?: number | undefined
 }
@@ -53,11 +67,21 @@ export function headersOf(
     // In an outage the client's token is not at fault, so the client is not asked for another one.
     ...(isOutage
       ? { 'Retry-After': String(wholeSeconds(options.retryAfter)) }
-      : { 'WWW-Authenticate': challengeOf(code, reason, options) }),
+      : { 'WWW-Authenticate': challengesOf(code, reason, options) }),
     'Cache-Control': 'no-store',
+    ...nonceOf(options),
     ...(options.respond === 'problem' ? { 'Content-Type': 'application/problem+json' } : {}),
   })
 }
+
+/** @see RFC 9449 section 8.2 */
+function nonceOf({ dpop }: Presentation): Readonly<Record<string, string>> {
+  const nonce = dpop?.nonce()
+  return nonce === undefined || !NONCE.test(nonce) ? {} : { 'DPoP-Nonce': nonce }
+}
+
+/** RFC 9449 section 8.1. Node throws for a header with other characters. */
+const NONCE = /^[!\u0023-\u005B\u005D-\u007E]+$/
 
 function wholeSeconds(retryAfter = 1): number {
   return Number.isFinite(retryAfter) ? Math.max(1, Math.ceil(retryAfter)) : 1
@@ -78,28 +102,58 @@ export function problemOf(code: AuthErrorCode, reason: AuthErrorReason): string 
   )
 }
 
-/** @see RFC 6750 section 3: no error code when the request carried no token */
+/** A challenge for each scheme that will do. The error is in that of the scheme which the request has used. */
+function challengesOf(code: AuthErrorCode, reason: AuthErrorReason, options: Presentation): string {
+  const { dpop, scheme = 'Bearer' } = options
+  if (dpop?.required === true || isAboutProof(code)) {
+    const challenge = challengeOf('DPoP', options, code, reason)
+    return dpop === undefined || dpop.required
+      ? challenge
+      : `${challenge}, ${challengeOf('Bearer', options, code)}`
+  }
+  const challenge = challengeOf(scheme, options, code, reason)
+  if (dpop === undefined) return challenge
+  const other = scheme === 'DPoP' ? 'Bearer' : 'DPoP'
+  return `${challenge}, ${challengeOf(other, options, code)}`
+}
+
+/**
+ * @param reason Of a challenge with the error.
+ * @see RFC 6750 section 3: no error code when the request carried no token
+ */
 function challengeOf(
+  scheme: Scheme,
+  { realm = 'api', scope, resourceMetadata, dpop, acrValues, maxAge }: Presentation,
   code: AuthErrorCode,
-  reason: AuthErrorReason,
-  { realm = 'api', scope, resourceMetadata }: Presentation,
+  reason?: AuthErrorReason,
 ): string {
   const metadata =
     typeof resourceMetadata === 'string' ? { url: resourceMetadata } : resourceMetadata
-  const wanted = scope ?? (asksForToken(code) ? scopesOf(metadata) : undefined)
-  const parameters = [`realm=${quoted(realm)}`]
-  if (code !== 'missing_token') {
-    parameters.push(`error=${quoted(code)}`, `error_description=${quoted(describe(code, reason))}`)
-  }
-  if (wanted !== undefined) parameters.push(`scope=${quoted(wanted)}`)
-  if (metadata !== undefined) parameters.push(`resource_metadata=${quoted(metadata.url)}`)
-  const scheme = isAboutProof(code) ? 'DPoP' : 'Bearer'
-  return `${scheme} ${parameters.join(', ')}`
+  const hasError = reason !== undefined && code !== 'missing_token'
+  const wanted = asksForToken(code) ? (scope ?? scopesOf(metadata)) : hasError ? scope : undefined
+  const parameters: readonly (readonly [name: string, value: string | undefined])[] = [
+    ['realm', realm],
+    ['error', hasError ? code : undefined],
+    ['error_description', hasError ? describe(code, reason) : undefined],
+    ['acr_values', hasError ? acrValues : undefined],
+    ['max_age', hasError && maxAge !== undefined ? String(maxAge) : undefined],
+    ['scope', wanted],
+    ['resource_metadata', metadata?.url],
+    ['algs', scheme === 'DPoP' ? dpop?.algorithms.join(' ') : undefined],
+  ]
+  const written = parameters.flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${quoted(value)}`],
+  )
+  return `${scheme} ${written.join(', ')}`
 }
 
 /** Whether the client needs another token, rather than one that permits more. */
 export function asksForToken(code: AuthErrorCode): boolean {
-  return code === 'missing_token' || code === 'invalid_token'
+  return (
+    code === 'missing_token' ||
+    code === 'invalid_token' ||
+    code === 'insufficient_user_authentication'
+  )
 }
 
 /** RFC 9449 section 7.1: these are errors of its scheme. */

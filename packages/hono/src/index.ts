@@ -51,7 +51,8 @@ export function authenticate(
   const { property = 'auth' } = guard
   return async (context, next) => {
     try {
-      const answer = authenticateRequest(verifier, context.req.raw, guard, context)
+      const incoming = guard.mutualTls && incomingOf(context)
+      const answer = authenticateRequest(verifier, context.req.raw, guard, context, incoming)
       context.set(property, isAtOnce(answer) ? answer : await answer)
       withdrawRefusal(context)
     } catch (error) {
@@ -59,6 +60,16 @@ export function authenticate(
     }
     return await next()
   }
+}
+
+/** The request of node that came over the connection: `@hono/node-server` keeps it beside the `Request`. */
+function incomingOf({ env }: Context): object | undefined {
+  const bindings: unknown = env
+  if (typeof bindings !== 'object' || bindings === null) return undefined
+  const incoming: unknown = Object.hasOwn(bindings, 'incoming')
+    ? Reflect.get(bindings, 'incoming')
+    : undefined
+  return typeof incoming === 'object' && incoming !== null ? incoming : undefined
 }
 
 /** Requires something of a token that {@link authenticate} has let through. All requirements must be met. */

@@ -25,12 +25,20 @@ export const preflight: Detail = () =>
 export const repeatedHeader: Detail = () =>
   'the request has more than one Authorization header: does a proxy add one?'
 
+export const repeatedProof: Detail = () =>
+  'the request has more than one DPoP header: does a proxy add one?'
+
 /** @param scheme In lower case. */
-export function otherScheme(value: string, scheme: string): Detail {
+export function otherScheme(
+  value: string,
+  scheme: string,
+  expected: readonly string[] = ['Bearer'],
+): Detail {
   if (value.startsWith('eyJ')) return withoutScheme
   const name = SCHEMES.get(scheme)
   if (name === undefined) return unknownScheme
-  return () => `the scheme of the Authorization header is ${name}; expected Bearer`
+  return () =>
+    `the scheme of the Authorization header is ${name}; expected ${expected.join(' or ')}`
 }
 
 const withoutScheme: Detail = () =>
@@ -40,10 +48,15 @@ const unknownScheme: Detail = () =>
   'the Authorization header does not begin with "Bearer " and one token'
 
 /**
- * @param token What follows `Bearer`; `undefined` where the scheme is another.
+ * @param token What follows the scheme; `undefined` where that is another.
  */
-export function malformedHeader(value: unknown, token: string | undefined): Detail {
+export function malformedHeader(
+  value: unknown,
+  token: string | undefined,
+  scheme: 'Bearer' | 'DPoP' = 'Bearer',
+): Detail {
   if (typeof value !== 'string') return notText
+  if (scheme === 'DPoP') return () => malformedHeader(value, token)().replaceAll('Bearer', scheme)
   if (token === undefined && /^bearer\W/i.test(value)) return otherSeparator
   if (token === undefined) return value.includes(',') ? joined : noScheme
   if (token === '') return noToken

@@ -55,3 +55,16 @@ export function unreadableConfirmation(cnf: unknown, known: readonly string[]): 
   const names = wrong.map(([name]) => name)
   return () => `cnf has ${listed(names)}, which must be a string that is not empty`
 }
+
+/** A guard that takes bound tokens alone. */
+export function notBound(proof: Proof): Detail {
+  const { bound } = HOLDERS[proof]
+  return () =>
+    `the guard takes tokens alone that are bound to ${bound} (required), and this one is not`
+}
+
+export const withoutProof: Detail = () =>
+  'the guard takes tokens alone that come with a DPoP proof (required), under the scheme DPoP'
+
+export const lostPossession: Detail = () =>
+  'verify has accepted the token without saying in possession that its binding holds: does a wrapper of verify drop its options, or is confirmation ignore?'

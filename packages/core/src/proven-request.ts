@@ -1,0 +1,92 @@
+import type { Auth } from './auth.ts'
+import { type Credentials, type FetchRequest, findProof, type RequestHeaders } from './bearer.ts'
+import { lostPossession, notBound, withoutProof } from './details/binding.ts'
+import type { DpopProof } from './dpop/proof-check.ts'
+import { AuthError } from './errors.ts'
+import type { GuardOptions } from './guard-options.ts'
+import { own } from './options.ts'
+import type { Possession } from './possession.ts'
+import { methodOf, targetOf } from './request-target.ts'
+import type { Verifier } from './verifier.ts'
+
+/** A request, in the parts that frameworks keep it in. */
+export interface RequestParts {
+  readonly request: RequestHeaders | FetchRequest
+  /** What the framework hands to handlers. */
+  readonly subject: object
+  /** The request of node that came over the connection, where there is one. */
+  readonly incoming: object
+}
+
+/** Whether a guard asks for more than a token. */
+export function asksForProofs(options: GuardOptions<never>): boolean {
+  return own(options, 'dpop') !== undefined || own(options, 'mutualTls') !== undefined
+}
+
+/**
+ * Verifies the token of a request together with what its sender has proven to possess.
+ *
+ * A proof is remembered only once everything else holds: otherwise anybody could fill the memory with proofs of their own.
+ *
+ * @throws AuthError
+ * @see RFC 9449 section 7; RFC 8705 section 3
+ */
+export async function verifyProven(
+  verifier: Verifier<unknown>,
+  parts: RequestParts,
+  options: GuardOptions<never>,
+  { scheme, token }: Credentials,
+): Promise<Auth<unknown>> {
+  const { request } = parts
+  const [dpop, mutualTls] = [own(options, 'dpop'), own(options, 'mutualTls')]
+  let proof: DpopProof | undefined
+  // Under `Bearer` a proof is not looked at: a thief would take the scheme that asks for less.
+  if (dpop !== undefined && scheme === 'DPoP') {
+    proof = await dpop.check({
+      proof: findProof(request),
+      method: methodOf(request),
+      target: targetOf(request, parts.subject),
+      token,
+    })
+  } else if (dpop?.required === true) {
+    throw refused(withoutProof)
+  }
+  const x5tS256 = thumbprintOf(mutualTls?.thumbprintOf(parts.incoming))
+  const jkt = proof?.jkt
+  const isProven = jkt !== undefined || x5tS256 !== undefined
+  const auth = await (isProven
+    ? verifier.verify(token, { possession: { jkt, x5tS256 } })
+    : verifier.verify(token))
+  // Whoever wraps `verify` may have dropped what was proven.
+  const confirmed = possessionIn(auth)
+  if (proof !== undefined && confirmed?.jkt !== proof.jkt) throw refused(lostPossession)
+  if (mutualTls?.required === true && !isConfirmed(x5tS256, confirmed)) {
+    throw refused(notBound('x5tS256'))
+  }
+  if (proof !== undefined) await dpop?.remember(proof)
+  return auth
+}
+
+function isConfirmed(x5tS256: string | undefined, confirmed: Possession | undefined): boolean {
+  return x5tS256 !== undefined && confirmed?.x5tS256 === x5tS256
+}
+
+/** Whether the request came under the scheme `DPoP`. */
+export function isProvenByKey(auth: Auth<unknown>): boolean {
+  return possessionIn(auth)?.jkt !== undefined
+}
+
+/** One of the user's own may answer with anything. */
+function thumbprintOf(answer: unknown): string | undefined {
+  return typeof answer === 'string' && answer !== '' ? answer : undefined
+}
+
+/** With own members alone: a polluted prototype has proven nothing. */
+function possessionIn(auth: Auth<unknown>): Possession | undefined {
+  const possession = own(auth, 'possession')
+  return possession && { jkt: own(possession, 'jkt'), x5tS256: own(possession, 'x5tS256') }
+}
+
+function refused(detail: () => string): AuthError {
+  return new AuthError('invalid_token', 'binding', detail)
+}
