@@ -2,11 +2,13 @@ import type { FuzzTarget } from '../target.ts'
 import { bearer } from './bearer.ts'
 import { challenge } from './challenge.ts'
 import { claims } from './claims.ts'
+import { dpopProof } from './dpop-proof.ts'
 import { explanation } from './explanation.ts'
 import { forwardedCertificate } from './forwarded-certificate.ts'
 import { keyDocument } from './key-document.ts'
 import { loginResponse } from './login-response.ts'
 import { metadata } from './metadata.ts'
+import { targetUrl } from './target-url.ts'
 import { header, token } from './token.ts'
 
 /** By the name of the folder of their seeds. */
@@ -14,11 +16,13 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   bearer,
   challenge,
   claims,
+  'dpop-proof': dpopProof,
   explanation,
   'forwarded-certificate': forwardedCertificate,
   header,
   'key-document': keyDocument,
   'login-response': loginResponse,
   metadata,
+  'target-url': targetUrl,
   token,
 }
