@@ -10,6 +10,7 @@ import {
   ED_DSA,
   ES256,
   ES512,
+  ML_DSA_44,
   PS512,
   RS512,
   RS512_4096,
@@ -59,7 +60,7 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  ...[RS512, RS512_4096, PS512, ES256, ES512, ED_DSA].map((kind) => ({
+  ...[RS512, RS512_4096, PS512, ES256, ES512, ED_DSA, ML_DSA_44].map((kind) => ({
     name: kind.name,
     kind,
     keys: 1,
@@ -76,6 +77,13 @@ interface Result {
   readonly repeated: Costs
 }
 
+/** Those that know the algorithm. */
+function peersFor(kind: SignatureKind) {
+  if (kind === ML_DSA_44) return [jose]
+  const peers = [fastJwt, fastJwtCached, jose]
+  return kind === PS512 ? peers : [...peers, awsJwtVerify]
+}
+
 async function measureCase({ name, kind, keys }: Case): Promise<Result> {
   const signer = createSigner(kind)
   const others = Array.from(
@@ -85,8 +93,7 @@ async function measureCase({ name, kind, keys }: Case): Promise<Result> {
   const keyServer = await listenForKeys(signer.jwk, others)
   const urls = { ...keyServer.urls, bare: keyServer.urls.set }
   const setting = { jwk: signer.jwk, kind, urls }
-  const factories = [bareSync, bareInPool, portcullis, fastJwt, fastJwtCached, jose]
-  if (kind !== PS512) factories.push(awsJwtVerify)
+  const factories = [bareSync, bareInPool, portcullis, ...peersFor(kind)]
   const subjects = factories.map((factory) => factory(setting))
 
   const tokens = Array.from({ length: TOKENS }, (_, index) => signer.token(index))

@@ -20,6 +20,7 @@ export interface PublicJwk {
   readonly crv?: string
   readonly x?: string
   readonly y?: string
+  readonly pub?: string
   readonly kid: string
   readonly alg: SignatureKind['alg']
   readonly use: 'sig'

@@ -1,11 +1,16 @@
-import { constants, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import {
+  constants,
+  generateKeyPairSync,
+  type KeyObject,
+  type KeyPairKeyObjectResult,
+} from 'node:crypto'
 
 /** An algorithm with a size of key, and what `node:crypto` has to be told for it. */
 export interface SignatureKind {
   readonly name: string
-  readonly alg: 'ES256' | 'ES512' | 'EdDSA' | 'PS512' | 'RS512'
+  readonly alg: 'ES256' | 'ES512' | 'EdDSA' | 'ML-DSA-44' | 'PS512' | 'RS512'
   generate(): { readonly publicKey: KeyObject; readonly privateKey: KeyObject }
-  /** Ed25519 has its own. */
+  /** Ed25519 and ML-DSA have their own. */
   readonly hash: 'sha256' | 'sha512' | null
   /** Beside the key. */
   readonly options: {
@@ -32,12 +37,26 @@ export const ED_DSA: SignatureKind = {
   options: {},
 }
 
+export const ML_DSA_44: SignatureKind = {
+  name: 'ML-DSA-44',
+  alg: 'ML-DSA-44',
+  generate: mlDsa44Pair,
+  hash: null,
+  options: {},
+}
+
 /** What `sign` and `verify` take as a key: the key itself where there is nothing to say beside it. */
 export function keyInput(
   { options }: SignatureKind,
   key: KeyObject,
 ): KeyObject | ({ readonly key: KeyObject } & SignatureKind['options']) {
   return Object.keys(options).length === 0 ? key : { key, ...options }
+}
+
+/** The types of Node 20 do not know this kind. */
+function mlDsa44Pair(): KeyPairKeyObjectResult {
+  const generate: Function = generateKeyPairSync
+  return Reflect.apply(generate, undefined, ['ml-dsa-44']) as KeyPairKeyObjectResult // without an encoding
 }
 
 function rsa(

@@ -82,8 +82,8 @@ function readEntry(
   }
 }
 
-/** RFC 7518 sections 6.2.2, 6.3.2 and 6.4.1; RFC 8037 section 2. */
-const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
+/** RFC 7518 sections 6.2.2, 6.3.2 and 6.4.1; RFC 8037 section 2; RFC 9964 section 3. */
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
 
 /** Characters. */
 const LONGEST_VALUE = 64

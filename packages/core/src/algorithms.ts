@@ -1,9 +1,11 @@
 import { type Detail, shown } from './details/text.ts'
 import { AuthError } from './errors.ts'
+import { JOSE_NAMES } from './jose-names.ts'
 import { isJsonObject } from './json.ts'
+import { hasMlDsa, NO_ML_DSA } from './ml-dsa.ts'
 import { isTextList, type OptionCheck } from './options.ts'
 
-/** A signature algorithm that a verifier can be told to accept: asymmetric ones only. RFC 7518 section 3; RFC 8037; RFC 9864. */
+/** A signature algorithm that a verifier can be told to accept: asymmetric ones only. RFC 7518 section 3; RFC 8037; RFC 9864; RFC 9964. */
 export type Algorithm =
   | 'RS256'
   | 'RS384'
@@ -16,9 +18,13 @@ export type Algorithm =
   | 'ES512'
   | 'EdDSA'
   | 'Ed25519'
+  | MlDsa
+
+/** Where the platform has them. */
+type MlDsa = 'ML-DSA-44' | 'ML-DSA-65' | 'ML-DSA-87'
 
 /** All that an algorithm fixes: the kind of key, how `node:crypto` is asked, and how long a signature is. */
-export type AlgorithmRule = RsaRule | EcRule | EdwardsRule
+export type AlgorithmRule = RsaRule | EcRule | EdwardsRule | AkpRule
 
 interface RsaRule {
   readonly kty: 'RSA'
@@ -38,10 +44,24 @@ export interface EdwardsRule extends CurveRule {
   readonly hash: null
 }
 
-interface CurveRule {
+/** An algorithm key pair: the key itself states the one algorithm that it is for. RFC 9964 section 3. */
+export interface AkpRule extends FixedRule {
+  readonly kty: 'AKP'
+  readonly alg: MlDsa
+  /** The algorithm has its own. */
+  readonly hash: null
+  /** Octets of `pub`. */
+  readonly keyLength: number
+}
+
+interface CurveRule extends FixedRule {
   readonly crv: string
   /** Octets of a coordinate, which a JWK must spell out in full (RFC 7518 section 6.2.1.2). */
   readonly coordinateLength: number
+}
+
+/** Of an algorithm whose keys are all of one size. */
+interface FixedRule {
   readonly signatureLength: number
   /** How long it takes to check a signature: microseconds on one machine, of which only the proportions matter. */
   readonly cost: number
@@ -60,6 +80,11 @@ function ecRule(crv: string, hash: string, coordinateLength: number, cost: numbe
   return { kty: 'EC', crv, hash, coordinateLength, signatureLength: 2 * coordinateLength, cost }
 }
 
+/** @see FIPS 204 table 2: the lengths */
+function akpRule(alg: MlDsa, keyLength: number, signatureLength: number, cost: number): AkpRule {
+  return { kty: 'AKP', alg, hash: null, keyLength, signatureLength, cost }
+}
+
 const RULES: Readonly<Record<Algorithm, AlgorithmRule>> = {
   RS256: { kty: 'RSA', hash: 'sha256' },
   RS384: { kty: 'RSA', hash: 'sha384' },
@@ -72,6 +97,9 @@ const RULES: Readonly<Record<Algorithm, AlgorithmRule>> = {
   ES512: ecRule('P-521', 'sha512', 66, 1150),
   EdDSA: ED25519,
   Ed25519: ED25519,
+  'ML-DSA-44': akpRule('ML-DSA-44', 1312, 2420, 150),
+  'ML-DSA-65': akpRule('ML-DSA-65', 1952, 3309, 270),
+  'ML-DSA-87': akpRule('ML-DSA-87', 2592, 4627, 480),
 }
 
 /** The table that headers, keys and signatures are compared with. What a token says about itself changes nothing in it. */
@@ -132,16 +160,22 @@ function adviceOn(alg: unknown, allowed: readonly Algorithm[]): string {
 /**
  * The option `algorithms` of a factory, checked at start-up.
  *
- * @throws TypeError on an empty list and on a name that is not in the table.
+ * @param isMlDsaThere By default the platform is asked.
+ * @throws TypeError on an empty list, on a name that is not in the table, and on one that the platform does not have.
  */
 export function checkAlgorithmList(
   names: readonly Algorithm[],
   factory = 'createVerifier',
+  isMlDsaThere: () => boolean = hasMlDsa,
 ): readonly Algorithm[] {
   const unreadable = isTextList(names)
   if (unreadable !== undefined) throw new TypeError(`${factory}: algorithms ${unreadable}`)
   for (const name of names) {
-    if (!ALGORITHMS.has(name)) throw new TypeError(`${factory}: algorithms: ${complaint(name)}`)
+    const rule = ALGORITHMS.get(name)
+    if (rule === undefined) throw new TypeError(`${factory}: algorithms: ${complaint(name)}`)
+    if (rule.kty === 'AKP' && !isMlDsaThere()) {
+      throw new TypeError(`${factory}: algorithms: ${JSON.stringify(name)} ${NO_ML_DSA}`)
+    }
   }
   return [...names]
 }
@@ -215,21 +249,3 @@ function isPlainObject(value: unknown): value is object {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || prototype === Object.prototype
 }
-
-/** @see https://www.iana.org/assignments/jose: algorithms of signatures, of key management and of content encryption */
-const JOSE_NAMES: ReadonlySet<string> = new Set(
-  [
-    ['none', 'HS1', 'HS256', 'HS384', 'HS512', 'HS256/64'],
-    ['RS1', 'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-    ['ES256', 'ES384', 'ES512', 'ES256K', 'ESP256', 'ESP384', 'ESP512', 'ESB256', 'ESB320'],
-    ['ESB384', 'ESB512', 'EdDSA', 'Ed25519', 'Ed448', 'ML-DSA-44', 'ML-DSA-65', 'ML-DSA-87'],
-    ['RSA1_5', 'RSA-OAEP', 'RSA-OAEP-256', 'RSA-OAEP-384', 'RSA-OAEP-512', 'dir'],
-    ['A128KW', 'A192KW', 'A256KW', 'A128GCMKW', 'A192GCMKW', 'A256GCMKW'],
-    ['ECDH-ES', 'ECDH-ES+A128KW', 'ECDH-ES+A192KW', 'ECDH-ES+A256KW'],
-    ['PBES2-HS256+A128KW', 'PBES2-HS384+A192KW', 'PBES2-HS512+A256KW'],
-    ['A128GCM', 'A192GCM', 'A256GCM', 'A128CBC', 'A192CBC', 'A256CBC', 'A128CTR', 'A192CTR'],
-    ['A256CTR', 'A128CBC-HS256', 'A192CBC-HS384', 'A256CBC-HS512'],
-  ]
-    .flat()
-    .map((name) => name.toLowerCase()),
-)

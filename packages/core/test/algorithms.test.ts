@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 
 import {
   type Algorithm,
@@ -94,6 +94,39 @@ describe('the table', () => {
         cost: 80,
       },
     },
+    {
+      name: 'ML-DSA-44',
+      rule: {
+        kty: 'AKP',
+        alg: 'ML-DSA-44',
+        hash: null,
+        keyLength: 1312,
+        signatureLength: 2420,
+        cost: 150,
+      },
+    },
+    {
+      name: 'ML-DSA-65',
+      rule: {
+        kty: 'AKP',
+        alg: 'ML-DSA-65',
+        hash: null,
+        keyLength: 1952,
+        signatureLength: 3309,
+        cost: 270,
+      },
+    },
+    {
+      name: 'ML-DSA-87',
+      rule: {
+        kty: 'AKP',
+        alg: 'ML-DSA-87',
+        hash: null,
+        keyLength: 2592,
+        signatureLength: 4627,
+        cost: 480,
+      },
+    },
   ])('$name fixes key, hash, padding and lengths', ({ name, rule }) => {
     expect(ALGORITHMS.get(name)).toStrictEqual(rule)
   })
@@ -108,14 +141,16 @@ describe('the table', () => {
     ['ES256', 64, 55],
     ['ES512', 132, 1150],
     ['EdDSA', 64, 80],
+    ['ML-DSA-65', 3309, 270],
   ] as const)('a signature of %s of %i octets costs %d', (algorithm, length, cost) => {
     expect(costOfCheck(algorithm, length)).toBe(cost)
   })
 
-  test('has these eleven names and no symmetric one', () => {
+  test('has these fourteen names and no symmetric one', () => {
     expect([...ALGORITHMS.keys()].toSorted()).toEqual(
       [
         ['ES256', 'ES384', 'ES512', 'Ed25519', 'EdDSA'],
+        ['ML-DSA-44', 'ML-DSA-65', 'ML-DSA-87'],
         ['PS256', 'PS384', 'PS512', 'RS256', 'RS384', 'RS512'],
       ].flat(),
     )
@@ -123,8 +158,8 @@ describe('the table', () => {
 })
 
 test('a kind of key that has no case of its own is an error', () => {
-  expect(() => unknownKind({ kty: 'AKP' as never })).toThrow(
-    new TypeError('unknown kind of key: AKP'),
+  expect(() => unknownKind({ kty: 'oct' as never })).toThrow(
+    new TypeError('unknown kind of key: oct'),
   )
 })
 
@@ -313,5 +348,28 @@ describe('the option algorithmNames', () => {
 
   test('must not give a meaning to the empty name', () => {
     expect(isAlgorithmNames({ '': 'RS512' })).toBe('must not give a meaning to the empty name')
+  })
+})
+
+describe('algorithms of ML-DSA', () => {
+  const mlDsa = ['ML-DSA-44', 'ML-DSA-65', 'ML-DSA-87'] as const
+
+  test('can be listed where the platform has them', () => {
+    expect(checkAlgorithmList(mlDsa, () => true)).toEqual(mlDsa)
+  })
+
+  test.each(mlDsa)('%s is a TypeError elsewhere, which says so', (name) => {
+    expect(() => checkAlgorithmList(['RS512', name], () => false)).toThrow(
+      new TypeError(
+        `createVerifier: algorithms: "${name}" needs a platform whose node:crypto has ML-DSA, such as Node 24.6 or later, and this one has not`,
+      ),
+    )
+  })
+
+  test('nobody asks the platform for the others', () => {
+    const others = [...ALGORITHMS.keys()].filter((name) => !name.startsWith('ML-DSA'))
+    const ask = vi.fn<() => boolean>()
+    expect(checkAlgorithmList(others, ask)).toEqual(others)
+    expect(ask).not.toHaveBeenCalled()
   })
 })

@@ -101,7 +101,9 @@ test('portcullis:keys tells of each settled attempt', async () => {
       added: [next.publicJwk.kid],
       removed: [issuer.publicJwk.kid],
       skippedKeys: 1,
-      skippedEntries: [{ index: 1, kid: undefined, reason: 'kty (oct) is not RSA or EC or OKP' }],
+      skippedEntries: [
+        { index: 1, kid: undefined, reason: 'kty (oct) is not RSA or EC or OKP or AKP' },
+      ],
     },
     {
       trigger: 'age',

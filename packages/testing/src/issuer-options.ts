@@ -24,7 +24,10 @@ export interface TestIssuerOptions {
   issuer?: string | undefined
   /** The claim `aud`. Left out by default. */
   audience?: string | readonly string[] | undefined
-  /** @default 'RS512' */
+  /**
+   * One of ML-DSA needs a platform whose WebCrypto has it, such as Node 24.7 or later.
+   * @default 'RS512'
+   */
   algorithm?: Algorithm | undefined
   /**
    * Seconds from `iat` to `exp`.
@@ -66,6 +69,9 @@ export const ALGORITHMS: readonly Algorithm[] = [
   'ES512',
   'EdDSA',
   'Ed25519',
+  'ML-DSA-44',
+  'ML-DSA-65',
+  'ML-DSA-87',
 ]
 
 /** @throws TypeError for a wrong or misspelt option. */

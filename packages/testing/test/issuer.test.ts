@@ -44,10 +44,12 @@ describe('the key', () => {
     { algorithm: 'ES512', kty: 'EC' },
     { algorithm: 'EdDSA', kty: 'OKP' },
     { algorithm: 'Ed25519', kty: 'OKP' },
+    { algorithm: 'ML-DSA-65', kty: 'AKP' },
   ])('$algorithm: a $kty key whose signatures jose verifies', async ({ algorithm, kty }) => {
     const issuer = await createTestIssuer({ algorithm })
     expect(issuer.publicJwk).toMatchObject({ kty, alg: algorithm })
     expect(issuer.publicJwk).not.toHaveProperty('d')
+    expect(issuer.publicJwk).not.toHaveProperty('priv')
     const { header } = await opened(issuer, await issuer.token())
     expect(header.alg).toBe(algorithm)
   })

@@ -18,6 +18,7 @@ import {
   unknownKind,
 } from '../algorithms.ts'
 import type { JsonObject } from '../json.ts'
+import { hasMlDsa, NO_ML_DSA } from '../ml-dsa.ts'
 import { ownMembers } from '../options.ts'
 import { jwkInput } from './jwk-input.ts'
 import { type PublicJwk, readMaterial, valueOf } from './key-material.ts'
@@ -29,12 +30,18 @@ type AlgorithmRow = readonly [name: Algorithm, rule: AlgorithmRule]
  * Reads one JWK.
  *
  * @returns Instead of a key, why it cannot be used: in words, without key material.
- * @see RFC 7517 section 4; RFC 7518 section 6; RFC 8037 section 2
+ * @param isMlDsaThere By default the platform is asked.
+ * @see RFC 7517 section 4; RFC 7518 section 6; RFC 8037 section 2; RFC 9964 section 3
  */
-export function readJwk(jwk: JsonObject, names?: AlgorithmNames): VerificationKey | string {
+export function readJwk(
+  jwk: JsonObject,
+  names?: AlgorithmNames,
+  isMlDsaThere: () => boolean = hasMlDsa,
+): VerificationKey | string {
   const rows = algorithmsOf(jwk, names)
   if (typeof rows === 'string') return rows
   const [[, rule]] = rows
+  if (rule.kty === 'AKP' && !isMlDsaThere()) return `alg (${rule.alg}) ${NO_ML_DSA}`
   const material = readMaterial(jwk, rule)
   if (typeof material === 'string') return material
   const { publicJwk, signatureLength } = material
@@ -62,10 +69,10 @@ function algorithmsOf(
 ): readonly [AlgorithmRow, ...AlgorithmRow[]] | string {
   const kty = valueOf(jwk, 'kty')
   const ofKind = [...ALGORITHMS].filter(([, rule]) => rule.kty === kty)
-  if (ofKind.length === 0) return mismatch('kty', kty, ['RSA', 'EC', 'OKP'])
+  if (ofKind.length === 0) return mismatch('kty', kty, ['RSA', 'EC', 'OKP', 'AKP'])
 
   const crv = valueOf(jwk, 'crv')
-  // None for RSA keys, whatever they say.
+  // None for keys of RSA and ML-DSA, whatever they say.
   const curves = ofKind.flatMap(curveOf)
   const ofCurve = ofKind.filter((_, at) => curves.length === 0 || curves[at] === crv)
   if (ofCurve.length === 0) return mismatch('crv', crv, curves)
@@ -80,7 +87,10 @@ function algorithmsOf(
 
   const alg = valueOf(jwk, 'alg')
   const meant = algorithmNamed(alg, names)
-  const [first, ...others] = ofCurve.filter(([name]) => meant === undefined || meant === name)
+  const [first, ...others] = ofCurve.filter(
+    // Of a key that is made for one algorithm, `alg` is a required member.
+    ([name, rule]) => meant === name || (meant === undefined && rule.kty !== 'AKP'),
+  )
   if (first !== undefined) return [first, ...others]
   return (
     mismatch(
@@ -92,7 +102,7 @@ function algorithmsOf(
 }
 
 function curveOf([, rule]: AlgorithmRow): readonly string[] {
-  return rule.kty === 'RSA' ? [] : [rule.crv]
+  return 'crv' in rule ? [rule.crv] : []
 }
 
 /** @see RFC 7517 section 4.3 */
@@ -136,7 +146,7 @@ function importKey(publicJwk: PublicJwk): KeyObject | undefined {
 /**
  * The key's identity. Its members are required ones alone, in one spelling and in order.
  *
- * @see RFC 7638 section 3
+ * @see RFC 7638 section 3; RFC 9964 section 6
  */
 function thumbprintOf(publicJwk: PublicJwk): string {
   return createHash('sha256').update(JSON.stringify(publicJwk)).digest('base64url')
@@ -165,6 +175,8 @@ function optionsOf(rule: AlgorithmRule): SigningOptions {
     case 'EC':
     case 'OKP':
       return { dsaEncoding: 'ieee-p1363' }
+    case 'AKP':
+      return {}
     default:
       return unknownKind(rule)
   }

@@ -1,4 +1,10 @@
-import { type AlgorithmRule, type EcRule, type EdwardsRule, unknownKind } from '../algorithms.ts'
+import {
+  type AkpRule,
+  type AlgorithmRule,
+  type EcRule,
+  type EdwardsRule,
+  unknownKind,
+} from '../algorithms.ts'
 import { decodeBase64 } from '../base64url.ts'
 import { type JsonObject, member } from '../json.ts'
 
@@ -11,6 +17,7 @@ export type PublicJwk =
   | { e: string; kty: 'RSA'; n: string }
   | { crv: string; kty: 'EC'; x: string; y: string }
   | { crv: string; kty: 'OKP'; x: string }
+  | { alg: string; kty: 'AKP'; pub: string }
 
 /** What a key is made of. */
 export interface KeyMaterial {
@@ -24,7 +31,7 @@ export interface KeyMaterial {
  * becomes a key object.
  *
  * @returns Instead of the material, why there is none: in words.
- * @see RFC 7518 section 6; RFC 8037 section 2
+ * @see RFC 7518 section 6; RFC 8037 section 2; RFC 9964 section 3
  */
 export function readMaterial(jwk: JsonObject, rule: AlgorithmRule): KeyMaterial | string {
   switch (rule.kty) {
@@ -34,6 +41,8 @@ export function readMaterial(jwk: JsonObject, rule: AlgorithmRule): KeyMaterial 
       return readEc(jwk, rule)
     case 'OKP':
       return readEdwards(jwk, rule)
+    case 'AKP':
+      return readAkp(jwk, rule)
     default:
       return unknownKind(rule)
   }
@@ -58,13 +67,23 @@ function readRsa(jwk: JsonObject): KeyMaterial | string {
   return { publicJwk, signatureLength: n.length }
 }
 
+/** `alg` is a part of the key, in the spelling of the registry: the same octets for another algorithm are another key. */
+function readAkp(
+  jwk: JsonObject,
+  { kty, alg, keyLength, signatureLength }: AkpRule,
+): KeyMaterial | string {
+  const pub = readOctets(jwk, 'pub', keyLength)
+  if (typeof pub === 'string') return pub
+  return { publicJwk: { alg, kty, pub: pub.toString('base64url') }, signatureLength }
+}
+
 function readEc(
   jwk: JsonObject,
   { kty, crv, coordinateLength, signatureLength }: EcRule,
 ): KeyMaterial | string {
-  const x = readCoordinate(jwk, 'x', coordinateLength)
+  const x = readOctets(jwk, 'x', coordinateLength)
   if (typeof x === 'string') return x
-  const y = readCoordinate(jwk, 'y', coordinateLength)
+  const y = readOctets(jwk, 'y', coordinateLength)
   if (typeof y === 'string') return y
   const publicJwk = { crv, kty, x: x.toString('base64url'), y: y.toString('base64url') }
   return { publicJwk, signatureLength }
@@ -74,7 +93,7 @@ function readEdwards(
   jwk: JsonObject,
   { kty, crv, coordinateLength, signatureLength }: EdwardsRule,
 ): KeyMaterial | string {
-  const x = readCoordinate(jwk, 'x', coordinateLength)
+  const x = readOctets(jwk, 'x', coordinateLength)
   if (typeof x === 'string') return x
   if (!isSafeEdwards(x)) return 'x is a point with which anybody can sign'
   return { publicJwk: { crv, kty, x: x.toString('base64url') }, signatureLength }
@@ -121,7 +140,7 @@ function readInteger(jwk: JsonObject, name: string, maxBits: number): Buffer | s
   return digits.length > maxBits / 8 ? tooLong : digits
 }
 
-function readCoordinate(jwk: JsonObject, name: string, length: number): Buffer | string {
+function readOctets(jwk: JsonObject, name: string, length: number): Buffer | string {
   const text = valueOf(jwk, name)
   if (text === undefined) return `${name} is missing`
   // Before decoding, as above: the octets, and padding.

@@ -1,10 +1,17 @@
-import { generateKeyPairSync } from 'node:crypto'
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type JsonWebKey,
+} from 'node:crypto'
 
 import { calculateJwkThumbprint } from 'jose'
 import { describe, expect, test } from 'vitest'
 
 import type { AlgorithmNames } from '../../src/algorithms.ts'
+import { readJwk } from '../../src/keys/jwk.ts'
 import { readKeyDocument } from '../../src/keys/key-document.ts'
+import { mlDsaPair } from '../ml-dsa-pair.ts'
 
 const rsaPair = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const rsa = rsaPair.publicKey.export({ format: 'jwk' })
@@ -12,6 +19,8 @@ const p256 = ecJwk('P-256')
 const p384 = ecJwk('P-384')
 const p521 = ecJwk('P-521')
 const ed25519 = edJwk()
+const mlDsa = ([44, 65, 87] as const).map((size) => akpJwk(size))
+const [mlDsa44] = mlDsa as [JsonWebKey] // and two others
 
 /** RFC 7638 section 3.1. */
 const RFC7638_JWK = {
@@ -28,6 +37,10 @@ const RFC7638_JWK = {
 
 function ecJwk(namedCurve: string) {
   return generateKeyPairSync('ec', { namedCurve }).publicKey.export({ format: 'jwk' })
+}
+
+function akpJwk(size: 44 | 65 | 87): JsonWebKey {
+  return mlDsaPair(size).publicKey.export({ format: 'jwk' })
 }
 
 function edJwk() {
@@ -347,6 +360,9 @@ describe('what a key may verify', () => {
     { name: 'P-384', jwk: p384, algorithms: ['ES384'], length: 96 },
     { name: 'P-521', jwk: p521, algorithms: ['ES512'], length: 132 },
     { name: 'Ed25519', jwk: ed25519, algorithms: ['EdDSA', 'Ed25519'], length: 64 },
+    { name: 'ML-DSA-44', jwk: mlDsa[0] ?? {}, algorithms: ['ML-DSA-44'], length: 2420 },
+    { name: 'ML-DSA-65', jwk: mlDsa[1] ?? {}, algorithms: ['ML-DSA-65'], length: 3309 },
+    { name: 'ML-DSA-87', jwk: mlDsa[2] ?? {}, algorithms: ['ML-DSA-87'], length: 4627 },
   ])('$name: $algorithms, with signatures of $length octets', ({ jwk, algorithms, length }) => {
     expect(algorithmsOf(jwk)).toEqual(algorithms)
     const prepared = [...(keysOf(jwk)[0]?.prepared.values() ?? [])]
@@ -393,8 +409,8 @@ describe('why an entry cannot be used', () => {
   test.each<[reason: string, jwk: object]>([
     ['kty is missing', {}],
     ['kty is missing', { ...rsa, kty: null }],
-    ['kty (oct) is not RSA or EC or OKP', { kty: 'oct', k: secret }],
-    ['kty is not RSA or EC or OKP', { kty: secret }],
+    ['kty (oct) is not RSA or EC or OKP or AKP', { kty: 'oct', k: secret }],
+    ['kty is not RSA or EC or OKP or AKP', { kty: secret }],
     ['kty is not a text', { ...rsa, kty: ['RSA'] }],
     ['crv is missing', { ...p256, crv: undefined }],
     ['crv (secp256k1) is not P-256 or P-384 or P-521', { ...p256, crv: 'secp256k1' }],
@@ -416,6 +432,11 @@ describe('why an entry cannot be used', () => {
       { ...rsa, alg: 'RSA512' },
     ],
     ['alg (RS256) is not ES256', { ...p256, alg: 'RS256' }],
+    ['alg is missing', { ...mlDsa44, alg: undefined }],
+    ['alg (SLH-DSA) is not ML-DSA-44 or ML-DSA-65 or ML-DSA-87', { ...mlDsa44, alg: 'SLH-DSA' }],
+    ['pub is missing', { ...mlDsa44, pub: undefined }],
+    ['pub is not 1312 octets of base64url', { ...mlDsa44, pub: mlDsa[1]?.['pub'] }],
+    ['pub is not 1952 octets of base64url', { ...mlDsa44, alg: 'ML-DSA-65' }],
     ['n is missing', { ...rsa, n: undefined }],
     ['n is missing', { ...rsa, n: null }],
     ['n is not a text', { ...rsa, n: 3 }],
@@ -475,6 +496,7 @@ describe('the identity', () => {
     { name: 'P-384', jwk: p384 },
     { name: 'P-521', jwk: p521 },
     { name: 'Ed25519', jwk: ed25519 },
+    { name: 'ML-DSA', jwk: mlDsa44 },
   ])('the thumbprint of a key of $name is the one that jose calculates', async ({ jwk }) => {
     expect(thumbprintsOf({ ...jwk, kid: 'ignored', use: 'sig' })).toEqual([
       await calculateJwkThumbprint(jwk),
@@ -494,3 +516,38 @@ function littleEndian(value: bigint): string {
   const octets = Buffer.from(value.toString(16).padStart(64, '0'), 'hex').toReversed()
   return Buffer.from(octets).toString('base64url')
 }
+
+const isThere = () => true
+const isNotThere = () => false
+
+describe('a key of ML-DSA', () => {
+  test('the thumbprint of the example in RFC 9964, whose seed is zeros', () => {
+    // A private key of PKCS #8 that is nothing but its seed (RFC 9881 section 6).
+    const start = Buffer.from('3034020100300b060960864801650304031104228020', 'hex')
+    const key = Buffer.concat([start, Buffer.alloc(32)])
+    const secret = createPrivateKey({ key, format: 'der', type: 'pkcs8' })
+    const jwk = createPublicKey(secret).export({ format: 'jwk' })
+    expect(thumbprintsOf(jwk)).toEqual(['T4xl70S7MT6Zeq6r9V9fPJGVn76wfnXJ21-gyo0Gu6o'])
+  })
+
+  test('where the platform has no ML-DSA: says so, and hides no other key', () => {
+    expect(readJwk({ ...mlDsa44 }, undefined, isNotThere)).toBe(
+      'alg (ML-DSA-44) needs a platform whose node:crypto has ML-DSA, such as Node 24.6 or later, and this one has not',
+    )
+    expect(readJwk({ ...ed25519 }, undefined, isNotThere)).toMatchObject({ kid: undefined })
+  })
+
+  test('keeps no private member', () => {
+    const jwk = { ...mlDsa44, priv: base64url(Buffer.alloc(32)) }
+    expect(readJwk(jwk, undefined, isThere)).toMatchObject({
+      publicJwk: { alg: 'ML-DSA-44', kty: 'AKP', pub: mlDsa44['pub'] },
+    })
+    expect(JSON.stringify(readJwk(jwk, undefined, isThere))).not.toContain('priv')
+  })
+
+  test('another name of its algorithm changes nothing about its identity', () => {
+    const names: AlgorithmNames = new Map([['MLDSA44', 'ML-DSA-44']])
+    const key = readJwk({ ...mlDsa44, alg: 'MLDSA44' }, names, isThere)
+    expect(key).toMatchObject({ thumbprint: thumbprintsOf(mlDsa44)[0] })
+  })
+})

@@ -197,7 +197,11 @@ describe('a document without a usable key', () => {
   test.each<[string, unknown, string]>([
     ['a bare key', { ...rsa, use: 'enc' }, ': use (enc) is not sig'],
     ['an empty set', { keys: [] }, ''],
-    ['a set of one', { keys: [{ kty: 'oct' }] }, ': entry 0: kty (oct) is not RSA or EC or OKP'],
+    [
+      'a set of one',
+      { keys: [{ kty: 'oct' }] },
+      ': entry 0: kty (oct) is not RSA or EC or OKP or AKP',
+    ],
     [
       'a set of five',
       { keys: [{ ...rsa, e: 'AQ' }, null, offCurve, null, null] },

@@ -110,7 +110,7 @@ describe('localKeys', () => {
     {
       name: 'a key that cannot be used',
       document: { kty: 'oct', k: 'AA' },
-      why: ': kty (oct) is not RSA or EC or OKP',
+      why: ': kty (oct) is not RSA or EC or OKP or AKP',
     },
     { name: 'an empty set', document: { keys: [] }, why: '' },
     { name: 'an empty list', document: [], why: '' },

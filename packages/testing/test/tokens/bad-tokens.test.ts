@@ -70,6 +70,7 @@ const issuers: readonly (TestIssuerOptions & { readonly algorithm: Algorithm })[
   { algorithm: 'PS384' },
   { algorithm: 'ES256', ...STRICT },
   { algorithm: 'Ed25519', issuer: STRICT.issuer },
+  { algorithm: 'ML-DSA-87', issuer: STRICT.issuer },
   { algorithm: 'RS512', omitFromKey: ['kid', 'alg', 'use'] },
   { algorithm: 'ES256', ...STRICT, type: 'at+jwt' },
 ]
