@@ -447,10 +447,14 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'advice',
     'exit-code',
     'explanation-report',
+    'interruption',
     'key-choice',
+    'printable',
+    'redis-stream',
     'token-input',
     'verifier-flags',
   ],
+  'cli/redis-stream': ['exit-code', 'key-choice', 'serve/flags'],
   'cli/commands/decode': ['exit-code', 'printable', 'token-input'],
   'cli/commands/login': [
     '@portcullis/client',
@@ -484,7 +488,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'terminal',
   ],
   'cli/commands/control': ['commander', 'printable', 'serve/control-client', 'serve/flags'],
-  'cli/commands/revoke': ['exit-code', 'key-choice', 'printable', 'serve/flags', 'token-input'],
+  'cli/commands/revoke': ['exit-code', 'printable', 'redis-stream', 'serve/flags', 'token-input'],
   'cli/commands/serve': [
     'node:crypto',
     'node:fs/promises',

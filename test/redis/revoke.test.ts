@@ -1,28 +1,35 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join as joinPath } from 'node:path'
+
 import { run, systemClock } from '@portcullis/cli'
 import { expect, test } from 'vitest'
 
 import { describeWithRedis } from './describe-with-redis.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
-import { createStream, ISSUER, issue, join } from './scene.ts'
+import { createStream, ISSUER, issue, type Issued, join, KEY } from './scene.ts'
 
-/** Runs `portcullis revoke`. */
-async function revoke(server: RedisServer, args: readonly string[], token = '') {
+const revoke = async (server: RedisServer, args: readonly string[], token = '') =>
+  await portcullis(server, ['revoke', ...args], token)
+
+async function portcullis(server: RedisServer, args: readonly string[], token = '') {
+  let printed = ''
   let written = ''
   const write = (text: string) => (written += text)
   const exitCode = await run({
-    args: ['revoke', ...args],
+    args,
     env: { REDIS_URL: server.url },
     cwd: '.',
     stdin: (async function* () {
       yield await Promise.resolve(token)
     })(),
-    stdout: { write: () => undefined },
+    stdout: { write: (text) => (printed += text) },
     stderr: { write },
     fetch: globalThis.fetch,
     clock: systemClock,
     signal: new AbortController().signal,
   })
-  return { exitCode, written }
+  return { exitCode, printed, written }
 }
 
 describeWithRedis('portcullis revoke', () => {
@@ -33,11 +40,23 @@ describeWithRedis('portcullis revoke', () => {
     const [one, other, valid] = [await issue(), await issue({ sub: 'somebody' }), await issue()]
     await member.comesTo('accepted', one)
     const outcome = await revoke(server, [], one.token)
-    expect(outcome).toEqual({ exitCode: 0, written: `revoked: the token ${one.claims.jti}\n` })
+    expect(outcome).toMatchObject({
+      exitCode: 0,
+      written: `revoked: the token ${one.claims.jti}\n`,
+    })
     await member.comesTo('revoked', one)
     expect((await revoke(server, ['--iss', ISSUER, '--sub', 'somebody'])).exitCode).toBe(0)
     await member.comesTo('revoked', other)
     await member.comesTo('accepted', valid)
+    const file = joinPath(await mkdtemp(joinPath(tmpdir(), 'portcullis-')), 'key.json')
+    await writeFile(file, KEY)
+    const explain = async ({ token }: Issued) => {
+      const args = ['explain', '--revocations', '--key-file', file, '--algorithm', 'ES256']
+      const { printed } = await portcullis(server, args, token)
+      return printed
+    }
+    expect(await explain(one)).toMatch(/^REJECTED {2}revoked[^]*FAIL {2}revocations/)
+    expect(await explain(valid)).toMatch(/^ACCEPTED[^]*ok {4}revocations {1,2}not revoked/)
   })
 
   test('where nobody has made the stream, it says what to run', async () => {

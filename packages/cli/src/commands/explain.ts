@@ -1,3 +1,4 @@
+import type { Revocations } from '@portcullis/core'
 import { explain, type Explanation, type NamedKeys } from '@portcullis/core/explain'
 import type { Command } from 'commander'
 
@@ -5,7 +6,10 @@ import { adviceOn, cliHints, timeHints } from '../advice.ts'
 import type { Context } from '../context.ts'
 import { EXIT, type ExitCode, usageError } from '../exit-code.ts'
 import { explanationJson, printExplanation } from '../explanation-report.ts'
+import { untilInterrupted } from '../interruption.ts'
 import { chooseKeys, keysAt, type KeyOptions, orUsageLater, takesKeys } from '../key-choice.ts'
+import { printable } from '../printable.ts'
+import { openStream, type StreamOptions, takesStream } from '../redis-stream.ts'
 import { readToken, takesToken, type TokenOptions } from '../token-input.ts'
 import {
   collected,
@@ -14,8 +18,9 @@ import {
   verifierOptions,
 } from '../verifier-flags.ts'
 
-interface ExplainOptions extends KeyOptions, TokenOptions, VerifierFlags {
+interface ExplainOptions extends KeyOptions, TokenOptions, VerifierFlags, StreamOptions {
   readonly other?: readonly string[]
+  readonly revocations?: boolean
   readonly json?: boolean
   readonly share?: boolean
 }
@@ -25,6 +30,7 @@ Examples:
   portcullis explain --auth-url https://auth.example.com < token.txt
   portcullis explain --env TOKEN --audience api
   portcullis explain --file token.txt --key-file key.json --other qa=qa.json
+  REDIS_URL=redis://127.0.0.1 portcullis explain --env TOKEN --revocations
 
 Exit codes: 0 accepted, 1 rejected, 2 wrong command line, 3 cannot be decided
 `
@@ -36,13 +42,14 @@ const EXIT_CODES: Readonly<Record<Explanation['verdict'], ExitCode>> = {
 }
 
 export function registerExplain(program: Command, context: Context): void {
-  takesVerifierFlags(takesKeys(takesToken(program.command('explain'))))
+  takesStream(takesVerifierFlags(takesKeys(takesToken(program.command('explain')))))
     .description('say why a token is accepted or refused: every check of the verifier')
     .option(
       '--other <name=place>',
       'keys of another environment, to recognise; may be repeated',
       collected,
     )
+    .option('--revocations', 'ask the Redis stream of revocations, too: see --redis-url')
     .option('--share', 'leave out the values of claims: fit for a ticket')
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
@@ -61,9 +68,10 @@ async function explainToken(
   const others = await otherKeys(options, context)
   const { token, stripped } = await readToken(argument, options, context)
   if (stripped.length > 0) terminal.say(`read without: ${stripped.join(', ')}`)
-  const explanation = await orUsageLater(
-    explain(token, verifierOptions(options, keys.source, context), { otherKeys: others, signal }),
-  )
+  const explanation = await withRevocations(options, context, async (revocations) => {
+    const verifier = { ...verifierOptions(options, keys.source, context), revocations }
+    return await orUsageLater(explain(token, verifier, { otherKeys: others, signal }))
+  })
   const report = {
     explanation,
     hints: [
@@ -78,6 +86,27 @@ async function explainToken(
   if (options.json === true) terminal.print(JSON.stringify(explanationJson(report), null, 2))
   else printExplanation(report, terminal)
   context.exitWith(EXIT_CODES[explanation.verdict])
+}
+
+/** What the stream says, if it is to be asked. Without an answer, the explanation is that of an API without one. */
+async function withRevocations<Value>(
+  options: ExplainOptions,
+  context: Context,
+  use: (revocations: Revocations | undefined) => Promise<Value>,
+): Promise<Value> {
+  const { revocations: isWanted, redisUrl, stream } = options
+  if ((isWanted ?? redisUrl ?? stream) === undefined) return await use(undefined)
+  const revocations = await openStream(options, context)
+  try {
+    await untilInterrupted(revocations.ready(), context.signal).catch(async (error: unknown) => {
+      const { RevocationStoreError } = await import('@portcullis/redis')
+      if (!(error instanceof RevocationStoreError)) throw error
+      context.terminal.say(`revocations: ${printable(error.message)}`)
+    })
+    return await use(revocations)
+  } finally {
+    await revocations.close()
+  }
 }
 
 async function otherKeys(options: ExplainOptions, context: Context): Promise<readonly NamedKeys[]> {

@@ -3,14 +3,12 @@ import type { Command } from 'commander'
 
 import type { Context } from '../context.ts'
 import { CommandError, EXIT, usageError } from '../exit-code.ts'
-import { orUsage } from '../key-choice.ts'
 import { printable } from '../printable.ts'
+import { openStream, redisUrlOf, type StreamOptions, takesStream } from '../redis-stream.ts'
 import * as flags from '../serve/flags.ts'
 import { readToken, takesToken, type TokenOptions } from '../token-input.ts'
 
-interface RevokeOptions extends TokenOptions {
-  readonly redisUrl?: string
-  readonly stream?: string
+interface RevokeOptions extends TokenOptions, StreamOptions {
   readonly iss?: string
   readonly sub?: string
   readonly clientId?: string
@@ -18,14 +16,12 @@ interface RevokeOptions extends TokenOptions {
 }
 
 export function registerRevoke(program: Command, context: Context): void {
-  takesToken(program.command('revoke'))
+  takesStream(takesToken(program.command('revoke')))
     .description('revoke a token, or all of a user, for every API that follows a Redis stream')
     .option('--sub <sub>', 'instead: all tokens of a subject that were issued before now')
     .option('--client-id <id>', 'the same of a client')
     .option('--sid <sid>', 'the same of a session')
     .option('--iss <iss>', 'the issuer of those (default: tokens that name none)', flags.notEmpty)
-    .option('--redis-url <url>', 'where the stream is (default: REDIS_URL, which ps does not show)')
-    .option('--stream <key>', 'its key (default: portcullis:revocations)', flags.notEmpty)
     .addHelpText(
       'after',
       '\nExamples:\n  portcullis revoke < token.txt\n  portcullis revoke --sub ada --iss https://auth.example.com',
@@ -40,12 +36,8 @@ async function revoke(
   options: RevokeOptions,
   context: Context,
 ): Promise<void> {
-  const url = options.redisUrl ?? context.env['REDIS_URL'] ?? ''
-  if (url === '') {
-    throw usageError(
-      'state --redis-url or REDIS_URL: a token service keeps no list of what is revoked, APIs follow a Redis stream with @portcullis/redis',
-    )
-  }
+  // Before a token is read, which a user may have to type.
+  redisUrlOf(options, context)
   const owner = ownerIn(options)
   if (owner !== undefined && (argument ?? options.file ?? options.env) !== undefined) {
     throw usageError('state a token, or whose tokens, not both')
@@ -55,10 +47,8 @@ async function revoke(
   }
   const revocation =
     owner === undefined ? await ofToken(argument, options, context) : ofOwner(owner)
-  const { stream } = options
-  // Here, since it takes a tenth of a second that the other commands need not wait for.
-  const { redisRevocations, RevocationStoreError } = await import('@portcullis/redis')
-  const revocations = orUsage(() => redisRevocations({ url, stream, clock: context.clock }))
+  const revocations = await openStream(options, context)
+  const { RevocationStoreError } = await import('@portcullis/redis')
   try {
     await revocation.write(revocations)
     context.terminal.say(printable(`revoked: ${revocation.what}`))

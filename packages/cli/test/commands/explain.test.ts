@@ -67,6 +67,25 @@ test('without keys: 3', async () => {
   expect(exitCode).toBe(3)
 })
 
+describe('with --revocations', () => {
+  test('and no server: 3, the answer of an API in that state, and no password', async () => {
+    const env = { REDIS_URL: 'redis://:geheim@127.0.0.1:1' }
+    const args = [...keys, '--revocations']
+    const { exitCode, stdout, stderr } = await explained(await issuer.token(), args, { env })
+    expect(stdout).toMatch(/^UNDECIDED {2}stale {2}-> {2}503 {2}Retry-After: /)
+    expect(stdout).toContain('  ok    signature   proven\n')
+    expect(stderr).toMatch(/^revocations: no connection to the store of revocations/)
+    expect(stdout + stderr).not.toContain('geheim')
+    expect(exitCode).toBe(3)
+  })
+
+  test.each([['--revocations'], ['--stream', 'mine']])('%s and no URL: 2', async (...args) => {
+    const { exitCode, stderr } = await explained(await issuer.token(), [...keys, ...args])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('state --redis-url or REDIS_URL')
+  })
+})
+
 test('--share has no value of a claim, and no signature', async () => {
   const token = await issuer.token({
     expiresIn: -300,
