@@ -7,6 +7,7 @@ import { basicAuth } from 'hono/basic-auth'
 import { bodyLimit } from 'hono/body-limit'
 import { every, except, some } from 'hono/combine'
 import { compress } from 'hono/compress'
+import { getCookie } from 'hono/cookie'
 import { cors } from 'hono/cors'
 import { etag } from 'hono/etag'
 import { logger } from 'hono/logger'
@@ -60,6 +61,23 @@ test('app.route: a guard holds for its own router and those in it, and not for t
     expect((await fetch(path, { method: 'POST', headers: bob })).status).toBe(200)
     expect((await fetch(`${url}/v1/unknown`)).status).toBe(401)
     expect((await fetch(`${url}/v1/unknown`, { headers: ada })).status).toBe(404)
+  })
+})
+
+test('hono/cookie in front: middleware can make a header of a cookie, for the guard to read', async () => {
+  const app = new Hono<Guarded>()
+  app.use(async (c, next) => {
+    const headers = new Headers(c.req.raw.headers)
+    headers.set('authorization', `Bearer ${getCookie(c, 'token')}`)
+    c.req.raw = new Request(c.req.raw, { headers })
+    await next()
+  })
+  app.use(hono.authenticate(verifier))
+  app.get('/', (c) => c.json(c.var.auth.claims.sub))
+  await serving(app, async (url) => {
+    const cookie = ada.authorization.replace('Bearer ', 'token=')
+    expect(await (await fetch(url, { headers: { cookie } })).json()).toBe('ada')
+    expect((await fetch(url, { headers: { cookie: 'token=a.b.c' } })).status).toBe(401)
   })
 })
 

@@ -75,7 +75,15 @@ describe.each(peers)('the section of $name', (peer) => {
 })
 
 /** Of Node, of the frameworks, and of others that take over a part. */
-const GIVEN = ['createPublicKey', 'pem', 'NODE_DEBUG', 'ctx', 'setErrorHandler', 'openid-client']
+const GIVEN = [
+  'createPublicKey',
+  'pem',
+  'NODE_DEBUG',
+  'c',
+  'ctx',
+  'setErrorHandler',
+  'openid-client',
+]
 
 /** The lines of a diff without those of the other side. */
 function linesOf(hunk: string, side: '-' | '+'): string {

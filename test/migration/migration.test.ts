@@ -103,6 +103,7 @@ describe.each(applications)('where they differ, $name', ({ name, peer, side }) =
       'no token, or a bad one': shown(missing),
       ...afterRotations.get(name),
       'the key endpoint is down': shown(await broken.call('/places', await broken.bearer())),
+      'the same on an optional route': shown(await broken.call('/hello', await broken.bearer())),
       '`WWW-Authenticate`': missing.headers.has('www-authenticate') ? 'yes' : 'no',
       'a bad token on an optional route': shown(forgeries.get(name)?.hello),
       'a token without `exp`': shown(await api.call('/places', withoutExpiry)),
@@ -155,6 +156,18 @@ describe('what only one of them has', () => {
       for (let call = 0; call < 3; call += 1) await api.call('/places', await api.bearer())
       expect(keys.issuer.requests().length - before).toBe(fetches)
     }
+  })
+
+  test('hono/jwk answers 401 where the key endpoint cannot be reached, we answer 503', async () => {
+    const outage = brokenKeys.issuer.outage('reset')
+    for (const [side, status] of [
+      ['before', 401],
+      ['after', 503],
+    ] as const) {
+      await using api = await startApi(peerOf('hono/jwk'), side, brokenKeys)
+      expect((await api.call('/places', await api.bearer())).status).toBe(status)
+    }
+    outage.restore()
   })
 })
 

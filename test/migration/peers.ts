@@ -4,6 +4,7 @@ export interface Behaviour {
   readonly 'a new key, tokens without `kid`': string
   readonly 'a new key behind the same `kid`': string
   readonly 'the key endpoint is down': string
+  readonly 'the same on an optional route': string
   readonly '`WWW-Authenticate`': string
   readonly 'a bad token on an optional route': string
   readonly 'a token without `exp`': string
@@ -28,6 +29,7 @@ export const AFTER: Behaviour = {
   'a new key, tokens without `kid`': '200',
   'a new key behind the same `kid`': '200',
   'the key endpoint is down': '503, `Retry-After`',
+  'the same on an optional route': '503, `Retry-After`',
   '`WWW-Authenticate`': 'yes',
   'a bad token on an optional route': '401',
   'a token without `exp`': '401',
@@ -46,6 +48,7 @@ export const peers: readonly Peer[] = [
       'a new key, tokens without `kid`': '401',
       'a new key behind the same `kid`': '401',
       'the key endpoint is down': '500',
+      'the same on an optional route': '500',
       '`WWW-Authenticate`': 'no',
       'a bad token on an optional route': '401',
       'a token without `exp`': '200',
@@ -63,6 +66,7 @@ export const peers: readonly Peer[] = [
       'a new key, tokens without `kid`': '401',
       'a new key behind the same `kid`': '401',
       'the key endpoint is down': '401',
+      'the same on an optional route': '200',
       '`WWW-Authenticate`': 'yes',
       'a bad token on an optional route': '200',
       'a token without `exp`': '401',
@@ -80,6 +84,7 @@ export const peers: readonly Peer[] = [
       'a new key, tokens without `kid`': '401',
       'a new key behind the same `kid`': '401',
       'the key endpoint is down': '401',
+      'the same on an optional route': '200',
       '`WWW-Authenticate`': 'no',
       'a bad token on an optional route': '200',
       'a token without `exp`': '200',
@@ -97,6 +102,7 @@ export const peers: readonly Peer[] = [
       'a new key, tokens without `kid`': '403',
       'a new key behind the same `kid`': '403',
       'the key endpoint is down': '403',
+      'the same on an optional route': '200',
       '`WWW-Authenticate`': 'no',
       'a bad token on an optional route': '200',
       'a token without `exp`': '200',
@@ -114,6 +120,7 @@ export const peers: readonly Peer[] = [
       'a new key, tokens without `kid`': '401',
       'a new key behind the same `kid`': '401',
       'the key endpoint is down': '401',
+      'the same on an optional route': '200',
       '`WWW-Authenticate`': 'no',
       'a bad token on an optional route': '200',
       'a token without `exp`': '200',
@@ -131,6 +138,7 @@ export const peers: readonly Peer[] = [
       'a new key, tokens without `kid`': '401',
       'a new key behind the same `kid`': '401',
       'the key endpoint is down': '500',
+      'the same on an optional route': '500',
       '`WWW-Authenticate`': 'no',
       'a bad token on an optional route': '401',
       'a token without `exp`': '200',
@@ -148,6 +156,7 @@ export const peers: readonly Peer[] = [
       'a new key, tokens without `kid`': '401',
       'a new key behind the same `kid`': '200',
       'the key endpoint is down': '500',
+      'the same on an optional route': '500',
       '`WWW-Authenticate`': 'yes',
       'a bad token on an optional route': '401',
       'a token without `exp`': '200',
