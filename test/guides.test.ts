@@ -47,7 +47,7 @@ async function example(guide: string, places: readonly number[], ending = ''): P
 }
 
 test.each([
-  ['BOUND-TOKENS.md', 0],
+  ['BOUND-TOKENS.md', 1],
   ['ERRORS.md', 0],
   ['FRAMEWORKS.md', 1],
   ['KEYS.md', 0],
@@ -69,6 +69,29 @@ test('no other guide has code that is not run', () => {
     'README.md',
     'REVOKING.md',
   ])
+})
+
+describe('BOUND-TOKENS.md', async () => {
+  const { app } = await example('BOUND-TOKENS.md', [0], '\nexport { app }')
+
+  test('the route wants a user who has just logged in, in one of two ways', async () => {
+    const path = '/v1/payments'
+    const now = Math.floor(Date.now() / 1000)
+    const claims = { sub: 'ada', acr: 'phr', auth_time: now - 30 }
+    const accepted = await post(app, path, await issuer.bearer({ claims }))
+    expect(accepted.body).toEqual({ paidBy: 'ada' })
+    for (const worse of [{ acr: 'pwd' }, { auth_time: now - 400 }, { auth_time: null }]) {
+      const refused = await post(
+        app,
+        path,
+        await issuer.bearer({ claims: { ...claims, ...worse } }),
+      )
+      expect(refused.status).toBe(401)
+      expect(refused.headers['www-authenticate']).toMatch(
+        /error="insufficient_user_authentication", .*, acr_values="phr phrh", max_age="300"$/,
+      )
+    }
+  })
 })
 
 describe('FRAMEWORKS.md', async () => {

@@ -21,7 +21,7 @@ import { findPassedGuard, type PassedGuard, setPassedGuard } from './passed-guar
 import { asksForProofs, isProvenByKey, type RequestParts, verifyProven } from './proven-request.ts'
 import { recall } from './recall.ts'
 import { refused } from './refused-request.ts'
-import { checkRequirements, type Requirement } from './requirement.ts'
+import { checkRequirements, type Requirement } from './requirement-list.ts'
 import type { Verifier } from './verifier.ts'
 
 // Everything that the adapters share. An adapter adds how its framework shows an `Auth` and how it sends a refusal.

@@ -1,32 +1,22 @@
 import type { Auth } from './auth.ts'
 import { idTokenHint } from './details/claims.ts'
-import { lacksScopes, lacksValue, notMet } from './details/requirement.ts'
-import { AuthError } from './errors.ts'
+import { lacksScopes, lacksValue } from './details/requirement.ts'
 import { isJsonObject, member } from './json.ts'
-import { hasMethods, own } from './options.ts'
-import { checkScopes, grantedScopes, hasScopes, isScope } from './scopes.ts'
-
-/** What a route requires of a verified token. A plain value: several routes can share it, and a test needs no server. */
-export interface Requirement {
-  /** The reason of the refusal when it is not met. */
-  readonly reason: 'scope' | 'claim' | 'check'
-  /** What it asks for, in words for developers. The client never sees them. */
-  readonly description: string
-  /** The scopes that the challenge names: a space-separated list (RFC 6750 section 3). Read as an own member. */
-  readonly scope?: string | undefined
-  /** Requirements that all have to be met instead of this one. The refusal is that of the first one that is not. */
-  readonly parts?: readonly Requirement[] | undefined
-  /** What a token lacks that does not meet it, in a sentence for developers without values of claims. Read as an own member. */
-  readonly explain?: ((auth: Auth) => () => string) | undefined
-  isMetBy(auth: Auth): boolean | Promise<boolean>
-}
+import { own } from './options.ts'
+import {
+  checkRequirementList,
+  findUnmet,
+  isStepUp,
+  type Requirement,
+  stepUpOf,
+} from './requirement-list.ts'
+import { checkScopes, grantedScopes, hasScopes } from './scopes.ts'
+import { stepUpOfAll, stepUpOfAny } from './step-up.ts'
 
 export type ClaimValue = string | number | boolean
 
 type Expected = ClaimValue | readonly ClaimValue[] | ((value: unknown) => boolean)
 type Decision = (auth: Auth) => boolean | Promise<boolean>
-
-const REASONS = ['scope', 'claim', 'check'] as const
 
 /**
  * Requires every scope of a space-separated list. The claims `scope` and `scp` grant them, as a text or as a list.
@@ -126,6 +116,7 @@ export function check(...given: [decide: Decision]): Requirement {
 export function all(...requirements: readonly Requirement[]): Requirement {
   return {
     ...combined('all', requirements),
+    ...stepUpOfAll(requirements.map(stepUpOf)),
     parts: requirements,
     async isMetBy(auth) {
       return (await findUnmet(auth, requirements)) === undefined
@@ -141,6 +132,7 @@ export function all(...requirements: readonly Requirement[]): Requirement {
 export function any(...requirements: readonly Requirement[]): Requirement {
   return {
     ...combined('any', requirements),
+    ...stepUpOfAny(requirements.map(stepUpOf)),
     async isMetBy(auth) {
       for (const requirement of requirements) {
         if ((await findUnmet(auth, [requirement])) === undefined) return true
@@ -148,76 +140,6 @@ export function any(...requirements: readonly Requirement[]): Requirement {
       return false
     },
   }
-}
-
-/**
- * Checks what a route requires, at start-up.
- *
- * @throws TypeError without any requirement, which would let everybody with a token in, and for anything else than
- *   requirements.
- */
-export function checkRequirementList(factory: string, requirements: readonly Requirement[]): void {
-  if (requirements.length === 0) {
-    throw new TypeError(`${factory}: there must be at least one requirement`)
-  }
-  if (!requirements.every((each) => hasMethods(each, 'isMetBy'))) {
-    throw new TypeError(
-      `${factory}: each argument must be a requirement, as in ${factory}(scope('read'))`,
-    )
-  }
-  for (const each of requirements) {
-    if (!REASONS.includes(each.reason)) {
-      throw new TypeError(`${factory}: the reason of a requirement must be ${REASONS.join(' or ')}`)
-    }
-    const wanted = own(each, 'scope')
-    if (wanted !== undefined && !isScope(wanted)) {
-      throw new TypeError(`${factory}: the scope of a requirement must be a list of scopes`)
-    }
-    const parts = own(each, 'parts')
-    if (parts !== undefined) checkParts(factory, parts)
-  }
-}
-
-/** A requirement that somebody has made by hand may have any parts. */
-function checkParts(factory: string, parts: unknown): void {
-  if (!Array.isArray(parts) || !parts.every((each) => hasMethods(each, 'isMetBy'))) {
-    throw new TypeError(`${factory}: the parts of a requirement must be requirements`)
-  }
-  checkRequirementList(factory, parts)
-}
-
-/**
- * @throws AuthError `insufficient_scope`, whose cause is the first requirement that is not met.
- * @see RFC 6750 section 3.1
- */
-export async function checkRequirements(
-  auth: Auth,
-  requirements: readonly Requirement[],
-): Promise<void> {
-  const unmet = await findUnmet(auth, requirements)
-  if (unmet === undefined) return
-  const { requirement, answer } = unmet
-  throw new AuthError('insufficient_scope', requirement.reason, {
-    scope: own(requirement, 'scope'),
-    cause: requirement,
-    detail: own(requirement, 'explain')?.(auth) ?? notMet(requirement.description, answer),
-  })
-}
-
-async function findUnmet(
-  auth: Auth,
-  requirements: readonly Requirement[],
-): Promise<{ requirement: Requirement; answer: unknown } | undefined> {
-  for (const requirement of requirements.flatMap(flatten)) {
-    const answer: unknown = await requirement.isMetBy(auth)
-    // Only `true` counts: a function that forgets to return something must not let anybody in.
-    if (answer !== true) return { requirement, answer }
-  }
-  return undefined
-}
-
-function flatten(requirement: Requirement): readonly Requirement[] {
-  return own(requirement, 'parts')?.flatMap(flatten) ?? [requirement]
 }
 
 function explainScopes(auth: Auth, wanted: readonly string[], description: string): () => string {
@@ -234,9 +156,10 @@ function combined(
   checkRequirementList(word, requirements)
   const reasons = new Set(requirements.map(({ reason }) => reason))
   const [reason = 'check'] = reasons
+  const isAlike = reasons.size === 1 || [...reasons].every(isStepUp)
   const scopes = requirements.map((each) => own(each, 'scope')).filter((each) => each !== undefined)
   return {
-    reason: reasons.size === 1 ? reason : 'check',
+    reason: isAlike ? reason : 'check',
     description: `${word} of (${requirements.map(({ description }) => description).join(', ')})`,
     scope: scopes.length === 0 ? undefined : scopes.join(' '),
   }

@@ -3,17 +3,11 @@ import { describe, expect, test } from 'vitest'
 import type { Auth, Claims } from '../src/auth.ts'
 import { AuthError } from '../src/errors.ts'
 import {
-  all,
-  any,
-  anyScope,
-  check,
   checkRequirementList,
   checkRequirements,
-  claim,
-  type ClaimValue,
   type Requirement,
-  scope,
-} from '../src/requirement.ts'
+} from '../src/requirement-list.ts'
+import { all, any, anyScope, check, claim, type ClaimValue, scope } from '../src/requirement.ts'
 
 function authWith(claims: Claims): Auth {
   return { claims, header: { alg: 'RS512' }, token: 'a.b.c' }

@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { parseBearer } from '../../src/bearer.ts'
 import { AuthError } from '../../src/errors.ts'
 import {
+  acr,
+  authenticatedWithin,
   type AuthErrorCode,
   type AuthErrorReasons,
   check,
@@ -19,7 +21,7 @@ import {
   type VerifierOptions,
 } from '../../src/index.ts'
 import { refusals } from '../../src/refusals.ts'
-import { checkRequirements } from '../../src/requirement.ts'
+import { checkRequirements } from '../../src/requirement-list.ts'
 import { createProofMaker, type Draft, NOW, ORIGIN, requestWith } from '../dpop/proof-maker.ts'
 
 // Each reason of each code, with the sentence that a developer reads. A new reason without one fails here.
@@ -53,7 +55,9 @@ function withHeader(header: object): string {
 
 function requiring(...requirements: Requirement[]) {
   return async () => {
-    const token = await issuer.token({ claims: { scope: 'read', role: 'guest' } })
+    const token = await issuer.token({
+      claims: { scope: 'read', role: 'guest', auth_time: clock.now() - 90 },
+    })
     await checkRequirements(
       await createVerifier(issuer.verifierOptions).verify(token),
       requirements,
@@ -94,11 +98,8 @@ function remembering(remember: () => ReplayAnswer) {
   }
 }
 
-/** Codes that nothing refuses with so far. */
-const UNUSED = ['insufficient_user_authentication'] as const
-
 const CASES: {
-  [Code in Exclude<AuthErrorCode, (typeof UNUSED)[number]>]: Record<AuthErrorReasons[Code], Case>
+  [Code in AuthErrorCode]: Record<AuthErrorReasons[Code], Case>
 } = {
   missing_token: {
     missing_header: {
@@ -283,6 +284,15 @@ const CASES: {
     full: {
       refuse: remembering(() => 'full'),
       detail: 'the memory of DPoP proofs has no room for another one, of this key or in all',
+  insufficient_user_authentication: {
+    acr: {
+      refuse: requiring(acr('phr', 'phrh')),
+      detail:
+        'acr is missing; the route wants one of "phr", "phrh": does the issuer put it into access tokens?',
+    },
+    age: {
+      refuse: requiring(authenticatedWithin(60, { clock })),
+      detail: 'the user authenticated 90 s ago (auth_time); the route wants 60 s at most',
     },
   },
   insufficient_scope: {
@@ -344,10 +354,7 @@ const cases = Object.entries(CASES).flatMap(([code, reasons]) =>
 
 describe('detail', () => {
   test('has a sentence for every reason that there is', () => {
-    const used = Object.entries(refusals).filter(
-      ([code]) => !(UNUSED as readonly string[]).includes(code),
-    )
-    const known = used.flatMap(([code, { reasons }]) =>
+    const known = Object.entries(refusals).flatMap(([code, { reasons }]) =>
       Object.keys(reasons).map((reason) => `${code} ${reason}`),
     )
     expect(cases.map(({ code, reason }) => `${code} ${reason}`).toSorted()).toEqual(

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 
 import type { Auth } from '../../src/auth.ts'
 import { AuthError } from '../../src/errors.ts'
-import { all, any, anyScope, check, claim, type Requirement, scope } from '../../src/requirement.ts'
-import { checkRequirements } from '../../src/requirement.ts'
+import { checkRequirements, type Requirement } from '../../src/requirement-list.ts'
+import { all, any, anyScope, check, claim, scope } from '../../src/requirement.ts'
 
 const auth: Auth = {
   claims: { scope: 'read canary', role: 'canary', org: { id: 7 } },

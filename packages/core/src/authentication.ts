@@ -1,0 +1,75 @@
+import type { Auth } from './auth.ts'
+import { lacksAcr, lacksAge } from './details/step-up.ts'
+import { isJsonObject, member } from './json.ts'
+import { checkOptions, isClock, ownMembers } from './options.ts'
+import type { Requirement } from './requirement-list.ts'
+import { isAcr, isMaxAge } from './step-up.ts'
+import { type Clock, systemClock } from './time.ts'
+
+/** An `auth_time` may be this far ahead, in seconds, as an `iat` may: clocks differ. */
+const TOLERANCE = 60
+
+export interface AuthenticatedWithinOptions {
+  /** What `auth_time` is judged by. By default the clock of the system. */
+  clock?: Clock | undefined
+}
+
+/**
+ * Requires that the user has authenticated not longer ago than this: the claim `auth_time`. A token without one does not meet it.
+ *
+ * @param age Seconds.
+ * @throws TypeError for anything else, and for a wrong or misspelt option.
+ * @see RFC 9470 section 3; RFC 9068 section 2.2.1
+ */
+export function authenticatedWithin(
+  age: number,
+  options: AuthenticatedWithinOptions = {},
+): Requirement {
+  const complaint = isMaxAge(age)
+  if (complaint !== undefined) throw new TypeError(`authenticatedWithin: the age ${complaint}`)
+  checkOptions('authenticatedWithin', options, { clock: isClock })
+  const { clock = systemClock } = ownMembers(options)
+  return {
+    reason: 'age',
+    description: `authenticated within ${age} s`,
+    maxAge: age,
+    explain: (auth) => lacksAge(claimOf(auth, 'auth_time'), age, clock.now()),
+    isMetBy(auth) {
+      const time = claimOf(auth, 'auth_time')
+      if (typeof time !== 'number') return false
+      const elapsed = clock.now() - time
+      // Of what is no number, neither comparison is true.
+      return elapsed <= age && elapsed >= -TOLERANCE
+    },
+  }
+}
+
+/**
+ * Requires that the user has authenticated in one of these ways: the claim `acr`.
+ *
+ * @param values Authentication context class references, without spaces, the preferred one first.
+ * @throws TypeError for none, and for anything else.
+ * @see RFC 9470 section 3; RFC 9068 section 2.2.1
+ */
+export function acr(...values: readonly string[]): Requirement {
+  if (values.length === 0 || !values.every(isAcr)) {
+    throw new TypeError(
+      'acr: the arguments must be classes of authentication, strings of printable ASCII without spaces',
+    )
+  }
+  return {
+    reason: 'acr',
+    description: `acr ${values.join(' or ')}`,
+    acr: [...values],
+    explain: (auth) => lacksAcr(claimOf(auth, 'acr'), values),
+    isMetBy(auth) {
+      const value = claimOf(auth, 'acr')
+      return typeof value === 'string' && values.includes(value)
+    },
+  }
+}
+
+/** With a schema the claims may be of any type. */
+function claimOf({ claims }: Auth, name: string): unknown {
+  return isJsonObject(claims) ? member(claims, name) : undefined
+}
