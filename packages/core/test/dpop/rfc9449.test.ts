@@ -63,11 +63,11 @@ test('the proof of figure 2 is sound, and for no access token', async () => {
 })
 
 test('the proof of figure 13 lacks the nonce that is wanted, which has the characters of section 8.1', async () => {
-  const { nonce, check } = dpopProofs({
+  const guard = dpopProofs({
     origin: 'https://resource.example.org',
     clock: manualClock(ISSUED),
     nonces: { secret: 's'.repeat(32) },
   })
-  expect(await reasonOf(check(REQUEST))).toBe('missing_nonce')
-  expect(nonce()).toMatch(/^[!#-[\]-~]+$/)
+  expect(await reasonOf(guard.check(REQUEST))).toBe('missing_nonce')
+  expect(guard.nonce()).toMatch(/^[!#-[\]-~]+$/)
 })
