@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
 import type { LocalRevocations, Revocations, Verifier } from '@portcullis/core'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
@@ -13,8 +15,9 @@ import { afterAll, describe, expect, test, vi } from 'vitest'
 import { writtenExamples } from './documents/examples.ts'
 import { exampleOf } from './documents/markdown.ts'
 
-// Every piece of code in the guides of core, as it stands. Those of OPERATING.md are compared with examples/operating.
+// Every piece of code in the guides of core and testing, as it stands. Those of OPERATING.md are compared with examples/operating.
 
+const run = promisify(execFile)
 const core = fileURLToPath(new URL('../packages/core/', import.meta.url))
 const examples = writtenExamples('.readme-guides')
 const issuer = await createTestIssuer()
@@ -53,6 +56,7 @@ test.each([
   ['KEYS.md', 0],
   ['MANY-ISSUERS.md', 2],
   ['REVOKING.md', 4],
+  ['THREATS.md', 0],
 ])('%s has %i pieces of code, all of which are run here', (guide, count) => {
   const fences = [...read(guide).matchAll(/^```(\w+)$/gm)].map(([, kind]) => kind)
   expect(fences).toEqual(Array<string>(count).fill('ts'))
@@ -68,7 +72,25 @@ test('no other guide has code that is not run', () => {
     'OPERATING.md',
     'README.md',
     'REVOKING.md',
+    'THREATS.md',
   ])
+})
+
+test('THREATS.md names tests that are there', () => {
+  const named = read('THREATS.md').match(/`(?:test|packages)(?:\/[\w-]+)+(?:\.[\w.]+)?`/g) ?? []
+  expect(named.length).toBeGreaterThan(10)
+  const root = join(core, '..', '..')
+  expect(named.filter((path) => !existsSync(join(root, path.replaceAll('`', ''))))).toEqual([])
+})
+
+test('TESTING.md of testing is a file of tests, all of which pass', async () => {
+  const guide = readFileSync(join(core, '../testing/TESTING.md'), 'utf8')
+  const blocks = [...guide.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code)
+  expect(blocks).toHaveLength([...guide.matchAll(/^```\w+$/gm)].length)
+  const file = examples.write('TESTING.md', blocks.join('\n'))
+  const { stdout } = await run(process.execPath, ['--conditions=@portcullis/source', file])
+  expect(stdout).toContain('pass 6\n')
+  expect(stdout).toContain('fail 0\n')
 })
 
 describe('BOUND-TOKENS.md', async () => {

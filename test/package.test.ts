@@ -64,12 +64,14 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
     'MANY-ISSUERS.md',
     'OPERATING.md',
     'REVOKING.md',
+    'THREATS.md',
     'pictures',
   ],
   '@portcullis/express': ['MIGRATING.md'],
   '@portcullis/fastify': ['MIGRATING.md'],
   '@portcullis/hono': ['MIGRATING.md'],
   '@portcullis/koa': ['MIGRATING.md'],
+  '@portcullis/testing': ['TESTING.md'],
 }
 
 /** What the user has already. */

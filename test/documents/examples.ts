@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url'
 export interface WrittenExamples {
   /** Runs code of a document as a file of its own, as it stands, except that it takes no port. Answers what it exports. */
   run(name: string, code: string, ending?: string): Promise<unknown>
+  /** Writes code as a file of its own, and answers where it is. */
+  write(name: string, code: string): string
   remove(): void
 }
 
@@ -12,10 +14,16 @@ export interface WrittenExamples {
 export function writtenExamples(folder: string): WrittenExamples {
   const written = join(fileURLToPath(new URL('..', import.meta.url)), folder)
   mkdirSync(written, { recursive: true })
+  function write(name: string, code: string): string {
+    const file = join(written, `${name.replaceAll('/', '-')}.ts`)
+    writeFileSync(file, code)
+    return file
+  }
+
   return {
+    write,
     async run(name, code, ending = '') {
-      const file = join(written, `${name.replaceAll('/', '-')}.ts`)
-      writeFileSync(file, code.replace(/^(?:await )?app\.listen\(.*\n/m, '') + ending)
+      const file = write(name, code.replace(/^(?:await )?app\.listen\(.*\n/m, '') + ending)
       return (await import(file)) as unknown
     },
     remove() {
