@@ -71,7 +71,7 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/fastify': ['MIGRATING.md'],
   '@portcullis/hono': ['MIGRATING.md'],
   '@portcullis/koa': ['MIGRATING.md'],
-  '@portcullis/testing': ['TESTING.md'],
+  '@portcullis/testing': ['BOUND-TOKENS.md', 'TESTING.md'],
 }
 
 /** What the user has already. */

@@ -24,17 +24,31 @@ describe('packages/testing/README.md', async () => {
   afterAll(() => {
     rmSync(folder, { recursive: true, force: true })
   })
-  const text = readFileSync(join(root, 'packages/testing/README.md'), 'utf8')
-  const blocks = [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, code = '']) => code)
+  const text = read('packages/testing/README.md')
+  const blocks = blocksOf(text)
 
   test('has an example for each of three levels, and under 150 lines', () => {
     expect(blocks).toHaveLength(3)
     expect(text.split('\n').length).toBeLessThan(150)
   })
 
-  for (const [at, code] of blocks.entries()) {
+  const guide = blocksOf(read('packages/testing/BOUND-TOKENS.md'))
+
+  test('its guide has one more', () => {
+    expect(guide).toHaveLength(1)
+  })
+
+  for (const [at, code] of [...blocks, ...guide].entries()) {
     const file = join(folder, `level-${at + 1}.ts`)
     writeFileSync(file, code)
     await import(file)
   }
 })
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8')
+}
+
+function blocksOf(text: string): readonly string[] {
+  return [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, code = '']) => code)
+}
