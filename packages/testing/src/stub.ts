@@ -24,7 +24,7 @@ export interface StubVerifierOptions<StubClaims> {
   claims?: StubClaims | undefined
   /**
    * Who alone may use the tokens, as for `issuer.token`: they are accepted with a proof of each, such as a DPoP proof of this
-   * client, and refused for `binding` else. By default anybody may use them.
+   * client, and refused for `binding` else. By default anybody may use them, with any proof.
    */
   boundTo?: Binding | readonly Binding[] | undefined
 }
@@ -62,7 +62,8 @@ function accepting<StubClaims extends object = Claims>(
 }
 
 /**
- * What the sender has proven of what a token with these claims is bound to.
+ * What the sender has proven of what a token with these claims is bound to. Without `cnf` a token counts as bound to whatever its
+ * sender has proven, as any text counts as a token.
  *
  * @throws AuthError `binding`, as a verifier does.
  */
@@ -70,27 +71,28 @@ function checkBinding(
   claims: object,
   { jkt, x5tS256 }: Possession = {},
 ): { readonly possession?: Possession } {
+  const proven = Object.entries({ jkt, 'x5t#S256': x5tS256 }).filter(
+    ([, thumbprint]) => thumbprint !== undefined,
+  )
   const isBound = Object.hasOwn(claims, 'cnf')
-  const bindings = new Map<string, unknown>(
-    Object.entries(Object(isBound ? Reflect.get(claims, 'cnf') : {}) as object),
+  const cnf = new Map<string, unknown>(
+    isBound ? Object.entries(Object(Reflect.get(claims, 'cnf')) as object) : proven,
   )
-  const proven = new Map<string, unknown>([
-    ['jkt', jkt],
-    ['x5t#S256', x5tS256],
-  ])
-  const isProven = [...bindings].every(
-    ([name, value]) => typeof value === 'string' && proven.get(name) === value,
-  )
-  const isUnasked = jkt !== undefined && !bindings.has('jkt')
-  if (!isProven || isUnasked || (isBound && bindings.size === 0)) {
+  const isProven = [...cnf].every((binding) => proven.some((each) => isSame(each, binding)))
+  const isUnasked = jkt !== undefined && !cnf.has('jkt')
+  if (!isProven || isUnasked || (isBound && cnf.size === 0)) {
     throw new AuthError('invalid_token', 'binding')
   }
-  if (!isBound) return {}
+  if (cnf.size === 0) return {}
   const possession = {
-    ...(bindings.has('jkt') ? { jkt } : {}),
-    ...(bindings.has('x5t#S256') ? { x5tS256 } : {}),
+    ...(cnf.has('jkt') ? { jkt } : {}),
+    ...(cnf.has('x5t#S256') ? { x5tS256 } : {}),
   }
   return { possession: Object.freeze(possession) }
+}
+
+function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.every((part, at) => part === other[at])
 }
 
 /**
