@@ -1,13 +1,26 @@
 import { equal, match, ok, rejects } from 'node:assert/strict'
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { setInterval } from 'node:timers/promises'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 import type { Report } from './report.ts'
+import {
+  call,
+  curl,
+  importedFrom,
+  installed,
+  logIn,
+  loginsIn,
+  portcullis,
+  run,
+  type Running,
+  type Session,
+  start,
+  startApp,
+} from './session.ts'
 
 // The first ten minutes of a new user, with what would be published: `npm install` in an empty folder, the token service and
 // an Express app of ten lines as processes, curl, and the commands.
@@ -28,21 +41,6 @@ export async function checkFirstMinutes(
   const paths = PACKAGES.map((name) => tarballs.get(`@portcullis/${name}`) ?? '')
   const command = [process.execPath, program, folder, node, ...paths]
   await report.check('the first ten minutes of a new user', command, here)
-}
-
-interface Running {
-  readonly url: string
-  /** Sends a signal, and answers with the exit code. */
-  end(signal: 'SIGINT' | 'SIGTERM'): Promise<number | null>
-}
-
-/** What the user has: an empty folder at first, the service and the app later. */
-interface Session {
-  readonly folder: string
-  readonly env: NodeJS.ProcessEnv
-  readonly children: ChildProcess[]
-  service: Running
-  app: Running
 }
 
 type Step = (session: Session) => Promise<void>
@@ -167,63 +165,6 @@ async function expectAgreement(session: Session): Promise<void> {
     const answer = [status, headers.get('www-authenticate') ?? '']
     equal(`${kind}: ${answer.join(' ')}`, `${kind}: ${named.join(' ')}`)
   }
-}
-
-function installed(folder: string, program: string): string {
-  return join(folder, 'node_modules', '.bin', program)
-}
-
-async function importedFrom(folder: string, name: string): Promise<unknown> {
-  return await import(pathToFileURL(join(folder, 'node_modules', name, 'dist/index.js')).href)
-}
-
-/** Starts a program that prints its URL, or its port, first. */
-async function start(session: Session, [program = '', ...args]: string[]): Promise<Running> {
-  const { folder, env, children } = session
-  const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'ignore'] })
-  children.push(child)
-  const [line] = (await once(child.stdout, 'data')) as [Buffer]
-  const first = line.toString().trim()
-  return {
-    url: /^\d+$/.test(first) ? `http://127.0.0.1:${first}` : first,
-    async end(signal) {
-      child.kill(signal)
-      await once(child, 'exit')
-      return child.exitCode
-    },
-  }
-}
-
-async function startApp(session: Session, port: string): Promise<Running> {
-  session.env['PORT'] = port
-  return await start(session, ['node', 'app.mjs'])
-}
-
-/** @throws Error with what it says, if it fails. */
-async function run({ folder, env }: Session, program: string, args: readonly string[]) {
-  const { stdout } = await promisify(execFile)(program, args, { cwd: folder, env })
-  return stdout.trimEnd()
-}
-
-async function portcullis(session: Session, words: readonly string[]): Promise<string> {
-  return await run(session, installed(session.folder, 'portcullis'), words)
-}
-
-async function logIn(session: Session): Promise<string> {
-  return await portcullis(session, ['login', '--id', 'demo', '--password-env', 'PASSWORD'])
-}
-
-async function loginsIn(session: Session): Promise<number> {
-  const log = await portcullis(session, ['log'])
-  return log.split('\n').filter((line) => line.includes('token  200')).length
-}
-
-async function curl(...args: readonly string[]): Promise<string> {
-  return (await promisify(execFile)('curl', ['-s', ...args])).stdout
-}
-
-async function call({ app }: Session, token: string): Promise<Response> {
-  return await fetch(app.url, { headers: { authorization: `Bearer ${token}` } })
 }
 
 async function main(folder: string, node: string, tarballs: readonly string[]): Promise<void> {
