@@ -215,7 +215,7 @@ test('the version of pnpm is stated once: CI reads it, and the documents name it
   const { packageManager = '' } = JSON.parse(read('package.json')) as { packageManager?: string }
   expect(packageManager).toMatch(/^pnpm@\d+\.\d+\.\d+(?:\+|$)/)
   expect(read('.ci/run')).not.toMatch(/pnpm@/)
-  const named = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md'].flatMap(
+  const named = ['README.md', 'CONTRIBUTING.md', 'RELEASING.md', 'SECURITY.md'].flatMap(
     (path) => read(path).match(/\bpnpm@[\d.]*\d/g) ?? [],
   )
   expect(new Set(named)).toEqual(new Set([packageManager.split('.')[0]]))

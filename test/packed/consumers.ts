@@ -2,6 +2,7 @@ import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 
 import { mustRun, pnpm } from './report.ts'
+import { NEST } from './typescript-settings.ts'
 
 /** The Nodes that the packages are run on: the oldest that is supported, and the newest, of each line. */
 export const NODES = ['20.19.0', '22.13.0', '24.21.0', '26.10.0'] as const
@@ -14,6 +15,23 @@ export const NODE_PACKAGES: Readonly<Record<string, string>> = Object.fromEntrie
     `npm:node-${process.platform}-${process.arch}@${version}`,
   ]),
 )
+
+/** What the programs of `consumer` import beside ours. */
+export const FRAMEWORKS = {
+  '@hono/node-server': '2.1.8',
+  '@nestjs/common': NEST,
+  '@nestjs/core': NEST,
+  '@nestjs/platform-express': NEST,
+  express: '5.3.0',
+  fastify: '5.12.8',
+  hono: '4.13.19',
+  koa: '3.3.0',
+  'reflect-metadata': '0.2.2',
+  rxjs: '7.8.2',
+  '@types/express': '5.0.6',
+  '@types/koa': '3.0.3',
+  '@types/node': '22.20.5',
+}
 
 /** The program of a Node that the consumer has installed. */
 export function nodeIn(consumer: string, version: NodeVersion): string {

@@ -3,32 +3,16 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { install, NODE_PACKAGES, nodeIn, NODES, pack } from './consumers.ts'
+import { FRAMEWORKS, install, NODE_PACKAGES, nodeIn, NODES, pack } from './consumers.ts'
 import { checkFirstMinutes } from './first-minutes.ts'
 import { checkJest } from './jest.ts'
 import { createReport, type Outcome, succeeds, succeedsInSilence } from './report.ts'
 import { RUNTIME_PACKAGES, RUNTIMES } from './runtimes.ts'
-import { NEST, NEST_11, NEST_11_FOLDER } from './typescript-settings.ts'
+import { NEST_11, NEST_11_FOLDER } from './typescript-settings.ts'
 import { checkTypeScript, COMPILER_PACKAGES } from './typescript.ts'
 
 // Packs what would be published, examines it, installs it in projects of its own, and runs it there on every supported
 // Node: `pnpm test:packed`. Needs the package registry for the Nodes, the first time.
-
-const FRAMEWORKS = {
-  '@hono/node-server': '2.1.8',
-  '@nestjs/common': NEST,
-  '@nestjs/core': NEST,
-  '@nestjs/platform-express': NEST,
-  express: '5.3.0',
-  fastify: '5.12.8',
-  hono: '4.13.19',
-  koa: '3.3.0',
-  'reflect-metadata': '0.2.2',
-  rxjs: '7.8.2',
-  '@types/express': '5.0.6',
-  '@types/koa': '3.0.3',
-  '@types/node': '22.20.5',
-}
 
 /** The same with the previous major of NestJS, in a folder of the consumer. */
 const WITH_NEST_11 = {
