@@ -284,6 +284,8 @@ const CASES: {
     full: {
       refuse: remembering(() => 'full'),
       detail: 'the memory of DPoP proofs has no room for another one, of this key or in all',
+    },
+  },
   insufficient_user_authentication: {
     acr: {
       refuse: requiring(acr('phr', 'phrh')),
