@@ -30,6 +30,7 @@ const app = await Application.bootstrap({
   displayBasePath: root,
   out: SITE,
   cleanOutputDir: true,
+  customCss: join(import.meta.dirname, 'site.css'),
   treatWarningsAsErrors: true,
   excludePrivate: true,
   excludeInternal: true,

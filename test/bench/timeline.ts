@@ -13,7 +13,7 @@ interface Texts {
 
 const WIDTH = 700
 const START = 178
-const END = 688
+const END = 676
 const LANE = 34
 const TOP = 66
 
