@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 import { createTokenClient } from '@portcullis/client'
-import { byIssuer, createVerifier, discoverKeys, remoteKeys } from '@portcullis/core'
+import { byIssuer, createVerifier, discoverKeys, dpopProofs, remoteKeys } from '@portcullis/core'
 import { redisRevocations } from '@portcullis/redis'
 import {
   assertChallenge,
@@ -45,6 +45,12 @@ export const OPTION_TABLES: readonly OptionTable[] = [
     heading: 'Tenants that come and go',
     takes: (options) => byIssuer(() => undefined, options),
     declared: ['core', 'ByIssuerOptions'],
+  },
+  {
+    readme: 'packages/core/BOUND-TOKENS.md',
+    heading: 'DPoP proofs',
+    takes: dpopProofs,
+    declared: ['core', 'DpopProofsOptions'],
   },
   ...adapters.map(({ folder, options }) => ({
     readme: `packages/${folder}/README.md`,

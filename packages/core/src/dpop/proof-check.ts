@@ -35,6 +35,7 @@ export interface ProofRequest {
 export interface DpopProof {
   /** The thumbprint of its key. RFC 7638, with SHA-256, base64url. */
   readonly jkt: string
+  /** Its `jti`, hashed: 43 characters of base64url, whatever the client has written. */
   readonly jti: string
   /** When it is too old, and may be forgotten. Seconds since 1970-01-01T00:00:00Z. */
   readonly expires: number

@@ -12,6 +12,8 @@ export interface ReplayMemory {
    * Looks for a proof and remembers it until it expires, in one atomic step. Forgets none before. Any other answer, a failure
    * and none in time count as `unavailable`.
    *
+   * The clocks of several processes differ: a memory that they share keeps a proof for longer than that by as much.
+   *
    * @param now Seconds since 1970-01-01T00:00:00Z.
    */
   remember(proof: DpopProof, now: number): ReplayAnswer | Promise<ReplayAnswer>
