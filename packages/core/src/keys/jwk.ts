@@ -102,7 +102,7 @@ function algorithmsOf(
 }
 
 function curveOf([, rule]: AlgorithmRow): readonly string[] {
-  return 'crv' in rule ? [rule.crv] : []
+  return rule.kty === 'RSA' || rule.kty === 'AKP' ? [] : [rule.crv]
 }
 
 /** @see RFC 7517 section 4.3 */
