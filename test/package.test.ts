@@ -71,6 +71,7 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/fastify': ['MIGRATING.md'],
   '@portcullis/hono': ['MIGRATING.md'],
   '@portcullis/koa': ['MIGRATING.md'],
+  '@portcullis/redis': ['REPLAYS.md'],
   '@portcullis/testing': ['BOUND-TOKENS.md', 'TESTING.md'],
 }
 

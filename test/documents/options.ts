@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 import { createTokenClient } from '@portcullis/client'
 import { byIssuer, createVerifier, discoverKeys, dpopProofs, remoteKeys } from '@portcullis/core'
-import { redisRevocations } from '@portcullis/redis'
+import { redisReplays, redisRevocations } from '@portcullis/redis'
 import {
   assertChallenge,
   createTestIssuer,
@@ -69,6 +69,12 @@ export const OPTION_TABLES: readonly OptionTable[] = [
     heading: 'Options',
     takes: redisRevocations,
     declared: ['redis', 'RedisRevocationsOptions'],
+  },
+  {
+    readme: 'packages/redis/REPLAYS.md',
+    heading: 'Options',
+    takes: redisReplays,
+    declared: ['redis', 'RedisReplaysOptions'],
   },
 ]
 

@@ -2,6 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 
 import type { RevocationStoreReason } from './errors.ts'
 import type { ReplicaWord, Reread } from './following.ts'
+import type { ReplayStoreReason } from './replay-errors.ts'
 
 /** What a replica went through, on the channel `portcullis:revocations`. No address, no claim. Times are seconds. */
 export interface RevocationsMessage {
@@ -26,4 +27,19 @@ const messages = channel('portcullis:revocations')
 // A subscriber that throws changes nothing: Node reports its error as an uncaught exception, outside this call.
 export function publish(build: () => RevocationsMessage): void {
   if (messages.hasSubscribers) messages.publish(build())
+}
+
+/** A proof that could not be looked up, on the channel `portcullis:replays`. No address, nothing of the proof. */
+export interface ReplaysMessage {
+  /** What `redisReplays` returned, to tell several apart. */
+  readonly source: object
+  readonly reason: ReplayStoreReason
+  /** What went wrong, in words. */
+  readonly detail: string
+}
+
+const replayMessages = channel('portcullis:replays')
+
+export function publishReplays(build: () => ReplaysMessage): void {
+  if (replayMessages.hasSubscribers) replayMessages.publish(build())
 }

@@ -56,11 +56,14 @@ const CODES: Readonly<Record<string, string>> = {
  */
 export class RevocationStoreError extends Error {
   readonly reason: RevocationStoreReason
+  /** What the message says behind its colon, if it has one. */
+  readonly detail: string | undefined
 
   constructor(reason: RevocationStoreReason, detail?: string) {
     super(detail === undefined ? TEXTS[reason] : `${TEXTS[reason]}: ${detail}`)
     this.name = 'RevocationStoreError'
     this.reason = reason
+    this.detail = detail
   }
 }
 

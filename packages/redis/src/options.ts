@@ -44,15 +44,25 @@ export interface RedisRevocationsSettings {
 
 export const DEFAULT_STREAM = 'portcullis:revocations'
 
-type Check = (value: unknown) => string | undefined
+/** Says what is wrong with the value of one option, if anything is. */
+export type OptionCheck = (value: unknown) => string | undefined
 
-const mustBe = (description: string, holds: (value: unknown) => boolean): Check => {
+export const mustBe = (description: string, holds: (value: unknown) => boolean): OptionCheck => {
   return (value) => (holds(value) ? undefined : `must be ${description}`)
 }
 
-const CHECKS: Readonly<Record<keyof RedisRevocationsOptions, Check>> = {
+/** Those that every factory takes. */
+export const SOURCE_CHECKS: Readonly<Record<'url' | 'client' | 'clock', OptionCheck>> = {
   url: (value) => urlComplaint(value),
   client: mustBe('what createClient returns', (value) => hasMethods(value, 'duplicate')),
+  clock: mustBe('an object with the functions now, monotonic and after', (value) =>
+    hasMethods(value, 'now', 'monotonic', 'after'),
+  ),
+}
+
+const CHECKS: Readonly<Record<keyof RedisRevocationsOptions, OptionCheck>> = {
+  url: SOURCE_CHECKS.url,
+  client: SOURCE_CHECKS.client,
   stream: mustBe(
     'a string that is not empty',
     (value) => typeof value === 'string' && value !== '',
@@ -63,9 +73,7 @@ const CHECKS: Readonly<Record<keyof RedisRevocationsOptions, Check>> = {
     'a number of entries from 1 to 10000000',
     (value) => Number.isInteger(value) && isWithin(value, 1, 10_000_000),
   ),
-  clock: mustBe('an object with the functions now, monotonic and after', (value) =>
-    hasMethods(value, 'now', 'monotonic', 'after'),
-  ),
+  clock: SOURCE_CHECKS.clock,
 }
 
 /**
@@ -76,19 +84,7 @@ const CHECKS: Readonly<Record<keyof RedisRevocationsOptions, Check>> = {
 export function checkRedisRevocationsOptions(
   options: RedisRevocationsOptions,
 ): RedisRevocationsSettings {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError('redisRevocations: options must be an object')
-  }
-  for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(CHECKS, name)) {
-      const known = Object.keys(CHECKS).join(', ')
-      throw new TypeError(`redisRevocations: unknown option ${name}, known are ${known}`)
-    }
-    // What has a row in the table above.
-    const complaint =
-      value === undefined ? undefined : CHECKS[name as keyof RedisRevocationsOptions](value)
-    if (complaint !== undefined) throw new TypeError(`redisRevocations: ${name} ${complaint}`)
-  }
+  checkOptions('redisRevocations', options, CHECKS)
   // What a polluted `Object.prototype` has is no option.
   const own: RedisRevocationsOptions = Object.assign(Object.create(null) as object, options)
   const {
@@ -98,14 +94,42 @@ export function checkRedisRevocationsOptions(
     max = 1_000_000,
     clock = systemClock,
   } = own
-  return { source: sourceOf(own), stream, maxStaleness, whenStale, max, clock }
+  return { source: sourceOf('redisRevocations', own), stream, maxStaleness, whenStale, max, clock }
 }
 
-function sourceOf({ url, client }: RedisRevocationsOptions): RedisSource {
+/**
+ * Checks options by a table that has a row for each.
+ *
+ * @throws TypeError that names the option and, since it may hold a password, not its value.
+ */
+export function checkOptions<Name extends string>(
+  factory: string,
+  options: unknown,
+  checks: Readonly<Record<Name, OptionCheck>>,
+): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(`${factory}: options must be an object`)
+  }
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(checks, name)) {
+      const known = Object.keys(checks).join(', ')
+      throw new TypeError(`${factory}: unknown option ${name}, known are ${known}`)
+    }
+    // What has a row in the table.
+    const complaint = value === undefined ? undefined : checks[name as Name](value)
+    if (complaint !== undefined) throw new TypeError(`${factory}: ${name} ${complaint}`)
+  }
+}
+
+/** @throws TypeError unless one of them is stated. */
+export function sourceOf(
+  factory: string,
+  { url, client }: { url?: string | URL | undefined; client?: RedisClient | undefined },
+): RedisSource {
   if (url !== undefined && client === undefined) return { url: String(url) }
   if (url === undefined && client !== undefined) return { client }
   const hint = url === undefined ? ': is an environment variable unset?' : ', not both'
-  throw new TypeError(`redisRevocations: either url or client must be stated${hint}`)
+  throw new TypeError(`${factory}: either url or client must be stated${hint}`)
 }
 
 /** What is wrong with the URL of a store, without repeating it. */
@@ -128,7 +152,7 @@ export function urlComplaint(value: unknown): string | undefined {
   }
 }
 
-function isWithin(value: unknown, min: number, max: number): boolean {
+export function isWithin(value: unknown, min: number, max: number): boolean {
   return typeof value === 'number' && value >= min && value <= max
 }
 

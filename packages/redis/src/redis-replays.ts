@@ -1,0 +1,79 @@
+import type { DpopProof, ReplayAnswer, ReplayMemory } from '@portcullis/core'
+
+import type { Connect } from './connection.ts'
+import { publishReplays } from './diagnostics.ts'
+import { redisTransport } from './redis-transport.ts'
+import type { ReplayStoreError } from './replay-errors.ts'
+import {
+  checkRedisReplaysOptions,
+  type RedisReplaysOptions,
+  type RedisReplaysSettings,
+} from './replay-options.ts'
+import { scriptArguments } from './replay-script.ts'
+import { createReplayStore } from './replay-store.ts'
+import { whileWaiting } from './time.ts'
+
+/** The proofs that were used at any of the processes with one store. */
+export interface RedisReplays extends ReplayMemory {
+  remember(proof: DpopProof, now: number): Promise<ReplayAnswer>
+  /**
+   * Resolves when the store answers and is one that does not forget.
+   *
+   * @throws ReplayStoreError
+   */
+  ready(): Promise<void>
+  /** Ends the connection. From then on no proof can be looked up. */
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/**
+ * A memory of used DPoP proofs for all processes, for `dpopProofs({ replays })`. It connects when it is first asked, costs
+ * each request a round trip, and keeps no process alive.
+ *
+ * Does NOT wait for replicas of the store: what a fail-over loses can be replayed until it expires.
+ *
+ * @throws TypeError for a wrong or misspelt option.
+ */
+export function redisReplays(options: RedisReplaysOptions): RedisReplays {
+  const settings = checkRedisReplaysOptions(options)
+  return sharedReplays(settings, redisTransport(settings.source))
+}
+
+/** The same over any transport. */
+export function sharedReplays(
+  settings: Omit<RedisReplaysSettings, 'source'>,
+  connect: Connect,
+  random: () => number = Math.random,
+): RedisReplays {
+  const { clock, timeout, whenUnreachable } = settings
+  const store = createReplayStore(connect, clock, timeout, random)
+
+  async function remember(proof: DpopProof, now: number): Promise<ReplayAnswer> {
+    const words = scriptArguments(proof, now, settings)
+    if (words === undefined) return 'unavailable'
+    try {
+      return (await store.ask(words)) ?? 'unavailable'
+    } catch (error) {
+      const { reason, message } = error as ReplayStoreError // the only error that a store throws
+      publishReplays(() => ({ source: replays, reason, detail: message }))
+      // That is no outage: whoever fills the memory must not open the door for replays.
+      if (reason === 'out_of_memory') return 'full'
+      return whenUnreachable === 'accept' && reason !== 'closed' ? 'new' : 'unavailable'
+    }
+  }
+
+  async function close(): Promise<void> {
+    store.close()
+  }
+
+  const replays: RedisReplays = {
+    remember,
+    async ready() {
+      await whileWaiting(store.ask())
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+  return replays
+}

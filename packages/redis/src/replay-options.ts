@@ -1,0 +1,106 @@
+import type { Clock } from '@portcullis/core'
+
+import {
+  checkOptions,
+  isWithin,
+  mustBe,
+  type OptionCheck,
+  SOURCE_CHECKS,
+  sourceOf,
+} from './options.ts'
+import type { RedisClient, RedisSource } from './redis-transport.ts'
+import { systemClock } from './time.ts'
+
+export interface RedisReplaysOptions {
+  /** `redis://` or `rediss://` (TLS), with a user name, a password and the number of a database. This or `client`. */
+  url?: string | URL | undefined
+  /** What `createClient` of `@redis/client` 6 or `redis` 6 returns. Its options are used, its connection is not. */
+  client?: RedisClient | undefined
+  /**
+   * What the names of all keys begin with.
+   * @default 'portcullis:replays'
+   */
+  prefix?: string | undefined
+  /**
+   * How long an answer may take. Seconds, from 0.01 to 10.
+   * @default 0.5
+   */
+  timeout?: number | undefined
+  /**
+   * Of a proof that cannot be looked up: `'refuse'` it by 503, or `'accept'` it, also if it was used before.
+   * @default 'refuse'
+   */
+  whenUnreachable?: 'refuse' | 'accept' | undefined
+  /**
+   * How many proofs are remembered in all. Beyond that, proofs are refused by 503; none is forgotten.
+   * @default 1_000_000
+   */
+  max?: number | undefined
+  /**
+   * How many proofs of one key are remembered.
+   * @default 20_000
+   */
+  maxPerKey?: number | undefined
+  clock?: Clock | undefined
+}
+
+/** What a memory of proofs works with. */
+export interface RedisReplaysSettings {
+  readonly source: RedisSource
+  readonly prefix: string
+  readonly timeout: number
+  readonly whenUnreachable: 'refuse' | 'accept'
+  readonly max: number
+  readonly maxPerKey: number
+  readonly clock: Clock
+}
+
+const isCount = mustBe(
+  'a number of proofs from 1 to 10000000',
+  (value) => Number.isInteger(value) && isWithin(value, 1, 10_000_000),
+)
+
+const CHECKS: Readonly<Record<keyof RedisReplaysOptions, OptionCheck>> = {
+  url: SOURCE_CHECKS.url,
+  client: SOURCE_CHECKS.client,
+  prefix: mustBe(
+    'a string that is not empty',
+    (value) => typeof value === 'string' && value !== '',
+  ),
+  timeout: mustBe('a number of seconds from 0.01 to 10', (value) => isWithin(value, 0.01, 10)),
+  whenUnreachable: mustBe(
+    "'refuse' or 'accept'",
+    (value) => value === 'refuse' || value === 'accept',
+  ),
+  max: isCount,
+  maxPerKey: isCount,
+  clock: SOURCE_CHECKS.clock,
+}
+
+/**
+ * Checks the options at start-up and fills in the defaults.
+ *
+ * @throws TypeError that names the option and, since it may hold a password, not its value.
+ */
+export function checkRedisReplaysOptions(options: RedisReplaysOptions): RedisReplaysSettings {
+  checkOptions('redisReplays', options, CHECKS)
+  // What a polluted `Object.prototype` has is no option.
+  const own: RedisReplaysOptions = Object.assign(Object.create(null) as object, options)
+  const {
+    prefix = 'portcullis:replays',
+    timeout = 0.5,
+    whenUnreachable = 'refuse',
+    max = 1_000_000,
+    maxPerKey = 20_000,
+    clock = systemClock,
+  } = own
+  return {
+    source: sourceOf('redisReplays', own),
+    prefix,
+    timeout,
+    whenUnreachable,
+    max,
+    maxPerKey,
+    clock,
+  }
+}
