@@ -18,6 +18,7 @@ const OUTSIDE_OF_PACKAGES = [
   'README.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
+  'docs/*.md',
   'docs/decisions/*.md',
   'test/*/README.md',
 ]
@@ -59,9 +60,10 @@ export function withoutLinks(text: string, isKept: (path: string) => boolean): s
   )
 }
 
-/** Documents, and single files such as the licence, which are copied. */
+/** Documents, and single files such as the licence, which are copied. Typedoc would read a source for one of a package. */
 function isOnSite(path: string, documents: ReadonlySet<string>): boolean {
   if (path.endsWith('.md')) return documents.has(path)
+  if (path.endsWith('.ts')) return false
   const absolute = join(root, path)
   return existsSync(absolute) && statSync(absolute).isFile()
 }
