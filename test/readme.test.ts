@@ -279,7 +279,7 @@ describe('packages/client/README.md', async () => {
 
   test('the example calls the API with a token of its own', async () => {
     expect(response?.status).toBe(200)
-    expect(tokens?.describe()).toMatchObject({ token: 'fresh' })
+    expect(tokens?.status()).toMatchObject({ token: 'fresh' })
   })
 })
 

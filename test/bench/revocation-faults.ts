@@ -49,14 +49,14 @@ function outage(strike: (scene: Scene) => unknown, heal: (scene: Scene) => unkno
     using heard = hear(reader)
     await strike(scene)
     const { last } = await reader.acceptedUntil(valid)
-    await until('said', () => reader.revocations.status().word !== 'current')
-    const { word } = reader.revocations.status()
+    await until('said', () => reader.revocations.status().state !== 'current')
+    const { state } = reader.revocations.status()
     const noticed = heard.first()
     await expectRevoked(scene)
     await heal(scene)
     const healed = await reader.comesTo('accepted', valid)
     await expectRevoked(scene)
-    return { noticed, words: word, acceptedUntil: last, healed }
+    return { noticed, words: state, acceptedUntil: last, healed }
   }
 }
 
@@ -68,8 +68,8 @@ function disturbance(
   return async (scene) => {
     const { reader, valid } = scene
     using heard = hear(reader)
-    const words = new Set<RedisRevocationsStatus['word']>()
-    const watching = setInterval(() => words.add(reader.revocations.status().word), 5)
+    const words = new Set<RedisRevocationsStatus['state']>()
+    const watching = setInterval(() => words.add(reader.revocations.status().state), 5)
     await strike(scene)
     const fresh = await issue()
     await append(writeTo(scene), fresh)
@@ -186,7 +186,7 @@ function shifted(seconds: number): Play {
     await member.comesTo('accepted', valid)
     await append(server, fresh)
     return {
-      words: member.revocations.status().word,
+      words: member.revocations.status().state,
       refused: await member.comesTo('revoked', fresh),
     }
   }
@@ -217,7 +217,7 @@ function many(records: number): Play {
 const HEADER = [
   'What happens',
   'The replica says so after',
-  'Its word',
+  'Its state',
   'A valid token is accepted until',
   'A token revoked meanwhile is refused after',
   'Afterwards, valid tokens are accepted after',

@@ -3,7 +3,6 @@ import { verify } from 'node:crypto'
 import {
   authenticateRequest,
   byIssuer,
-  checkGuardOptions,
   type Claims,
   createVerifier,
   localRevocations,
@@ -13,6 +12,7 @@ import {
   type Verifier,
   type VerifierOptions,
 } from '@portcullis/core'
+import { checkGuardOptions } from '@portcullis/core/adapter'
 import { JwtVerifier } from 'aws-jwt-verify'
 import { auth } from 'express-oauth2-jwt-bearer'
 import { createVerifier as createFastVerifier } from 'fast-jwt'

@@ -35,7 +35,7 @@ serve({
     const login = { authUrl: AUTH_URL, loginId, password, origins: [API_URL], timeout: 1 }
     clients.set(name, createTokenClient(login))
   },
-  describe: (name: string) => clients.get(name)?.describe(),
+  describe: (name: string) => clients.get(name)?.status(),
   load,
 })
 

@@ -3,7 +3,6 @@ import {
   AuthError,
   type Claims,
   createVerifier,
-  checkGuardOptions,
   type JsonObject,
   type LocalRevocations,
   localKeys,
@@ -13,6 +12,7 @@ import {
   type Revocations,
   type Verifier,
 } from '@portcullis/core'
+import { checkGuardOptions } from '@portcullis/core/adapter'
 import { type ManualClock, manualClock } from '@portcullis/testing'
 
 import { publicJwk, signToken } from './keys.ts'

@@ -1,5 +1,11 @@
-import { type Auth, AuthError, byIssuer, type Verifier } from '@portcullis/core'
-import { authenticateRequest, checkGuardOptions } from '@portcullis/core'
+import {
+  type Auth,
+  AuthError,
+  authenticateRequest,
+  byIssuer,
+  type Verifier,
+} from '@portcullis/core'
+import { checkGuardOptions } from '@portcullis/core/adapter'
 import { type ManualClock, manualClock } from '@portcullis/testing'
 
 import { setOwnVerifier } from '../../packages/core/src/own-verifiers.ts'

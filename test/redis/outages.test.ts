@@ -90,7 +90,7 @@ describeWithRedis('a store that does not answer', () => {
     const { proxy, reader, revoked, valid } = scene
     proxy.mode = 'refuse'
     proxy.cut()
-    await until('stale', () => reader.revocations.status().word === 'stale')
+    await until('stale', () => reader.revocations.status().state === 'stale')
     expect(await reader.verdict(valid)).toBe('accepted')
     expect(await reader.verdict(revoked)).toBe('revoked')
     await using newcomer = join(proxy.url, { whenStale: 'accept' })

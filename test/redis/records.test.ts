@@ -210,7 +210,7 @@ describeWithRedis('passwords and TLS', () => {
       const elapsed = () => (performance.now() - start) / 1000
       await until('asked again', () => (member.revocations.status().age ?? Infinity) < elapsed())
     }
-    expect(member.revocations.status()).toMatchObject({ word: 'current', lastFailure: undefined })
+    expect(member.revocations.status()).toMatchObject({ state: 'current', lastFailure: undefined })
   })
 
   test.concurrent('with no more permissions than the README names', async () => {

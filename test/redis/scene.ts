@@ -133,7 +133,7 @@ export async function createScene(
     const proxy = own(await startProxy(server.port))
     const reader = own(join(proxy.url, options))
     const [revoked, valid] = [await issue(), await issue()]
-    await until('current', () => reader.revocations.status().word === 'current')
+    await until('current', () => reader.revocations.status().state === 'current')
     await reader.revocations.revoke(revoked.claims)
     return { server, proxy, reader, revoked, valid, [Symbol.asyncDispose]: dispose }
   } catch (error) {

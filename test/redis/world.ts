@@ -121,7 +121,7 @@ export async function createWorld(): Promise<World> {
     async restart() {
       await server.restart()
       await until('the writer is back', async () => {
-        return writer.revocations.status().word === 'current'
+        return writer.revocations.status().state === 'current'
       })
     },
     async heal() {

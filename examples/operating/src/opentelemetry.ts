@@ -45,7 +45,7 @@ export function collectMetrics(
   })
 
   const events = meter.createCounter('portcullis.revocations.events', {
-    description: 'What the replica of revocations went through, and its word then',
+    description: 'What the replica of revocations went through, and its state then',
   })
   if (replica !== undefined) collectReplica(meter, replica)
 
@@ -61,8 +61,8 @@ export function collectMetrics(
     changes.add(removed.length, { change: 'removed' })
   }
   function countEvent(message: unknown): void {
-    const { event, word } = message as RevocationsMessage // by its channel
-    events.add(1, { event, word })
+    const { event, state } = message as RevocationsMessage // by its channel
+    events.add(1, { event, state })
   }
   channel('portcullis:verify').subscribe(countVerdict)
   channel('portcullis:keys').subscribe(countAttempt)
@@ -93,6 +93,6 @@ function collectReplica(meter: Meter, replica: Pick<RedisRevocations, 'status'>)
     result.observe(replica.status().entries)
   })
   current.addCallback((result) => {
-    result.observe(replica.status().word === 'current' ? 1 : 0)
+    result.observe(replica.status().state === 'current' ? 1 : 0)
   })
 }

@@ -62,8 +62,8 @@ export function collectMetrics(
   register.registerMetric(usable)
   const events = new Counter({
     name: 'portcullis_revocations_events_total',
-    help: 'What the replica of revocations went through, and its word then',
-    labelNames: ['event', 'word'],
+    help: 'What the replica of revocations went through, and its state then',
+    labelNames: ['event', 'state'],
     registers,
   })
   if (replica !== undefined) collectReplica(register, replica)
@@ -81,8 +81,8 @@ export function collectMetrics(
     changes.inc({ change: 'removed' }, removed.length)
   }
   function countEvent(message: unknown): void {
-    const { event, word } = message as RevocationsMessage // by its channel
-    events.inc({ event, word })
+    const { event, state } = message as RevocationsMessage // by its channel
+    events.inc({ event, state })
   }
   channel('portcullis:verify').subscribe(countVerdict)
   channel('portcullis:keys').subscribe(countAttempt)
@@ -108,7 +108,7 @@ function collectReplica(register: Registry, replica: Pick<RedisRevocations, 'sta
     help: '1 while the replica can tell what is not revoked, else 0',
     registers: [],
     collect() {
-      this.set(replica.status().word === 'current' ? 1 : 0)
+      this.set(replica.status().state === 'current' ? 1 : 0)
     },
   })
   const entries = new Gauge({

@@ -35,7 +35,7 @@ interface Dashboard {
 /** What `redisRevocations` says after an outage of its store. */
 const replica = { status: () => STATUS }
 const STATUS: RedisRevocationsStatus = {
-  word: 'stale',
+  state: 'stale',
   age: 12,
   stream: 'portcullis:revocations',
   identity: 'canary',
@@ -50,8 +50,8 @@ const STATUS: RedisRevocationsStatus = {
 }
 const MESSAGE: RevocationsMessage = {
   source: replica,
-  event: 'word',
-  word: 'stale',
+  event: 'state',
+  state: 'stale',
   trigger: undefined,
   records: undefined,
   duration: undefined,
@@ -106,7 +106,7 @@ test('Prometheus reads verdicts by code and reason, and attempts by trigger and 
     'portcullis_key_changes_total{change="removed"} 1',
     'portcullis_keys_age_seconds 2',
     'portcullis_keys_usable 1',
-    'portcullis_revocations_events_total{event="word",word="stale"} 1',
+    'portcullis_revocations_events_total{event="state",state="stale"} 1',
     'portcullis_revocations_age_seconds 12',
     'portcullis_revocations_current 0',
     'portcullis_revocations_entries 3',

@@ -8,7 +8,7 @@ const tokens = createTokenClient({ authUrl: AUTH_URL, loginId, password, origins
 const app = express()
 
 app.get('/health', (_request, response) => {
-  response.json({ status: 'ok', token: tokens.describe() })
+  response.json({ status: 'ok', token: tokens.status() })
 })
 
 app.post('/orders', express.json(), async (request, response) => {

@@ -60,14 +60,14 @@ export function remaining({ obtainedAt, lifetime }: HeldToken, now: Instant): nu
  * - `short`: callers wait for the renewal; if that fails, the token still works.
  * - `none`: there is none, or it has expired; callers wait for a login.
  */
-export type Freshness = 'fresh' | 'due' | 'short' | 'none'
+export type TokenFreshness = 'fresh' | 'due' | 'short' | 'none'
 
 /** @param minValidity Seconds that the token must have left. */
 export function freshness(
   held: HeldToken | undefined,
   now: Instant,
   minValidity: number = held?.waitBefore ?? 0,
-): Freshness {
+): TokenFreshness {
   if (held === undefined) return 'none'
   const left = remaining(held, now)
   if (!(left > 0)) return 'none'

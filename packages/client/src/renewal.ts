@@ -1,5 +1,5 @@
 import type { TokenClientErrorCode } from './errors.ts'
-import { canLast, type Freshness, freshness, type HeldToken, remaining } from './held-token.ts'
+import { canLast, type TokenFreshness, freshness, type HeldToken, remaining } from './held-token.ts'
 import type { Instant } from './time.ts'
 
 // When to log in, and what callers do meanwhile: pure functions of a state and a time. Times are seconds; pauses are
@@ -75,7 +75,7 @@ export function callerStep(
 /** What a client says of itself at this moment. */
 export interface RenewalStatus {
   /** `due`: it is renewed while it is used. `short`: callers wait for its renewal. `none`: they wait for a login. */
-  readonly token: Freshness
+  readonly token: TokenFreshness
   readonly expiresIn: number | undefined
   readonly lastFailure: TokenClientErrorCode | undefined
   /** Logins in a row that brought no token. */

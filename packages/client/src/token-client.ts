@@ -75,7 +75,7 @@ export interface TokenClient extends AsyncDisposable {
    * @throws TokenClientError if there is no token, `origin_not_allowed` before anything is sent.
    */
   readonly fetch: AuthorizedFetch
-  describe(): TokenClientStatus
+  status(): TokenClientStatus
   /** Ends a login under way and forgets the token. Further calls fail with `aborted`. */
   close(): Promise<void>
 }
@@ -171,7 +171,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     change(afterInvalidation(state, bare, instant(clock), origin))
   }
 
-  function describe(): TokenClientStatus {
+  function status(): TokenClientStatus {
     return {
       ...statusOf(state, instant(clock)),
       isLoggingIn: login.isUnderWay,
@@ -200,7 +200,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
       invalidate,
       dpop,
     }),
-    describe,
+    status,
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -145,7 +145,7 @@ describe('a request', () => {
     const authorization = await client.getAuthorization()
     expect(authorization).toBe(`DPoP ${await client.get()}`)
     client.invalidate(authorization)
-    expect(client.describe().token).toBe('none')
+    expect(client.status().token).toBe('none')
   })
 
   test('is dated by the clock of the token service', async () => {
@@ -314,7 +314,7 @@ describe('a nonce of an API', () => {
     expect((await client.fetch(API)).status).toBe(401)
     expect(calls).toHaveLength(2)
     expect(logins).toHaveLength(1)
-    expect(client.describe().token).toBe('fresh')
+    expect(client.status().token).toBe('fresh')
   })
 
   test('is asked for, and then another token: one more request with both', async () => {
@@ -369,7 +369,7 @@ describe('a nonce of an API', () => {
     expect((await client.fetch(API)).status).toBe(401)
     expect(calls).toHaveLength(1)
     expect(logins).toHaveLength(1)
-    expect(client.describe().token).toBe('fresh')
+    expect(client.status().token).toBe('fresh')
   })
 })
 

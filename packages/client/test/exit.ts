@@ -48,8 +48,8 @@ const SCENES: Readonly<Record<string, () => Promise<unknown>>> = {
     offset = 280
     isDown = true
     await client.get()
-    while (client.describe().isLoggingIn) await new Promise(setImmediate)
-    return client.describe()
+    while (client.status().isLoggingIn) await new Promise(setImmediate)
+    return client.status()
   },
   async 'a hanging login, closed'() {
     const client = createTokenClient({ ...login, fetch: async () => await new Promise(() => {}) })

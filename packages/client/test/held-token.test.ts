@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { canLast, type Freshness, freshness, hold, remaining } from '../src/held-token.ts'
+import { canLast, type TokenFreshness, freshness, hold, remaining } from '../src/held-token.ts'
 import type { Instant } from '../src/time.ts'
 
 const at = (seconds: number): Instant => ({ wall: seconds, monotonic: seconds })
@@ -43,7 +43,7 @@ describe('hold', () => {
 })
 
 describe('freshness', () => {
-  test.each<[string, Instant, number | undefined, Freshness]>([
+  test.each<[string, Instant, number | undefined, TokenFreshness]>([
     ['just obtained', at(0), undefined, 'fresh'],
     ['before the advance', at(269.9), undefined, 'fresh'],
     ['in the advance', at(270.1), undefined, 'due'],

@@ -117,7 +117,7 @@ test.each(SCENES)('no secret comes out: %s', async (_name, options, answer) => {
   await clock.advance(12)
   failures.push(failureOf(client.get()))
   await clock.advance(12)
-  expectNoSecret([...(await Promise.all(failures)), client, client.describe()])
+  expectNoSecret([...(await Promise.all(failures)), client, client.status()])
   expect(published.length).toBeGreaterThan(0)
   expectNoSecret(published)
 })
@@ -127,7 +127,7 @@ test('no secret comes out: a login that succeeds', async () => {
   service.answer = () => new Response(TOKEN)
   const client = createClient(service, { loginId: LOGIN_ID, password: PASSWORD })
   expect(await client.get()).toBe(TOKEN)
-  expectNoSecret([client, client.describe(), ...published])
+  expectNoSecret([client, client.status(), ...published])
   const failures = [
     await failureOf(client.fetch(`https://elsewhere.test/${PATH}?${encodeURIComponent(TOKEN)}`)),
     await failureOf(client.get({ signal: AbortSignal.abort(telling()) })),

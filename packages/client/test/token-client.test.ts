@@ -156,7 +156,7 @@ describe('a renewal', () => {
     await client.get()
     await clock.advance(0)
     expect(service.requests).toHaveLength(2)
-    expect(client.describe()).toMatchObject({ isLoggingIn: false, failures: 1 })
+    expect(client.status()).toMatchObject({ isLoggingIn: false, failures: 1 })
   })
 
   test('is retried from when somebody needs it', async () => {
@@ -229,7 +229,7 @@ describe('a renewal', () => {
     await client.get()
     await clock.advance(1)
     expect(await client.get()).toBe(token)
-    expect(client.describe()).toMatchObject({ lastFailure: 'token_unusable', token: 'due' })
+    expect(client.status()).toMatchObject({ lastFailure: 'token_unusable', token: 'due' })
   })
 
   test('of a token without expiry comes within a minute', async () => {
@@ -512,7 +512,7 @@ describe('rejected credentials', () => {
       await clock.advance(1)
     }
     expect(service.requests).toHaveLength(2)
-    expect(client.describe()).toMatchObject({ lastFailure: 'credentials_rejected' })
+    expect(client.status()).toMatchObject({ lastFailure: 'credentials_rejected' })
     expect(await failureOf(client.get())).toMatchObject({ code: 'credentials_rejected' })
     expect(service.requests).toHaveLength(2)
   })
@@ -535,7 +535,7 @@ describe('an invalidated token', () => {
     for (const scheme of ['', 'Bearer ', 'bearer ']) {
       const { client, service, token } = await loggedIn()
       client.invalidate(scheme + token)
-      expect(client.describe().token).toBe('none')
+      expect(client.status().token).toBe('none')
       expect(await client.get()).toBe(service.tokens[1])
     }
   })
@@ -609,7 +609,7 @@ describe('a caller who aborts', () => {
     controller.abort(new Error('secret reason'))
     expect(await aborting).toMatchObject({ code: 'aborted', message: 'the wait was aborted' })
     expect(await stateOf(staying)).toBe('pending')
-    expect(client.describe().isLoggingIn).toBe(true)
+    expect(client.status().isLoggingIn).toBe(true)
     await client.close()
     await staying
   })
@@ -623,7 +623,7 @@ describe('a caller who aborts', () => {
     await aborting
     await clock.advance(9)
     expect(service.requests).toHaveLength(1)
-    expect(client.describe()).toMatchObject({ isLoggingIn: false, failures: 1 })
+    expect(client.status()).toMatchObject({ isLoggingIn: false, failures: 1 })
   })
 
   test('whose signal lives on has no listener left on it', async () => {
@@ -665,7 +665,7 @@ describe('close', () => {
   test('forgets the token, and nothing brings another', async () => {
     const { client, service } = await loggedIn()
     await client.close()
-    expect(client.describe()).toMatchObject({ token: 'none', isClosed: true, isLoggingIn: false })
+    expect(client.status()).toMatchObject({ token: 'none', isClosed: true, isLoggingIn: false })
     for (const call of [
       client.get(),
       client.getAuthorization(),
@@ -688,7 +688,7 @@ describe('close', () => {
     await waiting
     verified?.()
     await verifying.close()
-    expect(verifying.describe().token).toBe('none')
+    expect(verifying.status().token).toBe('none')
   })
 
   test('twice, or without a login, is as good as once', async () => {
@@ -704,7 +704,7 @@ describe('close', () => {
       await using client = createClient(service)
       left = client
     }
-    expect(left.describe().isClosed).toBe(true)
+    expect(left.status().isClosed).toBe(true)
   })
 })
 
@@ -741,7 +741,7 @@ describe('time', () => {
           headers: { date: httpDate(clock.now() + skew) },
         })
       const first = await client.get()
-      expect(Math.abs((client.describe().clockSkew ?? 0) - skew)).toBeLessThanOrEqual(0.5)
+      expect(Math.abs((client.status().clockSkew ?? 0) - skew)).toBeLessThanOrEqual(0.5)
       await clock.advance(260)
       expect(await client.get()).toBe(first)
       await clock.advance(41)
@@ -788,7 +788,7 @@ describe('time', () => {
     await clock.advance(290)
     service.answer = () => new Response(stored, { headers: { date, age: '290' } })
     expect(await client.get()).toBe(stored)
-    expect(client.describe()).toMatchObject({ expiresIn: 10, clockSkew: undefined })
+    expect(client.status()).toMatchObject({ expiresIn: 10, clockSkew: undefined })
     await clock.advance(11)
     expect(await failureOf(client.get())).toMatchObject({ code: 'token_unusable' })
   })
@@ -800,7 +800,7 @@ describe('time', () => {
       return new Response(jws({ exp: now + 300 }), { headers: { date: httpDate(now) } })
     }
     expect(await failureOf(client.get())).toMatchObject({ code: 'token_unusable' })
-    expect(Math.abs((client.describe().clockSkew ?? 0) + 360)).toBeLessThanOrEqual(0.5)
+    expect(Math.abs((client.status().clockSkew ?? 0) + 360)).toBeLessThanOrEqual(0.5)
   })
 
   test('a wall clock that is stepped by an hour and back: one further login at most', async () => {
@@ -826,7 +826,7 @@ describe('time', () => {
           headers: { date: httpDate(clock.now() + skew) },
         })
       expect(await failureOf(client.get())).toMatchObject({ code: 'token_unusable' })
-      expect(client.describe().clockSkew).toBe(skew + 0.5)
+      expect(client.status().clockSkew).toBe(skew + 0.5)
       expect(messages.find((message) => message.client === client)).toMatchObject({
         outcome: 'token_unusable',
         clockSkew: skew + 0.5,
@@ -844,7 +844,7 @@ describe('time', () => {
       new Response(jws({}), { headers: { date: httpDate(clock.now() + skew - 0.5) } })
     clock.set(Math.floor(clock.now()) + 0.5)
     await client.get()
-    expect(client.describe().clockSkew).toBe(reported)
+    expect(client.status().clockSkew).toBe(reported)
   })
 })
 
@@ -866,7 +866,7 @@ test('a polluted prototype sets no option of get', async () => {
 describe('what a client says of itself', () => {
   test('before, with, and without a token', async () => {
     const { client, service, clock } = setUp()
-    expect(client.describe()).toEqual({
+    expect(client.status()).toEqual({
       token: 'none',
       expiresIn: undefined,
       isLoggingIn: false,
@@ -878,16 +878,16 @@ describe('what a client says of itself', () => {
     })
     await client.get()
     await clock.advance(100)
-    expect(client.describe()).toMatchObject({ token: 'fresh', expiresIn: 200 })
+    expect(client.status()).toMatchObject({ token: 'fresh', expiresIn: 200 })
     await clock.advance(171)
-    expect(client.describe()).toMatchObject({ token: 'due', expiresIn: 29 })
+    expect(client.status()).toMatchObject({ token: 'due', expiresIn: 29 })
     await clock.advance(20)
-    expect(client.describe()).toMatchObject({ token: 'short', expiresIn: 9 })
+    expect(client.status()).toMatchObject({ token: 'short', expiresIn: 9 })
     await clock.advance(20)
-    expect(client.describe()).toMatchObject({ token: 'none', expiresIn: 0 })
+    expect(client.status()).toMatchObject({ token: 'none', expiresIn: 0 })
     service.answer = refusing
     await failureOf(client.get())
-    expect(client.describe()).toMatchObject({
+    expect(client.status()).toMatchObject({
       lastFailure: 'credentials_rejected',
       failures: 1,
       nextLoginIn: 30,

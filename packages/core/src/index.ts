@@ -10,7 +10,7 @@ export { dpopProofs } from './dpop/dpop-proofs.ts'
 export { localReplays } from './dpop/local-replays.ts'
 export type { LocalReplays, LocalReplaysOptions } from './dpop/local-replays.ts'
 export type { NonceOptions } from './dpop/nonces.ts'
-export type { DpopProof, DpopProofs, ProofRequest } from './dpop/proof-check.ts'
+export type { DpopProof, DpopProofs, PresentedProof } from './dpop/proof-check.ts'
 export type { DpopProofsOptions } from './dpop/proof-options.ts'
 export type { ReplayAnswer, ReplayMemory } from './dpop/replay-memory.ts'
 export type { KeysMessage, VerifyMessage } from './diagnostics.ts'
@@ -22,16 +22,13 @@ export { mutualTls } from './mutual-tls.ts'
 export type { MutualTls, MutualTlsOptions } from './mutual-tls.ts'
 export type { Possession } from './possession.ts'
 export type { PresentationOptions } from './presentation.ts'
-export type { AuthErrorCode, AuthErrorReason, AuthErrorReasons } from './refusals.ts'
-export {
-  authenticateRequest,
-  authorizeRequest,
-  findAuth,
-  getAuth,
-  hasPassed,
-  isAtOnce,
-} from './http.ts'
-export { checkGuardOptions } from './guard-options.ts'
+export type {
+  AuthErrorCode,
+  AuthErrorReason,
+  AuthErrorReasons,
+  AuthErrorStatus,
+} from './refusals.ts'
+export { authenticateRequest, authorizeRequest, findAuth, getAuth } from './http.ts'
 export type { GuardOptions } from './guard-options.ts'
 export type { JsonObject } from './json.ts'
 export { discoverKeys } from './keys/discovery.ts'
@@ -44,12 +41,12 @@ export { localKeys } from './keys/local-keys.ts'
 export type { LocalKeysOptions, PublicKey } from './keys/local-keys.ts'
 export { localRevocations } from './local-revocations.ts'
 export type { LocalRevocations, LocalRevocationsOptions } from './local-revocations.ts'
+export type { KeyFreshness } from './keys/rotation.ts'
 export { remoteKeys } from './keys/remote-keys.ts'
 export type { RemoteKeysOptions } from './keys/remote-keys.ts'
 export type { KeysSnapshot } from './keys/snapshot.ts'
 export { all, any, anyScope, check, claim, scope } from './requirement.ts'
 export type { ClaimValue } from './requirement.ts'
-export { checkRequirementList } from './requirement-list.ts'
 export type { Requirement } from './requirement-list.ts'
 export { protectedResourceMetadata } from './resource-metadata.ts'
 export type { ProtectedResource, ProtectedResourceMetadata } from './resource-metadata.ts'

@@ -3,16 +3,14 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createTestIssuer, manualClock, type ManualClock } from '@portcullis/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
+import { checkGuardOptions, hasPassed, isAtOnce } from '../src/adapter.ts'
 import {
   type Auth,
   AuthError,
   authenticateRequest,
   byIssuer,
-  checkGuardOptions,
   createVerifier,
   getAuth,
-  hasPassed,
-  isAtOnce,
   localKeys,
   type Verifier,
   type VerifyMessage,

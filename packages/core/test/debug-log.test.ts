@@ -7,7 +7,8 @@ import { expect, test } from 'vitest'
 // What is printed depends on the environment at start-up, so each test is a process of its own.
 
 const SET_UP = `
-  import { AuthError, authenticateRequest, checkGuardOptions, createVerifier, remoteKeys } from '@portcullis/core'
+  import { AuthError, authenticateRequest, createVerifier, remoteKeys } from '@portcullis/core'
+  import { checkGuardOptions } from '@portcullis/core/adapter'
   import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
   const clock = manualClock()
   const issuer = await createTestIssuer({ clock })

@@ -2,7 +2,7 @@ import { createTestIssuer, manualClock, stubVerifier } from '@portcullis/testing
 import { beforeEach, describe, expect, test } from 'vitest'
 
 import type { Auth } from '../src/auth.ts'
-import type { DpopProof, DpopProofs, ProofRequest } from '../src/dpop/proof-check.ts'
+import type { DpopProof, DpopProofs, PresentedProof } from '../src/dpop/proof-check.ts'
 import { AuthError } from '../src/errors.ts'
 import { checkGuardOptions, type GuardOptions } from '../src/guard-options.ts'
 import { authenticateRequest, authorizeRequest, isAtOnce } from '../src/http.ts'
@@ -22,7 +22,7 @@ const byCertificate = await issuer.token({ claims: { cnf: { 'x5t#S256': CERTIFIC
 const byBoth = await issuer.token({ claims: { cnf: { jkt: JKT, 'x5t#S256': CERTIFICATE } } })
 
 /** What the guard has asked. */
-let asked: ProofRequest[] = []
+let asked: PresentedProof[] = []
 let remembered: DpopProof[] = []
 
 beforeEach(() => {

@@ -3,15 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   authenticateRequest,
   authorizeRequest,
-  checkGuardOptions,
-  checkRequirementList,
   type GuardOptions,
-  isAtOnce,
   type ProtectedResourceMetadata,
   refusal,
   type Requirement,
   type Verifier,
 } from '@portcullis/core'
+import { checkGuardOptions, checkRequirementList, isAtOnce } from '@portcullis/core/adapter'
 
 export { findAuth, getAuth } from '@portcullis/core'
 

@@ -2,18 +2,20 @@ import {
   type Auth,
   authenticateRequest,
   authorizeRequest,
-  checkGuardOptions,
-  checkRequirementList,
   getAuth,
   type GuardOptions,
-  hasPassed,
-  isAtOnce,
   type ProtectedResourceMetadata,
   refusal,
   type RequestHeaders,
   type Requirement,
   type Verifier,
 } from '@portcullis/core'
+import {
+  checkGuardOptions,
+  checkRequirementList,
+  hasPassed,
+  isAtOnce,
+} from '@portcullis/core/adapter'
 import fastifyPlugin from 'fastify-plugin'
 
 import { checkRegistration, failBoot, isOnRegister, isScope, misuse } from './registration.ts'

@@ -3,16 +3,14 @@ import {
   authenticateRequest,
   authorizeRequest,
   type Claims,
-  checkGuardOptions,
-  checkRequirementList,
   type GuardOptions,
-  isAtOnce,
   type ProtectedResourceMetadata,
   refusal,
   refusalResponse,
   type Requirement,
   type Verifier,
 } from '@portcullis/core'
+import { checkGuardOptions, checkRequirementList, isAtOnce } from '@portcullis/core/adapter'
 import type { Context, MiddlewareHandler } from 'hono'
 
 export { findAuth, getAuth } from '@portcullis/core'

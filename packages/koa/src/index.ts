@@ -5,16 +5,14 @@ import {
   authenticateRequest,
   authorizeRequest,
   type Claims,
-  checkGuardOptions,
-  checkRequirementList,
   type GuardOptions,
-  isAtOnce,
   type ProtectedResourceMetadata,
   refusal,
   type RequestHeaders,
   type Requirement,
   type Verifier,
 } from '@portcullis/core'
+import { checkGuardOptions, checkRequirementList, isAtOnce } from '@portcullis/core/adapter'
 
 export { findAuth, getAuth } from '@portcullis/core'
 

@@ -4,13 +4,8 @@ import {
   type ExecutionContext,
   UseGuards,
 } from '@nestjs/common'
-import {
-  authorizeRequest,
-  checkRequirementList,
-  findAuth,
-  type Requirement,
-  type Verifier,
-} from '@portcullis/core'
+import { authorizeRequest, findAuth, type Requirement, type Verifier } from '@portcullis/core'
+import { checkRequirementList } from '@portcullis/core/adapter'
 
 import { callOf } from './context.ts'
 import { refuse } from './exception.ts'

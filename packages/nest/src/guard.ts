@@ -1,10 +1,6 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common'
-import {
-  authenticateRequest,
-  checkGuardOptions,
-  type GuardOptions,
-  type Verifier,
-} from '@portcullis/core'
+import { authenticateRequest, type GuardOptions, type Verifier } from '@portcullis/core'
+import { checkGuardOptions } from '@portcullis/core/adapter'
 
 import { callOf, headersOf } from './context.ts'
 import { refuse } from './exception.ts'

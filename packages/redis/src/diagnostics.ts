@@ -1,17 +1,17 @@
 import { channel } from 'node:diagnostics_channel'
 
 import type { RevocationStoreReason } from './errors.ts'
-import type { ReplicaWord, Reread } from './following.ts'
+import type { Reread, RevocationsState } from './following.ts'
 import type { ReplayStoreReason } from './replay-errors.ts'
 
 /** What a replica went through, on the channel `portcullis:revocations`. No address, no claim. Times are seconds. */
 export interface RevocationsMessage {
   /** What `redisRevocations` returned, to tell several apart. */
   readonly source: object
-  /** The whole stream was read; an attempt failed; or nothing but the word has changed. */
-  readonly event: 'snapshot' | 'failure' | 'word'
+  /** The whole stream was read; an attempt failed; or nothing but the state has changed. */
+  readonly event: 'snapshot' | 'failure' | 'state'
   /** How far the replica can be relied on now. */
-  readonly word: ReplicaWord
+  readonly state: RevocationsState
   /** Of a snapshot: why it was needed, how many records it has, and how long it took. */
   readonly trigger: Reread | undefined
   readonly records: number | undefined

@@ -199,7 +199,7 @@ export function adopt(
 }
 
 /** How far a replica can be relied on. Only `current` can say that a token was not revoked. */
-export type ReplicaWord =
+export type RevocationsState =
   | 'loading'
   | 'current'
   | 'stale'
@@ -209,7 +209,7 @@ export type ReplicaWord =
   | 'full'
   | 'closed'
 
-export function wordOf(state: ReplicaState, now: Instant, maxStaleness: number): ReplicaWord {
+export function wordOf(state: ReplicaState, now: Instant, maxStaleness: number): RevocationsState {
   if (state.isClosed) return 'closed'
   if (state.store === 'missing' || state.store === 'replaced') return state.store
   if (state.isFull) return 'full'
@@ -222,7 +222,7 @@ export function wordOf(state: ReplicaState, now: Instant, maxStaleness: number):
 /** What somebody who waits for `ready()` is told: `undefined`, to go on waiting. */
 export function readiness(
   state: ReplicaState,
-  word: ReplicaWord,
+  word: RevocationsState,
   before: Pick<ReplicaState, 'reports' | 'lastFailure'>,
   whenStale: 'refuse' | 'accept',
 ): 'ready' | RevocationStoreError | undefined {
@@ -236,7 +236,7 @@ export function readiness(
   return obstacleOf(word)
 }
 
-function obstacleOf(word: ReplicaWord): RevocationStoreError | undefined {
+function obstacleOf(word: RevocationsState): RevocationStoreError | undefined {
   if (word === 'missing') return new RevocationStoreError('no_stream')
   if (word === 'replaced') return new RevocationStoreError('other_stream')
   if (word === 'unreadable') return new RevocationStoreError('unreadable_record')

@@ -12,8 +12,8 @@ import {
   INITIAL_STATE,
   readiness,
   type ReplicaState,
-  type ReplicaWord,
   type Reread,
+  type RevocationsState,
   wordOf,
 } from './following.ts'
 import { newEntries } from './new-entries.ts'
@@ -82,20 +82,20 @@ export function replicatedRevocations(
   /** What is being recorded at the moment: it will need room. */
   const underWay = new Set<RevocationEntry>()
   let state: ReplicaState = INITIAL_STATE
-  let lastWord: ReplicaWord = 'loading'
+  let lastWord: RevocationsState = 'loading'
 
   const word = () => wordOf(state, instant(clock), maxStaleness)
 
   /** The only assignment of the state. */
   function replace(next: ReplicaState, told?: Told): void {
     state = next
-    if (told !== undefined || word() !== lastWord) tell({ event: 'word', ...told })
+    if (told !== undefined || word() !== lastWord) tell({ event: 'state', ...told })
     lastWord = word()
     for (const watcher of watchers) watcher()
   }
 
   function tell(message: Told): void {
-    publish(() => ({ ...NOTHING_ELSE, source: revocations, word: word(), ...message }))
+    publish(() => ({ ...NOTHING_ELSE, source: revocations, state: word(), ...message }))
   }
 
   function onSnapshot(trigger: Reread, records: number, duration: number): void {

@@ -1,19 +1,19 @@
 import type { Instant } from '@portcullis/core'
 
 import type { RevocationStoreReason } from './errors.ts'
-import { type ReplicaState, type ReplicaWord, wordOf } from './following.ts'
+import { type ReplicaState, type RevocationsState, wordOf } from './following.ts'
 import { elapsed } from './time.ts'
 
 /** What a replica says of itself, for readiness probes. Times are seconds. JSON. */
 export interface RedisRevocationsStatus {
   /** Only `current` can say that a token was not revoked. */
-  readonly word: ReplicaWord
+  readonly state: RevocationsState
   /** The replica lacks nothing that was recorded longer ago. `undefined`: it was never complete. */
   readonly age: number | undefined
   /** The key of the stream, and the identity of the one that is followed. */
   readonly stream: string
   readonly identity: string | undefined
-  /** The identity that the stream has now: another one where the word is `replaced`. */
+  /** The identity that the stream has now: another one where the state is `replaced`. */
   readonly foundIdentity: string | undefined
   /** The id of the last entry that was read. */
   readonly position: string | undefined
@@ -40,7 +40,7 @@ export function statusOf(
 ): RedisRevocationsStatus {
   const { freshAt, identity, position, unreadable, foreign, failures, lastFailure } = state
   return {
-    word: wordOf(state, now, maxStaleness),
+    state: wordOf(state, now, maxStaleness),
     age: freshAt && elapsed(freshAt, now),
     stream,
     identity,

@@ -217,11 +217,11 @@ async function pass(world: World, seconds: number): Promise<void> {
 function look({ clock, store, replica, certain, held }: World): void {
   const now = clock.monotonic()
   held.push({ at: now, jtis: jtisIn(store.data) })
-  const { word, age } = replica.status()
+  const { state, age } = replica.status()
   const verdictOf = (jti: string) => replica.statusOf({ iss: ISS, jti }, 1)
   for (const jti of certain) expect(verdictOf(jti)).toBe('revoked')
-  expect(verdictOf('never')).toBe(word === 'current' ? 'valid' : 'unknown')
-  if (word !== 'current' || age === undefined) return
+  expect(verdictOf('never')).toBe(state === 'current' ? 'valid' : 'unknown')
+  if (state !== 'current' || age === undefined) return
   expect(age).toBeLessThanOrEqual(MAX_STALENESS)
   // Whatever the stream has held ever since its age, the replica knows.
   const since = held.filter(({ at }) => at >= now - age - 0.25)
@@ -249,7 +249,7 @@ test(
           store.data = new Map()
           disturb(world, 'replace')
           await pass(world, MAX_STALENESS + 3)
-          expect(replica.status()).toMatchObject({ word: 'current', failures: 0 })
+          expect(replica.status()).toMatchObject({ state: 'current', failures: 0 })
           expect(store.open()).toBeLessThanOrEqual(2)
         } finally {
           await replica.close()

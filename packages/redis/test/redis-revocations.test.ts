@@ -45,7 +45,7 @@ test('a process that starts later reads what was revoked before', async () => {
   await late.ready()
   expect(verdicts(late, 'a', 'b')).toEqual(['revoked', 'valid'])
   await clock.advance(60)
-  expect(late.status()).toMatchObject({ word: 'current', failures: 0 })
+  expect(late.status()).toMatchObject({ state: 'current', failures: 0 })
 })
 
 test('a token that cannot be named is a TypeError, and nothing is sent', async () => {
@@ -68,7 +68,7 @@ test('no stream: nothing is valid, a revocation is rejected and makes none, and 
   const { store, start, clock } = processes()
   const replica = start()
   await expect(replica.ready()).rejects.toMatchObject({ reason: 'no_stream' })
-  expect(replica.status()).toMatchObject({ word: 'missing', identity: undefined })
+  expect(replica.status()).toMatchObject({ state: 'missing', identity: undefined })
   const revoking = replica.revoke({ iss: ISS, jti: 'a' })
   await expect(revoking).rejects.toMatchObject({ reason: 'no_stream' })
   expect(store.data.size).toBe(0)
@@ -144,7 +144,7 @@ test('an outage: known revocations hold throughout, and nothing else is valid on
   expect(verdicts(replica, 'a', 'b')).toEqual(['revoked', 'unknown'])
   await clock.advance(3600)
   expect(verdicts(replica, 'a', 'b')).toEqual(['revoked', 'unknown'])
-  expect(replica.status()).toMatchObject({ word: 'stale', lastFailure: { reason: 'unreachable' } })
+  expect(replica.status()).toMatchObject({ state: 'stale', lastFailure: { reason: 'unreachable' } })
   expect(replica.status().lastFailure?.detail).toContain('ECONNREFUSED')
   store.mode = 'up'
   await clock.advance(MAX_STALENESS / 4)
@@ -161,7 +161,7 @@ test('an outage with whenStale accept: known revocations hold, and everything el
   store.cut()
   await clock.advance(OUTAGE)
   expect(verdicts(replica, 'a', 'b')).toEqual(['revoked', 'valid'])
-  expect(replica.status().word).toBe('stale')
+  expect(replica.status().state).toBe('stale')
   const late = start({ whenStale: 'accept' })
   await late.ready()
   expect(verdicts(late, 'a')).toEqual(['valid'])
@@ -190,7 +190,7 @@ test('the age counts from when the request was sent, not from when its answer ca
   for (let step = 0; step < 40; step += 1) {
     await clock.advance(0.25)
     expect(replica.status().age).toBeGreaterThanOrEqual(2)
-    expect(replica.status().word).toBe('current')
+    expect(replica.status().state).toBe('current')
   }
 })
 
@@ -276,7 +276,7 @@ test('a primary that lacks the last entries takes over: what was read of them st
   expect(messages).toContainEqual(expect.objectContaining({ trigger: 'step_back' }))
   expect(verdicts(replica, 'a')).toEqual(['revoked'])
   await replica.revoke({ iss: ISS, jti: 'b' })
-  expect(replica.status().word).toBe('current')
+  expect(replica.status().state).toBe('current')
 })
 
 test('a primary takes over with ids above ours and others below that we never saw: the stream is read again', async () => {
@@ -315,7 +315,7 @@ test('the stream was trimmed: its identity is gone, and so is all certainty', as
   await clock.advance(3)
   store.trim(1)
   await clock.advance(3)
-  expect(replica.status()).toMatchObject({ word: 'missing', identity: 'first' })
+  expect(replica.status()).toMatchObject({ state: 'missing', identity: 'first' })
   expect(verdicts(replica, 'a', 'b', 'c')).toEqual(['revoked', 'revoked', 'unknown'])
 })
 
@@ -325,12 +325,12 @@ test('the store comes back empty: what is known stays refused, and nothing else 
   store.data = new Map()
   store.cut()
   await clock.advance(MAX_STALENESS / 2)
-  expect(replica.status()).toMatchObject({ word: 'missing', identity: 'first' })
+  expect(replica.status()).toMatchObject({ state: 'missing', identity: 'first' })
   expect(verdicts(replica, 'a', 'b')).toEqual(['revoked', 'unknown'])
 
   store.create('second')
   await clock.advance(MAX_STALENESS)
-  const found = { word: 'replaced', identity: 'first', foundIdentity: 'second' }
+  const found = { state: 'replaced', identity: 'first', foundIdentity: 'second' }
   expect(replica.status()).toMatchObject(found)
   expect(verdicts(replica, 'a', 'b')).toEqual(['revoked', 'unknown'])
   await Promise.all([
@@ -353,7 +353,7 @@ test('a stream that replaces the lost one: processes go on with it, and keep wha
   store.data = new Map()
   store.create('second', ['other', 'first'])
   await clock.advance(MAX_STALENESS)
-  expect(replica.status()).toMatchObject({ word: 'current', identity: 'second' })
+  expect(replica.status()).toMatchObject({ state: 'current', identity: 'second' })
   expect(verdicts(replica, 'a', 'b')).toEqual(['revoked', 'valid'])
 })
 
@@ -364,7 +364,7 @@ test('the lost stream comes back: it is read again and followed', async () => {
   await clock.advance(MAX_STALENESS)
   store.data = backup
   await clock.advance(MAX_STALENESS)
-  expect(replica.status()).toMatchObject({ word: 'current', identity: 'first' })
+  expect(replica.status()).toMatchObject({ state: 'current', identity: 'first' })
 })
 
 test('a store that is still loading its data is not taken for an empty one', async () => {
@@ -372,7 +372,7 @@ test('a store that is still loading its data is not taken for an empty one', asy
   store.mode = 'loading'
   store.cut()
   await clock.advance(MAX_STALENESS / 4)
-  expect(replica.status()).toMatchObject({ word: 'current', lastFailure: { reason: 'refused' } })
+  expect(replica.status()).toMatchObject({ state: 'current', lastFailure: { reason: 'refused' } })
   expect(replica.status().lastFailure?.detail).toContain('LOADING')
 })
 
@@ -385,19 +385,19 @@ test.each<[string, readonly string[]]>([
   store.add(tokenRecord('a'))
   const id = store.add(fields)
   await clock.advance(1)
-  const found = { word: 'unreadable', unreadable: 1, firstUnreadable: id }
+  const found = { state: 'unreadable', unreadable: 1, firstUnreadable: id }
   expect(replica.status()).toMatchObject(found)
   expect(verdicts(replica, 'a', 'b')).toEqual(['revoked', 'unknown'])
   store.delete(id)
   await clock.advance(MAX_STALENESS)
-  expect(replica.status()).toMatchObject({ word: 'current', unreadable: 0 })
+  expect(replica.status()).toMatchObject({ state: 'current', unreadable: 0 })
 })
 
 test('records that are not ours are skipped, and counted', async () => {
   const { replica, store, clock } = await following()
   store.add(['hello', 'world'])
   await clock.advance(3)
-  expect(replica.status()).toMatchObject({ word: 'current', foreign: 1, entries: 0 })
+  expect(replica.status()).toMatchObject({ state: 'current', foreign: 1, entries: 0 })
 })
 
 test('more entries than max: nothing is valid, none is forgotten, and the store is not read all the time', async () => {
@@ -409,14 +409,14 @@ test('more entries than max: nothing is valid, none is forgotten, and the store 
   await replica.ready()
   const id = store.add(tokenRecord('c'))
   await clock.advance(1)
-  expect(replica.status()).toMatchObject({ word: 'full', lastFailure: { reason: 'full' } })
+  expect(replica.status()).toMatchObject({ state: 'full', lastFailure: { reason: 'full' } })
   expect(verdicts(replica, 'a', 'b', 'd')).toEqual(['revoked', 'revoked', 'unknown'])
   const before = store.commands.length
   await clock.advance(50)
   expect(store.commands.length - before).toBeLessThan(5)
   store.delete(id)
   await clock.advance(61)
-  expect(replica.status().word).toBe('current')
+  expect(replica.status().state).toBe('current')
 })
 
 test('a revocation that there is no room for is rejected, not recorded, and keeps nobody out', async () => {
@@ -439,7 +439,7 @@ test('a revocation that there is no room for is rejected, not recorded, and keep
   await clock.advance(1)
   for (const each of [replica, other]) {
     expect(verdicts(each, 'a', 'b', 'c')).toEqual(['revoked', 'revoked', 'valid'])
-    expect(each.status()).toMatchObject({ word: 'current', entries: 2, failures: 0 })
+    expect(each.status()).toMatchObject({ state: 'current', entries: 2, failures: 0 })
   }
   // What is known already needs no room.
   await replica.revokeBefore({ iss: ISS, sub: 'ann' }).catch(() => undefined)
@@ -472,7 +472,7 @@ test('more entries than max, read at once: what there is room for is known, from
   store.add(tokenRecord('b', 4e9))
   const replica = start({ max: 3, whenStale: 'accept' })
   await replica.ready()
-  expect(replica.status()).toMatchObject({ word: 'full', entries: 3 })
+  expect(replica.status()).toMatchObject({ state: 'full', entries: 3 })
   expect(verdicts(replica, 'a', 'b', 'c', 'd')).toEqual(['revoked', 'revoked', 'revoked', 'valid'])
 })
 
@@ -503,7 +503,7 @@ test('compaction while a process reads loses nothing that is needed', async () =
     expect(replica.statusOf({ iss: ISS, sub: 'ann', iat: 50 }, 1)).not.toBe('valid')
   }
   expect(replica.statusOf({ iss: ISS, sub: 'ann', iat: 150 }, 1)).toBe('revoked')
-  expect(replica.status().word).toBe('current')
+  expect(replica.status().state).toBe('current')
 })
 
 test('a store that is down is asked less and less often', async () => {
@@ -529,7 +529,7 @@ test('closed: nothing goes on, nothing can be revoked, what is known stays refus
   await clock.advance(60)
   expect(store.open()).toBe(0)
   expect(store.connections()).toBe(connections)
-  expect(replica.status().word).toBe('closed')
+  expect(replica.status().state).toBe('closed')
   expect(verdicts(replica, 'a', 'b')).toEqual(['revoked', 'unknown'])
   await expect(replica.ready()).rejects.toMatchObject({ reason: 'closed' })
   const revoking = replica.revoke({ iss: ISS, jti: 'b' })
@@ -546,7 +546,7 @@ test('closed while it connects: whoever waits is told', async () => {
   ])
 })
 
-test('subscribers of portcullis:revocations are told of each change of the word', async () => {
+test('subscribers of portcullis:revocations are told of each change of the state', async () => {
   const messages = hear()
   const { replica, store, clock } = await following()
   store.mode = 'unreachable'
@@ -554,8 +554,8 @@ test('subscribers of portcullis:revocations are told of each change of the word'
   await clock.advance(OUTAGE)
   store.mode = 'up'
   await clock.advance(MAX_STALENESS)
-  const words = messages.filter(({ source }) => source === replica).map(({ word }) => word)
-  expect(words.filter((word, at) => word !== words[at - 1])).toEqual([
+  const states = messages.filter(({ source }) => source === replica).map(({ state }) => state)
+  expect(states.filter((state, at) => state !== states[at - 1])).toEqual([
     'loading',
     'current',
     'stale',

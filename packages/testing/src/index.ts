@@ -22,6 +22,7 @@ export type {
 } from './keys/key-rotation.ts'
 export type { PrivateKeys } from './keys/private-keys.ts'
 export type { ListenOptions, Listener, Routes } from './service/listen.ts'
+export type { MisbehaviourName } from './service/misbehaviours.ts'
 export type { Outage, OutageInForce, OutageKind, OutageOptions } from './service/outage.ts'
 export type { Endpoint, RequestListener, SeenRequest } from './service/request-log.ts'
 export { stubVerifier } from './stub.ts'

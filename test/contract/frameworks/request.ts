@@ -3,13 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   authenticateRequest,
   authorizeRequest,
-  checkGuardOptions,
   findAuth,
   getAuth,
   type GuardOptions,
   refusal,
   refusalResponse,
 } from '@portcullis/core'
+import { checkGuardOptions } from '@portcullis/core/adapter'
 
 import {
   type Application,

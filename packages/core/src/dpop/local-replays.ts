@@ -1,4 +1,5 @@
 import { checkOptions, type OptionCheck, ownMembers } from '../options.ts'
+import type { DpopProof } from './proof-check.ts'
 import type { ReplayAnswer, ReplayMemory } from './replay-memory.ts'
 
 export interface LocalReplaysOptions {
@@ -16,7 +17,7 @@ export interface LocalReplaysOptions {
 
 /** The proofs that one process has seen. Does NOT reach other processes: each of them would accept a proof once. */
 export interface LocalReplays extends ReplayMemory {
-  remember(proof: Parameters<ReplayMemory['remember']>[0], now: number): ReplayAnswer
+  remember(proof: DpopProof, now: number): ReplayAnswer
   /** How many proofs are remembered. They are forgotten up to 16 seconds after they have expired. */
   readonly size: number
 }

@@ -9,7 +9,7 @@ export interface DpopProofs {
    *
    * @throws AuthError `invalid_dpop_proof` or `use_dpop_nonce`.
    */
-  check(request: ProofRequest): Promise<DpopProof>
+  check(presented: PresentedProof): Promise<DpopProof>
   /**
    * Remembers a proof, in one atomic step: for requests whose token and binding hold, and for no others.
    *
@@ -20,8 +20,8 @@ export interface DpopProofs {
   nonce(): string | undefined
 }
 
-/** What a proof is checked against. */
-export interface ProofRequest {
+/** A proof as a request presents it, and what it is checked against. */
+export interface PresentedProof {
   /** The value of the one header `DPoP`; `undefined` if there is none. */
   readonly proof: unknown
   readonly method: string

@@ -12,7 +12,7 @@ import {
 import { unreadablePayload } from '../details/token.ts'
 import { AuthError } from '../errors.ts'
 import { type JsonObject, member, parseJsonObject } from '../json.ts'
-import type { ProofRequest } from './proof-check.ts'
+import type { PresentedProof } from './proof-check.ts'
 import type { UrlCheck } from './target-url.ts'
 
 /** What the claims of every proof must satisfy. Times are seconds. */
@@ -48,7 +48,7 @@ const LONGEST_ID = 256
  */
 export function checkProofClaims(
   payload: Buffer,
-  { method, target, token }: Omit<ProofRequest, 'proof'>,
+  { method, target, token }: Omit<PresentedProof, 'proof'>,
   rules: ProofRules,
   now: number,
 ): ProvenRequest {

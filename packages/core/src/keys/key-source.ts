@@ -75,7 +75,7 @@ export interface Suspicion {
 
 /**
  * Where public keys come from: `localKeys`, `remoteKeys` or `discoverKeys`. One source may serve several verifiers.
- * Its methods are for verifiers.
+ * Its methods, and the types that only they show, are for verifiers: they may change in any release, so write no source of your own.
  */
 export interface KeySource {
   /** The moment that it is, on the clock that ages are measured with. */

@@ -1,17 +1,17 @@
 import type { KeysMessage } from '../diagnostics.ts'
+import type { AuthErrorReasons } from '../refusals.ts'
 import { elapsed, type Instant } from '../time.ts'
 import type { CacheState, SettledState } from './cache-state.ts'
-import type { FetchFailure } from './fetch-json.ts'
 import type { SkippedEntry } from './key-document.ts'
 import { countUntried, type VerificationKey } from './key-source.ts'
 import { withdrawnKeyTrust } from './lifetime.ts'
 import { retiredKeys, withoutEndedOverlaps } from './ring.ts'
-import { type Freshness, freshness, type RotationPolicy, untilNextAttempt } from './rotation.ts'
+import { type KeyFreshness, freshness, type RotationPolicy, untilNextAttempt } from './rotation.ts'
 import type { Beginning } from './snapshot.ts'
 
 /** Times are seconds. */
 export interface RemoteKeysStatus {
-  readonly freshness: Freshness
+  readonly freshness: KeyFreshness
   /** Since the start of the attempt that brought the keys. */
   readonly age: number | undefined
   readonly maxAge: number | undefined
@@ -39,7 +39,11 @@ export interface RemoteKeysStatus {
     | undefined
   /** Why the last attempt failed, if it did. */
   readonly lastFailure:
-    | { readonly reason: FetchFailure['failure']; readonly detail: string; readonly age: number }
+    | {
+        readonly reason: AuthErrorReasons['keys_unavailable']
+        readonly detail: string
+        readonly age: number
+      }
     | undefined
   /** From now until the next attempt may start. */
   readonly nextAttempt: number

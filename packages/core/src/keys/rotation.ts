@@ -26,14 +26,14 @@ const FIRST_RETIRED_QUESTION = 15
 /** How soon a token that was answered may ask again: it may have come before its key was published. */
 const FIRST_REPEATED_QUESTION = 4
 
-export type Freshness = 'fresh' | 'stale' | 'expired' | 'empty'
+export type KeyFreshness = 'fresh' | 'stale' | 'expired' | 'empty'
 
 /** @see RFC 5861, whose words these are */
 export function freshness(
   ring: FetchedRing | undefined,
   now: Instant,
   policy: RotationPolicy,
-): Freshness {
+): KeyFreshness {
   if (ring === undefined) return 'empty'
   const age = elapsed(ring.fetchedAt, now)
   if (age < ring.maxAge) return 'fresh'

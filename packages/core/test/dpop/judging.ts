@@ -1,7 +1,7 @@
 import { manualClock } from '@portcullis/testing'
 
 import { dpopProofs } from '../../src/dpop/dpop-proofs.ts'
-import type { DpopProofs, ProofRequest } from '../../src/dpop/proof-check.ts'
+import type { DpopProofs, PresentedProof } from '../../src/dpop/proof-check.ts'
 import type { DpopProofsOptions } from '../../src/dpop/proof-options.ts'
 import { AuthError } from '../../src/errors.ts'
 import {
@@ -53,7 +53,7 @@ export async function verdictOf(checked: Promise<unknown>): Promise<string> {
 export async function judged(
   draft: Draft,
   options?: Partial<DpopProofsOptions>,
-  request?: Partial<ProofRequest>,
+  request?: Partial<PresentedProof>,
   maker: ProofMaker = client,
 ): Promise<string> {
   return await verdictOf(guarding(options).check(requestWith(maker.proof(draft), request)))

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
-import type { ProofRequest } from '../../src/dpop/proof-check.ts'
+import type { PresentedProof } from '../../src/dpop/proof-check.ts'
 import type { Clock } from '../../src/time.ts'
 import { judged } from './judging.ts'
 import { createProofMaker, NOW, ORIGIN, TOKEN } from './proof-maker.ts'
@@ -80,7 +80,7 @@ describe('the claims', () => {
     expect(await judged(draft)).toBe('proof_signature')
   })
 
-  test.each<[string, Partial<ProofRequest>, string]>([
+  test.each<[string, Partial<PresentedProof>, string]>([
     ['another method', { method: 'POST' }, 'proof_method'],
     ['the method in small letters', { method: 'get' }, 'proof_method'],
     ['no method', { method: undefined as never }, 'proof_method'],

@@ -10,7 +10,7 @@ import {
 
 import { calculateJwkThumbprint } from 'jose'
 
-import type { ProofRequest } from '../../src/dpop/proof-check.ts'
+import type { PresentedProof } from '../../src/dpop/proof-check.ts'
 
 // Proofs as a client would make them, or an attacker. Nothing of the product is used.
 
@@ -71,7 +71,7 @@ const REQUEST_CLAIMS = {
 }
 
 /** The request that proofs are for. */
-export function requestWith(proof: unknown, more: Partial<ProofRequest> = {}): ProofRequest {
+export function requestWith(proof: unknown, more: Partial<PresentedProof> = {}): PresentedProof {
   return { proof, method: 'GET', target: '/a', token: TOKEN, ...more }
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
-import type { DpopProof, ProofRequest } from '../../src/dpop/proof-check.ts'
+import type { DpopProof, PresentedProof } from '../../src/dpop/proof-check.ts'
 import type { ReplayAnswer } from '../../src/dpop/replay-memory.ts'
 import type { Clock } from '../../src/time.ts'
 import { client, guarding, verdictOf } from './judging.ts'
@@ -52,7 +52,7 @@ describe('replays', () => {
     const clock: Clock = { ...manualClock(NOW), now: () => time }
     const proofs = guarding({ clock })
     const request = requestWith(client.proof())
-    const attempt = async (made: ProofRequest) =>
+    const attempt = async (made: PresentedProof) =>
       await verdictOf(proofs.check(made).then(async (proof) => await proofs.remember(proof)))
     expect(await attempt(request)).toBe('accepted')
     time = NOW + 3600
