@@ -13,6 +13,7 @@ const BREAKS_OTHERS: Readonly<Record<string, string>> = {
   body: 'Node makes a `Request` from a dictionary that inherits it',
   get: 'Node makes a `Response` with property descriptors that inherit it',
   headers: 'Node makes the answer of `Response.json` from a dictionary that inherits it',
+  host: 'the same as for `authorization`; Koa 2 and Hono then do not know which host was asked',
   originalUrl:
     'Express says with 404 which URL it has no route for, and reads it from what inherits it',
   required:

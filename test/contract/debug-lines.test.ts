@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 import { frameworks } from './frameworks/index.ts'
 
@@ -10,10 +10,16 @@ import { frameworks } from './frameworks/index.ts'
 
 const program = fileURLToPath(new URL('debug-lines.ts', import.meta.url))
 
+let debugged: Printed
+let silent: Printed
+beforeAll(async () => {
+  ;[debugged, silent] = await Promise.all([printed('portcullis'), printed('')])
+}, 60_000)
+
 test.each(frameworks)(
   'NODE_DEBUG=portcullis says in $name why each request was refused',
-  async ({ name }) => {
-    const lines = await printed(name, 'portcullis')
+  ({ name }) => {
+    const lines = debugged.get(name) ?? []
     const word = name.replace(/ .*/, '').toLowerCase()
     const refusals = [
       `refused: ${word} GET /v1/places: 401 missing_token missing_header: the request has no Authorization header`,
@@ -29,18 +35,25 @@ test.each(frameworks)(
   },
 )
 
-test.each(frameworks)('without it $name prints nothing of them', async ({ name }) => {
-  expect(await printed(name, '')).toEqual([])
+test.each(frameworks)('without it $name prints nothing of them', ({ name }) => {
+  expect(silent.get(name)).toEqual([])
 })
 
-async function printed(framework: string, debug: string): Promise<string[]> {
+/** The lines that concern us, by the name of the framework. */
+type Printed = ReadonlyMap<string, readonly string[]>
+
+async function printed(debug: string): Promise<Printed> {
   const flags = ['--conditions=@portcullis/source', '--disable-warning=ExperimentalWarning']
-  const { stderr } = await promisify(execFile)(process.execPath, [...flags, program, framework], {
+  const { stderr } = await promisify(execFile)(process.execPath, [...flags, program], {
     env: { ...process.env, NODE_DEBUG: debug },
     timeout: 60_000,
   })
-  return stderr
-    .split('\n')
-    .filter((line) => /^PORTCULLIS|canary/.test(line))
-    .map((line) => line.replace(/^PORTCULLIS \d+: /, ''))
+  const parts = stderr.split(/^--- /m).slice(1)
+  return new Map(
+    parts.map((part) => {
+      const [name = '', ...lines] = part.split('\n')
+      const ours = lines.filter((line) => /^PORTCULLIS|canary/.test(line))
+      return [name, ours.map((line) => line.replace(/^PORTCULLIS \d+: /, ''))]
+    }),
+  )
 }
