@@ -51,19 +51,40 @@ export async function verifyProven(
   } else if (dpop?.required === true) {
     throw refused(withoutProof)
   }
-  const x5tS256 = thumbprintOf(mutualTls?.thumbprintOf(parts.incoming))
-  const jkt = proof?.jkt
+  const wanted: Wanted = {
+    token,
+    jkt: proof?.jkt,
+    x5tS256: thumbprintOf(mutualTls?.thumbprintOf(parts.incoming)),
+    isCertificateRequired: mutualTls?.required === true,
+  }
+  const auth = await verifyWanted(verifier, wanted)
+  const remembering = proof && dpop?.remember(proof)
+  if (remembering === undefined) return auth
+  await remembering
+  // While the memory took its time, the token may have expired or been revoked, and its key may have left.
+  return await verifyWanted(verifier, wanted)
+}
+
+/** What a token has to be accepted with. */
+interface Wanted {
+  readonly token: string
+  readonly jkt: string | undefined
+  readonly x5tS256: string | undefined
+  readonly isCertificateRequired: boolean
+}
+
+async function verifyWanted(
+  verifier: Verifier<unknown>,
+  { token, jkt, x5tS256, isCertificateRequired }: Wanted,
+): Promise<Auth<unknown>> {
   const isProven = jkt !== undefined || x5tS256 !== undefined
   const auth = await (isProven
     ? verifier.verify(token, { possession: { jkt, x5tS256 } })
     : verifier.verify(token))
   // Whoever wraps `verify` may have dropped what was proven.
   const confirmed = possessionIn(auth)
-  if (proof !== undefined && confirmed?.jkt !== proof.jkt) throw refused(lostPossession)
-  if (mutualTls?.required === true && !isConfirmed(x5tS256, confirmed)) {
-    throw refused(notBound('x5tS256'))
-  }
-  if (proof !== undefined) await dpop?.remember(proof)
+  if (jkt !== undefined && confirmed?.jkt !== jkt) throw refused(lostPossession)
+  if (isCertificateRequired && !isConfirmed(x5tS256, confirmed)) throw refused(notBound('x5tS256'))
   return auth
 }
 

@@ -66,9 +66,7 @@ export function dpopProofs(options: DpopProofsOptions): DpopProofs {
       checkNonce(nonce, now)
       return Object.freeze({ jkt: read.key.thumbprint, jti, expires })
     },
-    async remember(proof, signal) {
-      await rememberProof(proof, signal)
-    },
+    remember: (proof, signal) => rememberProof(proof, signal),
     nonce: () => nonces?.make(clock.now()),
   })
 }

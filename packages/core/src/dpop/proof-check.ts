@@ -13,9 +13,11 @@ export interface DpopProofs {
   /**
    * Remembers a proof, in one atomic step: for requests whose token and binding hold, and for no others.
    *
+   * @returns A promise where that takes its time, which rejects for a refusal: when it resolves, everything else may have
+   *   changed. `undefined` for a proof that was remembered at once.
    * @throws AuthError `invalid_dpop_proof` if it was remembered before; `replay_unavailable`.
    */
-  remember(proof: DpopProof, signal?: AbortSignal): Promise<void>
+  remember(proof: DpopProof, signal?: AbortSignal): Promise<void> | undefined
   /** For the header `DPoP-Nonce`; `undefined` where proofs need no nonce. */
   nonce(): string | undefined
 }

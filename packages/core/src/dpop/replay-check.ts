@@ -1,4 +1,4 @@
-import { answerInTime, PATIENCE } from '../answer-in-time.ts'
+import { answerInTime, PATIENCE, type Waiting } from '../answer-in-time.ts'
 import {
   expiredProof,
   failedReplays,
@@ -18,12 +18,13 @@ import type { ReplayMemory } from './replay-memory.ts'
  * Makes what asks a memory whether a proof is new. Only its word `new` lets a proof through: a failure, another answer and none
  * within a second are 503.
  *
+ * @returns A function that returns `undefined` for a proof that the memory has remembered at once.
  * @see RFC 9449 section 11.1
  */
 export function createReplayCheck(
   memory: ReplayMemory,
   clock: Clock,
-): (proof: DpopProof, signal: AbortSignal | undefined) => Promise<void> {
+): (proof: DpopProof, signal: AbortSignal | undefined) => Promise<void> | undefined {
   function ask(proof: DpopProof, now: number): unknown {
     try {
       return memory.remember(proof, now)
@@ -32,7 +33,8 @@ export function createReplayCheck(
     }
   }
 
-  return async (proof, signal) => {
+  /** Asks the memory. */
+  function answerOf(proof: DpopProof, signal: AbortSignal | undefined): unknown {
     // Whoever has left may send the proof again.
     signal?.throwIfAborted()
     const now = clock.now()
@@ -41,14 +43,29 @@ export function createReplayCheck(
       throw new AuthError('invalid_dpop_proof', 'proof_time', expiredProof)
     }
     const { jkt, jti, expires } = proof
-    const answer = ask(Object.freeze({ jkt, jti, expires }), now)
-    // No timer for what is known at once.
-    const word =
-      typeof answer === 'string'
-        ? answer
-        : await answerInTime(settled(answer), { clock, signal, late })
-    judge(word, proof)
+    return ask(Object.freeze({ jkt, jti, expires }), now)
   }
+
+  return (proof, signal) => {
+    try {
+      const answer = answerOf(proof, signal)
+      // No timer for what is known at once.
+      if (typeof answer !== 'string') return judgeLater(answer, proof, { clock, signal, late })
+      judge(answer, proof)
+      return undefined
+    } catch (error) {
+      return refuse(error)
+    }
+  }
+}
+
+async function judgeLater(answer: unknown, proof: DpopProof, waiting: Waiting): Promise<void> {
+  judge(await answerInTime(settled(answer), waiting), proof)
+}
+
+/** Callers find every refusal in one place. */
+async function refuse(error: unknown): Promise<never> {
+  throw error
 }
 
 /** Of anything that can be awaited. */

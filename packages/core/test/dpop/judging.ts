@@ -40,7 +40,7 @@ export function guarding(options: Partial<DpopProofsOptions> = {}): DpopProofs {
 }
 
 /** The reason of the refusal, or `accepted`. Anything but an `AuthError` fails the test. */
-export async function verdictOf(checked: Promise<unknown>): Promise<string> {
+export async function verdictOf(checked: Promise<unknown> | undefined): Promise<string> {
   try {
     await checked
     return 'accepted'
