@@ -329,7 +329,15 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/recall': [],
   'core/passed-guards': [],
   'core/request-target': ['options'],
-  'core/proven-request': ['bearer', 'details/binding', 'errors', 'options', 'request-target'],
+  'core/used-proofs': [],
+  'core/proven-request': [
+    'bearer',
+    'details/binding',
+    'errors',
+    'options',
+    'request-target',
+    'used-proofs',
+  ],
   'core/refused-request': ['debug-log', 'errors', 'guard-options', 'options'],
   'core/http': [
     'details/requirement',

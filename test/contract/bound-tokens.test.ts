@@ -145,6 +145,19 @@ describe.each(frameworks)('$name', ({ createApp }) => {
     expectRefusal(await send.get('/').set(ofAnother), 401, /^DPoP .*for another access token/)
   })
 
+  test('takes one proof for a request that passes two guards', async () => {
+    const options = { dpop: dpopProofs({ origin: ORIGIN }) }
+    const guards = [{ verifier, options }]
+    await using app = await createApp({
+      guards,
+      routers: { '/v1': { guards, routes: [{ path: '/a', handle }] } },
+    })
+    const send = request(app.url)
+    const proof = byKey(client.proof('GET', '/v1/a', bound))
+    expect((await send.get('/v1/a').set(proof)).status).toBe(200)
+    expectRefusal(await send.get('/v1/a').set(proof), 401, /has been used before/)
+  })
+
   test('refuses two tokens and two proofs, as 400', async () => {
     await using app = await createApp(specWith())
     const [one, two] = [client.proof('GET', '/', bound), client.proof('GET', '/', bound)]

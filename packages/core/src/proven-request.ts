@@ -1,12 +1,13 @@
 import type { Auth } from './auth.ts'
 import { type Credentials, type FetchRequest, findProof, type RequestHeaders } from './bearer.ts'
-import { lostPossession, notBound, withoutProof } from './details/binding.ts'
-import type { DpopProof } from './dpop/proof-check.ts'
+import { checkedNothing, lostPossession, notBound, withoutProof } from './details/binding.ts'
+import type { ProofRequest } from './dpop/proof-check.ts'
 import { AuthError } from './errors.ts'
 import type { GuardOptions } from './guard-options.ts'
 import { own } from './options.ts'
 import type { Possession } from './possession.ts'
 import { methodOf, targetOf } from './request-target.ts'
+import { findUsedProof, useProof } from './used-proofs.ts'
 import type { Verifier } from './verifier.ts'
 
 /** A request, in the parts that frameworks keep it in. */
@@ -37,32 +38,39 @@ export async function verifyProven(
   options: GuardOptions<never>,
   { scheme, token }: Credentials,
 ): Promise<Auth<unknown>> {
-  const { request } = parts
   const [dpop, mutualTls] = [own(options, 'dpop'), own(options, 'mutualTls')]
-  let proof: DpopProof | undefined
-  // Under `Bearer` a proof is not looked at: a thief would take the scheme that asks for less.
-  if (dpop !== undefined && scheme === 'DPoP') {
-    proof = await dpop.check({
-      proof: findProof(request),
-      method: methodOf(request),
-      target: targetOf(request, parts.subject),
-      token,
-    })
-  } else if (dpop?.required === true) {
-    throw refused(withoutProof)
-  }
-  const wanted: Wanted = {
+  const wantedWith = (jkt: string | undefined): Wanted => ({
     token,
-    jkt: proof?.jkt,
-    x5tS256: thumbprintOf(mutualTls?.thumbprintOf(parts.incoming)),
+    jkt,
+    x5tS256: textOf(mutualTls?.thumbprintOf(parts.incoming)),
     isCertificateRequired: mutualTls?.required === true,
+  })
+  // Under `Bearer` a proof is not looked at: a thief would take the scheme that asks for less.
+  if (dpop === undefined || scheme !== 'DPoP') {
+    if (dpop?.required === true) throw refused(withoutProof)
+    return await verifyWanted(verifier, wantedWith(undefined))
   }
+  const requests = [parts.subject, parts.request]
+  const asked = askedOf(parts, token)
+  const proof = findUsedProof(requests, dpop, asked)?.proof ?? (await dpop.check(asked))
+  const jkt = textOf(proof?.jkt)
+  if (jkt === undefined) throw refused(checkedNothing)
+  const wanted = wantedWith(jkt)
   const auth = await verifyWanted(verifier, wanted)
-  const remembering = proof && dpop?.remember(proof)
+  const remembering = useProof(requests, dpop, { proof, asked })
   if (remembering === undefined) return auth
   await remembering
   // While the memory took its time, the token may have expired or been revoked, and its key may have left.
   return await verifyWanted(verifier, wanted)
+}
+
+function askedOf({ request, subject }: RequestParts, token: string): ProofRequest {
+  return Object.freeze({
+    proof: findProof(request),
+    method: methodOf(request),
+    target: targetOf(request, subject),
+    token,
+  })
 }
 
 /** What a token has to be accepted with. */
@@ -97,8 +105,8 @@ export function isProvenByKey(auth: Auth<unknown>): boolean {
   return possessionIn(auth)?.jkt !== undefined
 }
 
-/** One of the user's own may answer with anything. */
-function thumbprintOf(answer: unknown): string | undefined {
+/** A thumbprint. What is of the user's own may answer with anything. */
+function textOf(answer: unknown): string | undefined {
   return typeof answer === 'string' && answer !== '' ? answer : undefined
 }
 
