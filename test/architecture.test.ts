@@ -43,6 +43,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/dpop/replay-check': ['answer-in-time', 'details/dpop', 'errors'],
   'core/dpop/proof': [
     'lru-cache',
+    'algorithms',
     'base64url',
     'claims',
     'details/dpop',

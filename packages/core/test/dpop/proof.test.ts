@@ -111,6 +111,11 @@ function withKey(jwk: unknown): Draft {
   return { header: { jwk } }
 }
 
+/** Octets that are no point of any curve. */
+function long(octets: number): string {
+  return encode(Buffer.alloc(octets, 1))
+}
+
 /** A JWK of RSA with other numbers. */
 function rsa(members: Members): Members {
   return { ...makerOf('RS256').jwk, ...members }
@@ -201,6 +206,20 @@ describe('the key of a proof', () => {
   ])('is a point of Ed25519 %s: proof_key', async (_, point) => {
     const jwk = { ...makerOf('Ed25519').jwk, x: encode(point) }
     expect(await judged(withKey(jwk), {}, {}, makerOf('Ed25519'))).toBe('proof_key')
+  })
+
+  test.each<[string, object]>([
+    ['of P-521', { kty: 'EC', crv: 'P-521', x: long(66), y: long(66) }],
+    ['of P-384', { kty: 'EC', crv: 'P-384', x: long(48), y: long(48) }],
+    ['of RSA', { kty: 'RSA', e: 'AQAB', n: long(256) }],
+    ['of ML-DSA', { kty: 'AKP', alg: 'ML-DSA-87', pub: long(2592) }],
+    ['of P-256 for another algorithm', { kty: 'EC', crv: 'P-256', alg: 'ES384', x: y, y: x }],
+  ])('is one %s, and the proof says ES256: it is not even imported', async (_, jwk) => {
+    const proof = client.proof(withKey(jwk))
+    await expect(guarding().check(requestWith(proof))).rejects.toMatchObject({
+      reason: 'proof_key',
+      detail: "the DPoP proof's jwk cannot be used: it is not for the alg of the proof, ES256",
+    })
   })
 
   test('is one for EdDSA, and the proof says Ed25519: proof_key', async () => {
