@@ -90,20 +90,26 @@ function normalAddress(address: string): string | undefined {
 /**
  * The path of a request target. An absolute one counts with its path alone; `*` and the target of `CONNECT` have none.
  *
+ * One with dot segments has none either: routers take them for names, so that `/a/../b` may be another resource than `/b`.
+ * Clients resolve them before they ask.
+ *
  * @see RFC 9112 section 3.2
  */
 function pathOfTarget(target: unknown): string | undefined {
   if (typeof target !== 'string') return undefined
   const [asked = ''] = target.split('?', 1)
-  if (asked.startsWith('/')) return normalPath(asked)
-  const path = /^[a-z][\d+.a-z-]*:\/\/[^/]+(?<path>\/.*)?$/i.exec(asked)?.groups
-  return path && normalPath(path['path'] ?? '/')
+  const isPath = asked.startsWith('/')
+  const parts = /^[a-z][\d+.a-z-]*:\/\/[^/\\]+(?<path>\/.*)?$/i.exec(asked)?.groups
+  if (!isPath && parts === undefined) return undefined
+  const path = isPath ? asked : (parts?.['path'] ?? '/')
+  const resolved = normalPath(path)
+  return resolved === normalOctets(path) ? resolved : undefined
 }
 
 /** Printable ASCII without `#`, `?` and `\`, and with two digits behind each `%`. */
 const PATH = /^(?:[!"$&->@-[\]-~]|%[\da-f]{2})*$/i
 
-/** Without dot segments: what is asked for so stays below the prefix, as it does at a proxy. */
+/** Without dot segments. */
 function normalPath(path: string): string | undefined {
   return PATH.test(path) ? withoutDotSegments(normalOctets(path)) : undefined
 }
