@@ -172,7 +172,10 @@ export function checkAlgorithmList(
   if (unreadable !== undefined) throw new TypeError(`${factory}: algorithms ${unreadable}`)
   for (const name of names) {
     const rule = ALGORITHMS.get(name)
-    if (rule === undefined) throw new TypeError(`${factory}: algorithms: ${complaint(name)}`)
+    if (rule === undefined) {
+      const hint = factory === 'createVerifier' ? adviceOnName(name) : ''
+      throw new TypeError(`${factory}: algorithms: ${complaint(name)}${hint}`)
+    }
     if (rule.kty === 'AKP' && !isMlDsaThere()) {
       throw new TypeError(`${factory}: algorithms: ${JSON.stringify(name)} ${NO_ML_DSA}`)
     }
@@ -183,9 +186,17 @@ export function checkAlgorithmList(
 function complaint(name: string): string {
   const known = [...ALGORITHMS.keys()].join(', ')
   const meant = algorithmLike(name)
-  if (meant === undefined) return `${JSON.stringify(name)} is not supported, choose from ${known}`
-  const help = `${JSON.stringify(name)} is not supported, did you mean ${meant}?`
-  return `${help} If that is what tokens and keys say, state algorithmNames: ${exampleOf(name, meant)}`
+  return meant === undefined
+    ? `${JSON.stringify(name)} is not supported, choose from ${known}`
+    : `${JSON.stringify(name)} is not supported, did you mean ${meant}?`
+}
+
+/** For verifiers alone: proofs and `algs` in challenges have the names of JOSE. */
+function adviceOnName(name: string): string {
+  const meant = algorithmLike(name)
+  return meant === undefined
+    ? ''
+    : ` If that is what tokens and keys say, state algorithmNames: ${exampleOf(name, meant)}`
 }
 
 /** The algorithm that another spelling ("RSA512", "rs-512") probably means. */

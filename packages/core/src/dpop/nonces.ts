@@ -7,7 +7,8 @@ import type { OptionCheck } from '../options.ts'
 export interface NonceOptions {
   /**
    * What only your processes know: at least 32 octets, the same in each of them. Of a list, the first makes nonces and all are
-   * accepted, so that a new one can be added in front before the old one is taken away.
+   * accepted. So a new one is added last, then, once every process has it, moved to the front, and the old one taken away when its
+   * last nonces are too old.
    */
   secret: string | Uint8Array | readonly (string | Uint8Array)[]
   /**

@@ -43,6 +43,11 @@ describe('the options', () => {
     expect(() => dpopProofs(options as DpopProofsOptions)).toThrow(complaint)
   })
 
+  test('name no option that dpopProofs does not have', () => {
+    const misspelt = () => dpopProofs({ origin: ORIGIN, algorithms: ['es256' as 'ES256'] })
+    expect(misspelt).toThrow(/"es256" is not supported, did you mean ES256\?$/)
+  })
+
   test('are copied: what the caller changes later counts for nothing', async () => {
     const origin = [ORIGIN]
     const algorithms: NonNullable<DpopProofsOptions['algorithms']>[number][] = ['ES256']

@@ -213,6 +213,7 @@ describe('the key of a proof', () => {
     ['of P-384', { kty: 'EC', crv: 'P-384', x: long(48), y: long(48) }],
     ['of RSA', { kty: 'RSA', e: 'AQAB', n: long(256) }],
     ['of ML-DSA', { kty: 'AKP', alg: 'ML-DSA-87', pub: long(2592) }],
+    ['for another spelling of the algorithm', { ...client.jwk, alg: 'es-256' }],
     ['of P-256 for another algorithm', { kty: 'EC', crv: 'P-256', alg: 'ES384', x: y, y: x }],
   ])('is one %s, and the proof says ES256: it is not even imported', async (_, jwk) => {
     const proof = client.proof(withKey(jwk))
