@@ -1,13 +1,14 @@
 import { once } from 'node:events'
 
-import { createVerifier, localKeys } from '@portcullis/core'
+import { createVerifier, dpopProofs, localKeys } from '@portcullis/core'
 import { authenticate, getAuth } from '@portcullis/express'
-import { redisRevocations } from '@portcullis/redis'
+import { redisReplays, redisRevocations } from '@portcullis/redis'
 import express from 'express'
 
 import { serve } from '../flow/processes.ts'
 
-// A guarded API whose log-out revokes the token that it was called with. REDIS_URL, STREAM and KEY say with what.
+// A guarded API whose log-out revokes the token that it was called with, and which takes each DPoP proof once. REDIS_URL, STREAM and
+// KEY say with what.
 
 const { REDIS_URL = '', STREAM = '', KEY = '' } = process.env
 const revocations = redisRevocations({ url: REDIS_URL, stream: STREAM, maxStaleness: 5 })
@@ -18,10 +19,11 @@ const verifier = createVerifier({
   algorithms: ['ES256'],
   revocations,
 })
-await verifier.ready()
+const replays = redisReplays({ url: REDIS_URL, timeout: 1 })
+await Promise.all([verifier.ready(), replays.ready()])
 
 const app = express().set('env', 'test')
-app.use(authenticate(verifier))
+app.use(authenticate(verifier, { dpop: dpopProofs({ origin: 'https://api.test', replays }) }))
 app.get('/', (_request, response) => {
   response.json({})
 })

@@ -1,3 +1,4 @@
+import { dpopClient } from '@portcullis/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type Running, start } from '../flow/processes.ts'
@@ -35,6 +36,18 @@ describeWithRedis('several processes of an API', () => {
     const process = await start(new URL('api.ts', import.meta.url), env)
     return { process, url: await process.ask<string>('url') }
   }
+
+  test('a DPoP proof is taken by one of them: the first of several at once, and none that comes later', async () => {
+    const client = await dpopClient()
+    const { token } = await issue({ cnf: { jkt: client.jkt } })
+    for (let times = 0; times < 10; times += 1) {
+      const headers = await client.headers({ url: 'https://api.test/', method: 'GET', token })
+      const send = async ({ url }: Api) => await statusOf(url, { headers: { ...headers } })
+      const answers = await Promise.all(apis.map(send))
+      expect(answers.toSorted((one, other) => one - other)).toEqual([200, 401, 401])
+      expect(await Promise.all(apis.map(send))).toEqual([401, 401, 401])
+    }
+  })
 
   test('what one revokes the others refuse within a second, through a rolling restart, and nothing else', async () => {
     const bystanders = await Promise.all(Array.from({ length: 10 }, async () => await issue()))
@@ -90,10 +103,12 @@ async function call(
   method = 'GET',
   path = '/',
 ): Promise<number> {
-  const response = await fetch(`${api?.url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${token}` },
-  })
+  const headers = { authorization: `Bearer ${token}` }
+  return await statusOf(`${api?.url}${path}`, { method, headers })
+}
+
+async function statusOf(url: string, init: RequestInit): Promise<number> {
+  const response = await fetch(url, init)
   await response.body?.cancel()
   return response.status
 }

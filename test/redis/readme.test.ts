@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
+import type { RequestListener } from 'node:http'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
 import type { Auth, Verifier } from '@portcullis/core'
-import type { RedisRevocations } from '@portcullis/redis'
-import { createTestIssuer, tokenService } from '@portcullis/testing'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { RedisReplays, RedisRevocations } from '@portcullis/redis'
+import { createTestIssuer, dpopClient, tokenService } from '@portcullis/testing'
+import request from 'supertest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 
 import { run } from '../../packages/redis/src/program.ts'
 import { redisTransport } from '../../packages/redis/src/redis-transport.ts'
@@ -15,12 +17,11 @@ import { describeWithRedis } from './describe-with-redis.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
 import { STREAM } from './scene.ts'
 
-// What packages/redis/README.md shows, as it stands, with a real server.
+// What packages/redis/README.md and REPLAYS.md show, as it stands, with a real server.
 
-const readme = readFileSync(
-  fileURLToPath(new URL('../../packages/redis/README.md', import.meta.url)),
-  'utf8',
-)
+const [readme, guide] = ['README.md', 'REPLAYS.md'].map((name) =>
+  readFileSync(fileURLToPath(new URL(`../../packages/redis/${name}`, import.meta.url)), 'utf8'),
+) as [string, string]
 const examples = writtenExamples('.readme-redis')
 
 interface Example {
@@ -28,6 +29,11 @@ interface Example {
   readonly verifier: Verifier
   readonly logOut: (auth: Auth) => Promise<void>
   readonly logOutEverywhere: (auth: Auth) => Promise<void>
+}
+
+interface GuardedApi {
+  readonly app: RequestListener
+  readonly replays: RedisReplays
 }
 
 /** Runs `portcullis-revocations`, and answers with what it prints. */
@@ -45,7 +51,7 @@ async function operate(command: string): Promise<string> {
   return printed.join('\n')
 }
 
-describeWithRedis('packages/redis/README.md', () => {
+describeWithRedis('the documents of packages/redis', () => {
   let server: RedisServer
   const issuer = createTestIssuer({ issuer: 'https://auth.test' })
   const issue = async (jti: string) =>
@@ -66,7 +72,7 @@ describeWithRedis('packages/redis/README.md', () => {
     await server[Symbol.asyncDispose]()
   })
 
-  test('the first command makes the stream, and the examples revoke a token and all of a user', async () => {
+  test('the first command makes the stream, and the examples of the README revoke a token and all of a user', async () => {
     const [, command = ''] = /`REDIS_URL=\S+ npx portcullis-revocations (.*?)`/.exec(readme) ?? []
     await operate(command)
     const code = [0, 1].map((place) => exampleOf(readme, place)).join('\n')
@@ -81,8 +87,42 @@ describeWithRedis('packages/redis/README.md', () => {
     await expect(verifier.verify(other)).rejects.toEqual(isRevoked)
   })
 
-  test('has no code but these examples', () => {
+  test('the example of REPLAYS.md takes each proof once, at whichever process', async () => {
+    const code = exampleOf(guide, 0)
+    const start = async (name: string) =>
+      (await examples.run(name, code, '\nexport { app, replays }')) as GuardedApi
+    const [one, other] = await Promise.all([start('REPLAYS-1'), start('REPLAYS-2')])
+    onTestFinished(async () => {
+      await Promise.all([one.replays.close(), other.replays.close()])
+    })
+    const client = await dpopClient()
+    const token = await (await issuer).token({ claims: { sub: 'ann' }, boundTo: client })
+    const url = 'https://api.example.com/v1/me'
+    const headers = await client.headers({ url, method: 'GET', token })
+    const accepted = await request(one.app)
+      .get('/v1/me')
+      .set({ ...headers })
+    expect([accepted.status, accepted.body]).toEqual([200, { me: 'ann' }])
+    for (const { app } of [one, other]) {
+      const replayed = await request(app)
+        .get('/v1/me')
+        .set({ ...headers })
+      expect(replayed.status).toBe(401)
+      expect(replayed.headers['www-authenticate']).toContain('has been used before')
+    }
+    const anew = await client.headers({ url, method: 'GET', token })
+    expect(
+      (
+        await request(other.app)
+          .get('/v1/me')
+          .set({ ...anew })
+      ).status,
+    ).toBe(200)
+  })
+
+  test('have no code but these examples', () => {
     expect(readme.match(/^```\w+$/gm)).toEqual(['```sh', '```ts', '```ts'])
+    expect(guide.match(/^```\w+$/gm)).toEqual(['```ts'])
   })
 
   test('each command of the table does something', async () => {
