@@ -44,8 +44,9 @@ describe('the options', () => {
   })
 
   test('name no option that dpopProofs does not have', () => {
-    const misspelt = () => dpopProofs({ origin: ORIGIN, algorithms: ['es256' as 'ES256'] })
-    expect(misspelt).toThrow(/"es256" is not supported, did you mean ES256\?$/)
+    expect(() => dpopProofs({ origin: ORIGIN, algorithms: ['es256' as 'ES256'] })).toThrow(
+      /"es256" is not supported, did you mean ES256\?$/,
+    )
   })
 
   test('are copied: what the caller changes later counts for nothing', async () => {
