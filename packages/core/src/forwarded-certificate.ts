@@ -19,9 +19,12 @@ const BEGIN = '-----BEGIN CERTIFICATE-----'
 const END = '-----END CERTIFICATE-----'
 const BASE64 = /^[A-Za-z\d+/]+={0,2}$/
 const SHA256_IN_HEX = /^[\da-f]{64}$/i
-/** A name, a value with or without quotes, and what ends it. Without two ways to read a text, so in linear time. */
+/**
+ * A name, a value with or without quotes, and what ends it. Without two ways to read a text, so in linear time. A semicolon
+ * between quotes has a backslash, as in any distinguished name (RFC 4514): without one, the quote began before this element.
+ */
 const XFCC_PAIR =
-  /[ \t]*(?<name>[A-Za-z]+)=(?:"(?<quoted>(?:[^"\\]|\\.)*)"|(?<bare>[^",;]*))(?<end>[,;]|$)/y
+  /[ \t]*(?<name>[A-Za-z]+)=(?:"(?<quoted>(?:[^"\\;]|\\.)*)"|(?<bare>[^",;]*))(?<end>[,;]|$)/y
 
 const PARSERS: Readonly<Record<CertificateFormat, (text: string) => string | undefined>> = {
   xfcc: thumbprintOfXfcc,
@@ -51,6 +54,9 @@ export function thumbprintOfDer(der: Uint8Array): string {
  * The last element must say one thing: a hash, a certificate, or both of the same. The others are read too, since a quote in
  * one of them decides where the last one begins.
  *
+ * Envoy escapes nothing in what it copies from the names in a certificate (`URI`, `DNS`), and anybody can make a certificate. So an
+ * element behind such a name may be a part of that name.
+ *
  * @see https://www.envoyproxy.io/docs/envoy/latest/configuration/http/http_conn_man/headers#x-forwarded-client-cert
  */
 function thumbprintOfXfcc(text: string): string | undefined {
@@ -62,24 +68,36 @@ function thumbprintOfXfcc(text: string): string | undefined {
 }
 
 interface XfccElement {
-  hash: string[]
-  cert: string[]
+  readonly hash: string[]
+  readonly cert: string[]
+  /** What stands in it as it was in the certificate. */
+  readonly uri: string[]
+  readonly dns: string[]
 }
 
+const emptyElement = (): XfccElement => ({ hash: [], cert: [], uri: [], dns: [] })
+
 function lastElement(text: string): XfccElement | undefined {
-  let element: XfccElement = { hash: [], cert: [] }
+  let element = emptyElement()
   let end: string | undefined = ';'
   for (let at = 0; end !== ''; at = XFCC_PAIR.lastIndex) {
     XFCC_PAIR.lastIndex = at
     const groups = XFCC_PAIR.exec(text)?.groups
     if (groups === undefined) return undefined
-    if (end === ',') element = { hash: [], cert: [] }
+    if (end === ',') {
+      if (element.uri.length > 0 || element.dns.length > 0) return undefined
+      element = emptyElement()
+    }
     const value = groups['quoted']?.replaceAll(/\\(.)/g, '$1') ?? groups['bare'] ?? ''
     const name = groups['name']?.toLowerCase()
-    if (name === 'hash' || name === 'cert') element[name].push(value)
+    if (isRead(name)) element[name].push(value)
     end = groups['end']
   }
   return element
+}
+
+function isRead(name: string | undefined): name is keyof XfccElement {
+  return name === 'hash' || name === 'cert' || name === 'uri' || name === 'dns'
 }
 
 function thumbprintOfHex(text: string): string | undefined {

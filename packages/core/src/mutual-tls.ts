@@ -116,9 +116,9 @@ function memberOfConnection(request: object, name: string): unknown {
 
 /** The value of a header that was sent once. Of two, nobody knows which the proxy has written. */
 function headerOf(request: object, name: string): string | undefined {
-  const rawHeaders: unknown = Reflect.get(request, 'rawHeaders')
+  const rawHeaders = memberOf(request, 'rawHeaders')
   if (Array.isArray(rawHeaders) && countOf(name, rawHeaders) > 1) return undefined
-  const headers: unknown = Reflect.get(request, 'headers')
+  const headers = memberOf(request, 'headers')
   if (typeof headers !== 'object' || headers === null) return undefined
   const value = own(headers as Record<string, unknown>, name)
   return typeof value === 'string' ? value : undefined

@@ -12,7 +12,7 @@ export const isPeerList: OptionCheck = (value) => {
     if (block === undefined) {
       return `must list IP addresses or blocks of them, and ${JSON.stringify(each)} is none`
     }
-    if (block.prefix === 0) return `must not list every peer, as ${JSON.stringify(each)} does`
+    if (isEverybody(block)) return `must not list every peer, as ${JSON.stringify(each)} does`
   }
   return undefined
 }
@@ -22,16 +22,20 @@ export const isPeerList: OptionCheck = (value) => {
  * one where a socket for both families writes it as IPv6 (`::ffff:10.0.0.1`).
  */
 export function peerList(list: readonly string[]): (address: unknown) => boolean {
-  // Through the module: not every platform that runs this package has the class.
-  const blocks = new net.BlockList()
-  for (const each of list) {
-    const block = parseBlock(each)
-    if (block !== undefined) blocks.addSubnet(block.address, block.prefix, block.family)
-  }
+  const blocks = blockListOf(list.map(parseBlock))
   return (address) => {
     const family = familyOf(address)
     return family !== undefined && blocks.check(address as string /* it has one */, family)
   }
+}
+
+function blockListOf(blocks: readonly (Block | undefined)[]): net.BlockList {
+  // Through the module: not every platform that runs this package has the class.
+  const list = new net.BlockList()
+  for (const block of blocks) {
+    if (block !== undefined) list.addSubnet(block.address, block.prefix, block.family)
+  }
+  return list
 }
 
 interface Block {
@@ -48,6 +52,12 @@ function parseBlock(text: string): Block | undefined {
   const longest = family === 'ipv4' ? 32 : 128
   const prefix = length === undefined ? longest : Number(length)
   return prefix <= longest ? { address, family, prefix } : undefined
+}
+
+/** Of one family at least: blocks of IPv6 can contain all of IPv4 (`::ffff:0:0/96`). */
+function isEverybody(block: Block): boolean {
+  const blocks = blockListOf([block])
+  return block.prefix === 0 || ['0.0.0.0', '255.255.255.255'].every((end) => blocks.check(end))
 }
 
 function familyOf(address: unknown): Block['family'] | undefined {

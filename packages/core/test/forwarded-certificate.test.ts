@@ -110,6 +110,28 @@ const XFCC: readonly Row[] = [
     `Hash=${HASH};Note=",By=b;Hash=${OTHER};Subject="CN=c"`,
     undefined,
   ],
+  [
+    'a quote of the client that ends in a name of its certificate',
+    `Note=",By=b;Hash=${OTHER};URI=a";Hash=${HASH}`,
+    undefined,
+  ],
+  [
+    'the same with a semicolon in the subject that is escaped',
+    `Hash=${HASH};Subject="CN=a\\;b"`,
+    THUMBPRINT,
+  ],
+  [
+    'an element that may be a part of a name in the certificate',
+    `By=a;Hash=${OTHER};URI=spiffe://a,Hash=${HASH}`,
+    undefined,
+  ],
+  ['the same with quotes', `By=a;Hash=${OTHER};URI="spiffe://a",By=b;Hash=${HASH}`, undefined],
+  ['the same of another name', `By=a;Hash=${OTHER};dns=a,Hash=${HASH}`, undefined],
+  [
+    'a name of the certificate in the last element alone',
+    `Hash=${OTHER},By=a;Hash=${HASH};URI=spiffe://a;DNS=b`,
+    THUMBPRINT,
+  ],
   ['a quote inside of a value', `Hash=${HASH};URI=a"b`, undefined],
   ['text behind a quote', `Hash=${HASH};Subject="a"b`, undefined],
   ['two hashes', `Hash=${HASH};Hash=${HASH}`, undefined],

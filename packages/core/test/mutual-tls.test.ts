@@ -166,16 +166,17 @@ describe('the certificate of the connection', () => {
     const raw = new X509Certificate(client.cert).raw
     const planted = { getPeerX509Certificate: () => ({ raw }), remoteAddress: '127.0.0.1' }
     expect(mutualTls().thumbprintOf({ socket: planted })).toBe(thumbprint)
-    Object.assign(Object.prototype, planted, { socket: planted, raw, [HEADER]: `Hash=${HASH}` })
+    const headers = { [HEADER]: `Hash=${HASH}` }
+    Object.assign(Object.prototype, planted, { socket: planted, raw, headers }, headers)
     try {
       expect(mutualTls().thumbprintOf({})).toBeUndefined()
       expect(mutualTls().thumbprintOf({ socket: {} })).toBeUndefined()
       expect(envoy().thumbprintOf({ headers: {}, socket: planted })).toBeUndefined()
-      const headers = { [HEADER]: `Hash=${HASH}` }
+      expect(envoy().thumbprintOf({ socket: planted })).toBeUndefined()
       expect(envoy().thumbprintOf({ headers, socket: {} })).toBeUndefined()
       expect(envoy().thumbprintOf({ headers })).toBeUndefined()
     } finally {
-      for (const name of [...Object.keys(planted), 'socket', 'raw', HEADER]) {
+      for (const name of [...Object.keys(planted), 'socket', 'raw', 'headers', HEADER]) {
         Reflect.deleteProperty(Object.prototype, name)
       }
     }
@@ -250,6 +251,24 @@ describe('a header', () => {
     [
       'of a Request, which has no connection',
       new Request('https://api.test', { headers: { [HEADER]: proven } }),
+      undefined,
+    ],
+    [
+      'under its name in another case, which no server of node has',
+      { headers: { 'X-Forwarded-Client-Cert': proven }, socket: { remoteAddress: '127.0.0.1' } },
+      undefined,
+    ],
+    [
+      'of a proxy that is behind another one, where only that one is listed',
+      {
+        headers: { [HEADER]: proven, 'x-forwarded-for': '127.0.0.1' },
+        socket: { remoteAddress: '10.1.1.1' },
+      },
+      undefined,
+    ],
+    [
+      'of a connection whose address is a list',
+      { headers: { [HEADER]: proven }, socket: { remoteAddress: ['127.0.0.1'] } },
       undefined,
     ],
     ['where there are no headers', { socket: { remoteAddress: '127.0.0.1' } }, undefined],

@@ -31,9 +31,12 @@ describe('isPeerList', () => {
     expect(isPeerList(list)).toMatch(/^must (?:be a )?list /)
   })
 
-  test.each(['0.0.0.0/0', '::/0'])('does not take %s, which is everybody', (block) => {
-    expect(isPeerList(['10.0.0.1', block])).toBe(`must not list every peer, as "${block}" does`)
-  })
+  test.each(['0.0.0.0/0', '::/0', '::/64', '::ffff:0:0/96'])(
+    'does not take %s, which is everybody',
+    (block) => {
+      expect(isPeerList(['10.0.0.1', block])).toBe(`must not list every peer, as "${block}" does`)
+    },
+  )
 })
 
 describe('peerList', () => {
