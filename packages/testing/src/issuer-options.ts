@@ -3,7 +3,7 @@ import type { JWK } from 'jose'
 
 import type { Clock } from './clock.ts'
 import type { PrivateKeys } from './keys/private-keys.ts'
-import { OPTIONAL_MEMBERS, type OptionalMember } from './keys/signing-key.ts'
+import { OPTIONAL_MEMBERS, type OptionalMember, optionalMembersOf } from './keys/signing-key.ts'
 import {
   checkOptions,
   isClock,
@@ -40,7 +40,7 @@ export interface TestIssuerOptions {
   maxTokenAge?: number | undefined
   /**
    * Members that its public keys do not have, since the service documents none of `kid`, `alg` and `use`. Without `kid` the
-   * tokens have none either.
+   * tokens have none either. A key of ML-DSA has to have its `alg`.
    * @default []
    */
   omitFromKey?: readonly OptionalMember[] | undefined
@@ -91,4 +91,11 @@ export function checkIssuerOptions(options: TestIssuerOptions): void {
         ? undefined
         : 'must be PEM, a JWK, or what privateKeys() returned',
   })
+  const { algorithm = 'RS512', omitFromKey = [] } = options
+  const isNeeded = (member: OptionalMember) => !optionalMembersOf(algorithm).includes(member)
+  if (omitFromKey.some(isNeeded)) {
+    throw new TypeError(
+      `createTestIssuer: omitFromKey must not have alg with algorithm ${JSON.stringify(algorithm)}, whose keys have to say what they are for`,
+    )
+  }
 }

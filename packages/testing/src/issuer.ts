@@ -12,6 +12,7 @@ import {
   type Rotation,
   settledOn,
 } from './keys/key-rotation.ts'
+import { checkPlatform } from './keys/ml-dsa.ts'
 import { type PrivateKeys, privateKeysOf, readKeys } from './keys/private-keys.ts'
 import { createSigningKey, type SigningKey } from './keys/signing-key.ts'
 import { connectBackend } from './service/backend.ts'
@@ -139,6 +140,7 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
   const { clock = systemClock, issuer, audience, algorithm = 'RS512', lifetime = 300 } = options
   const { type, maxTokenAge } = options
   const { omitFromKey = [], key } = options
+  await checkPlatform('createTestIssuer', algorithm)
   const first =
     key === undefined
       ? settledOn(await createSigningKey(algorithm, omitFromKey))

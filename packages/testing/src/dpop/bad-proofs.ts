@@ -1,4 +1,4 @@
-import { createSigningKey, OPTIONAL_MEMBERS } from '../keys/signing-key.ts'
+import { createSigningKey, optionalMembersOf } from '../keys/signing-key.ts'
 import { isText } from '../options.ts'
 import { badContents, badNonces, badRequests } from './bad-proof-claims.ts'
 import { badProofAlgorithms, badProofForms, badProofKeys } from './bad-proof-forms.ts'
@@ -13,7 +13,7 @@ export async function createBadProofs(
   checkProofRequest('badProofs', request)
   const complaint = isText(request.token)
   if (complaint !== undefined) throw new TypeError(`badProofs: token ${complaint}`)
-  const stranger = await createSigningKey(key.algorithm, OPTIONAL_MEMBERS)
+  const stranger = await createSigningKey(key.algorithm, optionalMembersOf(key.algorithm))
   const sign = async (options: object = {}, signer = key) =>
     await makeProof({ clock, key: signer }, { ...request, ...options })
   const [header = '', payload = '', signature = ''] = (await sign()).split('.')

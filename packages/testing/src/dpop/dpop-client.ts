@@ -3,7 +3,8 @@ import type { JWK } from 'jose'
 
 import { type Clock, systemClock } from '../clock.ts'
 import { ALGORITHMS } from '../issuer-options.ts'
-import { createSigningKey, OPTIONAL_MEMBERS } from '../keys/signing-key.ts'
+import { checkPlatform } from '../keys/ml-dsa.ts'
+import { createSigningKey, optionalMembersOf } from '../keys/signing-key.ts'
 import { checkOptions, isClock, isText, oneOf } from '../options.ts'
 import type { BadProof } from './bad-proof.ts'
 import { createBadProofs } from './bad-proofs.ts'
@@ -13,7 +14,7 @@ export interface DpopClientOptions {
   /** What its proofs have in `iat`. By default the system's. */
   clock?: Clock | undefined
   /**
-   * What its proofs are signed with.
+   * What its proofs are signed with. One of ML-DSA needs a platform whose WebCrypto has it, such as Node 24.7 or later.
    * @default 'ES256'
    */
   algorithm?: Algorithm | undefined
@@ -54,7 +55,8 @@ export interface DpopClient {
 export async function dpopClient(options: DpopClientOptions = {}): Promise<DpopClient> {
   checkOptions('dpopClient', options, { clock: isClock, algorithm: oneOf(...ALGORITHMS) })
   const { clock = systemClock, algorithm = 'ES256' } = options
-  const key = await createSigningKey(algorithm, OPTIONAL_MEMBERS)
+  await checkPlatform('dpopClient', algorithm)
+  const key = await createSigningKey(algorithm, optionalMembersOf(algorithm))
   const maker = { clock, key }
   return {
     jkt: key.thumbprint,

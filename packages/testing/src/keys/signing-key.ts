@@ -11,9 +11,16 @@ import {
   type JWK,
 } from 'jose'
 
+import { isMlDsa } from './ml-dsa.ts'
+
 /** Members of a JWK that are optional (RFC 7517 section 4). */
 export const OPTIONAL_MEMBERS = ['kid', 'alg', 'use'] as const
 export type OptionalMember = (typeof OPTIONAL_MEMBERS)[number]
+
+/** Those that a key for an algorithm can do without: one of ML-DSA has to say what it is for. RFC 9964 section 3. */
+export function optionalMembersOf(algorithm: Algorithm): readonly OptionalMember[] {
+  return OPTIONAL_MEMBERS.filter((member) => member !== 'alg' || !isMlDsa(algorithm))
+}
 
 /** A key pair that signs any header and payload. */
 export interface SigningKey {

@@ -1,0 +1,32 @@
+import type { Algorithm } from '@portcullis/core'
+
+/** Whether keys of an algorithm are those of RFC 9964. */
+export function isMlDsa(algorithm: Algorithm): boolean {
+  return algorithm.startsWith('ML-DSA-')
+}
+
+/**
+ * Checks that keys for an algorithm can be made here. They are made by WebCrypto, which has no ML-DSA on older platforms.
+ *
+ * @param isMlDsaThere By default the platform is asked.
+ * @throws TypeError
+ */
+export async function checkPlatform(
+  caller: string,
+  algorithm: Algorithm,
+  isMlDsaThere: () => Promise<boolean> = hasMlDsa,
+): Promise<void> {
+  if (!isMlDsa(algorithm) || (await isMlDsaThere())) return
+  throw new TypeError(
+    `${caller}: algorithm ${JSON.stringify(algorithm)} needs a platform whose WebCrypto has ML-DSA, such as Node 24.7 or later, and this one has not`,
+  )
+}
+
+async function hasMlDsa(): Promise<boolean> {
+  try {
+    await crypto.subtle.generateKey('ML-DSA-44', false, ['sign', 'verify'])
+    return true
+  } catch {
+    return false
+  }
+}
