@@ -9,13 +9,13 @@ import {
   discovery,
   TlsClientAuth,
 } from 'openid-client'
-import { Agent, fetch as undiciFetch } from 'undici'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { createCertificate } from '../certificate.ts'
 import { APIS } from './apis.ts'
 import { API, startIssuer } from './issuer.ts'
 import { serve } from './serve.ts'
+import { fetchWith } from './tls-fetch.ts'
 
 const certificates = { server: createCertificate(), client: createCertificate() }
 const stranger = createCertificate()
@@ -25,21 +25,9 @@ afterAll(async () => {
   for (const each of [...Object.values(certificates), stranger]) each[Symbol.dispose]()
 })
 
-type Fetch = (url: string, init?: RequestInit) => Promise<Response>
-
-/** A `fetch` that trusts the servers of this test, and shows a certificate of its own. */
-function fetchWith(own?: { readonly cert: string; readonly key: string }): Fetch {
-  const connect = { ca: certificates.server.cert, ...(own && { cert: own.cert, key: own.key }) }
-  const dispatcher = new Agent({ connect })
-  // undici's own, since the platform's takes no dispatcher of another version.
-  const fetch = async (url: string, init: object = {}) =>
-    await undiciFetch(url, { ...init, dispatcher })
-  return fetch as unknown as Fetch
-}
-
-const owner = fetchWith(certificates.client)
+const owner = fetchWith(certificates.server, certificates.client)
 const verifier = createVerifier({
-  keys: discoverKeys(issuer.url, { fetch: fetchWith() }),
+  keys: discoverKeys(issuer.url, { fetch: fetchWith(certificates.server) }),
   issuer: issuer.url,
   audience: API,
   algorithms: ['ES256'],
@@ -84,8 +72,8 @@ describe.each(Object.entries(APIS))('an API in %s', async (_name, create) => {
   })
 
   test.each([
-    ['another certificate', fetchWith(stranger)],
-    ['no certificate', fetchWith()],
+    ['another certificate', fetchWith(certificates.server, stranger)],
+    ['no certificate', fetchWith(certificates.server)],
   ])('refuses the stolen token with %s', async (_what, thief) => {
     const response = await thief(url, { headers: { authorization } })
     assertChallenge(response, { status: 401, error: 'invalid_token', reason: 'binding' })
