@@ -58,13 +58,18 @@ export function isFromElsewhere({ url }: Response, origin: string): boolean {
   return url !== '' && new URL(url).origin !== origin
 }
 
+/** A quoted text, whatever is in it, or the error of a challenge that is about a proof. RFC 9110 sections 5.6.4 and 11.2. */
+const PROOF_ERROR =
+  /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|(?:^|[\s,])error[\t ]*=[\t ]*(?:"(?<quoted>use_dpop_nonce|invalid_dpop_proof)"|(?<bare>use_dpop_nonce|invalid_dpop_proof)(?=[\s,]|$))/gis
+
 /** What a 401 says of the proof, not of the token: another token would not help. `undefined` for any other answer. */
 export function refusalOfProof({ status, headers }: Response): string | undefined {
   if (status !== 401) return undefined
-  const challenges = headers.get('www-authenticate') ?? ''
-  const [, error] =
-    /(?:^|[\s,])error="?(use_dpop_nonce|invalid_dpop_proof)"?(?:[\s,]|$)/.exec(challenges) ?? []
-  return error
+  for (const { groups } of (headers.get('www-authenticate') ?? '').matchAll(PROOF_ERROR)) {
+    const error = groups?.['quoted'] ?? groups?.['bare']
+    if (error !== undefined) return error.toLowerCase()
+  }
+  return undefined
 }
 
 /** Whether the body can be sent twice: a stream cannot, and the body of a `Request` is always one. */

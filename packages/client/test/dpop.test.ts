@@ -364,6 +364,26 @@ describe('a nonce of an API', () => {
     expect(calls.map(({ claims }) => claims['nonce'])).toEqual([undefined, undefined])
   })
 
+  test.each<[title: string, challenge: string, isAsked: boolean]>([
+    ['the error', 'DPoP error="use_dpop_nonce"', true],
+    ['one without quotes', 'DPoP realm="a, b", error = use_dpop_nonce', true],
+    ['one behind others', 'Bearer realm="api", DPoP algs="ES256",error="use_dpop_nonce"', true],
+    ['one before others', 'DPoP error="use_dpop_nonce", Bearer realm="api"', true],
+    ['text that names it', 'DPoP realm="not, error=use_dpop_nonce , but"', false],
+    ['escaped quotes', String.raw`DPoP realm="\", error=\"use_dpop_nonce\""`, false],
+    ['another name', 'DPoP last_error="use_dpop_nonce"', false],
+    ['another error', 'DPoP error="use_dpop_nonces"', false],
+    ['a million quotes', '"'.repeat(1_000_000), false],
+    ['a million escapes', '"\\'.repeat(500_000), false],
+  ])('is asked for by an error alone: %s', async (_title, challenge, isAsked) => {
+    const headers = { 'www-authenticate': challenge, 'dpop-nonce': 'n1' }
+    const { client, calls } = setUp(() => new Response('', { status: 401, headers }))
+    await client.fetch(API)
+    expect(calls).toHaveLength(2)
+    // Another token does not help where a nonce is wanted.
+    expect(new Set(calls.map(({ token }) => token)).size).toBe(isAsked ? 1 : 2)
+  })
+
   test('comes with a refused proof: the request is not repeated, and the token is kept', async () => {
     const { client, calls, logins } = setUp(() => refuse('invalid_dpop_proof', 'n1'))
     expect((await client.fetch(API)).status).toBe(401)
