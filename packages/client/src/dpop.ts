@@ -7,8 +7,8 @@ import type { Clock } from './time.ts'
 interface ProofRequest {
   readonly method: string
   readonly url: string
-  /** The token that it is sent with; none at the token endpoint. */
-  readonly token?: string | undefined
+  /** The token that it is sent with; `undefined` at the token endpoint. A stated member, which a polluted prototype cannot be. */
+  readonly token: string | undefined
 }
 
 /** The key of a client, the proofs that it makes, and the nonces that servers want in them. */
@@ -24,12 +24,18 @@ export interface Dpop {
    * @see RFC 9449 section 8.2
    */
   learnNonce(server: string, headers: HeaderLookup): string | undefined
-  /** @param skew Seconds that the token service's clock is ahead of ours: proofs are judged by such clocks. */
-  correctClock(skew: number): void
+  /**
+   * @param skew Seconds that the token service's clock is ahead of ours: proofs are judged by such clocks.
+   * @returns Whether a proof that was refused for its time may be accepted now.
+   */
+  correctClock(skew: number): boolean
 }
 
 /** RFC 9449 section 8.1; longer ones are ignored, since every later request would carry them. */
 const NONCE = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/
+
+/** Seconds. What judges proofs tolerates about as much. */
+const TOLERATED = 5
 
 export function createDpop(algorithm: DpopAlgorithm, clock: Clock): Dpop {
   let key: Promise<DpopKey> | undefined
@@ -62,7 +68,9 @@ export function createDpop(algorithm: DpopAlgorithm, clock: Clock): Dpop {
       return nonce
     },
     correctClock(seconds) {
+      const before = skew
       skew = Math.abs(seconds) > MAX_CLOCK_CORRECTION ? 0 : seconds
+      return Math.abs(skew - before) > TOLERATED
     },
   }
 }

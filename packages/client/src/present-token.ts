@@ -31,6 +31,8 @@ export function proving(
     const method = methodOf(request)
     headers.set('authorization', `DPoP ${token}`)
     headers.set('dpop', await dpop.proof(origin, { method, url, token }, nonce))
+    // An injected `fetch` may ignore its signal.
+    request.signal?.throwIfAborted()
     // A proof is for one URL, and the platform would take it along to another origin.
     const redirect = request.redirect === 'error' ? 'error' : 'manual'
     return await fetch(url, { ...request, headers, redirect })

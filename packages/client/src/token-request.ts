@@ -109,8 +109,9 @@ async function exchange(
 ): Promise<TokenAnswer> {
   const { url, response: format } = endpoint
   const first = await post(endpoint, form, progress, signal)
-  const nonce = await wantedNonce(endpoint, first.response)
-  const answer = nonce === undefined ? first : await post(endpoint, form, progress, signal, nonce)
+  const better = await betterProof(endpoint, first)
+  const answer =
+    better === undefined ? first : await post(endpoint, form, progress, signal, better.nonce)
   const { response, receivedAt, clockSkew } = answer
   const refusal = refusalOf(response, url, receivedAt.wall)
   if (refusal !== undefined) {
@@ -127,6 +128,8 @@ interface ServiceAnswer {
   readonly response: Response
   readonly receivedAt: Instant
   readonly clockSkew: number
+  /** Whether it has corrected the time of proofs. */
+  readonly isClockCorrected: boolean
 }
 
 /** @param nonce By default the last one that the service sent. */
@@ -137,7 +140,7 @@ async function post(
   signal: AbortSignal,
   nonce?: string,
 ): Promise<ServiceAnswer> {
-  const proof = await dpop?.proof(url, { method: 'POST', url }, nonce)
+  const proof = await dpop?.proof(url, { method: 'POST', url, token: undefined }, nonce)
   // The login may have ended while the proof was made.
   signal.throwIfAborted()
   progress.onRequest()
@@ -162,24 +165,29 @@ async function post(
   const roundTrip = receivedAt.monotonic - sentAt
   const clockSkew = clockSkewOf(response.headers, receivedAt.wall, roundTrip)
   progress.onClockSkew(clockSkew)
-  dpop?.correctClock(clockSkew)
-  return { response, receivedAt, clockSkew }
+  const isClockCorrected = dpop?.correctClock(clockSkew) ?? false
+  return { response, receivedAt, clockSkew, isClockCorrected }
 }
 
 /**
- * The nonce that the service wants in the proof, if that is why it refused. It must say so: to repeat any refusal that has a
- * nonce would try a wrong password twice.
+ * What another proof would have that the refused one had not: the nonce of this answer, or the time of the service. The service
+ * must say that it refused the proof: to repeat any refusal would try a wrong password twice.
  *
- * @see RFC 9449 section 8
+ * @see RFC 9449 sections 5 and 8
  */
-async function wantedNonce(
+async function betterProof(
   { url, dpop }: TokenEndpoint,
-  response: Response,
-): Promise<string | undefined> {
+  { response, isClockCorrected }: ServiceAnswer,
+): Promise<{ readonly nonce: string | undefined } | undefined> {
   const nonce = dpop?.learnNonce(url, response.headers)
-  if (nonce === undefined || (response.status !== 400 && response.status !== 401)) return undefined
-  const body = await readBody(response).catch(() => '')
-  return errorIn(body) === 'use_dpop_nonce' ? nonce : undefined
+  const isRefused = response.status === 400 || response.status === 401
+  if (!isRefused || (nonce === undefined && !isClockCorrected)) return undefined
+  const error = errorIn(await readBody(response).catch(() => ''))
+  const isMended =
+    error === 'use_dpop_nonce'
+      ? nonce !== undefined
+      : error === 'invalid_dpop_proof' && isClockCorrected
+  return isMended ? { nonce } : undefined
 }
 
 function tokenIn(body: string, format: ResponseFormat, { headers }: Response): string | undefined {

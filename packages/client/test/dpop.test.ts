@@ -422,7 +422,62 @@ describe('a nonce of the token service', () => {
   })
 })
 
+describe('a clock that is wrong', () => {
+  const OFF = 200
+
+  /** The clock of the machine, which the token service's is ahead of. */
+  const slow = { ...clock, now: () => clock.now() - OFF, monotonic: () => clock.monotonic() }
+
+  test('costs a first login one more request, since the answer has the time', async () => {
+    const { client, calls, logins } = setUp(undefined, { clock: slow })
+    expect((await client.fetch(API)).status).toBe(200)
+    const times = [...logins, ...calls].map(({ claims }) => Number(claims['iat']))
+    expect(times.map((time) => Math.abs(clock.now() - time) < 3)).toEqual([false, true, true])
+  })
+
+  test('is repeated for once, whatever time the next answer has', async () => {
+    let count = 0
+    const fetch = async () => {
+      const date = httpDate(clock.now() + 50 * ++count)
+      const refusal = { status: 400, headers: { date } }
+      return await Promise.resolve(Response.json({ error: 'invalid_dpop_proof' }, refusal))
+    }
+    const { client } = setUp(undefined, { fetch })
+    expect(await failureOf(client.get())).toMatchObject({ code: 'credentials_rejected' })
+    expect(count).toBe(2)
+  })
+
+  test('tries no wrong password twice', async () => {
+    const { client, logins } = setUp(undefined, { clock: slow, password: 'wrong' })
+    expect(await failureOf(client.get())).toMatchObject({ code: 'credentials_rejected' })
+    expect(logins).toHaveLength(1)
+  })
+})
+
+test('a polluted prototype adds nothing to the proof of a login', async () => {
+  const { client, logins } = setUp()
+  Reflect.defineProperty(Object.prototype, 'token', { value: 'x', configurable: true })
+  try {
+    await client.get()
+  } finally {
+    Reflect.deleteProperty(Object.prototype, 'token')
+  }
+  expect(logins[0]?.claims).not.toHaveProperty('ath')
+})
+
 describe('an abort', () => {
+  test('while the proof is made sends nothing', async () => {
+    const { client, calls } = setUp()
+    await client.get()
+    const controller = new AbortController()
+    const failure = failureOf(client.fetch(API, { signal: controller.signal }))
+    // After the token was had, which takes a turn, and before the key has signed, which takes the thread pool.
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve()
+    controller.abort()
+    expect(await failure).toMatchObject({ name: 'AbortError' })
+    expect(calls).toHaveLength(0)
+  })
+
   test('ends a request that waits for its repetition', async () => {
     const controller = new AbortController()
     const { client, calls } = setUp(async ({ claims, init }) => {
