@@ -103,6 +103,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   issuer: 'compare iss with the issuer that the API expects.',
   audience: 'ask for a token whose aud means this API.',
   type: 'send the access token, and no other kind of token.',
+  binding:
+    'send it with a proof of what it is bound to: under the scheme DPoP with a proof of its key, or with its client certificate. The guard needs the option dpop or mutualTls.',
   missing_claim: 'ask the token service for a token with that claim, or require less.',
   revoked: 'log in again; if that is refused as well, ask who revoked it. LOGIN',
   stale: 'look whether the store of revocations answers, and try again.',
