@@ -59,7 +59,7 @@ function statusComplaints(
 ): readonly Complaint[] {
   const { kind } = probed.probe
   const { status } = answer
-  if (kind === 'good') return goodComplaints(probed, status)
+  if (kind === 'good') return goodComplaints(probed, answer)
   if (kind !== 'like_good') return refusalComplaints(kind, answer)
   if (status === good) return []
   return [problem(`${status}, not ${good}: names of schemes have no case (RFC 9110 section 11.1)`)]
@@ -103,12 +103,16 @@ function refusalComplaints(
 const NOTHING_THERE = 'there may be nothing at this URL, for this method'
 
 /** About the user's own token. */
-function goodComplaints({ isAccepted, refusal }: Probed, status: number): readonly Complaint[] {
+function goodComplaints({ isAccepted, refusal }: Probed, answer: Answer): readonly Complaint[] {
+  const { status } = answer
   if (status === 404 || status === 405) return [unclear(NOTHING_THERE)]
   if (refusal !== undefined) {
     if (status === refusal.status) return []
     const text = `${status}, but a verifier answers ${refusal.status}: ${refusal.reason}`
     return [status < 400 ? problem(text) : note(text)]
+  }
+  if (status === 401 && !takesBearer(answer)) {
+    return [note('refused: the API takes DPoP-bound tokens alone, and bearer tokens were sent')]
   }
   if (status === 401) {
     const advice =
@@ -121,13 +125,15 @@ function goodComplaints({ isAccepted, refusal }: Probed, status: number): readon
   return status >= 500 ? [problem(`${status}: the API failed`)] : []
 }
 
-/** @see RFC 9110 sections 11.6.1 and 15.5.2; RFC 6750 section 3 */
+/** @see RFC 9110 sections 11.6.1 and 15.5.2; RFC 6750 section 3; RFC 9449 section 7.1 */
 function challengeComplaints({ kind }: ProbeCase, answer: Answer): readonly Complaint[] {
   if (answer.status !== 401) return []
   const challenge = challengeOf(answer)
   const complaints: Complaint[] = []
   if (challenge === undefined) {
-    complaints.push(problem('401 without one Bearer challenge (RFC 6750 section 3)'))
+    complaints.push(
+      problem('401 without one Bearer challenge (RFC 6750 section 3), or one of DPoP (RFC 9449)'),
+    )
   } else if (kind === 'missing' && challenge['error'] !== undefined) {
     complaints.push(note('an error code, though there is no token (RFC 6750 section 3.1)'))
   } else if (kind === 'unproven' && challenge['error'] !== 'invalid_token') {
@@ -139,10 +145,22 @@ function challengeComplaints({ kind }: ProbeCase, answer: Answer): readonly Comp
   return complaints
 }
 
-/** The parameters of the one Bearer challenge. */
+/** The parameters of the one Bearer challenge; of the one for DPoP where the API takes no bearer tokens. */
 export function challengeOf(answer: Answer): Readonly<Record<string, string>> | undefined {
+  return challengeFor('Bearer', answer) ?? challengeFor('DPoP', answer)
+}
+
+/** `false` where the challenge names DPoP alone. */
+function takesBearer(answer: Answer): boolean {
+  return challengeFor('Bearer', answer) !== undefined || challengeFor('DPoP', answer) === undefined
+}
+
+function challengeFor(
+  scheme: 'Bearer' | 'DPoP',
+  answer: Answer,
+): Readonly<Record<string, string>> | undefined {
   try {
-    return assertChallenge(answer)
+    return assertChallenge(answer, { scheme })
   } catch {
     // None, several, or one that cannot be read.
   }

@@ -2,8 +2,14 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-import { authenticateRequest, createVerifier, refusal } from '@portcullis/core'
-import { createTestIssuer, tokenService } from '@portcullis/testing'
+import {
+  authenticateRequest,
+  createVerifier,
+  dpopProofs,
+  type GuardOptions,
+  refusal,
+} from '@portcullis/core'
+import { createTestIssuer, dpopClient, tokenService } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
 import { type Outcome, runProgram } from '../run-program.ts'
@@ -47,13 +53,17 @@ async function probed(
 const verifier = createVerifier(issuer.verifierOptions)
 
 /** An API that is guarded by core. */
-const guarded: Handler = async (request, response) => {
-  try {
-    await authenticateRequest(verifier, request, { respond: 'problem' })
-    response.end('{}')
-  } catch (error) {
-    const answer = refusal(error)
-    response.writeHead(answer?.status ?? 500, answer?.headers).end(answer?.body)
+const guarded = guardedWith({})
+
+function guardedWith(options: GuardOptions): Handler {
+  return async (request, response) => {
+    try {
+      await authenticateRequest(verifier, request, { respond: 'problem', ...options })
+      response.end('{}')
+    } catch (error) {
+      const answer = refusal(error)
+      response.writeHead(answer?.status ?? 500, answer?.headers).end(answer?.body)
+    }
   }
 }
 
@@ -107,6 +117,28 @@ describe('an API that is guarded by us', () => {
     const { exitCode, stdout } = await probed(guarded, [...keys, '--env', 'TOKEN'], expired)
     expect(stdout).toMatch(/ok {4}your token +401 +401 +expired/)
     expect(exitCode).toBe(0)
+  })
+})
+
+describe('an API that takes DPoP proofs', async () => {
+  const origin = 'https://api.test'
+  const bound = await issuer.token({ boundTo: await dpopClient() })
+
+  test.each<[title: string, required: boolean, token: string]>([
+    ['beside bearer tokens is sound', false, good],
+    ['beside bearer tokens refuses a bound one', false, bound],
+    ['alone is sound', true, bound],
+  ])('%s', async (_, required, token) => {
+    const api = guardedWith({ dpop: dpopProofs({ origin, required }) })
+    const { stdout } = await probed(api, [...keys, '--env', 'TOKEN', '--json'], token)
+    expect(JSON.parse(stdout)).toMatchObject({ verdict: 'sound', findings: [] })
+  })
+
+  test('alone refuses your bearer token, and the report says that it wants a proof', async () => {
+    const api = guardedWith({ dpop: dpopProofs({ origin, required: true }) })
+    const { stdout } = await probed(api, [...keys, '--env', 'TOKEN'], good)
+    expect(stdout).toContain('Note: refused: the API takes DPoP-bound tokens alone')
+    expect(stdout).not.toContain('compare issuer')
   })
 })
 
