@@ -114,5 +114,6 @@ const WRAPPINGS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['Authorization:', /^authorization\s*:(?<inner>.*)$/is],
   ['quotes', /^(?<quote>["'])(?<inner>.*)\k<quote>,?$/s],
   ['Bearer', /^bearer\s+(?<inner>.*)$/is],
+  ['DPoP', /^dpop\s+(?<inner>.*)$/is],
   ['quotes', /^(?<quote>["'])(?<inner>.*)\k<quote>,?$/s],
 ]

@@ -15,6 +15,7 @@ export interface VerifierFlags {
   readonly requireExpiry?: boolean
   readonly clockTolerance?: number
   readonly maxTokenAge?: number
+  readonly confirmation?: string
 }
 
 /** Declares the options that {@link verifierOptions} reads. */
@@ -33,6 +34,7 @@ export function takesVerifierFlags(command: Command): Command {
     .option('--no-require-expiry', 'accept tokens without exp')
     .option('--clock-tolerance <seconds>', 'how far clocks may differ (5)', number)
     .option('--max-token-age <seconds>', 'the longest time since iat', number)
+    .option('--confirmation <word>', 'require a proof of what cnf names (require), or ignore it')
 }
 
 export function verifierOptions(
@@ -41,7 +43,7 @@ export function verifierOptions(
   { clock }: Context,
 ): VerifierOptions {
   const { issuer, audience, algorithm, algorithmName: algorithmNames, requiredClaim } = flags
-  const { type, requireExpiry, clockTolerance, maxTokenAge } = flags
+  const { type, requireExpiry, clockTolerance, maxTokenAge, confirmation } = flags
   return {
     keys,
     issuer: issuer ?? null,
@@ -53,6 +55,7 @@ export function verifierOptions(
     requireExpiry,
     clockTolerance,
     maxTokenAge,
+    confirmation: confirmation as VerifierOptions['confirmation'], // core looks at it
     clock,
   }
 }

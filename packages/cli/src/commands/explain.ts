@@ -1,4 +1,4 @@
-import type { Revocations } from '@portcullis/core'
+import type { Possession, Revocations } from '@portcullis/core'
 import { explain, type Explanation, type NamedKeys } from '@portcullis/core/explain'
 import type { Command } from 'commander'
 
@@ -21,6 +21,8 @@ import {
 interface ExplainOptions extends KeyOptions, TokenOptions, VerifierFlags, StreamOptions {
   readonly other?: readonly string[]
   readonly revocations?: boolean
+  readonly jkt?: string
+  readonly x5tS256?: string
   readonly json?: boolean
   readonly share?: boolean
 }
@@ -50,6 +52,8 @@ export function registerExplain(program: Command, context: Context): void {
       collected,
     )
     .option('--revocations', 'ask the Redis stream of revocations, too: see --redis-url')
+    .option('--jkt <thumbprint>', 'as if sent with a DPoP proof of this key')
+    .option('--x5t-s256 <thumbprint>', 'as if sent with this client certificate')
     .option('--share', 'leave out the values of claims: fit for a ticket')
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
@@ -64,13 +68,14 @@ async function explainToken(
   context: Context,
 ): Promise<void> {
   const { terminal, signal } = context
+  const possession = possessionOf(options)
   const keys = await chooseKeys(options, context)
   const others = await otherKeys(options, context)
   const { token, stripped } = await readToken(argument, options, context)
   if (stripped.length > 0) terminal.say(`read without: ${stripped.join(', ')}`)
   const explanation = await withRevocations(options, context, async (revocations) => {
     const verifier = { ...verifierOptions(options, keys.source, context), revocations }
-    return await orUsageLater(explain(token, verifier, { otherKeys: others, signal }))
+    return await orUsageLater(explain(token, verifier, { otherKeys: others, possession, signal }))
   })
   const report = {
     explanation,
@@ -86,6 +91,20 @@ async function explainToken(
   if (options.json === true) terminal.print(JSON.stringify(explanationJson(report), null, 2))
   else printExplanation(report, terminal)
   context.exitWith(EXIT_CODES[explanation.verdict])
+}
+
+/** What the sender of the token has proven, as the command line states it. */
+function possessionOf({ jkt, x5tS256 }: ExplainOptions): Possession | undefined {
+  const stated = [
+    ['--jkt', jkt],
+    ['--x5t-s256', x5tS256],
+  ] as const
+  for (const [name, thumbprint] of stated) {
+    if (thumbprint !== undefined && !/^[\w-]{43}$/.test(thumbprint)) {
+      throw usageError(`${name} must be a thumbprint: 43 characters of base64url, as cnf has it`)
+    }
+  }
+  return jkt === undefined && x5tS256 === undefined ? undefined : { jkt, x5tS256 }
 }
 
 /** What the stream says, if it is to be asked. Without an answer, the explanation is that of an API without one. */

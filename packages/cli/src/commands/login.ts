@@ -1,5 +1,5 @@
 import { createTokenClient, TokenClientError } from '@portcullis/client'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 
 import type { Context } from '../context.ts'
 import { CommandError, EXIT, usageError } from '../exit-code.ts'
@@ -15,6 +15,7 @@ interface LoginOptions {
   readonly field?: string
   readonly timeout?: number
   readonly allowInsecure?: boolean
+  readonly dpop?: boolean
 }
 
 const EXAMPLES = `
@@ -36,6 +37,8 @@ export function registerLogin(program: Command, context: Context): void {
     .option('--field <name>', 'the field of the answer that has the token')
     .option('--timeout <seconds>', 'how long it may take (10)', seconds)
     .option('--allow-insecure', 'permit http: beyond this machine')
+    // Not in the help: it is there to say why it cannot be.
+    .addOption(new Option('--dpop').hideHelp())
     .addHelpText('after', EXAMPLES)
     .action(async (options: LoginOptions) => {
       await login(options, context)
@@ -45,6 +48,11 @@ export function registerLogin(program: Command, context: Context): void {
 async function login(options: LoginOptions, context: Context): Promise<void> {
   const { terminal, env, fetch, clock, signal } = context
   const { authUrl = env['AUTH_URL'], id, field, timeout, allowInsecure } = options
+  if (options.dpop === true) {
+    throw usageError(
+      'a token that is bound to a key is of no use alone, and its key would be gone with this command: createTokenClient({ dpop: true }) of @portcullis/client keeps it',
+    )
+  }
   if (authUrl === undefined) throw usageError('state the token service: --auth-url, or AUTH_URL')
   if (id === undefined) throw usageError('state who logs in: --id')
   const password = await readPassword(options, context)

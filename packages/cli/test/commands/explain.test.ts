@@ -3,7 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
+import { createTestIssuer, dpopClient, manualClock, tokenService } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
 import { type Given, type Outcome, runProgram } from '../run-program.ts'
@@ -228,4 +228,44 @@ test('colour is for terminals alone, and NO_COLOR turns it off', async () => {
   for (const given of [{ isTerminal: true, env: { NO_COLOR: '1' } }, { isTerminal: false }]) {
     expect((await explained(token, keys, given)).stdout).not.toContain('\u{1b}')
   }
+})
+
+describe('a token that is bound to a key', async () => {
+  const client = await dpopClient({ clock })
+  const token = await issuer.token({ boundTo: client })
+
+  test('is refused as a bearer token: what it is bound to, and what to do', async () => {
+    const { exitCode, stdout } = await explained(token)
+    expect(stdout).toMatch(/^REJECTED {2}binding {2}-> {2}401 {2}Bearer /)
+    expect(stdout).toContain(`Hint: it is bound to the key ${client.jkt.slice(0, 8)}`)
+    expect(stdout).toMatch(/What to do: send it with a proof .*\s+under\s+the\s+scheme\s+DPoP/)
+    expect(exitCode).toBe(1)
+  })
+
+  test.each<[title: string, args: readonly string[], exitCode: number]>([
+    ['with a proof of that key is accepted', ['--jkt', client.jkt], 0],
+    ['with a proof of another key is refused', ['--jkt', 'a'.repeat(43)], 1],
+    ['with a certificate alone is refused', ['--x5t-s256', client.jkt], 1],
+    ['is accepted where confirmations are ignored', ['--confirmation', 'ignore'], 0],
+  ])('%s', async (_, args, exitCode) => {
+    expect((await explained(token, [...keys, ...args])).exitCode).toBe(exitCode)
+  })
+
+  test('is read from the header of a request', async () => {
+    const args = [...keys, '--jkt', client.jkt]
+    const { exitCode, stderr } = await explained(`Authorization: DPoP ${token}`, args)
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 0,
+      stderr: 'read without: Authorization:, DPoP\n',
+    })
+  })
+
+  test.each<[what: string, args: readonly string[], said: string]>([
+    ['a thumbprint that is none', ['--jkt', 'key.json'], '--jkt must be a thumbprint'],
+    ['another word', ['--confirmation', 'never'], 'confirmation must be'],
+  ])('%s: 2, and what is wrong', async (_, args, said) => {
+    const { exitCode, stderr } = await explained(token, [...keys, ...args])
+    expect(stderr).toContain(said)
+    expect(exitCode).toBe(2)
+  })
 })

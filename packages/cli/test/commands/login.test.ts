@@ -55,3 +55,11 @@ test.each<[what: string, args: readonly string[], said: string]>([
   expect(stderr).toContain(said)
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
 })
+
+test('--dpop: 2, and why a bound token alone is of no use', async () => {
+  const { exitCode, stdout, stderr } = await loggedIn(['--dpop', '--password-stdin'], {
+    stdin: 'demo',
+  })
+  expect(stderr).toContain('its key would be gone')
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+})

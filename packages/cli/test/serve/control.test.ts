@@ -1,3 +1,4 @@
+import { createTokenClient } from '@portcullis/client'
 import { createVerifier, remoteKeys } from '@portcullis/core'
 import { describe, expect, test } from 'vitest'
 
@@ -279,3 +280,13 @@ function readerOf({ body }: Response) {
 async function nextOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
   return new TextDecoder().decode((await reader.read()).value)
 }
+
+test('a login with a DPoP proof gives a token that is bound to its key', async () => {
+  const { clock, service } = await setUp()
+  const { authUrl, fetch } = service.tokens
+  const account = { authUrl, loginId: 'demo', password: 'demo', origins: [] }
+  await using client = createTokenClient({ ...account, fetch, clock, dpop: true })
+  const [, payload = ''] = (await client.get()).split('.')
+  const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())
+  expect(claims).toMatchObject({ cnf: { jkt: expect.stringMatching(/^[\w-]{43}$/) as unknown } })
+})
