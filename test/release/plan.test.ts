@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, test } from 'vitest'
 
-import { canTrust, type Manifest, obstaclesOf, planRelease } from './plan.ts'
+import { addressOf } from './address.ts'
+import { canTrust, foreignTo, type Manifest, obstaclesOf, planRelease } from './plan.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const manifests = globSync('packages/*/package.json', { cwd: root }).map(
@@ -47,21 +48,35 @@ test('two versions are no release', () => {
 })
 
 describe('what stands in the way', () => {
-  const ready = { name: 'a', version: '1.0.0', repository: {} }
+  const ready = { name: 'a', version: '1.0.0', ...addressOf('acme/guards', 'packages/a') }
 
-  test('is nothing, of a packed manifest with a version and a repository', () => {
+  test('is nothing, of a packed manifest with a version and an address', () => {
     expect(obstaclesOf({ ...ready, dependencies: { b: '^1.0.0' } })).toEqual([])
   })
 
   test.each<[string, Partial<Manifest>, string]>([
     ['a private package', { private: true }, 'a is private'],
     ['no version', { version: '0.0.0' }, 'a has no version yet'],
-    ['no repository', { repository: undefined }, 'a names no repository'],
+    ...(['repository', 'homepage', 'bugs'] as const).map((field): [string, object, string] => [
+      `no ${field}`,
+      { [field]: undefined },
+      `a does not say its ${field}: run release:repository`,
+    ]),
     ['a range of pnpm', { dependencies: { b: 'catalog:' } }, 'a depends on b by "catalog:"'],
     ['a folder', { peerDependencies: { b: 'link:../b' } }, 'a depends on b by "link:../b"'],
   ])('is %s', (_, change, obstacle) => {
     expect(obstaclesOf({ ...ready, ...change })).toEqual([obstacle])
   })
+})
+
+test('only packages of the repository that publishes are published', () => {
+  const a = { name: 'a', version: '1.0.0', ...addressOf('acme/guards', 'packages/a') }
+  const b = { name: 'b', version: '1.0.0', ...addressOf('elsewhere/guards', 'packages/b') }
+  expect(foreignTo('acme/guards', [a])).toEqual([])
+  expect(foreignTo('acme/guards', [a, b, { name: 'c', version: '1.0.0' }])).toEqual([
+    'b says another repository than acme/guards: git+https://github.com/elsewhere/guards.git',
+    'c says another repository than acme/guards: undefined',
+  ])
 })
 
 test.each([

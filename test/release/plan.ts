@@ -1,10 +1,14 @@
+import { ADDRESS_FIELDS, addressOf } from './address.ts'
+
 // What a release would publish: decided here from the manifests, and carried out by release.ts.
 
 export interface Manifest {
   readonly name: string
   readonly version: string
   readonly private?: boolean
-  readonly repository?: unknown
+  readonly homepage?: unknown
+  readonly bugs?: unknown
+  readonly repository?: { readonly url?: string; readonly directory?: string }
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
@@ -52,7 +56,8 @@ function inOrder(manifests: readonly Manifest[]): readonly string[] {
 
 /** What stands in the way of publishing this packed manifest, in words. */
 export function obstaclesOf(packed: Manifest): readonly string[] {
-  const { name, version, repository, dependencies, peerDependencies, optionalDependencies } = packed
+  const { name, version, dependencies, peerDependencies, optionalDependencies } = packed
+  const missing = ADDRESS_FIELDS.filter((field) => packed[field] === undefined)
   const ranges = [dependencies, peerDependencies, optionalDependencies]
     .flatMap((each) => Object.entries(each ?? {}))
     .filter(([, range]) => /^(?:workspace|catalog|link|file):/.test(range))
@@ -60,10 +65,25 @@ export function obstaclesOf(packed: Manifest): readonly string[] {
   return [
     ...(packed.private === true ? [`${name} is private`] : []),
     ...(version === '0.0.0' ? [`${name} has no version yet`] : []),
-    // Its provenance names the repository, and has to be the same.
-    ...(repository === undefined ? [`${name} names no repository`] : []),
+    ...(missing.length === 0
+      ? []
+      : [`${name} does not say its ${missing.join(', ')}: run release:repository`]),
     ...ranges,
   ]
+}
+
+/**
+ * What says another repository than the one whose workflow publishes. npm would refuse its provenance, after other packages
+ * had been published.
+ *
+ * @param name Such as `acme/guards`.
+ */
+export function foreignTo(name: string, manifests: readonly Manifest[]): readonly string[] {
+  return manifests
+    .filter(({ repository: { url, directory = '' } = {} }) => {
+      return url !== addressOf(name, directory).repository.url
+    })
+    .map((each) => `${each.name} says another repository than ${name}: ${each.repository?.url}`)
 }
 
 /** Whether this npm can publish without a token. */

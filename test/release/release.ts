@@ -5,7 +5,14 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { pack } from '../packed/consumers.ts'
-import { canTrust, type Manifest, obstaclesOf, planRelease, type Release } from './plan.ts'
+import {
+  canTrust,
+  foreignTo,
+  type Manifest,
+  obstaclesOf,
+  planRelease,
+  type Release,
+} from './plan.ts'
 
 // Publishes the family: `pnpm release`, which only the workflow `release` runs. RELEASING.md says how.
 //
@@ -18,8 +25,15 @@ const work = mkdtempSync(join(tmpdir(), 'portcullis-release-'))
 try {
   const tarballs = pack(root, work)
   const packed = new Map([...tarballs].map(([name, path]) => [name, manifestIn(path)]))
-  const release = planRelease([...packed.values()])
-  const obstacles = [...waitingChangesets(), ...[...packed.values()].flatMap(obstaclesOf)]
+  const manifests = [...packed.values()]
+  const release = planRelease(manifests)
+  // A workflow of GitHub knows where it runs.
+  const here = process.env['GITHUB_REPOSITORY']
+  const obstacles = [
+    ...waitingChangesets(),
+    ...manifests.flatMap(obstaclesOf),
+    ...(here === undefined ? [] : foreignTo(here, manifests)),
+  ]
   if (isDryRun) {
     show(release, tarballs, packed)
     for (const obstacle of obstacles) console.log(`not yet: ${obstacle}`)

@@ -1,0 +1,15 @@
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+import { addressOf, repositoryNamed, withAddress } from './address.ts'
+
+// Writes into each package where its sources are: `pnpm release:repository https://github.com/OWNER/NAME`, in the root.
+
+const name = repositoryNamed(process.argv[2])
+for (const path of globSync('packages/*/package.json')) {
+  const manifest = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
+  const directory = dirname(path).replaceAll('\\', '/')
+  const changed = withAddress(manifest, addressOf(name, directory))
+  writeFileSync(path, `${JSON.stringify(changed, null, 2)}\n`)
+  console.log(`${path}: ${name}`)
+}
