@@ -1,6 +1,10 @@
-import { refusal, scope, type Verifier } from '@portcullis/core'
+import { createVerifier, refusal, scope, type Verifier } from '@portcullis/core'
 import { authenticate, authorize, findAuth, getAuth } from '@portcullis/express'
+import cors from 'cors'
 import express from 'express'
+import { z } from 'zod'
+
+import { type Configuration, log } from './configuration.ts'
 
 const answerError: express.ErrorRequestHandler = (error, _request, response, next) => {
   const refused = refusal(error)
@@ -13,7 +17,12 @@ export function createApp(verifier: Verifier): express.Express {
   app.get('/hello', authenticate(verifier, { optional: true }), (request, response) => {
     response.json({ hello: findAuth(request)?.claims.sub ?? 'stranger' })
   })
-  app.use('/places', authenticate(verifier))
+  const guard = authenticate(verifier, {
+    onRefusal: ({ code, reason, detail }, request: express.Request) => {
+      log.info({ ip: request.ip, code, reason, detail }, 'refused')
+    },
+  })
+  app.use('/places', guard)
   app.get('/places', (request, response) => {
     response.json({ readBy: getAuth(request).claims.sub })
   })
@@ -21,5 +30,27 @@ export function createApp(verifier: Verifier): express.Express {
     response.status(201).json({ savedBy: getAuth(request).claims.sub })
   })
   app.use(answerError)
+  return app
+}
+
+export function createTypedApp({ keys, issuer, audience }: Configuration): express.Express {
+  const app = express()
+  const verifier = createVerifier({
+    keys,
+    issuer,
+    audience,
+    schema: z.object({ sub: z.string(), role: z.enum(['user', 'admin']) }),
+  })
+  app.use(
+    cors({
+      origin: 'https://web.example.com',
+      exposedHeaders: ['WWW-Authenticate', 'Retry-After'],
+    }),
+  )
+  app.use(authenticate(verifier))
+  app.get('/role', (request, response) => {
+    const { role } = getAuth(request, verifier).claims
+    response.json(role satisfies 'user' | 'admin')
+  })
   return app
 }

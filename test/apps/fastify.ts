@@ -1,9 +1,20 @@
-import { refusal, scope, type Verifier } from '@portcullis/core'
-import { authenticate, authorize, findAuth } from '@portcullis/fastify'
-import { fastify, type FastifyInstance } from 'fastify'
+import cors from '@fastify/cors'
+import { createVerifier, refusal, scope, type Verifier } from '@portcullis/core'
+import { authenticate, authorize, findAuth, getAuth } from '@portcullis/fastify'
+import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify'
+import { z } from 'zod'
+
+import { type Configuration, logged } from './configuration.ts'
 
 export function createApp(verifier: Verifier): FastifyInstance {
-  const app = fastify()
+  const stream = {
+    write(line: string): void {
+      const fields = JSON.parse(line) as { ip?: string; code: string; reason: string }
+      // The guard writes a line of its own, without the address.
+      if (fields.ip !== undefined) logged.push({ ...fields, detail: undefined })
+    },
+  }
+  const app = fastify({ logger: { stream }, disableRequestLogging: true })
   app.setErrorHandler(async (error, _request, reply) => {
     const refused = refusal(error)
     if (!refused) throw error
@@ -15,14 +26,43 @@ export function createApp(verifier: Verifier): FastifyInstance {
       hello: findAuth(request)?.claims.sub ?? 'stranger',
     }))
   })
+  const guard = authenticate(verifier, {
+    onRefusal: ({ code, reason, detail }, request: FastifyRequest) => {
+      request.log.info({ ip: request.ip, code, reason, detail }, 'refused')
+    },
+  })
   app.register(async (places) => {
-    await places.register(authenticate(verifier))
+    await places.register(guard)
     places.get('/places', async (request) => ({ readBy: request.auth.claims.sub }))
     places.post(
       '/places',
       { onRequest: authorize(scope('places:write')) },
       async (request, reply) => await reply.code(201).send({ savedBy: request.auth.claims.sub }),
     )
+  })
+  return app
+}
+
+export async function createTypedApp({
+  keys,
+  issuer,
+  audience,
+}: Configuration): Promise<FastifyInstance> {
+  const app = fastify()
+  const verifier = createVerifier({
+    keys,
+    issuer,
+    audience,
+    schema: z.object({ sub: z.string(), role: z.enum(['user', 'admin']) }),
+  })
+  await app.register(cors, {
+    origin: 'https://web.example.com',
+    exposedHeaders: ['WWW-Authenticate', 'Retry-After'],
+  })
+  await app.register(authenticate(verifier))
+  app.get('/role', async (request) => {
+    const { role } = getAuth(request, verifier).claims
+    return JSON.stringify(role satisfies 'user' | 'admin')
   })
   return app
 }

@@ -1,13 +1,22 @@
-import { refusal, scope, type Verifier } from '@portcullis/core'
+import { createVerifier, refusal, scope, type Verifier } from '@portcullis/core'
 import { authenticate, authorize, type AuthVariables } from '@portcullis/hono'
 import { Hono } from 'hono'
+import { cors } from 'hono/cors'
+import { z } from 'zod'
+
+import { type Configuration, log } from './configuration.ts'
 
 export function createApp(verifier: Verifier): Hono<{ Variables: AuthVariables }> {
   const app = new Hono<{ Variables: AuthVariables }>()
   app.get('/hello', authenticate(verifier, { optional: true }), (c) =>
     c.json({ hello: c.var.auth?.claims.sub ?? 'stranger' }),
   )
-  app.use('/places', authenticate(verifier))
+  const guard = authenticate(verifier, {
+    onRefusal: ({ code, reason, detail }, c) => {
+      log.info({ path: c.req.path, code, reason, detail }, 'refused')
+    },
+  })
+  app.use('/places', guard)
   app.get('/places', (c) => c.json({ readBy: c.var.auth.claims.sub }))
   app.post('/places', authorize(scope('places:write')), (c) =>
     c.json({ savedBy: c.var.auth.claims.sub }, 201),
@@ -16,5 +25,21 @@ export function createApp(verifier: Verifier): Hono<{ Variables: AuthVariables }
     const refused = refusal(error)
     return refused ? c.json({ code: refused.code }, refused.status) : c.json({ code: 'fault' }, 500)
   })
+  return app
+}
+
+export function createTypedApp({ keys, issuer, audience }: Configuration): Hono {
+  const app = new Hono()
+  const verifier = createVerifier({
+    keys,
+    issuer,
+    audience,
+    schema: z.object({ sub: z.string(), role: z.enum(['user', 'admin']) }),
+  })
+  app.use(
+    cors({ origin: 'https://web.example.com', exposeHeaders: ['WWW-Authenticate', 'Retry-After'] }),
+  )
+  app.use(authenticate(verifier))
+  app.get('/role', authenticate(verifier), (c) => c.json(c.var.auth.claims.role))
   return app
 }

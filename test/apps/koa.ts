@@ -1,7 +1,11 @@
+import cors from '@koa/cors'
 import { Router } from '@koa/router'
-import { refusal, scope, type Verifier } from '@portcullis/core'
+import { createVerifier, refusal, scope, type Verifier } from '@portcullis/core'
 import { authenticate, authorize, findAuth, getAuth, type AuthState } from '@portcullis/koa'
 import Koa from 'koa'
+import { z } from 'zod'
+
+import { type Configuration, log } from './configuration.ts'
 
 export function createApp(verifier: Verifier): Koa {
   const app = new Koa()
@@ -19,8 +23,13 @@ export function createApp(verifier: Verifier): Koa {
   router.get('/hello', authenticate(verifier, { optional: true }), (ctx) => {
     ctx.body = { hello: findAuth(ctx)?.claims.sub ?? 'stranger' }
   })
+  const guard = authenticate(verifier, {
+    onRefusal: ({ code, reason, detail }, ctx: Koa.Context) => {
+      log.info({ ip: ctx.ip, code, reason, detail }, 'refused')
+    },
+  })
   const places = new Router<AuthState>({ prefix: '/places' })
-  places.use(authenticate(verifier))
+  places.use(guard)
   places.get('/', (ctx) => {
     ctx.body = { readBy: ctx.state.auth.claims.sub }
   })
@@ -30,5 +39,27 @@ export function createApp(verifier: Verifier): Koa {
   })
   app.use(router.routes())
   app.use(places.routes())
+  return app
+}
+
+export function createTypedApp({ keys, issuer, audience }: Configuration): Koa {
+  const app = new Koa()
+  const verifier = createVerifier({
+    keys,
+    issuer,
+    audience,
+    schema: z.object({ sub: z.string(), role: z.enum(['user', 'admin']) }),
+  })
+  app.use(
+    cors({
+      origin: 'https://web.example.com',
+      exposeHeaders: ['WWW-Authenticate', 'Retry-After'],
+    }),
+  )
+  app.use(authenticate(verifier))
+  app.use((ctx) => {
+    const { role } = getAuth(ctx, verifier).claims
+    ctx.body = JSON.stringify(role satisfies 'user' | 'admin')
+  })
   return app
 }

@@ -1,10 +1,13 @@
 import { Catch, Controller, Get, Module, Post, UseGuards } from '@nestjs/common'
 import type { ArgumentsHost, DynamicModule, ExceptionFilter } from '@nestjs/common'
 import { APP_FILTER } from '@nestjs/core'
-import { type Auth, scope, type Verifier } from '@portcullis/core'
+import { type Auth, createVerifier, scope, type Verifier } from '@portcullis/core'
 import { AuthException, CurrentAuth, PortcullisGuard } from '@portcullis/nest'
 import { PortcullisModule, refusal, Requires } from '@portcullis/nest'
 import type express from 'express'
+import { z } from 'zod'
+
+import { type Configuration, log as logger } from './configuration.ts'
 
 @Catch(AuthException)
 class RefusalFilter implements ExceptionFilter {
@@ -48,7 +51,13 @@ class PlacesModule {}
 export class AppModule {
   static forVerifier(verifier: Verifier): DynamicModule {
     const optional = PortcullisModule.forRoot({ verifier, global: false, optional: true })
-    const required = PortcullisModule.forRoot({ verifier, global: false })
+    const required = PortcullisModule.forRoot({
+      verifier,
+      onRefusal: ({ code, reason, detail }, request: express.Request) => {
+        logger.warn({ ip: request.ip, code, reason, detail }, 'refused')
+      },
+      global: false,
+    })
     return {
       module: AppModule,
       imports: [
@@ -57,4 +66,28 @@ export class AppModule {
       ],
     }
   }
+}
+
+export function typedModule({ keys, issuer, audience }: Configuration): DynamicModule {
+  const verifier = createVerifier({
+    keys,
+    issuer,
+    audience,
+    schema: z.object({ role: z.string() }),
+  })
+  type User = Awaited<ReturnType<typeof verifier.verify>>
+
+  @Controller('role')
+  @UseGuards(PortcullisGuard)
+  class Roles {
+    @Get()
+    role(@CurrentAuth({ verifier }) { claims }: User) {
+      return claims.role
+    }
+  }
+
+  @Module({ imports: [PortcullisModule.forRoot({ verifier })], controllers: [Roles] })
+  class TypedModule {}
+
+  return { module: TypedModule }
 }

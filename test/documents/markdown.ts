@@ -49,6 +49,19 @@ export function exampleOf(markdown: string, place: number): string {
   return code
 }
 
+export interface Block {
+  /** What is behind the fence, such as `ts`; empty without. */
+  readonly language: string
+  readonly code: string
+}
+
+/** All pieces of code, of every language, also those within lists. */
+export function blocksOf(markdown: string): readonly Block[] {
+  return [...markdown.matchAll(/^( *)```(\w*)\n(.*?)^\1```$/gms)].map(
+    ([, , language = '', code = '']) => ({ language, code }),
+  )
+}
+
 /** What the README of core writes behind its example of a `Request`, somewhere. */
 export function whatFollows(markdown: string, where: string): string {
   const { rows } = tableUnder(markdown, 'Any other framework', 'Where')
