@@ -1,7 +1,7 @@
 import type { Auth } from './auth.ts'
 import { type Credentials, type FetchRequest, findProof, type RequestHeaders } from './bearer.ts'
 import { checkedNothing, lostPossession, notBound, withoutProof } from './details/binding.ts'
-import type { ProofRequest } from './dpop/proof-check.ts'
+import type { PresentedProof } from './dpop/proof-check.ts'
 import { AuthError } from './errors.ts'
 import type { GuardOptions } from './guard-options.ts'
 import { own } from './options.ts'
@@ -64,7 +64,7 @@ export async function verifyProven(
   return await verifyWanted(verifier, wanted)
 }
 
-function askedOf({ request, subject }: RequestParts, token: string): ProofRequest {
+function askedOf({ request, subject }: RequestParts, token: string): PresentedProof {
   return Object.freeze({
     proof: findProof(request),
     method: methodOf(request),

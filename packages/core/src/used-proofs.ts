@@ -1,4 +1,4 @@
-import type { DpopProof, DpopProofs, ProofRequest } from './dpop/proof-check.ts'
+import type { DpopProof, DpopProofs, PresentedProof } from './dpop/proof-check.ts'
 
 // A request uses its proof, not each of the guards that it passes: nested scopes have several, and GraphQL asks one guard for
 // each resolver. The second would take the proof for a replayed one.
@@ -7,7 +7,7 @@ import type { DpopProof, DpopProofs, ProofRequest } from './dpop/proof-check.ts'
 export interface UsedProof {
   readonly proof: DpopProof
   /** What it was checked against. */
-  readonly asked: ProofRequest
+  readonly asked: PresentedProof
   /** Until it is remembered. */
   readonly remembering: Promise<void> | undefined
 }
@@ -24,7 +24,7 @@ const used = new WeakMap<object, Place>()
 export function findUsedProof(
   requests: readonly object[],
   dpop: DpopProofs,
-  asked: ProofRequest,
+  asked: PresentedProof,
 ): UsedProof | undefined {
   for (const request of requests) {
     const found = used.get(request)?.get(dpop)
@@ -79,7 +79,7 @@ function placeOf(request: object): Place {
   return place
 }
 
-function isSame(one: ProofRequest, other: ProofRequest): boolean {
+function isSame(one: PresentedProof, other: PresentedProof): boolean {
   return (
     one.proof === other.proof &&
     one.token === other.token &&
