@@ -305,15 +305,10 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   ],
   'core/explanation/revocations': ['claims', 'explanation/finding', 'revocation-check', 'time'],
   'core/explanation/binding': ['binding', 'details/explanation', 'explanation/finding'],
-  'core/explanation/hints': [
-    'binding',
-    'details/claims',
-    'details/explanation',
-    'details/text',
-    'errors',
-  ],
+  'core/explanation/hints': ['details/claims', 'details/explanation', 'details/text', 'errors'],
   'core/explain': [
     'algorithms',
+    'binding',
     'claims',
     'explanation/binding',
     'explanation/claims',

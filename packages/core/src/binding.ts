@@ -3,12 +3,13 @@ import {
   notProven,
   notProvenHere,
   type Proof,
+  repeatedConfirmation,
   unboundToken,
   unreadableConfirmation,
 } from './details/binding.ts'
 import type { Detail } from './details/text.ts'
 import { AuthError } from './errors.ts'
-import { isJsonObject, member } from './json.ts'
+import { isJsonObject, member, repeatsMember } from './json.ts'
 import { own, ownMembers } from './options.ts'
 import type { Possession } from './possession.ts'
 
@@ -26,8 +27,11 @@ const KNOWN: ReadonlyMap<string, Proof> = new Map([
   ['x5t#S256', 'x5tS256'],
 ])
 
-/** @returns `undefined` for a token that is bound to nothing: whoever has it may use it. */
-export function bindingOf(claims: Claims): Binding | undefined {
+/**
+ * @param payload What the claims were read from.
+ * @returns `undefined` for a token that is bound to nothing: whoever has it may use it.
+ */
+export function bindingOf(claims: Claims, payload: Buffer): Binding | undefined {
   if (!Object.hasOwn(claims, 'cnf')) return undefined
   const cnf = member(claims, 'cnf')
   const found = new Map<Proof, string>()
@@ -41,8 +45,15 @@ export function bindingOf(claims: Claims): Binding | undefined {
   return {
     jkt: found.get('jkt'),
     x5tS256: found.get('x5tS256'),
-    complaint: isKnown ? undefined : unreadableConfirmation(cnf, [...KNOWN.keys()]),
+    complaint: isKnown
+      ? repetitionIn(payload, claims)
+      : unreadableConfirmation(cnf, [...KNOWN.keys()]),
   }
+}
+
+/** Of two thumbprints, another reader of the token might take the other one. */
+function repetitionIn(payload: Buffer, claims: Claims): Detail | undefined {
+  return repeatsMember(payload.toString(), claims) ? repeatedConfirmation : undefined
 }
 
 /** A copy, since the caller may change its own while the token is judged. Pollution of a prototype proves nothing. */

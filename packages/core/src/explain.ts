@@ -1,4 +1,5 @@
 import { checkAlgorithmList } from './algorithms.ts'
+import { bindingOf } from './binding.ts'
 import { checkClaims } from './claims.ts'
 import type { AuthError } from './errors.ts'
 import { bindingFindings, judgeBinding } from './explanation/binding.ts'
@@ -125,7 +126,8 @@ async function explainParsed(
   // The verdict on claims is that of the whole step, whatever the findings are.
   const { refusal } = attempt(() => checkClaims(parsed.payload, rules, now))
   const claims = parseJsonObject(parsed.payload)
-  const binding = judgeBinding(claims, all.possession, options)
+  const binding = claims && bindingOf(claims, parsed.payload)
+  const bound = judgeBinding(claims, binding, all.possession, options)
   const isProven = proof.key !== undefined
   const askable = claimsInForm(claims, rules, now)
   const revoked = await judgeRevocations(options, {
@@ -139,7 +141,7 @@ async function explainParsed(
         found.refusal ??
         type.refusal ??
         refusal ??
-        binding.refusal ??
+        bound.refusal ??
         revoked.refusal,
     )
   const signer = signerOf(parsed, algorithm.named, all)
@@ -152,7 +154,7 @@ async function explainParsed(
       ...proof.findings,
       type.finding,
       ...claimFindings(claims, rules, now),
-      ...bindingFindings(claims, options, binding),
+      ...bindingFindings(binding, options, bound),
       ...revocationFindings(options, isProven ? askable : undefined, revoked.refusal),
     ],
     hints: hintsOf({
@@ -164,7 +166,7 @@ async function explainParsed(
       signer,
       ring: all.keys.ring,
       claims,
-      isBindingRefused: binding.refusal !== undefined,
+      refusedBinding: bound.refusal && binding,
     }),
     signer,
     header: parsed.header,

@@ -136,7 +136,7 @@ export function createVerifier(
       header: parsed.header as Header /* `checkAlgorithm` has found its `alg` */,
       token,
     })
-    const proof = { auth, algorithm, key, foundIn, binding: bindingOf(claims) }
+    const proof = { auth, algorithm, key, foundIn, binding: bindingOf(claims, parsed.payload) }
     // One that is refused from here on is remembered as well: to refuse it again costs no signature check.
     verifiedTokens?.remember(proof)
     const bound = checkBinding(auth, proof.binding, possession, confirmation)

@@ -12,6 +12,7 @@ import type { Auth } from '../src/auth.ts'
 import { byIssuer } from '../src/by-issuer.ts'
 import type { VerifyMessage } from '../src/diagnostics.ts'
 import { AuthError } from '../src/errors.ts'
+import { explain } from '../src/explain.ts'
 import { localRevocations } from '../src/local-revocations.ts'
 import type { Possession } from '../src/possession.ts'
 import { recall } from '../src/recall.ts'
@@ -152,6 +153,38 @@ describe('the comparison', () => {
         expect(await verdictOf(verifier.verify(token, options))).toBe(expected)
       }
     }
+  })
+})
+
+const signed = async (members: string) =>
+  await issuer.token({
+    payload: `{"iss":"${NAME}","exp":${Math.floor(clock.now()) + 600},${members}}`,
+  })
+
+describe('a member that is twice in what the issuer has signed', () => {
+  const other = CERTIFICATE
+
+  test.each([
+    `"cnf":{"jkt":"${other}","jkt":"${JKT}"}`,
+    `"cnf":{"jkt":"${JKT}","jkt":"${JKT}"}`,
+    `"cnf":{"jkt":"${other}","\\u006akt":"${JKT}"}`,
+    `"cnf":{"jkt":"${JKT}"},"act":{"cnf":{"jkt":"${other}","jkt":"${JKT}"}}`,
+  ])('of %s: refused, also when it is remembered', async (members) => {
+    const verifier = verifierWith()
+    const token = await signed(members)
+    for (let use = 0; use < 2; use++) {
+      for (const jkt of [JKT, other]) {
+        expect(await verdictOf(verifier.verify(token, { possession: { jkt } }))).toBe(REFUSED)
+      }
+      expect(await verdictOf(verifier.verify(token))).toBe(REFUSED)
+    }
+    const { findings } = await explain(token, issuer.verifierOptions, { possession: key })
+    expect(findings.find(({ check }) => check === 'binding')?.outcome).toBe('fail')
+  })
+
+  test('of a token that is bound to nothing: accepted as ever', async () => {
+    const token = await signed('"act":{"sub":"a","sub":"b"}')
+    expect(await verdictOf(verifierWith().verify(token))).toBe('accepted')
   })
 })
 

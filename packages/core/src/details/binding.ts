@@ -56,6 +56,9 @@ export function unreadableConfirmation(cnf: unknown, known: readonly string[]): 
   return () => `cnf has ${listed(names)}, which must be a string that is not empty`
 }
 
+export const repeatedConfirmation: Detail = () =>
+  'the token has cnf, and an object in its claims has a member twice: another reader could take the other one for what the token is bound to'
+
 /** A guard that takes bound tokens alone. */
 export function notBound(proof: Proof): Detail {
   const { bound } = HOLDERS[proof]

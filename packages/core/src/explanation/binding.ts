@@ -1,4 +1,4 @@
-import { bindingOf, checkBinding, possessionOf } from '../binding.ts'
+import { type Binding, checkBinding, possessionOf } from '../binding.ts'
 import { confirmedText } from '../details/explanation.ts'
 import type { JsonObject } from '../json.ts'
 import type { Possession } from '../possession.ts'
@@ -8,24 +8,24 @@ import { attempt, type Attempt, failed, type Finding, passed, skipped } from './
 /** What comes of the comparison of `cnf` with what a sender has proven, by the step of the verifier. */
 export function judgeBinding(
   claims: JsonObject | undefined,
+  binding: Binding | undefined,
   possession: Possession | undefined,
   { confirmation = 'require' }: VerifierOptions,
 ): Attempt<void> {
   return attempt(() => {
     if (claims === undefined) return
     const auth = { claims, header: { alg: '' }, token: '' }
-    checkBinding(auth, bindingOf(claims), possessionOf(possession), confirmation)
+    checkBinding(auth, binding, possessionOf(possession), confirmation)
   })
 }
 
 /** None for a token that is bound to nothing, unless a proof came with it. */
 export function bindingFindings(
-  claims: JsonObject | undefined,
+  binding: Binding | undefined,
   { confirmation = 'require' }: VerifierOptions,
   { refusal }: Attempt<void>,
 ): readonly Finding[] {
   if (refusal !== undefined) return [failed('binding', refusal)]
-  const binding = claims && bindingOf(claims)
   if (binding === undefined) return []
   const detail = confirmedText(binding)
   return confirmation === 'ignore'

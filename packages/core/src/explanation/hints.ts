@@ -1,4 +1,4 @@
-import { bindingOf } from '../binding.ts'
+import type { Binding } from '../binding.ts'
 import { idTokenHint } from '../details/claims.ts'
 import { confirmedText, inMilliseconds } from '../details/explanation.ts'
 import { printable, shown } from '../details/text.ts'
@@ -45,7 +45,8 @@ export interface Clues {
   readonly signer: Signer | undefined
   readonly ring: KeyRing | AuthError
   readonly claims: JsonObject | undefined
-  readonly isBindingRefused: boolean
+  /** What the token is bound to, if that was not proven. */
+  readonly refusedBinding: Binding | undefined
 }
 
 export function hintsOf(clues: Clues): readonly Hint[] {
@@ -114,7 +115,7 @@ function keyHints({ isProven, ring }: Clues): readonly Hint[] {
   ]
 }
 
-function claimHints({ claims, isBindingRefused }: Clues): readonly Hint[] {
+function claimHints({ claims, refusedBinding }: Clues): readonly Hint[] {
   if (claims === undefined) return []
   const names = inMilliseconds(claims)
   const hints: Hint[] = []
@@ -126,12 +127,11 @@ function claimHints({ claims, isBindingRefused }: Clues): readonly Hint[] {
       ),
     )
   }
-  const binding = isBindingRefused ? bindingOf(claims) : undefined
-  if (binding !== undefined) {
+  if (refusedBinding !== undefined) {
     hints.push(
       hint(
         'bound_token',
-        `${confirmedText(binding)}: sent as Bearer alone, it gets 401 from a service, as a stolen one does`,
+        `${confirmedText(refusedBinding)}: sent as Bearer alone, it gets 401 from a service, as a stolen one does`,
       ),
     )
   }
