@@ -198,10 +198,9 @@ export function createVerifier(
   setRecall(verify, (token) => {
     if (schema !== undefined || verdicts.isObserved()) return undefined
     const known = verifiedTokens?.find(token)
-    // What a token is bound to is compared with what its sender has proven, which nobody knows here.
-    if (known === undefined || (known.binding !== undefined && confirmation === 'require')) {
-      return undefined
-    }
+    // What a token is bound to is compared with what its sender has proven, which nobody knows here. Where it need not be proven,
+    // the `Auth` says all the same that it was.
+    if (known === undefined || known.binding !== undefined) return undefined
     const arrived = keys.now()
     const ring = keys.current(arrived)
     if (ring === undefined || !confirmProof(known, ring)) return undefined

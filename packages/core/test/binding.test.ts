@@ -13,6 +13,8 @@ import { byIssuer } from '../src/by-issuer.ts'
 import type { VerifyMessage } from '../src/diagnostics.ts'
 import { AuthError } from '../src/errors.ts'
 import { explain } from '../src/explain.ts'
+import { checkGuardOptions } from '../src/guard-options.ts'
+import { authenticateRequest } from '../src/http.ts'
 import { localRevocations } from '../src/local-revocations.ts'
 import type { Possession } from '../src/possession.ts'
 import { recall } from '../src/recall.ts'
@@ -259,11 +261,16 @@ describe('a remembered token', () => {
     expect(recall(verifier, token)).toBeUndefined()
   })
 
-  test('is recalled where confirmation is ignored', async () => {
+  test('says at each use what was proven, also where confirmation is ignored', async () => {
     const verifier = verifierWith({ confirmation: 'ignore' })
-    const token = await bound(key)
-    await verifier.verify(token)
-    expect(recall(verifier, token)?.token).toBe(token)
+    const token = await bound({ 'x5t#S256': CERTIFICATE })
+    const mutualTls = { required: false, thumbprintOf: () => CERTIFICATE }
+    const guard = checkGuardOptions(verifier, { mutualTls })
+    const request = { headers: { authorization: `Bearer ${token}` } }
+    for (let use = 0; use < 3; use++) {
+      const auth = await authenticateRequest(verifier, request, guard, request)
+      expect(auth?.possession).toEqual(certificate)
+    }
   })
 })
 
