@@ -40,7 +40,7 @@ const MALFORMED =
   'Bearer realm="api", error="invalid_request", error_description="The Authorization header must be Bearer, a space and one token"'
 /** A `Request` of the platform shows repeated headers as one, joined by commas, which is a malformed one. */
 const REPEATED: unknown = expect.stringMatching(
-  /^Bearer realm="api", error="invalid_request", error_description="The (?:request must have one Authorization header|Authorization header must be Bearer, a space and one token)"$/,
+  /^Bearer realm="api", error="invalid_request", error_description="The (?:request must have one Authorization header, and not more than one DPoP header|Authorization header must be Bearer, a space and one token)"$/,
 )
 
 const claimsOf = (view: View) => ({ claims: view.findAuth()?.claims ?? null })

@@ -108,7 +108,8 @@ function parseCredentials(
 /** The scheme that a request most likely uses, to answer it in that one. */
 export function schemeOf(request: RequestHeaders | FetchRequest): Scheme {
   const value = valueOf(request)
-  return typeof value === 'string' && /^dpop(?: |$)/i.test(value) ? 'DPoP' : 'Bearer'
+  const first: unknown = Array.isArray(value) ? value[0] : value
+  return typeof first === 'string' && /^dpop(?: |$)/i.test(first) ? 'DPoP' : 'Bearer'
 }
 
 /**

@@ -76,7 +76,8 @@ export const refusals: { [Code in AuthErrorCode]: RefusalRow<AuthErrorReasons[Co
     description: 'The Authorization header is not valid',
     reasons: {
       malformed_header: 'The Authorization header must be Bearer, a space and one token',
-      repeated_header: 'The request must have one Authorization header',
+      repeated_header:
+        'The request must have one Authorization header, and not more than one DPoP header',
     },
   },
   invalid_token: {

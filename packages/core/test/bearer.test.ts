@@ -268,7 +268,7 @@ describe('where the header is looked for', () => {
     expect(error.status).toBe(400)
     expect(error.headers['WWW-Authenticate']).toBe(
       'Bearer realm="api", error="invalid_request", ' +
-        'error_description="The request must have one Authorization header"',
+        'error_description="The request must have one Authorization header, and not more than one DPoP header"',
     )
   })
 

@@ -44,7 +44,10 @@ const TABLE: { [Code in AuthErrorCode]: Record<AuthErrorReasons[Code], Row> } = 
       message: 'The Authorization header must be Bearer, a space and one token',
       told: true,
     },
-    repeated_header: { message: 'The request must have one Authorization header', told: true },
+    repeated_header: {
+      message: 'The request must have one Authorization header, and not more than one DPoP header',
+      told: true,
+    },
   },
   invalid_token: {
     malformed: UNPROVEN,

@@ -345,6 +345,14 @@ describe('the challenge', () => {
       { dpop: proofs() },
     )
     expect(challengeIn(asDpop)).toBe(`${DPOP}, ${BOUND}, ${ALGS}, ${BEARER}`)
+    const request = {
+      ...requestOf({ dpop: JKT }),
+      headers: { authorization: [`DPoP ${unbound}`], dpop: JKT },
+    }
+    const answer = authenticateRequest(verifier, request, { dpop: proofs() })
+    await expect(answer).rejects.toMatchObject({
+      headers: { 'WWW-Authenticate': `${DPOP}, ${BOUND}, ${ALGS}, ${BEARER}` },
+    })
   })
 
   test('is DPoP alone where that is required', async () => {
