@@ -8,10 +8,12 @@ import { dpopProofs, scope } from '@portcullis/core'
 import { authenticate as authenticateExpress } from '@portcullis/express'
 import { authenticate as authenticateFastify } from '@portcullis/fastify'
 import { authenticate as authenticateHono } from '@portcullis/hono'
+import { authenticate as authenticateKoa } from '@portcullis/koa'
 import express from 'express'
 import { fastify as createFastify } from 'fastify'
 import { Hono } from 'hono'
 import { calculateJwkThumbprint } from 'jose'
+import Koa from 'koa'
 import request, { type Response as Answer } from 'supertest'
 import { describe, expect, test } from 'vitest'
 
@@ -215,6 +217,18 @@ describe('an application that is mounted in another one', () => {
     inner.get('/a', (_request, response) => response.json({}))
     outer.use('/v1', inner)
     outer.set('env', 'test')
+    expect(await statusOf(outer, '/v1/a?b=c', '/v1/a')).toBe(200)
+    expect(await statusOf(outer, '/v1/a', '/a')).toBe(401)
+  })
+
+  test('of Koa sees the path that was asked for', async () => {
+    const [outer, inner] = [express(), new Koa()]
+    inner.use(authenticateKoa(verifier, guarding()))
+    inner.use((context) => {
+      context.body = {}
+    })
+    inner.silent = true
+    outer.use('/v1', inner.callback())
     expect(await statusOf(outer, '/v1/a?b=c', '/v1/a')).toBe(200)
     expect(await statusOf(outer, '/v1/a', '/a')).toBe(401)
   })

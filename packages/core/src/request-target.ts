@@ -8,13 +8,14 @@ const ORIGIN = /^[a-z][\d+.a-z-]*:\/\/[^/?#]*/i
  *
  * Routers that are mounted under a path change `url`, and keep what was asked for in `originalUrl`: Express and Connect on the
  * request, Koa on the context, Fastify on the request of node where `rewriteUrl` has changed it. What the client says of
- * the host does not count, be it in a target of absolute form.
+ * the host does not count, be it in a target of absolute form. The request of node comes first: a Koa application that is mounted in
+ * Express keeps the path that it was given.
  *
  * @param subject What the framework hands to handlers.
  * @see RFC 9112 section 3.2
  */
 export function targetOf(request: object, subject: object): string {
-  const original = ownText(subject, 'originalUrl') ?? ownText(request, 'originalUrl')
+  const original = ownText(request, 'originalUrl') ?? ownText(subject, 'originalUrl')
   const url = original ?? textOf(request, 'url')
   const target = url.replace(ORIGIN, '')
   return url === target || target.startsWith('/') ? target : `/${target}`
