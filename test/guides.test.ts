@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 import type { LocalRevocations, Revocations, Verifier } from '@portcullis/core'
-import { createTestIssuer, tokenService } from '@portcullis/testing'
+import { createTestIssuer, dpopClient, tokenService } from '@portcullis/testing'
 import request from 'supertest'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
@@ -50,7 +50,7 @@ async function example(guide: string, places: readonly number[], ending = ''): P
 }
 
 test.each([
-  ['BOUND-TOKENS.md', 1],
+  ['BOUND-TOKENS.md', 2],
   ['ERRORS.md', 0],
   ['FRAMEWORKS.md', 1],
   ['KEYS.md', 0],
@@ -94,7 +94,23 @@ test('TESTING.md of testing is a file of tests, all of which pass', async () => 
 })
 
 describe('BOUND-TOKENS.md', async () => {
-  const { app } = await example('BOUND-TOKENS.md', [0], '\nexport { app }')
+  const { app: account } = await example('BOUND-TOKENS.md', [0], '\nexport { app }')
+  const { app } = await example('BOUND-TOKENS.md', [1], '\nexport { app }')
+
+  test('a bound token needs its key, and a bearer token is taken beside it', async () => {
+    const client = await dpopClient()
+    const token = await issuer.token({ claims: { sub: 'ada' }, boundTo: client })
+    const url = 'https://api.example.com/v1/account'
+    const get = async (headers: object) =>
+      await request(listening(account)).get('/v1/account').set(headers)
+    const accepted = await get(await client.headers({ url, token }))
+    expect(accepted.body).toEqual({ user: 'ada', key: client.jkt })
+    const stolen = await get({ authorization: `Bearer ${token}` })
+    expect(stolen.status).toBe(401)
+    expect(stolen.headers['www-authenticate']).toMatch(/^Bearer .*, DPoP realm="api", algs="ES256/)
+    const bearer = await get(await issuer.bearer({ claims: { sub: 'bob' } }))
+    expect(bearer.body).toEqual({ user: 'bob' })
+  })
 
   test('the route wants a user who has just logged in, in one of two ways', async () => {
     const path = '/v1/payments'
