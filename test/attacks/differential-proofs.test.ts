@@ -1,11 +1,11 @@
 import { AuthError, dpopProofs } from '@portcullis/core'
 import { manualClock } from '@portcullis/testing'
-import { calculateJwkThumbprint, type JSONWebKeySet } from 'jose'
+import type { JSONWebKeySet } from 'jose'
 import { jwksCache, validateJwtAccessToken } from 'oauth4webapi'
 import { expect, test } from 'vitest'
 
-import { type ProofRow, proofs } from './corpus/proofs.ts'
-import { AUDIENCE, createTokenMaker, ISSUER, type KeyPair } from './corpus/token-maker.ts'
+import { type BoundProof, boundProofs } from './corpus/bound-proofs.ts'
+import { AUDIENCE, createTokenMaker, ISSUER } from './corpus/token-maker.ts'
 
 // What an implementation that others have written makes of each proof of the corpus.
 
@@ -76,28 +76,13 @@ const ours = dpopProofs({ origin: 'https://api.example', clock: manualClock(now)
 const authorizationServer = { issuer: ISSUER, jwks_uri: `${ISSUER}/jwks` }
 const jwks = maker.document as JSONWebKeySet // as the maker's key endpoint would serve it
 
-interface Case {
-  readonly row: ProofRow
-  /** Bound to the key of the row. */
-  readonly token: string
-  readonly jkt: string
-}
-
-async function casesWith(key: KeyPair): Promise<readonly Case[]> {
-  const jkt = await calculateJwkThumbprint(key.jwk)
+function tokenFor(jkt: string): string {
   const times = { iat: now, nbf: now, exp: now + 300 }
   const claims = { ...times, jti: 'a', client_id: 'a', cnf: { jkt } }
-  const token = maker.token({ header: { typ: 'at+jwt' }, claims })
-  return rowsFor(token)
-    .filter((row) => row.key === key)
-    .map((row) => ({ row, token, jkt }))
+  return maker.token({ header: { typ: 'at+jwt' }, claims })
 }
 
-function rowsFor(token: string): readonly ProofRow[] {
-  return proofs(maker, { url: URL_OF_REQUEST, method: METHOD, token, now })
-}
-
-async function isAcceptedHere({ row: { proof }, token, jkt }: Case): Promise<boolean> {
+async function isAcceptedHere({ row: { proof }, token, jkt }: BoundProof): Promise<boolean> {
   try {
     const checked = await ours.check({ proof, method: METHOD, target: '/things/a', token })
     return checked.jkt === jkt
@@ -107,7 +92,7 @@ async function isAcceptedHere({ row: { proof }, token, jkt }: Case): Promise<boo
   }
 }
 
-async function isAcceptedThere({ row: { proof }, token }: Case): Promise<boolean> {
+async function isAcceptedThere({ row: { proof }, token }: BoundProof): Promise<boolean> {
   const headers = { authorization: `DPoP ${token}`, dpop: proof }
   const request = new Request(URL_OF_REQUEST, { method: METHOD, headers })
   const options = { [jwksCache]: { jwks, uat: now } }
@@ -121,8 +106,7 @@ async function isAcceptedThere({ row: { proof }, token }: Case): Promise<boolean
 }
 
 test('Portcullis and oauth4webapi give one verdict on every proof, or differ for a known reason', async () => {
-  const keys = new Set(rowsFor('a').map(({ key }) => key))
-  const cases = (await Promise.all([...keys].map(casesWith))).flat()
+  const cases = await boundProofs(maker, { url: URL_OF_REQUEST, method: METHOD, now }, tokenFor)
   const counts = { accepted: 0, refused: 0 }
   const unexplained: string[] = []
   const found = new Set<Class>()
