@@ -121,6 +121,10 @@ function readKey(
 /** Members of private and of secret keys. RFC 7518 sections 6.2.2, 6.3.2 and 6.4; RFC 9964 section 3 */
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
 
+/** What nearly all keys have, and the cost of a check is counted for: one of 32 bits takes up to three times as long. */
+const USUAL_EXPONENT = 65_537
+const LARGE_EXPONENT = `its e is more than ${USUAL_EXPONENT}`
+
 /**
  * The key of a proof, which is read more strictly than those of an issuer: nobody trusts it.
  *
@@ -135,8 +139,10 @@ function readPublicKey(jwk: unknown, algorithm: Algorithm): VerificationKey | st
   if (!isFor(algorithm, jwk)) return `it is not for the alg of the proof, ${algorithm}`
   const key = readJwk(jwk)
   if (typeof key === 'string') return key
+  const { publicJwk } = key
+  if (publicJwk.kty === 'RSA' && hasLargeExponent(publicJwk.e)) return LARGE_EXPONENT
   // The thumbprint is made of the one canonical form: in another one, others would make another of it.
-  const isCanonical = Object.entries(key.publicJwk).every(([name, text]) => jwk[name] === text)
+  const isCanonical = Object.entries(publicJwk).every(([name, text]) => jwk[name] === text)
   return isCanonical ? key : 'its numbers are not written in their shortest form, in base64url'
 }
 
@@ -147,4 +153,9 @@ function isFor(algorithm: Algorithm, jwk: JsonObject): boolean {
     rule?.kty === 'EC' || rule?.kty === 'OKP' ? member(jwk, 'crv') === rule.crv : true
   const alg = member(jwk, 'alg') ?? algorithm
   return member(jwk, 'kty') === rule?.kty && isOfCurve && alg === algorithm
+}
+
+function hasLargeExponent(e: string): boolean {
+  const octets = Buffer.from(e, 'base64url')
+  return octets.readUIntBE(0, octets.length) > USUAL_EXPONENT
 }

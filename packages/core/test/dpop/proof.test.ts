@@ -3,7 +3,7 @@ import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from
 import { describe, expect, test } from 'vitest'
 
 import { client, guarding, judged, makerOf, verdictOf } from './judging.ts'
-import { type Draft, encode, type Members, requestWith } from './proof-maker.ts'
+import { createProofMaker, type Draft, encode, type Members, requestWith } from './proof-maker.ts'
 
 describe('the header DPoP', () => {
   test.each<[string, unknown, string]>([
@@ -177,6 +177,8 @@ describe('the key of a proof', () => {
     ['with an even e', rsa({ e: encode(Buffer.from([4])) })],
     ['with a long e', rsa({ e: encode(Buffer.alloc(5, 1)) })],
     ['with e = 0', rsa({ e: 'AA' })],
+    ['with e = 65539, which costs more than the usual one', rsa({ e: 'AQAD' })],
+    ['with the largest e that an issuer may have', rsa({ e: encode(Buffer.alloc(4, 0xff)) })],
     ['with an even modulus', rsa({ n: encode(even) })],
     [
       'with a sign octet before the modulus',
@@ -191,6 +193,12 @@ describe('the key of a proof', () => {
   ])('is an RSA key %s: proof_key', async (_, jwk) => {
     const draft = withKey(jwk)
     expect(await judged(draft, {}, {}, makerOf('RS256'))).toBe('proof_key')
+  })
+
+  test.each([3, 17, 65_537])('may be an RSA key with e = %i', async (publicExponent) => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent })
+    const maker = await createProofMaker('RS256', privateKey)
+    expect(await judged({}, {}, {}, maker)).toBe('accepted')
   })
 
   test.each<[string, string | Buffer]>([
