@@ -23,6 +23,9 @@ const OUTSIDE_OF_PACKAGES = [
   'test/*/README.md',
 ]
 
+/** What the code of documents is written in. Typedoc warns of a language that it does not know. */
+export const LANGUAGES = ['diff', 'js', 'json', 'sh', 'ts'] as const
+
 /** A link or a picture, but none to another site and none within the page. */
 const LINK = /(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)\s#]+)(?:#[^)\s]*)?\)/g
 
@@ -60,9 +63,10 @@ export function withoutLinks(text: string, isKept: (path: string) => boolean): s
   )
 }
 
-/** Documents, and single files such as the licence, which are copied. Typedoc would read a source for one of a package. */
+/** Documents, and single files such as the licence, which are copied. No sources. */
 function isOnSite(path: string, documents: ReadonlySet<string>): boolean {
   if (path.endsWith('.md')) return documents.has(path)
+  // Typedoc would compile a copy of it.
   if (path.endsWith('.ts')) return false
   const absolute = join(root, path)
   return existsSync(absolute) && statSync(absolute).isFile()

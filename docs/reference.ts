@@ -5,7 +5,7 @@ import { Application, OptionDefaults } from 'typedoc'
 
 import { brokenLinks } from './broken-links.ts'
 import { entriesOf, type Entry, pathFrom, root } from './entries.ts'
-import { type Page, pagesOf } from './pages.ts'
+import { LANGUAGES, type Page, pagesOf } from './pages.ts'
 
 // The API reference with all guides, as a site in docs/site: `pnpm run docs`. A warning fails it, and so does a link that leads
 // nowhere.
@@ -40,6 +40,7 @@ const app = await Application.bootstrap({
   // Its links lead nowhere where a class extends one of another package.
   includeHierarchySummary: false,
   hideGenerator: true,
+  highlightLanguages: [...LANGUAGES],
   searchInDocuments: true,
   navigation: { includeFolders: false },
 })

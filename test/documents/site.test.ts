@@ -6,7 +6,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 
 import { brokenLinks } from '../../docs/broken-links.ts'
 import { entriesOf } from '../../docs/entries.ts'
-import { pagesOf, withoutLinks } from '../../docs/pages.ts'
+import { LANGUAGES, pagesOf, withoutLinks } from '../../docs/pages.ts'
+import { blocksOf } from './markdown.ts'
 
 // What the API reference is made of. The site itself is built by `pnpm run docs`.
 
@@ -49,6 +50,18 @@ test('every module of every package is in it, and every guide', () => {
   expect(modules).toEqual(expect.arrayContaining(['@portcullis/core', '@portcullis/core/explain']))
   const paths = pagesOf().map(({ path }) => path)
   expect(paths).toEqual(expect.arrayContaining(['README.md', 'packages/core/KEYS.md']))
+})
+
+test('code is in languages that the site shows in colour', () => {
+  const used = pagesOf().flatMap(({ text }) => blocksOf(text).map(({ language }) => language))
+  const known: readonly string[] = LANGUAGES
+  expect([...new Set(used)].filter((name) => name !== '' && !known.includes(name))).toEqual([])
+})
+
+test('no source file is copied beside the documents, where typedoc would compile it', () => {
+  const files = pagesOf().flatMap((page) => page.files)
+  expect(files).toContain('LICENSE')
+  expect(files.filter((path) => /\.[cm]?[jt]s$/.test(path))).toEqual([])
 })
 
 function write(path: string, html: string): void {
