@@ -28,7 +28,7 @@ import { hono as honoAdapter } from './contract/frameworks/hono.ts'
 import { adapters } from './contract/frameworks/index.ts'
 import { koa as koaAdapter } from './contract/frameworks/koa.ts'
 import { writtenExamples } from './documents/examples.ts'
-import { exampleOf, whatFollows } from './documents/markdown.ts'
+import { blocksOf, exampleOf, whatFollows } from './documents/markdown.ts'
 
 const { exampleEnding: EXPRESS } = expressAdapter
 
@@ -86,6 +86,35 @@ test.each(READMES)('%s says what an AUTH_URL is, and has under 150 lines', (path
   expect(says).toBe(code.includes('AUTH_URL'))
   expect(read(path).trimEnd().split('\n').length).toBeLessThan(150)
 })
+
+test('packages/testing/README.md: how to install what its examples import is right above the first', () => {
+  const text = read('packages/testing/README.md')
+  const [, commands = ''] = /```sh\n(.*?)```/s.exec(text) ?? []
+  const imported = [...text.matchAll(/^import .* from '([^']+)'$/gm)].map(([, name = '']) => name)
+  expect(commands.split(/\s/)).toEqual(expect.arrayContaining(imported))
+})
+
+test.each(['express', 'koa', 'fastify', 'hono', 'nest'])(
+  'packages/%s/README.md shows the line of a refusal that test/contract/debug-lines.test.ts expects',
+  (name) => {
+    const line = '401 invalid_token audience: aud is "shop"; expected "api"'
+    expect(read('test/contract/debug-lines.test.ts')).toContain(line)
+    expect(read(`packages/${name}/README.md`)).toContain(`refused: ${name} GET /v1/places: ${line}`)
+  },
+)
+
+test.each(['express', 'koa', 'fastify', 'hono', 'nest'])(
+  'packages/%s/README.md says how to try its example, with a token that the example lets in',
+  (name) => {
+    const text = read(`packages/${name}/README.md`)
+    expect(text).toContain("scope('locations:write')")
+    expect(text).toMatch(
+      /`npx @portcullis\/cli serve --claim scope=locations:write` is a token service/,
+    )
+    expect(text).toMatch(/`AUTH_URL=http:\/\/127\.0\.0\.1:4010`/)
+    expect(text).toMatch(/`npx @portcullis\/cli mint --claim sub=ada` prints a token/)
+  },
+)
 
 test.each([
   ['express', 'exposedHeaders'],
@@ -259,6 +288,57 @@ describe.each(adapters)('packages/$folder/README.md', async ({ folder, exampleEn
   })
 })
 
+test('packages/fastify/README.md: an application of Express that is mounted behind the guard wants a token', async () => {
+  const mounting = blocks('packages/fastify/README.md', 'js').find((code) =>
+    code.includes('fastifyExpress'),
+  )
+  const code = `
+    import { fastifyExpress } from '@fastify/express'
+    import { createVerifier, remoteKeys } from '@portcullis/core'
+    import { authenticate as authenticateExpress, getAuth } from '@portcullis/express'
+    import { authenticate } from '@portcullis/fastify'
+    import express from 'express'
+    import { fastify } from 'fastify'
+
+    const keys = remoteKeys(\`\${process.env['AUTH_URL']}/tokenservice/pubkey.json\`)
+    const verifier = createVerifier({ keys, issuer: null, audience: null })
+    const legacyApplication = express()
+    legacyApplication.get('/', (request, response) => {
+      response.json({ seenBy: getAuth(request).claims.sub })
+    })
+    const app = fastify()
+    ${mounting}`
+  const { app } = await run('fastify-mounting', code, fastifyAdapter.exampleEnding)
+  if (app === undefined) throw new Error('the example has no app')
+  await request(app).get('/legacy').expect(401)
+  const answer = await request(app)
+    .get('/legacy')
+    .set(await issuer.bearer({ claims: { sub: 'ada' } }))
+  expect(answer.body).toEqual({ seenBy: 'ada' })
+})
+
+test('packages/cli/README.md: an API with its one line reports verdicts to `portcullis serve`', async () => {
+  const reported = Promise.withResolvers<unknown>()
+  await using console = await withRoutes(async (incoming) => {
+    if (!incoming.url.includes('/control/')) return undefined
+    reported.resolve(await incoming.json())
+    return Response.json({})
+  })
+  const [first = ''] = blocks('packages/cli/README.md')
+  const code = first.replace('http://127.0.0.1:4010', console.authUrl)
+  const { reports } = await run('cli', code, '\nexport { reports }')
+  await authenticateRequest(
+    createVerifier({ keys: remoteKeys(service.keyUrl), issuer: null, audience: null }),
+    new Request('http://api.test/', { headers: await issuer.bearer() }),
+  )
+  expect(JSON.stringify(await reported.promise)).toContain('orders')
+  await reports?.close()
+})
+
+async function withRoutes(routes: (request: Request) => Promise<Response | undefined>) {
+  return await tokenService(await createTestIssuer({ algorithm: 'ES256' })).listen({ routes })
+}
+
 describe('packages/client/README.md', async () => {
   const verifier = createVerifier({
     keys: remoteKeys(service.keyUrl),
@@ -295,6 +375,7 @@ interface Example {
   response?: Response
   lines?: readonly string[]
   strict?: Verifier
+  reports?: { close(): Promise<void> }
   logOut?: (request: Request) => Promise<void>
   tokenFromCookie?: (request: IncomingMessage) => void
 }
@@ -310,8 +391,10 @@ async function run(name: string, code: string, ending: string): Promise<Example>
   return (await examples.run(name, code, ending)) as Example
 }
 
-function blocks(path: string): readonly string[] {
-  return [...read(path).matchAll(/```ts\n(.*?)```/gs)].map(([, code = '']) => code)
+function blocks(path: string, language = 'ts'): readonly string[] {
+  return blocksOf(read(path))
+    .filter((block) => block.language === language)
+    .map(({ code }) => code)
 }
 
 async function tokenOf(sub: string): Promise<string> {

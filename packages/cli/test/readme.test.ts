@@ -1,0 +1,92 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import { authenticateRequest, createVerifier, refusal } from '@portcullis/core'
+import { createTestIssuer, tokenService } from '@portcullis/testing'
+import { expect, test } from 'vitest'
+
+import { runProgram } from './run-program.ts'
+import { serving } from './serving.ts'
+import { systemClock } from './system-clock.ts'
+
+// The command lines of README.md, and what it shows of a report.
+
+const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+const [[first = []] = [], commands = []] = [...readme.matchAll(/```sh\n(.*?)```/gs)].map(
+  ([, code = '']) =>
+    code
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.replace(/ +#.*/, '').replace('npx @portcullis/cli ', '').split(' ')),
+)
+const [, sample = ''] = /```\n(FAULTY.*?)```/s.exec(readme) ?? []
+
+test('the first line explains a token from a file', async () => {
+  const issuer = await createTestIssuer()
+  const service = tokenService(issuer)
+  const [words = '', file] = String(first.join(' ')).split(' < ')
+  expect(file).toBe('token.txt')
+  const args = words.replace('https://auth.example.com', service.authUrl).split(' ')
+  const stdin = `${await issuer.token()}\n`
+  const { exitCode, stdout } = await runProgram(args, {
+    stdin,
+    fetch: service.fetch,
+    clock: systemClock,
+  })
+  expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^ACCEPTED/)])
+})
+
+test('each line about a token service does something', async () => {
+  const [[serve, ...args] = [], ...others] = commands
+  expect([serve, others.length]).toEqual(['serve', 4])
+  await using at = await serving(args)
+  expect((await at.logIn('ada', 'secret')).status).toBe(200)
+  for (const words of others) {
+    // What follows a log would go on; that it does is tested with `log`.
+    const command = words.filter((word) => word !== '-f')
+    const { exitCode, stdout, stderr } = await at.command(...command)
+    expect({ command, exitCode, said: stdout + stderr }).toEqual({
+      command,
+      exitCode: 0,
+      said: expect.stringMatching(/\S/) as unknown,
+    })
+  }
+})
+
+test('a report has the lines that are shown', async () => {
+  const issuer = await createTestIssuer()
+  const { keyUrl, fetch } = tokenService(issuer)
+  const good = await issuer.token()
+  const verifier = createVerifier(issuer.verifierOptions)
+  const unsigned = Buffer.from('{"alg":"none').toString('base64url')
+  async function answer(request: IncomingMessage): Promise<ReturnType<typeof refusal>> {
+    const { authorization = '' } = request.headers
+    // Its one mistake.
+    if (authorization.startsWith(`Bearer ${unsigned}`) && !authorization.endsWith('.')) return
+    try {
+      await authenticateRequest(verifier, request)
+    } catch (error) {
+      return refusal(error)
+    }
+  }
+  const api = createServer(async (request, response) => {
+    const refused = await answer(request)
+    response.writeHead(refused?.status ?? 200, refused?.headers).end()
+  }).listen(0, '127.0.0.1')
+  await once(api, 'listening')
+  const { port } = api.address() as AddressInfo // it listens on a port
+  const url = `http://127.0.0.1:${port}/v1/me`
+  const { stdout } = await runProgram(['probe', url, '--env', 'TOKEN', '--keys-url', keyUrl], {
+    env: { TOKEN: good },
+    clock: systemClock,
+    fetch: async (input, init) =>
+      await (String(input) === keyUrl ? fetch : globalThis.fetch)(input, init),
+  })
+  api.close()
+  const printed = stdout.replaceAll(url, 'https://api.example.com/v1/me').split('\n')
+  const lines = sample.trimEnd().split('\n')
+  expect(lines).toHaveLength(8)
+  expect(lines.filter((line) => !printed.includes(line))).toEqual([])
+})

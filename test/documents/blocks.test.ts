@@ -1,0 +1,181 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { describe, expect, test } from 'vitest'
+
+import { blocksOf } from './markdown.ts'
+
+// Every piece of code in every document, with what runs it, or why nothing does. A new one fails here until it is in the table.
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+
+const documents = globSync(
+  [
+    '*.md',
+    '.github/*.md',
+    'docs/*.md',
+    'docs/decisions/*.md',
+    'packages/*/*.md',
+    'test/*/README.md',
+  ],
+  { cwd: root, exclude: (path) => /node_modules|CHANGELOG/.test(path) },
+)
+
+/** Of a block: its language, and the file that runs it or compares it with what runs. Or a reason, which names no file. */
+type Row = readonly [language: string, where: string]
+
+const INSTALL: Row = ['sh', 'test/readme.test.ts']
+const README = 'test/readme.test.ts'
+const APPS = 'test/apps/apps.test.ts'
+const GUIDES = 'test/guides.test.ts'
+const MIGRATION: Row = ['diff', 'test/migration/guides.test.ts']
+const DEBUG_LINE: Row = ['', 'test/contract/debug-lines.test.ts']
+/** Below, a test asks whether these scripts exist. */
+const COMMANDS: Row = ['sh', 'test/documents/blocks.test.ts']
+const PUBLISHES = 'not run: it changes versions, tags or the registry'
+
+const ROWS: Readonly<Record<string, readonly Row[]>> = {
+  'CONTRIBUTING.md': [COMMANDS, ['', 'test/documents/contributing.test.ts']],
+  'README.md': [['sh', README], INSTALL, ['ts', README], ['ts', README], ['ts', README]],
+  'RELEASING.md': [
+    COMMANDS,
+    ...Array.from({ length: 5 }, (): Row => ['sh', PUBLISHES]),
+    ['sh', 'test/release/repository.test.ts'],
+    ['sh', PUBLISHES],
+    ['sh', PUBLISHES],
+  ],
+  'docs/tour.md': [COMMANDS],
+  'packages/cli/README.md': [
+    ['sh', 'packages/cli/test/readme.test.ts'],
+    ['', 'packages/cli/test/readme.test.ts'],
+    ['sh', 'packages/cli/test/readme.test.ts'],
+    ['ts', README],
+  ],
+  'packages/client/README.md': [
+    INSTALL,
+    ['ts', README],
+    ...Array.from({ length: 4 }, (): Row => ['ts', 'packages/client/test/recipes.test.ts']),
+  ],
+  'packages/core/BOUND-TOKENS.md': [['ts', GUIDES]],
+  'packages/core/FRAMEWORKS.md': [['ts', GUIDES]],
+  'packages/core/MANY-ISSUERS.md': [
+    ['ts', GUIDES],
+    ['ts', GUIDES],
+  ],
+  'packages/core/OPERATING.md': Array.from({ length: 3 }, (): Row => [
+    'ts',
+    'test/documents/operating.test.ts',
+  ]),
+  'packages/core/README.md': [INSTALL, ['ts', README], ['ts', README], ['ts', README]],
+  'packages/core/REVOKING.md': Array.from({ length: 4 }, (): Row => ['ts', GUIDES]),
+  'packages/express/MIGRATING.md': [MIGRATION, MIGRATION, MIGRATION, MIGRATION],
+  'packages/express/README.md': [
+    INSTALL,
+    ['ts', README],
+    DEBUG_LINE,
+    ['ts', APPS],
+    ['js', APPS],
+    ['js', APPS],
+    ['js', APPS],
+    ['ts', APPS],
+  ],
+  'packages/fastify/MIGRATING.md': [MIGRATION],
+  'packages/fastify/README.md': [
+    INSTALL,
+    ['ts', README],
+    DEBUG_LINE,
+    ['ts', APPS],
+    ['js', APPS],
+    ['js', APPS],
+    ['js', README],
+    ['ts', APPS],
+  ],
+  'packages/hono/MIGRATING.md': [MIGRATION],
+  'packages/hono/README.md': [
+    INSTALL,
+    ['ts', README],
+    DEBUG_LINE,
+    ['ts', APPS],
+    ['js', APPS],
+    ['js', APPS],
+    ['js', APPS],
+    ['js', APPS],
+  ],
+  'packages/koa/MIGRATING.md': [MIGRATION],
+  'packages/koa/README.md': [
+    INSTALL,
+    ['ts', README],
+    DEBUG_LINE,
+    ['ts', APPS],
+    ['js', APPS],
+    ['js', APPS],
+    ['js', APPS],
+    ['ts', APPS],
+  ],
+  'packages/nest/README.md': [
+    INSTALL,
+    ['ts', README],
+    DEBUG_LINE,
+    ['ts', APPS],
+    ['ts', APPS],
+    ['ts', APPS],
+  ],
+  'packages/redis/README.md': [
+    INSTALL,
+    ['ts', 'test/redis/readme.test.ts'],
+    ['ts', 'test/redis/readme.test.ts'],
+  ],
+  'packages/testing/BOUND-TOKENS.md': [['ts', 'test/runners.test.ts']],
+  'packages/testing/README.md': [
+    INSTALL,
+    ...Array.from({ length: 3 }, (): Row => ['ts', 'test/runners.test.ts']),
+    ['sh', 'test/packed/jest.ts'],
+    ['json', 'test/packed/jest.ts'],
+  ],
+  'packages/testing/TESTING.md': Array.from({ length: 6 }, (): Row => ['ts', GUIDES]),
+  'test/attacks/README.md': [COMMANDS],
+  'test/bench/README.md': [COMMANDS],
+  'test/fuzz/README.md': [COMMANDS],
+  'test/mutation/README.md': [COMMANDS],
+}
+
+test.each(documents)(
+  '%s: each piece of code is run by a test, or there is a reason why not',
+  (path) => {
+    expect(
+      (ROWS[path] ?? []).map(([language]) => language),
+      `let a test run the new code, and say in ROWS of test/documents/blocks.test.ts which: a row for each piece, in their order`,
+    ).toEqual(blocksOf(read(path)).map(({ language }) => language))
+  },
+)
+
+test('the table has no document that is gone, and no test that is gone', () => {
+  expect(Object.keys(ROWS).filter((path) => !documents.includes(path))).toEqual([])
+  const places = Object.values(ROWS).flatMap((rows) => rows.map(([, where]) => where))
+  const files = new Set(places.filter((where) => !where.startsWith('not run: ')))
+  expect([...files].filter((path) => !existsSync(join(root, path)))).toEqual([])
+})
+
+test('blocks are found with and without a language, and within lists', () => {
+  const text = 'a\n```ts\nb\n```\n\n1. c\n\n   ```sh\n   d\n   ```\n\n```\ne\n```\n'
+  expect(blocksOf(text)).toEqual([
+    { language: 'ts', code: 'b\n' },
+    { language: 'sh', code: '   d\n' },
+    { language: '', code: 'e\n' },
+  ])
+})
+
+describe('the commands of this repository', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+  /** Of pnpm itself, and a program that is installed. */
+  const OTHERS = ['changeset', 'install', '-r', '--filter']
+
+  test.each(documents)('that %s names are scripts', (path) => {
+    const named = [...read(path).matchAll(/pnpm@12 (?:run )?([\w:-]+)/g)].map(
+      ([, name = '']) => name,
+    )
+    expect(named.filter((name) => !(name in scripts) && !OTHERS.includes(name))).toEqual([])
+  })
+})
