@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { Application, OptionDefaults } from 'typedoc'
+import { Application } from 'typedoc'
 
 import { brokenLinks } from './broken-links.ts'
 import { entriesOf, type Entry, pathFrom, root } from './entries.ts'
@@ -30,7 +30,6 @@ const app = await Application.bootstrap({
   displayBasePath: root,
   out: SITE,
   cleanOutputDir: true,
-  highlightLanguages: [...OptionDefaults.highlightLanguages, 'diff'],
   customCss: join(import.meta.dirname, 'site.css'),
   treatWarningsAsErrors: true,
   excludePrivate: true,
