@@ -65,7 +65,7 @@ try {
     ...PROGRAMS.flatMap((program) => checkProgram(program, consumer)),
     ...Object.keys(RUNTIMES).map(async (name) => {
       const command = [process.execPath, join(here, 'runtimes.ts'), consumer, name]
-      await report.check(`example of core on ${name}`, command, here)
+      await report.check(`example of core and all verdicts on ${name}`, command, here)
     }),
     ...checkTypeScript(consumer, [...tarballs.keys()], report),
   ]

@@ -4,10 +4,15 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-import { exampleOf, whatFollows } from '../documents/markdown.ts'
+import type { TestIssuer } from '@portcullis/testing'
 
-// Runs the example of core's README for any other framework on Bun, on Deno and on workerd, which Cloudflare Workers are made
-// of, from the packed packages: as it stands, but for the port. `node runtimes.ts FOLDER NAME`, in the folder that has them.
+import { exampleOf, whatFollows } from '../documents/markdown.ts'
+import { expectScopeToOpen, expectVerdicts, NAMED } from './runtime-answers.ts'
+
+// Runs two programs on Bun, on Deno and on workerd, which Cloudflare Workers are made of, from the packed packages: the
+// example of core's README for any other framework, as it stands but for the port, and `verdicts.ts` of the consumer, which
+// must refuse every bad token and every bad proof for the reason that Node has. `node runtimes.ts FOLDER NAME`, in the folder
+// that has them.
 
 /** Packages without install scripts. */
 export const RUNTIME_PACKAGES: Readonly<Record<string, string>> = {
@@ -22,6 +27,8 @@ interface Runtime {
   readonly where: string
   /** Code behind the example, which prints the port. */
   readonly ending: string
+  /** Code that serves `verdicts.ts`, and is followed by the same. */
+  readonly serving: string
   readonly command: (folder: string, file: string) => readonly string[]
 }
 
@@ -31,11 +38,13 @@ export const RUNTIMES: Readonly<Record<string, Runtime>> = {
   bun: {
     where: 'Bun',
     ending: 'console.log(`port ${server.port}`)\n',
+    serving: "const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: judge })\n",
     command: (folder, file) => [join(folder, 'node_modules/runtime-bun/bin/bun'), file],
   },
   deno: {
     where: 'Deno',
     ending: 'console.log(`port ${server.addr.port}`)\n',
+    serving: "const server = Deno.serve({ port: 0, hostname: '127.0.0.1' }, judge)\n",
     command: (folder, file) => [
       join(folder, 'node_modules/runtime-deno/deno'),
       'run',
@@ -47,6 +56,7 @@ export const RUNTIMES: Readonly<Record<string, Runtime>> = {
   workerd: {
     where: 'Cloudflare Workers',
     ending: '',
+    serving: 'export default { fetch: judge }\n',
     command: (folder) => [
       join(folder, 'node_modules/runtime-workerd/bin/workerd'),
       'serve',
@@ -104,87 +114,62 @@ async function portOf(child: ChildProcess): Promise<number> {
   throw new Error(`it ended without a port: ${text}`)
 }
 
-interface Issuer {
-  bearer(options?: object): Promise<{ authorization: string }>
-  rotate(): Promise<unknown>
-}
-
-/** What a stranger, a user without the scope and one with it get, also of a new key. */
-async function expectScopeToOpen(url: string, issuer: Issuer): Promise<void> {
-  const allowed = async () =>
-    await issuer.bearer({ claims: { sub: 'ada', scope: 'locations:write' } })
-  const good = await allowed()
-  const answers: [title: string, init: RequestInit, expected: string][] = [
-    ['no token', {}, '401 An access token is required'],
-    ['a good one', { headers: good, method: 'POST', body: 'unread' }, '200 {"savedBy":"ada"}'],
-    ['the same again', { headers: good }, '200 {"savedBy":"ada"}'],
-    [
-      'one without the scope',
-      { headers: await issuer.bearer() },
-      '403 The access token lacks a required scope',
-    ],
-    [
-      'a bad one',
-      { headers: { authorization: 'Bearer a.b.c' } },
-      '401 The access token is not valid',
-    ],
-    ['HEAD without a token', { method: 'HEAD' }, '401 '],
-    [
-      'repeated headers',
-      {
-        headers: [
-          ['authorization', 'Basic YTpi'],
-          ['authorization', good.authorization],
-        ],
-      },
-      '400 The Authorization header must be Bearer, a space and one token',
-    ],
-  ]
-  await Promise.all(
-    Array.from({ length: 20 }, async () => {
-      await expectAnswer(url, 'many at once', { headers: await allowed() }, '200 {"savedBy":"ada"}')
-    }),
-  )
-  for (const [title, init, expected] of answers) await expectAnswer(url, title, init, expected)
-  await issuer.rotate()
-  await expectAnswer(url, 'a new key', { headers: await allowed() }, '200 {"savedBy":"ada"}')
-}
-
-async function expectAnswer(
-  url: string,
-  title: string,
-  init: RequestInit,
-  expected: string,
+/** Starts a program on the runtime, and ends it when it has answered. */
+async function served(
+  { command }: Runtime,
+  { folder, file, authUrl }: { folder: string; file: string; authUrl: string },
+  ask: (url: string) => Promise<void>,
 ): Promise<void> {
-  const response = await fetch(url, init)
-  const seen = `${response.status} ${await response.text()}`
-  if (seen !== expected) throw new Error(`${title}: ${seen}, not ${expected}`)
+  const [program = '', ...args] = command(folder, file)
+  const child = spawn(program, args, {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, AUTH_URL: authUrl },
+  })
+  try {
+    await ask(`http://127.0.0.1:${await portOf(child)}/`)
+  } finally {
+    child.kill()
+  }
 }
 
 async function main(folder: string, name: string): Promise<void> {
   const runtime = RUNTIMES[name]
   if (runtime === undefined) throw new TypeError(`${name} is no runtime`)
   const testing = pathToFileURL(join(folder, 'node_modules/@portcullis/testing/dist/index.js')).href
-  const { createTestIssuer, tokenService } = (await import(
+  const { createTestIssuer, dpopClient, tokenService } = (await import(
     testing
   )) as typeof import('@portcullis/testing')
-  const issuer = await createTestIssuer()
-  await using service = await tokenService(issuer).listen()
-  const file = join(folder, `runtime-${name}.ts`)
-  const core = join(folder, 'node_modules/@portcullis/core/README.md')
-  writeFileSync(file, programOf(readFileSync(core, 'utf8'), runtime))
-  if (name === 'workerd') await prepareWorker(folder, file, service.authUrl)
-  const [program = '', ...args] = runtime.command(folder, file)
-  const child = spawn(program, args, {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, AUTH_URL: service.authUrl },
-  })
-  try {
-    await expectScopeToOpen(`http://127.0.0.1:${await portOf(child)}/`, issuer)
-  } finally {
-    child.kill()
+
+  const check = async (
+    issuer: TestIssuer,
+    title: string,
+    text: string,
+    ask: (url: string) => Promise<void>,
+  ) => {
+    await using service = await tokenService(issuer).listen()
+    const { authUrl } = service
+    const file = join(folder, `runtime-${name}-${title}.ts`)
+    writeFileSync(file, text)
+    if (name === 'workerd') await prepareWorker(folder, file, authUrl)
+    await served(runtime, { folder, file, authUrl }, ask)
   }
+
+  const readme = readFileSync(join(folder, 'node_modules/@portcullis/core/README.md'), 'utf8')
+  const plain = await createTestIssuer()
+  await check(plain, 'example', programOf(readme, runtime), async (url) => {
+    await expectScopeToOpen(url, plain)
+  })
+  const named = await createTestIssuer(NAMED)
+  const dpop = await dpopClient()
+  await check(
+    named,
+    'verdicts',
+    readFileSync(join(folder, 'verdicts.ts'), 'utf8') + runtime.serving + runtime.ending,
+    async (url) => {
+      await expectVerdicts(url, named, dpop)
+    },
+  )
 }
 
 const [, program, folder, name] = process.argv
