@@ -125,6 +125,15 @@ test.each(foreign)(
   },
 )
 
+test.each(foreign)('$name, a dependency of $owner, is pinned exactly', ({ owner, name }) => {
+  const { dependencies = {} } = JSON.parse(read(`packages/${owner}/package.json`)) as Manifest
+  const stated = dependencies[name] ?? ''
+  const [, inCatalog = ''] =
+    new RegExp(`^  '?${name}'?: (.*)$`, 'm').exec(read('pnpm-workspace.yaml')) ?? []
+  // `pnpm pack` writes what the catalog has.
+  expect(stated === 'catalog:' ? inCatalog : stated).toMatch(/^\d+\.\d+\.\d+$/)
+})
+
 test.each(manifests)('$name is ready to publish', (manifest) => {
   expect(manifest).toMatchObject({
     type: 'module',
