@@ -97,12 +97,16 @@ describe('BOUND-TOKENS.md', async () => {
   const { app: account } = await example('BOUND-TOKENS.md', [0], '\nexport { app }')
   const { app } = await example('BOUND-TOKENS.md', [1], '\nexport { app }')
 
+  async function get(headers: object) {
+    return await request(listening(account))
+      .get('/v1/account')
+      .set({ ...headers })
+  }
+
   test('a bound token needs its key, and a bearer token is taken beside it', async () => {
     const client = await dpopClient()
     const token = await issuer.token({ claims: { sub: 'ada' }, boundTo: client })
     const url = 'https://api.example.com/v1/account'
-    const get = async (headers: object) =>
-      await request(listening(account)).get('/v1/account').set(headers)
     const accepted = await get(await client.headers({ url, token }))
     expect(accepted.body).toEqual({ user: 'ada', key: client.jkt })
     const stolen = await get({ authorization: `Bearer ${token}` })

@@ -318,10 +318,13 @@ test('packages/fastify/README.md: an application of Express that is mounted behi
 })
 
 test('packages/cli/README.md: an API with its one line reports verdicts to `portcullis serve`', async () => {
-  const reported = Promise.withResolvers<unknown>()
+  let report: ((body: unknown) => void) | undefined
+  const reported = new Promise<unknown>((resolve) => {
+    report = resolve
+  })
   await using console = await withRoutes(async (incoming) => {
     if (!incoming.url.includes('/control/')) return undefined
-    reported.resolve(await incoming.json())
+    report?.(await incoming.json())
     return Response.json({})
   })
   const [first = ''] = blocks('packages/cli/README.md')
@@ -331,7 +334,7 @@ test('packages/cli/README.md: an API with its one line reports verdicts to `port
     createVerifier({ keys: remoteKeys(service.keyUrl), issuer: null, audience: null }),
     new Request('http://api.test/', { headers: await issuer.bearer() }),
   )
-  expect(JSON.stringify(await reported.promise)).toContain('orders')
+  expect(JSON.stringify(await reported)).toContain('orders')
   await reports?.close()
 })
 

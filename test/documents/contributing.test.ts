@@ -36,11 +36,14 @@ test('every source file is in the tree, or its folder is', () => {
   expect(missing, 'say in one line of the tree in CONTRIBUTING.md what it does').toEqual([])
 })
 
+function isThere(path: string): boolean {
+  return files.some((file) => `/${file}`.includes(`/${path}`))
+}
+
 test.each([...text.matchAll(/^\| (?!-|Change )(.*?) +\| (.*?) +\|$/gm)].map(([, a, b]) => [a, b]))(
   'where a change belongs, %s: the files are there',
   (_, place = '') => {
     const paths = [...place.matchAll(/`([\w/.-]+)`/g)].map(([, path = '']) => path)
-    const isThere = (path: string) => files.some((file) => `/${file}`.includes(`/${path}`))
     expect(paths.filter((path) => /[/.]/.test(path) && !isThere(path))).toEqual([])
   },
 )

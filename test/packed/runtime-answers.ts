@@ -62,6 +62,10 @@ async function expectAnswer(
   if (seen !== expected) throw new Error(`${title}: ${seen}, not ${expected}`)
 }
 
+function post(body: string): RequestInit {
+  return { method: 'POST', body }
+}
+
 /** What the runtime says of the tokens and proofs of an issuer, and of a new key. */
 export async function expectVerdicts(
   url: string,
@@ -71,7 +75,6 @@ export async function expectVerdicts(
   const expectVerdict = async (title: string, init: RequestInit, verdict: string) => {
     await expectAnswer(url, title, init, `200 ${JSON.stringify(verdict)}`)
   }
-  const post = (body: string): RequestInit => ({ method: 'POST', body })
   const claims = { sub: 'ada' }
   await expectVerdict('a good token', post(await issuer.token({ claims })), 'ada')
   // Before the bad ones: after a flood of forged tokens a new key may be seen up to 15 seconds later.

@@ -26,7 +26,7 @@ const [, sample = ''] = /```\n(FAULTY.*?)```/s.exec(readme) ?? []
 test('the first line explains a token from a file', async () => {
   const issuer = await createTestIssuer()
   const service = tokenService(issuer)
-  const [words = '', file] = String(first.join(' ')).split(' < ')
+  const [words = '', file] = first.join(' ').split(' < ')
   expect(file).toBe('token.txt')
   const args = words.replace('https://auth.example.com', service.authUrl).split(' ')
   const stdin = `${await issuer.token()}\n`
@@ -64,16 +64,20 @@ test('a report has the lines that are shown', async () => {
   async function answer(request: IncomingMessage): Promise<ReturnType<typeof refusal>> {
     const { authorization = '' } = request.headers
     // Its one mistake.
-    if (authorization.startsWith(`Bearer ${unsigned}`) && !authorization.endsWith('.')) return
+    if (authorization.startsWith(`Bearer ${unsigned}`) && !authorization.endsWith('.'))
+      return undefined
     try {
       await authenticateRequest(verifier, request)
+      return undefined
     } catch (error) {
       return refusal(error)
     }
   }
-  const api = createServer(async (request, response) => {
-    const refused = await answer(request)
-    response.writeHead(refused?.status ?? 200, refused?.headers).end()
+  const api = createServer((request, response) => {
+    void (async () => {
+      const refused = await answer(request)
+      response.writeHead(refused?.status ?? 200, refused?.headers).end()
+    })()
   }).listen(0, '127.0.0.1')
   await once(api, 'listening')
   const { port } = api.address() as AddressInfo // it listens on a port
@@ -81,8 +85,7 @@ test('a report has the lines that are shown', async () => {
   const { stdout } = await runProgram(['probe', url, '--env', 'TOKEN', '--keys-url', keyUrl], {
     env: { TOKEN: good },
     clock: systemClock,
-    fetch: async (input, init) =>
-      await (String(input) === keyUrl ? fetch : globalThis.fetch)(input, init),
+    fetch: async (input, init) => await (input === keyUrl ? fetch : globalThis.fetch)(input, init),
   })
   api.close()
   const printed = stdout.replaceAll(url, 'https://api.example.com/v1/me').split('\n')
