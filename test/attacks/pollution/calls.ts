@@ -3,7 +3,9 @@ import { connect } from 'node:net'
 /** A request, and which statuses its answer may have, without any pollution. */
 export interface Call {
   readonly path: string
-  readonly token: 'none' | 'good' | 'forged' | 'bad'
+  readonly token: 'none' | 'good' | 'forged' | 'bad' | 'bound' | 'certified'
+  /** Under the scheme `DPoP`, with a proof of the client's key, of a thief's, or with none. */
+  readonly proof?: 'own' | 'other' | 'none'
   readonly statuses: readonly number[]
   /** Whether it harms nobody if the request passes: without a token it would. */
   readonly mayPass?: true
@@ -11,6 +13,10 @@ export interface Call {
 
 /** What every token names, also a forged one. */
 export const ISSUER = 'https://auth.test'
+
+/** Where clients find `/bound`, and when they make their proofs, which stays now: one proof is good for all rounds. */
+export const ORIGIN = 'https://api.test'
+export const PROOF_TIME = 1_767_225_600
 
 /** The applications of each framework: guarded scopes beside each other, and one guard for everything. */
 export type AppName = 'scopes' | 'whole'
@@ -38,6 +44,15 @@ const scopeCalls: readonly Call[] = [
   { path: '/revoked-later', token: 'good', statuses: [401] },
   { path: '/revoked-of-tenant', token: 'good', statuses: [401] },
   { path: '/undecided', token: 'good', statuses: [503] },
+  { path: '/read', token: 'bound', statuses: [401] },
+  { path: '/bound', token: 'bound', statuses: [401] },
+  { path: '/bound', token: 'bound', proof: 'none', statuses: [401] },
+  { path: '/bound', token: 'bound', proof: 'other', statuses: [401] },
+  { path: '/bound', token: 'bound', proof: 'own', statuses: [200], mayPass: true },
+  { path: '/bound', token: 'good', proof: 'own', statuses: [401] },
+  { path: '/bound-alone', token: 'good', statuses: [401] },
+  { path: '/certified', token: 'good', statuses: [401] },
+  { path: '/certified', token: 'certified', statuses: [401] },
 ]
 
 const wholeCalls: readonly Call[] = [
@@ -59,7 +74,10 @@ export interface Listening {
   readonly port: number
 }
 
-export type Tokens = Readonly<Record<Exclude<Call['token'], 'none'>, string>>
+export interface Tokens extends Readonly<Record<Exclude<Call['token'], 'none'>, string>> {
+  /** For the token `bound`. */
+  readonly proofs: Readonly<Record<'own' | 'other', string>>
+}
 
 /**
  * The statuses that a server answers to calls, in their order, fewer if it stops to answer: over one connection, since
@@ -83,11 +101,13 @@ export async function statusesOf(
   return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
 }
 
-function written({ path, token }: Call, tokens: Tokens, isLast: boolean): string {
+function written({ path, token, proof }: Call, tokens: Tokens, isLast: boolean): string {
+  const scheme = proof === undefined ? 'Bearer' : 'DPoP'
   return [
     `GET ${path} HTTP/1.1`,
     'Host: 127.0.0.1',
-    ...(token === 'none' ? [] : [`Authorization: Bearer ${tokens[token]}`]),
+    ...(token === 'none' ? [] : [`Authorization: ${scheme} ${tokens[token]}`]),
+    ...(proof === undefined || proof === 'none' ? [] : [`DPoP: ${tokens.proofs[proof]}`]),
     `Connection: ${isLast ? 'close' : 'keep-alive'}`,
     '\r\n',
   ].join('\r\n')

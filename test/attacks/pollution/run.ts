@@ -2,9 +2,17 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-import { createTestIssuer } from '@portcullis/testing'
+import { createTestIssuer, dpopClient, manualClock } from '@portcullis/testing'
 
-import { CALLS, ISSUER, type Listening, statusesOf, type Tokens } from './calls.ts'
+import {
+  CALLS,
+  ISSUER,
+  type Listening,
+  ORIGIN,
+  PROOF_TIME,
+  statusesOf,
+  type Tokens,
+} from './calls.ts'
 
 /** A call that was answered otherwise than without any pollution. */
 export interface Finding {
@@ -34,10 +42,20 @@ const BASELINE_DEADLINE = 10
 // Some hundred seconds go by on a machine that is busy.
 const good = await createTestIssuer({ lifetime: 3600, issuer: ISSUER })
 const other = await createTestIssuer({ issuer: ISSUER })
+const proofClock = manualClock(PROOF_TIME)
+const [client, thief] = [
+  await dpopClient({ clock: proofClock }),
+  await dpopClient({ clock: proofClock }),
+]
+const bound = await good.token({ boundTo: client })
+const proofFor = { url: `${ORIGIN}/bound`, token: bound }
 const tokens: Tokens = {
   good: await good.token({ claims: { sub: 'ada', scope: 'read' } }),
   forged: await other.token({ claims: { sub: 'ada', scope: 'read write' } }),
   bad: 'bad',
+  bound,
+  certified: await good.token({ boundTo: { x5tS256: client.jkt } }),
+  proofs: { own: await client.proof(proofFor), other: await thief.proof(proofFor) },
 }
 
 async function startChild(): Promise<Child> {

@@ -6,10 +6,13 @@ import {
   claim,
   type Clock,
   createVerifier,
+  type DpopProofs,
+  dpopProofs,
   type KeySource,
   localKeys,
   localRevocations,
   type LocalRevocations,
+  mutualTls,
   remoteKeys,
   type Requirement,
   type Revocations,
@@ -20,7 +23,7 @@ import type { JWK } from 'jose'
 
 import type { AppSpec, Guard, ScopeSpec } from '../../contract/frameworks/framework.ts'
 import { frameworks } from '../../contract/frameworks/index.ts'
-import { ISSUER, type Listening } from './calls.ts'
+import { ISSUER, type Listening, ORIGIN, PROOF_TIME } from './calls.ts'
 import { VALUES } from './values.ts'
 
 // A program: it serves all adapters, and puts on `Object.prototype` what its parent tells it.
@@ -36,6 +39,12 @@ const behind = (guard: Guard, ...requirements: Requirement[]): ScopeSpec => ({
 /** Guarded scopes beside each other, by their prefix. */
 function scopesFor(good: JWK, other: JWK): AppSpec {
   const verifier = verifierOf(localKeys(good))
+  const remembering = createVerifier({
+    keys: localKeys(good),
+    issuer: null,
+    audience: null,
+    clock: realTime(),
+  })
   const optional = { verifier, options: { optional: true } }
   const nobody = check(({ claims }) => claims.sub === 'nobody')
   return {
@@ -53,6 +62,12 @@ function scopesFor(good: JWK, other: JWK): AppSpec {
         verifier: byIssuer({ [ISSUER]: askingOf(good, revocationsOf('ada')) }),
       }),
       '/undecided': behind({ verifier: askingOf(good, { statusOf: () => 'unknown' }) }),
+      '/bound': behind({ verifier: remembering, options: { dpop: proofs(false) } }),
+      '/bound-alone': behind({ verifier: remembering, options: { dpop: proofs(true) } }),
+      '/certified': behind({
+        verifier: remembering,
+        options: { mutualTls: mutualTls({ required: true }) },
+      }),
       '/optional': behind(optional),
       '/optional-scope': behind(optional, scope('read')),
       '/scope': behind({ verifier }, scope('write')),
@@ -62,6 +77,16 @@ function scopesFor(good: JWK, other: JWK): AppSpec {
       '/check': behind({ verifier }, nobody),
     },
   }
+}
+
+/** One proof for all rounds. */
+function proofs(required: boolean): DpopProofs {
+  return dpopProofs({
+    origin: ORIGIN,
+    required,
+    clock: { ...clock, now: () => PROOF_TIME },
+    replays: { remember: () => 'new' },
+  })
 }
 
 /** Each round the function is called anew, since time has gone on. */
