@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, SetMetadata } from '@nestjs/common'
-import { check, createVerifier, scope } from '@portcullis/core'
-import { manualClock } from '@portcullis/testing'
+import { check, createVerifier, dpopProofs, scope } from '@portcullis/core'
+import { dpopClient, manualClock } from '@portcullis/testing'
 import { beforeEach, describe, expect, test } from 'vitest'
 
 import { getAuth, PortcullisGuard, Requires } from '../src/index.ts'
@@ -152,4 +152,17 @@ test('operations over one socket, which share its request, are judged each for i
   expect(await resolve({ req })).not.toBe('passed')
   expect(await resolve({ req })).not.toBe('passed')
   expect(refusals).toEqual(['expired', 'expired'])
+})
+
+test('the fields of a mutation use one proof together, and no other request can', async () => {
+  const client = await dpopClient()
+  const token = await issuer.token({ boundTo: client })
+  const url = 'https://api.test/graphql'
+  const headers = await client.headers({ method: 'POST', url, token })
+  guard = new PortcullisGuard({ verifier, dpop: dpopProofs({ origin: 'https://api.test' }) })
+  const parts = { method: 'POST', url: '/graphql' }
+  const operation = { req: { ...requestWith(headers), ...parts } }
+  expect(await manyTimes(operation)).toEqual(new Set(['passed']))
+  const replayed = { req: { ...requestWith(headers), ...parts } }
+  expect(await resolve(replayed)).toBe('The DPoP proof has been used before')
 })
