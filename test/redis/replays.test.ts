@@ -32,6 +32,13 @@ describeWithRedis('proofs of a fleet', () => {
     expect(await other.remember(proof('same', 'another key'), now())).toBe('new')
     expect(await one.remember(proof('another'), now())).toBe('new')
 
+    await server.command('SCRIPT', 'FLUSH')
+    expect(await one.remember(proof('same'), now())).toBe('replayed')
+    await server.command('CLIENT', 'KILL', 'TYPE', 'normal')
+    await until('there is a connection again', async () => {
+      return (await other.remember(proof('same'), now())) === 'replayed'
+    })
+
     await using small = member(server, { maxPerKey: 2 })
     expect(await small.remember(proof('third'), now())).toBe('full')
     expect(await small.remember(proof('same'), now())).toBe('replayed')

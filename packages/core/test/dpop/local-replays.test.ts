@@ -96,6 +96,16 @@ describe('a clock that is set', () => {
     expect(replays.remember(proofOf('d', NOW + 16), NOW + 16)).toBe('new')
   })
 
+  test('back after it was ahead for longer than the window: refused until it shows that time again', () => {
+    const replays = localReplays()
+    replays.remember(proofOf('a', NOW + 3600), NOW + 3600)
+    replays.remember(proofOf('b', NOW + 3700), NOW + 3700)
+    // It may have been sent while the clock was ahead, and was forgotten then.
+    expect(replays.remember(proofOf('c'), NOW)).toBe('unavailable')
+    expect(replays.remember(proofOf('d', NOW + 3500), NOW + 3500)).toBe('unavailable')
+    expect(replays.remember(proofOf('e', NOW + 3680), NOW + 3680)).toBe('new')
+  })
+
   test('forward while nothing is remembered costs nothing when it is set back', () => {
     const replays = localReplays()
     replays.remember(proofOf('a', NOW + 3600), NOW + 3600)
