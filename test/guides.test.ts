@@ -1,17 +1,21 @@
 import { execFile } from 'node:child_process'
+import { createHash, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
+import type { Server } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 import type { LocalRevocations, Revocations, Verifier } from '@portcullis/core'
-import { createTestIssuer, dpopClient, tokenService } from '@portcullis/testing'
+import { assertChallenge, createTestIssuer, dpopClient, tokenService } from '@portcullis/testing'
 import request from 'supertest'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
+import { fetchWith } from './bound-tokens/tls-fetch.ts'
+import { type Certificate, createCertificate } from './certificate.ts'
 import { writtenExamples } from './documents/examples.ts'
 import { exampleOf } from './documents/markdown.ts'
 
@@ -32,6 +36,7 @@ afterAll(async () => {
 
 interface Example {
   app?: RequestListener
+  server?: Server
   verifier?: Verifier
   tenants?: Map<string, { issuer: string; keyUrl: string }>
   revocations?: LocalRevocations
@@ -50,7 +55,7 @@ async function example(guide: string, places: readonly number[], ending = ''): P
 }
 
 test.each([
-  ['BOUND-TOKENS.md', 2],
+  ['BOUND-TOKENS.md', 3],
   ['ERRORS.md', 0],
   ['FRAMEWORKS.md', 1],
   ['KEYS.md', 0],
@@ -95,7 +100,7 @@ test('TESTING.md of testing is a file of tests, all of which pass', async () => 
 
 describe('BOUND-TOKENS.md', async () => {
   const { app: account } = await example('BOUND-TOKENS.md', [0], '\nexport { app }')
-  const { app } = await example('BOUND-TOKENS.md', [1], '\nexport { app }')
+  const { app } = await example('BOUND-TOKENS.md', [2], '\nexport { app }')
 
   async function get(headers: object) {
     return await request(listening(account))
@@ -132,6 +137,33 @@ describe('BOUND-TOKENS.md', async () => {
       expect(refused.headers['www-authenticate']).toMatch(
         /error="insufficient_user_authentication", .*, acr_values="phr phrh", max_age="300"$/,
       )
+    }
+  })
+})
+
+describe('BOUND-TOKENS.md, mutual TLS', async () => {
+  const [ours, client, thief] = [createCertificate(), createCertificate(), createCertificate()]
+  const code = exampleOf(read('BOUND-TOKENS.md'), 1)
+    .replace("'server.key'", `'${ours.keyFile}'`)
+    .replace("'server.crt'", `'${ours.certFile}'`)
+    .replace('listen(8443)', "listen(0, '127.0.0.1')")
+  const { server } = (await examples.run('mutual-tls', code, '\nexport { server }')) as Example
+  afterAll(() => {
+    server?.close()
+    for (const each of [ours, client, thief]) each[Symbol.dispose]()
+  })
+
+  test('the server takes the token from the client whose certificate it is bound to', async () => {
+    const digest = createHash('sha256').update(new X509Certificate(client.cert).raw)
+    const cnf = { 'x5t#S256': digest.digest('base64url') }
+    const headers = await issuer.bearer({ claims: { sub: 'ada', cnf } })
+    const address = server?.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    const ask = async (...own: Certificate[]) =>
+      await fetchWith(ours, ...own)(`https://127.0.0.1:${port}/v1/accounts`, { headers })
+    expect(await (await ask(client)).json()).toEqual({ of: 'ada' })
+    for (const refused of [await ask(thief), await ask()]) {
+      assertChallenge(refused, { status: 401, error: 'invalid_token', reason: 'binding' })
     }
   })
 })

@@ -2,7 +2,14 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 import { createTokenClient } from '@portcullis/client'
-import { byIssuer, createVerifier, discoverKeys, dpopProofs, remoteKeys } from '@portcullis/core'
+import {
+  byIssuer,
+  createVerifier,
+  discoverKeys,
+  dpopProofs,
+  mutualTls,
+  remoteKeys,
+} from '@portcullis/core'
 import { redisReplays, redisRevocations } from '@portcullis/redis'
 import {
   assertChallenge,
@@ -51,6 +58,12 @@ export const OPTION_TABLES: readonly OptionTable[] = [
     heading: 'DPoP proofs',
     takes: dpopProofs,
     declared: ['core', 'DpopProofsOptions'],
+  },
+  {
+    readme: 'packages/core/BOUND-TOKENS.md',
+    heading: 'Mutual TLS',
+    takes: mutualTls,
+    declared: ['core', 'MutualTlsOptions'],
   },
   ...adapters.map(({ folder, options }) => ({
     readme: `packages/${folder}/README.md`,

@@ -6,6 +6,7 @@ import { createTestIssuer } from '../../src/issuer.ts'
 import { checkPlatform } from '../../src/keys/ml-dsa.ts'
 
 const algorithm = 'ML-DSA-44'
+const nowhere = async () => false
 
 const nowhere = async () => false
 
