@@ -34,6 +34,7 @@ const MIGRATION: Row = ['diff', 'test/migration/guides.test.ts']
 const DEBUG_LINE: Row = ['', 'test/contract/debug-lines.test.ts']
 /** Below, a test asks whether these scripts exist. */
 const COMMANDS: Row = ['sh', 'test/documents/blocks.test.ts']
+const OTHER_PROGRAMS = 'not run: settings of a proxy'
 const PUBLISHES = 'not run: it changes versions, tags or the registry'
 
 const ROWS: Readonly<Record<string, readonly Row[]>> = {
@@ -60,6 +61,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ],
   'packages/core/BOUND-TOKENS.md': [
     ['ts', GUIDES],
+    ['ts', GUIDES],
+    ...Array.from({ length: 3 }, (): Row => ['', OTHER_PROGRAMS]),
     ['ts', GUIDES],
   ],
   'packages/core/FRAMEWORKS.md': [['ts', GUIDES]],
