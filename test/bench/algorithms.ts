@@ -10,7 +10,9 @@ import {
   ED_DSA,
   ES256,
   ES512,
+  isThere,
   ML_DSA_44,
+  ML_DSA_65,
   PS512,
   RS512,
   RS512_4096,
@@ -60,7 +62,15 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  ...[RS512, RS512_4096, PS512, ES256, ES512, ED_DSA, ML_DSA_44].map((kind) => ({
+  ...[
+    RS512,
+    RS512_4096,
+    PS512,
+    ES256,
+    ES512,
+    ED_DSA,
+    ...[ML_DSA_44, ML_DSA_65].filter(isThere),
+  ].map((kind) => ({
     name: kind.name,
     kind,
     keys: 1,
@@ -79,7 +89,7 @@ interface Result {
 
 /** Those that know the algorithm. */
 function peersFor(kind: SignatureKind) {
-  if (kind === ML_DSA_44) return [jose]
+  if (kind === ML_DSA_44 || kind === ML_DSA_65) return [jose]
   const peers = [fastJwt, fastJwtCached, jose]
   return kind === PS512 ? peers : [...peers, awsJwtVerify]
 }

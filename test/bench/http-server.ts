@@ -6,7 +6,7 @@ import fastifyJwt, { type TokenOrHeader } from '@fastify/jwt'
 import { getRequestListener } from '@hono/node-server'
 import { Controller, Get, Module } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
-import { createVerifier, remoteKeys, type Verifier } from '@portcullis/core'
+import { createVerifier, dpopProofs, remoteKeys, type Verifier } from '@portcullis/core'
 import { authenticate as guardExpress } from '@portcullis/express'
 import { authenticate as guardFastify } from '@portcullis/fastify'
 import { authenticate as guardHono } from '@portcullis/hono'
@@ -24,6 +24,7 @@ import jwksRsa from 'jwks-rsa'
 import Koa, { type Middleware } from 'koa'
 import koaJwt from 'koa-jwt'
 
+import { ORIGIN } from './bound-client.ts'
 import { AUDIENCE, ISSUER, type PublicJwk } from './inputs.ts'
 import type { KeyUrls } from './key-server.ts'
 
@@ -153,6 +154,23 @@ const SERVERS: Readonly<Record<string, Readonly<Record<string, Start>>>> = {
   },
 }
 
+/** What takes bound tokens as well. BOUND-TOKENS.md of @portcullis/core, "DPoP proofs". */
+export const BOUND = 'Portcullis, DPoP'
+
+const BOUND_SERVERS: Readonly<Record<string, Start>> = {
+  Express: async (keys) => await serveExpress(guardExpress(verifierOf(keys), takingProofs())),
+  Koa: async (keys) => await serveKoa(guardKoa(verifierOf(keys), takingProofs())),
+  Fastify: async (keys) =>
+    await serveFastify(async (app) => {
+      await app.register(guardFastify(verifierOf(keys), takingProofs()))
+    }),
+  Hono: async (keys) => await serveHono(guardHono(verifierOf(keys), takingProofs())),
+  Nest: async (keys) =>
+    await serveNest(new PortcullisGuard({ verifier: verifierOf(keys), ...takingProofs() })),
+}
+
+const takingProofs = () => ({ dpop: dpopProofs({ origin: ORIGIN }) })
+
 /** Which guards there are for each framework: the open route and ours first. */
 export function guardsOf(framework: string): string[] {
   return Object.keys(SERVERS[framework] ?? {})
@@ -271,7 +289,7 @@ async function listening(server: Server): Promise<Server> {
 }
 
 async function run(framework: string, guard: string, keys: Keys): Promise<void> {
-  const start = SERVERS[framework]?.[guard]
+  const start = guard === BOUND ? BOUND_SERVERS[framework] : SERVERS[framework]?.[guard]
   if (start === undefined) throw new Error(`there is no ${guard} for ${framework}`)
   const server = await start(keys)
   const address = server.address()

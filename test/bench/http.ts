@@ -2,14 +2,16 @@ import { parseArgs } from 'node:util'
 
 import autocannon from 'autocannon'
 
+import { createBoundClient, headersOf } from './bound-client.ts'
 import { barChart } from './chart.ts'
 import { type GuardedServer, startServer } from './guarded-server.ts'
-import { FRAMEWORKS, guardsOf } from './http-server.ts'
+import { BOUND, FRAMEWORKS, guardsOf } from './http-server.ts'
 import { createSigner } from './inputs.ts'
 import { listenForKeys } from './key-server.ts'
 import { describeMachine } from './machine.ts'
 import { median } from './measure.ts'
 import { writeResult } from './results.ts'
+import { ES256, RS256 } from './signature-kinds.ts'
 import { markdownTable } from './table.ts'
 
 // Guarded routes against the open route of the same framework:
@@ -17,6 +19,7 @@ import { markdownTable } from './table.ts'
 //   pnpm bench:http                                       all of it: minutes
 //   pnpm bench:http --framework Koa --rounds 3 --seconds 1   some of it
 //   pnpm bench:http --few                                 without the part in which all tokens are new
+//   pnpm bench:http --dpop                                bound tokens instead, with a new proof for each request
 //   pnpm bench:http --write                               and the chart
 //   pnpm bench:http --quick                               to see whether it runs
 //
@@ -27,6 +30,7 @@ import { markdownTable } from './table.ts'
 
 const { values: flags } = parseArgs({
   options: {
+    dpop: { type: 'boolean' },
     few: { type: 'boolean' },
     framework: { type: 'string', multiple: true, default: FRAMEWORKS },
     quick: { type: 'boolean' },
@@ -40,6 +44,10 @@ const SECONDS = flags.quick ? 1 : Number(flags.seconds)
 const CONNECTIONS = 50
 const FEW = 50
 const MANY = flags.quick ? 1600 : 8000
+/** In a round with proofs: a proof takes longer to make than to check, so there are only so many. */
+const PROVEN = flags.quick ? 500 : 4000
+/** Clients with a key of their own. */
+const CLIENTS = 10
 
 /** One round of one server. */
 interface Round {
@@ -55,21 +63,24 @@ const many = Array.from({ length: MANY }, (_, index) => signer.token(index))
 const keyServer = await listenForKeys(signer.jwk)
 const keys = { jwk: signer.jwk, urls: keyServer.urls }
 
+type Headers = Readonly<Record<string, string>>
+
+/** @param limit How long, or how many requests. */
 async function load(
   server: GuardedServer,
-  tokens: readonly string[],
-  seconds: number,
+  headersFor: (connection: number) => readonly Headers[],
+  limit: { readonly duration: number } | { readonly amount: number },
 ): Promise<Round> {
+  const headers = Array.from({ length: CONNECTIONS }, (_, connection) => headersFor(connection))
   await server.usage()
   let connection = 0
   const result = await autocannon({
     url: `http://127.0.0.1:${server.port}/`,
     connections: CONNECTIONS,
-    duration: seconds,
+    ...limit,
     setupClient(client) {
-      const own = shareOf(tokens, connection)
+      client.setRequests((headers[connection] ?? []).map((each) => ({ headers: { ...each } })))
       connection += 1
-      client.setRequests(own.map((token) => ({ headers: { authorization: `Bearer ${token}` } })))
     },
   })
   const { cpu, busy } = await server.usage()
@@ -88,25 +99,73 @@ function shareOf(tokens: readonly string[], connection: number): readonly string
 }
 
 type Rounds = ReadonlyMap<GuardedServer, readonly Round[]>
+type Load = (server: GuardedServer) => Promise<Round>
 
 async function compare(framework: string, tokens: readonly string[]): Promise<Rounds> {
-  const servers: GuardedServer[] = []
+  const bearer: Load = async (server) =>
+    await load(server, (connection) => bearersOf(shareOf(tokens, connection)), {
+      duration: SECONDS,
+    })
+  const servers = new Map<GuardedServer, Load>()
   for (const guard of guardsOf(framework)) {
-    servers.push(await startServer(framework, guard, keys))
+    servers.set(await startServer(framework, guard, keys), bearer)
   }
-  const rounds = new Map(servers.map((server): [GuardedServer, Round[]] => [server, []]))
+  const rounds = await measureInTurn(servers)
+  print(rounds)
+  return rounds
+}
+
+/** What a bound token with a proof costs beside a bearer token, with as many requests for each. */
+async function compareBound(framework: string): Promise<void> {
+  const amount = PROVEN
+  const few = many.slice(0, FEW)
+  const bearer: Load = async (server) => await load(server, () => bearersOf(few), { amount })
+  const servers = new Map<GuardedServer, Load>()
+  for (const guard of ['open', 'Portcullis']) {
+    servers.set(await startServer(framework, guard, keys), bearer)
+  }
+  const both = await startServer(framework, BOUND, keys)
+  servers.set({ ...both, guard: `${BOUND}: a bearer token` }, bearer)
+  for (const kind of [ES256, RS256]) {
+    const clients = await Promise.all(
+      Array.from({ length: CLIENTS }, async (_, index) =>
+        createBoundClient(signer, MANY + index, kind),
+      ),
+    )
+    const headersFor = (connection: number) => {
+      const client = clients[connection % CLIENTS]
+      return Array.from({ length: Math.ceil(amount / CONNECTIONS) }, () =>
+        client === undefined ? {} : headersOf(client),
+      )
+    }
+    const server = await startServer(framework, BOUND, keys)
+    servers.set({ ...server, guard: `${BOUND}: a proof of ${kind.alg}` }, async (each) =>
+      load(each, headersFor, { amount }),
+    )
+  }
+  printCosts(await measureInTurn(servers))
+}
+
+function bearersOf(tokens: readonly string[]): readonly Headers[] {
+  return tokens.map((token) => ({ authorization: `Bearer ${token}` }))
+}
+
+async function measureInTurn(servers: ReadonlyMap<GuardedServer, Load>): Promise<Rounds> {
+  const rounds = new Map<GuardedServer, Round[]>()
   try {
-    for (const server of servers) await load(server, tokens, SECONDS)
+    for (const [server, loadOnce] of servers) {
+      await loadOnce(server)
+      rounds.set(server, [])
+    }
     for (let round = 0; round < ROUNDS; round += 1) {
-      for (const server of servers) {
-        const measured = await load(server, tokens, SECONDS)
+      for (const [server, loadOnce] of servers) {
+        const measured = await loadOnce(server)
         rounds.get(server)?.push(measured)
       }
     }
   } finally {
-    for (const server of servers) server.stop()
+    for (const server of servers.keys()) server.stop()
   }
-  print(rounds)
   return rounds
 }
 
@@ -137,6 +196,26 @@ function print(rounds: Rounds): void {
   console.log(`${markdownTable(header, rows)}\n`)
 }
 
+/** Of a number of requests nobody knows how soon they could have been answered. */
+function printCosts(rounds: Rounds): void {
+  const [open = [], bearer = []] = [...rounds.values()]
+  const rows = [...rounds].map(([{ guard }, own]) => [
+    guard,
+    median(own.map(({ cpu }) => cpu)).toFixed(1),
+    median(costsBeyond(own, open)).toFixed(1),
+    median(costsBeyond(own, bearer)).toFixed(1),
+    ratioOf(own, bearer, 'cpu').toFixed(2),
+  ])
+  const header = [
+    'Guard, and what is sent',
+    'CPU µs/request',
+    'more than the open route',
+    'more than a bearer token',
+    'times a bearer token',
+  ]
+  console.log(`${markdownTable(header, rows)}\n`)
+}
+
 function ratioOf(of: readonly Round[], to: readonly Round[], part: 'rate' | 'cpu'): number {
   return median(of.map((each, round) => each[part] / (to[round]?.[part] ?? Number.NaN)))
 }
@@ -158,18 +237,22 @@ function groupOf(name: string, rounds: Rounds) {
 }
 
 console.log(describeMachine())
-console.log(
-  `Medians of ${ROUNDS} interleaved rounds of ${SECONDS} s; ${CONNECTIONS} connections.\n`,
-)
+const length = flags.dpop ? `${PROVEN} requests` : `${SECONDS} s`
+console.log(`Medians of ${ROUNDS} interleaved rounds of ${length}; ${CONNECTIONS} connections.\n`)
 const groups: ReturnType<typeof groupOf>[] = []
 for (const framework of flags.framework) {
+  if (flags.dpop) {
+    console.log(`${framework}, ${FEW} bearer tokens, or ${CLIENTS} bound ones:\n`)
+    await compareBound(framework)
+    continue
+  }
   console.log(`${framework}, ${FEW} tokens:\n`)
   groups.push(groupOf(`${framework}, ${FEW} tokens`, await compare(framework, many.slice(0, FEW))))
   if (flags.few) continue
   console.log(`${framework}, all tokens new (${MANY} in turn):\n`)
   groups.push(groupOf(`${framework}, all tokens new`, await compare(framework, many)))
 }
-if (flags.write) {
+if (flags.write && !flags.dpop) {
   const title = 'CPU time that a guard adds to a request: microseconds'
   const subtitle = `More than the same route without a guard; shorter is better. ${describeMachine()}`
   writeResult('routes.svg', barChart({ title, subtitle, groups, digits: 1 }))

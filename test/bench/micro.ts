@@ -103,6 +103,7 @@ const { revocations } = lookUp
 const askingGuard = await guardThatRemembers(setting, repeatedToken, { revocations })
 const selecting = portcullisByIssuer(setting)
 const selectingGuard = await guardThatRemembers(setting, repeatedToken, { isByIssuer: true })
+const provingGuard = await guardThatRemembers(setting, repeatedToken, { takesDpop: true })
 const bareShorter = bareSync(shorterSetting)
 const oursShorter = portcullis(shorterSetting)
 const awaited = promiseAlone(setting)
@@ -138,7 +139,7 @@ const SUBJECTS_OF: Readonly<Record<Column, readonly Subject[]>> = flags.check
       'at once': [bare, ours],
       'ES256 at once': [bareShorter, oursShorter],
       repeated: [awaited, ours, cached],
-      guarded: [bare, guard, askingGuard, selectingGuard],
+      guarded: [bare, guard, askingGuard, selectingGuard, provingGuard],
       'looked up': [lookUp],
       copied: [],
       forged: [bare, ours],
@@ -150,7 +151,7 @@ const SUBJECTS_OF: Readonly<Record<Column, readonly Subject[]>> = flags.check
       'at once': [...bareCalls, ...verifiers],
       'ES256 at once': [bareShorter, oursShorter],
       repeated: [awaited, ...verifiers],
-      guarded: [bare, guard, askingGuard, selectingGuard],
+      guarded: [bare, guard, askingGuard, selectingGuard, provingGuard],
       'looked up': [lookUp],
       copied: [awaited, ...verifiers],
       forged: [...bareCalls, ...verifiers],
@@ -259,6 +260,14 @@ function figuresOf(results: Results): Figures {
       'guard of byIssuer / guard',
       medianRatio(
         roundsOf(results, 'guarded', selectingGuard),
+        roundsOf(results, 'guarded', guard),
+        time,
+      ),
+    ],
+    [
+      'guard that takes DPoP / guard',
+      medianRatio(
+        roundsOf(results, 'guarded', provingGuard),
         roundsOf(results, 'guarded', guard),
         time,
       ),

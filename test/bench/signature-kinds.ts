@@ -8,7 +8,15 @@ import {
 /** An algorithm with a size of key, and what `node:crypto` has to be told for it. */
 export interface SignatureKind {
   readonly name: string
-  readonly alg: 'ES256' | 'ES512' | 'EdDSA' | 'ML-DSA-44' | 'PS512' | 'RS512'
+  readonly alg:
+    | 'ES256'
+    | 'ES512'
+    | 'EdDSA'
+    | 'ML-DSA-44'
+    | 'ML-DSA-65'
+    | 'PS512'
+    | 'RS256'
+    | 'RS512'
   generate(): { readonly publicKey: KeyObject; readonly privateKey: KeyObject }
   /** Ed25519 and ML-DSA have their own. */
   readonly hash: 'sha256' | 'sha512' | null
@@ -22,6 +30,8 @@ export interface SignatureKind {
 
 /** With a key of 2048 bits: what every bench verifies that is not about algorithms. */
 export const RS512: SignatureKind = rsa('RS512', 2048, {})
+/** Of DPoP proofs. */
+export const RS256: SignatureKind = rsa('RS256', 2048, {})
 export const RS512_4096: SignatureKind = rsa('RS512', 4096, {})
 export const PS512: SignatureKind = rsa('PS512', 2048, {
   padding: constants.RSA_PKCS1_PSS_PADDING,
@@ -37,13 +47,8 @@ export const ED_DSA: SignatureKind = {
   options: {},
 }
 
-export const ML_DSA_44: SignatureKind = {
-  name: 'ML-DSA-44',
-  alg: 'ML-DSA-44',
-  generate: mlDsa44Pair,
-  hash: null,
-  options: {},
-}
+export const ML_DSA_44: SignatureKind = mlDsa('ML-DSA-44')
+export const ML_DSA_65: SignatureKind = mlDsa('ML-DSA-65')
 
 /** What `sign` and `verify` take as a key: the key itself where there is nothing to say beside it. */
 export function keyInput(
@@ -53,14 +58,26 @@ export function keyInput(
   return Object.keys(options).length === 0 ? key : { key, ...options }
 }
 
-/** The types of Node 20 do not know this kind. */
-function mlDsa44Pair(): KeyPairKeyObjectResult {
+/** Whether this Node can make keys of a kind: ML-DSA needs 24.6 or later. */
+export function isThere(kind: SignatureKind): boolean {
+  try {
+    kind.generate()
+    return true
+  } catch {
+    return false
+  }
+}
+
+function mlDsa(alg: 'ML-DSA-44' | 'ML-DSA-65'): SignatureKind {
+  // The types of Node 20 do not know this kind.
   const generate: Function = generateKeyPairSync
-  return Reflect.apply(generate, undefined, ['ml-dsa-44']) as KeyPairKeyObjectResult // without an encoding
+  const pair = () =>
+    Reflect.apply(generate, undefined, [alg.toLowerCase()]) as KeyPairKeyObjectResult // without an encoding
+  return { name: alg, alg, generate: pair, hash: null, options: {} }
 }
 
 function rsa(
-  alg: 'PS512' | 'RS512',
+  alg: 'PS512' | 'RS256' | 'RS512',
   bits: number,
   options: SignatureKind['options'],
 ): SignatureKind {
@@ -68,7 +85,7 @@ function rsa(
     name: `${alg}, ${bits} bits`,
     alg,
     generate: () => generateKeyPairSync('rsa', { modulusLength: bits }),
-    hash: 'sha512',
+    hash: alg === 'RS256' ? 'sha256' : 'sha512',
     options,
   }
 }

@@ -5,6 +5,7 @@ import {
   byIssuer,
   type Claims,
   createVerifier,
+  dpopProofs,
   localRevocations,
   remoteKeys,
   type RevocationEntry,
@@ -123,15 +124,20 @@ function verifierOf(
 export async function guardThatRemembers(
   setting: Setting,
   token: string,
-  behind: { readonly revocations?: Revocations; readonly isByIssuer?: boolean } = {},
+  behind: {
+    readonly revocations?: Revocations
+    readonly isByIssuer?: boolean
+    readonly takesDpop?: boolean
+  } = {},
 ): Promise<Subject> {
-  const { revocations, isByIssuer = false } = behind
+  const { revocations, isByIssuer = false, takesDpop = false } = behind
   // Not to grow old while other subjects are measured.
   const one = verifierOf({ ...setting, lifetime: 3600 }, { revocations })
   const verifier = isByIssuer ? byIssuer({ [ISSUER]: one }) : one
-  const options = checkGuardOptions(verifier, {})
+  const dpop = takesDpop ? dpopProofs({ origin: 'https://api.test' }) : undefined
+  const options = checkGuardOptions(verifier, { dpop })
   await verifier.verify(token)
-  const kind = `${revocations === undefined ? '' : ' that asks revocations'}${isByIssuer ? ' of `byIssuer`' : ''}`
+  const kind = `${revocations === undefined ? '' : ' that asks revocations'}${isByIssuer ? ' of `byIssuer`' : ''}${takesDpop ? ' that takes DPoP' : ''}`
   return {
     name: `Portcullis, as a guard${kind}`,
     isSync: true,
@@ -261,7 +267,7 @@ export const jsonwebtokenWithJwksRsa: Factory = ({ urls, lifetime }) => {
 }
 
 function fastJwtRules({ alg }: PublicJwk) {
-  if (alg === 'ML-DSA-44') throw new TypeError('fast-jwt does not know it')
+  if (alg === 'ML-DSA-44' || alg === 'ML-DSA-65') throw new TypeError('fast-jwt does not know it')
   return { algorithms: [alg], allowedIss: ISSUER, allowedAud: AUDIENCE }
 }
 
