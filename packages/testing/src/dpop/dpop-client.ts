@@ -20,11 +20,8 @@ export interface DpopClientOptions {
   algorithm?: Algorithm | undefined
 }
 
-/** The two headers of a request with a bound token. */
-export interface DpopHeaders {
-  readonly authorization: string
-  readonly dpop: string
-}
+/** The two headers of a request with a bound token. No interface: supertest wants headers that have an index signature. */
+export type DpopHeaders = Readonly<Record<'authorization' | 'dpop', string>>
 
 /** A client that has a key of its own, and proves it at each request. */
 export interface DpopClient {

@@ -16,6 +16,14 @@ test.each<[title: string, fields: string | readonly string[], expected: readonly
   ['parameters', 'Bearer realm="a", error=b', [['bearer', { realm: 'a', error: 'b' }]]],
   ['no space behind a comma', 'Bearer a=b,c=d', [['bearer', { a: 'b', c: 'd' }]]],
   ['spaces before a comma', 'Bearer a=b \t,c=d', [['bearer', { a: 'b', c: 'd' }]]],
+  [
+    'a challenge within quotes',
+    'Bearer a="x, DPoP b=", DPoP algs="ES256 EdDSA", error_description="\\", DPoP c=d"',
+    [
+      ['bearer', { a: 'x, DPoP b=' }],
+      ['dpop', { algs: 'ES256 EdDSA', error_description: '", DPoP c=d' }],
+    ],
+  ],
   ['spaces around the sign', 'Bearer a\t=  "b" , c = d', [['bearer', { a: 'b', c: 'd' }]]],
   ['several spaces behind the scheme', 'Bearer   a=b', [['bearer', { a: 'b' }]]],
   ['names in any case', 'BEARER Realm=A', [['bearer', { realm: 'A' }]]],

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 
 import { calculateJwkThumbprint, decodeProtectedHeader, EmbeddedJWK, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
@@ -118,4 +119,12 @@ test.each<[complaint: string, act: () => Promise<unknown>]>([
 ])('a wrong option: %s', async (complaint, act) => {
   await expect(act()).rejects.toThrow(new TypeError(complaint).message)
   await expect(act()).rejects.toThrow(TypeError)
+})
+
+test('its headers have the types of supertest, inject and fetch', async () => {
+  const client = await dpopClient({ clock })
+  const headers: IncomingHttpHeaders = await client.headers({ url: REQUEST_URL, token: 't' })
+  const bad = await client.badProofs({ url: REQUEST_URL, token: 't' })
+  const all: IncomingHttpHeaders[] = [headers, ...bad.map((each) => each.headers)]
+  expect(all.every(({ authorization }) => authorization === 'DPoP t')).toBe(true)
 })
