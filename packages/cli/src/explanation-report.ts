@@ -29,7 +29,7 @@ const VERDICTS: Readonly<Record<Explanation['verdict'], Style>> = {
 const LABEL = 12
 
 export function printExplanation(explained: Explained, terminal: Terminal): void {
-  const { explanation, hints, advice, where, share } = explained
+  const { explanation, advice, where, share } = explained
   const { columns } = terminal
   terminal.print(headline(explanation, terminal))
   terminal.print()
@@ -45,7 +45,7 @@ export function printExplanation(explained: Explained, terminal: Terminal): void
     const indent = 2 + mark.length + 2 + LABEL
     terminal.print(`  ${terminal.style(style, mark)}  ${label}${wrapped(text, columns, indent)}`)
   }
-  for (const { text } of hints) {
+  for (const { text } of hintsToShow(explained)) {
     terminal.print()
     terminal.print(`Hint: ${wrapped(printable(text), columns, 6)}`)
   }
@@ -93,8 +93,16 @@ function printClaims({ provenClaims, unprovenClaims }: Explanation, terminal: Te
   }
 }
 
+/** It shows the value of a claim; the finding about it says the same without. */
+const CLAIM_HINT = 'bound_token'
+
+function hintsToShow({ hints, share }: Explained): Explained['hints'] {
+  return share ? hints.filter(({ name }) => name !== CLAIM_HINT) : hints
+}
+
 /** The same for programs. A change that breaks readers gets another version. */
-export function explanationJson({ explanation, hints, advice, where, share }: Explained): object {
+export function explanationJson(explained: Explained): object {
+  const { explanation, advice, where, share } = explained
   const { verdict, refusal, findings, signer, header, provenClaims, unprovenClaims } = explanation
   return {
     schemaVersion: 1,
@@ -108,7 +116,7 @@ export function explanationJson({ explanation, hints, advice, where, share }: Ex
     findings: findings.map(({ check, outcome, reason, summary, detail }) =>
       share ? { check, outcome, reason, summary } : { check, outcome, reason, summary, detail },
     ),
-    hints,
+    hints: hintsToShow(explained),
     advice,
     signer,
     keys: where,

@@ -242,6 +242,15 @@ describe('a token that is bound to a key', async () => {
     expect(exitCode).toBe(1)
   })
 
+  test.each([[['--share']], [['--share', '--json']]])(
+    'is shared without its key: %j',
+    async (args) => {
+      const { stdout } = await explained(token, [...keys, ...args])
+      expect(stdout).toMatch(/bound\s+to\s+a\s+key/)
+      expect(stdout).not.toContain(client.jkt.slice(0, 8))
+    },
+  )
+
   test.each<[title: string, args: readonly string[], exitCode: number]>([
     ['with a proof of that key is accepted', ['--jkt', client.jkt], 0],
     ['with a proof of another key is refused', ['--jkt', 'a'.repeat(43)], 1],
