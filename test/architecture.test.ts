@@ -598,7 +598,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'client/renewal': ['held-token'],
   'client/dpop-key': [],
   'client/dpop-options': ['dpop-key'],
-  'client/dpop': ['dpop-key', 'lifetime'],
+  'client/dpop': ['dpop-key', 'errors', 'lifetime'],
   'client/present-token': ['http-answer'],
   'client/options': ['dpop', 'dpop-options', 'time'],
   'client/token-response': [],

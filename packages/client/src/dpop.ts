@@ -1,4 +1,5 @@
 import { createDpopKey, type DpopAlgorithm, type DpopKey } from './dpop-key.ts'
+import { TokenClientError } from './errors.ts'
 import type { HeaderLookup } from './http-time.ts'
 import { MAX_CLOCK_CORRECTION } from './lifetime.ts'
 import type { Clock } from './time.ts'
@@ -37,14 +38,26 @@ const NONCE = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/
 /** Seconds. What judges proofs tolerates about as much. */
 const TOLERATED = 5
 
-export function createDpop(algorithm: DpopAlgorithm, clock: Clock): Dpop {
+/** @param createKey A test can make it fail. */
+export function createDpop(
+  algorithm: DpopAlgorithm,
+  clock: Clock,
+  createKey: typeof createDpopKey = createDpopKey,
+): Dpop {
   let key: Promise<DpopKey> | undefined
   let skew = 0
   /** By server: the token endpoint, and the origins that the options list. So no answer adds an entry for a stranger. */
   const nonces = new Map<string, string>()
 
   async function theKey(): Promise<DpopKey> {
-    return await (key ??= createDpopKey(algorithm))
+    const attempt = (key ??= createKey(algorithm))
+    try {
+      return await attempt
+    } catch {
+      // The next caller tries again, unless one has already begun to.
+      if (key === attempt) key = undefined
+      throw new TokenClientError('service_unavailable', 'the key for DPoP proofs could not be made')
+    }
   }
 
   return {

@@ -4,6 +4,8 @@ import { createVerifier } from '@portcullis/core'
 import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
+import { createDpopKey } from '../src/dpop-key.ts'
+import { createDpop } from '../src/dpop.ts'
 import { createTokenClient, type TokenClientOptions } from '../src/index.ts'
 import { failureOf, httpDate, jws } from './login-service.ts'
 
@@ -190,6 +192,22 @@ describe('the key', () => {
     await Promise.all(Array.from({ length: 20 }, async () => await client.fetch(API)))
     expect(new Set(calls.map(({ jkt }) => jkt)).size).toBe(1)
     expect(logins).toHaveLength(1)
+  })
+
+  test('that could not be made is made when it is needed again, once for all who wait', async () => {
+    let count = 0
+    const dpop = createDpop('ES256', clock, async (algorithm) => {
+      if (++count === 1) throw new TypeError('no random numbers')
+      return await createDpopKey(algorithm)
+    })
+    const failures = await Promise.all([failureOf(dpop.jkt()), failureOf(dpop.jkt())])
+    expect(failures).toMatchObject([
+      { code: 'service_unavailable', message: 'the key for DPoP proofs could not be made' },
+      { code: 'service_unavailable' },
+    ])
+    const thumbprints = await Promise.all([dpop.jkt(), dpop.jkt()])
+    expect(new Set(thumbprints).size).toBe(1)
+    expect(count).toBe(2)
   })
 
   test.each(['ES384', 'Ed25519', 'PS256', 'RS256'] as const)('can be for %s', async (algorithm) => {
