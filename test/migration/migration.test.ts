@@ -97,6 +97,7 @@ describe.each(applications)('where they differ, $name', ({ name, peer, side }) =
     const api = apiOf(name)
     const missing = await api.call('/places')
     const withoutExpiry = await api.bearer({ omit: ['exp'] })
+    const bound = await api.bearer({ claims: { cnf: { jkt: 'a'.repeat(43) } } })
     await using broken = await startApi(peer, side, brokenKeys)
     brokenKeys.issuer.outage(503)
     expect({
@@ -107,6 +108,7 @@ describe.each(applications)('where they differ, $name', ({ name, peer, side }) =
       '`WWW-Authenticate`': missing.headers.has('www-authenticate') ? 'yes' : 'no',
       'a bad token on an optional route': shown(forgeries.get(name)?.hello),
       'a token without `exp`': shown(await api.call('/places', withoutExpiry)),
+      'a bound token, as `Bearer`': shown(await api.call('/places', bound)),
       '`Authorization: Bearer a b`': shown(await api.call('/places', 'Bearer a b')),
       '`Authorization: Basic ...`': shown(await api.call('/places', 'Basic YTpi')),
     }).toEqual(behaviourOf(peer, side))

@@ -8,6 +8,7 @@ export interface Behaviour {
   readonly '`WWW-Authenticate`': string
   readonly 'a bad token on an optional route': string
   readonly 'a token without `exp`': string
+  readonly 'a bound token, as `Bearer`': string
   readonly '`Authorization: Bearer a b`': string
   readonly '`Authorization: Basic ...`': string
 }
@@ -33,6 +34,7 @@ export const AFTER: Behaviour = {
   '`WWW-Authenticate`': 'yes',
   'a bad token on an optional route': '401',
   'a token without `exp`': '401',
+  'a bound token, as `Bearer`': '401',
   '`Authorization: Bearer a b`': '400',
   '`Authorization: Basic ...`': '401',
 }
@@ -52,6 +54,7 @@ export const peers: readonly Peer[] = [
       '`WWW-Authenticate`': 'no',
       'a bad token on an optional route': '401',
       'a token without `exp`': '200',
+      'a bound token, as `Bearer`': '200',
       '`Authorization: Bearer a b`': '401',
       '`Authorization: Basic ...`': '401',
     },
@@ -70,6 +73,7 @@ export const peers: readonly Peer[] = [
       '`WWW-Authenticate`': 'yes',
       'a bad token on an optional route': '200',
       'a token without `exp`': '401',
+      'a bound token, as `Bearer`': '401',
       '`Authorization: Bearer a b`': '400',
       '`Authorization: Basic ...`': '400',
     },
@@ -88,6 +92,7 @@ export const peers: readonly Peer[] = [
       '`WWW-Authenticate`': 'no',
       'a bad token on an optional route': '200',
       'a token without `exp`': '200',
+      'a bound token, as `Bearer`': '200',
       '`Authorization: Bearer a b`': '401',
       '`Authorization: Basic ...`': '401',
     },
@@ -106,6 +111,7 @@ export const peers: readonly Peer[] = [
       '`WWW-Authenticate`': 'no',
       'a bad token on an optional route': '200',
       'a token without `exp`': '200',
+      'a bound token, as `Bearer`': '200',
       '`Authorization: Bearer a b`': '403',
       '`Authorization: Basic ...`': '403',
     },
@@ -124,6 +130,7 @@ export const peers: readonly Peer[] = [
       '`WWW-Authenticate`': 'no',
       'a bad token on an optional route': '200',
       'a token without `exp`': '200',
+      'a bound token, as `Bearer`': '200',
       '`Authorization: Bearer a b`': '401',
       '`Authorization: Basic ...`': '401',
     },
@@ -142,6 +149,7 @@ export const peers: readonly Peer[] = [
       '`WWW-Authenticate`': 'no',
       'a bad token on an optional route': '401',
       'a token without `exp`': '200',
+      'a bound token, as `Bearer`': '200',
       '`Authorization: Bearer a b`': '400',
       '`Authorization: Basic ...`': '401',
     },
@@ -160,6 +168,7 @@ export const peers: readonly Peer[] = [
       '`WWW-Authenticate`': 'yes',
       'a bad token on an optional route': '401',
       'a token without `exp`': '200',
+      'a bound token, as `Bearer`': '200',
       '`Authorization: Bearer a b`': '401',
       '`Authorization: Basic ...`': '401',
     },
