@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { root } from './entries.ts'
+import { entriesOf, root } from './entries.ts'
 
 /** A document of the site. */
 export interface Page {
@@ -36,10 +36,11 @@ export function pagesOf(): readonly Page[] {
     exclude: (path) => path.includes('node_modules') || path.endsWith('CHANGELOG.md'),
   })
   const onSite = new Set(paths)
+  const modules = new Set(entriesOf().map(({ folder }) => folder))
   return paths.toSorted(readmeFirst).map((path) => {
     const text = readFileSync(join(root, path), 'utf8')
     const [heading = '', title = path] = /^# (.*)\n/m.exec(text) ?? []
-    const isReadme = path.startsWith('packages/') && path.endsWith('README.md')
+    const isReadme = path.endsWith('/README.md') && modules.has(dirname(path))
     const isFront = path === 'README.md'
     return {
       path,

@@ -23,7 +23,7 @@ const app = await Application.bootstrap({
   readme: join(root, WORK, 'README.md'),
   entryPoints: entries.map((entry) => writeEntry(entry, pages)),
   projectDocuments: pages
-    .filter(({ path }) => !path.startsWith('packages/') && path !== 'README.md')
+    .filter(({ path }) => path !== 'README.md' && !hasModule(path))
     .map(({ path }) => join(root, WORK, path)),
   tsconfig: join(import.meta.dirname, 'tsconfig.reference.json'),
   basePath: root,
@@ -51,6 +51,11 @@ const broken = brokenLinks(SITE)
 for (const link of broken) console.error(link)
 if (app.logger.hasErrors() || app.logger.hasWarnings() || broken.length > 0) process.exitCode = 1
 else console.log(`docs/site/index.html: ${entries.length} modules, ${pages.length} documents`)
+
+/** Whether a document belongs to a package that can be imported: it is shown with its module. */
+function hasModule(path: string): boolean {
+  return entries.some(({ folder }) => folder === dirname(path))
+}
 
 function writePage({ path, title, text, files }: Page): void {
   write(path, `---\ntitle: ${JSON.stringify(title)}\n---\n\n${text}`)

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import type { Server } from 'node:net'
 
-import { run, systemClock } from '@portcullis/cli'
 import { reportVerdicts } from '@portcullis/testing'
+
+import { run } from '../packages/cli/src/program.ts'
+import { systemClock } from '../packages/cli/src/system-clock.ts'
 
 // Runs an example API together with `portcullis serve`, in one process: `pnpm start`, `pnpm start koa`.
 

@@ -477,7 +477,6 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'cli/context': [],
   'cli/error-code': [],
   'cli/exit-code': [],
-  'cli/index': ['program', 'system-clock'],
   'cli/main': ['program', 'system-clock'],
   'cli/printable': [],
   'cli/program': [

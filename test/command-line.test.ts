@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
-import { run } from '@portcullis/cli'
 import { createTestIssuer } from '@portcullis/testing'
 import { expect, test } from 'vitest'
+
+import { run } from '../packages/cli/src/program.ts'
 
 // The program as a process. What its commands say is tested in packages/cli, in process.
 

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { run, systemClock } from '@portcullis/cli'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+
+import { run } from '../packages/cli/src/program.ts'
+import { systemClock } from '../packages/cli/src/system-clock.ts'
 
 // The container of the token service, without containers: what its files say is compared with the program, and run by it.
 

@@ -25,6 +25,8 @@ const STARTS = values.quick ? 7 : 21
 interface Alternatives {
   /** What an application has anyway: it is not counted, and imported before. */
   readonly frameworks?: readonly string[]
+  /** Whether it is run, and cannot be imported. */
+  readonly isProgram?: boolean
   /** Each a list of modules that are taken together. */
   readonly others: readonly (readonly string[])[]
 }
@@ -50,7 +52,7 @@ const ALTERNATIVES: Readonly<Record<string, Alternatives>> = {
   },
   '@portcullis/client': { others: [['openid-client']] },
   '@portcullis/redis': { others: [['@redis/client']] },
-  '@portcullis/cli': { others: [] },
+  '@portcullis/cli': { isProgram: true, others: [] },
   '@portcullis/testing': { others: [['mock-jwks']] },
 }
 
@@ -96,7 +98,7 @@ try {
   const consumer = join(work, 'consumer')
   install(consumer, tarballs, VERSIONS)
   cpSync(join(here, 'import-child.ts'), join(consumer, 'import-child.ts'))
-  const imports = importAll(groups.flat(), consumer)
+  const imports = importAll(groups.flat().filter(isImported), consumer)
   const rows = groups.flatMap(([ours, ...others]) =>
     [ours, ...others].map((subject) => {
       const title = subject.modules.join(' + ')
@@ -141,8 +143,13 @@ function sizeCells({ modules, frameworks }: Subject, consumer: string): string[]
   return [String(packages), String(files), ...kilobytes]
 }
 
+function isImported({ modules: [name = ''] }: Subject): boolean {
+  return ALTERNATIVES[name]?.isProgram !== true
+}
+
 /** A ratio is taken within a round: the machine may be busy with something else for a while. */
 function timeCells(imports: readonly Import[] = [], ofOurs: readonly Import[] = []): string[] {
+  if (imports.length === 0) return ['', '', '']
   const ratios = imports.map(({ cpu }, round) => cpu / (ofOurs[round]?.cpu ?? Number.NaN))
   return [
     median(imports.map(({ elapsed }) => elapsed)).toFixed(1),

@@ -1,7 +1,8 @@
 import { EventEmitter, once } from 'node:events'
 
-import { run } from '@portcullis/cli'
 import { manualClock } from '@portcullis/testing'
+
+import { run } from '../../packages/cli/src/program.ts'
 
 /** `portcullis serve` in this process, on a free port, with a clock of its own. */
 export interface Serving extends AsyncDisposable {

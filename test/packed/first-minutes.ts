@@ -128,10 +128,16 @@ const steps: Readonly<Record<string, Step>> = {
 
 async function expectAgreement(session: Session): Promise<void> {
   // In this process, since a new one for each token takes minutes.
-  const { run: runHere, systemClock } = (await importedFrom(
+  const { run: runHere } = (await importedFrom(
     session.folder,
     '@portcullis/cli',
-  )) as typeof import('@portcullis/cli')
+    'dist/program.js',
+  )) as typeof import('../../packages/cli/src/program.ts')
+  const { systemClock } = (await importedFrom(
+    session.folder,
+    '@portcullis/cli',
+    'dist/system-clock.js',
+  )) as typeof import('../../packages/cli/src/system-clock.ts')
   const command = async (...args: readonly string[]) => {
     let stdout = ''
     const exitCode = await runHere({

@@ -22,7 +22,7 @@ export const COMPILER_PACKAGES: Readonly<Record<string, string>> = Object.fromEn
 /** Each on its own: other packages declare the same properties of a request with other types. */
 const SIDE_BY_SIDE = ['request.mts', 'side-by-side.mts', 'side-by-side-mcp.mts']
 
-/** @param packages All that are published. */
+/** @param packages All that can be imported. */
 export function checkTypeScript(
   consumer: string,
   packages: readonly string[],

@@ -2,9 +2,10 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join as joinPath } from 'node:path'
 
-import { run, systemClock } from '@portcullis/cli'
 import { expect, test } from 'vitest'
 
+import { run } from '../../packages/cli/src/program.ts'
+import { systemClock } from '../../packages/cli/src/system-clock.ts'
 import { describeWithRedis } from './describe-with-redis.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
 import { createStream, ISSUER, issue, type Issued, join, KEY } from './scene.ts'

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 
 import { Controller, Get, Inject, Injectable, Module, Optional, Param } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
-import type { Surroundings } from '@portcullis/cli'
 import { createTokenClient, type TokenClient } from '@portcullis/client'
 import {
   type Auth,
@@ -33,7 +32,6 @@ export class Guards {
     @Inject('VERIFIER') verifier: Verifier,
     @Inject('TOKENS') readonly tokens: TokenClient,
     @Optional() @Inject('REVOCATIONS') readonly revocations?: RedisRevocations,
-    @Optional() @Inject('SURROUNDINGS') readonly surroundings?: Surroundings,
   ) {
     this.verifier = verifier
   }
