@@ -210,8 +210,11 @@ test.each(manifests)(
 test.each(manifests)('$name is found by what does not read its exports', (manifest) => {
   const { exports: { '.': index, './package.json': _, ...others } = {} } = manifest
   // Who has none is a program.
-  const { types, default: main } = (index ?? {}) as Record<string, string>
-  expect({ types, main }).toEqual({ types: manifest.types, main: manifest.main })
+  const stated = (index ?? {}) as Record<string, string>
+  expect({ types: stated['types'], main: stated['default'] }).toEqual({
+    types: manifest.types,
+    main: manifest.main,
+  })
   const found = Object.entries(others).map(([entry, target]): [string, unknown] => {
     const types = typeof target === 'string' ? undefined : target['types']
     return [entry.replace('./', ''), [types]]

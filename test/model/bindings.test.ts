@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   authenticateRequest,
   byIssuer,
-  checkGuardOptions,
   createVerifier,
   type DpopProofs,
   type GuardOptions,
@@ -11,6 +10,7 @@ import {
   type MutualTls,
   type Verifier,
 } from '@portcullis/core'
+import { checkGuardOptions } from '@portcullis/core/adapter'
 import {
   createTestIssuer,
   type ManualClock,

@@ -8,8 +8,6 @@ import { checkPlatform } from '../../src/keys/ml-dsa.ts'
 const algorithm = 'ML-DSA-44'
 const nowhere = async () => false
 
-const nowhere = async () => false
-
 test('where WebCrypto has no ML-DSA, that is what the TypeError says', async () => {
   await expect(checkPlatform('createTestIssuer', 'ES256', nowhere)).resolves.toBeUndefined()
   await expect(checkPlatform('createTestIssuer', 'ML-DSA-87', nowhere)).rejects.toThrow(
