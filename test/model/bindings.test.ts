@@ -6,11 +6,10 @@ import {
   createVerifier,
   type DpopProofs,
   type GuardOptions,
-  isAtOnce,
   type MutualTls,
   type Verifier,
 } from '@portcullis/core'
-import { checkGuardOptions } from '@portcullis/core/adapter'
+import { checkGuardOptions, isAtOnce } from '@portcullis/core/adapter'
 import {
   createTestIssuer,
   type ManualClock,
