@@ -85,12 +85,6 @@ function printFloods(): void {
       keys: thumbprints.length,
       what: `room for ${PROOFS}, ${thumbprints.length} keys`,
     },
-    {
-      memory: localReplays({ max: PROOFS, maxPerKey: PROOFS }),
-      keys: 1,
-      what: `room for ${PROOFS}, one key`,
-    },
-    { memory: localReplays(), keys: thumbprints.length, what: 'by default, 1000 keys' },
     { memory: localReplays(), keys: 1, what: 'by default, one key' },
   ]
   const header = [
