@@ -26,6 +26,14 @@ const OUTSIDE_OF_PACKAGES = [
 /** What the code of documents is written in. Typedoc warns of a language that it does not know. */
 export const LANGUAGES = ['diff', 'js', 'json', 'sh', 'ts'] as const
 
+/** Where a document outside of packages is on the site: below another one, by the folder that it is in. */
+export function isBelow(parent: Page, { path }: Page): boolean {
+  if (path === parent.path) return false
+  if (parent.path === 'docs/decisions/README.md') return path.startsWith('docs/decisions/')
+  const isAbout = /^test\/|\/README\.md$/.test(path) && !path.startsWith('packages/')
+  return parent.path === 'CONTRIBUTING.md' && isAbout
+}
+
 /** A link or a picture, but none to another site and none within the page. */
 const LINK = /(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)\s#]+)(?:#[^)\s]*)?\)/g
 
@@ -45,7 +53,8 @@ export function pagesOf(): readonly Page[] {
     return {
       path,
       // A module of that name is beside it.
-      title: isReadme ? 'README' : title,
+      // Typedoc shows a title as it stands, and none that has marks of code.
+      title: isReadme ? 'README' : title.replaceAll('`', ''),
       // The front page has that heading already.
       text: withoutLinks(isFront ? text.replace(heading, '') : text, (link) =>
         isOnSite(join(dirname(path), link), onSite),

@@ -5,7 +5,7 @@ import { Application } from 'typedoc'
 
 import { brokenLinks } from './broken-links.ts'
 import { entriesOf, type Entry, pathFrom, root } from './entries.ts'
-import { LANGUAGES, type Page, pagesOf } from './pages.ts'
+import { isBelow, LANGUAGES, type Page, pagesOf } from './pages.ts'
 
 // The API reference with all guides, as a site in docs/site: `pnpm run docs`. A warning fails it, and so does a link that leads
 // nowhere.
@@ -24,6 +24,7 @@ const app = await Application.bootstrap({
   entryPoints: entries.map((entry) => writeEntry(entry, pages)),
   projectDocuments: pages
     .filter(({ path }) => path !== 'README.md' && !hasModule(path))
+    .filter((page) => !pages.some((parent) => isBelow(parent, page)))
     .map(({ path }) => join(root, WORK, path)),
   tsconfig: join(import.meta.dirname, 'tsconfig.reference.json'),
   basePath: root,
@@ -57,8 +58,13 @@ function hasModule(path: string): boolean {
   return entries.some(({ folder }) => folder === dirname(path))
 }
 
-function writePage({ path, title, text, files }: Page): void {
-  write(path, `---\ntitle: ${JSON.stringify(title)}\n---\n\n${text}`)
+function writePage(page: Page): void {
+  const { path, title, text, files } = page
+  const children = pages
+    .filter((each) => isBelow(page, each))
+    .map((each) => `  - ${pathFrom(dirname(path), each.path)}\n`)
+  const below = children.length === 0 ? '' : `children:\n${children.join('')}`
+  write(path, `---\ntitle: ${JSON.stringify(title)}\n${below}---\n\n${text}`)
   for (const file of files) {
     mkdirSync(dirname(join(root, WORK, file)), { recursive: true })
     copyFileSync(join(root, file), join(root, WORK, file))

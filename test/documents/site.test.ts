@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 
 import { brokenLinks } from '../../docs/broken-links.ts'
 import { entriesOf } from '../../docs/entries.ts'
-import { LANGUAGES, pagesOf, withoutLinks } from '../../docs/pages.ts'
+import { isBelow, LANGUAGES, pagesOf, withoutLinks } from '../../docs/pages.ts'
 import { blocksOf } from './markdown.ts'
 
 // What the API reference is made of. The site itself is built by `pnpm run docs`.
@@ -62,6 +62,16 @@ test('no source file is copied beside the documents, where typedoc would compile
   const files = pagesOf().flatMap((page) => page.files)
   expect(files).toContain('LICENSE')
   expect(files.filter((path) => /\.[cm]?[jt]s$/.test(path))).toEqual([])
+})
+
+test('no title has marks of code, which the site would show as a path', () => {
+  expect(pagesOf().filter(({ title }) => /[`*_]/.test(title))).toEqual([])
+})
+
+test('documents that are not of a package are below one of two', () => {
+  const pages = pagesOf().filter(({ path }) => !/^(?:packages\/|README)/.test(path))
+  const top = pages.filter((page) => !pages.some((parent) => isBelow(parent, page)))
+  expect(top.map(({ path }) => path)).toEqual(['CONTRIBUTING.md', 'SECURITY.md'])
 })
 
 function write(path: string, html: string): void {
