@@ -812,7 +812,10 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
 const sources = globSync('packages/*/src/**/*.ts', { cwd: root }).toSorted()
 
 test('every source has its place in the table, and the table names no other', () => {
-  expect(sources.map(nameOf).toSorted()).toEqual(Object.keys(EDGES).toSorted())
+  expect(
+    sources.map(nameOf).toSorted(),
+    'give each source a row in EDGES of test/architecture.test.ts',
+  ).toEqual(Object.keys(EDGES).toSorted())
 })
 
 test.each(sources)('%s imports what its place says, no more and no less', (source) => {

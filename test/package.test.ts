@@ -89,13 +89,18 @@ const manifests = globSync('packages/*/package.json', { cwd: root }).map(
 )
 
 test('the published packages are these', () => {
-  expect(manifests.map(({ name }) => name).toSorted()).toEqual(Object.keys(DEPENDENCIES))
+  expect(
+    manifests.map(({ name }) => name).toSorted(),
+    'add the new one to DEPENDENCIES in test/package.test.ts, with its documents and peers below',
+  ).toEqual(Object.keys(DEPENDENCIES))
 })
 
 test.each(manifests)('$name depends on nothing that is not listed', (manifest) => {
   const { name, dependencies = {}, peerDependencies = {} } = manifest
-  expect(Object.keys(dependencies)).toEqual(DEPENDENCIES[name])
-  expect(Object.keys(peerDependencies)).toEqual(PEERS[name] ?? [])
+  expect(Object.keys(dependencies), 'DEPENDENCIES in test/package.test.ts').toEqual(
+    DEPENDENCIES[name],
+  )
+  expect(Object.keys(peerDependencies), 'PEERS in test/package.test.ts').toEqual(PEERS[name] ?? [])
   expect(manifest).not.toHaveProperty('optionalDependencies')
   expect(manifest).not.toHaveProperty('bundleDependencies')
 })
@@ -152,7 +157,7 @@ test.each(manifests)('every guide of $name is published', ({ name }) => {
   const folder = join(root, 'packages', name.replace('@portcullis/', ''))
   const guides = globSync('*.md', { cwd: folder, exclude: ['README.md', 'CHANGELOG.md'] })
   const published = (DOCUMENTS[name] ?? []).filter((file) => file.endsWith('.md'))
-  expect(guides.toSorted()).toEqual(published)
+  expect(guides.toSorted(), 'DOCUMENTS in test/package.test.ts').toEqual(published)
 })
 
 const folders = globSync('*', { cwd: join(root, 'packages') }).toSorted()
