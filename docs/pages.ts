@@ -30,7 +30,7 @@ export const LANGUAGES = ['diff', 'js', 'json', 'sh', 'ts'] as const
 export function isBelow(parent: Page, { path }: Page): boolean {
   if (path === parent.path) return false
   if (parent.path === 'docs/decisions/README.md') return path.startsWith('docs/decisions/')
-  const isAbout = /^test\/|\/README\.md$/.test(path) && !path.startsWith('packages/')
+  const isAbout = /^test\/|^docs\/[^/]+$|\/README\.md$/.test(path) && !path.startsWith('packages/')
   return parent.path === 'CONTRIBUTING.md' && isAbout
 }
 

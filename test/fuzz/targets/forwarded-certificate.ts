@@ -22,7 +22,7 @@ const quoted = mostly(
 )
 const pair = fc
   .tuple(
-    mostly(fc.constantFrom('Hash', 'hash', 'Cert', 'By', 'Subject', 'URI'), fc.string()),
+    mostly(fc.constantFrom('Hash', 'hash', 'Cert', 'By', 'Subject', 'URI', 'DNS'), fc.string()),
     mostly(fc.constant('='), fc.constantFrom('', ' =', '==')),
     mostly(fc.oneof(hash, quoted), fc.string()),
   )
@@ -87,6 +87,7 @@ function readXfcc(text: string): string | undefined {
     let value = ''
     if (text[at] === '"') {
       for (at++; text[at] !== '"'; at++) {
+        if (text[at] === ';') return undefined
         if (text[at] === '\\') at++
         if (at >= text.length || isLineEnd(text[at], text[at - 1])) return undefined
         value += text[at]
@@ -97,8 +98,11 @@ function readXfcc(text: string): string | undefined {
     }
     pairs.push([name.toLowerCase(), value])
     if (at === text.length) return sameThumbprint(pairs)
-    if (text[at] === ',') pairs = []
-    else if (text[at] !== ';') return undefined
+    if (text[at] === ',') {
+      // What stands behind a name that is copied as it is may be a part of it.
+      if (pairs.some(([each]) => each === 'uri' || each === 'dns')) return undefined
+      pairs = []
+    } else if (text[at] !== ';') return undefined
     at++
   }
 }

@@ -25,10 +25,14 @@ export const targetUrl: FuzzTarget = {
   run(input) {
     const at = input.lastIndexOf('\n')
     const [htu, target] = [input.slice(0, at), input.slice(at + 1)]
+    if (hasDots(target)) {
+      hold(!isSame(htu, target) && !isSameBelow(htu, target), 'dot segments fit no proof')
+      return
+    }
     // Each path is that of its own URL, if that is one without tricks.
     if (/^\/(?!\/)[\w./~-]*$/.test(target)) {
       hold(isSame(`${ORIGIN}${target}`, target), 'a path is that of its own URL')
-      hold(isSameBelow(`${ORIGIN}/api${withoutDots(target)}`, target), 'also below a prefix')
+      hold(isSameBelow(`${ORIGIN}/api${target}`, target), 'also below a prefix')
     }
     if (isSame(htu, target)) {
       hold(URL.canParse(htu) && new URL(htu).origin === ORIGIN, 'no other server is taken for ours')
@@ -39,12 +43,17 @@ export const targetUrl: FuzzTarget = {
     }
     const isSwapped = isSame(`${ORIGIN}${target}`, htu.slice(ORIGIN.length))
     hold(
-      !htu.startsWith(`${ORIGIN}/`) || isSame(htu, target) === isSwapped || /[?#]/.test(input),
+      !htu.startsWith(`${ORIGIN}/`) ||
+        hasDots(htu) ||
+        isSame(htu, target) === isSwapped ||
+        /[?#]/.test(input),
       'both are read alike',
     )
   },
 }
 
-function withoutDots(target: string): string {
-  return new URL(`${ORIGIN}${target}`).pathname
+/** Whether the path has segments that a client would have resolved. */
+function hasDots(text: string): boolean {
+  const [path = ''] = text.split('?', 1)
+  return path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment))
 }
