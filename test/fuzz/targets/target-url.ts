@@ -54,6 +54,6 @@ export const targetUrl: FuzzTarget = {
 
 /** Whether the path has segments that a client would have resolved. */
 function hasDots(text: string): boolean {
-  const [path = ''] = text.split('?', 1)
-  return path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment))
+  const [plain = ''] = text.split('?', 1)
+  return plain.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment))
 }
