@@ -6,6 +6,7 @@ import { type Examine, type Report, succeeds, succeedsInSilence } from './report
 import {
   type Compiler,
   COMPILERS,
+  OLDEST_AND_NEWEST,
   type Program,
   PROGRAMS,
   type Setting,
@@ -77,7 +78,7 @@ function checkSideBySide(compiler: Compiler, consumer: string, report: Report): 
   const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022']
   const resolutions = [
     ['nodenext', 'nodenext'],
-    ['preserve', 'bundler'],
+    ...(OLDEST_AND_NEWEST.includes(compiler) ? [['preserve', 'bundler'] as const] : []),
   ] as const
   return resolutions.flatMap(([module, resolution]) => {
     const modules = ['--types', 'node', '--module', module, '--moduleResolution', resolution]
