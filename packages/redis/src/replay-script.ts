@@ -75,7 +75,7 @@ export function scriptArguments(
   ]
 }
 
-/** Of one length, whatever the sender writes. 128 bits: whoever finds two texts with one digest spoils his own proof. */
+/** Of one length, whatever the sender writes. 128 bits: whoever finds two texts with one digest spoils a proof of their own. */
 function digest(text: string): string {
   return createHash('sha256').update(text).digest().subarray(0, 16).toString('base64url')
 }
