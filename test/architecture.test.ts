@@ -54,7 +54,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   ],
   'core/dpop/proof-claims': ['node:crypto', 'details/dpop', 'details/token', 'errors', 'json'],
   'core/dpop/proof-options': [
-    'algorithms',
+    'accepted-algorithms',
     'dpop/local-replays',
     'dpop/nonces',
     'dpop/target-url',
@@ -75,7 +75,16 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   ],
   'core/ml-dsa': ['node:crypto', 'options'],
   'core/jose-names': [],
-  'core/algorithms': ['details/text', 'errors', 'jose-names', 'json', 'ml-dsa', 'options'],
+  'core/algorithms': [],
+  'core/accepted-algorithms': [
+    'algorithms',
+    'details/text',
+    'errors',
+    'jose-names',
+    'json',
+    'ml-dsa',
+    'options',
+  ],
   'core/bearer': ['details/bearer', 'errors', 'options'],
   'core/token': ['lru-cache', 'details/token', 'errors', 'base64url', 'json', 'options'],
   'core/verified-tokens': ['lru-cache', 'json', 'keys/key-source', 'options'],
@@ -108,6 +117,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/keys/jwk-input': ['node:crypto', 'options'],
   'core/keys/jwk': [
     'node:crypto',
+    'accepted-algorithms',
     'algorithms',
     'ml-dsa',
     'options',
@@ -130,7 +140,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/keys/local-keys': [
     'node:crypto',
     'details/text',
-    'algorithms',
+    'accepted-algorithms',
     'options',
     'time',
     'keys/key-document',
@@ -168,7 +178,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'keys/rotation',
   ],
   'core/keys/remote-keys': [
-    'algorithms',
+    'accepted-algorithms',
     'options',
     'time',
     'keys/fetch-keys',
@@ -188,7 +198,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/diagnostics': ['node:diagnostics_channel'],
   'core/debug-log': ['node:util', 'details/text'],
   'core/prover': [
-    'algorithms',
+    'accepted-algorithms',
     'claims',
     'details/keys',
     'errors',
@@ -197,9 +207,9 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'signature',
     'token',
   ],
-  'core/verifier-options': ['algorithms', 'json', 'options'],
+  'core/verifier-options': ['accepted-algorithms', 'json', 'options'],
   'core/verifier': [
-    'algorithms',
+    'accepted-algorithms',
     'binding',
     'claims',
     'details/keys',
@@ -276,7 +286,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/details/explanation': ['details/text', 'json'],
   'core/explanation/finding': ['errors'],
   'core/explanation/header': [
-    'algorithms',
+    'accepted-algorithms',
     'claims',
     'details/text',
     'details/token',
@@ -307,7 +317,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/explanation/binding': ['binding', 'details/explanation', 'explanation/finding'],
   'core/explanation/hints': ['details/claims', 'details/explanation', 'details/text', 'errors'],
   'core/explain': [
-    'algorithms',
+    'accepted-algorithms',
     'binding',
     'claims',
     'explanation/binding',

@@ -1,10 +1,3 @@
-import { type Detail, shown } from './details/text.ts'
-import { AuthError } from './errors.ts'
-import { JOSE_NAMES } from './jose-names.ts'
-import { isJsonObject } from './json.ts'
-import { hasMlDsa, NO_ML_DSA } from './ml-dsa.ts'
-import { isTextList, type OptionCheck } from './options.ts'
-
 /** A signature algorithm that a verifier can be told to accept: asymmetric ones only. RFC 7518 section 3; RFC 8037; RFC 9864; RFC 9964. */
 export type Algorithm =
   | 'RS256'
@@ -107,6 +100,10 @@ export const ALGORITHMS: ReadonlyMap<Algorithm, AlgorithmRule> = new Map(
   Object.entries(RULES) as [Algorithm, AlgorithmRule][] /* `RULES` is written out above */,
 )
 
+export function isAlgorithm(name: string): name is Algorithm {
+  return Object.hasOwn(RULES, name)
+}
+
 /**
  * How long it takes to check one signature of a key: microseconds on one machine, of which only the proportions matter. With
  * RSA it grows with the square of the modulus, which is as long as the signature.
@@ -119,144 +116,4 @@ export function costOfCheck(algorithm: Algorithm, signatureLength: number): numb
 /** For the end of a `switch` over kinds of keys: a new one is a mistake there until it has a case of its own. */
 export function unknownKind({ kty }: { readonly kty: never }): never {
   throw new TypeError(`unknown kind of key: ${String(kty)}`)
-}
-
-/**
- * The header's `alg`, if it is one of those that the verifier lists, or another name of one.
- *
- * @throws AuthError `algorithm`
- * @see RFC 8725 section 3.1
- */
-export function checkAlgorithm(
-  alg: unknown,
-  allowed: readonly Algorithm[],
-  names?: AlgorithmNames,
-): Algorithm {
-  const meant = algorithmNamed(alg, names)
-  const algorithm = allowed.find((name) => name === meant)
-  if (algorithm === undefined) {
-    throw new AuthError('invalid_token', 'algorithm', otherAlgorithm(alg, allowed))
-  }
-  return algorithm
-}
-
-function otherAlgorithm(alg: unknown, allowed: readonly Algorithm[]): Detail {
-  return () => {
-    const found = alg === undefined ? 'the header has no alg' : `the header's alg is ${shown(alg)}`
-    return `${found}; this verifier accepts ${allowed.join(', ')}${adviceOn(alg, allowed)}`
-  }
-}
-
-function adviceOn(alg: unknown, allowed: readonly Algorithm[]): string {
-  if (typeof alg !== 'string' || !/^[\w.+-]{1,16}$/.test(alg)) return ''
-  if (/^none$/i.test(alg)) return '; a token without a signature proves nothing'
-  if (/^HS\d+$/i.test(alg)) return '; that needs a shared secret, and only public keys are taken'
-  if (isAlgorithm(alg)) return `; if your tokens are signed so, state algorithms: ['${alg}']`
-  const meant = algorithmLike(alg)
-  if (meant === undefined || !allowed.includes(meant)) return ''
-  return `; if your issuer writes it so, state algorithmNames: ${exampleOf(alg, meant)}`
-}
-
-/**
- * The option `algorithms` of a factory, checked at start-up.
- *
- * @param isMlDsaThere By default the platform is asked.
- * @throws TypeError on an empty list, on a name that is not in the table, and on one that the platform does not have.
- */
-export function checkAlgorithmList(
-  names: readonly Algorithm[],
-  factory = 'createVerifier',
-  isMlDsaThere: () => boolean = hasMlDsa,
-): readonly Algorithm[] {
-  const unreadable = isTextList(names)
-  if (unreadable !== undefined) throw new TypeError(`${factory}: algorithms ${unreadable}`)
-  for (const name of names) {
-    const rule = ALGORITHMS.get(name)
-    if (rule === undefined) {
-      const hint = factory === 'createVerifier' ? adviceOnName(name) : ''
-      throw new TypeError(`${factory}: algorithms: ${complaint(name)}${hint}`)
-    }
-    if (rule.kty === 'AKP' && !isMlDsaThere()) {
-      throw new TypeError(`${factory}: algorithms: ${JSON.stringify(name)} ${NO_ML_DSA}`)
-    }
-  }
-  return [...names]
-}
-
-function complaint(name: string): string {
-  const known = [...ALGORITHMS.keys()].join(', ')
-  const meant = algorithmLike(name)
-  return meant === undefined
-    ? `${JSON.stringify(name)} is not supported, choose from ${known}`
-    : `${JSON.stringify(name)} is not supported, did you mean ${meant}?`
-}
-
-/** For verifiers alone: proofs and `algs` in challenges have the names of JOSE. */
-function adviceOnName(name: string): string {
-  const meant = algorithmLike(name)
-  return meant === undefined
-    ? ''
-    : ` If that is what tokens and keys say, state algorithmNames: ${exampleOf(name, meant)}`
-}
-
-/** The algorithm that another spelling ("RSA512", "rs-512") probably means. */
-export function algorithmLike(name: string): Algorithm | undefined {
-  return [...ALGORITHMS.keys()].find((candidate) => simplified(candidate) === simplified(name))
-}
-
-function simplified(name: string): string {
-  return name
-    .toUpperCase()
-    .replaceAll(/[^A-Z0-9]/g, '')
-    .replace('RSA', 'RS')
-}
-
-export function exampleOf(name: string, meant: Algorithm): string {
-  return `{ ${JSON.stringify(name)}: ${JSON.stringify(meant)} }`
-}
-
-/** Other names of algorithms, as an issuer writes them in headers and keys. */
-export type AlgorithmNames = ReadonlyMap<string, Algorithm>
-
-/** What a name in a header or a key means. Where nobody has given it a meaning, itself. */
-export function algorithmNamed(alg: unknown, names?: AlgorithmNames): unknown {
-  return typeof alg === 'string' ? (names?.get(alg) ?? alg) : alg
-}
-
-/** The option `algorithmNames`, once `isAlgorithmNames` has nothing to say against it. */
-export function algorithmNamesOf(
-  option: Readonly<Record<string, Algorithm>> | undefined,
-): AlgorithmNames {
-  return new Map(Object.entries(option ?? {}))
-}
-
-/**
- * Checks the option `algorithmNames`. A name of JOSE keeps its meaning, in whatever case it is written: only the other
- * cases of an algorithm's own name may stand for it.
- */
-export const isAlgorithmNames: OptionCheck = (value) => {
-  if (!isPlainObject(value)) return `must be an object such as ${exampleOf('RSA512', 'RS512')}`
-  for (const [name, meant] of Object.entries(value)) {
-    if (name === '') return 'must not give a meaning to the empty name'
-    if (typeof meant !== 'string' || !isAlgorithm(meant)) {
-      const known = [...ALGORITHMS.keys()].join(', ')
-      return `must name for ${JSON.stringify(name)} one of ${known}`
-    }
-    const isOwnName = name !== meant && name.toLowerCase() === meant.toLowerCase()
-    if (!isOwnName && JOSE_NAMES.has(name.toLowerCase())) {
-      return `must not give another meaning to ${JSON.stringify(name)}, a name of JOSE`
-    }
-  }
-  return undefined
-}
-
-function isAlgorithm(name: string): name is Algorithm {
-  return Object.hasOwn(RULES, name)
-}
-
-/** A `Map` or an array has no members to read, and would be taken for an empty object. */
-function isPlainObject(value: unknown): value is object {
-  if (!isJsonObject(value)) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || prototype === Object.prototype
 }

@@ -1,4 +1,4 @@
-import { checkAlgorithmList } from './algorithms.ts'
+import { checkAlgorithmList } from './accepted-algorithms.ts'
 import { bindingOf } from './binding.ts'
 import { checkClaims } from './claims.ts'
 import type { AuthError } from './errors.ts'

@@ -1,4 +1,5 @@
-import { type Algorithm, type AlgorithmNames, checkAlgorithm } from './algorithms.ts'
+import { type AlgorithmNames, checkAlgorithm } from './accepted-algorithms.ts'
+import type { Algorithm } from './algorithms.ts'
 import { type ClaimRules, couldBeAccepted, isOfType, wasIssuedAfter } from './claims.ts'
 import { otherSignature, unknownKey, type Unproven } from './details/keys.ts'
 import { AuthError } from './errors.ts'

@@ -1,4 +1,5 @@
-import { type Algorithm, isAlgorithmNames } from './algorithms.ts'
+import { isAlgorithmNames } from './accepted-algorithms.ts'
+import type { Algorithm } from './algorithms.ts'
 import type { ClaimRules } from './claims.ts'
 import { isJsonObject } from './json.ts'
 import type { KeySource } from './keys/key-source.ts'

@@ -1,4 +1,4 @@
-import { algorithmNamesOf, checkAlgorithmList } from './algorithms.ts'
+import { algorithmNamesOf, checkAlgorithmList } from './accepted-algorithms.ts'
 import type { Auth, Claims, Header } from './auth.ts'
 import { bindingOf, checkBinding, possessionOf } from './binding.ts'
 import { checkClaims, checkTimes, checkType, isTimely } from './claims.ts'

@@ -1,4 +1,5 @@
-import { type Algorithm, checkAlgorithmList } from '../algorithms.ts'
+import { checkAlgorithmList } from '../accepted-algorithms.ts'
+import type { Algorithm } from '../algorithms.ts'
 import {
   checkOptions,
   hasMethods,

@@ -1,4 +1,5 @@
-import { type Algorithm, algorithmNamed, algorithmNamesOf, checkAlgorithm } from '../algorithms.ts'
+import { algorithmNamed, algorithmNamesOf, checkAlgorithm } from '../accepted-algorithms.ts'
+import type { Algorithm } from '../algorithms.ts'
 import { checkType } from '../claims.ts'
 import { counted, shown } from '../details/text.ts'
 import { notText } from '../details/token.ts'

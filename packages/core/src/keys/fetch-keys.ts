@@ -1,4 +1,4 @@
-import type { AlgorithmNames } from '../algorithms.ts'
+import type { AlgorithmNames } from '../accepted-algorithms.ts'
 import { isJsonObject } from '../json.ts'
 import { badDocument, type Exchange, type FetchFailure, fetchJson } from './fetch-json.ts'
 import { type KeyDocument, readUsableKeys } from './key-document.ts'

@@ -8,15 +8,12 @@ import {
 } from 'node:crypto'
 
 import {
-  type Algorithm,
   algorithmLike,
   algorithmNamed,
   type AlgorithmNames,
-  type AlgorithmRule,
-  ALGORITHMS,
   exampleOf,
-  unknownKind,
-} from '../algorithms.ts'
+} from '../accepted-algorithms.ts'
+import { type Algorithm, type AlgorithmRule, ALGORITHMS, unknownKind } from '../algorithms.ts'
 import type { JsonObject } from '../json.ts'
 import { hasMlDsa, NO_ML_DSA } from '../ml-dsa.ts'
 import { ownMembers } from '../options.ts'

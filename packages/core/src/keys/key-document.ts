@@ -1,4 +1,4 @@
-import type { AlgorithmNames } from '../algorithms.ts'
+import type { AlgorithmNames } from '../accepted-algorithms.ts'
 import { isJsonObject, member } from '../json.ts'
 import { readJwk } from './jwk.ts'
 import type { VerificationKey } from './key-source.ts'

@@ -2,7 +2,8 @@ import { KeyObject } from 'node:crypto'
 
 import type { JSONWebKeySet, JWK } from 'jose'
 
-import { type Algorithm, algorithmNamesOf, isAlgorithmNames } from '../algorithms.ts'
+import { algorithmNamesOf, isAlgorithmNames } from '../accepted-algorithms.ts'
+import type { Algorithm } from '../algorithms.ts'
 import { kindOf } from '../details/text.ts'
 import { checkOptions, own } from '../options.ts'
 import { systemClock } from '../time.ts'

@@ -1,9 +1,5 @@
-import {
-  type Algorithm,
-  type AlgorithmNames,
-  algorithmNamesOf,
-  isAlgorithmNames,
-} from '../algorithms.ts'
+import { type AlgorithmNames, algorithmNamesOf, isAlgorithmNames } from '../accepted-algorithms.ts'
+import type { Algorithm } from '../algorithms.ts'
 import {
   checkOptions,
   hasMethods,

@@ -1,4 +1,4 @@
-import type { AlgorithmNames } from '../algorithms.ts'
+import type { AlgorithmNames } from '../accepted-algorithms.ts'
 import { isJsonObject, type JsonObject, member } from '../json.ts'
 import type { Instant } from '../time.ts'
 import { type CacheState, INITIAL_STATE } from './cache-state.ts'

@@ -8,7 +8,7 @@ import {
 import { calculateJwkThumbprint } from 'jose'
 import { describe, expect, test } from 'vitest'
 
-import type { AlgorithmNames } from '../../src/algorithms.ts'
+import type { AlgorithmNames } from '../../src/accepted-algorithms.ts'
 import { readJwk } from '../../src/keys/jwk.ts'
 import { readKeyDocument } from '../../src/keys/key-document.ts'
 import { mlDsaPair } from '../ml-dsa-pair.ts'
