@@ -10,7 +10,7 @@ import { type Hint, hintsOf, type Signer } from './explanation/hints.ts'
 import { heldBy, type HeldKeys, makerOf, notTried, type Proof, prove } from './explanation/keys.ts'
 import { claimsInForm, judgeRevocations, revocationFindings } from './explanation/revocations.ts'
 import { isJsonObject, type JsonObject, member, parseJsonObject, textMember } from './json.ts'
-import type { KeySource } from './keys/key-source.ts'
+import type { KeySource, VerificationKey } from './keys/key-source.ts'
 import { checkOptions, hasMethods, isText, type OptionCheck, ownMembers } from './options.ts'
 import type { Possession } from './possession.ts'
 import type { ParsedToken } from './token.ts'
@@ -135,16 +135,9 @@ async function explainParsed(
     now,
     signal: all.signal,
   })
-  const verdictWith = (found: Proof) =>
-    verdictOf(
-      algorithm.refusal ??
-        found.refusal ??
-        type.refusal ??
-        refusal ??
-        bound.refusal ??
-        revoked.refusal,
-    )
-  const signer = signerOf(parsed, algorithm.named, all)
+  const later = type.refusal ?? refusal ?? bound.refusal ?? revoked.refusal
+  const verdictWith = (found: Proof) => verdictOf(algorithm.refusal ?? found.refusal ?? later)
+  const signer = signerOf(parsed, { algorithm: algorithm.named, proof }, all)
   return {
     ...verdictWith(proof),
     inHand: inHand && verdictWith(inHand),
@@ -199,17 +192,20 @@ function verdictOf(refusal: AuthError | undefined): Verdict {
 
 function signerOf(
   parsed: ParsedToken,
-  algorithm: unknown,
+  { algorithm, proof }: { readonly algorithm: unknown; readonly proof: Proof },
   { keys, inHand, others }: AllKeys,
 ): Signer | undefined {
+  if (proof.key !== undefined) return signerIn(keys, proof.key)
   const places = [keys, ...(inHand === undefined ? [] : [inHand]), ...others]
   for (const place of places) {
     const key = makerOf(parsed, algorithm, place)
-    if (key !== undefined) {
-      return { thumbprint: key.thumbprint, kid: key.kid, foundIn: place.name }
-    }
+    if (key !== undefined) return signerIn(place, key)
   }
   return undefined
+}
+
+function signerIn({ name }: HeldKeys, { thumbprint, kid }: VerificationKey): Signer {
+  return { thumbprint, kid, foundIn: name }
 }
 
 const isKeySource: OptionCheck = (value) =>
