@@ -116,10 +116,15 @@ export function followStep(
   if (hasSteppedBack(position, info)) return 'step_back'
   if (isLater(info.maxDeleted, position.verified)) return 'gap'
   if (hasOtherHistory(position, info, found)) return 'history'
-  if (position.lead - leadOf(askedAt) > SET_BACK) return 'clock'
+  if (isSetBack(position, askedAt)) return 'clock'
   const before = position.info
   const deleted = info.entriesAdded - info.length - (before.entriesAdded - before.length)
   return unreadable.count > 0 && deleted !== 0 ? 'removed' : 'follow'
+}
+
+/** Whether what had lapsed by the wall clock, and was left out, may be needed again: also before a report says so. */
+function isSetBack({ lead }: Position, now: Instant): boolean {
+  return lead - leadOf(now) > SET_BACK
 }
 
 function hasSteppedBack({ last, info: before }: Position, info: StreamInfo): boolean {
@@ -215,6 +220,7 @@ export function wordOf(state: ReplicaState, now: Instant, maxStaleness: number):
   if (state.isFull) return 'full'
   if (state.unreadable.count > 0) return 'unreadable'
   if (state.freshAt === undefined) return 'loading'
+  if (state.position && isSetBack(state.position, now)) return 'stale'
   // Not `>`: where a clock shows no number, nothing is current.
   return elapsed(state.freshAt, now) <= maxStaleness ? 'current' : 'stale'
 }

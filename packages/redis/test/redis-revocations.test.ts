@@ -229,6 +229,35 @@ test('the wall clock was ahead when the stream was read: what had lapsed by it i
   expect(replica.statusOf({ iss: ISS, jti: 'b', exp: right + 3600 }, right)).toBe('revoked')
 })
 
+test.each(['up', 'unreachable'] as const)(
+  'the wall clock was ahead when the stream was read, and is set right while the store is %s: nothing is valid until it is read again',
+  async (mode) => {
+    const { store, start, clock } = processes()
+    store.create('first')
+    const right = clock.now()
+    store.add(tokenRecord('a', right + 3600))
+    clock.set(right + 86_400)
+    const replica = start()
+    await replica.ready()
+    store.mode = mode
+    const verdict = (jti: string) =>
+      replica.statusOf({ iss: ISS, jti, exp: right + 3600 }, clock.now())
+    for (const step of [-5, 0.5]) {
+      clock.set(clock.now() + step)
+      expect(verdict('b')).toBe('valid')
+    }
+    clock.set(right)
+    expect([verdict('a'), replica.status().state]).toEqual(['unknown', 'stale'])
+    for (let at = 0; at < MAX_STALENESS; at += 0.5) {
+      await clock.advance(0.5)
+      expect(['unknown', 'revoked']).toContain(verdict('a'))
+    }
+    store.mode = 'up'
+    await clock.advance(MAX_STALENESS)
+    expect([verdict('a'), verdict('b')]).toEqual(['revoked', 'valid'])
+  },
+)
+
 test.each([0, 0.3, 2])(
   'many revocations, answers after %d s: the stream is read once',
   async (delay) => {
