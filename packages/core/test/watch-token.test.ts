@@ -346,6 +346,28 @@ describe('a watched token with revocations', () => {
     expect(refusals).toMatchObject([{ reason: 'revoked' }])
   })
 
+  test('revoked while an older answer of its source is on its way: it is judged once more', async () => {
+    const { answer, notify, source } = told()
+    let deliver: (() => void) | undefined
+    const statusOf = async () => {
+      const { status } = answer
+      if (status === 'unknown') return 'valid'
+      return await new Promise<RevocationStatus>((resolve) => (deliver = () => resolve(status)))
+    }
+    answer.status = 'unknown'
+    const { clock, refusals } = await watchedBy({ ...source, statusOf })
+    answer.status = 'valid'
+    notify()
+    await clock.advance(0)
+    answer.status = 'revoked'
+    notify()
+    deliver?.()
+    await clock.advance(0)
+    deliver?.()
+    await clock.advance(0)
+    expect(refusals).toMatchObject([{ reason: 'revoked' }])
+  })
+
   test('whose verify has been replaced is judged by that, by the timer', async () => {
     const revocations = localRevocations()
     const clock = manualClock()

@@ -97,6 +97,17 @@ describe('toSnapshot', () => {
     expect(keys.toSnapshot()?.document).toMatchObject({ n: B.publicJwk.n })
   })
 
+  test('nor are they of a set', async () => {
+    const { clock, endpoint, keys } = world({ overlap: 600 })
+    endpoint.document = { keys: [A.publicJwk] }
+    await keys.refresh()
+    endpoint.document = { keys: [B.publicJwk] }
+    await clock.advance(10)
+    await keys.refresh()
+    expect(keys.status().thumbprints).toHaveLength(2)
+    expect(keys.toSnapshot()?.document).toMatchObject({ keys: [{ n: B.publicJwk.n }] })
+  })
+
   test('keys that nobody may use any more are not saved', async () => {
     const { clock, endpoint, keys, verdict } = world({ staleIfError: 600 })
     await verdict(oldToken)
