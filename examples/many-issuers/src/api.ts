@@ -31,7 +31,12 @@ export function createApi(
     // The same verifier while the row is the same: it has the keys, and remembers tokens.
     const verifier =
       verifiers.get(tenant) ??
-      createVerifier({ keys: remoteKeys(keyUrl), issuer, audience: 'https://api.example.com' })
+      createVerifier({
+        keys: remoteKeys(keyUrl),
+        issuer,
+        audience: 'https://api.example.com',
+        requiredClaims: ['sub'], // tokens without one would all be the same person
+      })
     verifiers.set(tenant, verifier)
     return verifier
   }

@@ -52,6 +52,12 @@ test('tenants come and go, and none sees what is of another', async () => {
   expect(await list(ofGlobex)).toEqual([200])
 })
 
+test('tokens that name nobody share no notes: they are refused', async () => {
+  create('https://acme.example', 0)
+  await clock.advance(600)
+  expect(await list(await acme.bearer({ claims: { scope: 'notes' } }))).toEqual([401])
+})
+
 test('a token of one tenant that names another is refused', async () => {
   create('https://acme.example', 0)
   create('https://globex.example', 1)
