@@ -11,6 +11,8 @@ const JKT = '0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I'
 const issuer = await createTestIssuer({ algorithm: 'ES256' })
 const verifier = createVerifier(issuer.verifierOptions)
 const token = await issuer.token({ boundTo: { jkt: JKT } })
+/** Of the same key: what a proof is for has to say that it is not for this one. */
+const otherToken = await issuer.token({ boundTo: { jkt: JKT }, claims: { sub: 'another' } })
 
 interface Memory {
   readonly dpop: DpopProofs
@@ -105,6 +107,7 @@ describe.each<[string, (() => Promise<void>) | undefined]>([
   test.each<[string, (request: ReturnType<typeof requestWith>) => void]>([
     ['method', (request) => (request.method = 'PUT')],
     ['path', (request) => (request.url = '/other')],
+    ['token', ({ headers }) => (headers.authorization = `DPoP ${otherToken}`)],
   ])('the %s of a request has changed: its proof is checked again', async (_name, change) => {
     const memory = createMemory(wait)
     const request = requestWith()
