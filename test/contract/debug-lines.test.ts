@@ -26,7 +26,10 @@ test.each(frameworks)(
       `refused: ${word} GET /v1/places: 401 invalid_token audience: aud is "shop"; expected "api"`,
       `refused: ${word} GET /v1/places: 403 insufficient_scope scope: the token lacks "write"; the route requires scope write`,
     ]
-    expect(lines.filter((line) => line.startsWith('refused'))).toEqual([...refusals, ...refusals])
+    expect(
+      lines.filter((line) => line.startsWith('refused')),
+      'method and path are found by placeOf in packages/core/src/debug-log.ts',
+    ).toEqual([...refusals, ...refusals])
     const attempts = lines.filter((line) => line.startsWith('keys from'))
     expect(attempts).toEqual([
       expect.stringMatching(/: age: success in [\d.]+ s; added [\w-]{43}, /),

@@ -51,12 +51,19 @@ function listOf(thumbprints: readonly string[]): string {
 
 /** The method and the path, without the query: of the framework's request or context, or of what it wraps. */
 function placeOf({ subject, request }: Omit<Refused, 'framework'>): string {
-  const found = [subject, memberOf(subject, 'req'), memberOf(subject, 'raw'), request].find(
+  const raw = memberOf(subject, 'raw')
+  const places = [subject, memberOf(subject, 'req'), raw, memberOf(raw, 'req'), request].filter(
     (each) => typeof memberOf(each, 'method') === 'string',
   )
+  // Some frameworks have an object in the place of a URL, and the request of node as `raw.req`.
+  const found = places.find((each) => typeof urlOf(each) === 'string') ?? places[0]
   const method = memberOf(found, 'method')
-  const url = memberOf(found, 'originalUrl') ?? memberOf(found, 'url')
+  const url = urlOf(found)
   return `${typeof method === 'string' ? word(method, 16) : '-'} ${pathOf(url)}`
+}
+
+function urlOf(value: unknown): unknown {
+  return memberOf(value, 'originalUrl') ?? memberOf(value, 'url')
 }
 
 /** Own or inherited, as requests have them. A getter of somebody else may throw. */

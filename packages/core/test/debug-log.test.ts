@@ -55,6 +55,8 @@ test('a request may be of any kind, and be anything', async () => {
     await refuse({ headers }, guard, { req: request })
     await refuse({ headers }, guard, { raw: { method: 'GET', url: '/c' } })
     await refuse({ method: 'GET', url: '/d', headers }, guard, {})
+    const inObjects = { method: 'get', url: new URL('https://api.test/canary'), raw: { req: { method: 'GET', url: '/f' } } }
+    await refuse({ headers }, guard, inObjects)
     await refuse({ method: 'OPTIONS', url: '*', headers })
     await refuse({ headers })
     await refuse({ method: 'GET', url: 42, headers })
@@ -68,6 +70,7 @@ test('a request may be of any kind, and be anything', async () => {
     'express PUT /v1/b',
     'express GET /c',
     'express GET /d',
+    'express GET /f',
     'express OPTIONS *',
     'express - -',
     'express GET -',
