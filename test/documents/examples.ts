@@ -2,6 +2,11 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+/** The line in which an example takes a port. */
+const LISTENING = /^(?:await )?app\.listen\(.*\n/m
+/** How else a server may begin to listen. */
+const STARTING = /^(?:await )?\w+\.(?:listen|start)\((?!0)/m
+
 export interface WrittenExamples {
   /** Runs code of a document as a file of its own, as it stands, except that it takes no port. Answers what it exports. */
   run(name: string, code: string, ending?: string): Promise<unknown>
@@ -23,7 +28,13 @@ export function writtenExamples(folder: string): WrittenExamples {
   return {
     write,
     async run(name, code, ending = '') {
-      const file = write(name, code.replace(/^(?:await )?app\.listen\(.*\n/m, '') + ending)
+      const silent = code.replace(LISTENING, '')
+      if (STARTING.test(silent)) {
+        throw new Error(
+          `${name} would take a port: let LISTENING in test/documents/examples.ts match`,
+        )
+      }
+      const file = write(name, silent + ending)
       return (await import(file)) as unknown
     },
     remove() {

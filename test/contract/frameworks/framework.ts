@@ -46,9 +46,9 @@ export interface ScopeSpec extends Guarded {
 }
 
 export interface AppSpec extends ScopeSpec {
-  /** By prefix: Express and Koa call them routers, Fastify scopes. */
+  /** By prefix, which may be empty: Express and Koa call them routers, Fastify scopes. */
   routers?: Readonly<Record<string, ScopeSpec>>
-  /** The framework's usual CORS middleware, for any origin, in front of everything. */
+  /** The framework's usual CORS middleware, for {@link WEB}, in front of everything. It answers preflights with 204. */
   cors?: boolean
   /** Is served in front of the guards. */
   metadata?: ProtectedResourceMetadata
@@ -68,8 +68,12 @@ export interface Application extends AsyncDisposable {
   readonly server: Server
 }
 
-/** One major of a framework, or one way to run it. */
+/**
+ * One major of a framework, or one way to run it. What Node cannot read, Node answers: where a framework does by itself, its
+ * application here leaves that to Node.
+ */
 export interface Framework {
+  /** Begins with what `checkGuardOptions` is told to call it, in any case, and a space: `Koa 3`. */
   readonly name: string
   /** Listens on a free port of 127.0.0.1. */
   readonly createApp: (spec: AppSpec) => Promise<Application>
@@ -83,7 +87,10 @@ export interface Adapter {
   readonly folder: string
   /** The option table in its README, and what takes these options. */
   readonly options: { readonly heading: string; readonly takes: (options: never) => unknown }
-  /** Code behind the first example of its README, so that it exports a listener of `node:http` as `app`. */
+  /**
+   * Code behind the first example of its README, so that it exports a listener of `node:http` as `app`. The line in which the
+   * example listens is taken off: `LISTENING` of test/documents/examples.ts has to match it.
+   */
   readonly exampleEnding: string
   readonly frameworks: readonly Framework[]
 }
