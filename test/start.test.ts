@@ -87,9 +87,12 @@ test.each(['http', '70000', '-1', ''])(
 
 test('an example that there is not: one clear line and exit code 1', async () => {
   const names = adapters.map(({ folder }) => folder).join(', ')
-  expect(await fails({}, 'hapi')).toEqual({
+  expect(
+    await fails({}, 'nothing'),
+    'EXAMPLES in examples/start.ts has them in the order of `adapters`',
+  ).toEqual({
     code: 1,
-    stderr: `there is no example "hapi", choose from ${names}\n`,
+    stderr: `there is no example "nothing", choose from ${names}\n`,
   })
 })
 

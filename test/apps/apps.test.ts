@@ -104,9 +104,10 @@ test.each(adapters)(
 )
 
 test('there is one for every adapter', () => {
-  expect(Object.keys(applications).toSorted()).toEqual(
-    adapters.map(({ folder }) => folder).toSorted(),
-  )
+  expect(
+    Object.keys(applications).toSorted(),
+    'write test/apps/NAME.ts, with the code of its README, and add it to `applications`',
+  ).toEqual(adapters.map(({ folder }) => folder).toSorted())
 })
 
 describe.each(Object.entries(applications))('an application of %s', (_, { plain }) => {

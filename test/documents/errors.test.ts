@@ -34,7 +34,7 @@ const OF_DECORATORS = '…'
 const UNREACHABLE = ['unknown kind of key: …', 'not a key pair']
 
 // `testing` and the programs say theirs to the person who has just written the call or the command.
-const MESSAGES = messagesOf('core', 'express', 'fastify', 'hono', 'koa', 'nest', 'client', 'redis')
+const MESSAGES = messagesOf('!(cli|testing)')
   .filter(({ path }) => path !== 'packages/redis/src/program.ts')
   .filter(({ text }) => ![OF_DECORATORS, ...UNREACHABLE].includes(text))
 
