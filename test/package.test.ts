@@ -1,10 +1,11 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { expect, test } from 'vitest'
 
 import { adapters } from './contract/frameworks/index.ts'
+import { FRAMEWORKS } from './packed/consumers.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -175,22 +176,58 @@ test('every package with guards is in the table of frameworks, and so in every s
   ).toEqual(guarding)
 })
 
+/** In Nest a guard is a class, and there is no order in which guards are added. */
+const ordered = guarding.filter((folder) => folder !== 'nest')
+const importsFrom = (folder: string) => `from '@portcullis/${folder}'`
+
 // What cannot take its list from the table of frameworks.
 test.each<[path: string, names: readonly string[], entry: (folder: string) => string]>([
   ['tsconfig.build.json', folders, (folder) => `"packages/${folder}/tsconfig.build.json"`],
   ['README.md', folders, (folder) => `| [\`@portcullis/${folder}\`](packages/${folder}/README.md)`],
   ['CONTRIBUTING.md', folders, (folder) => `\npackages/${folder}/src/ `],
   ['test/package.json', imported, (folder) => `"@portcullis/${folder}": "workspace:^"`],
+  // The first of them is what `start` alone runs.
+  [
+    'CONTRIBUTING.md',
+    adapters.slice(1).map(({ folder }) => folder),
+    (folder) => `\`start ${folder}\``,
+  ],
   ['examples/start.ts', guarding, (folder) => `import('./${folder}/src/server.ts')`],
-  ['test/packed/consumer/smoke.mjs', guarding, (folder) => `from '@portcullis/${folder}'`],
+  ['test/mistakes/orders.ts', ordered, importsFrom],
+  ['test/mistakes/start-up.test.ts', ordered, importsFrom],
+  ['test/bound-tokens/apis.ts', ordered, importsFrom],
+  ['test/packed/consumer/app.ts', guarding, importsFrom],
+  ['test/packed/consumer/smoke.mjs', guarding, importsFrom],
   ['test/packed/consumer/smoke.cjs', guarding, (folder) => `require('@portcullis/${folder}')`],
-  ['test/packed/consumer/side-by-side.mts', guarding, (folder) => `from '@portcullis/${folder}'`],
-  ['test/bench/http-server.ts', guarding, (folder) => `from '@portcullis/${folder}'`],
+  ['test/packed/consumer/side-by-side.mts', guarding, importsFrom],
+  ['test/bench/http-server.ts', guarding, importsFrom],
   ['test/bench/packages.ts', folders, (folder) => `'@portcullis/${folder}'`],
 ])('%s names every package that it should', (path, names, entry) => {
   const text = read(path)
   const missing = names.map(entry).filter((each) => !text.includes(each))
   expect(missing, `add these to ${path}`).toEqual([])
+})
+
+test.each(Object.entries(PEERS))('the packed %s is tried with its peers', (_, peers) => {
+  expect(Object.keys(FRAMEWORKS), 'FRAMEWORKS in test/packed/consumers.ts').toEqual(
+    expect.arrayContaining([...peers]),
+  )
+})
+
+test.each(imported)('what %s exports has been reviewed', (folder) => {
+  const path = `docs/api/${folder}.api.md`
+  expect(existsSync(join(root, path)), `run pnpm api, which writes ${path}`).toBe(true)
+})
+
+test.each(folders)('%s has been released, or a changeset announces it', (folder) => {
+  const announced = globSync('.changeset/*.md', { cwd: root }).some((path) =>
+    read(path).includes(`'@portcullis/${folder}':`),
+  )
+  const wasReleased = existsSync(join(root, 'packages', folder, 'CHANGELOG.md'))
+  expect(
+    announced || wasReleased,
+    `write a file in .changeset that announces @portcullis/${folder}`,
+  ).toBe(true)
 })
 
 test.each(guarding)('%s has tests beside the middleware of others', (folder) => {

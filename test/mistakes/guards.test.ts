@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, test } from 'vitest'
 
-import { frameworks } from '../contract/frameworks/index.ts'
+import { adapters, frameworks } from '../contract/frameworks/index.ts'
 
 // What a developer reads, on the console and in the answer, who has made a usual mistake with a guard. NODE_DEBUG is set.
 
@@ -30,6 +30,7 @@ describe('a request', async () => {
       ['an ID token', 401, 'expected "api"; it has nonce or at_hash, as an ID token has'],
     ])('%s is %i, and the cause is named', (mistake, status, cause) => {
       const read = printed.get(`${name}: ${mistake}`)
+      expect(read, `requests.ts ended early: ${[...printed].at(-1)?.join('\n')}`).toBeDefined()
       expect(read).toMatch(cause)
       expect(read).toContain(`answer: ${status} `)
       expect(read).not.toMatch(/eyJ|canary/)
@@ -63,6 +64,14 @@ const ORDERS: Readonly<Record<string, readonly (readonly [string, string | RegEx
     ['authorize is not called', NO_REQUIREMENT],
   ],
 }
+
+test('there is a program for every adapter in which guards have an order', () => {
+  const ordered = adapters.map(({ folder }) => folder).filter((folder) => folder !== 'nest')
+  expect(
+    Object.keys(ORDERS).toSorted(),
+    'add what it prints to ORDERS, and its mistakes to orders.ts beside it',
+  ).toEqual(ordered.toSorted())
+})
 
 test.each(Object.keys(ORDERS))(
   'what %s prints of guards in a wrong place names the cause',
