@@ -106,7 +106,7 @@ describe.each(cases)('$name, byIssuer of $form', ({ createApp, verifier }) => {
       expect([status, isReadable, headers['www-authenticate']]).toEqual([
         401,
         true,
-        UNPROVEN.replace('The access token is not valid', description ?? ''),
+        UNPROVEN.replace('The access token is not valid', description),
       ])
     },
   )

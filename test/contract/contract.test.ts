@@ -28,7 +28,7 @@ import { describe, expect, type RunnerTask, test, vi } from 'vitest'
 import { type Application, type AppSpec, type View, WEB } from './frameworks/framework.ts'
 import { frameworks } from './frameworks/index.ts'
 import { open, sendRaw } from './raw.ts'
-import { bearer, issuer, proven, token, unproven, verifier, verifierOf } from './tokens.ts'
+import { bearer, issuer, proven, token, unproven, untried, verifier, verifierOf } from './tokens.ts'
 
 const good = await bearer()
 const tenant = await bearer({ claims: { tenant: 'acme' } })
@@ -87,6 +87,13 @@ function expectRefusal(response: Answer, status: number, challenge: string): voi
 function expectNoTrace(response: Answer): void {
   expect(response.text).not.toMatch(/^\s+at |node_modules|file:|\/src\/|\.[jt]s\b|eyJ/m)
 }
+
+test('every reason to refuse a token is tried in every framework', () => {
+  const where =
+    'test/contract/tokens.ts: the issuer there needs the option that badTokens() has a row for, or `proven` a token'
+  // Whether a token is revoked is not in the token: it has tests of its own below.
+  expect(untried, where).toEqual(['revoked'])
+})
 
 describe.each(frameworks)('$name', ({ name, createApp }) => {
   describe('a token', () => {

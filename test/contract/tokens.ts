@@ -1,4 +1,10 @@
-import { createVerifier, localKeys, type Verifier, type VerifierOptions } from '@portcullis/core'
+import {
+  type AuthErrorReasons,
+  createVerifier,
+  localKeys,
+  type Verifier,
+  type VerifierOptions,
+} from '@portcullis/core'
 import { createTestIssuer, type TokenOptions } from '@portcullis/testing'
 
 const ISSUER = 'https://auth.test'
@@ -39,14 +45,22 @@ export async function bearer(options?: TokenOptions): Promise<{ authorization: s
   return { authorization: `Bearer ${await token(options)}` }
 }
 
+type Reason = AuthErrorReasons['invalid_token']
+
 interface BadToken {
-  readonly reason: string
+  readonly reason: Reason
   readonly name: string
   readonly token: string
 }
 
-/** What the client reads of a token that the issuer has signed. */
-const DESCRIPTIONS: Readonly<Record<string, string>> = {
+/** What the client reads of a token that the issuer has signed; `null` where it must not learn the reason. */
+const DESCRIPTIONS: Readonly<Record<Reason, string | null>> = {
+  malformed: null,
+  too_large: null,
+  algorithm: null,
+  critical_header: null,
+  unknown_key: null,
+  signature: null,
   expired: 'The access token has expired',
   not_yet_valid: 'The access token is not yet valid',
   issued_in_future: 'The access token was issued in the future',
@@ -56,6 +70,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   type: 'The access token is of another type',
   missing_claim: 'The access token lacks a required claim',
   claim: 'The access token has a claim of the wrong form',
+  revoked: 'The access token has been revoked',
   binding: 'The access token is bound to another key',
 }
 
@@ -66,22 +81,33 @@ const table: readonly BadToken[] = await issuer.badTokens({
 
 /** A sender of these proves nothing, or nothing that can be read, and must not learn which of them it has sent. */
 export const unproven: readonly BadToken[] = table.filter(
-  ({ reason }) => !Object.hasOwn(DESCRIPTIONS, reason),
+  ({ reason }) => DESCRIPTIONS[reason] === null,
 )
 
 /** The issuer has signed these: a client may read why they will not do. */
-export const proven: readonly (BadToken & { readonly description: string | undefined })[] = [
-  ...table.filter(({ reason }) => Object.hasOwn(DESCRIPTIONS, reason)),
+export const proven: readonly (BadToken & { readonly description: string })[] = [
+  ...table,
   {
-    reason: 'too_old',
+    reason: 'too_old' as const,
     name: 'issued long ago',
     token: await token({ claims: { iat: Math.floor(Date.now() / 1000) - 1200 } }),
   },
-  { reason: 'type', name: 'wrong type', token: await token({ header: { typ: 'id+jwt' } }) },
-  { reason: 'missing_claim', name: 'missing claim', token: await token({ omit: ['sub'] }) },
-].map(({ reason, name, token: bad }) => ({
-  reason,
-  name,
-  token: bad,
-  description: DESCRIPTIONS[reason],
-}))
+  {
+    reason: 'type' as const,
+    name: 'wrong type',
+    token: await token({ header: { typ: 'id+jwt' } }),
+  },
+  {
+    reason: 'missing_claim' as const,
+    name: 'missing claim',
+    token: await token({ omit: ['sub'] }),
+  },
+].flatMap((bad) => {
+  const description = DESCRIPTIONS[bad.reason]
+  return description === null ? [] : [{ ...bad, description }]
+})
+
+/** The reasons that none of these is refused for. */
+export const untried: readonly string[] = Object.keys(DESCRIPTIONS).filter(
+  (reason) => ![...unproven, ...proven].some((bad) => bad.reason === reason),
+)
