@@ -4,6 +4,7 @@ import { inspect } from 'node:util'
 import { AuthError } from '@portcullis/core'
 import { afterAll, describe, expect, test } from 'vitest'
 
+import { refusals } from '../../packages/core/src/refusals.ts'
 import { corpusOf } from './corpus/corpus.ts'
 import { sharedMembers, startCanary, watchNetwork, watchProcess } from './corpus/guards.ts'
 import { codeOf, createWorld, type Outcome, requestsOf } from './corpus/judge.ts'
@@ -83,6 +84,17 @@ test('the corpus has 600 cases that are refused and 150 that are accepted, at le
   const accepted = rows.filter(({ verdict }) => verdict === 'accepted')
   expect(accepted.length).toBeGreaterThanOrEqual(150)
   expect(rows.length - accepted.length).toBeGreaterThanOrEqual(600)
+})
+
+test('every reason to refuse a token has a case', () => {
+  const tried = new Set<string>(rows.map(({ verdict }) => verdict))
+  const reasons = Object.keys(refusals.invalid_token.reasons)
+  const where = 'add it where its check stands in test/attacks/corpus/order.ts'
+  // Whether a token is revoked is not in the token: test/model/revocations.test.ts has that.
+  expect(
+    reasons.filter((reason) => !tried.has(reason)),
+    where,
+  ).toEqual(['revoked'])
 })
 
 test('no two cases have one name', () => {
