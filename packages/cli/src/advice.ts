@@ -1,3 +1,4 @@
+import type { AuthErrorReason, AuthErrorReasons } from '@portcullis/core'
 import type { Explanation } from '@portcullis/core/explain'
 
 import type { SeenDocument } from './key-choice.ts'
@@ -85,10 +86,17 @@ export function adviceOn(
   if (names.has('other_keys')) return 'log in at the token service of this environment.'
   if (names.has('algorithm_not_listed'))
     return 'state --algorithm, and the option algorithms of your verifier.'
-  return ADVICE[refusal.reason]?.replace('LOGIN', loginCommand)
+  const advice: Partial<Record<AuthErrorReason, string | null>> = ADVICE
+  return advice[refusal.reason]?.replace('LOGIN', loginCommand)
 }
 
-const ADVICE: Readonly<Record<string, string>> = {
+/** `null` where what is wrong differs from token to token: the findings say it. */
+const ADVICE: Readonly<
+  Record<
+    AuthErrorReasons['invalid_token' | 'keys_unavailable' | 'revocation_unavailable'],
+    string | null
+  >
+> = {
   expired: 'log in again; there is no refresh operation. LOGIN',
   too_old: 'log in again. LOGIN',
   not_yet_valid: 'compare the clocks, or wait until it is valid.',
@@ -96,6 +104,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   malformed: 'copy the whole token again: three parts with dots between them.',
   too_large: 'ask for a token with fewer claims, or raise maxTokenSize.',
   algorithm: 'ask the token service for a token with an accepted algorithm.',
+  critical_header: null,
   unknown_key:
     'log in again; if that does not help, compare the key URL with the one of the issuer. LOGIN',
   signature:
@@ -106,6 +115,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   binding:
     'send it with a proof of what it is bound to: under the scheme DPoP with a proof of its key, or with its client certificate. The guard needs the option dpop or mutualTls.',
   missing_claim: 'ask the token service for a token with that claim, or require less.',
+  claim: null,
   revoked: 'log in again; if that is refused as well, ask who revoked it. LOGIN',
   stale: 'look whether the store of revocations answers, and try again.',
   unreachable: 'look whether the key URL answers: portcullis keys URL',

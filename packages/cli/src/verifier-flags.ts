@@ -37,11 +37,15 @@ export function takesVerifierFlags(command: Command): Command {
     .option('--confirmation <word>', 'require a proof of what cnf names (require), or ignore it')
 }
 
+/** A token is judged once, `explain` adds the revocations, and the size has a default. */
+type WithoutFlag = 'maxTokenSize' | 'remember' | 'revocations'
+
+/** Every other option, so that a new one is not forgotten. */
 export function verifierOptions(
   flags: VerifierFlags,
   keys: VerifierOptions['keys'],
   { clock }: Context,
-): VerifierOptions {
+): Required<Omit<VerifierOptions, WithoutFlag>> {
   const { issuer, audience, algorithm, algorithmName: algorithmNames, requiredClaim } = flags
   const { type, requireExpiry, clockTolerance, maxTokenAge, confirmation } = flags
   return {
