@@ -35,7 +35,12 @@ export function claimFindings(
   ]
 }
 
-const NOTHING_REQUIRED = { requireExpiry: false, maxTokenAge: undefined, requiredClaims: [] }
+/** Complete, so that a finding about one rule has no refusal of another one. */
+const NOTHING_REQUIRED = {
+  requireExpiry: false,
+  maxTokenAge: undefined,
+  requiredClaims: [],
+} satisfies Omit<ClaimRules, 'issuer' | 'audience' | 'clockTolerance'>
 
 function requiredFindings(claims: JsonObject, rules: ClaimRules): readonly Finding[] {
   const { requiredClaims } = rules
