@@ -5,7 +5,7 @@ import { Application } from 'typedoc'
 
 import { brokenLinks } from './broken-links.ts'
 import { entriesOf, type Entry, pathFrom, root } from './entries.ts'
-import { isBelow, LANGUAGES, type Page, pagesOf } from './pages.ts'
+import { isBelow, LANGUAGES, type Page, pagesOf, withoutLinks } from './pages.ts'
 
 // The API reference with all guides, as a site in docs/site: `pnpm run docs`. A warning fails it, and so does a link that leads
 // nowhere.
@@ -13,6 +13,16 @@ import { isBelow, LANGUAGES, type Page, pagesOf } from './pages.ts'
 /** What typedoc reads: documents as they are on the site, and a file for each module. */
 const WORK = 'docs/.reference'
 const SITE = join(import.meta.dirname, 'site')
+
+/** What the modules are for that have no README of their own. */
+const OTHER_MODULES: Readonly<Record<string, string>> = {
+  '@portcullis/core/adapter':
+    'What only packages for a framework need, such as `@portcullis/express`. The document "Any other framework" of `@portcullis/core` says how to guard routes without it.',
+  '@portcullis/core/explain':
+    'Says why a verifier accepts or refuses a token: the result of every check. It shows claims that are not proven, so it is for people, not for requests.',
+  '@portcullis/express/request':
+    "Declares `request.auth` for TypeScript: `import '@portcullis/express/request'`. It exports nothing.",
+}
 
 const pages = pagesOf()
 const entries = entriesOf()
@@ -42,6 +52,9 @@ const app = await Application.bootstrap({
   hideGenerator: true,
   highlightLanguages: [...LANGUAGES],
   searchInDocuments: true,
+  // What people call comes before the types that it takes, and modules come before what is written about the repository.
+  groupOrder: ['Documents', 'Functions', 'Classes', 'Variables', '*'],
+  kindSortOrder: ['Module', 'Document', 'Function', 'Class', 'Variable', 'Interface', 'TypeAlias'],
   navigation: { includeFolders: false },
 })
 const project = await app.convert()
@@ -71,12 +84,16 @@ function writePage(page: Page): void {
   }
 }
 
-/** Typedoc takes the names of modules and their guides from comments. */
+/** Typedoc takes the names of modules, what they are for and their guides from comments. */
 function writeEntry({ module, folder, source, isMain }: Entry, all: readonly Page[]): string {
   const path = `${module.replace('@portcullis/', '')}.ts`
   const here = dirname(join(WORK, path))
   const guides = all.filter((page) => isMain && dirname(page.path) === folder)
+  const about = isMain ? introductionOf(folder, all) : OTHER_MODULES[module]
+  if (about === undefined) throw new Error(`say in OTHER_MODULES what ${module} is for`)
   const comment = [
+    ...about.split('\n'),
+    '',
     `@module ${module}`,
     ...guides.map((guide) => `@document ${pathFrom(here, join(WORK, guide.path))}`),
   ]
@@ -85,6 +102,13 @@ function writeEntry({ module, folder, source, isMain }: Entry, all: readonly Pag
     `/**\n${comment.map((line) => ` * ${line}\n`).join('')} */\nexport * from '${pathFrom(here, source)}'\n`,
   )
   return join(root, WORK, path)
+}
+
+/** The first paragraph of a package's README. Its links are relative to the package, so only their texts are kept. */
+function introductionOf(folder: string, all: readonly Page[]): string | undefined {
+  const readme = all.find(({ path }) => path === `${folder}/README.md`)?.text ?? ''
+  const [, paragraph] = /^# [^\n]*\n\n(.*?)\n\n/s.exec(readme) ?? []
+  return paragraph && withoutLinks(paragraph, () => false)
 }
 
 function write(path: string, text: string): void {
