@@ -2,7 +2,10 @@ import { AuthError } from './errors.ts'
 import { ownMembers } from './options.ts'
 import { refusals } from './refusals.ts'
 
-/** The error, if it is a refusal; its `status`, `headers` and `body` are the HTTP answer. Otherwise `undefined`. */
+/**
+ * The `AuthError`, if the error is a refusal: its `status`, `headers` and `body` are the HTTP answer. For any other error
+ * `undefined`.
+ */
 export function refusal(error: unknown): AuthError | undefined {
   return error instanceof AuthError ? error : undefined
 }
@@ -10,10 +13,10 @@ export function refusal(error: unknown): AuthError | undefined {
 const PLAIN_TEXT = 'text/plain; charset=utf-8'
 
 /**
- * The `Response` of the Fetch standard to a refusal. Its body is a problem document where the guard's options ask for one,
- * otherwise the message as plain text. The server leaves it out for HEAD.
+ * A refusal as a `Response` of the Fetch standard. Its body is a problem document if the guard has `respond: 'problem'`,
+ * otherwise the message as plain text. For HEAD, the server leaves the body out.
  *
- * @throws The error itself, if it is no refusal, so that no handler takes a fault for an answer.
+ * @throws The error itself, if it is not a refusal, so that no other error becomes an answer.
  */
 export function refusalResponse(error: unknown): Response {
   const answer = refusal(error)
@@ -30,9 +33,10 @@ export function refusalResponse(error: unknown): Response {
 }
 
 /**
- * The same as a message of HTTP/1.1, for the bare socket of an `upgrade` event. Destroy the socket when it is written.
+ * A refusal as the text of an HTTP/1.1 answer, for the socket of Node's `upgrade` event. Destroy the socket after you have
+ * written it.
  *
- * @throws The error itself, if it is no refusal.
+ * @throws The error itself, if it is not a refusal.
  * @see RFC 9110 section 7.8
  */
 export function refusalMessage(error: unknown): string {

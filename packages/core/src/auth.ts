@@ -2,10 +2,11 @@ import type { JsonObject } from './json.ts'
 import type { Possession } from './possession.ts'
 
 /**
- * The claims of a verified token, as signed. Frozen to the last level, since several requests may share them.
+ * The claims of a verified token, as they were signed. They are frozen at every level, because several requests may share
+ * them.
  *
- * Only what the verifier checks in every token has a type here; anything else is `unknown` until the application has
- * looked at it. Times are NumericDates (seconds since 1970-01-01T00:00:00Z, fractions allowed).
+ * Only claims that the verifier checks in every token have a type. The others are `unknown` until your code has checked them,
+ * for example with a schema. Times are NumericDates (seconds since 1970-01-01T00:00:00Z, fractions allowed).
  *
  * @see RFC 7519 section 4
  */
@@ -26,12 +27,12 @@ export interface Header extends JsonObject {
   readonly typ?: string | null
 }
 
-/** What a verified token proves. With a schema its claims are what the schema makes of them. */
+/** What a verified token proves. With a schema, its claims are the output of the schema. */
 export interface Auth<ClaimsType = Claims> {
   readonly claims: ClaimsType
   readonly header: Header
-  /** The token itself, for calls on behalf of its bearer. Keep it out of logs. */
+  /** The token itself, for calls in the name of its sender. Keep it out of logs. */
   readonly token: string
-  /** What the sender has proven to possess, of what the token is bound to. Only where that is something. */
+  /** The key or certificate that the token is bound to and that the sender has proven to have. Missing for a bearer token. */
   readonly possession?: Possession | undefined
 }

@@ -10,15 +10,16 @@ import { type Clock, systemClock } from './time.ts'
 const TOLERANCE = 60
 
 export interface AuthenticatedWithinOptions {
-  /** What `auth_time` is judged by. By default the clock of the system. */
+  /** The clock that `auth_time` is compared with. By default the system's. */
   clock?: Clock | undefined
 }
 
 /**
- * Requires that the user has authenticated not longer ago than this: the claim `auth_time`. A token without one does not meet it.
+ * Requires that the user has logged in not longer ago than this, by the claim `auth_time`. A token without that claim does
+ * not meet the requirement.
  *
  * @param age Seconds.
- * @throws TypeError for anything else, and for a wrong or misspelt option.
+ * @throws TypeError for an age that is not a number of seconds, and for a wrong or misspelt option.
  * @see RFC 9470 section 3; RFC 9068 section 2.2.1
  */
 export function authenticatedWithin(
@@ -45,10 +46,10 @@ export function authenticatedWithin(
 }
 
 /**
- * Requires that the user has authenticated in one of these ways: the claim `acr`.
+ * Requires that the user has logged in in one of these ways, by the claim `acr`.
  *
- * @param values Authentication context class references, without spaces, the preferred one first.
- * @throws TypeError for none, and for anything else.
+ * @param values Accepted values of `acr`, without spaces, the preferred one first.
+ * @throws TypeError without values, and for values of another form.
  * @see RFC 9470 section 3; RFC 9068 section 2.2.1
  */
 export function acr(...values: readonly string[]): Requirement {

@@ -5,49 +5,50 @@ import { isRemember, isTokenSize } from './verifier-options.ts'
 /** Options of `byIssuer`. The first is for both of its forms, the others are for a function. */
 export interface ByIssuerOptions {
   /**
-   * For how many tokens it is remembered which issuer they are from, fewer if they are large: what their verifiers remember
-   * is then found at once. `false` turns it off.
+   * For how many tokens the issuer is remembered, so that it is not read again (fewer if the tokens are large). `false` turns
+   * this off.
    * @default { max: 10_000 }
    */
   remember?: { readonly max: number } | false | undefined
   /**
-   * How many verifiers are remembered, and as many again that have not accepted a token yet. More than there are tenants.
+   * How many verifiers are remembered, and as many again that have not accepted a token yet. It should be more than the
+   * number of tenants.
    * @default 1000
    */
   max?: number | undefined
   /**
-   * How long a verifier is used after the function was called for it. Seconds. In the second half of that time the function
-   * is called again, behind the requests.
+   * How long a verifier is used after the function was called for it. Seconds. After half of that time the function is called
+   * again, in the background.
    * @default 600
    */
   maxAge?: number | undefined
   /**
-   * How many issuers are remembered that the function has no verifier for.
+   * For how many issuers it is remembered that they have no verifier.
    * @default 10_000
    */
   maxMisses?: number | undefined
   /**
-   * How long they are remembered. Seconds.
+   * How long it is remembered that an issuer has no verifier. Seconds.
    * @default 60
    */
   missAge?: number | undefined
   /**
-   * How many calls may be under way for issuers that are not remembered, and as many again for those that are. Tokens of
-   * further issuers wait for their turn.
+   * How many calls may run at the same time for issuers that are not remembered, and as many again for those that are. Tokens
+   * of more issuers wait.
    * @default 16
    */
   maxCalls?: number | undefined
   /**
-   * How long a call may take, and how long a token waits for its turn and its call. Seconds.
+   * How long a call may take, and how long a token waits for a call. Seconds.
    * @default 5
    */
   timeout?: number | undefined
   /**
-   * The longest token that is looked at. Octets, at most 65536. Each verifier has a limit of its own as well.
+   * The longest token that is read. Bytes, at most 65536. Each verifier has its own limit as well.
    * @default 16384
    */
   maxTokenSize?: number | undefined
-  /** What these times are counted by. */
+  /** The clock for these times, for tests. By default the system's. */
   clock?: Clock | undefined
 }
 

@@ -24,17 +24,17 @@ const ROUNDS = 3
 type ClaimsOf<Member> = Member extends Verifier<infer ClaimsType> ? ClaimsType : never
 
 /**
- * A verifier for the tokens of several issuers. The `iss` of a token, of which nothing is proven yet, selects one of the
- * verifiers that were given, and that one judges the token.
+ * Makes one verifier for the tokens of several issuers. The `iss` of a token, which is not proven yet, selects one of your
+ * verifiers, and that verifier checks the token.
  *
- * A token that names no issuer with a verifier is refused as `unknown_key`. The `iss` is never a URL that anything is
- * fetched from. One issuer's outage is no other's.
+ * A token whose issuer has no verifier is refused as `unknown_key`. The `iss` is never used as a URL. An outage of one issuer
+ * does not affect the others.
  *
- * @param find From an issuer to its verifier, `undefined` for none, for tenants that come and go: see {@link ByIssuerOptions}.
- *   It is called for tokens of which nothing is proven, so it must look up what it is given, and trust nothing about it. Where
- *   it fails, tokens of that issuer get 503 (`keys_unavailable`). If it returns the same verifier while nothing has changed,
- *   keys and tokens stay remembered.
- * @returns Its `ready()` resolves at once.
+ * @param find Returns the verifier of an issuer, or `undefined` if there is none: for tenants that come and go, see {@link
+ *   ByIssuerOptions}. It is called for unproven tokens. So it must only look the issuer up, and trust nothing about it. If it
+ *   fails, tokens of that issuer get 503 (`keys_unavailable`). It should return the same verifier each time, so that keys and
+ *   tokens stay remembered.
+ * @returns A verifier whose `ready()` resolves at once.
  * @throws TypeError for a wrong option.
  * @see RFC 8725 section 3.8
  */
@@ -45,9 +45,11 @@ export function byIssuer<Member extends Verifier<unknown>>(
 /**
  * The same for issuers that are known at start-up.
  *
- * @param verifiers By issuer. Each must state that issuer in its option `issuer`.
- * @returns Its `ready()` wants all verifiers to be ready, and says with the first one's error if one is not: for start-up.
- * @throws TypeError for what is no verifier, one that does not check the issuer it is listed under, or a wrong option.
+ * @param verifiers The verifiers by issuer. Each must state that issuer in its option `issuer`.
+ * @returns A verifier whose `ready()` waits for all verifiers. If some fail, it rejects with the first error. Use it at
+ *   start-up.
+ * @throws TypeError for a value that is not a verifier, for a verifier that does not check its issuer, and for a wrong
+ *   option.
  */
 export function byIssuer<Members extends Readonly<Record<string, Verifier<unknown>>>>(
   verifiers: Members,

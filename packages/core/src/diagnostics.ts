@@ -4,42 +4,47 @@ import type { SkippedEntry } from './keys/key-document.ts'
 import type { AuthErrorCode, AuthErrorReason } from './refusals.ts'
 
 /**
- * A settled attempt to fetch keys, or what became of a snapshot at start-up, on the channel `portcullis:keys`. No key
- * material, no URL. Times are seconds.
+ * The result of an attempt to fetch keys, or of a snapshot at start-up, on the channel `portcullis:keys`. It contains no key
+ * material and no URL. Times are seconds.
  */
 export interface KeysMessage {
   /** The source, as `remoteKeys` or `discoverKeys` returned it: to tell several apart. */
   readonly source: object
-  /** Why it was made: the keys had aged, a token suggested a rotation, or `refresh()` was called. Or it is a snapshot. */
+  /**
+   * Why the attempt was made: the keys were old (`age`), a token could mean a rotation (`suspicion`), or `refresh()` was
+   * called. `snapshot` is not an attempt.
+   */
   readonly trigger: 'age' | 'suspicion' | 'refresh' | 'snapshot'
-  /** `ignored`: of a snapshot alone, and `detail` says why. */
+  /** `ignored` is only for a snapshot; `detail` says why. */
   readonly outcome: 'success' | 'unreachable' | 'timeout' | 'bad_document' | 'ignored'
   /** What went wrong, in words. */
   readonly detail: string | undefined
   readonly duration: number
-  /** Thumbprints (RFC 7638) of keys that came, and of those that left. */
+  /** Thumbprints (RFC 7638) of the keys that were added, and of those that were removed. */
   readonly added: readonly string[]
   readonly removed: readonly string[]
   /** How fresh the keys are now. */
   readonly freshness: 'fresh' | 'stale' | 'expired' | 'empty'
-  /** How many entries of the document in use cannot be used or are too many. */
+  /** How many entries of the document cannot be used or are too many. */
   readonly skippedKeys: number
   /** Which of them, and why: the first hundred. */
   readonly skippedEntries: readonly SkippedEntry[]
-  /** Keys that fit a token beyond the number that is tried. */
+  /** How many keys fit a token but are never tried, because more than 8 fit. */
   readonly untriedKeys: number
 }
 
-/** A verdict, on the channel `portcullis:verify`. Of the token only what `detail` shows. Times are seconds. */
+/**
+ * A verdict, on the channel `portcullis:verify`. It contains nothing of the token but what `detail` shows. Times are seconds.
+ */
 export interface VerifyMessage {
-  /** The verifier, as `createVerifier` returned it; as `byIssuer` did, for a token that reaches no other. */
+  /** What `createVerifier` returned, or `byIssuer` for a token that no verifier has checked. */
   readonly verifier: object
   /** `undefined` if the token was accepted. */
   readonly code: AuthErrorCode | undefined
   readonly reason: AuthErrorReason | undefined
   /** The `detail` of the refusal, made when it is read. */
   readonly detail: string | undefined
-  /** Whether the token had been proven before, so that no signature was checked. */
+  /** Whether the token was remembered, so that its signature was not checked again. */
   readonly remembered: boolean
   readonly duration: number
 }

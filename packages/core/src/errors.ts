@@ -18,21 +18,21 @@ import {
 } from './refusals.ts'
 
 export interface AuthErrorOptions extends PresentationOptions {
-  /** For the developer alone: never part of a message, of JSON or of an inspection. */
+  /** For developers only: it is never in a message, in JSON or in an inspection. */
   cause?: unknown
-  /** Makes {@link AuthError.detail}. It is kept as long as the error, so it should keep no more than a few values. */
+  /** Makes {@link AuthError.detail}. It is kept as long as the error, so it should refer to only a few values. */
   detail?: Detail | undefined
-  /** The scope that would have sufficed: a space-separated list (RFC 6750 section 3). */
+  /** The scope that would be enough: a space-separated list (RFC 6750 section 3). */
   scope?: PresentationOptions['scope']
   /**
-   * For `insufficient_user_authentication`: the classes of authentication of which one will do, separated by spaces.
+   * For `insufficient_user_authentication`: the accepted values of `acr`, separated by spaces.
    * @see RFC 9470 section 3
    */
   acrValues?: string | undefined
-  /** For `insufficient_user_authentication`: how long ago the user may have authenticated, in seconds. */
+  /** For `insufficient_user_authentication`: how long ago the user may have logged in. Seconds. */
   maxAge?: number | undefined
   /**
-   * The scheme of the request, whose challenge has the error.
+   * The scheme of the request. Its challenge contains the error.
    * @default 'Bearer'
    */
   scheme?: Scheme | undefined
@@ -55,10 +55,10 @@ type AuthErrorArguments = {
 }[AuthErrorCode]
 
 /**
- * A refused request, and the HTTP answer to it: `status` and `headers` are what the client should get.
+ * A refused request, and the HTTP answer to it: the client should get `status` and `headers`.
  *
- * `message` is fixed text. Neither it nor the headers, `toJSON` or an inspection contain a token, a claim or a URL.
- * `reason` may say more than the client should learn; `toJSON` keeps to what it may.
+ * `message` is fixed text. The message, the headers, `toJSON` and an inspection contain no token, claim or URL. `reason` may
+ * say more than the client should know; `toJSON` leaves it out in that case.
  *
  * @see RFC 6750 section 3
  */
@@ -68,7 +68,7 @@ export class AuthError extends Error {
   readonly status: AuthErrorStatus
   /** The same as `status`, under the name that Fastify and others read. */
   readonly statusCode: AuthErrorStatus
-  /** The message may be shown to the client: the convention of `http-errors`, which Koa and Express follow. */
+  /** The message may be shown to the client. Koa and Express read this member, as `http-errors` defines it. */
   readonly expose = true
   readonly #arguments: [code: AuthErrorCode, reason: AuthErrorReason, options: AuthErrorOptions]
   #detail: Detail | undefined
@@ -97,8 +97,8 @@ export class AuthError extends Error {
   }
 
   /**
-   * `WWW-Authenticate` (none for 503), `Retry-After` (503 only), `Cache-Control`; `Content-Type` if there is a body.
-   * They are made when they are first read, so that refusing a forged token costs little where nobody reads them.
+   * `WWW-Authenticate` (not for 503), `Retry-After` (503 only), `Cache-Control`, and `Content-Type` if there is a body. They
+   * are made when they are first read, so that a refusal costs little if nobody reads them.
    */
   get headers(): Readonly<Record<string, string>> {
     this.#headers ??= headersOf(...this.#arguments)
@@ -110,7 +110,7 @@ export class AuthError extends Error {
     this.#headers = headers
   }
 
-  /** A problem document, where one is asked for. */
+  /** A problem document (RFC 9457), if the guard has `respond: 'problem'`. */
   get body(): string | undefined {
     const [code, reason, { respond }] = this.#arguments
     return respond === 'problem' ? problemOf(code, reason) : undefined
@@ -118,10 +118,10 @@ export class AuthError extends Error {
 
   /**
    * Why the request was refused, in one sentence for developers: what was found, and what was expected. It is made when it is
-   * asked for, of what was known when the request was refused, and never sent: keep it for logs.
+   * read. Use it for logs; never send it to a client.
    *
-   * Before the signature is proven it shows members of the header alone; then, of claims, `iss`, `aud`, times, and the names
-   * of others. What others wrote is cut and escaped. No token, and of a URL of ours the origin alone.
+   * Until the signature is proven it shows only members of the header; afterwards also the claims `iss`, `aud` and times, and
+   * the names of other claims. Values are cut and escaped. It contains no token, and of URLs only the origin.
    */
   get detail(): string {
     const [code, reason] = this.#arguments
@@ -135,9 +135,9 @@ export class AuthError extends Error {
   }
 
   /**
-   * The same refusal, as another API presents it.
+   * The same refusal with the options of another API.
    *
-   * @param scheme What the request has used, where the API takes proofs.
+   * @param scheme The scheme of the request, if the API accepts proofs.
    */
   presentedBy(options: PresentationOptions, scheme?: Scheme): AuthError {
     const [code, reason, given] = this.#arguments
@@ -157,7 +157,7 @@ export class AuthError extends Error {
     return error
   }
 
-  /** What the client may see. `reason` is left out where it would help a sender of forged tokens. */
+  /** What the client may see. `reason` is left out if it would help a sender of forged tokens. */
   toJSON(): { name: string; code: string; reason?: string; status: number; message: string } {
     return {
       name: this.name,

@@ -3,12 +3,12 @@ import { decodeBase64url } from './base64url.ts'
 import { isJsonObject, type JsonObject, member, parseJsonObject } from './json.ts'
 
 /**
- * When a token expires: to tell a client until when its connection lasts, or to keep nothing for longer.
+ * When a token expires. You can tell the client until when its connection lasts.
  *
- * Does NOT know of revocations, nor of keys that are withdrawn: `watchToken` does.
+ * Does NOT know of revocations and withdrawn keys: use `watchToken` for these.
  *
- * @param auth What the verifier has returned. A schema may have taken `exp` away, so it is read from the token itself.
- * @returns The `exp`, in seconds since 1970-01-01T00:00:00Z; `Infinity` for a token that never expires.
+ * @param auth What the verifier has returned. `exp` is read from the signed token, because a schema may have removed it.
+ * @returns The `exp`, in seconds since 1970-01-01T00:00:00Z; `Infinity` for a token without one.
  */
 export function expiry(auth: Auth<unknown>): number {
   const exp = member(signedClaims(auth), 'exp')

@@ -20,9 +20,11 @@ export type { Check, Finding } from './explanation/finding.ts'
 export type { Hint, HintName, Signer } from './explanation/hints.ts'
 
 export interface ExplainOptions {
-  /** Keys that a service holds already, such as its own `remoteKeys`: the explanation says what it would answer with them. */
+  /** Keys that a service has already, such as its own `remoteKeys`: the explanation also has the verdict with these keys. */
   keysInHand?: KeySource | undefined
-  /** Keys that nothing is accepted by, such as those of other environments, to tell whose key made the signature. */
+  /**
+   * Keys that are not trusted, such as those of other environments. They are used only to tell whose key made the signature.
+   */
   otherKeys?: readonly NamedKeys[] | undefined
   /** What the sender of the token has proven to possess. Without it, the explanation is about a bearer token. */
   possession?: Possession | undefined
@@ -36,39 +38,39 @@ export interface NamedKeys {
 }
 
 export interface Verdict {
-  /** `undecided` where there are no keys, or revocations do not answer. */
+  /** `undecided`: there are no keys, or the revocations do not answer. */
   readonly verdict: 'accepted' | 'rejected' | 'undecided'
-  /** What a verifier would throw, and so the answer to a request, unless it accepts the token. */
+  /** What a verifier would throw, and so the answer to a request. `undefined` if it would accept the token. */
   readonly refusal: AuthError | undefined
 }
 
-/** What a verifier would say of a token, and why. */
+/** The verdict of a verifier about a token, with all reasons. */
 export interface Explanation extends Verdict {
   /** The verdict with the keys in hand; `undefined` if there are none. */
   readonly inHand: Verdict | undefined
   /** Each check of the verifier, in its order. */
   readonly findings: readonly Finding[]
   readonly hints: readonly Hint[]
-  /** The key that made the signature, if one of all those keys did. It need not be one that is trusted. */
+  /** The key that made the signature, if it is one of the given keys. It may be a key that is not trusted. */
   readonly signer: Signer | undefined
   /** What the header says. `undefined` if the token cannot be read. */
   readonly header: JsonObject | undefined
-  /** Only of a token whose signature a trusted key made. It may be refused all the same. */
+  /** The claims, if a trusted key made the signature. The token may still be refused for another reason. */
   readonly provenClaims: JsonObject | undefined
-  /** What any other token says: anybody may have written it. */
+  /** The claims of any other token. Anybody may have written them. */
   readonly unprovenClaims: JsonObject | undefined
 }
 
 /**
- * Explains the verdict of `createVerifier(options).verify(token)`, with every finding instead of the first refusal. The steps
- * are the verifier's own.
+ * Explains the verdict of `createVerifier(options).verify(token)`: the result of every check, and not only the first refusal.
+ * It uses the same checks as a verifier.
  *
- * For people who ask about a token of theirs: it shows claims that nobody has proven, so it is not for requests. Does NOT run
- * a schema, and asks for no newer keys than those that the source has or fetches: pass a new `remoteKeys` for fresh ones.
- * Revocations are asked about any token that a key proves.
+ * For people who look into their own tokens. It shows claims that are not proven, so do not use it to answer requests. It
+ * does NOT run a schema, and does NOT fetch newer keys when a signature does not match: pass a new `remoteKeys` to have fresh
+ * keys. It asks the revocations about each token that a key proves.
  *
- * @param options As for `createVerifier`; `remember` has no meaning here. For `byIssuer`, those of the verifier that judges
- *   tokens of the issuer in question.
+ * @param options The options of `createVerifier`; `remember` is ignored. For `byIssuer`, use the options of the verifier of
+ *   that issuer.
  * @throws TypeError for a wrong option; the signal's reason.
  */
 export async function explain(

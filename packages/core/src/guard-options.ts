@@ -18,17 +18,17 @@ import { isScope } from './scopes.ts'
 
 /** How a guard treats requests. */
 export interface GuardOptions<Subject = object> extends PresentationOptions {
-  /** Takes tokens that are bound to the key of a client, with its proofs: `dpopProofs({ origin })`. RFC 9449. */
+  /** Accepts tokens that are bound to a key of the client, with DPoP proofs: `dpopProofs({ origin })`. RFC 9449. */
   dpop?: DpopProofs | undefined
-  /** Takes tokens that are bound to the certificate of a client: `mutualTls()`. RFC 8705. */
+  /** Accepts tokens that are bound to a certificate of the client: `mutualTls()`. RFC 8705. */
   mutualTls?: MutualTls | undefined
   /**
-   * Lets a request without a bearer token through, as anonymous. A bad token is still refused.
+   * Lets a request without a token through, as anonymous. A bad token is still refused.
    * @default false
    */
   optional?: boolean | undefined
   /**
-   * Where the framework's request or state shows the `Auth`.
+   * The property of the framework's request, context or state that gets the `Auth`.
    * @default 'auth'
    */
   property?: string | undefined

@@ -29,12 +29,12 @@ import type { Verifier } from './verifier.ts'
 /**
  * Verifies the token of a request, and remembers the result for {@link authorizeRequest} and {@link getAuth}.
  *
- * Every request needs a token, a CORS preflight as well. The body is not read, and neither is the `signal` of a `Request`:
- * a wait for keys ends by itself, after the `timeout` of the keys.
+ * Every request needs a token, also a CORS preflight. It does NOT read the body, and does NOT follow the `signal` of a
+ * `Request`: a wait for keys ends after the `timeout` of the keys.
  *
- * @param request A request of node or a `Request` of the Fetch standard.
- * @param options Those of {@link checkGuardOptions} cost nothing. Any others are checked at each call.
- * @returns What the token proves, or `undefined` for an anonymous request where `optional` allows one.
+ * @param request A request of `node:http` or a `Request` of the Fetch standard.
+ * @param options Options from {@link checkGuardOptions}. Other options are allowed, but are checked at each call.
+ * @returns What the token proves; `undefined` for a request without a token, if `optional` allows it.
  * @throws AuthError with the challenge of this guard.
  * @throws TypeError for a wrong or misspelt option.
  */
@@ -46,10 +46,10 @@ export function authenticateRequest<ClaimsType, Request extends RequestHeaders |
 /**
  * The same for adapters.
  *
- * @param subject What `onRefusal` gets, and what the other functions find the result by: what the framework hands to handlers
- *   in place of the request.
- * @param incoming The request of node whose connection may have shown a client certificate, if that is another object.
- * @returns At once where the token was accepted before and the options have been checked; otherwise a promise.
+ * @param subject The object that the framework gives to handlers instead of the request. `onRefusal` gets it, and the other
+ *   functions find the result by it.
+ * @param incoming The request of `node:http` with the TLS connection, if that is another object.
+ * @returns A promise, or the `Auth` itself if the token was accepted before and the options were checked.
  */
 export function authenticateRequest<ClaimsType, Subject extends object>(
   verifier: Verifier<ClaimsType>,
@@ -135,11 +135,12 @@ export function hasPassed(subject: object, options: object): boolean {
 }
 
 /**
- * Checks what a route requires of a request that {@link authenticateRequest} has let through.
+ * Checks the requirements of a route, after {@link authenticateRequest} has accepted the request.
  *
- * @param subject The framework's own request or context, as it was given there.
- * @throws AuthError `insufficient_scope`, or `missing_token` for an anonymous request.
- * @throws TypeError if no guard has let the request through.
+ * @param subject The framework's own request or context, as it was given to {@link authenticateRequest}.
+ * @throws AuthError `insufficient_scope` or `insufficient_user_authentication`; `missing_token` for a request without a
+ *   token.
+ * @throws TypeError if no guard has accepted the request.
  */
 export async function authorizeRequest(
   subject: object,
@@ -160,14 +161,15 @@ export async function authorizeRequest(
 /**
  * What the token of a guarded request proves.
  *
- * @param subject What the framework hands to handlers: the request of Express and Fastify, the context of Koa, a `Request`.
- * @throws TypeError if no such guard has let the request through, or if the request is anonymous.
+ * @param subject What the framework gives to handlers: the request of Express and Fastify, the context of Koa and Hono, a
+ *   `Request`.
+ * @throws TypeError if no guard has accepted the request, or if the request has no token.
  */
 export function getAuth(subject: object): Auth
 /**
- * The same with the type that the schema of a verifier gives the claims.
+ * The same, with the type that the schema of a verifier gives to the claims.
  *
- * @param verifier The one that must have proven the token.
+ * @param verifier The verifier that must have verified the token.
  */
 export function getAuth<ClaimsType>(
   subject: object,
@@ -182,16 +184,17 @@ export function getAuth(subject: object, verifier?: Verifier<unknown>): Auth<unk
 }
 
 /**
- * What the token of a guarded request proves, or `undefined` for an anonymous one.
+ * What the token of a guarded request proves; `undefined` for a request without a token.
  *
- * @param subject What the framework hands to handlers: the request of Express and Fastify, the context of Koa, a `Request`.
- * @throws TypeError if no such guard has let the request through.
+ * @param subject What the framework gives to handlers: the request of Express and Fastify, the context of Koa and Hono, a
+ *   `Request`.
+ * @throws TypeError if no guard has accepted the request.
  */
 export function findAuth(subject: object): Auth | undefined
 /**
- * The same with the type that the schema of a verifier gives the claims.
+ * The same, with the type that the schema of a verifier gives to the claims.
  *
- * @param verifier The one that must have proven the token.
+ * @param verifier The verifier that must have verified the token.
  */
 export function findAuth<ClaimsType>(
   subject: object,

@@ -14,35 +14,38 @@ import { type Clock, instant, systemClock } from './time.ts'
 
 export interface LocalRevocationsOptions {
   /**
-   * How many entries there is room for, at most 10000000. At the bound `revoke` rejects, and nothing is evicted.
+   * The greatest number of entries, at most 10000000. When it is reached, `revoke` rejects, and no entry is dropped.
    * @default 1_000_000
    */
   max?: number | undefined
   /** What `toSnapshot` has returned before. */
   snapshot?: RevocationsSnapshot | undefined
-  /** What entries lapse by. */
+  /** The clock that decides when an entry can be removed. By default the system's. */
   clock?: Clock | undefined
 }
 
-/** The revocations of one process. Does NOT reach other processes, and ends with this one unless it is saved. */
+/**
+ * The revocations of one process. They do NOT reach other processes, and are lost when the process ends, unless you save
+ * them.
+ */
 export interface LocalRevocations extends Revocations, RevocationWriter {
   statusOf(claims: Claims, now: number): 'valid' | 'revoked'
   subscribe(listener: () => void): () => void
   /**
    * Adds all entries, or none of them.
    *
-   * @throws RangeError if there is no room for them; TypeError for what is no entry.
+   * @throws RangeError if there is no room for them; TypeError for a value that is not an entry.
    */
   load(entries: Iterable<RevocationEntry>): void
   /**
-   * Whether {@link load} would find room for these entries now: to ask before they are recorded elsewhere. Adds none of them.
+   * Whether {@link load} has room for these entries now. Ask before you store them elsewhere. Adds none of them.
    *
-   * @throws TypeError for what is no entry.
+   * @throws TypeError for a value that is not an entry.
    */
   hasRoomFor(entries: Iterable<RevocationEntry>): boolean
-  /** How many entries there are. Those that have lapsed count until they are removed. */
+  /** The number of entries. Entries that are no longer needed count until they are removed. */
   readonly size: number
-  /** Everything that has been revoked, as JSON: for the option `snapshot` of the next process. */
+  /** All entries, as JSON: for the option `snapshot` of the next process. */
   toSnapshot(): RevocationsSnapshot
 }
 

@@ -22,20 +22,20 @@ export interface MutualTlsOptions {
    */
   required?: boolean | undefined
   /**
-   * The header in which a proxy says what certificate a client has shown it. Then the header alone counts, from `proxies`
-   * alone, and the certificate of the connection never does: it would be that of the proxy.
+   * The header in which a proxy writes the certificate of the client. It is read only from `proxies`. If it is stated, the
+   * certificate of the connection is not used, because it would be that of the proxy.
    */
   header?: string | undefined
   /** How the proxy writes it. */
   format?: CertificateFormat | undefined
   /**
-   * Addresses and blocks of addresses (`10.0.0.0/8`) of the proxies that set or remove the header in every request. Compared
-   * with the address of the connection, never with what a header says. Anybody else's header proves nothing.
+   * Addresses and blocks of addresses (`10.0.0.0/8`) of the proxies. Each must set or remove the header in every request.
+   * They are compared with the address of the connection, never with a header. The header of any other sender is not read.
    */
   proxies?: readonly string[] | undefined
 }
 
-/** What a guard asks about client certificates: `mutualTls()`, or one of your own. */
+/** How a guard finds the client certificate of a request: `mutualTls()`, or an object of your own. */
 export interface MutualTls {
   /** Whether only tokens that are bound to a client certificate are accepted. */
   readonly required: boolean
@@ -61,12 +61,13 @@ const CHECKS: Readonly<Record<string, OptionCheck>> = {
 }
 
 /**
- * Accepts tokens that are bound to a client certificate, from who shows that certificate: `authenticate(verifier, { mutualTls: mutualTls() })`.
+ * Accepts tokens that are bound to a client certificate, if the client shows that certificate: `authenticate(verifier, {
+ * mutualTls: mutualTls() })`.
  *
- * TLS has proven that the client holds the private key of the certificate, also of one that nobody vouches for
- * (`rejectUnauthorized: false`), which is enough: a token is bound to this one certificate. It does NOT check who issued the
- * certificate, its times or whether it is revoked: that is what the options of the server, or of the proxy, are for. The
- * server must ask for certificates (`requestCert: true`).
+ * The server must ask for certificates (`requestCert: true`). TLS proves that the client has the private key of its
+ * certificate. That is enough, also for a certificate without an authority (`rejectUnauthorized: false`), because the token
+ * is bound to this one certificate. It does NOT check who issued the certificate, its times, or whether it is revoked: the
+ * options of the server or of the proxy do that.
  *
  * @throws TypeError for a wrong or misspelt option.
  * @see RFC 8705 section 3

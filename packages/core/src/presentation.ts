@@ -9,7 +9,7 @@ import {
 } from './refusals.ts'
 import type { ProtectedResourceMetadata } from './resource-metadata.ts'
 
-/** How an API presents its refusals. */
+/** How the refusals of an API look. */
 export interface PresentationOptions {
   /**
    * The protection space, shown in the challenge.
@@ -18,9 +18,9 @@ export interface PresentationOptions {
    */
   realm?: string | undefined
   /**
-   * The scope that a client should ask its token for: a space-separated list, shown in the challenge of `missing_token` and
-   * `invalid_token`. That of `insufficient_scope` names what the requirement wants.
-   * @default the scopes of `resourceMetadata`, if that is an object that has some
+   * The scope that a client should ask for: a space-separated list. It is in the challenge of `missing_token` and
+   * `invalid_token`. The challenge of `insufficient_scope` names the scope of the requirement instead.
+   * @default the scopes of `resourceMetadata`, if that is an object with scopes
    * @see RFC 6750 section 3
    */
   scope?: string | undefined
@@ -30,12 +30,12 @@ export interface PresentationOptions {
    */
   resourceMetadata?: string | ProtectedResourceMetadata | undefined
   /**
-   * The proofs that the scheme `DPoP` needs, which the challenge names.
+   * Accepts tokens with the scheme `DPoP`: the challenge names the algorithms for proofs.
    * @see RFC 9449 section 7.1
    */
   dpop?: Pick<DpopProofs, 'algorithms' | 'required' | 'nonce'> | undefined
   /**
-   * `forward` leaves the body to the framework; `problem` makes it a problem document.
+   * With `forward` the framework makes the body of a refusal; with `problem` the body is a problem document.
    * @default 'forward'
    * @see RFC 9457
    */

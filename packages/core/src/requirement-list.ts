@@ -5,7 +5,7 @@ import { hasMethods, own } from './options.ts'
 import { isScope } from './scopes.ts'
 import { isAcr, isMaxAge, type StepUp, stepUpOfAll } from './step-up.ts'
 
-/** What a route requires of a verified token. A plain value: several routes can share it, and a test needs no server. */
+/** What a route requires of a verified token. It is a plain value: several routes can share it, and a test needs no server. */
 export interface Requirement extends StepUp {
   /** The reason of the refusal when it is not met. */
   readonly reason: 'scope' | 'claim' | 'check' | 'acr' | 'age'
@@ -13,9 +13,9 @@ export interface Requirement extends StepUp {
   readonly description: string
   /** The scopes that the challenge names: a space-separated list (RFC 6750 section 3). Read as an own member. */
   readonly scope?: string | undefined
-  /** Requirements that all have to be met instead of this one. The refusal is that of the first one that is not. */
+  /** Other requirements that must all be met instead of this one. The refusal is that of the first one that is not met. */
   readonly parts?: readonly Requirement[] | undefined
-  /** What a token lacks that does not meet it, in a sentence for developers without values of claims. Read as an own member. */
+  /** Says what a token lacks, in a sentence for developers without values of claims. Read as an own member. */
   readonly explain?: ((auth: Auth) => () => string) | undefined
   isMetBy(auth: Auth): boolean | Promise<boolean>
 }

@@ -19,9 +19,10 @@ type Expected = ClaimValue | readonly ClaimValue[] | ((value: unknown) => boolea
 type Decision = (auth: Auth) => boolean | Promise<boolean>
 
 /**
- * Requires every scope of a space-separated list. The claims `scope` and `scp` grant them, as a text or as a list.
+ * Requires every scope of a space-separated list. The scopes of a token are in its claims `scope` and `scp`, as a string or
+ * as a list.
  *
- * @throws TypeError if the list is not one of scope tokens with single spaces between them.
+ * @throws TypeError if `scopes` is not a list of scopes with single spaces between them.
  * @see RFC 6749 section 3.3; RFC 8693 section 4.2
  */
 export function scope(scopes: string): Requirement
@@ -39,9 +40,9 @@ export function scope(...given: [scopes: string]): Requirement {
 }
 
 /**
- * Requires one scope of a space-separated list.
+ * Requires at least one scope of a space-separated list.
  *
- * @throws TypeError if the list is not one of scope tokens with single spaces between them.
+ * @throws TypeError if `scopes` is not a list of scopes with single spaces between them.
  */
 export function anyScope(scopes: string): Requirement
 export function anyScope(...given: [scopes: string]): Requirement {
@@ -58,11 +59,11 @@ export function anyScope(...given: [scopes: string]): Requirement {
 }
 
 /**
- * Requires a value of a claim: one of those that are given, or one for which a function answers `true`. A claim that is a
- * list meets it if one of its members is such a value; the function gets the whole list.
+ * Requires a value of a claim: one of the given values, or one for which the given function returns `true`. If the claim is a
+ * list, one of its members must be a given value; a function gets the whole list.
  *
- * @param name A claim's name, or the path of names to a nested one.
- * @throws TypeError if the name or the values are not of these forms.
+ * @param name The name of a claim, or the path of names to a nested claim.
+ * @throws TypeError if the name or the values do not have these forms.
  */
 export function claim(name: string | readonly string[], expected: Expected): Requirement
 export function claim(
@@ -93,8 +94,8 @@ export function claim(
 }
 
 /**
- * Requires that a function answers `true`. For any other answer the request is refused. What the function throws goes to
- * the framework as it is.
+ * Requires that a function returns `true`, or a promise of it. For any other result the request is refused. If the function
+ * throws, the framework gets the error.
  */
 export function check(decide: Decision): Requirement
 export function check(...given: [decide: Decision]): Requirement {
@@ -109,9 +110,9 @@ export function check(...given: [decide: Decision]): Requirement {
 }
 
 /**
- * Requires all of some requirements, as one value. The refusal is that of the first one that is not met.
+ * Combines requirements: all must be met. The refusal is that of the first one that is not met.
  *
- * @throws TypeError without any.
+ * @throws TypeError without requirements.
  */
 export function all(...requirements: readonly Requirement[]): Requirement {
   return {
@@ -125,9 +126,9 @@ export function all(...requirements: readonly Requirement[]): Requirement {
 }
 
 /**
- * Requires one of some requirements, tried in order.
+ * Combines requirements: at least one must be met. They are tried in order.
  *
- * @throws TypeError without any.
+ * @throws TypeError without requirements.
  */
 export function any(...requirements: readonly Requirement[]): Requirement {
   return {

@@ -3,40 +3,40 @@ import type { Auth, Claims } from './auth.ts'
 /** The words of RFC 6960 section 2.2 for one token. */
 export type RevocationStatus = 'valid' | 'revoked' | 'unknown'
 
-/** What has been revoked before its time: `localRevocations()`, or the replica of a store that many processes share. */
+/** Which tokens were revoked before they expired: `localRevocations()`, or the copy of a store that many processes share. */
 export interface Revocations {
   /**
-   * Whether a token has been revoked. Asked of proven claims alone, once everything else about them holds, and at every use.
+   * Whether a token was revoked. It is called at every use of a token, after all other checks, with proven claims only.
    *
-   * Answer synchronously wherever possible: then a token that was accepted before costs no promise. Whatever is none of the
-   * three words counts as `unknown`, and so does a failure.
+   * Return the answer without a promise where you can: then a remembered token costs no promise. Any other answer counts as
+   * `unknown`, and so does a failure.
    *
-   * @param now Seconds since 1970-01-01T00:00:00Z, on the clock of the verifier.
+   * @param now Seconds since 1970-01-01T00:00:00Z, by the clock of the verifier.
    */
   statusOf(claims: Claims, now: number): RevocationStatus | PromiseLike<RevocationStatus>
-  /** Resolves when it can answer: `verifier.ready()` waits for it. */
+  /** Resolves when `statusOf` can answer: `verifier.ready()` waits for it. */
   ready?(): Promise<void>
   /**
-   * Calls `listener` each time that something was revoked, so that connections that stay open are judged again.
+   * Calls `listener` each time that something was revoked, so that open connections are checked again.
    *
-   * @returns A function that ends it.
+   * @returns A function that ends the subscription.
    */
   subscribe?(listener: () => void): () => void
 }
 
 /** One token, by the names of its claims. Other members are not looked at. */
 export interface RevokedToken {
-  /** Without it, tokens without `iss` are meant. */
+  /** Without `iss`, only tokens without `iss` are meant. */
   readonly iss?: string | undefined
-  /** A number in a token counts as its text, here and below. */
+  /** A number in a token is treated as text, here and below. */
   readonly jti: string
-  /** The entry is kept until then, and 600 seconds longer; without it for ever. */
+  /** The entry is kept until 600 seconds after this time; without it for ever. */
   readonly exp?: number | undefined
 }
 
 /**
- * The tokens of a subject, a client or a session, which is named by one claim; without any of the three, all tokens of the
- * issuer. Without `iss`, tokens without `iss` are meant.
+ * The tokens of a user (`sub`), a client or a session: name one of them. Without any of the three, all tokens of the issuer.
+ * Without `iss`, tokens without `iss` are meant.
  */
 export interface IssuedBefore {
   readonly iss?: string | undefined
@@ -48,11 +48,11 @@ export interface IssuedBefore {
 
 export interface RevokeBeforeOptions {
   /**
-   * Tokens whose `iat` is earlier are revoked, and those without `iat`. Seconds since 1970-01-01T00:00:00Z.
-   * @default now, with its fraction: a whole second would spare tokens that were issued earlier in this very second
+   * Tokens with an earlier `iat`, or without `iat`, are revoked. Seconds since 1970-01-01T00:00:00Z.
+   * @default now, with fractions of a second, so that tokens that were issued earlier in this second are revoked as well
    */
   time?: number | undefined
-  /** When the entry can be removed, because those tokens have expired by then. By default never. */
+  /** When the entry can be removed, because those tokens have expired by then. Never by default. */
   until?: number | undefined
 }
 
@@ -66,17 +66,18 @@ export interface ClaimedIssuedBefore {
 
 export interface RevocationWriter {
   /**
-   * Revokes one token: `revoke(auth)` at log-out. Of an `Auth` the claims are taken as they were signed; what a schema has
-   * made of them may lack the `iss`, and would mean another token.
+   * Revokes one token: `revoke(auth)` at log-out. From an `Auth`, the claims are taken as they were signed. A schema may have
+   * removed `iss` from `auth.claims`: then another token would be revoked.
    *
-   * @throws TypeError for a token without `jti`; RangeError if there is no room. Nothing is ever evicted.
+   * @throws TypeError for a token without `jti`; RangeError if there is no room. No entry is ever dropped.
    */
   revoke(token: Auth<unknown> | RevokedToken | Claims): Promise<void>
   /**
-   * Revokes what was issued before a time. Several for the same hold side by side, each until its end. The claims of a
-   * token can be passed: `const { iss, sub } = auth.claims`, then `revokeBefore({ iss, sub })`.
+   * Revokes all tokens that were issued before a time. After several calls for the same owner, each entry counts until its
+   * own end. You can pass claims of a token: `const { iss, sub } = auth.claims`, then `revokeBefore({ iss, sub })`.
    *
-   * @throws TypeError for whoever is not named by exactly one claim or none; RangeError if there is no room.
+   * @throws TypeError if more than one of `sub`, `client_id` and `sid` is named, or one is undefined; RangeError if there is
+   *   no room.
    */
   revokeBefore(
     whose: IssuedBefore | ClaimedIssuedBefore,
@@ -84,7 +85,7 @@ export interface RevocationWriter {
   ): Promise<void>
 }
 
-/** One revocation, as snapshots have it. JSON. */
+/** One entry of a snapshot, as JSON. */
 export type RevocationEntry =
   | ({ readonly type: 'token' } & RevokedToken)
   | ({

@@ -27,9 +27,9 @@ import {
 } from './verifier-options.ts'
 
 export interface VerifyOptions {
-  /** Ends this caller's wait for keys or revocations; what others wait for goes on. */
+  /** Ends the wait of this caller for keys or revocations. Other callers still wait. */
   signal?: AbortSignal | undefined
-  /** What the sender of the token has proven to possess. A token that is bound to anything else is refused. */
+  /** What the sender of the token has proven to have. A token that is bound to anything else is refused. */
   possession?: Possession | undefined
 }
 
@@ -37,26 +37,27 @@ export interface Verifier<ClaimsType = Claims> {
   /**
    * Verifies one access token and returns what it proves.
    *
-   * Checks form, algorithm, key and signature, then typ, exp, nbf, iat, iss, aud and cnf, in that order; at last the schema
-   * and the revocations, where there are any. Does NOT check scopes (see `scope`).
+   * Checks form, algorithm, key and signature, then typ, exp, nbf, iat, iss, aud and cnf, in this order; then the schema and
+   * the revocations, if there are any. Does NOT check scopes (see `scope`).
    *
    * @param token Compact JWS, without the `Bearer ` prefix.
-   * @throws AuthError `invalid_token` with a reason; `keys_unavailable` or `revocation_unavailable` if it cannot be told; the
-   *   signal's reason.
+   * @throws AuthError `invalid_token` with a reason; `keys_unavailable` or `revocation_unavailable` if there is no verdict at
+   *   the moment; the signal's reason.
    * @see RFC 7519 section 7.2; RFC 8725 section 3; RFC 7800 section 3.1
    */
   verify(token: string, options?: VerifyOptions): Promise<Auth<ClaimsType>>
   /**
-   * Resolves when there are keys to judge tokens by, and the revocations can answer: for start-up and readiness probes. Makes
-   * at most one attempt to fetch keys.
+   * Resolves when there are keys, and the revocations can answer. Call it at start-up and in readiness probes. It makes at
+   * most one attempt to fetch keys.
    *
-   * @throws AuthError `keys_unavailable`, or `revocation_unavailable` with what the `ready` of the revocations threw as cause.
+   * @throws AuthError `keys_unavailable`; or `revocation_unavailable`, whose cause is the error of the `ready` of the
+   *   revocations.
    */
   ready(): Promise<void>
 }
 
 /**
- * Creates the verifier of one API. What would be dangerous to leave out has no default.
+ * Creates the verifier of one API. `keys`, `issuer` and `audience` must be stated, because it is dangerous to forget them.
  *
  * @throws TypeError for a wrong, misspelt or missing option.
  */

@@ -20,17 +20,17 @@ const SHORTEST = 1
 const PATIENCE = 60
 
 /**
- * Watches the token of what outlives its request: a WebSocket, or a stream of events.
+ * Watches the token of a connection that stays open after its request: a WebSocket, or a stream of events.
  *
- * The verifier judges the token again when it expires, at once when its revocations say that something was revoked, and once
- * a minute. So a token whose key was withdrawn ends a connection as well, and so does an outage in which a new request would
- * get 503, or a verdict that takes a minute.
+ * The verifier checks the token again when it expires, when its revocations say that something was revoked, and once a
+ * minute. So a connection also ends when the key of its token was withdrawn, in an outage in which a new request would get
+ * 503, or when a check takes longer than a minute.
  *
- * @param verifier If its `verify` has been replaced, the token is judged when it expires and once a minute alone.
+ * @param verifier If its `verify` has been replaced, the token is checked only when it expires and once a minute.
  * @param auth What the verifier has returned.
- * @param onRefusal Called once, with what `verify` throws: an AuthError. It should end the connection. Its own failure is a
- *   warning of the process.
- * @returns A function that ends the watch: for the event that says that the connection is closed.
+ * @param onRefusal Called once, with the AuthError that `verify` throws. It should end the connection. If it throws, the
+ *   process emits a warning.
+ * @returns A function that ends the watch: call it when the connection is closed.
  * @throws TypeError for a wrong or misspelt option.
  */
 export function watchToken(

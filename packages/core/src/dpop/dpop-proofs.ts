@@ -11,13 +11,13 @@ import { createReplayCheck } from './replay-check.ts'
 import { createUrlCheck } from './target-url.ts'
 
 /**
- * What a guard needs to take tokens that are bound to a key: `authenticate(verifier, { dpop: dpopProofs({ origin }) })`.
+ * Lets a guard accept tokens that are bound to a key: `authenticate(verifier, { dpop: dpopProofs({ origin }) })`.
  *
- * Checks of each proof, in this order: size and form, type, algorithm, key, signature; then, of what is signed, `jti`, `htm`,
- * `htu`, `iat`, `ath`, and the nonce, if there are `nonces`. What is refused before the signature depends on no secret. Remembers
- * a proof only when the guard says that its token holds, so that nobody without a token fills the memory.
+ * Checks each proof in this order: size and form, type, algorithm, key, signature; then the signed `jti`, `htm`, `htu`,
+ * `iat`, `ath`, and the nonce if there are `nonces`. A proof is remembered only when the guard has accepted its token, so
+ * that nobody without a token can fill the memory.
  *
- * Does NOT check whether the token is bound to the proof's key: the verifier does.
+ * Does NOT check whether the token is bound to the key of the proof: the verifier does that.
  *
  * @throws TypeError for a wrong or misspelt option.
  * @see RFC 9449 sections 4.3, 7 and 9

@@ -4,18 +4,18 @@ import type { ReplayAnswer, ReplayMemory } from './replay-memory.ts'
 
 export interface LocalReplaysOptions {
   /**
-   * How many proofs there is room for, at most 10000000. At the bound new ones are refused, and nothing is evicted.
+   * The greatest number of proofs, at most 10000000. When it is reached, new proofs are refused, and none is dropped.
    * @default 200_000
    */
   max?: number | undefined
   /**
-   * How many proofs of one key there is room for.
+   * The greatest number of proofs of one key.
    * @default 50_000, or `max` if that is less
    */
   maxPerKey?: number | undefined
 }
 
-/** The proofs that one process has seen. Does NOT reach other processes: each of them would accept a proof once. */
+/** The proofs that one process has seen. They do NOT reach other processes: each process would accept a proof once. */
 export interface LocalReplays extends ReplayMemory {
   remember(proof: DpopProof, now: number): ReplayAnswer
   /** How many proofs are remembered. They are forgotten up to 16 seconds after they have expired. */

@@ -3,12 +3,12 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { decodeBase64url } from '../base64url.ts'
 import type { OptionCheck } from '../options.ts'
 
-/** What an instance of a service makes nonces with, and its whole fleet accepts them by. */
+/** How the processes of a service make and check nonces. */
 export interface NonceOptions {
   /**
-   * What only your processes know: at least 32 octets, the same in each of them. Of a list, the first makes nonces and all are
-   * accepted. So a new one is added last, then, once every process has it, moved to the front, and the old one taken away when its
-   * last nonces are too old.
+   * A secret of at least 32 bytes, the same in all processes. It may be a list: the first makes nonces, and all are accepted.
+   * To change it, add the new secret last; when every process has it, move it to the front; and remove the old one after
+   * `maxAge`.
    */
   secret: string | Uint8Array | readonly (string | Uint8Array)[]
   /**

@@ -1,21 +1,21 @@
-/** What a guard asks about DPoP proofs: `dpopProofs()`, or one of your own. */
+/** How a guard checks DPoP proofs: `dpopProofs()`, or an object of your own. */
 export interface DpopProofs {
   /** The accepted algorithms of proofs, which challenges name. */
   readonly algorithms: readonly string[]
   /** Whether only tokens that are bound to the key of a proof are accepted. */
   readonly required: boolean
   /**
-   * Checks everything about a proof but whether it was used before.
+   * Checks everything about a proof except whether it was used before.
    *
    * @throws AuthError `invalid_dpop_proof` or `use_dpop_nonce`.
    */
   check(presented: PresentedProof): Promise<DpopProof>
   /**
-   * Remembers a proof, in one atomic step: for requests whose token and binding hold, and for no others.
+   * Remembers a proof, in one atomic step. The guard calls it only for requests whose token and binding are accepted.
    *
-   * @returns A promise where that takes its time, which rejects for a refusal: when it resolves, everything else may have
-   *   changed. `undefined` for a proof that was remembered at once.
-   * @throws AuthError `invalid_dpop_proof` if it was remembered before; `replay_unavailable`.
+   * @returns `undefined` if the proof was remembered at once. Otherwise a promise, which rejects for a refusal. When it
+   *   resolves, everything else may have changed.
+   * @throws AuthError `invalid_dpop_proof` if it was used before; `replay_unavailable`.
    */
   remember(proof: DpopProof, signal?: AbortSignal): Promise<void> | undefined
   /** For the header `DPoP-Nonce`; `undefined` where proofs need no nonce. */

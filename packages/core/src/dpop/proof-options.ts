@@ -17,12 +17,13 @@ import { isOrigin } from './target-url.ts'
 
 export interface DpopProofsOptions {
   /**
-   * Where clients find this API: scheme, host and port, and the path that a proxy takes off, if one does. Such as
-   * `https://example.com/api`. `Host` does not count, since it is the client's word. Several, if it has several names.
+   * Where clients find this API: scheme, host and port, and a path if a proxy removes it, such as `https://example.com/api`.
+   * The header `Host` is not used, because the client writes it. A list if the API has several names.
    */
   origin: string | readonly string[]
   /**
-   * The accepted algorithms of proofs. The sender of a proof chooses its key: the default leaves out what takes long to check.
+   * The accepted algorithms of proofs. The sender of a proof chooses its key, so the default leaves out algorithms that take
+   * long to check.
    * @default ['ES256', 'Ed25519', 'EdDSA', 'PS256', 'RS256']
    * @see RFC 9449 section 11.6
    */
@@ -38,12 +39,12 @@ export interface DpopProofsOptions {
    */
   clockTolerance?: number | undefined
   /**
-   * Which proofs have been used. Of several processes each needs the same memory, such as `redisReplays()`.
+   * The memory of used proofs. Several processes must share one, such as `redisReplays()`.
    * @default localReplays()
    */
   replays?: ReplayMemory | undefined
   /**
-   * Makes clients put a nonce of ours into their proofs, so that none can be made beforehand.
+   * Clients must put a nonce of this API into their proofs, so that no proof can be made in advance.
    * @see RFC 9449 sections 8 and 9
    */
   nonces?: NonceOptions | undefined
@@ -52,7 +53,7 @@ export interface DpopProofsOptions {
    * @default false
    */
   required?: boolean | undefined
-  /** Where the time comes from. */
+  /** The clock, for tests. By default the system's. */
   clock?: Clock | undefined
 }
 

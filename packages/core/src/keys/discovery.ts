@@ -26,17 +26,16 @@ const METADATA_RETRY = 3600
 const SHARES = 5
 
 /**
- * Public keys of an issuer that publishes metadata: OpenID Connect Discovery first, then RFC 8414. The metadata is read
- * again daily, and when the key URL fails.
+ * Public keys of an issuer that publishes metadata: OpenID Connect Discovery first, then RFC 8414. The metadata are read
+ * again once a day, and when the key URL fails.
  *
- * Metadata and keys are one attempt under one deadline. A read that has not answered within its share of it goes on,
- * and the next begins beside it. Metadata that fail, hang or name a key URL without keys change nothing while the
- * known key URL has keys.
+ * Metadata and keys are read in one attempt with one deadline. Each read has a part of that time; then the next read starts
+ * as well. While the known key URL has keys, it does not matter if the metadata fail, hang or name a URL without keys.
  *
- * Does NOT check `iss` in tokens: state `issuer` at the verifier as well.
+ * Does NOT check `iss` in tokens: state `issuer` in the verifier as well.
  *
- * @param issuer The issuer identifier, exactly as its metadata and its tokens spell it.
- * @throws TypeError for an issuer that is neither https nor loopback, and for a wrong option.
+ * @param issuer The issuer, exactly as its metadata and its tokens write it.
+ * @throws TypeError for an issuer that is neither https nor on this machine, and for a wrong option.
  * @see RFC 8414 section 3; OpenID Connect Discovery 1.0 section 4
  */
 export function discoverKeys(issuer: string, options: RemoteKeysOptions = {}): RemoteKeys {

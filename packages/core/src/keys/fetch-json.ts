@@ -4,7 +4,7 @@ import { parseJsonDocument } from '../json.ts'
 import type { Clock } from '../time.ts'
 import { freshnessLifetime, retryAfter } from './http-caching.ts'
 
-/** As much of `fetch` as is used: the platform's and undici's own both fit. */
+/** The part of `fetch` that is used. The platform's `fetch` and that of undici both fit. */
 export type Fetch = (
   url: string,
   init: {

@@ -34,18 +34,18 @@ import { createWaitingRoom, LATENESS, type Place } from './waiting-room.ts'
 /** Public keys behind a URL. */
 export interface RemoteKeys extends KeySource {
   /**
-   * Fetches now, for a webhook that announces a rotation. An attempt under way is followed by one more.
+   * Fetches the keys now, for a webhook that announces a rotation. If an attempt is under way, another one follows it.
    *
    * @throws AuthError `keys_unavailable` if that attempt fails, or may not start within a second.
    */
   refresh(): Promise<void>
-  /** The state of the cache, for readiness probes and logs. */
+  /** The state of the cache, for logs and alarms. */
   status(): RemoteKeysStatus
   /**
-   * The keys in use, for the option `snapshot` of a process that starts later. One that was made of a snapshot says when
-   * the keys were fetched then.
+   * The keys in use, for the option `snapshot` of a process that starts later. If they came from a snapshot, the time of the
+   * original fetch is kept.
    *
-   * @returns `undefined` as long as there are no keys that may be used.
+   * @returns `undefined` while there are no keys that may be used.
    */
   toSnapshot(): KeysSnapshot | undefined
 }

@@ -31,7 +31,7 @@ export interface SkippedEntries {
 export interface SkippedEntry {
   /** Its place in the document, from 0. */
   readonly index: number
-  /** At most 64 characters of it. */
+  /** The `kid`, cut to 64 characters. */
   readonly kid: string | undefined
   /** In words, for developers. */
   readonly reason: string

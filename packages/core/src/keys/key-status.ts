@@ -9,26 +9,26 @@ import { retiredKeys, withoutEndedOverlaps } from './ring.ts'
 import { type KeyFreshness, freshness, type RotationPolicy, untilNextAttempt } from './rotation.ts'
 import type { Beginning } from './snapshot.ts'
 
-/** Times are seconds. */
+/** The state of a key cache. Times are seconds. */
 export interface RemoteKeysStatus {
   readonly freshness: KeyFreshness
-  /** Since the start of the attempt that brought the keys. */
+  /** How long ago the attempt started that fetched the keys. */
   readonly age: number | undefined
   readonly maxAge: number | undefined
   /** RFC 7638 thumbprints of the trusted keys. */
   readonly thumbprints: readonly string[]
-  /** Thumbprints of the last keys that left: known, not trusted. */
+  /** Thumbprints of the last keys that were removed: remembered, but not trusted. */
   readonly retired: readonly string[]
   /** How many entries of the document cannot be used or are too many. */
   readonly skippedKeys: number
   /** Which of them, and why: the first hundred. */
   readonly skippedEntries: readonly SkippedEntry[]
-  /** How many keys beyond the 8 that are tried fit one token. */
+  /** How many keys fit a token but are never tried, because more than 8 fit. */
   readonly untriedKeys: number
   readonly fetching: boolean
   /**
-   * What became of the option `snapshot`: `in use` until an attempt succeeds, then `replaced`; or `ignored`, and why.
-   * `undefined` without it.
+   * What happened to the option `snapshot`: `in use` until an attempt succeeds, then `replaced`; or `ignored`, with the
+   * reason. `undefined` without that option.
    */
   readonly snapshot:
     | {
@@ -45,11 +45,11 @@ export interface RemoteKeysStatus {
         readonly age: number
       }
     | undefined
-  /** From now until the next attempt may start. */
+  /** How long it takes from now until the next attempt may start. */
   readonly nextAttempt: number
   /**
-   * The longest that a key stays trusted after it was withdrawn. The endpoint counts as up while attempts succeed, and
-   * again once the longest pause and `timeout` have passed since the last that failed.
+   * How long a key can stay trusted after it was withdrawn, at most. The endpoint counts as down from a failed attempt until
+   * the longest pause and `timeout` have passed, or until an attempt succeeds.
    */
   readonly withdrawnKeyTrust:
     | { readonly endpointUp: number; readonly endpointDown: number }

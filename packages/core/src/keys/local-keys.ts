@@ -21,10 +21,10 @@ export interface LocalKeysOptions {
 }
 
 /**
- * Public keys already in hand: one key, a list of keys, or a JWK set. They are used until the process ends.
+ * Public keys that you have: one key, a list of keys, or a JWK set. They are used until the process ends.
  *
- * @throws TypeError if there is no usable key among them, with the reason for each; and for a key object that is
- *   private or secret, which a service that only verifies has no business to hold.
+ * @throws TypeError if no key can be used, with the reason for each; and for a private or secret key object, which a service
+ *   that only verifies must not have.
  * @see RFC 7517 sections 4 and 5
  */
 export function localKeys(

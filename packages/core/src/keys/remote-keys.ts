@@ -17,16 +17,17 @@ import { type CacheOptions, followKeys, type RemoteKeys } from './key-cache.ts'
 import { checkKeyUrl } from './key-url.ts'
 import { type KeysSnapshot, readSnapshot } from './snapshot.ts'
 
-/** Seconds everywhere. */
+/** Options of `remoteKeys` and `discoverKeys`. All times are seconds. */
 export interface RemoteKeysOptions {
   /**
-   * How long fetched keys are used without asking again. Spread by 10 % for each process.
-   * @default 300, or the document's `Cache-Control: max-age` less `Age`, between 60 and 3600. A stated value is only
-   *   ever shortened by it.
+   * How long fetched keys are used without asking again. Each process changes it by up to 10 %, so that not all ask at the
+   * same time.
+   * @default 300, or the document's `Cache-Control: max-age` minus `Age`, between 60 and 3600. The document can only shorten
+   *   a value that you state.
    */
   maxAge?: number | undefined
   /**
-   * How much longer they are used while a refresh runs behind the requests.
+   * How much longer keys are used while new ones are fetched in the background.
    * @default 300
    * @see RFC 5861 section 3
    */
@@ -39,13 +40,13 @@ export interface RemoteKeysOptions {
    */
   staleIfError?: number | undefined
   /**
-   * How long a key stays trusted after a document came that lacks it: for services that cannot publish two keys, and
-   * for balancers in front of servers with different keys.
+   * How long a key stays trusted after it was removed from the document. For services that cannot publish two keys, and for
+   * balancers in front of servers with different keys.
    * @default 0
    */
   overlap?: number | undefined
   /**
-   * Deadline of one attempt, headers and body together, and of one caller's wait.
+   * The deadline of one attempt, headers and body together. Also how long a caller waits.
    * @default 5
    */
   timeout?: number | undefined
@@ -55,14 +56,14 @@ export interface RemoteKeysOptions {
    */
   algorithmNames?: Readonly<Record<string, Algorithm>> | undefined
   /**
-   * Allows `http:` to a host that is not the loopback. Whoever controls the network then controls the keys.
+   * Permits `http:` to other machines. Somebody who controls the network then controls the keys.
    * @default false
    */
   allowInsecure?: boolean | undefined
   /**
-   * What `keys.toSnapshot()` returned, in this process or an earlier one, through JSON: the keys to start with. Their age
-   * runs from the fetch that it records, and they are fetched again behind the first request. A snapshot that is too old,
-   * from the future, of another URL or broken is ignored, as `status().snapshot` and `portcullis:keys` say.
+   * What `keys.toSnapshot()` returned, in this process or an earlier one: the keys to start with. Their age counts from the
+   * fetch that the snapshot records. The first request also starts a fetch in the background. A snapshot that is too old,
+   * from the future, of another URL or damaged is ignored; `status().snapshot` and `portcullis:keys` say so.
    */
   snapshot?: KeysSnapshot | null | undefined
   /** @default globalThis.fetch */
@@ -71,12 +72,13 @@ export interface RemoteKeysOptions {
 }
 
 /**
- * Public keys behind a URL that serves one bare JSON Web Key or a JWK set, cached and followed through rotations.
+ * Public keys behind a URL that serves a single JSON Web Key or a JWK set. They are cached, and fetched again when they are
+ * old or when a token suggests that a key was replaced.
  *
- * Nothing is fetched before the first use, and there is nothing to close. A document without a usable key is a failed
- * fetch: it revokes nothing.
+ * Nothing is fetched before the first use, and there is nothing to close. A document without a usable key is a failed fetch:
+ * it revokes nothing.
  *
- * @throws TypeError for a URL that is neither https nor loopback, and for a wrong option.
+ * @throws TypeError for a URL that is neither https nor on this machine, and for a wrong option.
  * @see RFC 7517 sections 4 and 5
  */
 export function remoteKeys(url: string | URL, options: RemoteKeysOptions = {}): RemoteKeys {

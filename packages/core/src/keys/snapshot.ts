@@ -12,16 +12,16 @@ import { freshness, type RotationPolicy } from './rotation.ts'
 // What a deployment saves of a key cache, and what of it a process may begin with. Nothing here throws: a file that is
 // out of date or broken must not keep a process from starting. Times are seconds.
 
-/** The keys of one source at one time. JSON holds it. Whoever can write it decides whose tokens pass. */
+/** The keys of one source at one time, as JSON. Whoever can write it decides whose tokens are accepted. */
 export interface KeysSnapshot {
   readonly version: 1
   /** The key URL, or the issuer of `discoverKeys`. */
   readonly url: string
   /** The start of the attempt that brought the keys: seconds since 1970-01-01T00:00:00Z. */
   readonly fetchedAt: number
-  /** How long the answer said that it is fresh, if it did. */
+  /** How long the answer said that it may be cached, if it did. Seconds. */
   readonly freshnessLifetime?: number
-  /** One JWK, or a JWK set. Public members alone. */
+  /** One JWK, or a JWK set, with public members only. */
   readonly document: JsonObject
 }
 
