@@ -4,7 +4,11 @@ import { expect, test } from 'vitest'
 
 import type { RemoteKeys } from '../../packages/core/src/keys/key-cache.ts'
 import { readKeyDocument } from '../../packages/core/src/keys/key-document.ts'
-import type { KeyRing, VerificationKey } from '../../packages/core/src/keys/key-source.ts'
+import {
+  type KeyRing,
+  methodsOf,
+  type VerificationKey,
+} from '../../packages/core/src/keys/key-source.ts'
 import { type KeyName, publicJwk, type Signer } from '../model/keys.ts'
 import { createWorld } from '../model/world.ts'
 import { createEventQueue } from './event-queue.ts'
@@ -95,7 +99,8 @@ async function outcomeOfCache(seed: number): Promise<Outcome> {
 }
 
 /** As a verifier asks, without any signature: those checked on the thread pool would come back at a time of their own. */
-async function judge(keys: RemoteKeys, signer: Signer, token: string): Promise<string> {
+async function judge(source: RemoteKeys, signer: Signer, token: string): Promise<string> {
+  const keys = methodsOf(source)
   const caller = { arrived: keys.now(), tokenSize: 100, signal: undefined }
   const proofIn = (ring: KeyRing) =>
     ring.keys.find(({ thumbprint }) => thumbprint === thumbprints.get(signer))

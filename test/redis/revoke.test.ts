@@ -56,7 +56,7 @@ describeWithRedis('portcullis revoke', () => {
       const { printed } = await portcullis(server, args, token)
       return printed
     }
-    expect(await explain(one)).toMatch(/^REJECTED {2}revoked[^]*FAIL {2}revocations/)
+    expect(await explain(one)).toMatch(/^REFUSED {2}revoked[^]*FAIL {2}revocations/)
     expect(await explain(valid)).toMatch(/^ACCEPTED[^]*ok {4}revocations {1,2}not revoked/)
   })
 

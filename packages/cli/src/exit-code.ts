@@ -2,8 +2,8 @@
 export const EXIT = {
   /** Accepted, or done. */
   ok: 0,
-  /** Rejected, or something was found. */
-  rejected: 1,
+  /** Refused, or something was found. */
+  refused: 1,
   /** The command line is wrong. */
   usage: 2,
   /** It cannot be decided: keys cannot be fetched, an API does not answer. */

@@ -23,7 +23,7 @@ const MARKS: Readonly<Record<Finding['outcome'], readonly [text: string, style: 
 }
 const VERDICTS: Readonly<Record<Explanation['verdict'], Style>> = {
   accepted: 'green',
-  rejected: 'red',
+  refused: 'red',
   undecided: 'bold',
 }
 const LABEL = 12

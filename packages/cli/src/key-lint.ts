@@ -1,4 +1,5 @@
-import { type Algorithm, localKeys, type PublicKey } from '@portcullis/core'
+import type { Algorithm } from '@portcullis/core'
+import { explainKey } from '@portcullis/core/explain'
 
 import { entriesOf, memberOf } from './unread-json.ts'
 
@@ -53,32 +54,14 @@ function lintedKey(
   place: number,
   algorithmNames: Readonly<Record<string, Algorithm>> | undefined,
 ): LintedKey {
-  const read = readEntry(entry, algorithmNames)
-  const key = typeof read === 'string' ? undefined : read
   return {
     place,
     kid: textIn(entry, 'kid'),
     kind: kindOf(entry),
     use: textIn(entry, 'use'),
     alg: textIn(entry, 'alg'),
-    thumbprint: key?.thumbprint,
-    algorithms: [...(key?.prepared.keys() ?? [])],
+    ...explainKey(entry, { algorithmNames }),
     privateMembers: PRIVATE_MEMBERS.filter((name) => memberOf(entry, name) !== undefined),
-    unusable: typeof read === 'string' ? read : undefined,
-  }
-}
-
-/** As core reads it, and with its own reason if it does not. */
-function readEntry(
-  entry: unknown,
-  algorithmNames: Readonly<Record<string, Algorithm>> | undefined,
-) {
-  try {
-    const source = localKeys([entry as PublicKey] /* it looks at it */, { algorithmNames })
-    return source.current(source.now())?.keys[0] ?? 'it is no key'
-  } catch (error) {
-    if (error instanceof TypeError) return error.message.replace(/^.*? public key: entry 0: /s, '')
-    throw error
   }
 }
 

@@ -18,6 +18,8 @@ import { checkVerifierOptions, rulesOf, type VerifierOptions } from './verifier-
 
 export type { Check, Finding } from './explanation/finding.ts'
 export type { Hint, HintName, Signer } from './explanation/hints.ts'
+export { explainKey } from './explanation/key.ts'
+export type { KeyExplanation } from './explanation/key.ts'
 
 export interface ExplainOptions {
   /** Keys that a service has already, such as its own `remoteKeys`: the explanation also has the verdict with these keys. */
@@ -39,7 +41,7 @@ export interface NamedKeys {
 
 export interface Verdict {
   /** `undecided`: there are no keys, or the revocations do not answer. */
-  readonly verdict: 'accepted' | 'rejected' | 'undecided'
+  readonly verdict: 'accepted' | 'refused' | 'undecided'
   /** What a verifier would throw, and so the answer to a request. `undefined` if it would accept the token. */
   readonly refusal: AuthError | undefined
 }
@@ -88,7 +90,7 @@ export async function explain(
   const form = judgeForm(token, own)
   if (form.refusal !== undefined) return unreadable(form, keysInHand)
   const held = async (name: string, source: KeySource) =>
-    await heldBy({ name, source, tokenSize: token.length, signal })
+    await heldBy({ name, keys: source, tokenSize: token.length, signal })
   const [keys, inHand, ...others] = await Promise.all([
     held('keys', own.keys),
     keysInHand && held('keysInHand', keysInHand),
@@ -116,8 +118,7 @@ async function explainParsed(
   options: VerifierOptions,
   all: AllKeys & Pick<ExplainOptions, 'possession' | 'signal'>,
 ): Promise<Explanation> {
-  const { keys, clock } = options
-  const now = clock === undefined ? keys.now().wall : clock.now()
+  const now = options.clock === undefined ? all.keys.source.now().wall : options.clock.now()
   const rules = rulesOf(options)
   const algorithm = judgeAlgorithm(parsed, options)
   const proveWith = (held: HeldKeys) =>
@@ -189,7 +190,7 @@ function unreadable(
 
 function verdictOf(refusal: AuthError | undefined): Verdict {
   if (refusal === undefined) return { verdict: 'accepted', refusal }
-  return { verdict: refusal.status === 503 ? 'undecided' : 'rejected', refusal }
+  return { verdict: refusal.status === 503 ? 'undecided' : 'refused', refusal }
 }
 
 function signerOf(

@@ -61,7 +61,7 @@ export type {
   RevokeBeforeOptions,
   RevokedToken,
 } from './revocations.ts'
-export type { Clock, Instant } from './time.ts'
+export type { Clock } from './time.ts'
 export type { Schema, SchemaResult } from './schema.ts'
 export { grantedScopes } from './scopes.ts'
 export { createVerifier } from './verifier.ts'

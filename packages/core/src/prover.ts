@@ -8,7 +8,7 @@ import {
   type Caller,
   findCandidates,
   type KeyRing,
-  type KeySource,
+  type KeySourceMethods,
   type Suspicion,
   type VerificationKey,
   type WhyUnproven,
@@ -36,7 +36,7 @@ interface Doubt extends Omit<Unproven, 'ring' | 'tried' | 'why'> {
 }
 
 export interface ProverOptions {
-  readonly keys: KeySource
+  readonly keys: KeySourceMethods
   readonly algorithms: readonly Algorithm[]
   readonly algorithmNames: AlgorithmNames
   /** Octets. */

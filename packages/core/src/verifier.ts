@@ -7,7 +7,7 @@ import { notText } from './details/token.ts'
 import { verdicts } from './diagnostics.ts'
 import { AuthError } from './errors.ts'
 import { textMember } from './json.ts'
-import type { Caller, KeyRing } from './keys/key-source.ts'
+import { type Caller, type KeyRing, methodsOf } from './keys/key-source.ts'
 import { observed, type VerdictRecord } from './observed-verdict.ts'
 import { own, ownMembers } from './options.ts'
 import { setOwnVerifier } from './own-verifiers.ts'
@@ -70,8 +70,8 @@ export function createVerifier(
 ): Verifier<unknown> {
   checkVerifierOptions(options)
   const stated = ownMembers(options)
+  const keys = methodsOf(stated.keys)
   const {
-    keys,
     algorithms = ['RS512'],
     type,
     maxTokenSize = 16_384,

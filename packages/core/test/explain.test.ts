@@ -68,7 +68,7 @@ describe('whose key made the signature', () => {
     const stranger = await createTestIssuer({ clock, algorithm: 'ES256' })
     const token = await stranger.token({ claims: { sub: 'eve' } })
     const explanation = await explain(token, options)
-    expect(explanation).toMatchObject({ verdict: 'rejected', provenClaims: undefined })
+    expect(explanation).toMatchObject({ verdict: 'refused', provenClaims: undefined })
     expect(explanation.unprovenClaims).toMatchObject({ sub: 'eve' })
     expect(explanation.signer).toBeUndefined()
   })
@@ -78,7 +78,7 @@ describe('whose key made the signature', () => {
     const explanation = await explain(await staging.token(), options, {
       otherKeys: [{ name: 'staging', keys: localKeys(staging.publicJwk) }],
     })
-    expect(explanation).toMatchObject({ verdict: 'rejected', signer: { foundIn: 'staging' } })
+    expect(explanation).toMatchObject({ verdict: 'refused', signer: { foundIn: 'staging' } })
     expect(named(explanation)).toEqual(['other_keys'])
   })
 
@@ -94,7 +94,7 @@ describe('whose key made the signature', () => {
       { keysInHand: inHand },
     )
     expect(explanation).toMatchObject({
-      verdict: 'rejected',
+      verdict: 'refused',
       inHand: { verdict: 'accepted' },
       signer: { foundIn: 'keysInHand' },
     })
@@ -112,7 +112,7 @@ describe('whose key made the signature', () => {
       { ...rotated.verifierOptions, keys: service() },
       { keysInHand: inHand },
     )
-    expect(explanation).toMatchObject({ verdict: 'accepted', inHand: { verdict: 'rejected' } })
+    expect(explanation).toMatchObject({ verdict: 'accepted', inHand: { verdict: 'refused' } })
     expect(named(explanation)).toEqual(['rotation_not_seen'])
   })
 
@@ -144,9 +144,9 @@ describe('whose key made the signature', () => {
 describe('revocations', () => {
   const revoked = { claims: { iss: 'https://auth.test', jti: 'a' } }
 
-  test('a token that has been revoked is rejected, with a finding', async () => {
+  test('a token that has been revoked is refused, with a finding', async () => {
     const explanation = await explain(await issuer.token(revoked), await revoking('a'))
-    expect(explanation).toMatchObject({ verdict: 'rejected', refusal: { reason: 'revoked' } })
+    expect(explanation).toMatchObject({ verdict: 'refused', refusal: { reason: 'revoked' } })
     expect(outline(explanation).at(-1)).toBe('revocations fail revoked')
   })
 
@@ -223,7 +223,7 @@ test('without keys nothing is decided, and everything else is found all the same
 test('of a text that is no token there is one finding', async () => {
   const explanation = await explain('hello', options, { keysInHand: options.keys })
   expect(outline(explanation)).toEqual(['form fail malformed'])
-  expect(explanation).toMatchObject({ verdict: 'rejected', inHand: { verdict: 'rejected' } })
+  expect(explanation).toMatchObject({ verdict: 'refused', inHand: { verdict: 'refused' } })
 })
 
 test('no summary has the value of a claim', async () => {
@@ -272,7 +272,7 @@ describe('a bound token', async () => {
 
   test('is refused as a bearer token, and the hint says what it is bound to', async () => {
     const explanation = await explain(token, options)
-    expect(explanation).toMatchObject({ verdict: 'rejected', refusal: { reason: 'binding' } })
+    expect(explanation).toMatchObject({ verdict: 'refused', refusal: { reason: 'binding' } })
     expect(outline(explanation).at(-1)).toBe('binding fail binding')
     expect(named(explanation)).toEqual(['bound_token'])
     expect(explanation.hints[0]?.text).toMatch(

@@ -3,9 +3,9 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
-import { createVerifier, type KeySource, type Verifier } from '../src/index.ts'
+import { createVerifier, type Verifier } from '../src/index.ts'
 import { readKeyDocument } from '../src/keys/key-document.ts'
-import type { KeyRing } from '../src/keys/key-source.ts'
+import { type KeyRing, keySource, type KeySourceMethods } from '../src/keys/key-source.ts'
 
 const clock = manualClock()
 
@@ -35,8 +35,8 @@ const token = tokenOf(ada)
 const both: KeyRing = { keys: [...bob.ring.keys, ...ada.ring.keys], bare: false }
 
 /** A verifier whose keys a test changes. What has to be waited for is what there is in the end. */
-function world(): { verifier: Verifier; keys: KeySource & { ring: KeyRing | undefined } } {
-  const keys: KeySource & { ring: KeyRing | undefined; final: KeyRing } = {
+function world(): { verifier: Verifier; keys: { ring: KeyRing | undefined } } {
+  const keys: KeySourceMethods & { ring: KeyRing | undefined; final: KeyRing } = {
     ring: both,
     final: both,
     now: () => ({ wall: clock.now(), monotonic: clock.monotonic() }),
@@ -49,7 +49,7 @@ function world(): { verifier: Verifier; keys: KeySource & { ring: KeyRing | unde
     suspect: async () => undefined,
   }
   const options = { issuer: null, audience: null, algorithms: ['RS256'], clock } as const
-  return { verifier: createVerifier({ keys, ...options, remember: false }), keys }
+  return { verifier: createVerifier({ keys: keySource(keys), ...options, remember: false }), keys }
 }
 
 /** So many at once that most are left to the thread pool. */

@@ -10,12 +10,12 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 
 import type { Claims } from '../src/auth.ts'
 import { AuthError } from '../src/errors.ts'
-import type { KeySource } from '../src/keys/key-source.ts'
+import { type Caller, keySource, type KeySourceMethods, methodsOf } from '../src/keys/key-source.ts'
 import { localKeys } from '../src/keys/local-keys.ts'
 import { localRevocations } from '../src/local-revocations.ts'
 import type { Revocations } from '../src/revocations.ts'
 import type { Schema } from '../src/schema.ts'
-import type { Clock } from '../src/time.ts'
+import type { Clock, Instant } from '../src/time.ts'
 import type { SchemaOptions, VerifierOptions } from '../src/verifier-options.ts'
 import { createVerifier, type Verifier, type VerifyOptions } from '../src/verifier.ts'
 
@@ -241,21 +241,24 @@ function slow() {
 /** Keys that the test replaces, or makes everybody wait for. */
 async function changing() {
   const other = await createTestIssuer({ clock, algorithm: 'ES256' })
-  const trusted = localKeys(issuer.publicJwk)
+  const trusted = methodsOf(localKeys(issuer.publicJwk))
   const waits: (() => void)[] = []
-  const state: { source: KeySource; mustWait: boolean } = { source: trusted, mustWait: false }
-  const keys: KeySource = {
+  const state: { source: KeySourceMethods; mustWait: boolean } = {
+    source: trusted,
+    mustWait: false,
+  }
+  const keys = keySource({
     ...trusted,
     now: () => ({ wall: clock.now(), monotonic: clock.monotonic() }),
-    current: (now) => (state.mustWait ? undefined : state.source.current(now)),
-    async wait(caller) {
+    current: (now: Instant) => (state.mustWait ? undefined : state.source.current(now)),
+    async wait(caller: Caller) {
       await new Promise<void>((resolve) => {
         waits.push(resolve)
       })
       return await state.source.wait(caller)
     },
-  }
-  return { keys, state, waits, others: localKeys(other.publicJwk) }
+  })
+  return { keys, state, waits, others: methodsOf(localKeys(other.publicJwk)) }
 }
 
 describe('an answer from before a wait is not believed after it', () => {
@@ -377,7 +380,7 @@ describe('ready', () => {
 
   test('waits for keys, then for the revocations', async () => {
     const calls: string[] = []
-    const fetched = vi.spyOn(issuer.verifierOptions.keys, 'wait')
+    const fetched = vi.spyOn(methodsOf(issuer.verifierOptions.keys), 'wait')
     const ready = async () => {
       calls.push(`after ${fetched.mock.calls.length} fetch`)
       await Promise.resolve()

@@ -11,14 +11,20 @@ import { describe, expect, test, vi } from 'vitest'
 import {
   AuthError,
   createVerifier,
-  type KeySource,
   localKeys,
   remoteKeys,
   type Verifier,
   type VerifyMessage,
 } from '../src/index.ts'
 import { readKeyDocument } from '../src/keys/key-document.ts'
-import type { KeyRing, Suspicion, VerificationKey } from '../src/keys/key-source.ts'
+import {
+  type KeyRing,
+  keySource,
+  type KeySourceMethods,
+  methodsOf,
+  type Suspicion,
+  type VerificationKey,
+} from '../src/keys/key-source.ts'
 import type { Instant } from '../src/time.ts'
 import { createVerifiedTokens, confirmProof, type Proof } from '../src/verified-tokens.ts'
 
@@ -333,14 +339,15 @@ describe('a verifier that remembers', () => {
     let isDown = false
     let [source] = rings
     const clock = { ...wall, now: () => (isStopped ? NaN : wall.now()) }
-    const keys: KeySource = {
+    const keys = keySource({
       now: () => ({ wall: sharesClock ? clock.now() : 0, monotonic: 0 }),
-      current: (moment) => (isDown ? undefined : source?.current(moment)),
+      current: (moment: Instant) =>
+        isDown || source === undefined ? undefined : methodsOf(source).current(moment),
       async wait() {
         throw new AuthError('keys_unavailable', 'unreachable')
       },
       suspect: async () => undefined,
-    }
+    })
     const own = sharesClock ? {} : { clock }
     const [remembering, forgetful] = ([{ max }, false] as const).map((remember) =>
       createVerifier({ keys, ...options, ...own, maxTokenAge: 300, remember }),
@@ -375,7 +382,7 @@ describe('keys that change while a token is judged', () => {
   const withoutKey: KeyRing = { keys: [onlyKeyOf(bob.jwk)], bare: true }
 
   /** A source whose keys a test changes. It notes for which moments it was asked. */
-  class ChangingKeys implements KeySource {
+  class ChangingKeys implements KeySourceMethods {
     ring: KeyRing | Promise<KeyRing> = withKey
     readonly moments: number[] = []
 
@@ -397,8 +404,8 @@ describe('keys that change while a token is judged', () => {
     }
   }
 
-  function verifierOf(keys: KeySource): Verifier {
-    return createVerifier({ keys, ...options, clock: manualClock(start) })
+  function verifierOf(keys: KeySourceMethods): Verifier {
+    return createVerifier({ keys: keySource(keys), ...options, clock: manualClock(start) })
   }
 
   test('a key that leaves while the thread pool checks a signature proves nothing any more', async () => {

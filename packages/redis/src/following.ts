@@ -1,10 +1,8 @@
-import type { Instant } from '@portcullis/core'
-
 import { isLater } from './entry-id.ts'
 import { RevocationStoreError } from './errors.ts'
 import type { Identity } from './record.ts'
 import type { StreamEntry, StreamInfo, StreamReport } from './stream.ts'
-import { elapsed, laterOf, leadOf } from './time.ts'
+import { elapsed, type Instant, laterOf, leadOf } from './time.ts'
 
 // What a replica decides: pure functions of its state, of what the store reports and of a moment, which answer with a word.
 // Whoever carries the words out decides nothing. Times are seconds.

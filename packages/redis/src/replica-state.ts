@@ -1,5 +1,3 @@
-import type { Instant } from '@portcullis/core'
-
 import { LOWEST_ID } from './entry-id.ts'
 import type { RevocationStoreError } from './errors.ts'
 import {
@@ -12,7 +10,7 @@ import {
   type Skipped,
 } from './following.ts'
 import type { StreamEntry, StreamInfo, StreamReport } from './stream.ts'
-import { leadOf } from './time.ts'
+import { type Instant, leadOf } from './time.ts'
 
 // How the state of a replica changes: each function answers with the next state.
 

@@ -1,4 +1,4 @@
-import type { Clock, Instant, LocalRevocations, RevocationEntry } from '@portcullis/core'
+import type { Clock, LocalRevocations, RevocationEntry } from '@portcullis/core'
 
 import { LOWEST_ID } from './entry-id.ts'
 import { RevocationStoreError } from './errors.ts'
@@ -20,7 +20,7 @@ import {
   readFrom,
 } from './replica-state.ts'
 import type { Stream, StreamEntry, StreamInfo, StreamReport } from './stream.ts'
-import { instant } from './time.ts'
+import { type Instant, instant } from './time.ts'
 
 /** Entries of one reply: about 200 KB, and the event loop is free again after some 15 ms. */
 const PAGE = 2000

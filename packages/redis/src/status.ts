@@ -1,8 +1,6 @@
-import type { Instant } from '@portcullis/core'
-
 import type { RevocationStoreReason } from './errors.ts'
 import { type ReplicaState, type RevocationsState, wordOf } from './following.ts'
-import { elapsed } from './time.ts'
+import { elapsed, type Instant } from './time.ts'
 
 /** What a replica says of itself, for readiness probes. Times are seconds. JSON. */
 export interface RedisRevocationsStatus {

@@ -1,4 +1,4 @@
-import type { Clock, Instant } from '@portcullis/core'
+import type { Clock } from '@portcullis/core'
 
 /** Its timers keep no process alive: whoever waits for something holds it by `whileWaiting`. */
 export const systemClock: Clock = {
@@ -10,6 +10,12 @@ export const systemClock: Clock = {
       clearTimeout(timer)
     }
   },
+}
+
+/** One moment on both clocks. */
+export interface Instant {
+  readonly wall: number
+  readonly monotonic: number
 }
 
 export function instant(clock: Clock): Instant {

@@ -1,4 +1,3 @@
-import type { Instant } from '@portcullis/core'
 import { describe, expect, test } from 'vitest'
 
 import { RevocationStoreError } from '../src/errors.ts'
@@ -13,6 +12,7 @@ import {
   wordOf,
 } from '../src/following.ts'
 import type { StreamInfo, StreamReport } from '../src/stream.ts'
+import type { Instant } from '../src/time.ts'
 
 const at = (seconds: number): Instant => ({ wall: seconds, monotonic: seconds })
 

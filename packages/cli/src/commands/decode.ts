@@ -39,5 +39,5 @@ function jsonOf(name: string, part: string): unknown {
 }
 
 function undecodable(why: string): CommandError {
-  return new CommandError(EXIT.rejected, `this is no JSON Web Token that can be read: ${why}`)
+  return new CommandError(EXIT.refused, `this is no JSON Web Token that can be read: ${why}`)
 }

@@ -52,7 +52,7 @@ export function registerDoctor(program: Command, context: Context): void {
         terminal.print(JSON.stringify({ schemaVersion: 1, checks }, null, 2))
       } else show(checks, context)
       const isSound = checks.every(({ outcome }) => outcome !== 'problem')
-      context.exitWith(isSound ? EXIT.ok : EXIT.rejected)
+      context.exitWith(isSound ? EXIT.ok : EXIT.refused)
     })
 }
 

@@ -34,12 +34,12 @@ Examples:
   portcullis explain --file token.txt --key-file key.json --other qa=qa.json
   REDIS_URL=redis://127.0.0.1 portcullis explain --env TOKEN --revocations
 
-Exit codes: 0 accepted, 1 rejected, 2 wrong command line, 3 cannot be decided
+Exit codes: 0 accepted, 1 refused, 2 wrong command line, 3 cannot be decided
 `
 
 const EXIT_CODES: Readonly<Record<Explanation['verdict'], ExitCode>> = {
   accepted: EXIT.ok,
-  rejected: EXIT.rejected,
+  refused: EXIT.refused,
   undecided: EXIT.undecided,
 }
 

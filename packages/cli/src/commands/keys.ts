@@ -84,7 +84,7 @@ function exitCodeOf({ failure, remarks }: KeyInspection): ExitCode {
   // A document that cannot be used is there, and something is wrong with it.
   if (failure !== undefined && failure.reason !== 'bad_document') return EXIT.undecided
   const isSound = failure === undefined && remarks.every(({ level }) => level === 'note')
-  return isSound ? EXIT.ok : EXIT.rejected
+  return isSound ? EXIT.ok : EXIT.refused
 }
 
 /** What is compared from one look to the next. */

@@ -83,7 +83,7 @@ async function login(options: LoginOptions, context: Context): Promise<void> {
 /** A message of the client has no credential, token or URL in it. */
 function failure({ code, message }: TokenClientError): CommandError {
   const isRefused = code === 'credentials_rejected' || code === 'token_unusable'
-  return new CommandError(isRefused ? EXIT.rejected : EXIT.undecided, `${code}: ${message}`)
+  return new CommandError(isRefused ? EXIT.refused : EXIT.undecided, `${code}: ${message}`)
 }
 
 function seconds(text: string): number {

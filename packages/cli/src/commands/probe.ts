@@ -1,9 +1,10 @@
-import { type Algorithm, AuthError } from '@portcullis/core'
+import { type Algorithm, AuthError, createVerifier } from '@portcullis/core'
 import { explain } from '@portcullis/core/explain'
 import type { Command } from 'commander'
 
 import type { Context } from '../context.ts'
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-code.ts'
+import { untilInterrupted } from '../interruption.ts'
 import {
   type ChosenKeys,
   chooseKeys,
@@ -43,7 +44,7 @@ Exit codes: 0 sound, 1 something should be mended, 2 wrong command line,
 
 const EXIT_CODES: Readonly<Record<ProbeFindings['verdict'], ExitCode>> = {
   sound: EXIT.ok,
-  faulty: EXIT.rejected,
+  faulty: EXIT.refused,
   unclear: EXIT.undecided,
 }
 
@@ -110,9 +111,9 @@ async function fetched(
   { source, where }: ChosenKeys,
   { signal, terminal }: Context,
 ): Promise<void> {
-  const arrived = source.now()
+  const verifier = createVerifier({ keys: source, issuer: null, audience: null })
   try {
-    await source.wait({ arrived, tokenSize: 0, signal })
+    await untilInterrupted(verifier.ready(), signal)
   } catch (error) {
     if (!(error instanceof AuthError)) throw error
     terminal.say(`no keys from ${printable(where)}: ${error.detail}`)

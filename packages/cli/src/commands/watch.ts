@@ -56,7 +56,7 @@ export function registerHealth(program: Command, context: Context): void {
       const until = clock.monotonic() + wait
       while (!(await isHealthy(where, context))) {
         if (clock.monotonic() >= until || signal.aborted) {
-          context.exitWith(EXIT.rejected)
+          context.exitWith(EXIT.refused)
           return
         }
         await new Promise<void>((resolve) => {

@@ -96,7 +96,7 @@ function finding({ check, outcome, detail }: Finding): Html {
   </li>`
 }
 
-const VERDICT_SIGNS = { accepted: '✓', rejected: '✕', undecided: '?' } as const
+const VERDICT_SIGNS = { accepted: '✓', refused: '✕', undecided: '?' } as const
 
 /** @param note Of what the service does beside that answer. */
 function verdict(title: Html, { verdict: word, refusal }: Verdict, note: string = ''): Html {

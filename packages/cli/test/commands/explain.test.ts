@@ -44,7 +44,7 @@ test('a token that is accepted: 0, each check, and its claims as proven', async 
 test('one that has expired: 1, the answer of a service, and what to do', async () => {
   const { exitCode, stdout } = await explained(await issuer.token({ expiresIn: -300 }))
   expect(stdout).toMatch(
-    /^REJECTED {2}expired {2}-> {2}401 {2}Bearer realm="api", error="invalid_token"/,
+    /^REFUSED {2}expired {2}-> {2}401 {2}Bearer realm="api", error="invalid_token"/,
   )
   expect(stdout).toMatch(/FAIL {2}exp {9}\S+, 5 min ago \(tolerance 5 s\)/)
   expect(stdout).toContain('What to do: log in again')
@@ -104,7 +104,7 @@ test('--json is an object with the version of its form', async () => {
   const { stdout } = await explained(await issuer.token({ expiresIn: -300 }), [...keys, '--json'])
   expect(JSON.parse(stdout)).toMatchObject({
     schemaVersion: 1,
-    verdict: 'rejected',
+    verdict: 'refused',
     refusal: { code: 'invalid_token', reason: 'expired', status: 401 },
     provenClaims: { iss: 'https://auth.test' },
   })
@@ -188,7 +188,7 @@ describe('options of the verifier', () => {
   ])('%s', async (_, args, reason) => {
     const token = await issuer.token({ claims: { iat: clock.now() - 100 } })
     const { exitCode, stdout } = await explained(token, [...keys, ...args])
-    expect(stdout).toMatch(new RegExp(`^REJECTED {2}${reason}`))
+    expect(stdout).toMatch(new RegExp(`^REFUSED {2}${reason}`))
     expect(exitCode).toBe(1)
   })
 
@@ -236,7 +236,7 @@ describe('a token that is bound to a key', async () => {
 
   test('is refused as a bearer token: what it is bound to, and what to do', async () => {
     const { exitCode, stdout } = await explained(token)
-    expect(stdout).toMatch(/^REJECTED {2}binding {2}-> {2}401 {2}Bearer /)
+    expect(stdout).toMatch(/^REFUSED {2}binding {2}-> {2}401 {2}Bearer /)
     expect(stdout).toContain(`Hint: it is bound to the key ${client.jkt.slice(0, 8)}`)
     expect(stdout).toMatch(/What to do: send it with a proof .*\s+under\s+the\s+scheme\s+DPoP/)
     expect(exitCode).toBe(1)

@@ -63,11 +63,11 @@ describe('which keys', () => {
     await world.clock.advance(10)
     expect(await explained(world, { token: fresh })).toMatchObject({
       verdict: 'accepted',
-      inHand: { verdict: 'rejected', reason: 'signature' },
+      inHand: { verdict: 'refused', reason: 'signature' },
       hints: [{ name: 'rotation_not_seen' }],
     })
     expect(await explained(world, { token: old })).toMatchObject({
-      verdict: 'rejected',
+      verdict: 'refused',
       inHand: { verdict: 'accepted' },
       madeBy: expect.stringContaining('which is withdrawn') as string,
       advice: expect.stringMatching(
@@ -104,7 +104,7 @@ describe('which keys', () => {
     await world.clock.advance(10)
     await world.post('rotate')
     const token = await tokenOf(world)
-    expect((await explained(world, { token, at: start })).inHand?.verdict).toBe('rejected')
+    expect((await explained(world, { token, at: start })).inHand?.verdict).toBe('refused')
     expect((await explained(world, { token, at: start + 10 })).inHand?.verdict).toBe('accepted')
     expect((await explained(world, { token, at: start - 1 })).inHand).toBeUndefined()
   })

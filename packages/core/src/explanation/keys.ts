@@ -7,6 +7,8 @@ import {
   findCandidates,
   type KeyRing,
   type KeySource,
+  type KeySourceMethods,
+  methodsOf,
   type VerificationKey,
 } from '../keys/key-source.ts'
 import { isSignedBy } from '../signature.ts'
@@ -16,20 +18,23 @@ import { failed, type Finding, passed, skipped } from './finding.ts'
 /** The keys of a source at this moment, or why there are none. */
 export interface HeldKeys {
   readonly name: string
-  readonly source: KeySource
+  readonly source: KeySourceMethods
   readonly ring: KeyRing | AuthError
 }
 
 /** @throws The signal's reason. */
 export async function heldBy({
   name,
-  source,
+  keys,
   tokenSize,
   signal,
-}: Pick<HeldKeys, 'name' | 'source'> & {
-  tokenSize: number
-  signal: AbortSignal | undefined
+}: {
+  readonly name: string
+  readonly keys: KeySource
+  readonly tokenSize: number
+  readonly signal: AbortSignal | undefined
 }): Promise<HeldKeys> {
+  const source = methodsOf(keys)
   const arrived = source.now()
   try {
     const ring = source.current(arrived) ?? (await source.wait({ arrived, tokenSize, signal }))

@@ -12,7 +12,7 @@ import {
 } from './cache-state.ts'
 import { badDocument, type FetchFailure, withDeadline } from './fetch-json.ts'
 import type { FetchedKeys } from './fetch-keys.ts'
-import type { Caller, KeyRing, KeySource } from './key-source.ts'
+import { type Caller, type KeyRing, type KeySource, keySource } from './key-source.ts'
 import { keysMessage, type RemoteKeysStatus, snapshotMessage, statusOf } from './key-status.ts'
 import { lifetime } from './lifetime.ts'
 import type { Trigger } from './pace.ts'
@@ -170,7 +170,7 @@ export function followKeys(
   }
 
   const cache = { policy, now, state: () => state, replace, isFetching, carryOut, unavailable }
-  const source: RemoteKeys = {
+  const source: RemoteKeys = keySource({
     now,
     current,
     wait,
@@ -178,7 +178,7 @@ export function followKeys(
     refresh,
     status,
     toSnapshot: () => snapshotOf(state.ring, url, now(), policy),
-  }
+  })
   if (beginning.snapshot !== undefined) {
     // A little later: who subscribes once there is a source hears of it, too.
     queueMicrotask(() => {

@@ -73,11 +73,20 @@ export interface Suspicion {
   readonly explain?: ((why: WhyUnproven, ring: KeyRing) => void) | undefined
 }
 
+declare const brand: unique symbol
+
 /**
- * Where public keys come from: `localKeys`, `remoteKeys` or `discoverKeys`. One source may serve several verifiers.
- * Its methods, and the types that only they show, are for verifiers: they may change in any release, so write no source of your own.
+ * Where public keys come from: what `localKeys`, `remoteKeys` and `discoverKeys` return. One source may serve several verifiers.
+ *
+ * Opaque: what a verifier asks of it may change in any release, so nobody can write a source of their own. For keys that come in
+ * another way there is the option `fetch` of `remoteKeys`.
  */
 export interface KeySource {
+  readonly [brand]: 'KeySource'
+}
+
+/** What a verifier asks of a {@link KeySource}. */
+export interface KeySourceMethods {
   /** The moment that it is, on the clock that ages are measured with. */
   now(): Instant
   /**
@@ -98,6 +107,16 @@ export interface KeySource {
    * @throws AuthError `keys_unavailable` when that cannot be told; the signal's reason when the caller gives up.
    */
   suspect(suspicion: Suspicion, caller: Caller): Promise<VerificationKey | undefined>
+}
+
+/** A source with these methods, and with whatever else it has. The brand is there for the compiler alone. */
+export function keySource<Source extends KeySourceMethods>(source: Source): Source & KeySource {
+  return source as Source & KeySource
+}
+
+/** The methods of a source. Each was made by {@link keySource}, or `checkVerifierOptions` has seen that it has them. */
+export function methodsOf<Source extends KeySource>(source: Source): Source & KeySourceMethods {
+  return source as Source & KeySourceMethods
 }
 
 const MAX_CANDIDATES = 8

@@ -8,7 +8,7 @@ import { kindOf } from '../details/text.ts'
 import { checkOptions, own } from '../options.ts'
 import { systemClock } from '../time.ts'
 import { explained, readKeyDocument } from './key-document.ts'
-import type { KeySource } from './key-source.ts'
+import { type KeySource, keySource, type VerificationKey } from './key-source.ts'
 
 /** A public key: a JSON Web Key, or a key object of `node:crypto`. */
 export type PublicKey = Readonly<JWK> | KeyObject
@@ -31,8 +31,7 @@ export function localKeys(
   keys: PublicKey | readonly PublicKey[] | Readonly<JSONWebKeySet>,
   options: LocalKeysOptions = {},
 ): KeySource {
-  checkOptions('localKeys', options, { algorithmNames: isAlgorithmNames })
-  const ring = readKeyDocument(documentOf(keys), algorithmNamesOf(own(options, 'algorithmNames')))
+  const ring = readKeyDocument(documentOf(keys), namesIn('localKeys', options))
   if (ring === undefined) {
     throw new TypeError(
       `localKeys: neither a JWK, a key object, a list of them nor a JWK set${whatItIs(keys)}`,
@@ -41,13 +40,34 @@ export function localKeys(
   if (ring.keys.length === 0) {
     throw new TypeError(explained('localKeys: there is no usable public key', ring))
   }
-  return {
+  return keySource({
     // Nothing ages here.
     now: () => ({ wall: systemClock.now(), monotonic: 0 }),
     current: () => ring,
     wait: async () => ring,
     suspect: async () => undefined,
-  }
+  })
+}
+
+/**
+ * What is made of one entry of a key document.
+ *
+ * @param factory Who has got the options.
+ * @returns Instead of the key, why the entry cannot be used: in words.
+ * @throws TypeError for a wrong option.
+ */
+export function readEntry(
+  factory: string,
+  entry: unknown,
+  options: LocalKeysOptions,
+): VerificationKey | string {
+  const ring = readKeyDocument({ keys: [entry] }, namesIn(factory, options))
+  return ring?.keys[0] ?? ring?.skipped.entries[0]?.reason ?? 'it is no key'
+}
+
+function namesIn(factory: string, options: LocalKeysOptions) {
+  checkOptions(factory, options, { algorithmNames: isAlgorithmNames })
+  return algorithmNamesOf(own(options, 'algorithmNames'))
 }
 
 /** What is often passed in place of a key. */

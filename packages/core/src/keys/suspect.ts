@@ -9,7 +9,7 @@ import { afterHelp, afterQuestion, type CacheState } from './cache-state.ts'
 import type {
   Caller,
   KeyRing,
-  KeySource,
+  KeySourceMethods,
   Suspicion,
   VerificationKey,
   WhyUnproven,
@@ -51,8 +51,8 @@ interface Asking extends Pick<Suspicion, 'findProof' | 'explain' | 'ring'> {
 
 const MAX_REMEMBERED_QUESTIONS = 5000
 
-/** What {@link KeySource.suspect} does, for one cache. */
-export function createSuspect(cache: Cache, room: WaitingRoom): KeySource['suspect'] {
+/** What {@link KeySourceMethods.suspect} does, for one cache. */
+export function createSuspect(cache: Cache, room: WaitingRoom): KeySourceMethods['suspect'] {
   const { policy, now, state } = cache
   /**
    * Which tokens have asked, by their digests: questions, not verdicts. Made when there is one: its lists are as long as they

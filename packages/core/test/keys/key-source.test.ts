@@ -1,9 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto'
 
-import { describe, expect, test } from 'vitest'
+import { describe, expect, expectTypeOf, test } from 'vitest'
 
 import type { Algorithm } from '../../src/algorithms.ts'
-import { countUntried, findCandidates, type VerificationKey } from '../../src/keys/key-source.ts'
+import {
+  countUntried,
+  findCandidates,
+  type KeySource,
+  type KeySourceMethods,
+  type VerificationKey,
+} from '../../src/keys/key-source.ts'
 
 const { publicKey } = generateKeyPairSync('ed25519')
 
@@ -163,4 +169,10 @@ describe('how many keys go untried', () => {
   ])('$name: $untried', ({ ring, untried }) => {
     expect(countUntried(ring)).toBe(untried)
   })
+})
+
+test('the compiler takes nothing for a key source but what our factories return', () => {
+  expectTypeOf<KeySourceMethods>().not.toExtend<KeySource>()
+  expectTypeOf<object>().not.toExtend<KeySource>()
+  expectTypeOf<keyof KeySource & string>().toBeNever()
 })

@@ -4,7 +4,7 @@ import { createTestIssuer } from '@portcullis/testing'
 import { calculateJwkThumbprint, type JWK } from 'jose'
 import { describe, expect, test } from 'vitest'
 
-import type { Caller, KeyRing, Suspicion } from '../../src/keys/key-source.ts'
+import { type Caller, type KeyRing, methodsOf, type Suspicion } from '../../src/keys/key-source.ts'
 import { localKeys, type LocalKeysOptions } from '../../src/keys/local-keys.ts'
 import { createVerifier } from '../../src/verifier.ts'
 
@@ -19,13 +19,13 @@ function edJwk() {
 
 describe('localKeys', () => {
   test('one JWK is a bare ring of its key', async () => {
-    const ring = localKeys({ ...first, kid: 'k1' }).current(moment)
+    const ring = methodsOf(localKeys({ ...first, kid: 'k1' })).current(moment)
     const thumbprint = await calculateJwkThumbprint(first)
     expect(ring).toMatchObject({ bare: true, keys: [{ thumbprint, kid: 'k1' }] })
   })
 
   test('a JWK set is a ring of its usable keys', async () => {
-    const ring = localKeys({ keys: [first, { kty: 'oct' }, second] }).current(moment)
+    const ring = methodsOf(localKeys({ keys: [first, { kty: 'oct' }, second] })).current(moment)
     expect(ring?.bare).toBe(false)
     expect(ring?.keys.map(({ thumbprint }) => thumbprint)).toEqual([
       await calculateJwkThumbprint(first),
@@ -34,7 +34,7 @@ describe('localKeys', () => {
   })
 
   test('the ring is there without waiting, always the same', async () => {
-    const keys = localKeys(first)
+    const keys = methodsOf(localKeys(first))
     const ring = keys.current(moment)
     expect(ring).toBeDefined()
     expect(keys.current(keys.now())).toBe(ring)
@@ -42,7 +42,7 @@ describe('localKeys', () => {
   })
 
   test('a suspicion finds nothing: the keys never change', async () => {
-    const keys = localKeys(first)
+    const keys = methodsOf(localKeys(first))
     const suspicion: Suspicion = {
       token: 'a.b.c',
       ring: await keys.wait(caller),
@@ -54,20 +54,20 @@ describe('localKeys', () => {
   })
 
   test('its wall clock is that of the system, by which a verifier without a clock judges; its keys do not age', () => {
-    const { wall, monotonic } = localKeys(first).now()
+    const { wall, monotonic } = methodsOf(localKeys(first)).now()
     expect(Math.abs(wall - Date.now() / 1000)).toBeLessThan(60)
     expect(monotonic).toBe(0)
   })
 
   test('what the caller does to its object afterwards changes nothing', async () => {
     const jwk: JWK = { ...first }
-    const keys = localKeys(jwk)
+    const keys = methodsOf(localKeys(jwk))
     if (second.x !== undefined) jwk.x = second.x
     expect(keys.current(moment)?.keys[0]?.thumbprint).toBe(await calculateJwkThumbprint(first))
   })
 
   test('a frozen object is taken as it is', async () => {
-    const ring = localKeys(Object.freeze({ ...first })).current(moment)
+    const ring = methodsOf(localKeys(Object.freeze({ ...first }))).current(moment)
     expect(ring?.keys).toHaveLength(1)
   })
 
@@ -140,16 +140,16 @@ describe('key objects', () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
 
   test('a public one is a bare ring of its key', async () => {
-    const ring = localKeys(publicKey).current(caller.arrived)
+    const ring = methodsOf(localKeys(publicKey)).current(caller.arrived)
     const thumbprint = await calculateJwkThumbprint(publicKey.export({ format: 'jwk' }))
     expect(ring).toMatchObject({ bare: true, keys: [{ thumbprint, kid: undefined }] })
   })
 
   test('a list may have them beside JWKs, and is no bare ring, however short', async () => {
-    const ring = localKeys([publicKey, { ...first, kid: 'k1' }]).current(caller.arrived)
+    const ring = methodsOf(localKeys([publicKey, { ...first, kid: 'k1' }])).current(caller.arrived)
     expect(ring?.bare).toBe(false)
     expect(ring?.keys.map(({ kid }) => kid)).toEqual([undefined, 'k1'])
-    expect(localKeys([publicKey]).current(caller.arrived)).toMatchObject({ bare: false })
+    expect(methodsOf(localKeys([publicKey])).current(caller.arrived)).toMatchObject({ bare: false })
   })
 
   test('a verifier accepts what such a key has signed', async () => {

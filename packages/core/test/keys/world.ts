@@ -8,10 +8,12 @@ import {
 
 import {
   createVerifier,
+  type RemoteKeys,
   remoteKeys,
   type RemoteKeysOptions,
   type VerifierOptions,
 } from '../../src/index.ts'
+import { type KeySourceMethods, methodsOf } from '../../src/keys/key-source.ts'
 
 // A verifier, its key cache and a key endpoint. Time is virtual, and so is the network.
 
@@ -32,7 +34,7 @@ interface Endpoint {
 export interface World {
   readonly clock: ManualClock
   readonly endpoint: Endpoint
-  readonly keys: ReturnType<typeof remoteKeys>
+  readonly keys: RemoteKeys & KeySourceMethods
   /** The verdict on a token: `accepted`, or the reason of the refusal. */
   readonly verdict: (token: string, signal?: AbortSignal) => Promise<string>
   /** The status code of the refusal, with `Retry-After`. */
@@ -53,7 +55,7 @@ export function world(
     requests: [],
     release: (document) => held.shift()?.(document ?? endpoint.document),
   }
-  const keys = remoteKeys('https://auth.test/tokenservice/pubkey.json', {
+  const source = remoteKeys('https://auth.test/tokenservice/pubkey.json', {
     clock,
     async fetch() {
       endpoint.requests.push(clock.monotonic())
@@ -75,6 +77,7 @@ export function world(
     },
     ...options,
   })
+  const keys = methodsOf(source)
   const verifier = createVerifier({ keys, issuer: null, audience: null, clock, ...rules })
   const judge = async (token: string, signal?: AbortSignal) =>
     await verifier.verify(token, { signal }).then(

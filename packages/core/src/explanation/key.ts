@@ -1,0 +1,25 @@
+import type { Algorithm } from '../algorithms.ts'
+import { type LocalKeysOptions, readEntry } from '../keys/local-keys.ts'
+
+/** What a verifier makes of one entry of a key document. */
+export interface KeyExplanation {
+  /** RFC 7638. `undefined` if the entry cannot be used. */
+  readonly thumbprint: string | undefined
+  /** What it verifies: none if it cannot be used. */
+  readonly algorithms: readonly Algorithm[]
+  /** Why it cannot be used, in words; `undefined` if it can. */
+  readonly unusable: string | undefined
+}
+
+/**
+ * Says what a verifier makes of one entry of a key document, such as a member of the `keys` of a set. For people who look at a
+ * document: `keys.status()` says of each entry in use why it is skipped.
+ *
+ * @throws TypeError for a wrong or misspelt option.
+ */
+export function explainKey(entry: unknown, options: LocalKeysOptions = {}): KeyExplanation {
+  const key = readEntry('explainKey', entry, options)
+  return typeof key === 'string'
+    ? { thumbprint: undefined, algorithms: [], unusable: key }
+    : { thumbprint: key.thumbprint, algorithms: [...key.prepared.keys()], unusable: undefined }
+}

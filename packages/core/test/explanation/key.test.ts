@@ -1,0 +1,34 @@
+import { createTestIssuer } from '@portcullis/testing'
+import { expect, test } from 'vitest'
+
+import { explainKey } from '../../src/explain.ts'
+
+const { publicJwk } = await createTestIssuer({ algorithm: 'ES256' })
+
+test('an entry that can be used has its thumbprint, and the algorithms that it verifies', () => {
+  expect(explainKey(publicJwk)).toEqual({
+    thumbprint: publicJwk.kid,
+    algorithms: ['ES256'],
+    unusable: undefined,
+  })
+})
+
+test('one that cannot be used says why', () => {
+  expect(explainKey({ ...publicJwk, use: 'enc' })).toEqual({
+    thumbprint: undefined,
+    algorithms: [],
+    unusable: 'use (enc) is not sig',
+  })
+  expect(explainKey(null).unusable).toBe('it is no object')
+})
+
+test('other names of algorithms count where they are stated', () => {
+  const named = { ...publicJwk, alg: 'EC256' }
+  expect(explainKey(named).algorithms).toEqual([])
+  expect(explainKey(named, { algorithmNames: { EC256: 'ES256' } }).algorithms).toEqual(['ES256'])
+})
+
+test('a misspelt option is refused', () => {
+  const options = { names: {} } as object
+  expect(() => explainKey(publicJwk, options)).toThrow(/^explainKey: unknown option "names", known/)
+})
