@@ -88,8 +88,8 @@ describe('the Dockerfile', () => {
 
   test('keeps the keys in its volume, which belongs to its user', () => {
     const [, volume = '-'] = /^VOLUME (.*)$/m.exec(dockerfile) ?? []
-    const keyFile = command[command.indexOf('--key-file') + 1]
-    expect(keyFile?.startsWith(`${volume}/`)).toBe(true)
+    const privateKeyFile = command[command.indexOf('--private-key-file') + 1]
+    expect(privateKeyFile?.startsWith(`${volume}/`)).toBe(true)
     const [, user = '-'] = /^USER (.*)$/m.exec(dockerfile) ?? []
     expect(dockerfile).toContain(`chown ${user}:${user} ${volume}`)
   })

@@ -52,7 +52,7 @@ describeWithRedis('portcullis revoke', () => {
     const file = joinPath(await mkdtemp(joinPath(tmpdir(), 'portcullis-')), 'key.json')
     await writeFile(file, KEY)
     const explain = async ({ token }: Issued) => {
-      const args = ['explain', '--revocations', '--key-file', file, '--algorithm', 'ES256']
+      const args = ['explain', '--revocations', '--keys-file', file, '--algorithm', 'ES256']
       const { printed } = await portcullis(server, args, token)
       return printed
     }

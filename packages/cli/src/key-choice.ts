@@ -19,7 +19,7 @@ import { number } from './verifier-flags.ts'
 export interface KeyOptions {
   readonly authUrl?: string
   readonly keysUrl?: string
-  readonly keyFile?: string
+  readonly keysFile?: string
   readonly allowInsecure?: boolean
   /** Seconds. */
   readonly timeout?: number
@@ -49,21 +49,21 @@ export function takesKeys(command: Command): Command {
   return command
     .option('--auth-url <url>', `the token service: its key is under ${KEY_PATH} (or set AUTH_URL)`)
     .option('--keys-url <url>', 'the URL of a key or a key set')
-    .option('--key-file <path>', 'a file with a key or a key set: JWK, JWKS or PEM')
+    .option('--keys-file <path>', 'a file with a key or a key set: JWK, JWKS or PEM')
     .option('--timeout <seconds>', 'how long an answer may take (5)', number)
     .option('--allow-insecure', 'permit http: beyond this machine')
 }
 
 /** @throws CommandError without keys, or with several. */
 export async function chooseKeys(options: KeyOptions, context: Context): Promise<ChosenKeys> {
-  const { authUrl, keysUrl, keyFile } = options
-  const stated = [authUrl, keysUrl, keyFile].filter((each) => each !== undefined)
-  if (stated.length > 1) throw usageError('state one of --auth-url, --keys-url and --key-file')
-  if (keyFile !== undefined) return await keysInFile(keyFile, options, context)
+  const { authUrl, keysUrl, keysFile } = options
+  const stated = [authUrl, keysUrl, keysFile].filter((each) => each !== undefined)
+  if (stated.length > 1) throw usageError('state one of --auth-url, --keys-url and --keys-file')
+  if (keysFile !== undefined) return await keysInFile(keysFile, options, context)
   const base = authUrl ?? context.env['AUTH_URL']
   const url = keysUrl ?? (base === undefined ? undefined : keyUrlOf(base))
   if (url === undefined) {
-    throw usageError('state where the keys are: --auth-url, --keys-url, --key-file, or AUTH_URL')
+    throw usageError('state where the keys are: --auth-url, --keys-url, --keys-file, or AUTH_URL')
   }
   return keysBehind(url, options, context)
 }

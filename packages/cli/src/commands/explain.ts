@@ -31,7 +31,7 @@ const EXAMPLES = `
 Examples:
   portcullis explain --auth-url https://auth.example.com < token.txt
   portcullis explain --env TOKEN --audience api
-  portcullis explain --file token.txt --key-file key.json --other qa=qa.json
+  portcullis explain --file token.txt --keys-file key.json --other qa=qa.json
   REDIS_URL=redis://127.0.0.1 portcullis explain --env TOKEN --revocations
 
 Exit codes: 0 accepted, 1 refused, 2 wrong command line, 3 cannot be decided

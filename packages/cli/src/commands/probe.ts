@@ -67,8 +67,8 @@ async function probe(text: string, options: ProbeOptions, context: Context): Pro
   const { terminal, env, clock } = context
   const good = await goodToken(options, context)
   const target = targetOf(text, options, good !== undefined)
-  const { authUrl, keysUrl, keyFile, issuer, audience, algorithm } = options
-  const hasKeys = [authUrl, keysUrl, keyFile, env['AUTH_URL']].some((each) => each !== undefined)
+  const { authUrl, keysUrl, keysFile, issuer, audience, algorithm } = options
+  const hasKeys = [authUrl, keysUrl, keysFile, env['AUTH_URL']].some((each) => each !== undefined)
   const keys = hasKeys ? await chooseKeys(options, context) : undefined
   if (keys !== undefined) await fetched(keys, context)
   const cases = await orUsageLater(
@@ -185,7 +185,7 @@ function untried(good: string | undefined, keys: ChosenKeys | undefined): readon
   return [
     ...(good === undefined ? ['a sound token; state --file, --env or --stdin'] : []),
     ...(keys?.seen.text === undefined
-      ? ['HS256 keyed with the public key; state --auth-url, --keys-url or --key-file']
+      ? ['HS256 keyed with the public key; state --auth-url, --keys-url or --keys-file']
       : []),
   ]
 }

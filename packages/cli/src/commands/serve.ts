@@ -33,7 +33,7 @@ interface ServeOptions extends Omit<ServeFlags, 'claims' | 'logins'> {
   readonly login?: ServeFlags['logins']
   readonly claim?: ServeFlags['claims']
   readonly config?: string
-  readonly keyFile?: string
+  readonly privateKeyFile?: string
   readonly readyFile?: string
   readonly json?: boolean
 }
@@ -59,7 +59,7 @@ export function registerServe(program: Command, context: Context): void {
     .option('--audience <aud>', 'the claim aud, repeatable (default: none)', flags.audience)
     .option('--claim <name=value>', 'in every token, repeatable; JSON or text', flags.claim)
     .option('--response <form>', 'text, json or json:field (default: text)', flags.response)
-    .option('--key-file <file>', 'keep the private key there across restarts')
+    .option('--private-key-file <file>', 'keep the private key there across restarts')
     .option('--ready-file <file>', 'write the URLs there once it listens: JSON')
     .option('--json', 'print what happens as lines of JSON')
     .addHelpText(
@@ -120,7 +120,8 @@ async function createdService(options: ServeOptions, context: Context): Promise<
   const configuration =
     config === undefined ? {} : await readConfigurationFile(resolve(cwd, config))
   const settings = settingsOf({ ...others, logins: login, claims: claim }, configuration)
-  const path = options.keyFile === undefined ? undefined : resolve(cwd, options.keyFile)
+  const path =
+    options.privateKeyFile === undefined ? undefined : resolve(cwd, options.privateKeyFile)
   const key = path === undefined ? undefined : await readKeyFile(path)
   let isStarted = false
   const keeper = createKeyKeeper(path, (failure) => {

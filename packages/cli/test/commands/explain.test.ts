@@ -172,7 +172,7 @@ test.each<[what: string, args: readonly string[], said: string]>([
   ['a name of an algorithm alone', [...keys, '--algorithm-name', 'RSA512'], 'and an algorithm'],
   ['a name for no algorithm', [...keys, '--algorithm-name', 'a=b'], 'algorithmNames must name'],
   ['a timeout that is too long', [...keys, '--timeout', '61'], 'timeout must be'],
-  ['a key file that is none', ['--key-file', import.meta.filename], 'neither JSON nor PEM'],
+  ['a key file that is none', ['--keys-file', import.meta.filename], 'neither JSON nor PEM'],
 ])('%s: 2, and what is wrong', async (_, args, said) => {
   const { exitCode, stdout, stderr } = await explained('a.b.c', args)
   expect(stderr).toContain(said)
@@ -214,7 +214,7 @@ test('a token in hand with a key file: nothing tells of clocks, and it says so',
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-'))
   const path = join(folder, 'key.json')
   await writeFile(path, JSON.stringify(issuer.publicJwk))
-  const { stdout } = await explained(await issuer.token({ expiresIn: -60 }), ['--key-file', path])
+  const { stdout } = await explained(await issuer.token({ expiresIn: -60 }), ['--keys-file', path])
   expect(stdout).toMatch(/Hint: whether the clock of the token service differs/)
 })
 

@@ -104,7 +104,7 @@ describe('the key file', () => {
     const path = join(await folder(), 'key.json')
     const kept: unknown[] = []
     for (const commands of [['rotate'], ['rotate', 'rollback'], ['rotate']]) {
-      await using at = await serving(['--key-file', path])
+      await using at = await serving(['--private-key-file', path])
       kept.push(await keyOf(at.url))
       for (const command of commands) expect((await at.command(command)).exitCode).toBe(0)
       kept.push(await keyOf(at.url))
@@ -122,20 +122,20 @@ describe('the key file', () => {
       const path = join(await folder(), 'key.json')
       const kept: unknown[] = []
       for (const command of [['rotate', '--publish', publish, '--kid', 'same'], ['health']]) {
-        await using at = await serving(['--key-file', path])
+        await using at = await serving(['--private-key-file', path])
         expect((await at.command(...command)).exitCode).toBe(0)
         const { kid } = headerOf((await at.command('mint')).stdout) as { kid: string }
         kept.push([await keyOf(at.url), kid])
       }
       expect(kept[1]).toEqual(kept[0])
-      await using at = await serving(['--key-file', path])
+      await using at = await serving(['--private-key-file', path])
       expect((await at.command('rotate', '--complete')).exitCode).toBe(0)
     },
   )
 
   test('that cannot be written any more: the command says so, and so does the service', async () => {
     const at = await folder()
-    await using service = await serving(['--key-file', join(at, 'key.json')])
+    await using service = await serving(['--private-key-file', join(at, 'key.json')])
     await rm(at, { recursive: true })
     const { exitCode, stderr } = await service.command('rotate')
     expect(exitCode).toBe(3)
@@ -146,7 +146,7 @@ describe('the key file', () => {
 
   test('that cannot be written at all: serve does not start', async () => {
     const path = join(await folder(), 'nowhere', 'key.json')
-    const outcome = await runProgram(['serve', '--port', '0', '--key-file', path])
+    const outcome = await runProgram(['serve', '--port', '0', '--private-key-file', path])
     expect(outcome.exitCode).toBe(2)
     expect(outcome.stderr).toMatch(/^portcullis: these keys cannot be kept: .*ENOENT.*\n$/)
   })
@@ -156,7 +156,7 @@ describe('the key file', () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
     await writeFile(path, pem, { mode: 0o600 })
-    const { end } = await serving(['--key-file', path])
+    const { end } = await serving(['--private-key-file', path])
     await end()
     expect(await readFile(path, 'utf8')).toBe(pem)
   })
@@ -173,7 +173,7 @@ describe('the key file', () => {
       'serve',
       '--port',
       '0',
-      '--key-file',
+      '--private-key-file',
       path,
     ])
     expect([exitCode, stdout]).toEqual([2, ''])
