@@ -81,7 +81,7 @@ describe('three processes', async () => {
     expect(Object.keys(outcomes)).toEqual(['credentials_rejected'])
     expect(await logins('demo')).toBe(before + 1)
     expect(await client.ask('describe', 'refused')).toMatchObject({
-      token: 'none',
+      freshness: 'none',
       lastFailure: 'credentials_rejected',
       failures: 1,
     })
@@ -122,7 +122,7 @@ describe('examples/service-to-service', async () => {
   test('its health says how it stands with the token', async () => {
     await order(service.printed)
     const response = await fetch(`${urlIn(service.printed)}/health`)
-    expect(await response.json()).toMatchObject({ status: 'ok', token: { token: 'fresh' } })
+    expect(await response.json()).toMatchObject({ status: 'ok', token: { freshness: 'fresh' } })
   })
 })
 

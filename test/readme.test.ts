@@ -360,7 +360,7 @@ describe('packages/client/README.md', async () => {
 
   test('the example calls the API with a token of its own', async () => {
     expect(response?.status).toBe(200)
-    expect(tokens?.status()).toMatchObject({ token: 'fresh' })
+    expect(tokens?.status()).toMatchObject({ freshness: 'fresh' })
   })
 })
 

@@ -41,9 +41,9 @@ test.each(stalling)(
       expect(await verdict(token())).toBe(`keys_unavailable: ${reason}`)
       expect(endpoint.requests).toBe(requests + 1)
     }
-    const { nextAttempt } = keys.status()
-    expect(nextAttempt).toBeGreaterThanOrEqual(0.8 * 8 - TIMEOUT)
-    expect(nextAttempt).toBeLessThanOrEqual(1.2 * 8 - TIMEOUT)
+    const { nextAttemptIn } = keys.status()
+    expect(nextAttemptIn).toBeGreaterThanOrEqual(0.8 * 8 - TIMEOUT)
+    expect(nextAttemptIn).toBeLessThanOrEqual(1.2 * 8 - TIMEOUT)
     for (const token of [oldToken, newToken, forgedToken]) {
       expect(await verdict(token())).toBe(`keys_unavailable: ${reason}`)
     }
@@ -64,8 +64,8 @@ test.each(misbehaviours.filter((each) => !stalling.includes(each)))(
     expect(endpoint.clock.monotonic()).toBe(0)
     expect(endpoint.requests).toBe(1)
     // The first pause is 1 s, give or take a fifth.
-    expect(keys.status().nextAttempt).toBeGreaterThanOrEqual(retryAfter ?? 0.8)
-    expect(keys.status().nextAttempt).toBeLessThanOrEqual(retryAfter ?? 1.2)
+    expect(keys.status().nextAttemptIn).toBeGreaterThanOrEqual(retryAfter ?? 0.8)
+    expect(keys.status().nextAttemptIn).toBeLessThanOrEqual(retryAfter ?? 1.2)
   },
 )
 
@@ -83,7 +83,7 @@ test.each(misbehaviours)(
 
     // So often that the pause is longer than an attempt may take, and than anybody waits for its end.
     for (const requests of [2, 3, 4, 5]) {
-      await endpoint.pass(Math.max(1, keys.status().nextAttempt))
+      await endpoint.pass(Math.max(1, keys.status().nextAttemptIn))
       expect(await verdict(newToken())).toBe(unavailable)
       expect(endpoint.requests).toBe(requests)
     }
@@ -97,7 +97,7 @@ test.each(misbehaviours)(
     await untilAge(LONGEST)
     const behindStale = nextOutcome()
     expect(await verdicts(many(oldToken))).toEqual(['accepted'])
-    expect(keys.status()).toMatchObject({ freshness: 'stale', fetching: true })
+    expect(keys.status()).toMatchObject({ freshness: 'stale', isFetching: true })
     expect(await behindStale).toBe(reason)
     expect(await verdict(newToken())).toBe(unavailable)
     expect(endpoint.requests).toBe(6)
@@ -105,26 +105,26 @@ test.each(misbehaviours)(
     await untilAge(LONGEST + REVALIDATE)
     // The last failure is too long ago: the callers wait for an attempt.
     expect(await verdicts(many(oldToken))).toEqual(['accepted'])
-    expect(keys.status()).toMatchObject({ freshness: 'expired', fetching: false })
+    expect(keys.status()).toMatchObject({ freshness: 'expired', isFetching: false })
     expect(await verdict(newToken())).toBe(unavailable)
     expect(endpoint.requests).toBe(7)
 
     await endpoint.pass(OUTAGE - 1)
     const behindExpired = nextOutcome()
     expect(await verdicts(many(oldToken))).toEqual(['accepted'])
-    expect(keys.status()).toMatchObject({ freshness: 'expired', fetching: true })
+    expect(keys.status()).toMatchObject({ freshness: 'expired', isFetching: true })
     expect(await behindExpired).toBe(reason)
     expect(endpoint.requests).toBe(8)
 
     await endpoint.pass(OUTAGE + 1)
     expect(await verdicts(many(oldToken))).toEqual(['accepted'])
-    expect(keys.status()).toMatchObject({ freshness: 'expired', fetching: false })
+    expect(keys.status()).toMatchObject({ freshness: 'expired', isFetching: false })
     expect(endpoint.requests).toBe(9)
 
     // Early enough for an attempt that takes as long as it may.
     await untilAge(SHORTEST + STALE_IF_ERROR - TIMEOUT - 1)
     expect(await verdicts(many(oldToken))).toEqual(['accepted'])
-    expect(keys.status()).toMatchObject({ freshness: 'expired', fetching: false })
+    expect(keys.status()).toMatchObject({ freshness: 'expired', isFetching: false })
     expect(endpoint.requests).toBe(10)
 
     await untilAge(LONGEST + STALE_IF_ERROR + PAUSE)
@@ -255,11 +255,11 @@ test('the endpoint stays down: each pause is twice the last, up to half a minute
   endpoint.answerWith(serve(oldJwk, { status: 500 }))
   for (const pause of [1, 2, 4, 8, 16, 30, 30, 30]) {
     expect(await verdict(oldToken())).toBe('keys_unavailable: unreachable')
-    const { nextAttempt } = keys.status()
+    const { nextAttemptIn } = keys.status()
     // Give or take a fifth.
-    expect(nextAttempt).toBeGreaterThanOrEqual(0.8 * pause)
-    expect(nextAttempt).toBeLessThanOrEqual(1.2 * pause)
-    await endpoint.pass(nextAttempt + 0.01)
+    expect(nextAttemptIn).toBeGreaterThanOrEqual(0.8 * pause)
+    expect(nextAttemptIn).toBeLessThanOrEqual(1.2 * pause)
+    await endpoint.pass(nextAttemptIn + 0.01)
   }
   expect(endpoint.requests).toBe(8)
 })
@@ -277,10 +277,10 @@ test.each([
   const headers = { 'retry-after': retryAfter(endpoint.clock.now()) }
   endpoint.answerWith(serve(oldJwk, { status: 503, headers }), serve(oldJwk))
   expect(await verdict(oldToken())).toBe('keys_unavailable: unreachable')
-  const { nextAttempt } = keys.status()
-  expect(nextAttempt).toBeGreaterThanOrEqual(Math.max(0.8, pause))
-  expect(nextAttempt).toBeLessThanOrEqual(Math.max(1.2, pause))
-  await endpoint.pass(nextAttempt - 0.01)
+  const { nextAttemptIn } = keys.status()
+  expect(nextAttemptIn).toBeGreaterThanOrEqual(Math.max(0.8, pause))
+  expect(nextAttemptIn).toBeLessThanOrEqual(Math.max(1.2, pause))
+  await endpoint.pass(nextAttemptIn - 0.01)
   expect(await verdict(oldToken())).toBe('keys_unavailable: unreachable')
   expect(endpoint.requests).toBe(1)
   await endpoint.pass(0.02)

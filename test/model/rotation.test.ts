@@ -68,7 +68,7 @@ async function heal(world: World, key: KeyName, isFlooded: boolean): Promise<voi
   await clock.advance(TIMEOUT + 1)
   await settle(world)
   expect(world.pending()).toBe(0)
-  await clock.advance(world.keys.status().nextAttempt)
+  await clock.advance(world.keys.status().nextAttemptIn)
   // A token that says it was issued before its key left is held back for longer.
   clock.set(world.latest() + 10)
   const token = signToken(key, { iat: clock.now() })

@@ -29,7 +29,7 @@ test('a start while the key endpoint is down: not ready, alive, and ready soon a
     await clock.advance(10)
   }
   outage.restore()
-  await clock.advance(keys.status().nextAttempt)
+  await clock.advance(keys.status().nextAttemptIn)
   health.ready()
   await vi.waitFor(() => {
     expect(health.ready()).toBe(200)

@@ -75,7 +75,7 @@ export function callerStep(
 /** What a client says of itself at this moment. */
 export interface RenewalStatus {
   /** `due`: it is renewed while it is used. `short`: callers wait for its renewal. `none`: they wait for a login. */
-  readonly token: TokenFreshness
+  readonly freshness: TokenFreshness
   readonly expiresIn: number | undefined
   readonly lastFailure: TokenClientErrorCode | undefined
   /** Logins in a row that brought no token. */
@@ -87,7 +87,7 @@ export interface RenewalStatus {
 export function statusOf(state: RenewalState, now: Instant): RenewalStatus {
   const { held, lastFailure, failures } = state
   return {
-    token: freshness(held, now),
+    freshness: freshness(held, now),
     expiresIn: held && Math.max(0, remaining(held, now)),
     lastFailure,
     failures,

@@ -380,7 +380,7 @@ describe('a 401', () => {
     )
     expect((await client.fetch(API)).status).toBe(401)
     expect(calls).toHaveLength(1)
-    expect(client.status().token).toBe('fresh')
+    expect(client.status().freshness).toBe('fresh')
     expect(service.requests).toHaveLength(1)
   })
 })
@@ -472,7 +472,7 @@ describe('over real connections', async () => {
       expect(api.requests.at(-1)?.headers.authorization).toBe(`Bearer ${service.tokens[0]}`)
       expect(elsewhere.requests).toHaveLength(before + 1)
       expect(elsewhere.requests.at(-1)?.rawHeaders.join()).not.toMatch(/authorization|Bearer/i)
-      expect(client.status().token).toBe('fresh')
+      expect(client.status().freshness).toBe('fresh')
     })
 
     test('a redirect within the origin keeps it', async () => {

@@ -147,7 +147,7 @@ describe('a request', () => {
     const authorization = await client.getAuthorization()
     expect(authorization).toBe(`DPoP ${await client.get()}`)
     client.invalidate(authorization)
-    expect(client.status().token).toBe('none')
+    expect(client.status().freshness).toBe('none')
   })
 
   test('is dated by the clock of the token service', async () => {
@@ -332,7 +332,7 @@ describe('a nonce of an API', () => {
     expect((await client.fetch(API)).status).toBe(401)
     expect(calls).toHaveLength(2)
     expect(logins).toHaveLength(1)
-    expect(client.status().token).toBe('fresh')
+    expect(client.status().freshness).toBe('fresh')
   })
 
   test('is asked for, and then another token: one more request with both', async () => {
@@ -407,7 +407,7 @@ describe('a nonce of an API', () => {
     expect((await client.fetch(API)).status).toBe(401)
     expect(calls).toHaveLength(1)
     expect(logins).toHaveLength(1)
-    expect(client.status().token).toBe('fresh')
+    expect(client.status().freshness).toBe('fresh')
   })
 })
 

@@ -229,7 +229,7 @@ describe('a renewal', () => {
     await client.get()
     await clock.advance(1)
     expect(await client.get()).toBe(token)
-    expect(client.status()).toMatchObject({ lastFailure: 'token_unusable', token: 'due' })
+    expect(client.status()).toMatchObject({ lastFailure: 'token_unusable', freshness: 'due' })
   })
 
   test('of a token without expiry comes within a minute', async () => {
@@ -535,7 +535,7 @@ describe('an invalidated token', () => {
     for (const scheme of ['', 'Bearer ', 'bearer ']) {
       const { client, service, token } = await loggedIn()
       client.invalidate(scheme + token)
-      expect(client.status().token).toBe('none')
+      expect(client.status().freshness).toBe('none')
       expect(await client.get()).toBe(service.tokens[1])
     }
   })
@@ -665,7 +665,7 @@ describe('close', () => {
   test('forgets the token, and nothing brings another', async () => {
     const { client, service } = await loggedIn()
     await client.close()
-    expect(client.status()).toMatchObject({ token: 'none', isClosed: true, isLoggingIn: false })
+    expect(client.status()).toMatchObject({ freshness: 'none', isClosed: true, isLoggingIn: false })
     for (const call of [
       client.get(),
       client.getAuthorization(),
@@ -688,7 +688,7 @@ describe('close', () => {
     await waiting
     verified?.()
     await verifying.close()
-    expect(verifying.status().token).toBe('none')
+    expect(verifying.status().freshness).toBe('none')
   })
 
   test('twice, or without a login, is as good as once', async () => {
@@ -867,7 +867,7 @@ describe('what a client says of itself', () => {
   test('before, with, and without a token', async () => {
     const { client, service, clock } = setUp()
     expect(client.status()).toEqual({
-      token: 'none',
+      freshness: 'none',
       expiresIn: undefined,
       isLoggingIn: false,
       lastFailure: undefined,
@@ -878,13 +878,13 @@ describe('what a client says of itself', () => {
     })
     await client.get()
     await clock.advance(100)
-    expect(client.status()).toMatchObject({ token: 'fresh', expiresIn: 200 })
+    expect(client.status()).toMatchObject({ freshness: 'fresh', expiresIn: 200 })
     await clock.advance(171)
-    expect(client.status()).toMatchObject({ token: 'due', expiresIn: 29 })
+    expect(client.status()).toMatchObject({ freshness: 'due', expiresIn: 29 })
     await clock.advance(20)
-    expect(client.status()).toMatchObject({ token: 'short', expiresIn: 9 })
+    expect(client.status()).toMatchObject({ freshness: 'short', expiresIn: 9 })
     await clock.advance(20)
-    expect(client.status()).toMatchObject({ token: 'none', expiresIn: 0 })
+    expect(client.status()).toMatchObject({ freshness: 'none', expiresIn: 0 })
     service.answer = refusing
     await failureOf(client.get())
     expect(client.status()).toMatchObject({

@@ -1,7 +1,8 @@
 import { channel } from 'node:diagnostics_channel'
 
 import type { SkippedEntry } from './keys/key-document.ts'
-import type { AuthErrorCode, AuthErrorReason } from './refusals.ts'
+import type { KeyFreshness } from './keys/rotation.ts'
+import type { AuthErrorCode, AuthErrorReason, AuthErrorReasons } from './refusals.ts'
 
 /**
  * The result of an attempt to fetch keys, or of a snapshot at start-up, on the channel `portcullis:keys`. It contains no key
@@ -16,7 +17,7 @@ export interface KeysMessage {
    */
   readonly trigger: 'age' | 'suspicion' | 'refresh' | 'snapshot'
   /** `ignored` is only for a snapshot; `detail` says why. */
-  readonly outcome: 'success' | 'unreachable' | 'timeout' | 'bad_document' | 'ignored'
+  readonly outcome: 'success' | AuthErrorReasons['keys_unavailable'] | 'ignored'
   /** What went wrong, in words. */
   readonly detail: string | undefined
   readonly duration: number
@@ -24,8 +25,8 @@ export interface KeysMessage {
   readonly added: readonly string[]
   readonly removed: readonly string[]
   /** How fresh the keys are now. */
-  readonly freshness: 'fresh' | 'stale' | 'expired' | 'empty'
-  /** How many entries of the document cannot be used or are too many. */
+  readonly freshness: KeyFreshness
+  /** How many entries of the document in use cannot be used or are too many. */
   readonly skippedKeys: number
   /** Which of them, and why: the first hundred. */
   readonly skippedEntries: readonly SkippedEntry[]

@@ -15,7 +15,7 @@ export interface Revocations {
    */
   statusOf(claims: Claims, now: number): RevocationStatus | PromiseLike<RevocationStatus>
   /** Resolves when `statusOf` can answer: `verifier.ready()` waits for it. */
-  ready?(): Promise<void>
+  ready?(): PromiseLike<unknown>
   /**
    * Calls `listener` each time that something was revoked, so that open connections are checked again.
    *

@@ -410,6 +410,12 @@ describe('ready', () => {
     })
   })
 
+  test('takes a source whose ready resolves with something', async () => {
+    await expect(
+      guarding({ ...source, ready: async () => await Promise.resolve('PONG') }).ready(),
+    ).resolves.toBeUndefined()
+  })
+
   test('leaves a refusal of the source as it is', async () => {
     const refusal = new AuthError('revocation_unavailable', 'stale', () => 'no snapshot yet')
     const ready = async () => await Promise.reject(refusal)

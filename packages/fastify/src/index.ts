@@ -50,25 +50,27 @@ export interface Reply {
   callNotFound: () => unknown
 }
 
-type Handler<FastifyRequest extends Request = Request> = (
-  request: FastifyRequest,
-  reply: Reply,
-) => Promise<unknown>
-
+/** A hook for `onRequest` or a later one, as {@link authorize} returns it. */
 export type Hook<FastifyRequest extends Request = Request> = (
   request: FastifyRequest,
   reply: Reply,
-  done: (error?: Error) => void,
-) => unknown
+) => Promise<unknown>
 
 /** As much of a Fastify instance as is used. */
 export interface Scope<FastifyRequest extends Request = Request> {
   hasDecorator(name: symbol): boolean
   decorate(name: symbol, value: unknown): unknown
   decorateRequest(name: string, value: { getter(this: Request): Auth }): unknown
-  addHook(name: 'onRequest' | 'preHandler', hook: Hook<FastifyRequest>): unknown
+  addHook(
+    name: 'onRequest' | 'preHandler',
+    hook: (request: FastifyRequest, reply: Reply, done: (error?: Error) => void) => unknown,
+  ): unknown
   register(plugin: () => Promise<void>): unknown
-  get(path: string, options: object, handler: Handler<FastifyRequest>): unknown
+  get(
+    path: string,
+    options: object,
+    handler: (request: FastifyRequest, reply: Reply) => Promise<unknown>,
+  ): unknown
 }
 
 /** The type parameter is what `onRefusal` takes as the request, such as `FastifyRequest`. */
@@ -108,7 +110,7 @@ export function authenticate(
   const authenticated = (request: Request) =>
     authenticateRequest(verifier, request.raw, guard, request)
   /** Without a promise where there is an answer at once: after one, Fastify would go on later. */
-  const check: Hook = (request, reply, done) => {
+  const check = (request: Request, reply: Reply, done: () => void): unknown => {
     const answer = authenticated(request)
     if (!isAtOnce(answer)) return settled(answer, request, reply)
     done()
@@ -177,7 +179,7 @@ async function settled(answer: unknown, request: Request, reply: Reply): Promise
  * A hook, for one route or a scope, that requires something of a token that {@link authenticate} has let through. All
  * requirements must be met.
  */
-export function authorize(...requirements: readonly Requirement[]): Handler {
+export function authorize(...requirements: readonly Requirement[]): Hook {
   checkRequirementList('authorize', requirements)
   return async (request, reply) => {
     if (isScope(request)) {

@@ -20,6 +20,7 @@ import {
   authorize,
   findAuth,
   getAuth,
+  type Hook,
   type Plugin,
   type Request,
   serveMetadata,
@@ -62,6 +63,13 @@ test('an app with HTTP/2 takes the plugins and the hook without a cast', async (
     expectTypeOf(getAuth(request).claims.exp).toEqualTypeOf<number | undefined>()
     return {}
   })
+  await app.close()
+})
+
+test('what authorize returns has a name, for a hook that several routes share', async () => {
+  const mayRead: Hook = authorize(scope('read'))
+  const app = fastify()
+  app.get('/', { onRequest: [mayRead], preHandler: mayRead }, () => ({}))
   await app.close()
 })
 

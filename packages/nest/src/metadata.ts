@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ProtectedResourceMetadata } from '@portcullis/core'
 
 /** Middleware of Nest's: on Express and on Fastify it gets the request and the response of Node. */
-type Middleware = (
+export type Middleware = (
   request: IncomingMessage,
   response: ServerResponse,
   next: (error?: unknown) => void,

@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 
 import type { RevocationStoreReason } from './errors.ts'
-import type { Reread, RevocationsState } from './following.ts'
+import type { LoadTrigger, RevocationsState } from './following.ts'
 import type { ReplayStoreReason } from './replay-errors.ts'
 
 /** What a replica went through, on the channel `portcullis:revocations`. No address, no claim. Times are seconds. */
@@ -9,11 +9,11 @@ export interface RevocationsMessage {
   /** What `redisRevocations` returned, to tell several apart. */
   readonly source: object
   /** The whole stream was read; an attempt failed; or nothing but the state has changed. */
-  readonly event: 'snapshot' | 'failure' | 'state'
+  readonly event: 'load' | 'failure' | 'state'
   /** How far the replica can be relied on now. */
   readonly state: RevocationsState
-  /** Of a snapshot: why it was needed, how many records it has, and how long it took. */
-  readonly trigger: Reread | undefined
+  /** Of a load: why it was needed, how many records it has, and how long it took. */
+  readonly trigger: LoadTrigger | undefined
   readonly records: number | undefined
   readonly duration: number | undefined
   /** Of a failure. */

@@ -80,7 +80,7 @@ export const INITIAL_STATE: ReplicaState = {
 }
 
 /** Why the stream is read from its beginning. What is known already is kept. */
-export type Reread =
+export type LoadTrigger =
   /** Nothing of it was read yet. */
   | 'start'
   /** The stream has another identity than at the last report, or none any more. */
@@ -107,7 +107,7 @@ export function followStep(
   { position, unreadable }: Pick<ReplicaState, 'position' | 'unreadable'>,
   { identity, info, found }: StreamReport,
   askedAt: Instant,
-): 'absent' | 'follow' | Reread {
+): 'absent' | 'follow' | LoadTrigger {
   if (info === undefined) return 'absent'
   if (position === undefined) return 'start'
   if (position.identity !== identity?.id) return 'identity'

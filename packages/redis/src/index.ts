@@ -1,7 +1,7 @@
 export type { ReplaysMessage, RevocationsMessage } from './diagnostics.ts'
 export { RevocationStoreError } from './errors.ts'
 export type { RevocationStoreReason } from './errors.ts'
-export type { Reread, RevocationsState } from './following.ts'
+export type { LoadTrigger, RevocationsState } from './following.ts'
 export type { RedisRevocationsOptions } from './options.ts'
 export { redisReplays } from './redis-replays.ts'
 export type { RedisReplays } from './redis-replays.ts'

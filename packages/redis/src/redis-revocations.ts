@@ -12,7 +12,7 @@ import {
   INITIAL_STATE,
   readiness,
   type ReplicaState,
-  type Reread,
+  type LoadTrigger,
   type RevocationsState,
   wordOf,
 } from './following.ts'
@@ -98,8 +98,8 @@ export function replicatedRevocations(
     publish(() => ({ ...NOTHING_ELSE, source: revocations, state: word(), ...message }))
   }
 
-  function onSnapshot(trigger: Reread, records: number, duration: number): void {
-    tell({ event: 'snapshot', trigger, records, duration })
+  function onLoad(trigger: LoadTrigger, records: number, duration: number): void {
+    tell({ event: 'load', trigger, records, duration })
   }
 
   function failed(error: RevocationStoreError): number {
@@ -180,7 +180,7 @@ export function replicatedRevocations(
   const endReading = startReading(
     connect,
     stream,
-    { index, clock, maxStaleness, state: () => state, replace, onSnapshot },
+    { index, clock, maxStaleness, state: () => state, replace, onLoad },
     failed,
   )
   return revocations

@@ -31,11 +31,14 @@ const TEXTS: Readonly<Record<ReplayStoreReason, string>> = {
 /** Used proofs cannot be looked up. The message has no address, no password and nothing of a proof. */
 export class ReplayStoreError extends Error {
   readonly reason: ReplayStoreReason
+  /** What the message says behind its colon, if it has one. */
+  readonly detail: string | undefined
 
   constructor(reason: ReplayStoreReason, detail?: string) {
     super(detail === undefined ? TEXTS[reason] : `${TEXTS[reason]}: ${detail}`)
     this.name = 'ReplayStoreError'
     this.reason = reason
+    this.detail = detail
   }
 }
 

@@ -63,7 +63,7 @@ export function afterRead(state: ReplicaState, batch: Batch): ReplicaState {
  *
  * @param batches Their entries may be left out, but for the last one's.
  */
-export function afterSnapshot(
+export function afterLoad(
   state: ReplicaState,
   { identity }: StreamReport,
   info: StreamInfo,

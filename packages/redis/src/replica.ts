@@ -7,7 +7,7 @@ import {
   followStep,
   type LastRead,
   type ReplicaState,
-  type Reread,
+  type LoadTrigger,
 } from './following.ts'
 import { pacing } from './pacing.ts'
 import { readRecord } from './record.ts'
@@ -15,7 +15,7 @@ import {
   afterAbsence,
   afterRead,
   afterReport,
-  afterSnapshot,
+  afterLoad,
   type Batch,
   readFrom,
 } from './replica-state.ts'
@@ -33,7 +33,7 @@ export interface Replica {
   state(): ReplicaState
   replace(next: ReplicaState): void
   /** Told after the whole stream was read. */
-  onSnapshot(trigger: Reread, records: number, duration: number): void
+  onLoad(trigger: LoadTrigger, records: number, duration: number): void
 }
 
 /**
@@ -89,7 +89,7 @@ async function readAll(
   report: StreamReport,
   info: StreamInfo,
   askedAt: Instant,
-  trigger: Reread,
+  trigger: LoadTrigger,
 ): Promise<void> {
   const batches: Batch[] = []
   let records = 0
@@ -106,8 +106,8 @@ async function readAll(
     if (entries.length < PAGE) break
   }
   if (isFull) throw new RevocationStoreError('full')
-  replica.replace(afterSnapshot(replica.state(), report, info, askedAt, batches))
-  replica.onSnapshot(trigger, records, replica.clock.monotonic() - askedAt.monotonic)
+  replica.replace(afterLoad(replica.state(), report, info, askedAt, batches))
+  replica.onLoad(trigger, records, replica.clock.monotonic() - askedAt.monotonic)
 }
 
 /** Adds what entries revoke, also if the stream turns out not to be the one that was followed: to refuse more is safe. */

@@ -150,6 +150,16 @@ test('no memory left is full, which no option waives', async () => {
   expect(connections()).toBe(1)
 })
 
+test('an error of the store says why, in its message and apart from it', async () => {
+  const { replays, replies } = scene()
+  replies['INFO'] = new Error('NOPERM this user has no permissions to run the command')
+  await expect(replays.ready()).rejects.toMatchObject({
+    reason: 'refused',
+    message: 'the store of used proofs refused: NOPERM, the user lacks a permission',
+    detail: 'NOPERM, the user lacks a permission',
+  })
+})
+
 test.each([
   ['evicts', 'maxmemory:100\r\nmaxmemory_policy:volatile-lru\r\n', 'evicting'],
   ['says nothing of its memory', '', 'unsupported'],

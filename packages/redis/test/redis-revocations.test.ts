@@ -269,10 +269,8 @@ test.each([0, 0.3, 2])(
       await clock.advance(0.37)
     }
     await clock.advance(10)
-    const snapshots = messages.filter(
-      ({ source, event }) => source === replica && event === 'snapshot',
-    )
-    expect(snapshots.map(({ trigger }) => trigger)).toEqual(['start'])
+    const loads = messages.filter(({ source, event }) => source === replica && event === 'load')
+    expect(loads.map(({ trigger }) => trigger)).toEqual(['start'])
     expect(new Set(verdicts(replica, 't0', 't50', 't99'))).toEqual(new Set(['revoked']))
   },
 )
@@ -290,7 +288,7 @@ test('entries that were deleted before they were read: the stream is read again,
   store.mode = 'up'
   await clock.advance(1)
   expect(verdicts(replica, 'a', 'c')).toEqual(['revoked', 'revoked'])
-  expect(messages).toContainEqual(expect.objectContaining({ event: 'snapshot', trigger: 'gap' }))
+  expect(messages).toContainEqual(expect.objectContaining({ event: 'load', trigger: 'gap' }))
 })
 
 test('a primary that lacks the last entries takes over: what was read of them stays revoked', async () => {

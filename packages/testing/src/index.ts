@@ -18,17 +18,17 @@ export type {
   PendingRotation,
   RotateOptions,
   Rotation,
-  SecondHalf,
+  RotationStep,
 } from './keys/key-rotation.ts'
 export type { PrivateKeys } from './keys/private-keys.ts'
-export type { ListenOptions, Listener, Routes } from './service/listen.ts'
+export type { ListenOptions, Routes } from './service/listen.ts'
 export type { MisbehaviourName } from './service/misbehaviours.ts'
 export type { Outage, OutageInForce, OutageKind, OutageOptions } from './service/outage.ts'
-export type { Endpoint, RequestListener, SeenRequest } from './service/request-log.ts'
+export type { Endpoint, SeenRequest } from './service/request-log.ts'
 export { stubVerifier } from './stub.ts'
 export type { StubVerifierOptions, VerifierReason } from './stub.ts'
 export type { Binding, Thumbprints } from './tokens/binding.ts'
-export type { TableOptions, TokenOptions } from './tokens/token.ts'
+export type { TokenOptions, TokenTableOptions } from './tokens/token.ts'
 export type { ListeningTokenService, TokenService } from './service/emulation.ts'
 export { reportVerdicts } from './verdict-reports.ts'
 export type { ReportVerdictsOptions, VerdictReports } from './verdict-reports.ts'

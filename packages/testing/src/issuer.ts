@@ -24,12 +24,12 @@ import {
   type OutageKind,
   type OutageOptions,
 } from './service/outage.ts'
-import { createRequestLog, type RequestListener, type SeenRequest } from './service/request-log.ts'
+import { createRequestLog, type SeenRequest } from './service/request-log.ts'
 import { keysBehind } from './stub.ts'
 import type { BadToken, BadTokenKind } from './tokens/bad-token.ts'
 import { createBadTokenKinds, createBadTokens } from './tokens/bad-tokens.ts'
 import { createEdgeTokens, type EdgeToken } from './tokens/edge-tokens.ts'
-import { signToken, type TableOptions, type TokenOptions } from './tokens/token.ts'
+import { signToken, type TokenTableOptions, type TokenOptions } from './tokens/token.ts'
 
 /** An issuer with a key of its own, and a token service in the same process. */
 export interface TestIssuer {
@@ -85,14 +85,14 @@ export interface TestIssuer {
    * that only for a while; the others expire in a hundred years, so that the clock can be moved, by up to `maxTokenAge` if
    * that is stated.
    */
-  badTokens(options?: TableOptions): Promise<readonly BadToken[]>
+  badTokens(options?: TokenTableOptions): Promise<readonly BadToken[]>
   /** The same table with nothing but the names: a token is signed when `make()` asks for it. */
-  badTokenKinds(options?: TableOptions): Promise<readonly BadTokenKind[]>
+  badTokenKinds(options?: TokenTableOptions): Promise<readonly BadTokenKind[]>
   /**
    * Unusual tokens that such a verifier must accept, made for the same document and as long-lived. One of them has expired
    * within the tolerance of 5 s, and stays there for 4 s of the clock.
    */
-  edgeTokens(options?: TableOptions): Promise<readonly EdgeToken[]>
+  edgeTokens(options?: TokenTableOptions): Promise<readonly EdgeToken[]>
   /**
    * Changes to a new key. Some rotations have a second half: `complete()` of the result. Verifiers fetch keys once a second
    * at most, so a manual clock must be moved that far before they see the change.
@@ -127,7 +127,7 @@ export interface TestIssuer {
    *
    * @returns A function that ends it.
    */
-  watchRequests(listener: RequestListener): () => void
+  watchRequests(listener: (request: SeenRequest) => void): () => void
 }
 
 /**

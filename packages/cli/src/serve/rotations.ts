@@ -1,4 +1,4 @@
-import type { KeyPhases, SecondHalf, TestIssuer } from '@portcullis/testing'
+import type { KeyPhases, RotationStep, TestIssuer } from '@portcullis/testing'
 
 import type { Clock } from '../surroundings.ts'
 import type { EventLog } from './event-log.ts'
@@ -9,7 +9,7 @@ import type { RotateInput } from './requests.ts'
 /** The rotations of a running service: one at a time. */
 export interface Rotations {
   /** What is left to do of the last one, and how long until it happens by itself, if it does. Seconds. */
-  pending(): { readonly does: SecondHalf; readonly secondsLeft: number | undefined } | undefined
+  pending(): { readonly next: RotationStep; readonly secondsLeft: number | undefined } | undefined
   /** @throws OperationError while another is under way, and if the new key cannot be kept. */
   rotate(input: RotateInput): Promise<void>
   /** Does the second half of the last one. */
@@ -72,7 +72,7 @@ export function createRotations(
       if (rotation === undefined) return undefined
       const secondsLeft =
         timer === undefined ? undefined : Math.max(0, timer.at - clock.monotonic())
-      return { does: rotation.does, secondsLeft }
+      return { next: rotation.next, secondsLeft }
     },
     async rotate({ kid, publish = 'now', seconds }) {
       refuseMeanwhile()

@@ -3,7 +3,7 @@ import {
   type KeyPhases,
   type Login,
   type OutageKind,
-  type SecondHalf,
+  type RotationStep,
   type TestIssuer,
   type TestIssuerOptions,
   type TokenService,
@@ -43,7 +43,7 @@ export interface ServiceState {
   readonly response: ServeSettings['response']
   readonly keys: readonly KeyPhases[]
   /** What the second half of the last rotation will do. */
-  readonly pending: SecondHalf | undefined
+  readonly pending: RotationStep | undefined
   /** How long until it does so by itself. */
   readonly pendingSecondsLeft: number | undefined
   readonly faults: readonly Fault[]
@@ -120,7 +120,7 @@ export async function createService(
       lifetime: issuer.lifetime,
       response,
       keys: issuer.keyPhases(),
-      pending: rotations.pending()?.does,
+      pending: rotations.pending()?.next,
       pendingSecondsLeft: rotations.pending()?.secondsLeft,
       faults: issuer.outages().map(({ kind, endpoints, since, secondsLeft, timesLeft }) => ({
         kind,

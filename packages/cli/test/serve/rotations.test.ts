@@ -13,15 +13,15 @@ const pending = async (own: Own) => {
 
 describe('a rotation whose second half follows by itself', () => {
   test.each([
-    { publish: 'first', does: 'sign' },
-    { publish: 'later', does: 'publish' },
-    { publish: 'both', does: 'withdraw' },
-  ])('publish $publish: it says how long, and then does it', async ({ publish, does }) => {
+    { publish: 'first', next: 'sign' },
+    { publish: 'later', next: 'publish' },
+    { publish: 'both', next: 'withdraw' },
+  ])('publish $publish: it says how long, and then does it', async ({ publish, next }) => {
     const own = await setUp()
     expect((await own.post('rotate', { publish, seconds: 30 })).status).toBe(200)
-    expect(await pending(own)).toEqual([does, 30])
+    expect(await pending(own)).toEqual([next, 30])
     await own.clock.advance(10)
-    expect(await pending(own)).toEqual([does, 20])
+    expect(await pending(own)).toEqual([next, 20])
     await own.clock.advance(20)
     expect(await pending(own)).toEqual([undefined, undefined])
     expect(happened(own)).toEqual(['rotated', 'completed'])

@@ -17,7 +17,5 @@ export interface ReplayMemory {
    *
    * @param now Seconds since 1970-01-01T00:00:00Z.
    */
-  remember(proof: DpopProof, now: number): ReplayAnswer | Promise<ReplayAnswer>
-  /** Resolves when it can answer: for start-up. */
-  ready?(): Promise<void>
+  remember(proof: DpopProof, now: number): ReplayAnswer | PromiseLike<ReplayAnswer>
 }

@@ -166,7 +166,7 @@ export function followKeys(
   }
 
   function status(): RemoteKeysStatus {
-    return { ...statusOf(state, now(), policy, beginning), fetching: isFetching() }
+    return { ...statusOf(state, now(), policy, beginning), isFetching: isFetching() }
   }
 
   const cache = { policy, now, state: () => state, replace, isFetching, carryOut, unavailable }

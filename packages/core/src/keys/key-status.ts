@@ -25,14 +25,14 @@ export interface RemoteKeysStatus {
   readonly skippedEntries: readonly SkippedEntry[]
   /** How many keys fit a token but are never tried, because more than 8 fit. */
   readonly untriedKeys: number
-  readonly fetching: boolean
+  readonly isFetching: boolean
   /**
-   * What happened to the option `snapshot`: `in use` until an attempt succeeds, then `replaced`; or `ignored`, with the
+   * What happened to the option `snapshot`: `in_use` until an attempt succeeds, then `replaced`; or `ignored`, with the
    * reason. `undefined` without that option.
    */
   readonly snapshot:
     | {
-        readonly state: 'in use' | 'replaced' | 'ignored'
+        readonly state: 'in_use' | 'replaced' | 'ignored'
         /** In words, for developers. */
         readonly detail: string | undefined
       }
@@ -46,7 +46,7 @@ export interface RemoteKeysStatus {
       }
     | undefined
   /** How long it takes from now until the next attempt may start. */
-  readonly nextAttempt: number
+  readonly nextAttemptIn: number
   /**
    * How long a key can stay trusted after it was withdrawn, at most. The endpoint counts as down from a failed attempt until
    * the longest pause and `timeout` have passed, or until an attempt succeeds.
@@ -62,7 +62,7 @@ export function statusOf(
   moment: Instant,
   policy: RotationPolicy,
   beginning: Beginning,
-): Omit<RemoteKeysStatus, 'fetching'> {
+): Omit<RemoteKeysStatus, 'isFetching'> {
   const { ring, last } = state
   const keys = ring === undefined ? [] : withoutEndedOverlaps(ring, moment, policy).keys
   const retired = retiredKeys(ring, state.retired, moment, policy).map(({ key }) => key)
@@ -80,7 +80,7 @@ export function statusOf(
       detail: last.failure.detail,
       age: elapsed(last.settledAt, moment),
     },
-    nextAttempt: Math.max(0, untilNextAttempt(state, 'age', moment, policy)),
+    nextAttemptIn: Math.max(0, untilNextAttempt(state, 'age', moment, policy)),
     withdrawnKeyTrust: ring && withdrawnKeyTrust(ring, policy),
     snapshot: snapshotStatus(state, beginning),
   }
@@ -92,7 +92,7 @@ function snapshotStatus(
 ): RemoteKeysStatus['snapshot'] {
   if (snapshot === undefined) return undefined
   if (snapshot !== 'used') return { state: 'ignored', detail: snapshot.complaint }
-  return { state: ring?.isSaved === true ? 'in use' : 'replaced', detail: undefined }
+  return { state: ring?.isSaved === true ? 'in_use' : 'replaced', detail: undefined }
 }
 
 function thumbprintsOf(keys: readonly VerificationKey[]): string[] {

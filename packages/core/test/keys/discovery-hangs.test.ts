@@ -232,7 +232,7 @@ describe('the metadata are read again', () => {
     served.set(OPENID, hanging)
     await clock.advance(500)
     await verdict()
-    expect(keys.status().nextAttempt).toBeGreaterThan(40)
+    expect(keys.status().nextAttemptIn).toBeGreaterThan(40)
   })
 
   test.each<[string, Endpoint]>([

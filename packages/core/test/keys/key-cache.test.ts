@@ -473,7 +473,10 @@ describe('what a fetch may do', () => {
       }) as RemoteKeysOptions['fetch'],
     })
     expect(await verdict(oldToken)).toBe('unreachable')
-    expect(keys.status()).toMatchObject({ fetching: false, lastFailure: { reason: 'unreachable' } })
+    expect(keys.status()).toMatchObject({
+      isFetching: false,
+      lastFailure: { reason: 'unreachable' },
+    })
     await clock.advance(2)
     expect(await verdict(oldToken)).toBe('unreachable')
     expect(calls).toBe(2)
@@ -519,7 +522,7 @@ test('a document that cannot be loaded at all is a failed attempt, and the next 
   }, options)
   for (const count of [1, 2]) {
     await expect(keys.refresh()).rejects.toMatchObject({ reason: 'bad_document' })
-    expect(keys.status()).toMatchObject({ fetching: false })
+    expect(keys.status()).toMatchObject({ isFetching: false })
     expect(calls).toBe(count)
     await clock.advance(2)
   }
@@ -1161,9 +1164,9 @@ describe('an attempt that never settles, since its platform has stopped the time
     endpoint.mode = 'hanging'
     void verdict(oldToken)
     await elapse(5.9)
-    expect(keys.status().fetching).toBe(true)
+    expect(keys.status().isFetching).toBe(true)
     await elapse(0.2)
-    expect(keys.status().fetching).toBe(false)
+    expect(keys.status().isFetching).toBe(false)
     endpoint.mode = 'up'
     timers.areLost = false
     expect(await verdict(oldToken)).toBe('accepted')
@@ -1179,7 +1182,7 @@ describe('an attempt that never settles, since its platform has stopped the time
     const waiting = verdict(newToken)
     endpoint.release(A.publicJwk)
     await elapse(0)
-    expect(keys.status()).toMatchObject({ freshness: 'empty', fetching: true })
+    expect(keys.status()).toMatchObject({ freshness: 'empty', isFetching: true })
     endpoint.release(B.publicJwk)
     expect(await waiting).toBe('accepted')
     expect(await lost).not.toBe('accepted')
@@ -1262,13 +1265,13 @@ describe('status', () => {
     expect(keys.status()).toMatchObject({
       freshness: 'empty',
       thumbprints: [],
-      fetching: false,
-      nextAttempt: 0,
+      isFetching: false,
+      nextAttemptIn: 0,
     })
     endpoint.mode = 'hanging'
     const pending = verdict(oldToken)
     await clock.advance(0)
-    expect(keys.status()).toMatchObject({ freshness: 'empty', fetching: true })
+    expect(keys.status()).toMatchObject({ freshness: 'empty', isFetching: true })
     endpoint.release()
     await pending
     const { maxAge = 0, ...status } = keys.status()
@@ -1277,7 +1280,7 @@ describe('status', () => {
       age: 0,
       thumbprints: [A.publicJwk.kid],
       retired: [],
-      fetching: false,
+      isFetching: false,
       lastFailure: undefined,
       withdrawnKeyTrust: { endpointUp: maxAge + 300, endpointDown: maxAge + 3600 },
     })
@@ -1296,7 +1299,7 @@ describe('status', () => {
       detail: 'the key URL answered 500',
       age: 0.5,
     })
-    expect(status.nextAttempt).toBeGreaterThan(0.2)
+    expect(status.nextAttemptIn).toBeGreaterThan(0.2)
     expect(JSON.stringify(status)).not.toContain('auth.test')
   })
 })
@@ -1350,6 +1353,6 @@ describe('status of a cache with an overlap', () => {
     await clock.advance(100)
     await keys.refresh()
     await clock.advance(0.25)
-    expect(keys.status().nextAttempt).toBe(0.75)
+    expect(keys.status().nextAttemptIn).toBe(0.75)
   })
 })

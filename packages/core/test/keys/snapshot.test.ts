@@ -157,7 +157,7 @@ describe('a start from a snapshot', () => {
     expect(keys.status()).toMatchObject({
       freshness: 'fresh',
       age: 60,
-      snapshot: { state: 'in use' },
+      snapshot: { state: 'in_use' },
     })
     expect(endpoint.requests).toEqual([])
     endpoint.delay = 1
@@ -206,7 +206,7 @@ describe('a start from a snapshot', () => {
     const { endpoint, keys, verdict } = await startAfter(1800, await saved())
     endpoint.mode = 'down'
     expect(await verdict(oldToken)).toBe('accepted')
-    expect(keys.status()).toMatchObject({ freshness: 'expired', snapshot: { state: 'in use' } })
+    expect(keys.status()).toMatchObject({ freshness: 'expired', snapshot: { state: 'in_use' } })
     expect(endpoint.requests).toHaveLength(1)
   })
 
@@ -258,7 +258,7 @@ describe('a start from a snapshot', () => {
     await clock.advance(0)
     expect(keys.status()).toMatchObject({
       lastFailure: { reason: 'bad_document' },
-      snapshot: { state: 'in use' },
+      snapshot: { state: 'in_use' },
     })
   })
 
@@ -384,7 +384,7 @@ describe('a snapshot that is ignored leaves a start without one', () => {
     const own = await saved()
     const snapshot = { ...own, document: { ...own.document, d: 'canary' } }
     const { keys } = world({ snapshot })
-    expect(keys.status()).toMatchObject({ snapshot: { state: 'in use' } })
+    expect(keys.status()).toMatchObject({ snapshot: { state: 'in_use' } })
     expect(JSON.stringify(keys.toSnapshot())).not.toContain('canary')
   })
 
@@ -447,7 +447,7 @@ describe('discoverKeys', () => {
     expect(snapshot.url).toBe(ISSUER)
     asked.length = 0
     const keys = discoverKeys(ISSUER, { fetch, clock, snapshot })
-    expect(keys.status()).toMatchObject({ freshness: 'fresh', snapshot: { state: 'in use' } })
+    expect(keys.status()).toMatchObject({ freshness: 'fresh', snapshot: { state: 'in_use' } })
     await createVerifier({ keys, issuer: null, audience: null }).ready()
     await vi.waitFor(() => {
       expect(keys.status().snapshot).toMatchObject({ state: 'replaced' })

@@ -21,8 +21,8 @@ export interface RotateOptions {
 
 /** A rotation of which only the first half is done. */
 export interface PendingRotation extends Rotation {
-  /** What `complete()` will do: the new key signs, or is published, or the old one leaves the document. */
-  readonly does: SecondHalf
+  /** What `complete()` will do. */
+  readonly next: RotationStep
 }
 
 export interface Rotation {
@@ -46,11 +46,11 @@ export interface KeyState {
   /** Another key in the document. */
   readonly besides?: SigningKey | undefined
   /** The second half of the rotation that led here. */
-  readonly rest?: { readonly does: SecondHalf; readonly leadsTo: KeyState } | undefined
+  readonly rest?: { readonly next: RotationStep; readonly leadsTo: KeyState } | undefined
 }
 
 /** What is left to do of a rotation: the new key signs, or is published, or the old one leaves the document. */
-export type SecondHalf = 'sign' | 'publish' | 'withdraw'
+export type RotationStep = 'sign' | 'publish' | 'withdraw'
 
 /** An issuer's key, and its rotations. */
 export interface KeyRotation {
@@ -143,7 +143,7 @@ export function createKeyRotation(
       const { rest } = half
       if (rest === undefined) return undefined
       return {
-        does: rest.does,
+        next: rest.next,
         complete() {
           complete(half, rest.leadsTo)
         },
@@ -164,9 +164,9 @@ export function publishedIn({ published, besides }: KeyState): readonly SigningK
 }
 
 /** Where the second half of a rotation leads. */
-function completed(does: SecondHalf, { signing, published }: KeyState): KeyState {
+function completed(next: RotationStep, { signing, published }: KeyState): KeyState {
   const inSet = { ...settledOn(published), document: { keys: [published.publicJwk] } }
-  return { sign: settledOn(published), publish: settledOn(signing), withdraw: inSet }[does]
+  return { sign: settledOn(published), publish: settledOn(signing), withdraw: inSet }[next]
 }
 
 /** The state after the first half of a rotation, or after all of it if it has no second. */
@@ -187,6 +187,6 @@ function firstHalf(
 }
 
 /** The state in the middle of a rotation. */
-export function halfDone(does: SecondHalf, state: KeyState): KeyState {
-  return { ...state, rest: { does, leadsTo: completed(does, state) } }
+export function halfDone(next: RotationStep, state: KeyState): KeyState {
+  return { ...state, rest: { next, leadsTo: completed(next, state) } }
 }

@@ -2,7 +2,13 @@ import type { Algorithm } from '@portcullis/core'
 import type { JWK } from 'jose'
 
 import { readSigningKey } from './given-key.ts'
-import { halfDone, type KeyState, publishedIn, type SecondHalf, settledOn } from './key-rotation.ts'
+import {
+  halfDone,
+  type KeyState,
+  publishedIn,
+  type RotationStep,
+  settledOn,
+} from './key-rotation.ts'
 import type { OptionalMember, SigningKey } from './signing-key.ts'
 
 /** The private keys of an issuer and how it uses them, also in the middle of a rotation. JSON. */
@@ -14,10 +20,10 @@ export interface PrivateKeys {
   /** Whether the document is a set. */
   readonly isSet: boolean
   /** What the second half of the last rotation will do; `undefined` if all of it is done. */
-  readonly pending?: SecondHalf | undefined
+  readonly pending?: RotationStep | undefined
 }
 
-const SECOND_HALVES: ReadonlySet<SecondHalf> = new Set(['sign', 'publish', 'withdraw'])
+const ROTATION_STEPS: ReadonlySet<RotationStep> = new Set(['sign', 'publish', 'withdraw'])
 
 /**
  * Reads what an issuer shall begin with.
@@ -51,7 +57,7 @@ export async function privateKeysOf(state: KeyState): Promise<PrivateKeys> {
     signing: await state.signing.privateJwk(),
     published: await Promise.all(publishedIn(state).map(async (each) => await each.privateJwk())),
     isSet: 'keys' in state.document,
-    pending: state.rest?.does,
+    pending: state.rest?.next,
   }
 }
 
@@ -72,11 +78,11 @@ function stateOf(
   signing: SigningKey,
   keys: readonly SigningKey[],
   isSet: boolean,
-  pending: SecondHalf | undefined,
+  pending: RotationStep | undefined,
 ): KeyState {
   const published = keys.at(-1)
   if (published === undefined || keys.length > (isSet ? 2 : 1)) throw new TypeError('published')
-  if (pending !== undefined && !SECOND_HALVES.has(pending)) throw new TypeError('pending')
+  if (pending !== undefined && !ROTATION_STEPS.has(pending)) throw new TypeError('pending')
   const besides = keys.length === 2 ? keys[0] : undefined
   const document = isSet ? { keys: keys.map(({ publicJwk }) => publicJwk) } : published.publicJwk
   const state = { signing, document, published, besides }

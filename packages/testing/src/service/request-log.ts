@@ -29,16 +29,14 @@ export interface RequestLog {
   /** Tells the listeners of a request that has been answered, or never will be. */
   finish(entry: Entry): void
   /** @returns A function that ends it. */
-  watch(listener: RequestListener): () => void
+  watch(listener: (request: SeenRequest) => void): () => void
   copy(): readonly SeenRequest[]
 }
-
-export type RequestListener = (request: SeenRequest) => void
 
 /** @param max How many requests are kept. */
 export function createRequestLog(clock: Clock, max: number): RequestLog {
   const entries: Entry[] = []
-  const listeners = new Set<{ readonly tell: RequestListener }>()
+  const listeners = new Set<{ readonly tell: (request: SeenRequest) => void }>()
 
   return {
     enter(endpoint, userAgent) {

@@ -3,13 +3,13 @@ import { badClaims, badPayloads, badTypes } from './bad-claims.ts'
 import { badForms, badHeaders } from './bad-forms.ts'
 import { badAlgorithms, badSignatures } from './bad-signatures.ts'
 import type { BadToken, BadTokenKind } from './bad-token.ts'
-import { type TableOptions, tableSigner, type TokenDefaults } from './token.ts'
+import { type TokenTableOptions, tableSigner, type TokenDefaults } from './token.ts'
 
 /** @throws TypeError for a wrong or misspelt option. */
 export async function createBadTokens(
   defaults: TokenDefaults,
   stranger: SigningKey,
-  base: TableOptions | undefined,
+  base: TokenTableOptions | undefined,
 ): Promise<readonly BadToken[]> {
   const kinds = await createBadTokenKinds(defaults, stranger, base)
   return await Promise.all(
@@ -26,7 +26,7 @@ export async function createBadTokens(
 export async function createBadTokenKinds(
   defaults: TokenDefaults,
   stranger: SigningKey,
-  base: TableOptions | undefined,
+  base: TokenTableOptions | undefined,
 ): Promise<readonly BadTokenKind[]> {
   const sign = tableSigner('badTokens', defaults, base)
   const [header = '', payload = '', signature = ''] = (await sign()).split('.')

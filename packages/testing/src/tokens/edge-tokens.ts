@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 
 import type { SigningKey } from '../keys/signing-key.ts'
-import { LONG_LIFE, type TableOptions, tableSigner, type TokenDefaults } from './token.ts'
+import { LONG_LIFE, type TokenTableOptions, tableSigner, type TokenDefaults } from './token.ts'
 
 /** An unusual token that must be accepted. */
 export interface EdgeToken {
@@ -17,7 +17,7 @@ const VERY_LONG = 7000
 export async function createEdgeTokens(
   defaults: TokenDefaults,
   stranger: SigningKey,
-  base: TableOptions | undefined,
+  base: TokenTableOptions | undefined,
 ): Promise<readonly EdgeToken[]> {
   const sign = tableSigner('edgeTokens', defaults, base)
   const { clock, audience = 'api', type, maxTokenAge } = defaults

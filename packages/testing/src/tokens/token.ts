@@ -77,7 +77,7 @@ export async function signToken(
 }
 
 /** Added to every token of a table, for what the verifier under test requires. */
-export type TableOptions = Pick<TokenOptions, 'claims' | 'header' | 'boundTo'>
+export type TokenTableOptions = Pick<TokenOptions, 'claims' | 'header' | 'boundTo'>
 
 /** A hundred years, in seconds, so that a test can move its clock without making the tokens expire. */
 export const LONG_LIFE: number = 100 * 31_557_600
@@ -89,7 +89,7 @@ export type TableSigner = (options?: TokenOptions, key?: SigningKey) => Promise<
 export function tableSigner(
   caller: string,
   defaults: TokenDefaults,
-  base: TableOptions = {},
+  base: TokenTableOptions = {},
 ): TableSigner {
   checkOptions(caller, base, { claims: isObject, header: isObject, boundTo: isBinding })
   const { boundTo } = base
