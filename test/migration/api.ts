@@ -2,13 +2,16 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
+import type { Binding } from '@portcullis/testing'
+
 import { applications, type Side } from './applications.ts'
 import type { Peer } from './peers.ts'
 import type { PublishedKeys } from './published-keys.ts'
 
 /** An application that listens, and tokens for it. */
 export interface Api extends AsyncDisposable {
-  call(path: string, authorization?: string, method?: string): Promise<Response>
+  readonly origin: string
+  call(path: string, authorization?: string, method?: string, dpop?: string): Promise<Response>
   /** As the script of a page causes it, which sends a token. */
   preflight(path: string): Promise<Response>
   /** Of `ada`, who may write and delete, unless these claims say otherwise. */
@@ -19,19 +22,26 @@ interface BearerOptions {
   readonly claims?: Readonly<Record<string, unknown>>
   readonly omit?: readonly string[]
   readonly expiresIn?: number
+  readonly boundTo?: Binding
 }
 
 export async function startApi(peer: Peer, side: Side, keys: PublishedKeys): Promise<Api> {
   const iss = `${keys.url}${peer.issuerPath}`
   const create = applications[peer.name]?.[side]
   if (create === undefined) throw new Error(`there is no application of ${peer.name}`)
-  const server = createServer(await create(iss)).listen(0, '127.0.0.1')
+  const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo // it listens on a port
+  const origin = `http://127.0.0.1:${port}`
+  server.on('request', await create(iss, origin))
   return {
-    async call(path, authorization, method = 'GET') {
-      const headers = authorization === undefined ? {} : { authorization }
-      return await fetch(`http://127.0.0.1:${port}${path}`, { method, headers })
+    origin,
+    async call(path, authorization, method = 'GET', dpop = undefined) {
+      const headers = {
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(dpop === undefined ? {} : { dpop }),
+      }
+      return await fetch(`${origin}${path}`, { method, headers })
     },
     async preflight(path) {
       const headers = {
@@ -39,7 +49,7 @@ export async function startApi(peer: Peer, side: Side, keys: PublishedKeys): Pro
         'access-control-request-method': 'GET',
         'access-control-request-headers': 'authorization',
       }
-      return await fetch(`http://127.0.0.1:${port}${path}`, { method: 'OPTIONS', headers })
+      return await fetch(`${origin}${path}`, { method: 'OPTIONS', headers })
     },
     async bearer({ claims, ...options } = {}) {
       const usual = {

@@ -21,7 +21,8 @@ import { createApp as passportBefore } from './passport-jwt/before.ts'
 
 export type Side = 'before' | 'after'
 
-type CreateListener = (issuer: string) => RequestListener | Promise<RequestListener>
+/** @param origin Where the API is. */
+type CreateListener = (issuer: string, origin: string) => RequestListener | Promise<RequestListener>
 
 /** By the name of the peer, as listeners of `node:http`. */
 export const applications: Readonly<Record<string, Readonly<Record<Side, CreateListener>>>> = {

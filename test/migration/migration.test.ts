@@ -1,3 +1,4 @@
+import { dpopClient } from '@portcullis/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { type Api, startApi } from './api.ts'
@@ -114,6 +115,54 @@ describe.each(applications)('where they differ, $name', ({ name, peer, side }) =
     }).toEqual(behaviourOf(peer, side))
   })
 })
+
+describe.each(SIDES)(
+  'express-oauth2-jwt-bearer, %s: a token that is bound to a key',
+  async (side) => {
+    const [client, thief] = [await dpopClient(), await dpopClient()]
+    const apiOfSide = () => apiOf(`express-oauth2-jwt-bearer, ${side}`)
+
+    /** @param made What is in the proof instead of what is in the request. */
+    async function call(
+      path: string,
+      method: string,
+      made: { path?: string; method?: string; of?: typeof client } = {},
+    ): Promise<Response> {
+      const api = apiOfSide()
+      const token = (await api.bearer({ boundTo: client })).slice('Bearer '.length)
+      const proof = {
+        url: `${api.origin}${made.path ?? path}`,
+        method: made.method ?? method,
+        token,
+      }
+      const { authorization, dpop } = await (made.of ?? client).headers(proof)
+      return await api.call(path, authorization, method, dpop)
+    }
+
+    test('is accepted with a proof of that key, also at the optional route', async () => {
+      expect(await bodyOf(call('/places', 'GET'))).toEqual({ readBy: 'ada' })
+      expect(await bodyOf(call('/hello', 'GET'))).toEqual({ hello: 'ada' })
+      expect((await call('/places', 'POST')).status).toBe(201)
+    })
+
+    test.each([
+      ['of another key', { of: thief }, 401],
+      ['for another method', { method: 'POST' }, 400],
+      ['for another URL', { path: '/hello' }, 400],
+    ])('is refused with a proof %s', async (_, made, before) => {
+      expect((await call('/places', 'GET', made)).status).toBe(side === 'before' ? before : 401)
+    })
+
+    test(`is ${side === 'before' ? 'accepted' : 'refused'} with a proof that was used`, async () => {
+      const api = apiOfSide()
+      const token = (await api.bearer({ boundTo: client })).slice('Bearer '.length)
+      const { authorization, dpop } = await client.headers({ url: `${api.origin}/places`, token })
+      expect((await api.call('/places', authorization, 'GET', dpop)).status).toBe(200)
+      const again = await api.call('/places', authorization, 'GET', dpop)
+      expect(again.status).toBe(side === 'before' ? 200 : 401)
+    })
+  },
+)
 
 describe('what only one of them has', () => {
   test('express-jwt lets a preflight through that asks for `Authorization`, we want a token', async () => {

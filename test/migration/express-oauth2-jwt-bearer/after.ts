@@ -1,18 +1,19 @@
-import { claim, createVerifier, discoverKeys, scope } from '@portcullis/core'
+import { claim, createVerifier, discoverKeys, dpopProofs, scope } from '@portcullis/core'
 import { authenticate, authorize, findAuth, getAuth } from '@portcullis/express'
 import express from 'express'
 
-export function createApp(issuer: string): express.Express {
+export function createApp(issuer: string, origin: string): express.Express {
   const keys = discoverKeys(issuer)
   const verifier = createVerifier({ keys, issuer, audience: 'places', algorithms: ['RS256'] })
+  const dpop = dpopProofs({ origin })
   const app = express()
   app.get('/health', (_request, response) => {
     response.json('well')
   })
-  app.get('/hello', authenticate(verifier, { optional: true }), (request, response) => {
+  app.get('/hello', authenticate(verifier, { optional: true, dpop }), (request, response) => {
     response.json({ hello: findAuth(request)?.claims.sub ?? 'stranger' })
   })
-  app.use(authenticate(verifier))
+  app.use(authenticate(verifier, { dpop }))
   app.get('/places', (request, response) => {
     response.json({ readBy: getAuth(request).claims.sub })
   })
