@@ -1,5 +1,5 @@
 /**
- * Why there is no token.
+ * Why there is no token. A minor release may bring further codes, so a `switch` needs a `default`.
  *
  * - `credentials_rejected`: the service refused `loginId` and `password`. No login is made for a while.
  * - `service_unavailable`: it could not be reached, or answered 429 or 5xx.

@@ -1,4 +1,7 @@
-/** Every reason to refuse a request, by the code it belongs to. Codes and reasons are API; texts are not. */
+/**
+ * Every reason to refuse a request, by the code it belongs to. Codes and reasons are API; texts are not. A minor release may
+ * bring further ones, so a `switch` needs a `default`.
+ */
 export interface AuthErrorReasons {
   missing_token: 'missing_header' | 'other_scheme'
   invalid_request: 'malformed_header' | 'repeated_header'

@@ -1,4 +1,4 @@
-/** Why the store could not be read or written. */
+/** Why the store could not be read or written. A minor release may bring further reasons, so a `switch` needs a `default`. */
 export type RevocationStoreReason =
   /** No connection, or it broke. */
   | 'unreachable'

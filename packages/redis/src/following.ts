@@ -201,7 +201,7 @@ export function adopt(
   return isOurs ? { identity: seen.id, store: 'sound' } : { identity: known, store: 'replaced' }
 }
 
-/** How far a replica can be relied on. Only `current` can say that a token was not revoked. */
+/** How far a replica can be relied on. Only `current` can say that a token was not revoked. A minor release may bring further ones. */
 export type RevocationsState =
   | 'loading'
   | 'current'

@@ -6,7 +6,7 @@ import { AuthError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import type { KeyRing } from '../keys/key-source.ts'
 
-/** What most likely is wrong, beyond what one check can see. */
+/** What most likely is wrong, beyond what one check can see. A minor release may bring further ones. */
 export type HintName =
   | 'algorithm_not_listed'
   | 'kid_of_another_key'
