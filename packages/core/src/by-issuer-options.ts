@@ -1,6 +1,10 @@
+import { isIssuerName } from './claims.ts'
+import { isJsonObject } from './json.ts'
 import { checkOptions, isClock, type OptionCheck, ownMembers, seconds } from './options.ts'
 import type { Clock } from './time.ts'
+import { checksIssuer, isVerifier } from './verifier-calls.ts'
 import { isRemember, isTokenSize } from './verifier-options.ts'
+import type { Verifier } from './verifier.ts'
 
 /** Options of `byIssuer`. The first is for both of its forms, the others are for a function. */
 export interface ByIssuerOptions {
@@ -83,4 +87,32 @@ export function checkByIssuerOptions(
     ...(isFunction ? ofFunction : {}),
   })
   return ownMembers(options)
+}
+
+/**
+ * Checks the verifiers given to `byIssuer`, at start-up.
+ *
+ * @returns A copy, as a map: issuers may be named like members of `Object.prototype`.
+ * @throws TypeError for what is no verifier, or one that does not check the issuer it is listed under.
+ */
+export function checkVerifiers(from: unknown): ReadonlyMap<string, Verifier<unknown>> {
+  if (!isJsonObject(from)) {
+    throw new TypeError(
+      'byIssuer: the first argument must be an object of verifiers by issuer, or a function',
+    )
+  }
+  const verifiers = new Map<string, Verifier<unknown>>()
+  for (const [issuer, verifier] of Object.entries(from)) {
+    const name = JSON.stringify(issuer)
+    if (!isIssuerName(issuer)) {
+      throw new TypeError('byIssuer: an issuer must have 1 to 1024 characters')
+    }
+    if (!isVerifier(verifier)) throw new TypeError(`byIssuer: ${name} must be a verifier`)
+    if (!checksIssuer(verifier, issuer)) {
+      throw new TypeError(`byIssuer: the verifier of ${name} must have it in its option issuer`)
+    }
+    verifiers.set(issuer, verifier)
+  }
+  if (verifiers.size === 0) throw new TypeError('byIssuer: there must be a verifier, at least one')
+  return verifiers
 }

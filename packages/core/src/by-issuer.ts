@@ -1,6 +1,6 @@
 import type { Auth } from './auth.ts'
-import { type ByIssuerOptions, checkByIssuerOptions } from './by-issuer-options.ts'
-import { isIssuerName, unprovenIssuer } from './claims.ts'
+import { type ByIssuerOptions, checkByIssuerOptions, checkVerifiers } from './by-issuer-options.ts'
+import { unprovenIssuer } from './claims.ts'
 import { alwaysReplaced, provenIssuer, unknownIssuer } from './details/issuers.ts'
 import { notText } from './details/token.ts'
 import { verdictMessage, verdicts } from './diagnostics.ts'
@@ -14,7 +14,7 @@ import { setRevocationWatch, watchInTurn } from './revocation-watch.ts'
 import { type Clock, systemClock } from './time.ts'
 import { createHeaderCache, parseToken } from './token.ts'
 import { createVerifiedTokens } from './verified-tokens.ts'
-import { checksIssuer, type FindVerifier, type Found, isVerifier } from './verifier-calls.ts'
+import type { FindVerifier, Found } from './verifier-calls.ts'
 import { LONGEST_TOKEN } from './verifier-options.ts'
 import type { Verifier, VerifyOptions } from './verifier.ts'
 
@@ -224,29 +224,6 @@ function checkProvenIssuer(claims: unknown, issuer: string): void {
   if (iss !== issuer) {
     throw new AuthError('invalid_token', 'issuer', provenIssuer(iss, issuer))
   }
-}
-
-/** A copy, as a map: issuers may be named like members of `Object.prototype`. */
-function checkVerifiers(from: unknown): ReadonlyMap<string, Verifier<unknown>> {
-  if (!isJsonObject(from)) {
-    throw new TypeError(
-      'byIssuer: the first argument must be an object of verifiers by issuer, or a function',
-    )
-  }
-  const verifiers = new Map<string, Verifier<unknown>>()
-  for (const [issuer, verifier] of Object.entries(from)) {
-    const name = JSON.stringify(issuer)
-    if (!isIssuerName(issuer)) {
-      throw new TypeError('byIssuer: an issuer must have 1 to 1024 characters')
-    }
-    if (!isVerifier(verifier)) throw new TypeError(`byIssuer: ${name} must be a verifier`)
-    if (!checksIssuer(verifier, issuer)) {
-      throw new TypeError(`byIssuer: the verifier of ${name} must have it in its option issuer`)
-    }
-    verifiers.set(issuer, verifier)
-  }
-  if (verifiers.size === 0) throw new TypeError('byIssuer: there must be a verifier, at least one')
-  return verifiers
 }
 
 /** Each makes its attempt; the first one's error is that of all. */

@@ -19,6 +19,7 @@ import {
 import fastifyPlugin from 'fastify-plugin'
 
 import { checkRegistration, failBoot, isOnRegister, isScope, misuse } from './registration.ts'
+import { isOfRoute, isOpen } from './route.ts'
 
 export { findAuth, getAuth } from '@portcullis/core'
 
@@ -140,7 +141,7 @@ export function authenticate(
       // `reply.callNotFound()` from a route outside of this scope can lead to the not-found handler of this scope. Of all hooks
       // Fastify then runs only these.
       scope.addHook('preHandler', (request, reply, done) => {
-        if (hasPassed(request, guard) || isOfRoute(configOf(request))) {
+        if (hasPassed(request, guard) || isOfRoute(request)) {
           done()
           return undefined
         }
@@ -224,20 +225,6 @@ function decorateOnce(scope: Scope, property: string): void {
       return getAuth(this)
     },
   })
-}
-
-function isOpen(request: Request): boolean {
-  const config = configOf(request)
-  return isOfRoute(config) && Object.hasOwn(config, 'auth') && Reflect.get(config, 'auth') === false
-}
-
-/** Fastify writes the URL of each route into its configuration. A not-found handler has none. */
-function isOfRoute(config: object): boolean {
-  return Object.hasOwn(config, 'url')
-}
-
-function configOf({ routeOptions: { config } }: Request): object {
-  return typeof config === 'object' && config !== null ? config : {}
 }
 
 /**

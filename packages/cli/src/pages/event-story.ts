@@ -36,29 +36,9 @@ export function storyOf(event: LoggedEvent, keys: readonly KeyPhases[]): EventSt
         'The key before signs again, and is published as it was. Tokens of the other key are refused once services have fetched the keys again.',
       ])
     case 'minted':
-      return {
-        what: event.kind === undefined ? 'Token minted' : 'Bad token minted',
-        who: event.kind === undefined ? undefined : shown(event.kind),
-        result: 'done',
-        tone: 'change',
-        sentences: [
-          event.kind === undefined
-            ? 'A token was made by the form or by portcullis mint. It is not kept here.'
-            : 'A token was made that every service must refuse, for the reason that its name says.',
-        ],
-      }
+      return mintStory(event)
     case 'fault':
-      return {
-        what: 'Fault begun',
-        who: event.endpoint === 'keys' ? 'key endpoint' : 'log-in',
-        result: shown(String(event.kind)),
-        tone: 'change',
-        sentences: [
-          event.endpoint === 'keys'
-            ? 'Services that have keys go on with them. A service that starts now answers 503 until it gets some.'
-            : 'Clients that have a token go on with it. Others cannot log in.',
-        ],
-      }
+      return faultStory(event)
     case 'faults cleared':
       return {
         what: 'Faults ended',
@@ -80,6 +60,34 @@ export function storyOf(event: LoggedEvent, keys: readonly KeyPhases[]): EventSt
           'The API had more verdicts than it reports at once. Its answers are not affected.',
         ],
       }
+  }
+}
+
+function mintStory(event: Extract<LoggedEvent, { type: 'minted' }>): EventStory {
+  return {
+    what: event.kind === undefined ? 'Token minted' : 'Bad token minted',
+    who: event.kind === undefined ? undefined : shown(event.kind),
+    result: 'done',
+    tone: 'change',
+    sentences: [
+      event.kind === undefined
+        ? 'A token was made by the form or by portcullis mint. It is not kept here.'
+        : 'A token was made that every service must refuse, for the reason that its name says.',
+    ],
+  }
+}
+
+function faultStory(event: Extract<LoggedEvent, { type: 'fault' }>): EventStory {
+  return {
+    what: 'Fault begun',
+    who: event.endpoint === 'keys' ? 'key endpoint' : 'log-in',
+    result: shown(String(event.kind)),
+    tone: 'change',
+    sentences: [
+      event.endpoint === 'keys'
+        ? 'Services that have keys go on with them. A service that starts now answers 503 until it gets some.'
+        : 'Clients that have a token go on with it. Others cannot log in.',
+    ],
   }
 }
 

@@ -112,62 +112,71 @@ export function keysLive(
     }
     <ol class="lanes">
       ${keys.map(({ key, published, signing }) => keyLane(key, published, signing, lines))}
-      ${clients.map(
-        ({ name, endpoint, marks, last }) =>
-          html`<li class="lane">
-            <div class="lane-name">
-              <span class="lane-title">${endpoint === 'keys' ? 'Key fetches' : 'Log-ins'}</span>
-              <span class="quiet"
-                >${shown(name, 40)}: ${marks.length}, the last ${clock(last.time)}</span
-              >
-            </div>
-            <svg class="track" height="26" aria-hidden="true">
-              ${lines} ${marks.map((mark) => markOf(mark))}
-            </svg>
-          </li>`,
-      )}
-      <li class="lane axis" aria-hidden="true">
-        <div class="lane-name quiet">UTC</div>
-        <svg class="track" height="22">
-          ${timeline.ticks.map(
-            ({ at, time }, number) =>
-              html`<g class="${number % 2 === 1 ? 'odd' : ''} ${isAtEdge(at) ? 'edge' : ''}">
-                <line x1="${at}%" x2="${at}%" y1="0" y2="5" />
-                <text x="${at}%" y="18" text-anchor="middle">${clockText(time)}</text>
-              </g>`,
-          )}
-          <text x="100%" y="18" text-anchor="end">now</text>
-        </svg>
-      </li>
+      ${clients.map((client) => clientLane(client, lines))} ${axis(timeline)}
     </ol>
-    <p class="legend quiet">
-      <span
-        ><svg width="26" height="10" aria-hidden="true">
-          <rect class="published" width="26" height="10" rx="3" />
-        </svg>
-        published</span
-      >
-      <span
-        ><svg width="26" height="10" aria-hidden="true">
-          <rect class="signing" width="26" height="10" rx="3" />
-        </svg>
-        signs</span
-      >
-      <span
-        ><svg width="12" height="12" aria-hidden="true">
-          <circle class="good" cx="6" cy="6" r="4" />
-        </svg>
-        answered</span
-      >
-      <span
-        ><svg width="12" height="12" aria-hidden="true">
-          <path class="failed" d="M2 2 10 10M10 2 2 10" />
-        </svg>
-        refused, or failed</span
-      >
-      ${hiddenKeys === 0 ? '' : html`<span>${hiddenKeys} older ${hiddenKeys === 1 ? 'key' : 'keys'} not shown</span>`}
-    </p>
+    ${legend(hiddenKeys)}
   </div>`
+}
+
+function clientLane(
+  { name, endpoint, marks, last }: Timeline['clients'][number],
+  lines: readonly Html[],
+): Html {
+  return html`<li class="lane">
+    <div class="lane-name">
+      <span class="lane-title">${endpoint === 'keys' ? 'Key fetches' : 'Log-ins'}</span>
+      <span class="quiet">${shown(name, 40)}: ${marks.length}, the last ${clock(last.time)}</span>
+    </div>
+    <svg class="track" height="26" aria-hidden="true">
+      ${lines} ${marks.map((mark) => markOf(mark))}
+    </svg>
+  </li>`
+}
+
+function axis({ ticks }: Timeline): Html {
+  return html`<li class="lane axis" aria-hidden="true">
+    <div class="lane-name quiet">UTC</div>
+    <svg class="track" height="22">
+      ${ticks.map(
+        ({ at, time }, number) =>
+          html`<g class="${number % 2 === 1 ? 'odd' : ''} ${isAtEdge(at) ? 'edge' : ''}">
+            <line x1="${at}%" x2="${at}%" y1="0" y2="5" />
+            <text x="${at}%" y="18" text-anchor="middle">${clockText(time)}</text>
+          </g>`,
+      )}
+      <text x="100%" y="18" text-anchor="end">now</text>
+    </svg>
+  </li>`
+}
+
+function legend(hiddenKeys: number): Html {
+  return html`<p class="legend quiet">
+    <span
+      ><svg width="26" height="10" aria-hidden="true">
+        <rect class="published" width="26" height="10" rx="3" />
+      </svg>
+      published</span
+    >
+    <span
+      ><svg width="26" height="10" aria-hidden="true">
+        <rect class="signing" width="26" height="10" rx="3" />
+      </svg>
+      signs</span
+    >
+    <span
+      ><svg width="12" height="12" aria-hidden="true">
+        <circle class="good" cx="6" cy="6" r="4" />
+      </svg>
+      answered</span
+    >
+    <span
+      ><svg width="12" height="12" aria-hidden="true">
+        <path class="failed" d="M2 2 10 10M10 2 2 10" />
+      </svg>
+      refused, or failed</span
+    >
+    ${hiddenKeys === 0 ? '' : html`<span>${hiddenKeys} older ${hiddenKeys === 1 ? 'key' : 'keys'} not shown</span>`}
+  </p>`
 }
 
 /** In per cent: where the text of a tick is cut off, or in the way of "now", on a narrow page. */

@@ -1,0 +1,21 @@
+/** As much of a request as says which route it is for. */
+interface RouteRequest {
+  readonly routeOptions: { readonly config?: unknown }
+}
+
+/** Whether the route says `config: { auth: false }`. */
+export function isOpen(request: RouteRequest): boolean {
+  const config = configOf(request)
+  return (
+    isOfRoute(request) && Object.hasOwn(config, 'auth') && Reflect.get(config, 'auth') === false
+  )
+}
+
+/** Fastify writes the URL of each route into its configuration. A not-found handler has none. */
+export function isOfRoute(request: RouteRequest): boolean {
+  return Object.hasOwn(configOf(request), 'url')
+}
+
+function configOf({ routeOptions: { config } }: RouteRequest): object {
+  return typeof config === 'object' && config !== null ? config : {}
+}
