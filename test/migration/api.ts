@@ -36,12 +36,12 @@ export async function startApi(peer: Peer, side: Side, keys: PublishedKeys): Pro
   server.on('request', await create(iss, origin))
   return {
     origin,
-    async call(path, authorization, method = 'GET', dpop = undefined) {
+    async call(path, authorization, method, dpop) {
       const headers = {
         ...(authorization === undefined ? {} : { authorization }),
         ...(dpop === undefined ? {} : { dpop }),
       }
-      return await fetch(`${origin}${path}`, { method, headers })
+      return await fetch(`${origin}${path}`, { method: method ?? 'GET', headers })
     },
     async preflight(path) {
       const headers = {

@@ -68,6 +68,7 @@ test('an app with HTTP/2 takes the plugins and the hook without a cast', async (
 
 test('what authorize returns has a name, for a hook that several routes share', async () => {
   const mayRead: Hook = authorize(scope('read'))
+  expectTypeOf(authorize(scope('read'))).toEqualTypeOf<Hook>()
   const app = fastify()
   app.get('/', { onRequest: [mayRead], preHandler: mayRead }, () => ({}))
   await app.close()
