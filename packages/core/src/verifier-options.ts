@@ -20,15 +20,15 @@ import type { Schema } from './schema.ts'
 import type { Clock } from './time.ts'
 
 export interface VerifierOptions {
-  /** Where the public keys come from: `remoteKeys(url)` or `localKeys(jwk)`. */
+  /** Where the public keys come from: `remoteKeys(url)`, `discoverKeys(issuer)` or `localKeys(keys)`. */
   keys: KeySource
   /**
-   * The accepted values of `iss`; `null` accepts any, and none.
+   * The accepted values of `iss`. `null` accepts any value, and tokens without `iss`.
    * @see RFC 8725 section 3.8
    */
   issuer: string | readonly string[] | null
   /**
-   * The values of `aud` that mean this API; `null` accepts any, and none.
+   * The values of `aud` that name this API. `null` accepts any value, and tokens without `aud`.
    * @see RFC 8725 section 3.9
    */
   audience: string | readonly string[] | null
@@ -39,8 +39,8 @@ export interface VerifierOptions {
    */
   algorithms?: readonly Algorithm[] | undefined
   /**
-   * Other names of algorithms that headers state, such as `{ RSA512: 'RS512' }`. For keys that state them there is the
-   * same option of the key sources.
+   * Other names of algorithms in headers of tokens, such as `{ RSA512: 'RS512' }`. The key sources have the same option for
+   * names in keys.
    */
   algorithmNames?: Readonly<Record<string, Algorithm>> | undefined
   /**
@@ -50,13 +50,13 @@ export interface VerifierOptions {
    */
   clockTolerance?: number | undefined
   /**
-   * Whether a token without `exp` is refused. If not, it is valid for as long as its key.
+   * Whether a token without `exp` is refused. If not, it is valid for as long as its key is trusted.
    * @default true
    */
   requireExpiry?: boolean | undefined
-  /** The longest time since `iat`, in seconds; `iat` is then required. */
+  /** The greatest age of a token by `iat`, in seconds. With this option `iat` is required. */
   maxTokenAge?: number | undefined
-  /** Names of claims that every token must have, with whatever value. */
+  /** Names of claims that every token must have, with any value. */
   requiredClaims?: readonly string[] | undefined
   /**
    * The media type that the header's `typ` must name, such as `at+jwt`.
@@ -64,33 +64,33 @@ export interface VerifierOptions {
    */
   type?: string | undefined
   /**
-   * The longest token that is looked at. Octets, at most 65536.
+   * The longest token that is read. Bytes, at most 65536.
    * @default 16384
    */
   maxTokenSize?: number | undefined
   /**
-   * How many verified tokens are remembered, fewer if they have more than 2048 characters on average, so that one which
-   * comes again costs no signature check. Its key and its times are checked all the same. `false` turns it off.
+   * How many verified tokens are remembered, so that their signatures are not checked again (fewer if they have more than
+   * 2048 characters on average). The key and the times of a remembered token are checked at each use. `false` turns this off.
    * @default { max: 1000 }
    */
   remember?: { readonly max: number } | false | undefined
-  /** What is asked, at each use of a token, whether it has been revoked: `localRevocations()`, or one of your own. */
+  /** Knows which tokens were revoked, and is asked at each use of a token: `localRevocations()`, or an object of your own. */
   revocations?: Revocations | undefined
   /**
-   * Whether the sender of a token with `cnf` must have proven to possess what it is bound to. With `ignore` a stolen token is
-   * good for whoever has it.
+   * Whether the sender of a token with `cnf` must prove to have the key or certificate that the token is bound to. With
+   * `ignore`, anybody who has a stolen token can use it.
    * @default 'require'
    * @see RFC 7800 section 3; RFC 9449 section 6; RFC 8705 section 3
    */
   confirmation?: 'require' | 'ignore' | undefined
-  /** What exp, nbf and iat are judged by. By default the clock of the key source. */
+  /** The clock that exp, nbf and iat are compared with. By default that of the key source. */
   clock?: Clock | undefined
 }
 
 export interface SchemaOptions<Output> {
   /**
-   * Checks and types the claims, once everything else holds. Runs at each use: what it makes of the claims is neither
-   * shared nor frozen. Requirements see that as well, so it should keep the scope.
+   * Checks the claims and gives them a type, after all other checks. It runs at each use of a token, and its output is
+   * neither shared nor frozen. Requirements see the output, so it should keep the scope.
    */
   schema: Schema<Output>
 }

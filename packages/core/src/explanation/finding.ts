@@ -18,16 +18,16 @@ export type Check =
   | 'binding'
   | 'revocations'
 
-/** What came of one check. */
+/** The result of one check. */
 export interface Finding {
   readonly check: Check
-  /** `skipped`: it was not asked for, or an earlier check leaves nothing to look at. */
+  /** `skipped`: the check was not asked for, or is not possible because an earlier one failed. */
   readonly outcome: 'ok' | 'fail' | 'skipped'
-  /** Of a failure. */
+  /** The reason of the refusal, if the check failed. */
   readonly reason: AuthErrorReason | undefined
-  /** In words, without the value of any claim. */
+  /** The result in words, without the value of any claim. */
   readonly summary: string
-  /** The same with values, for whoever owns the token. */
+  /** The same with values, for the owner of the token. */
   readonly detail: string
 }
 

@@ -6,7 +6,7 @@ import { AuthError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import type { KeyRing } from '../keys/key-source.ts'
 
-/** What most likely is wrong, beyond what one check can see. A minor release may bring further ones. */
+/** What is probably wrong, where one check alone cannot tell. A minor release may bring further ones. */
 export type HintName =
   | 'algorithm_not_listed'
   | 'kid_of_another_key'
@@ -24,7 +24,7 @@ export interface Hint {
   readonly text: string
 }
 
-/** The key that made the signature, wherever it was found. */
+/** The key that made the signature, and where it was found. */
 export interface Signer {
   /** RFC 7638 thumbprint. */
   readonly thumbprint: string
