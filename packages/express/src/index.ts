@@ -14,8 +14,8 @@ import { checkGuardOptions, checkRequirementList, isAtOnce } from '@portcullis/c
 export { findAuth, getAuth } from '@portcullis/core'
 
 /**
- * Middleware of Express 5 and 4: typed on `node:http` alone, so that the types of both accept it. The type parameter is what
- * `onRefusal` takes as the request, such as `express.Request`.
+ * Middleware of Express 5 and 4. It uses only types of `node:http`, so that the types of both versions accept it. The type
+ * parameter is the request that `onRefusal` gets, such as `express.Request`.
  */
 export type Middleware<Request extends IncomingMessage = IncomingMessage> = (
   request: Request,
@@ -24,9 +24,9 @@ export type Middleware<Request extends IncomingMessage = IncomingMessage> = (
 ) => void
 
 /**
- * Guards the routes behind it: a request goes on only with a token that the verifier accepts.
+ * Guards the routes after it: a request goes on only with a token that the verifier accepts.
  *
- * A CORS preflight needs a token like any request, so CORS middleware goes before.
+ * A CORS preflight has no token and is refused, so CORS middleware must come before.
  *
  * @throws TypeError for a wrong or misspelt option.
  */
@@ -51,7 +51,7 @@ export function authenticate<Request extends IncomingMessage = IncomingMessage>(
   }
 }
 
-/** Requires something of a token that {@link authenticate} has let through. All requirements must be met. */
+/** Requires something of a token that {@link authenticate} has accepted. All requirements must be met. */
 export function authorize(...requirements: readonly Requirement[]): Middleware {
   checkRequirementList('authorize', requirements)
   return (request, response, next) => {
@@ -66,7 +66,7 @@ export function authorize(...requirements: readonly Requirement[]): Middleware {
   }
 }
 
-/** Serves protected resource metadata, to everybody: it goes before the guard. */
+/** Serves protected resource metadata (RFC 9728) to everybody. Put it before the guard. */
 export function serveMetadata({ path, body }: ProtectedResourceMetadata): Middleware {
   return (request, response, next) => {
     const { method = '', url = '' } = request

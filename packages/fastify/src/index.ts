@@ -37,7 +37,7 @@ declare module 'fastify' {
   }
 }
 
-/** As much of Fastify's request as is used, so that those over HTTP/1 and HTTP/2 both fit. */
+/** The part of Fastify's request that is used, so that requests over HTTP/1 and HTTP/2 both fit. */
 export interface Request {
   readonly raw: RequestHeaders
   readonly routeOptions: { readonly config?: unknown }
@@ -57,7 +57,7 @@ export type Hook<FastifyRequest extends Request = Request> = (
   reply: Reply,
 ) => Promise<unknown>
 
-/** As much of a Fastify instance as is used. */
+/** The part of a Fastify instance that is used. */
 export interface Scope<FastifyRequest extends Request = Request> {
   hasDecorator(name: symbol): boolean
   decorate(name: symbol, value: unknown): unknown
@@ -74,20 +74,20 @@ export interface Scope<FastifyRequest extends Request = Request> {
   ): unknown
 }
 
-/** The type parameter is what `onRefusal` takes as the request, such as `FastifyRequest`. */
+/** The type parameter is the request that `onRefusal` gets, such as `FastifyRequest`. */
 export type Plugin<FastifyRequest extends Request = Request> = (
   scope: Scope<FastifyRequest>,
   registration?: object,
 ) => Promise<void>
 
 /**
- * Guards everything in the scope that it is registered in, before a body is read: routes, not-found handlers and what
- * middleware answers. A request goes on only with a token that the verifier accepts. `config: { auth: false }` opens a
- * route, with what middleware answers at its URL, and no not-found handler.
+ * Guards everything in the scope in which it is registered: routes, not-found handlers and middleware. It runs before the
+ * body is read. A request goes on only with a token that the verifier accepts. `config: { auth: false }` opens a route, and
+ * what middleware answers at its URL, but no not-found handler.
  *
- * A CORS preflight needs a token like any request, so CORS plugins are registered before.
+ * A CORS preflight has no token and is refused, so register CORS plugins before the guard.
  *
- * @throws TypeError for a wrong or misspelt option, and where it is used as a hook or registered itself: write
+ * @throws TypeError for a wrong or misspelt option. Also if it is used as a hook, or is itself registered: write
  *   `register(authenticate(verifier, options))`.
  */
 export function authenticate<FastifyRequest extends Request = Request>(
@@ -177,8 +177,8 @@ async function settled(answer: unknown, request: Request, reply: Reply): Promise
 }
 
 /**
- * A hook, for one route or a scope, that requires something of a token that {@link authenticate} has let through. All
- * requirements must be met.
+ * A hook for one route or a scope. It requires something of a token that {@link authenticate} has accepted. All requirements
+ * must be met.
  */
 export function authorize(...requirements: readonly Requirement[]): Hook {
   checkRequirementList('authorize', requirements)
@@ -198,7 +198,7 @@ export function authorize(...requirements: readonly Requirement[]): Hook {
   }
 }
 
-/** Serves protected resource metadata, to everybody: also inside a guarded scope. */
+/** Serves protected resource metadata (RFC 9728) to everybody, also in a guarded scope. */
 export function serveMetadata({ path, body }: ProtectedResourceMetadata): Plugin {
   return fastifyPlugin(
     async (scope: Scope) => {

@@ -15,7 +15,10 @@ import type { Context, MiddlewareHandler } from 'hono'
 
 export { findAuth, getAuth } from '@portcullis/core'
 
-/** The variables behind a guard: for `new Hono<{ Variables: AuthVariables }>()`. With a schema, its output is the type parameter. */
+/**
+ * The variables after a guard: for `new Hono<{ Variables: AuthVariables }>()`. With a schema, the type parameter is its
+ * output.
+ */
 export interface AuthVariables<ClaimsType = Claims> {
   auth: Auth<ClaimsType>
 }
@@ -27,9 +30,9 @@ type StrictOptions = GuardOptions<Context> & {
 }
 
 /**
- * Guards the routes behind it: a request goes on only with a token that the verifier accepts.
+ * Guards the routes after it: a request goes on only with a token that the verifier accepts.
  *
- * A CORS preflight needs a token like any request, so CORS middleware goes before.
+ * A CORS preflight has no token and is refused, so CORS middleware must come before.
  *
  * @throws TypeError for a wrong or misspelt option.
  */
@@ -70,7 +73,7 @@ function incomingOf({ env }: Context): object | undefined {
   return typeof incoming === 'object' && incoming !== null ? incoming : undefined
 }
 
-/** Requires something of a token that {@link authenticate} has let through. All requirements must be met. */
+/** Requires something of a token that {@link authenticate} has accepted. All requirements must be met. */
 export function authorize(...requirements: readonly Requirement[]): MiddlewareHandler {
   checkRequirementList('authorize', requirements)
   return async (context, next) => {
@@ -84,7 +87,7 @@ export function authorize(...requirements: readonly Requirement[]): MiddlewareHa
   }
 }
 
-/** Serves protected resource metadata, to everybody: it goes before the guard. */
+/** Serves protected resource metadata (RFC 9728) to everybody. Put it before the guard. */
 export function serveMetadata({ path, body }: ProtectedResourceMetadata): MiddlewareHandler {
   return async (context, next) => {
     const { path: asked, method } = context.req

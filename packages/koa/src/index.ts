@@ -16,12 +16,12 @@ import { checkGuardOptions, checkRequirementList, isAtOnce } from '@portcullis/c
 
 export { findAuth, getAuth } from '@portcullis/core'
 
-/** The state behind a guard: for `new Koa<AuthState>()` and for routers. With a schema, its output is the type parameter. */
+/** The state after a guard: for `new Koa<AuthState>()` and for routers. With a schema, the type parameter is its output. */
 export interface AuthState<ClaimsType = Claims> {
   auth: Auth<ClaimsType>
 }
 
-/** As much of Koa's context as is used, so that the types of Koa 3 and 2 both fit. */
+/** The part of Koa's context that is used, so that the types of Koa 3 and 2 both fit. */
 export interface Context {
   readonly req: IncomingMessage & RequestHeaders
   readonly state: object
@@ -32,16 +32,16 @@ export interface Context {
   set(headers: Readonly<Record<string, string>>): void
 }
 
-/** The type parameter is what `onRefusal` takes as the context, such as `Koa.Context`. */
+/** The type parameter is the context that `onRefusal` gets, such as `Koa.Context`. */
 export type Middleware<KoaContext extends Context = Context> = (
   context: KoaContext,
   next: () => Promise<unknown>,
 ) => Promise<void>
 
 /**
- * Guards the middleware behind it: a request goes on only with a token that the verifier accepts.
+ * Guards the middleware after it: a request goes on only with a token that the verifier accepts.
  *
- * A CORS preflight needs a token like any request, so CORS middleware goes before.
+ * A CORS preflight has no token and is refused, so CORS middleware must come before.
  *
  * @throws TypeError for a wrong or misspelt option.
  */
@@ -65,7 +65,7 @@ export function authenticate<KoaContext extends Context = Context>(
   }
 }
 
-/** Requires something of a token that {@link authenticate} has let through. All requirements must be met. */
+/** Requires something of a token that {@link authenticate} has accepted. All requirements must be met. */
 export function authorize(...requirements: readonly Requirement[]): Middleware {
   checkRequirementList('authorize', requirements)
   return async (context, next) => {
@@ -79,7 +79,7 @@ export function authorize(...requirements: readonly Requirement[]): Middleware {
   }
 }
 
-/** Serves protected resource metadata, to everybody: it goes before the guard. */
+/** Serves protected resource metadata (RFC 9728) to everybody. Put it before the guard. */
 export function serveMetadata({ path, body }: ProtectedResourceMetadata): Middleware {
   return async (context, next) => {
     if (context.path !== path || !['GET', 'HEAD'].includes(context.method)) {

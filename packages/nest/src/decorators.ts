@@ -22,11 +22,11 @@ export type HandlerDecorator = <Value>(
 ) => void
 
 /**
- * Opens a handler, or all handlers of a class: no guard of ours looks at its requests, or at their tokens.
+ * Opens a handler, or all handlers of a class: no guard of this package checks their tokens.
  *
- * It opens what a wider guard closes. Subclasses do not inherit it from a class.
+ * It opens them also if the class or the application is guarded. Subclasses do not inherit it from a class.
  *
- * @throws TypeError together with `@Requires()`, or with a guard of ours at the same place.
+ * @throws TypeError together with `@Requires()`, or with a guard of this package at the same place.
  */
 export function Public(): HandlerDecorator {
   return (target, name, descriptor) => {
@@ -37,11 +37,10 @@ export function Public(): HandlerDecorator {
 }
 
 /**
- * Requires something of the token of each request, for a handler or for all handlers of a class. All requirements must be
- * met, those of the class and those of the method. It brings a guard of its own, which fails without a
- * {@link PortcullisGuard} before it.
+ * Requires something of the token of each request, for a handler or for all handlers of a class. All requirements of the
+ * class and of the method must be met. Without a {@link PortcullisGuard} before it, the answer is 500.
  *
- * @throws TypeError for what is no requirement, and together with `@Public()`.
+ * @throws TypeError for a value that is not a requirement, and together with `@Public()`.
  */
 export function Requires(...requirements: readonly Requirement[]): HandlerDecorator {
   checkRequirementList('@Requires', requirements)
@@ -63,19 +62,19 @@ export function Requires(...requirements: readonly Requirement[]): HandlerDecora
 
 export interface CurrentAuthOptions {
   /**
-   * Gives `undefined` for an anonymous request, instead of failing.
+   * Gives `undefined` for a request without a token. Otherwise such a request gets 500.
    * @default false
    */
   optional?: boolean | undefined
-  /** The verifier that must have proven it. */
+  /** The verifier that must have verified the token. */
   verifier?: Verifier<unknown> | undefined
 }
 
 /**
- * A parameter with what the token of the request proves; with `optional`, `undefined` for an anonymous request.
+ * A parameter with what the token of the request proves; with `optional`, `undefined` for a request without a token.
  *
- * @throws TypeError for a wrong or misspelt option; when it is called, 500 for a request that no guard has seen, and
- *   without `optional` for an anonymous one.
+ * @throws TypeError for a wrong or misspelt option. At a request the answer is 500 if no guard has checked it, or if it has
+ *   no token and `optional` is not set.
  */
 export function CurrentAuth(options: CurrentAuthOptions = {}): ParameterDecorator {
   const {

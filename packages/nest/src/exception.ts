@@ -4,9 +4,9 @@ import { type AuthError, refusal as refusalOf } from '@portcullis/core'
 import type { HttpCall } from './context.ts'
 
 /**
- * A refusal, as Nest's exception filters know it: status and message are those of the {@link AuthError}, its `cause`.
+ * A refusal for Nest's exception filters. Status and message are those of the {@link AuthError}, which is its `cause`.
  *
- * Nest logs any error that is no exception of its own, and most filters answer it with 500.
+ * Nest would log an error that is not an `HttpException`, and most filters would answer it with 500.
  */
 export class AuthException extends HttpException {
   declare readonly cause: AuthError
@@ -20,7 +20,7 @@ export class AuthException extends HttpException {
   }
 }
 
-/** The refusal that an exception filter has caught, if it is one. Otherwise `undefined`. */
+/** The refusal that an exception filter has caught. For any other error `undefined`. */
 export function refusal(exception: AuthException): AuthError
 export function refusal(exception: unknown): AuthError | undefined
 export function refusal(exception: unknown): AuthError | undefined {

@@ -8,21 +8,21 @@ import { isOpened } from './handlers.ts'
 import { setRole } from './marks.ts'
 import { oncePerOperation } from './operations.ts'
 
-/** What a {@link PortcullisGuard} is made of. */
+/** The options of a {@link PortcullisGuard}. */
 export interface PortcullisGuardOptions<
   Request extends object = object,
 > extends GuardOptions<Request> {
-  /** Judges the tokens. */
+  /** Verifies the tokens. */
   verifier: Verifier<unknown>
 }
 
-/** What Nest hands to the constructor of a {@link PortcullisGuard} that it makes. */
+/** The injection token of the options that Nest gives to a {@link PortcullisGuard}. */
 export const GUARD_OPTIONS: unique symbol = Symbol('the options of PortcullisModule')
 
 /**
- * Lets a request on to its handler only with a token that the verifier accepts, or if `@Public()` opens the handler.
+ * Lets a request through to its handler only with a token that the verifier accepts, or if `@Public()` opens the handler.
  *
- * Guards HTTP handlers and GraphQL resolvers. It never sees what has no handler: unknown paths, middleware, files.
+ * Guards HTTP handlers and GraphQL resolvers. It does NOT guard what has no handler: unknown paths, middleware, files.
  *
  * @throws TypeError for a wrong or misspelt option.
  */

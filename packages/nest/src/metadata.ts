@@ -9,7 +9,9 @@ export type Middleware = (
   next: (error?: unknown) => void,
 ) => void
 
-/** Serves protected resource metadata, to everybody: middleware goes before all guards. For `app.use(...)`. */
+/**
+ * Serves protected resource metadata (RFC 9728) to everybody, as middleware for `app.use(...)`, which runs before all guards.
+ */
 export function serveMetadata({ path, body }: ProtectedResourceMetadata): Middleware {
   return (request, response, next) => {
     const { method = '', url = '' } = request

@@ -13,8 +13,8 @@ import { GUARD_OPTIONS, PortcullisGuard, type PortcullisGuardOptions } from './g
 
 interface Reach {
   /**
-   * Guards every handler of the application. Otherwise the guard is where `@UseGuards(PortcullisGuard)` says, in modules
-   * that import this one.
+   * Whether every handler of the application is guarded. If not, only handlers with `@UseGuards(PortcullisGuard)` are
+   * guarded, in modules that import this one.
    * @default true
    */
   global?: boolean | undefined
@@ -27,16 +27,16 @@ export interface PortcullisModuleAsyncOptions<
   Request extends object = object,
   Injected extends unknown[] = [],
 > extends Reach {
-  /** The modules that have what the factory gets. */
+  /** The modules with the providers that the factory gets. */
   imports?: DynamicModule['imports']
-  /** The tokens of what the factory gets, in its order. */
+  /** The injection tokens of the factory's arguments, in their order. */
   inject?: FactoryProvider['inject']
   useFactory: (
     ...injected: Injected
   ) => PortcullisGuardOptions<Request> | Promise<PortcullisGuardOptions<Request>>
 }
 
-/** Guards an application, or those modules that import it, with a {@link PortcullisGuard}. */
+/** Guards an application, or the modules that import it, with a {@link PortcullisGuard}. */
 export class PortcullisModule implements OnModuleInit {
   readonly #module: ModuleRef
 
@@ -54,7 +54,7 @@ export class PortcullisModule implements OnModuleInit {
     return moduleWith({ provide: GUARD_OPTIONS, useValue: guard }, 'forRoot', global)
   }
 
-  /** The same with options from a factory. What is wrong with them rejects `NestFactory.create`. */
+  /** The same with options from a factory. If they are wrong, `NestFactory.create` rejects. */
   static forRootAsync<Request extends object = object, Injected extends unknown[] = []>(
     options: PortcullisModuleAsyncOptions<Request, Injected>,
   ): DynamicModule {
