@@ -4,7 +4,7 @@ import { discardBody } from './http-answer.ts'
 import { bearing, isFromElsewhere, isRepeatable, proving, refusalOfProof } from './present-token.ts'
 import type { Fetch } from './token-request.ts'
 
-/** As the platform's `fetch`. */
+/** Like the platform's `fetch`. */
 export type AuthorizedFetch = (
   input: string | URL | Request,
   init?: RequestInit,

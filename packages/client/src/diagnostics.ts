@@ -2,19 +2,19 @@ import { channel } from 'node:diagnostics_channel'
 
 import type { TokenClientErrorCode } from './errors.ts'
 
-/** One login that has ended, on the channel `portcullis:login`. No credential, token or URL. Times are seconds. */
+/** The result of a login, on the channel `portcullis:login`. It contains no credential, token or URL. Times are seconds. */
 export interface LoginMessage {
   /** What `createTokenClient` returned, to tell several clients apart. */
   readonly client: object
   readonly outcome: 'success' | TokenClientErrorCode
   /** What went wrong, in words. */
   readonly detail: string | undefined
-  /** Requests that it took. */
+  /** How many requests the login needed. */
   readonly requests: number
   readonly duration: number
-  /** Until the new token expires. */
+  /** How long it takes until the new token expires. */
   readonly expiresIn: number | undefined
-  /** How far the service's clock is ahead of ours, where that is more than 30 s. More than five minutes is not corrected. */
+  /** How far the service's clock is ahead of ours, if that is more than 30 s. More than five minutes is not corrected. */
   readonly clockSkew: number | undefined
 }
 

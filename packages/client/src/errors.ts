@@ -22,15 +22,15 @@ export type TokenClientErrorCode =
 export interface TokenClientErrorOptions {
   /** The status that the token service answered with. */
   responseStatus?: number | undefined
-  /** Seconds until the next login can be made. */
+  /** After how many seconds the next login can be made. */
   retryAfter?: number | undefined
 }
 
 /**
- * Why a call got no token. Callers switch on `code`; the message is for developers.
+ * Why a call got no token. Decide by `code`; the message is for developers.
  *
- * It contains no credential, token, URL or part of an answer, and has no `cause`, since the error of an injected function
- * may quote what was sent. It has no `status`, `statusCode` or `headers` either: Express, Koa and Fastify would answer
+ * It contains no credential, token, URL or part of an answer. It has no `cause`, because the error of an injected function
+ * may contain what was sent. It has no `status`, `statusCode` or `headers`: otherwise Express, Koa and Fastify would answer
  * their own caller with the token service's 401.
  */
 export class TokenClientError extends Error {

@@ -5,13 +5,13 @@ import type { Credential, Fetch, TokenEndpoint } from './token-request.ts'
 import type { ResponseFormat } from './token-response.ts'
 
 export interface TokenClientOptions {
-  /** The URL that `/tokenservice/token/api` is under: https, or the loopback. */
+  /** The base URL of the token service: logins go to `/tokenservice/token/api` below it. https, or this machine. */
   authUrl: string | URL
   loginId: Credential
   password: Credential
   /**
-   * The origins that `fetch` may carry the token to, such as `https://api.example.com`; `[]` for a client that only
-   * uses `get`.
+   * The origins to which `fetch` may send the token, such as `https://api.example.com`. `[]` for a client that only uses
+   * `get`.
    * @see RFC 6454 section 4
    */
   origins: readonly string[]
@@ -19,23 +19,23 @@ export interface TokenClientOptions {
   response?: ResponseFormat | undefined
   /**
    * Deadline of one login with all its attempts, from the first one. Seconds. A caller who comes soon after a failure may
-   * wait for a second more.
+   * wait one second more.
    * @default 10
    */
   timeout?: number | undefined
   /**
-   * Allows `http:` to hosts that are not the loopback. Anyone on the network path can then read the password.
+   * Permits `http:` to other machines. Then anybody on the network between can read the password.
    * @default false
    */
   allowInsecure?: boolean | undefined
   /** @default globalThis.fetch */
   fetch?: Fetch | undefined
   clock?: Clock | undefined
-  /** Verifies each new token before its first use: what `createVerifier` of `@portcullis/core` returns. */
+  /** Verifies each new token before its first use: a verifier of `createVerifier` of `@portcullis/core`. */
   verifier?: TokenVerifier | undefined
   /**
-   * Asks for tokens that are bound to a key of this client, and proves the key at each request of `fetch`: a token that is
-   * stolen is of no use then. A token that is not bound is refused.
+   * Asks for tokens that are bound to a key of this client, and proves the key at each request of `fetch`. So a stolen token
+   * is useless. A token that is not bound is refused.
    * @default false
    * @see RFC 9449
    */

@@ -24,64 +24,66 @@ import type { TokenAnswer } from './token-request.ts'
 
 export interface GetOptions {
   /**
-   * Seconds that the token must have left. The caller waits for another if it has less, and fails if there is none. More
-   * than nine tenths of the lifetime of the service's tokens is `token_unusable`: nearly each call would be a login.
-   * @default 10, or less if the token's lifetime is below 200. If it cannot be renewed, it is returned while it works.
+   * For how many seconds the token must still be valid. If it is valid for less, the caller waits for another one. If more
+   * than 90 % of the lifetime of the service's tokens is asked for, the error is `token_unusable`, because nearly each call
+   * would be a login.
+   * @default 10, or less if the token's lifetime is below 200. If the token cannot be renewed, it is returned while it is
+   *   valid.
    */
   minValidity?: number | undefined
-  /** Ends this caller's wait; a login under way goes on for the others. */
+  /** Ends the wait of this caller. A login under way goes on for the others. */
   signal?: AbortSignal | undefined
 }
 
-/** For logs and health checks. Times are seconds. */
+/** The state of the client, for logs and health checks. Times are seconds. */
 export interface TokenClientStatus extends RenewalStatus {
   readonly isLoggingIn: boolean
-  /** How far the service's clock is ahead of ours, where that is more than 30 s. More than five minutes is not corrected. */
+  /** How far the service's clock is ahead of ours, if that is more than 30 s. More than five minutes is not corrected. */
   readonly clockSkew: number | undefined
   readonly isClosed: boolean
 }
 
 export interface TokenClient extends AsyncDisposable {
   /**
-   * The current token, after a login if there is none that works.
+   * Returns the current token, after a login if there is none that is valid.
    *
-   * One login serves any number of callers. A token is renewed before it expires, while callers go on using it; if the
-   * renewal fails, they use it as long as it works.
+   * One login serves all callers. A token is renewed before it expires, while callers still use it. If the renewal fails,
+   * they use it until it expires.
    *
    * @returns The compact JWS, without `Bearer `.
    * @throws TokenClientError; TypeError for a wrong or misspelt option.
    */
   get(options?: GetOptions): Promise<string>
   /**
-   * The value of an `Authorization` header, for other HTTP libraries. As `get`. With `dpop` it needs a proof for each request
-   * beside it, which `fetch` alone makes.
+   * Like `get`, but returns the value of an `Authorization` header, for other HTTP libraries. With `dpop` each request also
+   * needs a proof, which only `fetch` makes.
    */
   getAuthorization(options?: GetOptions): Promise<string>
   /**
-   * Drops this token, as after a 401, unless another has taken its place. Soon after another was dropped it is kept: an
-   * API that refuses every token must not cause a login at each call. `fetch` keeps it less often, since it sees whether
-   * the API accepted it before.
+   * Drops this token, as after a 401, unless another one has replaced it. If another token was dropped shortly before, this
+   * one is kept, so that an API that refuses every token does not cause a login at each call. `fetch` drops it in more cases,
+   * because it knows whether the API has accepted the token before.
    *
-   * @param token With or without its scheme in front, as the request carried it.
+   * @param token With or without its scheme, as it was in the request.
    */
   invalidate(token: string): void
   /**
-   * The platform's `fetch` with the token, to the configured origins alone.
+   * The platform's `fetch` with the token, only for the configured origins.
    *
-   * A redirect to another origin goes without it. A 401 drops the token; if the body can be sent again (a stream cannot)
-   * the request is repeated once, with another token. With `dpop` no redirect is followed, since a proof is for one URL: the
-   * answer is the redirect.
+   * A redirect to another origin gets no token. After a 401 the token is dropped, and the request is repeated once with
+   * another one, if its body can be sent again (a stream cannot). With `dpop` no redirect is followed, because a proof is for
+   * one URL: the redirect is the answer.
    *
-   * @throws TokenClientError if there is no token, `origin_not_allowed` before anything is sent.
+   * @throws TokenClientError if there is no token; `origin_not_allowed` before anything is sent.
    */
   readonly fetch: AuthorizedFetch
   status(): TokenClientStatus
-  /** Ends a login under way and forgets the token. Further calls fail with `aborted`. */
+  /** Ends a login that is under way, and drops the token. Later calls fail with `aborted`. */
   close(): Promise<void>
 }
 
 /**
- * Creates the client of one account. Nothing is sent before the first use.
+ * Creates the client of one account. It sends nothing before the first use.
  *
  * @throws TypeError for a wrong, misspelt or missing option.
  */

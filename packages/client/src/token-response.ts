@@ -1,8 +1,7 @@
 /**
- * Where the answer to a login has its token. `auto` takes a body that is the token itself, a JSON string, or a JSON
+ * Where the token is in the answer to a login. `auto` accepts a body that is the token itself, a JSON string, or a JSON
  * object with one of the usual fields. `{ field }` names the field. A function finds the token in the body or the headers,
- * such as `(_body, { headers }) => headers.get('x-token')`; it returns the token without `Bearer `, at once: a promise is
- * refused.
+ * such as `(_body, { headers }) => headers.get('x-token')`. It returns the token without `Bearer `, and not as a promise.
  */
 export type ResponseFormat =
   | 'auto'

@@ -4,19 +4,22 @@ import type { RevocationStoreReason } from './errors.ts'
 import type { LoadTrigger, RevocationsState } from './following.ts'
 import type { ReplayStoreReason } from './replay-errors.ts'
 
-/** What a replica went through, on the channel `portcullis:revocations`. No address, no claim. Times are seconds. */
+/**
+ * What has happened to a replica, on the channel `portcullis:revocations`. It contains no address and no claim. Times are
+ * seconds.
+ */
 export interface RevocationsMessage {
   /** What `redisRevocations` returned, to tell several apart. */
   readonly source: object
-  /** The whole stream was read; an attempt failed; or nothing but the state has changed. */
+  /** `load`: the whole stream was read. `failure`: an attempt failed. `state`: only the state has changed. */
   readonly event: 'load' | 'failure' | 'state'
-  /** How far the replica can be relied on now. */
+  /** The state of the replica now. */
   readonly state: RevocationsState
-  /** Of a load: why it was needed, how many records it has, and how long it took. */
+  /** For a load: why it was needed, how many records it has, and how long it took. */
   readonly trigger: LoadTrigger | undefined
   readonly records: number | undefined
   readonly duration: number | undefined
-  /** Of a failure. */
+  /** For a failure: why it failed. */
   readonly reason: RevocationStoreReason | undefined
   /** What went wrong, in words. */
   readonly detail: string | undefined
@@ -29,7 +32,9 @@ export function publish(build: () => RevocationsMessage): void {
   if (messages.hasSubscribers) messages.publish(build())
 }
 
-/** A proof that could not be looked up, on the channel `portcullis:replays`. No address, nothing of the proof. */
+/**
+ * A proof that could not be looked up, on the channel `portcullis:replays`. It contains no address and no part of the proof.
+ */
 export interface ReplaysMessage {
   /** What `redisReplays` returned, to tell several apart. */
   readonly source: object

@@ -51,12 +51,12 @@ const CODES: Readonly<Record<string, string>> = {
 }
 
 /**
- * The store could not be read or written. The message has no address, no password and no value of a claim, and neither has
- * the answer of the store, since that may repeat what it was sent: only its code is kept.
+ * The store could not be read or written. The message contains no address, no password and no value of a claim. Of the
+ * store's answer only the code is kept, because the answer may repeat what was sent.
  */
 export class RevocationStoreError extends Error {
   readonly reason: RevocationStoreReason
-  /** What the message says behind its colon, if it has one. */
+  /** The text of the message after its colon, if it has one. */
   readonly detail: string | undefined
 
   constructor(reason: RevocationStoreReason, detail?: string) {

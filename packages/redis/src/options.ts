@@ -4,28 +4,28 @@ import type { RedisClient, RedisSource } from './redis-transport.ts'
 import { systemClock } from './time.ts'
 
 export interface RedisRevocationsOptions {
-  /** `redis://` or `rediss://` (TLS), with a user name, a password and the number of a database. This or `client`. */
+  /** `redis://` or `rediss://` (TLS), with a user name, a password and a database number if needed. State this or `client`. */
   url?: string | URL | undefined
   /**
-   * What `createClient` of `@redis/client` 6 or `redis` 6 returns: for certificates of your own, or a password that changes.
-   * Its options are used for connections of our own; it need not be connected.
+   * What `createClient` of `@redis/client` 6 or `redis` 6 returns, for example with your own certificates or a password that
+   * changes. Only its options are used, for other connections; it need not be connected.
    */
   client?: RedisClient | undefined
   /** @default 'portcullis:revocations' */
   stream?: string | undefined
   /**
-   * How old the replica may be. Seconds, from 1 to 3600. The store is asked four times as often.
+   * How old the copy may be. Seconds, from 1 to 3600. The store is asked four times in that time.
    * @default 10
    */
   maxStaleness?: number | undefined
   /**
-   * Of a token that is not known to be revoked while the replica cannot tell: `'refuse'` it by 503, or `'accept'` it.
+   * What happens, while the copy is too old, to tokens that are not known to be revoked: `'refuse'` (503) or `'accept'`.
    * @default 'refuse'
    */
   whenStale?: 'refuse' | 'accept' | undefined
   /**
-   * How many entries there is room for: the same in all processes. `revoke` rejects before it records one more. With more in
-   * the stream, the replica cannot tell; nothing is evicted.
+   * The greatest number of entries, the same in all processes. When it is reached, `revoke` rejects. If the stream has more,
+   * it is not known whether a token was revoked. No entry is dropped.
    * @default 1_000_000
    */
   max?: number | undefined

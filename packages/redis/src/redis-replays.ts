@@ -13,11 +13,11 @@ import { scriptArguments } from './replay-script.ts'
 import { createReplayStore } from './replay-store.ts'
 import { whileWaiting } from './time.ts'
 
-/** The proofs that were used at any of the processes with one store. */
+/** The used proofs of all processes that share one store. */
 export interface RedisReplays extends ReplayMemory {
   remember(proof: DpopProof, now: number): Promise<ReplayAnswer>
   /**
-   * Resolves when the store answers and is one that does not forget.
+   * Resolves when the store answers and does not evict keys.
    *
    * @throws ReplayStoreError
    */
@@ -29,9 +29,9 @@ export interface RedisReplays extends ReplayMemory {
 
 /**
  * A memory of used DPoP proofs for all processes, for `dpopProofs({ replays })`. It connects when it is first asked, costs
- * each request a round trip, and keeps no process alive.
+ * each request a round trip, and does not keep the process alive.
  *
- * Does NOT wait for replicas of the store: what a fail-over loses can be replayed until it expires.
+ * Does NOT wait for replicas of the store: a proof that a fail-over loses can be used again until it expires.
  *
  * @throws TypeError for a wrong or misspelt option.
  */

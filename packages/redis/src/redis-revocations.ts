@@ -34,23 +34,24 @@ import { createWriter } from './writer.ts'
 /** The revocations of all processes that follow one stream. */
 export interface RedisRevocations extends Revocations, RevocationWriter {
   /**
-   * Resolves when the stream has been read. With `whenStale: 'accept'` it resolves after one attempt, whatever comes of it.
+   * Resolves when the stream has been read. With `whenStale: 'accept'` it resolves after one attempt, also after a failed
+   * one.
    *
-   * @throws RevocationStoreError if an attempt fails, or the stream cannot be relied on. The replica goes on trying.
+   * @throws RevocationStoreError if an attempt fails, or if the stream cannot be relied on. The process keeps trying.
    */
   ready(): Promise<void>
   subscribe(listener: () => void): () => void
   status(): RedisRevocationsStatus
-  /** Ends both connections. What is known to be revoked stays so. */
+  /** Ends both connections. Tokens that are known to be revoked are still refused. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
- * A replica of the revocations in a Redis stream, for `createVerifier({ revocations })`. It connects at once, and keeps no
- * process alive.
+ * A copy (replica) of the revocations in a Redis stream, for `createVerifier({ revocations })`. It connects at once, and does
+ * not keep the process alive.
  *
- * Does NOT make the stream: an operator does, once, with `portcullis-revocations create`.
+ * Does NOT make the stream: an operator does that once, with `portcullis-revocations create`.
  *
  * @throws TypeError for a wrong or misspelt option.
  */

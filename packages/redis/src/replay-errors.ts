@@ -28,7 +28,7 @@ const TEXTS: Readonly<Record<ReplayStoreReason, string>> = {
   closed: 'the memory of used proofs has been closed',
 }
 
-/** Used proofs cannot be looked up. The message has no address, no password and nothing of a proof. */
+/** Used proofs cannot be looked up. The message contains no address, no password and no part of a proof. */
 export class ReplayStoreError extends Error {
   readonly reason: ReplayStoreReason
   /** What the message says behind its colon, if it has one. */

@@ -12,12 +12,12 @@ import type { RedisClient, RedisSource } from './redis-transport.ts'
 import { systemClock } from './time.ts'
 
 export interface RedisReplaysOptions {
-  /** `redis://` or `rediss://` (TLS), with a user name, a password and the number of a database. This or `client`. */
+  /** `redis://` or `rediss://` (TLS), with a user name, a password and a database number if needed. State this or `client`. */
   url?: string | URL | undefined
-  /** What `createClient` of `@redis/client` 6 or `redis` 6 returns. Its options are used, its connection is not. */
+  /** What `createClient` of `@redis/client` 6 or `redis` 6 returns. Only its options are used, not its connection. */
   client?: RedisClient | undefined
   /**
-   * What the names of all keys begin with.
+   * The beginning of the names of all its keys.
    * @default 'portcullis:replays'
    */
   prefix?: string | undefined
@@ -27,17 +27,17 @@ export interface RedisReplaysOptions {
    */
   timeout?: number | undefined
   /**
-   * Of a proof that cannot be looked up: `'refuse'` it by 503, or `'accept'` it, also if it was used before.
+   * What happens to a proof that cannot be looked up: `'refuse'` (503), or `'accept'`, also if it was used before.
    * @default 'refuse'
    */
   whenUnreachable?: 'refuse' | 'accept' | undefined
   /**
-   * How many proofs are remembered in all. Beyond that, proofs are refused by 503; none is forgotten.
+   * The greatest number of proofs in all. When it is reached, proofs are refused (503), and none is dropped.
    * @default 1_000_000
    */
   max?: number | undefined
   /**
-   * How many proofs of one key are remembered.
+   * The greatest number of proofs of one key.
    * @default 20_000
    */
   maxPerKey?: number | undefined

@@ -2,27 +2,27 @@ import type { RevocationStoreReason } from './errors.ts'
 import { type ReplicaState, type RevocationsState, wordOf } from './following.ts'
 import { elapsed, type Instant } from './time.ts'
 
-/** What a replica says of itself, for readiness probes. Times are seconds. JSON. */
+/** The state of a replica, for logs and alarms. Times are seconds. JSON. */
 export interface RedisRevocationsStatus {
-  /** Only `current` can say that a token was not revoked. */
+  /** Only in the state `current` is it known that a token was not revoked. */
   readonly state: RevocationsState
-  /** The replica lacks nothing that was recorded longer ago. `undefined`: it was never complete. */
+  /** How old the copy is: it has everything that was recorded before. `undefined` if it was never complete. */
   readonly age: number | undefined
-  /** The key of the stream, and the identity of the one that is followed. */
+  /** The key of the stream, and the identity of the stream that is followed. */
   readonly stream: string
   readonly identity: string | undefined
-  /** The identity that the stream has now: another one where the state is `replaced`. */
+  /** The identity that the stream has now. In the state `replaced` it is another one. */
   readonly foundIdentity: string | undefined
   /** The id of the last entry that was read. */
   readonly position: string | undefined
-  /** How many revocations are known: at most `max`. Those that have lapsed count until they are removed. */
+  /** The number of entries, at most `max`. Entries that are no longer needed count until they are removed. */
   readonly entries: number
-  /** Records of a later version, or damaged ones, and the id of the first. */
+  /** How many records cannot be read, because they are damaged or of a later version, and the id of the first. */
   readonly unreadable: number
   readonly firstUnreadable: string | undefined
-  /** Records without `v`: somebody else's. */
+  /** How many records have no `v`: they are not ours. */
   readonly foreign: number
-  /** The last failure, and how many there were since the store answered. */
+  /** The last failure, and how many there were since the store last answered. */
   readonly failures: number
   readonly lastFailure:
     | { readonly reason: RevocationStoreReason; readonly detail: string; readonly age: number }
