@@ -34,14 +34,14 @@ export const backgroundClock: Clock = {
   },
 }
 
-/** A clock that moves only when told to. Fits wherever Portcullis takes a `clock`. */
+/** A clock that moves only when a test moves it. Pass it wherever Portcullis takes a `clock`. */
 export interface ManualClock extends Clock {
   /**
-   * Moves both times on. Timers fire in their order, each at its own time. Before the clock moves further, the promises that
-   * a timer resolved go on as far as they can without I/O or cryptography.
+   * Moves both times forward. Timers fire in their order, each at its own time. Before the clock moves to the next timer,
+   * promises that the last one resolved go on as far as possible without I/O or cryptography.
    */
   advance(seconds: number): Promise<void>
-  /** Sets wall time alone, forward or back, as when an administrator sets it or a machine was suspended. */
+  /** Sets only the wall time, forward or back, as an administrator does, or as a suspended machine has it. */
   set(now: number): void
 }
 
@@ -50,7 +50,12 @@ interface Timer {
   readonly fn: () => void
 }
 
-/** @param start Wall time to begin with; by default 2026-01-01T00:00:00Z, so that every run is the same. */
+/**
+ * Makes a clock that moves only when a test moves it.
+ *
+ * @param start Wall time at the beginning, in seconds since 1970-01-01T00:00:00Z; by default 2026-01-01T00:00:00Z, so that
+ *   every run is the same.
+ */
 export function manualClock(start = 1_767_225_600): ManualClock {
   checkFinite('manualClock', start)
   let monotonic = 0

@@ -18,23 +18,25 @@ import {
 } from './options.ts'
 
 export interface TestIssuerOptions {
-  /** Used by the issuer, its services, and the verifiers and clients made of its options. By default the system's. */
+  /** The clock of the issuer, its services, and the verifiers and clients that use its options. By default the system's. */
   clock?: Clock | undefined
   /** The claim `iss`. Left out by default, since the service documents none. */
   issuer?: string | undefined
   /** The claim `aud`. Left out by default. */
   audience?: string | readonly string[] | undefined
   /**
-   * One of ML-DSA needs a platform whose WebCrypto has it, such as Node 24.7 or later.
+   * The algorithm of the signatures. ML-DSA needs a platform whose WebCrypto has it, such as Node 24.7 or later.
    * @default 'RS512'
    */
   algorithm?: Algorithm | undefined
   /**
-   * Seconds from `iat` to `exp`.
+   * How long tokens are valid: seconds from `iat` to `exp`.
    * @default 300
    */
   lifetime?: number | undefined
-  /** The header's `typ`, such as `at+jwt`, which its verifiers require then. By default `JWT`, which they do not require. */
+  /**
+   * The `typ` in the header, such as `at+jwt`, which its verifiers then require. By default `JWT`, which they do not require.
+   */
   type?: string | undefined
   /** How long after `iat` its verifiers accept a token, in seconds. By default until it expires. */
   maxTokenAge?: number | undefined
@@ -45,12 +47,12 @@ export interface TestIssuerOptions {
    */
   omitFromKey?: readonly OptionalMember[] | undefined
   /**
-   * The private key to begin with, as PEM or as a JWK, whose `kid` is kept; or what `privateKeys()` returned in an earlier
-   * run. By default a fresh one.
+   * The private key to start with, as PEM or as a JWK, whose `kid` is kept. Or what `privateKeys()` returned in an earlier
+   * run. By default a new key.
    */
   key?: string | Readonly<JWK> | PrivateKeys | undefined
   /**
-   * How many requests `requests()` remembers: the newest.
+   * How many requests `requests()` remembers; the newest are kept.
    * @default 10_000
    */
   maxRequests?: number | undefined

@@ -18,13 +18,13 @@ import { type Binding, confirmationOf, isBinding } from './tokens/binding.ts'
 
 export interface StubVerifierOptions<StubClaims> {
   /**
-   * What every token proves.
+   * The claims of every token.
    * @default {}
    */
   claims?: StubClaims | undefined
   /**
-   * Who alone may use the tokens, as for `issuer.token`: they are accepted with a proof of each, such as a DPoP proof of this
-   * client, and refused for `binding` else. By default anybody may use them, with any proof.
+   * What the tokens are bound to, as for `issuer.token`. They are accepted with a proof of each, such as a DPoP proof of this
+   * client, and otherwise refused for `binding`. By default anybody may use them, with any proof.
    */
   boundTo?: Binding | readonly Binding[] | undefined
 }

@@ -4,8 +4,8 @@ import { serviceOf, type TokenService } from './service/emulation.ts'
 import type { TokenServiceOptions } from './service/endpoints.ts'
 
 /**
- * Emulates the token service: `POST` for a token, with `loginId` and `password` as a form, and `GET` for the key. Services
- * of one issuer share its keys, its outages and its log of requests.
+ * Makes a token service as tests need it: `POST` with `loginId` and `password` as a form for a token, and `GET` for the key.
+ * All services of one issuer share its keys, its outages and its log of requests.
  *
  * @throws TypeError for a wrong or misspelt option.
  */

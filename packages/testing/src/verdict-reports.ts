@@ -8,16 +8,16 @@ import { createVerdictTally, type VerdictReport } from './verdict-tally.ts'
 export interface ReportVerdictsOptions {
   /** Where `portcullis serve` listens, such as `http://127.0.0.1:4010`. It must be this machine. */
   url: string
-  /** What this API is called in the log. */
+  /** The name of this API in the log. */
   name?: string | undefined
-  /** What `serve` demands if it listens on more than the loopback. */
+  /** The secret that `serve` needs if other machines can reach it. */
   secret?: string | undefined
   fetch?: TokenService['fetch'] | undefined
   clock?: Clock | undefined
 }
 
 export interface VerdictReports extends AsyncDisposable {
-  /** Reports what waits, and nothing more. */
+  /** Sends the reports that still wait, and stops. */
   close(): Promise<void>
 }
 
@@ -27,11 +27,11 @@ const LONGEST_PAUSE = 30
 const TIMEOUT = 5
 
 /**
- * Reports the verdicts of every verifier in this process to `portcullis serve`, whose log and pages show them: for
- * development. It reports `code`, `reason` and `detail` of refusals, and no token.
+ * Reports the verdicts of every verifier in this process to `portcullis serve`, which shows them in its console and its log.
+ * For development. It sends `code`, `reason` and `detail` of refusals, and no token.
  *
- * It takes no more than 50 different verdicts at a time and counts the others. If nobody answers, it asks less and less
- * often. It changes no verdict, throws nothing later, and keeps no process alive.
+ * It keeps at most 50 different verdicts at a time, and counts the others. If the service does not answer, it tries less and
+ * less often. It changes no verdict, throws nothing after the start, and does not keep the process alive.
  *
  * @throws TypeError for a wrong or misspelt option, and for a URL of another machine, so that nothing is reported in
  *   production.
