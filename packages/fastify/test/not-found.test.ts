@@ -20,7 +20,7 @@ const frameworks: [string, (options?: FastifyServerOptions) => FastifyInstance][
   ['Fastify 4', (options) => fastify4(options as never) as unknown as FastifyInstance],
 ]
 
-describe.each(frameworks)('%s', (_name, createApp) => {
+describe.each(frameworks)('%s', (name, createApp) => {
   describe('an unknown path', () => {
     test('of a guarded app without a token: 401, with a token: 404', async () => {
       const app = createApp()
@@ -272,16 +272,19 @@ describe.each(frameworks)('%s', (_name, createApp) => {
       await expectStatuses(app, '/open', { bad: 401 })
     })
 
-    test('from a route outside of the guard leads to a guarded handler', async () => {
-      const app = createApp()
-      await app.register(async (outside) => {
-        outside.get('/outside', (_request, reply) => pass(reply))
-      })
-      // Hooks do not reach a scope that was registered before them.
-      await app.register(authenticate(verifier))
-      app.setNotFoundHandler(() => 'secret')
-      await expectStatuses(app, '/outside', { none: 401, token: 200 })
-    })
+    // Fastify 4 loses the hooks of a handler that is set after the route, whoever they are of.
+    test.each(name === 'Fastify 4' ? ['before'] : ['before', 'after'])(
+      'from a route outside of the guard leads to a guarded handler that was set %s it',
+      async (order) => {
+        const app = createApp()
+        if (order === 'before') await app.register(guarded)
+        app.get('/outside', (_request, reply) => pass(reply))
+        app.get('/plain', () => 'plain')
+        if (order === 'after') await app.register(guarded)
+        await expectStatuses(app, '/plain', { none: 200 })
+        await expectStatuses(app, '/outside', { none: 401, token: 200, bad: 401 })
+      },
+    )
 
     test('from an open route holds to the requirement of the handler', async () => {
       const app = createApp()
@@ -316,6 +319,12 @@ describe.each(frameworks)('%s', (_name, createApp) => {
     })
   })
 })
+
+/** Without a prefix the handler is that of the whole app. */
+async function guarded(within: FastifyInstance): Promise<void> {
+  await within.register(authenticate(verifier))
+  within.setNotFoundHandler(() => 'secret')
+}
 
 function whoAmI(request: object): { sub: unknown } {
   return { sub: getAuth(request).claims.sub }
