@@ -91,6 +91,21 @@ describe.each(frameworks)('%s', (_name, createApp) => {
     expect(response.text).not.toMatch(/node_modules|at \w+ \(/)
   })
 
+  test('a property that somebody has fixed before: 500, and the handler never sees that one', async () => {
+    const app = createApp()
+    app.use((req: object, _res: object, next: () => void) => {
+      Object.defineProperty(req, 'auth', { value: { claims: { sub: 'mallory' } } })
+      next()
+    })
+    app.use(authenticate(verifier))
+    app.all('/', (req: { auth: unknown }, res: Reply) => {
+      res.json(req.auth)
+    })
+    const response = await request(app).get('/').set(bearer)
+    expect(response.status).toBe(500)
+    expect(response.text).not.toContain('mallory')
+  })
+
   test('Bearer a b: 400 invalid_request', async () => {
     const response = await request(guarded()).get('/').set({ authorization: 'Bearer a b' })
     expect(response.status).toBe(400)

@@ -89,6 +89,14 @@ describe('an overlap', () => {
     expect(withoutEndedOverlaps(ringOf(rotated), now, lenient).keys).toEqual([B])
   })
 
+  test('is for the eight keys that left last', () => {
+    const state = [...Array(12).keys()].reduce<CacheState>(
+      (before, position) => succeed(before, position, [keyOf(`${position}`)], 'age', lenient),
+      INITIAL_STATE,
+    )
+    expect(trusted(state, 11)).toEqual(['11', '10', '9', '8', '7', '6', '5', '4', '3'])
+  })
+
   test('without one there is nothing to end', () => {
     const state = succeed(known, 10, [B])
     expect(retiredIn(state, at(9999), policy)).toBe(state.retired)
@@ -100,4 +108,10 @@ describe('an overlap', () => {
     const [asked] = retiredIn(afterQuestion(refreshed, A), at(76), lenient)
     expect(asked).toMatchObject({ key: A, questions: 1, answeredAt: at(75) })
   })
+})
+
+test('a key that is published under another kid is found by that one, and has not left', () => {
+  const state = succeed(succeed(INITIAL_STATE, 0, [keyOf('A', 'old')]), 10, [keyOf('A', 'new')])
+  expect(ringOf(state).keys.map(({ kid }) => kid)).toEqual(['new'])
+  expect(state.retired).toEqual([])
 })
