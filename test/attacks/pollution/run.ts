@@ -113,8 +113,11 @@ export async function pollute(
 
   for (const group of groupsOf(names, size)) {
     for (const value of values) {
-      if ((await round(group, value)).length === 0) continue
-      for (const name of group) findings.push(...(await round([name], value)))
+      const found = await round(group, value)
+      if (group.length === 1) findings.push(...found)
+      else if (found.length > 0) {
+        for (const name of group) findings.push(...(await round([name], value)))
+      }
     }
   }
   child.process.kill('SIGKILL')
