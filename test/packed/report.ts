@@ -21,6 +21,10 @@ export interface Report {
    * @returns When it has ended, whatever came of it.
    */
   check(title: string, command: readonly string[], cwd: string, examine?: Examine): Promise<void>
+  /** Runs a program, as soon as a processor is free, and prints nothing. */
+  run(command: readonly string[], cwd: string): Promise<Outcome>
+  /** Prints a line: something passed, or it failed because of a complaint. */
+  tell(title: string, complaint: string | undefined): void
   failures(): number
 }
 
@@ -39,16 +43,24 @@ export function createReport(): Report {
     else next()
   }
 
+  async function runWhenFree(command: readonly string[], cwd: string): Promise<Outcome> {
+    await whenFree()
+    const outcome = await run(command, cwd)
+    release()
+    return outcome
+  }
+  function tell(title: string, complaint: string | undefined): void {
+    if (complaint !== undefined) failures += 1
+    console.log(`${complaint === undefined ? 'passed' : 'FAILED'}  ${title}`)
+    if (complaint !== undefined) console.log(complaint)
+  }
+
   return {
     async check(title, command, cwd, examine = succeeds) {
-      await whenFree()
-      const outcome = await run(command, cwd)
-      release()
-      const complaint = examine(outcome)
-      if (complaint !== undefined) failures += 1
-      console.log(`${complaint === undefined ? 'passed' : 'FAILED'}  ${title}`)
-      if (complaint !== undefined) console.log(complaint)
+      tell(title, examine(await runWhenFree(command, cwd)))
     },
+    run: runWhenFree,
+    tell,
     failures: () => failures,
   }
 }

@@ -4,7 +4,7 @@ import type { NodeVersion } from './consumers.ts'
 
 export const COMPILERS = ['5.9.3', '6.0.3', '7.0.2'] as const
 export type Compiler = (typeof COMPILERS)[number]
-/** For what does not depend on the version: each compiler takes seconds. */
+/** For what does not depend on the version. */
 export const OLDEST_AND_NEWEST: readonly Compiler[] = ['5.9.3', '7.0.2']
 
 /** A program of the consumer, compiled with each of its settings. */

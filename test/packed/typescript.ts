@@ -1,8 +1,8 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 
-import { nodeIn } from './consumers.ts'
-import { type Examine, type Report, succeeds, succeedsInSilence } from './report.ts'
+import { nodeIn, type NodeVersion } from './consumers.ts'
+import { type Examine, type Report, succeedsInSilence } from './report.ts'
 import {
   type Compiler,
   COMPILERS,
@@ -23,83 +23,150 @@ export const COMPILER_PACKAGES: Readonly<Record<string, string>> = Object.fromEn
 /** Each on its own: other packages declare the same properties of a request with other types. */
 const SIDE_BY_SIDE = ['request.mts', 'side-by-side.mts', 'side-by-side-mcp.mts']
 
+/** A file that is compiled with some options, in a folder of its own. */
+interface Project {
+  readonly title: string
+  readonly folder: string
+  /** Of the consumer. */
+  readonly file: string
+  readonly type: 'commonjs' | 'module'
+  readonly options: Readonly<Record<string, unknown>>
+  /** Why it does not compile. */
+  readonly error?: string | undefined
+  /** What it is run on. */
+  readonly nodes: readonly NodeVersion[]
+  /** What it prints then. */
+  readonly output?: string | undefined
+}
+
 /** @param packages All that can be imported. */
 export function checkTypeScript(
   consumer: string,
   packages: readonly string[],
   report: Report,
 ): Promise<void>[] {
-  return [
-    ...PROGRAMS.flatMap((program) => {
-      const text = readFileSync(join(consumer, program.file), 'utf8')
-      const forgotten = packages.filter((name) => !text.includes(`from '${name}'`))
-      if (forgotten.length > 0)
-        throw new Error(`${program.file} imports no ${forgotten.join(', ')}`)
-      return program.settings.flatMap((setting) =>
-        setting.compilers.map(async (compiler) => {
-          await checkSetting(program, setting, compiler, consumer, report)
-        }),
-      )
-    }),
-    ...COMPILERS.flatMap((compiler) => checkSideBySide(compiler, consumer, report)),
-  ]
+  for (const { file } of PROGRAMS) {
+    const text = readFileSync(join(consumer, file), 'utf8')
+    const forgotten = packages.filter((name) => !text.includes(`from '${name}'`))
+    if (forgotten.length > 0) throw new Error(`${file} imports no ${forgotten.join(', ')}`)
+  }
+  return COMPILERS.map(async (compiler) => {
+    const programs = PROGRAMS.flatMap((program) =>
+      program.settings
+        .filter(({ compilers }) => compilers.includes(compiler))
+        .map((setting) => projectOf(program, setting, compiler)),
+    )
+    await checkProjects([...programs, ...sideBySide(compiler)], compiler, consumer, report)
+  })
 }
 
-/** Compiles the program and runs what comes of it. */
-async function checkSetting(
+function projectOf(
   { file, options, nodes }: Program,
   setting: Setting,
   compiler: Compiler,
-  consumer: string,
-  report: Report,
-): Promise<void> {
+): Project {
+  const { type, error, output } = setting
   const title = `TypeScript ${compiler}, ${setting.title}`
-  const folder = join(consumer, setting.folder ?? '', title.replaceAll(/\W+/g, '-'))
-  mkdirSync(folder)
-  cpSync(join(consumer, file), join(folder, file))
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: setting.type }))
-  const compilerOptions = { ...options, ...setting.options, outDir: 'dist', rootDir: '.' }
-  const tsconfig = JSON.stringify({ compilerOptions, files: [file] })
-  writeFileSync(join(folder, 'tsconfig.json'), tsconfig)
-  const compile = [process.execPath, compilerIn(consumer, compiler)]
-  if (setting.error !== undefined) {
-    await report.check(`${title}: refused`, compile, folder, failsOnlyWith(setting.error))
-    return
-  }
-  await report.check(title, compile, folder)
-  const program = join('dist', file.replace(/\.ts$/, '.js'))
-  for (const node of nodes) {
-    const run = [nodeIn(consumer, node), program]
-    await report.check(`${title}: runs on Node ${node}`, run, folder, printsOnly(setting.output))
+  return {
+    title,
+    folder: join(setting.folder ?? '', folderFor(title)),
+    file,
+    type,
+    options: { ...options, ...setting.options, outDir: 'dist', rootDir: '.' },
+    error,
+    nodes: error === undefined ? nodes : [],
+    output,
   }
 }
 
-function checkSideBySide(compiler: Compiler, consumer: string, report: Report): Promise<void>[] {
-  const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022']
+function sideBySide(compiler: Compiler): readonly Project[] {
+  const options = { noEmit: true, strict: true, target: 'es2022', lib: ['es2022'], types: ['node'] }
   const resolutions = [
     ['nodenext', 'nodenext'],
     ...(OLDEST_AND_NEWEST.includes(compiler) ? [['preserve', 'bundler'] as const] : []),
   ] as const
-  return resolutions.flatMap(([module, resolution]) => {
-    const modules = ['--types', 'node', '--module', module, '--moduleResolution', resolution]
-    return SIDE_BY_SIDE.map(async (file) => {
-      const tsc = compilerIn(consumer, compiler)
-      const command = [process.execPath, tsc, ...options, ...modules, file]
-      await report.check(`TypeScript ${compiler} ${module} ${file}`, command, consumer)
-    })
-  })
+  return resolutions.flatMap(([module, moduleResolution]) =>
+    SIDE_BY_SIDE.map((file) => {
+      const title = `TypeScript ${compiler} ${module} ${file}`
+      const all = { ...options, module, moduleResolution }
+      return { title, folder: folderFor(title), file, type: 'module', options: all, nodes: [] }
+    }),
+  )
+}
+
+function folderFor(title: string): string {
+  return title.replaceAll(/\W+/g, '-')
+}
+
+/**
+ * Compiles projects, and runs what comes of them. One process compiles them all: it reads what they import once, and is
+ * faster the longer it runs.
+ */
+async function checkProjects(
+  projects: readonly Project[],
+  compiler: Compiler,
+  consumer: string,
+  report: Report,
+): Promise<void> {
+  for (const project of projects) writeProject(project, consumer)
+  const build = [process.execPath, compilerIn(consumer, compiler), '--build', '--verbose']
+  const folders = projects.map(({ folder }) => folder)
+  const { status, stdout, stderr } = await report.run([...build, ...folders], consumer)
+  const statuses = projects.some(({ error }) => error !== undefined) ? [1, 2] : [0]
+  const isExpected = status !== null && statuses.includes(status)
+  const title = `TypeScript ${compiler}, ${projects.length} projects`
+  report.tell(title, isExpected ? undefined : `it ends with ${status}: ${stdout}${stderr}`)
+  const said = saidOfFolders(stdout)
+  for (const project of projects) {
+    const { error } = project
+    const complaint = complaintAbout(project, said.get(basename(project.folder)))
+    report.tell(error === undefined ? project.title : `${project.title}: refused`, complaint)
+  }
+  await Promise.all(projects.map(async (project) => await runProject(project, consumer, report)))
+}
+
+function writeProject({ folder, file, type, options }: Project, consumer: string): void {
+  const home = join(consumer, folder)
+  mkdirSync(home)
+  cpSync(join(consumer, file), join(home, file))
+  writeFileSync(join(home, 'package.json'), JSON.stringify({ type }))
+  const tsconfig = JSON.stringify({ compilerOptions: options, files: [file] })
+  writeFileSync(join(home, 'tsconfig.json'), tsconfig)
+}
+
+async function runProject(
+  { title, folder, file, nodes, output }: Project,
+  consumer: string,
+  report: Report,
+): Promise<void> {
+  const program = join('dist', file.replace(/\.ts$/, '.js'))
+  const home = join(consumer, folder)
+  for (const node of nodes) {
+    const command = [nodeIn(consumer, node), program]
+    await report.check(`${title}: runs on Node ${node}`, command, home, printsOnly(output))
+  }
+}
+
+/** What the compiler says of each project, by the name of its folder. */
+function saidOfFolders(stdout: string): ReadonlyMap<string, string> {
+  const [, ...parts] = stdout.split(/Building project '(.*)'\.\.\.$/m)
+  return new Map(
+    parts.flatMap((path, at) =>
+      at % 2 === 0 ? [[basename(dirname(path)), parts[at + 1] ?? '']] : [],
+    ),
+  )
+}
+
+function complaintAbout({ error }: Project, said: string | undefined): string | undefined {
+  if (said === undefined) return 'it was not compiled'
+  const errors = new Set(said.match(/\bTS\d+(?=:)/g))
+  if (error === undefined) return errors.size === 0 ? undefined : said
+  if (errors.size === 0) return 'it compiles'
+  return errors.size === 1 && errors.has(error) ? undefined : said
 }
 
 function compilerIn(consumer: string, compiler: Compiler): string {
   return join(consumer, 'node_modules', `typescript-${compiler}`, 'bin', 'tsc')
-}
-
-function failsOnlyWith(error: string): Examine {
-  return (outcome) => {
-    if (succeeds(outcome) === undefined) return 'it compiles'
-    const errors = new Set(outcome.stdout.match(/\bTS\d+(?=:)/g))
-    return errors.size === 1 && errors.has(error) ? undefined : outcome.stdout
-  }
 }
 
 function printsOnly(output = ''): Examine {
