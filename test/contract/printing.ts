@@ -4,11 +4,11 @@ import type { AppSpec } from './frameworks/framework.ts'
 import { frameworks } from './frameworks/index.ts'
 import { bearer, proven, unproven, verifier } from './tokens.ts'
 
-// A program, since what it prints is the point. It prints the name of each scene itself, and sends the statuses that the
-// client saw to its parent.
+// A program, since what it prints is the point. It prints the name of each framework and scene itself, and sends the statuses
+// that the client saw to its parent. One process for all frameworks: to start it costs the most.
 
-function fault(): never {
-  throw new Error('canary')
+function fault(framework: string): never {
+  throw new Error(`canary of ${framework}`)
 }
 
 const requiring = (options: GuardOptions): AppSpec => ({
@@ -16,33 +16,41 @@ const requiring = (options: GuardOptions): AppSpec => ({
   requirements: [scope('write')],
 })
 
-const scenes: Readonly<Record<string, AppSpec>> = {
-  'refusals, forwarded': requiring({}),
-  'refusals, forwarded in development': { ...requiring({}), development: true },
-  'refusals, answered in development': {
+const scenes: Readonly<Record<string, (framework: string) => AppSpec>> = {
+  'refusals, forwarded': () => requiring({}),
+  'refusals, forwarded in development': () => ({ ...requiring({}), development: true }),
+  'refusals, answered in development': () => ({
     ...requiring({ respond: 'problem' }),
     development: true,
-  },
-  'refusals, with an observer that fails': requiring({ onRefusal: fault }),
-  'faults in development': { development: true, routes: [{ path: '/', handle: fault }] },
+  }),
+  'refusals, with an observer that fails': (framework) =>
+    requiring({ onRefusal: () => fault(framework) }),
+  // The last, since some loggers write later.
+  'faults in development': (framework) => ({
+    development: true,
+    routes: [{ path: '/', handle: () => fault(framework) }],
+  }),
 }
-
-const framework = frameworks.find(({ name }) => name === process.argv[2])
-if (framework === undefined) throw new TypeError('the argument must be the name of a framework')
 
 const tokens = [unproven[0], proven[0]].map((each) => ({ authorization: `Bearer ${each?.token}` }))
 const requests = [{}, { authorization: 'Bearer a b' }, ...tokens, await bearer()]
 const statuses: [scene: string, statuses: number[]][] = []
-for (const [scene, spec] of Object.entries(scenes)) {
-  for (const stream of [process.stdout, process.stderr]) stream.write(`--- ${scene}\n`)
-  const app = await framework.createApp({ routes: [{ path: '/', handle: () => ({}) }], ...spec })
-  const seen: number[] = []
-  for (const headers of requests) {
-    const response = await fetch(app.url, { headers })
-    await response.text()
-    seen.push(response.status)
+for (const [scene, specFor] of Object.entries(scenes)) {
+  for (const { name, createApp } of frameworks) {
+    const title = `${name}: ${scene}`
+    for (const stream of [process.stdout, process.stderr]) stream.write(`--- ${title}\n`)
+    const app = await createApp({
+      routes: [{ path: '/', handle: () => ({}) }],
+      ...specFor(name),
+    })
+    const seen: number[] = []
+    for (const headers of requests) {
+      const response = await fetch(app.url, { headers })
+      await response.text()
+      seen.push(response.status)
+    }
+    statuses.push([title, seen])
+    await app[Symbol.asyncDispose]()
   }
-  statuses.push([scene, seen])
-  await app[Symbol.asyncDispose]()
 }
 process.send?.(statuses)
