@@ -89,11 +89,10 @@ test('the corpus has 600 cases that are refused and 150 that are accepted, at le
 test('every reason to refuse a token has a case', () => {
   const tried = new Set<string>(rows.map(({ verdict }) => verdict))
   const reasons = Object.keys(refusals.invalid_token.reasons)
-  const where = 'add it where its check stands in test/attacks/corpus/order.ts'
   // Whether a token is revoked is not in the token: test/model/revocations.test.ts has that.
   expect(
     reasons.filter((reason) => !tried.has(reason)),
-    where,
+    'add it where its check stands in test/attacks/corpus/order.ts',
   ).toEqual(['revoked'])
 })
 

@@ -89,10 +89,11 @@ function expectNoTrace(response: Answer): void {
 }
 
 test('every reason to refuse a token is tried in every framework', () => {
-  const where =
-    'test/contract/tokens.ts: the issuer there needs the option that badTokens() has a row for, or `proven` a token'
-  // Whether a token is revoked is not in the token: it has tests of its own below.
-  expect(untried, where).toEqual(['revoked'])
+  expect(
+    untried,
+    'test/contract/tokens.ts: the issuer lacks the option that badTokens() has a row for, or `proven` a token',
+    // Whether a token is revoked is not in the token: it has tests of its own below.
+  ).toEqual(['revoked'])
 })
 
 /** What the program for all frameworks has printed, once a test has wanted to know. */
