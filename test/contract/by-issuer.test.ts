@@ -12,7 +12,7 @@ import { describe, expect, test } from 'vitest'
 import type { Application, AppSpec } from './frameworks/framework.ts'
 import { frameworks } from './frameworks/index.ts'
 import { sendRaw } from './raw.ts'
-import { bearer, proven, unproven, verifier as first } from './tokens.ts'
+import { bearer, LIFETIME, proven, unproven, verifier as first } from './tokens.ts'
 
 // What every adapter must do with `byIssuer`, in both of its forms: the same as with one verifier.
 
@@ -20,7 +20,7 @@ const A = 'https://auth.test'
 const B = 'https://b.test'
 const DOWN = 'https://down.test'
 
-const b = await createTestIssuer({ issuer: B, audience: 'api' })
+const b = await createTestIssuer({ issuer: B, audience: 'api', lifetime: LIFETIME })
 const stranger = await createTestIssuer({ issuer: 'https://nobody.test', audience: 'api' })
 const second = createVerifier({ keys: localKeys(b.publicJwk), issuer: B, audience: 'api' })
 const down: Verifier = byIssuer(async (): Promise<Verifier> => {
