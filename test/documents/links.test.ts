@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const documents = globSync(
   [
     '*.md',
-    '.changeset/*.md',
+    '.changeset/**/*.md',
     '.github/**/*.md',
     'docs/{*.md,decisions/*.md}',
     'packages/*/*.md',
