@@ -53,7 +53,7 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/testing': ['@portcullis/core', 'jose'],
 }
 
-/** What is published beside the README, the licence and the code. */
+/** What is published beside the README, the CHANGELOG, the licence and the code. */
 const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   // For the browser, neither compiled nor bundled; and for editors.
   '@portcullis/cli': ['browser', '!browser/tsconfig.json', 'serve.schema.json'],
@@ -146,7 +146,7 @@ test.each(manifests)('$name is ready to publish', (manifest) => {
     license: 'MIT',
     sideEffects: false,
     engines: { node: '^20.19.0 || ^22.13.0 || >=24' },
-    files: [...(DOCUMENTS[manifest.name] ?? []), 'dist', '!dist/.tsbuildinfo'],
+    files: ['CHANGELOG.md', ...(DOCUMENTS[manifest.name] ?? []), 'dist', '!dist/.tsbuildinfo'],
     publishConfig: { access: 'public', provenance: true },
   })
   expect(manifest.private).toBeUndefined()
