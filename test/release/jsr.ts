@@ -7,11 +7,11 @@ import { install } from '../packed/consumers.ts'
 import { createReport } from '../packed/report.ts'
 import { RUNTIME_PACKAGES } from '../packed/runtimes.ts'
 
-// Whether JSR would take core: `pnpm release:jsr`, a dry run with Deno in a copy of the sources. JSR publishes sources, wants
-// explicit types, and has no peer dependencies.
+// Whether JSR would take these packages: `pnpm release:jsr`, a dry run with Deno in a copy of the sources, which find each other
+// in one workspace. JSR publishes sources, and wants explicit types.
 
-// The client sets `duplex`, which `RequestInit` does not have in Deno's types. All others need packages of ours.
-const PACKAGES = ['core']
+/** RELEASING.md says why no others. */
+const PACKAGES = ['client', 'core', 'hono', 'koa', 'redis', 'testing']
 
 interface Manifest {
   readonly name: string
@@ -19,6 +19,7 @@ interface Manifest {
   readonly license: string
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
   readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
 }
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
@@ -27,16 +28,19 @@ const report = createReport()
 try {
   install(join(work, 'runtime'), new Map(), { deno: RUNTIME_PACKAGES['runtime-deno'] ?? '' })
   const deno = join(work, 'runtime', 'node_modules', 'deno', 'deno')
+  const workspace = join(work, 'workspace')
   for (const folder of PACKAGES) {
     const from = join(root, 'packages', folder)
-    const to = join(work, folder)
+    const to = join(workspace, folder)
     for (const part of ['src', 'README.md']) {
       cpSync(join(from, part), join(to, part), { recursive: true })
     }
     writeFileSync(join(to, 'jsr.json'), JSON.stringify(configOf(from)))
-    const command = [deno, 'publish', '--dry-run', '--allow-dirty', '--node-modules-dir=none']
-    await report.check(`JSR would take ${folder}`, command, to)
   }
+  const members = PACKAGES.map((folder) => `./${folder}`)
+  writeFileSync(join(workspace, 'deno.json'), JSON.stringify({ workspace: members }))
+  const command = [deno, 'publish', '--dry-run', '--allow-dirty', '--node-modules-dir=none']
+  await report.check(`JSR would take ${PACKAGES.join(', ')}`, command, workspace)
 } finally {
   rmSync(work, { recursive: true, force: true })
 }
@@ -44,15 +48,17 @@ process.exitCode = report.failures() === 0 ? 0 : 1
 
 /** What JSR wants to know, from the manifest: no second place for it. */
 function configOf(folder: string): object {
-  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
-  const { name, version, license, dependencies = {} } = manifest
-  const entries = Object.entries(manifest.exports).flatMap(([entry, target]) =>
+  const { name, version, license, exports, ...manifest } = manifestIn(folder)
+  const entries = Object.entries(exports).flatMap(([entry, target]) =>
     typeof target === 'string' ? [] : [[entry, target['@portcullis/source']]],
   )
-  const imports = Object.keys(dependencies).map((each) => {
-    const installed = readFileSync(join(folder, 'node_modules', each, 'package.json'), 'utf8')
-    return [each, `npm:${each}@${(JSON.parse(installed) as Manifest).version}`]
-  })
+  // It has no peer dependencies.
+  const imports = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
+    .filter((each) => !each.startsWith('@portcullis/'))
+    .map((each) => {
+      const { version: installed } = manifestIn(join(folder, 'node_modules', each))
+      return [each, `npm:${each}@${installed}`]
+    })
   return {
     name,
     version,
@@ -61,4 +67,8 @@ function configOf(folder: string): object {
     imports: Object.fromEntries(imports) as object,
     publish: { include: ['src', 'README.md'] },
   }
+}
+
+function manifestIn(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
 }

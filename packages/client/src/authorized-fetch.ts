@@ -87,6 +87,9 @@ export function authorizedFetch({
   }
 }
 
+/** The standard's `RequestInit` has `duplex`, that of Deno has not. */
+type RequestParts = RequestInit & { readonly url: string; readonly duplex?: 'half' }
+
 /** Keeps each `Request` as long as its signal: once it was garbage-collected, the caller's abort is not passed on. */
 const followed = new WeakMap<AbortSignal, readonly Request[]>()
 
@@ -94,10 +97,7 @@ const followed = new WeakMap<AbortSignal, readonly Request[]>()
  * Splits a request into its URL and the rest. The URL becomes a string, so that it cannot change between the check of its
  * origin and the request, and so that an injected `fetch` need not know the platform's `Request`.
  */
-function requestOf(
-  input: string | URL | Request,
-  init: RequestInit | undefined,
-): RequestInit & { url: string } {
+function requestOf(input: string | URL | Request, init: RequestInit | undefined): RequestParts {
   if (!(input instanceof Request)) return { ...init, url: new URL(input).href }
   const request = new Request(input, init)
   followed.set(request.signal, [input, request])

@@ -138,7 +138,7 @@ async function toRequest(message: IncomingMessage): Promise<Request> {
   return new Request(url, { method, headers, body: hasBody ? await readBody(message) : null })
 }
 
-async function readBody(message: IncomingMessage): Promise<Buffer> {
+async function readBody(message: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of message as AsyncIterable<Buffer>) {
