@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { globSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -84,6 +84,7 @@ function obstaclesHere({ gitTag }: Release): readonly string[] {
   return [
     ...(git('status', '--porcelain') === '' ? [] : ['there are changes that are not committed']),
     ...(tags.includes(gitTag) ? [] : [`this commit does not have the tag ${gitTag}`]),
+    ...(isMerged() ? [] : ['this commit is not on the branch main of origin']),
     ...(canTrust(version) ? [] : [`npm ${version} is older than 11.5.1`]),
     ...(process.env['ACTIONS_ID_TOKEN_REQUEST_URL'] === undefined
       ? ['only the workflow release can publish: it has no token, and npm trusts it by its name']
@@ -91,14 +92,16 @@ function obstaclesHere({ gitTag }: Release): readonly string[] {
   ]
 }
 
-/** In pre mode the changesets stay in their folder, and `pre.json` lists those that are in a version already. */
+/** A tag can be on any commit. What has not been merged has not been reviewed. */
+function isMerged(): boolean {
+  const args = ['merge-base', '--is-ancestor', 'HEAD', 'origin/main']
+  return spawnSync('git', args, { cwd: root, stdio: 'ignore' }).status === 0
+}
+
+/** `changeset version` takes them away: in pre mode to a folder of their own, which is no obstacle. */
 function waitingChangesets(): readonly string[] {
-  const [pre = '{}'] = globSync('.changeset/pre.json', { cwd: root }).map((path) => read(path))
-  const { changesets = [] } = JSON.parse(pre) as { changesets?: readonly string[] }
-  const waiting = globSync('.changeset/*.md', { cwd: root }).filter(
-    (path) => !changesets.includes(basename(path, '.md')),
-  )
-  return waiting.length === 0 ? [] : [`${waiting.length} changesets wait: run changeset version`]
+  const { length } = globSync('.changeset/*.md', { cwd: root })
+  return length === 0 ? [] : [`${length} changesets wait: run changeset version`]
 }
 
 function refuse(obstacles: readonly string[]): void {
@@ -130,10 +133,6 @@ function git(...args: readonly string[]): string {
 
 function npm(...args: readonly string[]) {
   return spawnSync('npm', args, { encoding: 'utf8' })
-}
-
-function read(path: string): string {
-  return readFileSync(join(root, path), 'utf8')
 }
 
 function kilo(octets: number): string {
