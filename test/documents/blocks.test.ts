@@ -42,10 +42,12 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   'README.md': [['sh', README], INSTALL, ['ts', README], ['ts', README], ['ts', README]],
   'RELEASING.md': [
     COMMANDS,
-    ...Array.from({ length: 5 }, (): Row => ['sh', PUBLISHES]),
+    ...Array.from({ length: 7 }, (): Row => ['sh', PUBLISHES]),
     ['sh', 'test/release/repository.test.ts'],
+    COMMANDS,
     ['sh', PUBLISHES],
     ['sh', PUBLISHES],
+    COMMANDS,
   ],
   'docs/tour.md': [COMMANDS],
   'packages/cli/README.md': [
