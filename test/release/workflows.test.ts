@@ -32,6 +32,7 @@ interface Workflow {
   >
 }
 interface Manifest {
+  readonly packageManager: string
   readonly scripts: Readonly<Record<string, string>>
   readonly optionalDependencies: Readonly<Record<string, string>>
 }
@@ -79,7 +80,7 @@ describe.each(workflows)('$path', ({ text, workflow }) => {
 
   test('runs scripts that there are', () => {
     const lines = stepsOf(workflow).map(({ run = '' }) => run)
-    const runs = [...lines.join('\n').matchAll(/pnpm@12 (?:run )?(\S+)/g)]
+    const runs = [...lines.join('\n').matchAll(/pnpm@[\d.]+ (?:run )?(\S+)/g)]
     const names = runs.map(([, name = '']) => name).filter((name) => name !== 'install')
     expect(names.filter((name) => !(name in manifest.scripts))).toEqual([])
   })
@@ -100,6 +101,15 @@ test('the job that publishes has the branches in which `release` looks for its c
   const { jobs } = parse(read('.github/workflows/release.yml')) as Workflow
   const [checkout] = jobs['publish']?.steps ?? []
   expect(checkout?.with).toMatchObject({ 'fetch-depth': 0 })
+})
+
+test('the job that publishes runs the very pnpm that package.json names', () => {
+  const [exact = ''] = manifest.packageManager.split('+')
+  const loose = read('.github/workflows/release.yml')
+    .split('\n')
+    .filter((line) => line.includes('pnpm@') && !line.includes(`npx --yes ${exact} `))
+  expect(exact).toMatch(/^pnpm@\d+\.\d+\.\d+$/)
+  expect(loose).toEqual([])
 })
 
 test('the same digest stands for the same version everywhere', () => {
