@@ -10,6 +10,7 @@ import {
 
 import { calculateJwkThumbprint } from 'jose'
 
+import type { Algorithm } from '../../src/algorithms.ts'
 import type { PresentedProof } from '../../src/dpop/proof-check.ts'
 
 // Proofs as a client would make them, or an attacker. Nothing of the product is used.
@@ -79,20 +80,19 @@ export function encode(octets: string | Buffer): string {
   return Buffer.from(octets).toString('base64url')
 }
 
+const CURVES: Readonly<Record<Extract<Algorithm, `ES${string}`>, string>> = {
+  ES256: 'P-256',
+  ES384: 'P-384',
+  ES512: 'P-521',
+}
+
 function keyFor(alg: string): KeyObject {
-  switch (alg) {
-    case 'ES256':
-      return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
-    case 'ES384':
-      return generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey
-    case 'ES512':
-      return generateKeyPairSync('ec', { namedCurve: 'P-521' }).privateKey
-    case 'EdDSA':
-    case 'Ed25519':
-      return generateKeyPairSync('ed25519').privateKey
-    default:
-      return generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
+  for (const [name, namedCurve] of Object.entries(CURVES)) {
+    if (name === alg) return generateKeyPairSync('ec', { namedCurve }).privateKey
   }
+  if (alg.startsWith('Ed')) return generateKeyPairSync('ed25519').privateKey
+  if (/^[RP]S/.test(alg)) return generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
+  throw new TypeError(`proof-maker.ts makes no key for ${alg}`)
 }
 
 function signatureOf(alg: string, input: string, key: KeyObject): Buffer {

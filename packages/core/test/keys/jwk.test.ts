@@ -9,6 +9,7 @@ import { calculateJwkThumbprint } from 'jose'
 import { describe, expect, test } from 'vitest'
 
 import type { AlgorithmNames } from '../../src/accepted-algorithms.ts'
+import { type Algorithm, ALGORITHMS } from '../../src/algorithms.ts'
 import { readJwk } from '../../src/keys/jwk.ts'
 import { readKeyDocument } from '../../src/keys/key-document.ts'
 import { mlDsaPair } from '../ml-dsa-pair.ts'
@@ -348,44 +349,58 @@ describe('points of Ed25519 with which anybody can sign', () => {
   }
 })
 
+/** Every kind of key, with all that it is for. */
+const kinds: readonly Kind[] = [
+  {
+    name: 'RSA',
+    jwk: rsa,
+    algorithms: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+    length: 256,
+  },
+  { name: 'P-256', jwk: p256, algorithms: ['ES256'], length: 64 },
+  { name: 'P-384', jwk: p384, algorithms: ['ES384'], length: 96 },
+  { name: 'P-521', jwk: p521, algorithms: ['ES512'], length: 132 },
+  { name: 'Ed25519', jwk: ed25519, algorithms: ['EdDSA', 'Ed25519'], length: 64 },
+  { name: 'ML-DSA-44', jwk: mlDsa[0] ?? {}, algorithms: ['ML-DSA-44'], length: 2420 },
+  { name: 'ML-DSA-65', jwk: mlDsa[1] ?? {}, algorithms: ['ML-DSA-65'], length: 3309 },
+  { name: 'ML-DSA-87', jwk: mlDsa[2] ?? {}, algorithms: ['ML-DSA-87'], length: 4627 },
+]
+
+interface Kind {
+  readonly name: string
+  readonly jwk: JsonWebKey
+  readonly algorithms: readonly Algorithm[]
+  /** Octets of a signature. */
+  readonly length: number
+}
+
 describe('what a key may verify', () => {
-  test.each([
-    {
-      name: 'RSA',
-      jwk: rsa,
-      algorithms: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-      length: 256,
-    },
-    { name: 'P-256', jwk: p256, algorithms: ['ES256'], length: 64 },
-    { name: 'P-384', jwk: p384, algorithms: ['ES384'], length: 96 },
-    { name: 'P-521', jwk: p521, algorithms: ['ES512'], length: 132 },
-    { name: 'Ed25519', jwk: ed25519, algorithms: ['EdDSA', 'Ed25519'], length: 64 },
-    { name: 'ML-DSA-44', jwk: mlDsa[0] ?? {}, algorithms: ['ML-DSA-44'], length: 2420 },
-    { name: 'ML-DSA-65', jwk: mlDsa[1] ?? {}, algorithms: ['ML-DSA-65'], length: 3309 },
-    { name: 'ML-DSA-87', jwk: mlDsa[2] ?? {}, algorithms: ['ML-DSA-87'], length: 4627 },
-  ])('$name: $algorithms, with signatures of $length octets', ({ jwk, algorithms, length }) => {
-    expect(algorithmsOf(jwk)).toEqual(algorithms)
-    const prepared = [...(keysOf(jwk)[0]?.prepared.values() ?? [])]
-    expect(prepared.map(({ signatureLength }) => signatureLength)).toEqual(
-      algorithms.map(() => length),
-    )
+  test('`kinds` has a key for every algorithm', () => {
+    expect(kinds.flatMap(({ algorithms }) => algorithms)).toEqual([...ALGORITHMS.keys()])
   })
+
+  test.each(kinds)(
+    '$name: $algorithms, with signatures of $length octets',
+    ({ jwk, algorithms, length }) => {
+      expect(algorithmsOf(jwk)).toEqual(algorithms)
+      const prepared = [...(keysOf(jwk)[0]?.prepared.values() ?? [])]
+      expect(prepared.map(({ signatureLength }) => signatureLength)).toEqual(
+        algorithms.map(() => length),
+      )
+    },
+  )
 
   test('an RSA signature is as long as the modulus, rounded up to octets', () => {
     const [key] = keysOf({ ...rsa, n: base64url(modulus(2049)) })
     expect(key?.prepared.get('RS512')?.signatureLength).toBe(257)
   })
 
-  test.each([
-    ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'].map((alg) => ({ alg, jwk: rsa })),
-    { alg: 'ES256', jwk: p256 },
-    { alg: 'ES384', jwk: p384 },
-    { alg: 'ES512', jwk: p521 },
-    { alg: 'EdDSA', jwk: ed25519 },
-    { alg: 'Ed25519', jwk: ed25519 },
-  ])('a key that states $alg verifies nothing else', ({ alg, jwk }) => {
-    expect(algorithmsOf({ ...jwk, alg })).toEqual([alg])
-  })
+  test.each(kinds.flatMap(({ jwk, algorithms }) => algorithms.map((alg) => ({ alg, jwk }))))(
+    'a key that states $alg verifies nothing else',
+    ({ alg, jwk }) => {
+      expect(algorithmsOf({ ...jwk, alg })).toEqual([alg])
+    },
+  )
 
   test.each([
     { alg: 'PS256' as const, saltLength: 32 },
@@ -490,18 +505,14 @@ describe('the identity', () => {
     expect(keysOf(RFC7638_JWK)).toMatchObject([{ thumbprint, kid: '2011-04-29' }])
   })
 
-  test.each([
-    { name: 'RSA', jwk: rsa },
-    { name: 'P-256', jwk: p256 },
-    { name: 'P-384', jwk: p384 },
-    { name: 'P-521', jwk: p521 },
-    { name: 'Ed25519', jwk: ed25519 },
-    { name: 'ML-DSA', jwk: mlDsa44 },
-  ])('the thumbprint of a key of $name is the one that jose calculates', async ({ jwk }) => {
-    expect(thumbprintsOf({ ...jwk, kid: 'ignored', use: 'sig' })).toEqual([
-      await calculateJwkThumbprint(jwk),
-    ])
-  })
+  test.each(kinds)(
+    'the thumbprint of a key of $name is the one that jose calculates',
+    async ({ jwk }) => {
+      expect(thumbprintsOf({ ...jwk, kid: 'ignored', use: 'sig' })).toEqual([
+        await calculateJwkThumbprint(jwk),
+      ])
+    },
+  )
 
   test('keys keep the order of the document', async () => {
     expect(thumbprintsOf({ keys: [p521, rsa, ed25519] })).toEqual([
