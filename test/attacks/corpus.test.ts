@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { inspect } from 'node:util'
 
@@ -94,6 +95,15 @@ test('every reason to refuse a token has a case', () => {
     reasons.filter((reason) => !tried.has(reason)),
     'add it where its check stands in test/attacks/corpus/order.ts',
   ).toEqual(['revoked'])
+})
+
+test('README.md says how many there are', async () => {
+  const readme = await readFile(new URL('README.md', import.meta.url), 'utf8')
+  const accepted = rows.filter(({ verdict }) => verdict === 'accepted').length
+  const [refused, good] = [rows.length - accepted, accepted].map((each) =>
+    each.toLocaleString('en'),
+  )
+  expect(readme).toContain(`in the corpus, of ${refused} to refuse and ${good} to accept`)
 })
 
 test('no two cases have one name', () => {

@@ -232,20 +232,13 @@ function boundKeys(maker: TokenMaker): readonly Row[] {
 /** Each algorithm with each kind of key that it is not for, under the very name; one that fits stands aside. */
 function foreignKeys(maker: TokenMaker): readonly Row[] {
   const { issuer, stranger, token } = maker
-  const kinds: readonly (readonly [string, JsonWebKey, readonly Algorithm[]])[] = [
-    ['an RSA key', issuer.rsa.jwk, RSA_ALGORITHMS],
-    ['a key on P-256', issuer.p256.jwk, ['ES256']],
-    ['a key on P-384', issuer.p384.jwk, ['ES384']],
-    ['a key on P-521', issuer.p521.jwk, ['ES512']],
-    ['a key of Ed25519', issuer.ed25519.jwk, EDWARDS_ALGORITHMS],
-  ]
   const algs: readonly Algorithm[] = ['RS512', 'PS512', ...EC_ALGORITHMS, ...EDWARDS_ALGORITHMS]
   return [
     ...algs.flatMap((alg) =>
-      kinds
-        .filter(([, , fitting]) => !fitting.includes(alg))
-        .map(([name, jwk]): Row => ({
-          name: `${alg} where its kid leads to ${name}`,
+      jwksOf(issuer)
+        .filter((jwk) => jwk !== keyFor(issuer, alg).jwk)
+        .map((jwk): Row => ({
+          name: `${alg} where its kid leads to ${kindOf(jwk)}`,
           source: 'RFC 8725 section 3.1; RFC 7518 section 3.1',
           verdict: 'unknown_key',
           options: { algorithms: ALGORITHMS },
@@ -266,6 +259,11 @@ function foreignKeys(maker: TokenMaker): readonly Row[] {
       }),
     })),
   ]
+}
+
+function kindOf({ kty, crv }: JsonWebKey): string {
+  if (crv === undefined) return 'an RSA key'
+  return kty === 'EC' ? `a key on ${crv}` : `a key of ${crv}`
 }
 
 function lists(): readonly Row[] {

@@ -283,9 +283,11 @@ function purposes({ issuer }: TokenMaker): readonly Entry[] {
 
 function points({ issuer, stranger }: TokenMaker): readonly Entry[] {
   const curve = 'RFC 8725 section 3.4; RFC 7518 section 6.2.1'
-  const ec = ([curveName, { jwk }, width]: (typeof curves)[number]): readonly Entry[] => {
+  const ec = (jwk: JsonWebKey): readonly Entry[] => {
+    const curveName = String(jwk.crv)
     const [x, y] = [jwk.x, jwk.y].map((text) => Buffer.from(text ?? '', 'base64url'))
     if (x === undefined || y === undefined) return []
+    const width = x.length
     const with1 = (more: object) => ({ ...jwk, ...more })
     return [
       [`a point off ${curveName}`, curve, with1({ y: encode(toOctets(toInteger(y) ^ 1n, width)) })],
@@ -337,11 +339,6 @@ function points({ issuer, stranger }: TokenMaker): readonly Entry[] {
       ],
     ]
   }
-  const curves = [
-    ['P-256', issuer.p256, 32],
-    ['P-384', issuer.p384, 48],
-    ['P-521', issuer.p521, 66],
-  ] as const
   const { jwk } = issuer.ed25519
   const x = Buffer.from(jwk.x ?? '', 'base64url')
   const okp = (text: unknown) => ({ ...jwk, x: text })
@@ -369,7 +366,9 @@ function points({ issuer, stranger }: TokenMaker): readonly Entry[] {
     ['a point whose y is 2^255 - 1', `${'ff'.repeat(31)}7f`],
   ]
   return [
-    ...curves.flatMap(ec),
+    ...jwksOf(issuer)
+      .filter(({ kty }) => kty === 'EC')
+      .flatMap(ec),
     ...small.map(([name, hex]): Entry => [
       `${name} of Ed25519, with which anybody can sign`,
       'RFC 8032 section 5.1.3; RFC 8725 section 3.4',

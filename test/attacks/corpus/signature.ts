@@ -23,6 +23,7 @@ import {
 import type { Row } from './row.ts'
 import {
   EC_ALGORITHMS,
+  type EcAlgorithm,
   EDWARDS_ALGORITHMS,
   type TokenMaker,
   keyFor,
@@ -508,16 +509,17 @@ function pssSalts(maker: TokenMaker): readonly Row[] {
 }
 
 /** The orders of the groups: SP 800-186 section 3.2.1. */
-const ORDERS = {
+const ORDERS: Readonly<Record<EcAlgorithm, bigint>> = {
   ES256: 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n,
   ES384:
     0xffffffffffffffffffffffffffffffffffffffffffffffffc7634d81f4372ddf581a0db248b0a77aecec196accc52973n,
   ES512:
     0x1fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffa51868783bf2f966b7fcc0148f709a5d03bb5c9b8899c47aebb6fb71e91386409n,
 }
-const WIDTHS = { ES256: 32, ES384: 48, ES512: 66 }
+/** Octets of a number. */
+const WIDTHS: Readonly<Record<EcAlgorithm, number>> = { ES256: 32, ES384: 48, ES512: 66 }
 
-function ecdsa(maker: TokenMaker, alg: (typeof EC_ALGORITHMS)[number]): readonly Row[] {
+function ecdsa(maker: TokenMaker, alg: EcAlgorithm): readonly Row[] {
   const n = ORDERS[alg]
   const width = WIDTHS[alg]
   const by = keyFor(maker.issuer, alg)
@@ -643,7 +645,7 @@ const SMALL_ORDER: readonly (readonly [string, string])[] = [
   ['the neutral point, not in its canonical form', `ee${'ff'.repeat(30)}7f`],
 ]
 
-function edwards(maker: TokenMaker, alg: (typeof EDWARDS_ALGORITHMS)[number]): readonly Row[] {
+function edwards(maker: TokenMaker, alg: Algorithm): readonly Row[] {
   const by = keyFor(maker.issuer, alg)
   const input = inputOf(maker, alg)
   const good = signatureOf(Buffer.from(input), alg, by.privateKey)

@@ -24,13 +24,9 @@ export interface KeyPair {
 }
 
 /** Two owners of keys: the issuer, whose keys are trusted, and a stranger. */
-export interface Keys {
-  readonly rsa: KeyPair
-  readonly p256: KeyPair
-  readonly p384: KeyPair
-  readonly p521: KeyPair
-  readonly ed25519: KeyPair
-}
+export type Keys = Readonly<Record<KeyName, KeyPair>>
+
+type KeyName = 'rsa' | 'p256' | 'p384' | 'p521' | 'ed25519'
 
 export interface TokenMaker {
   readonly issuer: Keys
@@ -101,34 +97,47 @@ export function pairOf(privateKey: KeyObject, kid: string): KeyPair {
 }
 
 /** The public keys of every kind. */
-export function jwksOf({ rsa, p256, p384, p521, ed25519 }: Keys): readonly KeyPair['jwk'][] {
-  return [rsa, p256, p384, p521, ed25519].map(({ jwk }) => jwk)
+export function jwksOf(keys: Keys): readonly KeyPair['jwk'][] {
+  return Object.values(keys).map(({ jwk }) => jwk)
+}
+
+/** Which key signs with it. None where not every platform can. */
+const KEY_NAMES: Readonly<Record<Algorithm, KeyName | null>> = {
+  RS256: 'rsa',
+  RS384: 'rsa',
+  RS512: 'rsa',
+  PS256: 'rsa',
+  PS384: 'rsa',
+  PS512: 'rsa',
+  ES256: 'p256',
+  ES384: 'p384',
+  ES512: 'p521',
+  EdDSA: 'ed25519',
+  Ed25519: 'ed25519',
+  'ML-DSA-44': null,
+  'ML-DSA-65': null,
+  'ML-DSA-87': null,
 }
 
 export function keyFor(keys: Keys, alg: Algorithm): KeyPair {
-  switch (alg) {
-    case 'ES256':
-      return keys.p256
-    case 'ES384':
-      return keys.p384
-    case 'ES512':
-      return keys.p521
-    case 'EdDSA':
-    case 'Ed25519':
-      return keys.ed25519
-    default:
-      return keys.rsa
-  }
+  const name = KEY_NAMES[alg]
+  if (name === null) throw new TypeError(`KEY_NAMES of token-maker.ts has no key for ${alg}`)
+  return keys[name]
 }
 
-export const RSA_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const
-export const EC_ALGORITHMS = ['ES256', 'ES384', 'ES512'] as const
-export const EDWARDS_ALGORITHMS = ['EdDSA', 'Ed25519'] as const
-export const ALGORITHMS: readonly Algorithm[] = [
-  ...RSA_ALGORITHMS,
-  ...EC_ALGORITHMS,
-  ...EDWARDS_ALGORITHMS,
-]
+/** All that can be signed here, and each kind of them. */
+export const ALGORITHMS = (Object.keys(KEY_NAMES) as Algorithm[]).filter(
+  (alg) => KEY_NAMES[alg] !== null,
+)
+export const RSA_ALGORITHMS = ALGORITHMS.filter((alg) => KEY_NAMES[alg] === 'rsa')
+export const EC_ALGORITHMS = ALGORITHMS.filter(isEc)
+export const EDWARDS_ALGORITHMS = ALGORITHMS.filter((alg) => KEY_NAMES[alg] === 'ed25519')
+
+export type EcAlgorithm = Extract<Algorithm, `ES${string}`>
+
+function isEc(alg: Algorithm): alg is EcAlgorithm {
+  return alg.startsWith('ES')
+}
 
 export function usualClaims(): Record<string, unknown> {
   return { iss: ISSUER, aud: AUDIENCE, sub: 'ada', iat: NOW, exp: NOW + 300 }

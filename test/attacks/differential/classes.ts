@@ -1,5 +1,6 @@
 import { CLOCK_TOLERANCE, isAccepted, type Verdict } from './judges.ts'
 import { isObject, type Jwk, type Reading, type Subject } from './reading.ts'
+import { publicJwks } from './signers.ts'
 
 /** A kind of disagreement with jose that is meant to be. */
 export interface DisagreementClass {
@@ -25,11 +26,10 @@ const MAX_CANDIDATES = 8
 const MAX_KEYS = 100
 const IAT_TOLERANCE = 60
 const MATERIAL = ['n', 'e', 'x', 'y']
-const COORDINATE_LENGTHS = new Map([
-  ['P-256', 32],
-  ['P-521', 66],
-  ['Ed25519', 32],
-])
+/** Of the curves that somebody signs with here. */
+const COORDINATE_LENGTHS = new Map(
+  publicJwks.map(({ crv, x = '' }) => [crv, Buffer.from(x, 'base64url').length]),
+)
 
 const tokenClasses: readonly DisagreementClass[] = [
   {

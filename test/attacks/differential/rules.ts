@@ -1,5 +1,5 @@
 import type { Rules } from './judges.ts'
-import { NOW } from './signers.ts'
+import { NOW, signers } from './signers.ts'
 
 export const ISSUER = 'https://issuer.example'
 export const AUDIENCE = 'https://api.example'
@@ -8,7 +8,7 @@ const MAX_TOKEN_AGE = 300
 
 export const strict: Rules = {
   now: NOW,
-  algorithms: ['RS512', 'RS256', 'PS512', 'ES256', 'ES512', 'EdDSA'],
+  algorithms: signers.map(({ alg }) => alg),
   issuer: ISSUER,
   audience: [AUDIENCE, 'second audience'],
   requiredClaims: undefined,

@@ -33,14 +33,25 @@ export const stranger = signer(
   'stranger',
 )
 
-export const signers: readonly Signer[] = [
-  rs512,
-  signer('RS256', rsa, 'rsa'),
-  ps512,
-  es256,
-  signer('ES512', generateKeyPairSync('ec', { namedCurve: 'P-521' }), 'p-521'),
-  eddsa,
-]
+/** Nobody signs with what differs from another one by its hash or its name alone, nor with what not every platform has. */
+const SIGNERS: Readonly<Record<Algorithm, Signer | null>> = {
+  RS512: rs512,
+  RS384: null,
+  RS256: signer('RS256', rsa, 'rsa'),
+  PS512: ps512,
+  PS384: null,
+  PS256: null,
+  ES256: es256,
+  ES384: null,
+  ES512: signer('ES512', generateKeyPairSync('ec', { namedCurve: 'P-521' }), 'p-521'),
+  EdDSA: eddsa,
+  Ed25519: null,
+  'ML-DSA-44': null,
+  'ML-DSA-65': null,
+  'ML-DSA-87': null,
+}
+
+export const signers: readonly Signer[] = Object.values(SIGNERS).filter((each) => each !== null)
 
 /** Each key once, though it may serve several algorithms. */
 export const publicJwks = [
