@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, test } from 'vitest'
 
+import { ALGORITHMS } from '../../packages/core/src/algorithms.ts'
 import { refusals } from '../../packages/core/src/refusals.ts'
 import { codeSpans, tableUnder, tablesOf } from './markdown.ts'
 import { messagesIn, messagesOf } from './type-errors.ts'
@@ -50,6 +51,12 @@ describe('the mistakes of ERRORS.md', () => {
 
   test.each(messages)('%s is what a source says', (message) => {
     expect(MESSAGES.some(({ text }) => begins(text, message))).toBe(true)
+  })
+
+  test('that of a key of another kind names every curve that has an algorithm', () => {
+    const row = rows.find(([cell = '']) => cell.includes('a key of type … cannot be used'))
+    const curves = [...ALGORITHMS.values()].flatMap((rule) => ('crv' in rule ? [rule.crv] : []))
+    expect(curves.filter((crv) => row?.[1]?.includes(crv) !== true)).toEqual([])
   })
 
   test('each has a place of its own to link to', () => {

@@ -14,10 +14,13 @@ import { type FuzzTarget, hold } from '../target.ts'
 const material = readSeeds('key-document').flatMap(
   ({ input }) => input.match(/(?<="[nexy]":")[\w-]+/g) ?? [],
 )
+const curves = new Set(
+  [...ALGORITHMS.values()].flatMap((rule) => ('crv' in rule ? [rule.crv] : [])),
+)
 const number = mostly(fc.constantFrom('AQ', 'Aw', 'AAEAAQ', ...material), base64url)
 const jwk = jsonObject({
   kty: fc.constantFrom('RSA', 'EC', 'OKP', 'oct'),
-  crv: fc.constantFrom('P-256', 'P-384', 'P-521', 'Ed25519', 'Ed448'),
+  crv: fc.constantFrom(...curves, 'Ed448'),
   n: number,
   e: number,
   x: number,
