@@ -32,8 +32,8 @@ type ClaimsOf<Member> = Member extends Verifier<infer ClaimsType> ? ClaimsType :
  *
  * @param find Returns the verifier of an issuer, or `undefined` if there is none: for tenants that come and go, see {@link
  *   ByIssuerOptions}. It is called for unproven tokens. So it must only look the issuer up, and trust nothing about it. If it
- *   fails, tokens of that issuer get 503 (`keys_unavailable`). It should return the same verifier each time, so that keys and
- *   tokens stay remembered.
+ *   fails, tokens of that issuer get 503 (`keys_unavailable`). While nothing about the issuer changes, it should return the
+ *   same verifier, so that keys and tokens stay remembered.
  * @returns A verifier whose `ready()` resolves at once.
  * @throws TypeError for a wrong option.
  * @see RFC 8725 section 3.8
@@ -46,8 +46,8 @@ export function byIssuer<Member extends Verifier<unknown>>(
  * The same for issuers that are known at start-up.
  *
  * @param verifiers The verifiers by issuer. Each must state that issuer in its option `issuer`.
- * @returns A verifier whose `ready()` waits for all verifiers. If some fail, it rejects with the first error. Use it at
- *   start-up.
+ * @returns A verifier whose `ready()` waits for all verifiers. If some fail, it rejects with the error of the first of
+ *   them. Use it at start-up.
  * @throws TypeError for a value that is not a verifier, for a verifier that does not check its issuer, and for a wrong
  *   option.
  */

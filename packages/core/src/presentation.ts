@@ -30,7 +30,7 @@ export interface PresentationOptions {
    */
   resourceMetadata?: string | ProtectedResourceMetadata | undefined
   /**
-   * Accepts tokens with the scheme `DPoP`: the challenge names the algorithms for proofs.
+   * The proofs that a token with the scheme `DPoP` needs: the challenge names their algorithms.
    * @see RFC 9449 section 7.1
    */
   dpop?: Pick<DpopProofs, 'algorithms' | 'required' | 'nonce'> | undefined

@@ -23,7 +23,7 @@ export interface LocalKeysOptions {
 /**
  * Public keys that you have: one key, a list of keys, or a JWK set. They are used until the process ends.
  *
- * @throws TypeError if no key can be used, with the reason for each; and for a private or secret key object, which a service
+ * @throws TypeError if no key can be used, with the reasons of the first three; and for a private or secret key object, which a service
  *   that only verifies must not have.
  * @see RFC 7517 sections 4 and 5
  */

@@ -62,8 +62,9 @@ export interface RemoteKeysOptions {
   allowInsecure?: boolean | undefined
   /**
    * What `keys.toSnapshot()` returned, in this process or an earlier one: the keys to start with. Their age counts from the
-   * fetch that the snapshot records. The first request also starts a fetch in the background. A snapshot that is too old,
-   * from the future, of another URL or damaged is ignored; `status().snapshot` and `portcullis:keys` say so.
+   * fetch that the snapshot records. The first request starts a fetch. It waits for that only if the keys are older than
+   * `maxAge` and `staleWhileRevalidate` together. A snapshot that is too old, from the future, of another URL or damaged is
+   * ignored; `status().snapshot` and `portcullis:keys` say so.
    */
   snapshot?: KeysSnapshot | null | undefined
   /** @default globalThis.fetch */
