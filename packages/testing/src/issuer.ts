@@ -31,21 +31,21 @@ import { createBadTokenKinds, createBadTokens } from './tokens/bad-tokens.ts'
 import { createEdgeTokens, type EdgeToken } from './tokens/edge-tokens.ts'
 import { signToken, type TokenTableOptions, type TokenOptions } from './tokens/token.ts'
 
-/** An issuer with a key of its own, and a token service in the same process. */
+/** A test issuer: it has its own key, signs tokens, and has token services in the same process. */
 export interface TestIssuer {
-  /** The public half of the key that it signs with. */
+  /** The public key of the key pair that it signs with. */
   readonly publicJwk: Readonly<JWK>
   /**
-   * What a later run needs to go on where this one is, also in the middle of a rotation: the option `key` takes it. Whoever
+   * What a later run needs to continue from here, also in the middle of a rotation. Pass it as the option `key`. Anybody who
    * has it can sign any token of this issuer.
    */
   privateKeys(): Promise<PrivateKeys>
   /** Seconds from `iat` to `exp` in its tokens. */
   readonly lifetime: number
   /**
-   * For `createVerifier`. The keys come from the issuer's service, so rotations and outages have their effect. All verifiers
-   * made of them share one key cache. For another cache, replace `keys` by `remoteKeys` with the `keyUrl` and the `fetch` of
-   * `tokenService(issuer)`.
+   * All options for `createVerifier`. The keys come from the issuer's service, so verifiers see rotations and outages. All
+   * verifiers with these options share one key cache. For another cache, replace `keys` with `remoteKeys`, with the `keyUrl`
+   * and the `fetch` of `tokenService(issuer)`.
    */
   readonly verifierOptions: {
     readonly keys: RemoteKeys
@@ -57,8 +57,8 @@ export interface TestIssuer {
     readonly clock: Clock
   }
   /**
-   * For `createTokenClient`, with `origins` of your own. Its `fetch` answers for the token service, and passes every other
-   * request to the platform's `fetch`.
+   * All options for `createTokenClient`. `origins` is empty: state your own. `fetch` answers for the token service, and passes
+   * every other request to the platform's `fetch`.
    */
   readonly clientOptions: {
     readonly authUrl: string
@@ -68,48 +68,46 @@ export interface TestIssuer {
     readonly fetch: TokenService['fetch']
     readonly clock: Clock
   }
-  /** Signs a token, sound or not. */
+  /** Signs a token, valid or not. */
   token(options?: TokenOptions): Promise<string>
-  /** A header with a token, for supertest, inject and fetch. */
+  /** Signs a token, and returns it as the header `authorization`, for supertest, inject and fetch. */
   bearer(options?: TokenOptions): Promise<{ authorization: string }>
   /**
    * Tokens of every kind that a verifier made of `verifierOptions` must refuse, each with its `reason`.
    *
-   * What is refused for `issuer`, `audience`, `type` or `too_old` is part of it if the issuer states them (`maxTokenAge` for
-   * the last), and `unknown_key` if the document is a set. All can be sent in a header, but over HTTP Node answers the one
-   * that is `too_large` by itself, with 431.
+   * Tokens for the reasons `issuer`, `audience`, `type` and `too_old` are included if the issuer has that option
+   * (`maxTokenAge` for the last), and tokens for `unknown_key` if the key document is a set: a single key is tried for any
+   * `kid`. All tokens can be sent in a header, but over HTTP Node itself answers the `too_large` one, with 431.
    *
-   * They are made for the key document as it is now, as if there were no outage. In the middle of a rotation their key is one
-   * that is published, which need not be the one that signs. An unknown `kid` is an `unknown_key` only if the document is a
-   * set: a bare key is tried for any `kid`. The tokens that are about time are refused for
-   * that only for a while; the others expire in a hundred years, so that the clock can be moved, by up to `maxTokenAge` if
-   * that is stated.
+   * They fit the key document of this moment, as if there were no outage. In the middle of a rotation their key is one that
+   * is published, even if another one signs. The tokens that test a time are refused for it only for some time. The others
+   * expire in a hundred years, so that a test can move the clock, but by no more than `maxTokenAge` if that is stated.
    */
   badTokens(options?: TokenTableOptions): Promise<readonly BadToken[]>
-  /** The same table with nothing but the names: a token is signed when `make()` asks for it. */
+  /** The same without the tokens: `make()` of each signs its token. */
   badTokenKinds(options?: TokenTableOptions): Promise<readonly BadTokenKind[]>
   /**
-   * Unusual tokens that such a verifier must accept, made for the same document and as long-lived. One of them has expired
-   * within the tolerance of 5 s, and stays there for 4 s of the clock.
+   * Unusual tokens that such a verifier must accept. They fit the same document, and live as long. One of them has expired,
+   * and is accepted only because of the tolerance of 5 s, and only until the clock has moved by 4 s.
    */
   edgeTokens(options?: TokenTableOptions): Promise<readonly EdgeToken[]>
   /**
-   * Changes to a new key. Some rotations have a second half: `complete()` of the result. Verifiers fetch keys once a second
-   * at most, so a manual clock must be moved that far before they see the change.
+   * Changes to a new key. Some rotations have a second step: call `complete()` of the result. Verifiers fetch keys at most
+   * once a second, so move a manual clock by a second before they can see the change.
    */
   rotate(options?: RotateOptions): Promise<Rotation>
-  /** The last rotation, if its second half is not done yet: also one of an earlier run, by the option `key`. */
+  /** The last rotation, if its second step is not done yet. It may be from an earlier run (option `key`). */
   pendingRotation(): PendingRotation | undefined
   /**
-   * Undoes the last rotation that is not undone yet, both halves of it: the key that signed before signs again, and the document
-   * is as it was. The last 100 rotations can be undone.
+   * Undoes both steps of the last rotation that was not undone yet: the key that signed before signs again, and the document
+   * is as it was before. The last 100 rotations can be undone.
    *
-   * @throws TypeError if there is none.
+   * @throws TypeError if there is no rotation to undo.
    */
   rollBack(): void
   /** What its key endpoint serves, as if there were no outage: one key, or a set. */
   readonly keyDocument: KeyDocument
-  /** Its keys, in the order in which they appeared, and when each was in use. The newest 100 are kept. */
+  /** When each of its keys was published and used, in the order in which they appeared. The newest 100 keys are kept. */
   keyPhases(): readonly KeyPhases[]
   /**
    * Lets its services misbehave.
@@ -117,21 +115,22 @@ export interface TestIssuer {
    * @throws TypeError for a kind that does not exist, and for a wrong or misspelt option.
    */
   outage(kind: OutageKind, options?: OutageOptions): Outage
-  /** The outages that go on, in the order in which they began. Each can be ended. */
+  /** The outages that are not over, in the order in which they began. Each has `restore()`. */
   outages(): readonly OutageInForce[]
-  /** The requests to its services, in their order. The newest `maxRequests` are kept. */
+  /** The requests to its services, oldest first. The newest `maxRequests` are kept. */
   requests(): readonly SeenRequest[]
   /**
-   * Calls the listener for each request from now on, once it is answered or never will be. If the listener throws, the request
-   * fails.
+   * Calls the listener for each later request, when it was answered or has ended without an answer. If the listener throws,
+   * the request fails.
    *
-   * @returns A function that ends it.
+   * @returns A function that removes the listener.
    */
   watchRequests(listener: (request: SeenRequest) => void): () => void
 }
 
 /**
- * Creates an issuer with a fresh key, which takes most of the time. It signs any claims, sound or not: for tests.
+ * Creates an issuer with a new key, unless one is given. To make the key takes most of the time. It signs any claims, valid or
+ * not: only for tests.
  *
  * @throws TypeError for a wrong or misspelt option.
  */
@@ -148,7 +147,7 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
   const keys = createKeyRotation(clock, first, omitFromKey)
   const log = createRequestLog(clock, options.maxRequests ?? 10_000)
   let strangersKey: Promise<SigningKey> | undefined
-  // Created when it is first needed, since making a key takes longer than everything else here.
+  // Created when it is first needed, because to make a key takes longer than everything else here.
   const stranger = async () => await (strangersKey ??= createSigningKey(algorithm))
   const outages = createOutages(clock, keys, async () => (await stranger()).publicJwk)
   const defaults = { clock, keys, issuer, audience, lifetime, type, maxTokenAge }

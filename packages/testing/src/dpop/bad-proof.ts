@@ -16,7 +16,7 @@ export interface BadProof {
   /** `code` and `reason` of the `AuthError`. */
   readonly code: 'invalid_dpop_proof' | 'use_dpop_nonce' | 'invalid_token'
   readonly reason: BadProofReason
-  /** What to send: without `dpop` if it is the proof that is missing. */
+  /** The headers to send. Without `dpop` in the case of a missing proof. */
   readonly headers: { readonly authorization: string; readonly dpop?: string }
 }
 

@@ -11,40 +11,40 @@ import { createBadProofs } from './bad-proofs.ts'
 import { makeProof, type ProofOptions, type ProofRequest } from './proof.ts'
 
 export interface DpopClientOptions {
-  /** What its proofs have in `iat`. By default the system's. */
+  /** The clock for the `iat` of its proofs. By default the system's. */
   clock?: Clock | undefined
   /**
-   * What its proofs are signed with. One of ML-DSA needs a platform whose WebCrypto has it, such as Node 24.7 or later.
+   * The algorithm of its proofs. ML-DSA needs a platform whose WebCrypto has it, such as Node 24.7 or later.
    * @default 'ES256'
    */
   algorithm?: Algorithm | undefined
 }
 
-/** The two headers of a request with a bound token. No interface: supertest wants headers that have an index signature. */
+/** The two headers of a request with a bound token. Not an interface, because supertest needs an index signature. */
 export type DpopHeaders = Readonly<Record<'authorization' | 'dpop', string>>
 
-/** A client that has a key of its own, and proves it at each request. */
+/** A client that has a key, and proves it at each request (DPoP). */
 export interface DpopClient {
   /** The thumbprint of its key: `issuer.token({ boundTo: client })` binds a token to it. */
   readonly jkt: string
   readonly publicJwk: Readonly<JWK>
-  /** Makes a proof, sound or not: another one at each call. */
+  /** Makes a proof, valid or not. Each call makes a new one. */
   proof(options: ProofOptions): Promise<string>
-  /** The token and its proof as headers, for supertest, inject and fetch. Each proof is accepted once. */
+  /** Returns the token and a new proof as headers, for supertest, inject and fetch. Each proof is accepted once. */
   headers(options: ProofOptions & { token: string }): Promise<DpopHeaders>
   /**
-   * Proofs of every kind that must be refused when they are sent with this token, which is bound to this client, for this
-   * request: each with the headers to send, and its `code` and `reason`.
+   * Proofs of every kind that must be refused for this request with this token, which must be bound to this client. Each has
+   * the headers to send, and the `code` and `reason` of the refusal.
    *
-   * What is refused for its nonce is part of it if a `nonce` is stated, one that the server accepts. None is a
-   * `replayed_proof`: send the same `headers(...)` twice. They are made for this moment, since a proof is accepted for a
-   * minute or so, and for a server that takes the default algorithms.
+   * Proofs with a bad nonce are included if `nonce` is stated: one that the server accepts. There is none for
+   * `replayed_proof`: send the same `headers(...)` twice. Use the proofs at once, because a proof is accepted for about a
+   * minute only. They are for a server with the default algorithms.
    */
   badProofs(request: ProofRequest & { token: string }): Promise<readonly BadProof[]>
 }
 
 /**
- * Creates a client with a fresh key, for tests of APIs that take DPoP-bound tokens.
+ * Creates a client with a new key, for tests of APIs that accept DPoP-bound tokens.
  *
  * @throws TypeError for a wrong or misspelt option.
  * @see RFC 9449

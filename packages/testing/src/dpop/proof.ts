@@ -9,15 +9,15 @@ import type { TokenOptions } from '../tokens/token.ts'
 export interface ProofRequest {
   /** @default 'GET' */
   method?: string | undefined
-  /** As the client sees it. Its query and fragment are not part of a proof. */
+  /** The URL as the client sees it. Its query and fragment are not part of a proof. */
   url: string | URL
   /** The token that is sent with the proof. A proof for a token endpoint has none. */
   token?: string | undefined
-  /** What the server asked for in `DPoP-Nonce`. */
+  /** The nonce that the server sent in `DPoP-Nonce`. */
   nonce?: string | undefined
 }
 
-/** The same, and what is unusual about the proof. */
+/** The request of a proof, and changes that make the proof unusual or bad. */
 export type ProofOptions = ProofRequest &
   Pick<TokenOptions, 'claims' | 'header' | 'omit' | 'payload'>
 
@@ -49,7 +49,7 @@ function checkUrl(caller: string, { url }: ProofRequest): void {
 }
 
 /**
- * Makes a proof, sound or not.
+ * Makes a proof, valid or not.
  *
  * @returns Compact JWS.
  * @throws TypeError for a wrong, misspelt or missing option.

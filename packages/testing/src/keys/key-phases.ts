@@ -3,16 +3,16 @@ import type { JWK } from 'jose'
 import type { Clock } from '../clock.ts'
 import type { SigningKey } from './signing-key.ts'
 
-/** From when until when, in seconds since 1970-01-01T00:00:00Z, by the issuer's clock. */
+/** A period of time: seconds since 1970-01-01T00:00:00Z, by the issuer's clock. */
 export interface Phase {
   readonly from: number
-  /** `undefined` as long as it lasts. */
+  /** `undefined` if it has not ended. */
   readonly until: number | undefined
 }
 
-/** When a key was in use. It has several phases if a rotation was rolled back. */
+/** When a key was published and used. There are several phases if a rotation was rolled back. */
 export interface KeyPhases {
-  /** RFC 7638. It names the key also if several have one `kid`, or none has any. */
+  /** RFC 7638. It identifies the key even if several keys have the same `kid` or none. */
   readonly thumbprint: string
   readonly publicJwk: Readonly<JWK>
   /** When it was in the key document. */

@@ -7,19 +7,20 @@ import { createSigningKey, type OptionalMember, type SigningKey } from './signin
 
 export interface RotateOptions {
   /**
-   * The `kid` of the new key, in the document and in the tokens: its thumbprint, the old key's, or none.
+   * The `kid` of the new key, in the document and in the tokens: its thumbprint (`new`), that of the old key (`same`), or
+   * `none`.
    * @default 'new'
    */
   kid?: 'new' | 'same' | 'none' | undefined
   /**
-   * When the document changes: together with the key that signs (`now`), before it (`first`), after it (`later`), or now, to
-   * a set that has the old key as well (`both`).
+   * When the new key is in the document: from the moment when it signs (`now`), before that (`first`), after that (`later`),
+   * or `both`: from the moment when it signs, in a set with the old key.
    * @default 'now'
    */
   publish?: 'now' | 'first' | 'later' | 'both' | undefined
 }
 
-/** A rotation of which only the first half is done. */
+/** A rotation of which only the first step is done. */
 export interface PendingRotation extends Rotation {
   /** What `complete()` will do. */
   readonly next: RotationStep
@@ -27,8 +28,8 @@ export interface PendingRotation extends Rotation {
 
 export interface Rotation {
   /**
-   * The second half. `first`: the new key signs. `later`: it is published. `both`: the old key leaves the set. `now` has
-   * none.
+   * Does the second step. `first`: the new key signs. `later`: it is published. `both`: the old key leaves the set. `now` has
+   * no second step.
    *
    * @throws TypeError if the issuer has rotated again since, or rolled back.
    */
@@ -45,11 +46,11 @@ export interface KeyState {
   readonly published: SigningKey
   /** Another key in the document. */
   readonly besides?: SigningKey | undefined
-  /** The second half of the rotation that led here. */
+  /** The second step of the rotation that led here. */
   readonly rest?: { readonly next: RotationStep; readonly leadsTo: KeyState } | undefined
 }
 
-/** What is left to do of a rotation: the new key signs, or is published, or the old one leaves the document. */
+/** The second step of a rotation: the new key signs, or it is published, or the old one leaves the document. */
 export type RotationStep = 'sign' | 'publish' | 'withdraw'
 
 /** An issuer's key, and its rotations. */
@@ -89,7 +90,7 @@ export function createKeyRotation(
     record.note(state.signing, publishedIn(state))
   }
 
-  /** @param leadsTo Where the second half of that rotation leads: to complete it twice does no harm. */
+  /** @param leadsTo The state after the second step: to complete a rotation twice does no harm. */
   function complete(half: KeyState, leadsTo: KeyState): void {
     if (state !== half && state !== leadsTo) {
       throw new TypeError('complete: the issuer has rotated again since, or rolled back')
@@ -163,13 +164,13 @@ export function publishedIn({ published, besides }: KeyState): readonly SigningK
   return besides === undefined ? [published] : [besides, published]
 }
 
-/** Where the second half of a rotation leads. */
+/** The state after the second step of a rotation. */
 function completed(next: RotationStep, { signing, published }: KeyState): KeyState {
   const inSet = { ...settledOn(published), document: { keys: [published.publicJwk] } }
   return { sign: settledOn(published), publish: settledOn(signing), withdraw: inSet }[next]
 }
 
-/** The state after the first half of a rotation, or after all of it if it has no second. */
+/** The state after the first step of a rotation, which may be the only one. */
 function firstHalf(
   { signing, document, published, besides }: KeyState,
   next: SigningKey,
@@ -186,7 +187,7 @@ function firstHalf(
   return forms[publish]
 }
 
-/** The state in the middle of a rotation. */
+/** The state between the two steps of a rotation. */
 export function halfDone(next: RotationStep, state: KeyState): KeyState {
   return { ...state, rest: { next, leadsTo: completed(next, state) } }
 }

@@ -11,24 +11,24 @@ import {
 } from './key-rotation.ts'
 import type { OptionalMember, SigningKey } from './signing-key.ts'
 
-/** The private keys of an issuer and how it uses them, also in the middle of a rotation. JSON. */
+/** The private keys of an issuer, and how it uses them, also between the two steps of a rotation. JSON. */
 export interface PrivateKeys {
-  /** Without a `kid` if the key has none. */
+  /** The key that signs. Without a `kid` if the key has none. */
   readonly signing: Readonly<JWK>
-  /** One key, or the two of a set, in the order of the document. */
+  /** The published key, or both keys of a set, in the order of the document. */
   readonly published: readonly Readonly<JWK>[]
   /** Whether the document is a set. */
   readonly isSet: boolean
-  /** What the second half of the last rotation will do; `undefined` if all of it is done. */
+  /** The second step of the last rotation; `undefined` if no step is left. */
   readonly pending?: RotationStep | undefined
 }
 
 const ROTATION_STEPS: ReadonlySet<RotationStep> = new Set(['sign', 'publish', 'withdraw'])
 
 /**
- * Reads what an issuer shall begin with.
+ * Reads the keys that an issuer starts with.
  *
- * @throws TypeError for what holds no private key for the algorithm. It says nothing of the key.
+ * @throws TypeError if there is no private key for the algorithm. The message contains nothing of the key.
  */
 export async function readKeys(
   key: string | Readonly<JWK> | PrivateKeys,

@@ -2,12 +2,12 @@ import type { Backend } from './backend.ts'
 import { createHandler, PATHS, type TokenServiceOptions } from './endpoints.ts'
 import { listen, type ListenOptions, type Listener } from './listen.ts'
 
-/** The token service, emulated. */
+/** A token service for tests. */
 export interface TokenService {
-  /** The base of the URLs that `fetch` answers. Nothing listens there. */
+  /** The base URL that `fetch` answers. No server listens there. */
   readonly authUrl: string
   readonly keyUrl: string
-  /** Answers as the service does, without a network. Fits wherever Portcullis takes a `fetch`. */
+  /** Answers like the service, without a network. Pass it wherever Portcullis takes a `fetch`. */
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>
   /** Serves the same over HTTP, by default on a free port of 127.0.0.1. */
   listen(options?: ListenOptions): Promise<ListeningTokenService>

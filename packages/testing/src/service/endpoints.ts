@@ -5,7 +5,7 @@ import { type Endpoint, type Entry, MAX_TEXT } from './request-log.ts'
 
 export interface Login {
   readonly password: string
-  /** Claims to add to this login's tokens. */
+  /** Claims that are added to the tokens of this login. */
   readonly claims?: Readonly<Record<string, unknown>> | undefined
   /** Seconds from `iat` to `exp` in this login's tokens; by default the issuer's. */
   readonly lifetime?: number | undefined
@@ -18,13 +18,13 @@ export interface TokenServiceOptions {
    */
   logins?: Readonly<Record<string, Login>> | undefined
   /**
-   * How the answer to a login has the token: as plain text, as a JSON string, or in a field of a JSON object.
+   * Where the token is in the answer to a login: plain text, a JSON string, or a field of a JSON object.
    * @default 'text'
    */
   response?: 'text' | 'json' | { readonly field: string } | undefined
   /**
-   * The nonce that the DPoP proof of a login must have: called for each. By default none is asked for. A login with a proof
-   * gives a token that is bound to the key of the proof, in any case.
+   * Returns the nonce that the DPoP proof of a login must have. It is called for each login. By default no nonce is needed.
+   * With or without it, a login with a proof gets a token that is bound to the key of the proof.
    */
   dpopNonce?: (() => string) | undefined
 }

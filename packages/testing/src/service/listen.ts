@@ -6,21 +6,21 @@ import { checkOptions, isFunction, isText } from '../options.ts'
 
 export interface ListenOptions {
   /**
-   * A port of the host; 0 takes any that is free.
+   * The port to listen on; 0 takes a free one.
    * @default 0
    */
   port?: number | undefined
   /**
-   * The address to listen on, or its name. On any other than the loopback, others in the network can log in as well.
+   * The address to listen on, or its name. With any but the loopback, other machines of the network can log in, too.
    * @default '127.0.0.1'
    */
   host?: string | undefined
-  /** Asked before the service. What it answers is neither in the log of requests nor affected by an outage. */
+  /** Called before the service answers. Its own answers are not in the log of requests, and no outage affects them. */
   routes?: Routes | undefined
 }
 
 export interface Listener extends AsyncDisposable {
-  /** Such as `http://127.0.0.1:49152`. For a host that means all addresses, it names the loopback. */
+  /** Such as `http://127.0.0.1:49152`. If the host means all addresses, it has the loopback address. */
   readonly url: string
   /** Ends the server and every connection to it. */
   close(): Promise<void>
@@ -34,8 +34,8 @@ const MAX_BODY_OCTETS = 1024 * 1024
 export type Handler = (request: Request, signal: AbortSignal) => Promise<Response>
 
 /**
- * Answers the requests that are its own, and `undefined` for all others. The URL names 127.0.0.1 whatever the client asked
- * for: what it asked for is the header `host`. The signal is aborted when the client closes the connection.
+ * Answers a request, or returns `undefined` to let the service answer. The URL of the request always has the host 127.0.0.1;
+ * the host that the client asked for is in the header `host`. The signal is aborted when the client closes the connection.
  */
 export type Routes = (
   request: Request,

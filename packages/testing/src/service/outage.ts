@@ -4,29 +4,29 @@ import { checkOptions, isCount, isDuration, oneOf } from '../options.ts'
 import { type Exchange, MISBEHAVIOURS, type MisbehaviourName } from './misbehaviours.ts'
 import type { Endpoint } from './request-log.ts'
 
-/** A status from 200 to 599, which comes without a body, or another way to misbehave. */
+/** A status from 200 to 599, which has no body, or another fault by its name. */
 export type OutageKind = number | MisbehaviourName
 
 export interface OutageOptions {
-  /** How many answers it affects. By default all. */
+  /** How many requests it affects. By default all. */
   times?: number | undefined
   /** How long it lasts, by the issuer's clock. By default until `restore()`. */
   seconds?: number | undefined
-  /** By default both. The kinds about keys affect the key endpoint alone. */
+  /** Which endpoint it affects. By default both, but the kinds about keys affect only the key endpoint. */
   endpoint?: Endpoint | undefined
   /**
-   * How late a `slow` answer is, in seconds.
+   * How late a `slow` answer comes. Seconds.
    * @default 3
    */
   delay?: number | undefined
 }
 
 export interface Outage {
-  /** Ends it. Requests that hang already are not released. */
+  /** Ends the outage. Requests that already hang are not answered. */
   restore(): void
 }
 
-/** An outage that goes on. */
+/** An outage that is not over. */
 export interface OutageInForce extends Outage {
   readonly kind: OutageKind
   readonly endpoints: readonly Endpoint[]

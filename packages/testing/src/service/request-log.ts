@@ -8,11 +8,11 @@ export interface SeenRequest {
   readonly endpoint: Endpoint | undefined
   /** When it arrived: seconds since 1970-01-01T00:00:00Z, by the issuer's clock. */
   readonly time: number
-  /** Of the answer; `undefined` as long as there is none. */
+  /** The status of the answer; `undefined` before there is one. */
   readonly status: number | undefined
-  /** Who logged in, or tried to: 256 characters of it at most. */
+  /** The `loginId` of a login, also of a failed one: at most 256 characters of it. */
   readonly loginId: string | undefined
-  /** What the client calls itself in `User-Agent`: 256 characters of it at most. */
+  /** The `User-Agent` of the client: at most 256 characters of it. */
   readonly userAgent: string | undefined
 }
 

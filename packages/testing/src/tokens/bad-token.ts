@@ -13,7 +13,7 @@ export interface BadToken {
   readonly token: string
 }
 
-/** The same before it is made. */
+/** A kind of bad token, before the token is made. */
 export interface BadTokenKind extends Omit<BadToken, 'token'> {
   /** Makes the token, with at most one more signature. */
   readonly make: () => Promise<string>

@@ -8,11 +8,11 @@ export interface TokenOptions {
   /** Claims that are added to the usual ones, or replace them. */
   claims?: Readonly<Record<string, unknown>> | undefined
   /**
-   * Who alone may use the token: what `dpopClient()` returned, an `X509Certificate` of `node:crypto`, or their thumbprints as
-   * `{ jkt, x5tS256 }`. Of a list each must be proven. It becomes the claim `cnf`. By default anybody may use it.
+   * What the token is bound to: what `dpopClient()` returned, an `X509Certificate` of `node:crypto`, or their thumbprints as
+   * `{ jkt, x5tS256 }`. Each of a list must be proven. It becomes the claim `cnf`. By default the token is not bound.
    */
   boundTo?: Binding | readonly Binding[] | undefined
-  /** Seconds from now to `exp`; negative for a token that has expired. By default the issuer's lifetime. */
+  /** Seconds from now to `exp`; negative for an expired token. By default the issuer's lifetime. */
   expiresIn?: number | undefined
   /** Seconds from now to `nbf`. */
   notBefore?: number | undefined
@@ -20,7 +20,7 @@ export interface TokenOptions {
   header?: Readonly<Record<string, unknown>> | undefined
   /** Claims and header members to leave out. */
   omit?: readonly string[] | undefined
-  /** Signed instead of claims, for a payload that is malformed. */
+  /** Is signed instead of claims: for a malformed payload. */
   payload?: string | Uint8Array | undefined
 }
 
