@@ -6,7 +6,8 @@
  * - `timeout`: it did not answer in time.
  * - `unexpected_response`: it answered with something that is no token. It may have counted that as a wrong password, so no
  *   login is made for a while.
- * - `token_unusable`: its token has expired, does not last for `minValidity`, or the verifier refused it.
+ * - `token_unusable`: its token has expired, does not last for `minValidity`, is not bound to the key of `dpop`, or the verifier
+ *   refused it.
  * - `origin_not_allowed`: `fetch` was called for an origin that is not configured, or for a URL with credentials in it.
  * - `aborted`: the caller's signal ended the wait, or the client was closed.
  */

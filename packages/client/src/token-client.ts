@@ -24,9 +24,9 @@ import type { TokenAnswer } from './token-request.ts'
 
 export interface GetOptions {
   /**
-   * For how many seconds the token must still be valid. If it is valid for less, the caller waits for another one. If more
-   * than 90 % of the lifetime of the service's tokens is asked for, the error is `token_unusable`, because nearly each call
-   * would be a login.
+   * For how many seconds the token must still be valid. If it is valid for less, the caller waits for another one, and fails
+   * if there is none. If more than 90 % of the lifetime of the service's tokens is asked for, the error is `token_unusable`,
+   * because nearly each call would be a login.
    * @default 10, or less if the token's lifetime is below 200. If the token cannot be renewed, it is returned while it is
    *   valid.
    */

@@ -120,7 +120,7 @@ export function followStep(
   return unreadable.count > 0 && deleted !== 0 ? 'removed' : 'follow'
 }
 
-/** Whether what had lapsed by the wall clock, and was left out, may be needed again: also before a report says so. */
+/** Whether the wall clock was set back, so that entries may count again that were left out as lapsed. No report is needed. */
 function isSetBack({ lead }: Position, now: Instant): boolean {
   return lead - leadOf(now) > SET_BACK
 }

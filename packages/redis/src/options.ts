@@ -19,7 +19,8 @@ export interface RedisRevocationsOptions {
    */
   maxStaleness?: number | undefined
   /**
-   * What happens, while the copy is too old, to tokens that are not known to be revoked: `'refuse'` (503) or `'accept'`.
+   * What happens, in every state except `current`, to tokens that are not known to be revoked: `'refuse'` (503) or `'accept'`.
+   * Such a state is that the copy is too old, or that there is no stream.
    * @default 'refuse'
    */
   whenStale?: 'refuse' | 'accept' | undefined

@@ -31,7 +31,7 @@ const TEXTS: Readonly<Record<ReplayStoreReason, string>> = {
 /** Used proofs cannot be looked up. The message contains no address, no password and no part of a proof. */
 export class ReplayStoreError extends Error {
   readonly reason: ReplayStoreReason
-  /** What the message says behind its colon, if it has one. */
+  /** The text of the message after its colon, if it has one. */
   readonly detail: string | undefined
 
   constructor(reason: ReplayStoreReason, detail?: string) {
