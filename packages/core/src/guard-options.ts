@@ -23,7 +23,7 @@ export interface GuardOptions<Subject = object> extends PresentationOptions {
   /** Accepts tokens that are bound to a certificate of the client: `mutualTls()`. RFC 8705. */
   mutualTls?: MutualTls | undefined
   /**
-   * Lets a request without a token through, as anonymous. A bad token is still refused.
+   * Lets a request without a token, or of another scheme, through as anonymous. A bad token is still refused.
    * @default false
    */
   optional?: boolean | undefined
