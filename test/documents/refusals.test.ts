@@ -111,8 +111,13 @@ function complaints(text: string, code: string): readonly string[] {
 function differences(stated: readonly string[], known: readonly string[]): readonly string[] {
   const lacking = known.filter((reason) => !stated.includes(reason))
   const unknown = stated.filter((reason) => !known.includes(reason))
-  if (lacking.length > 0) return [`the row lacks ${lacking.join()}`]
-  if (unknown.length > 0) return [`the code has no ${unknown.join()}`]
+  // Each by itself, so that one that is new is a complaint of the first test alone.
+  if (lacking.length + unknown.length > 0) {
+    return [
+      ...lacking.map((reason) => `the row lacks ${reason}`),
+      ...unknown.map((reason) => `the code has no ${reason}`),
+    ]
+  }
   return stated.join() === known.join() ? [] : [`the order in the code is ${known.join()}`]
 }
 

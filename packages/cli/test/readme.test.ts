@@ -5,8 +5,10 @@ import type { AddressInfo } from 'node:net'
 
 import { authenticateRequest, createVerifier, refusal } from '@portcullis/core'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
+import { Command } from 'commander'
 import { expect, test } from 'vitest'
 
+import { takesVerifierFlags } from '../src/verifier-flags.ts'
 import { runProgram } from './run-program.ts'
 import { serving } from './serving.ts'
 import { systemClock } from './system-clock.ts'
@@ -36,6 +38,15 @@ test('the first line explains a token from a file', async () => {
     clock: systemClock,
   })
   expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^ACCEPTED/)])
+})
+
+test('every flag for an option of a verifier is named', () => {
+  const flags = takesVerifierFlags(new Command()).options.map(({ long }) => long ?? '')
+  expect(flags).toContain('--issuer')
+  expect(
+    flags.filter((flag) => !new RegExp(`\`${flag}[ \`]`).test(readme)),
+    'add these to "The options of a verifier" in packages/cli/README.md',
+  ).toEqual([])
 })
 
 test('each line about a token service does something', async () => {
