@@ -221,12 +221,12 @@ test.each(imported)('what %s exports has been reviewed', (folder) => {
 
 test.each(folders)('%s has been released, or a changeset announces it', (folder) => {
   const announced = globSync('.changeset/*.md', { cwd: root }).some((path) =>
-    read(path).includes(`'@portcullis/${folder}':`),
+    read(path).includes(`'@portcullis/${folder}': major\n`),
   )
   const wasReleased = existsSync(join(root, 'packages', folder, 'CHANGELOG.md'))
   expect(
     announced || wasReleased,
-    `write a file in .changeset that announces @portcullis/${folder}`,
+    `write a file in .changeset that says '@portcullis/${folder}': major, for its 1.0.0`,
   ).toBe(true)
 })
 
