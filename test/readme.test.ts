@@ -20,7 +20,7 @@ import express from 'express'
 import { fastify } from 'fastify'
 import Koa from 'koa'
 import request from 'supertest'
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { express as expressAdapter } from './contract/frameworks/express.ts'
 import { fastify as fastifyAdapter } from './contract/frameworks/fastify.ts'
@@ -105,15 +105,22 @@ test.each(adapters)(
 )
 
 test.each(adapters)(
-  'packages/$folder/README.md says how to try its example, with a token that the example lets in',
-  ({ folder: name }) => {
-    const text = read(`packages/${name}/README.md`)
-    expect(text).toContain("scope('locations:write')")
-    expect(text).toMatch(
-      /`npx @portcullis\/cli serve --claim scope=locations:write` is a token service/,
-    )
-    expect(text).toMatch(/`AUTH_URL=http:\/\/127\.0\.0\.1:4010`/)
-    expect(text).toMatch(/`npx @portcullis\/cli mint --claim sub=ada` prints a token/)
+  'packages/$folder/README.md says how to try its example: a token service, the example, a token, a request',
+  ({ folder }) => {
+    const [, code = '', file, commands] =
+      /```ts\n(.*?)```\n\nTo try the example, save it as `(app\.m[jt]s)`\. .*?\n\n```sh\n(.*?)```/s.exec(
+        read(`packages/${folder}/README.md`),
+      ) ?? []
+    expect(code).toContain("scope('locations:write')")
+    expect(code).toMatch(/\b(?:listen\(|port: )3000\b/)
+    expect(file).toBe(folder === 'nest' ? 'app.mts' : 'app.mjs')
+    const accepted = folder === 'nest' ? 201 : 200
+    expect(commands?.replace(/^.*\nnpx tsc app\.mts .*\n/, '')).toBe(`\
+npx @portcullis/cli serve --claim scope=locations:write # a token service on your machine
+AUTH_URL=http://127.0.0.1:4010 node app.mjs
+TOKEN=$(npx @portcullis/cli mint --claim sub=ada)
+curl -i -X POST -H "Authorization: Bearer $TOKEN" localhost:3000/v1/clientLocations # ${accepted}; without the header 401
+`)
   },
 )
 
@@ -244,12 +251,19 @@ describe('README.md, tokens in a cookie', async () => {
 
 const CORE = 'packages/core/README.md'
 
-describe('packages/core/README.md', async () => {
-  const { whoIs } = await example(CORE)
-
-  test('the example says who a token is for', async () => {
-    await expect(whoIs?.(await issuer.token({ claims: { sub: 'ada' } }))).resolves.toBe('ada')
-    await expect(whoIs?.('a.b.c')).rejects.toMatchObject({ code: 'invalid_token' })
+describe('packages/core/README.md', () => {
+  test('the example says who a token is for, and throws for one that has expired', async () => {
+    const log = vi.spyOn(console, 'log').mockReturnValue()
+    onTestFinished(() => {
+      log.mockRestore()
+    })
+    vi.stubEnv('TOKEN', await issuer.token({ claims: { sub: 'ada' } }))
+    await example(CORE)
+    expect(log.mock.calls).toEqual([['ada']])
+    vi.stubEnv('TOKEN', await issuer.token({ expiresIn: -60 }))
+    await expect(run('core-expired', exampleOf(read(CORE), 0), '')).rejects.toMatchObject({
+      reason: 'expired',
+    })
   })
 
   test('the example of a `Request` lets in a token with the scope, as a route handler of Next.js', async () => {
@@ -370,7 +384,6 @@ describe('packages/testing/README.md', async () => {
 
 interface Example {
   app?: RequestListener
-  whoIs?: (token: string) => Promise<unknown>
   POST?: (request: Request) => Promise<Response>
   tokens?: TokenClient
   response?: Response

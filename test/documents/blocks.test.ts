@@ -52,6 +52,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   'docs/tour.md': [COMMANDS],
   'packages/cli/README.md': [
     ['sh', 'packages/cli/test/readme.test.ts'],
+    ['sh', 'packages/cli/test/readme.test.ts'],
     ['', 'packages/cli/test/readme.test.ts'],
     ['sh', 'packages/cli/test/readme.test.ts'],
     ['ts', README],
@@ -76,12 +77,19 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     'ts',
     'test/documents/operating.test.ts',
   ]),
-  'packages/core/README.md': [INSTALL, ['ts', README], ['ts', README], ['ts', README]],
+  'packages/core/README.md': [
+    INSTALL,
+    ['ts', README],
+    ['sh', README],
+    ['ts', README],
+    ['ts', README],
+  ],
   'packages/core/REVOKING.md': Array.from({ length: 4 }, (): Row => ['ts', GUIDES]),
   'packages/express/MIGRATING.md': [MIGRATION, MIGRATION, MIGRATION, MIGRATION],
   'packages/express/README.md': [
     INSTALL,
     ['ts', README],
+    ['sh', README],
     DEBUG_LINE,
     ['ts', APPS],
     ['js', APPS],
@@ -93,6 +101,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   'packages/fastify/README.md': [
     INSTALL,
     ['ts', README],
+    ['sh', README],
     DEBUG_LINE,
     ['ts', APPS],
     ['js', APPS],
@@ -104,6 +113,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   'packages/hono/README.md': [
     INSTALL,
     ['ts', README],
+    ['sh', README],
     DEBUG_LINE,
     ['ts', APPS],
     ['js', APPS],
@@ -115,6 +125,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   'packages/koa/README.md': [
     INSTALL,
     ['ts', README],
+    ['sh', README],
     DEBUG_LINE,
     ['ts', APPS],
     ['js', APPS],
@@ -125,6 +136,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   'packages/nest/README.md': [
     INSTALL,
     ['ts', README],
+    ['sh', README],
     DEBUG_LINE,
     ['ts', APPS],
     ['ts', APPS],
@@ -134,6 +146,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   'packages/redis/README.md': [
     INSTALL,
     ['ts', 'test/redis/readme.test.ts'],
+    ['sh', 'test/redis/readme.test.ts'],
     ['ts', 'test/redis/readme.test.ts'],
   ],
   'packages/testing/BOUND-TOKENS.md': [['ts', 'test/runners.test.ts']],

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The line in which an example takes a port. */
-const LISTENING = /^(?:await )?app\.listen\(.*\n/m
+const LISTENING = /^(?:await )?(?:app\.listen|serve)\(.*\n/m
 /** How else a server may begin to listen. */
 const STARTING = /^(?:await )?\w+\.(?:listen|start)\((?!0)/m
 

@@ -87,6 +87,34 @@ describeWithRedis('the documents of packages/redis', () => {
     await expect(verifier.verify(other)).rejects.toEqual(isRevoked)
   })
 
+  test('the commands to try the example: the line that they need shows a token, until it is revoked', async () => {
+    const [, line = ''] = /add the line `(console\.log\(.*?)` to its end/.exec(readme) ?? []
+    const [, create = '', jti = '', revoke = ''] =
+      /npx portcullis-revocations (.+)\n.* mint --claim jti=(.+)\)\n.*\nnpx portcullis-revocations (.+)\n/.exec(
+        readme,
+      ) ?? []
+    await server.command('DEL', STREAM)
+    await operate(create)
+    const anonymous = await createTestIssuer()
+    await using service = await tokenService(anonymous).listen()
+    const log = vi.spyOn(console, 'log').mockReturnValue()
+    onTestFinished(() => {
+      log.mockRestore()
+      vi.stubEnv('AUTH_URL', authUrl)
+    })
+    const { AUTH_URL: authUrl = '' } = process.env
+    vi.stubEnv('AUTH_URL', service.authUrl)
+    vi.stubEnv('TOKEN', await anonymous.token({ claims: { jti } }))
+    const code = `${exampleOf(readme, 0)}${line}\n`
+    const { revocations } = (await examples.run('README-try', code)) as Example
+    await revocations.close()
+    expect(log.mock.calls).toEqual([[expect.objectContaining({ jti })]])
+    await operate(revoke)
+    await expect(examples.run('README-try-again', code)).rejects.toMatchObject({
+      reason: 'revoked',
+    })
+  })
+
   test('the example of REPLAYS.md takes each proof once, at whichever process', async () => {
     const code = exampleOf(guide, 0)
     const start = async (name: string) =>
@@ -121,7 +149,7 @@ describeWithRedis('the documents of packages/redis', () => {
   })
 
   test('have no code but these examples', () => {
-    expect(readme.match(/^```\w+$/gm)).toEqual(['```sh', '```ts', '```ts'])
+    expect(readme.match(/^```\w+$/gm)).toEqual(['```sh', '```ts', '```sh', '```ts'])
     expect(guide.match(/^```\w+$/gm)).toEqual(['```ts'])
   })
 

@@ -16,12 +16,13 @@ import { systemClock } from './system-clock.ts'
 // The command lines of README.md, and what it shows of a report.
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-const [[first = []] = [], commands = []] = [...readme.matchAll(/```sh\n(.*?)```/gs)].map(
-  ([, code = '']) =>
-    code
-      .trimEnd()
-      .split('\n')
-      .map((line) => line.replace(/ +#.*/, '').replace('npx @portcullis/cli ', '').split(' ')),
+const [[first = []] = [], [piped = []] = [], commands = []] = [
+  ...readme.matchAll(/```sh\n(.*?)```/gs),
+].map(([, code = '']) =>
+  code
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.replace(/ +#.*/, '').replaceAll('npx @portcullis/cli ', '').split(' ')),
 )
 const [, sample = ''] = /```\n(FAULTY.*?)```/s.exec(readme) ?? []
 
@@ -47,6 +48,17 @@ test('every flag for an option of a verifier is named', () => {
     flags.filter((flag) => !new RegExp(`\`${flag}[ \`]`).test(readme)),
     'add these to "The options of a verifier" in packages/cli/README.md',
   ).toEqual([])
+})
+
+test('the second line explains a token of a service on this machine', async () => {
+  const [mint = '', explain = ''] = piped.join(' ').split(' | ')
+  await using at = await serving([])
+  const { stdout: stdin } = await at.command(...mint.split(' '))
+  const { exitCode, stdout } = await runProgram(
+    explain.replace('http://127.0.0.1:4010', at.url).split(' '),
+    { stdin, fetch, clock: systemClock },
+  )
+  expect([exitCode, stdout]).toEqual([1, expect.stringMatching(/^REFUSED {2}expired/)])
 })
 
 test('each line about a token service does something', async () => {
