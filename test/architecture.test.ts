@@ -560,7 +560,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   ],
   'cli/pages/text': ['hono/html', 'printable'],
   'cli/pages/timeline': [],
-  'cli/pages/token-panel': ['hono/html', 'pages/text'],
+  'cli/pages/token-panel': ['explanation-report', 'hono/html', 'pages/text'],
   'cli/serve/control': [
     'serve/event-stream',
     'serve/explain-token',

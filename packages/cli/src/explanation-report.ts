@@ -33,12 +33,10 @@ export function printExplanation(explained: Explained, terminal: Terminal): void
   const { columns } = terminal
   terminal.print(headline(explanation, terminal))
   terminal.print()
-  const isProven = explanation.findings.some(
-    ({ check, outcome }) => check === 'signature' && outcome === 'ok',
-  )
+  const why = whyUnproven(explanation.findings)
   for (const finding of explanation.findings) {
-    const isFirstUnproven = finding.check === 'type' && !isProven
-    if (isFirstUnproven) terminal.print('  not proven, since no trusted key made the signature:')
+    const isFirstUnproven = finding.check === 'type' && why !== undefined
+    if (isFirstUnproven) terminal.print(`  not proven, since ${why}:`)
     const [mark, style] = MARKS[finding.outcome]
     const text = printable(textOf(finding, where, share))
     const label = finding.check.padEnd(LABEL)
@@ -64,6 +62,13 @@ function headline({ verdict, refusal }: Explanation, terminal: Terminal): string
   const start = `${verdict.toUpperCase()}  ${reason}  ->  ${status}  `
   const rest = wrapped(challenge, terminal.columns, start.length)
   return `${word}  ${reason}  ->  ${status}  ${rest}`
+}
+
+/** Why nobody can tell who wrote the claims; `undefined` if a trusted key made the signature. */
+export function whyUnproven(findings: readonly Finding[]): string | undefined {
+  const outcome = findings.find(({ check }) => check === 'signature')?.outcome
+  if (outcome === 'ok') return undefined
+  return outcome === 'fail' ? 'no trusted key made the signature' : 'the signature was not checked'
 }
 
 function textOf(finding: Finding, where: string, share: boolean): string {

@@ -1,6 +1,7 @@
 import type { Finding, Verdict } from '@portcullis/core/explain'
 import { html } from 'hono/html'
 
+import { whyUnproven } from '../explanation-report.ts'
 import type { ExplainedToken } from '../serve/explain-token.ts'
 import type { ServedDocument } from '../serve/key-documents.ts'
 import { clock, clockText, type Html, shown } from './text.ts'
@@ -59,7 +60,7 @@ const MARKS = {
 export function explanationPart(explained: ExplainedToken): Html {
   const { explanation, stripped, hints, advice, madeBy } = explained
   const { findings } = explanation
-  const isProven = findings.some(({ check, outcome }) => check === 'signature' && outcome === 'ok')
+  const why = whyUnproven(findings)
   const firstUnproven = findings.findIndex(({ check }) => check === 'type')
   return html`<div>
     <h3 class="visually-hidden">What services answer</h3>
@@ -74,10 +75,8 @@ export function explanationPart(explained: ExplainedToken): Html {
       ${findings.map(
         (each, at) =>
           html`${
-            !isProven && at === firstUnproven
-              ? html`<li class="divider">
-                  Not proven from here on, since no trusted key made the signature
-                </li>`
+            why !== undefined && at === firstUnproven
+              ? html`<li class="divider">Not proven from here on, since ${why}</li>`
               : ''
           }${finding(each)}`,
       )}

@@ -64,6 +64,7 @@ test('one of nobody: its claims stand under "not proven"', async () => {
 test('without keys: 3', async () => {
   const { exitCode, stdout } = await explained(await issuer.token(), keys, { fetch: unreachable })
   expect(stdout).toMatch(/^UNDECIDED {2}unreachable {2}-> {2}503 {2}Retry-After: /)
+  expect(stdout).toContain('not proven, since the signature was not checked:')
   expect(exitCode).toBe(3)
 })
 
