@@ -54,7 +54,7 @@ export async function readBody(response: Response): Promise<string> {
   const body: AsyncIterable<Uint8Array> | null = response.body
   for await (const chunk of body ?? []) {
     size += chunk.length
-    if (size > MAX_BODY_OCTETS) throw notAToken(response, `more than ${MAX_BODY_OCTETS} octets`)
+    if (size > MAX_BODY_OCTETS) throw notAToken(response, `more than ${MAX_BODY_OCTETS} bytes`)
     text += decoder.decode(chunk, { stream: true })
   }
   return text + decoder.decode()

@@ -238,7 +238,7 @@ describe('the body', () => {
     )
     expect(await outcomeOf(new Response(body))).toMatchObject({
       code: 'unexpected_response',
-      message: expect.stringMatching(/no media type, more than 65536 octets$/) as unknown,
+      message: expect.stringMatching(/no media type, more than 65536 bytes$/) as unknown,
     })
     expect(cancel).toHaveBeenCalledOnce()
   })

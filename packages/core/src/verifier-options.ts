@@ -178,7 +178,7 @@ export const LONGEST_TOKEN = 65_536
 export const isTokenSize: OptionCheck = (value) =>
   Number.isInteger(value) && Number(value) >= 1 && Number(value) <= LONGEST_TOKEN
     ? undefined
-    : 'must be a number of octets from 1 to 65536'
+    : 'must be a number of bytes from 1 to 65536'
 
 export const isRemember: OptionCheck = (value) =>
   value === false || isMax(value)

@@ -282,7 +282,7 @@ describe('a mistake at start-up is a TypeError', () => {
     [{ missAge: -1 }, 'missAge must be a number of seconds'],
     [{ maxCalls: Infinity }, 'maxCalls must be a number from 1'],
     [{ timeout: 0 }, 'timeout must be a number of seconds'],
-    [{ maxTokenSize: 65_537 }, 'maxTokenSize must be a number of octets'],
+    [{ maxTokenSize: 65_537 }, 'maxTokenSize must be a number of bytes'],
     [{ remember: true }, 'remember must be false or { max }'],
     [{ clock: {} }, 'clock must have the functions'],
   ])('%j', (options, message) => {

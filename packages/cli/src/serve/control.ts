@@ -142,7 +142,7 @@ export async function bodyOf<Input>(
   if (type !== 'application/json') return answer(415, { error: 'the body must be JSON' })
   const octets = new Uint8Array(await request.arrayBuffer())
   if (octets.length > MAX_BODY_OCTETS) {
-    return answer(413, { error: `the body must have at most ${MAX_BODY_OCTETS} octets` })
+    return answer(413, { error: `the body must have at most ${MAX_BODY_OCTETS} bytes` })
   }
   return read(anyObject(parsed(octets), 'the body'), 'the body')
 }

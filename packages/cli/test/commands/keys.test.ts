@@ -55,7 +55,7 @@ test.each<[what: string, answer: () => Response, exitCode: number, said: RegExp]
         }),
       ),
     1,
-    /FAIL bad_document: the document has more than 1048576 octets/,
+    /FAIL bad_document: the document has more than 1048576 bytes/,
   ],
   [
     'metadata of an issuer',

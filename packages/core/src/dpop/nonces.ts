@@ -93,7 +93,7 @@ export const isNonceSecret: OptionCheck = (value) => {
   const list = listOf(value)
   return list.length > 0 && list.every(isSecret)
     ? undefined
-    : `must be a secret of at least ${MIN_SECRET_LENGTH} octets, or a list of them`
+    : `must be a secret of at least ${MIN_SECRET_LENGTH} bytes, or a list of them`
 }
 
 function isSecret(value: unknown): boolean {

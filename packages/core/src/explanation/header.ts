@@ -26,7 +26,7 @@ export function judgeForm(
   const size = typeof token === 'string' ? token.length : 0
   const finding =
     form.refusal === undefined
-      ? passed('form', `compact JWS, ${counted(size)} octets`)
+      ? passed('form', `compact JWS, ${counted(size)} bytes`)
       : failed('form', form.refusal)
   return { ...form, finding }
 }

@@ -157,7 +157,7 @@ async function readResponse(
     return unreachable(`${name} answered ${status}`, pause)
   }
   const octets = await readBody(response.body, signal)
-  if (octets === undefined) return badDocument(`the document has more than ${MAX_OCTETS} octets`)
+  if (octets === undefined) return badDocument(`the document has more than ${MAX_OCTETS} bytes`)
   const value = readJson(octets)
   if (value === undefined) return badDocument(`the document is not JSON${whatItIs(octets)}`)
   const [cacheControl, age] = [textOf(headers, 'cache-control'), textOf(headers, 'age')]

@@ -148,7 +148,7 @@ function readOctets(jwk: JsonObject, name: string, length: number): Buffer | str
     typeof text === 'string' && text.length <= Math.ceil((length * 4) / 3) + 2
       ? decodeBase64(text)
       : undefined
-  return octets?.length === length ? octets : `${name} is not ${length} octets of base64url`
+  return octets?.length === length ? octets : `${name} is not ${length} bytes of base64url`
 }
 
 /** A member; one that is `null`, as some services write it, is absent. */

@@ -137,6 +137,6 @@ describe('the secret', () => {
     [32],
     [{ length: 32 }],
   ])('may not be %s', (secret) => {
-    expect(isNonceSecret(secret)).toBe('must be a secret of at least 32 octets, or a list of them')
+    expect(isNonceSecret(secret)).toBe('must be a secret of at least 32 bytes, or a list of them')
   })
 })

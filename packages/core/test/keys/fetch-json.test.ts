@@ -236,7 +236,7 @@ describe('the size', () => {
   test('one octet more is a bad document', async () => {
     expect(await outcomeOf(async () => new Response(jsonOf(MIB + 1)))).toEqual({
       failure: 'bad_document',
-      detail: 'the document has more than 1048576 octets',
+      detail: 'the document has more than 1048576 bytes',
       retryAfter: undefined,
     })
   })
@@ -458,7 +458,7 @@ describe('over HTTP', () => {
     })
     expect(await get(server.url)).toMatchObject({
       failure: 'bad_document',
-      detail: 'the document has more than 1048576 octets',
+      detail: 'the document has more than 1048576 bytes',
     })
   })
 
