@@ -134,10 +134,10 @@ const NEST_SETTINGS: readonly Setting[] = [
     folder: NEST_11_FOLDER,
     output: NEST_11,
   },
-  {
-    title: 'template of NestJS 12',
-    compilers: ['6.0.3', '7.0.2'],
-    type: 'commonjs',
+  ...(['commonjs', 'module'] as const).map((type) => ({
+    title: type === 'module' ? 'template of NestJS 12' : 'template of NestJS 12 as CommonJS',
+    compilers: ['6.0.3', '7.0.2'] as const,
+    type,
     output: NEST,
     options: {
       ...NEST_NODENEXT,
@@ -145,7 +145,7 @@ const NEST_SETTINGS: readonly Setting[] = [
       strict: true,
       strictPropertyInitialization: false,
     },
-  },
+  })),
 ]
 
 export const PROGRAMS: readonly Program[] = [

@@ -1,5 +1,6 @@
 import { deepEqual } from 'node:assert/strict'
 import type { Server } from 'node:http'
+import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 
 import { Controller, Get, Inject, Injectable, Module, Optional, Param } from '@nestjs/common'
@@ -119,7 +120,10 @@ async function main(): Promise<void> {
   ])
   deepEqual(refused, ['missing_header', 'missing_header', 'scope'])
   await Promise.all([ada.close(), bob.close(), app.close(), service.close()])
-  const { version } = require('@nestjs/core/package.json') as { version: string }
+  // In an ES module there is no `require`, and in a CommonJS one no `import.meta`.
+  const { version } = createRequire(process.argv[1] ?? '')('@nestjs/core/package.json') as {
+    version: string
+  }
   console.log(version)
 }
 
