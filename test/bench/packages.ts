@@ -139,7 +139,7 @@ function sizeCells({ modules, frameworks }: Subject, consumer: string): string[]
   // A framework may have an alternative in itself, which then brings nothing.
   const added = modules.map(packageOf).filter((name) => !frameworks.includes(name))
   const { packages, files, size, ownSize } = installSize(added, join(consumer, 'package.json'))
-  const kilobytes = [size, ownSize].map((octets) => (octets / 1000).toFixed(0))
+  const kilobytes = [size, ownSize].map((bytes) => (bytes / 1000).toFixed(0))
   return [String(packages), String(files), ...kilobytes]
 }
 
