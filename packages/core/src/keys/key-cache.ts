@@ -29,7 +29,7 @@ import {
 } from './rotation.ts'
 import { beginWith, type KeysSnapshot, type SavedKeys, snapshotOf } from './snapshot.ts'
 import { createSuspect } from './suspect.ts'
-import { createWaitingRoom, LATENESS, type Place } from './waiting-room.ts'
+import { createWaitingRoom, LATENESS, pause, type Place, settledWithin } from './waiting-room.ts'
 
 /** Public keys behind a URL. */
 export interface RemoteKeys extends KeySource {
@@ -76,9 +76,7 @@ export function followKeys(
   let { state } = beginning
   let flight: Flight | undefined
 
-  function now(): Instant {
-    return instant(clock)
-  }
+  const now = (): Instant => instant(clock)
 
   function replace(next: CacheState): void {
     state = next
@@ -139,7 +137,8 @@ export function followKeys(
 
   async function carryOut(step: AttemptStep, trigger: Trigger, place?: Place): Promise<void> {
     if (step === 'join') {
-      if (flight !== undefined) await settledWithin(untilGivenUp(flight), flight, clock, place)
+      if (flight !== undefined)
+        await settledWithin(untilGivenUp(flight), flight.settling, clock, place)
     } else if (step === 'start') await start(trigger)
     else await pause(untilNextAttempt(state, trigger, now(), policy), clock, place)
   }
@@ -198,30 +197,6 @@ interface Flight {
 function tell(message: () => KeysMessage, origin: string): void {
   keyAttempts.publish(message)
   if (isDebugging()) logAttempt(message(), origin)
-}
-
-async function pause(seconds: number, clock: Clock, place: Place | undefined): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const cancel = clock.after(seconds, resolve)
-    place?.whenLeft(cancel)
-  })
-}
-
-/** Resolves when an attempt has settled, or after so many seconds. */
-async function settledWithin(
-  seconds: number,
-  { settling }: Flight,
-  clock: Clock,
-  place: Place | undefined,
-): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const cancel = clock.after(seconds, resolve)
-    place?.whenLeft(cancel)
-    settling.then(() => {
-      cancel()
-      resolve()
-    }, reject)
-  })
 }
 
 /** An attempt has to settle: one that did not would be waited for and never be followed by another. */

@@ -135,3 +135,32 @@ async function leaving(
     )
   })
 }
+
+/** Resolves after so many seconds. It never does for somebody who has left. */
+export async function pause(
+  seconds: number,
+  clock: Clock,
+  place: Place | undefined,
+): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const cancel = clock.after(seconds, resolve)
+    place?.whenLeft(cancel)
+  })
+}
+
+/** Resolves when an attempt has settled, or after so many seconds. */
+export async function settledWithin(
+  seconds: number,
+  settling: Promise<void>,
+  clock: Clock,
+  place: Place | undefined,
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const cancel = clock.after(seconds, resolve)
+    place?.whenLeft(cancel)
+    settling.then(() => {
+      cancel()
+      resolve()
+    }, reject)
+  })
+}
