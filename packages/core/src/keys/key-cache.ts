@@ -137,8 +137,8 @@ export function followKeys(
 
   async function carryOut(step: AttemptStep, trigger: Trigger, place?: Place): Promise<void> {
     if (step === 'join') {
-      if (flight !== undefined)
-        await settledWithin(untilGivenUp(flight), flight.settling, clock, place)
+      if (flight === undefined) return
+      await settledWithin(untilGivenUp(flight), flight.settling, clock, place)
     } else if (step === 'start') await start(trigger)
     else await pause(untilNextAttempt(state, trigger, now(), policy), clock, place)
   }
