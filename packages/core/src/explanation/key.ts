@@ -1,7 +1,7 @@
 import type { Algorithm } from '../algorithms.ts'
 import { type LocalKeysOptions, readEntry } from '../keys/local-keys.ts'
 
-/** What a verifier makes of one entry of a key document. */
+/** Whether a verifier can use one entry of a key document. */
 export interface KeyExplanation {
   /** RFC 7638. `undefined` if the entry cannot be used. */
   readonly thumbprint: string | undefined
@@ -12,8 +12,8 @@ export interface KeyExplanation {
 }
 
 /**
- * Says what a verifier makes of one entry of a key document, such as a member of the `keys` of a set. For people who look at a
- * document: `keys.status()` says of each entry in use why it is skipped.
+ * Says whether a verifier can use one entry of a key document, such as a member of the `keys` of a set, and why not. It is for
+ * people who look at a document. For a source in use, `keys.status()` lists the entries that are skipped.
  *
  * @throws TypeError for a wrong or misspelt option.
  */
