@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 
 import { createSigner, forgeries, type Signer } from './inputs.ts'
 import { type KeyServer, listenForKeys } from './key-server.ts'
+import { followLoops, LOOPS_HEADER } from './loops.ts'
 import { describeMachine } from './machine.ts'
 import { median, quantile } from './measure.ts'
 import { RS512 } from './signature-kinds.ts'
@@ -13,12 +14,15 @@ import { markdownTable } from './table.ts'
 // How long verifications take through rotations and floods, without a server and a load that would wait for each other:
 //
 //   pnpm bench:latency           all of it: two minutes
+//   pnpm bench:latency --loops   only the loops that await each token: half a minute
 //   pnpm bench:latency --quick   to see whether it runs
 //
 // 6,000 verifications a second, nine in ten of a token that came before. With a rotation, new tokens are of a new key from the
-// middle on; in a flood one forged token comes for each ten others.
+// middle on; in a flood one forged token comes for each ten others. Then loops that await each of 8,000 new tokens, beside jose.
 
-const { values: flags } = parseArgs({ options: { quick: { type: 'boolean' } } })
+const { values: flags } = parseArgs({
+  options: { loops: { type: 'boolean' }, quick: { type: 'boolean' } },
+})
 
 const PHASES = ['calm', 'rotation', 'flood', 'rotation in a flood'] as const
 type Phase = (typeof PHASES)[number]
@@ -28,6 +32,7 @@ const PHASE = flags.quick ? 200 : 2000
 const ROUNDS = flags.quick ? 1 : 5
 const KNOWN = 50
 const ROTATION_TRIP = 20
+const IN_LOOPS = flags.quick ? 2000 : 8000
 
 /** New tokens, and forged ones, of one key. */
 interface Pool {
@@ -137,7 +142,6 @@ async function healed(subject: Subject, signer: Signer | undefined): Promise<voi
   }
 }
 
-const waits = await followRotations()
 function rowOf([phase, rounds]: [Phase, readonly Waits[]]): string[] {
   const shares = [0.5, 0.99, 0.999, 1]
   const latencies = shares.map((share) =>
@@ -148,17 +152,28 @@ function rowOf([phase, rounds]: [Phase, readonly Waits[]]): string[] {
   return [phase, ...latencies, longestTurn, String(refused)]
 }
 
+async function printRotations(): Promise<void> {
+  const waits = await followRotations()
+  console.log(
+    `Milliseconds; medians of ${ROUNDS} rounds of ${PHASE / 1000} s, ${PER_MILLISECOND * 1000} verifications a second; the endpoint takes ${ROTATION_TRIP} ms.\n`,
+  )
+  const header = [
+    'Portcullis',
+    'p50',
+    'p99',
+    'p999',
+    'longest',
+    'longest turn of the event loop',
+    'refused',
+  ]
+  console.log(`${markdownTable(header, [...waits].map(rowOf))}\n`)
+}
+
+async function printLoops(): Promise<void> {
+  console.log(`Loops that await each of ${IN_LOOPS} new tokens; medians of ${ROUNDS} rounds.\n`)
+  console.log(markdownTable(LOOPS_HEADER, await followLoops(IN_LOOPS, ROUNDS)))
+}
+
 console.log(`${describeMachine()}\n`)
-console.log(
-  `Milliseconds; medians of ${ROUNDS} rounds of ${PHASE / 1000} s, ${PER_MILLISECOND * 1000} verifications a second; the endpoint takes ${ROTATION_TRIP} ms.\n`,
-)
-const phaseHeader = [
-  'Portcullis',
-  'p50',
-  'p99',
-  'p999',
-  'longest',
-  'longest turn of the event loop',
-  'refused',
-]
-console.log(markdownTable(phaseHeader, [...waits].map(rowOf)))
+if (flags.loops !== true) await printRotations()
+await printLoops()

@@ -11,17 +11,46 @@ export interface EventLoopWatch {
   count(cost: number): void
 }
 
+/** What may be done at once, in the unit of the costs. */
+export interface EventLoopLimits {
+  /** By all that one synchronous run does. */
+  readonly run: number
+  /**
+   * By all that one iteration does, for all watches together. Whoever awaits each piece starts a new run for it, but the event
+   * loop does not iterate meanwhile: promises keep it where it is.
+   */
+  readonly iteration: number
+}
+
+/** One iteration of the event loop, from the first piece of work in it. */
+interface Iteration {
+  spent: number
+}
+
+/** Of all watches, because a thread has one event loop. `undefined` until something is counted in it. */
+let current: Iteration | undefined
+
+function currentIteration(): Iteration {
+  if (current === undefined) {
+    current = { spent: 0 }
+    // Keeps no process alive: it runs when the event loop iterates next, and nothing else is waited for.
+    setImmediate(() => {
+      current = undefined
+    })
+  }
+  return current
+}
+
 /**
  * Tells work that comes one by one, or few pieces at once, from work that comes faster than the event loop iterates. Then only
- * the first callback of an iteration should do its work at once.
- *
- * @param limit What all that one synchronous run does may cost.
+ * the first callback of an iteration should do its work at once, and that only up to a limit.
  */
-export function watchEventLoop(limit: number): EventLoopWatch {
+export function watchEventLoop(limits: EventLoopLimits): EventLoopWatch {
   /** In the synchronous run that is under way. */
   let done = 0
-  let isIterationCounted = false
-  let isFirstCallbackOver = false
+  /** The last iteration in which something was counted here, and the last one whose first callback to do so is over. */
+  let counted: Iteration | undefined
+  let over: Iteration | undefined
 
   function count(cost: number): void {
     if (done === 0) {
@@ -30,18 +59,22 @@ export function watchEventLoop(limit: number): EventLoopWatch {
       })
     }
     done += cost
-    if (isIterationCounted) return
-    isIterationCounted = true
+    const iteration = currentIteration()
+    iteration.spent += cost
+    if (counted === iteration) return
+    counted = iteration
     // Runs when the code that counted is over; if that ran in a promise, when no promise has anything left to do. What is
     // counted later in this iteration belongs to other callbacks.
     process.nextTick(() => {
-      isFirstCallbackOver = isIterationCounted
-    })
-    setImmediate(() => {
-      isIterationCounted = false
-      isFirstCallbackOver = false
+      over = iteration
     })
   }
 
-  return { count, isBusy: (cost) => done + cost > limit || isFirstCallbackOver }
+  function isBusy(cost: number): boolean {
+    if (done + cost > limits.run) return true
+    if (current === undefined) return false
+    return over === current || current.spent + cost > limits.iteration
+  }
+
+  return { count, isBusy }
 }

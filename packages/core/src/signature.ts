@@ -1,7 +1,7 @@
 import { createVerify, verify, type VerifyJsonWebKeyInput } from 'node:crypto'
 
 import { type Algorithm, costOfCheck } from './algorithms.ts'
-import { watchEventLoop } from './event-loop.ts'
+import { type EventLoopLimits, watchEventLoop } from './event-loop.ts'
 import type { PreparedKey, VerificationKey } from './keys/key-source.ts'
 import type { ParsedToken } from './token.ts'
 
@@ -42,17 +42,23 @@ export type SignatureCheck = (
   token: ParsedToken,
 ) => boolean | Promise<boolean>
 
-/** About how long signatures may hold up the event loop, in microseconds: four of RSA keys of 2048 bits, one of P-256. */
-const LONGEST_RUN = 80
+/** About how long signatures may hold up the event loop, in microseconds. */
+const LIMITS = {
+  /** Four of RSA keys of 2048 bits, one of P-256. */
+  run: 80,
+  /** 250 of RSA keys of 2048 bits, 90 of P-256. */
+  iteration: 5000,
+} satisfies EventLoopLimits
 
 /**
  * Checks signatures on the main thread, which costs least, while they come one by one or few at once. When requests come
  * faster than the event loop iterates, only the first is checked there and the others on the thread pool: even with a single
  * core that costs less than to switch between requests and signatures for each token. A signature that takes longer than a
- * run may, such as one of P-384 or of an RSA key of 8192 bits, always goes to the thread pool.
+ * run may, such as one of P-384 or of an RSA key of 8192 bits, always goes to the thread pool. So does one of a loop that awaits
+ * each token, when the loop has taken as long as an iteration may: to wait for the pool lets the event loop iterate.
  */
 export function createSignatureCheck(): SignatureCheck {
-  const eventLoop = watchEventLoop(LONGEST_RUN)
+  const eventLoop = watchEventLoop(LIMITS)
   return (key, algorithm, token) => {
     const cost = costOfCheck(algorithm, token.signature.length)
     if (eventLoop.isBusy(cost)) return onThreadPool(key, algorithm, token)

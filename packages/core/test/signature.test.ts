@@ -1,7 +1,8 @@
 import { constants, generateKeyPairSync, type JsonWebKey, type KeyObject, sign } from 'node:crypto'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 
 import { CompactSign } from 'jose'
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 
 import { type Algorithm, ALGORITHMS, costOfCheck } from '../src/algorithms.ts'
 import { jwkInput } from '../src/keys/jwk-input.ts'
@@ -456,6 +457,10 @@ test('a private key published by mistake verifies like its public half', async (
 })
 
 describe('checks that come at once', () => {
+  afterEach(async () => {
+    await nextIteration()
+  })
+
   const CHECKS_AT_ONCE = 4
 
   /** A check whose next answers come from the thread pool, until somebody awaits. */
@@ -507,19 +512,38 @@ describe('checks that come at once', () => {
     expect(check(publicKeyFor('RS512'), 'RS512', parsed)).toBe(true)
   })
 
+  test.each([
+    ['RS512', 250],
+    ['ES256', 90],
+    ['Ed25519', 62],
+  ] as const)(
+    'of %s, %i that are awaited one by one: then the event loop has to iterate',
+    async (algorithm, count) => {
+      const key = publicKeyFor(algorithm)
+      const parsed = await signed(algorithm)
+      const check = createSignatureCheck()
+      await nextIteration()
+      for (let round = 0; round < 2; round++) {
+        const answers: unknown[] = []
+        while (answers.at(-1) !== 'later' && answers.length < 1000) {
+          const answer = check(key, algorithm, parsed)
+          answers.push(answer === true ? 'now' : 'later')
+          await (answer === true ? Promise.resolve() : nextIteration())
+        }
+        expect(answers).toHaveLength(count + 1)
+      }
+    },
+  )
+
   test('what is left to the thread pool is not counted', async () => {
     const check = busyCheck(await signed('RS512'))
     const key = publicKeyFor('RS512')
     const parsed = await signed('RS512')
-    await new Promise((resolve) => {
-      setImmediate(resolve)
-    })
+    await nextIteration()
     for (let checks = 0; checks < 2 * CHECKS_AT_ONCE; checks++) {
       void check(key, 'RS512', parsed)
     }
-    await new Promise((resolve) => {
-      setImmediate(resolve)
-    })
+    await nextIteration()
     expect(check(key, 'RS512', parsed)).toBe(true)
   })
 
