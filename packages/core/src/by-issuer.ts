@@ -206,8 +206,10 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
   setOwnVerifier(verify, { checksIssuer: options.checksIssuer, maxTokenSize })
   setRecall(verify, (token) => {
     const origin = origins?.find(token)
-    const known = origin && directory.find(origin.issuer)
-    return known && recall(known.verifier, token)
+    const found = origin && directory.find(origin.issuer)
+    const auth = found && recall(found.verifier, token)
+    // As after `verify`: the directory has to hear of each token that is accepted, or forged ones push the verifier out.
+    return auth && directory.confirm(origin.issuer, found) ? auth : undefined
   })
   setRevocationWatch(verify, (auth, listener) => {
     const issuer = issuerOf(auth.token)

@@ -122,6 +122,33 @@ describe('a token that was accepted before', () => {
     expect(await reasonOf(guardedBy(verifier))).toBe('unknown_key')
   })
 
+  test('of a verifier that others have pushed out: found again, forged tokens of others do not push it out', async () => {
+    const [names, isDown] = [
+      [A, B, 'https://c.test', 'https://d.test', 'https://e.test'],
+      new Set(),
+    ]
+    const verifiers = new Map(names.map((name) => [name, verifierOf(name)]))
+    const find = vi.fn<(iss: string) => Verifier | undefined>((iss) => {
+      if (isDown.has(iss)) throw new Error('down')
+      return verifiers.get(iss)
+    })
+    const verifier = byIssuer(find, { clock, max: 2 })
+    const tokens = await Promise.all(
+      names.map(async (iss) => await issuer.token({ claims: { iss }, expiresIn: 86_400 })),
+    )
+    const [, , ofC = '', ofD = '', ofE = ''] = tokens
+    for (const each of [token, ofB, ofC]) await verifier.verify(each)
+    const forge = async (text: string) =>
+      await reasonOf(verifier.verify(`${text.slice(0, -8)}AAAAAAAA`))
+    expect(await forge(token)).toBe('signature')
+    expect(await atOnce(verifier)).toBe(true)
+    expect([await forge(ofD), await forge(ofE)]).toEqual(['signature', 'signature'])
+    isDown.add(A)
+    find.mockClear()
+    expect(await atOnce(verifier)).toBe(true)
+    expect(find).not.toHaveBeenCalled()
+  })
+
   test('by a verifier that the function has replaced: the new one is asked', async () => {
     const tenants = new Map([[A, a]])
     const verifier = byIssuer((iss) => tenants.get(iss), { clock })
