@@ -1,7 +1,8 @@
 import type { Dpop } from './dpop.ts'
 import { TokenClientError } from './errors.ts'
 import { discardBody } from './http-answer.ts'
-import { bearing, isFromElsewhere, isRepeatable, proving, refusalOfProof } from './present-token.ts'
+import { bearing, isRepeatable, type Presented, proving } from './present-token.ts'
+import type { Clock } from './time.ts'
 import type { Fetch } from './token-request.ts'
 
 /** Like the platform's `fetch`. */
@@ -14,6 +15,7 @@ export interface Authorization {
   /** The origins that may get the token. */
   readonly origins: ReadonlySet<string>
   readonly fetch: Fetch
+  readonly clock: Clock
   readonly get: (options: { signal: AbortSignal | undefined }) => Promise<string>
   /** Called for each answer to a request with the token, except for the 401 that invalidates it. */
   readonly onAnswer: (token: string, origin: string, isAccepted: boolean) => void
@@ -23,12 +25,14 @@ export interface Authorization {
 }
 
 /**
- * Adds the token to requests. After a 401 it repeats the request once, with another token. With `dpop` it adds a proof as well,
- * and repeats a request once for each token if the server wants a nonce in the proof.
+ * Adds the token to requests. After a 401 it repeats the request once, with another token. With `dpop` it adds a proof as well.
+ * If the server refuses that, it repeats the request first with a better one: with the nonce that the server wants, or with
+ * another time.
  */
 export function authorizedFetch({
   origins,
   fetch,
+  clock,
   get,
   onAnswer,
   invalidate,
@@ -62,19 +66,18 @@ export function authorizedFetch({
     }
 
     const presented = { url, origin, request }
-    const send = dpop === undefined ? bearing(fetch, presented) : proving(fetch, dpop, presented)
+    const send =
+      dpop === undefined ? bearing(fetch, presented) : proving(fetch, dpop, clock, presented)
 
-    function answered(response: Response, token: string): Response {
-      const isAboutToken =
-        !isFromElsewhere(response, origin) && refusalOfProof(response) === undefined
+    function answered({ response, isAboutToken }: Presented, token: string): Response {
       if (isAboutToken) onAnswer(token, origin, response.status !== 401)
       return response
     }
 
     const token = await getToken()
-    const response = await send(token)
-    const isRefused = response.status === 401 && !isFromElsewhere(response, origin)
-    if (!isRefused || refusalOfProof(response) !== undefined) return answered(response, token)
+    const first = await send(token)
+    if (!first.needsLogin) return answered(first, token)
+    const { response } = first
     invalidate(token, origin)
     if (!isRepeatable(request.body)) return response
     const next = await getToken().catch((error: unknown) => {

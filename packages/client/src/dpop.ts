@@ -2,7 +2,7 @@ import { createDpopKey, type DpopAlgorithm, type DpopKey } from './dpop-key.ts'
 import { TokenClientError } from './errors.ts'
 import type { HeaderLookup } from './http-time.ts'
 import { MAX_CLOCK_CORRECTION } from './lifetime.ts'
-import type { Clock } from './time.ts'
+import { type Clock, type Instant, instant } from './time.ts'
 
 /** What a proof is for. */
 interface ProofRequest {
@@ -12,12 +12,18 @@ interface ProofRequest {
   readonly token: string | undefined
 }
 
+/** A proof as it is sent, and when it was made: by the wall clock of whoever judges it, as far as we know that. */
+export interface Proof {
+  readonly text: string
+  readonly madeAt: Instant
+}
+
 /** The key of a client, the proofs that it makes, and the nonces that servers want in them. */
 export interface Dpop {
   /** The thumbprint of the key, which is made when it is first needed, and kept. */
   jkt(): Promise<string>
   /** @param nonce By default the last one of that server. */
-  proof(server: string, request: ProofRequest, nonce?: string): Promise<string>
+  proof(server: string, request: ProofRequest, nonce?: string): Promise<Proof>
   /**
    * Remembers the nonce in an answer for the next proof that goes to this server.
    *
@@ -26,17 +32,32 @@ export interface Dpop {
    */
   learnNonce(server: string, headers: HeaderLookup): string | undefined
   /**
-   * @param skew Seconds that the token service's clock is ahead of ours: proofs are judged by such clocks.
-   * @returns Whether a proof that was refused for its time may be accepted now.
+   * Proofs are dated by the clock of the token service, except for servers with a correction of their own.
+   *
+   * @param skew Seconds that its clock is ahead of ours, by its last answer. More than five minutes does not count.
    */
-  correctClock(skew: number): boolean
+  learnClock(skew: number): void
+  /**
+   * How proofs may be dated otherwise than the one that a server refused: by the time of its answer, by the clock of the token
+   * service, or by ours. Each may be wrong, even the first: a proxy may have written the `Date`.
+   *
+   * @param skew Seconds that its clock is ahead of ours, by that answer.
+   * @returns What `correct` takes; `undefined` if a proof that is made now would have the same time by all of them.
+   */
+  betterCorrection(refused: Proof, skew: number): number | undefined
+  /**
+   * Corrects the time of proofs for this server, and for no other: what it says may not spoil what others accept.
+   *
+   * @param seconds `undefined`: it has no correction of its own any more.
+   */
+  correct(server: string, seconds: number | undefined): void
 }
 
 /** RFC 9449 section 8.1; longer ones are ignored, since every later request would carry them. */
 const NONCE = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/
 
-/** Seconds. What judges proofs tolerates about as much. */
-const TOLERATED = 5
+/** Seconds. Less than what judges of proofs tolerate, and more than the error of a time that was measured. */
+const NOTABLE_DIFFERENCE = 2
 
 /** @param createKey A test can make it fail. */
 export function createDpop(
@@ -45,9 +66,10 @@ export function createDpop(
   createKey: typeof createDpopKey = createDpopKey,
 ): Dpop {
   let key: Promise<DpopKey> | undefined
-  let skew = 0
-  /** By server: the token endpoint, and the origins that the options list. So no answer adds an entry for a stranger. */
+  let serviceSkew = 0
+  // By server: the token endpoint, and the origins that the options list. So no answer adds an entry for a stranger.
   const nonces = new Map<string, string>()
+  const corrections = new Map<string, number>()
 
   async function theKey(): Promise<DpopKey> {
     const attempt = (key ??= createKey(algorithm))
@@ -60,19 +82,26 @@ export function createDpop(
     }
   }
 
+  function correctedBy(seconds: number): Instant {
+    const { wall, monotonic } = instant(clock)
+    return { wall: wall + seconds, monotonic }
+  }
+
   return {
     jkt: async () => (await theKey()).jkt,
     async proof(server, { method, url, token }, nonce = nonces.get(server)) {
       const own = await theKey()
       const { origin, pathname } = new URL(url)
-      return await own.sign({
+      const madeAt = correctedBy(corrections.get(server) ?? serviceSkew)
+      const text = await own.sign({
         jti: globalThis.crypto.randomUUID(),
         htm: method,
         htu: `${origin}${pathname}`,
-        iat: Math.floor(clock.now() + skew),
+        iat: Math.floor(madeAt.wall),
         ...(token === undefined ? {} : { ath: await hashOf(token) }),
         ...(nonce === undefined ? {} : { nonce }),
       })
+      return { text, madeAt }
     },
     learnNonce(server, headers) {
       const nonce = headers.get('dpop-nonce')
@@ -80,12 +109,26 @@ export function createDpop(
       nonces.set(server, nonce)
       return nonce
     },
-    correctClock(seconds) {
-      const before = skew
-      skew = Math.abs(seconds) > MAX_CLOCK_CORRECTION ? 0 : seconds
-      return Math.abs(skew - before) > TOLERATED
+    learnClock(skew) {
+      serviceSkew = believed(skew)
+    },
+    betterCorrection({ madeAt }, skew) {
+      return [believed(skew), serviceSkew, 0].find((correction) => {
+        const now = correctedBy(correction)
+        const jump = now.wall - madeAt.wall - (now.monotonic - madeAt.monotonic)
+        return Math.abs(jump) > NOTABLE_DIFFERENCE
+      })
+    },
+    correct(server, seconds) {
+      // One that equals the token service's follows that from now on.
+      if (seconds === undefined || seconds === serviceSkew) corrections.delete(server)
+      else corrections.set(server, seconds)
     },
   }
+}
+
+function believed(skew: number): number {
+  return Math.abs(skew) > MAX_CLOCK_CORRECTION ? 0 : skew
 }
 
 /** The claim `ath`. */

@@ -1,5 +1,7 @@
 import type { Dpop } from './dpop.ts'
 import { discardBody } from './http-answer.ts'
+import { clockSkewOf } from './http-time.ts'
+import { type Clock, instant } from './time.ts'
 import type { Fetch } from './token-request.ts'
 
 /** A request to an origin that may get the token. */
@@ -9,54 +11,88 @@ export interface PresentedRequest {
   readonly request: RequestInit
 }
 
-/** Sends a request with a token. */
-export type Present = (token: string) => Promise<Response>
+/** What came of a request with a token. */
+export interface Presented {
+  readonly response: Response
+  /** Whether its status says something of the token: not if it is about the proof, or comes from elsewhere. */
+  readonly isAboutToken: boolean
+  /** Whether another login may help: the token was refused, or its proof, and no other proof is better. */
+  readonly needsLogin: boolean
+}
 
-export function bearing(fetch: Fetch, { url, request }: PresentedRequest): Present {
+/** Sends a request with a token. */
+export type Present = (token: string) => Promise<Presented>
+
+export function bearing(fetch: Fetch, { url, origin, request }: PresentedRequest): Present {
   return async (token) => {
     const headers = new Headers(request.headers)
     headers.set('authorization', `Bearer ${token}`)
-    return await fetch(url, { ...request, headers })
+    const response = await fetch(url, { ...request, headers })
+    const isAboutToken =
+      !isFromElsewhere(response, origin) && refusalOfProof(response) === undefined
+    return { response, isAboutToken, needsLogin: isAboutToken && response.status === 401 }
   }
 }
 
-/** The same with a proof for each request, which is repeated once if the server wants a nonce in it. */
+/**
+ * The same with a proof for each request. It is repeated with another proof, once if the server wants a nonce in it, and once if
+ * its time may have been wrong: so it is sent three times at most.
+ */
 export function proving(
   fetch: Fetch,
   dpop: Dpop,
+  clock: Clock,
   { url, origin, request }: PresentedRequest,
 ): Present {
-  async function send(token: string, nonce?: string): Promise<Response> {
+  async function send(token: string, nonce: string | undefined) {
     const headers = new Headers(request.headers)
     const method = methodOf(request)
+    const proof = await dpop.proof(origin, { method, url, token }, nonce)
     headers.set('authorization', `DPoP ${token}`)
-    headers.set('dpop', await dpop.proof(origin, { method, url, token }, nonce))
+    headers.set('dpop', proof.text)
     // An injected `fetch` may ignore its signal.
     request.signal?.throwIfAborted()
     // A proof is for one URL, and the platform would take it along to another origin.
     const redirect = request.redirect === 'error' ? 'error' : 'manual'
-    return await fetch(url, { ...request, headers, redirect })
-  }
-
-  function learnNonce(response: Response): string | undefined {
-    return isFromElsewhere(response, origin) ? undefined : dpop.learnNonce(origin, response.headers)
+    const sentAt = instant(clock)
+    const response = await fetch(url, { ...request, headers, redirect })
+    const clockSkew = clockSkewOf(response.headers, sentAt, instant(clock))
+    return { response, proof, clockSkew }
   }
 
   return async (token) => {
-    const response = await send(token)
-    const nonce = learnNonce(response)
-    const isAsked = nonce !== undefined && refusalOfProof(response) === 'use_dpop_nonce'
-    if (!isAsked || !isRepeatable(request.body)) return response
-    discardBody(response)
-    // With the nonce of this answer: an answer to another request may have brought an older one meanwhile.
-    const repeated = await send(token, nonce)
-    learnNonce(repeated)
-    return repeated
+    const mended = new Set<ProofRefusal>()
+    let nonce: string | undefined
+    for (;;) {
+      const { response, proof, clockSkew } = await send(token, nonce)
+      if (isFromElsewhere(response, origin))
+        return { response, isAboutToken: false, needsLogin: false }
+      // The next proof has the nonce of this answer: an answer to another request may have brought an older one meanwhile.
+      nonce = dpop.learnNonce(origin, response.headers)
+      const refusal = refusalOfProof(response)
+      if (refusal === undefined) {
+        return { response, isAboutToken: true, needsLogin: response.status === 401 }
+      }
+      let isMended = !mended.has(refusal)
+      if (refusal === 'use_dpop_nonce') isMended &&= nonce !== undefined
+      else {
+        // Without a better one: by the clock of the token service, which a login measures again.
+        const correction = isMended ? dpop.betterCorrection(proof, clockSkew) : undefined
+        dpop.correct(origin, correction)
+        isMended = correction !== undefined
+      }
+      const needsLogin = !isMended && refusal === 'invalid_dpop_proof'
+      if (!isMended || !isRepeatable(request.body)) {
+        return { response, isAboutToken: false, needsLogin }
+      }
+      mended.add(refusal)
+      discardBody(response)
+    }
   }
 }
 
 /** Whether the answer came from another origin after a redirect: that one has not seen the token. */
-export function isFromElsewhere({ url }: Response, origin: string): boolean {
+function isFromElsewhere({ url }: Response, origin: string): boolean {
   return url !== '' && new URL(url).origin !== origin
 }
 
@@ -64,12 +100,14 @@ export function isFromElsewhere({ url }: Response, origin: string): boolean {
 const PROOF_ERROR =
   /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|(?:^|[\s,])error[\t ]*=[\t ]*(?:"(?<quoted>use_dpop_nonce|invalid_dpop_proof)"|(?<bare>use_dpop_nonce|invalid_dpop_proof)(?=[\s,]|$))/gis
 
-/** What a 401 says of the proof, not of the token: another token would not help. `undefined` for any other answer. */
-export function refusalOfProof({ status, headers }: Response): string | undefined {
+type ProofRefusal = 'use_dpop_nonce' | 'invalid_dpop_proof'
+
+/** What a 401 says of the proof, not of the token. `undefined` for any other answer. */
+function refusalOfProof({ status, headers }: Response): ProofRefusal | undefined {
   if (status !== 401) return undefined
   for (const { groups } of (headers.get('www-authenticate') ?? '').matchAll(PROOF_ERROR)) {
-    const error = groups?.['quoted'] ?? groups?.['bare']
-    if (error !== undefined) return error.toLowerCase()
+    const error = (groups?.['quoted'] ?? groups?.['bare'])?.toLowerCase()
+    if (error === 'use_dpop_nonce' || error === 'invalid_dpop_proof') return error
   }
   return undefined
 }

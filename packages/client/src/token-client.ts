@@ -195,6 +195,7 @@ export function createTokenClient(options: TokenClientOptions): TokenClient {
     fetch: authorizedFetch({
       origins,
       fetch,
+      clock,
       get,
       onAnswer: (...answer) => {
         change(afterAnswer(state, ...answer))

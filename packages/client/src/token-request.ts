@@ -1,4 +1,4 @@
-import type { Dpop } from './dpop.ts'
+import type { Dpop, Proof } from './dpop.ts'
 import { TokenClientError } from './errors.ts'
 import { discardBody, notAToken, readBody, refusalOf } from './http-answer.ts'
 import { clockSkewOf } from './http-time.ts'
@@ -128,8 +128,7 @@ interface ServiceAnswer {
   readonly response: Response
   readonly receivedAt: Instant
   readonly clockSkew: number
-  /** Whether it has corrected the time of proofs. */
-  readonly isClockCorrected: boolean
+  readonly proof: Proof | undefined
 }
 
 /** @param nonce By default the last one that the service sent. */
@@ -144,7 +143,7 @@ async function post(
   // The login may have ended while the proof was made.
   signal.throwIfAborted()
   progress.onRequest()
-  const sentAt = clock.monotonic()
+  const sentAt = instant(clock)
   const response = await reach(async () => {
     return await fetch(url, {
       method: 'POST',
@@ -152,7 +151,7 @@ async function post(
         accept: '*/*',
         'content-type': 'application/x-www-form-urlencoded',
         'user-agent': 'portcullis',
-        ...(proof === undefined ? {} : { dpop: proof }),
+        ...(proof === undefined ? {} : { dpop: proof.text }),
       },
       body: form,
       // Following a redirect could send the password to another host.
@@ -162,32 +161,32 @@ async function post(
     })
   })
   const receivedAt = instant(clock)
-  const roundTrip = receivedAt.monotonic - sentAt
-  const clockSkew = clockSkewOf(response.headers, receivedAt.wall, roundTrip)
+  const clockSkew = clockSkewOf(response.headers, sentAt, receivedAt)
   progress.onClockSkew(clockSkew)
-  const isClockCorrected = dpop?.correctClock(clockSkew) ?? false
-  return { response, receivedAt, clockSkew, isClockCorrected }
+  dpop?.learnClock(clockSkew)
+  return { response, receivedAt, clockSkew, proof }
 }
 
 /**
- * What another proof would have that the refused one had not: the nonce of this answer, or the time of the service. The service
- * must say that it refused the proof: to repeat any refusal would try a wrong password twice.
+ * What another proof would have that the refused one had not: the nonce of this answer, or another time. The service must say
+ * that it refused the proof: to repeat any refusal would try a wrong password twice.
  *
  * @see RFC 9449 sections 5 and 8
  */
 async function betterProof(
   { url, dpop }: TokenEndpoint,
-  { response, isClockCorrected }: ServiceAnswer,
+  { response, clockSkew, proof }: ServiceAnswer,
 ): Promise<{ readonly nonce: string | undefined } | undefined> {
-  const nonce = dpop?.learnNonce(url, response.headers)
+  if (dpop === undefined || proof === undefined) return undefined
+  const nonce = dpop.learnNonce(url, response.headers)
   const isRefused = response.status === 400 || response.status === 401
-  if (!isRefused || (nonce === undefined && !isClockCorrected)) return undefined
+  const correction = dpop.betterCorrection(proof, clockSkew)
+  if (!isRefused || (nonce === undefined && correction === undefined)) return undefined
   const error = errorIn(await readBody(response).catch(() => ''))
-  const isMended =
-    error === 'use_dpop_nonce'
-      ? nonce !== undefined
-      : error === 'invalid_dpop_proof' && isClockCorrected
-  return isMended ? { nonce } : undefined
+  if (error === 'use_dpop_nonce') return nonce === undefined ? undefined : { nonce }
+  if (error !== 'invalid_dpop_proof' || correction === undefined) return undefined
+  dpop.correct(url, correction)
+  return { nonce }
 }
 
 function tokenIn(body: string, format: ResponseFormat, { headers }: Response): string | undefined {

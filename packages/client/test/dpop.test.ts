@@ -402,12 +402,12 @@ describe('a nonce of an API', () => {
     expect(new Set(calls.map(({ token }) => token)).size).toBe(isAsked ? 1 : 2)
   })
 
-  test('comes with a refused proof: the request is not repeated, and the token is kept', async () => {
+  test('comes with a refused proof: the next proof has it, after another login', async () => {
     const { client, calls, logins } = setUp(() => refuse('invalid_dpop_proof', 'n1'))
     expect((await client.fetch(API)).status).toBe(401)
-    expect(calls).toHaveLength(1)
-    expect(logins).toHaveLength(1)
-    expect(client.status().freshness).toBe('fresh')
+    expect(calls.map(({ claims }) => claims['nonce'])).toEqual([undefined, 'n1'])
+    expect(calls[1]?.token).not.toBe(calls[0]?.token)
+    expect(logins).toHaveLength(2)
   })
 })
 

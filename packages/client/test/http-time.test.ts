@@ -10,6 +10,9 @@ const headersOf = (values: Readonly<Record<string, string | null>>): HeaderLooku
   get: (name) => values[name] ?? null,
 })
 
+/** That much of both clocks since the request was sent. */
+const at = (wall: number, monotonic = 0) => ({ wall: NOW - 100 + wall, monotonic })
+
 describe('Date', () => {
   test.each([
     ['an IMF-fixdate', DATE, 100.5],
@@ -27,7 +30,7 @@ describe('Date', () => {
     ['an empty text', '', 0],
     ['nothing', null, 0],
   ])('%s', (_title, date, skew) => {
-    expect(clockSkewOf(headersOf({ date }), NOW - 100, 0)).toBe(skew)
+    expect(clockSkewOf(headersOf({ date }), at(0), at(0))).toBe(skew)
   })
 
   test.each([
@@ -39,7 +42,17 @@ describe('Date', () => {
     ['that is no number: a cache all the same', 'old', 0],
     ['below 0', '-1', 0],
   ])('beside an Age %s', (_title, age, skew) => {
-    expect(clockSkewOf(headersOf({ date: DATE, age }), NOW - 100, 0)).toBe(skew)
+    expect(clockSkewOf(headersOf({ date: DATE, age }), at(0), at(0))).toBe(skew)
+  })
+
+  test.each([
+    ['the same by both clocks', at(8, 8), 96.5],
+    ['a second more by the wall clock', at(9, 8), 95.5],
+    ['more than that: the machine was suspended, or its clock set ahead', at(9.1, 8), 0],
+    ['a minute more', at(60, 0), 0],
+    ['less: the clock was set back, and the time on the way is monotonic', at(-60, 8), 164.5],
+  ])('of an answer that took %s', (_title, receivedAt, skew) => {
+    expect(clockSkewOf(headersOf({ date: DATE }), at(0), receivedAt)).toBe(skew)
   })
 })
 
