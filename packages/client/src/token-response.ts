@@ -28,7 +28,7 @@ export function findToken(
 ): string | undefined {
   const found =
     typeof format === 'function' ? [call(() => format(body, answer))] : candidates(body, format)
-  const [token, ...others] = new Set(found.filter(isCompactJws))
+  const [token, ...others] = new Set(found.filter(isJwt))
   return others.length === 0 ? token : undefined
 }
 
@@ -69,11 +69,16 @@ export function errorIn(body: string): unknown {
   return membersOf(parseJson(body), ['error'])[0]
 }
 
-/** @see RFC 7515 section 7.1 */
-function isCompactJws(value: unknown): value is string {
+/**
+ * A JWT: what has no claims that can be read is refused by every API, and its time is unknown.
+ *
+ * @see RFC 7515 section 7.1; RFC 7519 section 7.2
+ */
+function isJwt(value: unknown): value is string {
   if (typeof value !== 'string') return false
-  const [, header] = /^([\w-]+)\.[\w-]+\.[\w-]+$/.exec(value) ?? []
-  return header !== undefined && typeof readObject(header)['alg'] === 'string'
+  const [, header, payload] = /^([\w-]+)\.([\w-]+)\.[\w-]+$/.exec(value) ?? []
+  if (header === undefined || payload === undefined) return false
+  return typeof readObject(header)?.['alg'] === 'string' && readObject(payload) !== undefined
 }
 
 /**
@@ -105,16 +110,17 @@ export function boundKeyOf(token: string): unknown {
 
 function claimsOf(token: string): Readonly<Record<string, unknown>> {
   const [, payload = ''] = token.split('.')
-  return readObject(payload)
+  return readObject(payload) ?? {}
 }
 
 function isNumericDate(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value)
 }
 
-function readObject(encoded: string): Readonly<Record<string, unknown>> {
+function readObject(encoded: string): Readonly<Record<string, unknown>> | undefined {
   const value = parseJson(Buffer.from(encoded, 'base64url').toString())
-  return typeof value === 'object' && value !== null ? { ...value } : {}
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject ? { ...value } : undefined
 }
 
 function parseJson(text: string): unknown {

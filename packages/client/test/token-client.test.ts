@@ -466,6 +466,10 @@ describe('an answer that is no token, and that the service may count as a wrong 
       String(status),
       () => new Response(null, { status }),
     ]),
+    [
+      '200 with a token whose payload cannot be read',
+      () => new Response(jws({}).replace(/\.[^.]+\./, '.WzEsWzEsIng.')),
+    ],
   ])(
     '%s: not tried again for 30 s doubling to 5 minutes, and get fails at once',
     async (_title, answer) => {
