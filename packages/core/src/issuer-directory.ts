@@ -59,6 +59,8 @@ interface Access {
 interface Absence {
   readonly since: Instant
   readonly answer: Answer
+  /** The function has said that there is none, and has only failed since. This stays true when the answer is over. */
+  readonly isGone: boolean
 }
 
 /** The verifiers of an object: they are there from the start, and stay. */
@@ -117,6 +119,10 @@ export function foundVerifiers(find: FindVerifier, limits: DirectoryLimits): Iss
     return elapsed(absence.since, instant(clock)) < lifetime ? absence : undefined
   }
 
+  function hasGone(issuer: string): boolean {
+    return absences.get(issuer, noOptions())?.isGone ?? false
+  }
+
   function settled(issuer: string, answer: Answer, since: Instant): void {
     if (answer.word === 'verifier') {
       const kept = proven.has(issuer, noOptions()) ? proven : newcomers
@@ -125,10 +131,11 @@ export function foundVerifiers(find: FindVerifier, limits: DirectoryLimits): Iss
     } else if (answer.word === 'none') {
       proven.delete(issuer)
       newcomers.delete(issuer)
-      absences.set(issuer, { since, answer }, noOptions())
+      absences.set(issuer, { since, answer, isGone: true }, noOptions())
     } else {
       // The pause begins with the end of the call, which may have taken longer than it.
-      absences.set(issuer, { since: instant(clock), answer }, noOptions())
+      const isGone = hasGone(issuer)
+      absences.set(issuer, { since: instant(clock), answer, isGone }, noOptions())
     }
   }
 
@@ -158,10 +165,7 @@ export function foundVerifiers(find: FindVerifier, limits: DirectoryLimits): Iss
     confirm(issuer, found) {
       const known = held(issuer)
       // Others may have pushed it out while the token was judged: then it counts until it is over, or the tenant is gone.
-      const isOther =
-        known === undefined
-          ? absenceOf(issuer)?.answer.word === 'none'
-          : known.verifier !== found.verifier
+      const isOther = known === undefined ? hasGone(issuer) : known.verifier !== found.verifier
       const current = known ?? found
       if (isOther || standingOf(current, instant(clock), maxAge) === 'over') return false
       if (proven.has(issuer, noOptions())) return true

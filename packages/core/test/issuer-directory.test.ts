@@ -454,6 +454,33 @@ describe('the time of a verifier', () => {
     expect(await late).toBe(UNKNOWN)
   })
 
+  test.each([
+    ['and the miss is over as well', false, UNKNOWN],
+    ['and the function has failed since', true, UNREACHABLE],
+  ])('removed while a token is judged, %s: not accepted', async (_, fails, expected) => {
+    const { slow, release } = slowly(tenant(A))
+    tenants.set(A, slow)
+    let isDown = false
+    const { find, verifier } = finding(
+      (iss) => {
+        if (isDown) throw new Error('down')
+        return tenants.get(iss)
+      },
+      { missAge: 2 },
+    )
+    const late = verdict(verifier, A)
+    await clock.advance(300)
+    tenants.delete(A)
+    // It is due: the function is called behind this request.
+    void verdict(verifier, A)
+    await clock.advance(2)
+    isDown = fails
+    if (fails) expect(await verdict(verifier, A)).toBe(UNREACHABLE)
+    release()
+    expect(await late).toBe(expected)
+    expect(find).toHaveBeenCalledTimes(3)
+  })
+
   test('over while a token is judged, then revoked while the function is waited for: refused', async () => {
     const revocations = localRevocations({ clock })
     const keys = localKeys(issuer.publicJwk)
