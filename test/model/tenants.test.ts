@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
+import { JUDGING } from './tenant-verifier.ts'
 import {
   createTenantWorld,
   MAX_AGE,
@@ -76,6 +77,41 @@ test(
   120_000 + minutes * 90_000,
 )
 
+test('a call that was due while the clock was ahead, and waits for its turn: it begins after the clock was set back', async () => {
+  const world = createTenantWorld({ max: 100 })
+  await play(world, [
+    { token: 'e', kind: 'good', mayLeave: false },
+    { mode: 'late' },
+    // The answer for this issuer is over, and others are asked for first.
+    { step: 500 },
+    { flood: true },
+    { step: -500 },
+    { mode: 'up' },
+  ])
+  expect(world.callsFor('e')).toBe(1)
+  await world.clock.advance(TIMEOUT)
+  expect(world.callsFor('e')).toBe(2)
+  await heal(world)
+  expect(world.faults).toEqual([])
+})
+
+test('a tenant that goes while its verifier judges a token, and the miss is over by a clock that is set forward: not accepted', async () => {
+  const world = createTenantWorld({ max: 100 })
+  await play(world, [
+    { token: 'a', kind: 'good', mayLeave: false },
+    { judging: 'slow' },
+    { tenant: 'a', exists: false },
+    // The verifier is due: a token that it judges has the function called as well.
+    { wait: 50 },
+    { token: 'a', kind: 'good', mayLeave: false },
+    { step: 30 },
+    { wait: JUDGING },
+  ])
+  expect(world.callsFor('a')).toBe(3)
+  await heal(world)
+  expect(world.faults).toEqual([])
+})
+
 async function play(world: TenantWorld, events: readonly Event[]): Promise<void> {
   const exits: AbortController[] = []
   for (const name of NAMES.slice(0, 3)) world.setTenant(name, true)
@@ -93,7 +129,7 @@ async function happen(world: TenantWorld, each: Event, exits: AbortController[])
   else if ('tenant' in each) world.setTenant(each.tenant, each.exists)
   else if ('judging' in each) world.isSlowToJudge = each.judging === 'slow'
   else if ('leave' in each) exits.shift()?.abort(new Error('left'))
-  else if ('step' in each) clock.set(clock.now() + each.step)
+  else if ('step' in each) world.step(each.step)
   else if ('flood' in each) for (const name of NAMES) void world.present(name, 'good')
   else if (each.mayLeave) {
     const exit = new AbortController()

@@ -8,8 +8,7 @@ import {
 import { checkGuardOptions } from '@portcullis/core/adapter'
 import { type ManualClock, manualClock } from '@portcullis/testing'
 
-import { setOwnVerifier } from '../../packages/core/src/own-verifiers.ts'
-import { setRecall } from '../../packages/core/src/recall.ts'
+import { JUDGING, judgeOf, tokenOf, waitFor } from './tenant-verifier.ts'
 
 // Tenants that come and go, a function that finds their verifiers or fails to, and whatever contradicts what is promised.
 
@@ -18,8 +17,6 @@ export const MISS_AGE = 20
 export const TIMEOUT = 5
 const MAX_CALLS = 2
 const PAUSE = 1
-/** How long a slow verifier takes. */
-const JUDGING = 3
 
 export const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'] as const
 export type Name = (typeof NAMES)[number]
@@ -36,6 +33,13 @@ interface CallRecord {
   end: number
 }
 
+/** A token that has no verdict yet. */
+interface Waiting {
+  readonly issuer: string
+  /** The latest that the wall clock has said meanwhile. */
+  latest: number
+}
+
 export interface TenantWorld {
   readonly clock: ManualClock
   readonly faults: string[]
@@ -44,7 +48,11 @@ export interface TenantWorld {
   /** A new version of the tenant, or none. */
   setTenant(name: Name, exists: boolean): void
   present(name: Name, kind: 'good' | 'forged' | 'again', signal?: AbortSignal): Promise<string>
+  /** Sets the wall clock forward, or back. */
+  step(seconds: number): void
   pending(): number
+  /** How often the function was called for a tenant. */
+  callsFor(name: Name): number
   has(name: Name): boolean
 }
 
@@ -53,8 +61,8 @@ export function createTenantWorld({ max }: { readonly max: number }): TenantWorl
   const faults: string[] = []
   const versions = new Map<string, { version: number; verifier: Verifier }>()
   const calls: CallRecord[] = []
+  const waiting = new Set<Waiting>()
   let version = 0
-  let pending = 0
   let serial = 0
 
   const world: TenantWorld = {
@@ -71,14 +79,20 @@ export function createTenantWorld({ max }: { readonly max: number }): TenantWorl
     async present(name, kind, signal) {
       if (kind !== 'again') serial++
       const token = tokenOf(issuerOf(name), serial, kind === 'forged')
-      pending++
+      const each = { issuer: issuerOf(name), latest: clock.now() }
+      waiting.add(each)
       try {
         return check(name, kind, await verdictOf(token, signal))
       } finally {
-        pending--
+        waiting.delete(each)
       }
     },
-    pending: () => pending,
+    step(seconds) {
+      for (const each of waiting) each.latest = Math.max(each.latest, clock.now())
+      clock.set(clock.now() + seconds)
+    },
+    pending: () => waiting.size,
+    callsFor: (name) => calls.filter(({ issuer }) => issuer === issuerOf(name)).length,
     has: (name) => versions.has(issuerOf(name)),
   }
 
@@ -114,7 +128,7 @@ export function createTenantWorld({ max }: { readonly max: number }): TenantWorl
     // Only where nothing is pushed out is it known what is remembered.
     if (before !== undefined && max >= NAMES.length) {
       const { from, wallFrom, distance } = notBefore(before)
-      const passed = Math.max(now - from, clock.now() - wallFrom)
+      const passed = Math.max(now - from, latestFor(issuer) - wallFrom)
       if (passed < distance - 1e-6) faults.push(`a call ${passed} s after ${before.outcome}`)
     }
     const record: CallRecord = {
@@ -127,6 +141,12 @@ export function createTenantWorld({ max }: { readonly max: number }): TenantWorl
     }
     calls.push(record)
     return record
+  }
+
+  /** A call may have been due while the clock was ahead, and have waited for its turn until the clock was set back. */
+  function latestFor(issuer: string): number {
+    const asking = [...waiting].filter((each) => each.issuer === issuer)
+    return Math.max(clock.now(), ...asking.map(({ latest }) => latest))
   }
 
   const verifier = byIssuer(find, {
@@ -219,39 +239,6 @@ function notBefore({ outcome, start, wallStart, end, wallEnd }: CallRecord) {
   return { from: start, wallFrom: wallStart, distance: outcome === 'none' ? MISS_AGE : MAX_AGE / 2 }
 }
 
-/** A verifier whose verdicts need no signature, so that virtual time is all the time there is. */
-function judgeOf(issuer: string, version: number, world: TenantWorld): Verifier {
-  const remembered = new Map<string, Auth>()
-  async function verify(token: string, options?: { signal?: AbortSignal | undefined }) {
-    if (world.isSlowToJudge && !remembered.has(token)) await waitFor(world.clock, JUDGING)
-    options?.signal?.throwIfAborted()
-    const [, payload = ''] = token.split('.')
-    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object
-    if ('forged' in claims) throw new AuthError('invalid_token', 'signature')
-    const auth: Auth = { token, header: { alg: 'RS512' }, claims: { ...claims, version } }
-    remembered.set(token, auth)
-    return auth
-  }
-  setRecall(verify, (token) => remembered.get(token))
-  setOwnVerifier(verify, { checksIssuer: (name) => name === issuer, maxTokenSize: 16_384 })
-  return { verify, ready: async () => {} }
-}
-
 function issuerOf(name: Name): string {
   return `https://${name}.test`
-}
-
-function tokenOf(iss: string, serial: number, isForged: boolean): string {
-  const claims = { iss, serial, ...(isForged ? { forged: true } : {}) }
-  return `${encode({ alg: 'RS512' })}.${encode(claims)}.AAAA`
-}
-
-function encode(value: object): string {
-  return Buffer.from(JSON.stringify(value)).toString('base64url')
-}
-
-async function waitFor(clock: ManualClock, seconds: number): Promise<void> {
-  await new Promise<void>((resolve) => {
-    clock.after(seconds, resolve)
-  })
 }
