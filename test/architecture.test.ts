@@ -362,6 +362,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'requirement-list',
   ],
   'core/adapter': ['guard-options', 'http', 'requirement-list'],
+  'core/public-json': ['json'],
   'core/watch-token': ['details/keys', 'errors', 'expiry', 'options', 'revocation-watch', 'time'],
   'core/index': [
     'answers',

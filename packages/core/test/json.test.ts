@@ -1,13 +1,7 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import {
-  isJsonObject,
-  member,
-  parseJson,
-  parseJsonDocument,
-  parseJsonObject,
-  repeatsMember,
-} from '../src/json.ts'
+import { isJsonObject, member, parseJson, parseJsonObject, repeatsMember } from '../src/json.ts'
 
 function parse(text: string) {
   return parseJsonObject(Buffer.from(text))
@@ -215,6 +209,17 @@ describe('depth', () => {
     expect(parse(`{"a":"${'['.repeat(100)}","${'{'.repeat(100)}":1}`)).toBeDefined()
   })
 
+  test('whatever strings stand between the brackets, each level counts', () => {
+    const anyString = fc.string({ unit: fc.constantFrom('[', ']', '{', '}', '"', '\\', ':', 'a') })
+    fc.assert(
+      fc.property(fc.array(anyString, { minLength: 30, maxLength: 34 }), (strings) => {
+        const open = strings.map((each) => `[${JSON.stringify(each)},`).join('')
+        const isRead = parse(`{"a":${open}0${']'.repeat(strings.length)}}`) !== undefined
+        expect(isRead).toBe(strings.length <= 31)
+      }),
+    )
+  })
+
   test.each([
     { name: 'lists', text: nested(100_000, '[', ']') },
     { name: 'objects', text: nested(100_000, '{"a":', '}') },
@@ -283,16 +288,16 @@ test('an own member is read whatever its name', () => {
   expect(member(Object.create(null) as Record<string, unknown>, 'a')).toBeUndefined()
 })
 
-test('a document may have 1000 levels, and no more', () => {
-  expect(parseJsonDocument(nested(1000, '[', ']'))).toBeDefined()
-  expect(parseJsonDocument(nested(1001, '[', ']'))).toBeUndefined()
-  expect(parseJsonDocument(nested(1001, '{"a":', '}'))).toBeUndefined()
-  expect(parseJsonDocument('['.repeat(500_000))).toBeUndefined()
+test('a text may have 1000 levels, and no more', () => {
+  expect(parseJson(nested(1000, '[', ']'))).toBeDefined()
+  expect(parseJson(nested(1001, '[', ']'))).toBeUndefined()
+  expect(parseJson(nested(1001, '{"a":', '}'))).toBeUndefined()
+  expect(parseJson('['.repeat(500_000))).toBeUndefined()
 })
 
-test('brackets in the texts of a document are no levels', () => {
+test('brackets in strings are no levels', () => {
   const brackets = '[{'.repeat(2000)
-  expect(parseJsonDocument(JSON.stringify({ [brackets]: brackets }))).toBeDefined()
+  expect(parseJson(JSON.stringify({ [brackets]: brackets }))).toBeDefined()
 })
 
 function repeats(text: string): boolean {

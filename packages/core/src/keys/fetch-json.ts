@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 
-import { parseJsonDocument } from '../json.ts'
+import { parseJson } from '../json.ts'
 import type { Clock } from '../time.ts'
 import { freshnessLifetime, retryAfter } from './http-caching.ts'
 
@@ -182,7 +182,7 @@ async function readBody(
 
 /** A byte order mark, which some servers write, is left out (RFC 8259 section 8.1 allows to ignore it). */
 function readJson(octets: Buffer): unknown {
-  return isUtf8(octets) ? parseJsonDocument(new TextDecoder().decode(octets)) : undefined
+  return isUtf8(octets) ? parseJson(new TextDecoder().decode(octets)) : undefined
 }
 
 /** What a wrong URL or a proxy answers with instead. Nothing of the document is shown. */
