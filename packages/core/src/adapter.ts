@@ -3,3 +3,4 @@
 export { checkGuardOptions } from './guard-options.ts'
 export { hasPassed, isAtOnce } from './http.ts'
 export { checkRequirementList } from './requirement-list.ts'
+export { applySchema } from './schema.ts'

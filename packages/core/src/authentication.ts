@@ -1,8 +1,8 @@
-import type { Auth } from './auth.ts'
 import { lacksAcr, lacksAge } from './details/step-up.ts'
-import { isJsonObject, member } from './json.ts'
+import { member } from './json.ts'
 import { checkOptions, isClock, ownMembers } from './options.ts'
 import type { Requirement } from './requirement-list.ts'
+import { signedClaims } from './signed-claims.ts'
 import { isAcr, isMaxAge } from './step-up.ts'
 import { type Clock, systemClock } from './time.ts'
 
@@ -34,9 +34,9 @@ export function authenticatedWithin(
     reason: 'age',
     description: `authenticated within ${age} s`,
     maxAge: age,
-    explain: (auth) => lacksAge(claimOf(auth, 'auth_time'), age, clock.now()),
+    explain: (auth) => lacksAge(member(signedClaims(auth), 'auth_time'), age, clock.now()),
     isMetBy(auth) {
-      const time = claimOf(auth, 'auth_time')
+      const time = member(signedClaims(auth), 'auth_time')
       if (typeof time !== 'number') return false
       const elapsed = clock.now() - time
       // Of what is no number, neither comparison is true.
@@ -62,15 +62,10 @@ export function acr(...values: readonly string[]): Requirement {
     reason: 'acr',
     description: `acr ${values.join(' or ')}`,
     acr: [...values],
-    explain: (auth) => lacksAcr(claimOf(auth, 'acr'), values),
+    explain: (auth) => lacksAcr(member(signedClaims(auth), 'acr'), values),
     isMetBy(auth) {
-      const value = claimOf(auth, 'acr')
+      const value = member(signedClaims(auth), 'acr')
       return typeof value === 'string' && values.includes(value)
     },
   }
-}
-
-/** With a schema the claims may be of any type. */
-function claimOf({ claims }: Auth, name: string): unknown {
-  return isJsonObject(claims) ? member(claims, name) : undefined
 }

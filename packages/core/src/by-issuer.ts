@@ -6,11 +6,12 @@ import { notText } from './details/token.ts'
 import { verdictMessage, verdicts } from './diagnostics.ts'
 import { AuthError } from './errors.ts'
 import { foundVerifiers, type IssuerDirectory, listedVerifiers } from './issuer-directory.ts'
-import { isJsonObject, member } from './json.ts'
+import { member, textMember } from './json.ts'
 import { own } from './options.ts'
 import { findOwnVerifier, setOwnVerifier } from './own-verifiers.ts'
 import { recall, setRecall } from './recall.ts'
 import { setRevocationWatch, watchInTurn } from './revocation-watch.ts'
+import { signedClaims } from './signed-claims.ts'
 import { type Clock, systemClock } from './time.ts'
 import { createHeaderCache, parseToken } from './token.ts'
 import { createVerifiedTokens } from './verified-tokens.ts'
@@ -179,12 +180,12 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
     verifier: Verifier<unknown>,
     { token, verifyOptions, start }: Question,
   ): Promise<Auth<unknown>> {
-    // One of ours has compared the `iss`, before a schema could change it.
+    // One of ours has compared the `iss` already.
     const hasChecked = findOwnVerifier(verifier) !== undefined
     const auth = await verifier.verify(token, verifyOptions)
     if (!hasChecked) {
       await publishing(start, async () => {
-        checkProvenIssuer(auth.claims, issuer)
+        checkProvenIssuer(member(signedClaims(auth), 'iss'), issuer)
       })
     }
     return auth
@@ -212,7 +213,8 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
     return auth && directory.confirm(origin.issuer, found) ? auth : undefined
   })
   setRevocationWatch(verify, (auth, listener) => {
-    const issuer = issuerOf(auth.token)
+    // What this very token was proven to be from, also if a copy of its `Auth` lacks the claim.
+    const issuer = origins?.find(auth.token)?.issuer ?? textMember(signedClaims(auth), 'iss')
     const find = () => (issuer === undefined ? undefined : directory.find(issuer)?.verifier)
     return watchInTurn(find, auth, listener)
   })
@@ -220,9 +222,7 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
   return verifier
 }
 
-/** With a schema the claims may be of any type. */
-function checkProvenIssuer(claims: unknown, issuer: string): void {
-  const iss = isJsonObject(claims) ? member(claims, 'iss') : undefined
+function checkProvenIssuer(iss: unknown, issuer: string): void {
   if (iss !== issuer) {
     throw new AuthError('invalid_token', 'issuer', provenIssuer(iss, issuer))
   }

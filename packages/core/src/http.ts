@@ -146,11 +146,10 @@ export async function authorizeRequest(
   subject: object,
   requirements: readonly Requirement[],
 ): Promise<void> {
-  const { auth, options } = guardOf(subject)
+  const { auth, options, verifier } = guardOf(subject)
   try {
     if (auth === undefined) throw new AuthError('missing_token', 'missing_header', anonymous)
-    // With a schema the claims may be of any type. Requirements read own members only, so any type is safe.
-    await checkRequirements(auth as Auth, requirements)
+    await checkRequirements(auth, requirements, { output: auth.claims, verifier })
   } catch (error) {
     throw refused(error, subject as never /* these options came with this subject */, options, {
       scheme: auth && isProvenByKey(auth) ? 'DPoP' : 'Bearer',

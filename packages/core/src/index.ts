@@ -47,7 +47,7 @@ export type { RemoteKeysOptions } from './keys/remote-keys.ts'
 export type { KeysSnapshot } from './keys/snapshot.ts'
 export { all, any, anyScope, check, claim, scope } from './requirement.ts'
 export type { ClaimValue } from './requirement.ts'
-export type { Requirement } from './requirement-list.ts'
+export type { Acceptance, Requirement } from './requirement-list.ts'
 export { protectedResourceMetadata } from './resource-metadata.ts'
 export type { ProtectedResource, ProtectedResourceMetadata } from './resource-metadata.ts'
 export type {

@@ -3,7 +3,17 @@ import { notMet } from './details/requirement.ts'
 import { AuthError } from './errors.ts'
 import { hasMethods, own } from './options.ts'
 import { isScope } from './scopes.ts'
+import { asSigned } from './signed-claims.ts'
 import { isAcr, isMaxAge, type StepUp, stepUpOfAll } from './step-up.ts'
+import type { Verifier } from './verifier.ts'
+
+/** How a token was accepted. */
+export interface Acceptance {
+  /** What the schema of the verifier has made of the claims. Without a schema, the claims. */
+  readonly output: unknown
+  /** The verifier of the guard that has let the request through. */
+  readonly verifier?: Verifier<unknown> | undefined
+}
 
 /** What a route requires of a verified token. It is a plain value: several routes can share it, and a test needs no server. */
 export interface Requirement extends StepUp {
@@ -17,7 +27,11 @@ export interface Requirement extends StepUp {
   readonly parts?: readonly Requirement[] | undefined
   /** Says what a token lacks, in a sentence for developers without values of claims. Read as an own member. */
   readonly explain?: ((auth: Auth) => () => string) | undefined
-  isMetBy(auth: Auth): boolean | Promise<boolean>
+  /**
+   * @param auth With the claims as they were signed, whatever a schema made of them.
+   * @param acceptance Missing where there is no request, as in a test of the requirement.
+   */
+  isMetBy(auth: Auth, acceptance?: Acceptance): boolean | Promise<boolean>
 }
 
 const REASONS = ['scope', 'claim', 'check', 'acr', 'age'] as const
@@ -70,16 +84,18 @@ function checkParts(factory: string, parts: unknown): void {
  * @see RFC 6750 section 3.1; RFC 9470 section 3
  */
 export async function checkRequirements(
-  auth: Auth,
+  auth: Auth<unknown>,
   requirements: readonly Requirement[],
+  acceptance?: Acceptance,
 ): Promise<void> {
-  const unmet = await findUnmet(auth, requirements)
+  const unmet = await findUnmet(auth, requirements, acceptance)
   if (unmet === undefined) return
   const { requirement, answer } = unmet
   const { reason } = requirement
   const known = {
     cause: requirement,
-    detail: own(requirement, 'explain')?.(auth) ?? notMet(requirement.description, answer),
+    detail:
+      own(requirement, 'explain')?.(asSigned(auth)) ?? notMet(requirement.description, answer),
   }
   if (reason === 'acr' || reason === 'age') {
     const all = stepUpOfAll(requirements.flatMap(flatten).map(stepUpOf))
@@ -105,11 +121,12 @@ export function isStepUp(reason: Requirement['reason']): boolean {
 }
 
 export async function findUnmet(
-  auth: Auth,
+  auth: Auth<unknown>,
   requirements: readonly Requirement[],
+  acceptance: Acceptance = { output: auth.claims },
 ): Promise<{ requirement: Requirement; answer: unknown } | undefined> {
   for (const requirement of requirements.flatMap(flatten)) {
-    const answer: unknown = await requirement.isMetBy(auth)
+    const answer: unknown = await requirement.isMetBy(asSigned(auth), acceptance)
     // Only `true` counts: a function that forgets to return something must not let anybody in.
     if (answer !== true) return { requirement, answer }
   }

@@ -2,7 +2,7 @@ import type { Auth } from './auth.ts'
 import { idTokenHint } from './details/claims.ts'
 import { lacksScopes, lacksValue } from './details/requirement.ts'
 import { isJsonObject, member } from './json.ts'
-import { own } from './options.ts'
+import { hasMethods, own } from './options.ts'
 import {
   checkRequirementList,
   findUnmet,
@@ -11,12 +11,14 @@ import {
   stepUpOf,
 } from './requirement-list.ts'
 import { checkScopes, grantedScopes, hasScopes } from './scopes.ts'
+import { asSigned, signedClaims } from './signed-claims.ts'
 import { stepUpOfAll, stepUpOfAny } from './step-up.ts'
+import type { Verifier } from './verifier.ts'
 
 export type ClaimValue = string | number | boolean
 
 type Expected = ClaimValue | readonly ClaimValue[] | ((value: unknown) => boolean)
-type Decision = (auth: Auth) => boolean | Promise<boolean>
+type Decision<Output> = (auth: Auth, output: Output) => boolean | Promise<boolean>
 
 /**
  * Requires every scope of a space-separated list. The scopes of a token are in its claims `scope` and `scp`, as a string or
@@ -77,10 +79,10 @@ export function claim(
   }
   const matches = matcher(expected)
   const description = `claim ${path.join(' > ')}`
-  const valueOf = ({ claims }: Auth) =>
+  const valueOf = (auth: Auth) =>
     path.reduce<unknown>(
       (parent, part) => (isJsonObject(parent) ? member(parent, part) : undefined),
-      claims,
+      signedClaims(auth),
     )
   return {
     reason: 'claim',
@@ -96,16 +98,39 @@ export function claim(
 /**
  * Requires that a function returns `true`, or a promise of it. For any other result the request is refused. If the function
  * throws, the framework gets the error.
+ *
+ * @param decide Gets what the token proves, with the claims as they were signed, and what the schema of the verifier made of
+ *   the claims.
  */
-export function check(decide: Decision): Requirement
-export function check(...given: [decide: Decision]): Requirement {
-  checkCount('check', given, 1)
-  const [decide] = given
+export function check(decide: Decision<unknown>): Requirement
+/**
+ * The same, with the type that the schema of a verifier gives to its output.
+ *
+ * @param verifier The verifier of the guard before. If another one has let the request through, the framework gets a
+ *   TypeError.
+ */
+export function check<Output>(verifier: Verifier<Output>, decide: Decision<Output>): Requirement
+export function check(
+  ...given: [decide: Decision<unknown>] | [verifier: Verifier<unknown>, decide: Decision<unknown>]
+): Requirement {
+  checkCount('check', given, 2)
+  const [verifier, decide] = given.length === 1 ? [undefined, given[0]] : given
+  if (verifier !== undefined && !hasMethods(verifier, 'verify')) {
+    throw new TypeError('check: the first of two arguments must be a verifier')
+  }
   if (typeof decide !== 'function') throw new TypeError('check: the decision must be a function')
   return {
     reason: 'check',
     description: decide.name === '' ? 'check' : `check ${decide.name}`,
-    isMetBy: decide,
+    isMetBy(auth, { output, verifier: accepting = verifier } = { output: auth.claims }) {
+      // The schema of another verifier may have made an output of another type.
+      if (verifier !== undefined && accepting !== verifier) {
+        throw new TypeError(
+          'check: another verifier than that of check(verifier, ...) has let the request through',
+        )
+      }
+      return decide(asSigned(auth), output)
+    },
   }
 }
 
@@ -119,8 +144,8 @@ export function all(...requirements: readonly Requirement[]): Requirement {
     ...combined('all', requirements),
     ...stepUpOfAll(requirements.map(stepUpOf)),
     parts: requirements,
-    async isMetBy(auth) {
-      return (await findUnmet(auth, requirements)) === undefined
+    async isMetBy(auth, acceptance) {
+      return (await findUnmet(auth, requirements, acceptance)) === undefined
     },
   }
 }
@@ -134,9 +159,9 @@ export function any(...requirements: readonly Requirement[]): Requirement {
   return {
     ...combined('any', requirements),
     ...stepUpOfAny(requirements.map(stepUpOf)),
-    async isMetBy(auth) {
+    async isMetBy(auth, acceptance) {
       for (const requirement of requirements) {
-        if ((await findUnmet(auth, [requirement])) === undefined) return true
+        if ((await findUnmet(auth, [requirement], acceptance)) === undefined) return true
       }
       return false
     },
@@ -146,7 +171,7 @@ export function any(...requirements: readonly Requirement[]): Requirement {
 function explainScopes(auth: Auth, wanted: readonly string[], description: string): () => string {
   const granted = grantedScopes(auth)
   const missing = wanted.filter((each) => !granted.has(each))
-  return lacksScopes(missing, description, hasScopes(auth), idTokenHint(auth.claims))
+  return lacksScopes(missing, description, hasScopes(auth), idTokenHint(signedClaims(auth)))
 }
 
 /** The reason that all parts have, or else `check`; the scopes of all parts. */

@@ -1,8 +1,8 @@
 import type { Auth } from './auth.ts'
-import { signedClaims } from './expiry.ts'
 import { isJsonObject, type JsonObject, member } from './json.ts'
 import { checkOptions, isText, type OptionCheck } from './options.ts'
 import type { RevocationEntry } from './revocations.ts'
+import { signedClaims } from './signed-claims.ts'
 
 // Whose tokens are revoked must be said exactly: without a misspelt or empty `sub`, everybody's would be. The entries have all
 // their members, `undefined` or not: such objects take the least memory, and inherit none of them.

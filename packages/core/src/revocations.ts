@@ -66,8 +66,8 @@ export interface ClaimedIssuedBefore {
 
 export interface RevocationWriter {
   /**
-   * Revokes one token: `revoke(auth)` at log-out. From an `Auth`, the claims are taken as they were signed. A schema may have
-   * removed `iss` from `auth.claims`: then another token would be revoked.
+   * Revokes one token: `revoke(auth)` at log-out. Of the `Auth` that the verifier returned, the claims are taken as they were
+   * signed. A copy of it, and `auth.claims`, have what a schema made of them: without `iss`, another token would be revoked.
    *
    * @throws TypeError for a token without `jti`; RangeError if there is no room. No entry is ever dropped.
    */

@@ -1,5 +1,6 @@
 import type { Auth } from './auth.ts'
-import { isJsonObject, member } from './json.ts'
+import { member } from './json.ts'
+import { signedClaims } from './signed-claims.ts'
 
 /** RFC 6749 section 3.3. */
 const SCOPE = /^[\u0021\u0023-\u005B\u005D-\u007E]+(?: [\u0021\u0023-\u005B\u005D-\u007E]+)*$/
@@ -19,22 +20,24 @@ export function checkScopes(factory: string, scopes: string): readonly string[] 
 }
 
 /**
- * The scopes that the claims `scope` and `scp` grant, as a text or as a list.
+ * The scopes that the claims `scope` and `scp` grant, as a text or as a list. The claims are read as they were signed,
+ * whatever a schema made of them.
  *
  * To require some, use `scope` or `anyScope`.
  *
  * @see RFC 8693 section 4.2
  */
-export function grantedScopes({ claims }: Auth<unknown>): ReadonlySet<string> {
-  if (!isJsonObject(claims)) return new Set()
+export function grantedScopes(auth: Auth<unknown>): ReadonlySet<string> {
+  const claims = signedClaims(auth)
   return new Set(
     [member(claims, 'scope'), member(claims, 'scp')].flatMap(scopeList).filter(isToken),
   )
 }
 
 /** Whether there is a claim that could grant scopes. */
-export function hasScopes({ claims }: Auth<unknown>): boolean {
-  return isJsonObject(claims) && (Object.hasOwn(claims, 'scope') || Object.hasOwn(claims, 'scp'))
+export function hasScopes(auth: Auth<unknown>): boolean {
+  const claims = signedClaims(auth)
+  return Object.hasOwn(claims, 'scope') || Object.hasOwn(claims, 'scp')
 }
 
 function scopeList(claimed: unknown): readonly unknown[] {

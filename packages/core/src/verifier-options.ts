@@ -90,7 +90,8 @@ export interface VerifierOptions {
 export interface SchemaOptions<Output> {
   /**
    * Checks the claims and gives them a type, after all other checks. It runs at each use of a token, and its output is
-   * neither shared nor frozen. Requirements see the output, so it should keep the scope.
+   * neither shared nor frozen. The output is for handlers: requirements and revocations still read the claims as they were
+   * signed, also those that the schema removes.
    */
   schema: Schema<Output>
 }

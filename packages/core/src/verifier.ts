@@ -17,6 +17,7 @@ import { setRecall } from './recall.ts'
 import { createRevocationCheck } from './revocation-check.ts'
 import { setRevocationWatch } from './revocation-watch.ts'
 import { applySchema } from './schema.ts'
+import { isRecorded, signedClaims } from './signed-claims.ts'
 import { systemClock } from './time.ts'
 import { confirmProof, createVerifiedTokens, type Proof } from './verified-tokens.ts'
 import {
@@ -146,10 +147,7 @@ export function createVerifier(
 
   /** What is asked at each use. The revocations come last: a schema may take its time, and a token be revoked meanwhile. */
   async function finish(proof: Proof, auth: Auth, caller: Caller): Promise<Auth<unknown>> {
-    const result =
-      schema === undefined
-        ? auth
-        : Object.freeze({ ...auth, claims: await applySchema(schema, auth.claims) })
+    const result = schema === undefined ? auth : await applySchema(schema, auth)
     let ring = keys.current(keys.now())
     do {
       const time = checkStill(proof, ring ?? (await keys.wait(caller)))
@@ -214,9 +212,9 @@ export function createVerifier(
   if (revocations !== undefined) {
     setRevocationWatch(verify, (auth, listener) => {
       const look = () => {
-        // A schema may have changed what a token is known by.
-        const isValid = schema === undefined && revocations.isValidNow(auth.claims as Claims, now())
-        if (!isValid) listener()
+        // Of a copy that somebody has made of an `Auth`, nobody knows what the schema removed.
+        const isKnown = schema === undefined || isRecorded(auth)
+        if (!isKnown || !revocations.isValidNow(signedClaims(auth), now())) listener()
       }
       const end = revocations.subscribe(look)
       look()

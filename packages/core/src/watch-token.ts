@@ -108,7 +108,7 @@ export function watchToken(
     revocations.end()
   }
 
-  // First, since it may throw for an `Auth` of another verifier: then no timer must be left.
+  // First: if the token may have been revoked already, this asks for a verdict at once, and no timer is needed before that.
   revocations = watchRevocations(verifier, auth, judgeNow)
   if (!isJudging) cancel = plan()
   return stop

@@ -543,7 +543,10 @@ describe('a requirement that is made or written wrongly', () => {
       name: "claim('role', 'a', 'b')",
       make: () => void Reflect.apply(claim, undefined, ['role', 'a', 'b']),
     },
-    { name: 'check(f, g)', make: () => void Reflect.apply(check, undefined, [isAda, isAda]) },
+    {
+      name: 'check(verifier, f, g)',
+      make: () => void Reflect.apply(check, undefined, [{ verify: isAda }, isAda, isAda]),
+    },
     { name: "['a', 'b'].map(scope)", make: () => void ['a', 'b'].map(scope) },
   ])('$name is a TypeError: no argument is ignored', ({ make }) => {
     expect(make).toThrow(TypeError)

@@ -323,13 +323,83 @@ describe('a watched token with revocations', () => {
     expect(await warned).toMatchObject([{ message: 'a subscription to revocations failed' }])
   })
 
-  test('of another verifier, which byIssuer cannot read, throws, and leaves no timer', async () => {
+  test('of another verifier, whose token byIssuer cannot read, is refused by the timer', async () => {
     const clock = manualClock()
-    const after = vi.spyOn(clock, 'after')
     const { verifierOptions } = await createTestIssuer({ clock, issuer: 'a' })
     const verifier = byIssuer({ a: createVerifier({ ...verifierOptions, issuer: 'a' }) })
-    expect(() => watchToken(verifier, auth, ignore, { clock })).toThrow(AuthError)
-    expect(after).not.toHaveBeenCalled()
+    const refusals: unknown[] = []
+    watchToken(verifier, auth, (error) => refusals.push(error), { clock })
+    await clock.advance(59)
+    expect(refusals).toEqual([])
+    await clock.advance(1)
+    expect(refusals).toMatchObject([{ code: 'invalid_token', reason: 'malformed' }])
+  })
+
+  describe('and a schema that strips claims', () => {
+    type Through = (verifier: Verifier<unknown>) => Verifier<unknown>
+
+    async function strippedBy(through: Through) {
+      const clock = manualClock()
+      const issuer = await createTestIssuer({ clock, issuer: 'a', algorithm: 'ES256' })
+      const revocations = localRevocations({ clock })
+      const schema: Schema<unknown> = {
+        '~standard': { version: 1, validate: () => ({ value: {} }) },
+      }
+      const verifier = through(
+        createVerifier({ ...issuer.verifierOptions, issuer: 'a', revocations, schema }),
+      )
+      const token = await issuer.token({ claims: { jti: 'one' }, expiresIn: 10_000 })
+      const proven = await verifier.verify(token)
+      const refusals: unknown[] = []
+      /** @returns Its verdicts from then on. */
+      function begin(from: Auth<unknown>) {
+        watchToken(verifier, from, (error) => refusals.push(error), { clock })
+        return vi.spyOn(verifier, 'verify')
+      }
+      async function revoke(jti: string, { mock }: ReturnType<typeof begin>) {
+        await revocations.revoke({ iss: 'a', jti })
+        await Promise.allSettled(mock.results.map(({ value }): unknown => value))
+        await clock.advance(0)
+      }
+      return { proven, refusals, revoke, begin }
+    }
+
+    const ways: Readonly<Record<string, Through>> = {
+      alone: (verifier) => verifier,
+      'behind byIssuer': (verifier) => byIssuer({ a: verifier }),
+      'behind byIssuer, which remembers nothing': (verifier) =>
+        byIssuer({ a: verifier }, { remember: false }),
+    }
+
+    test.each(Object.entries(ways))('%s: ends at once when it is revoked', async (_, through) => {
+      const { proven, refusals, revoke, begin } = await strippedBy(through)
+      await revoke('one', begin(proven))
+      expect(refusals).toMatchObject([{ reason: 'revoked' }])
+    })
+
+    test.each(Object.entries(ways))(
+      '%s: is not judged again for what was revoked of others',
+      async (_, through) => {
+        const { proven, refusals, revoke, begin } = await strippedBy(through)
+        const verify = begin(proven)
+        await revoke('two', verify)
+        expect(refusals).toEqual([])
+        expect(verify).not.toHaveBeenCalled()
+      },
+    )
+
+    test.each(Object.entries(ways).slice(0, 2))(
+      '%s: a copy of its Auth is judged at each revocation, and ends at once as well',
+      async (_, through) => {
+        const { proven, refusals, revoke, begin } = await strippedBy(through)
+        const verify = begin({ ...proven })
+        await revoke('two', verify)
+        expect(refusals).toEqual([])
+        expect(verify).toHaveBeenCalled()
+        await revoke('one', verify)
+        expect(refusals).toMatchObject([{ reason: 'revoked' }])
+      },
+    )
   })
 
   test('of a source that takes its time ends when that has answered', async () => {

@@ -1,5 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 
+import { createVerifier, type Schema } from '@portcullis/core'
+import { createTestIssuer } from '@portcullis/testing'
 import { expect, onTestFinished, test, vi } from 'vitest'
 
 import type { RevocationsMessage } from '../src/diagnostics.ts'
@@ -25,6 +27,17 @@ test('revoked in one process: refused there at once, and in the others when they
     expect(told).toHaveBeenCalledOnce()
   })
   expect(verdicts(other, 'a', 'b')).toEqual(['revoked', 'valid'])
+})
+
+test('revoke(auth) revokes the token as it was signed, whatever a schema has made of its claims', async () => {
+  const { replica, clock } = await following()
+  const issuer = await createTestIssuer({ clock, issuer: ISS, algorithm: 'ES256' })
+  const schema: Schema<object> = { '~standard': { version: 1, validate: () => ({ value: {} }) } }
+  const verifier = createVerifier({ ...issuer.verifierOptions, revocations: replica, schema })
+  const token = await issuer.token({ claims: { jti: 'a' } })
+  await replica.revoke(await verifier.verify(token))
+  expect(verdicts(replica, 'a', 'b')).toEqual(['revoked', 'valid'])
+  await expect(verifier.verify(token)).rejects.toMatchObject({ reason: 'revoked' })
 })
 
 test('everything of a subject that was issued before now is revoked, with the fraction of the second', async () => {

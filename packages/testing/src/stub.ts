@@ -8,10 +8,12 @@ import {
   type Possession,
   remoteKeys,
   type RemoteKeys,
+  type SchemaOptions,
   type Verifier,
 } from '@portcullis/core'
+import { applySchema } from '@portcullis/core/adapter'
 
-import { checkOptions, isObject } from './options.ts'
+import { type Check, checkOptions, isFunction, isObject } from './options.ts'
 import { type Binding, confirmationOf, isBinding } from './tokens/binding.ts'
 
 // The only file that imports the core. What signs tokens must not use it: a bug in it would sign and verify alike.
@@ -42,18 +44,33 @@ export type VerifierReason = AuthErrorReasons[
  * @throws TypeError for a wrong or misspelt option, and for claims that contain themselves.
  */
 function accepting<StubClaims extends object = Claims>(
-  options: StubVerifierOptions<StubClaims> = {},
-): Verifier<StubClaims> {
-  checkOptions('stubVerifier', options, { claims: isObject, boundTo: isBinding })
+  options?: StubVerifierOptions<StubClaims>,
+): Verifier<StubClaims>
+/**
+ * The same with the schema of the verifier that the stub stands for. As on the server, handlers get the output of the schema,
+ * requirements the claims, and claims that the schema refuses are refused.
+ */
+function accepting<Output>(
+  options: StubVerifierOptions<object> & SchemaOptions<Output>,
+): Verifier<Output>
+function accepting(
+  options: StubVerifierOptions<object> & Partial<SchemaOptions<unknown>> = {},
+): Verifier<unknown> {
+  checkOptions('stubVerifier', options, {
+    claims: isObject,
+    boundTo: isBinding,
+    schema: isSchema,
+  })
   const cnf = confirmationOf(options.boundTo)
-  // Without the option the type is `Claims`, whose members are all optional.
-  const given = structuredClone(options.claims ?? ({} as StubClaims))
+  const { schema } = options
+  const given = structuredClone(options.claims ?? {})
   const claims = frozen(cnf === undefined ? given : { ...given, cnf })
   const header = Object.freeze({ alg: 'RS512', typ: 'JWT' })
   return {
-    async verify(token, { possession } = {}): Promise<Auth<StubClaims>> {
+    async verify(token, { possession } = {}): Promise<Auth<unknown>> {
       const proven = checkBinding(claims, possession)
-      return await Promise.resolve(Object.freeze({ claims, header, token, ...proven }))
+      const auth = Object.freeze({ claims, header, token, ...proven })
+      return await (schema === undefined ? auth : applySchema(schema, auth))
     },
     ready: async () => {
       await Promise.resolve()
@@ -89,6 +106,14 @@ function checkBinding(
     ...(cnf.has('x5t#S256') ? { x5tS256 } : {}),
   }
   return { possession: Object.freeze(possession) }
+}
+
+/** Those of some libraries are functions. */
+const isSchema: Check = (value) => {
+  const standard: unknown = Reflect.get(Object(value) as object, '~standard')
+  return isFunction(Reflect.get(Object(standard) as object, 'validate')) === undefined
+    ? undefined
+    : 'must be a validator of the Standard Schema specification'
 }
 
 function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {

@@ -1,5 +1,16 @@
-import { AuthError, type Possession, type Verifier } from '@portcullis/core'
-import { describe, expect, test } from 'vitest'
+import {
+  AuthError,
+  authenticateRequest,
+  authorizeRequest,
+  check,
+  expiry,
+  getAuth,
+  type Possession,
+  type Schema,
+  scope,
+  type Verifier,
+} from '@portcullis/core'
+import { describe, expect, expectTypeOf, test } from 'vitest'
 
 import { stubVerifier, type StubVerifierOptions, type VerifierReason } from '../src/stub.ts'
 
@@ -48,11 +59,72 @@ describe('stubVerifier', () => {
   })
 
   test.each<[complaint: string, options: object]>([
-    ['there is no option "claim", but claims, boundTo', { claim: {} }],
+    ['there is no option "claim", but claims, boundTo, schema', { claim: {} }],
     ['claims must be an object', { claims: [] }],
     ['claims must not contain themselves', { claims: cyclic() }],
   ])('with a wrong option: %s', (complaint, options) => {
     expect(() => stubVerifier(options)).toThrow(new TypeError(`stubVerifier: ${complaint}`))
+  })
+})
+
+describe('stubVerifier with a schema', () => {
+  interface User {
+    readonly user: string
+  }
+
+  const schema: Schema<User> = {
+    '~standard': {
+      version: 1,
+      validate(value) {
+        const sub: unknown = Reflect.get(Object(value) as object, 'sub')
+        return typeof sub === 'string'
+          ? { value: { user: sub } }
+          : { issues: [{ message: 'sub must be a string' }] }
+      },
+    },
+  }
+
+  const claims = { sub: 'ada', scope: 'read', jti: 'one', exp: 5 }
+
+  test('gives handlers its output, with its type, and everything else the claims', async () => {
+    const verifier = stubVerifier({ claims, schema })
+    expectTypeOf(verifier).toEqualTypeOf<Verifier<User>>()
+    const request = { headers: { authorization: 'Bearer any' } }
+    await authenticateRequest(verifier, request, {}, request)
+    const auth = getAuth(request, verifier)
+    expect(auth.claims).toEqual({ user: 'ada' })
+    const isAda = check(verifier, ({ claims: { sub } }, { user }) => sub === user)
+    await authorizeRequest(request, [scope('read'), isAda])
+    await expect(authorizeRequest(request, [scope('write')])).rejects.toMatchObject({
+      code: 'insufficient_scope',
+    })
+    expect(expiry(auth)).toBe(5)
+  })
+
+  test('refuses claims that the schema refuses', async () => {
+    await expect(stubVerifier({ claims: { sub: 7 }, schema }).verify('any')).rejects.toMatchObject({
+      code: 'invalid_token',
+      reason: 'claim',
+    })
+    await expect(stubVerifier({ schema }).verify('any')).rejects.toThrow(AuthError)
+  })
+
+  test('keeps what was proven', async () => {
+    const verifier = stubVerifier({ claims, schema, boundTo: { jkt: 'key' } })
+    const auth = await verifier.verify('any', { possession: { jkt: 'key' } })
+    expect(auth).toMatchObject({ claims: { user: 'ada' }, possession: { jkt: 'key' } })
+  })
+
+  test.each([null, {}, { '~standard': {} }, () => true])('%o is none: TypeError', (wrong) => {
+    expect(() => stubVerifier({ claims, schema: wrong as never })).toThrow(
+      'stubVerifier: schema must be a validator of the Standard Schema specification',
+    )
+  })
+
+  test('may be a function, as those of some libraries are', async () => {
+    const callable = Object.assign(() => true, schema)
+    const { claims: output } = await stubVerifier({ claims, schema: callable }).verify('any')
+    expect(output).toEqual({ user: 'ada' })
   })
 })
 

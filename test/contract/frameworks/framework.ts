@@ -17,7 +17,7 @@ import type {
 } from '@portcullis/core'
 
 export interface Guard {
-  verifier: Verifier
+  verifier: Verifier<unknown>
   options?: GuardOptions
 }
 
