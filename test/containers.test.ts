@@ -107,7 +107,7 @@ test.each([
     const place = Object.keys(paths).find((each) => word.startsWith(`${each}/`))
     return place === undefined ? word : word.replace(place, paths[place] ?? '')
   })
-  const env = { PORTCULLIS_SECRET: 'secret' }
+  const env = { PORTCULLIS_SECRET: 'secret-of-the-test' }
   const { written, end } = program([...here, '--port', '0'], env)
   await expect
     .poll(() => written.find((text) => text.startsWith('http://')), { timeout: 10_000 })

@@ -169,8 +169,8 @@ describeWithBrowser('against the console', () => {
   })
 
   test('a browser that was given the secret shows all of it, and lends it to no other site', async () => {
-    await using service = await serving(['--host', '0.0.0.0'], 'geheim')
-    const httpCredentials = { username: 'anybody', password: 'geheim' }
+    await using service = await serving(['--host', '0.0.0.0'], 'geheim-geheim-16')
+    const httpCredentials = { username: 'anybody', password: 'geheim-geheim-16' }
     await using opened = await visit(service.url, { httpCredentials })
     const { page } = opened
     await isLive(page)

@@ -1,7 +1,7 @@
 import type { Explanation, Finding } from '@portcullis/core/explain'
 
 import type { CliHint } from './advice.ts'
-import { printable } from './printable.ts'
+import { printable, printableJson } from './printable.ts'
 import type { Style, Terminal } from './terminal.ts'
 import { wrapped } from './wrapped.ts'
 
@@ -90,11 +90,11 @@ const FLAGS: ReadonlyMap<string, string> = new Map([
 function printClaims({ provenClaims, unprovenClaims }: Explanation, terminal: Terminal): void {
   if (provenClaims !== undefined) {
     terminal.print('\nClaims, proven by the signature:')
-    terminal.print(printable(JSON.stringify(provenClaims, null, 2)))
+    terminal.print(printableJson(provenClaims, 2))
   }
   if (unprovenClaims !== undefined) {
     terminal.print('\nNot proven, anybody can write this:')
-    terminal.print(printable(JSON.stringify(unprovenClaims, null, 2)))
+    terminal.print(printableJson(unprovenClaims, 2))
   }
 }
 

@@ -43,7 +43,7 @@ export interface SeenDocument {
   clockDifference: number | undefined
 }
 
-const KEY_PATH = '/tokenservice/pubkey.json'
+export const KEY_PATH = '/tokenservice/pubkey.json'
 
 export function takesKeys(command: Command): Command {
   return command

@@ -8,6 +8,11 @@ export function printable(text: string): string {
   )
 }
 
+/** The same as {@link printable} of JSON, which stays JSON with the same value: it has nothing to escape but in its texts. */
+export function printableJson(value: unknown, indent?: number): string {
+  return printable(JSON.stringify(value, null, indent))
+}
+
 function escaped(code: number): string {
   return String.raw`\u${code.toString(16).padStart(4, '0')}`
 }

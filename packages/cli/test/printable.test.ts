@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { printable } from '../src/printable.ts'
+import { printable, printableJson } from '../src/printable.ts'
 
 test.each([
   ['letters of any script', 'Zoë 東京 Ελένη', 'Zoë 東京 Ελένη'],
@@ -20,4 +20,15 @@ test.each([
   ['a character of two units', '\u{e0001}', String.raw`\udb40\udc01`],
 ])('%s is escaped as in JSON', (_, text, expected) => {
   expect(printable(text)).toBe(expected)
+})
+
+test('JSON stays JSON with the same value, and a terminal may show it', () => {
+  const value = {
+    'a\u{9b}2J': ['\u{9d}0;title\u{7}', '\u{7f}', '\u{202e}', '\u{1b}', 'Zoë 東京', '😀'],
+  }
+  for (const text of [printableJson(value), printableJson(value, 2)]) {
+    expect(text.replaceAll('\n', '')).not.toMatch(/[^\P{C}]/u)
+    expect(text).toContain('Zoë 東京')
+    expect(JSON.parse(text)).toEqual(value)
+  }
 })

@@ -104,7 +104,7 @@ export function reportVerdicts(options: ReportVerdictsOptions): VerdictReports {
 
 function settingsOf(options: ReportVerdictsOptions) {
   checkOptions('reportVerdicts', options, {
-    url: (value) => (isOnThisMachine(value) ? undefined : 'must be like http://127.0.0.1:4010'),
+    url: wrongUrl,
     name: isText,
     secret: isText,
     fetch: isFunction,
@@ -118,8 +118,13 @@ function settingsOf(options: ReportVerdictsOptions) {
   return { target: new URL('/control/verdicts', url), headers, name, fetch, clock }
 }
 
-function isOnThisMachine(url: unknown): boolean {
-  if (typeof url !== 'string' || !URL.canParse(url)) return false
-  const { protocol, hostname } = new URL(url)
-  return protocol === 'http:' && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
+/** What is wrong with it, in words without its value. */
+function wrongUrl(value: unknown): string | undefined {
+  const expected = 'must be like http://127.0.0.1:4010'
+  if (typeof value !== 'string' || !URL.canParse(value)) return expected
+  const { protocol, hostname, username, password } = new URL(value)
+  const isOnThisMachine = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
+  if (protocol !== 'http:' || !isOnThisMachine) return expected
+  if (username === '' && password === '') return undefined
+  return 'must not contain a user or a password: state the secret of serve as `secret`'
 }

@@ -162,6 +162,8 @@ test.each<[said: string, options: object]>([
   ['url must be like http://127.0.0.1:4010', { url: 'http://localhost.evil.test' }],
   ['url must be like http://127.0.0.1:4010', { url: 'http://127.0.0.1@evil.test' }],
   ['url must be like http://127.0.0.1:4010', { url: '' }],
+  ['url must not contain a user or a password', { url: 'http://ada:geheim@127.0.0.1:4010' }],
+  ['state the secret of serve as `secret`', { url: 'http://geheim@localhost:4010' }],
   ['url must be stated', {}],
   ['there is no option "nmae"', { url: 'http://localhost:4010', nmae: 'x' }],
 ])('is refused at start-up: %s', (said, options) => {

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 
 import type { Context } from '../context.ts'
 import { CommandError, EXIT } from '../exit-code.ts'
-import { printable } from '../printable.ts'
+import { printableJson } from '../printable.ts'
 import { readToken, takesToken, type TokenOptions } from '../token-input.ts'
 
 export function registerDecode(program: Command, context: Context): void {
@@ -17,7 +17,7 @@ export function registerDecode(program: Command, context: Context): void {
       const { terminal } = context
       if (stripped.length > 0) terminal.say(`read without: ${stripped.join(', ')}`)
       const [header, payload] = partsOf(token)
-      terminal.print(printable(JSON.stringify({ header, payload }, null, 2)))
+      terminal.print(printableJson({ header, payload }, 2))
       terminal.say('Nothing of this is checked: anybody can write it. `portcullis explain` checks.')
     })
 }

@@ -8,7 +8,7 @@ import { EXIT } from '../exit-code.ts'
 import { untilInterrupted } from '../interruption.ts'
 import { type KeyOptions, keyUrlOf } from '../key-choice.ts'
 import { inspectedUrl } from '../key-inspection.ts'
-import { printable } from '../printable.ts'
+import { printable, printableJson } from '../printable.ts'
 import type { Style } from '../terminal.ts'
 import { number } from '../verifier-flags.ts'
 import { wrapped } from '../wrapped.ts'
@@ -49,7 +49,7 @@ export function registerDoctor(program: Command, context: Context): void {
       )
       const checks = lists.flat()
       if (options.json === true) {
-        terminal.print(JSON.stringify({ schemaVersion: 1, checks }, null, 2))
+        terminal.print(printableJson({ schemaVersion: 1, checks }, 2))
       } else show(checks, context)
       const isSound = checks.every(({ outcome }) => outcome !== 'problem')
       context.exitWith(isSound ? EXIT.ok : EXIT.refused)

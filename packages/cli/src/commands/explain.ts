@@ -8,7 +8,7 @@ import { EXIT, type ExitCode, usageError } from '../exit-code.ts'
 import { explanationJson, printExplanation } from '../explanation-report.ts'
 import { untilInterrupted } from '../interruption.ts'
 import { chooseKeys, keysAt, type KeyOptions, orUsageLater, takesKeys } from '../key-choice.ts'
-import { printable } from '../printable.ts'
+import { printable, printableJson } from '../printable.ts'
 import { openStream, type StreamOptions, takesStream } from '../redis-stream.ts'
 import { readToken, takesToken, type TokenOptions } from '../token-input.ts'
 import {
@@ -88,7 +88,7 @@ async function explainToken(
     where: keys.where,
     share: options.share === true,
   }
-  if (options.json === true) terminal.print(JSON.stringify(explanationJson(report), null, 2))
+  if (options.json === true) terminal.print(printableJson(explanationJson(report), 2))
   else printExplanation(report, terminal)
   context.exitWith(EXIT_CODES[explanation.verdict])
 }

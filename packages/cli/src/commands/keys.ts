@@ -7,7 +7,7 @@ import { pause, untilInterrupted } from '../interruption.ts'
 import { isUrl, type KeyOptions, keyUrlOf } from '../key-choice.ts'
 import { inspectedUrl, inspectFile, type KeyInspection } from '../key-inspection.ts'
 import { keysJson, printKeys } from '../key-report.ts'
-import { printable } from '../printable.ts'
+import { printable, printableJson } from '../printable.ts'
 import { algorithmName, number } from '../verifier-flags.ts'
 
 interface KeysOptions extends KeyOptions {
@@ -75,7 +75,7 @@ async function showUrl(url: string, options: KeysOptions, context: Context): Pro
 
 function show(inspection: KeyInspection, { json }: KeysOptions, context: Context): void {
   const { terminal } = context
-  if (json === true) terminal.print(JSON.stringify(keysJson(inspection), null, 2))
+  if (json === true) terminal.print(printableJson(keysJson(inspection), 2))
   else printKeys(inspection, terminal)
   context.exitWith(exitCodeOf(inspection))
 }
@@ -109,7 +109,7 @@ async function watch(
     const time = new Date(clock.now() * 1000).toISOString()
     terminal.print(
       json === true
-        ? JSON.stringify({ schemaVersion: 1, time, type, text })
+        ? printableJson({ schemaVersion: 1, time, type, text })
         : printable(`${time}  ${type.padEnd(9)}  ${text}`),
     )
   }

@@ -9,15 +9,18 @@ import type { Context } from '../context.ts'
 import { errorCode } from '../error-code.ts'
 import { CommandError, EXIT, usageError } from '../exit-code.ts'
 import { createPages } from '../pages/pages.ts'
+import { printableJson } from '../printable.ts'
 import { createControl } from '../serve/control.ts'
 import { eventLine } from '../serve/event-line.ts'
 import * as flags from '../serve/flags.ts'
 import { createGate } from '../serve/gate.ts'
+import { createHostCheck } from '../serve/host-check.ts'
 import { InputError } from '../serve/input.ts'
 import { readKeyFile, writeSecretFile } from '../serve/key-file.ts'
 import { createKeyKeeper } from '../serve/key-keeper.ts'
 import { isLoopback } from '../serve/loopback.ts'
 import { OperationError } from '../serve/operation-error.ts'
+import { checkStrength, statedSecret } from '../serve/secret.ts'
 import { createService, type Service } from '../serve/service.ts'
 import {
   type Configuration,
@@ -74,16 +77,16 @@ export function registerServe(program: Command, context: Context): void {
 /** Serves until it is interrupted. */
 async function serve(options: ServeOptions, context: Context): Promise<void> {
   const { env, terminal, signal } = context
-  if (env['NODE_ENV'] === 'production') {
+  if (env['NODE_ENV']?.trim().toLowerCase() === 'production') {
     throw usageError('serve signs any token for anybody: it does not run with NODE_ENV=production')
   }
   const secret = secretFor(options, context)
   const service = await createdService(options, context)
   const gate = createGate(secret)
-  const parts = [createControl(service, gate), createPages(service, gate)]
+  const parts = [createControl(service, gate), createPages(service, gate), createHostCheck(secret)]
   const listening = await listen(service, options, createSite(parts))
   const unwatch = service.log.watch((event) => {
-    if (options.json === true) terminal.print(JSON.stringify(event))
+    if (options.json === true) terminal.print(printableJson(event))
     else terminal.say(eventLine(event))
   })
   const { authUrl, keyUrl } = listening
@@ -92,7 +95,7 @@ async function serve(options: ServeOptions, context: Context): Promise<void> {
   try {
     // First, so that who reads the line finds the file.
     if (readyFile) await writeSecretFile(readyFile, `${JSON.stringify({ ...ready, secret })}\n`)
-    if (options.json === true) terminal.print(JSON.stringify(ready))
+    if (options.json === true) terminal.print(printableJson(ready))
     else announce(listening, options, secret !== undefined, context)
     await aborted(signal)
   } finally {
@@ -106,9 +109,10 @@ async function serve(options: ServeOptions, context: Context): Promise<void> {
 /** What the control interface demands; nothing on the loopback. */
 function secretFor({ host }: ServeOptions, { env, terminal }: Context): string | undefined {
   if (isLoopback(host)) return undefined
+  const stated = statedSecret(env)
+  if (stated !== undefined) checkStrength(stated)
   terminal.say(`warning: on ${host} others in the network can log in, and learn what tokens are`)
-  const given = env['PORTCULLIS_SECRET'] ?? ''
-  if (given !== '') return given
+  if (stated !== undefined) return stated
   const secret = randomBytes(24).toString('base64url')
   terminal.say(`for the other commands and the console: PORTCULLIS_SECRET=${secret}`)
   return secret

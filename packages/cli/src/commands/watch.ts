@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 
 import type { Context } from '../context.ts'
 import { CommandError, EXIT } from '../exit-code.ts'
+import { printableJson } from '../printable.ts'
 import {
   askControl,
   type ControlOptions,
@@ -11,6 +12,7 @@ import {
 } from '../serve/control-client.ts'
 import { eventLine, readEvent, type SeenEvent } from '../serve/event-line.ts'
 import * as flags from '../serve/flags.ts'
+import { jsonOf } from '../unread-json.ts'
 
 // The commands that ask a running `portcullis serve` how it is.
 
@@ -30,10 +32,10 @@ export function registerLog(program: Command, context: Context): void {
     )
     .action(async ({ follow, json, ...where }: LogOptions) => {
       const show = (event: SeenEvent) => {
-        context.terminal.print(json === true ? JSON.stringify(event) : eventLine(event))
+        context.terminal.print(json === true ? printableJson(event) : eventLine(event))
       }
       if (follow === true) {
-        const response = await openControl('stream', undefined, where, context)
+        const response = await openControl('stream', where, context)
         for await (const event of eventsOf(response)) show(event)
         throw new CommandError(EXIT.undecided, 'the service has ended')
       }
@@ -95,12 +97,4 @@ function eventIn(value: unknown): SeenEvent {
   const event = readEvent(value)
   if (event === undefined) throw unexpected()
   return event
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw unexpected()
-  }
 }

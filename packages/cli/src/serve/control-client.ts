@@ -1,12 +1,17 @@
 import type { Command } from 'commander'
 
+import { answerText } from '../answer-text.ts'
 import type { Context } from '../context.ts'
-import { CommandError, EXIT } from '../exit-code.ts'
+import { CommandError, EXIT, usageError } from '../exit-code.ts'
 import { printable } from '../printable.ts'
+import { jsonOf, memberOf } from '../unread-json.ts'
 import { CONTROL_PATH } from './control.ts'
+import { isConfidential } from './loopback.ts'
+import { statedSecret } from './secret.ts'
 
 export interface ControlOptions {
   readonly url?: string
+  readonly allowInsecure?: boolean
 }
 
 /** Seconds for one answer. */
@@ -15,10 +20,12 @@ const MAX_SHOWN = 2000
 
 /** Where the service is that a command talks to. */
 export function takesControl(command: Command): Command {
-  return command.option(
-    '--url <url>',
-    'where `portcullis serve` listens (default: PORTCULLIS_URL, or http://127.0.0.1:4010)',
-  )
+  return command
+    .option(
+      '--url <url>',
+      'where `portcullis serve` listens (default: PORTCULLIS_URL, or http://127.0.0.1:4010)',
+    )
+    .option('--allow-insecure', 'permit to send PORTCULLIS_SECRET over http: beyond this machine')
 }
 
 /** @throws CommandError if the service does not answer, or refuses. */
@@ -28,32 +35,53 @@ export async function askControl(
   options: ControlOptions,
   context: Context,
 ): Promise<Readonly<Record<string, unknown>>> {
+  return await beforeDeadline(context, async (end) => {
+    const response = await asked(path, body, options, context, end)
+    const value = jsonOf(await textOf(response, context))
+    if (typeof value !== 'object' || value === null) throw unanswered(response.url)
+    return value as Readonly<Record<string, unknown>> // checked just before
+  })
+}
+
+/** The same with an answer that need not end: it has to begin in time. */
+export async function openControl(
+  path: string,
+  options: ControlOptions,
+  context: Context,
+): Promise<Response> {
+  return await beforeDeadline(
+    context,
+    async (end) => await asked(path, undefined, options, context, end),
+  )
+}
+
+async function beforeDeadline<Value>(
+  { clock }: Context,
+  work: (end: AbortSignal) => Promise<Value>,
+): Promise<Value> {
   const end = new AbortController()
-  const cancel = context.clock.after(TIMEOUT, () => {
+  const cancel = clock.after(TIMEOUT, () => {
     end.abort()
   })
   try {
-    const response = await openControl(path, body, options, context, end.signal)
-    const value: unknown = await response.json().catch(() => undefined)
-    if (typeof value !== 'object' || value === null) throw unanswered(response.url)
-    return value as Readonly<Record<string, unknown>> // checked just before
+    return await work(end.signal)
   } finally {
     cancel()
   }
 }
 
-/** The same with an answer that need not end. */
-export async function openControl(
+async function asked(
   path: string,
   body: object | undefined,
-  { url }: ControlOptions,
-  { env, fetch, signal }: Context,
-  end: AbortSignal = signal,
+  options: ControlOptions,
+  context: Context,
+  end: AbortSignal,
 ): Promise<Response> {
-  const target = targetOf(url ?? env['PORTCULLIS_URL'] ?? 'http://127.0.0.1:4010', path)
-  const secret = env['PORTCULLIS_SECRET'] ?? ''
+  const { env, fetch, signal } = context
+  const target = targetOf(options.url ?? env['PORTCULLIS_URL'] ?? 'http://127.0.0.1:4010', path)
   const headers = new Headers()
-  if (secret !== '') headers.set('authorization', `Bearer ${secret}`)
+  const secret = secretFor(target, options, context)
+  if (secret !== undefined) headers.set('authorization', `Bearer ${secret}`)
   if (body !== undefined) headers.set('content-type', 'application/json')
   const init: RequestInit = { redirect: 'error', headers, signal: AbortSignal.any([signal, end]) }
   const response = await fetch(
@@ -63,8 +91,32 @@ export async function openControl(
     if (signal.aborted) throw error
     throw unanswered(target.origin)
   })
-  if (!response.ok) throw await refused(response)
+  if (!response.ok) throw await refused(response, context)
   return response
+}
+
+function secretFor(
+  target: URL,
+  { allowInsecure }: ControlOptions,
+  { env }: Context,
+): string | undefined {
+  const secret = statedSecret(env)
+  if (secret !== undefined && !isConfidential(target) && allowInsecure !== true) {
+    throw usageError(
+      'the URL of the service must begin with https: (--allow-insecure sends PORTCULLIS_SECRET in the clear)',
+    )
+  }
+  return secret
+}
+
+/** @throws CommandError if it is too long, or does not end in time. */
+async function textOf(response: Response, { signal }: Context): Promise<string> {
+  try {
+    return await answerText(response)
+  } catch (error) {
+    if (signal.aborted || error instanceof CommandError) throw error
+    throw unanswered(response.url)
+  }
 }
 
 function targetOf(url: string, path: string): URL {
@@ -86,10 +138,8 @@ export function unexpected(): CommandError {
   return new CommandError(EXIT.undecided, 'what answers is not this version of `portcullis serve`')
 }
 
-async function refused(response: Response): Promise<CommandError> {
-  const value: unknown = await response.json().catch(() => undefined)
-  const error: unknown =
-    typeof value === 'object' && value !== null ? Reflect.get(value, 'error') : undefined
+async function refused(response: Response, context: Context): Promise<CommandError> {
+  const error = memberOf(jsonOf(await textOf(response, context)), 'error')
   const said = typeof error === 'string' ? printable(error.slice(0, MAX_SHOWN)) : 'no reason given'
   const exitCode = response.status === 400 ? EXIT.usage : EXIT.undecided
   return new CommandError(exitCode, `${said} (${response.status})`)

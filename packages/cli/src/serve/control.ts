@@ -22,13 +22,17 @@ export const CONTROL_PATH = '/control/'
 const MAX_BODY_OCTETS = 64 * 1024
 
 /** One operation: what it is asked with, and what it answers, as JSON. */
-type Operation = (request: Request, signal: AbortSignal) => Response | Promise<Response>
+type Operation = (
+  request: Request,
+  signal: AbortSignal,
+  address: string,
+) => Response | Promise<Response>
 
 /** The interface that the other commands, and the pages, talk to. */
 export function createControl(service: Service, gate: Gate): Routes {
   const operations = operationsOf(service)
 
-  return async (request, signal) => {
+  return async (request, signal, address) => {
     const { pathname } = new URL(request.url)
     if (!pathname.startsWith(CONTROL_PATH)) return undefined
     const methods = operations.get(pathname.slice(CONTROL_PATH.length))
@@ -42,7 +46,7 @@ export function createControl(service: Service, gate: Gate): Routes {
       return answer(405, { error: `the method must be ${allow}` }, { allow })
     }
     try {
-      return await operation(request, signal)
+      return await operation(request, signal, address)
     } catch (error) {
       if (error instanceof InputError) return answer(400, { error: error.message })
       if (error instanceof OperationError) return answer(error.status, { error: error.message })
@@ -73,8 +77,9 @@ function operationsOf(service: Service): ReadonlyMap<string, ReadonlyMap<string,
     [
       'stream',
       get(
-        (request, signal) =>
-          streams(lastSeen(request), signal) ?? answer(503, { error: 'too many listen already' }),
+        (request, signal, address) =>
+          streams(lastSeen(request), signal, address) ??
+          answer(503, { error: 'too many listen already' }),
       ),
     ],
     ['kinds', get(async () => answer(200, { kinds: await service.badKinds() }))],

@@ -3,16 +3,28 @@ import type { EventLog, LoggedEvent } from './event-log.ts'
 /** How many events may wait for a reader that is slow. It can ask again, from the last that it has seen. */
 const MAX_WAITING = 1000
 const MAX_STREAMS = 50
+/** Of these, so that one client leaves room for others. All that come from one address are one client: nothing else tells them apart. */
+const MAX_STREAMS_OF_ONE = 10
 
-/** Answers with the events after one, then each new one as it comes (server-sent events); `undefined` if too many listen. */
-export type EventStreams = (after: number, signal: AbortSignal) => Response | undefined
+/**
+ * Answers with the events after one, then each new one as it comes (server-sent events); `undefined` if too many listen.
+ *
+ * @param address Where the client is.
+ */
+export type EventStreams = (
+  after: number,
+  signal: AbortSignal,
+  address: string,
+) => Response | undefined
 
 export function createEventStreams(log: EventLog): EventStreams {
-  let open = 0
+  /** The address of each that is open. */
+  const open: string[] = []
 
-  return (after, signal) => {
-    if (open >= MAX_STREAMS) return undefined
-    open += 1
+  return (after, signal, address) => {
+    const own = open.filter((each) => each === address).length
+    if (open.length >= MAX_STREAMS || own >= MAX_STREAMS_OF_ONE) return undefined
+    open.push(address)
     let end: (() => void) | undefined
     const body = new ReadableStream<Uint8Array>(
       {
@@ -28,7 +40,7 @@ export function createEventStreams(log: EventLog): EventStreams {
           end = () => {
             if (!isOpen) return
             isOpen = false
-            open -= 1
+            open.splice(open.indexOf(address), 1)
             unwatch()
           }
           signal.addEventListener('abort', end, { once: true })

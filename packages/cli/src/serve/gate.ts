@@ -19,11 +19,9 @@ export interface Denial {
  */
 export function createGate(secret: string | undefined): Gate {
   return (request) => {
-    const host = request.headers.get('host') ?? ''
-    if (secret === undefined && !isLoopback(hostnameOf(host))) {
-      return { status: 403, error: 'the Host header must name this machine, such as localhost' }
-    }
-    if (!isSameOrigin(request, host)) {
+    const foreign = foreignHost(request, secret)
+    if (foreign !== undefined) return foreign
+    if (!isSameOrigin(request)) {
       return { status: 403, error: 'a page of another origin may not ask this' }
     }
     if (secret !== undefined && !isSame(secretOf(request), secret)) {
@@ -33,10 +31,16 @@ export function createGate(secret: string | undefined): Gate {
   }
 }
 
+/** On the loopback, the name under which a request came must be one of this machine. */
+export function foreignHost({ headers }: Request, secret: string | undefined): Denial | undefined {
+  if (secret !== undefined || isLoopback(hostnameOf(headers.get('host') ?? ''))) return undefined
+  return { status: 403, error: 'the Host header must name this machine, such as localhost' }
+}
+
 /** What browsers say of where a request comes from. Other programs say nothing. */
-function isSameOrigin({ method, headers }: Request, host: string): boolean {
+function isSameOrigin({ method, headers }: Request): boolean {
   const origin = headers.get('origin')
-  if (origin !== null && origin !== `http://${host}`) return false
+  if (origin !== null && origin !== `http://${headers.get('host') ?? ''}`) return false
   const site = headers.get('sec-fetch-site')
   // `none`: the user typed the address, which never posts.
   return site === null || site === 'same-origin' || (site === 'none' && method === 'GET')

@@ -1,25 +1,48 @@
-import { open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { constants, type FileHandle, open, rename, rm } from 'node:fs/promises'
 
 import type { TestIssuerOptions } from '@portcullis/testing'
 
 import { errorCode } from '../error-code.ts'
 import { usageError } from '../exit-code.ts'
 
-/** The private key of an earlier run; `undefined` if there is no such file yet. */
+/** Bytes. Three keys of 16,384 bits have fewer. */
+const MAX_OCTETS = 65_536
+
+/**
+ * The private key of an earlier run; `undefined` if there is no such file yet. A file of somebody else is refused, and a link:
+ * in a folder that is shared, others may have put it there. Everything is asked of the file that is open.
+ */
 export async function readKeyFile(path: string): Promise<TestIssuerOptions['key']> {
   try {
-    const { mode } = await stat(path)
-    // Windows has no such modes: there they say nothing.
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-      throw usageError(`${path} can be read by others; run: chmod 600 ${path}`)
+    // Windows has neither flag. Without O_NONBLOCK the open of a named pipe would wait for a writer.
+    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    try {
+      await checkFile(file, path)
+      return keyIn(await file.readFile('utf8'), path)
+    } finally {
+      await file.close()
     }
-    return keyIn(await readFile(path, 'utf8'), path)
   } catch (error) {
     const code = errorCode(error)
     if (code === undefined) throw error
     if (code === 'ENOENT') return undefined
+    if (code === 'ELOOP') throw usageError(`${path} is a link: state the file itself`)
     throw usageError(`${path} cannot be read (${code})`)
   }
+}
+
+async function checkFile(file: FileHandle, path: string): Promise<void> {
+  const status = await file.stat()
+  if (!status.isFile()) throw usageError(`${path} is no file`)
+  // Windows has no such users and modes.
+  if (process.getuid !== undefined) {
+    if (status.uid !== process.getuid()) throw usageError(`${path} belongs to another user`)
+    if ((status.mode & 0o077) !== 0) {
+      throw usageError(`${path} can be read by others; run: chmod 600 ${path}`)
+    }
+  }
+  if (status.size > MAX_OCTETS) throw usageError(`${path} is too large for a key`)
 }
 
 /** PEM, or a JWK, which is what we write. */
@@ -33,14 +56,17 @@ function keyIn(text: string, path: string): TestIssuerOptions['key'] {
   }
 }
 
-/** Writes a file that only its owner can read. Who reads it meanwhile finds the old text or the new one. */
+/**
+ * Writes a file that only its owner can read. Who reads it meanwhile finds the old text or the new one.
+ *
+ * The text is written to a new file beside it, whose name nobody can foresee: `wx` opens no file and follows no link that
+ * somebody has put there. The rename replaces a link at `path`, and does not follow it.
+ */
 export async function writeSecretFile(path: string, text: string): Promise<void> {
-  const beside = `${path}.${process.pid}.tmp`
+  const beside = `${path}.${randomBytes(12).toString('base64url')}.tmp`
   try {
-    const file = await open(beside, 'w', 0o600)
+    const file = await open(beside, 'wx', 0o600)
     try {
-      // A file that was left there keeps its mode otherwise.
-      await file.chmod(0o600)
       await file.writeFile(text)
     } finally {
       await file.close()

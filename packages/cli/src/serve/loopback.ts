@@ -4,6 +4,11 @@ const LOOPBACK = new BlockList()
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
 LOOPBACK.addAddress('::1', 'ipv6')
 
+/** Whether nobody on the way can read what is sent to a URL. */
+export function isConfidential({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || isLoopback(hostname)
+}
+
 /** Whether a host is this machine and nothing else can reach it: an address, or the name that browsers resolve themselves. */
 export function isLoopback(host: string): boolean {
   const address = host.replace(/^\[(.*)\]$/, '$1')

@@ -5,9 +5,9 @@ import type { Routes } from '@portcullis/testing'
  * pages.
  */
 export function createSite(parts: readonly Routes[]): Routes {
-  return async (request, signal) => {
+  return async (request, signal, address) => {
     for (const part of parts) {
-      const response = await part(request, signal)
+      const response = await part(request, signal, address)
       if (response !== undefined) return response
     }
     return undefined

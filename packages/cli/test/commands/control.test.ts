@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 
+import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
 import { run } from '../../src/program.ts'
@@ -175,6 +176,118 @@ test('a body without end ends the connection, and the service goes on', async ()
   const asked = fetch(`${at.url}/control/mint`, { method: 'POST', headers, body })
   await expect(asked).rejects.toThrow('fetch failed')
   expect((await at.command('health')).exitCode).toBe(0)
+})
+
+describe('an answer without an end', () => {
+  const commands = [
+    ['log'],
+    ['mint'],
+    ['mint', '--kinds'],
+    ['health'],
+    ['rotate'],
+    ['fault', 'clear'],
+  ]
+
+  test.each(commands)('is left after 16 MiB, by %s %s', async (...args) => {
+    for (const status of [200, 500]) {
+      let sent = 0
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          sent += 65_536
+          controller.enqueue(new Uint8Array(65_536).fill(0x20))
+        },
+      })
+      const { exitCode, stdout } = await runProgram(
+        args.filter((each) => each !== undefined),
+        { fetch: async () => await Promise.resolve(new Response(body, { status })) },
+      )
+      expect({ exitCode, stdout }).toEqual({ exitCode: args[0] === 'health' ? 1 : 3, stdout: '' })
+      expect(sent).toBeLessThanOrEqual(16 * 1024 * 1024 + 3 * 65_536)
+    }
+  })
+
+  test.each(commands)('is left after 30 seconds, by %s %s', async (...args) => {
+    const clock = manualClock()
+    const running = runProgram(
+      args.filter((each) => each !== undefined),
+      { fetch: hanging, clock },
+    )
+    await clock.advance(30)
+    expect((await running).exitCode).toBe(args[0] === 'health' ? 1 : 3)
+  })
+
+  test('that does not begin is left after 30 seconds, also by log -f', async () => {
+    const clock = manualClock()
+    const running = runProgram(['log', '-f'], { fetch: silent, clock })
+    await clock.advance(30)
+    const { exitCode, stderr } = await running
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain('is `portcullis serve` running?')
+  })
+})
+
+/** Answers with a body that sends nothing, and fails when the request is given up. */
+async function hanging(_: unknown, init?: RequestInit): Promise<Response> {
+  const body = new ReadableStream({
+    start(controller) {
+      init?.signal?.addEventListener('abort', () => {
+        controller.error(new TypeError('terminated'))
+      })
+    },
+  })
+  return await Promise.resolve(new Response(body))
+}
+
+/** Does not answer until the request is given up. */
+async function silent(_: unknown, init?: RequestInit): Promise<Response> {
+  return await new Promise((_resolve, reject) => {
+    init?.signal?.addEventListener('abort', () => {
+      reject(new TypeError('fetch failed'))
+    })
+  })
+}
+
+describe('the secret', () => {
+  const PORTCULLIS_SECRET = 'geheim-geheim-16'
+  const state = { keys: [{ thumbprint: 'T', signing: [{}] }] }
+
+  async function rotatedAt(url: string, ...args: string[]) {
+    const sent: (string | null)[] = []
+    const outcome = await runProgram(['rotate', '--url', url, ...args], {
+      env: { PORTCULLIS_SECRET },
+      fetch: async (_, init) => {
+        sent.push(new Headers(init?.headers).get('authorization'))
+        return await Promise.resolve(Response.json(state))
+      },
+    })
+    return { sent, ...outcome }
+  }
+
+  test.each(['http://tokens:4010', 'http://192.0.2.1', 'http://localhost.evil.test:4010'])(
+    'is not sent in the clear to %s: 2, and nothing is asked',
+    async (url) => {
+      const { exitCode, stderr, sent } = await rotatedAt(url)
+      expect({ exitCode, sent }).toEqual({ exitCode: 2, sent: [] })
+      expect(stderr).toContain('must begin with https: (--allow-insecure sends PORTCULLIS_SECRET')
+      expect(stderr).not.toContain('geheim')
+    },
+  )
+
+  test.each<[url: string, args: readonly string[]]>([
+    ['https://tokens.example.com', []],
+    ['http://localhost:4010', []],
+    ['http://[::1]:4010', []],
+    ['http://tokens:4010', ['--allow-insecure']],
+  ])('is sent to %s %j', async (url, args) => {
+    const { exitCode, sent } = await rotatedAt(url, ...args)
+    expect({ exitCode, sent }).toEqual({ exitCode: 0, sent: [`Bearer ${PORTCULLIS_SECRET}`] })
+  })
+
+  test('that no header can carry is a mistake of the user: 2', async () => {
+    const { exitCode, stderr } = await runProgram(['mint'], { env: { PORTCULLIS_SECRET: 'ключ' } })
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('PORTCULLIS_SECRET must have visible ASCII characters alone')
+  })
 })
 
 describe('health', () => {

@@ -1,5 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -19,6 +21,15 @@ const headerOf = (token: string): unknown =>
 
 const keyOf = async (url: string): Promise<unknown> =>
   await (await fetch(`${url}/tokenservice/pubkey.json`)).json()
+
+/** The status of a login; `fetch` sets the header itself. */
+async function postWithHost(url: string, path: string, host: string): Promise<number | undefined> {
+  const headers = { host, 'content-type': 'application/x-www-form-urlencoded' }
+  const asking = request(url, { method: 'POST', path, headers }).end('loginId=demo&password=demo')
+  const [response] = (await once(asking, 'response')) as [IncomingMessage]
+  response.resume()
+  return response.statusCode
+}
 
 /** Windows has no such modes. */
 const modeOf = async (path: string) =>
@@ -75,6 +86,32 @@ describe('serve', () => {
       /token {2}200 {2}"ada"\n.*token {2}401 {2}"ada"\n.*token {2}401 {2}"\\u001b/,
     )
     for (const secret of ['geheim', 'falsch', token, '\u{1b}']) expect(all).not.toContain(secret)
+  })
+
+  test('with --json prints nothing that a terminal would obey', async () => {
+    await using at = await serving(['--json'])
+    await at.logIn('\u{9b}2J\u{9d}0;\u{7f}\u{202e}', 'x')
+    const { stdout } = await at.command('log', '--json')
+    for (const text of [at.written.stdout, stdout]) {
+      expect(text.replaceAll('\n', '')).not.toMatch(/\p{C}/u)
+      expect(text).toContain(String.raw`"loginId":"\u009b2J\u009d0;\u007f\u202e"`)
+    }
+  })
+
+  test('lets nobody log in under a foreign name, as a page does that lets its name point here', async () => {
+    await using at = await serving()
+    const { port } = new URL(at.url)
+    for (const host of ['evil.test', `evil.test:${port}`, 'localhost.evil.test']) {
+      expect(await postWithHost(at.url, '/tokenservice/token/api', host)).toBe(403)
+      expect(await postWithHost(at.url, '/tokenservice/token/API/..//token/api', host)).toBe(403)
+    }
+    expect(await postWithHost(at.url, '/tokenservice/token/api', `localhost:${port}`)).toBe(200)
+    expect((await fetch(`${at.url}/tokenservice/pubkey.json`)).status).toBe(200)
+  })
+
+  test('lets log in under any name where other machines reach it', async () => {
+    await using at = await serving(['--host', '0.0.0.0'])
+    expect(await postWithHost(at.url, '/tokenservice/token/api', 'tokens:4010')).toBe(200)
   })
 
   test('with --json prints lines of JSON alone', async () => {
@@ -183,10 +220,29 @@ describe('the key file', () => {
 })
 
 describe('does not start', () => {
-  test('in production', async () => {
-    const { exitCode, stderr } = await runProgram(['serve'], { env: { NODE_ENV: 'production' } })
-    expect(exitCode).toBe(2)
-    expect(stderr).toContain('does not run with NODE_ENV=production')
+  test.each(['production', 'Production', 'PRODUCTION', ' production\t'])(
+    'in production, written as %j',
+    async (NODE_ENV) => {
+      const args = ['serve', '--config', 'nowhere.json']
+      const { exitCode, stderr } = await runProgram(args, { env: { NODE_ENV } })
+      expect(exitCode).toBe(2)
+      expect(stderr).toContain('does not run with NODE_ENV=production')
+    },
+  )
+
+  test.each<[secret: string, said: string]>([
+    ['fifteen-letters', 'must have at least 16 characters'],
+    ['sixteen letters!', 'must have visible ASCII characters alone'],
+    ['sechzehn-zeichén', 'must have visible ASCII characters alone'],
+    ['sixteen-letters\n', 'must have visible ASCII characters alone'],
+  ])('on another host with the secret %j', async (secret, said) => {
+    const args = ['serve', '--port', '0', '--host', '0.0.0.0']
+    const { exitCode, stdout, stderr } = await runProgram(args, {
+      env: { PORTCULLIS_SECRET: secret },
+    })
+    expect([exitCode, stdout]).toEqual([2, ''])
+    expect(stderr).toContain(said)
+    expect(stderr).not.toContain(secret)
   })
 
   test('on a port that is taken, and says which one to take', async () => {
@@ -253,7 +309,7 @@ describe('on another host', () => {
   })
 
   test('the secret can be given, and is not printed then', async () => {
-    await using at = await serving(['--host', '0.0.0.0'], { PORTCULLIS_SECRET: 'geheim' })
+    await using at = await serving(['--host', '0.0.0.0'], { PORTCULLIS_SECRET: 'geheim-geheim-16' })
     expect((await at.command('rotate')).exitCode).toBe(0)
     expect(at.written.stdout + at.written.stderr).not.toContain('geheim')
   })

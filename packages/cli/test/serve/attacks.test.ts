@@ -185,7 +185,7 @@ describe('a body', () => {
       headers: { host: 'localhost', 'content-type': 'application/json' },
       body: new Uint8Array([0x22, 0xff, 0x22]),
     })
-    expect((await at.control(request, at.end.signal))?.status).toBe(400)
+    expect((await at.control(request, at.end.signal, '127.0.0.1'))?.status).toBe(400)
   })
 
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(

@@ -247,11 +247,25 @@ describe('the stream', () => {
 
   test('is for fifty at once; who leaves makes room', async () => {
     const own = await setUp()
-    const responses = await Promise.all(
-      Array.from({ length: 51 }, async () => await own.ask('stream')),
-    )
+    const from = async (client: number) =>
+      await own.ask('stream', { address: `192.0.2.${client % 6}` })
+    const responses = await Promise.all(Array.from({ length: 51 }, (_, client) => from(client)))
     expect(responses.map(({ status }) => status).filter((status) => status === 503)).toHaveLength(1)
     await responses[0]?.body?.cancel()
+    expect((await from(0)).status).toBe(200)
+    expect((await from(1)).status).toBe(503)
+    own.end.abort()
+  })
+
+  test('is for ten at once from one address, so that nobody holds all of them', async () => {
+    const own = await setUp()
+    const first = await own.ask('stream')
+    for (let number = 1; number < 10; number++) {
+      expect((await own.ask('stream')).status).toBe(200)
+    }
+    expect((await own.ask('stream')).status).toBe(503)
+    expect((await own.ask('stream', { address: '::1' })).status).toBe(200)
+    await first.body?.cancel()
     expect((await own.ask('stream')).status).toBe(200)
     expect((await own.ask('stream')).status).toBe(503)
     own.end.abort()

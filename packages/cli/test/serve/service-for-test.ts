@@ -10,6 +10,8 @@ export interface Asking {
   readonly method?: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** Where the client is. */
+  readonly address?: string
 }
 
 /** A service and its control interface, without a port. */
@@ -26,13 +28,14 @@ export async function setUp(
   /** Asks as a program on this machine does. */
   async function ask(path: string, asking: Asking = {}): Promise<Response> {
     const { body, method = body === undefined ? 'GET' : 'POST', headers } = asking
+    const { address = '127.0.0.1' } = asking
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
     const request = new Request(`http://127.0.0.1/control/${path}`, {
       method,
       headers: { host: '127.0.0.1:4010', ...type, ...headers },
       body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
     })
-    const response = await control(request, end.signal)
+    const response = await control(request, end.signal, address)
     if (response === undefined) throw new Error(`${path} is not of the control interface`)
     return response
   }

@@ -35,11 +35,13 @@ export type Handler = (request: Request, signal: AbortSignal) => Promise<Respons
 
 /**
  * Answers a request, or returns `undefined` to let the service answer. The URL of the request always has the host 127.0.0.1;
- * the host that the client asked for is in the header `host`. The signal is aborted when the client closes the connection.
+ * the host that the client asked for is in the header `host`. The signal is aborted when the client closes the connection. The
+ * address is the client's, such as `127.0.0.1`.
  */
 export type Routes = (
   request: Request,
   signal: AbortSignal,
+  address: string,
 ) => Response | undefined | Promise<Response | undefined>
 
 /**
@@ -57,10 +59,11 @@ export async function listen(handle: Handler, options: ListenOptions = {}): Prom
     routes: isFunction,
   })
   const { port = 0, host = '127.0.0.1', routes } = options
-  const answer: Handler = async (request, signal) =>
-    (await routes?.(request, signal)) ?? (await handle(request, signal))
   const server = createServer((request, response) => {
     const { socket } = request
+    const { remoteAddress = '' } = socket
+    const answer: Handler = async (...asked) =>
+      (await routes?.(...asked, remoteAddress)) ?? (await handle(...asked))
     serve(answer, request, response).catch(() => {
       // A reset could discard what was sent but not yet read, so it is only for answers that have not begun.
       if (response.headersSent) response.destroy()
