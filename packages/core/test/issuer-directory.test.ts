@@ -455,8 +455,8 @@ describe('the time of a verifier', () => {
   })
 
   test.each([
-    ['and the miss is over as well', false, UNKNOWN],
-    ['and the function has failed since', true, UNREACHABLE],
+    ['and the miss is over as well', false, [UNKNOWN]],
+    ['and the function has failed since', true, [UNREACHABLE, UNREACHABLE]],
   ])('removed while a token is judged, %s: not accepted', async (_, fails, expected) => {
     const { slow, release } = slowly(tenant(A))
     tenants.set(A, slow)
@@ -475,9 +475,9 @@ describe('the time of a verifier', () => {
     void verdict(verifier, A)
     await clock.advance(2)
     isDown = fails
-    if (fails) expect(await verdict(verifier, A)).toBe(UNREACHABLE)
+    const others = fails ? [await verdict(verifier, A)] : []
     release()
-    expect(await late).toBe(expected)
+    expect([...others, await late]).toEqual(expected)
     expect(find).toHaveBeenCalledTimes(3)
   })
 
