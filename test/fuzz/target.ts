@@ -19,10 +19,15 @@ export async function examine(target: FuzzTarget, input: string): Promise<void> 
 
 const inherited = Reflect.ownKeys(Object.prototype).length
 
-/** The best of some: a machine that is busy is no finding. */
+/** The best of some, and of both clocks: a machine that is busy is no finding. */
 async function confirmSlowness(target: FuzzTarget, input: string): Promise<void> {
   let least = Infinity
-  for (let tries = 5; tries > 0; tries--) least = Math.min(least, await timed(target, input))
+  for (let tries = 5; tries > 0; tries--) {
+    const before = process.cpuUsage()
+    const elapsed = await timed(target, input)
+    const { user, system } = process.cpuUsage(before)
+    least = Math.min(least, elapsed, (user + system) / 1000)
+  }
   hold(least <= MAX_MILLISECONDS, `at most ${MAX_MILLISECONDS} ms`)
 }
 
