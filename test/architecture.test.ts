@@ -207,7 +207,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'keys/snapshot',
   ],
   'core/diagnostics': ['node:diagnostics_channel'],
-  'core/debug-log': ['node:util', 'details/text'],
+  'core/debug-log': ['node:process', 'node:util', 'details/text'],
   'core/prover': [
     'accepted-algorithms',
     'claims',

@@ -1,3 +1,4 @@
+import { env } from 'node:process'
 import { debuglog } from 'node:util'
 
 import { duration, printable } from './details/text.ts'
@@ -25,9 +26,12 @@ interface Refused {
   readonly request: unknown
 }
 
-/** To be asked first: what is given to the functions below costs something as well. */
+/**
+ * To be asked first: what is given to the functions below costs something as well. On Cloudflare Workers every such log is
+ * enabled, whatever `NODE_DEBUG` says.
+ */
 export function isDebugging(): boolean {
-  return log.enabled
+  return log.enabled && (env['NODE_DEBUG'] ?? '') !== ''
 }
 
 export function logRefusal(error: AuthError, { framework = 'http', ...refused }: Refused): void {

@@ -27,9 +27,11 @@ const SET_UP = `
 async function run(
   program: string,
   debug = 'portcullis',
+  before = '',
 ): Promise<{ lines: string[]; stdout: string }> {
   const flags = ['--conditions=@portcullis/source', '--disable-warning=ExperimentalWarning']
-  const args = [...flags, '--input-type=module', '--eval', SET_UP + program]
+  const preload = `data:text/javascript,${encodeURIComponent(before)}`
+  const args = [...flags, '--import', preload, '--input-type=module', '--eval', SET_UP + program]
   const { stderr, stdout } = await promisify(execFile)(process.execPath, args, {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
     env: { ...process.env, NODE_DEBUG: debug },
@@ -170,4 +172,24 @@ test.each(['', 'other'])(
 test('a verifier without a guard prints nothing', async () => {
   const { lines } = await run(`await verifier.verify('x').catch(() => {})`)
   expect(lines).toEqual([])
+})
+
+test.each([
+  ['', []],
+  ['portcullis', [`refused: express GET /a: 401 ${MISSING}`]],
+])('on a platform that enables every log, with NODE_DEBUG=%j', async (debug, expected) => {
+  const { lines } = await run(
+    `
+    await refuse({ method: 'GET', url: '/a', headers })
+  `,
+    debug,
+    // As in Cloudflare Workers.
+    `
+    import { syncBuiltinESMExports } from 'node:module'
+    import util from 'node:util'
+    util.debuglog = () => Object.assign((...args) => console.error(util.format(...args)), { enabled: true })
+    syncBuiltinESMExports()
+  `,
+  )
+  expect(lines).toEqual(expected)
 })
