@@ -9,10 +9,12 @@ export interface Issuer {
   readonly allowInsecure: boolean
 }
 
+const METADATA_PATH = /\/\.well-known\/(?:openid-configuration|oauth-authorization-server)(?:\/|$)/
+
 /**
  * The issuer's metadata locations: OpenID Connect Discovery first, then RFC 8414.
  *
- * @throws TypeError for an issuer that is neither https nor loopback.
+ * @throws TypeError for an issuer that is neither https nor loopback, and for the URL of its metadata.
  * @see RFC 8414 section 3; OpenID Connect Discovery 1.0 section 4
  */
 export function checkIssuer(identifier: string, allowInsecure: boolean): Issuer {
@@ -20,6 +22,11 @@ export function checkIssuer(identifier: string, allowInsecure: boolean): Issuer 
     typeof identifier === 'object' ? 'must be a string' : urlComplaint(identifier, allowInsecure)
   if (complaint !== undefined) throw new TypeError(`discoverKeys: the issuer ${complaint}`)
   const { origin, pathname, search, hash } = new URL(identifier)
+  if (METADATA_PATH.test(pathname)) {
+    throw new TypeError(
+      'discoverKeys: the issuer must be without "/.well-known/...": that is the URL of its metadata, which name the issuer',
+    )
+  }
   if (search !== '' || hash !== '') {
     throw new TypeError('discoverKeys: the issuer must have neither a query nor a fragment')
   }
@@ -92,12 +99,21 @@ async function readKeyUrl(
   return metadata.failure === undefined ? keyUrlOf(metadata.value, issuer) : metadata
 }
 
+function otherIssuer(issuer: unknown, identifier: string): string {
+  if (issuer === `${identifier}/`) {
+    return 'the metadata write the issuer with a slash at the end: write it so in discoverKeys and in the verifier'
+  }
+  if (typeof issuer === 'string' && `${issuer}/` === identifier) {
+    return 'the metadata write the issuer without the slash at the end: write it so in discoverKeys and in the verifier'
+  }
+  return 'the metadata are of another issuer'
+}
+
 function keyUrlOf(metadata: unknown, { identifier, allowInsecure }: Issuer): string | FetchFailure {
   const document: JsonObject = isJsonObject(metadata) ? metadata : {}
   // The comparison is exact: metadata of another issuer would bring keys of that issuer.
-  if (member(document, 'issuer') !== identifier) {
-    return badDocument('the metadata are of another issuer')
-  }
+  const issuer = member(document, 'issuer')
+  if (issuer !== identifier) return badDocument(otherIssuer(issuer, identifier))
   const keyUrl = member(document, 'jwks_uri')
   if (typeof keyUrl !== 'string' || urlComplaint(keyUrl, allowInsecure) !== undefined) {
     return badDocument('the metadata name no usable key URL')

@@ -161,6 +161,11 @@ test('metadata of somebody else do not hide the right ones', async () => {
 
 test.each<[string, object, string]>([
   ['of another issuer', { issuer: 'https://evil.test', jwks_uri: KEYS }, 'are of another issuer'],
+  [
+    'with a slash more',
+    { issuer: `${issuer}/`, jwks_uri: KEYS },
+    'write the issuer with a slash at the end: write it so in discoverKeys and in the verifier',
+  ],
   ['without a key URL', { issuer }, 'name no usable key URL'],
   [
     'that name a service of this machine',
@@ -171,6 +176,24 @@ test.each<[string, object, string]>([
   const { keys, verdict } = world({ [OPENID]: document })
   expect(await verdict()).toBe('bad_document')
   expect(keys.status().lastFailure?.detail).toBe(`the metadata ${detail}`)
+})
+
+test('an issuer with a slash more than its metadata: status() and the refusal say so, with one attempt', async () => {
+  const asked: string[] = []
+  const keys = discoverKeys('https://auth.test/', {
+    async fetch(url) {
+      asked.push(url)
+      return Response.json({ issuer: 'https://auth.test', jwks_uri: KEYS })
+    },
+  })
+  const error: unknown = await keys.refresh().catch((each: unknown) => each)
+  expect(error).toMatchObject({ code: 'keys_unavailable', reason: 'bad_document' })
+  const mend =
+    'the metadata write the issuer without the slash at the end: write it so in discoverKeys and in the verifier'
+  expect((error as AuthError).detail).toContain(mend)
+  expect(JSON.stringify(error)).not.toContain('slash')
+  expect(keys.status().lastFailure?.detail).toBe(mend)
+  expect(asked).toHaveLength(2)
 })
 
 test('a wrong option is named by this factory', () => {
@@ -213,6 +236,8 @@ test.each<[string, string, RegExp]>([
   ['that begins with an unset variable', 'undefined/tenant', /is not an absolute URL/],
   ['with a query', 'https://auth.test/?tenant=1', /neither a query nor a fragment/],
   ['with a fragment', 'https://auth.test/#a', /neither a query nor a fragment/],
+  ['that is the URL of the OpenID metadata', OPENID, /must be without "\/\.well-known\/\.\.\."/],
+  ['that is the URL of the OAuth metadata', OAUTH, /must be without "\/\.well-known\/\.\.\."/],
   ['that is missing', undefined as unknown as string, /is an environment variable unset\?$/],
   ['that is no text', new URL('https://auth.test') as unknown as string, /must be a string/],
 ])('an issuer %s is refused at start-up', (_title, wrong, message) => {
