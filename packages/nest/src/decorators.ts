@@ -4,13 +4,26 @@ import {
   type ExecutionContext,
   UseGuards,
 } from '@nestjs/common'
-import { authorizeRequest, findAuth, type Requirement, type Verifier } from '@portcullis/core'
+import {
+  type Auth,
+  authorizeRequest,
+  findAuth,
+  type Requirement,
+  type Verifier,
+} from '@portcullis/core'
 import { checkRequirementList } from '@portcullis/core/adapter'
 
 import { callOf } from './context.ts'
 import { refuse } from './exception.ts'
-import { checkHandler } from './handlers.ts'
-import { checkClass, checkMethod, markPublic, markRequiring, setRole } from './marks.ts'
+import { checkHandler, isOpened } from './handlers.ts'
+import {
+  checkClass,
+  checkMethod,
+  markOptional,
+  markPublic,
+  markRequiring,
+  setRole,
+} from './marks.ts'
 import type { Class, Method } from './methods.ts'
 import { oncePerOperation } from './operations.ts'
 
@@ -32,6 +45,22 @@ export function Public(): HandlerDecorator {
   return (target, name, descriptor) => {
     const place = placeOf('@Public()', target, name, descriptor)
     markPublic(place.method?.handler ?? place.type)
+    checkDecorated(place)
+  }
+}
+
+/**
+ * Lets requests without a token through to a handler, or to all handlers of a class, whatever the guard's option `optional`
+ * says. A bad token is refused. Subclasses do not inherit it from a class.
+ *
+ * It guards nothing by itself: a {@link PortcullisGuard} must be before the handler.
+ *
+ * @throws TypeError together with `@Public()`.
+ */
+export function OptionalAuth(): HandlerDecorator {
+  return (target, name, descriptor) => {
+    const place = placeOf('@OptionalAuth()', target, name, descriptor)
+    markOptional(place.method?.handler ?? place.type)
     checkDecorated(place)
   }
 }
@@ -95,12 +124,27 @@ export function CurrentAuth(options: CurrentAuthOptions = {}): ParameterDecorato
     throw new TypeError('@CurrentAuth: verifier must be a verifier')
   }
   return createParamDecorator((_data: unknown, context: ExecutionContext) => {
-    const auth = findAuth(callOf(context).request, verifier)
+    const auth = authOf(context, verifier)
     if (auth !== undefined || optional) return auth
     throw new TypeError(
       '@CurrentAuth: the request is anonymous; use @CurrentAuth({ optional: true }) where the guard is optional',
     )
   })()
+}
+
+function authOf(
+  context: ExecutionContext,
+  verifier: Verifier<unknown> | undefined,
+): Auth<unknown> | undefined {
+  try {
+    return findAuth(callOf(context).request, verifier)
+  } catch (cause) {
+    if (!isOpened(context.getClass(), context.getHandler())) throw cause
+    throw new TypeError(
+      '@CurrentAuth: @Public() opens the handler, so no guard checks its token; write @OptionalAuth() in the place of @Public()',
+      { cause },
+    )
+  }
 }
 
 function requirementGuard(requirements: readonly Requirement[]): CanActivate {

@@ -4,7 +4,7 @@ import { checkGuardOptions } from '@portcullis/core/adapter'
 
 import { callOf, headersOf } from './context.ts'
 import { refuse } from './exception.ts'
-import { isOpened } from './handlers.ts'
+import { isOpened, isOptionalFor } from './handlers.ts'
 import { setRole } from './marks.ts'
 import { oncePerOperation } from './operations.ts'
 
@@ -20,7 +20,8 @@ export interface PortcullisGuardOptions<
 export const GUARD_OPTIONS: unique symbol = Symbol('the options of PortcullisModule')
 
 /**
- * Lets a request through to its handler only with a token that the verifier accepts, or if `@Public()` opens the handler.
+ * Lets a request through to its handler only with a token that the verifier accepts, or if `@Public()` opens the handler. With
+ * `@OptionalAuth()` a request without a token is let through as well.
  *
  * Guards HTTP handlers and GraphQL resolvers. It does NOT guard what has no handler: unknown paths, middleware, files.
  *
@@ -28,34 +29,37 @@ export const GUARD_OPTIONS: unique symbol = Symbol('the options of PortcullisMod
  */
 export class PortcullisGuard implements CanActivate {
   readonly #verifier: Verifier<unknown>
-  readonly #options: GuardOptions
-  readonly #admit = oncePerOperation((request) => this.#authenticate(request))
+  readonly #required: GuardOptions
+  readonly #optional: GuardOptions
+  readonly #admitRequired = oncePerOperation((request) =>
+    this.#authenticate(request, this.#required),
+  )
+  readonly #admitOptional = oncePerOperation((request) =>
+    this.#authenticate(request, this.#optional),
+  )
 
   constructor(options: PortcullisGuardOptions<never>) {
     const { verifier, guard } = split(options)
     this.#verifier = verifier
-    this.#options = checkGuardOptions(verifier, guard, 'nest')
+    this.#required = checkGuardOptions(verifier, guard, 'nest')
+    this.#optional = checkGuardOptions(verifier, { ...guard, optional: true }, 'nest')
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    if (isOpened(context.getClass(), context.getHandler())) return true
+    const [type, handler] = [context.getClass(), context.getHandler()]
+    if (isOpened(type, handler)) return true
     const call = callOf(context)
     try {
-      await this.#admit(call)
+      await (isOptionalFor(type, handler) ? this.#admitOptional(call) : this.#admitRequired(call))
       return true
     } catch (error) {
       return await refuse(error, call.kind, context)
     }
   }
 
-  async #authenticate(request: object): Promise<void> {
-    const { property = 'auth' } = this.#options
-    const auth = await authenticateRequest(
-      this.#verifier,
-      headersOf(request),
-      this.#options,
-      request,
-    )
+  async #authenticate(request: object, options: GuardOptions): Promise<void> {
+    const { property = 'auth' } = options
+    const auth = await authenticateRequest(this.#verifier, headersOf(request), options, request)
     if (!Reflect.defineProperty(request, property, ownProperty(auth))) {
       throw new TypeError(`PortcullisGuard: cannot set request.${property}`)
     }

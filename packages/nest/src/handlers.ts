@@ -1,4 +1,4 @@
-import { complain, contradictionOf, isPublic, isRequiring, lossOf } from './marks.ts'
+import { complain, contradictionOf, isOptional, isPublic, isRequiring, lossOf } from './marks.ts'
 import { type Class, type Handler, hasMetadata, methodsBehind, methodsOf } from './methods.ts'
 
 // What the decorators say of the handler that Nest is about to call.
@@ -20,6 +20,11 @@ export function isOpened(type: Class, handler: Handler): boolean {
   const verdict = verdictOf(type, handler)
   complain(verdict.complaint)
   return verdict.isOpened
+}
+
+/** Whether `@OptionalAuth()` says that a handler takes requests without a token: for itself, or for its class. */
+export function isOptionalFor(type: Class, handler: Handler): boolean {
+  return isOptional(handler) || isOptional(type)
 }
 
 /** @throws TypeError if the decorators of a class and a handler of it contradict each other, or if one is lost. */

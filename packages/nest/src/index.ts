@@ -1,5 +1,5 @@
 export { findAuth, getAuth } from '@portcullis/core'
-export { CurrentAuth, Public, Requires } from './decorators.ts'
+export { CurrentAuth, OptionalAuth, Public, Requires } from './decorators.ts'
 export type { CurrentAuthOptions, HandlerDecorator } from './decorators.ts'
 export { AuthException, refusal } from './exception.ts'
 export { PortcullisGuard } from './guard.ts'

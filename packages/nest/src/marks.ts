@@ -10,6 +10,7 @@ type Role = 'authenticates' | 'requires'
 // From the registry of symbols, so that two copies of this package understand each other.
 const ROLE = Symbol.for('@portcullis/nest role')
 const PUBLIC = Symbol.for('@portcullis/nest public')
+const OPTIONAL = Symbol.for('@portcullis/nest optional')
 const REQUIRING = Symbol.for('@portcullis/nest requiring')
 
 /** Where Nest keeps the guards of a class or a handler. */
@@ -26,6 +27,14 @@ export function markPublic(target: object): void {
 
 export function isPublic(target: object): boolean {
   return Reflect.hasOwnMetadata(PUBLIC, target)
+}
+
+export function markOptional(target: object): void {
+  Reflect.defineMetadata(OPTIONAL, true, target)
+}
+
+export function isOptional(target: object): boolean {
+  return Reflect.hasOwnMetadata(OPTIONAL, target)
 }
 
 /** Marks the name of a method. Unlike a mark of its function, that is still there when the function has been replaced. */
@@ -64,6 +73,9 @@ export function contradictionOf(type: Class, handler?: Handler): string | undefi
     return contradiction(name)
   }
   const notWider = isPublic(type) ? targets : handlers
+  if (notWider.some(isOptional)) {
+    return `@Public() and @OptionalAuth() contradict each other: ${name}`
+  }
   if (notWider.some((each) => hasGuard(each, 'authenticates'))) {
     return `@Public() and @UseGuards() with a PortcullisGuard contradict each other: ${name}`
   }

@@ -3,7 +3,15 @@ import { type Auth, check, createVerifier, scope } from '@portcullis/core'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
 
-import { CurrentAuth, findAuth, getAuth, PortcullisGuard, Public, Requires } from '../src/index.ts'
+import {
+  CurrentAuth,
+  findAuth,
+  getAuth,
+  OptionalAuth,
+  PortcullisGuard,
+  Public,
+  Requires,
+} from '../src/index.ts'
 import { good, guarded, issuer, platforms, run, statuses, verifier } from './app.ts'
 
 describe.each(platforms)('on %s', (platform) => {
@@ -556,5 +564,97 @@ describe('@Public() and a guard of ours at the same place', () => {
     }
     await using app = await run({ controllers: [A] }, guarded())
     expect(await statuses(app.url, '/x')).toEqual([401, 200, 200])
+  })
+})
+
+describe('@OptionalAuth()', () => {
+  @Controller('optional')
+  class Optional {
+    @OptionalAuth()
+    @Get()
+    mine(@CurrentAuth({ optional: true }) auth: Auth | undefined): unknown {
+      return { sub: auth?.claims.sub ?? null }
+    }
+
+    @Get('closed')
+    closed(): string {
+      return 'closed'
+    }
+
+    @OptionalAuth()
+    @Requires(scope('write'))
+    @Get('required')
+    required(): string {
+      return 'required'
+    }
+
+    @Public()
+    @Get('open')
+    open(@CurrentAuth({ optional: true }) auth: Auth | undefined): unknown {
+      return auth
+    }
+  }
+
+  test('lets a request without a token through to its handler alone, and refuses a bad token', async () => {
+    await using app = await run({ controllers: [Optional] }, guarded())
+    const api = request(app.url)
+    expect((await api.get('/optional')).body).toEqual({ sub: null })
+    expect((await api.get('/optional').set(good)).body).toEqual({ sub: expect.any(String) })
+    expect((await api.get('/optional').set({ authorization: 'Bearer a.b.c' })).status).toBe(401)
+    expect((await api.get('/optional/closed')).status).toBe(401)
+    expect((await api.get('/optional/required')).status).toBe(401)
+    expect(app.logged).toEqual([])
+  })
+
+  test('on a class: for all of its handlers, and for no subclass', async () => {
+    class Base {
+      @Get()
+      list(): string {
+        return 'list'
+      }
+    }
+    @OptionalAuth()
+    @Controller('all')
+    class All extends Base {}
+    @Controller('sub')
+    class Sub extends All {}
+    await using app = await run({ controllers: [All, Sub] }, guarded())
+    expect((await request(app.url).get('/all')).status).toBe(200)
+    expect((await request(app.url).get('/sub')).status).toBe(401)
+  })
+
+  test('@CurrentAuth() of a public handler: 500, and the log names both decorators', async () => {
+    await using app = await run({ controllers: [Optional] }, guarded())
+    expect((await request(app.url).get('/optional/open').set(good)).status).toBe(500)
+    expect(String(app.logged[0])).toBe(
+      'TypeError: @CurrentAuth: @Public() opens the handler, so no guard checks its token; write @OptionalAuth() in the place of @Public()',
+    )
+  })
+
+  test.each<[title: string, declare: () => new () => object]>([
+    [
+      'at the same place',
+      () => {
+        class A {
+          @Public()
+          @OptionalAuth()
+          list(): void {}
+        }
+        return A
+      },
+    ],
+    [
+      'in a public class',
+      () => {
+        @Public()
+        class A {
+          @OptionalAuth()
+          list(): void {}
+        }
+        return A
+      },
+    ],
+  ])('contradicts @Public() %s', (_title, declare) => {
+    expect(declare).toThrow(/^@Public\(\) and @OptionalAuth\(\) contradict each other: A/)
   })
 })
