@@ -24,7 +24,7 @@ const [[first = []] = [], [piped = []] = [], commands = []] = [
     .split('\n')
     .map((line) => line.replace(/ +#.*/, '').replaceAll('npx @portcullis/cli ', '').split(' ')),
 )
-const [, sample = ''] = /```\n(FAULTY.*?)```/s.exec(readme) ?? []
+const [, sample = ''] = /```\n(BREACH.*?)```/s.exec(readme) ?? []
 
 test('the first line explains a token from a file', async () => {
   const issuer = await createTestIssuer()
@@ -113,6 +113,6 @@ test('a report has the lines that are shown', async () => {
   api.close()
   const printed = stdout.replaceAll(url, 'https://api.example.com/v1/me').split('\n')
   const lines = sample.trimEnd().split('\n')
-  expect(lines).toHaveLength(8)
+  expect(lines).toHaveLength(9)
   expect(lines.filter((line) => !printed.includes(line))).toEqual([])
-})
+}, 30_000)

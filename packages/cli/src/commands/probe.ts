@@ -12,18 +12,27 @@ import {
   orUsageLater,
   takesKeys,
 } from '../key-choice.ts'
-import { printable } from '../printable.ts'
+import { printable, printableJson } from '../printable.ts'
+import {
+  type Claim,
+  lastingClaims,
+  TOLERATED,
+  type WrongToken,
+  wrongTime,
+} from '../probe/claims.ts'
 import { probeCases, type ProbeCase } from '../probe/credentials.ts'
 import { exchange, type Target } from '../probe/exchange.ts'
 import { judgeProbe, type ProbeFindings } from '../probe/findings.ts'
 import type { Probed } from '../probe/judgement.ts'
+import { type Minted, mintedTokens } from '../probe/minted.ts'
 import { printProbe, probeJson } from '../probe/report.ts'
-import { isLoopback } from '../serve/loopback.ts'
-import { readToken, type TokenOptions } from '../token-input.ts'
+import { isConfidential } from '../serve/loopback.ts'
+import { readTextFile, readToken, type TokenOptions, tokenIn } from '../token-input.ts'
 import { takesVerifierFlags, type VerifierFlags, verifierOptions } from '../verifier-flags.ts'
 
 interface ProbeOptions extends KeyOptions, TokenOptions, VerifierFlags {
   readonly stdin?: boolean
+  readonly expiredFile?: string
   readonly method: string
   readonly json?: boolean
 }
@@ -33,17 +42,22 @@ Examples:
   portcullis probe https://api.example.com/v1/clientLocations
   portcullis login --id demo | portcullis probe https://api.example.com/ --stdin
   portcullis probe http://127.0.0.1:3000/v1/me --env TOKEN
+  portcullis probe https://api.example.com/ --file new.txt \\
+    --expired-file old.txt --auth-url https://auth.example.com
 
-It sends about twenty requests without a body, one after the other. With a
+It sends twenty to thirty requests without a body, one after the other. With a
 token of yours the last ones may reach the code behind the guard. Where it is
 told the keys, the report has what a verifier of ours says of each token.
+If the keys are those of portcullis serve on this machine or at
+PORTCULLIS_URL, it lets that mint tokens that are wrong in exp, nbf, iss, aud.
 
-Exit codes: 0 sound, 1 something should be mended, 2 wrong command line,
-3 cannot be decided
+Exit codes: 0 sound as far as tested, 1 a breach or a fault,
+2 wrong command line, 3 cannot be decided
 `
 
 const EXIT_CODES: Readonly<Record<ProbeFindings['verdict'], ExitCode>> = {
   sound: EXIT.ok,
+  breach: EXIT.refused,
   faulty: EXIT.refused,
   unclear: EXIT.undecided,
 }
@@ -56,6 +70,7 @@ export function registerProbe(program: Command, context: Context): void {
     .option('--file <path>', 'read your token from a file')
     .option('--env <name>', 'read your token from an environment variable')
     .option('--stdin', 'read your token from stdin')
+    .option('--expired-file <path>', 'read a token of yours that has expired from a file')
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (text: string, options: ProbeOptions) => {
@@ -66,18 +81,22 @@ export function registerProbe(program: Command, context: Context): void {
 async function probe(text: string, options: ProbeOptions, context: Context): Promise<void> {
   const { terminal, env, clock } = context
   const good = await goodToken(options, context)
-  const target = targetOf(text, options, good !== undefined)
-  const { authUrl, keysUrl, keysFile, issuer, audience, algorithm } = options
+  const expired = await expiredToken(options, context)
+  const target = targetOf(text, options, (good ?? expired) !== undefined)
+  const { authUrl, keysUrl, keysFile, algorithm } = options
   const hasKeys = [authUrl, keysUrl, keysFile, env['AUTH_URL']].some((each) => each !== undefined)
   const keys = hasKeys ? await chooseKeys(options, context) : undefined
   if (keys !== undefined) await fetched(keys, context)
+  const minted = keys && (await mintedTokens(keys.where, good, options, context))
   const cases = await orUsageLater(
     probeCases({
       algorithm: (algorithm?.[0] ?? 'RS512') as Algorithm, // looked at where keys are made
       clock,
       good,
+      minted: minted?.right,
+      wrong: [...ofFile(expired, good), ...(minted?.wrong ?? [])],
       document: keys?.seen.text,
-      claims: { sub: 'portcullis-probe', iss: issuer?.[0], aud: audience?.[0] },
+      claims: claimsLike(good ?? minted?.right, options),
     }),
   )
   const probes: Probed[] = []
@@ -93,17 +112,28 @@ async function probe(text: string, options: ProbeOptions, context: Context): Pro
     probes.push(probed)
   }
   const unproven = cases.find(({ kind }) => kind === 'unproven')
-  const findings = judgeProbe(probes, unproven && (await ask(unproven)))
+  const findings = judgeProbe(probes, absentClaims(minted), unproven && (await ask(unproven)))
   const report = {
     ...findings,
     url: `${target.url.origin}${target.url.pathname}`,
     method: target.method,
-    untried: untried(good, keys),
   }
-  if (options.json === true) terminal.print(JSON.stringify(probeJson(report), null, 2))
+  if (options.json === true) terminal.print(printableJson(probeJson(report), 2))
   else printProbe(report, terminal)
   terminal.say('No token is in this report.')
   context.exitWith(EXIT_CODES[findings.verdict])
+}
+
+function claimsLike(
+  token: string | undefined,
+  { issuer, audience }: ProbeOptions,
+): Readonly<Record<string, unknown>> {
+  const own = token === undefined ? { sub: 'portcullis-probe' } : lastingClaims(token)
+  return {
+    ...own,
+    ...(issuer && { iss: issuer[0] }),
+    ...(audience && { aud: audience[0] }),
+  }
 }
 
 /** The document is needed before the first token: an attack is made of it. */
@@ -134,6 +164,35 @@ async function goodToken(
   return token
 }
 
+/** @throws CommandError if it has not expired for so long that no API accepts it. */
+async function expiredToken(
+  { expiredFile }: ProbeOptions,
+  context: Context,
+): Promise<string | undefined> {
+  if (expiredFile === undefined) return undefined
+  const { token } = tokenIn(await readTextFile(expiredFile, context))
+  if (wrongTime(token, context.clock.now()) === 'exp') return token
+  throw usageError(
+    `the token of --expired-file must have expired ${TOLERATED / 60} minutes ago or longer, since clocks differ`,
+  )
+}
+
+function ofFile(token: string | undefined, right: string | undefined): readonly WrongToken[] {
+  if (token === undefined) return []
+  return [{ name: 'your expired token', claim: 'exp', token, right, isMinted: false }]
+}
+
+/** Why there is no token in which a claim is wrong, and what to do for one. */
+function absentClaims(minted: Minted | undefined): Readonly<Record<Claim, string>> {
+  const unnamed = 'the tokens of the issuer do not have it'
+  const unsigned =
+    minted === undefined
+      ? 'nobody but the issuer signs such a token; `portcullis serve` as the issuer does'
+      : unnamed
+  const exp = 'state --expired-file, or take `portcullis serve` as the issuer'
+  return { exp, nbf: unsigned, iss: unsigned, aud: unsigned }
+}
+
 function targetOf(
   text: string,
   { method, timeout = 5, allowInsecure }: ProbeOptions,
@@ -145,8 +204,7 @@ function targetOf(
   if (url.username !== '' || url.password !== '') {
     throw usageError('the URL must not contain credentials')
   }
-  const isSafe = url.protocol === 'https:' || isLoopback(url.hostname) || allowInsecure === true
-  if (hasToken && !isSafe) {
+  if (hasToken && !isConfidential(url) && allowInsecure !== true) {
     throw usageError(
       'the URL must begin with https: (--allow-insecure sends your token in the clear)',
     )
@@ -179,13 +237,4 @@ async function explained(token: string, keys: ChosenKeys, options: ProbeOptions,
   return await orUsageLater(
     explain(token, verifierOptions(options, keys.source, context), { signal }),
   )
-}
-
-function untried(good: string | undefined, keys: ChosenKeys | undefined): readonly string[] {
-  return [
-    ...(good === undefined ? ['a sound token; state --file, --env or --stdin'] : []),
-    ...(keys?.seen.text === undefined
-      ? ['HS256 keyed with the public key; state --auth-url, --keys-url or --keys-file']
-      : []),
-  ]
 }

@@ -4,20 +4,35 @@ import type { Algorithm, Clock } from '@portcullis/core'
 import { createTestIssuer } from '@portcullis/testing'
 
 import { secretsOf } from '../public-key-mac.ts'
-import { jsonOf } from '../unread-json.ts'
+import { type Claim, claimsIn, type WrongToken, wrongTime } from './claims.ts'
 
 /** One request of a probe. */
 export interface ProbeCase {
   readonly name: string
   /**
    * What an API has to make of it: no credentials that it knows (`missing`), no proper header (`invalid_request`), a token that
-   * no key of the issuer proves (`unproven`), the user's token (`good`), or the same written in another way (`like_good`).
+   * no key of the issuer proves (`unproven`), the user's token (`good`) or one that was minted for the probe (`minted`), the same
+   * written in another way (`like_good`), it in the first of two headers (`two_headers`) or behind a forged one
+   * (`forged_first`), or a token of the issuer in which one claim is wrong (`wrong_claim`).
    */
-  readonly kind: 'missing' | 'invalid_request' | 'unproven' | 'good' | 'like_good'
+  readonly kind:
+    | 'missing'
+    | 'invalid_request'
+    | 'unproven'
+    | 'good'
+    | 'minted'
+    | 'like_good'
+    | 'two_headers'
+    | 'forged_first'
+    | 'wrong_claim'
   /** The values of the `Authorization` headers. */
   readonly authorization: readonly string[]
   /** The token in them, if there is one. */
   readonly token: string | undefined
+  /** The claim for which the token has to be refused, though a key of the issuer may have signed it. */
+  readonly claim?: Claim | undefined
+  /** Of a `wrong_claim`: the token itself, with the one that is right. */
+  readonly wrong?: WrongToken | undefined
 }
 
 /** What tokens are made of. */
@@ -26,17 +41,23 @@ export interface Ingredients {
   readonly clock: Clock
   /** The user's own token. */
   readonly good: string | undefined
+  /** One that the issuer has minted for this probe. */
+  readonly minted: string | undefined
+  /** Tokens of the issuer that are wrong in one claim. */
+  readonly wrong: readonly WrongToken[]
   /** The key document as it came. */
   readonly document: string | undefined
-  /** Claims that make forged tokens look right. */
+  /** Claims that make forged tokens look right, so that nothing but the key is wrong with them. */
   readonly claims: Readonly<Record<string, unknown>>
 }
 
-/** All requests of a probe, in their order. Nothing in them is signed by the issuer's key but the user's token. */
+/** All requests of a probe, in their order. Nothing is signed by the issuer's key but what the user and the issuer gave. */
 export async function probeCases(ingredients: Ingredients): Promise<readonly ProbeCase[]> {
   const forged = await forgedTokens(ingredients)
-  const { good } = ingredients
+  const { good, minted, wrong, clock } = ingredients
   const any = forged[0]?.[1] ?? 'token'
+  const [own, ownName, short] =
+    good === undefined ? [minted, 'minted token', 'minted'] : [good, 'your token', 'yours']
   return [
     { name: 'no token', kind: 'missing', authorization: [], token: undefined },
     ofHeaders('another scheme: Basic', 'missing', 'Basic cG9ydGN1bGxpczpwcm9iZQ=='),
@@ -44,27 +65,34 @@ export async function probeCases(ingredients: Ingredients): Promise<readonly Pro
     ofHeaders('two words after Bearer', 'invalid_request', `Bearer ${any} ${any}`),
     ofHeaders('two headers', 'invalid_request', `Bearer ${any}`, `Bearer ${any}`),
     ...forged.map(([name, token]) => ofToken(name, 'unproven', token)),
-    ...(good === undefined ? [] : goodCases(good)),
+    ...(good === undefined
+      ? []
+      : [{ ...ofToken('your token', 'good', good), claim: wrongTime(good, clock.now()) }]),
+    ...(minted === undefined ? [] : [ofToken('minted token', 'minted', minted)]),
+    ...(own === undefined ? [] : variants(own, any, ownName, short)),
+    ...wrong.map(ofWrong),
   ]
 }
 
-function goodCases(good: string): readonly ProbeCase[] {
+/** A token that may be right, written in other ways, beside a forged one, and changed. */
+function variants(good: string, forged: string, name: string, short: string): readonly ProbeCase[] {
   const [header = '', payload = '', signature = ''] = good.split('.')
-  const altered = { ...Object(decoded(payload)), portcullis: 'probe' } as object
+  const altered = { ...claimsIn(good), portcullis: 'probe' }
   const none = encoded({ alg: 'none', typ: 'JWT' })
   return [
-    ofToken('your token', 'good', good),
-    { ...ofHeaders('your token, "bearer"', 'like_good', `bearer ${good}`), token: good },
-    ofHeaders('your token, two headers', 'invalid_request', `Bearer ${good}`, `Bearer ${good}`),
-    ofToken('yours, other signature', 'unproven', `${header}.${payload}.${changed(signature)}`),
-    ofToken('yours, other claims', 'unproven', `${header}.${encoded(altered)}.${signature}`),
-    ofToken('yours, alg none', 'unproven', `${none}.${payload}.`),
+    { ...ofHeaders(`${name}, "bearer"`, 'like_good', `bearer ${good}`), token: good },
+    ofHeaders(`${name}, two headers`, 'two_headers', `Bearer ${good}`, `Bearer ${good}`),
+    ofHeaders(`${name}, then a forged one`, 'two_headers', `Bearer ${good}`, `Bearer ${forged}`),
+    ofHeaders(`a forged one, then ${name}`, 'forged_first', `Bearer ${forged}`, `Bearer ${good}`),
+    ofToken(`${short}, other signature`, 'unproven', `${header}.${payload}.${changed(signature)}`),
+    ofToken(`${short}, other claims`, 'unproven', `${header}.${encoded(altered)}.${signature}`),
+    ofToken(`${short}, alg none`, 'unproven', `${none}.${payload}.`),
   ]
 }
 
 type Forged = readonly (readonly [name: string, token: string])[]
 
-/** Kinds of `badTokens()` that any API has to refuse, whoever its issuer is. */
+/** Kinds of bad tokens that any API has to refuse, whoever its issuer is. */
 const KINDS: ReadonlyMap<string, string> = new Map([
   ['one word', 'one word'],
   ['four segments', 'four parts'],
@@ -77,17 +105,19 @@ const KINDS: ReadonlyMap<string, string> = new Map([
 
 async function forgedTokens({ algorithm, clock, document, claims }: Ingredients): Promise<Forged> {
   const stranger = await createTestIssuer({ algorithm, clock })
-  const listed = await stranger.badTokens()
+  const kinds = await stranger.badTokenKinds({ claims })
+  const listed = kinds.flatMap(({ name, make }) => {
+    const title = KINDS.get(name)
+    return title === undefined ? [] : [{ title, make }]
+  })
   return [
     ['another key', await stranger.token({ claims })],
-    ['another key, expired', await stranger.token({ claims, expiresIn: -3600 })],
-    ...listed.flatMap(({ name, token }) => {
-      const title = KINDS.get(name)
-      return title === undefined ? [] : [[title, token] as const]
-    }),
+    ...(await Promise.all(listed.map(async ({ title, make }) => [title, await make()] as const))),
     ...keyedTokens(document, { ...claims, exp: Math.floor(clock.now()) + 300 }),
   ]
 }
+
+export const PUBLIC_KEY_MAC = 'HS256 with the public key'
 
 /** What a library accepts that takes the algorithm from the token. RFC 8725 section 2.1. */
 function keyedTokens(document: string | undefined, claims: object): Forged {
@@ -96,7 +126,7 @@ function keyedTokens(document: string | undefined, claims: object): Forged {
   const pem = secretsOf(document).find((secret) => String(secret).startsWith('-----BEGIN PUBLIC'))
   const secrets = [
     ['HS256 with the document', document],
-    ['HS256 with the public key', pem],
+    [PUBLIC_KEY_MAC, pem],
   ] as const
   return secrets.flatMap(([name, secret]) => {
     if (secret === undefined) return []
@@ -113,12 +143,13 @@ function ofToken(name: string, kind: ProbeCase['kind'], token: string): ProbeCas
   return { name, kind, authorization: [`Bearer ${token}`], token }
 }
 
-function encoded(value: object): string {
-  return Buffer.from(JSON.stringify(value)).toString('base64url')
+function ofWrong(wrong: WrongToken): ProbeCase {
+  const { name, token, claim } = wrong
+  return { name, kind: 'wrong_claim', authorization: [`Bearer ${token}`], token, claim, wrong }
 }
 
-function decoded(part: string): unknown {
-  return jsonOf(Buffer.from(part, 'base64url').toString('utf8'))
+function encoded(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url')
 }
 
 /** With one other bit, as long as before. */

@@ -1,10 +1,8 @@
-import {
-  challengeOf,
-  type Complaint,
-  complaintsAbout,
-  expectedStatus,
-  type Probed,
-} from './judgement.ts'
+import { challengeOf } from './challenge.ts'
+import type { Claim } from './claims.ts'
+import type { Complaint } from './complaint.ts'
+import { type Coverage, coverageOf } from './coverage.ts'
+import { complaintsAbout, expectedStatus, type Probed } from './judgement.ts'
 
 /** One request of the report. Nothing in it is a token, or text of the API. */
 export interface ProbeRow {
@@ -22,36 +20,48 @@ export interface ProbeFinding extends Complaint {
   readonly requests: readonly string[]
 }
 
-export interface ProbeFindings {
-  /** `unclear` if answers say nothing about credentials, and nothing else is wrong. */
-  readonly verdict: 'sound' | 'faulty' | 'unclear'
+export interface ProbeFindings extends Coverage {
+  /**
+   * `breach` if anything was let through that has to be refused. `unclear` if answers say nothing about credentials, and
+   * nothing else is wrong. `sound` is about what was tested, and nothing more.
+   */
+  readonly verdict: 'breach' | 'faulty' | 'unclear' | 'sound'
   readonly rows: readonly ProbeRow[]
+  /** The worst first. */
   readonly findings: readonly ProbeFinding[]
 }
 
 /** From the worst. */
-export const LEVELS = ['breach', 'problem', 'unclear', 'note'] as const
+const LEVELS = ['breach', 'problem', 'unclear', 'warning', 'note'] as const
 
 const VERDICTS: Readonly<Record<Complaint['level'], ProbeFindings['verdict']>> = {
-  breach: 'faulty',
+  breach: 'breach',
   problem: 'faulty',
   unclear: 'unclear',
+  warning: 'sound',
   note: 'sound',
 }
 
 /**
  * Judges all answers.
  *
+ * @param absent Why there is no token in which a claim is wrong.
  * @param again The first unproven token once more: what differs between its two answers is not about the token.
  */
-export function judgeProbe(probes: readonly Probed[], again: Probed | undefined): ProbeFindings {
-  const good = probes.find(({ probe }) => probe.kind === 'good')?.answer
-  const status = good?.failure === undefined ? good?.status : undefined
-  const judged = probes.map((probed) => ({ probed, complaints: complaintsAbout(probed, status) }))
-  const findings = [
+export function judgeProbe(
+  probes: readonly Probed[],
+  absent: Readonly<Record<Claim, string>>,
+  again: Probed | undefined,
+): ProbeFindings {
+  const judged = probes.map((probed) => ({
+    probed,
+    complaints: complaintsAbout(probed, rightStatus(probed, probes)),
+  }))
+  const all = [
     ...gathered(judged.map(({ probed, complaints }) => [probed.probe.name, complaints])),
     ...comparison(probes, again),
   ]
+  const findings = LEVELS.flatMap((level) => all.filter((each) => each.level === level))
   const worst = worstOf(findings) ?? 'note'
   return {
     verdict: VERDICTS[worst],
@@ -63,7 +73,17 @@ export function judgeProbe(probes: readonly Probed[], again: Probed | undefined)
       reason: probed.refusal?.reason,
     })),
     findings,
+    ...coverageOf(probes, absent),
   }
+}
+
+/** The status for the token that a request is compared with. */
+function rightStatus({ probe: { wrong } }: Probed, probes: readonly Probed[]): number | undefined {
+  const found = probes.find(
+    ({ probe: { kind, token } }) =>
+      (kind === 'good' || kind === 'minted') && (wrong === undefined || token === wrong.right),
+  )
+  return found?.answer.failure === undefined ? found?.answer.status : undefined
 }
 
 function worstOf(complaints: readonly Complaint[]): Complaint['level'] | undefined {

@@ -1,5 +1,6 @@
-import { assertChallenge } from '@portcullis/testing'
-
+import { challengeComplaints, takesBearer } from './challenge.ts'
+import type { Claim } from './claims.ts'
+import { breach, type Complaint, note, problem, unclear, warning } from './complaint.ts'
 import type { ProbeCase } from './credentials.ts'
 import type { Answer, NoAnswer } from './exchange.ts'
 
@@ -13,23 +14,21 @@ export interface Probed {
   readonly isAccepted: boolean | undefined
 }
 
-/** What is wrong, or worth knowing, about one answer. */
-export interface Complaint {
-  /** `breach`: let through what has to be refused. `unclear`: the answer says nothing about the credentials. */
-  readonly level: 'breach' | 'problem' | 'unclear' | 'note'
-  readonly text: string
-}
-
 /** The status that an answer should have, as people write it. */
 export function expectedStatus({ probe, refusal, isAccepted }: Probed): string {
   switch (probe.kind) {
     case 'missing':
     case 'unproven':
+    case 'wrong_claim':
       return '401'
     case 'invalid_request':
+    case 'two_headers':
+    case 'forged_first':
       return '400'
     case 'like_good':
       return 'the same'
+    case 'minted':
+      return 'any'
     case 'good':
       if (refusal !== undefined) return String(refusal.status)
       return isAccepted === true ? 'not 401' : 'any'
@@ -42,44 +41,86 @@ function unknownKind(kind: never): never {
   throw new TypeError(`unknown kind of request: ${String(kind)}`)
 }
 
-/** @param good The status for the user's own token. */
-export function complaintsAbout(probed: Probed, good: number | undefined): readonly Complaint[] {
+/** @param right The status for a token that is right; for a `wrong_claim`, for the one that is otherwise like it. */
+export function complaintsAbout(probed: Probed, right: number | undefined): readonly Complaint[] {
   const { probe, answer } = probed
   if (answer.failure !== undefined) return [unclear(answer.failure)]
   const echo = repeatsToken(probe, answer)
     ? [problem('the answer repeats the token, which then is in logs and pages')]
     : []
-  return [...echo, ...statusComplaints(probed, answer, good), ...challengeComplaints(probe, answer)]
+  return [
+    ...echo,
+    ...statusComplaints(probed, answer, right),
+    ...challengeComplaints(probe, answer),
+  ]
 }
 
 function statusComplaints(
   probed: Probed,
   answer: Answer,
-  good: number | undefined,
+  right: number | undefined,
 ): readonly Complaint[] {
-  const { kind } = probed.probe
+  const { probe } = probed
   const { status } = answer
-  if (kind === 'good') return goodComplaints(probed, answer)
-  if (kind !== 'like_good') return refusalComplaints(kind, answer)
-  if (status === good) return []
-  return [problem(`${status}, not ${good}: names of schemes have no case (RFC 9110 section 11.1)`)]
+  const isLikeRight = status === right && status !== 401
+  switch (probe.kind) {
+    case 'good':
+      return goodComplaints(probed, answer)
+    case 'minted':
+      return mintedComplaints(answer)
+    case 'like_good':
+      if (right === undefined || status === right) return []
+      return [warning(`${status}, not ${right}: schemes have no case (RFC 9110 section 11.1)`)]
+    case 'two_headers':
+      if (isLikeRight || status < 300) return [note(FIRST_HEADER)]
+      break
+    case 'wrong_claim':
+    case 'forged_first':
+      if (isLikeRight && status >= 300) return [note(`${status}, ${LIKE_RIGHT}`)]
+      break
+    case 'missing':
+    case 'unproven':
+    case 'invalid_request':
+      break
+    default:
+      return unknownKind(probe.kind)
+  }
+  return refusalComplaints(probe, answer)
 }
 
-const ACCEPTED = {
+const FIRST_HEADER = 'one of two Authorization headers is read, the other is ignored: better 400'
+const LIKE_RIGHT = 'as for a valid token: probe a request that your token may make'
+
+const ACCEPTED: Readonly<Partial<Record<ProbeCase['kind'], string>>> = {
   missing: 'let through without a token',
   invalid_request: 'let through, though the header is not one Bearer token',
-  unproven: 'let through, though anybody can write such a token (RFC 8725)',
-} as const
+  forged_first: 'let through with a forged token in the first header, for the one in the second',
+}
+const ACCEPTED_FORGED = 'let through, though anybody can write such a token (RFC 8725)'
+
+const ACCEPTED_CLAIM: Readonly<Record<Claim, string>> = {
+  exp: 'let through, though the token has expired (RFC 7519 section 4.1.4)',
+  nbf: 'let through, though the token is not valid yet (RFC 7519 section 4.1.5)',
+  iss: 'let through, though the token names another issuer (RFC 8725 section 3.8)',
+  aud: 'let through, though the token is for another audience (RFC 8725 section 3.9)',
+}
+
+/** What is not one Bearer token. */
+const NO_REQUEST: ReadonlySet<string> = new Set(['invalid_request', 'two_headers', 'forged_first'])
 
 /** About what has to be refused. */
 function refusalComplaints(
-  kind: keyof typeof ACCEPTED,
+  { kind, claim }: ProbeCase,
   { status, headers }: Answer,
 ): readonly Complaint[] {
-  if (status < 300) return [{ level: 'breach', text: ACCEPTED[kind] }]
+  if (status < 300) {
+    return [
+      breach(claim === undefined ? (ACCEPTED[kind] ?? ACCEPTED_FORGED) : ACCEPTED_CLAIM[claim]),
+    ]
+  }
   if (status < 400) return [problem('a redirect: clients of an API need the status 401')]
-  if (kind === 'invalid_request' && status === 400) return []
-  if (kind === 'invalid_request' && status === 401) {
+  if (NO_REQUEST.has(kind) && status === 400) return []
+  if (NO_REQUEST.has(kind) && status === 401) {
     return [note('401 for what is no proper request: better 400 (RFC 6750 section 3.1)')]
   }
   switch (status) {
@@ -103,14 +144,19 @@ function refusalComplaints(
 const NOTHING_THERE = 'there may be nothing at this URL, for this method'
 
 /** About the user's own token. */
-function goodComplaints({ isAccepted, refusal }: Probed, answer: Answer): readonly Complaint[] {
+function goodComplaints(
+  { probe: { claim }, isAccepted, refusal }: Probed,
+  answer: Answer,
+): readonly Complaint[] {
   const { status } = answer
   if (status === 404 || status === 405) return [unclear(NOTHING_THERE)]
+  if (status < 300 && claim !== undefined) return [breach(ACCEPTED_CLAIM[claim])]
   if (refusal !== undefined) {
     if (status === refusal.status) return []
     const text = `${status}, but a verifier answers ${refusal.status}: ${refusal.reason}`
-    return [status < 400 ? problem(text) : note(text)]
+    return [status < 400 && !ABOUT_TIME.has(refusal.reason) ? problem(text) : note(text)]
   }
+  if (status === 401 && claim !== undefined) return []
   if (status === 401 && !takesBearer(answer)) {
     return [note('refused: the API takes DPoP-bound tokens alone, and bearer tokens were sent')]
   }
@@ -125,46 +171,13 @@ function goodComplaints({ isAccepted, refusal }: Probed, answer: Answer): readon
   return status >= 500 ? [problem(`${status}: the API failed`)] : []
 }
 
-/** @see RFC 9110 sections 11.6.1 and 15.5.2; RFC 6750 section 3; RFC 9449 section 7.1 */
-function challengeComplaints({ kind }: ProbeCase, answer: Answer): readonly Complaint[] {
-  if (answer.status !== 401) return []
-  const challenge = challengeOf(answer)
-  const complaints: Complaint[] = []
-  if (challenge === undefined) {
-    complaints.push(
-      problem('401 without one Bearer challenge (RFC 6750 section 3), or one of DPoP (RFC 9449)'),
-    )
-  } else if (kind === 'missing' && challenge['error'] !== undefined) {
-    complaints.push(note('an error code, though there is no token (RFC 6750 section 3.1)'))
-  } else if (kind === 'unproven' && challenge['error'] !== 'invalid_token') {
-    complaints.push(note('no error="invalid_token" in the challenge (RFC 6750 section 3.1)'))
-  }
-  if (!/\bno-store\b/i.test(answer.headers['cache-control'] ?? '')) {
-    complaints.push(note('401 without Cache-Control: no-store'))
-  }
-  return complaints
-}
+/** An API may tolerate more than we do. What none may tolerate is named by the claim of the request. */
+const ABOUT_TIME: ReadonlySet<string> = new Set(['expired', 'not_yet_valid'])
 
-/** The parameters of the one Bearer challenge; of the one for DPoP where the API takes no bearer tokens. */
-export function challengeOf(answer: Answer): Readonly<Record<string, string>> | undefined {
-  return challengeFor('Bearer', answer) ?? challengeFor('DPoP', answer)
-}
-
-/** `false` where the challenge names DPoP alone. */
-function takesBearer(answer: Answer): boolean {
-  return challengeFor('Bearer', answer) !== undefined || challengeFor('DPoP', answer) === undefined
-}
-
-function challengeFor(
-  scheme: 'Bearer' | 'DPoP',
-  answer: Answer,
-): Readonly<Record<string, string>> | undefined {
-  try {
-    return assertChallenge(answer, { scheme })
-  } catch {
-    // None, several, or one that cannot be read.
-  }
-  return undefined
+/** About a token that the issuer has minted. The API need not know who it is for, so no refusal is a mistake. */
+function mintedComplaints({ status }: Answer): readonly Complaint[] {
+  if (status === 404 || status === 405) return [unclear(NOTHING_THERE)]
+  return status >= 500 ? [problem(`${status}: the API failed`)] : []
 }
 
 /** Characters. Shorter parts may be in an answer by chance. */
@@ -174,16 +187,4 @@ function repeatsToken({ token = '' }: ProbeCase, { headers, body }: Answer): boo
   const parts = token.split('.').filter((part) => part.length >= TELLING)
   const text = `${JSON.stringify(headers)}\n${body}`
   return parts.some((part) => text.includes(part))
-}
-
-function problem(text: string): Complaint {
-  return { level: 'problem', text }
-}
-
-function note(text: string): Complaint {
-  return { level: 'note', text }
-}
-
-function unclear(text: string): Complaint {
-  return { level: 'unclear', text }
 }

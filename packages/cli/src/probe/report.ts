@@ -1,57 +1,86 @@
 import { printable } from '../printable.ts'
 import type { Style, Terminal } from '../terminal.ts'
 import { wrapped } from '../wrapped.ts'
-import { LEVELS, type ProbeFinding, type ProbeFindings, type ProbeRow } from './findings.ts'
+import type { ProbeFinding, ProbeFindings, ProbeRow } from './findings.ts'
 
 /** A report that anybody may read: it has no token in it. */
 export interface ProbeReport extends ProbeFindings {
   /** Without its query. */
   readonly url: string
   readonly method: string
-  /** What was not tried, and why. */
-  readonly untried: readonly string[]
 }
 
 type Word = readonly [text: string, style: Style]
 
 const VERDICTS: Readonly<Record<ProbeFindings['verdict'], Word>> = {
+  breach: ['BREACH', 'red'],
   sound: ['SOUND', 'green'],
   faulty: ['FAULTY', 'red'],
   unclear: ['UNCLEAR', 'bold'],
 }
 const MARKS: Readonly<Record<ProbeRow['outcome'], Word>> = {
-  ok: ['ok  ', 'green'],
-  breach: ['FAIL', 'red'],
-  problem: ['FAIL', 'red'],
-  unclear: ['?   ', 'bold'],
-  note: ['note', 'bold'],
+  ok: ['ok    ', 'green'],
+  breach: ['BREACH', 'red'],
+  problem: ['FAIL  ', 'red'],
+  unclear: ['?     ', 'bold'],
+  warning: ['warn  ', 'bold'],
+  note: ['note  ', 'plain'],
 }
 const WORDS: Readonly<Record<ProbeFinding['level'], Word>> = {
-  breach: ['Breach', 'red'],
+  breach: ['BREACH', 'red'],
   problem: ['Problem', 'red'],
   unclear: ['Unclear', 'bold'],
-  note: ['Note', 'bold'],
+  warning: ['Warning', 'bold'],
+  note: ['Note', 'plain'],
 }
 
+/** A breach comes before everything else, and what was not tested is said beside the verdict. */
 export function printProbe(report: ProbeReport, terminal: Terminal): void {
-  const { url, method, verdict, rows, findings, untried } = report
+  const { url, method, rows, findings } = report
+  printVerdict(report, terminal)
+  terminal.print(`${method} ${printable(url)}`)
+  for (const finding of findings.filter(isBreach)) printFinding(finding, rows.length, terminal)
+  printRows(rows, terminal)
+  for (const finding of findings.filter((each) => !isBreach(each))) {
+    printFinding(finding, rows.length, terminal)
+  }
+  for (const why of new Set(report.notTested.map((each) => each.why))) {
+    const names = report.notTested.filter((each) => each.why === why)
+    const text = `${names.map(({ what }) => what).join(', ')} (${why})`
+    terminal.print(`\n${NOT_TESTED}: ${wrapped(text, terminal.columns, NOT_TESTED.length + 2)}`)
+  }
+}
+
+function isBreach({ level }: ProbeFinding): boolean {
+  return level === 'breach'
+}
+
+const NOT_TESTED = 'Not tested'
+
+function printVerdict({ verdict, notTested }: ProbeReport, terminal: Terminal): void {
   const [word, style] = VERDICTS[verdict]
-  terminal.print(`${terminal.style(style, word)}  ${method} ${printable(url)}`)
+  if (notTested.length === 0) {
+    terminal.print(terminal.style(style, word))
+    return
+  }
+  const extent = verdict === 'sound' ? ' as far as tested' : ''
+  const start = `${word}${extent}; not tested: `
+  const names = wrapped(
+    notTested.map(({ what }) => what).join(', '),
+    terminal.columns,
+    start.length,
+  )
+  terminal.print(`${terminal.style(style, word)}${start.slice(word.length)}${names}`)
+}
+
+function printRows(rows: readonly ProbeRow[], terminal: Terminal): void {
   const width = Math.max(...rows.map(({ name }) => name.length))
-  terminal.print(`\n        ${'sent'.padEnd(width)}  answer  expected  explain`)
+  terminal.print(`\n          ${'sent'.padEnd(width)}  answer  expected  explain`)
   for (const { name, outcome, status, expected, reason = '' } of rows) {
     const [text, mark] = MARKS[outcome]
     const cells = [name.padEnd(width), String(status ?? 'none').padEnd(6), expected.padEnd(8)]
     const line = [...cells, reason].join('  ').trimEnd()
     terminal.print(`  ${terminal.style(mark, text)}  ${line}`)
-  }
-  for (const level of LEVELS) {
-    for (const finding of findings.filter((each) => each.level === level)) {
-      printFinding(finding, rows.length, terminal)
-    }
-  }
-  for (const text of untried) {
-    terminal.print(`\n${wrapped(`Not tried: ${text}`, terminal.columns, 11)}`)
   }
 }
 
@@ -72,5 +101,5 @@ function printFinding(
 
 /** The same for programs. A change that breaks readers gets another version. */
 export function probeJson(report: ProbeReport): object {
-  return { schemaVersion: 1, ...report }
+  return { schemaVersion: 2, ...report }
 }

@@ -1,6 +1,9 @@
 import { once } from 'node:events'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 import {
   authenticateRequest,
@@ -84,8 +87,12 @@ const CHALLENGE = { 'www-authenticate': 'Bearer realm="api"', 'cache-control': '
 describe('an API that is guarded by us', () => {
   test('is sound, without a token of ours', async () => {
     const { exitCode, stdout } = await probed(guarded)
-    expect(stdout).toMatch(/^SOUND {2}GET http:\/\/127\.0\.0\.1:\d+\/v1\/me\n/)
-    expect(stdout).toContain('Not tried: a sound token')
+    expect(stdout).toMatch(
+      /^SOUND as far as tested; not tested: a valid token, [^]*exp, nbf, iss, aud\nGET http:\/\/127\.0\.0\.1:\d+\/v1\/me\n/,
+    )
+    expect(stdout).toContain(
+      'Not tested: a valid token (state one of yours: --file, --env or --stdin)',
+    )
     expect(exitCode).toBe(0)
   })
 
@@ -97,8 +104,12 @@ describe('an API that is guarded by us', () => {
     )
     const report = JSON.parse(stdout) as {
       rows: { name: string; status: number; reason?: string }[]
+      tested: string[]
+      notTested: { what: string; why: string }[]
     }
-    expect(report).toMatchObject({ schemaVersion: 1, verdict: 'sound', findings: [], untried: [] })
+    expect(report).toMatchObject({ schemaVersion: 2, verdict: 'sound', findings: [] })
+    expect(report.tested).toEqual(['a valid token', 'HS256 with the public key'])
+    expect(report.notTested.map(({ what }) => what)).toEqual(['exp', 'nbf', 'iss', 'aud'])
     const rows = new Map(report.rows.map((row) => [row.name, row]))
     expect(rows.get('your token')).toMatchObject({ status: 200 })
     expect(rows.get('your token, "bearer"')).toMatchObject({ status: 200 })
@@ -115,7 +126,7 @@ describe('an API that is guarded by us', () => {
   test('refuses a token of ours that explain refuses as well', async () => {
     const expired = await issuer.token({ expiresIn: -60 })
     const { exitCode, stdout } = await probed(guarded, [...keys, '--env', 'TOKEN'], expired)
-    expect(stdout).toMatch(/ok {4}your token +401 +401 +expired/)
+    expect(stdout).toMatch(/ok {6}your token +401 +401 +expired/)
     expect(exitCode).toBe(0)
   })
 })
@@ -144,16 +155,16 @@ describe('an API that takes DPoP proofs', async () => {
 
 describe('finds', () => {
   test.each<[what: string, handler: Handler, said: RegExp]>([
-    ['an API that is open', refusing(() => true), /Breach: let through without a token: no token;/],
+    ['an API that is open', refusing(() => true), /BREACH: let through without a token: no token;/],
     [
       'one that takes alg none',
       refusing((value) => value.startsWith('Bearer eyJhbGciOiJub25l'), CHALLENGE),
-      /Breach: let through, though anybody .*: alg none/,
+      /BREACH: let through, though anybody .*: alg none/,
     ],
     [
       'a refusal without a challenge',
       refusing(() => false),
-      /Problem: 401 without one Bearer challenge/,
+      /Warning: 401 without one Bearer challenge/,
     ],
     ['403 for bad tokens', refusing(() => false, CHALLENGE, 403), /Problem: 403, not 401/],
     ['a redirect', refusing(() => false, { location: '/login' }, 302), /Problem: a redirect/],
@@ -218,6 +229,156 @@ describe('finds', () => {
   })
 })
 
+describe('a token of the user that has expired', async () => {
+  const expired = join(mkdtempSync(join(tmpdir(), 'portcullis-probe-')), 'expired.txt')
+
+  /** Which level of finding there is about expiry, and whether it counts as tested. */
+  async function expiryAt(handler: Handler, old: string, args: readonly string[]) {
+    writeFileSync(expired, old)
+    const words = ['--expired-file', expired, '--json', ...args]
+    const { exitCode, stdout, stderr } = await probed(handler, words, good)
+    const report = JSON.parse(stdout) as {
+      verdict: string
+      tested: string[]
+      notTested: { what: string; why: string }[]
+    }
+    const { verdict, tested, notTested } = report
+    const why = notTested.find(({ what }) => what === 'exp')?.why
+    return { exitCode, stderr, verdict, isTested: tested.includes('exp'), why }
+  }
+
+  const old = await issuer.token({ claims: { sub: 'ada' }, expiresIn: -3600 })
+  const own = ['--env', 'TOKEN']
+
+  test('is refused by a sound API, which tests exp', async () => {
+    const outcome = await expiryAt(guarded, old, [...keys, ...own])
+    expect(outcome).toMatchObject({ exitCode: 0, verdict: 'sound', isTested: true })
+  })
+
+  test.each<[where: string, args: readonly string[]]>([
+    ['with the key', [...keys, ...own]],
+    ['without the key', own],
+    ['without a valid token', []],
+  ])('that is let through is a breach, %s', async (_, args) => {
+    const open = refusing((value) => value.endsWith(good) || value.endsWith(old), CHALLENGE)
+    const outcome = await expiryAt(open, old, args)
+    expect(outcome).toMatchObject({ exitCode: 1, verdict: 'breach', isTested: true })
+  })
+
+  test('that is let through as the token of the user is a breach as well', async () => {
+    const open = refusing((value) => value.endsWith(old), CHALLENGE)
+    const { exitCode, stdout } = await probed(open, own, old)
+    expect(stdout).toMatch(/^BREACH; not tested: /)
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'BREACH: let through, though the token has expired (RFC 7519 section 4.1.4): your token',
+    )
+    expect(exitCode).toBe(1)
+  })
+
+  test.each<[what: string, handler: Handler, token: string, args: readonly string[], why: string]>([
+    ['no key is known', guarded, old, own, 'state the key, so that the signature'],
+    ['there is no valid one beside it', guarded, old, keys, 'state your valid token as well'],
+    [
+      'another issuer has signed it',
+      guarded,
+      await (await createTestIssuer()).token({ expiresIn: -3600 }),
+      [...keys, ...own],
+      'for another reason: ',
+    ],
+    [
+      'it differs from the valid one in more',
+      guarded,
+      await issuer.token({ claims: { sub: 'ada', aud: 'other' }, expiresIn: -3600 }),
+      [...keys, ...own],
+      'your tokens differ in more than their times',
+    ],
+    [
+      'the API refuses all',
+      refusing(() => false, CHALLENGE),
+      old,
+      [...keys, ...own],
+      'answers no valid token otherwise than a forged one',
+    ],
+    [
+      'the API fails then',
+      ({ headers: { authorization = '' } }, response) => {
+        const status = authorization.endsWith(good) ? 200 : authorization.endsWith(old) ? 500 : 401
+        response.writeHead(status, CHALLENGE).end()
+      },
+      old,
+      [...keys, ...own],
+      'the answer does not say whether the token was refused',
+    ],
+    [
+      'the valid one is forbidden as well',
+      ({ headers: { authorization = '' } }, response) => {
+        const isOurs = authorization.endsWith(good) || authorization.endsWith(old)
+        response.writeHead(isOurs ? 403 : 401, CHALLENGE).end()
+      },
+      old,
+      [...keys, ...own],
+      'the answer does not say whether the token was refused',
+    ],
+  ])('tests nothing if %s, and the report says so', async (_, handler, token, args, why) => {
+    const outcome = await expiryAt(handler, token, args)
+    expect(outcome).toMatchObject({ isTested: false })
+    expect(outcome.why).toContain(why)
+  })
+
+  test.each([
+    ['has not expired', 300],
+    ['expired a moment ago', -590],
+  ])('that %s is a wrong command line: 2', async (_, expiresIn) => {
+    writeFileSync(expired, await issuer.token({ expiresIn }))
+    const { exitCode, stderr } = await probed(guarded, ['--expired-file', expired])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('must have expired 10 minutes ago or longer')
+  })
+
+  test('is not sent in the clear', async () => {
+    writeFileSync(expired, old)
+    const args = ['probe', 'http://api.test/', '--expired-file', expired]
+    const { exitCode, stderr } = await runProgram(args, { clock: systemClock })
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('must begin with https:')
+  })
+})
+
+test('a breach is the first line, and comes before all that was sent', async () => {
+  const { stdout } = await probed(refusing(() => true))
+  const lines = stdout.split('\n')
+  expect(lines[0]).toMatch(/^BREACH; not tested: /)
+  expect(lines.findIndex((line) => line.startsWith('BREACH: '))).toBeLessThan(
+    lines.findIndex((line) => line.includes('answer  expected')),
+  )
+})
+
+test('a right status without a challenge is a warning, and not a fault', async () => {
+  const { exitCode, stdout } = await probed(
+    refusing((value) => /^bearer /i.test(value) && value.endsWith(good)),
+    ['--env', 'TOKEN'],
+    good,
+  )
+  expect(stdout).toMatch(/^SOUND as far as tested/)
+  expect(stdout).toMatch(/warn {4}no token +401/)
+  expect(stdout).not.toContain('FAIL')
+  expect(exitCode).toBe(0)
+})
+
+test('only an issuer of the user is asked to mint: no other gets more than the question for its keys', async () => {
+  const asked: string[] = []
+  await using api = await listening(guarded)
+  await runProgram(['probe', api.url, ...keys, '--env', 'TOKEN'], {
+    clock: systemClock,
+    env: { TOKEN: good, PORTCULLIS_SECRET: 'geheim-geheim-16' },
+    fetch: async (input, init) => {
+      asked.push(new Request(input, init).url)
+      return await service.fetch(input, init)
+    },
+  })
+  expect(new Set(asked)).toEqual(new Set([service.keyUrl]))
+})
+
 /** One that shows whatever it got. */
 const echo: Handler = ({ headers: { authorization = '' } }, response) =>
   response
@@ -241,7 +402,7 @@ test('without keys that can be fetched it is judged all the same', async () => {
     clock: systemClock,
   })
   expect(stderr).toContain(`no keys from ${service.keyUrl}: `)
-  expect(stdout).toContain('Not tried: HS256 keyed with the public key')
+  expect(stdout).toContain('Not tested: HS256 with the public key (')
   expect(exitCode).toBe(0)
 })
 

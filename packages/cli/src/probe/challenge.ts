@@ -1,0 +1,50 @@
+import { assertChallenge } from '@portcullis/testing'
+
+import { type Complaint, note, warning } from './complaint.ts'
+import type { ProbeCase } from './credentials.ts'
+import type { Answer } from './exchange.ts'
+
+/** @see RFC 9110 sections 11.6.1 and 15.5.2; RFC 6750 section 3; RFC 9449 section 7.1 */
+export function challengeComplaints({ kind }: ProbeCase, answer: Answer): readonly Complaint[] {
+  if (answer.status !== 401) return []
+  const challenge = challengeOf(answer)
+  const complaints: Complaint[] = []
+  if (challenge === undefined) {
+    complaints.push(
+      warning('401 without one Bearer challenge (RFC 6750 section 3), or one of DPoP (RFC 9449)'),
+    )
+  } else if (kind === 'missing' && challenge['error'] !== undefined) {
+    complaints.push(note('an error code, though there is no token (RFC 6750 section 3.1)'))
+  } else if (
+    (kind === 'unproven' || kind === 'wrong_claim') &&
+    challenge['error'] !== 'invalid_token'
+  ) {
+    complaints.push(note('no error="invalid_token" in the challenge (RFC 6750 section 3.1)'))
+  }
+  if (!/\bno-store\b/i.test(answer.headers['cache-control'] ?? '')) {
+    complaints.push(note('401 without Cache-Control: no-store'))
+  }
+  return complaints
+}
+
+/** The parameters of the one Bearer challenge; of the one for DPoP where the API takes no bearer tokens. */
+export function challengeOf(answer: Answer): Readonly<Record<string, string>> | undefined {
+  return challengeFor('Bearer', answer) ?? challengeFor('DPoP', answer)
+}
+
+/** `false` where the challenge names DPoP alone. */
+export function takesBearer(answer: Answer): boolean {
+  return challengeFor('Bearer', answer) !== undefined || challengeFor('DPoP', answer) === undefined
+}
+
+function challengeFor(
+  scheme: 'Bearer' | 'DPoP',
+  answer: Answer,
+): Readonly<Record<string, string>> | undefined {
+  try {
+    return assertChallenge(answer, { scheme })
+  } catch {
+    // None, several, or one that cannot be read.
+  }
+  return undefined
+}

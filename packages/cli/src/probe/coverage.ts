@@ -1,0 +1,106 @@
+import { type Claim, CLAIMS, differInExpiryAlone } from './claims.ts'
+import { type ProbeCase, PUBLIC_KEY_MAC } from './credentials.ts'
+import type { Probed } from './judgement.ts'
+
+/** What no answer says anything about, and what to do for it. */
+interface Untested {
+  readonly what: string
+  readonly why: string
+}
+
+/** What a verdict is about, and what it is not. */
+export interface Coverage {
+  readonly tested: readonly string[]
+  readonly notTested: readonly Untested[]
+}
+
+/** @param absent Why there is no token in which a claim is wrong. */
+export function coverageOf(
+  probes: readonly Probed[],
+  absent: Readonly<Record<Claim, string>>,
+): Coverage {
+  const parts: readonly (readonly [what: string, why: string | undefined])[] = [
+    ['a valid token', validUntested(probes)],
+    [PUBLIC_KEY_MAC, macUntested(probes)],
+    ...CLAIMS.map((claim) => [claim, claimUntested(claim, probes, absent)] as const),
+  ]
+  return {
+    tested: parts.flatMap(([what, why]) => (why === undefined ? [what] : [])),
+    notTested: parts.flatMap(([what, why]) => (why === undefined ? [] : [{ what, why }])),
+  }
+}
+
+function validUntested(probes: readonly Probed[]): string | undefined {
+  const valid = probes.filter(({ probe }) => isRight(probe))
+  if (valid.length === 0) return 'state one of yours: --file, --env or --stdin'
+  return valid.some((each) => isLetThrough(each, probes)) ? undefined : NONE_LET_THROUGH
+}
+
+const NONE_LET_THROUGH = 'the API answers no valid token otherwise than a forged one'
+
+/** Its claims are those of a valid token. Without one they may be why it is refused. */
+function macUntested(probes: readonly Probed[]): string | undefined {
+  return probes.some(({ probe }) => probe.name === PUBLIC_KEY_MAC)
+    ? validUntested(probes)
+    : 'state the key: --auth-url, --keys-url or --keys-file'
+}
+
+function claimUntested(
+  claim: Claim,
+  probes: readonly Probed[],
+  absent: Readonly<Record<Claim, string>>,
+): string | undefined {
+  const about = probes.filter(({ probe }) => probe.claim === claim)
+  if (about.some(({ answer }) => answer.failure === undefined && answer.status < 300)) {
+    return undefined
+  }
+  const sent = about.filter(({ probe }) => probe.kind === 'wrong_claim')
+  const whys = sent.map((each) => refusalUntold(each, probes))
+  return sent.length === 0 ? absent[claim] : whys.includes(undefined) ? undefined : whys[0]
+}
+
+/** Why the refusal of such a token does not say that the claim was checked; `undefined` if it does. */
+function refusalUntold(probed: Probed, probes: readonly Probed[]): string | undefined {
+  const { probe, answer, refusal } = probed
+  const right = probes.find(
+    (each) => isRight(each.probe) && each.probe.token === probe.wrong?.right,
+  )
+  if (right === undefined) return 'state your valid token as well: --file, --env or --stdin'
+  if (probe.wrong?.isMinted === false) {
+    if (refusal?.reason !== 'expired') {
+      return refusal === undefined
+        ? 'state the key, so that the signature of the expired token can be checked'
+        : `a verifier refuses the expired token for another reason: ${refusal.reason}`
+    }
+    if (!differInExpiryAlone(probe.token ?? '', right.probe.token ?? '')) {
+      return 'your tokens differ in more than their times: in iss, aud, cnf, alg or typ'
+    }
+  }
+  if (!isLetThrough(right, probes)) return NONE_LET_THROUGH
+  return answer.failure === undefined && isRefused(answer.status, right)
+    ? undefined
+    : 'the answer does not say whether the token was refused'
+}
+
+function isRight({ kind, claim }: ProbeCase): boolean {
+  return (kind === 'good' || kind === 'minted') && claim === undefined
+}
+
+/** Whether the API answers a token otherwise than one that it must refuse: its guard has let it through, whatever came then. */
+function isLetThrough({ answer }: Probed, probes: readonly Probed[]): boolean {
+  const forged = probes.find(({ probe }) => probe.kind === 'unproven')?.answer
+  if (answer.failure !== undefined || forged?.failure !== undefined) return false
+  return answer.status !== forged?.status && !saysNothing(answer.status)
+}
+
+function isRefused(status: number, { answer }: Probed): boolean {
+  const right = answer.failure === undefined ? answer.status : undefined
+  return REFUSALS.has(status) && status !== right
+}
+
+const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403])
+
+/** Of a failure, or of too many requests. */
+function saysNothing(status: number): boolean {
+  return status >= 500 || status === 429
+}
