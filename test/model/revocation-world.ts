@@ -103,8 +103,10 @@ export function createWorld({ max, isSlow, remembered }: Setting): World {
     note()
     const before = JSON.stringify(revocations.toSnapshot())
     try {
-      if (entry.type === 'token') await revocations.revoke(entry)
-      else {
+      if (entry.type === 'token') {
+        const { type: _, ...named } = entry
+        await revocations.revoke(named)
+      } else {
         const { type: _, time, until, ...whose } = entry
         await revocations.revokeBefore(whose, { time, until })
       }

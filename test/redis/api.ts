@@ -28,7 +28,7 @@ app.get('/', (_request, response) => {
   response.json({})
 })
 app.post('/logout', async (request, response) => {
-  await revocations.revoke(getAuth(request).claims)
+  await revocations.revoke(getAuth(request))
   response.json({})
 })
 

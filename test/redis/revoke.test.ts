@@ -60,6 +60,15 @@ describeWithRedis('portcullis revoke', () => {
     expect(await explain(valid)).toMatch(/^ACCEPTED[^]*ok {4}revocations {1,2}not revoked/)
   })
 
+  test('a token whose exp is in milliseconds: nothing is recorded, and it says why', async () => {
+    await using server = await startRedis()
+    await createStream(server)
+    const { token } = await issue({ exp: Date.now() })
+    const { exitCode, written } = await revoke(server, [], token)
+    expect(exitCode).toBe(2)
+    expect(written).toContain('revoke: exp must be in seconds')
+  })
+
   test('where nobody has made the stream, it says what to run', async () => {
     await using server = await startRedis()
     const { token } = await issue()

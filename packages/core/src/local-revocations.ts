@@ -2,7 +2,7 @@ import type { Claims } from './auth.ts'
 import { isJsonObject, member } from './json.ts'
 import { createListeners } from './listeners.ts'
 import { checkOptions, isClock, isFunction, type OptionCheck, ownMembers } from './options.ts'
-import { issuedBeforeEntry, readEntry, tokenEntry } from './revocation-entries.ts'
+import { issuedBeforeEntry, readEntry, revokedTokenEntry } from './revocation-entries.ts'
 import { createRevocationList } from './revocation-list.ts'
 import type {
   RevocationEntry,
@@ -87,7 +87,7 @@ export function localRevocations(options: LocalRevocationsOptions = {}): LocalRe
       return listeners.subscribe(listener)
     },
     async revoke(token) {
-      add('revoke', [tokenEntry('revoke', token)])
+      add('revoke', [revokedTokenEntry('revoke', token)])
     },
     async revokeBefore(whose, given = {}) {
       // `issuedBeforeEntry` knows what they may be.

@@ -3,15 +3,13 @@ import { isJsonObject, type JsonObject, member } from './json.ts'
 import { checkOptions, isText, type OptionCheck } from './options.ts'
 import type { RevocationEntry } from './revocations.ts'
 import { signedClaims } from './signed-claims.ts'
+import { isInSeconds } from './time.ts'
 
 // Whose tokens are revoked must be said exactly: without a misspelt or empty `sub`, everybody's would be. The entries have all
 // their members, `undefined` or not: such objects take the least memory, and inherit none of them.
 
 type TokenEntry = Extract<RevocationEntry, { type: 'token' }>
 type IssuedBeforeEntry = Extract<RevocationEntry, { type: 'issued_before' }>
-
-/** Seconds: in the year 5138. What is later is a time in milliseconds. */
-const LATEST = 100_000_000_000
 
 const isString: OptionCheck = (value) =>
   typeof value === 'string' ? undefined : 'must be a string'
@@ -20,20 +18,44 @@ const isNumericDate: OptionCheck = (value) =>
   Number.isFinite(value) ? undefined : 'must be a number of seconds since 1970-01-01T00:00:00Z'
 
 const isTime: OptionCheck = (value) =>
-  isNumericDate(value) ?? (Number(value) < LATEST ? undefined : 'must be in seconds')
+  isNumericDate(value) ?? (isInSeconds(Number(value)) ? undefined : 'must be in seconds')
 
 const OWNERS = { sub: isText, client_id: isText, sid: isText }
 
+const TOKEN_MEMBERS = ['iss', 'jti', 'exp']
+
 /**
- * An entry for one token. Other members than its `iss`, `jti` and `exp` are ignored, so that it may be the claims.
+ * An entry for one token that is revoked now.
  *
- * @param token Or an `Auth`, of which the signed claims are taken.
+ * @param token An `Auth`, or what names a token: then a misspelt member would make it another token, or last for ever.
  * @param caller For messages.
  * @throws TypeError
  */
-export function tokenEntry(caller: string, token: unknown): TokenEntry {
+export function revokedTokenEntry(caller: string, token: unknown): TokenEntry {
   if (!isJsonObject(token)) throw new TypeError(`${caller}: the token must be an object`)
-  const claims = isAuth(token) ? signedClaims(token) : token
+  if (isAuth(token)) return claimedEntry(caller, signedClaims(token))
+  const unknown = Object.keys(token).find((name) => !TOKEN_MEMBERS.includes(name))
+  if (unknown !== undefined) {
+    throw new TypeError(
+      `${caller}: unknown member ${JSON.stringify(unknown)}, known are ${TOKEN_MEMBERS.join(', ')}; an Auth is taken as a whole`,
+    )
+  }
+  return claimedEntry(caller, token)
+}
+
+function claimedEntry(caller: string, claims: JsonObject): TokenEntry {
+  checkMember(caller, 'exp', member(claims, 'exp'), isTime)
+  return tokenEntry(caller, claims)
+}
+
+/**
+ * An entry for one token that was recorded before. Read leniently, because what an earlier version has recorded is still
+ * revoked: other members than `iss`, `jti` and `exp` are ignored, and an `exp` may be in milliseconds.
+ *
+ * @param caller For messages.
+ * @throws TypeError
+ */
+function tokenEntry(caller: string, claims: JsonObject): TokenEntry {
   const [iss, id, exp] = [member(claims, 'iss'), member(claims, 'jti'), member(claims, 'exp')]
   const jti = nameOf(id) ?? id
   checkMember(caller, 'iss', iss, isString)
@@ -77,9 +99,13 @@ export function issuedBeforeEntry(
   return { type: 'issued_before', iss, sub, client_id, sid, time, until } as IssuedBeforeEntry // as it was checked
 }
 
-/** What could be a token by itself has a `jti`, which an `Auth` has not. */
+/** By its members: a wrapper of a verifier may have made it, or a stub. */
 function isAuth(token: JsonObject): token is JsonObject & Auth<unknown> {
-  return !Object.hasOwn(token, 'jti') && typeof member(token, 'token') === 'string'
+  return (
+    typeof member(token, 'token') === 'string' &&
+    isJsonObject(member(token, 'header')) &&
+    Object.hasOwn(token, 'claims')
+  )
 }
 
 /** The text of what is named by a text; some issuers make it a number. */

@@ -24,7 +24,7 @@ export interface Revocations {
   subscribe?(listener: () => void): () => void
 }
 
-/** One token, by the names of its claims. Other members are not looked at. */
+/** One token, by the names of its claims. */
 export interface RevokedToken {
   /** Without `iss`, only tokens without `iss` are meant. */
   readonly iss?: string | undefined
@@ -56,28 +56,32 @@ export interface RevokeBeforeOptions {
   until?: number | undefined
 }
 
-/** The same by the claims of a token as it has them: `unknown` to the compiler, and checked by `revokeBefore`. */
+/** The same by single claims of a token as it has them: `unknown` to the compiler, and checked by `revokeBefore`. */
 export interface ClaimedIssuedBefore {
   readonly iss?: unknown
   readonly sub?: unknown
   readonly client_id?: unknown
   readonly sid?: unknown
+  /** Nothing has it: so that all claims of a token are not taken for what names an owner. */
+  readonly exp?: never
 }
 
 export interface RevocationWriter {
   /**
    * Revokes one token: `revoke(auth)` at log-out. Of the `Auth` that the verifier returned, the claims are taken as they were
-   * signed. A copy of it, and `auth.claims`, have what a schema made of them: without `iss`, another token would be revoked.
+   * signed. A copy of it has what a schema made of them: without `iss`, another token would be revoked. Anything else has no
+   * other members than those of {@link RevokedToken}; `auth.claims` has.
    *
-   * @throws TypeError for a token without `jti`; RangeError if there is no room. No entry is ever dropped.
+   * @throws TypeError for a token without `jti`, for any other member, and for an `exp` that is not in seconds; RangeError if
+   *   there is no room. No entry is ever dropped.
    */
-  revoke(token: Auth<unknown> | RevokedToken | Claims): Promise<void>
+  revoke(token: Auth<unknown> | RevokedToken): Promise<void>
   /**
    * Revokes all tokens that were issued before a time. After several calls for the same owner, each entry counts until its
    * own end. You can pass claims of a token: `const { iss, sub } = auth.claims`, then `revokeBefore({ iss, sub })`.
    *
-   * @throws TypeError if more than one of `sub`, `client_id` and `sid` is named, or one is undefined; RangeError if there is
-   *   no room.
+   * @throws TypeError if more than one of `sub`, `client_id` and `sid` is named, or one is undefined, for any other member, and
+   *   for a time that is not in seconds; RangeError if there is no room.
    */
   revokeBefore(
     whose: IssuedBefore | ClaimedIssuedBefore,

@@ -22,6 +22,14 @@ export const systemClock: Clock = {
   },
 }
 
+/** As seconds it is in the year 33658, as milliseconds in 2001. */
+const EARLIEST_OTHER_UNIT = 1e12
+
+/** Whether a date can be in seconds. Whatever is larger counts milliseconds, or something finer. */
+export function isInSeconds(date: number): boolean {
+  return date < EARLIEST_OTHER_UNIT
+}
+
 /** One moment on both clocks. */
 export interface Instant {
   readonly wall: number

@@ -14,6 +14,8 @@ import type { RevocationEntry } from '../src/revocations.ts'
 const NOW = 1_767_225_600
 const iss = 'https://issuer.test'
 const claims: Claims = { iss, sub: 'ann', jti: 'one', iat: NOW - 100, exp: NOW + 1000 }
+/** What names that token. */
+const named = { iss, jti: 'one', exp: NOW + 1000 }
 
 function made(options: LocalRevocationsOptions = {}) {
   const clock = manualClock(NOW)
@@ -24,6 +26,10 @@ function isRevoked(revocations: LocalRevocations, more: object = {}, now = NOW):
   return revocations.statusOf({ ...claims, ...more }, now) === 'revoked'
 }
 
+function unknownMember(name: string): string {
+  return `revoke: unknown member "${name}", known are iss, jti, exp; an Auth is taken as a whole`
+}
+
 function tokenOf(jti: string, exp?: number) {
   return { iss, jti, ...(exp === undefined ? {} : { exp }) }
 }
@@ -32,7 +38,7 @@ describe('a revoked token', () => {
   test('is that of the issuer with that jti, and no other', async () => {
     const { revocations } = made()
     expect(isRevoked(revocations)).toBe(false)
-    await revocations.revoke(claims)
+    await revocations.revoke(named)
     expect(isRevoked(revocations)).toBe(true)
     for (const other of [{ jti: 'two' }, { iss: 'https://other.test' }, { jti: undefined }]) {
       expect(isRevoked(revocations, other)).toBe(false)
@@ -78,9 +84,13 @@ describe('a revoked token', () => {
     await expect(revocations.revoke(auth)).rejects.toThrow('revoke: the token has no jti')
   })
 
-  test('whose claims have a member named token is known by its jti', async () => {
+  test('whose claims have a member named token is known by its jti, and by an Auth of more members', async () => {
     const { revocations } = made()
-    await revocations.revoke({ ...claims, token: 'a.b.c' })
+    await revocations.revoke({
+      claims: { ...claims, token: 'a.b.c' },
+      header: { alg: 'RS512' },
+      token: 'stub',
+    })
     expect(isRevoked(revocations)).toBe(true)
   })
 
@@ -88,7 +98,11 @@ describe('a revoked token', () => {
     const { revocations } = made()
     await revocations.revoke({ iss, jti: '42' })
     expect(isRevoked(revocations, { jti: 42 })).toBe(true)
-    await revocations.revoke({ ...claims, jti: 7 })
+    await revocations.revoke({
+      claims: { ...claims, jti: 7 },
+      header: { alg: 'RS512' },
+      token: 'stub',
+    })
     expect(isRevoked(revocations, { jti: 7 })).toBe(true)
     expect(isRevoked(revocations, { jti: '7' })).toBe(true)
     expect(isRevoked(revocations, { jti: [7] })).toBe(false)
@@ -96,7 +110,7 @@ describe('a revoked token', () => {
 
   test('stays so for 600 seconds after its exp', async () => {
     const { revocations } = made()
-    await revocations.revoke(claims)
+    await revocations.revoke(named)
     expect(isRevoked(revocations, {}, NOW + 1599.9)).toBe(true)
     expect(isRevoked(revocations, {}, NOW + 1600)).toBe(false)
   })
@@ -121,9 +135,23 @@ describe('a revoked token', () => {
     }
   })
 
+  test.each([
+    ['an exp in milliseconds', { exp: NOW * 1000 }],
+    ['other members', { sub: 'ann' }],
+  ])('was recorded before, with %s: it still counts', (_, more) => {
+    const entry = { type: 'token', iss, jti: 'one', ...more } as const
+    expect(isRevoked(made({ snapshot: { version: 1, entries: [entry] } }).revocations)).toBe(true)
+  })
+
+  test('may have an exp of just less than 1e12', async () => {
+    const { revocations } = made()
+    await revocations.revoke({ ...named, exp: 1e12 - 1 })
+    expect(isRevoked(revocations)).toBe(true)
+  })
+
   test('is revoked while the clock shows no number', async () => {
     const { revocations } = made()
-    await revocations.revoke(claims)
+    await revocations.revoke(named)
     expect(isRevoked(revocations, {}, Number.NaN)).toBe(true)
   })
 })
@@ -248,8 +276,8 @@ describe('at the bound', () => {
 
   test('what is revoked already can be revoked again', async () => {
     const { revocations } = made({ max: 1 })
-    await revocations.revoke(claims)
-    await revocations.revoke(claims)
+    await revocations.revoke(named)
+    await revocations.revoke(named)
     await revocations.revoke({ iss, jti: 'one' })
     expect(isRevoked(revocations, {}, NOW * 2)).toBe(true)
   })
@@ -265,7 +293,7 @@ describe('at the bound', () => {
     expect(revocations.toSnapshot().entries).toEqual([
       { type: 'issued_before', iss, sub: 'ann', time: NOW + 101 },
     ])
-    await revocations.revoke(claims)
+    await revocations.revoke(named)
     revocations.load([
       { type: 'issued_before', iss, sub: 'ann', time: NOW + 200 },
       { type: 'issued_before', iss, sub: 'ann', time: NOW + 150 },
@@ -365,7 +393,7 @@ test('what has lapsed is removed on the way, long before the bound', async () =>
 
 test('a clock that is set forward and back again makes nothing be forgotten', async () => {
   const { clock, revocations } = made({ max: 1 })
-  await revocations.revoke(claims)
+  await revocations.revoke(named)
   clock.set(NOW + 1_000_000)
   await expect(revocations.revoke({ jti: 'two' })).rejects.toThrow(RangeError)
   clock.set(NOW)
@@ -374,7 +402,7 @@ test('a clock that is set forward and back again makes nothing be forgotten', as
 
 test('a clock that is set back makes nothing be forgotten early', async () => {
   const { clock, revocations } = made({ max: 1 })
-  await revocations.revoke(claims)
+  await revocations.revoke(named)
   clock.set(NOW - 1_000_000)
   await clock.advance(2000)
   await expect(revocations.revoke({ jti: 'two' })).rejects.toThrow(RangeError)
@@ -440,13 +468,13 @@ describe('a listener', () => {
     revocations.load([])
     end()
     end()
-    await revocations.revoke(claims)
+    await revocations.revoke(named)
     expect(seen).toEqual([false, true, true])
   })
 
   test('is not called for what is refused', async () => {
     const { revocations } = made({ max: 1 })
-    await revocations.revoke(claims)
+    await revocations.revoke(named)
     const listener = vi.fn<() => void>()
     revocations.subscribe(listener)
     await expect(revocations.revoke({ jti: 'two' })).rejects.toThrow(RangeError)
@@ -470,7 +498,7 @@ describe('a listener that fails', () => {
     revocations.subscribe(failing)
     revocations.subscribe(other)
     const warned = once(process, 'warning')
-    await revocations.revoke(claims)
+    await revocations.revoke(named)
     expect(other).toHaveBeenCalledOnce()
     expect(await warned).toMatchObject([{ message: 'a bug' }])
     expect(isRevoked(revocations)).toBe(true)
@@ -490,8 +518,19 @@ describe('a mistake is a TypeError', () => {
     ],
     [{ jti: ['one'] }, 'revoke: jti must be a string that is not empty'],
     [
-      { token: 'a.b.c', claims: {} },
+      { token: 'a.b.c', header: {}, claims: {} },
       'revoke: the token has no jti, so it cannot be revoked by itself: see revokeBefore',
+    ],
+    [{ issuer: iss, jti: 'one' }, unknownMember('issuer')],
+    [{ iss, jti: 'one', expires: NOW }, unknownMember('expires')],
+    [claims, unknownMember('sub')],
+    [{ token: 'a.b.c', claims: {} }, unknownMember('token')],
+    [{ claims, header: {}, token: 1 }, unknownMember('claims')],
+    [{ iss, jti: 'one', exp: NOW * 1000 }, 'revoke: exp must be in seconds'],
+    [{ iss, jti: 'one', exp: 1e12 }, 'revoke: exp must be in seconds'],
+    [
+      { token: 'stub', header: {}, claims: { ...claims, exp: NOW * 1000 } },
+      'revoke: exp must be in seconds',
     ],
     [{ jti: '' }, 'revoke: jti must be a string that is not empty'],
     [{ jti: 'one', iss: 5 }, 'revoke: iss must be a string'],
@@ -533,6 +572,8 @@ describe('a mistake is a TypeError', () => {
     ],
     [{ iss }, { time: NOW * 1000 }, 'revokeBefore: time must be in seconds'],
     [{ iss }, { until: NOW * 1000 }, 'revokeBefore: until must be in seconds'],
+    [{ iss }, { until: 1e12 }, 'revokeBefore: until must be in seconds'],
+    [claims, {}, 'revokeBefore: unknown option "jti", known are iss, sub, client_id, sid'],
     [
       { iss },
       { until: new Date() },

@@ -63,7 +63,11 @@ test('a process that starts later reads what was revoked before', async () => {
 
 test('a token that cannot be named is a TypeError, and nothing is sent', async () => {
   const { replica, store } = await following()
-  await expect(replica.revoke({})).rejects.toThrow(TypeError)
+  await expect(replica.revoke({} as never)).rejects.toThrow(TypeError)
+  const misspelt = { issuer: 'https://a.test', jti: 'a' }
+  await expect(replica.revoke(misspelt)).rejects.toThrow('revoke: unknown member "issuer"')
+  const late = { jti: 'a', exp: Date.now() }
+  await expect(replica.revoke(late)).rejects.toThrow('revoke: exp must be in seconds')
   await expect(replica.revokeBefore({ sub: 'a', sid: 'b' })).rejects.toThrow(TypeError)
   // Other processes would read another name.
   await expect(replica.revoke({ jti: '\ud800' })).rejects.toThrow(TypeError)

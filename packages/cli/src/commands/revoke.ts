@@ -1,3 +1,4 @@
+import type { RevokedToken } from '@portcullis/core'
 import type { RedisRevocations } from '@portcullis/redis'
 import type { Command } from 'commander'
 
@@ -96,14 +97,15 @@ async function ofToken(
   const [, payload = '', ...others] = token.split('.', 4)
   const claims = others.length === 1 ? jsonOf(payload) : undefined
   if (typeof claims !== 'object' || claims === null) throw usageError('this is no JSON Web Token')
-  const { jti }: { readonly jti?: unknown } = claims
+  // Of anybody's JSON: `revoke` says what is wrong with the others.
+  const { iss, jti, exp }: Partial<RevokedToken> = claims
   if (typeof jti !== 'string' || jti === '') {
     throw usageError('this token has no jti that could name it; --sub revokes all of a user')
   }
   return {
     what: `the token ${jti}`,
     write: async (revocations) => {
-      await revocations.revoke({ ...claims, jti })
+      await revocations.revoke({ iss, jti, exp })
     },
   }
 }
