@@ -4,6 +4,7 @@ import {
   missingExpiry,
   missingIssueTime,
   notNumber,
+  notSeconds,
   noTime,
   otherAudience,
   otherIssuer,
@@ -12,6 +13,7 @@ import {
 import { otherType, unreadablePayload } from './details/token.ts'
 import { AuthError } from './errors.ts'
 import { type JsonObject, member, parseJsonObject, textMember } from './json.ts'
+import { isInSeconds } from './time.ts'
 
 /**
  * What the claims of every token must satisfy. Times are seconds.
@@ -187,12 +189,17 @@ export function isTimely(claims: JsonObject, rules: ClaimRules, now: number): bo
   }
 }
 
-/** @see RFC 7519 section 2: a number; `parseJsonObject` has refused those that are not finite */
+/**
+ * In other units `exp` would lie so far ahead that the token never expired.
+ *
+ * @see RFC 7519 section 2: a number of seconds; `parseJsonObject` has refused those that are not finite
+ */
 function numericDate(claims: JsonObject, name: 'exp' | 'nbf' | 'iat'): number | undefined {
   if (!Object.hasOwn(claims, name)) return undefined
   const value = claims[name]
   if (typeof value !== 'number')
     throw new AuthError('invalid_token', 'claim', notNumber(name, value))
+  if (!isInSeconds(value)) throw new AuthError('invalid_token', 'claim', notSeconds(name, value))
   return value
 }
 

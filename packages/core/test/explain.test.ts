@@ -199,13 +199,32 @@ describe('revocations', () => {
 })
 
 test.each([
-  ['an exp in milliseconds', { exp: 1_900_000_000_000 }, ['milliseconds']],
+  ['an exp that looks like milliseconds', { exp: 190_000_000_000 }, ['milliseconds']],
   ['an ID token', { nonce: 'n' }, ['id_token']],
 ])('a hint for %s, also of a token that is accepted', async (_, claims, names) => {
   const explanation = await explain(await issuer.token({ claims }), options)
   expect(explanation.verdict).toBe('accepted')
   expect(named(explanation)).toEqual(names)
 })
+
+test.each(['exp', 'nbf', 'iat'])(
+  'an %s in milliseconds is refused, and only the detail has its value',
+  async (name) => {
+    const at = 1_900_000_000_000
+    const { verdict, findings } = await explain(
+      await issuer.token({ claims: { [name]: at } }),
+      options,
+    )
+    expect(verdict).toBe('refused')
+    expect(findings.find(({ check }) => check === name)).toEqual({
+      check: name,
+      outcome: 'fail',
+      reason: 'claim',
+      summary: 'not in seconds',
+      detail: `${name} is ${at}, which is in milliseconds or finer; it must be in seconds`,
+    })
+  },
+)
 
 test('without keys nothing is decided, and everything else is found all the same', async () => {
   const keys = remoteKeys('https://auth.test/keys.json', {

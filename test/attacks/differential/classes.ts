@@ -25,6 +25,7 @@ const MAX_DEPTH = 32
 const MAX_CANDIDATES = 8
 const MAX_KEYS = 100
 const IAT_TOLERANCE = 60
+const EARLIEST_MILLISECONDS = 1e12
 const MATERIAL = ['n', 'e', 'x', 'y']
 /** Of the curves that somebody signs with here. */
 const COORDINATE_LENGTHS = new Map(
@@ -156,6 +157,15 @@ const tokenClasses: readonly DisagreementClass[] = [
     refusedBy: 'Portcullis',
     because: ['issued_in_future'],
     applies: ({ claims: { value }, rules }) => Number(value['iat']) > rules.now + IAT_TOLERANCE,
+  },
+  {
+    name: 'time that is not in seconds',
+    reason:
+      'RFC 7519 section 2: a NumericDate is in seconds; 1e12 or more is in milliseconds or finer',
+    refusedBy: 'Portcullis',
+    because: ['claim'],
+    applies: ({ claims: { value } }) =>
+      ['exp', 'nbf', 'iat'].some((name) => Number(value[name]) >= EARLIEST_MILLISECONDS),
   },
   {
     name: 'iat less than a minute ahead, with a maximum age',

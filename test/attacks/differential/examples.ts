@@ -59,6 +59,7 @@ export const examples: Readonly<Record<string, Case>> = {
   'b64 that is false and not critical': withHeader(put('"b64"', 'false')),
   'aud with an entry that is no string': withClaims(put('"aud"', JSON.stringify([AUDIENCE, 7]))),
   'iat more than a minute ahead': withClaims(put('"iat"', String(NOW + 61)), { rules: lax }),
+  'time that is not in seconds': withClaims(put('"exp"', '1e12')),
   'iat less than a minute ahead, with a maximum age': withClaims(put('"iat"', String(NOW + 60)), {
     rules: typed,
   }),

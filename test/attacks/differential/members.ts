@@ -54,7 +54,16 @@ const json = (...values: readonly unknown[]) =>
 const anything = fc.oneof(
   json(null, true, false, 0, 1, -1, '', 'text', [], {}, [null], [''], { '': 0 }),
   fc.json({ maxDepth: 2 }),
-  fc.constantFrom('1e309', '-1e309', '-0', '1e-400', '9007199254740993', '"\\ud800"', '"\\u0000"'),
+  fc.constantFrom(
+    '1e309',
+    '-1e309',
+    '1e12',
+    '-0',
+    '1e-400',
+    '9007199254740993',
+    '"\\ud800"',
+    '"\\u0000"',
+  ),
 )
 
 const proto = fc.constantFrom(

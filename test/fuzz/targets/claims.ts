@@ -26,7 +26,11 @@ export const claims: FuzzTarget = {
       iss: fc.constantFrom(...RULES.issuer, 'https://other.example'),
       aud: fc.oneof(fc.constantFrom(...RULES.audience), fc.array(fc.constantFrom('api', 'b'))),
       sub: fc.string(),
-      exp: fc.oneof(fc.integer({ min: NOW - 10, max: NOW + 100 }), fc.double()),
+      exp: fc.oneof(
+        fc.integer({ min: NOW - 10, max: NOW + 100 }),
+        fc.constantFrom(NOW * 1000, 1e12 - 1, 1e12),
+        fc.double(),
+      ),
       nbf: time,
       iat: time,
     }),
@@ -41,6 +45,7 @@ export const claims: FuzzTarget = {
     hold(isFrozen(accepted), 'the claims are frozen to the last level')
     const { exp = NaN, nbf = 0, iat = NaN, iss, aud } = accepted
     hold(NOW < exp + 5 && nbf <= NOW + 5, 'the token is valid now')
+    hold(exp < 1e12, 'its expiry is in seconds')
     hold(iat <= NOW + 60 && NOW - iat <= 3605, 'the token is as young as it has to be')
     hold(iss === 'https://issuer.example', 'the issuer is the one')
     hold(

@@ -26,6 +26,10 @@ export function notNumber(name: string, value: unknown): Detail {
   return () => `${name} is ${kind}; it must be a number of seconds since 1970-01-01T00:00:00Z`
 }
 
+export function notSeconds(name: string, value: number): Detail {
+  return () => `${name} is ${value}, which is in milliseconds or finer; it must be in seconds`
+}
+
 export function noTime(now: unknown): Detail {
   return () => `the verifier's clock shows ${String(now)}, which is no time`
 }
@@ -47,17 +51,13 @@ export function wrongTime(time: WrongTime): Detail {
     const [verb, side] = at <= now ? ['was', 'before'] : ['is', 'after']
     const distance = duration(Math.abs(now - at))
     const found = `${name} ${verb} ${moment(at)}, ${distance} ${side} now (${moment(now)})`
-    return `${found}; ${limit[0]} is ${duration(limit[1])}${unitHint(time) ?? clockHint(time)}`
+    return `${found}; ${limit[0]} is ${duration(limit[1])}${clockHint(time)}`
   }
-}
-
-function unitHint({ name, at, now }: WrongTime): string | undefined {
-  if (looksLikeMilliseconds(now)) return ': does the clock count milliseconds? It must be seconds'
-  return looksLikeMilliseconds(at) ? `: is ${name} in milliseconds? It must be seconds` : undefined
 }
 
 /** A clock that is wrong shows in a token that has just been issued, and the reader knows how old this one is. */
 function clockHint({ name, at, now, iat }: WrongTime): string {
+  if (looksLikeMilliseconds(now)) return ': does the clock count milliseconds? It must be seconds'
   if (at > now) return ": is this clock slow, or the issuer's fast?"
   if (name !== 'exp' || iat === undefined || iat > at) return ''
   return `; by its iat it was issued ${duration(now - iat)} ago: if it is newer, one of the clocks is wrong`

@@ -88,6 +88,7 @@ function timeFinding(
     checkTimes({ [name]: at }, rules, now)
   })
   if (typeof at !== 'number') return refusal ? failed(name, refusal) : skipped(name, 'no number')
+  if (refusal?.reason === 'claim') return failed(name, refusal, 'not in seconds')
   const summary = distanceOf(at, now, refusal === undefined ? undefined : tolerance)
   const detail = `${timeText(at)}, ${summary}`
   return refusal === undefined

@@ -64,6 +64,7 @@ export function badClaims({ sign, defaults }: BadTokenParts): readonly BadTokenR
     ['claim', 'expiry null', async () => await claiming({ exp: null })],
     ['claim', 'not before as string', async () => await claiming({ nbf: String(now) })],
     ['claim', 'issued at as string', async () => await claiming({ iat: String(now) })],
+    ['claim', 'expiry in milliseconds', async () => await claiming({ exp: 1000 * (now + LONG) })],
     ...badBindings(claiming),
     ...(maxTokenAge === undefined ? [] : badAges({ sign, oldest: now - maxTokenAge })),
     ...(issuer === undefined ? [] : badIssuers({ sign, issuer })),

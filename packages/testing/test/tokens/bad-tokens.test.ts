@@ -22,6 +22,7 @@ const JOSE_ACCEPTS: Readonly<Record<string, string>> = {
   'number beyond a double': 'it is read as Infinity, which every comparison lets pass',
   'nested too deep': 'who writes it to a log runs out of stack',
   'byte order mark': 'RFC 8259 section 8.1 forbids to write it',
+  'expiry in milliseconds': 'it would be valid for 50,000 years (RFC 7519 section 2)',
   'bound to the key of somebody else': 'whoever has stolen it could use it (RFC 9449 section 7.2)',
   'bound to the certificate of somebody else': 'the same (RFC 8705 section 3)',
   'bound to nothing that is known': 'what was meant to protect it would not (RFC 7800 section 3)',
