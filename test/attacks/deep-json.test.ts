@@ -24,6 +24,47 @@ test.each(adapters)(
   },
 )
 
+test(
+  'a client survives answers of thousands of levels, and still logs in',
+  { timeout: 120_000 },
+  async () => {
+    const { end, counts } = await run('client.ts')
+    expect({ end, counts }).toEqual({
+      end: [0, null],
+      counts: {
+        '200, hostile: unexpected_response': 192,
+        '400, hostile: credentials_rejected': 192,
+        'parsed, hostile: unexpected_response': 192,
+        '200, sound: a token': 1,
+      },
+    })
+  },
+)
+
+test(
+  '`portcullis serve` and the commands survive tokens, bodies, proofs and lines of thousands of levels, and still answer',
+  { timeout: 120_000 },
+  async () => {
+    const { end, counts } = await run('programs.ts')
+    expect({ end, counts }).toEqual({
+      end: [0, null],
+      counts: {
+        // It explains why a verifier refuses the token.
+        'control/explain, hostile: 200': 72,
+        'console/explain, hostile: 200': 72,
+        'control/mint, hostile: 400': 36,
+        'console/mint, hostile: 400': 36,
+        'login, hostile: 400': 54,
+        'decode, hostile: 1': 72,
+        'explain, hostile: 1': 72,
+        'revoke, hostile: 2': 72,
+        'import, hostile: Error: line 1 is no entry; 0 were added before it': 36,
+        'login, sound: 200': 1,
+      },
+    })
+  },
+)
+
 /** Runs a program of `deep-json` to its end: how it ended, and how often it had which answer. */
 async function run(program: string, ...args: readonly string[]) {
   const child = fork(fileURLToPath(new URL(`deep-json/${program}`, import.meta.url)), args, {

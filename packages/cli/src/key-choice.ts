@@ -1,4 +1,4 @@
-import { createPublicKey } from 'node:crypto'
+import { createPublicKey, type KeyObject } from 'node:crypto'
 
 import {
   type Algorithm,
@@ -7,6 +7,7 @@ import {
   type RemoteKeys,
   remoteKeys,
 } from '@portcullis/core'
+import { parseJson } from '@portcullis/core/json'
 import type { Command } from 'commander'
 
 import type { Context } from './context.ts'
@@ -150,11 +151,16 @@ export function isUrl(place: string): boolean {
 }
 
 function keysIn(text: string, path: string): Parameters<typeof localKeys>[0] {
+  const value = text.trimStart().startsWith('-----BEGIN ') ? keyIn(text) : parseJson(text)
+  if (value === undefined) throw usageError(`the file ${path} is neither JSON nor PEM`)
+  return value as Parameters<typeof localKeys>[0] // `localKeys` looks at it
+}
+
+function keyIn(pem: string): KeyObject | undefined {
   try {
-    if (text.trimStart().startsWith('-----BEGIN ')) return createPublicKey(text)
-    return JSON.parse(text) as Parameters<typeof localKeys>[0] // `localKeys` looks at it
+    return createPublicKey(pem)
   } catch {
-    throw usageError(`the file ${path} is neither JSON nor PEM`)
+    return undefined
   }
 }
 

@@ -1,6 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 
 import { AuthError, type RemoteKeys } from '@portcullis/core'
+import { parseJson } from '@portcullis/core/json'
 
 import type { Context } from './context.ts'
 import { usageError } from './exit-code.ts'
@@ -8,7 +9,7 @@ import { untilInterrupted } from './interruption.ts'
 import { type KeyOptions, keysBehind, type SeenDocument } from './key-choice.ts'
 import { lintKeyDocument, type LintedDocument, type Remark } from './key-lint.ts'
 import { readTextFile } from './token-input.ts'
-import { jsonOf, memberOf } from './unread-json.ts'
+import { memberOf } from './unread-json.ts'
 
 /** What can be said of the keys at a URL or in a file. */
 export interface KeyInspection extends LintedDocument {
@@ -50,7 +51,7 @@ export async function inspectFile(
 }
 
 function documentIn(text: string, path: string): unknown {
-  const parsed = jsonOf(text)
+  const parsed = parseJson(text)
   if (parsed !== undefined) return parsed
   try {
     return createPublicKey(text).export({ format: 'jwk' })
@@ -79,7 +80,8 @@ export function inspectedUrl(url: string, options: KeyOptions, context: Context)
       }
       const { lastFailure, maxAge, untriedKeys } = keys.status()
       const answer = answerOf(seen, maxAge)
-      const document = lastFailure?.reason === 'unreachable' ? undefined : jsonOf(seen.text ?? '')
+      const document =
+        lastFailure?.reason === 'unreachable' ? undefined : parseJson(seen.text ?? '')
       const linted = isKeyDocument(document)
         ? lintKeyDocument(document, options.algorithmName)
         : NOTHING

@@ -100,5 +100,6 @@ function failure(error: unknown, { signal }: Surroundings, terminal: Terminal): 
 
 function version(): string {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version // of this very package
+  // oxlint-disable-next-line eslint/no-restricted-properties -- of this very package
+  return (JSON.parse(text) as { version: string }).version
 }

@@ -1,6 +1,8 @@
 import { createHmac, createPublicKey, type JsonWebKey, timingSafeEqual } from 'node:crypto'
 
-import { entriesOf, headerMember, jsonOf, memberOf } from './unread-json.ts'
+import { parseJson } from '@portcullis/core/json'
+
+import { entriesOf, headerMember, memberOf } from './unread-json.ts'
 
 /**
  * Whether the signature of a token is an HMAC keyed with one of the public keys of a document, in one of the spellings that
@@ -27,7 +29,7 @@ const HASHES: ReadonlyMap<string, string> = new Map([
 
 /** A public key in the spellings that libraries are given, the document as it came among them. */
 export function secretsOf(document: string): readonly (string | Buffer)[] {
-  const keys = entriesOf(jsonOf(document)).slice(0, 20)
+  const keys = entriesOf(parseJson(document)).slice(0, 20)
   return [document, document.trim(), ...keys.flatMap(spellingsOf)]
 }
 

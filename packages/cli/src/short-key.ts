@@ -1,6 +1,8 @@
 import { constants, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto'
 
-import { entriesOf, headerMember, jsonOf } from './unread-json.ts'
+import { parseJson } from '@portcullis/core/json'
+
+import { entriesOf, headerMember } from './unread-json.ts'
 
 /** An RSA key that is shorter than any verifier of ours takes, and made a signature. */
 export interface ShortKey {
@@ -56,7 +58,7 @@ function isMadeBy(key: KeyObject, { hash, padding }: Scheme, signed: Buffer, oct
 
 /** The RSA keys of a document, the first twenty. */
 function keysIn(document: string | undefined): readonly KeyObject[] {
-  const entries = entriesOf(jsonOf(document ?? '')).slice(0, 20)
+  const entries = entriesOf(parseJson(document ?? '')).slice(0, 20)
   return entries.flatMap((jwk) => {
     try {
       const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }) // which throws for anything else

@@ -1,12 +1,6 @@
-// JSON that others wrote, of which nothing is known. Whatever cannot be read is `undefined`.
+import { parseJson } from '@portcullis/core/json'
 
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+// JSON that others wrote, of which nothing is known. Whatever cannot be read is `undefined`.
 
 /** A member of what need not be an object. */
 export function memberOf(value: unknown, name: string): unknown {
@@ -18,7 +12,7 @@ export function memberOf(value: unknown, name: string): unknown {
 /** A member of the header of what need not be a token. */
 export function headerMember(token: string, name: string): unknown {
   const [header = ''] = token.split('.', 1)
-  return memberOf(jsonOf(Buffer.from(header, 'base64url').toString('utf8')), name)
+  return memberOf(parseJson(Buffer.from(header, 'base64url').toString('utf8')), name)
 }
 
 /** The entries of a key document: of a set its list, otherwise the document itself. */

@@ -1,3 +1,5 @@
+import { isTooDeep, parseJson } from './json.ts'
+
 /**
  * Where the token is in the answer to a login. `auto` accepts a body that is the token itself, a JSON string, or a JSON
  * object with one of the usual fields. `{ field }` names the field. A function finds the token in the body or the headers,
@@ -26,6 +28,8 @@ export function findToken(
   format: ResponseFormat,
   answer: LoginAnswer,
 ): string | undefined {
+  // Also before a function reads the body, which may parse it.
+  if (isTooDeep(body)) return undefined
   const found =
     typeof format === 'function' ? [call(() => format(body, answer))] : candidates(body, format)
   const [token, ...others] = new Set(found.filter(isJwt))
@@ -121,12 +125,4 @@ function readObject(encoded: string): Readonly<Record<string, unknown>> | undefi
   const value = parseJson(Buffer.from(encoded, 'base64url').toString())
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   return isObject ? { ...value } : undefined
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -17,6 +17,18 @@ const findToken = (body: string, format: ResponseFormat, headers: Record<string,
   findTokenIn(body, format, { headers: new Headers(headers) })
 const encoded = (text: string) => Buffer.from(text).toString('base64url')
 
+test('a function is not given a body of more than 1000 levels, which it may parse', () => {
+  const given: string[] = []
+  const format = (body: string) => {
+    given.push(body)
+    return token
+  }
+  const deepest = `${'['.repeat(1000)}${']'.repeat(1000)}`
+  expect(findToken(deepest, format)).toBe(token)
+  expect(findToken(`[${deepest}]`, format)).toBeUndefined()
+  expect(given).toEqual([deepest])
+})
+
 describe('auto', () => {
   test.each<[string, string]>([
     ['the token itself', token],

@@ -46,6 +46,7 @@ export function parseJson(text: string): unknown {
 function parseShallow(text: string): unknown {
   try {
     const plain = text.includes('\\') ? withPlainNames(text) : text
+    // oxlint-disable-next-line eslint/no-restricted-properties -- its depth is known
     return plain === undefined ? undefined : JSON.parse(plain)
   } catch {
     // It is no JSON.
@@ -66,7 +67,7 @@ function withPlainNames(text: string): string | undefined {
     at = endOfString(text, start) + 1
     const literal = text.slice(start, at)
     if (!literal.includes('\\') || !isFollowedByColon(text, at)) continue
-    // Of a string alone: it has no levels, and V8 reads it right.
+    // oxlint-disable-next-line eslint/no-restricted-properties -- a string alone has no levels, and V8 reads it right
     const name = String(JSON.parse(literal))
     const written = `"${name}"`
     if (JSON.stringify(name) !== written) return undefined

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
 import type { IssuedBefore, RevocationEntry, RevokedToken } from '@portcullis/core'
+import { parseJson } from '@portcullis/core/json'
 
 import { createCompaction } from './compaction.ts'
 import { LOWEST_ID } from './entry-id.ts'
@@ -143,7 +144,7 @@ export async function importEntries(stream: Stream, lines: AsyncIterable<string>
 
 async function entriesIn(line: string): Promise<readonly RevocationEntry[]> {
   const entries = await newEntries(systemClock, (made) => {
-    made.load([JSON.parse(line) as RevocationEntry]) // which `load` checks
+    made.load([parseJson(line) as RevocationEntry]) // which `load` checks
   })
   // What cannot be written is no entry either.
   entries.map(writeRecord)

@@ -1,3 +1,4 @@
+import { parseJson } from '@portcullis/core/json'
 import type { Command } from 'commander'
 
 import type { Context } from '../context.ts'
@@ -27,15 +28,13 @@ function partsOf(token: string): readonly [header: unknown, payload: unknown] {
   if (parts.length === 5) throw undecodable('it is encrypted (JWE)')
   if (parts.length !== 3) throw undecodable('it has no three parts')
   const [header = '', payload = ''] = parts
-  return [jsonOf('header', header), jsonOf('payload', payload)]
+  return [readPart('header', header), readPart('payload', payload)]
 }
 
-function jsonOf(name: string, part: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
-  } catch {
-    throw undecodable(`its ${name} is not the base64url of JSON`)
-  }
+function readPart(name: string, part: string): unknown {
+  const value = parseJson(Buffer.from(part, 'base64url').toString('utf8'))
+  if (value === undefined) throw undecodable(`its ${name} is not the base64url of JSON`)
+  return value
 }
 
 function undecodable(why: string): CommandError {

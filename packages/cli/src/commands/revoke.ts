@@ -1,4 +1,5 @@
 import type { RevokedToken } from '@portcullis/core'
+import { parseJson } from '@portcullis/core/json'
 import type { RedisRevocations } from '@portcullis/redis'
 import type { Command } from 'commander'
 
@@ -95,7 +96,7 @@ async function ofToken(
 ): Promise<Revocation> {
   const { token } = await readToken(argument, options, context)
   const [, payload = '', ...others] = token.split('.', 4)
-  const claims = others.length === 1 ? jsonOf(payload) : undefined
+  const claims = others.length === 1 ? parseJson(decoded(payload)) : undefined
   if (typeof claims !== 'object' || claims === null) throw usageError('this is no JSON Web Token')
   // Of anybody's JSON: `revoke` says what is wrong with the others.
   const { iss, jti, exp }: Partial<RevokedToken> = claims
@@ -110,10 +111,6 @@ async function ofToken(
   }
 }
 
-function jsonOf(part: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
-  } catch {
-    return undefined
-  }
+function decoded(part: string): string {
+  return Buffer.from(part, 'base64url').toString('utf8')
 }

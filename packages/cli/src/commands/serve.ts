@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
+import { parseJson } from '@portcullis/core/json'
 import type { ListeningTokenService } from '@portcullis/testing'
 import type { Command } from 'commander'
 
@@ -149,13 +150,8 @@ async function readConfigurationFile(path: string): Promise<Configuration> {
     throw usageError(`${path} cannot be read (${errorCode(error) ?? 'unknown'})`)
   })
   if (octets.length > MAX_CONFIGURATION_OCTETS) throw usageError(`${path} is too large`)
-  let value: unknown
-  try {
-    value = JSON.parse(octets.toString('utf8'))
-  } catch {
-    // The error of JSON.parse shows the text, which has passwords.
-    throw usageError(`${path} is not JSON`)
-  }
+  const value = parseJson(octets.toString('utf8'))
+  if (value === undefined) throw usageError(`${path} is not JSON`)
   try {
     return readConfiguration(value, path)
   } catch (error) {

@@ -1,3 +1,4 @@
+import { parseJson } from '@portcullis/core/json'
 import type { Command } from 'commander'
 
 import type { Context } from '../context.ts'
@@ -12,7 +13,6 @@ import {
 } from '../serve/control-client.ts'
 import { eventLine, readEvent, type SeenEvent } from '../serve/event-line.ts'
 import * as flags from '../serve/flags.ts'
-import { jsonOf } from '../unread-json.ts'
 
 // The commands that ask a running `portcullis serve` how it is.
 
@@ -89,7 +89,7 @@ async function* eventsOf({ body }: Response): AsyncGenerator<SeenEvent> {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
     rest = lines.pop() ?? ''
     if (rest.length > LONGEST_LINE) throw unexpected()
-    for (const line of lines) if (line.startsWith('data: ')) yield eventIn(jsonOf(line.slice(6)))
+    for (const line of lines) if (line.startsWith('data: ')) yield eventIn(parseJson(line.slice(6)))
   }
 }
 

@@ -1,7 +1,9 @@
 import { readdir, readFile, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-import { jsonOf, memberOf } from '../unread-json.ts'
+import { parseJson } from '@portcullis/core/json'
+
+import { memberOf } from '../unread-json.ts'
 
 /** A package as it is installed somewhere. */
 export interface Installed {
@@ -54,7 +56,7 @@ export async function copiesOfCore(
 
 export async function readManifest(folder: string): Promise<unknown> {
   try {
-    return jsonOf(await readFile(join(folder, 'package.json'), 'utf8'))
+    return parseJson(await readFile(join(folder, 'package.json'), 'utf8'))
   } catch {
     // There is none.
   }

@@ -3,7 +3,9 @@ import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { jsonOf, memberOf } from '../unread-json.ts'
+import { parseJson } from '@portcullis/core/json'
+
+import { memberOf } from '../unread-json.ts'
 import type { Checked } from './checked.ts'
 import { findPackage, readManifest } from './installed.ts'
 import { isInRange } from './version-range.ts'
@@ -64,7 +66,7 @@ async function settingsOf(
       cwd: folder,
       timeout: TIMEOUT * 1000,
     })
-    const options = memberOf(jsonOf(stdout), 'compilerOptions')
+    const options = memberOf(parseJson(stdout), 'compilerOptions')
     return {
       module: lower(options, 'module'),
       moduleResolution: lower(options, 'moduleResolution'),

@@ -1,3 +1,5 @@
+import { parseJson } from '@portcullis/core/json'
+
 import { anyObject, anyText, InputError, objectOf, type Read } from '../serve/input.ts'
 import type { MintInput } from '../serve/requests.ts'
 
@@ -33,10 +35,8 @@ export function mintInputOf(form: MintForm): MintInput {
 
 function claimsOf(text: string): Readonly<Record<string, unknown>> {
   if (text.trim() === '') return {}
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
+  const value = parseJson(text)
+  if (value === undefined) {
     throw new InputError('the other claims must be JSON, such as { "scope": "read" }')
   }
   return anyObject(value, 'the other claims')

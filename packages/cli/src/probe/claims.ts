@@ -1,4 +1,6 @@
-import { headerMember, jsonOf } from '../unread-json.ts'
+import { parseJson } from '@portcullis/core/json'
+
+import { headerMember } from '../unread-json.ts'
 
 /** What an API has to check beside the signature. Nobody but the issuer can sign a token in which one of them is wrong. */
 export const CLAIMS = ['exp', 'nbf', 'iss', 'aud'] as const
@@ -22,7 +24,7 @@ export const TOLERATED = 600
 /** The claims of a token, which nothing has proven; none of what is no token. */
 export function claimsIn(token: string): Readonly<Record<string, unknown>> {
   const [, payload = ''] = token.split('.')
-  const claims = jsonOf(Buffer.from(payload, 'base64url').toString('utf8'))
+  const claims = parseJson(Buffer.from(payload, 'base64url').toString('utf8'))
   return typeof claims === 'object' && claims !== null ? { ...claims } : {}
 }
 

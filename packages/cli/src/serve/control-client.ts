@@ -1,10 +1,11 @@
+import { parseJson } from '@portcullis/core/json'
 import type { Command } from 'commander'
 
 import { answerText } from '../answer-text.ts'
 import type { Context } from '../context.ts'
 import { CommandError, EXIT, usageError } from '../exit-code.ts'
 import { printable } from '../printable.ts'
-import { jsonOf, memberOf } from '../unread-json.ts'
+import { memberOf } from '../unread-json.ts'
 import { CONTROL_PATH } from './control.ts'
 import { isConfidential } from './loopback.ts'
 import { statedSecret } from './secret.ts'
@@ -37,7 +38,7 @@ export async function askControl(
 ): Promise<Readonly<Record<string, unknown>>> {
   return await beforeDeadline(context, async (end) => {
     const response = await asked(path, body, options, context, end)
-    const value = jsonOf(await textOf(response, context))
+    const value = parseJson(await textOf(response, context))
     if (typeof value !== 'object' || value === null) throw unanswered(response.url)
     return value as Readonly<Record<string, unknown>> // checked just before
   })
@@ -139,7 +140,7 @@ export function unexpected(): CommandError {
 }
 
 async function refused(response: Response, context: Context): Promise<CommandError> {
-  const error = memberOf(jsonOf(await textOf(response, context)), 'error')
+  const error = memberOf(parseJson(await textOf(response, context)), 'error')
   const said = typeof error === 'string' ? printable(error.slice(0, MAX_SHOWN)) : 'no reason given'
   const exitCode = response.status === 400 ? EXIT.usage : EXIT.undecided
   return new CommandError(exitCode, `${said} (${response.status})`)

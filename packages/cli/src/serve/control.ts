@@ -1,3 +1,6 @@
+import { isUtf8 } from 'node:buffer'
+
+import { parseJson } from '@portcullis/core/json'
 import type { Routes } from '@portcullis/testing'
 
 import { createEventStreams } from './event-stream.ts'
@@ -153,11 +156,9 @@ export async function bodyOf<Input>(
 }
 
 function parsed(octets: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(octets))
-  } catch {
-    throw new InputError('the body must be JSON')
-  }
+  const value = isUtf8(octets) ? parseJson(new TextDecoder().decode(octets)) : undefined
+  if (value === undefined) throw new InputError('the body must be JSON')
+  return value
 }
 
 /** The last event that the client has: browsers name it in a header when they ask again. */

@@ -1,3 +1,4 @@
+import { parseJson } from '@portcullis/core/json'
 import type { Login } from '@portcullis/testing'
 import { InvalidArgumentError } from 'commander'
 
@@ -72,9 +73,6 @@ export function response(text: string): ServeSettings['response'] {
 }
 
 function jsonOrText(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  const value = parseJson(text)
+  return value === undefined ? text : value
 }

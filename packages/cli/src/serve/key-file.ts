@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { constants, type FileHandle, open, rename, rm } from 'node:fs/promises'
 
+import { parseJson } from '@portcullis/core/json'
 import type { TestIssuerOptions } from '@portcullis/testing'
 
 import { errorCode } from '../error-code.ts'
@@ -48,12 +49,9 @@ async function checkFile(file: FileHandle, path: string): Promise<void> {
 /** PEM, or a JWK, which is what we write. */
 function keyIn(text: string, path: string): TestIssuerOptions['key'] {
   if (!text.trimStart().startsWith('{')) return text
-  try {
-    return JSON.parse(text) as Exclude<TestIssuerOptions['key'], string> // testing checks what it is
-  } catch {
-    // The error of JSON.parse shows the text.
-    throw usageError(`${path} is neither PEM nor a JWK`)
-  }
+  const value = parseJson(text)
+  if (value === undefined) throw usageError(`${path} is neither PEM nor a JWK`)
+  return value as Exclude<TestIssuerOptions['key'], string> // testing checks what it is
 }
 
 /**

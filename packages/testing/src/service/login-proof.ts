@@ -3,6 +3,7 @@ import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose'
 import type { Clock } from '../clock.ts'
 import { targetOf } from '../dpop/proof.ts'
 import type { Thumbprints } from '../tokens/binding.ts'
+import { isShallowJws } from './json-depth.ts'
 
 /** How far the `iat` of a proof may be from now. Seconds. */
 const WINDOW = 60
@@ -21,6 +22,8 @@ export async function readLoginProof(
 ): Promise<Thumbprints | Response | undefined> {
   const proof = request.headers.get('dpop')
   if (proof === null) return undefined
+  // Before jose parses it.
+  if (!isShallowJws(proof)) return refuse('invalid_dpop_proof')
   try {
     const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
       typ: 'dpop+jwt',

@@ -49,6 +49,15 @@ describe('a login with a DPoP proof', () => {
     expect(await response.json()).toEqual({ error: 'invalid_dpop_proof' })
   })
 
+  test('is refused if its header or its payload has more than 1000 levels', async () => {
+    for (const levels of [999, 1000]) {
+      const deep = JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as unknown
+      const claims = { deep }
+      const { status } = await logIn(tokenService(issuer), { claims })
+      expect(status).toBe(levels === 999 ? 200 : 400)
+    }
+  })
+
   test('must have the nonce, if the service asks for one', async () => {
     let nonce = 'first'
     const service = tokenService(issuer, { dpopNonce: () => nonce })

@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { isTooDeep, parseJson } from '../src/json.ts'
+
+test.each(['"a"', '{"a":[1,{"b":null}]}', 'false', '1e3'])('%s is read as JSON', (text) => {
+  expect(parseJson(text)).toEqual(JSON.parse(text))
+})
+
+test.each(['', '{', '"\\', '{"a":1,}', 'undefined', '['.repeat(1000)])(
+  'what is no JSON is undefined: %j',
+  (text) => {
+    expect(parseJson(text)).toBeUndefined()
+  },
+)
+
+test.each([
+  { name: 'lists', open: '[', close: ']' },
+  { name: 'objects', open: '{"a":', close: '}' },
+])('$name: 1000 levels are read, 1001 are not', ({ open, close }) => {
+  const nested = (levels: number) => `${open.repeat(levels)}0${close.repeat(levels)}`
+  expect(parseJson(nested(1000))).toBeDefined()
+  expect(parseJson(nested(1001))).toBeUndefined()
+})
+
+test('levels beside each other do not add up', () => {
+  expect(parseJson(`[${'[],'.repeat(5000)}{}]`)).toHaveLength(5001)
+})
+
+test('whatever strings stand between the brackets, each level counts', () => {
+  const anyString = fc.string({ unit: fc.constantFrom('[', ']', '{', '}', '"', '\\', ':', 'a') })
+  fc.assert(
+    fc.property(fc.array(anyString, { maxLength: 10 }), (strings) => {
+      const text = strings.map((each) => `[${JSON.stringify(each)},`).join('')
+      const rest = 1000 - strings.length
+      expect(isTooDeep(text + '['.repeat(rest))).toBe(false)
+      expect(isTooDeep(text + '['.repeat(rest + 1))).toBe(true)
+    }),
+  )
+})
