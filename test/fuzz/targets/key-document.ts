@@ -4,9 +4,10 @@ import fc from 'fast-check'
 import { calculateJwkThumbprint } from 'jose'
 
 import { ALGORITHMS } from '../../../packages/core/src/algorithms.ts'
+import { parseJson } from '../../../packages/core/src/json.ts'
 import { readKeyDocument } from '../../../packages/core/src/keys/key-document.ts'
 import type { VerificationKey } from '../../../packages/core/src/keys/key-source.ts'
-import { base64url, jsonObject, jsonText, mostly, parseJson } from '../inputs.ts'
+import { base64url, jsonObject, jsonText, mostly } from '../inputs.ts'
 import { readSeeds } from '../seeds.ts'
 import { type FuzzTarget, hold } from '../target.ts'
 
