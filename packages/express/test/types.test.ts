@@ -1,18 +1,20 @@
 import type { IncomingMessage } from 'node:http'
 
 import {
+  all,
   type Auth,
   type AuthError,
   createVerifier,
   type GuardOptions,
   localKeys,
   protectedResourceMetadata,
+  type Requirement,
   scope,
 } from '@portcullis/core'
 import { createTestIssuer } from '@portcullis/testing'
 import express5 from 'express'
 import express4 from 'express4'
-import { expectTypeOf, test } from 'vitest'
+import { expect, expectTypeOf, test } from 'vitest'
 
 import {
   authenticate,
@@ -150,4 +152,15 @@ test('a misspelt option and a verifier that is none do not compile', () => {
   expectTypeOf(authenticate).toBeCallableWith(verifier, { realms: 'api' })
   // @ts-expect-error -- the keys of a verifier are none
   expectTypeOf(authenticate).toBeCallableWith(localKeys(issuer.publicJwk))
+})
+
+test('authorize without a requirement does not compile, and a list is for all()', () => {
+  // @ts-expect-error -- it would let in everybody with a token
+  expect(() => authorize()).toThrow('authorize: there must be at least one requirement')
+  const list: readonly Requirement[] = [scope('read'), scope('write')]
+  // @ts-expect-error -- the list may be empty
+  expect(() => authorize(...list.slice(2))).toThrow('there must be at least one requirement')
+  expect(() => authorize(all(...list.slice(2)))).toThrow('there must be at least one requirement')
+  expectTypeOf(authorize).toBeCallableWith(all(...list))
+  expectTypeOf(authorize).toBeCallableWith(scope('read'), scope('write'))
 })

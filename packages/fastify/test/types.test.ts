@@ -1,8 +1,10 @@
 import {
+  all,
   type Auth,
   createVerifier,
   localKeys,
   protectedResourceMetadata,
+  type Requirement,
   scope,
 } from '@portcullis/core'
 import { createTestIssuer } from '@portcullis/testing'
@@ -13,7 +15,7 @@ import fastify, {
   type FastifyRequest,
   type onRequestAsyncHookHandler,
 } from 'fastify'
-import { expectTypeOf, test } from 'vitest'
+import { expect, expectTypeOf, test } from 'vitest'
 
 import {
   authenticate,
@@ -169,4 +171,15 @@ test('a plugin is no hook, and a hook is no plugin', () => {
 test('a misspelt option does not compile', () => {
   // @ts-expect-error -- there is no such option
   expectTypeOf(authenticate).toBeCallableWith(verifier, { realms: 'api' })
+})
+
+test('authorize without a requirement does not compile, and a list is for all()', () => {
+  // @ts-expect-error -- it would let in everybody with a token
+  expect(() => authorize()).toThrow('authorize: there must be at least one requirement')
+  const list: readonly Requirement[] = [scope('read'), scope('write')]
+  // @ts-expect-error -- the list may be empty
+  expect(() => authorize(...list.slice(2))).toThrow('there must be at least one requirement')
+  expect(() => authorize(all(...list.slice(2)))).toThrow('there must be at least one requirement')
+  expectTypeOf(authorize).toBeCallableWith(all(...list))
+  expectTypeOf(authorize).toBeCallableWith(scope('read'), scope('write'))
 })

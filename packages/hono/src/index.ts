@@ -74,7 +74,9 @@ function incomingOf({ env }: Context): object | undefined {
 }
 
 /** Requires something of a token that {@link authenticate} has accepted. All requirements must be met. */
-export function authorize(...requirements: readonly Requirement[]): MiddlewareHandler {
+export function authorize(
+  ...requirements: readonly [Requirement, ...Requirement[]]
+): MiddlewareHandler {
   checkRequirementList('authorize', requirements)
   return async (context, next) => {
     try {

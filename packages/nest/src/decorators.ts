@@ -71,7 +71,9 @@ export function OptionalAuth(): HandlerDecorator {
  *
  * @throws TypeError for a value that is not a requirement, and together with `@Public()`.
  */
-export function Requires(...requirements: readonly Requirement[]): HandlerDecorator {
+export function Requires(
+  ...requirements: readonly [Requirement, ...Requirement[]]
+): HandlerDecorator {
   checkRequirementList('@Requires', requirements)
   const guard = requirementGuard(requirements)
   setRole(guard, 'requires')

@@ -439,6 +439,7 @@ describe('a TypeError where it is written', () => {
   })
 
   test('nothing required, and what is no requirement', () => {
+    // @ts-expect-error -- it would let in everybody with a token
     expect(() => Requires()).toThrow(
       new TypeError('@Requires: there must be at least one requirement'),
     )

@@ -13,6 +13,7 @@ import {
   answer,
   type Application,
   type AppSpec,
+  areSome,
   type Guarded,
   listening,
   listeningOverHttp2,
@@ -46,7 +47,7 @@ interface Major {
 
 const middleware = ({ guards = [], requirements = [] }: Guarded) => [
   ...guards.map(({ verifier, options }) => authenticate(verifier, options)),
-  ...(requirements.length === 0 ? [] : [authorize(...requirements)]),
+  ...(areSome(requirements) ? [authorize(...requirements)] : []),
 ]
 
 async function createApp({ express, wrap }: Major, spec: AppSpec): Promise<Application> {

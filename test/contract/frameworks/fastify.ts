@@ -13,6 +13,7 @@ import {
   type Application,
   application,
   type AppSpec,
+  areSome,
   type Guard,
   type Route,
   type ScopeSpec,
@@ -31,7 +32,7 @@ async function guardScope(scope: FastifyInstance, guards: readonly Guard[] = [])
 }
 
 function addRoute(scope: FastifyInstance, { path, requirements = [], handle }: Route): void {
-  const hooks = requirements.length === 0 ? {} : { onRequest: authorize(...requirements) }
+  const hooks = areSome(requirements) ? { onRequest: authorize(...requirements) } : {}
   scope.all(path, hooks, (request, reply) =>
     answer(
       () =>
@@ -47,9 +48,8 @@ function addRoute(scope: FastifyInstance, { path, requirements = [], handle }: R
 
 async function fillScope(scope: FastifyInstance, within: ScopeSpec): Promise<void> {
   await guardScope(scope, within.guards)
-  if (within.requirements !== undefined) {
-    scope.addHook('onRequest', authorize(...within.requirements))
-  }
+  const { requirements = [] } = within
+  if (areSome(requirements)) scope.addHook('onRequest', authorize(...requirements))
   for (const route of within.routes ?? []) {
     // A guard belongs to a scope, so a route with its own is a scope with one route.
     await scope.register(async (inner) => {

@@ -98,6 +98,13 @@ export interface Adapter {
 /** An origin that CORS middleware lets in. */
 export const WEB = 'https://web.test'
 
+/** `authorize` does not compile with a list that may be empty. */
+export function areSome(
+  requirements: readonly Requirement[],
+): requirements is readonly [Requirement, ...Requirement[]] {
+  return requirements.length > 0
+}
+
 /** Sends what a handler returns, at once or later, and lets what it throws go to the framework. */
 export function answer(handle: () => unknown, send: (body: unknown) => unknown): unknown {
   const body = handle()

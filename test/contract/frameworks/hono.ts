@@ -13,6 +13,7 @@ import {
   answer,
   type Application,
   type AppSpec,
+  areSome,
   type Guarded,
   listening,
   listeningOverHttp2,
@@ -22,7 +23,7 @@ import {
 
 const middleware = ({ guards = [], requirements = [] }: Guarded) => [
   ...guards.map(({ verifier, options }) => authenticate(verifier, options)),
-  ...(requirements.length === 0 ? [] : [authorize(...requirements)]),
+  ...(areSome(requirements) ? [authorize(...requirements)] : []),
 ]
 
 /** The listener replaces the global `Request` and `Response` unless it is told not to. */

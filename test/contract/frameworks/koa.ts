@@ -13,6 +13,7 @@ import {
   answer,
   type Application,
   type AppSpec,
+  areSome,
   type Guarded,
   listening,
   listeningOverHttp2,
@@ -24,7 +25,7 @@ type Major = typeof Koa3
 
 const middleware = ({ guards = [], requirements = [] }: Guarded) => [
   ...guards.map(({ verifier, options }) => authenticate(verifier, options)),
-  ...(requirements.length === 0 ? [] : [authorize(...requirements)]),
+  ...(areSome(requirements) ? [authorize(...requirements)] : []),
 ]
 
 async function createApp(Koa: Major, spec: AppSpec): Promise<Application> {

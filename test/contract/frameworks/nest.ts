@@ -15,6 +15,7 @@ import {
   answer,
   type Application,
   type AppSpec,
+  areSome,
   type Framework,
   type Guarded,
   listening,
@@ -51,7 +52,7 @@ function guarding({ common, adapter }: Major, { guards = [], requirements = [] }
         ({ verifier, options }) => new adapter.PortcullisGuard({ verifier, ...options }),
       ),
     ),
-    ...(requirements.length === 0 ? [] : [adapter.Requires(...requirements)]),
+    ...(areSome(requirements) ? [adapter.Requires(...requirements)] : []),
   ]
   return common.applyDecorators(...(decorators as MethodDecorator[]))
 }
