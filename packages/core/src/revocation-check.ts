@@ -33,6 +33,8 @@ export interface RevocationCheck {
 export function createRevocationCheck(source: Revocations, clock: Clock): RevocationCheck {
   // Read once: what somebody puts on `Object.prototype` later is not the source's.
   const [hasReady, hasSubscribe] = [hasMethods(source, 'ready'), hasMethods(source, 'subscribe')]
+  const hasWhy = hasMethods(source, 'whyUnknown')
+  const why = () => (hasWhy ? reasonOf(source) : undefined)
   /** Then it is not asked in vain by those who cannot wait. */
   let takesItsTime = false
 
@@ -54,19 +56,19 @@ export function createRevocationCheck(source: Revocations, clock: Clock): Revoca
     check(claims, now, signal) {
       const answer = answerOf(source, claims, now)
       if (!isObject(answer)) {
-        judge(answer, claims)
+        judge(answer, claims, why)
         return undefined
       }
       takesItsTime = true
       return (async () => {
-        judge(await answerInTime(settled(answer), { clock, signal, late }), claims)
+        judge(await answerInTime(settled(answer), { clock, signal, late }), claims, why)
       })()
     },
     async ready() {
       try {
         if (hasReady) await source.ready?.()
       } catch (cause) {
-        throw cause instanceof AuthError ? cause : unavailable(failedRevocations, cause)
+        throw cause instanceof AuthError ? cause : unavailable(failedRevocations(why()), cause)
       }
     },
     subscribe(listener) {
@@ -83,7 +85,7 @@ function answerOf(source: Revocations, claims: Claims, now: number): unknown {
   try {
     return source.statusOf(claims, now)
   } catch (cause) {
-    throw unavailable(failedRevocations, cause)
+    throw unavailable(failedRevocations(), cause)
   }
 }
 
@@ -92,7 +94,7 @@ async function settled(answer: unknown): Promise<unknown> {
   try {
     return await answer
   } catch (cause) {
-    throw unavailable(failedRevocations, cause)
+    throw unavailable(failedRevocations(), cause)
   }
 }
 
@@ -130,11 +132,23 @@ function late(): AuthError {
   return unavailable(lateRevocations(PATIENCE))
 }
 
-/** Only the very word lets a token through. */
-function judge(answer: unknown, claims: Claims): void {
+/** What the source says of why it cannot answer. Its failure to say so changes nothing. */
+function reasonOf(source: Revocations): string | undefined {
+  try {
+    const why: unknown = source.whyUnknown?.()
+    if (typeof why === 'string' && why !== '') return why
+    if (isObject(why)) ignore(why)
+  } catch {
+    // The refusal is the same without.
+  }
+  return undefined
+}
+
+/** Only the very word lets a token through. @param why Asked only where the source does not know. */
+function judge(answer: unknown, claims: Claims, why: () => string | undefined): void {
   if (answer === 'valid') return
   if (answer === 'revoked') throw new AuthError('invalid_token', 'revoked', revokedToken(claims))
-  throw unavailable(answer === 'unknown' ? staleRevocations : strangeRevocations(answer))
+  throw unavailable(answer === 'unknown' ? staleRevocations(why()) : strangeRevocations(answer))
 }
 
 function unavailable(detail: Detail, cause?: unknown): AuthError {

@@ -14,6 +14,11 @@ export interface Revocations {
    * @param now Seconds since 1970-01-01T00:00:00Z, by the clock of the verifier.
    */
   statusOf(claims: Claims, now: number): RevocationStatus | PromiseLike<RevocationStatus>
+  /**
+   * Why `statusOf` answers `unknown` now, in words for developers: the `detail` of the refusal repeats them. They must contain
+   * no address, no password and no value of a claim.
+   */
+  whyUnknown?(): string | undefined
   /** Resolves when `statusOf` can answer: `verifier.ready()` waits for it. */
   ready?(): PromiseLike<unknown>
   /**

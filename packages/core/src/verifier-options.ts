@@ -160,12 +160,12 @@ function listed(value: string | readonly string[] | null): readonly string[] | n
 const isRevocations: OptionCheck = (value) => {
   const isSource =
     hasMethods(value, 'statusOf') &&
-    ['ready', 'subscribe'].every(
+    ['ready', 'subscribe', 'whyUnknown'].every(
       (name) => Reflect.get(Object(value), name) === undefined || hasMethods(value, name),
     )
   return isSource
     ? undefined
-    : 'must have the function statusOf, as localRevocations() has; ready and subscribe are functions, if they are there'
+    : 'must have the function statusOf, as localRevocations() has; ready, subscribe and whyUnknown are functions, if they are there'
 }
 
 const oneOrMore: OptionCheck = (value) =>

@@ -151,7 +151,12 @@ describe('503 with Retry-After, and the cause for us alone: a source that', () =
   const fault = new Error('secret')
 
   test.each<[what: string, statusOf: StatusOf, cause: unknown, detail: RegExp]>([
-    ['answers unknown', () => 'unknown', undefined, /^revocations answered unknown: /],
+    [
+      'answers unknown',
+      () => 'unknown',
+      undefined,
+      /^revocations answered unknown: what they know/,
+    ],
     [
       'throws',
       () => {
@@ -428,11 +433,52 @@ test.each([
   ['no functions', { statusOf: 'valid' }],
   ['something else in place of ready', { ...localRevocations(), ready: true }],
   ['something else in place of subscribe', { ...localRevocations(), subscribe: null }],
+  ['something else in place of whyUnknown', { ...localRevocations(), whyUnknown: 'down' }],
   ['a list', ['jti']],
 ])('revocations with %s are a TypeError at start-up', (_, revocations) => {
   expect(() => guarding(revocations as never)).toThrow(
     'createVerifier: revocations must have the function statusOf',
   )
+})
+
+describe('a source that says why it does not know', () => {
+  const OWN = 'revocations answered unknown: '
+  const USUAL = `${OWN}what they know is too old, or they know nothing yet`
+
+  test.each<[what: string, whyUnknown: () => unknown, detail: string]>([
+    ['in words', () => 'the table is empty', `${OWN}the table is empty`],
+    ['in words for a terminal', () => 'a\u001B[2Jb', `${OWN}a\\u001b[2Jb`],
+    ['with nothing', () => undefined, USUAL],
+    ['with an empty text', () => '', USUAL],
+    ['with a number', () => 7, USUAL],
+    ['with a promise that rejects', async () => await Promise.reject(new Error('secret')), USUAL],
+    [
+      'by throwing',
+      () => {
+        throw new Error('secret')
+      },
+      USUAL,
+    ],
+  ])('%s: the detail repeats words, and nothing else', async (_, whyUnknown, detail) => {
+    const asked = vi.fn<() => unknown>(whyUnknown)
+    for (const statusOf of [() => 'unknown', async () => await Promise.resolve('unknown')]) {
+      const verifier = guarding({ statusOf, whyUnknown: asked } as Revocations)
+      const error: unknown = await verifier.verify(token).catch((thrown: unknown) => thrown)
+      expect((error as AuthError).detail).toBe(detail)
+      expect(error).toMatchObject({ code: 'revocation_unavailable', reason: 'stale' })
+      expect(JSON.stringify(error)).not.toMatch(/empty|secret/)
+    }
+    expect(asked).toHaveBeenCalledTimes(2)
+  })
+
+  test('is not asked about a token that it knows', async () => {
+    const whyUnknown = vi.fn<() => string>()
+    const answers = ['valid', 'revoked'] as const
+    for (const answer of answers) {
+      await outcomeOf(guarding({ statusOf: () => answer, whyUnknown }).verify(token))
+    }
+    expect(whyUnknown).not.toHaveBeenCalled()
+  })
 })
 
 test('verdicts are observed as others are', async () => {

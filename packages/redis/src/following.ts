@@ -240,7 +240,8 @@ export function readiness(
   return obstacleOf(word)
 }
 
-function obstacleOf(word: RevocationsState): RevocationStoreError | undefined {
+/** What stands in the way, beside the age of what was read. */
+export function obstacleOf(word: RevocationsState): RevocationStoreError | undefined {
   if (word === 'missing') return new RevocationStoreError('no_stream')
   if (word === 'replaced') return new RevocationStoreError('other_stream')
   if (word === 'unreadable') return new RevocationStoreError('unreadable_record')

@@ -6,6 +6,7 @@ import {
 } from '@portcullis/core'
 
 import type { Connect } from './connection.ts'
+import { createStateLog } from './debug-log.ts'
 import { publish, type RevocationsMessage } from './diagnostics.ts'
 import { RevocationStoreError } from './errors.ts'
 import {
@@ -29,6 +30,7 @@ import { redisTransport } from './redis-transport.ts'
 import { afterFailure } from './replica-state.ts'
 import { type RedisRevocationsStatus, statusOf } from './status.ts'
 import { instant, whileWaiting } from './time.ts'
+import { whyUnknown } from './why-unknown.ts'
 import { createWriter } from './writer.ts'
 
 /** The revocations of all processes that follow one stream. */
@@ -41,6 +43,8 @@ export interface RedisRevocations extends Revocations, RevocationWriter {
    */
   ready(): Promise<void>
   subscribe(listener: () => void): () => void
+  /** What is wrong in the state that `status()` has now; `undefined` in the state `current`. */
+  whyUnknown(): string | undefined
   status(): RedisRevocationsStatus
   /** Ends both connections. Tokens that are known to be revoked are still refused. */
   close(): Promise<void>
@@ -85,6 +89,10 @@ export function replicatedRevocations(
   let state: ReplicaState = INITIAL_STATE
   let lastWord: RevocationsState = 'loading'
 
+  const logState = createStateLog()
+
+  const status = () => statusOf(state, index.size, stream, instant(clock), maxStaleness)
+
   const word = () => wordOf(state, instant(clock), maxStaleness)
 
   /** The only assignment of the state. */
@@ -92,6 +100,7 @@ export function replicatedRevocations(
     state = next
     if (told !== undefined || word() !== lastWord) tell({ event: 'state', ...told })
     lastWord = word()
+    logState(status)
     for (const watcher of watchers) watcher()
   }
 
@@ -173,7 +182,8 @@ export function replicatedRevocations(
     revoke: async (token) => await append(await newEntries(clock, (made) => made.revoke(token))),
     revokeBefore: async (whose, given = {}) =>
       await append(await newEntries(clock, (made) => made.revokeBefore(whose, given))),
-    status: () => statusOf(state, index.size, stream, instant(clock), maxStaleness),
+    whyUnknown: () => whyUnknown(status()),
+    status,
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -12,10 +12,15 @@ export function revokedToken(claims: JsonObject): Detail {
   }
 }
 
-export const staleRevocations: Detail = () =>
-  'revocations answered unknown: what they know is too old, or they know nothing yet'
+/** @param why In the words of the source, if it says why. */
+export function staleRevocations(why: string | undefined): Detail {
+  return () =>
+    `revocations answered unknown: ${why ?? 'what they know is too old, or they know nothing yet'}`
+}
 
-export const failedRevocations: Detail = () => 'revocations failed; cause says why'
+export function failedRevocations(why?: string): Detail {
+  return () => `revocations failed${why === undefined ? '' : `: ${why}`}; cause says why`
+}
 
 export function lateRevocations(patience: number): Detail {
   return () => `revocations gave no answer for ${duration(patience)}`
