@@ -108,6 +108,9 @@ test('ready of a verifier says why as well', async () => {
   })
 })
 
+/** A process starts slowly on a busy machine. */
+const SLOW = { timeout: 20_000 }
+
 // What is printed depends on the environment at start-up, so it is a process of its own.
 const PROGRAM = `
   import { manualClock } from '@portcullis/testing'
@@ -146,18 +149,22 @@ async function printed(debug: string): Promise<readonly string[]> {
     .map((line) => line.replace(/^PORTCULLIS \d+: /, ''))
 }
 
-test('NODE_DEBUG=portcullis prints one line for each change of the state, however many attempts fail', async () => {
-  const down = `the last attempt: ${UNREACHABLE}: ECONNREFUSED`
-  const lines = await printed('portcullis')
-  expect(lines.map((line) => line.replace(/\d+ s ago/, 'N s ago'))).toEqual([
-    `revocations: loading: ${NEVER}; ${down}`,
-    `revocations: missing: ${NO_STREAM}`,
-    'revocations: current',
-    `revocations: stale: the stream of revocations was last read completely N s ago; ${down}`,
-    'revocations: closed: the replica of revocations has been closed',
-  ])
-})
+test(
+  'NODE_DEBUG=portcullis prints one line for each change of the state, however many attempts fail',
+  SLOW,
+  async () => {
+    const down = `the last attempt: ${UNREACHABLE}: ECONNREFUSED`
+    const lines = await printed('portcullis')
+    expect(lines.map((line) => line.replace(/\d+ s ago/, 'N s ago'))).toEqual([
+      `revocations: loading: ${NEVER}; ${down}`,
+      `revocations: missing: ${NO_STREAM}`,
+      'revocations: current',
+      `revocations: stale: the stream of revocations was last read completely N s ago; ${down}`,
+      'revocations: closed: the replica of revocations has been closed',
+    ])
+  },
+)
 
-test('without it nothing is printed', async () => {
+test('without it nothing is printed', SLOW, async () => {
   expect(await printed('')).toEqual([])
 })
