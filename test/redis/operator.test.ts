@@ -12,7 +12,7 @@ import { openStream } from '../../packages/redis/src/stream.ts'
 import { systemClock } from '../../packages/redis/src/time.ts'
 import { describeWithRedis } from './describe-with-redis.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
-import { append, createStream, ISSUER, issue, join, STREAM } from './scene.ts'
+import { append, appendMany, createStream, ISSUER, issue, join, STREAM } from './scene.ts'
 
 interface Outcome {
   readonly exitCode: number | null
@@ -77,6 +77,23 @@ describeWithRedis('the program of an operator', () => {
     expect(await compactStream(stream, now + 86_400)).toEqual({ read: 3, deleted: 1 })
     connection.close()
     await member.comesTo('revoked', needed)
+  })
+
+  test('whose output nobody reads any more ends with exit code 1 and one line', async () => {
+    await using server = await startRedis()
+    await createStream(server)
+    await appendMany(server, 20_000)
+    const program = fileURLToPath(new URL('../../packages/redis/src/bin.ts', import.meta.url))
+    const options = ['--conditions=@portcullis/source', program, 'export']
+    const child = spawn(process.execPath, options, {
+      env: { ...process.env, REDIS_URL: server.url },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const exited = once(child, 'exit') as Promise<[number | null]>
+    child.stdout.once('data', () => child.stdout.destroy())
+    const said = await text(child.stderr)
+    expect((await exited)[0]).toBe(1)
+    expect(said).toBe('portcullis-revocations: the output could not be written (EPIPE)\n')
   })
 
   test('says that there is no server, in one line and without an address', async () => {

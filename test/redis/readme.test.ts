@@ -37,13 +37,13 @@ interface GuardedApi {
 }
 
 /** Runs `portcullis-revocations`, and answers with what it prints. */
-async function operate(command: string): Promise<string> {
+async function operate(command: string, input: readonly string[] = []): Promise<string> {
   const printed: string[] = []
   const said: string[] = []
   const code = await run(command.split(' '), {
     environment: process.env,
     connect: (url) => redisTransport({ url }),
-    input: Readable.from([]),
+    input: Readable.from(input),
     print: (line) => printed.push(line),
     say: (line) => said.push(line),
   })
@@ -158,8 +158,13 @@ describeWithRedis('the documents of packages/redis', () => {
     const commands = rows.flatMap(([cell = '']) => codeSpans(cell)).map(filledIn)
     expect(commands.length).toBeGreaterThan(6)
     await server.command('DEL', STREAM)
-    for (const command of commands) await operate(command)
-    expect(JSON.parse(await operate('status'))).toMatchObject({ exists: true, revocations: 3 })
+    let exported = ''
+    for (const command of commands) {
+      const printed = await operate(command, exported.split('\n'))
+      if (command === 'export') exported = printed
+    }
+    expect(exported).toContain('"type":"end"')
+    expect(JSON.parse(await operate('status'))).toMatchObject({ exists: true, revocations: 6 })
   })
 })
 
@@ -167,6 +172,7 @@ describeWithRedis('the documents of packages/redis', () => {
 function filledIn(command: string): string {
   return command
     .replaceAll(/ \[[^\]]*\](?:\.\.\.)?/g, '')
+    .replace('ID...', 'ID')
     .replace('--jti ID', '--jti a')
     .replace(/^revoke-before$/, 'revoke-before --sub ann')
     .trim()

@@ -8,12 +8,16 @@ import { LOWEST_ID } from './entry-id.ts'
 import { RevocationStoreError } from './errors.ts'
 import { newEntries } from './new-entries.ts'
 import { IDENTITY_ID, readRecord, writeIdentity, writeRecord } from './record.ts'
-import type { Stream, StreamEntry, StreamReport } from './stream.ts'
+import type { Stream, StreamEntry } from './stream.ts'
 import { systemClock } from './time.ts'
+import { type Reading, readWhole } from './whole-stream.ts'
 
-// What an operator does with the stream. Each function answers with what it prints: JSON.
+// What an operator does with the stream. Each function answers with what is printed, or prints it as it comes: JSON.
+
+type Print = (data: object) => Promise<void>
 
 const PAGE = 1000
+const BEGINNING = { after: LOWEST_ID, count: 1 }
 
 /** A mistake of the operator, or a state of the stream, that the command cannot go on with. */
 export class CommandError extends Error {}
@@ -24,7 +28,7 @@ export class CommandError extends Error {}
  * @param replaces Identities of streams that were lost: replicas of those go on with this one.
  */
 export async function createStream(stream: Stream, replaces: readonly string[]): Promise<object> {
-  const { identity, info } = await stream.report([])
+  const { identity, info } = await stream.report(BEGINNING)
   if (identity !== undefined) {
     throw new CommandError(`the stream exists already: its identity is ${identity.id}`)
   }
@@ -40,10 +44,18 @@ export async function createStream(stream: Stream, replaces: readonly string[]):
   return created
 }
 
-export async function revokeToken(stream: Stream, token: RevokedToken): Promise<object> {
-  const entries = await newEntries(systemClock, (made) => made.revoke(token))
-  const [added = {}] = await append(stream, entries)
-  return added
+/** Prints each entry when it is recorded. */
+export async function revokeTokens(
+  stream: Stream,
+  tokens: readonly RevokedToken[],
+  print: Print,
+): Promise<void> {
+  const made = await Promise.all(
+    tokens.map(async (token) => await newEntries(systemClock, (index) => index.revoke(token))),
+  )
+  for (const entries of made) {
+    for (const added of await append(stream, entries)) await print(added)
+  }
 }
 
 export async function revokeBefore(
@@ -72,21 +84,21 @@ async function append(
 
 /** What the stream says of itself, and what its records are. */
 export async function streamStatus(stream: Stream): Promise<object> {
-  const report = await stream.report([])
+  const { identity } = await stream.report(BEGINNING)
   const kinds = { revocation: 0, unreadable: 0, foreign: 0, identity: 0 }
   const unreadable: string[] = []
-  for await (const entries of pages(stream, report)) {
+  const reading = await readAll(stream, (entries) => {
     for (const { id, fields } of entries) {
       const { kind } = readRecord(fields)
       kinds[kind] += 1
       if (kind === 'unreadable' && unreadable.length < 100) unreadable.push(id)
     }
-  }
+  })
   return {
-    identity: report.identity?.id ?? null,
-    replaces: report.identity?.replaces ?? [],
-    exists: report.info !== undefined,
-    last: report.info?.last ?? null,
+    identity: identity?.id ?? null,
+    replaces: identity?.replaces ?? [],
+    exists: reading !== undefined,
+    last: reading?.info.last ?? null,
     revocations: kinds.revocation,
     unreadable: kinds.unreadable,
     unreadableIds: unreadable,
@@ -101,45 +113,93 @@ export async function streamStatus(stream: Stream): Promise<object> {
  * @param now By the clock of this machine. The store's counts as well: one that is ahead must not delete what is needed.
  */
 export async function compactStream(stream: Stream, now: number): Promise<object> {
-  const report = await stream.report([])
-  if (report.identity === undefined) throw new RevocationStoreError('no_stream')
+  const { identity } = await stream.report(BEGINNING)
+  if (identity === undefined) throw new RevocationStoreError('no_stream')
   const compaction = createCompaction(Math.min(now, await stream.time()))
-  let read = 0
   let deleted = 0
-  for await (const entries of pages(stream, report)) {
+  const reading = await readAll(stream, async (entries) => {
     const ids = compaction.superfluous(entries).filter((id) => id !== IDENTITY_ID)
-    read += entries.length
     deleted += ids.length
     if (ids.length > 0) await stream.delete(ids)
-  }
-  return { read, deleted }
+  })
+  return { read: reading?.count, deleted }
 }
 
-/** Every revocation, one after the other: lines of JSON for `importEntries`. */
-export async function* exportEntries(stream: Stream): AsyncGenerator<object> {
-  const report = await stream.report([])
-  if (report.info === undefined) throw new RevocationStoreError('no_stream')
-  for await (const entries of pages(stream, report)) {
-    for (const { fields } of entries) {
+/**
+ * Prints every revocation, also those that come meanwhile, and then how many there were: lines of JSON for `importEntries`.
+ * Without that last line it is not all of them.
+ */
+export async function exportEntries(stream: Stream, print: Print): Promise<void> {
+  let exported = 0
+  const unreadable: string[] = []
+  const reading = await readAll(stream, async (entries) => {
+    for (const { id, fields } of entries) {
       const record = readRecord(fields)
-      if (record.kind === 'revocation') yield record.entry
+      if (record.kind === 'unreadable') unreadable.push(id)
+      if (record.kind !== 'revocation') continue
+      await print(record.entry)
+      exported += 1
+    }
+  })
+  if (reading === undefined) throw new RevocationStoreError('no_stream')
+  const [first] = unreadable
+  if (first !== undefined) {
+    throw new CommandError(
+      `the export lacks records that cannot be read: ${unreadable.length}, the first is ${first}`,
+    )
+  }
+  await print({ type: 'end', entries: exported })
+}
+
+/** As `exportEntries` writes it. */
+const END = /^\{"type":"end","entries":(?<count>\d{1,10})\}$/
+
+/** Appends what `exportEntries` has printed, of this stream or another: all of it, or nothing if that is not whole. */
+export async function importEntries(stream: Stream, lines: AsyncIterable<string>): Promise<object> {
+  const entries = await checkLines(lines)
+  let added = 0
+  try {
+    for (const entry of entries) added += (await append(stream, [entry])).length
+  } catch (error) {
+    if (!(error instanceof RevocationStoreError)) throw error
+    throw new CommandError(`${error.message}; ${added} of ${entries.length} entries were added`)
+  }
+  return { read: entries.length, added }
+}
+
+async function checkLines(lines: AsyncIterable<string>): Promise<readonly RevocationEntry[]> {
+  const entries: RevocationEntry[] = []
+  let read = 0
+  let end: number | undefined
+  for await (const text of lines) {
+    read += 1
+    const line = text.trim()
+    if (line === '') continue
+    if (end !== undefined) throw notAdded(`line ${read} comes after the last line of an export`)
+    const count = END.exec(line)?.groups?.['count']
+    if (count !== undefined) end = Number(count)
+    else {
+      const [entry] = await entriesIn(line).catch(() => {
+        throw notAdded(`line ${read} is no entry`)
+      })
+      if (entry !== undefined) entries.push(entry)
     }
   }
+  if (end === undefined) {
+    const last = JSON.stringify({ type: 'end', entries: entries.length })
+    throw notAdded(
+      `there is no last line with the number of entries: the file was cut, or version 1.0.0-rc.0 wrote it. ` +
+        `If you know that it is whole, add the line ${last}`,
+    )
+  }
+  if (end !== entries.length) {
+    throw notAdded(`the last line says ${end} entries, but there are ${entries.length}`)
+  }
+  return entries
 }
 
-/** Appends what `exportEntries` gave, of this stream or another. */
-export async function importEntries(stream: Stream, lines: AsyncIterable<string>): Promise<object> {
-  let read = 0
-  let added = 0
-  for await (const line of lines) {
-    if (line.trim() === '') continue
-    read += 1
-    const entries = await entriesIn(line).catch(() => {
-      throw new CommandError(`line ${read} is no entry; ${added} were added before it`)
-    })
-    added += (await append(stream, entries)).length
-  }
-  return { read, added }
+function notAdded(why: string): CommandError {
+  return new CommandError(`nothing was added: ${why}`)
 }
 
 async function entriesIn(line: string): Promise<readonly RevocationEntry[]> {
@@ -151,17 +211,15 @@ async function entriesIn(line: string): Promise<readonly RevocationEntry[]> {
   return entries
 }
 
-/** The entries up to the last one that the report knew of. */
-async function* pages(
+/**
+ * @returns `undefined` if there is no stream.
+ * @throws RevocationStoreError if what was read may not be all.
+ */
+async function readAll(
   stream: Stream,
-  { info }: StreamReport,
-): AsyncGenerator<readonly StreamEntry[]> {
-  if (info === undefined) return
-  let after = LOWEST_ID
-  for (;;) {
-    const entries = await stream.page(after, info.last, PAGE)
-    if (entries.length > 0) yield entries
-    if (entries.length < PAGE) return
-    after = entries.at(-1)?.id ?? after
-  }
+  onPage: (entries: readonly StreamEntry[]) => unknown,
+): Promise<Reading | undefined> {
+  const reading = await readWhole(stream, PAGE, onPage)
+  if (reading === 'changed') throw new RevocationStoreError('incomplete')
+  return reading === 'absent' ? undefined : reading
 }

@@ -8,6 +8,8 @@ export type RevocationStoreReason =
   | 'no_stream'
   /** The stream has another identity than the one that was followed. */
   | 'other_stream'
+  /** The stream could not be read as a whole: each time it was away for a moment, or went back, while it was read. */
+  | 'incomplete'
   /** The stream has a record that this version cannot read. */
   | 'unreadable_record'
   /** The store's memory is full. Nothing was recorded. */
@@ -27,6 +29,8 @@ const TEXTS: Readonly<Record<RevocationStoreReason, string>> = {
   no_stream:
     'the stream of revocations or its identity does not exist: an operator creates it with `portcullis-revocations create`',
   other_stream: 'the stream of revocations is not the one that was followed: it may lack entries',
+  incomplete:
+    'the stream of revocations could not be read as a whole: it was away or went back while it was read',
   unreadable_record: 'the stream of revocations has a record that this version cannot read',
   out_of_memory: 'the store of revocations has no memory left (OOM)',
   refused: 'the store of revocations refused',

@@ -1,8 +1,9 @@
+import { deletedIn, hasSteppedBack, hasVanished } from './comparison.ts'
 import { isLater } from './entry-id.ts'
 import { RevocationStoreError } from './errors.ts'
 import type { Identity } from './record.ts'
 import type { StreamEntry, StreamInfo, StreamReport } from './stream.ts'
-import { elapsed, type Instant, laterOf, leadOf } from './time.ts'
+import { elapsed, type Instant, leadOf } from './time.ts'
 
 // What a replica decides: pure functions of its state, of what the store reports and of a moment, which answer with a word.
 // Whoever carries the words out decides nothing. Times are seconds.
@@ -11,17 +12,12 @@ import { elapsed, type Instant, laterOf, leadOf } from './time.ts'
 export interface Position {
   /** The identity record that the stream had. */
   readonly identity: string | undefined
-  /** Everything up to this id was read. */
+  /** Everything up to this id was read, and compared with what the stream said of itself at that moment. */
   readonly last: string
-  /** Up to this id it is certain that nothing was missed: a report has said so since. */
-  readonly verified: string
   /** The last entry before that. */
   readonly anchor: StreamEntry | undefined
-  /** The last entry that was read since. */
-  readonly newest: StreamEntry | undefined
-  /** How many entries had ever been added at a report that knew of none beyond ours, and how many were read since. */
-  readonly addedThen: number
-  readonly readSince: number
+  /** How many entries there were after it at the last report. */
+  readonly unread: number
   /** The largest lead of the wall clock since the reading began: what had lapsed by that was left out. */
   readonly lead: number
   /** As of the last report. */
@@ -43,6 +39,10 @@ export interface ReplicaState {
   readonly foreign: Skipped
   /** There was an entry that the index has no room for. */
   readonly isFull: boolean
+  /** The same, as the reader found it. */
+  readonly shortage: Shortage | undefined
+  /** How long it took to read the whole stream. Seconds. */
+  readonly took: number
   readonly lastFailure: Failure | undefined
   /** Failures since the last report. */
   readonly failures: number
@@ -56,6 +56,15 @@ export interface Skipped {
   readonly count: number
   /** The id of the first one. */
   readonly first: string | undefined
+}
+
+/** A reader found no room for all entries. */
+export interface Shortage {
+  readonly at: Instant
+  /** How many entries had been deleted from the stream by then. */
+  readonly deleted: number
+  /** So long after it the stream is read again: if entries were deleted since, and in any case, since some may have lapsed. */
+  readonly rest: { readonly soonest: number; readonly longest: number }
 }
 
 interface Failure {
@@ -73,6 +82,8 @@ export const INITIAL_STATE: ReplicaState = {
   unreadable: NOTHING_SKIPPED,
   foreign: NOTHING_SKIPPED,
   isFull: false,
+  shortage: undefined,
+  took: 0,
   lastFailure: undefined,
   failures: 0,
   reports: 0,
@@ -93,31 +104,50 @@ export type LoadTrigger =
   | 'history'
   /** Records were deleted, perhaps those that could not be read. */
   | 'removed'
+  /** There was no room for all of it, and now there may be. */
+  | 'full'
   /** The wall clock was set back: what had lapsed by it, and was left out, may be needed again. */
   | 'clock'
+
+export type FollowStep = 'absent' | 'follow' | LoadTrigger
 
 /** Seconds. Entries are kept for longer than they are needed, and a leap second must not make a fleet read everything. */
 const SET_BACK = 5
 
 /**
- * What a reader does after a report. `XREAD` says nothing of entries that were deleted before they were read, and after a
- * fail-over ids below ours can hold entries that we have never seen.
+ * What a reader does after a report on the entries after its position. After a fail-over, ids below ours can hold entries that
+ * we have never seen, and a stream that was away may come back as another.
+ *
+ * @param count How many entries were asked for.
  */
 export function followStep(
-  { position, unreadable }: Pick<ReplicaState, 'position' | 'unreadable'>,
-  { identity, info, found }: StreamReport,
+  state: Pick<ReplicaState, 'unreadable' | 'isFull' | 'shortage'>,
+  position: Position,
+  report: StreamReport,
   askedAt: Instant,
-): 'absent' | 'follow' | LoadTrigger {
+  count: number,
+): FollowStep {
+  const { identity, info } = report
   if (info === undefined) return 'absent'
-  if (position === undefined) return 'start'
   if (position.identity !== identity?.id) return 'identity'
-  if (hasSteppedBack(position, info)) return 'step_back'
-  if (isLater(info.maxDeleted, position.verified)) return 'gap'
-  if (hasOtherHistory(position, info, found)) return 'history'
+  if (hasSteppedBack(position.info, info) || isLater(position.last, info.last)) return 'step_back'
+  if (isLater(info.maxDeleted, position.last)) return 'gap'
+  if (hasOtherHistory(position, info, report, count)) return 'history'
   if (isSetBack(position, askedAt)) return 'clock'
-  const before = position.info
-  const deleted = info.entriesAdded - info.length - (before.entriesAdded - before.length)
-  return unreadable.count > 0 && deleted !== 0 ? 'removed' : 'follow'
+  const isRemoved = state.unreadable.count > 0 && deletedIn(info) !== deletedIn(position.info)
+  if (isRemoved) return 'removed'
+  return state.isFull && mayHaveRoom(state.shortage, info, askedAt) ? 'full' : 'follow'
+}
+
+function mayHaveRoom(
+  shortage: Shortage | undefined,
+  info: StreamInfo,
+  { monotonic }: Instant,
+): boolean {
+  if (shortage === undefined) return true
+  const { at, deleted, rest } = shortage
+  const least = deletedIn(info) === deleted ? rest.longest : rest.soonest
+  return monotonic - at.monotonic >= least
 }
 
 /** Whether the wall clock was set back, so that entries may count again that were left out as lapsed. No report is needed. */
@@ -125,67 +155,24 @@ function isSetBack({ lead }: Position, now: Instant): boolean {
   return lead - leadOf(now) > SET_BACK
 }
 
-function hasSteppedBack({ last, info: before }: Position, info: StreamInfo): boolean {
-  return (
-    isLater(last, info.last) ||
-    isLater(before.maxDeleted, info.maxDeleted) ||
-    info.entriesAdded < before.entriesAdded
-  )
-}
-
-/**
- * Two primaries may even give the same id to different entries, or to the same one after different others: so contents are
- * compared, and entries counted.
- */
+/** Two primaries may give the same ids to other entries, or after others: so contents are compared, and entries counted. */
 function hasOtherHistory(
   position: Position,
   info: StreamInfo,
-  found: readonly (StreamEntry | undefined)[],
+  { entries, anchor }: StreamReport,
+  count: number,
 ): boolean {
-  const added = info.entriesAdded - position.addedThen
-  const isCounted =
-    position.last === info.last ? added === position.readSince : added > position.readSince
-  return !isCounted || anchorsOf(position).some((entry, at) => hasVanished(entry, found[at], info))
+  const expected = unreadAt(position, info)
+  if (entries.length !== Math.min(count, expected)) return true
+  const reached = entries.at(-1)?.id ?? position.last
+  const isEnd = entries.length === expected
+  if (isEnd && reached !== info.last) return true
+  return position.anchor !== undefined && hasVanished(position.anchor, anchor, info)
 }
 
-/** The entries that a report is to find again, with the same content. */
-export function anchorsOf(position: Position | undefined): readonly StreamEntry[] {
-  return [position?.anchor, position?.newest].filter((entry) => entry !== undefined)
-}
-
-function hasVanished(
-  entry: StreamEntry,
-  found: StreamEntry | undefined,
-  info: StreamInfo,
-): boolean {
-  if (found === undefined) return isLater(entry.id, info.maxDeleted)
-  return (
-    found.fields.length !== entry.fields.length ||
-    found.fields.some((text, at) => text !== entry.fields[at])
-  )
-}
-
-/** The last read before a report. */
-export interface LastRead {
-  readonly sentAt: Instant
-  /** Whether there may have been more entries than were asked for. */
-  readonly wasFull: boolean
-}
-
-/**
- * The moment that the replica lacks nothing before: when the request was sent, not when its answer came.
- *
- * @param askedAt When the report was asked for.
- */
-export function freshSince(
-  { freshAt, position }: Pick<ReplicaState, 'freshAt' | 'position'>,
-  info: StreamInfo,
-  askedAt: Instant,
-  read: LastRead | undefined,
-): Instant | undefined {
-  if (position === undefined) return freshAt
-  if (position.last === info.last) return laterOf(freshAt, askedAt)
-  return read === undefined || read.wasFull ? freshAt : laterOf(freshAt, read.sentAt)
+/** How many entries there must be after a position, if none of them was deleted. */
+export function unreadAt({ unread, info: before }: Position, info: StreamInfo): number {
+  return unread + info.entriesAdded - before.entriesAdded
 }
 
 /**

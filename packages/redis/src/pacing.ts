@@ -1,5 +1,3 @@
-import type { RevocationStoreReason } from './errors.ts'
-
 // How often a replica asks, how long it waits for an answer, and how long it pauses after a failure. Times are seconds.
 
 /**
@@ -18,8 +16,6 @@ export function pacing(maxStaleness: number): {
 
 const FIRST_PAUSE = 0.1
 const LONGEST_PAUSE = 5
-/** A list without room is read as a whole each time, until entries lapse. */
-const FULL_PAUSE = 60
 
 /**
  * The pause before a connection is opened again, drawn so that a fleet does not come back in step.
@@ -27,13 +23,31 @@ const FULL_PAUSE = 60
  * @param failures In a row.
  * @param random From 0 to 1.
  */
-export function pauseAfter(
-  reason: RevocationStoreReason,
-  failures: number,
-  maxStaleness: number,
-  random: number,
-): number {
+export function pauseAfter(failures: number, maxStaleness: number, random: number): number {
   const longest = Math.min(LONGEST_PAUSE, maxStaleness / 4)
   const doubled = Math.min(longest, FIRST_PAUSE * 2 ** Math.min(failures - 1, 16))
-  return (reason === 'full' ? FULL_PAUSE : doubled) * (0.5 + random / 2)
+  return spread(doubled, random)
+}
+
+const FULL_PAUSE = 60
+const LONGEST_FULL_PAUSE = 3600
+
+/**
+ * How long a stream that has too many entries is left alone before it is read as a whole again. That keeps the process busy,
+ * so it may take a tenth of the time while entries are deleted, and a hundredth while only their time can have passed.
+ *
+ * @param took How long the last reading took.
+ * @param random From 0 to 1.
+ */
+export function restWhenFull(
+  took: number,
+  random: number,
+): { readonly soonest: number; readonly longest: number } {
+  const pause = (seconds: number) =>
+    spread(Math.min(LONGEST_FULL_PAUSE, Math.max(FULL_PAUSE, seconds)), random)
+  return { soonest: pause(10 * took), longest: pause(100 * took) }
+}
+
+function spread(seconds: number, random: number): number {
+  return seconds * (0.5 + random / 2)
 }

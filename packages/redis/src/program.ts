@@ -7,7 +7,7 @@ import {
   exportEntries,
   importEntries,
   revokeBefore,
-  revokeToken,
+  revokeTokens,
   streamStatus,
 } from './commands.ts'
 import { type Connect, openConnection } from './connection.ts'
@@ -21,8 +21,8 @@ export interface Surroundings {
   readonly connect: (url: string) => Connect
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly input: AsyncIterable<string>
-  /** Data, a line. */
-  readonly print: (line: string) => void
+  /** Data, a line. May reject: whoever reads it may have gone. */
+  readonly print: (line: string) => unknown
   /** What is for a human reader. */
   readonly say: (line: string) => void
 }
@@ -33,15 +33,15 @@ const TIMEOUT = 10
 const USAGE = `Usage: portcullis-revocations COMMAND [--url URL] [--stream KEY]
 
   create [--replaces ID]...      make the stream, once; ID is the identity of one that was lost
-  revoke --jti ID [--iss ISSUER] [--exp TIME]
-                                 revoke one token
+  revoke --jti ID... [--iss ISSUER] [--exp TIME]
+                                 revoke one token, or several: --jti ID --jti ID
   revoke-before [--iss ISSUER] [--sub SUBJECT | --client-id ID | --sid ID] [--time TIME] [--until TIME]
                                  revoke what was issued before a time, by default now
   revoke-before --all            the same, of all tokens that name no issuer
   status                         what the stream says of itself
   compact                        delete entries that nobody needs any more
   export                         every revocation, a line of JSON each
-  import                         add the lines that export has printed, from the standard input
+  import                         add the lines that export has printed, from the standard input: all, or none if any is missing
 
 The URL of the store is --url, or else the environment variable REDIS_URL. TIME is in seconds since 1970, or as
 2026-01-31T12:00:00Z. Exit code 1: it was not done; 2: the command line is wrong.`
@@ -51,7 +51,7 @@ const OPTIONS = {
   stream: { type: 'string' },
   replaces: { type: 'string', multiple: true },
   iss: { type: 'string' },
-  jti: { type: 'string' },
+  jti: { type: 'string', multiple: true },
   exp: { type: 'string' },
   sub: { type: 'string' },
   'client-id': { type: 'string' },
@@ -61,6 +61,12 @@ const OPTIONS = {
   all: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const
+
+/** Those that may be stated several times. */
+const REPEATABLE: ReadonlySet<string> = new Set([
+  'replaces',
+  'jti',
+] satisfies (keyof typeof OPTIONS)[])
 
 type Values = ReturnType<typeof parse>['values']
 
@@ -80,7 +86,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
   try {
     const { command, values } = readArguments(args)
     if (command === 'help') {
-      surroundings.print(USAGE)
+      await surroundings.print(USAGE)
       return 0
     }
     return await whileWaiting(perform(command, values, surroundings))
@@ -104,9 +110,14 @@ async function perform(
   const connection = openConnection(connect(url), systemClock)
   try {
     const stream = openStream(values.stream ?? DEFAULT_STREAM, connection, TIMEOUT)
-    if (command === 'export') {
-      for await (const entry of exportEntries(stream)) print(JSON.stringify(entry))
-    } else print(JSON.stringify(await resultOf(command, values, stream, input)))
+    await carryOut(command, values, stream, input, async (data) => {
+      try {
+        await print(JSON.stringify(data))
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException // what a stream throws
+        throw new CommandError(`the output could not be written (${code ?? 'unknown'})`)
+      }
+    })
     return 0
   } catch (error) {
     if (!(error instanceof RevocationStoreError || error instanceof CommandError)) throw error
@@ -117,33 +128,42 @@ async function perform(
   }
 }
 
-async function resultOf(
+async function carryOut(
   command: string,
   values: Values,
   stream: Stream,
   input: AsyncIterable<string>,
-): Promise<object> {
-  const { iss, jti, sub, sid, 'client-id': client_id } = values
+  print: (data: object) => Promise<void>,
+): Promise<void> {
+  const { iss, jti = [], sub, sid, 'client-id': client_id } = values
   const [exp, time, until] = [values.exp, values.time, values.until].map(timeOf)
   switch (command) {
     case 'create':
-      return await createStream(stream, values.replaces ?? [])
-    case 'revoke':
-      if (jti === undefined) throw new TypeError('revoke: --jti must be stated')
-      return await revokeToken(stream, stated({ iss, jti, exp }))
-    case 'revoke-before':
-      checkWhose({ iss, sub, client_id, sid }, values.all === true)
-      return await revokeBefore(
-        stream,
-        stated({ iss, sub, client_id, sid }),
-        stated({ time, until }),
-      )
+      await print(await createStream(stream, values.replaces ?? []))
+      break
+    case 'revoke': {
+      if (jti.length === 0) throw new TypeError('revoke: --jti must be stated')
+      const tokens = jti.map((each) => stated({ iss, jti: each, exp }))
+      await revokeTokens(stream, tokens, print)
+      break
+    }
+    case 'revoke-before': {
+      const whose = { iss, sub, client_id, sid }
+      checkWhose(whose, values.all === true)
+      await print(await revokeBefore(stream, stated(whose), stated({ time, until })))
+      break
+    }
     case 'compact':
-      return await compactStream(stream, systemClock.now())
+      await print(await compactStream(stream, systemClock.now()))
+      break
+    case 'export':
+      await exportEntries(stream, print)
+      break
     case 'import':
-      return await importEntries(stream, input)
+      await print(await importEntries(stream, input))
+      break
     default:
-      return await streamStatus(stream)
+      await print(await streamStatus(stream))
   }
 }
 
@@ -172,15 +192,32 @@ function readArguments(args: readonly string[]): { command: string; values: Valu
   return { command, values }
 }
 
-/** @throws TypeError for an unknown option. */
+/** @throws TypeError for an unknown option, and for one that is stated twice: of two values, one would be dropped in silence. */
 function parse(args: readonly string[]) {
-  return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
+  const options = {
+    args: [...args],
+    options: OPTIONS,
+    allowPositionals: true,
+    tokens: true,
+  } as const
+  const { values, positionals, tokens } = parseArgs(options)
+  const seen = new Set<string>()
+  for (const token of tokens) {
+    if (token.kind !== 'option' || REPEATABLE.has(token.name)) continue
+    if (seen.has(token.name)) throw new TypeError(`--${token.name} is stated twice`)
+    seen.add(token.name)
+  }
+  return { values, positionals }
 }
+
+/** The year 5138. What is later is a time in milliseconds. */
+const LATEST = 100_000_000_000
 
 function timeOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const time = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Date.parse(text) / 1000
   if (!Number.isFinite(time)) throw new TypeError('a time must be seconds or 2026-01-31T12:00:00Z')
+  if (time >= LATEST) throw new TypeError('a time must be in seconds, not in milliseconds')
   return time
 }
 

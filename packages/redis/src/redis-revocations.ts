@@ -74,11 +74,15 @@ const NOTHING_ELSE = {
   detail: undefined,
 }
 
+/** Entries of one reply: about 200 KB, and the event loop is free again after some 15 ms. */
+const PAGE = 2000
+
 /** The same over any transport. */
 export function replicatedRevocations(
   settings: Omit<RedisRevocationsSettings, 'source'>,
   connect: Connect,
   random: () => number = Math.random,
+  page: number = PAGE,
 ): RedisRevocations {
   const { stream, maxStaleness, whenStale, max, clock } = settings
   const index = localRevocations({ max, clock })
@@ -115,7 +119,11 @@ export function replicatedRevocations(
   function failed(error: RevocationStoreError): number {
     const { reason, message: detail } = error
     replace(afterFailure(state, error, instant(clock)), { event: 'failure', reason, detail })
-    return pauseAfter(reason, state.failures, maxStaleness, random())
+    return pauseAfter(state.failures, maxStaleness, random())
+  }
+
+  function onFull(): void {
+    failed(new RevocationStoreError('full'))
   }
 
   async function append(entries: readonly RevocationEntry[]): Promise<void> {
@@ -191,7 +199,7 @@ export function replicatedRevocations(
   const endReading = startReading(
     connect,
     stream,
-    { index, clock, maxStaleness, state: () => state, replace, onLoad },
+    { index, clock, maxStaleness, page, random, state: () => state, replace, onLoad, onFull },
     failed,
   )
   return revocations

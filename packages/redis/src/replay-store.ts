@@ -73,7 +73,7 @@ export function createReplayStore(
     if (checked?.connection === connection && told.reason !== 'out_of_memory') {
       drop(connection)
       failures += 1
-      pausedUntil = clock.monotonic() + pauseAfter(failure.reason, failures, PACE, random())
+      pausedUntil = clock.monotonic() + pauseAfter(failures, PACE, random())
       lastFailure = told
     }
     return told

@@ -1,22 +1,22 @@
-import { LOWEST_ID } from './entry-id.ts'
+import { deletedIn } from './comparison.ts'
 import type { RevocationStoreError } from './errors.ts'
 import {
   adopt,
-  freshSince,
-  type LastRead,
   NOTHING_SKIPPED,
   type Position,
   type ReplicaState,
+  type Shortage,
   type Skipped,
+  unreadAt,
 } from './following.ts'
-import type { StreamEntry, StreamInfo, StreamReport } from './stream.ts'
-import { type Instant, leadOf } from './time.ts'
+import type { StreamInfo, StreamReport } from './stream.ts'
+import { type Instant, laterOf, leadOf } from './time.ts'
+import type { Reading } from './whole-stream.ts'
 
 // How the state of a replica changes: each function answers with the next state.
 
 /** What came of a batch of entries. */
 export interface Batch {
-  readonly entries: readonly StreamEntry[]
   readonly unreadable: readonly string[]
   readonly foreign: readonly string[]
   /** Whether there was no room for some of them. */
@@ -25,66 +25,70 @@ export interface Batch {
 
 /** The state after a report that there is no stream. What was read stays known, and so does whose stream it was. */
 export function afterAbsence(state: ReplicaState): ReplicaState {
-  return { ...answered(state), store: 'missing', position: undefined }
+  const { reports } = state
+  return { ...state, failures: 0, reports: reports + 1, store: 'missing', position: undefined }
 }
 
-/** The state after a report that nothing was missed. */
+/**
+ * The state after a report that nothing was missed, with the next entries.
+ *
+ * @param askedAt The replica lacks nothing that was recorded before: when the report was asked for, not when it came.
+ */
 export function afterReport(
   state: ReplicaState,
-  { identity: seen }: StreamReport,
+  position: Position,
+  { identity: seen, entries }: StreamReport,
   info: StreamInfo,
   askedAt: Instant,
-  read: LastRead | undefined,
+  batch: Batch,
 ): ReplicaState {
-  const { position } = state
+  const unread = unreadAt(position, info) - entries.length
+  const newest = entries.at(-1)
   return {
-    ...answered(state),
+    ...withSkipped({ ...state, failures: 0, reports: state.reports + 1 }, batch),
     ...adopt(state.identity, seen),
-    freshAt: freshSince(state, info, askedAt, read),
-    position: position && verified(position, info, askedAt),
-  }
-}
-
-/** The state after the next entries were read. */
-export function afterRead(state: ReplicaState, batch: Batch): ReplicaState {
-  const { position } = state
-  const newest = batch.entries.at(-1)
-  if (position === undefined || newest === undefined) return state
-  const readSince = position.readSince + batch.entries.length
-  return {
-    ...withSkipped(state, batch),
-    position: { ...position, last: newest.id, newest, readSince },
+    freshAt: unread === 0 ? laterOf(state.freshAt, askedAt) : state.freshAt,
+    position: {
+      ...position,
+      last: newest !== undefined && unread > 0 ? newest.id : info.last,
+      anchor: newest ?? position.anchor,
+      unread,
+      lead: Math.max(position.lead, leadOf(askedAt)),
+      info,
+    },
   }
 }
 
 /**
- * The state after the whole stream was read. It says nothing of how fresh that is: entries may have come, and have been
- * deleted for their sake, while it was read.
+ * The state after the whole stream was read. How fresh that is, and whose stream it is, the next report says.
  *
- * @param batches Their entries may be left out, but for the last one's.
+ * @param began When that began.
  */
 export function afterLoad(
   state: ReplicaState,
-  { identity }: StreamReport,
-  info: StreamInfo,
-  askedAt: Instant,
+  { identity, info, newest }: Reading,
+  began: Instant,
+  took: number,
   batches: readonly Batch[],
 ): ReplicaState {
-  const empty = { ...state, unreadable: NOTHING_SKIPPED, foreign: NOTHING_SKIPPED, isFull: false }
+  const empty = { ...state, unreadable: NOTHING_SKIPPED, foreign: NOTHING_SKIPPED }
   return {
     ...batches.reduce(withSkipped, empty),
-    position: {
-      identity: identity?.id,
-      last: info.last,
-      verified: info.last,
-      anchor: batches.at(-1)?.entries.at(-1),
-      newest: undefined,
-      addedThen: info.entriesAdded,
-      readSince: 0,
-      lead: leadOf(askedAt),
-      info,
-    },
+    isFull: false,
+    shortage: undefined,
+    took,
+    position: { identity, last: info.last, anchor: newest, unread: 0, lead: leadOf(began), info },
   }
+}
+
+/** The state when there was no room for all that was read. */
+export function afterShortage(
+  state: ReplicaState,
+  info: StreamInfo,
+  at: Instant,
+  rest: Shortage['rest'],
+): ReplicaState {
+  return { ...state, isFull: true, shortage: { at, deleted: deletedIn(info), rest } }
 }
 
 export function afterFailure(
@@ -92,33 +96,12 @@ export function afterFailure(
   error: RevocationStoreError,
   at: Instant,
 ): ReplicaState {
-  const isFull = state.isFull || error.reason === 'full'
   return {
     ...state,
-    isFull,
-    // What had no room is read again.
-    position: isFull ? undefined : state.position,
+    isFull: state.isFull || error.reason === 'full',
     lastFailure: { error, at },
     failures: state.failures + 1,
   }
-}
-
-/** After which entry the next are read. */
-export function readFrom({ position }: ReplicaState): string {
-  return position?.last ?? LOWEST_ID
-}
-
-function verified(position: Position, info: StreamInfo, askedAt: Instant): Position {
-  const anchor = position.newest ?? position.anchor
-  const lead = Math.max(position.lead, leadOf(askedAt))
-  const next = { ...position, verified: position.last, anchor, newest: undefined, lead, info }
-  return position.last === info.last
-    ? { ...next, addedThen: info.entriesAdded, readSince: 0 }
-    : next
-}
-
-function answered(state: ReplicaState): ReplicaState {
-  return { ...state, failures: 0, reports: state.reports + 1 }
 }
 
 function withSkipped(state: ReplicaState, { unreadable, foreign }: Batch): ReplicaState {

@@ -1,113 +1,136 @@
 import type { Clock, LocalRevocations, RevocationEntry } from '@portcullis/core'
 
-import { LOWEST_ID } from './entry-id.ts'
 import { RevocationStoreError } from './errors.ts'
 import {
-  anchorsOf,
+  type FollowStep,
   followStep,
-  type LastRead,
-  type ReplicaState,
   type LoadTrigger,
+  type Position,
+  type ReplicaState,
 } from './following.ts'
-import { pacing } from './pacing.ts'
+import { pacing, restWhenFull } from './pacing.ts'
 import { readRecord } from './record.ts'
-import {
-  afterAbsence,
-  afterRead,
-  afterReport,
-  afterLoad,
-  type Batch,
-  readFrom,
-} from './replica-state.ts'
-import type { Stream, StreamEntry, StreamInfo, StreamReport } from './stream.ts'
-import { type Instant, instant } from './time.ts'
+import { afterAbsence, afterLoad, afterReport, afterShortage, type Batch } from './replica-state.ts'
+import type { Stream, StreamEntry, StreamInfo } from './stream.ts'
+import { instant } from './time.ts'
+import { readWhole } from './whole-stream.ts'
 
-/** Entries of one reply: about 200 KB, and the event loop is free again after some 15 ms. */
-const PAGE = 2000
+/** So often in a row the whole stream is read, if what was read cannot be all of it, or does not fit what is reported then. */
+const ATTEMPTS = 3
 
 /** What a reader fills. */
 export interface Replica {
   readonly index: LocalRevocations
   readonly clock: Clock
   readonly maxStaleness: number
+  /** Entries of one reply. */
+  readonly page: number
+  random(): number
   state(): ReplicaState
   replace(next: ReplicaState): void
   /** Told after the whole stream was read. */
   onLoad(trigger: LoadTrigger, records: number, duration: number): void
+  /** Told when there was no room for all that was read. */
+  onFull(): void
 }
 
 /**
- * Follows the stream over one connection: reads it from the beginning if it must, then entry by entry, and at each heartbeat
- * compares what the stream says of itself with what was read.
+ * Follows the stream over one connection: reads it from the beginning if it must, then takes up each new entry at once, and at
+ * each heartbeat compares what the stream says of itself with what was read.
  *
- * @throws RevocationStoreError when the connection cannot be used any more: it never returns.
+ * @throws RevocationStoreError when the connection cannot be used any more, or the stream cannot be read as a whole: it never
+ *   returns.
  */
 export async function follow(stream: Stream, replica: Replica): Promise<never> {
-  const { clock } = replica
-  const { heartbeat } = pacing(replica.maxStaleness)
-  let read: LastRead | undefined
+  let attempts = 0
   for (;;) {
-    const askedAt = instant(clock)
-    const report = await stream.report(anchorsOf(replica.state().position).map(({ id }) => id))
-    const step = followStep(replica.state(), report, askedAt)
-    const { info } = report
-    if (step === 'absent' || info === undefined) {
-      replica.replace(afterAbsence(replica.state()))
-      await wait(clock, heartbeat)
-    } else if (step === 'follow') {
-      replica.replace(afterReport(replica.state(), report, info, askedAt, read))
-      read = await readUntil(askedAt.monotonic + heartbeat, stream, replica)
-    } else {
-      await readAll(stream, replica, report, info, askedAt, step)
-      // What came meanwhile may be why entries were deleted before they were read.
-      read = await readNext(stream, replica, 0)
-    }
+    const { position } = replica.state()
+    const trigger = position === undefined ? 'start' : await readNext(stream, replica, position)
+    if (trigger === 'follow') attempts = 0
+    else if (trigger === 'absent' || (await readAll(stream, replica, trigger)) === 'absent') {
+      await waitForStream(replica)
+    } else attempts += 1
+    if (attempts === ATTEMPTS) throw new RevocationStoreError('incomplete')
   }
 }
 
-/** Reads until the next heartbeat, and at least once. @param end On the monotonic clock. */
-async function readUntil(end: number, stream: Stream, replica: Replica): Promise<LastRead> {
-  for (;;) {
-    const read = await readNext(stream, replica, Math.max(0, end - replica.clock.monotonic()))
-    // Without a position, a revocation of this process had no room: the next report has everything read again.
-    if (replica.state().position === undefined || replica.clock.monotonic() >= end) return read
-  }
+async function waitForStream(replica: Replica): Promise<void> {
+  const { clock, maxStaleness } = replica
+  replica.replace(afterAbsence(replica.state()))
+  await new Promise<void>((resolve) => {
+    clock.after(pacing(maxStaleness).heartbeat, resolve)
+  })
 }
 
-async function readNext(stream: Stream, replica: Replica, block: number): Promise<LastRead> {
-  const sentAt = instant(replica.clock)
-  const entries = await stream.read(readFrom(replica.state()), PAGE, block)
+/** Reads what comes next. If nothing was missed, takes up new entries until the next heartbeat. */
+async function readNext(stream: Stream, replica: Replica, position: Position): Promise<FollowStep> {
+  const askedAt = instant(replica.clock)
+  const { page: count, maxStaleness } = replica
+  const { last: after, anchor } = position
+  const report = await stream.report({ after, count, anchor: anchor?.id })
+  const { info, entries } = report
+  const step = followStep(replica.state(), position, report, askedAt, count)
+  if (step !== 'follow' || info === undefined) return step
   const batch = fill(replica.index, entries)
-  if (batch.isFull) throw new RevocationStoreError('full')
-  replica.replace(afterRead(replica.state(), batch))
-  return { sentAt, wasFull: entries.length >= PAGE }
+  const before = replica.state()
+  const next = afterReport(before, position, report, info, askedAt, batch)
+  take(replica, next, info, batch.isFull && before.shortage === undefined)
+  if (entries.length < count) {
+    const end = askedAt.monotonic + pacing(maxStaleness).heartbeat
+    await readAhead(stream, replica, info.last, end)
+  }
+  return step
+}
+
+/**
+ * Takes up new entries as they come: what they revoke is refused at once, and to refuse more is safe. They count as read only
+ * when the next report brings them again, with what can be compared.
+ *
+ * @param end The next heartbeat, on the monotonic clock. Sooner if there is more to say than what they revoke.
+ */
+async function readAhead(
+  stream: Stream,
+  { index, clock, page }: Replica,
+  last: string,
+  end: number,
+): Promise<void> {
+  let after = last
+  for (;;) {
+    const entries = await stream.read(after, page, Math.max(0, end - clock.monotonic()))
+    const { unreadable, foreign, isFull } = fill(index, entries)
+    after = entries.at(-1)?.id ?? after
+    const isUrgent = isFull || unreadable.length + foreign.length > 0 || entries.length >= page
+    if (isUrgent || clock.monotonic() >= end) return
+  }
 }
 
 async function readAll(
   stream: Stream,
   replica: Replica,
-  report: StreamReport,
-  info: StreamInfo,
-  askedAt: Instant,
   trigger: LoadTrigger,
-): Promise<void> {
+): Promise<'whole' | 'absent' | 'changed'> {
+  const { index, clock, page } = replica
   const batches: Batch[] = []
-  let records = 0
-  let isFull = false
-  let after = LOWEST_ID
-  for (;;) {
-    const entries = await stream.page(after, info.last, PAGE)
-    const batch = fill(replica.index, entries)
-    records += entries.length
-    isFull ||= batch.isFull
-    after = entries.at(-1)?.id ?? after
-    // Of an empty last page the entry before it is the last one.
-    if (entries.length > 0) batches.push({ ...batch, entries: entries.slice(-1) })
-    if (entries.length < PAGE) break
-  }
-  if (isFull) throw new RevocationStoreError('full')
-  replica.replace(afterLoad(replica.state(), report, info, askedAt, batches))
-  replica.onLoad(trigger, records, replica.clock.monotonic() - askedAt.monotonic)
+  const began = instant(clock)
+  const reading = await readWhole(stream, page, (entries) => batches.push(fill(index, entries)))
+  if (typeof reading === 'string') return reading
+  const took = clock.monotonic() - began.monotonic
+  const next = afterLoad(replica.state(), reading, began, took, batches)
+  take(
+    replica,
+    next,
+    reading.info,
+    batches.some(({ isFull }) => isFull),
+  )
+  replica.onLoad(trigger, reading.count, took)
+  return 'whole'
+}
+
+/** One replacement: whoever watches must not see a replica without the mark that it had no room. */
+function take(replica: Replica, next: ReplicaState, info: StreamInfo, isFull: boolean): void {
+  const rest = restWhenFull(next.took, replica.random())
+  replica.replace(isFull ? afterShortage(next, info, instant(replica.clock), rest) : next)
+  if (isFull) replica.onFull()
 }
 
 /** Adds what entries revoke, also if the stream turns out not to be the one that was followed: to refuse more is safe. */
@@ -124,7 +147,7 @@ function fill(index: LocalRevocations, entries: readonly StreamEntry[]): Batch {
   // Those of the others are no entries by the rules of the index, such as a time in milliseconds.
   unreadable.push(...left.filter(({ error }) => !(error instanceof RangeError)).map(({ id }) => id))
   const isFull = left.some(({ error }) => error instanceof RangeError)
-  return { entries, unreadable, foreign, isFull }
+  return { unreadable, foreign, isFull }
 }
 
 /** Adds whatever it can, and answers with what it cannot. */
@@ -140,10 +163,4 @@ function load(
     const half = Math.ceil(revoked.length / 2)
     return [revoked.slice(0, half), revoked.slice(half)].flatMap((part) => load(index, part))
   }
-}
-
-async function wait(clock: Clock, seconds: number): Promise<void> {
-  await new Promise<void>((resolve) => {
-    clock.after(seconds, resolve)
-  })
 }

@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts'
 import { isEntryId } from './entry-id.ts'
-import { RevocationStoreError } from './errors.ts'
+import { RevocationStoreError, storeError } from './errors.ts'
 import { type Identity, IDENTITY_ID, readRecord } from './record.ts'
 
 /** One entry of the stream. */
@@ -20,23 +20,41 @@ export interface StreamInfo {
   readonly entriesAdded: number
   /** How many there are. */
   readonly length: number
+  /** The first and the last of those. */
+  readonly first: StreamEntry | undefined
+  readonly newest: StreamEntry | undefined
 }
 
-/** What a reader compares with its own position: what a primary says. */
+/** What a reader asks for. */
+interface Question {
+  /** The next entries after this id. */
+  readonly after: string
+  /** At most so many of them, at least 1. */
+  readonly count: number
+  /** One entry more. */
+  readonly anchor?: string | undefined
+}
+
+/** The answer of a primary. All of it is of one moment: no other command came between. */
 export interface StreamReport {
   readonly identity: Identity | undefined
   /** `undefined`: there is no stream of this name. */
   readonly info: StreamInfo | undefined
-  /** The entries that were asked for, in that order: `undefined` for one that is not there. */
-  readonly found: readonly (StreamEntry | undefined)[]
+  readonly entries: readonly StreamEntry[]
+  /** `undefined`: it is not there. */
+  readonly anchor: StreamEntry | undefined
 }
 
 /** The stream by its commands. Every function throws `RevocationStoreError`. Times are seconds. */
 export interface Stream {
-  report(ids: readonly string[]): Promise<StreamReport>
-  /** Entries after an id, up to another and with it. */
-  page(after: string, upTo: string, count: number): Promise<readonly StreamEntry[]>
-  /** Entries after an id. @param block How long the store waits for one, if there is none. */
+  report(question: Question): Promise<StreamReport>
+  /** The same with a longer deadline, for somebody who reads the whole stream. */
+  page(question: Question): Promise<StreamReport>
+  /**
+   * Entries after an id, but nothing that could be compared with them.
+   *
+   * @param block How long the store waits for one, if there is none.
+   */
   read(after: string, count: number, block: number): Promise<readonly StreamEntry[]>
   /** @returns The id, or `undefined` if there is no stream: a writer never makes one. */
   append(fields: readonly string[]): Promise<string | undefined>
@@ -61,43 +79,43 @@ export function openStream(
     return await connection.ask(command, timeout)
   }
 
-  async function entryAt(id: string): Promise<StreamEntry | undefined> {
-    const [entry] = entriesOf(await ask('XRANGE', key, id, id))
-    return entry
-  }
-
-  async function info(): Promise<StreamInfo | undefined> {
-    try {
-      return infoOf(await ask('XINFO', 'STREAM', key))
-    } catch (error) {
-      if (error instanceof RevocationStoreError && error.reason === 'no_stream') return undefined
-      throw error
+  async function reportOn(
+    { after, count, anchor }: Question,
+    within: number,
+  ): Promise<StreamReport> {
+    const commands = [
+      ['MULTI'],
+      ['XINFO', 'STREAM', key],
+      ['XRANGE', key, `(${after}`, '+', 'COUNT', String(count)],
+      ...(anchor === undefined ? [] : [['XRANGE', key, anchor, anchor]]),
+      ['EXEC'],
+    ]
+    const [replies] = await Promise.all([
+      Promise.all(commands.map(async (command) => await connection.ask(command, within))),
+      checkRole(within),
+    ])
+    const [said, entries, found = []] = listIn(replies.at(-1))
+    const info = infoOf(said)
+    const record = info?.first && readRecord(info.first.fields)
+    const isIdentity = info?.first?.id === IDENTITY_ID && record?.kind === 'identity'
+    return {
+      identity: isIdentity ? record.identity : undefined,
+      info,
+      entries: entriesOf(entries),
+      anchor: entriesOf(found).at(0),
     }
   }
 
   /** A replica answers as well as a primary does, however far it lags behind, and a primary may become one. */
-  async function checkRole(): Promise<void> {
-    const reply = listIn(await ask('HELLO'))
+  async function checkRole(within: number): Promise<void> {
+    const reply = listIn(await connection.ask(['HELLO'], within))
     const role = reply[reply.indexOf('role') + 1]
     if (role !== 'master') throw new RevocationStoreError('refused', 'it is a replica')
   }
 
   return {
-    async report(ids) {
-      const [first, said, found] = await Promise.all([
-        entryAt(IDENTITY_ID),
-        info(),
-        Promise.all(ids.map(entryAt)),
-        checkRole(),
-      ])
-      const record = first && readRecord(first.fields)
-      const identity = record?.kind === 'identity' ? record.identity : undefined
-      return { identity, info: said, found }
-    },
-    async page(after, upTo, count) {
-      const command = ['XRANGE', key, `(${after}`, upTo, 'COUNT', String(count)]
-      return entriesOf(await connection.ask(command, pageTimeout))
-    },
+    report: async (question) => await reportOn(question, timeout),
+    page: async (question) => await reportOn(question, pageTimeout),
     async read(after, count, block) {
       // 0 would be for ever.
       const milliseconds = Math.max(1, Math.floor(block * 1000))
@@ -134,14 +152,22 @@ function streamOf(reply: unknown): readonly StreamEntry[] {
 }
 
 function entriesOf(reply: unknown): readonly StreamEntry[] {
-  return listIn(reply).map((entry) => {
-    const [id, fields] = listIn(entry)
-    if (!isEntryId(id) || !isTextList(fields)) return unreadable()
-    return { id, fields }
-  })
+  return listIn(reply).map(entryOf)
 }
 
-function infoOf(reply: unknown): StreamInfo {
+function entryOf(reply: unknown): StreamEntry {
+  const [id, fields] = listIn(reply)
+  if (!isEntryId(id) || !isTextList(fields)) return unreadable()
+  return { id, fields }
+}
+
+/** `undefined`: there is no stream. */
+function infoOf(reply: unknown): StreamInfo | undefined {
+  if (reply instanceof Error) {
+    const error = storeError(reply)
+    if (error.reason === 'no_stream') return undefined
+    throw error
+  }
   const list = listIn(reply)
   const found = new Map<unknown, unknown>()
   for (let at = 0; at + 1 < list.length; at += 2) found.set(list[at], list[at + 1])
@@ -149,9 +175,17 @@ function infoOf(reply: unknown): StreamInfo {
   const maxDeleted = found.get('max-deleted-entry-id')
   const entriesAdded = found.get('entries-added')
   const length = found.get('length')
+  const [first, newest] = ['first-entry', 'last-entry'].map((name) => found.get(name))
   const areIds = isEntryId(last) && isEntryId(maxDeleted)
   if (!areIds || typeof entriesAdded !== 'number' || typeof length !== 'number') return unreadable()
-  return { last, maxDeleted, entriesAdded, length }
+  return {
+    last,
+    maxDeleted,
+    entriesAdded,
+    length,
+    first: first === null ? undefined : entryOf(first),
+    newest: newest === null ? undefined : entryOf(newest),
+  }
 }
 
 function listIn(reply: unknown): readonly unknown[] {

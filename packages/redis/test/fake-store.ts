@@ -42,6 +42,11 @@ export interface FakeStore {
   ahead: number
   /** The commands that came, by name. */
   readonly commands: string[]
+  /**
+   * Called with the name of each command, and how many there were of it, right before it is performed: whatever a test does
+   * here falls between two commands. A transaction is one command, `EXEC`.
+   */
+  before: (name: string, nth: number) => void
   connections: () => number
   open: () => number
   create: (id: string, replaces?: readonly string[]) => void
@@ -68,6 +73,7 @@ export function fakeStore(clock: Clock): FakeStore {
     pageDelay: 0,
     ahead: 0,
     commands: [],
+    before: () => undefined,
     connections: () => connections,
     open: () => transports.size,
     create: (id, replaces = []) => put(KEY, IDENTITY_ID, writeIdentity({ id, replaces })),
@@ -83,6 +89,7 @@ export function fakeStore(clock: Clock): FakeStore {
     connect() {
       connections += 1
       const pending = new Set<(error: Error) => void>()
+      let queued: (readonly string[])[] | undefined
       const isRefused = store.mode === 'unreachable'
       function end(error: Error): void {
         transports.delete(end)
@@ -101,7 +108,15 @@ export function fakeStore(clock: Clock): FakeStore {
               else resolve(reply)
             }
             later(() => {
-              perform(command, answer)
+              const [name] = command
+              if (name === 'MULTI') queued = []
+              else if (name === 'EXEC') {
+                perform(command, answer, queued)
+                queued = undefined
+                return
+              } else if (queued !== undefined) queued.push(command)
+              if (queued === undefined) perform(command, answer)
+              else if (store.mode !== 'silent') later(() => answer('QUEUED'))
             })
           })
         },
@@ -118,9 +133,14 @@ export function fakeStore(clock: Clock): FakeStore {
     else clock.after(store.delay / 2, fn)
   }
 
-  function perform(command: readonly string[], answer: (reply: unknown) => void): void {
+  function perform(
+    command: readonly string[],
+    answer: (reply: unknown) => void,
+    queued: readonly (readonly string[])[] = [],
+  ): void {
     const [name = '', ...args] = command
     store.commands.push(name)
+    store.before(name, store.commands.filter((each) => each === name).length)
     if (store.mode === 'silent') return
     const answerLater = (reply: unknown) => {
       later(() => {
@@ -130,10 +150,15 @@ export function fakeStore(clock: Clock): FakeStore {
     if (store.mode === 'loading') {
       answerLater(new Error('LOADING Redis is loading the dataset in memory'))
     } else if (name === 'XREAD') read(args, answerLater)
-    else if (args.includes('COUNT') && store.pageDelay > 0) {
-      clock.after(store.pageDelay, () => {
-        answerLater(replyTo(name, args))
-      })
+    else if (name === 'EXEC') {
+      const replies = queued.map(([each = '', ...words]) => replyTo(each, words))
+      const [, page] = replies
+      if (!Array.isArray(page) || page.length === 0 || store.pageDelay === 0) answerLater(replies)
+      else {
+        clock.after(store.pageDelay, () => {
+          answerLater(replies)
+        })
+      }
     } else answerLater(replyTo(name, args))
   }
 
@@ -162,7 +187,7 @@ export function fakeStore(clock: Clock): FakeStore {
     const after = from.startsWith('(') ? from.slice(1) : undefined
     return entriesOf(key)
       .filter(({ id }) => (after === undefined ? !isLater(from, id) : isLater(id, after)))
-      .filter(({ id }) => !isLater(id, to))
+      .filter(({ id }) => to === '+' || !isLater(id, to))
       .slice(0, count)
       .map(replyOf)
   }
@@ -232,12 +257,15 @@ function replyOf({ id, fields }: Entry): unknown {
 function infoOf(stream: StreamData | undefined): unknown {
   if (stream === undefined) return new Error('ERR no such key')
   const { entries, last, maxDeleted, added } = stream
+  const [first, newest] = [entries[0], entries.at(-1)]
   const pairs = [
     ['length', entries.length],
     ['radix-tree-keys', 1],
     ['last-generated-id', last],
     ['max-deleted-entry-id', maxDeleted],
     ['entries-added', added],
+    ['first-entry', first === undefined ? null : replyOf(first)],
+    ['last-entry', newest === undefined ? null : replyOf(newest)],
   ]
-  return pairs.flat()
+  return pairs.flat(1)
 }

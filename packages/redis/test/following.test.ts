@@ -4,52 +4,75 @@ import { RevocationStoreError } from '../src/errors.ts'
 import {
   adopt,
   followStep,
-  freshSince,
   INITIAL_STATE,
+  NOTHING_SKIPPED,
   type Position,
   readiness,
   type ReplicaState,
   wordOf,
 } from '../src/following.ts'
+import { afterReport } from '../src/replica-state.ts'
 import type { StreamInfo, StreamReport } from '../src/stream.ts'
 import type { Instant } from '../src/time.ts'
 
 const at = (seconds: number): Instant => ({ wall: seconds, monotonic: seconds })
 
-const INFO: StreamInfo = { last: '20-0', maxDeleted: '5-0', entriesAdded: 9, length: 7 }
 const ANCHOR = { id: '20-0', fields: ['v', '1'] }
-const NEWEST = { id: '30-0', fields: ['v', '1'] }
+const NEXT = { id: '30-0', fields: ['v', '1'] }
+const INFO: StreamInfo = {
+  last: '20-0',
+  maxDeleted: '5-0',
+  entriesAdded: 9,
+  length: 7,
+  first: undefined,
+  newest: ANCHOR,
+}
 const POSITION: Position = {
   identity: 'first',
   last: '20-0',
-  verified: '20-0',
   anchor: ANCHOR,
-  newest: undefined,
-  addedThen: 9,
-  readSince: 0,
+  unread: 0,
   lead: 0,
   info: INFO,
 }
 const REPORT: StreamReport = {
   identity: { id: 'first', replaces: [] },
   info: INFO,
-  found: [ANCHOR],
+  entries: [],
+  anchor: ANCHOR,
 }
+/** Of one page. */
+const COUNT = 2
+const STATE = { unreadable: NOTHING_SKIPPED, isFull: false, shortage: undefined }
 
 describe('after a report', () => {
-  const read = { count: 0, first: undefined }
   const info = (changes: Partial<StreamInfo>) => ({ ...REPORT, info: { ...INFO, ...changes } })
+  const added = { ...info({ last: '30-0', entriesAdded: 10, length: 8 }), entries: [NEXT] }
 
-  test.each<[string, string, StreamReport, Position | undefined]>([
+  test.each<[string, string, StreamReport, Position]>([
     ['there is no stream', 'absent', { ...REPORT, info: undefined }, POSITION],
-    ['nothing was read yet', 'start', REPORT, undefined],
     ['nothing has changed', 'follow', REPORT, POSITION],
-    ['entries were added', 'follow', info({ last: '30-0', entriesAdded: 10, length: 8 }), POSITION],
+    ['an entry was added', 'follow', added, POSITION],
+    [
+      'more entries were added than a page has',
+      'follow',
+      {
+        ...info({ last: '50-0', entriesAdded: 12, length: 10 }),
+        entries: [NEXT, { ...NEXT, id: '40-0' }],
+      },
+      POSITION,
+    ],
+    [
+      'the rest of them comes',
+      'follow',
+      { ...info({ last: '30-0' }), entries: [NEXT] },
+      { ...POSITION, unread: 1, info: { ...INFO, last: '30-0' } },
+    ],
     ['an entry was deleted that was read', 'follow', info({ maxDeleted: '19-0' }), POSITION],
     [
       'the last entry was deleted, which was read',
       'follow',
-      { ...info({ maxDeleted: '20-0', length: 6 }), found: [undefined] },
+      { ...info({ maxDeleted: '20-0', length: 6 }), anchor: undefined },
       POSITION,
     ],
     [
@@ -58,45 +81,35 @@ describe('after a report', () => {
       info({ maxDeleted: '21-0', last: '30-0', entriesAdded: 10 }),
       POSITION,
     ],
-    [
-      'an entry was deleted that was read, but perhaps before that',
-      'gap',
-      info({ maxDeleted: '25-0', last: '30-0' }),
-      { ...POSITION, last: '30-0' },
-    ],
     ['the last id is lower', 'step_back', info({ last: '19-9' }), POSITION],
     ['the last deleted id is lower', 'step_back', info({ maxDeleted: '4-0' }), POSITION],
     ['fewer entries were ever added', 'step_back', info({ entriesAdded: 8 }), POSITION],
-    ['our entry is not there', 'history', { ...REPORT, found: [undefined] }, POSITION],
+    ['fewer entries were ever deleted', 'step_back', info({ length: 8 }), POSITION],
+    ['our entry is not there', 'history', { ...REPORT, anchor: undefined }, POSITION],
     [
       'our entry has another content',
       'history',
-      { ...REPORT, found: [{ id: '20-0', fields: ['v', '2'] }] },
+      { ...REPORT, anchor: { id: '20-0', fields: ['v', '2'] } },
       POSITION,
     ],
     [
       'our entry has more content',
       'history',
-      { ...REPORT, found: [{ id: '20-0', fields: ['v', '1', 'w', '1'] }] },
+      { ...REPORT, anchor: { id: '20-0', fields: ['v', '1', 'w', '1'] } },
       POSITION,
     ],
     [
-      'what was read since is there as well',
-      'follow',
-      { ...info({ last: '30-0', entriesAdded: 10, length: 8 }), found: [ANCHOR, NEWEST] },
-      { ...POSITION, last: '30-0', newest: NEWEST, readSince: 1 },
-    ],
-    [
-      'what was read since is not there',
+      'more entries were added than are there',
       'history',
-      { ...info({ last: '30-0', entriesAdded: 10, length: 8 }), found: [ANCHOR, undefined] },
-      { ...POSITION, last: '30-0', newest: NEWEST, readSince: 1 },
+      { ...info({ last: '30-0', entriesAdded: 11, length: 9 }), entries: [NEXT] },
+      POSITION,
     ],
+    ['more entries are there than were added', 'history', { ...REPORT, entries: [NEXT] }, POSITION],
     [
-      'more entries were added than were read',
+      'the last entry that is there is not the last that was added',
       'history',
-      { ...info({ last: '30-0', entriesAdded: 11, length: 9 }), found: [ANCHOR, NEWEST] },
-      { ...POSITION, last: '30-0', newest: NEWEST, readSince: 1 },
+      { ...added, entries: [{ ...NEXT, id: '29-0' }] },
+      POSITION,
     ],
     ['the last id is larger, and nothing was added', 'history', info({ last: '30-0' }), POSITION],
     [
@@ -114,15 +127,30 @@ describe('after a report', () => {
       { ...POSITION, last: '9007199254740993-1' },
     ],
   ])('%s: %s', (_, word, report, position) => {
-    expect(followStep({ position, unreadable: read }, report, at(1))).toBe(word)
+    expect(followStep(STATE, position, report, at(1), COUNT)).toBe(word)
   })
 
-  test.each<[string, Partial<StreamInfo>]>([
-    ['removed', { length: 6 }],
-    ['follow', { last: '30-0', length: 8, entriesAdded: 10 }],
-  ])('with a record that cannot be read: %s', (word, changes) => {
-    const unreadable = { count: 1, first: '7-0' }
-    expect(followStep({ position: POSITION, unreadable }, info(changes), at(1))).toBe(word)
+  test.each<[string, StreamReport]>([
+    ['removed', info({ length: 6 })],
+    ['follow', added],
+  ])('with a record that cannot be read: %s', (word, report) => {
+    const state = { ...STATE, unreadable: { count: 1, first: '7-0' } }
+    expect(followStep(state, POSITION, report, at(1), COUNT)).toBe(word)
+  })
+
+  const rest = { soonest: 60, longest: 600 }
+  test.each<[string, string, number, StreamReport]>([
+    ['entries were deleted since, a minute later', 'full', 161, info({ length: 6 })],
+    ['entries were deleted since, sooner', 'follow', 159, info({ length: 6 })],
+    ['none was deleted, a minute later', 'follow', 161, REPORT],
+    ['none was deleted, much later', 'full', 701, REPORT],
+  ])('without room for all, %s: %s', (_, word, now, report) => {
+    const state = { ...STATE, isFull: true, shortage: { at: at(100), deleted: 2, rest } }
+    expect(followStep(state, POSITION, report, at(now), COUNT)).toBe(word)
+  })
+
+  test('without room for a revocation of this process that no reader has seen: it is read again', () => {
+    expect(followStep({ ...STATE, isFull: true }, POSITION, REPORT, at(1), COUNT)).toBe('full')
   })
 })
 
@@ -131,8 +159,8 @@ test.each([
   ['back, by a leap second', -1, 'follow'],
   ['back', -60, 'clock'],
 ])('the wall clock was set %s', (_, by, word) => {
-  const state = { position: POSITION, unreadable: { count: 0, first: undefined } }
-  expect(followStep(state, REPORT, { wall: 100 + by, monotonic: 100 })).toBe(word)
+  const now = { wall: 100 + by, monotonic: 100 }
+  expect(followStep(STATE, POSITION, REPORT, now, COUNT)).toBe(word)
 })
 
 test.each([
@@ -148,25 +176,17 @@ test.each([
 })
 
 describe('the replica lacks nothing before', () => {
-  const behind = { freshAt: at(1), position: { ...POSITION, last: '10-0' } }
-  test.each([
-    ['the report, if everything was read', { freshAt: at(1), position: POSITION }, undefined, 5],
-    ['the last read, if more has come since', behind, { sentAt: at(3), wasFull: false }, 3],
-    ['what was known, if more could be read', behind, { sentAt: at(3), wasFull: true }, 1],
-    ['what was known, if nothing was read', behind, undefined, 1],
-    [
-      'the later moment',
-      { freshAt: at(9), position: POSITION },
-      { sentAt: at(3), wasFull: false },
-      9,
-    ],
-  ])('%s', (_, state, read, expected) => {
-    expect(freshSince(state, INFO, at(5), read)).toEqual(at(expected))
-  })
-
-  test('nothing at all, without a position', () => {
-    const state = { freshAt: undefined, position: undefined }
-    expect(freshSince(state, INFO, at(5), undefined)).toBeUndefined()
+  const state = { ...INITIAL_STATE, freshAt: at(1) }
+  const batch = { unreadable: [], foreign: [], isFull: false }
+  const info = { ...INFO, last: '30-0', entriesAdded: 10, length: 8 }
+  test.each<[string, Partial<ReplicaState>, StreamInfo, number]>([
+    ['the report, if it brought all that there is', {}, info, 5],
+    ['what was known, if there is more', {}, { ...info, entriesAdded: 12, length: 10 }, 1],
+    ['the later moment', { freshAt: at(9) }, info, 9],
+  ])('%s', (_, changes, said, expected) => {
+    const report = { ...REPORT, info: said, entries: [NEXT] }
+    const next = afterReport({ ...state, ...changes }, POSITION, report, said, at(5), batch)
+    expect(next.freshAt).toEqual(at(expected))
   })
 })
 

@@ -19,6 +19,13 @@ type Event =
   | { readonly kind: 'mode'; readonly mode: FakeStore['mode'] }
   | { readonly kind: 'delay'; readonly seconds: number }
   | { readonly kind: 'set'; readonly by: number }
+  /** The key is away, or a copy is in its place that lacks the last entries, from one command to a later one. */
+  | {
+      readonly kind: 'away'
+      readonly after: number
+      readonly commands: number
+      readonly isBehind: boolean
+    }
   | {
       readonly kind:
         | 'revoke'
@@ -75,7 +82,19 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   },
   fc.constantFrom(0, 0, 0.1, 1, 2).map((seconds): Event => ({ kind: 'delay', seconds })),
   fc.constantFrom(-3600, 60, 3600).map((by): Event => ({ kind: 'set', by })),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('away' as const),
+      after: fc.integer({ min: 1, max: 8 }),
+      commands: fc.integer({ min: 1, max: 6 }),
+      isBehind: fc.boolean(),
+    }),
+  },
 )
+
+/** Entries of a page: few, so that the stream has several. */
+const PAGE = 3
 
 /** A store, a process that follows it, and what is promised of both. */
 interface World {
@@ -103,7 +122,7 @@ function createWorld(): World {
     max: 1000,
     clock,
   } as const
-  const replica = replicatedRevocations(settings, store.connect, () => 0.5)
+  const replica = replicatedRevocations(settings, store.connect, () => 0.5, PAGE)
   return {
     clock,
     store,
@@ -137,6 +156,9 @@ async function play(world: World, next: Event): Promise<void> {
     case 'set':
       clock.set(clock.now() + next.by)
       return
+    case 'away':
+      leave(world, next)
+      return
     case 'revoke': {
       const jti = nextToken(world)
       replica.revoke({ iss: ISS, jti }).then(
@@ -160,6 +182,33 @@ async function play(world: World, next: Event): Promise<void> {
     default:
       disturb(world, next.kind)
   }
+}
+
+function leave(
+  { store, clock, held }: World,
+  { after, commands, isBehind }: Extract<Event, { kind: 'away' }>,
+): void {
+  let performed = 0
+  let before = store.data
+  store.before = () => {
+    performed += 1
+    if (performed === after) {
+      before = store.data
+      store.data = isBehind ? shortened(before) : new Map()
+      // What a copy lacks, nobody can know at that moment. That there is no stream, everybody can.
+      if (isBehind) held.push({ at: clock.monotonic(), jtis: jtisIn(store.data) })
+    } else if (performed === after + commands) store.data = before
+  }
+}
+
+function shortened(data: FakeStore['data']): FakeStore['data'] {
+  const stream = data.get(KEY)
+  if (stream === undefined) return data
+  const entries = stream.entries.slice(0, Math.ceil(stream.entries.length / 2))
+  const last = entries.at(-1)?.id ?? '0-0'
+  const added = stream.added - stream.entries.length + entries.length
+  const maxDeleted = isLater(stream.maxDeleted, last) ? last : stream.maxDeleted
+  return new Map([[KEY, { ...stream, entries, last, added, maxDeleted }]])
 }
 
 function disturb(world: World, kind: string): void {
@@ -246,6 +295,7 @@ test(
           await pass(world, 5)
           store.mode = 'up'
           store.delay = 0
+          store.before = () => undefined
           store.data = new Map()
           disturb(world, 'replace')
           await pass(world, MAX_STALENESS + 3)

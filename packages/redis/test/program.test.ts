@@ -2,7 +2,7 @@ import { manualClock } from '@portcullis/testing'
 import { expect, test } from 'vitest'
 
 import { run } from '../src/program.ts'
-import { fakeStore } from './fake-store.ts'
+import { type FakeStore, fakeStore } from './fake-store.ts'
 import { tokenRecord } from './processes.ts'
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
@@ -13,7 +13,11 @@ function operator() {
   const urls: string[] = []
   async function portcullis(
     command: string,
-    { environment = { REDIS_URL: 'redis://127.0.0.1' }, input = '' }: Partial<Terminal> = {},
+    {
+      environment = { REDIS_URL: 'redis://127.0.0.1' },
+      input = '',
+      lines = Infinity,
+    }: Partial<Terminal> = {},
   ) {
     const printed: string[] = []
     const said: string[] = []
@@ -24,7 +28,10 @@ function operator() {
         urls.push(url)
         return store.connect
       },
-      print: (line) => printed.push(line),
+      async print(line) {
+        if (printed.length >= lines) throw Object.assign(new Error('write'), { code: 'EPIPE' })
+        printed.push(line)
+      },
       say: (line) => said.push(line),
     })
     return { code, printed, said: said.join('\n'), data: dataOf(printed) }
@@ -35,6 +42,13 @@ function operator() {
 interface Terminal {
   readonly environment: Record<string, string>
   readonly input: string
+  /** How many lines are read of the output. */
+  readonly lines: number
+}
+
+/** Lines with the one that ends an export. */
+function exported(...lines: readonly string[]): string {
+  return [...lines, `{"type":"end","entries":${lines.length}}`, ''].join('\n')
 }
 
 async function* linesOf(text: string): AsyncGenerator<string> {
@@ -90,7 +104,17 @@ test.each([
   expect({ code, data }).toEqual({ code: 0, data: { id: expect.any(String) as string, ...entry } })
   expect((await portcullis('export')).printed.map((line) => JSON.parse(line) as unknown)).toEqual([
     entry,
+    { type: 'end', entries: 1 },
   ])
+})
+
+test('revoke revokes each --jti, and prints each', async () => {
+  const { portcullis } = operator()
+  await portcullis('create')
+  const { code, printed } = await portcullis('revoke --jti a --iss x --jti b')
+  const jtis = printed.map((line) => (JSON.parse(line) as { jti: string }).jti)
+  expect({ code, jtis }).toEqual({ code: 0, jtis: ['a', 'b'] })
+  expect((await portcullis('status')).data).toMatchObject({ revocations: 2 })
 })
 
 test('revoke-before counts from now, with the fraction of the second', async () => {
@@ -149,7 +173,10 @@ test.each([
 test('import drops nothing by the clock of the operator, which may be ahead', async () => {
   const { portcullis } = operator()
   await portcullis('create')
-  const input = '{"type":"token","jti":"a","exp":1000}\n{"type":"issued_before","time":1,"until":2}'
+  const input = exported(
+    '{"type":"token","jti":"a","exp":1000}',
+    '{"type":"issued_before","time":1,"until":2}',
+  )
   expect((await portcullis('import', { input })).data).toEqual({ read: 2, added: 2 })
 })
 
@@ -165,20 +192,137 @@ test('what export prints can be imported into another stream', async () => {
   expect((await to.portcullis('export')).printed).toEqual(printed)
 })
 
-test('import ends at the first line that is no entry', async () => {
+test.each([
+  ['was cut between two lines', '{"type":"token","jti":"a"}', 'no last line with the number'],
+  ['is empty', '', 'no last line with the number'],
+  ['was cut in a line', '{"type":"token","jti":"a"}\n{"type":"tok', 'line 2 is no entry'],
+  ['was cut in its last line', '{"type":"token","jti":"a"}\n{"type":"end"', 'line 2 is no entry'],
+  [
+    'lacks a line',
+    '{"type":"token","jti":"a"}\n{"type":"end","entries":2}',
+    'the last line says 2 entries, but there are 1',
+  ],
+  [
+    'is two exports in one',
+    `${exported('{"type":"token","jti":"a"}')}${exported('{"type":"token","jti":"b"}')}`,
+    'line 3 comes after the last line of an export',
+  ],
+  ['has a line that is no entry', exported('{"type":"token"}'), 'line 1 is no entry'],
+])('import of a file that %s adds nothing, and says so', async (_, input, why) => {
+  const { store, portcullis } = operator()
+  await portcullis('create')
+  const { code, printed, said } = await portcullis('import', { input })
+  expect({ code, printed }).toEqual({ code: 1, printed: [] })
+  expect(said).toContain('nothing was added')
+  expect(said).toContain(why)
+  expect(store.commands.filter((name) => name === 'XADD')).toHaveLength(1)
+})
+
+test('import of what an earlier version exported says which line to add, and takes it then', async () => {
   const { portcullis } = operator()
   await portcullis('create')
-  const input = '{"type":"token","jti":"a"}\n{"type":"token"}'
+  const lines = '{"type":"token","jti":"a"}\n{"type":"token","jti":"b"}\n'
+  const { said } = await portcullis('import', { input: lines })
+  const [, line = ''] = /add the line (.*)$/.exec(said) ?? []
+  const { data } = await portcullis('import', { input: `${lines}${line}\n` })
+  expect(data).toEqual({ read: 2, added: 2 })
+})
+
+test('import says how many were added when the store fails meanwhile', async () => {
+  const { store, portcullis } = operator()
+  await portcullis('create')
+  store.before = (name, nth) => {
+    if (name === 'XADD' && nth === 3) store.mode = 'full'
+  }
+  const input = exported(...['a', 'b', 'c'].map((jti) => `{"type":"token","jti":"${jti}"}`))
   const { code, said } = await portcullis('import', { input })
   expect(code).toBe(1)
-  expect(said).toContain('line 2 is no entry; 1 were added before it')
+  expect(said).toContain('no memory left (OOM); 1 of 3 entries were added')
+})
+
+/** A stream of three pages, as the program reads them. */
+async function operatorOfMany() {
+  const made = operator()
+  await made.portcullis('create')
+  for (let at = 0; at < 2500; at += 1) made.store.add(tokenRecord(`t${at}`))
+  return made
+}
+
+test('export reads on to what comes meanwhile: who is revoked again, and compacted, is in it', async () => {
+  const { store, portcullis } = await operatorOfMany()
+  const record = ['v', '1', 'type', 'issued_before', 'sub', 'ann', 'time']
+  const former = store.add([...record, '100'])
+  store.before = (name, nth) => {
+    // The former is on the third page.
+    if (name !== 'EXEC' || nth !== 4) return
+    store.add([...record, '200'])
+    store.delete(former)
+  }
+  const { code, printed } = await portcullis('export')
+  expect(code).toBe(0)
+  expect(printed).toHaveLength(2502)
+  expect(printed.at(-2)).toContain('"time":200')
+  expect(printed.at(-1)).toBe('{"type":"end","entries":2501}')
+})
+
+test.each<[string, (store: FakeStore) => void]>([
+  ['is deleted', (store) => (store.data = new Map())],
+  [
+    'is replaced',
+    (store) => {
+      store.data = new Map()
+      store.create('second')
+    },
+  ],
+  [
+    'is trimmed',
+    (store) => {
+      store.trim(10)
+    },
+  ],
+])(
+  'export of a stream that %s meanwhile fails, and its lines cannot be imported',
+  async (_, change) => {
+    const { store, portcullis } = await operatorOfMany()
+    store.before = (name, nth) => {
+      if (name === 'EXEC' && nth === 3) change(store)
+    }
+    const { code, printed, said } = await portcullis('export')
+    expect(code).toBe(1)
+    expect(said).toContain('could not be read as a whole')
+    const to = operator()
+    await to.portcullis('create')
+    expect((await to.portcullis('import', { input: printed.join('\n') })).code).toBe(1)
+  },
+)
+
+test('export fails if it cannot read a record, and names it', async () => {
+  const { store, portcullis } = operator()
+  await portcullis('create')
+  const id = store.add(['v', '2'])
+  store.add(tokenRecord('a'))
+  const { code, printed, said } = await portcullis('export')
+  expect({ code, lines: printed.length }).toEqual({ code: 1, lines: 1 })
+  expect(said).toContain(`records that cannot be read: 1, the first is ${id}`)
+})
+
+test.each(['status', 'compact'])('%s of a stream that is away meanwhile fails', async (command) => {
+  const { store, portcullis } = await operatorOfMany()
+  const { data } = store
+  store.before = (name, nth) => {
+    if (name === 'EXEC') store.data = nth === 4 ? new Map() : data
+  }
+  const { code, printed, said } = await portcullis(command)
+  expect({ code, printed }).toEqual({ code: 1, printed: [] })
+  expect(said).toContain('could not be read as a whole')
 })
 
 test.each(['revoke --jti a', 'revoke-before --all', 'compact', 'export', 'import'])(
   '%s does not make a stream',
   async (command) => {
     const { store, portcullis } = operator()
-    const { code, said } = await portcullis(command, { input: '{"type":"token","jti":"a"}' })
+    const input = exported('{"type":"token","jti":"a"}')
+    const { code, said } = await portcullis(command, { input })
     expect(code).toBe(1)
     expect(said).toContain('does not exist')
     expect(store.data.size).toBe(0)
@@ -216,6 +360,11 @@ test.each([
   ['status --colour', "Unknown option '--colour'"],
   ['revoke', '--jti must be stated'],
   ['revoke --jti a --exp tomorrow', 'a time must be seconds'],
+  ['revoke --jti a --exp 1767225600000', 'not in milliseconds'],
+  ['revoke-before --sub a --until 1767225600000', 'not in milliseconds'],
+  ['revoke --jti a --exp 1 --exp 2', '--exp is stated twice'],
+  ['revoke-before --sub a --sub b', '--sub is stated twice'],
+  ['status --stream a --stream=b', '--stream is stated twice'],
   ['revoke-before --sub a --sid b', 'name one of sub, client_id and sid'],
   ['revoke-before', 'state whose tokens by --iss'],
   ['revoke-before --iss x --all', 'state whose tokens by --iss'],
@@ -233,6 +382,21 @@ test('no URL is exit code 2', async () => {
   const { code, said } = await portcullis('status', { environment: {} })
   expect(code).toBe(2)
   expect(said).toContain('--url or REDIS_URL')
+})
+
+test('an output that nobody reads any more ends the command with exit code 1 and one line', async () => {
+  const { store, portcullis } = operator()
+  await portcullis('create')
+  for (let at = 0; at < 2500; at += 1) store.add(tokenRecord(`t${at}`))
+  const asked = store.commands.length
+  const { code, printed, said } = await portcullis('export', { lines: 5 })
+  expect({ code, lines: printed.length, said }).toEqual({
+    code: 1,
+    lines: 5,
+    said: 'portcullis-revocations: the output could not be written (EPIPE)',
+  })
+  // A page and the question for the role: the others are not read.
+  expect(store.commands.length - asked).toBe(2)
 })
 
 test('--help is data', async () => {
