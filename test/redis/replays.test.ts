@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 
 import type { DpopProof } from '@portcullis/core'
 import { redisReplays, type RedisReplaysOptions, type ReplaysMessage } from '@portcullis/redis'
+import { createClient } from '@redis/client'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { describeWithRedis } from './describe-with-redis.ts'
@@ -46,6 +47,18 @@ describeWithRedis('proofs of a fleet', () => {
     await using smaller = member(server, { max: 4 })
     expect(await smaller.remember(proof('fifth', 'a fifth key'), now())).toBe('full')
     expect(await smaller.remember(proof('another'), now())).toBe('replayed')
+  })
+
+  test('are all looked up in a burst, whatever bound the queue of the given client has', async () => {
+    await using server = await startRedis()
+    const client = createClient({ url: server.url, commandsQueueMaxLength: 5 })
+    await using replays = redisReplays({ client, timeout: 5 })
+    await replays.ready()
+    const burst = Array.from({ length: 200 }, (_, at) => proof(`burst ${at}`))
+    const ask = async () =>
+      new Set(await Promise.all(burst.map(async (each) => await replays.remember(each, now()))))
+    expect(await ask()).toEqual(new Set(['new']))
+    expect(await ask()).toEqual(new Set(['replayed']))
   })
 
   test('leave nothing of theirs in the names of keys, and every key lapses', async () => {

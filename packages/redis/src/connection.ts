@@ -10,6 +10,9 @@ interface Transport {
   destroy(): void
 }
 
+/** So many commands wait for answers of one connection, at most: each of them takes memory. */
+export const MOST_WAITING = 10_000
+
 /** Begins to connect. May throw. */
 export type Connect = () => Transport
 
@@ -42,6 +45,7 @@ export function openConnection(connect: Connect, clock: Clock): Connection {
   return {
     async ask(command, timeout) {
       if (ended !== undefined) throw ended
+      if (waiting.size >= MOST_WAITING) throw new RevocationStoreError('busy')
       const sent = transport.send(command)
       return await new Promise((resolve, reject) => {
         const cancel = deadline(clock, timeout, () => {

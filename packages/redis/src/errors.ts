@@ -14,6 +14,8 @@ export type RevocationStoreReason =
   | 'unreadable_record'
   /** The store's memory is full. Nothing was recorded. */
   | 'out_of_memory'
+  /** Too many commands wait for answers of the store already. Nothing was recorded. */
+  | 'busy'
   /** The store refused: its code is in the message. Nothing was recorded. */
   | 'refused'
   /** The store is none that this package can use, or its answer cannot be read. */
@@ -33,6 +35,7 @@ const TEXTS: Readonly<Record<RevocationStoreReason, string>> = {
     'the stream of revocations could not be read as a whole: it was away or went back while it was read',
   unreadable_record: 'the stream of revocations has a record that this version cannot read',
   out_of_memory: 'the store of revocations has no memory left (OOM)',
+  busy: 'too many revocations wait for the store already',
   refused: 'the store of revocations refused',
   unsupported: 'the store of revocations must be Redis 7, Valkey 7 or later',
   full: 'there is no room for more revocations than the option `max` allows',

@@ -57,8 +57,8 @@ export function sharedReplays(
     } catch (error) {
       const { reason, message } = error as ReplayStoreError // the only error that a store throws
       publishReplays(() => ({ source: replays, reason, detail: message }))
-      // That is no outage: whoever fills the memory must not open the door for replays.
-      if (reason === 'out_of_memory') return 'full'
+      // That is no outage: whoever fills the memory or the queue must not open the door for replays.
+      if (reason === 'out_of_memory' || reason === 'busy') return 'full'
       return whenUnreachable === 'accept' && reason !== 'closed' ? 'new' : 'unavailable'
     }
   }

@@ -21,6 +21,7 @@ export type RedisSource =
   | { readonly url: string; readonly client?: undefined }
   | { readonly url?: undefined; readonly client: RedisClient }
 
+/** Whatever of a user's client would change what is promised. The rest is how to reach the store, and who asks. */
 const OPTIONS = {
   /** Replies are lists and texts. */
   RESP: 2,
@@ -28,6 +29,12 @@ const OPTIONS = {
   disableOfflineQueue: true,
   /** Its timer would keep the process alive; the heartbeat does the same. */
   pingInterval: 0,
+  /** No bound: a full queue would look like a lost connection. What waits is counted by `connection.ts`. */
+  commandsQueueMaxLength: 0,
+  /** No time limit: answers have deadlines of their own. */
+  commandOptions: { timeout: 0 },
+  /** Only for replicas of a cluster. */
+  readonly: false,
 } as const
 
 const SOCKET_OPTIONS = {
@@ -36,6 +43,9 @@ const SOCKET_OPTIONS = {
   reconnectStrategy: false,
   /** A connection that waits for an entry is silent. */
   socketTimeout: 0,
+  noDelay: true,
+  /** The end of a connection is to be noticed at once. */
+  allowHalfOpen: false,
 } as const
 
 /**
@@ -78,7 +88,7 @@ function newClient({ url, client }: RedisSource): RedisConnection {
     // What works with RESP 3 alone, or changes replies.
     clientSideCache: undefined,
     emitInvalidate: false,
-    commandOptions: {},
-    socket: { ...socket, ...SOCKET_OPTIONS },
+    // Aborting ends the user's connection, not ours.
+    socket: { ...socket, ...SOCKET_OPTIONS, signal: undefined },
   })
 }

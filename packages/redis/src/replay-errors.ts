@@ -8,6 +8,8 @@ export type ReplayStoreReason =
   | 'timeout'
   /** The store's memory is full. */
   | 'out_of_memory'
+  /** Too many proofs wait for answers of the store already. */
+  | 'busy'
   /** The store refused: its code is in the message. */
   | 'refused'
   /** The store removes keys when its memory is full, so it may forget proofs. */
@@ -21,6 +23,7 @@ const TEXTS: Readonly<Record<ReplayStoreReason, string>> = {
   unreachable: 'no connection to the store of used proofs',
   timeout: 'the store of used proofs did not answer in time',
   out_of_memory: 'the store of used proofs has no memory left (OOM)',
+  busy: 'too many proofs wait for the store of used proofs already',
   refused: 'the store of used proofs refused',
   evicting:
     'the store of used proofs would forget some of them when its memory is full: set its maxmemory-policy to noeviction',

@@ -1,6 +1,6 @@
 import type { Clock } from '@portcullis/core'
 
-import { type Connect, type Connection, openConnection } from './connection.ts'
+import { type Connect, type Connection, MOST_WAITING, openConnection } from './connection.ts'
 import { RevocationStoreError, storeError } from './errors.ts'
 import { pauseAfter } from './pacing.ts'
 import { ReplayStoreError, replayStoreError } from './replay-errors.ts'
@@ -46,6 +46,8 @@ export function createReplayStore(
   let pausedUntil = -Infinity
   let lastFailure = new ReplayStoreError('unreachable')
   let isClosed = false
+  /** How many ask: they wait for the connection and its check, too. */
+  let asking = 0
 
   function connected(): Checked {
     const now = clock.monotonic()
@@ -83,7 +85,10 @@ export function createReplayStore(
     async ask(words) {
       if (isClosed) throw new ReplayStoreError('closed')
       if (clock.monotonic() < pausedUntil) throw lastFailure
+      // One place is left for the look at the memory of the store.
+      if (asking >= MOST_WAITING - 1) throw new ReplayStoreError('busy')
       const { connection, outcome } = connected()
+      asking += 1
       try {
         await outcome
         const answer = words === undefined ? undefined : await run(connection, words, timeout)
@@ -91,6 +96,8 @@ export function createReplayStore(
         return answer
       } catch (error) {
         throw failed(error, connection)
+      } finally {
+        asking -= 1
       }
     },
     close() {

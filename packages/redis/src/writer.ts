@@ -63,7 +63,7 @@ export function createWriter(connect: Connect, key: string, clock: Clock): Write
 
 function isBroken(error: unknown): boolean {
   const { reason } = error as RevocationStoreError // the only error that a stream throws
-  return reason !== 'no_stream' && reason !== 'out_of_memory'
+  return reason !== 'no_stream' && reason !== 'out_of_memory' && reason !== 'busy'
 }
 
 /**

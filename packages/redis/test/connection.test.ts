@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 
 import { expect, test } from 'vitest'
 
-import { openConnection } from '../src/connection.ts'
+import { MOST_WAITING, openConnection } from '../src/connection.ts'
 import { systemClock } from '../src/time.ts'
 
 /** Seconds. */
@@ -46,4 +46,26 @@ test('an answer that does not come is missed, also by a process that is busy all
   }
   await missed
   expect(isMissed).toBe(true)
+})
+
+test('too many wait for answers already: the next one is refused before it is sent, and takes nobody else with it', async () => {
+  const answers: (() => void)[] = []
+  const transport = {
+    send: async () =>
+      await new Promise((resolve) => {
+        answers.push(() => {
+          resolve('OK')
+        })
+      }),
+    destroy: () => undefined,
+  }
+  const connection = openConnection(() => transport, systemClock)
+  const asked = Array.from({ length: MOST_WAITING }, async () => await connection.ask(['PING'], 60))
+  await expect(connection.ask(['PING'], 60)).rejects.toMatchObject({ reason: 'busy' })
+  expect(answers).toHaveLength(MOST_WAITING)
+  for (const answer of answers) answer()
+  expect(new Set(await Promise.all(asked))).toEqual(new Set(['OK']))
+  const next = connection.ask(['PING'], 60)
+  answers.at(-1)?.()
+  expect(await next).toBe('OK')
 })

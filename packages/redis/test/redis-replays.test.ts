@@ -2,7 +2,7 @@ import type { DpopProof } from '@portcullis/core'
 import { manualClock } from '@portcullis/testing'
 import { expect, test } from 'vitest'
 
-import type { Connect } from '../src/connection.ts'
+import { type Connect, MOST_WAITING } from '../src/connection.ts'
 import { redisReplays, sharedReplays } from '../src/redis-replays.ts'
 import { checkRedisReplaysOptions, type RedisReplaysOptions } from '../src/replay-options.ts'
 
@@ -220,3 +220,23 @@ test('once it is closed, nothing can be looked up, whatever the option says', as
   await expect(replays.ready()).rejects.toMatchObject({ reason: 'closed' })
   expect(connections()).toBe(0)
 })
+
+test.each(['refuse', 'accept'] as const)(
+  'too many proofs wait for an answer, and %s: the next one is refused, and those before it are not lost',
+  async (whenUnreachable) => {
+    // Its timers cost nothing: there are ten thousand.
+    const clock = { now: () => 1000, monotonic: () => 1000, after: () => () => undefined }
+    const { replays, replies, connections } = scene({ whenUnreachable, clock })
+    const { promise, resolve } = Promise.withResolvers<string>()
+    replies['EVALSHA'] = promise
+    const asked = Array.from(
+      { length: MOST_WAITING - 1 },
+      async (_, at) => await replays.remember({ ...PROOF, jti: `p${at}` }, 1000),
+    )
+    expect(await replays.remember(PROOF, 1000)).toBe('full')
+    resolve('new')
+    expect(new Set(await Promise.all(asked))).toEqual(new Set(['new']))
+    expect(await replays.remember(PROOF, 1000)).toBe('new')
+    expect(connections()).toBe(1)
+  },
+)

@@ -40,6 +40,66 @@ test('given up while it connects: the connection is closed as soon as it is ther
   expect(socket.destroyed).toBe(true)
 })
 
+test('of a client everything is kept but what would change a promise', () => {
+  const seen: object[] = []
+  const given = createClient({
+    username: 'ann',
+    password: 'secret',
+    database: 3,
+    name: 'api',
+    commandsQueueMaxLength: 1,
+    disableOfflineQueue: false,
+    pingInterval: 5,
+    readonly: true,
+    commandOptions: { timeout: 1 },
+    socket: {
+      host: 'redis.test',
+      socketTimeout: 5,
+      connectTimeout: 5,
+      reconnectStrategy: 5,
+      noDelay: false,
+      allowHalfOpen: true,
+      signal: AbortSignal.abort(),
+      family: 6,
+    },
+  })
+  const client = {
+    options: given.options,
+    duplicate(overrides: object) {
+      seen.push({ ...given.options, ...overrides })
+      return given.duplicate(overrides)
+    },
+  }
+  redisTransport({ client })().destroy()
+  expect(seen).toEqual([
+    expect.objectContaining({
+      username: 'ann',
+      password: 'secret',
+      database: 3,
+      name: 'api',
+      RESP: 2,
+      commandsQueueMaxLength: 0,
+      disableOfflineQueue: true,
+      pingInterval: 0,
+      readonly: false,
+      maintNotifications: 'disabled',
+      clientSideCache: undefined,
+      emitInvalidate: false,
+      commandOptions: { timeout: 0 },
+      socket: {
+        host: 'redis.test',
+        family: 6,
+        connectTimeout: 10_000,
+        reconnectStrategy: false,
+        socketTimeout: 0,
+        noDelay: true,
+        allowHalfOpen: false,
+        signal: undefined,
+      },
+    }),
+  ])
+})
+
 test('of several stores each is connected to at its own address, with TLS where that is stated', async () => {
   const [plain, secure, given] = [await listen(), await listen(), await listen()]
   const client = createClient({ url: `redis://${given.host}` })
