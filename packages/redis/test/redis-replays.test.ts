@@ -1,3 +1,5 @@
+import { EventEmitter, once } from 'node:events'
+
 import type { DpopProof } from '@portcullis/core'
 import { manualClock } from '@portcullis/testing'
 import { expect, test } from 'vitest'
@@ -227,14 +229,14 @@ test.each(['refuse', 'accept'] as const)(
     // Its timers cost nothing: there are ten thousand.
     const clock = { now: () => 1000, monotonic: () => 1000, after: () => () => undefined }
     const { replays, replies, connections } = scene({ whenUnreachable, clock })
-    const { promise, resolve } = Promise.withResolvers<string>()
-    replies['EVALSHA'] = promise
+    const release = new EventEmitter()
+    replies['EVALSHA'] = once(release, 'answer').then(() => 'new')
     const asked = Array.from(
       { length: MOST_WAITING - 1 },
       async (_, at) => await replays.remember({ ...PROOF, jti: `p${at}` }, 1000),
     )
     expect(await replays.remember(PROOF, 1000)).toBe('full')
-    resolve('new')
+    release.emit('answer')
     expect(new Set(await Promise.all(asked))).toEqual(new Set(['new']))
     expect(await replays.remember(PROOF, 1000)).toBe('new')
     expect(connections()).toBe(1)
