@@ -25,6 +25,9 @@ export function checkOptions(
 
 export const isObject: Check = (value) => (isPlain(value) ? undefined : 'must be an object')
 
+export const isBoolean: Check = (value) =>
+  typeof value === 'boolean' ? undefined : 'must be true or false'
+
 export const isText: Check = (value) =>
   typeof value === 'string' && value !== '' ? undefined : 'must be a string that is not empty'
 

@@ -13,7 +13,7 @@ import {
 } from '@portcullis/core'
 import { applySchema } from '@portcullis/core/adapter'
 
-import { type Check, checkOptions, isFunction, isObject } from './options.ts'
+import { type Check, checkOptions, isBoolean, isFunction, isObject } from './options.ts'
 import { type Binding, confirmationOf, isBinding } from './tokens/binding.ts'
 
 // The only file that imports the core. What signs tokens must not use it: a bug in it would sign and verify alike.
@@ -29,6 +29,11 @@ export interface StubVerifierOptions<StubClaims> {
    * client, and otherwise refused for `binding`. By default anybody may use them, with any proof.
    */
   boundTo?: Binding | readonly Binding[] | undefined
+  /**
+   * Whether it may be made with `NODE_ENV=production`, where it would let everybody in.
+   * @default false
+   */
+  allowInProduction?: boolean | undefined
 }
 
 /** Why a verifier refuses a token. */
@@ -41,7 +46,7 @@ export type VerifierReason = AuthErrorReasons[
  * A verifier for tests of what happens after a token is accepted: without keys it accepts any text as a token with these
  * claims. What routes require is still checked.
  *
- * @throws TypeError for a wrong or misspelt option, and for claims that contain themselves.
+ * @throws TypeError for a wrong or misspelt option, for claims that contain themselves, and with `NODE_ENV=production`.
  */
 function accepting<StubClaims extends object = Claims>(
   options?: StubVerifierOptions<StubClaims>,
@@ -60,7 +65,15 @@ function accepting(
     claims: isObject,
     boundTo: isBinding,
     schema: isSchema,
+    allowInProduction: isBoolean,
   })
+  const isAllowed =
+    Object.hasOwn(options, 'allowInProduction') && options.allowInProduction === true
+  if (isProduction() && !isAllowed) {
+    throw new TypeError(
+      'stubVerifier: it accepts any text as a token, so it needs allowInProduction: true with NODE_ENV=production',
+    )
+  }
   const cnf = confirmationOf(options.boundTo)
   const { schema } = options
   const given = structuredClone(options.claims ?? {})
@@ -76,6 +89,11 @@ function accepting(
       await Promise.resolve()
     },
   }
+}
+
+/** The one place where this package reads the environment. */
+function isProduction(): boolean {
+  return process.env['NODE_ENV']?.trim().toLowerCase() === 'production'
 }
 
 /**

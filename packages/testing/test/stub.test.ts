@@ -10,7 +10,7 @@ import {
   scope,
   type Verifier,
 } from '@portcullis/core'
-import { describe, expect, expectTypeOf, test } from 'vitest'
+import { describe, expect, expectTypeOf, test, vi } from 'vitest'
 
 import { stubVerifier, type StubVerifierOptions, type VerifierReason } from '../src/stub.ts'
 
@@ -58,8 +58,26 @@ describe('stubVerifier', () => {
     expect(claims).toEqual({ born: city, lives: { city } })
   })
 
+  test.each(['production', 'Production', ' PRODUCTION '])(
+    'with NODE_ENV=%j it is a TypeError, unless allowInProduction is true',
+    (environment) => {
+      vi.stubEnv('NODE_ENV', environment)
+      try {
+        const complaint = /^stubVerifier: .*allowInProduction: true/
+        expect(() => stubVerifier()).toThrow(complaint)
+        expect(() => stubVerifier({ claims: {}, allowInProduction: false })).toThrow(complaint)
+        expect(() => stubVerifier({ allowInProduction: true })).not.toThrow()
+        // It lets nobody in.
+        expect(() => stubVerifier.refusing('expired')).not.toThrow()
+      } finally {
+        vi.unstubAllEnvs()
+      }
+    },
+  )
+
   test.each<[complaint: string, options: object]>([
-    ['there is no option "claim", but claims, boundTo, schema', { claim: {} }],
+    ['there is no option "claim", but claims, boundTo, schema, allowInProduction', { claim: {} }],
+    ['allowInProduction must be true or false', { allowInProduction: 'yes' }],
     ['claims must be an object', { claims: [] }],
     ['claims must not contain themselves', { claims: cyclic() }],
   ])('with a wrong option: %s', (complaint, options) => {

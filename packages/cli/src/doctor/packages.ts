@@ -2,7 +2,13 @@ import { relative } from 'node:path'
 
 import { memberOf } from '../unread-json.ts'
 import type { Checked } from './checked.ts'
-import { copiesOfCore, findPackage, type Installed, ourPackages } from './installed.ts'
+import {
+  copiesOfCore,
+  findPackage,
+  type Installed,
+  ourPackages,
+  readManifest,
+} from './installed.ts'
 import { isInRange } from './version-range.ts'
 
 /** What is installed in a folder: our packages, and what they are made for. */
@@ -20,6 +26,7 @@ export async function checkPackages(
     checkNode(nodeVersion, ours),
     checkVersions(ours),
     checkCopies(copies, folder),
+    ...checkPlace(await readManifest(folder)),
     ...(await checkPeers(ours, folder)),
   ]
 }
@@ -50,6 +57,16 @@ function checkCopies(copies: readonly Installed[], folder: string): Checked {
   }
   const text = `${copies.length} copies, which do not know each other's errors: ${places.join('; ')}`
   return { name: 'core', outcome: 'problem', text }
+}
+
+/** What makes tokens, and accepts any text as one, is for tests. */
+function checkPlace(manifest: unknown): readonly Checked[] {
+  const name = '@portcullis/testing'
+  const kinds = ['dependencies', 'optionalDependencies']
+  const place = kinds.find((kind) => memberOf(memberOf(manifest, kind), name) !== undefined)
+  if (place === undefined) return []
+  const text = `among the ${place}: it is for tests alone`
+  return [{ name, outcome: 'problem', text }]
 }
 
 /** Frameworks, which users install themselves. */

@@ -46,6 +46,13 @@ async function examined(
   return await runProgram(['doctor', ...args], { clock, fetch: service.fetch, cwd, env, ...given })
 }
 
+test('what is for tests among its devDependencies: 0, and nothing is said', async () => {
+  const manifest = { devDependencies: { '@portcullis/testing': '^1.0.0' } }
+  const { exitCode, stdout } = await examined({ ...SOUND, 'package.json': manifest })
+  expect(stdout).not.toContain('@portcullis/testing')
+  expect(exitCode).toBe(0)
+})
+
 test('a service where all is well: 0, with a line for each check', async () => {
   const { exitCode, stdout, stderr } = await examined(SOUND)
   expect(stdout).toMatch(/ok {4}node +\d+\.\d+\.\d+; supported are >=20\n/)
@@ -71,6 +78,11 @@ test.each<[what: string, files: Files, said: RegExp]>([
     { ...SOUND, 'node_modules/@portcullis/express/package.json': { ...EXPRESS, version: '1.1.0' } },
     /FAIL {2}versions +not all the same/,
   ],
+  ...['dependencies', 'optionalDependencies'].map((kind): [string, Files, RegExp] => [
+    `what is for tests among its ${kind}`,
+    { ...SOUND, 'package.json': { [kind]: { '@portcullis/testing': '^1.0.0' } } },
+    /FAIL {2}@portcullis\/testing +among the \w+: it is for tests/,
+  ]),
   [
     'two copies of core',
     {
