@@ -51,7 +51,7 @@ test('targets that abort, damage the memory or break a promise: each is named wi
     keptOf('breaks'),
   ]
   for (const input of [aborting, damaging, breaking]) expect(input).toMatch(/^\uD800a\uD800/)
-  const kept = expect.stringMatching(/^kept as .*\/found-[\da-f]{12}\.json$/)
+  const kept: unknown = expect.stringMatching(/^kept as .*\/found-[\da-f]{12}\.json$/)
   expect(printed).toEqual([
     `aborts, seed 42: the process died (SIGABRT) of: ${JSON.stringify(aborting)}`,
     kept,

@@ -21,7 +21,7 @@ export type ClockEvent =
   | { readonly suspend: number }
   | { readonly set: number }
 
-export interface ServerState {
+interface ServerState {
   date: DateHeader
   /** Happens once, before the next request arrives, and after it was answered. */
   before: ClockEvent | undefined
@@ -32,7 +32,7 @@ export interface ServerState {
   refusesProofs: boolean
 }
 
-export interface ApiCall {
+interface ApiCall {
   readonly server: string
   readonly answer: 'ok' | 'dead token' | 'refused proof' | 'nonce'
   /** Seconds since the end of the token, 0 or more. */

@@ -46,7 +46,7 @@ export async function readWhole(
  * Whether nothing lacks but what may have been deleted before it was read, and the last entry is the stream's. An entry that
  * is deleted because another one includes it is no loss: that one is read, now or by whoever follows the stream.
  */
-export function isWhole({ start, info, count, newest: last }: Reading): boolean {
+function isWhole({ start, info, count, newest: last }: Reading): boolean {
   const lacking = start.length + info.entriesAdded - start.entriesAdded - count
   const deleted = deletedIn(info) - deletedIn(start)
   return lacking >= 0 && lacking <= deleted && endsWith(info, last)
