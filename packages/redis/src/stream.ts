@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+
 import type { Connection } from './connection.ts'
 import { isEntryId } from './entry-id.ts'
 import { RevocationStoreError, storeError } from './errors.ts'
@@ -35,7 +37,7 @@ interface Question {
   readonly anchor?: string | undefined
 }
 
-/** The answer of a primary. All of it is of one moment: no other command came between. */
+/** The answer of a primary. All of it is of one moment: nothing has changed the stream between. */
 export interface StreamReport {
   readonly identity: Identity | undefined
   /** `undefined`: there is no stream of this name. */
@@ -83,27 +85,47 @@ export function openStream(
     { after, count, anchor }: Question,
     within: number,
   ): Promise<StreamReport> {
-    const commands = [
-      ['MULTI'],
-      ['XINFO', 'STREAM', key],
+    const info = ['XINFO', 'STREAM', key]
+    const ranges = [
       ['XRANGE', key, `(${after}`, '+', 'COUNT', String(count)],
       ...(anchor === undefined ? [] : [['XRANGE', key, anchor, anchor]]),
-      ['EXEC'],
     ]
-    const [replies] = await Promise.all([
-      Promise.all(commands.map(async (command) => await connection.ask(command, within))),
-      checkRole(within),
-    ])
-    const [said, entries, found = []] = listIn(replies.at(-1))
-    const info = infoOf(said)
-    const record = info?.first && readRecord(info.first.fields)
-    const isIdentity = info?.first?.id === IDENTITY_ID && record?.kind === 'identity'
+    const [replies] = await Promise.all([ofOneMoment(info, ranges, within), checkRole(within)])
+    const [said, entries, found = []] = replies
+    const stated = infoOf(said)
+    const record = stated?.first && readRecord(stated.first.fields)
+    const isIdentity = stated?.first?.id === IDENTITY_ID && record?.kind === 'identity'
     return {
       identity: isIdentity ? record.identity : undefined,
-      info,
+      info: stated,
       entries: entriesOf(entries),
       anchor: entriesOf(found).at(0),
     }
+  }
+
+  /** The replies to `XINFO` and to other commands that only read. */
+  async function ofOneMoment(
+    info: readonly string[],
+    ranges: readonly (readonly string[])[],
+    within: number,
+  ): Promise<readonly unknown[]> {
+    const askAll = async (commands: readonly (readonly string[])[]) =>
+      await Promise.all(commands.map(async (command) => await connection.ask(command, within)))
+    try {
+      const replies = await askAll([['MULTI'], info, ...ranges, ['EXEC']])
+      return listIn(replies.at(-1))
+    } catch (error) {
+      if (storeError(error).reason !== 'out_of_memory') throw error
+    }
+    // A server without memory takes no command into a transaction, but answers those that read. If it says the same of the
+    // stream before and after them, the stream has not changed; and if it was away between, the entries are too few.
+    const [said, entries, again] = await Promise.all([
+      connection.ask(info, within).catch(absence),
+      askAll(ranges),
+      connection.ask(info, within).catch(absence),
+    ])
+    if (!isDeepStrictEqual(said, again)) throw new RevocationStoreError('incomplete')
+    return [said, ...entries]
   }
 
   /** A replica answers as well as a primary does, however far it lags behind, and a primary may become one. */
@@ -186,6 +208,13 @@ function infoOf(reply: unknown): StreamInfo | undefined {
     first: first === null ? undefined : entryOf(first),
     newest: newest === null ? undefined : entryOf(newest),
   }
+}
+
+/** As a transaction answers: an error is a reply there. */
+function absence(error: unknown): RevocationStoreError {
+  const known = storeError(error)
+  if (known.reason !== 'no_stream') throw known
+  return known
 }
 
 function listIn(reply: unknown): readonly unknown[] {

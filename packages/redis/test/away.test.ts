@@ -51,12 +51,17 @@ function between(store: FakeStore, from: number, to: number, data: FakeStore['da
 }
 
 describe('while a process reads the whole stream, it is away', () => {
-  test.each(Array.from({ length: COMMANDS }, (_, at) => at + 1))(
-    'for command %i, or from it on for three: it is current only when it knows everything',
-    async (from) => {
+  const moments = Array.from({ length: COMMANDS }, (_, at) => at + 1)
+  test.each([
+    ...moments.map((from) => ['up', from] as const),
+    ...moments.map((from) => ['full', from] as const),
+  ])(
+    'and the store is %s: for command %i, or from it on for three: it is current only when it knows everything',
+    async (mode, from) => {
       for (const commands of [1, 3]) {
         const { store, start, clock } = processes()
         fill(store)
+        store.mode = mode
         between(store, from, from + commands, new Map())
         const replica = start({ max: 10_000 })
         replica.ready().catch(() => undefined)

@@ -30,7 +30,10 @@ interface Blocked {
 
 export interface FakeStore {
   readonly connect: Connect
-  /** `unreachable` refuses connections; `silent` takes commands and never answers; `full` and `replica` refuse to write. */
+  /**
+   * `unreachable` refuses connections; `silent` takes commands and never answers; `full` and `replica` refuse to write. `full`
+   * takes no command into a transaction, either.
+   */
   mode: 'up' | 'unreachable' | 'silent' | 'full' | 'loading' | 'replica'
   /** Replaced by a test: another server has taken over, or this one has lost something. */
   data: StoreData
@@ -59,6 +62,7 @@ export interface FakeStore {
   cut: () => void
 }
 
+const OUT_OF_MEMORY = "OOM command not allowed when used memory > 'maxmemory'."
 const NO_STREAM: StreamData = { entries: [], last: '0-0', maxDeleted: '0-0', added: 0 }
 
 export function fakeStore(clock: Clock): FakeStore {
@@ -114,6 +118,11 @@ export function fakeStore(clock: Clock): FakeStore {
                 perform(command, answer, queued)
                 queued = undefined
                 return
+              } else if (queued !== undefined && store.mode === 'full') {
+                later(() => {
+                  answer(new Error(OUT_OF_MEMORY))
+                })
+                return
               } else if (queued !== undefined) queued.push(command)
               if (queued === undefined) perform(command, answer)
               else if (store.mode !== 'silent') later(() => answer('QUEUED'))
@@ -150,7 +159,9 @@ export function fakeStore(clock: Clock): FakeStore {
     if (store.mode === 'loading') {
       answerLater(new Error('LOADING Redis is loading the dataset in memory'))
     } else if (name === 'XREAD') read(args, answerLater)
-    else if (name === 'EXEC') {
+    else if (name === 'EXEC' && store.mode === 'full') {
+      answerLater(new Error('EXECABORT Transaction discarded because of previous errors.'))
+    } else if (name === 'EXEC') {
       const replies = queued.map(([each = '', ...words]) => replyTo(each, words))
       const [, page] = replies
       if (!Array.isArray(page) || page.length === 0 || store.pageDelay === 0) answerLater(replies)
@@ -172,7 +183,7 @@ export function fakeStore(clock: Clock): FakeStore {
     if (name === 'XDEL') return remove(first, args.slice(1))
     if (name !== 'XADD') return new Error(`ERR unknown command '${name}'`)
     if (store.mode === 'full') {
-      return new Error("OOM command not allowed when used memory > 'maxmemory'.")
+      return new Error(OUT_OF_MEMORY)
     }
     if (store.mode === 'replica') {
       return new Error("READONLY You can't write against a read only replica.")
