@@ -58,7 +58,7 @@ test(
         'decode, hostile: 1': 72,
         'explain, hostile: 1': 72,
         'revoke, hostile: 2': 72,
-        'import, hostile: Error: line 1 is no entry; 0 were added before it': 36,
+        'import, hostile: Error: nothing was added: line 1 is no entry': 36,
         'login, sound: 200': 1,
       },
     })

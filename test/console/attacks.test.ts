@@ -45,9 +45,11 @@ describeWithBrowser('against the console', () => {
     })
     await page.locator('.event').nth(1).waitFor()
     for (const summary of await page.locator('.event summary').all()) await summary.click()
-    const names = ['iss', 'aud', 'sub', 'jti', 'nonce', 'scope', SCRIPT]
+    // No JSON is read that has a quote in a name.
+    const name = SCRIPT.replaceAll('"', '')
+    const names = ['iss', 'aud', 'sub', 'jti', 'nonce', 'scope', name]
     const { token } = await service.control('mint', {
-      claims: Object.fromEntries(names.map((name) => [name, SCRIPT])),
+      claims: Object.fromEntries(names.map((each) => [each, SCRIPT])),
       header: { kid: SCRIPT, typ: SCRIPT, jku: SCRIPT },
     })
     for (const text of [String(token), SCRIPT, `${SCRIPT}.${SCRIPT}.${SCRIPT}`]) {

@@ -93,7 +93,7 @@ describe('a clock that is wrong', () => {
   test.each(['iat', 'nbf'])('the issuer writes %s in milliseconds', async (name) => {
     const token = await issuer.token({ claims: { [name]: clock.now() * 1000 } })
     expect(await detailOf(verifier.verify(token))).toContain(
-      `is ${name} in milliseconds? It must be seconds`,
+      `${name} is ${clock.now() * 1000}, which is in milliseconds or finer; it must be in seconds`,
     )
   })
 
