@@ -1,8 +1,19 @@
+import { fileURLToPath } from 'node:url'
+
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 
-// Core's own tests alone: they import the sources by relative paths, and so meet the mutants.
+const core = fileURLToPath(new URL('../../packages/core/src/', import.meta.url))
+
+// Core's own tests alone: they import the sources by relative paths, and so meet the mutants. So must `@portcullis/testing`,
+// which they use: with a second copy of core, its errors would be none of theirs.
 export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^@portcullis\/core$/, replacement: `${core}index.ts` },
+      { find: /^@portcullis\/core\/adapter$/, replacement: `${core}adapter.ts` },
+    ],
+  },
   ssr: { resolve: { conditions: ['@portcullis/source', ...defaultServerConditions] } },
   test: { include: ['packages/core/test/**/*.test.ts'] },
 })
