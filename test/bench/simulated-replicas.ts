@@ -18,8 +18,8 @@ export const BANDWIDTH = 1_000_000_000
 
 /** An answer without news. */
 const NOTHING = 5
-/** What is compared at each heartbeat: the identity of the stream, what it says of itself, and the entry that was read last. */
-const COMPARISON = { commands: 3, octets: 1000 }
+/** What is compared at each heartbeat, in one transaction: the stream, what comes next, the entry that was read last. And the role. */
+const COMPARISON = { commands: 6, octets: 1000 }
 
 const ENTRY = [
   ['v', '1'],

@@ -15,5 +15,6 @@ export default defineConfig({
     ],
   },
   ssr: { resolve: { conditions: ['@portcullis/source', ...defaultServerConditions] } },
-  test: { include: ['packages/core/test/**/*.test.ts'] },
+  // With all faults in them at once, the sources are slower.
+  test: { include: ['packages/core/test/**/*.test.ts'], testTimeout: 30_000 },
 })
