@@ -158,7 +158,7 @@ function securityComplaints(text: string, core: ReadonlyMap<string, string>): re
     if (other === undefined) return true
     return value === 'none: must be stated'
       ? other !== 'required'
-      : valueOf(value) === undefined || valueOf(value) !== valueOf(other)
+      : (valueOf(value) ?? value) !== (valueOf(other) ?? other)
   })
   const lacking = [...core].filter(
     ([name, value]) => valueOf(value) !== undefined && !stated.has(name),

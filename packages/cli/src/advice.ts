@@ -103,7 +103,7 @@ const ADVICE: Readonly<
   issued_in_future: 'compare the clocks of this machine and of the token service.',
   malformed: 'copy the whole token again: three parts with dots between them.',
   too_large: 'ask for a token with fewer claims, or raise maxTokenSize.',
-  algorithm: 'ask the token service for a token with an accepted algorithm.',
+  algorithm: 'ask the token service for a token with an algorithm that its keys are for.',
   critical_header: null,
   unknown_key:
     'log in again; if that does not help, compare the key URL with the one of the issuer. LOGIN',

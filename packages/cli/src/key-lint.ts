@@ -14,8 +14,10 @@ export interface LintedKey {
   readonly alg: string | undefined
   /** RFC 7638; `undefined` if it cannot be used. */
   readonly thumbprint: string | undefined
-  /** What it verifies. */
+  /** What it verifies where a verifier states no `algorithms`. */
   readonly algorithms: readonly Algorithm[]
+  /** What it can verify where a verifier states that. */
+  readonly listable: readonly Algorithm[]
   readonly privateMembers: readonly string[]
   /** In core's words. */
   readonly unusable: string | undefined
@@ -137,12 +139,12 @@ function documentRemarks(keys: readonly LintedKey[]): readonly Remark[] {
     const places = unnamed.map(({ place }) => place).join(', ')
     remarks.push({ level: 'note', text: `without kid, and so tried for every token: ${places}` })
   }
-  const algorithms = [...new Set(usable.flatMap((key) => key.algorithms))]
-  if (!algorithms.includes('RS512')) {
-    const example = algorithms.slice(0, 1).map((name) => `'${name}'`)
+  const silent = usable.filter((key) => key.listable.length > key.algorithms.length)
+  if (silent.length > 0) {
+    const places = silent.map(({ place }) => place).join(', ')
     remarks.push({
       level: 'note',
-      text: `no key is for RS512, which a verifier accepts by default: state algorithms: [${example.join()}] or what your issuer signs with`,
+      text: `without alg, and so for RS512: ${places}; if your issuer signs with another algorithm, state it, such as algorithms: ['RS256']`,
     })
   }
   return remarks

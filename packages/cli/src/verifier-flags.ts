@@ -23,7 +23,11 @@ export function takesVerifierFlags(command: Command): Command {
   return command
     .option('--issuer <iss>', 'an accepted iss; may be repeated', collected)
     .option('--audience <aud>', 'an aud that means the API; may be repeated', collected)
-    .option('--algorithm <alg>', 'an accepted algorithm (RS512); may be repeated', collected)
+    .option(
+      '--algorithm <alg>',
+      'an accepted algorithm (those the keys state); may be repeated',
+      collected,
+    )
     .option(
       '--algorithm-name <name=alg>',
       'another name of an algorithm, such as RSA512=RS512; may be repeated',

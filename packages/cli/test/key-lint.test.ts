@@ -20,6 +20,7 @@ test('a sound key: what it is, and nothing to say', () => {
       use: 'sig',
       alg: 'RS512',
       algorithms: ['RS512'],
+      listable: ['RS512'],
       thumbprint: rsa.publicJwk.kid,
       unusable: undefined,
     },
@@ -27,8 +28,13 @@ test('a sound key: what it is, and nothing to say', () => {
   expect(remarks).toEqual([])
 })
 
+function silent(kid: string): object {
+  const { alg: _, ...jwk } = rsa.publicJwk
+  return { ...jwk, kid }
+}
+
 test.each<[what: string, document: unknown, expected: readonly RegExp[]]>([
-  ['a private key', privateJwk, [/^problem key 1 has private members \(d\)/, /RS512/]],
+  ['a private key', privateJwk, [/^problem key 1 has private members \(d\)/]],
   ['a set without keys', { keys: [] }, [/^problem no key can be used/]],
   ['a text', 'hello', [/^problem key 1 is not used: it is no object/, /^problem no key/]],
   [
@@ -51,7 +57,15 @@ test.each<[what: string, document: unknown, expected: readonly RegExp[]]>([
     { keys: [rsa.publicJwk, rsa.publicJwk] },
     [/^note keys 1, 2 have one kid/, /^note keys 1, 2 are the same key/],
   ],
-  ['no key for RS512', ec.publicJwk, [/^note .*state algorithms: \['ES256'\]/]],
+  ['a key for another algorithm than RS512', ec.publicJwk, []],
+  [
+    'RSA keys without alg, beside one that has it',
+    { keys: [silent('a'), rsa.publicJwk, silent('b')] },
+    [
+      /^note keys 1, 2, 3 are the same key/,
+      /^note without alg, and so for RS512: 1, 3; .*algorithms: \['RS256'\]/,
+    ],
+  ],
 ])('%s', (_, document, expected) => {
   const found = levels(document)
   expect(found).toHaveLength(expected.length)

@@ -1,4 +1,4 @@
-import { type Algorithm, ALGORITHMS, isAlgorithm } from './algorithms.ts'
+import { type AcceptedAlgorithms, type Algorithm, ALGORITHMS, isAlgorithm } from './algorithms.ts'
 import { type Detail, shown } from './details/text.ts'
 import { AuthError } from './errors.ts'
 import { JOSE_NAMES } from './jose-names.ts'
@@ -7,39 +7,61 @@ import { hasMlDsa, NO_ML_DSA } from './ml-dsa.ts'
 import { isTextList, type OptionCheck } from './options.ts'
 
 /**
- * The header's `alg`, if it is one of those that the verifier lists, or another name of one.
+ * The header's `alg`, or what it is another name of, if a key may be asked for it: one of those that the verifier lists.
+ * Without a list each one that can be checked here, and the keys say later whether one of them is for it.
  *
+ * @param isMlDsaThere By default the platform is asked.
  * @throws AuthError `algorithm`
  * @see RFC 8725 section 3.1
  */
 export function checkAlgorithm(
   alg: unknown,
-  allowed: readonly Algorithm[],
+  accepted: AcceptedAlgorithms,
   names?: AlgorithmNames,
+  isMlDsaThere: () => boolean = hasMlDsa,
 ): Algorithm {
   const meant = algorithmNamed(alg, names)
-  const algorithm = allowed.find((name) => name === meant)
-  if (algorithm === undefined) {
-    throw new AuthError('invalid_token', 'algorithm', otherAlgorithm(alg, allowed))
+  const isKnown = isAlgorithm(meant) && accepted?.includes(meant) !== false
+  if (!isKnown || !isAvailable(meant, isMlDsaThere)) {
+    throw new AuthError('invalid_token', 'algorithm', otherAlgorithm(alg, meant, accepted))
   }
-  return algorithm
+  return meant
 }
 
-function otherAlgorithm(alg: unknown, allowed: readonly Algorithm[]): Detail {
+function isAvailable(algorithm: Algorithm, isMlDsaThere: () => boolean): boolean {
+  return ALGORITHMS.get(algorithm)?.kty !== 'AKP' || isMlDsaThere()
+}
+
+function otherAlgorithm(alg: unknown, meant: unknown, accepted: AcceptedAlgorithms): Detail {
   return () => {
     const found = alg === undefined ? 'the header has no alg' : `the header's alg is ${shown(alg)}`
-    return `${found}; this verifier accepts ${allowed.join(', ')}${adviceOn(alg, allowed)}`
+    const taken = accepted === undefined ? 'what its keys are for' : accepted.join(', ')
+    return `${found}; this verifier accepts ${taken}${adviceOn(alg, meant, accepted)}`
   }
 }
 
-function adviceOn(alg: unknown, allowed: readonly Algorithm[]): string {
+function adviceOn(alg: unknown, meant: unknown, accepted: AcceptedAlgorithms): string {
   if (typeof alg !== 'string' || !/^[\w.+-]{1,16}$/.test(alg)) return ''
   if (/^none$/i.test(alg)) return '; a token without a signature proves nothing'
   if (/^HS\d+$/i.test(alg)) return '; that needs a shared secret, and only public keys are taken'
-  if (isAlgorithm(alg)) return `; if your tokens are signed so, state algorithms: ['${alg}']`
-  const meant = algorithmLike(alg)
-  if (meant === undefined || !allowed.includes(meant)) return ''
-  return `; if your issuer writes it so, state algorithmNames: ${exampleOf(alg, meant)}`
+  if (isAlgorithm(meant)) {
+    return accepted === undefined
+      ? `; ${meant} ${NO_ML_DSA}`
+      : `; if your tokens are signed so, state algorithms: ['${meant}']`
+  }
+  const like = algorithmLike(alg)
+  if (like === undefined || accepted?.includes(like) === false) return ''
+  return `; if your issuer writes it so, state algorithmNames: ${exampleOf(alg, like)}`
+}
+
+/**
+ * The option `algorithms` of a verifier, checked at start-up: not stated, or as {@link checkAlgorithmList} takes it.
+ *
+ * @throws TypeError
+ */
+export function acceptedAlgorithms(names: AcceptedAlgorithms): AcceptedAlgorithms {
+  // A list of `null` is a mistake.
+  return names === undefined ? undefined : checkAlgorithmList(names)
 }
 
 /**
@@ -61,7 +83,7 @@ export function checkAlgorithmList(
       const hint = factory === 'createVerifier' ? adviceOnName(name) : ''
       throw new TypeError(`${factory}: algorithms: ${complaint(name)}${hint}`)
     }
-    if (rule.kty === 'AKP' && !isMlDsaThere()) {
+    if (!isAvailable(name, isMlDsaThere)) {
       throw new TypeError(`${factory}: algorithms: ${JSON.stringify(name)} ${NO_ML_DSA}`)
     }
   }
@@ -123,7 +145,7 @@ export const isAlgorithmNames: OptionCheck = (value) => {
   if (!isPlainObject(value)) return `must be an object such as ${exampleOf('RSA512', 'RS512')}`
   for (const [name, meant] of Object.entries(value)) {
     if (name === '') return 'must not give a meaning to the empty name'
-    if (typeof meant !== 'string' || !isAlgorithm(meant)) {
+    if (!isAlgorithm(meant)) {
       const known = [...ALGORITHMS.keys()].join(', ')
       return `must name for ${JSON.stringify(name)} one of ${known}`
     }

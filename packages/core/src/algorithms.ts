@@ -100,8 +100,47 @@ export const ALGORITHMS: ReadonlyMap<Algorithm, AlgorithmRule> = new Map(
   Object.entries(RULES) as [Algorithm, AlgorithmRule][] /* `RULES` is written out above */,
 )
 
-export function isAlgorithm(name: string): name is Algorithm {
-  return Object.hasOwn(RULES, name)
+export function isAlgorithm(name: unknown): name is Algorithm {
+  return typeof name === 'string' && Object.hasOwn(RULES, name)
+}
+
+/**
+ * Whether both are names of one algorithm. `EdDSA` and `Ed25519` are, because no other curve of EdDSA is in the table.
+ *
+ * @see RFC 9864 section 2.2
+ */
+export function isSameAlgorithm(one: Algorithm, other: unknown): boolean {
+  return isAlgorithm(other) && RULES[one] === RULES[other]
+}
+
+/** The option `algorithms` of a verifier. `undefined`: it is not stated, and each key says what it is for. */
+export type AcceptedAlgorithms = readonly Algorithm[] | undefined
+
+/** As much of a key as says what it is for. */
+export interface KeyPurpose {
+  /** The algorithm that its entry states. One that nobody knows makes no key. */
+  readonly stated: Algorithm | undefined
+  /** What it could verify: what it states, or everything that its kind allows. */
+  readonly prepared: ReadonlyMap<Algorithm, unknown>
+}
+
+/** What an RSA key is for that states nothing. The other kinds of keys fit one algorithm alone. */
+const OF_SILENT_RSA_KEYS: Algorithm = 'RS512'
+
+/** Whether a verifier takes a key for an algorithm. Nothing else decides it, and nothing that a token says changes it. */
+export function isFor(
+  { stated, prepared }: KeyPurpose,
+  algorithm: Algorithm,
+  accepted: AcceptedAlgorithms,
+): boolean {
+  if (!prepared.has(algorithm)) return false
+  if (accepted !== undefined) return accepted.includes(algorithm)
+  return stated !== undefined || RULES[algorithm].kty !== 'RSA' || algorithm === OF_SILENT_RSA_KEYS
+}
+
+/** Everything that a verifier takes a key for. */
+export function purposesOf(key: KeyPurpose, accepted: AcceptedAlgorithms): readonly Algorithm[] {
+  return [...key.prepared.keys()].filter((algorithm) => isFor(key, algorithm, accepted))
 }
 
 /**

@@ -1,4 +1,4 @@
-import { checkAlgorithmList } from './accepted-algorithms.ts'
+import { acceptedAlgorithms } from './accepted-algorithms.ts'
 import { bindingOf } from './binding.ts'
 import { checkClaims } from './claims.ts'
 import type { AuthError } from './errors.ts'
@@ -83,9 +83,7 @@ export async function explain(
   checkVerifierOptions(options)
   checkExplainOptions(explainOptions)
   const own = ownMembers(options)
-  // A list of `null` is a mistake as well.
-  const { algorithms = ['RS512'] } = own
-  checkAlgorithmList(algorithms)
+  acceptedAlgorithms(own.algorithms)
   const { keysInHand, otherKeys = [], possession, signal } = ownMembers(explainOptions)
   const form = judgeForm(token, own)
   if (form.refusal !== undefined) return unreadable(form, keysInHand)
@@ -122,7 +120,13 @@ async function explainParsed(
   const rules = rulesOf(options)
   const algorithm = judgeAlgorithm(parsed, options)
   const proveWith = (held: HeldKeys) =>
-    algorithm.value === undefined ? notTried() : prove(parsed, algorithm.value, held)
+    algorithm.value === undefined
+      ? notTried(algorithm.finding)
+      : prove(
+          parsed,
+          { algorithm: algorithm.value, accepted: options.algorithms, finding: algorithm.finding },
+          held,
+        )
   const proof = proveWith(all.keys)
   const inHand = all.inHand && proveWith(all.inHand)
   const type = judgeType(parsed, options)
@@ -146,7 +150,6 @@ async function explainParsed(
     inHand: inHand && verdictWith(inHand),
     findings: [
       form,
-      algorithm.finding,
       ...proof.findings,
       type.finding,
       ...claimFindings(claims, rules, now),
@@ -156,7 +159,7 @@ async function explainParsed(
     hints: hintsOf({
       isProven,
       isProvenInHand: inHand && inHand.key !== undefined,
-      isAlgorithmAccepted: algorithm.value !== undefined,
+      isAlgorithmAccepted: algorithm.value !== undefined && proof.refusal?.reason !== 'algorithm',
       alg: member(parsed.header, 'alg'),
       kid: textMember(parsed.header, 'kid'),
       signer,

@@ -1,5 +1,5 @@
 import { type AlgorithmNames, checkAlgorithm } from './accepted-algorithms.ts'
-import type { Algorithm } from './algorithms.ts'
+import { type AcceptedAlgorithms, type Algorithm, isFor } from './algorithms.ts'
 import { type ClaimRules, couldBeAccepted, isOfType, wasIssuedAfter } from './claims.ts'
 import { otherSignature, unknownKey, type Unproven } from './details/keys.ts'
 import { AuthError } from './errors.ts'
@@ -37,7 +37,7 @@ interface Doubt extends Omit<Unproven, 'ring' | 'tried' | 'why'> {
 
 export interface ProverOptions {
   readonly keys: KeySourceMethods
-  readonly algorithms: readonly Algorithm[]
+  readonly accepted: AcceptedAlgorithms
   readonly algorithmNames: AlgorithmNames
   /** Octets. */
   readonly maxTokenSize: number
@@ -57,7 +57,7 @@ export type Prover = (token: string, caller: Caller) => Promise<Proven>
 
 export function createProver({
   keys,
-  algorithms,
+  accepted,
   algorithmNames,
   maxTokenSize,
   rules,
@@ -71,7 +71,7 @@ export function createProver({
   function read(token: string): Reading {
     const parsed = parseToken(token, maxTokenSize, headers)
     const alg = member(parsed.header, 'alg')
-    return { parsed, algorithm: checkAlgorithm(alg, algorithms, algorithmNames) }
+    return { parsed, algorithm: checkAlgorithm(alg, accepted, algorithmNames) }
   }
 
   async function prove(token: string, caller: Caller): Promise<Proven> {
@@ -99,6 +99,7 @@ export function createProver({
     const doubt: Doubt = {
       kid: textMember(reading.parsed.header, 'kid'),
       algorithm: reading.algorithm,
+      accepted,
       tried: candidates.length,
       arrived: caller.arrived,
       ring,
@@ -128,7 +129,7 @@ export function createProver({
       explain(why, ring) {
         doubt.why = why
         if (ring.keys !== doubt.ring.keys) {
-          doubt.tried = findCandidates(ring, doubt.algorithm, doubt.kid).length
+          doubt.tried = findCandidates(ring, doubt, accepted).length
         }
         doubt.ring = ring
       },
@@ -150,15 +151,19 @@ export function createProver({
     }
   }
 
+  function candidatesOf({ parsed, algorithm }: Reading, ring: KeyRing): readonly VerificationKey[] {
+    return findCandidates(ring, { algorithm, kid: textMember(parsed.header, 'kid') }, accepted)
+  }
+
   return prove
 }
 
-function unproven(doubt: Doubt): AuthError {
-  return doubt.tried === 0
-    ? new AuthError('invalid_token', 'unknown_key', unknownKey(doubt))
-    : new AuthError('invalid_token', 'signature', otherSignature(doubt))
-}
-
-function candidatesOf({ parsed, algorithm }: Reading, ring: KeyRing): readonly VerificationKey[] {
-  return findCandidates(ring, algorithm, textMember(parsed.header, 'kid'))
+/** The refusal of a token that no trusted key proves. */
+export function unproven(doubt: Unproven): AuthError {
+  const { ring, algorithm, accepted, tried } = doubt
+  if (tried > 0) return new AuthError('invalid_token', 'signature', otherSignature(doubt))
+  // A list has been compared with the header before: with one, what is missing is a key.
+  const isForNone =
+    accepted === undefined && !ring.keys.some((key) => isFor(key, algorithm, accepted))
+  return new AuthError('invalid_token', isForNone ? 'algorithm' : 'unknown_key', unknownKey(doubt))
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-import type { Algorithm } from './algorithms.ts'
+import type { AcceptedAlgorithms, Algorithm } from './algorithms.ts'
 import type { Auth } from './auth.ts'
 import type { Binding } from './binding.ts'
 import { textMember } from './json.ts'
@@ -76,11 +76,14 @@ function nameOf(token: string): number {
 /**
  * Looks whether these keys would prove the token again: its key is trusted for its algorithm, and would be tried. If so, the
  * list is noted. Otherwise each use of a remembered token would search the list, from the first change of keys on.
+ *
+ * @param accepted The rule of the verifier that has proven the token: what was noted is not true for another one.
  */
-export function confirmProof(proof: Proof, ring: KeyRing): boolean {
+export function confirmProof(proof: Proof, ring: KeyRing, accepted: AcceptedAlgorithms): boolean {
   if (proof.foundIn === ring.keys) return true
   const { auth, key, algorithm } = proof
-  const isProven = findCandidates(ring, algorithm, textMember(auth.header, 'kid')).includes(key)
+  const hints = { algorithm, kid: textMember(auth.header, 'kid') }
+  const isProven = findCandidates(ring, hints, accepted).includes(key)
   if (isProven) proof.foundIn = ring.keys
   return isProven
 }

@@ -33,8 +33,9 @@ export interface VerifierOptions {
    */
   audience: string | readonly string[] | null
   /**
-   * The accepted signature algorithms.
-   * @default ['RS512']
+   * The accepted signature algorithms. By default each trusted key says what it is for: the `alg` that it states. An RSA key
+   * that states none is for RS512, and every other key for the one algorithm that its kind fits.
+   * @default what keys state
    * @see RFC 8725 section 3.1
    */
   algorithms?: readonly Algorithm[] | undefined
@@ -109,7 +110,7 @@ export function checkVerifierOptions(options: VerifierOptions): void {
         : 'must be a key source, such as remoteKeys(url)',
     issuer: oneOrMore,
     audience: oneOrMore,
-    algorithms: () => undefined, // `checkAlgorithmList` knows the names
+    algorithms: () => undefined, // `acceptedAlgorithms` knows the names
     algorithmNames: isAlgorithmNames,
     clockTolerance: seconds(0, 600),
     requireExpiry: isBoolean,

@@ -1,4 +1,4 @@
-import { algorithmNamesOf, checkAlgorithmList } from './accepted-algorithms.ts'
+import { acceptedAlgorithms, algorithmNamesOf } from './accepted-algorithms.ts'
 import type { Auth, Claims, Header } from './auth.ts'
 import { bindingOf, checkBinding, possessionOf } from './binding.ts'
 import { checkClaims, checkTimes, checkType, isTimely } from './claims.ts'
@@ -73,7 +73,6 @@ export function createVerifier(
   const stated = ownMembers(options)
   const keys = methodsOf(stated.keys)
   const {
-    algorithms = ['RS512'],
     type,
     maxTokenSize = 16_384,
     remember = { max: 1000 },
@@ -85,11 +84,12 @@ export function createVerifier(
     stated.revocations && createRevocationCheck(stated.revocations, clock ?? systemClock)
   /** Whether nothing is asked of functions of the user's. */
   const isFinal = schema === undefined && revocations === undefined
+  const accepted = acceptedAlgorithms(stated.algorithms)
   const rules = rulesOf(stated)
   const now = clock === undefined ? () => keys.now().wall : () => clock.now()
   const prove = createProver({
     keys,
-    algorithms: checkAlgorithmList(algorithms),
+    accepted,
     algorithmNames: algorithmNamesOf(stated.algorithmNames),
     maxTokenSize,
     rules,
@@ -119,7 +119,7 @@ export function createVerifier(
     const known = verifiedTokens?.find(token)
     if (known !== undefined) {
       const ring = keys.current(arrived)
-      if (confirmProof(known, ring ?? (await keys.wait(caller)))) {
+      if (confirmProof(known, ring ?? (await keys.wait(caller)), accepted)) {
         if (record !== undefined) record.remembered = true
         // Reading a clock costs as much as finding the token, so it is read once where that is enough.
         const isCurrent = ring !== undefined && clock === undefined
@@ -163,7 +163,7 @@ export function createVerifier(
 
   /** After a wait: the key may have left since, and the token have expired. */
   function checkStill(proof: Proof, ring: KeyRing): number {
-    if (!confirmProof(proof, ring)) {
+    if (!confirmProof(proof, ring, accepted)) {
       throw new AuthError('invalid_token', 'signature', withdrawnKey)
     }
     const time = now()
@@ -202,7 +202,7 @@ export function createVerifier(
     if (known === undefined || known.binding !== undefined) return undefined
     const arrived = keys.now()
     const ring = keys.current(arrived)
-    if (ring === undefined || !confirmProof(known, ring)) return undefined
+    if (ring === undefined || !confirmProof(known, ring, accepted)) return undefined
     const { claims } = known.auth
     const time = clock === undefined ? arrived.wall : now()
     const isAccepted =

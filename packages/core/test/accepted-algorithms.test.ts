@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 
 import {
+  acceptedAlgorithms,
   algorithmNamesOf,
   checkAlgorithm,
   checkAlgorithmList,
@@ -51,7 +52,61 @@ describe('the alg of a header', () => {
   })
 })
 
+describe('the alg of a header, where no algorithms are listed', () => {
+  test.each([...ALGORITHMS.keys()])('%s is one that keys may be for', (name) => {
+    expect(checkAlgorithm(name, undefined)).toBe(name)
+  })
+
+  test.each(['none', 'noNE', 'HS256', 'HS512', 'rs512', ' RS512', 'RS512\0', 'RS1', 'ES256K', ''])(
+    '%j is refused, whatever the keys are for',
+    (alg) => {
+      expect(refusalOf(() => checkAlgorithm(alg, undefined)).reason).toBe('algorithm')
+    },
+  )
+
+  test.each([undefined, null, 512, true, ['RS512'], { toString: () => 'RS512' }])(
+    '%j is refused as well',
+    (alg) => {
+      expect(refusalOf(() => checkAlgorithm(alg, undefined)).reason).toBe('algorithm')
+    },
+  )
+
+  test('one of ML-DSA is refused where the platform lacks it, and the others are not', () => {
+    const check = (alg: string) => () => checkAlgorithm(alg, undefined, undefined, () => false)
+    const refusal = refusalOf(check('ML-DSA-65'))
+    expect(refusal.reason).toBe('algorithm')
+    expect(refusal.detail).toMatch(/; ML-DSA-65 needs a platform whose node:crypto has ML-DSA/)
+    expect(check('RS512')()).toBe('RS512')
+  })
+
+  test('a listed one of ML-DSA is taken where the platform has it', () => {
+    expect(checkAlgorithm('ML-DSA-65', ['ML-DSA-65'], undefined, () => true)).toBe('ML-DSA-65')
+  })
+
+  test.each([
+    [
+      'HS256',
+      'the header\'s alg is "HS256"; this verifier accepts what its keys are for; that needs',
+    ],
+    ['RSA512', 'state algorithmNames: { "RSA512": "RS512" }'],
+  ])('the refusal of %s says: %s', (alg, text) => {
+    expect(refusalOf(() => checkAlgorithm(alg, undefined)).detail).toContain(text)
+  })
+
+  test('another name counts', () => {
+    const names = algorithmNamesOf({ RSA512: 'RS512' })
+    expect(checkAlgorithm('RSA512', undefined, names)).toBe('RS512')
+  })
+})
+
 describe('the option algorithms', () => {
+  test('not stated, it stays so; stated, it is checked; null is a mistake', () => {
+    expect(acceptedAlgorithms(undefined)).toBeUndefined()
+    expect(acceptedAlgorithms(['RS256'])).toEqual(['RS256'])
+    expect(() => acceptedAlgorithms([])).toThrow(TypeError)
+    expect(() => acceptedAlgorithms(null as never)).toThrow(TypeError)
+  })
+
   test('a list of supported names is copied', () => {
     const names: Algorithm[] = ['RS512', 'ES256']
     const checked = checkAlgorithmList(names)

@@ -5,6 +5,10 @@ import {
   type AlgorithmRule,
   ALGORITHMS,
   costOfCheck,
+  isAlgorithm,
+  isFor,
+  isSameAlgorithm,
+  purposesOf,
   unknownKind,
 } from '../src/algorithms.ts'
 
@@ -113,4 +117,54 @@ test('a kind of key that has no case of its own is an error', () => {
   expect(() => unknownKind({ kty: 'oct' as never })).toThrow(
     new TypeError('unknown kind of key: oct'),
   )
+})
+
+describe('names', () => {
+  test('EdDSA and Ed25519 are names of one algorithm, and no others are', () => {
+    const names = [...ALGORITHMS.keys()]
+    for (const one of names) {
+      const same = names.filter((other) => isSameAlgorithm(one, other))
+      const isEdwards = one === 'EdDSA' || one === 'Ed25519'
+      expect(same).toEqual(isEdwards ? ['EdDSA', 'Ed25519'] : [one])
+    }
+  })
+
+  test.each(['eddsa', 'Ed448', 'toString', '__proto__', '', undefined, null, 1, ['EdDSA']])(
+    '%j is the name of none',
+    (name) => {
+      expect(isAlgorithm(name)).toBe(false)
+      expect(isSameAlgorithm('EdDSA', name)).toBe(false)
+    },
+  )
+})
+
+describe('what a key is for', () => {
+  const prepared = (...names: readonly Algorithm[]) => new Map(names.map((name) => [name, {}]))
+  const rsa = prepared('RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512')
+
+  test.each<[string, Parameters<typeof purposesOf>[0], readonly Algorithm[]]>([
+    ['an RSA key that states nothing: RS512', { stated: undefined, prepared: rsa }, ['RS512']],
+    ['one that states PS384: that', { stated: 'PS384', prepared: prepared('PS384') }, ['PS384']],
+    [
+      'a P-256 key that states nothing: ES256',
+      { stated: undefined, prepared: prepared('ES256') },
+      ['ES256'],
+    ],
+    [
+      'an Ed25519 key: both names',
+      { stated: undefined, prepared: prepared('EdDSA', 'Ed25519') },
+      ['EdDSA', 'Ed25519'],
+    ],
+    ['a key for nothing: nothing', { stated: undefined, prepared: prepared() }, []],
+  ])('without a list, %s', (_, key, purposes) => {
+    expect(purposesOf(key, undefined)).toEqual(purposes)
+  })
+
+  test('with a list, what the key allows and the list has', () => {
+    const silent = { stated: undefined, prepared: rsa }
+    expect(purposesOf(silent, ['RS256', 'PS256', 'ES256'])).toEqual(['RS256', 'PS256'])
+    const stating = { stated: 'PS256', prepared: prepared('PS256') } as const
+    expect(isFor(stating, 'PS256', ['RS256', 'PS256'])).toBe(true)
+    expect(isFor(stating, 'RS256', ['RS256', 'PS256'])).toBe(false)
+  })
 })

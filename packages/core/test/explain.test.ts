@@ -3,12 +3,19 @@ import { describe, expect, test } from 'vitest'
 
 import { explain, type Explanation } from '../src/explain.ts'
 import { createVerifier, localKeys, localRevocations, remoteKeys } from '../src/index.ts'
+import { signedWith, silentKey } from './stated-keys.ts'
 
 const clock = manualClock()
 const issuer = await createTestIssuer({ clock, algorithm: 'ES256', issuer: 'https://auth.test' })
 const options = issuer.verifierOptions
 
 /** One line a finding, as people read it. */
+/** A token of an RSA key that states no algorithm, and that key where it states the token's. */
+function silentRsa(alg: 'RS256') {
+  const jwk = silentKey(alg)
+  return { token: signedWith(alg), keys: localKeys(jwk), stating: localKeys({ ...jwk, alg }) }
+}
+
 function outline({ findings }: Explanation): readonly string[] {
   return findings.map(({ check, outcome, reason }) =>
     [check, outcome, reason].filter((each) => each !== undefined).join(' '),
@@ -130,7 +137,8 @@ describe('whose key made the signature', () => {
   test('with an algorithm that is not listed', async () => {
     const keys = localKeys(issuer.publicJwk)
     const token = await issuer.token()
-    const explanation = await explain(token, { keys, issuer: null, audience: null })
+    const listed = { keys, issuer: null, audience: null, algorithms: ['RS512'] } as const
+    const explanation = await explain(token, listed)
     expect(explanation.refusal).toMatchObject({ reason: 'algorithm' })
     expect(outline(explanation).slice(1, 4)).toEqual([
       'algorithm fail algorithm',
@@ -138,6 +146,36 @@ describe('whose key made the signature', () => {
       'signature skipped',
     ])
     expect(named(explanation)).toEqual(['algorithm_not_listed'])
+  })
+
+  test('with an algorithm that its key could be for, and is not since nobody says so', async () => {
+    const { token, keys } = silentRsa('RS256')
+    const unlisted = { keys, issuer: null, audience: null } as const
+    const explanation = await explain(token, unlisted)
+    const refusal = await createVerifier(unlisted)
+      .verify(token)
+      .catch((error: unknown) => error)
+    expect(explanation.refusal).toEqual(refusal)
+    expect(explanation.refusal?.detail).toContain("state algorithms: ['RS256']")
+    expect(outline(explanation).slice(1, 4)).toEqual([
+      'algorithm fail algorithm',
+      'key skipped',
+      'signature skipped',
+    ])
+    expect(named(explanation)).toEqual(['algorithm_not_listed'])
+    const listing = await explain(token, { ...unlisted, algorithms: ['RS256'] })
+    expect(listing.verdict).toBe('accepted')
+  })
+
+  test('the algorithm is judged by the keys in hand as well, each by its own', async () => {
+    const { token, keys, stating } = silentRsa('RS256')
+    const unlisted = { keys: stating, issuer: null, audience: null } as const
+    const explanation = await explain(token, unlisted, { keysInHand: keys })
+    expect(explanation).toMatchObject({
+      verdict: 'accepted',
+      inHand: { verdict: 'refused', refusal: { reason: 'algorithm' } },
+    })
+    expect(outline(explanation).slice(1, 4)).toEqual(['algorithm ok', 'key ok', 'signature ok'])
   })
 })
 

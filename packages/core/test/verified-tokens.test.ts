@@ -138,26 +138,28 @@ describe('confirmProof', () => {
     ['its key has come back as another entry', false, { keys: [{ ...key }], bare: false }],
   ]
   test.each(rows)('%s: %s', (_title, answer, ring) => {
-    expect(confirmProof({ ...proofOf('token', 'a'), key }, ring)).toBe(answer)
+    expect(confirmProof({ ...proofOf('token', 'a'), key }, ring, undefined)).toBe(answer)
   })
 
   test('the keys are those that it was found in: true, and nothing else is asked', () => {
     const keys = [other]
     const proof = { ...proofOf('token', 'a'), key }
-    expect(confirmProof({ ...proof, foundIn: keys }, { keys, bare: true })).toBe(true)
-    expect(confirmProof({ ...proof, foundIn: keys }, { keys: [other], bare: true })).toBe(false)
+    expect(confirmProof({ ...proof, foundIn: keys }, { keys, bare: true }, undefined)).toBe(true)
+    expect(
+      confirmProof({ ...proof, foundIn: keys }, { keys: [other], bare: true }, undefined),
+    ).toBe(false)
   })
 
   test('its key permits its algorithm no more: false', () => {
     const narrowed = { ...key, prepared: new Map() }
     const proof = { ...proofOf('token', 'a'), key: narrowed }
-    expect(confirmProof(proof, { keys: [narrowed], bare: true })).toBe(false)
+    expect(confirmProof(proof, { keys: [narrowed], bare: true }, undefined)).toBe(false)
   })
 
   test('its key would not be tried, since a set gives it another kid than the token: false', () => {
     const proof = { ...proofOf('token', 'z'), key }
-    expect(confirmProof(proof, { keys: [key], bare: true })).toBe(true)
-    expect(confirmProof(proof, { keys: [key], bare: false })).toBe(false)
+    expect(confirmProof(proof, { keys: [key], bare: true }, undefined)).toBe(true)
+    expect(confirmProof(proof, { keys: [key], bare: false }, undefined)).toBe(false)
   })
 
   test('other keys came: they are searched once, and not at each use of the token', () => {
@@ -166,10 +168,10 @@ describe('confirmProof', () => {
     const [before, after] = [[counted], [other, counted]]
     const proof: Proof = { ...proofOf('token', 'a'), key: counted, foundIn: before }
     for (let use = 0; use < 3; use += 1) {
-      expect(confirmProof(proof, { keys: after, bare: false })).toBe(true)
+      expect(confirmProof(proof, { keys: after, bare: false }, undefined)).toBe(true)
     }
     expect(has).toHaveBeenCalledTimes(1)
-    expect(confirmProof(proof, { keys: [other], bare: false })).toBe(false)
+    expect(confirmProof(proof, { keys: [other], bare: false }, undefined)).toBe(false)
   })
 })
 

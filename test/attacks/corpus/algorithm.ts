@@ -26,6 +26,7 @@ export function algorithm(maker: TokenMaker): readonly Row[] {
     ...unlisted(maker),
     ...mistaken(maker),
     ...boundKeys(maker),
+    ...keysThatDecide(maker),
     ...foreignKeys(maker),
     ...lists(),
     ...good(maker),
@@ -73,7 +74,7 @@ function names(maker: TokenMaker): readonly Row[] {
     ['an index of the list', '0'],
     ['the name of a property of the list', 'length'],
   ]
-  const others = ['RS1', 'ES256K', 'Ed448', 'ML-DSA-65', 'RSA1_5', 'RSA-OAEP', 'dir', 'A256GCMKW']
+  const others = ['RS1', 'ES256K', 'Ed448', 'RSA1_5', 'RSA-OAEP', 'dir', 'A256GCMKW']
   return [
     ...none.flatMap((alg) => {
       const [header, payload] = segmentsOf(token({ header: { alg } }))
@@ -94,12 +95,16 @@ function names(maker: TokenMaker): readonly Row[] {
       refused(`an alg with ${name}`, 'RFC 7515 section 4.1.1', token({ header: { alg } })),
     ),
     ...others.map((alg) =>
-      refused(
-        `alg ${alg}, which nobody has listed`,
-        'RFC 8725 section 3.1',
-        token({ header: { alg } }),
-      ),
+      refused(`alg ${alg}, which nobody knows`, 'RFC 8725 section 3.1', token({ header: { alg } })),
     ),
+    {
+      ...refused(
+        'alg ML-DSA-65, which nobody has listed',
+        'RFC 8725 section 3.1',
+        token({ header: { alg: 'ML-DSA-65' } }),
+      ),
+      options: { algorithms: ['RS512'] },
+    },
     refused(
       'an unknown alg of a stranger, whose kid must not cost a fetch',
       'RFC 8725 section 3.1',
@@ -220,12 +225,30 @@ function boundKeys(maker: TokenMaker): readonly Row[] {
   return [RSA_ALGORITHMS, EDWARDS_ALGORITHMS].flatMap((family) =>
     pairs(family).map(([stated, alg]) => ({
       name: `a good ${alg} by a key that is for ${stated}`,
-      source: 'RFC 7517 section 4.4; CVE-2026-48523',
-      verdict: 'unknown_key' as const,
+      source: 'RFC 7517 section 4.4; CVE-2026-48523; RFC 9864 section 2.2',
+      // EdDSA and Ed25519 are two names of one algorithm.
+      verdict: family === RSA_ALGORITHMS ? ('unknown_key' as const) : ('accepted' as const),
       token: maker.token({ alg }),
       options: { algorithms: ALGORITHMS },
       document: { ...keyFor(maker.issuer, alg).jwk, alg: stated },
     })),
+  )
+}
+
+/** Without a list: a good token of each algorithm of RSA, by a key that states each other one, or none. */
+function keysThatDecide(maker: TokenMaker): readonly Row[] {
+  return [...RSA_ALGORITHMS, undefined].flatMap((stated) =>
+    RSA_ALGORITHMS.map((alg): Row => {
+      const isFor = (stated ?? 'RS512') === alg
+      return {
+        name: `a good ${alg} by an RSA key that states ${stated ?? 'nothing'}, and nothing is listed`,
+        source: 'RFC 8725 section 3.1; CVE-2026-22817',
+        verdict: isFor ? 'accepted' : 'algorithm',
+        token: maker.token({ alg }),
+        document: { ...maker.issuer.rsa.jwk, alg: stated },
+        requests: 1,
+      }
+    }),
   )
 }
 

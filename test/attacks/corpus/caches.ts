@@ -479,7 +479,7 @@ function rotations(maker: TokenMaker): readonly Row[] {
     {
       name: 'a key that is for another algorithm by now',
       source: 'RFC 7517 section 4.4',
-      verdict: 'unknown_key',
+      verdict: 'algorithm',
       before: [...warm, { serve: { keys: [{ ...oldJwk, alg: 'RS256' }] } }, { pass: LONG }],
       token: old,
       requests: 2,

@@ -163,7 +163,7 @@ function otherNames({ stranger, token }: TokenMaker): readonly Row[] {
       name: 'another name of an algorithm that is not listed',
       source,
       verdict: 'algorithm',
-      options: { algorithmNames: { RSA256: 'RS256' } },
+      options: { algorithmNames: { RSA256: 'RS256' }, algorithms: ['RS512'] },
       token: token({ header: { alg: 'RSA256' } }),
     },
     ...others.map((alg): Row => ({

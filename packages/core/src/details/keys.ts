@@ -1,5 +1,5 @@
-import type { Algorithm } from '../algorithms.ts'
-import type { KeyRing, WhyUnproven } from '../keys/key-source.ts'
+import { type AcceptedAlgorithms, type Algorithm, purposesOf } from '../algorithms.ts'
+import type { KeyRing, VerificationKey, WhyUnproven } from '../keys/key-source.ts'
 import { elapsed, type Instant } from '../time.ts'
 import { type Detail, duration, numberOf, printable, shown } from './text.ts'
 
@@ -11,6 +11,8 @@ export interface Unproven {
   /** Of the header. */
   readonly kid: string | undefined
   readonly algorithm: Algorithm
+  /** The rule of the verifier. */
+  readonly accepted: AcceptedAlgorithms
   /** How many keys were tried. */
   readonly tried: number
   readonly why: WhyUnproven | undefined
@@ -26,31 +28,45 @@ const REASONS: Readonly<Record<WhyUnproven, string>> = {
   answered: 'newer keys were fetched for this token, and none of them made its signature',
 }
 
-/** For `unknown_key`: no key fits. */
-export function unknownKey({ ring, kid, algorithm, why, arrived }: Unproven): Detail {
+/** For `unknown_key` and `algorithm`: no key fits. */
+export function unknownKey(unproven: Unproven): Detail {
+  const { ring, kid, algorithm, why, arrived } = unproven
   const count = ring.keys.length
   const age = ageOf(ring, arrived)
-  let stated: string | undefined
-  let isForAny = false
-  for (const { kid: name, prepared } of ring.keys) {
-    if (prepared.has(algorithm)) isForAny = true
-    else if (name === kid && kid !== undefined) stated = [...prepared.keys()].join(', ')
-  }
+  const others = ring.keys.filter((key) => !purposes(key, unproven).includes(algorithm))
+  const named = kid === undefined ? undefined : others.find((key) => key.kid === kid)
+  const asked = named === undefined ? others : [named]
+  const names = [...new Set(asked.flatMap((each) => purposes(each, unproven)))].join(', ')
+  const isSilent = asked.some(({ prepared }) => prepared.has(algorithm))
+  const isForNone = others.length === count
   const skipped = kid === undefined ? undefined : skippedReason(ring, kid)
   return () => {
-    const named = `the key with kid ${shown(kid)}`
-    if (stated !== undefined) {
-      return `${named} is for ${stated}; the header's alg means ${algorithm}${because(why)}`
+    const key = `the key with kid ${shown(kid)}`
+    const advice = isSilent ? adviceOnSilentKeys(algorithm) : ''
+    if (named !== undefined) {
+      return `${key} is for ${names}; the header's alg means ${algorithm}${advice}${because(why)}`
     }
     if (skipped !== undefined) {
-      return `${named} cannot be used: ${printable(skipped, 200)}${because(why)}`
+      return `${key} cannot be used: ${printable(skipped, 200)}${because(why)}`
     }
     const keys = describe(count, age)
-    if (kid === undefined || !isForAny) {
-      return `${count === 1 ? `${keys} is not` : `none of ${keys} is`} for ${algorithm}${because(why)}`
+    if (kid === undefined || isForNone) {
+      const [none, they] =
+        count === 1 ? [`${keys} is not`, 'it is'] : [`none of ${keys} is`, 'they are']
+      return `${none} for ${algorithm}: ${they} for ${names}${advice}${because(why)}`
     }
     return `kid ${shown(kid)} is not ${count === 1 ? 'that of' : 'among'} ${keys}${because(why)}`
   }
+}
+
+/** A key is for what the verifier takes it for; to one with a list, that list says no more about it. */
+function purposes(key: VerificationKey, { accepted }: Unproven): readonly Algorithm[] {
+  return accepted === undefined ? purposesOf(key, accepted) : [...key.prepared.keys()]
+}
+
+/** For keys that would fit, if a verifier listed the algorithm. */
+function adviceOnSilentKeys(algorithm: Algorithm): string {
+  return `; an RSA key that states no alg is for RS512 only: if your issuer signs with ${algorithm}, state algorithms: ['${algorithm}']`
 }
 
 /** For `signature`: keys fit, and none made it. */

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-import { type Algorithm, ALGORITHMS } from '../algorithms.ts'
+import { type Algorithm, ALGORITHMS, isSameAlgorithm } from '../algorithms.ts'
 import { decodeBase64url } from '../base64url.ts'
 import { isOfType } from '../claims.ts'
 import {
@@ -152,7 +152,7 @@ function isFor(algorithm: Algorithm, jwk: JsonObject): boolean {
   const isOfCurve =
     rule?.kty === 'EC' || rule?.kty === 'OKP' ? member(jwk, 'crv') === rule.crv : true
   const alg = member(jwk, 'alg') ?? algorithm
-  return member(jwk, 'kty') === rule?.kty && isOfCurve && alg === algorithm
+  return member(jwk, 'kty') === rule?.kty && isOfCurve && isSameAlgorithm(algorithm, alg)
 }
 
 function hasLargeExponent(e: string): boolean {

@@ -33,7 +33,7 @@ export function judgeForm(
 
 export function judgeAlgorithm(
   { header }: ParsedToken,
-  { algorithms = ['RS512'], algorithmNames }: VerifierOptions,
+  { algorithms, algorithmNames }: VerifierOptions,
 ): Judged<Algorithm> & { readonly named: unknown } {
   const alg = member(header, 'alg')
   const names = algorithmNamesOf(algorithmNames)

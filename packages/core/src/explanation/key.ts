@@ -1,12 +1,14 @@
-import type { Algorithm } from '../algorithms.ts'
+import { type Algorithm, purposesOf } from '../algorithms.ts'
 import { type LocalKeysOptions, readEntry } from '../keys/local-keys.ts'
 
 /** Whether a verifier can use one entry of a key document. */
 export interface KeyExplanation {
   /** RFC 7638. `undefined` if the entry cannot be used. */
   readonly thumbprint: string | undefined
-  /** What it verifies: none if it cannot be used. */
+  /** What it verifies where a verifier states no `algorithms`: none if it cannot be used. */
   readonly algorithms: readonly Algorithm[]
+  /** What a verifier can state in `algorithms` to have it verify that. */
+  readonly listable: readonly Algorithm[]
   /** Why it cannot be used, in words; `undefined` if it can. */
   readonly unusable: string | undefined
 }
@@ -20,6 +22,11 @@ export interface KeyExplanation {
 export function explainKey(entry: unknown, options: LocalKeysOptions = {}): KeyExplanation {
   const key = readEntry('explainKey', entry, options)
   return typeof key === 'string'
-    ? { thumbprint: undefined, algorithms: [], unusable: key }
-    : { thumbprint: key.thumbprint, algorithms: [...key.prepared.keys()], unusable: undefined }
+    ? { thumbprint: undefined, algorithms: [], listable: [], unusable: key }
+    : {
+        thumbprint: key.thumbprint,
+        algorithms: purposesOf(key, undefined),
+        listable: [...key.prepared.keys()],
+        unusable: undefined,
+      }
 }

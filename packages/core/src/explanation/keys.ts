@@ -1,5 +1,4 @@
-import { type Algorithm, ALGORITHMS } from '../algorithms.ts'
-import { otherSignature, unknownKey } from '../details/keys.ts'
+import { type AcceptedAlgorithms, type Algorithm, ALGORITHMS } from '../algorithms.ts'
 import { numberOf, shown } from '../details/text.ts'
 import { AuthError } from '../errors.ts'
 import { textMember } from '../json.ts'
@@ -11,6 +10,7 @@ import {
   methodsOf,
   type VerificationKey,
 } from '../keys/key-source.ts'
+import { unproven } from '../prover.ts'
 import { isSignedBy } from '../signature.ts'
 import type { ParsedToken } from '../token.ts'
 import { failed, type Finding, passed, skipped } from './finding.ts'
@@ -49,48 +49,55 @@ export async function heldBy({
 export interface Proof {
   readonly key: VerificationKey | undefined
   readonly refusal: AuthError | undefined
-  /** Of the key, and of the signature. */
-  readonly findings: readonly [Finding, Finding]
+  /** Of the algorithm, the key and the signature. */
+  readonly findings: readonly [Finding, Finding, Finding]
 }
 
 /** Without an algorithm that is accepted there is nothing to check with. */
-export function notTried(): Proof {
+export function notTried(algorithm: Finding, refusal?: AuthError): Proof {
   const why = 'not checked: the algorithm is not accepted'
   return {
     key: undefined,
-    refusal: undefined,
-    findings: [skipped('key', why), skipped('signature', why)],
+    refusal,
+    findings: [algorithm, skipped('key', why), skipped('signature', why)],
   }
+}
+
+/** The algorithm of a token, what a verifier accepts, and what was found about the two before there were keys. */
+interface Judged {
+  readonly algorithm: Algorithm
+  readonly accepted: AcceptedAlgorithms
+  readonly finding: Finding
 }
 
 /** Looks for the key among the candidates that the verifier would try, and refuses as it does if there is none. */
 export function prove(
   parsed: ParsedToken,
-  algorithm: Algorithm,
+  { algorithm, accepted, finding }: Judged,
   { source, ring }: HeldKeys,
 ): Proof {
   if (ring instanceof AuthError) {
-    const findings = [failed('key', ring), skipped('signature', 'not checked: no keys')] as const
-    return { key: undefined, refusal: ring, findings }
+    const signature = skipped('signature', 'not checked: no keys')
+    return { key: undefined, refusal: ring, findings: [finding, failed('key', ring), signature] }
   }
   const kid = textMember(parsed.header, 'kid')
-  const candidates = findCandidates(ring, algorithm, kid)
+  const candidates = findCandidates(ring, { algorithm, kid }, accepted)
   const tried = candidates.length
   const key = candidates.find((each) => isSignedBy(each, algorithm, parsed))
   if (key !== undefined) {
     const findings = [passed('key', nameOf(key)), passed('signature', 'proven')] as const
-    return { key, refusal: undefined, findings }
+    return { key, refusal: undefined, findings: [finding, ...findings] }
   }
-  const doubt = { ring, kid, algorithm, tried, why: undefined, arrived: source.now() }
+  const arrived = source.now()
+  const refusal = unproven({ ring, kid, algorithm, accepted, tried, why: undefined, arrived })
+  if (refusal.reason === 'algorithm') return notTried(failed('algorithm', refusal), refusal)
   if (tried === 0) {
-    const refusal = new AuthError('invalid_token', 'unknown_key', unknownKey(doubt))
-    const findings = [failed('key', refusal), skipped('signature', 'not checked: no key')] as const
-    return { key, refusal, findings }
+    const signature = skipped('signature', 'not checked: no key')
+    return { key, refusal, findings: [finding, failed('key', refusal), signature] }
   }
-  const refusal = new AuthError('invalid_token', 'signature', otherSignature(doubt))
   const [only, ...others] = candidates.map(nameOf)
   const names = others.length === 0 ? String(only) : `${numberOf(tried, 'key')} to try`
-  return { key, refusal, findings: [passed('key', names), failed('signature', refusal)] }
+  return { key, refusal, findings: [finding, passed('key', names), failed('signature', refusal)] }
 }
 
 function nameOf({ thumbprint, kid }: VerificationKey): string {

@@ -13,7 +13,14 @@ import {
   type AlgorithmNames,
   exampleOf,
 } from '../accepted-algorithms.ts'
-import { type Algorithm, type AlgorithmRule, ALGORITHMS, unknownKind } from '../algorithms.ts'
+import {
+  type Algorithm,
+  type AlgorithmRule,
+  ALGORITHMS,
+  isAlgorithm,
+  isSameAlgorithm,
+  unknownKind,
+} from '../algorithms.ts'
 import type { JsonObject } from '../json.ts'
 import { hasMlDsa, NO_ML_DSA } from '../ml-dsa.ts'
 import { ownMembers } from '../options.ts'
@@ -35,8 +42,9 @@ export function readJwk(
   names?: AlgorithmNames,
   isMlDsaThere: () => boolean = hasMlDsa,
 ): VerificationKey | string {
-  const rows = algorithmsOf(jwk, names)
-  if (typeof rows === 'string') return rows
+  const purpose = purposeOf(jwk, names)
+  if (typeof purpose === 'string') return purpose
+  const { rows, stated } = purpose
   const [[, rule]] = rows
   if (rule.kty === 'AKP' && !isMlDsaThere()) return `alg (${rule.alg}) ${NO_ML_DSA}`
   const material = readMaterial(jwk, rule)
@@ -49,21 +57,26 @@ export function readJwk(
     thumbprint: thumbprintOf(publicJwk),
     kid: typeof kid === 'string' ? kid : undefined,
     publicJwk,
+    stated,
     prepared: new Map(
       rows.map(([name, each]) => [name, prepare(key, publicJwk, each, signatureLength)]),
     ),
   }
 }
 
+/** What a JWK allows its use for. */
+interface Purpose {
+  readonly rows: readonly [AlgorithmRow, ...AlgorithmRow[]]
+  /** By the name in the table. */
+  readonly stated: Algorithm | undefined
+}
+
 /**
- * The algorithms that a JWK allows its use for.
+ * What a JWK allows its use for. If it states an `alg` that nobody knows, nothing.
  *
  * @see RFC 7517 sections 4.1 to 4.4; RFC 8725 section 3.1
  */
-function algorithmsOf(
-  jwk: JsonObject,
-  names: AlgorithmNames | undefined,
-): readonly [AlgorithmRow, ...AlgorithmRow[]] | string {
+function purposeOf(jwk: JsonObject, names: AlgorithmNames | undefined): Purpose | string {
   const kty = valueOf(jwk, 'kty')
   const ofKind = [...ALGORITHMS].filter(([, rule]) => rule.kty === kty)
   if (ofKind.length === 0) return mismatch('kty', kty, ['RSA', 'EC', 'OKP', 'AKP'])
@@ -84,11 +97,13 @@ function algorithmsOf(
 
   const alg = valueOf(jwk, 'alg')
   const meant = algorithmNamed(alg, names)
-  const [first, ...others] = ofCurve.filter(
+  const [first, ...others] = ofCurve.filter(([name, rule]) =>
     // Of a key that is made for one algorithm, `alg` is a required member.
-    ([name, rule]) => meant === name || (meant === undefined && rule.kty !== 'AKP'),
+    meant === undefined ? rule.kty !== 'AKP' : isSameAlgorithm(name, meant),
   )
-  if (first !== undefined) return [first, ...others]
+  if (first !== undefined) {
+    return { rows: [first, ...others], stated: isAlgorithm(meant) ? meant : undefined }
+  }
   return (
     mismatch(
       'alg',

@@ -1,11 +1,17 @@
 import type { KeyObject, VerifyJsonWebKeyInput, VerifyKeyObjectInput } from 'node:crypto'
 
-import type { Algorithm } from '../algorithms.ts'
+import {
+  type AcceptedAlgorithms,
+  type Algorithm,
+  ALGORITHMS,
+  isFor,
+  type KeyPurpose,
+} from '../algorithms.ts'
 import type { Instant } from '../time.ts'
 import type { PublicJwk } from './key-material.ts'
 
-/** A public key, prepared for each algorithm that it may verify. */
-export interface VerificationKey {
+/** A public key, prepared for each algorithm that it may verify. What a verifier takes it for, `isFor` says. */
+export interface VerificationKey extends KeyPurpose {
   /** The key's identity: its RFC 7638 thumbprint (SHA-256, base64url). A `kid` is only a hint. */
   readonly thumbprint: string
   readonly kid: string | undefined
@@ -121,29 +127,40 @@ export function methodsOf<Source extends KeySource>(source: Source): Source & Ke
 
 const MAX_CANDIDATES = 8
 
+/** What a token says about the key that made its signature. */
+export interface KeyHints {
+  readonly algorithm: Algorithm
+  /** @see RFC 7515 section 4.1.4: a hint and no more */
+  readonly kid: string | undefined
+}
+
 /**
- * The keys that may have signed a token: those that fit its algorithm, an equal `kid` first, then those where one of
- * the two has none. At most 8, so that a forged token has a price limit.
+ * The keys that may have signed a token: those that the verifier takes for its algorithm, an equal `kid` first, then those
+ * where one of the two has none. At most 8, so that a forged token has a price limit.
  *
- * @see RFC 7515 section 4.1.4: a `kid` is a hint
+ * @param accepted The rule of the verifier: several may share the keys.
+ * @see RFC 8725 section 3.1
  */
 export function findCandidates(
   ring: KeyRing,
-  algorithm: Algorithm,
-  kid: string | undefined,
+  { algorithm, kid }: KeyHints,
+  accepted: AcceptedAlgorithms,
 ): readonly VerificationKey[] {
-  const fitting = ring.keys.filter((key) => key.prepared.has(algorithm))
+  const fitting = ring.keys.filter((key) => isFor(key, algorithm, accepted))
   if (ring.bare) return fitting.slice(0, MAX_CANDIDATES)
   const named = fitting.filter((key) => kid !== undefined && key.kid === kid)
   const unnamed = fitting.filter((key) => kid === undefined || key.kid === undefined)
   return [...named, ...unnamed].slice(0, MAX_CANDIDATES)
 }
 
-/** How many keys beyond those that are tried fit one token: one without a `kid`, which fits the most. */
+/**
+ * How many keys beyond those that are tried fit one token: one without a `kid`, which fits the most, for a verifier that
+ * lists all algorithms. One that lists none may try more of them.
+ */
 export function countUntried(keys: readonly VerificationKey[]): number {
-  const algorithms = new Set(keys.flatMap(({ prepared }) => [...prepared.keys()]))
-  const fitting = [...algorithms].map(
-    (algorithm) => keys.filter(({ prepared }) => prepared.has(algorithm)).length,
+  const every = [...ALGORITHMS.keys()]
+  const fitting = every.map(
+    (algorithm) => keys.filter((key) => isFor(key, algorithm, every)).length,
   )
   return Math.max(0, ...fitting.map((count) => count - MAX_CANDIDATES))
 }

@@ -1,3 +1,4 @@
+import { ALGORITHMS, purposesOf } from '../algorithms.ts'
 import { elapsed, type Instant } from '../time.ts'
 import type { SkippedEntries } from './key-document.ts'
 import type { KeyRing, VerificationKey } from './key-source.ts'
@@ -126,15 +127,22 @@ function isSameList(one: readonly VerificationKey[], other: readonly Verificatio
 }
 
 function isSame(one: VerificationKey, other: VerificationKey): boolean {
-  return one.kid === other.kid && trusts([one], other) && trusts([other], one)
+  return one.thumbprint === other.thumbprint && one.kid === other.kid && one.stated === other.stated
 }
 
-/** Trust is in a key for an algorithm: an entry that no longer permits one has left, for that one. */
+/** The rules that verifiers may have, as far as keys are concerned: the widest list, and none. */
+const RULES = [[...ALGORITHMS.keys()], undefined]
+
+/**
+ * Trust is in a key for an algorithm: an entry that no longer permits one has left, for that one. So has an entry whose `alg`
+ * has come or gone, if any verifier took it for something that it is not for now.
+ */
 function trusts(keys: readonly VerificationKey[], key: VerificationKey): boolean {
   const same = keys.filter(({ thumbprint }) => thumbprint === key.thumbprint)
-  return [...key.prepared.keys()].every((algorithm) =>
-    same.some(({ prepared }) => prepared.has(algorithm)),
-  )
+  return RULES.every((accepted) => {
+    const trusted = same.flatMap((each) => purposesOf(each, accepted))
+    return purposesOf(key, accepted).every((algorithm) => trusted.includes(algorithm))
+  })
 }
 
 function missingKey(ring: FetchedRing | undefined, key: VerificationKey): MissingKey | undefined {

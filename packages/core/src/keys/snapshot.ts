@@ -125,13 +125,12 @@ export function snapshotOf(
   }
 }
 
-/** The public JWK of a key. It states an algorithm if the key may be used for one alone. */
-function jwkOf({ publicJwk, kid, prepared }: VerificationKey): JsonObject {
-  const [alg, ...others] = prepared.keys()
+/** The public JWK of a key. It states an algorithm if its entry did: what a key is for must not change on the way. */
+function jwkOf({ publicJwk, kid, stated }: VerificationKey): JsonObject {
   return {
     ...publicJwk,
     ...(kid === undefined ? {} : { kid }),
-    ...(alg === undefined || others.length > 0 ? {} : { alg }),
+    ...(stated === undefined ? {} : { alg: stated }),
   }
 }
 

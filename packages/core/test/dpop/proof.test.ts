@@ -231,8 +231,22 @@ describe('the key of a proof', () => {
     })
   })
 
-  test('is one for EdDSA, and the proof says Ed25519: proof_key', async () => {
-    const jwk = { ...makerOf('Ed25519').jwk, alg: 'EdDSA' }
+  test.each([
+    ['EdDSA', 'Ed25519'],
+    ['Ed25519', 'EdDSA'],
+  ])('says %s, as WebCrypto may write it, and the proof says %s: accepted', async (said, alg) => {
+    const jwk = { ...makerOf(alg).jwk, alg: said }
+    expect(await judged(withKey(jwk), {}, {}, makerOf(alg))).toBe('accepted')
+  })
+
+  test('says Ed25519, and so does the proof, which is not in the list: proof_algorithm', async () => {
+    const maker = makerOf('Ed25519')
+    const proof = withKey({ ...maker.jwk, alg: 'Ed25519' })
+    expect(await judged(proof, { algorithms: ['EdDSA'] }, {}, maker)).toBe('proof_algorithm')
+  })
+
+  test('says ES256, and the proof says Ed25519: proof_key', async () => {
+    const jwk = { ...makerOf('Ed25519').jwk, alg: 'ES256' }
     expect(await judged(withKey(jwk), {}, {}, makerOf('Ed25519'))).toBe('proof_key')
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
+import type { Algorithm } from '../../src/algorithms.ts'
 import {
   afterFailure,
   afterHelp,
@@ -8,10 +9,13 @@ import {
   type CacheState,
   INITIAL_STATE,
 } from '../../src/keys/cache-state.ts'
+import type { VerificationKey } from '../../src/keys/key-source.ts'
 import { INITIAL_PACE, nextAttempt } from '../../src/keys/pace.ts'
 import { freshness } from '../../src/keys/rotation.ts'
 import { at, documentOf, down, fail, keyOf, names, policy, succeed } from './states.ts'
 
+/** What an RSA key that states nothing is prepared for. */
+const RSA: readonly Algorithm[] = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512']
 const A = keyOf('A')
 const B = keyOf('B')
 
@@ -112,6 +116,32 @@ describe('a success', () => {
     const state = succeed(succeed(INITIAL_STATE, 0, [wide]), 10, [narrow])
     expect(state.ring?.keys).toEqual([narrow])
     expect(state.retired.map(({ key }) => key)).toEqual([wide])
+  })
+
+  test.each<[string, readonly VerificationKey[], readonly VerificationKey[], boolean]>([
+    ['states another algorithm', [keyOf('A', 'k', ['RS256'])], [keyOf('A', 'k', ['PS256'])], true],
+    ['states an algorithm no more', [keyOf('A', 'k', ['RS256'])], [keyOf('A', 'k', RSA)], true],
+    ['states one for the first time', [keyOf('A', 'k', RSA)], [keyOf('A', 'k', ['RS256'])], true],
+    ['states RS512 no more, and is for it', [keyOf('A', 'k')], [keyOf('A', 'k', RSA)], false],
+    ['states RS512, and was for more', [keyOf('A', 'k', RSA)], [keyOf('A', 'k')], true],
+    [
+      'states an algorithm no more, which another entry states',
+      [keyOf('A', 'k', ['RS256'])],
+      [keyOf('A', 'k', RSA), keyOf('A', 'k', ['RS256'])],
+      false,
+    ],
+    [
+      'stated an algorithm is gone, while another one is for it in lists alone',
+      [keyOf('A', 'k', RSA), keyOf('A', 'k', ['RS256'])],
+      [keyOf('A', 'k', RSA)],
+      true,
+    ],
+  ])('an entry that %s has left if any verifier took it for more', (_, old, now, hasLeft) => {
+    const state = succeed(succeed(INITIAL_STATE, 0, old), 10, now)
+    expect(state.ring?.keys).toEqual(now)
+    expect(state.retired).toHaveLength(hasLeft ? 1 : 0)
+    const saved = state.ring?.keys.map(({ stated }) => stated)
+    expect(saved).toEqual(now.map(({ stated }) => stated))
   })
 
   test('one modulus listed for two algorithms is two entries of one key', () => {

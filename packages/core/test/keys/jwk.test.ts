@@ -396,11 +396,22 @@ describe('what a key may verify', () => {
   })
 
   test.each(kinds.flatMap(({ jwk, algorithms }) => algorithms.map((alg) => ({ alg, jwk }))))(
-    'a key that states $alg verifies nothing else',
+    'a key that states $alg verifies nothing else, by whatever name',
     ({ alg, jwk }) => {
-      expect(algorithmsOf({ ...jwk, alg })).toEqual([alg])
+      const names = jwk.kty === 'OKP' ? ['EdDSA', 'Ed25519'] : [alg]
+      expect(algorithmsOf({ ...jwk, alg })).toEqual(names)
+      expect(keysOf({ ...jwk, alg })[0]?.stated).toBe(alg)
     },
   )
+
+  test('what it states is kept by the name in the table, and nothing where it states none', () => {
+    const names = new Map([['RSA256', 'RS256']] as const)
+    expect(readJwk({ ...rsa, alg: 'RSA256' }, names)).toMatchObject({ stated: 'RS256' })
+    for (const alg of [undefined, null]) {
+      expect(readJwk({ ...rsa, alg }, names)).toMatchObject({ stated: undefined })
+      expect(readJwk({ ...ed25519, alg }, names)).toMatchObject({ stated: undefined })
+    }
+  })
 
   test.each([
     { alg: 'PS256' as const, saltLength: 32 },

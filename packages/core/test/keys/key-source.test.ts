@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 
 import { describe, expect, expectTypeOf, test } from 'vitest'
 
-import type { Algorithm } from '../../src/algorithms.ts'
+import { type AcceptedAlgorithms, type Algorithm, ALGORITHMS } from '../../src/algorithms.ts'
 import {
   countUntried,
   findCandidates,
@@ -12,6 +12,8 @@ import {
 } from '../../src/keys/key-source.ts'
 
 const { publicKey } = generateKeyPairSync('ed25519')
+
+const LISTED = [...ALGORITHMS.keys()]
 
 /** The thumbprint names the key in these tests; nothing is verified. */
 function key(
@@ -30,6 +32,7 @@ function key(
     thumbprint,
     kid,
     publicJwk,
+    stated: undefined,
     prepared: new Map(algorithms.map((name) => [name, prepared])),
   }
 }
@@ -41,9 +44,14 @@ function keys(count: number, ...algorithms: readonly Algorithm[]): VerificationK
 function found(
   ring: readonly VerificationKey[],
   kid: string | undefined,
-  { bare = false, algorithm = 'RS512' }: { bare?: boolean; algorithm?: Algorithm } = {},
+  {
+    bare = false,
+    algorithm = 'RS512',
+    accepted = LISTED,
+  }: { bare?: boolean; algorithm?: Algorithm; accepted?: AcceptedAlgorithms } = {},
 ): string[] {
-  return findCandidates({ keys: ring, bare }, algorithm, kid).map(({ thumbprint }) => thumbprint)
+  const candidates = findCandidates({ keys: ring, bare }, { algorithm, kid }, accepted)
+  return candidates.map(({ thumbprint }) => thumbprint)
 }
 
 describe('in a set', () => {
@@ -104,6 +112,33 @@ describe('in a set', () => {
     expect(found(mixed, undefined)).toEqual(['any rsa'])
     expect(found(mixed, 'k1', { algorithm: 'ES256' })).toEqual(['es256'])
     expect(found(mixed, 'k1', { algorithm: 'PS512' })).toEqual([])
+  })
+
+  test('a list of the verifier limits what a key is taken for', () => {
+    const ring = [key('rsa', 'k1', 'RS256', 'RS512')]
+    expect(found(ring, 'k1', { accepted: ['RS256'] })).toEqual([])
+    expect(found(ring, 'k1', { accepted: ['RS256', 'RS512'] })).toEqual(['rsa'])
+  })
+
+  test('without a list a key is a candidate for what it states, else for what its kind means', () => {
+    const ring: VerificationKey[] = [
+      key('silent rsa', 'k1', 'RS256', 'RS512', 'PS256'),
+      { ...key('rs256', 'k1', 'RS256'), stated: 'RS256' },
+      { ...key('rs512', 'k1', 'RS512'), stated: 'RS512' },
+      key('es256', 'k1', 'ES256'),
+      key('ed25519', 'k1', 'EdDSA', 'Ed25519'),
+    ]
+    const of = (algorithm: Algorithm) =>
+      findCandidates({ keys: ring, bare: false }, { algorithm, kid: 'k1' }, undefined).map(
+        ({ thumbprint }) => thumbprint,
+      )
+    expect(of('RS512')).toEqual(['silent rsa', 'rs512'])
+    expect(of('RS256')).toEqual(['rs256'])
+    expect(of('PS256')).toEqual([])
+    expect(of('ES256')).toEqual(['es256'])
+    expect(of('EdDSA')).toEqual(['ed25519'])
+    expect(of('Ed25519')).toEqual(['ed25519'])
+    expect(of('ML-DSA-44')).toEqual([])
   })
 
   test('no keys, no candidates', () => {

@@ -65,12 +65,31 @@ describe('toSnapshot', () => {
     expect(JSON.stringify(snapshot.document)).not.toContain('null')
   })
 
-  test('entries of one key for two algorithms stay two, and one that has a single algorithm states it', async () => {
+  test('entries of one key for two algorithms stay two, and only what was stated is', async () => {
     const { kty, n, e } = A.publicJwk
-    const curve = { ...ecIssuer.publicJwk, alg: undefined }
-    const keys = [{ kty, n, e, alg: 'RS256' }, { kty, n, e, alg: 'RS512' }, curve]
+    const { alg: _, ...curve } = ecIssuer.publicJwk
+    const keys = [{ kty, n, e, alg: 'RS256' }, { kty, n, e, alg: 'RS512' }, { kty, n, e }, curve]
     const { document } = await saved({ keys })
-    expect(document).toMatchObject({ keys: [{ alg: 'RS256' }, { alg: 'RS512' }, { alg: 'ES256' }] })
+    const algs = (document['keys'] as { alg?: string }[]).map(({ alg }) => alg)
+    expect(algs).toEqual(['RS256', 'RS512', undefined, undefined])
+  })
+
+  test('an alg that is gone from the document is gone from the snapshot', async () => {
+    const { endpoint, keys, clock } = world()
+    const { alg: _, ...silent } = ecIssuer.publicJwk
+    endpoint.document = ecIssuer.publicJwk
+    await keys.refresh()
+    expect(keys.toSnapshot()?.document).toHaveProperty('alg', 'ES256')
+    endpoint.document = silent
+    await clock.advance(2)
+    await keys.refresh()
+    expect(keys.toSnapshot()?.document).not.toHaveProperty('alg')
+  })
+
+  test('another name of an algorithm is saved by the name that everybody knows', async () => {
+    const algorithmNames = { RSA256: 'RS256' } as const
+    const { document } = await saved({ ...A.publicJwk, alg: 'RSA256' }, { algorithmNames })
+    expect(document).toMatchObject({ alg: 'RS256' })
   })
 
   test('private members of a document are not saved', async () => {

@@ -40,6 +40,8 @@ export function keyOf(
     thumbprint,
     kid,
     publicJwk,
+    // A key that is for one algorithm states it.
+    stated: algorithms.length === 1 ? algorithms[0] : undefined,
     prepared: new Map(algorithms.map((name) => [name, prepared])),
   }
 }
