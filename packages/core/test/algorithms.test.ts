@@ -138,8 +138,10 @@ describe('names', () => {
   )
 })
 
+/** An algorithm is all that is looked at. */
+const prepared = (...names: readonly Algorithm[]) => new Map(names.map((name) => [name, {}]))
+
 describe('what a key is for', () => {
-  const prepared = (...names: readonly Algorithm[]) => new Map(names.map((name) => [name, {}]))
   const rsa = prepared('RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512')
 
   test.each<[string, Parameters<typeof purposesOf>[0], readonly Algorithm[]]>([

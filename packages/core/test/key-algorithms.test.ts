@@ -53,13 +53,16 @@ async function answer(url: string, document: object): Promise<Response> {
   return Response.json(url.includes('.well-known') ? metadata : document)
 }
 
+async function fail(): Promise<Response> {
+  return new Response(null, { status: 500 })
+}
+
 /** What a process begins with that another one has saved, and whose endpoint is down. */
 async function restarted(document: object): Promise<KeySource> {
   const before = remoteKeys(URL, { fetch: async (url) => await answer(url, document), clock })
   await before.refresh()
   const snapshot = JSON.parse(JSON.stringify(before.toSnapshot())) as KeysSnapshot
-  const fetch = async () => new Response(null, { status: 500 })
-  return remoteKeys(URL, { fetch, snapshot, clock })
+  return remoteKeys(URL, { fetch: fail, snapshot, clock })
 }
 
 const sources: [string, (document: object) => Promise<Verifier> | Verifier][] = [
@@ -127,7 +130,7 @@ function decoys(alg: Algorithm): readonly object[] {
       0,
       false,
       [alg],
-    ].map((unknown) => ({ ...jwk, alg: unknown })),
+    ].map((unknown) => Object.assign({}, jwk, { alg: unknown })),
   ]
 }
 
@@ -142,15 +145,17 @@ test.each(ENTRIES)(
     const accepted: Algorithm[] = []
     for (const alg of ALGORITHM_NAMES) {
       const verdict = await verdictOf(verifier, signedWith(alg))
+      expect(['accepted', 'unreachable', 'algorithm']).toContain(verdict)
       if (verdict === 'accepted') accepted.push(alg)
-      else expect(['unreachable', 'algorithm']).toContain(verdict)
     }
     expect(accepted).toEqual(isFor)
   },
 )
 
 test('one RSA key in two entries with two algorithms is trusted for these two', async () => {
-  const entries = (['RS256', 'PS384'] as const).map((alg) => ({ ...silentKey(alg), alg, kid: alg }))
+  const entries = (['RS256', 'PS384'] as const).map((alg) =>
+    Object.assign(silentKey(alg), { alg, kid: alg }),
+  )
   const verifier = verifierOf(localKeys({ keys: entries }))
   const accepted: Algorithm[] = []
   for (const alg of ALGORITHM_NAMES) {

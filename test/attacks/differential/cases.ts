@@ -2,7 +2,7 @@ import fc from 'fast-check'
 
 import { documentAndToken, soundDocument } from './documents.ts'
 import type { Case } from './judges.ts'
-import { betweenSeconds, lax, narrow, strict, typed } from './rules.ts'
+import { betweenSeconds, lax, narrow, strict, typed, unlisted } from './rules.ts'
 import { craftedToken, issuedToken, tamperedToken } from './tokens.ts'
 
 const rules = fc.constantFrom(
@@ -17,6 +17,8 @@ const rules = fc.constantFrom(
   betweenSeconds,
   betweenSeconds,
   narrow,
+  unlisted,
+  unlisted,
 )
 
 /** Valid tokens and key documents, and what becomes of them when one or several things are changed. */

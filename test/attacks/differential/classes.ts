@@ -320,7 +320,11 @@ const keysRefusedByJose: readonly Quirk[] = [
 /** All of them. A disagreement that is of no class is a failure. */
 export const classes: readonly DisagreementClass[] = [
   ...tokenClasses,
-  ...keyClasses('Portcullis', ['no_key', 'unknown_key', 'signature'], keysRefusedByPortcullis),
+  ...keyClasses(
+    'Portcullis',
+    ['no_key', 'unknown_key', 'signature', 'algorithm'],
+    keysRefusedByPortcullis,
+  ),
   ...keyClasses(
     'jose',
     [

@@ -23,7 +23,8 @@ import {
 /** What both are told alike. Times are seconds. */
 export interface Rules {
   readonly now: number
-  readonly algorithms: readonly Algorithm[]
+  /** `undefined`: each key says what it is for. */
+  readonly algorithms: readonly Algorithm[] | undefined
   readonly issuer: string | readonly string[] | null
   readonly audience: string | readonly string[] | null
   readonly requiredClaims: readonly string[] | undefined
@@ -114,7 +115,7 @@ function verifierOf(document: unknown, { now, remember, ...rules }: Rules): Veri
 
 function jose(document: unknown, rules: Rules): Judge {
   const options = joseOptions(rules)
-  const verify = joseVerifierOf(document, options)
+  const verify = joseVerifierOf(told(document, rules), options)
   return async (token) => {
     try {
       const { payload, protectedHeader } = await verify(token)
@@ -123,6 +124,22 @@ function jose(document: unknown, rules: Rules): Judge {
       return { because: error instanceof errors.JOSEError ? error.code : 'not a JOSE error' }
     }
   }
+}
+
+/** The document, in which each key says to jose what it says to us without words. */
+function told(document: unknown, rules: Rules): unknown {
+  if (!hasKeys(document)) return toldKey(document, rules)
+  return { ...document, keys: document.keys.map((entry) => toldKey(entry, rules)) }
+}
+
+function toldKey(entry: unknown, { algorithms }: Rules): unknown {
+  if (typeof entry !== 'object' || entry === null) return entry
+  const { alg, ...jwk } = entry as JWK // whose members may be of any type
+  if (jwk.kty === 'OKP' && (alg === 'EdDSA' || alg === 'Ed25519')) return jwk
+  const isSilent = alg === undefined || alg === null
+  return isSilent && algorithms === undefined && jwk.kty === 'RSA'
+    ? { ...jwk, alg: 'RS512' }
+    : entry
 }
 
 function joseVerifierOf(
@@ -143,7 +160,7 @@ function joseVerifierOf(
 
 function joseOptions(rules: Rules): JWTVerifyOptions {
   return {
-    algorithms: [...rules.algorithms],
+    ...(rules.algorithms === undefined ? {} : { algorithms: [...rules.algorithms] }),
     ...(rules.issuer === null ? {} : { issuer: [rules.issuer].flat() }),
     ...(rules.audience === null ? {} : { audience: [rules.audience].flat() }),
     ...(rules.type === undefined ? {} : { typ: rules.type }),

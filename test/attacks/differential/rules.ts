@@ -17,6 +17,8 @@ export const strict: Rules = {
   remember: true,
 }
 
+/** Each key says what it is for. */
+export const unlisted: Rules = { ...strict, algorithms: undefined }
 export const lax: Rules = { ...strict, issuer: null, audience: null, remember: false }
 export const typed: Rules = {
   ...strict,

@@ -3,7 +3,7 @@ import { KeyObject } from 'node:crypto'
 import fc from 'fast-check'
 import { calculateJwkThumbprint } from 'jose'
 
-import { ALGORITHMS } from '../../../packages/core/src/algorithms.ts'
+import { ALGORITHMS, purposesOf } from '../../../packages/core/src/algorithms.ts'
 import { parseJson } from '../../../packages/core/src/json.ts'
 import { readKeyDocument } from '../../../packages/core/src/keys/key-document.ts'
 import type { VerificationKey } from '../../../packages/core/src/keys/key-source.ts'
@@ -48,23 +48,35 @@ export const keyDocument: FuzzTarget = {
   },
 }
 
-async function expectUsable({ thumbprint, kid, prepared }: VerificationKey): Promise<void> {
+async function expectUsable(key: VerificationKey): Promise<void> {
+  const { thumbprint, kid, stated, prepared } = key
+  expectOnePurpose(key)
+  hold(stated === undefined || prepared.has(stated), 'a key can do what it states')
   hold(prepared.size > 0, 'a key is good for something')
   hold(kid === undefined || typeof kid === 'string', 'kid is a text')
   for (const [algorithm, { input, signatureLength }] of prepared) {
-    const key = input instanceof KeyObject ? input : input.key
-    hold(key.type === 'public', 'a private key is never one of ours')
-    const exported = key.export({ format: 'jwk' })
+    const imported = input instanceof KeyObject ? input : input.key
+    hold(imported.type === 'public', 'a private key is never one of ours')
+    const exported = imported.export({ format: 'jwk' })
     hold(
       exported.kty === ALGORITHMS.get(algorithm)?.kty,
       'the key is of the kind the algorithm needs',
     )
     hold((await calculateJwkThumbprint(exported)) === thumbprint, 'jose finds the same thumbprint')
-    const { modulusLength, publicExponent } = key.asymmetricKeyDetails ?? {}
+    const { modulusLength, publicExponent } = imported.asymmetricKeyDetails ?? {}
     if (modulusLength === undefined || publicExponent === undefined) continue
     hold(modulusLength >= 2048 && modulusLength <= 8192, 'the modulus has a safe size')
     hold(publicExponent >= 3n && publicExponent % 2n === 1n, 'the exponent is safe')
     hold(publicExponent < 2n ** 32n, 'the exponent is short')
     hold(signatureLength === Math.ceil(modulusLength / 8), 'signatures are as long as the modulus')
   }
+}
+
+/** To a verifier without a list: by two names, if it is an Ed25519 key. */
+function expectOnePurpose(key: VerificationKey): void {
+  const purposes = purposesOf(key, undefined)
+  const rules = new Set(purposes.map((algorithm) => ALGORITHMS.get(algorithm)))
+  hold(rules.size === 1, 'a key is for one algorithm')
+  if (key.stated === undefined) hold(!purposes.includes('RS256'), 'silence never means RS256')
+  else hold(purposes.includes(key.stated), 'a key is for what it states')
 }

@@ -140,8 +140,8 @@ const RULES = [[...ALGORITHMS.keys()], undefined]
 function trusts(keys: readonly VerificationKey[], key: VerificationKey): boolean {
   const same = keys.filter(({ thumbprint }) => thumbprint === key.thumbprint)
   return RULES.every((accepted) => {
-    const trusted = same.flatMap((each) => purposesOf(each, accepted))
-    return purposesOf(key, accepted).every((algorithm) => trusted.includes(algorithm))
+    const trusted = new Set(same.flatMap((each) => purposesOf(each, accepted)))
+    return purposesOf(key, accepted).every((algorithm) => trusted.has(algorithm))
   })
 }
 

@@ -115,13 +115,13 @@ describe('in a set', () => {
   })
 
   test('a list of the verifier limits what a key is taken for', () => {
-    const ring = [key('rsa', 'k1', 'RS256', 'RS512')]
-    expect(found(ring, 'k1', { accepted: ['RS256'] })).toEqual([])
-    expect(found(ring, 'k1', { accepted: ['RS256', 'RS512'] })).toEqual(['rsa'])
+    const mixed = [key('rsa', 'k1', 'RS256', 'RS512')]
+    expect(found(mixed, 'k1', { accepted: ['RS256'] })).toEqual([])
+    expect(found(mixed, 'k1', { accepted: ['RS256', 'RS512'] })).toEqual(['rsa'])
   })
 
   test('without a list a key is a candidate for what it states, else for what its kind means', () => {
-    const ring: VerificationKey[] = [
+    const mixed: VerificationKey[] = [
       key('silent rsa', 'k1', 'RS256', 'RS512', 'PS256'),
       { ...key('rs256', 'k1', 'RS256'), stated: 'RS256' },
       { ...key('rs512', 'k1', 'RS512'), stated: 'RS512' },
@@ -129,7 +129,7 @@ describe('in a set', () => {
       key('ed25519', 'k1', 'EdDSA', 'Ed25519'),
     ]
     const of = (algorithm: Algorithm) =>
-      findCandidates({ keys: ring, bare: false }, { algorithm, kid: 'k1' }, undefined).map(
+      findCandidates({ keys: mixed, bare: false }, { algorithm, kid: 'k1' }, undefined).map(
         ({ thumbprint }) => thumbprint,
       )
     expect(of('RS512')).toEqual(['silent rsa', 'rs512'])
