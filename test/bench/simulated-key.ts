@@ -7,5 +7,11 @@ export function createKey(thumbprint: string): VerificationKey {
   const input = { key: createSecretKey(Buffer.from(thumbprint)) }
   const prepared = { hash: null, input, jwkInput: undefined, signatureLength: 256 }
   const publicJwk = { e: 'AQAB', kty: 'RSA', n: thumbprint } as const
-  return { thumbprint, kid: undefined, publicJwk, prepared: new Map([['RS512', prepared]]) }
+  return {
+    thumbprint,
+    kid: undefined,
+    publicJwk,
+    stated: undefined,
+    prepared: new Map([['RS512', prepared]]),
+  }
 }

@@ -9,7 +9,7 @@ import {
   methodsOf,
   type VerificationKey,
 } from '../../packages/core/src/keys/key-source.ts'
-import { type KeyName, publicJwk, type Signer } from '../model/keys.ts'
+import { publicJwk, type Signer } from '../model/keys.ts'
 import { createWorld } from '../model/world.ts'
 import { createEventQueue } from './event-queue.ts'
 import { seededRandom } from './random.ts'
@@ -22,7 +22,7 @@ import { createProcess } from './simulated-process.ts'
 interface Moment {
   readonly at: number
   readonly token?: Signer
-  readonly publish?: KeyName
+  readonly publish?: 'A' | 'B'
   readonly isDown?: boolean
 }
 
@@ -124,7 +124,7 @@ function outcomeOfSimulation(seed: number): Outcome {
   const keys = new Map<Signer, VerificationKey>(
     (['A', 'B'] as const).map((name) => [name, createKey(name)]),
   )
-  const keyOf = (name: KeyName) => keys.get(name) ?? createKey(name)
+  const keyOf = (name: Signer) => keys.get(name) ?? createKey(name)
   const queue = createEventQueue()
   const endpoint = createEndpoint(queue, keyOf('A'))
   const process = createProcess(queue, endpoint, seededRandom(seed), () => {})
@@ -149,6 +149,7 @@ function createKey(thumbprint: string): VerificationKey {
     thumbprint,
     kid: undefined,
     publicJwk: { e: 'AQAB', kty: 'RSA', n: thumbprint },
+    stated: undefined,
     prepared: new Map([
       ['RS512', { hash: null, input, jwkInput: undefined, signatureLength: 256 }],
     ]),

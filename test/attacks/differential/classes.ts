@@ -224,7 +224,8 @@ interface Quirk {
   readonly has: (jwk: Jwk, subject: Subject) => boolean
 }
 
-const keysRefusedByPortcullis: readonly Quirk[] = [
+/** Entries of which no key is made. */
+const keysNotRead: readonly Quirk[] = [
   {
     name: 'RSA exponent below 3',
     reason: 'RFC 8017 section 3.1: it is at least 3; with 1 anybody can sign',
@@ -272,6 +273,15 @@ const keysRefusedByPortcullis: readonly Quirk[] = [
       MATERIAL.some((name) => Object.hasOwn(jwk, name) && typeof jwk[name] !== 'string'),
   },
   {
+    name: 'key behind 100 others',
+    reason: 'RFC 8259 section 9: the size may be limited; each key costs an import',
+    has: (jwk, { entries }) => entries.indexOf(jwk) >= MAX_KEYS,
+  },
+]
+
+/** Keys that are there, and come too late. */
+const keysNotTried: readonly Quirk[] = [
+  {
     name: 'key behind 8 others that fit',
     reason:
       'RFC 7515 section 4.1.4 has kid to choose by; without it a forged token has a price limit',
@@ -279,11 +289,6 @@ const keysRefusedByPortcullis: readonly Quirk[] = [
       const before = entries.slice(0, entries.indexOf(jwk)).filter(isObject)
       return before.filter(({ kty }) => kty === jwk['kty']).length >= MAX_CANDIDATES
     },
-  },
-  {
-    name: 'key behind 100 others',
-    reason: 'RFC 8259 section 9: the size may be limited; each key costs an import',
-    has: (jwk, { entries }) => entries.indexOf(jwk) >= MAX_KEYS,
   },
 ]
 
@@ -322,9 +327,20 @@ export const classes: readonly DisagreementClass[] = [
   ...tokenClasses,
   ...keyClasses(
     'Portcullis',
-    ['no_key', 'unknown_key', 'signature', 'algorithm'],
-    keysRefusedByPortcullis,
+    ['no_key', 'unknown_key', 'signature'],
+    [...keysNotRead, ...keysNotTried],
   ),
+  {
+    name: 'no key for the algorithm, but one that is not read',
+    reason:
+      'RFC 8725 section 3.1: without a list, an algorithm is accepted because of a key for it',
+    refusedBy: 'Portcullis',
+    because: ['algorithm'],
+    applies: (subject) =>
+      subject.rules.algorithms === undefined &&
+      subject.provers.length > 0 &&
+      subject.provers.every((jwk) => keysNotRead.some((quirk) => quirk.has(jwk, subject))),
+  },
   ...keyClasses(
     'jose',
     [

@@ -1,7 +1,7 @@
 import { crowd, oddRsa, ring } from './documents.ts'
 import type { Case } from './judges.ts'
 import { type Edit, type Members, membersOf, misleading, put, spell } from './members.ts'
-import { AUDIENCE, betweenSeconds, lax, strict, typed } from './rules.ts'
+import { AUDIENCE, betweenSeconds, lax, strict, typed, unlisted } from './rules.ts'
 import { inSegment, withStrayBits } from './segments.ts'
 import { compact, eddsa, encode, es256, NOW, rs512 } from './signers.ts'
 import { goodClaims, headerOf, sign, zeroToken } from './tokens.ts'
@@ -90,6 +90,11 @@ export const examples: Readonly<Record<string, Case>> = {
   'key member that is no string': withKey({ n: [n] }),
   'key behind 8 others that fit': { rules: strict, document: crowd(8, 'rsa'), token: sign(rs512) },
   'key behind 100 others': { rules: strict, document: crowd(100, 'other'), token: sign(es256) },
+  'no key for the algorithm, but one that is not read': {
+    rules: unlisted,
+    document: { keys: [{ ...rs512.publicJwk, n: `${n}!` }, es256.publicJwk] },
+    token: sign(rs512),
+  },
   'key without the kid that the token has': {
     rules: strict,
     document: { keys: [{ n, ...nameless }] },
