@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { emptyThreadPool } from '../../packages/core/test/thread-pool.ts'
 import { ROUND_TRIP } from './endpoint.ts'
 import { flood, play, sequence } from './events.ts'
-import { type KeyName, NAMES, signToken } from './keys.ts'
+import { type KeyName, NAMES, provenBy, type Signer, signToken } from './keys.ts'
 import { TIMEOUT } from './trust.ts'
 import { createWorld, type Setting, type World } from './world.ts'
 
@@ -16,6 +16,8 @@ import { createWorld, type Setting, type World } from './world.ts'
 
 const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
 const RUNS = 2000
+/** The first verifier of a process has a list, the second has none. */
+const LISTED = 0
 
 const setting: fc.Arbitrary<Setting> = fc.record({
   overlap: fc.constantFrom(0, 0, 30),
@@ -26,17 +28,21 @@ const setting: fc.Arbitrary<Setting> = fc.record({
 })
 
 /** How the endpoint is well again in the end, and whether forged tokens go on coming. */
-const ending = fc.record({ key: fc.constantFrom(...NAMES), isFlooded: fc.boolean() })
+const ending = fc.record({
+  key: fc.constantFrom(...NAMES),
+  verifier: fc.nat(1),
+  isFlooded: fc.boolean(),
+})
 
 test(
-  'whatever happens: only served keys are trusted, attempts keep their distance, nobody waits for ever, and all heals',
+  'whatever happens: only served keys are trusted, and for what they are for, attempts keep their distance, nobody waits for ever, and all heals',
   async () => {
     await fc.assert(
-      fc.asyncProperty(setting, sequence, ending, async (options, events, { key, isFlooded }) => {
+      fc.asyncProperty(setting, sequence, ending, async (options, events, end) => {
         const world = createWorld(options)
         try {
           await play(world, events)
-          await heal(world, key, isFlooded)
+          await heal(world, end)
           expect(world.faults).toEqual([])
           for (const { mostAtOnce, requests } of world.connections) {
             expect(mostAtOnce()).toBeLessThanOrEqual(1)
@@ -54,11 +60,17 @@ test(
   240_000 + minutes * 90_000,
 )
 
+interface Ending {
+  readonly key: KeyName
+  readonly verifier: number
+  readonly isFlooded: boolean
+}
+
 /**
  * From any state: the endpoint serves one key, and is well. Once no failure pause runs, a token of that key that is refused at
  * first is accepted 15 s and a round trip later.
  */
-async function heal(world: World, key: KeyName, isFlooded: boolean): Promise<void> {
+async function heal(world: World, { key, verifier, isFlooded }: Ending): Promise<void> {
   const { clock, endpoint } = world
   endpoint.mode = 'up'
   endpoint.route = 'first'
@@ -71,24 +83,25 @@ async function heal(world: World, key: KeyName, isFlooded: boolean): Promise<voi
   await clock.advance(world.keys.status().nextAttemptIn)
   // A token that says it was issued before its key left is held back for longer.
   clock.set(world.latest() + 10)
-  const token = signToken(key, { iat: clock.now() })
-  const first = await verdictWithin(world, token, key, 2)
+  const [signer = 'stranger'] = provenBy(key, verifier === LISTED)
+  const token = signToken(signer, { iat: clock.now() })
+  const subject = { verifier, token, signer }
+  const first = await verdictWithin(world, subject, 2)
   if (first === 'accepted') return
   const rest = 15 + ROUND_TRIP - 2
   if (isFlooded) await flood(world, Math.floor(rest))
   await clock.advance(isFlooded ? rest - Math.floor(rest) : rest)
-  expect(await verdictWithin(world, token, key, 2)).toBe('accepted')
+  expect(await verdictWithin(world, subject, 2)).toBe('accepted')
 }
 
 /** The verdict, if it comes in so many seconds, which pass in any case. */
 async function verdictWithin(
   world: World,
-  token: string,
-  key: KeyName,
+  { verifier, token, signer }: { verifier: number; token: string; signer: Signer },
   seconds: number,
 ): Promise<string> {
   let verdict = 'none'
-  void world.present(0, token, key).then((word) => {
+  void world.present(verifier, token, signer).then((word) => {
     verdict = word
   })
   await world.clock.advance(seconds)

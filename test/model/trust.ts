@@ -6,7 +6,7 @@ import type { ManualClock } from '@portcullis/testing'
 import type { RemoteKeys } from '../../packages/core/src/keys/key-cache.ts'
 import { LONGEST_PAUSE } from '../../packages/core/src/keys/pace.ts'
 import type { Connection } from './endpoint.ts'
-import type { KeyName, Signer } from './keys.ts'
+import { type KeyName, provenBy, type Signer } from './keys.ts'
 
 /** Seconds. */
 export const TIMEOUT = 5
@@ -20,23 +20,27 @@ export interface Begun {
   readonly fetchedAt: number
 }
 
-/** What is trusted in one process, and why that may be wrong. */
+/** What verifiers of one kind trust in one process, and why that may be wrong. */
 export interface Trust {
   /** What is wrong with accepting a token of this key now, in words. */
   readonly objections: (signer: Signer) => string[]
   readonly close: () => void
 }
 
-/** What the answers of the endpoint have proven: which keys may be trusted now, by another reckoning than the cache's. */
+/** What the answers of the endpoint have proven: whose tokens may be accepted now, by another reckoning than the cache's. */
 export function createTrust(
   clock: ManualClock,
   connection: Connection,
   keys: RemoteKeys,
-  { overlap, begun }: { overlap: number; begun: Begun | undefined },
+  {
+    overlap,
+    begun,
+    isListed,
+  }: { readonly overlap: number; readonly begun: Begun | undefined; readonly isListed: boolean },
 ): Trust {
-  let current: readonly KeyName[] = []
+  let current: readonly Signer[] = []
   /** Until the answer has been carried to everybody who waits for it, what the one before it said still counts. */
-  let before: readonly KeyName[] = []
+  let before: readonly Signer[] = []
   const lastSeen = new Map<Signer, { at: number; endpointUp: number; endpointDown: number }>()
   const missingSince = new Map<Signer, number>()
   let failedAt = -Infinity
@@ -44,15 +48,19 @@ export function createTrust(
   // Only wall clocks know how old a snapshot is, and of one from the future nothing is believed.
   const ageOfBegun = begun === undefined ? -1 : clock.now() - begun.fetchedAt
   if (begun !== undefined && ageOfBegun >= 0) {
-    current = begun.keys
+    current = signersOf(begun.keys)
     see(current, clock.monotonic() - ageOfBegun)
   }
 
-  function see(seen: readonly KeyName[], at: number): void {
+  function signersOf(names: readonly KeyName[]): readonly Signer[] {
+    return names.flatMap((name) => provenBy(name, isListed))
+  }
+
+  function see(seen: readonly Signer[], at: number): void {
     const { endpointUp = 0, endpointDown = 0 } = keys.status().withdrawnKeyTrust ?? {}
-    for (const key of seen) {
-      lastSeen.set(key, { at, endpointUp, endpointDown })
-      missingSince.delete(key)
+    for (const signer of seen) {
+      lastSeen.set(signer, { at, endpointUp, endpointDown })
+      missingSince.delete(signer)
     }
   }
 
@@ -66,8 +74,8 @@ export function createTrust(
     }
     const { keys: document, askedAt } = connection.lastAnswer()
     before = current
-    current = document
-    for (const key of before) if (!current.includes(key)) missingSince.set(key, askedAt)
+    current = signersOf(document)
+    for (const each of before) if (!current.includes(each)) missingSince.set(each, askedAt)
     see(current, askedAt)
     setImmediate(() => {
       before = []
@@ -80,7 +88,7 @@ export function createTrust(
     const now = clock.monotonic()
     const since = (time: number | undefined) => now - (time ?? -Infinity)
     const inOverlap = since(missingSince.get(signer)) < overlap
-    const isServed = [...current, ...before].some((key) => key === signer)
+    const isServed = [...current, ...before].includes(signer)
     const { at, endpointUp = 0, endpointDown = 0 } = lastSeen.get(signer) ?? {}
     const age = since(at)
     return [

@@ -1,3 +1,5 @@
+import type { JsonWebKey } from 'node:crypto'
+
 import { AuthError, createVerifier, type KeysSnapshot, type Verifier } from '@portcullis/core'
 import { type ManualClock, manualClock } from '@portcullis/testing'
 
@@ -6,7 +8,7 @@ import { followKeys, type RemoteKeys } from '../../packages/core/src/keys/key-ca
 import { readSnapshot } from '../../packages/core/src/keys/snapshot.ts'
 import { seededRandom } from '../bench/random.ts'
 import { type Connection, createEndpoint, type Endpoint } from './endpoint.ts'
-import { nameOf, type Signer } from './keys.ts'
+import { LIST, nameOf, type Signer } from './keys.ts'
 import { createTrust, TIMEOUT, type Trust } from './trust.ts'
 
 // A process that starts again and again, each time one key source with several verifiers; an endpoint, a clock, and whatever
@@ -25,7 +27,12 @@ export interface Setting {
 interface Process {
   readonly connection: Connection
   readonly keys: RemoteKeys
-  readonly verifiers: readonly Verifier[]
+  readonly subjects: readonly Subject[]
+}
+
+/** A verifier, and what one of its kind may trust. */
+interface Subject {
+  readonly verifier: Verifier
   readonly trust: Trust
 }
 
@@ -87,15 +94,19 @@ export function createWorld({ seed, ...options }: Setting): World {
       },
       random,
     )
-    const common = { keys, issuer: null, audience: null, algorithms: ['ES256'] } as const
-    const verifiers = [
-      createVerifier(common),
-      createVerifier(common),
-      createVerifier({ ...common, remember: false }),
-    ]
     const begun = snapshot && { keys: namesIn(snapshot), fetchedAt: snapshot.fetchedAt }
-    const trust = createTrust(clock, connection, keys, { overlap: options.overlap, begun })
-    const process = { connection, keys, verifiers, trust }
+    const { overlap } = options
+    const common = { keys, issuer: null, audience: null } as const
+    const listed = { ...common, algorithms: LIST }
+    const trust = createTrust(clock, connection, keys, { overlap, begun, isListed: true })
+    const unlisted = createTrust(clock, connection, keys, { overlap, begun, isListed: false })
+    const subjects = [
+      { verifier: createVerifier(listed), trust },
+      { verifier: createVerifier(common), trust: unlisted },
+      { verifier: createVerifier({ ...listed, remember: false }), trust },
+      { verifier: createVerifier(common), trust: unlisted },
+    ]
+    const process = { connection, keys, subjects }
     processes.push(process)
     return process
   }
@@ -106,11 +117,12 @@ export function createWorld({ seed, ...options }: Setting): World {
     signer: Signer,
     signal?: AbortSignal,
   ): Promise<string> {
-    const { verifiers, trust } = running
+    const { subjects } = running
+    const subject = subjects[verifier % subjects.length]
     pending++
     try {
-      await verifiers[verifier % verifiers.length]?.verify(token, { signal })
-      faults.push(...trust.objections(signer))
+      await subject?.verifier.verify(token, { signal })
+      faults.push(...(subject?.trust.objections(signer) ?? []))
       return 'accepted'
     } catch (error) {
       if (error instanceof AuthError) return error.reason
@@ -155,12 +167,12 @@ export function createWorld({ seed, ...options }: Setting): World {
     pending: () => pending,
     faults,
     close() {
-      for (const { trust } of processes) trust.close()
+      for (const { trust } of processes.flatMap(({ subjects }) => subjects)) trust.close()
     },
   }
 }
 
 function namesIn({ document }: KeysSnapshot) {
   const entries = Array.isArray(document['keys']) ? document['keys'] : [document]
-  return entries.map((entry) => nameOf(entry as { readonly x: string }))
+  return entries.map((entry) => nameOf(entry as JsonWebKey))
 }

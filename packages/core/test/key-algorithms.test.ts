@@ -234,3 +234,13 @@ test('other names of algorithms count on both sides', async () => {
   // Without them the key is none: what it states is never taken for nothing.
   expect(() => localKeys(document)).toThrow('alg (RSA256) is not RS256 or')
 })
+
+test('keys that state nothing, and tokens with RS256, as of Microsoft Entra: the detail says what to state', async () => {
+  const keys = localKeys({ keys: [{ ...silentKey('RS256'), kid: 'k1' }] })
+  const token = signedWith('RS256', {}, { kid: 'k1' })
+  await expect(verifierOf(keys).verify(token)).rejects.toMatchObject({
+    reason: 'algorithm',
+    detail: `the key with kid "k1" is for RS512; the header's alg means RS256; an RSA key that states no alg is for RS512 only: if your issuer signs with RS256, state algorithms: ['RS256']`,
+  })
+  await expect(verifierOf(keys, { algorithms: ['RS256'] }).verify(token)).resolves.toBeTruthy()
+})
