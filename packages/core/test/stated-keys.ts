@@ -43,7 +43,7 @@ const SIGNERS = {
 
 export const ALGORITHM_NAMES = Object.keys(SIGNERS) as Algorithm[]
 
-export const EXPIRY = 10_000_000_000
+const EXPIRY = 10_000_000_000
 
 /** A token that is like no other. */
 export function signedWith(alg: Algorithm, claims: object = {}, header: object = {}): string {
