@@ -308,6 +308,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'explanation/finding',
     'json',
     'token',
+    'verifier-options',
   ],
   'core/explanation/key': ['algorithms', 'keys/local-keys'],
   'core/explanation/keys': [

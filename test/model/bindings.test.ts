@@ -40,6 +40,7 @@ const CONFIRMATIONS = {
   empty: {},
   strange: { kid: 'A' },
   partly: { jkt: 'A', kid: 'A' },
+  described: { jkt: 'A', 'kc-jkt-type': 'DPoP' },
 } satisfies Record<string, undefined | Readonly<Record<string, string>>>
 type Bound = keyof typeof CONFIRMATIONS
 
@@ -249,7 +250,7 @@ function provenBy(
   if (mutualTls === 'required' && !isOfCertificate) return 'refused'
   if (confirmation === 'require' && cnf !== undefined) {
     const proven: Readonly<Record<string, string | undefined>> = { jkt, 'x5t#S256': x5tS256 }
-    const names = Object.keys(cnf)
+    const names = Object.keys(cnf).filter((name) => name !== 'kc-jkt-type')
     if (names.length === 0 || names.some((name) => proven[name] !== cnf[name])) return 'refused'
   }
   return {

@@ -9,8 +9,8 @@ export interface VerifierFlags {
   readonly audience?: readonly string[]
   readonly algorithm?: readonly string[]
   readonly algorithmName?: Readonly<Record<string, Algorithm>>
-  readonly type?: string
-  readonly requiredClaim?: readonly string[]
+  readonly type?: readonly string[]
+  readonly requiredClaim?: Readonly<Record<string, true | readonly string[]>>
   /** `false` with `--no-require-expiry`. */
   readonly requireExpiry?: boolean
   readonly clockTolerance?: number
@@ -33,8 +33,12 @@ export function takesVerifierFlags(command: Command): Command {
       'another name of an algorithm, such as RSA512=RS512; may be repeated',
       algorithmName,
     )
-    .option('--type <typ>', 'the typ that the header must name')
-    .option('--required-claim <name>', 'a claim that must be there; may be repeated', collected)
+    .option('--type <typ>', 'an accepted typ of the header; may be repeated', collected)
+    .option(
+      '--required-claim <name>',
+      'a claim that must be there, or name=value with an accepted text; may be repeated',
+      requiredClaims,
+    )
     .option('--no-require-expiry', 'accept tokens without exp')
     .option('--clock-tolerance <seconds>', 'how far clocks may differ (5)', number)
     .option('--max-token-age <seconds>', 'the longest time since iat', number)
@@ -70,6 +74,19 @@ export function verifierOptions(
 
 export function collected(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value]
+}
+
+/** `true` is any value but `false`. */
+export function requiredClaims(
+  text: string,
+  before: Readonly<Record<string, true | readonly string[]>> = {},
+): Readonly<Record<string, true | readonly string[]>> {
+  const [, name = text, value] = /^([^=]+)=(.*)$/.exec(text) ?? []
+  const known = Object.hasOwn(before, name) ? before[name] : undefined
+  const values = known === undefined || known === true ? [] : known
+  // A definition, since a name may be any text.
+  const stated = value === undefined ? (known ?? true) : [...values, value]
+  return Object.fromEntries([...Object.entries(before), [name, stated]])
 }
 
 export function number(text: string): number {

@@ -28,8 +28,18 @@ const KNOWN: ReadonlyMap<string, Proof> = new Map([
 ])
 
 /**
+ * Registered, so none of the members that a reader ignores: each binds the token to something that cannot be proven here.
+ *
+ * @see https://www.iana.org/assignments/jwt/jwt.xhtml#confirmation-methods
+ */
+const UNPROVABLE: ReadonlySet<string> = new Set(['jwk', 'jwe', 'jku', 'kid', 'osc'])
+
+/**
+ * Members that nobody knows are ignored beside one that is known: they may describe it. Alone they may bind the token to something.
+ *
  * @param payload What the claims were read from.
  * @returns `undefined` for a token that is bound to nothing: whoever has it may use it.
+ * @see RFC 7800 section 3.1
  */
 export function bindingOf(claims: Claims, payload: Buffer): Binding | undefined {
   if (!Object.hasOwn(claims, 'cnf')) return undefined
@@ -41,13 +51,15 @@ export function bindingOf(claims: Claims, payload: Buffer): Binding | undefined 
     const value = isJsonObject(cnf) ? member(cnf, name) : undefined
     if (proof !== undefined && typeof value === 'string' && value !== '') found.set(proof, value)
   }
-  const isKnown = names.length > 0 && found.size === names.length
+  const knownNames = names.filter((name) => KNOWN.has(name))
+  const isProvable = found.size > 0 && !names.some((name) => UNPROVABLE.has(name))
+  const isKnown = isProvable && found.size === knownNames.length
   return {
     jkt: found.get('jkt'),
     x5tS256: found.get('x5tS256'),
     complaint: isKnown
       ? repetitionIn(payload, claims)
-      : unreadableConfirmation(cnf, [...KNOWN.keys()]),
+      : unreadableConfirmation(cnf, [...KNOWN.keys()], UNPROVABLE),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Claims } from './auth.ts'
 import {
+  falseClaim,
   missingClaims,
   missingExpiry,
   missingIssueTime,
@@ -8,6 +9,7 @@ import {
   noTime,
   otherAudience,
   otherIssuer,
+  otherValue,
   wrongTime,
 } from './details/claims.ts'
 import { otherType, unreadablePayload } from './details/token.ts'
@@ -28,7 +30,17 @@ export interface ClaimRules {
   readonly clockTolerance: number
   readonly requireExpiry: boolean
   readonly maxTokenAge: number | undefined
-  readonly requiredClaims: readonly string[]
+  readonly requiredClaims: readonly RequiredClaim[]
+}
+
+/** What a claim may be compared with. */
+export type ClaimValue = string | number | boolean
+
+/** A claim that every token must have. */
+export interface RequiredClaim {
+  readonly name: string
+  /** The accepted values; `any` for every value, `unless false` for every other one. */
+  readonly values: readonly ClaimValue[] | 'any' | 'unless false'
 }
 
 /** An `iat` may always be this far ahead, in seconds: clocks differ, and a later `iat` does not make a token valid for longer. */
@@ -42,7 +54,7 @@ const IAT_TOLERANCE = 60
  * @param now Seconds since 1970-01-01T00:00:00Z.
  * @returns The claims as signed, frozen to the last level.
  * @throws AuthError `malformed`, `missing_claim`, `claim`, `expired`, `not_yet_valid`, `issued_in_future`, `too_old`,
- *   `issuer` or `audience`, in this order.
+ *   `issuer`, `audience` or `claim`, in this order.
  * @see RFC 7519 sections 4.1 and 7.2; RFC 8725 sections 3.8 and 3.9
  */
 export function checkClaims(payload: Buffer, rules: ClaimRules, now: number): Claims {
@@ -52,6 +64,7 @@ export function checkClaims(payload: Buffer, rules: ClaimRules, now: number): Cl
   checkTimes(claims, rules, now)
   checkIssuer(claims, rules.issuer)
   checkAudience(claims, rules.audience)
+  checkValues(claims, rules)
   return claims
 }
 
@@ -101,17 +114,28 @@ export function wasIssuedAfter(
 }
 
 /**
- * The header's `typ`, if the verifier wants a certain one. Media types: in any case, `application/` may be left out.
+ * The header's `typ`. Media types: in any case, `application/` may be left out.
  *
+ * @param types What is accepted; `undefined` for everything that does not name another kind of token.
  * @throws AuthError `type`
- * @see RFC 7515 section 4.1.9; RFC 9068 section 4
+ * @see RFC 7515 section 4.1.9; RFC 8725 section 3.11; RFC 9068 section 4
  */
-export function checkType(typ: string | undefined, type: string | undefined): void {
-  if (!isOfType(typ, type)) throw new AuthError('invalid_token', 'type', otherType(typ, type))
+export function checkType(typ: string | undefined, types: readonly string[] | undefined): void {
+  if (!isOfType(typ, types)) throw new AuthError('invalid_token', 'type', otherType(typ, types))
 }
 
-export function isOfType(typ: string | undefined, type: string | undefined): boolean {
-  return type === undefined || (typ !== undefined && mediaType(typ) === mediaType(type))
+export function isOfType(typ: string | undefined, types: readonly string[] | undefined): boolean {
+  if (types === undefined) return typ === undefined || !namesAnotherKind(typ)
+  return typ !== undefined && types.some((each) => mediaType(typ) === mediaType(each))
+}
+
+/**
+ * Tokens that are signed with the same keys and are no access tokens say so with a suffix: `logout+jwt`, `dpop+jwt`,
+ * `vc+sd-jwt`. The access token's own is `at+jwt`.
+ */
+function namesAnotherKind(typ: string): boolean {
+  const [type = ''] = mediaType(typ).split(';')
+  return /\+[^+]*jwt$/.test(type.trim()) && type.trim() !== 'at+jwt'
 }
 
 /** Only the letters of ASCII: `toLowerCase` would also turn the Kelvin sign (U+212A) into a k. */
@@ -128,9 +152,22 @@ export function checkPresence(claims: JsonObject, rules: ClaimRules): void {
   if (maxTokenAge !== undefined && !isPresent('iat')) {
     throw new AuthError('invalid_token', 'missing_claim', missingIssueTime)
   }
-  if (requiredClaims.every(isPresent)) return
-  const missing = requiredClaims.filter((name) => !isPresent(name))
+  const missing = requiredClaims.map(({ name }) => name).filter((name) => !isPresent(name))
+  if (missing.length === 0) return
   throw new AuthError('invalid_token', 'missing_claim', missingClaims(missing))
+}
+
+/** Compared exactly: a list that contains an accepted value is no such value. */
+export function checkValues(claims: JsonObject, { requiredClaims }: ClaimRules): void {
+  for (const { name, values } of requiredClaims) {
+    if (values === 'any') continue
+    const value = member(claims, name)
+    if (values === 'unless false') {
+      if (value === false) throw new AuthError('invalid_token', 'claim', falseClaim(name))
+    } else if (!values.some((each) => each === value)) {
+      throw new AuthError('invalid_token', 'claim', otherValue(name, values))
+    }
+  }
 }
 
 /**

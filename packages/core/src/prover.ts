@@ -43,7 +43,7 @@ export interface ProverOptions {
   readonly maxTokenSize: number
   /** What decides whether an unproven token may ask for newer keys, and nothing else here. */
   readonly rules: ClaimRules
-  readonly type: string | undefined
+  readonly types: readonly string[] | undefined
   /** Seconds since 1970-01-01T00:00:00Z. */
   readonly now: () => number
 }
@@ -61,7 +61,7 @@ export function createProver({
   algorithmNames,
   maxTokenSize,
   rules,
-  type,
+  types,
   now,
 }: ProverOptions): Prover {
   const headers = createHeaderCache()
@@ -136,7 +136,7 @@ export function createProver({
       couldBeAccepted() {
         const { parsed } = read(token)
         return (
-          isOfType(textMember(parsed.header, 'typ'), type) &&
+          isOfType(textMember(parsed.header, 'typ'), types) &&
           couldBeAccepted(parsed.payload, rules, now())
         )
       },

@@ -1,6 +1,6 @@
 import { isAlgorithmNames } from './accepted-algorithms.ts'
 import type { Algorithm } from './algorithms.ts'
-import type { ClaimRules } from './claims.ts'
+import type { ClaimRules, ClaimValue, RequiredClaim } from './claims.ts'
 import { isJsonObject } from './json.ts'
 import type { KeySource } from './keys/key-source.ts'
 import {
@@ -57,13 +57,17 @@ export interface VerifierOptions {
   requireExpiry?: boolean | undefined
   /** The greatest age of a token by `iat`, in seconds. With this option `iat` is required. */
   maxTokenAge?: number | undefined
-  /** Names of claims that every token must have, with any value. */
-  requiredClaims?: readonly string[] | undefined
   /**
-   * The media type that the header's `typ` must name, such as `at+jwt`.
+   * Claims that every token must have: their names, or an object with the value of each, or a list of which it must have one.
+   * Values are compared exactly, and a list in the token equals none. `true` is any value but `false`.
+   */
+  requiredClaims?: readonly string[] | Readonly<Record<string, RequiredValue>> | undefined
+  /**
+   * The media type that the header's `typ` must name, such as `at+jwt`, or several of which it must name one. If it is not stated,
+   * everything is accepted but what names another kind of token, such as `logout+jwt` or `dpop+jwt`.
    * @see RFC 8725 section 3.11; RFC 9068 section 4
    */
-  type?: string | undefined
+  type?: string | readonly string[] | undefined
   /**
    * The longest token that is read. Bytes, at most 65536.
    * @default 16384
@@ -87,6 +91,9 @@ export interface VerifierOptions {
   /** The clock that exp, nbf and iat are compared with. By default that of the key source. */
   clock?: Clock | undefined
 }
+
+/** What a claim must be. To require the boolean `true` alone, write `[true]`. */
+export type RequiredValue = ClaimValue | readonly ClaimValue[]
 
 export interface SchemaOptions<Output> {
   /**
@@ -115,8 +122,11 @@ export function checkVerifierOptions(options: VerifierOptions): void {
     clockTolerance: seconds(0, 600),
     requireExpiry: isBoolean,
     maxTokenAge: seconds(1, 315_360_000),
-    requiredClaims: isTextList,
-    type: isText,
+    requiredClaims: isRequiredClaims,
+    type: (value) =>
+      isText(value) === undefined || isTextList(value) === undefined
+        ? undefined
+        : 'must be a string or a list of strings',
     maxTokenSize: isTokenSize,
     remember: isRemember,
     revocations: isRevocations,
@@ -150,8 +160,29 @@ export function rulesOf({
     clockTolerance,
     requireExpiry,
     maxTokenAge,
-    requiredClaims: [...requiredClaims],
+    requiredClaims: requiredClaimsOf(requiredClaims),
   }
+}
+
+function requiredClaimsOf(
+  stated: NonNullable<VerifierOptions['requiredClaims']>,
+): readonly RequiredClaim[] {
+  if (isNameList(stated)) return stated.map((name) => ({ name, values: 'any' }))
+  return Object.entries(stated).map(([name, value]) => ({
+    name,
+    values: value === true ? 'unless false' : [value].flat(),
+  }))
+}
+
+function isNameList(
+  stated: NonNullable<VerifierOptions['requiredClaims']>,
+): stated is readonly string[] {
+  return Array.isArray(stated)
+}
+
+/** The accepted values of `typ`, or `undefined` for everything but another kind of token. */
+export function typesOf({ type }: VerifierOptions): readonly string[] | undefined {
+  return type === undefined ? undefined : [type].flat()
 }
 
 function listed(value: string | readonly string[] | null): readonly string[] | null {
@@ -167,6 +198,25 @@ const isRevocations: OptionCheck = (value) => {
   return isSource
     ? undefined
     : 'must have the function statusOf, as localRevocations() has; ready, subscribe and whyUnknown are functions, if they are there'
+}
+
+const isRequiredClaims: OptionCheck = (value) => {
+  const isStated = isJsonObject(value)
+    ? Object.keys(value).length > 0 && Object.values(value).every((each) => isRequiredValue(each))
+    : isTextList(value) === undefined
+  return isStated
+    ? undefined
+    : 'must be a list of names, or an object with a string, a number, a boolean or a list of these for each'
+}
+
+function isRequiredValue(value: unknown): boolean {
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return (
+    values.length > 0 &&
+    values.every(
+      (each) => typeof each === 'boolean' || typeof each === 'string' || Number.isFinite(each),
+    )
+  )
 }
 
 const oneOrMore: OptionCheck = (value) =>

@@ -24,6 +24,7 @@ import {
   checkVerifierOptions,
   rulesOf,
   type SchemaOptions,
+  typesOf,
   type VerifierOptions,
 } from './verifier-options.ts'
 
@@ -73,7 +74,6 @@ export function createVerifier(
   const stated = ownMembers(options)
   const keys = methodsOf(stated.keys)
   const {
-    type,
     maxTokenSize = 16_384,
     remember = { max: 1000 },
     confirmation = 'require',
@@ -86,6 +86,7 @@ export function createVerifier(
   const isFinal = schema === undefined && revocations === undefined
   const accepted = acceptedAlgorithms(stated.algorithms)
   const rules = rulesOf(stated)
+  const types = typesOf(stated)
   const now = clock === undefined ? () => keys.now().wall : () => clock.now()
   const prove = createProver({
     keys,
@@ -93,7 +94,7 @@ export function createVerifier(
     algorithmNames: algorithmNamesOf(stated.algorithmNames),
     maxTokenSize,
     rules,
-    type,
+    types,
     now,
   })
   const verifiedTokens = remember === false ? undefined : createVerifiedTokens(remember.max)
@@ -131,7 +132,7 @@ export function createVerifier(
     }
     const { reading, key, foundIn } = await prove(token, caller)
     const { parsed, algorithm } = reading
-    checkType(textMember(parsed.header, 'typ'), type)
+    checkType(textMember(parsed.header, 'typ'), types)
     const claims = checkClaims(parsed.payload, rules, now())
     const auth: Auth = Object.freeze({
       claims,

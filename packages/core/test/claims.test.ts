@@ -5,6 +5,7 @@ import {
   checkType,
   type ClaimRules,
   couldBeAccepted,
+  type RequiredClaim,
   wasIssuedAfter,
 } from '../src/claims.ts'
 import { AuthError } from '../src/errors.ts'
@@ -19,6 +20,9 @@ const RULES: ClaimRules = {
   maxTokenAge: undefined,
   requiredClaims: [],
 }
+
+const anyOf = (...names: readonly string[]) =>
+  names.map((name): RequiredClaim => ({ name, values: 'any' }))
 
 const ANY_TIME: ClaimRules = { ...RULES, requireExpiry: false }
 
@@ -259,7 +263,7 @@ test.each([
 })
 
 describe('requiredClaims', () => {
-  const rules = { ...RULES, requiredClaims: ['sub', 'tenant'] }
+  const rules = { ...RULES, requiredClaims: anyOf('sub', 'tenant') }
 
   test.each([
     { name: 'all', claims: { sub: 'ada', tenant: 'x' }, answer: 'accepted' },
@@ -275,10 +279,46 @@ describe('requiredClaims', () => {
   test.each(['toString', 'constructor', '__proto__', 'hasOwnProperty'])(
     'an inherited %s is a missing claim',
     (name) => {
-      const requiring = { ...RULES, requiredClaims: [name] }
+      const requiring = { ...RULES, requiredClaims: anyOf(name) }
       expect(verdict({ exp: NOW + 60 }, requiring)).toBe('missing_claim')
     },
   )
+})
+
+describe('the values of requiredClaims', () => {
+  const rules: ClaimRules = {
+    ...RULES,
+    requiredClaims: [
+      { name: 'token_use', values: ['access'] },
+      { name: 'client_id', values: ['app1', 2, true] },
+      { name: 'email_verified', values: 'unless false' },
+    ],
+  }
+  const sound = { exp: NOW + 60, token_use: 'access', client_id: 'app1', email_verified: true }
+
+  test.each([
+    { name: 'all as required', claims: {}, answer: 'accepted' },
+    { name: 'another one of the list', claims: { client_id: 2 }, answer: 'accepted' },
+    { name: 'a boolean', claims: { client_id: true }, answer: 'accepted' },
+    { name: 'anything that is not false', claims: { email_verified: null }, answer: 'accepted' },
+    { name: 'false', claims: { email_verified: false }, answer: 'claim' },
+    { name: 'another text', claims: { token_use: 'id' }, answer: 'claim' },
+    { name: 'another case', claims: { token_use: 'Access' }, answer: 'claim' },
+    { name: 'a longer text', claims: { token_use: 'access ' }, answer: 'claim' },
+    { name: 'a list of the value', claims: { token_use: ['access'] }, answer: 'claim' },
+    { name: 'an object with it', claims: { token_use: { access: true } }, answer: 'claim' },
+    { name: 'the number as a text', claims: { client_id: '2' }, answer: 'claim' },
+    { name: 'the boolean as a number', claims: { client_id: 1 }, answer: 'claim' },
+    { name: 'null', claims: { token_use: null }, answer: 'claim' },
+    { name: 'none', claims: { token_use: undefined }, answer: 'missing_claim' },
+  ])('$name: $answer', ({ claims, answer }) => {
+    expect(verdict({ ...sound, ...claims }, rules)).toBe(answer)
+    expect(couldBeAccepted(encode({ ...sound, ...claims }), rules, NOW)).toBe(answer === 'accepted')
+  })
+
+  test('are judged after the time', () => {
+    expect(verdict({ ...sound, exp: NOW - 60, token_use: 'id' }, rules)).toBe('expired')
+  })
 })
 
 describe('iss', () => {
@@ -365,7 +405,7 @@ describe('aud', () => {
 })
 
 test('of several findings the first in order is the reason', () => {
-  const rules = { ...RULES, issuer: ['us'], audience: ['api'], requiredClaims: ['sub'] }
+  const rules = { ...RULES, issuer: ['us'], audience: ['api'], requiredClaims: anyOf('sub') }
   const claims = { exp: NOW - 100, nbf: 'soon', iat: NOW + 100, iss: 'them', aud: 'other' }
   const repairs = [
     {},
@@ -412,7 +452,7 @@ describe('the type of a token', () => {
     { name: 'any, when none is wanted', typ: 'JWT', type: undefined },
     { name: 'none, when none is wanted', typ: undefined, type: undefined },
   ])('$name is accepted', ({ typ, type }) => {
-    expect(checked(() => checkType(typ, type))).toBe('accepted')
+    expect(checked(() => checkType(typ, type === undefined ? undefined : [type]))).toBe('accepted')
   })
 
   test.each([
@@ -427,11 +467,40 @@ describe('the type of a token', () => {
     { name: 'one with the prefix twice', typ: 'application/application/at+jwt' },
     { name: 'one with the prefix inside', typ: 'at+application/jwt' },
   ])('$name is refused', ({ typ }) => {
-    expect(checked(() => checkType(typ, 'at+jwt'))).toBe('type')
+    expect(checked(() => checkType(typ, ['at+jwt']))).toBe('type')
+  })
+
+  test.each(['at+jwt', 'AT+JWT', 'wimse-at+jwt'])(
+    '%s is accepted if it is one of a list',
+    (typ) => {
+      expect(checked(() => checkType(typ, ['wimse-at+jwt', 'at+jwt']))).toBe('accepted')
+    },
+  )
+
+  test.each([
+    ...['logout+jwt', 'secevent+jwt', 'dpop+jwt', 'token-introspection+jwt', 'vc+sd-jwt', 'kb+jwt'],
+    ...[
+      'LOGOUT+JWT',
+      'application/logout+jwt',
+      'Application/DPoP+Jwt',
+      'logout+jwt; v=1',
+      'x+at+jwt',
+    ],
+    ...['text/at+jwt', 'logout+jwt '],
+  ])('%j is refused if no type is stated: it names another kind of token', (typ) => {
+    expect(checked(() => checkType(typ, undefined))).toBe('type')
+    expect(checked(() => checkType(typ, [typ]))).toBe('accepted')
+  })
+
+  test.each([
+    ...[undefined, '', 'JWT', 'jwt', 'application/jwt', 'at+jwt', 'application/AT+JWT', 'JOSE'],
+    ...['at+jwt; v=1', 'logout', 'a+jwt2'],
+  ])('%j is accepted if no type is stated', (typ) => {
+    expect(checked(() => checkType(typ, undefined))).toBe('accepted')
   })
 
   test('a token without a type is refused even for an empty wish', () => {
-    expect(checked(() => checkType(undefined, ''))).toBe('type')
+    expect(checked(() => checkType(undefined, ['']))).toBe('type')
   })
 })
 

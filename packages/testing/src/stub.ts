@@ -110,9 +110,9 @@ function checkBinding(
     ([, thumbprint]) => thumbprint !== undefined,
   )
   const isBound = Object.hasOwn(claims, 'cnf')
-  const cnf = new Map<string, unknown>(
-    isBound ? Object.entries(Object(Reflect.get(claims, 'cnf')) as object) : proven,
-  )
+  const members = Object.entries(Object(isBound && Reflect.get(claims, 'cnf')) as object)
+  const known = members.filter(([name]) => !isIgnored(name))
+  const cnf = new Map<string, unknown>(isBound ? known : proven)
   const isProven = [...cnf].every((binding) => proven.some((each) => isSame(each, binding)))
   const isUnasked = jkt !== undefined && !cnf.has('jkt')
   if (!isProven || isUnasked || (isBound && cnf.size === 0)) {
@@ -132,6 +132,11 @@ const isSchema: Check = (value) => {
   return isFunction(Reflect.get(Object(standard) as object, 'validate')) === undefined
     ? undefined
     : 'must be a validator of the Standard Schema specification'
+}
+
+/** As core does: a member of `cnf` that nobody knows counts for nothing. */
+function isIgnored(name: string): boolean {
+  return !['jkt', 'x5t#S256', 'jwk', 'jwe', 'jku', 'kid', 'osc'].includes(name)
 }
 
 function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {

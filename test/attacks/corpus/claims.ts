@@ -279,6 +279,8 @@ function confirmations({ token }: TokenMaker): readonly Row[] {
     ['both', { jkt: thumbprint, 'x5t#S256': thumbprint }],
     ['a key in the token', { jwk: { kty: 'oct', k: 'AAAA' } }],
     ['a key by its kid', { kid: '1' }],
+    ['a key, and another one by its kid', { jkt: thumbprint, kid: '1' }],
+    ['a key, with a member that nobody knows', { jkt: thumbprint, x: 1 }],
     ['a key behind a URL', { jku: 'https://keys.test', kid: '1' }],
     ['the key of another format', { 'x5t#S1': thumbprint }],
     ['nothing: an empty object', {}],
@@ -300,6 +302,13 @@ function confirmations({ token }: TokenMaker): readonly Row[] {
       source: 'RFC 7800 section 3; RFC 9449 section 7.2; RFC 8705 section 3',
       verdict: 'binding',
       token: token({ claims: { cnf } }),
+    })),
+    ...[['access'], 'ID', 'Access', null, { access: 'access' }].map((value): Row => ({
+      name: `token_use is ${JSON.stringify(value)} where access is required`,
+      source: 'CVE-2025-30144',
+      verdict: 'claim',
+      options: { requiredClaims: { token_use: 'access' } },
+      token: token({ claims: { token_use: value } }),
     })),
     {
       name: 'a token whose cnf is spelt otherwise, and so another claim',

@@ -364,6 +364,14 @@ function mediaTypes({ token }: TokenMaker): readonly Row[] {
       options,
       token: token({ header: members ?? {} }),
     })),
+    ...['logout+jwt', 'DPoP+JWT', 'application/secevent+jwt', 'vc+sd-jwt', 'logout+jwt; v=1'].map(
+      (typ): Row => ({
+        name: `a typ ${typ} where none is stated`,
+        source: 'RFC 8725 section 3.11',
+        verdict: 'type',
+        token: token({ header: { typ } }),
+      }),
+    ),
     {
       name: 'a typ with the Kelvin sign, which lower case turns into k',
       source: 'RFC 6838 section 4.2; RFC 8725 section 3.11',

@@ -125,6 +125,14 @@ const tokenClasses: readonly DisagreementClass[] = [
     applies: ({ header, rules }) => rules.type === undefined && isNoString(header, 'typ'),
   },
   {
+    name: 'typ of another kind of token',
+    reason: 'RFC 8725 section 3.11: it is no access token, and jose looks at typ only if told to',
+    refusedBy: 'Portcullis',
+    because: ['type'],
+    applies: ({ header, rules }) =>
+      rules.type === undefined && /\+.*jwt/i.test(String(header.value?.['typ'])),
+  },
+  {
     name: 'b64 that is critical and true',
     reason: 'RFC 7515 section 4.1.11: an extension that is not implemented is refused',
     refusedBy: 'Portcullis',

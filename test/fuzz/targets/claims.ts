@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 
 import fc from 'fast-check'
 
-import { checkClaims, couldBeAccepted } from '../../../packages/core/src/claims.ts'
+import { checkClaims, type ClaimRules, couldBeAccepted } from '../../../packages/core/src/claims.ts'
 import { AuthError } from '../../../packages/core/src/errors.ts'
 import { jsonObject, jsonText, octetsOf, parseJson } from '../inputs.ts'
 import { type FuzzTarget, hold } from '../target.ts'
@@ -14,8 +14,8 @@ const RULES = {
   clockTolerance: 5,
   requireExpiry: true,
   maxTokenAge: 3600,
-  requiredClaims: ['sub'],
-}
+  requiredClaims: [{ name: 'sub', values: 'any' }],
+} satisfies ClaimRules
 
 const time = fc.integer({ min: NOW - 4000, max: NOW + 100 })
 

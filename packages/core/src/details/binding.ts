@@ -38,8 +38,15 @@ export function notProven(proof: Proof): Detail {
   return () => `the token is bound to ${bound} (${name}), and came with ${other}`
 }
 
-/** @param known The members that can be confirmed. */
-export function unreadableConfirmation(cnf: unknown, known: readonly string[]): Detail {
+/**
+ * @param known The members that can be confirmed.
+ * @param unprovable Those that cannot, and that are not ignored.
+ */
+export function unreadableConfirmation(
+  cnf: unknown,
+  known: readonly string[],
+  unprovable: ReadonlySet<string>,
+): Detail {
   const wanted = `known are ${known.join(' and ')}`
   if (typeof cnf !== 'object' || cnf === null || Array.isArray(cnf)) {
     const kind = kindOf(cnf)
@@ -47,13 +54,17 @@ export function unreadableConfirmation(cnf: unknown, known: readonly string[]): 
   }
   const members = Object.entries(cnf)
   if (members.length === 0) return () => `cnf is an empty object; ${wanted}`
-  const strange = members.map(([name]) => name).filter((name) => !known.includes(name))
+  const names = members.map(([name]) => name)
+  const isAnyKnown = names.some((name) => known.includes(name))
+  const strange = names.filter((name) => !isAnyKnown || unprovable.has(name))
   if (strange.length > 0) {
     return () => `cnf binds the token by ${listed(strange)}, which cannot be confirmed; ${wanted}`
   }
-  const wrong = members.filter(([, value]) => typeof value !== 'string' || value === '')
-  const names = wrong.map(([name]) => name)
-  return () => `cnf has ${listed(names)}, which must be a string that is not empty`
+  const wrong = members.filter(
+    ([name, value]) => known.includes(name) && (typeof value !== 'string' || value === ''),
+  )
+  const wrongNames = wrong.map(([name]) => name)
+  return () => `cnf has ${listed(wrongNames)}, which must be a string that is not empty`
 }
 
 export const repeatedConfirmation: Detail = () =>

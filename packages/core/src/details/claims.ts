@@ -8,6 +8,7 @@ import {
   moment,
   numberOf,
   printable,
+  shown,
 } from './text.ts'
 
 // What refusals of proven claims tell developers. They show `iss`, `aud` and times, and of other claims the names alone.
@@ -19,6 +20,17 @@ export const missingIssueTime: Detail = () => 'iat is missing, and maxTokenAge n
 
 export function missingClaims(names: readonly string[]): Detail {
   return () => `requiredClaims: ${listed(names)} ${names.length === 1 ? 'is' : 'are'} missing`
+}
+
+/** Not the value in the token: it may be of any user. */
+export function otherValue(name: string, expected: readonly unknown[]): Detail {
+  const wanted = `${expected.length > 1 ? 'one of ' : ''}${listed(expected.map(String))}`
+  return () => `requiredClaims: ${shown(name)} must be ${wanted}, and is something else`
+}
+
+/** `true` in `requiredClaims` is most likely meant for a flag. */
+export function falseClaim(name: string): Detail {
+  return () => `requiredClaims: ${shown(name)} is false`
 }
 
 export function notNumber(name: string, value: unknown): Detail {

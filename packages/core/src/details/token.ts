@@ -85,9 +85,11 @@ export function criticalHeader(crit: unknown): Detail {
   return () => `the header's crit requires ${listed(names, count)}; no extension is supported`
 }
 
-export function otherType(typ: string | undefined, type: string | undefined): Detail {
-  return () =>
-    typ === undefined
-      ? `the header has no typ; expected ${shown(type)}`
-      : `the header's typ is ${shown(typ)}; expected ${shown(type)}`
+/** @param types What is accepted; `undefined` if only other kinds of tokens are refused. */
+export function otherType(typ: string | undefined, types: readonly string[] | undefined): Detail {
+  return () => {
+    const found = typ === undefined ? 'the header has no typ' : `the header's typ is ${shown(typ)}`
+    if (types === undefined) return `${found}, which is no access token; to accept it, state type`
+    return `${found}; expected ${types.length > 1 ? 'one of ' : ''}${listed(types)}`
+  }
 }

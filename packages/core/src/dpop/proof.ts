@@ -97,7 +97,7 @@ function checkForm(proof: string, header: JsonObject): void {
   }
   // Media types are compared in any case, and without `application/`: RFC 7515 section 4.1.9.
   const typ = textMember(header, 'typ')
-  if (!isOfType(typ, 'dpop+jwt')) {
+  if (!isOfType(typ, ['dpop+jwt'])) {
     throw new AuthError('invalid_dpop_proof', 'malformed_proof', otherProofType(typ))
   }
 }

@@ -3,6 +3,7 @@ import {
   checkIssuer,
   checkPresence,
   checkTimes,
+  checkValues,
   type ClaimRules,
 } from '../claims.ts'
 import { audienceText, distanceOf, issuerText, timeText } from '../details/explanation.ts'
@@ -47,6 +48,7 @@ function requiredFindings(claims: JsonObject, rules: ClaimRules): readonly Findi
   if (requiredClaims.length === 0) return []
   const { refusal } = attempt(() => {
     checkPresence(claims, { ...rules, ...NOTHING_REQUIRED, requiredClaims })
+    checkValues(claims, rules)
   })
   return [refusal === undefined ? passed('required', 'all are there') : failed('required', refusal)]
 }

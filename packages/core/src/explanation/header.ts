@@ -6,7 +6,7 @@ import { notText } from '../details/token.ts'
 import { AuthError } from '../errors.ts'
 import { member, textMember } from '../json.ts'
 import { type ParsedToken, parseToken } from '../token.ts'
-import type { VerifierOptions } from '../verifier-options.ts'
+import { typesOf, type VerifierOptions } from '../verifier-options.ts'
 import { attempt, type Attempt, failed, type Finding, passed, skipped } from './finding.ts'
 
 /** What one step makes of a token, and what is said of it. */
@@ -47,14 +47,15 @@ export function judgeAlgorithm(
   return { ...accepted, named, finding }
 }
 
-export function judgeType({ header }: ParsedToken, { type }: VerifierOptions): Judged<void> {
+export function judgeType({ header }: ParsedToken, options: VerifierOptions): Judged<void> {
+  const types = typesOf(options)
   const typ = textMember(header, 'typ')
   const found = typ === undefined ? 'the header has no typ' : shown(typ)
   const judged = attempt(() => {
-    checkType(typ, type)
+    checkType(typ, types)
   })
   if (judged.refusal !== undefined) return { ...judged, finding: failed('type', judged.refusal) }
   const finding =
-    type === undefined ? skipped('type', `not checked; ${found}`) : passed('type', found)
+    types === undefined ? skipped('type', `not stated; ${found}`) : passed('type', found)
   return { ...judged, finding }
 }
