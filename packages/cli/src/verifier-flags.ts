@@ -10,7 +10,7 @@ export interface VerifierFlags {
   readonly algorithm?: readonly string[]
   readonly algorithmName?: Readonly<Record<string, Algorithm>>
   readonly type?: readonly string[]
-  readonly requiredClaim?: Readonly<Record<string, true | readonly string[]>>
+  readonly requiredClaim?: readonly string[]
   /** `false` with `--no-require-expiry`. */
   readonly requireExpiry?: boolean
   readonly clockTolerance?: number
@@ -37,7 +37,7 @@ export function takesVerifierFlags(command: Command): Command {
     .option(
       '--required-claim <name>',
       'a claim that must be there, or name=value with an accepted text; may be repeated',
-      requiredClaims,
+      collected,
     )
     .option('--no-require-expiry', 'accept tokens without exp')
     .option('--clock-tolerance <seconds>', 'how far clocks may differ (5)', number)
@@ -63,7 +63,7 @@ export function verifierOptions(
     algorithms: algorithm as readonly Algorithm[] | undefined, // core looks at them
     algorithmNames,
     type,
-    requiredClaims: requiredClaim,
+    requiredClaims: requiredClaim && requiredClaimsOf(requiredClaim),
     requireExpiry,
     clockTolerance,
     maxTokenAge,
@@ -76,17 +76,20 @@ export function collected(value: string, before: readonly string[] = []): readon
   return [...before, value]
 }
 
-/** `true` is any value but `false`. */
-export function requiredClaims(
-  text: string,
-  before: Readonly<Record<string, true | readonly string[]>> = {},
-): Readonly<Record<string, true | readonly string[]>> {
-  const [, name = text, value] = /^([^=]+)=(.*)$/.exec(text) ?? []
-  const known = Object.hasOwn(before, name) ? before[name] : undefined
-  const values = known === undefined || known === true ? [] : known
-  // A definition, since a name may be any text.
-  const stated = value === undefined ? (known ?? true) : [...values, value]
-  return Object.fromEntries([...Object.entries(before), [name, stated]])
+/** Names alone are a list, as in the option of the verifier. Beside values, `true` is any value but `false`. */
+function requiredClaimsOf(
+  stated: readonly string[],
+): NonNullable<VerifierOptions['requiredClaims']> {
+  const values = new Map<string, readonly string[]>()
+  for (const text of stated) {
+    const [, name = text, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+    const known = values.get(name) ?? []
+    values.set(name, value === undefined ? known : [...known, value])
+  }
+  const entries = [...values].map(([name, texts]) => [name, texts.length === 0 || texts] as const)
+  return entries.every(([, texts]) => texts === true)
+    ? [...values.keys()]
+    : Object.fromEntries(entries)
 }
 
 export function number(text: string): number {

@@ -59,7 +59,8 @@ export interface VerifierOptions {
   maxTokenAge?: number | undefined
   /**
    * Claims that every token must have: their names, or an object with the value of each, or a list of which it must have one.
-   * Values are compared exactly, and a list in the token equals none. `true` is any value but `false`.
+   * Values are compared exactly, and a list in the token equals none. `true` is any value but `false`, also the text
+   * `"false"`, so for a flag write `[true]`: the boolean alone.
    */
   requiredClaims?: readonly string[] | Readonly<Record<string, RequiredValue>> | undefined
   /**

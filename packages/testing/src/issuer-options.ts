@@ -36,8 +36,9 @@ export interface TestIssuerOptions {
   lifetime?: number | undefined
   /**
    * The `typ` in the header, such as `at+jwt`, which its verifiers then require. By default `JWT`, which they do not require.
+   * Of a list its tokens have the first, and its verifiers accept each.
    */
-  type?: string | undefined
+  type?: string | readonly string[] | undefined
   /** How long after `iat` its verifiers accept a token, in seconds. By default until it expires. */
   maxTokenAge?: number | undefined
   /**
@@ -82,7 +83,7 @@ export function checkIssuerOptions(options: TestIssuerOptions): void {
     clock: isClock,
     issuer: isText,
     audience: isTextOrTexts,
-    type: isText,
+    type: isTextOrTexts,
     algorithm: oneOf(...ALGORITHMS),
     lifetime: isSeconds,
     maxTokenAge: isDuration,

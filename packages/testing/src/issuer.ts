@@ -52,7 +52,7 @@ export interface TestIssuer {
     readonly issuer: string | null
     readonly audience: string | readonly string[] | null
     readonly algorithms: readonly Algorithm[]
-    readonly type: string | undefined
+    readonly type: string | readonly string[] | undefined
     readonly maxTokenAge: number | undefined
     readonly clock: Clock
   }

@@ -130,7 +130,7 @@ const tokenClasses: readonly DisagreementClass[] = [
     refusedBy: 'Portcullis',
     because: ['type'],
     applies: ({ header, rules }) =>
-      rules.type === undefined && /\+.*jwt/i.test(String(header.value?.['typ'])),
+      rules.type === undefined && /\+[^+;]*jwt\s*(?:;|$)/i.test(String(header.value?.['typ'])),
   },
   {
     name: 'b64 that is critical and true',

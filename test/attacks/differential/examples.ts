@@ -52,6 +52,7 @@ export const examples: Readonly<Record<string, Case>> = {
   'kid that is no string': withHeader(put('"kid"', '7'), { document: es256.publicJwk }),
   'kid that is null': withHeader(put('"kid"', 'null')),
   'typ that is no string': withHeader(put('"typ"', '7')),
+  'typ of another kind of token': withHeader(put('"typ"', '"logout+jwt"')),
   'b64 that is critical and true': withHeader((members) => [
     ...members,
     ...membersOf({ b64: true, crit: ['b64'] }),

@@ -193,6 +193,29 @@ describe('options of the verifier', () => {
     expect(exitCode).toBe(1)
   })
 
+  test.each([
+    [['--required-claim', 'use=access'], { use: 'access' }, 0],
+    [['--required-claim', 'use=access'], { use: 'id' }, 1],
+    [['--required-claim', 'use=access'], { use: ['access'] }, 1],
+    [['--required-claim', 'use=access', '--required-claim', 'use=job'], { use: 'job' }, 0],
+    [['--required-claim', 'use=access', '--required-claim', 'use'], { use: 'id' }, 1],
+    [['--required-claim', 'use=access', '--required-claim', 'org'], { use: 'access' }, 1],
+    [['--required-claim', 'flag'], { flag: false }, 0],
+    [['--required-claim', 'flag=a=b'], { flag: 'a=b' }, 0],
+    [['--required-claim', '__proto__=a'], {}, 1],
+  ])('%j of a token with %j: %j', async (args, claims, code) => {
+    const token = await issuer.token({ claims })
+    expect((await explained(token, [...keys, ...args])).exitCode).toBe(code)
+  })
+
+  test('--type that is repeated accepts each', async () => {
+    const types = ['--type', 'wit+jwt', '--type', 'txntoken+jwt']
+    const typed = async (typ: string) => await issuer.token({ header: { typ } })
+    expect((await explained(await typed('txntoken+jwt'), [...keys, ...types])).exitCode).toBe(0)
+    expect((await explained(await typed('wpt+jwt'), [...keys, ...types])).exitCode).toBe(1)
+    expect((await explained(await typed('txntoken+jwt'), keys)).exitCode).toBe(1)
+  })
+
   test('--no-require-expiry accepts a token without exp', async () => {
     const token = await issuer.token({ omit: ['exp'] })
     expect((await explained(token)).exitCode).toBe(1)

@@ -104,10 +104,19 @@ function badAges({
 
 /** The type is in the header, but it is checked after the signature. */
 export function badTypes({ sign, defaults: { type } }: BadTokenParts): readonly BadTokenRow[] {
-  if (type === undefined) return []
+  const typed = async (typ: string) => await sign({ header: { typ } })
+  if (type === undefined) {
+    return [
+      ['type', 'logout token', async () => await typed('logout+jwt')],
+      ['type', 'DPoP proof in another case', async () => await typed('application/DPoP+JWT')],
+      ['type', 'credential', async () => await typed('vc+sd-jwt')],
+    ]
+  }
+  // Longer than each of them, so none of them.
+  const types = [type].flat().join('.')
   return [
-    ['type', 'wrong type', async () => await sign({ header: { typ: `strange-${type}` } })],
-    ['type', 'type that begins alike', async () => await sign({ header: { typ: `${type}.test` } })],
+    ['type', 'wrong type', async () => await typed(`strange-${types}`)],
+    ['type', 'type that begins alike', async () => await typed(`${types}.test`)],
     ['type', 'missing type', async () => await sign({ omit: ['typ'] })],
   ]
 }

@@ -25,7 +25,12 @@ export async function createEdgeTokens(
   const indented = JSON.stringify(decodeJwt(await sign()), null, '\t')
   const rows = {
     'no kid': { omit: ['kid'] },
-    ...(type === undefined ? { 'no typ': { omit: ['typ'] } } : {}),
+    ...(type === undefined
+      ? {
+          'no typ': { omit: ['typ'] },
+          'typ of access tokens in another case': { header: { typ: 'application/AT+jwt' } },
+        }
+      : {}),
     ...(maxTokenAge === undefined ? { 'no iat': { omit: ['iat'] } } : {}),
     'expiry within tolerance': { expiresIn: -1 },
     'not before within tolerance': { notBefore: 4 },

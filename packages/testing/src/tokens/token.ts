@@ -32,7 +32,7 @@ export interface TokenDefaults {
   readonly audience: string | readonly string[] | undefined
   readonly lifetime: number
   /** The header's `typ`, which its verifiers require if it is stated. */
-  readonly type: string | undefined
+  readonly type: string | readonly string[] | undefined
   readonly maxTokenAge: number | undefined
 }
 
@@ -71,7 +71,11 @@ export async function signToken(
   }
   const { payload = JSON.stringify(without({ ...usual, ...claims }, omit)) } = options
   const { kid } = key.publicJwk
-  const usualHeader = { alg: key.algorithm, ...(kid === undefined ? {} : { kid }), typ: type }
+  const usualHeader = {
+    alg: key.algorithm,
+    ...(kid === undefined ? {} : { kid }),
+    typ: [type].flat()[0],
+  }
   const octets = typeof payload === 'string' ? new TextEncoder().encode(payload) : payload
   return await key.sign(without({ ...usualHeader, ...header }, omit), octets)
 }
