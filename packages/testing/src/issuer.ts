@@ -75,7 +75,7 @@ export interface TestIssuer {
   /**
    * Tokens of every kind that a verifier made of `verifierOptions` must refuse, each with its `reason`.
    *
-   * Tokens for the reasons `issuer`, `audience`, `type` and `too_old` are included if the issuer has that option
+   * Tokens for the reasons `issuer`, `audience` and `too_old` are included if the issuer has that option
    * (`maxTokenAge` for the last), and tokens for `unknown_key` if the key document is a set: a single key is tried for any
    * `kid`. All tokens can be sent in a header, but over HTTP Node itself answers the `too_large` one, with 431.
    *
