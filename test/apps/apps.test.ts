@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -7,7 +7,7 @@ import { getRequestListener } from '@hono/node-server'
 import type { DynamicModule } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { createVerifier } from '@portcullis/core'
-import { assertChallenge, createTestIssuer, manualClock } from '@portcullis/testing'
+import { assertChallenge, createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -16,6 +16,7 @@ import { blocksOf } from '../documents/markdown.ts'
 import { logged } from './configuration.ts'
 import * as express from './express.ts'
 import * as fastify from './fastify.ts'
+import worker from './hono-worker.ts'
 import * as hono from './hono.ts'
 import * as koa from './koa.ts'
 import * as nest from './nest.ts'
@@ -89,7 +90,11 @@ const ELSEWHERE = /fastifyExpress/
 test.each(adapters)(
   '$folder: all code of its README but the first example is in it',
   ({ folder }) => {
-    const application = withoutSpace(readFileSync(new URL(`${folder}.ts`, import.meta.url), 'utf8'))
+    const files = readdirSync(new URL('.', import.meta.url)).filter((name) =>
+      name.startsWith(folder),
+    )
+    const sources = files.map((name) => readFileSync(new URL(name, import.meta.url), 'utf8'))
+    const application = withoutSpace(sources.join(''))
     const readme = new URL(`../../packages/${folder}/README.md`, import.meta.url)
     const [, ...recipes] = blocksOf(readFileSync(readme, 'utf8')).filter(({ language }) =>
       ['js', 'ts'].includes(language),
@@ -102,6 +107,19 @@ test.each(adapters)(
     expect(lines.filter((line) => !application.includes(withoutSpace(line)))).toEqual([])
   },
 )
+
+test('a Worker makes its guard of the bindings of its first request, and keeps it', async () => {
+  const own = await createTestIssuer()
+  await using service = await tokenService(own).listen()
+  const env = { AUTH_URL: service.url }
+  const headers = await own.bearer({ claims: { sub: 'ada' } })
+  for (let request = 0; request < 2; request++) {
+    const accepted = await worker.request('/places', { headers }, env)
+    expect([accepted.status, await accepted.json()]).toEqual([200, { readBy: 'ada' }])
+    expect((await worker.request('/places', {}, env)).status).toBe(401)
+  }
+  expect(own.requests().map(({ endpoint }) => endpoint)).toEqual(['keys'])
+})
 
 test('there is one for every adapter', () => {
   expect(

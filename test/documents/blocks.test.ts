@@ -119,6 +119,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['js', APPS],
     ['js', APPS],
     ['js', APPS],
+    ['ts', APPS],
     ['js', APPS],
   ],
   'packages/koa/MIGRATING.md': [MIGRATION],
