@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -90,11 +90,7 @@ const ELSEWHERE = /fastifyExpress/
 test.each(adapters)(
   '$folder: all code of its README but the first example is in it',
   ({ folder }) => {
-    const files = readdirSync(new URL('.', import.meta.url)).filter((name) =>
-      name.startsWith(folder),
-    )
-    const sources = files.map((name) => readFileSync(new URL(name, import.meta.url), 'utf8'))
-    const application = withoutSpace(sources.join(''))
+    const application = withoutSpace(readFileSync(new URL(`${folder}.ts`, import.meta.url), 'utf8'))
     const readme = new URL(`../../packages/${folder}/README.md`, import.meta.url)
     const [, ...recipes] = blocksOf(readFileSync(readme, 'utf8')).filter(({ language }) =>
       ['js', 'ts'].includes(language),
@@ -108,7 +104,10 @@ test.each(adapters)(
   },
 )
 
-test('a Worker makes its guard of the bindings of its first request, and keeps it', async () => {
+test('a Worker makes its guard of the bindings of its first request, and keeps it, as FRAMEWORKS.md shows', async () => {
+  const guide = new URL('../../packages/core/FRAMEWORKS.md', import.meta.url)
+  const code = readFileSync(new URL('hono-worker.ts', import.meta.url), 'utf8')
+  expect(blocksOf(readFileSync(guide, 'utf8')).map((block) => block.code)).toContain(code)
   const own = await createTestIssuer()
   await using service = await tokenService(own).listen()
   const env = { AUTH_URL: service.url }

@@ -30,9 +30,9 @@ test('every process learns of every entry, in order and once, also of those that
   }
 })
 
-test('while nothing is revoked each process has four commands at each heartbeat', () => {
+test('while nothing is revoked each process has seven commands at each heartbeat', () => {
   const { quiet } = runReplicas(createEventQueue(), seededRandom(1), 10)
-  expect(quiet.commands / 10).toBeCloseTo(4 / HEARTBEAT, 1)
+  expect(quiet.commands / 10).toBeCloseTo(7 / HEARTBEAT, 1)
 })
 
 test('an entry wakes all who wait', () => {

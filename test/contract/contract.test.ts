@@ -32,7 +32,7 @@ import { bearer, issuer, proven, token, unproven, untried, verifier, verifierOf 
 
 const good = await bearer()
 const tenant = await bearer({ claims: { tenant: 'acme' } })
-const [expired] = proven
+const expired = proven.find(({ reason }) => reason === 'expired')
 
 const UNPROVEN =
   'Bearer realm="api", error="invalid_token", error_description="The access token is not valid"'

@@ -68,7 +68,10 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ...Array.from({ length: 3 }, (): Row => ['', OTHER_PROGRAMS]),
     ['ts', GUIDES],
   ],
-  'packages/core/FRAMEWORKS.md': [['ts', GUIDES]],
+  'packages/core/FRAMEWORKS.md': [
+    ['ts', GUIDES],
+    ['ts', APPS],
+  ],
   'packages/core/MANY-ISSUERS.md': [
     ['ts', GUIDES],
     ['ts', GUIDES],
@@ -119,7 +122,6 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['js', APPS],
     ['js', APPS],
     ['js', APPS],
-    ['ts', APPS],
     ['js', APPS],
   ],
   'packages/koa/MIGRATING.md': [MIGRATION],

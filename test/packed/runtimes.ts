@@ -33,6 +33,8 @@ interface Runtime {
 }
 
 const WORKER_BUNDLE = 'worker.bundle.mjs'
+/** The first with which the packages work, as the documents say. */
+const COMPATIBILITY_DATE = '2025-04-01'
 
 export const RUNTIMES: Readonly<Record<string, Runtime>> = {
   bun: {
@@ -91,7 +93,7 @@ const config :Workerd.Config = (
   services = [
     (name = "main", worker = (
       modules = [(name = "worker", esModule = embed "${WORKER_BUNDLE}")],
-      compatibilityDate = "2026-01-01",
+      compatibilityDate = "${COMPATIBILITY_DATE}",
       compatibilityFlags = ["nodejs_compat"],
       bindings = [(name = "AUTH_URL", text = "${authUrl}")],
       globalOutbound = "network")),
@@ -123,14 +125,23 @@ async function served(
   const [program = '', ...args] = command(folder, file)
   const child = spawn(program, args, {
     cwd: folder,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, AUTH_URL: authUrl },
   })
+  let complaints = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    process.stderr.write(text)
+    complaints += text
+  })
+  const end = once(child, 'close')
   try {
     await ask(`http://127.0.0.1:${await portOf(child)}/`)
   } finally {
     child.kill()
+    await end
   }
+  // Nobody has asked for it with NODE_DEBUG.
+  if (complaints.includes('refused')) throw new Error('it prints a line for each refusal')
 }
 
 async function main(folder: string, name: string): Promise<void> {
