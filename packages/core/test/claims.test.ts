@@ -478,23 +478,36 @@ describe('the type of a token', () => {
   )
 
   test.each([
-    ...['logout+jwt', 'secevent+jwt', 'dpop+jwt', 'token-introspection+jwt', 'vc+sd-jwt', 'kb+jwt'],
-    ...[
-      'LOGOUT+JWT',
-      'application/logout+jwt',
-      'Application/DPoP+Jwt',
-      'logout+jwt; v=1',
-      'x+at+jwt',
-    ],
-    ...['text/at+jwt', 'logout+jwt '],
+    'logout+jwt',
+    'secevent+jwt',
+    'dpop+jwt',
+    'token-introspection+jwt',
+    'vc+sd-jwt',
+    'kb+jwt',
+    'LOGOUT+JWT',
+    'application/logout+jwt',
+    'Application/DPoP+Jwt',
+    'logout+jwt; v=1',
+    'x+at+jwt',
+    'text/at+jwt',
+    'logout+jwt ',
   ])('%j is refused if no type is stated: it names another kind of token', (typ) => {
     expect(checked(() => checkType(typ, undefined))).toBe('type')
     expect(checked(() => checkType(typ, [typ]))).toBe('accepted')
   })
 
   test.each([
-    ...[undefined, '', 'JWT', 'jwt', 'application/jwt', 'at+jwt', 'application/AT+JWT', 'JOSE'],
-    ...['at+jwt; v=1', 'logout', 'a+jwt2'],
+    undefined,
+    '',
+    'JWT',
+    'jwt',
+    'application/jwt',
+    'at+jwt',
+    'application/AT+JWT',
+    'JOSE',
+    'at+jwt; v=1',
+    'logout',
+    'a+jwt2',
   ])('%j is accepted if no type is stated', (typ) => {
     expect(checked(() => checkType(typ, undefined))).toBe('accepted')
   })
