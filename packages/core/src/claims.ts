@@ -134,6 +134,7 @@ export function isOfType(typ: string | undefined, types: readonly string[] | und
  * `vc+sd-jwt`. The access token's own is `at+jwt`.
  */
 function namesAnotherKind(typ: string): boolean {
+  if (!typ.includes('+')) return false
   const [type = ''] = mediaType(typ).split(';')
   return /\+[^+]*jwt$/.test(type.trim()) && type.trim() !== 'at+jwt'
 }
@@ -152,9 +153,10 @@ export function checkPresence(claims: JsonObject, rules: ClaimRules): void {
   if (maxTokenAge !== undefined && !isPresent('iat')) {
     throw new AuthError('invalid_token', 'missing_claim', missingIssueTime)
   }
-  const missing = requiredClaims.map(({ name }) => name).filter((name) => !isPresent(name))
+  const missing = requiredClaims.filter(({ name }) => !isPresent(name))
   if (missing.length === 0) return
-  throw new AuthError('invalid_token', 'missing_claim', missingClaims(missing))
+  const names = missing.map(({ name }) => name)
+  throw new AuthError('invalid_token', 'missing_claim', missingClaims(names))
 }
 
 /** Compared exactly: a list that contains an accepted value is no such value. */
