@@ -90,7 +90,7 @@ async function askedBefore(server: Listening): Promise<Server> {
 export interface PollutionOptions {
   /** How long a silent server is waited for. Seconds. */
   readonly deadline: number
-  /** How many names are polluted at once, as long as that changes no answer. */
+  /** How many names are polluted at once. A group that changes an answer is halved, until a name is found that does. */
   readonly group: number
   /** Names of the values of `values.ts`. */
   readonly values: readonly string[]
@@ -104,8 +104,12 @@ export async function pollute(
   const findings: Finding[] = []
   let child = await startChild()
 
-  async function round(group: readonly string[], value: string): Promise<readonly Finding[]> {
-    const found = await answersOf(child, { names: group, value, deadline })
+  async function round(
+    group: readonly string[],
+    value: string,
+    patience = deadline,
+  ): Promise<readonly Finding[]> {
+    const found = await answersOf(child, { names: group, value, deadline: patience })
     // A server that stops to answer has to be started again.
     if (found.some(({ answers }) => answers.some((answer) => answer.endsWith(SILENCE)))) {
       child.process.kill('SIGKILL')
@@ -114,9 +118,9 @@ export async function pollute(
     return found
   }
 
-  // Otherwise every group would be tried name by name, which takes longer than the test may.
+  // Otherwise every group would be halved down to its names, which takes longer than the test may. All are expected to answer.
   for (const value of values) {
-    const [changed] = await round([UNREAD], value)
+    const [changed] = await round([UNREAD], value, BASELINE_DEADLINE)
     if (changed !== undefined) {
       child.process.kill('SIGKILL')
       const { framework, answers } = changed
@@ -125,14 +129,15 @@ export async function pollute(
       )
     }
   }
+  async function search(group: readonly string[], value: string): Promise<void> {
+    const found = await round(group, value)
+    if (found.length === 0) return
+    if (group.length === 1) findings.push(...found)
+    else for (const part of groupsOf(group, Math.ceil(group.length / 2))) await search(part, value)
+  }
+
   for (const group of groupsOf(names, size)) {
-    for (const value of values) {
-      const found = await round(group, value)
-      if (group.length === 1) findings.push(...found)
-      else if (found.length > 0) {
-        for (const name of group) findings.push(...(await round([name], value)))
-      }
-    }
+    for (const value of values) await search(group, value)
   }
   child.process.kill('SIGKILL')
   return findings
