@@ -5,8 +5,11 @@ import { defineConfig } from 'vitest/config'
 
 const core = fileURLToPath(new URL('../../packages/core/src/', import.meta.url))
 
-// Core's own tests alone: they import the sources by relative paths, and so meet the mutants. So must `@portcullis/testing`,
-// which they use: with a second copy of core, its errors would be none of theirs.
+/** Whose sources are changed. */
+const { MUTATION_PACKAGE: mutated = 'core' } = process.env
+
+// The own tests of one package alone: they import its sources by relative paths, and so meet the mutants. So must
+// `@portcullis/testing`, which those of core use: with a second copy of core, its errors would be none of theirs.
 export default defineConfig({
   resolve: {
     alias: [
@@ -16,5 +19,5 @@ export default defineConfig({
   },
   ssr: { resolve: { conditions: ['@portcullis/source', ...defaultServerConditions] } },
   // With all faults in them at once, the sources are slower.
-  test: { include: ['packages/core/test/**/*.test.ts'], testTimeout: 30_000 },
+  test: { include: [`packages/${mutated}/test/**/*.test.ts`], testTimeout: 30_000 },
 })

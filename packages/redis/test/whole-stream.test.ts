@@ -191,8 +191,8 @@ describe('it is deleted, and restored from a copy that lacks the last entries (D
 async function shortened(
   page: number,
   entries: (all: readonly StreamEntry[]) => readonly StreamEntry[],
+  store = storeOfMany(),
 ): Promise<Outcome> {
-  const store = storeOfMany()
   const stream = streamOf(store)
   let asked = 0
   return await outcomeOf(store, {
@@ -216,6 +216,63 @@ describe('a page lacks entries', () => {
 
   test('page 2 lacks the first one, and has the others', async () => {
     expect(await shortened(2, ([, ...others]) => others)).toMatchObject({ word: 'changed' })
+  })
+
+  test('page 2 lacks the first one, and others were deleted long ago', async () => {
+    const store = storeOfMany()
+    for (const name of ['a', 'b', 'c', 'd']) store.delete(store.add(tokenRecord(name)))
+    const outcome = await shortened(2, ([, ...others]) => others, store)
+    expect(outcome).toMatchObject({ word: 'changed' })
+  })
+
+  test('page 4 lacks the last one, and one that was read has been deleted', async () => {
+    const store = storeOfMany()
+    store.add(tokenRecord('the last'))
+    store.before = (name, nth) => {
+      if (name === 'EXEC' && nth === 4) store.delete(...idsIn(store).slice(1, 2))
+    }
+    const outcome = await shortened(4, (all) => all.slice(0, -1), store)
+    expect(outcome).toMatchObject({ word: 'changed' })
+  })
+})
+
+test('more entries come than the stream says that it has: it does not count', async () => {
+  const doubled = await shortened(4, (all) => [...all, ...all])
+  expect(doubled).toMatchObject({ word: 'changed' })
+})
+
+test('all is deleted, its identity too: it is whole, and empty', async () => {
+  const store = storeOfMany()
+  store.delete(...idsIn(store))
+  const reading = await readWhole(streamOf(store), SIZE, () => undefined)
+  expect(reading).toMatchObject({ identity: undefined, count: 0, newest: undefined })
+})
+
+/** What the stream says with the last page. */
+async function saidOfNewest(
+  change: (fields: readonly string[]) => readonly string[],
+): Promise<Outcome> {
+  const store = storeOfMany()
+  const stream = streamOf(store)
+  return await outcomeOf(store, {
+    ...stream,
+    async page(question) {
+      const report = await stream.page(question)
+      const { info } = report
+      if (info?.newest === undefined) return report
+      const newest = { ...info.newest, fields: change(info.newest.fields) }
+      return { ...report, info: { ...info, newest } }
+    },
+  })
+}
+
+describe('the last entry that was read has another content than the stream says', () => {
+  test.each([
+    ['another value', (fields: readonly string[]) => [...fields.slice(0, -1), 'other']],
+    ['fewer members', (fields: readonly string[]) => fields.slice(0, -2)],
+    ['more members', (fields: readonly string[]) => [...fields, 'name', 'value']],
+  ])('%s: it does not count', async (_, change) => {
+    expect(await saidOfNewest(change)).toMatchObject({ word: 'changed' })
   })
 })
 
