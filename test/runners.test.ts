@@ -27,9 +27,8 @@ describe('packages/testing/README.md', async () => {
   const text = read('packages/testing/README.md')
   const blocks = blocksOf(text)
 
-  test('has an example for each of three levels, and under 150 lines', () => {
+  test('has an example for each of three levels', () => {
     expect(blocks).toHaveLength(3)
-    expect(text.split('\n').length).toBeLessThan(150)
   })
 
   const guide = blocksOf(read('packages/testing/BOUND-TOKENS.md'))

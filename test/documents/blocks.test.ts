@@ -142,8 +142,10 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['sh', README],
     DEBUG_LINE,
     ['ts', APPS],
+    ['ts', 'packages/nest/test/testing-module.test.ts'],
     ['ts', APPS],
     ['ts', APPS],
+    ['ts', 'packages/nest/test/testing-module.test.ts'],
   ],
   'packages/redis/REPLAYS.md': [['ts', 'test/redis/readme.test.ts']],
   'packages/redis/README.md': [

@@ -1,0 +1,28 @@
+import { Controller, Get, Module } from '@nestjs/common'
+import { createVerifier, remoteKeys } from '@portcullis/core'
+
+import { PortcullisModule } from '../../src/index.ts'
+import { Settings, SettingsModule } from './settings.ts'
+
+@Controller('places')
+class Places {
+  @Get()
+  list(): readonly string[] {
+    return ['harbour']
+  }
+}
+
+@Module({
+  imports: [
+    PortcullisModule.forRootAsync({
+      imports: [SettingsModule],
+      inject: [Settings],
+      useFactory: ({ authUrl, issuer, audience }: Settings) => {
+        const keys = remoteKeys(`${authUrl}/tokenservice/pubkey.json`)
+        return { verifier: createVerifier({ keys, issuer, audience }) }
+      },
+    }),
+  ],
+  controllers: [Places],
+})
+export class AppModule {}
