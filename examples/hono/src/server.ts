@@ -10,6 +10,7 @@ const verifier = createVerifier({
   keys: remoteKeys(`${AUTH_URL}/tokenservice/pubkey.json`),
   issuer: null, // the service documents no issuer
   audience: null, // and no audience
+  algorithms: ['RS512'], // and signs with RS512 alone
 })
 const app = new Hono<{ Variables: AuthVariables }>()
 
