@@ -36,7 +36,7 @@ export function takesVerifierFlags(command: Command): Command {
     .option('--type <typ>', 'an accepted typ of the header; may be repeated', collected)
     .option(
       '--required-claim <name>',
-      'a claim that must be there, or name=value with an accepted text; may be repeated',
+      'a claim that must be there, or name=value with an accepted text; beside such a value, a name alone is { name: true }, which also refuses false, null, 0, "", "false", lists and objects; may be repeated',
       collected,
     )
     .option('--no-require-expiry', 'accept tokens without exp')
@@ -76,7 +76,7 @@ export function collected(value: string, before: readonly string[] = []): readon
   return [...before, value]
 }
 
-/** Names alone are a list, as in the option of the verifier. Beside values, `true` is any value but `false`. */
+/** Names alone are a list, as in the option of the verifier. Beside values a name is `true`, which is stricter: the help says so. */
 function requiredClaimsOf(
   stated: readonly string[],
 ): NonNullable<VerifierOptions['requiredClaims']> {

@@ -1,6 +1,5 @@
 import type { Claims } from './auth.ts'
 import {
-  falseClaim,
   missingClaims,
   missingExpiry,
   missingIssueTime,
@@ -9,12 +8,12 @@ import {
   noTime,
   otherAudience,
   otherIssuer,
-  otherValue,
   wrongTime,
 } from './details/claims.ts'
 import { otherType, unreadablePayload } from './details/token.ts'
 import { AuthError } from './errors.ts'
 import { type JsonObject, member, parseJsonObject, textMember } from './json.ts'
+import { checkValues, type RequiredClaim } from './required-claims.ts'
 import { isInSeconds } from './time.ts'
 
 /**
@@ -31,16 +30,6 @@ export interface ClaimRules {
   readonly requireExpiry: boolean
   readonly maxTokenAge: number | undefined
   readonly requiredClaims: readonly RequiredClaim[]
-}
-
-/** What a claim may be compared with. */
-export type ClaimValue = string | number | boolean
-
-/** A claim that every token must have. */
-export interface RequiredClaim {
-  readonly name: string
-  /** The accepted values; `any` for every value, `unless false` for every other one. */
-  readonly values: readonly ClaimValue[] | 'any' | 'unless false'
 }
 
 /** An `iat` may always be this far ahead, in seconds: clocks differ, and a later `iat` does not make a token valid for longer. */
@@ -157,19 +146,6 @@ export function checkPresence(claims: JsonObject, rules: ClaimRules): void {
   if (missing.length === 0) return
   const names = missing.map(({ name }) => name)
   throw new AuthError('invalid_token', 'missing_claim', missingClaims(names))
-}
-
-/** Compared exactly: a list that contains an accepted value is no such value. */
-export function checkValues(claims: JsonObject, { requiredClaims }: ClaimRules): void {
-  for (const { name, values } of requiredClaims) {
-    if (values === 'any') continue
-    const value = member(claims, name)
-    if (values === 'unless false') {
-      if (value === false) throw new AuthError('invalid_token', 'claim', falseClaim(name))
-    } else if (!values.some((each) => each === value)) {
-      throw new AuthError('invalid_token', 'claim', otherValue(name, values))
-    }
-  }
 }
 
 /**

@@ -61,12 +61,13 @@ export type {
   RevokeBeforeOptions,
   RevokedToken,
 } from './revocations.ts'
+export type { RequiredValue } from './required-claims.ts'
 export type { Clock } from './time.ts'
 export type { Schema, SchemaResult } from './schema.ts'
 export { grantedScopes } from './scopes.ts'
 export { createVerifier } from './verifier.ts'
 export type { Verifier, VerifyOptions } from './verifier.ts'
 export type { FindVerifier } from './verifier-calls.ts'
-export type { RequiredValue, SchemaOptions, VerifierOptions } from './verifier-options.ts'
+export type { SchemaOptions, VerifierOptions } from './verifier-options.ts'
 export { watchToken } from './watch-token.ts'
 export type { WatchTokenOptions } from './watch-token.ts'

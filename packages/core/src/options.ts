@@ -43,8 +43,11 @@ export const isFunction: OptionCheck = (value) =>
 export const isText: OptionCheck = (value) =>
   typeof value === 'string' && value !== '' ? undefined : 'must be a string that is not empty'
 
+/** A list without holes, made first: `every` passes over what is missing in `[, 'a']`. */
 export const isTextList: OptionCheck = (value) =>
-  Array.isArray(value) && value.length > 0 && value.every((each) => isText(each) === undefined)
+  Array.isArray(value) &&
+  value.length > 0 &&
+  Array.from<unknown>(value).every((each) => isText(each) === undefined)
     ? undefined
     : 'must be a list of strings that are not empty'
 

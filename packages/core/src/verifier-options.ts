@@ -1,6 +1,6 @@
 import { isAlgorithmNames } from './accepted-algorithms.ts'
 import type { Algorithm } from './algorithms.ts'
-import type { ClaimRules, ClaimValue, RequiredClaim } from './claims.ts'
+import type { ClaimRules } from './claims.ts'
 import { isJsonObject } from './json.ts'
 import type { KeySource } from './keys/key-source.ts'
 import {
@@ -15,6 +15,7 @@ import {
   ownMembers,
   seconds,
 } from './options.ts'
+import { isRequiredClaims, requiredClaimsOf, type RequiredValue } from './required-claims.ts'
 import type { Revocations } from './revocations.ts'
 import type { Schema } from './schema.ts'
 import type { Clock } from './time.ts'
@@ -58,9 +59,10 @@ export interface VerifierOptions {
   /** The greatest age of a token by `iat`, in seconds. With this option `iat` is required. */
   maxTokenAge?: number | undefined
   /**
-   * Claims that every token must have: their names, or an object with the value of each, or a list of which it must have one.
-   * Values are compared exactly, and a list in the token equals none. `true` is any value but `false`, also the text
-   * `"false"`, so for a flag write `[true]`: the boolean alone.
+   * Claims that every token must have: their names, for any value, or an object with the value of each, or a list of which it
+   * must have one. Texts, numbers and booleans are compared exactly, and a list in the token equals none. `true` is short for
+   * what says something: `true`, a number other than 0, or a text other than `""` and `"false"`. So `sub: true` and
+   * `email_verified: true` both mean what they say. `[true]` is the boolean alone.
    */
   requiredClaims?: readonly string[] | Readonly<Record<string, RequiredValue>> | undefined
   /**
@@ -92,9 +94,6 @@ export interface VerifierOptions {
   /** The clock that exp, nbf and iat are compared with. By default that of the key source. */
   clock?: Clock | undefined
 }
-
-/** What a claim must be. To require the boolean `true` alone, write `[true]`. */
-export type RequiredValue = ClaimValue | readonly ClaimValue[]
 
 export interface SchemaOptions<Output> {
   /**
@@ -165,22 +164,6 @@ export function rulesOf({
   }
 }
 
-function requiredClaimsOf(
-  stated: NonNullable<VerifierOptions['requiredClaims']>,
-): readonly RequiredClaim[] {
-  if (isNameList(stated)) return stated.map((name) => ({ name, values: 'any' }))
-  return Object.entries(stated).map(([name, value]) => ({
-    name,
-    values: value === true ? 'unless false' : [value].flat(),
-  }))
-}
-
-function isNameList(
-  stated: NonNullable<VerifierOptions['requiredClaims']>,
-): stated is readonly string[] {
-  return Array.isArray(stated)
-}
-
 /** The accepted values of `typ`, or `undefined` for everything but another kind of token. */
 export function typesOf({ type }: VerifierOptions): readonly string[] | undefined {
   return type === undefined ? undefined : [type].flat()
@@ -199,25 +182,6 @@ const isRevocations: OptionCheck = (value) => {
   return isSource
     ? undefined
     : 'must have the function statusOf, as localRevocations() has; ready, subscribe and whyUnknown are functions, if they are there'
-}
-
-const isRequiredClaims: OptionCheck = (value) => {
-  const isStated = isJsonObject(value)
-    ? Object.keys(value).length > 0 && Object.values(value).every((each) => isRequiredValue(each))
-    : isTextList(value) === undefined
-  return isStated
-    ? undefined
-    : 'must be a list of names, or an object with a string, a number, a boolean or a list of these for each'
-}
-
-function isRequiredValue(value: unknown): boolean {
-  const values: readonly unknown[] = Array.isArray(value) ? value : [value]
-  return (
-    values.length > 0 &&
-    values.every(
-      (each) => typeof each === 'boolean' || typeof each === 'string' || Number.isFinite(each),
-    )
-  )
 }
 
 const oneOrMore: OptionCheck = (value) =>

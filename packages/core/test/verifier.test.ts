@@ -288,6 +288,13 @@ describe('what a refusal costs', () => {
   })
 })
 
+/** `[, value]`: a list whose first entry is missing. */
+function holed(value: string): readonly string[] {
+  const list: string[] = []
+  list[1] = value
+  return list
+}
+
 describe('the options', () => {
   test('that are inherited count for nothing', async () => {
     const inherited = { clockTolerance: 600, requireExpiry: false, algorithms: ['RS256'] }
@@ -331,6 +338,38 @@ describe('the options', () => {
     ['no token size', { ...complete, maxTokenSize: 0 }, /maxTokenSize must be/],
     ['a token size above 64 KiB', { ...complete, maxTokenSize: 65_537 }, /maxTokenSize must be/],
     ['a half clock', { ...complete, clock: { now: () => 0 } }, /clock must have/],
+    ...[
+      [],
+      {},
+      ['sub', 5],
+      [''],
+      holed('sub'),
+      new Set(['sub']),
+      'sub',
+      true,
+      null,
+      { '': true },
+      { [Symbol('sub')]: true },
+      { sub: true, [Symbol('use')]: 'access' },
+      ...[[], [['a']], holed('a'), null, undefined, {}, 5n, () => true].map((use) => ({ use })),
+    ].map((requiredClaims): [string, object, RegExp] => [
+      `the required claims ${inspect(requiredClaims)}`,
+      { ...complete, requiredClaims },
+      /requiredClaims must be a list of names, or an object/,
+    ]),
+    ...[NaN, Infinity, 2 ** 53, -(2 ** 53), [1, 1e300]].map((n): [string, object, RegExp] => [
+      `the required number ${inspect(n)}`,
+      { ...complete, requiredClaims: { sub: true, n } },
+      /requiredClaims must have numbers from -9007199254740991 to 9007199254740991/,
+    ]),
+    ['a list of issuers with a hole', { ...complete, issuer: holed('a') }, /issuer must be/],
+    ['a list of audiences with a hole', { ...complete, audience: holed('a') }, /audience must be/],
+    ['a list of types with a hole', { ...complete, type: holed('JWT') }, /type must be/],
+    [
+      'a list of algorithms with a hole',
+      { ...complete, algorithms: holed('RS512') },
+      /algorithms must be/,
+    ],
     ['a pattern as issuer', { ...complete, issuer: /issuer/ }, /issuer must be/],
   ])('are refused at start-up: %s', (_title, wrong, message) => {
     expect(() => createVerifier(wrong as VerifierOptions)).toThrow(TypeError)

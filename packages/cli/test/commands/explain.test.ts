@@ -201,11 +201,37 @@ describe('options of the verifier', () => {
     [['--required-claim', 'use=access', '--required-claim', 'use'], { use: 'id' }, 1],
     [['--required-claim', 'use=access', '--required-claim', 'org'], { use: 'access' }, 1],
     [['--required-claim', 'flag'], { flag: false }, 0],
+    [
+      ['--required-claim', 'use=access', '--required-claim', 'flag'],
+      { use: 'access', flag: 'x' },
+      0,
+    ],
+    [
+      ['--required-claim', 'use=access', '--required-claim', 'flag'],
+      { use: 'access', flag: false },
+      1,
+    ],
+    [
+      ['--required-claim', 'use=access', '--required-claim', 'flag'],
+      { use: 'access', flag: ['x'] },
+      1,
+    ],
     [['--required-claim', 'flag=a=b'], { flag: 'a=b' }, 0],
     [['--required-claim', '__proto__=a'], {}, 1],
   ])('%j of a token with %j: %j', async (args, claims, code) => {
     const token = await issuer.token({ claims })
     expect((await explained(token, [...keys, ...args])).exitCode).toBe(code)
+  })
+
+  test('--required-claim with a name alone: the refusal and the help say what a value beside it changes', async () => {
+    const token = await issuer.token({ claims: { use: 'access', flag: 'false' } })
+    const args = ['--required-claim', 'use=access', '--required-claim', 'flag']
+    const { stdout } = await explained(token, [...keys, ...args])
+    expect(stdout).toContain('requiredClaims: "flag" is a string; where true is required')
+    const help = await runProgram(['explain', '--help'])
+    expect(help.stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'beside such a value, a name alone is { name: true }, which also refuses false, null, 0',
+    )
   })
 
   test('--type that is repeated accepts each', async () => {

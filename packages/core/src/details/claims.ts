@@ -28,9 +28,11 @@ export function otherValue(name: string, expected: readonly unknown[]): Detail {
   return () => `requiredClaims: ${shown(name)} must be ${wanted}, and is something else`
 }
 
-/** `true` in `requiredClaims` is most likely meant for a flag. */
-export function falseClaim(name: string): Detail {
-  return () => `requiredClaims: ${shown(name)} is false`
+/** For `true` in `requiredClaims`. Of the value only what kind it is. */
+export function noAffirmation(name: string, value: unknown): Detail {
+  const found = value === false ? 'false' : kindOf(value)
+  return () =>
+    `requiredClaims: ${shown(name)} is ${found}; where true is required, it must be true, a number other than 0, or a text other than "" and "false"`
 }
 
 export function notNumber(name: string, value: unknown): Detail {

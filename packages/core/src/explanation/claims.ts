@@ -3,13 +3,13 @@ import {
   checkIssuer,
   checkPresence,
   checkTimes,
-  checkValues,
   type ClaimRules,
 } from '../claims.ts'
 import { audienceText, distanceOf, issuerText, timeText } from '../details/explanation.ts'
 import { unreadablePayload } from '../details/token.ts'
 import { AuthError } from '../errors.ts'
 import { type JsonObject, member } from '../json.ts'
+import { checkValues } from '../required-claims.ts'
 import { failed, type Finding, passed, attempt, skipped } from './finding.ts'
 
 /**

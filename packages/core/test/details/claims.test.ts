@@ -3,7 +3,12 @@ import { describe, expect, test } from 'vitest'
 
 import { schemaIssues } from '../../src/details/claims.ts'
 import { AuthError } from '../../src/errors.ts'
-import { createVerifier, type Schema, type VerifierOptions } from '../../src/index.ts'
+import {
+  createVerifier,
+  type RequiredValue,
+  type Schema,
+  type VerifierOptions,
+} from '../../src/index.ts'
 
 const clock = manualClock()
 const issuer = await createTestIssuer({ clock })
@@ -21,12 +26,28 @@ async function detailOf(
   throw new Error('nothing was refused')
 }
 
-describe('claims that are missing', () => {
+const AFFIRMED = 'must be true, a number other than 0, or a text other than "" and "false"'
+const REQUIRED: readonly (readonly [Record<string, unknown>, RequiredValue, string])[] = [
+  [{ use: 'secret' }, 'access', 'must be "access", and is something else'],
+  [{ use: 'secret' }, ['access', 2], 'must be one of "access", "2", and is something else'],
+  [{ use: false }, true, `is false; where true is required, it ${AFFIRMED}`],
+  [{ use: 'false' }, true, `is a string; where true is required, it ${AFFIRMED}`],
+  [{ use: ['secret'] }, true, `is a list; where true is required, it ${AFFIRMED}`],
+]
+
+describe('claims that are missing, or have another value', () => {
   test.each<[TokenOptions, Partial<VerifierOptions>, string]>([
     [{ omit: ['exp'] }, {}, 'exp is missing; only requireExpiry: false accepts'],
     [{ omit: ['iat'] }, { maxTokenAge: 60 }, 'iat is missing, and maxTokenAge needs it'],
     [{}, { requiredClaims: ['a', 'b'] }, 'requiredClaims: "a", "b" are missing'],
     [{}, { issuer: 'a' }, 'iss is missing; expected "a"'],
+    ...REQUIRED.map(
+      ([claims, value, sentence]): [TokenOptions, Partial<VerifierOptions>, string] => [
+        { claims },
+        { requiredClaims: { use: value } },
+        `requiredClaims: "use" ${sentence}`,
+      ],
+    ),
     [{}, { audience: ['a', 'b'] }, 'aud is missing; expected one of "a", "b"'],
     [{ claims: { aud: [] } }, { audience: 'a' }, 'aud is an empty list; expected "a"'],
   ])('%j with %j: %s', async (token, options, sentence) => {
