@@ -12,7 +12,10 @@ import {
   judgeByPortcullis,
 } from './differential/judges.ts'
 import { readCase } from './differential/reading.ts'
+import { unlisted } from './differential/rules.ts'
 import { requestedRuns, runs, timeout } from './differential/runs.ts'
+import { es256, rs512, stranger } from './differential/signers.ts'
+import { sign } from './differential/tokens.ts'
 
 const LONG_RUN = 500_000
 
@@ -51,6 +54,26 @@ test.each(Object.entries(examples))(
     expect((await compare(each)).known).toEqual([name])
   },
 )
+
+test('a key that is not read excuses the refusal of an algorithm only if no other key is for it', () => {
+  const { n, ...rest } = rs512.publicJwk
+  const token = sign(rs512)
+  const excused = (...others: readonly object[]) => {
+    const document = { keys: [{ ...rest, n: `${n}!` }, ...others] }
+    const subject = readCase({ rules: unlisted, document, token })
+    const verdicts = { portcullis: { because: 'algorithm' }, jose: { because: 'accepted' } }
+    return explain(subject, verdicts).map(({ name }) => name)
+  }
+  const name = 'no key for the algorithm, but one that is not read'
+  const { kid: _, ...silent } = stranger.publicJwk
+  expect(excused()).toEqual([name])
+  expect(excused(es256.publicJwk, { ...silent, alg: 'PS512' }, { ...silent, use: 'enc' })).toEqual([
+    name,
+  ])
+  expect(excused({ ...silent, n: `${silent.n}!` })).toEqual([name])
+  expect(excused(silent)).toEqual([])
+  expect(excused({ ...silent, kid: 'other', alg: 'RS512' })).toEqual([])
+})
 
 /** Judges by both, and names the classes of a disagreement. */
 async function compare(each: Case) {

@@ -1,5 +1,5 @@
 import { CLOCK_TOLERANCE, isAccepted, type Verdict } from './judges.ts'
-import { isObject, type Jwk, type Reading, type Subject } from './reading.ts'
+import { isKeyFor, isObject, type Jwk, type Reading, type Subject } from './reading.ts'
 import { publicJwks } from './signers.ts'
 
 /** A kind of disagreement with jose that is meant to be. */
@@ -347,7 +347,12 @@ export const classes: readonly DisagreementClass[] = [
     applies: (subject) =>
       subject.rules.algorithms === undefined &&
       subject.provers.length > 0 &&
-      subject.provers.every((jwk) => keysNotRead.some((quirk) => quirk.has(jwk, subject))),
+      subject.entries
+        .filter(isObject)
+        .filter(
+          (jwk) => subject.provers.includes(jwk) || isKeyFor(jwk, subject.header.value['alg']),
+        )
+        .every((jwk) => keysNotRead.some((quirk) => quirk.has(jwk, subject))),
   },
   ...keyClasses(
     'jose',

@@ -131,7 +131,10 @@ interface Proof {
 }
 
 /** @see RFC 7517 sections 4.2 to 4.5 */
-function permits({ use, key_ops: operations, alg, kid }: JsonObject, proof: Proof): boolean {
+function permits(
+  { use, key_ops: operations, alg, kid }: JsonObject,
+  proof: Pick<Proof, 'alg' | 'kid'>,
+): boolean {
   return (
     isAbsentOr(use, 'sig') &&
     (operations === undefined ||
@@ -157,6 +160,38 @@ function isProvenBy(jwk: JsonObject, { alg, input, signature }: Proof): boolean 
       { key, dsaEncoding: 'ieee-p1363', ...(String(alg).startsWith('PS') ? pss : {}) },
       signature,
     )
+  } catch {
+    return false
+  }
+}
+
+/** Whether somebody who has no list takes a key for an algorithm, whatever its `kid` and whoever has its private half. */
+export function isKeyFor(jwk: Jwk, alg: unknown): boolean {
+  const { kty, crv, alg: stated } = jwk
+  const isSilentRsa = kty === 'RSA' && isAbsentOr(stated, undefined)
+  const isNamed =
+    isAbsentOr(stated, alg) || [alg, stated].every((each) => String(each).startsWith('Ed'))
+  return (
+    isNamed &&
+    (!isSilentRsa || alg === 'RS512') &&
+    kindsOf(alg).includes(kty === 'RSA' ? kty : crv) &&
+    permits({ ...jwk, alg: undefined }, { kid: undefined, alg }) &&
+    isImportable(jwk)
+  )
+}
+
+/** `kty` or `crv`. */
+function kindsOf(alg: unknown): readonly unknown[] {
+  const name = String(alg)
+  if (/^[RP]S/.test(name)) return ['RSA']
+  return name.startsWith('Ed') ? ['Ed25519'] : [`P-${name === 'ES512' ? 521 : name.slice(2)}`]
+}
+
+function isImportable(jwk: Jwk): boolean {
+  try {
+    const { modulusLength = 2048 } =
+      createPublicKey({ key: publicMembers(jwk), format: 'jwk' }).asymmetricKeyDetails ?? {}
+    return modulusLength >= 2048
   } catch {
     return false
   }
