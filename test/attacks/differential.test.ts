@@ -12,7 +12,7 @@ import {
   judgeByPortcullis,
 } from './differential/judges.ts'
 import { readCase } from './differential/reading.ts'
-import { unlisted } from './differential/rules.ts'
+import { strict, unlisted } from './differential/rules.ts'
 import { requestedRuns, runs, timeout } from './differential/runs.ts'
 import { es256, rs512, stranger } from './differential/signers.ts'
 import { sign } from './differential/tokens.ts'
@@ -71,8 +71,17 @@ test('a key that is not read excuses the refusal of an algorithm only if no othe
     name,
   ])
   expect(excused({ ...silent, n: `${silent.n}!` })).toEqual([name])
+  expect(excused({ ...silent, key_ops: ['verify', 'verify'] })).toEqual([name])
   expect(excused(silent)).toEqual([])
   expect(excused({ ...silent, kid: 'other', alg: 'RS512' })).toEqual([])
+})
+
+test('an entry that repeats an operation proves nothing, so that the other one is the reason', async () => {
+  const { n = '', ...rest } = rs512.publicJwk
+  const repeated = { ...rs512.publicJwk, key_ops: ['verify', 'verify'] }
+  const document = { keys: [{ ...rest, n: `${n}!` }, repeated] }
+  const { known } = await compare({ rules: strict, document, token: sign(rs512) })
+  expect(known).toEqual(['key in loose base64url'])
 })
 
 /** Judges by both, and names the classes of a disagreement. */

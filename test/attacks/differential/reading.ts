@@ -137,11 +137,18 @@ function permits(
 ): boolean {
   return (
     isAbsentOr(use, 'sig') &&
-    (operations === undefined ||
-      operations === null ||
-      (Array.isArray(operations) && operations.includes('verify'))) &&
+    (operations === undefined || operations === null || areToVerify(operations)) &&
     isAbsentOr(alg, proof.alg) &&
     ([kid, proof.kid].some((each) => typeof each !== 'string') || kid === proof.kid)
+  )
+}
+
+/** Different texts (RFC 7517 section 4.3), `verify` among them. */
+function areToVerify(operations: unknown): boolean {
+  return (
+    Array.isArray(operations) &&
+    operations.includes('verify') &&
+    operations.every((each, at) => typeof each === 'string' && operations.indexOf(each) === at)
   )
 }
 
