@@ -200,6 +200,30 @@ describe('an object of verifiers', () => {
   })
 })
 
+test.each(['an object', 'a function'])(
+  '%s: each verifier has its own types, a list of them too, and another kind of token asks for no keys',
+  async (form) => {
+    const type = ['txntoken+jwt', 'wit+jwt']
+    const verifiers = { [A]: verifierOf(a, { type }), [B]: verifierOf(b) }
+    const found = (issuer: string) => verifiers[issuer]
+    const verifier = form === 'an object' ? byIssuer(verifiers) : byIssuer(found, { clock })
+    const verdict = async (issuer: TestIssuer, typ: string) =>
+      await verdictOf(verifier.verify(await issuer.token({ header: { typ } })))
+    expect(await verdict(a, 'txntoken+jwt')).toBe('accepted')
+    expect(await verdict(a, 'application/WIT+jwt')).toBe('accepted')
+    expect(await verdict(a, 'at+jwt')).toBe('invalid_token type')
+    expect(await verdict(b, 'at+jwt')).toBe('accepted')
+    expect(await verdict(b, 'wit+jwt')).toBe('invalid_token type')
+    // Of keys that nobody has: only a token that could be accepted asks for newer ones.
+    await clock.advance(60)
+    await a.rotate()
+    expect(await verdict(a, 'at+jwt')).toMatch(/^invalid_token (?:signature|unknown_key)$/)
+    expect(a.requests()).toHaveLength(1)
+    expect(await verdict(a, 'wit+jwt')).toBe('accepted')
+    expect(a.requests()).toHaveLength(2)
+  },
+)
+
 describe('what stands in for a verifier of ours', () => {
   test('is asked, and its answer holds if it has proven the issuer', async () => {
     const verifier = byIssuer({ [A]: wrapped(verifierOf(a)) })

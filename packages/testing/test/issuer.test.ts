@@ -271,6 +271,24 @@ async function authorizationOf({ headers }: Request): Promise<Response> {
   return await Promise.resolve(new Response(headers.get('authorization')))
 }
 
+test('of a list of types its tokens have the first, and its verifiers accept each', async () => {
+  const issuer = await createTestIssuer({ type: ['at+jwt', 'txntoken+jwt'] })
+  const verifier = createVerifier(issuer.verifierOptions)
+  const { header } = await verifier.verify(await issuer.token())
+  expect(header).toMatchObject({ typ: 'at+jwt' })
+  const other = await issuer.token({ header: { typ: 'txntoken+jwt' } })
+  await expect(verifier.verify(other)).resolves.toBeDefined()
+  const strange = await issuer.token({ header: { typ: 'JWT' } })
+  await expect(verifier.verify(strange)).rejects.toMatchObject({ reason: 'type' })
+})
+
+test.each([[[]], [['at+jwt', '']], [['at+jwt', 7]], [null]])(
+  'the types %j are a TypeError',
+  async (type) => {
+    await expect(createTestIssuer({ type } as object)).rejects.toThrow(TypeError)
+  },
+)
+
 describe('what is wired to an issuer', () => {
   test('a verifier has its keys, its clock, its issuer and its audience', async () => {
     const clock = manualClock()

@@ -236,17 +236,24 @@ describe('a rotation', () => {
   })
 })
 
-test('a rotation, where the verifier wants a type of token: the first new token is accepted', async () => {
-  const { clock, endpoint, verdict } = world({}, { type: 'at+jwt' })
-  const typed = { header: { typ: 'at+jwt' } }
-  expect(await verdict(await tokenOf(A, typed))).toBe('accepted')
-  await clock.advance(60)
-  endpoint.document = B.publicJwk
-  expect(await verdict(await tokenOf(B))).toBe('signature')
-  expect(endpoint.requests).toHaveLength(1)
-  expect(await verdict(await tokenOf(B, typed))).toBe('accepted')
-  expect(endpoint.requests).toHaveLength(2)
-})
+test.each<[string, Partial<VerifierOptions>, wanted: string, other: string]>([
+  ['a type of token', { type: 'at+jwt' }, 'at+jwt', 'JWT'],
+  ['one of two types', { type: ['at+jwt', 'txntoken+jwt'] }, 'txntoken+jwt', 'logout+jwt'],
+  ['no other kind of token', {}, 'JWT', 'logout+jwt'],
+])(
+  'a rotation, where the verifier wants %s: the first new token is accepted',
+  async (_, rules, wanted, other) => {
+    const { clock, endpoint, verdict } = world({}, rules)
+    const typed = { header: { typ: wanted } }
+    expect(await verdict(await tokenOf(A, typed))).toBe('accepted')
+    await clock.advance(60)
+    endpoint.document = B.publicJwk
+    expect(await verdict(await tokenOf(B, { header: { typ: other } }))).toBe('signature')
+    expect(endpoint.requests).toHaveLength(1)
+    expect(await verdict(await tokenOf(B, typed))).toBe('accepted')
+    expect(endpoint.requests).toHaveLength(2)
+  },
+)
 
 describe('forged tokens', () => {
   test('10,000 with random kids, then 10,000 with a known one: a few requests, and nobody genuine waits', async () => {
@@ -360,6 +367,8 @@ describe('forged tokens', () => {
     ['of a wrong issuer', { issuer: 'https://issuer.test' }, {}],
     ['of a wrong audience', { audience: 'api' }, {}],
     ['of a wrong type', { type: 'at+jwt' }, {}],
+    ['of no type of a list', { type: ['at+jwt', 'txntoken+jwt'] }, {}],
+    ['of another kind, without a stated type', {}, { header: { typ: 'logout+jwt' } }],
     ['with a payload that is no JSON', {}, { payload: 'text' }],
     ['of an algorithm that is not listed', { algorithms: ['RS256'] }, {}],
   ])('a token %s asks for nothing, however often', async (_title, rules, options) => {
@@ -367,9 +376,11 @@ describe('forged tokens', () => {
     await keys.refresh()
     for (let count = 0; count < 20; count++) {
       await clock.advance(1)
-      expect(await verdict(await stranger.token({ ...options, header: { n: count } }))).not.toBe(
-        'accepted',
-      )
+      expect(
+        await verdict(
+          await stranger.token({ ...options, header: { ...options.header, n: count } }),
+        ),
+      ).not.toBe('accepted')
     }
     expect(endpoint.requests).toHaveLength(1)
   })
