@@ -14,7 +14,7 @@ import {
 import { readCase } from './differential/reading.ts'
 import { strict, unlisted } from './differential/rules.ts'
 import { requestedRuns, runs, timeout } from './differential/runs.ts'
-import { es256, rs512, stranger } from './differential/signers.ts'
+import { eddsa, es256, rs512, stranger } from './differential/signers.ts'
 import { sign } from './differential/tokens.ts'
 
 const LONG_RUN = 500_000
@@ -82,6 +82,12 @@ test('an entry that repeats an operation proves nothing, so that the other one i
   const document = { keys: [{ ...rest, n: `${n}!` }, repeated] }
   const { known } = await compare({ rules: strict, document, token: sign(rs512) })
   expect(known).toEqual(['key in loose base64url'])
+})
+
+test('a key proves whatever another name of its algorithm says', async () => {
+  const document = { keys: [{ ...eddsa.publicJwk, alg: 'Ed25519', ext: null }] }
+  const { known } = await compare({ rules: strict, document, token: sign(eddsa) })
+  expect(known).toEqual(['key with an ext that is no boolean'])
 })
 
 /** Judges by both, and names the classes of a disagreement. */

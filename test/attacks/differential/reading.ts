@@ -138,9 +138,14 @@ function permits(
   return (
     isAbsentOr(use, 'sig') &&
     (operations === undefined || operations === null || areToVerify(operations)) &&
-    isAbsentOr(alg, proof.alg) &&
+    (isAbsentOr(alg, proof.alg) || areEdwards(alg, proof.alg)) &&
     ([kid, proof.kid].some((each) => typeof each !== 'string') || kid === proof.kid)
   )
+}
+
+/** Two names of one algorithm (RFC 9864 section 2.2). */
+function areEdwards(...names: readonly unknown[]): boolean {
+  return names.every((each) => each === 'EdDSA' || each === 'Ed25519')
 }
 
 /** Different texts (RFC 7517 section 4.3), `verify` among them. */
@@ -176,13 +181,10 @@ function isProvenBy(jwk: JsonObject, { alg, input, signature }: Proof): boolean 
 export function isKeyFor(jwk: Jwk, alg: unknown): boolean {
   const { kty, crv, alg: stated } = jwk
   const isSilentRsa = kty === 'RSA' && isAbsentOr(stated, undefined)
-  const isNamed =
-    isAbsentOr(stated, alg) || [alg, stated].every((each) => String(each).startsWith('Ed'))
   return (
-    isNamed &&
     (!isSilentRsa || alg === 'RS512') &&
     kindsOf(alg).includes(kty === 'RSA' ? kty : crv) &&
-    permits({ ...jwk, alg: undefined }, { kid: undefined, alg }) &&
+    permits(jwk, { kid: undefined, alg }) &&
     isImportable(jwk)
   )
 }
