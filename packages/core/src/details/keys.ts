@@ -1,4 +1,4 @@
-import { type AcceptedAlgorithms, type Algorithm, purposesOf } from '../algorithms.ts'
+import { type AcceptedAlgorithms, type Algorithm, isFor } from '../algorithms.ts'
 import type { KeyRing, VerificationKey, WhyUnproven } from '../keys/key-source.ts'
 import { elapsed, type Instant } from '../time.ts'
 import { type Detail, duration, numberOf, printable, shown } from './text.ts'
@@ -33,24 +33,20 @@ export function unknownKey(unproven: Unproven): Detail {
   const { ring, kid, algorithm, why, arrived } = unproven
   const count = ring.keys.length
   const age = ageOf(ring, arrived)
-  const others = ring.keys.filter((key) => !purposes(key, unproven).includes(algorithm))
-  const named = kid === undefined ? undefined : others.find((key) => key.kid === kid)
-  const asked = named === undefined ? others : [named]
-  const names = [...new Set(asked.flatMap((each) => purposes(each, unproven)))].join(', ')
-  const isSilent = asked.some(({ prepared }) => prepared.has(algorithm))
-  const isForNone = others.length === count
+  const { isNamed, isForNone, names, isSilent } = othersOf(unproven)
   const skipped = kid === undefined ? undefined : skippedReason(ring, kid)
+  // Whoever keeps the error keeps what this function uses. So it uses no key, and nothing that has one.
   return () => {
     const key = `the key with kid ${shown(kid)}`
     const advice = isSilent ? adviceOnSilentKeys(algorithm) : ''
-    if (named !== undefined) {
+    if (isNamed) {
       return `${key} is for ${names}; the header's alg means ${algorithm}${advice}${because(why)}`
     }
     if (skipped !== undefined) {
       return `${key} cannot be used: ${printable(skipped, 200)}${because(why)}`
     }
     const keys = describe(count, age)
-    if (kid === undefined || isForNone) {
+    if (isForNone) {
       const [none, they] =
         count === 1 ? [`${keys} is not`, 'it is'] : [`none of ${keys} is`, 'they are']
       return `${none} for ${algorithm}: ${they} for ${names}${advice}${because(why)}`
@@ -59,9 +55,44 @@ export function unknownKey(unproven: Unproven): Detail {
   }
 }
 
+/** What a sentence says of the keys that are not for the algorithm. */
+interface Others {
+  /** One of them has the `kid` of the token: the sentence is about that one. */
+  readonly isNamed: boolean
+  /** No key is for the algorithm: it is about all of them. */
+  readonly isForNone: boolean
+  /** What those are for. Empty if it is about none, as with the random `kid`s of a flood. */
+  readonly names: string
+  /** Whether one of those would fit, if a verifier listed the algorithm. */
+  readonly isSilent: boolean
+}
+
+function othersOf({ ring, kid, algorithm, accepted }: Unproven): Others {
+  let isForNone = true
+  let named: VerificationKey | undefined
+  for (const key of ring.keys) {
+    if (isFor(key, algorithm, accepted)) isForNone = false
+    else if (kid !== undefined && key.kid === kid) named ??= key
+  }
+  const all = isForNone ? ring.keys : []
+  const asked = named === undefined ? all : [named]
+  return {
+    isNamed: named !== undefined,
+    isForNone,
+    names: namesOf(asked, accepted),
+    isSilent: asked.some(({ prepared }) => prepared.has(algorithm)),
+  }
+}
+
 /** A key is for what the verifier takes it for; to one with a list, that list says no more about it. */
-function purposes(key: VerificationKey, { accepted }: Unproven): readonly Algorithm[] {
-  return accepted === undefined ? purposesOf(key, accepted) : [...key.prepared.keys()]
+function namesOf(keys: readonly VerificationKey[], accepted: AcceptedAlgorithms): string {
+  const names = new Set<Algorithm>()
+  for (const key of keys) {
+    for (const name of key.prepared.keys()) {
+      if (accepted !== undefined || isFor(key, name, accepted)) names.add(name)
+    }
+  }
+  return [...names].join(', ')
 }
 
 /** For keys that would fit, if a verifier listed the algorithm. */

@@ -1,9 +1,15 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
 import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
 import { AuthError } from '../../src/errors.ts'
-import { createVerifier, localKeys, remoteKeys } from '../../src/index.ts'
+import { type Algorithm, createVerifier, localKeys, remoteKeys } from '../../src/index.ts'
+import { readJwk } from '../../src/keys/jwk.ts'
 import { createWaitingRoom } from '../../src/keys/waiting-room.ts'
+import { unproven } from '../../src/prover.ts'
 
 const [one, two, elliptic] = await Promise.all([
   createTestIssuer(),
@@ -70,6 +76,36 @@ describe('no key that fits', () => {
     const error = await refusalOf(async () => await verifierOf(document).verify(withHeader(header)))
     expect(error.reason).toBe('unknown_key')
     expect(error.detail).toContain(sentence)
+  })
+})
+
+describe('a refusal that somebody keeps', () => {
+  const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'silent' }
+
+  /** In a function of its own, so that nothing but the refusal can hold the keys. */
+  function refusedWith(kid: string | undefined, algorithm: Algorithm, tried = 0) {
+    const key = readJwk(jwk)
+    if (typeof key === 'string') throw new Error(key)
+    const ring = { keys: [key], bare: false }
+    const doubt = { accepted: undefined, tried, why: undefined, arrived: { wall: 0, monotonic: 0 } }
+    return { error: unproven({ ...doubt, ring, kid, algorithm }), key: new WeakRef(key) }
+  }
+
+  test.each<[title: string, kid: string | undefined, Algorithm, tried: number]>([
+    ['no key is for the algorithm', 'x', 'ES256', 0],
+    ['the key with its kid is for another one', 'silent', 'RS256', 0],
+    ['no key has its kid', 'x', 'RS512', 0],
+    ['no key made the signature', undefined, 'RS512', 1],
+  ])('%s: it keeps no key', async (_title, kid, algorithm, tried) => {
+    const { error, key } = refusedWith(kid, algorithm, tried)
+    // A WeakRef holds its target until the turn of the event loop ends.
+    await new Promise(setImmediate)
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void // what the flag exposes
+    collect()
+    expect(key.deref()).toBeUndefined()
+    expect(error.detail).not.toBe('')
   })
 })
 
