@@ -204,7 +204,7 @@ test.each(['an object', 'a function'])(
   '%s: each verifier has its own types, a list of them too, and another kind of token asks for no keys',
   async (form) => {
     const type = ['txntoken+jwt', 'wit+jwt']
-    const verifiers = { [A]: verifierOf(a, { type }), [B]: verifierOf(b) }
+    const verifiers: Record<string, Verifier> = { [A]: verifierOf(a, { type }), [B]: verifierOf(b) }
     const found = (issuer: string) => verifiers[issuer]
     const verifier = form === 'an object' ? byIssuer(verifiers) : byIssuer(found, { clock })
     const verdict = async (issuer: TestIssuer, typ: string) =>
