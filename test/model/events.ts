@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 
 import type { Mode, Route } from './endpoint.ts'
-import { type KeyName, NAMES, type Signer, SIGNERS, signToken } from './keys.ts'
+import { type KeyName, NAMES, RSA, type Signer, SIGNERS, signToken } from './keys.ts'
 import type { World } from './world.ts'
 
 /** One thing that happens. Plain, so that a sequence that fails prints as one can read it. Seconds. */
@@ -25,7 +25,11 @@ export type Event =
 
 const signer = fc.constantFrom(...SIGNERS)
 const verifier = fc.nat(3)
-const keyNames = fc.subarray([...NAMES], { minLength: 1, maxLength: 2 })
+const keyNames = fc.oneof(
+  { weight: 2, arbitrary: fc.subarray([...NAMES], { minLength: 1, maxLength: 2 }) },
+  // One after the other, they are one key whose `alg` changes.
+  { weight: 1, arbitrary: fc.constantFrom(...RSA).map((name): KeyName[] => [name]) },
+)
 
 const event: fc.Arbitrary<Event> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ token: signer, iat: iatOf(), verifier }) },

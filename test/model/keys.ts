@@ -6,7 +6,7 @@ import type { Algorithm } from '@portcullis/core'
 // one RSA key, whose entry may state this `alg` or that, or none.
 
 const ELLIPTIC = ['A', 'B', 'C', 'D'] as const
-const RSA = ['R-RS256', 'R-PS256', 'R-none'] as const
+export const RSA = ['R-RS256', 'R-PS256', 'R-none'] as const
 
 /** Entries that a document may have. */
 export const NAMES = [...ELLIPTIC, ...RSA] as const

@@ -13,6 +13,9 @@ export const TIMEOUT = 5
 /** As long as a failure counts, and as long as an attempt may take that began while it did. */
 const OUTAGE = LONGEST_PAUSE + TIMEOUT + TIMEOUT
 
+/** Of a ring. */
+const SHORTEST_LIFETIME = 60
+
 /** What a process has begun with. */
 export interface Begun {
   readonly keys: readonly KeyName[]
@@ -24,6 +27,10 @@ export interface Begun {
 export interface Trust {
   /** What is wrong with accepting a token of this key now, in words. */
   readonly objections: (signer: Signer) => string[]
+  /** Whether its tokens must be accepted now, though no document has its key any longer. */
+  readonly isOverlapping: (signer: Signer) => boolean
+  /** The wall clock was set: overlaps may have ended. */
+  readonly stepped: () => void
   readonly close: () => void
 }
 
@@ -44,6 +51,7 @@ export function createTrust(
   const lastSeen = new Map<Signer, { at: number; endpointUp: number; endpointDown: number }>()
   const missingSince = new Map<Signer, number>()
   let failedAt = -Infinity
+  let steppedAt = -Infinity
 
   // Only wall clocks know how old a snapshot is, and of one from the future nothing is believed.
   const ageOfBegun = begun === undefined ? -1 : clock.now() - begun.fetchedAt
@@ -101,5 +109,22 @@ export function createTrust(
     ]
   }
 
-  return { objections, close: () => channel('portcullis:keys').unsubscribe(settled) }
+  function isOverlapping(signer: Signer): boolean {
+    const { at = -Infinity } = lastSeen.get(signer) ?? {}
+    const missing = missingSince.get(signer) ?? Infinity
+    // Had the ring ended before the attempt, the overlap would count from there.
+    const wasUsable = missing - at < SHORTEST_LIFETIME
+    return at > steppedAt && wasUsable && clock.monotonic() - missing < overlap
+  }
+
+  function stepped(): void {
+    steppedAt = clock.monotonic()
+  }
+
+  return {
+    objections,
+    isOverlapping,
+    stepped,
+    close: () => channel('portcullis:keys').unsubscribe(settled),
+  }
 }

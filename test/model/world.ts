@@ -66,6 +66,9 @@ export interface World {
   readonly close: () => void
 }
 
+/** What a token is refused for that no trusted key proves. */
+const UNPROVEN: ReadonlySet<string> = new Set(['algorithm', 'unknown_key', 'signature'])
+
 const KEY_URL = 'https://auth.test/pubkey.json'
 
 export function createWorld({ seed, ...options }: Setting): World {
@@ -119,13 +122,20 @@ export function createWorld({ seed, ...options }: Setting): World {
   ): Promise<string> {
     const { subjects } = running
     const subject = subjects[verifier % subjects.length]
+    const wasOverlapping = subject?.trust.isOverlapping(signer) ?? false
     pending++
     try {
       await subject?.verifier.verify(token, { signal })
       faults.push(...(subject?.trust.objections(signer) ?? []))
       return 'accepted'
     } catch (error) {
-      if (error instanceof AuthError) return error.reason
+      if (error instanceof AuthError) {
+        const isMissed = UNPROVEN.has(error.reason) && wasOverlapping
+        if (isMissed && subject?.trust.isOverlapping(signer) === true) {
+          faults.push(`refused a token of ${signer} in the overlap: ${error.reason}`)
+        }
+        return error.reason
+      }
       if (signal?.aborted !== true || error !== signal.reason) faults.push(`threw ${String(error)}`)
       return 'aborted'
     } finally {
@@ -162,6 +172,7 @@ export function createWorld({ seed, ...options }: Setting): World {
     step(seconds) {
       latest = Math.max(latest, clock.now())
       clock.set(clock.now() + seconds)
+      for (const { trust } of processes.flatMap(({ subjects }) => subjects)) trust.stepped()
     },
     latest: () => Math.max(latest, clock.now()),
     pending: () => pending,
