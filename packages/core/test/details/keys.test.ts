@@ -84,12 +84,12 @@ describe('a refusal that somebody keeps', () => {
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'silent' }
 
   /** In a function of its own, so that nothing but the refusal can hold the keys. */
-  function refusedWith(kid: string | undefined, algorithm: Algorithm, tried = 0) {
+  function refusedWith(name: string | undefined, algorithm: Algorithm, tried = 0) {
     const key = readJwk(jwk)
     if (typeof key === 'string') throw new Error(key)
     const ring = { keys: [key], bare: false }
     const doubt = { accepted: undefined, tried, why: undefined, arrived: { wall: 0, monotonic: 0 } }
-    return { error: unproven({ ...doubt, ring, kid, algorithm }), key: new WeakRef(key) }
+    return { error: unproven({ ...doubt, ring, kid: name, algorithm }), key: new WeakRef(key) }
   }
 
   test.each<[title: string, kid: string | undefined, Algorithm, tried: number]>([
@@ -97,8 +97,8 @@ describe('a refusal that somebody keeps', () => {
     ['the key with its kid is for another one', 'silent', 'RS256', 0],
     ['no key has its kid', 'x', 'RS512', 0],
     ['no key made the signature', undefined, 'RS512', 1],
-  ])('%s: it keeps no key', async (_title, kid, algorithm, tried) => {
-    const { error, key } = refusedWith(kid, algorithm, tried)
+  ])('%s: it keeps no key', async (_title, name, algorithm, tried) => {
+    const { error, key } = refusedWith(name, algorithm, tried)
     // A WeakRef holds its target until the turn of the event loop ends.
     await new Promise(setImmediate)
     setFlagsFromString('--expose-gc')
