@@ -84,8 +84,11 @@ async function listenerOfModule(module: DynamicModule, cors?: typeof CORS): Prom
   return app.getHttpAdapter().getInstance() as Listener // an application of Express
 }
 
-/** That of @fastify/express, which test/readme.test.ts runs: its types contradict those of others that are tested. */
-const ELSEWHERE = /fastifyExpress/
+/**
+ * That of @fastify/express, which test/readme.test.ts runs: its types contradict those of others that are tested. And what
+ * packages/nest/test/testing-module.test.ts runs.
+ */
+const ELSEWHERE = /fastifyExpress|forRootAsync|createTestingModule/
 
 test.each(adapters)(
   '$folder: all code of its README but the first example is in it',

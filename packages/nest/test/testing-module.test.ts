@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 
 import { PortcullisGuard } from '../src/index.ts'
 import { AppModule } from './recipes/app.ts'
-import { appWithoutTokens } from './recipes/places.ts'
+import { appOfAda } from './recipes/places.ts'
 import { Settings } from './recipes/settings.ts'
 
 const name = 'https://auth.example.com'
@@ -47,7 +47,27 @@ test('forRootAsync end to end: the settings of the application say whose tokens 
 })
 
 test('overrideProvider(PortcullisGuard) replaces the guard of the whole application', async () => {
-  expect(await statusesOf(await appWithoutTokens(), [{}])).toEqual([200])
+  const app = await appOfAda()
+  await app.listen(0, '127.0.0.1')
+  const api = request(await app.getUrl())
+  const accepted = await api.get('/places/mine').set('authorization', 'Bearer any')
+  const without = await api.get('/places/mine')
+  await app.close()
+  expect([accepted.status, accepted.text]).toEqual([200, '{"of":"ada"}'])
+  expect(without.status).toBe(401)
+})
+
+test('a guard in its place that lets everything through leaves nobody for @CurrentAuth() to name', async () => {
+  const testing = await Test.createTestingModule({ imports: [AppModule] })
+    .overrideProvider(PortcullisGuard)
+    .useValue({ canActivate: () => true })
+    .compile()
+  const app = testing.createNestApplication({ logger: false })
+  await app.listen(0, '127.0.0.1')
+  const api = request(await app.getUrl())
+  const statuses = [(await api.get('/places')).status, (await api.get('/places/mine')).status]
+  await app.close()
+  expect(statuses).toEqual([200, 500])
 })
 
 test('overrideGuard(PortcullisGuard) does not', async () => {
@@ -60,7 +80,7 @@ test('overrideGuard(PortcullisGuard) does not', async () => {
 
 test.each([
   ['app.ts', /^ {4}PortcullisModule\.forRootAsync\(\{.*?^ {4}\}\),/ms],
-  ['places.ts', /^ {2}const testing = .*?^ {2}return [^\n]*/ms],
+  ['places.ts', /^ {2}const guard = .*?^ {2}return [^\n]*/ms],
 ])('what the README shows of %s is what runs here', (file, part) => {
   const source = readFileSync(new URL(`recipes/${file}`, import.meta.url), 'utf8')
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')

@@ -11,7 +11,12 @@ interface Processes {
   readonly clock: ManualClock
   readonly store: FakeStore
   /** A process that begins to follow the store. */
-  start: (options?: { whenStale?: 'refuse' | 'accept'; max?: number }) => RedisRevocations
+  start: (options?: {
+    whenStale?: 'refuse' | 'accept'
+    max?: number
+    /** Entries of a page. */
+    page?: number
+  }) => RedisRevocations
 }
 
 /** A store, and processes that follow it. */
@@ -21,9 +26,9 @@ export function processes(): Processes {
   return {
     clock,
     store,
-    start({ whenStale = 'refuse', max = 1000 } = {}) {
+    start({ whenStale = 'refuse', max = 1000, page } = {}) {
       const settings = { stream: KEY, maxStaleness: MAX_STALENESS, whenStale, max, clock }
-      const started = replicatedRevocations(settings, store.connect, () => 1)
+      const started = replicatedRevocations(settings, store.connect, () => 1, page)
       onTestFinished(async () => {
         await started.close()
       })

@@ -470,6 +470,16 @@ test('more entries than max: nothing is valid, none is forgotten, and the store 
   expect(loads()).toEqual(['start', 'full'])
 })
 
+test('more entries than max in the first page, and room for those of the last one: nothing is valid', async () => {
+  const { store, start } = processes()
+  store.create('first')
+  for (const jti of ['a', 'b', 'c', 'd', 'a']) store.add(tokenRecord(jti))
+  const replica = start({ max: 2, page: 5 })
+  await replica.ready().catch(() => undefined)
+  expect(replica.status().state).toBe('full')
+  expect(verdicts(replica, 'a', 'd', 'e')).toEqual(['revoked', 'unknown', 'unknown'])
+})
+
 test.each([1, 8])(
   'more entries than max, and %i s to read them: they are read a hundredth of the time, and soon when some were deleted',
   async (took) => {

@@ -2,6 +2,7 @@ import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
 import { openConnection } from '../src/connection.ts'
+import { writeIdentity } from '../src/record.ts'
 import { openStream, type Stream, type StreamEntry } from '../src/stream.ts'
 import { readWhole } from '../src/whole-stream.ts'
 import { type FakeStore, fakeStore, KEY } from './fake-store.ts'
@@ -236,6 +237,17 @@ describe('a page lacks entries', () => {
   })
 })
 
+test('page 4 lacks the last one; the one before it and one that was read have been deleted', async () => {
+  const store = storeOfMany()
+  for (const name of ['one', 'the last']) store.add(tokenRecord(name))
+  store.before = (name, nth) => {
+    const ids = idsIn(store)
+    if (name === 'EXEC' && nth === 4) store.delete(...ids.slice(1, 2), ...ids.slice(-2, -1))
+  }
+  const outcome = await shortened(4, (all) => all.slice(0, -1), store)
+  expect(outcome).toMatchObject({ word: 'changed' })
+})
+
 test('more entries come than the stream says that it has: it does not count', async () => {
   const doubled = await shortened(4, (all) => [...all, ...all])
   expect(doubled).toMatchObject({ word: 'changed' })
@@ -246,6 +258,76 @@ test('all is deleted, its identity too: it is whole, and empty', async () => {
   store.delete(...idsIn(store))
   const reading = await readWhole(streamOf(store), SIZE, () => undefined)
   expect(reading).toMatchObject({ identity: undefined, count: 0, newest: undefined })
+})
+
+test('it has no identity, and is emptied before its last page: it is whole, and empty', async () => {
+  const store = storeOfMany()
+  store.delete(...idsIn(store).slice(0, 1))
+  store.before = (name, nth) => {
+    if (name === 'EXEC' && nth === 4) store.delete(...idsIn(store))
+  }
+  expect(await outcomeOf(store)).toEqual(WHOLE)
+})
+
+test('an identity that is not the first entry is none', async () => {
+  const store = fakeStore(manualClock())
+  store.add(writeIdentity({ id: 'later', replaces: [] }))
+  const reading = await readWhole(streamOf(store), SIZE, () => undefined)
+  expect(reading).toMatchObject({ identity: undefined, count: 1 })
+})
+
+test('its name is that of something else: the reason says so', async () => {
+  const store = storeOfMany()
+  const stream = openConnection(store.connect, manualClock())
+  const wrong = new Error('WRONGTYPE Operation against a key holding the wrong kind of value')
+  const other: typeof stream = {
+    ...stream,
+    async ask(command, timeout) {
+      const reply = await stream.ask(command, timeout)
+      return command[0] === 'EXEC' ? [wrong, wrong] : reply
+    },
+  }
+  const reading = readWhole(openStream(KEY, other, 10), SIZE, () => undefined)
+  await expect(reading).rejects.toMatchObject({ reason: 'refused' })
+})
+
+function storeWithoutMemory(store = storeOfMany()): FakeStore {
+  store.mode = 'full'
+  return store
+}
+
+describe('a server without memory, which takes nothing into a transaction', () => {
+  test('nothing happens: it is whole', async () => {
+    expect(await outcomeOf(storeWithoutMemory())).toEqual(WHOLE)
+  })
+
+  test('there is none', async () => {
+    const store = storeWithoutMemory(fakeStore(manualClock()))
+    expect(await outcomeOf(store)).toMatchObject({ word: 'absent' })
+  })
+
+  test('the stream changes while a page is read: that page does not count', async () => {
+    const store = storeWithoutMemory()
+    store.before = (name, nth) => {
+      if (name === 'XRANGE' && nth === 2) store.delete(...idsIn(store).slice(-1))
+    }
+    await expect(outcomeOf(store)).rejects.toMatchObject({ reason: 'incomplete' })
+  })
+
+  test('it refuses to say what it has: that is no absence', async () => {
+    const store = storeWithoutMemory()
+    const connection = openConnection(store.connect, manualClock())
+    const forbidden: typeof connection = {
+      ...connection,
+      async ask(command, timeout) {
+        const reply = await connection.ask(command, timeout)
+        if (command[0] === 'XINFO' && reply !== 'QUEUED') throw new Error('NOPERM no permissions')
+        return reply
+      },
+    }
+    const reading = readWhole(openStream(KEY, forbidden, 10), SIZE, () => undefined)
+    await expect(reading).rejects.toMatchObject({ reason: 'refused' })
+  })
 })
 
 /** What the stream says with the last page. */

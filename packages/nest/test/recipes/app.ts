@@ -1,7 +1,7 @@
 import { Controller, Get, Module } from '@nestjs/common'
-import { createVerifier, remoteKeys } from '@portcullis/core'
+import { type Auth, createVerifier, remoteKeys } from '@portcullis/core'
 
-import { PortcullisModule } from '../../src/index.ts'
+import { CurrentAuth, PortcullisModule } from '../../src/index.ts'
 import { Settings, SettingsModule } from './settings.ts'
 
 @Controller('places')
@@ -9,6 +9,11 @@ class Places {
   @Get()
   list(): readonly string[] {
     return ['harbour']
+  }
+
+  @Get('mine')
+  mine(@CurrentAuth() { claims }: Auth): unknown {
+    return { of: claims.sub }
   }
 }
 

@@ -1,12 +1,15 @@
 import type { INestApplication } from '@nestjs/common'
 import { Test } from '@nestjs/testing'
+import { stubVerifier } from '@portcullis/testing'
 
 import { PortcullisGuard } from '../../src/index.ts'
 import { AppModule } from './app.ts'
 
-export async function appWithoutTokens(): Promise<INestApplication> {
+/** It takes any token for one of Ada's. */
+export async function appOfAda(): Promise<INestApplication> {
+  const guard = new PortcullisGuard({ verifier: stubVerifier({ claims: { sub: 'ada' } }) })
   const testing = Test.createTestingModule({ imports: [AppModule] })
     .overrideProvider(PortcullisGuard) // `overrideGuard` does nothing for a global guard
-    .useValue({ canActivate: () => true })
+    .useValue(guard)
   return (await testing.compile()).createNestApplication()
 }
