@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 import { AuthError } from '@portcullis/core'
 import { afterAll, describe, expect, test } from 'vitest'
 
-import { refusals } from '../../packages/core/src/refusals.ts'
+import { refusals } from '../../packages/core/src/refusal/refusals.ts'
 import { corpusOf } from './corpus/corpus.ts'
 import { sharedMembers, startCanary, watchNetwork, watchProcess } from './corpus/guards.ts'
 import { codeOf, createWorld, type Outcome, requestsOf } from './corpus/judge.ts'

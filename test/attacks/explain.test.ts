@@ -48,7 +48,7 @@ async function explainedVerdict(
     const reasons = findings.flatMap(({ reason }) => reason ?? [])
     // The one refusal is among the findings; without one nothing has failed.
     const isFound = refusal === undefined ? reasons.length === 0 : reasons.includes(refusal.reason)
-    expect(isFound, 'packages/core/src/explanation: the findings lack the refusal').toBe(true)
+    expect(isFound, 'packages/core/src/explain: the findings lack the refusal').toBe(true)
     return refusal?.reason ?? verdict
   } catch (error) {
     if (error instanceof TypeError) return 'TypeError'

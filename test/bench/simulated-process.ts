@@ -1,3 +1,4 @@
+import type { Instant } from '../../packages/core/src/ground/time.ts'
 import {
   afterFailure,
   afterHelp,
@@ -23,7 +24,6 @@ import {
   usableRing,
   waitingCallerStep,
 } from '../../packages/core/src/keys/rotation.ts'
-import type { Instant } from '../../packages/core/src/time.ts'
 import type { EventQueue } from './event-queue.ts'
 import type { Random } from './random.ts'
 import type { SimulatedEndpoint } from './simulated-endpoint.ts'

@@ -28,7 +28,7 @@ test.each(frameworks)(
     ]
     expect(
       lines.filter((line) => line.startsWith('refused')),
-      'method and path are found by placeOf in packages/core/src/debug-log.ts',
+      'method and path are found by placeOf in packages/core/src/report/debug-log.ts',
     ).toEqual([...refusals, ...refusals])
     const attempts = lines.filter((line) => line.startsWith('keys from'))
     expect(attempts).toEqual([

@@ -24,7 +24,7 @@ test('every file that the tree names is there', () => {
 })
 
 /** Folders of which the tree says in one line what all their files are. */
-const TOGETHER = /\/(?:commands|doctor|pages|details|tokens|keys|dpop|service|challenges)$/
+const TOGETHER = /\/(?:commands|doctor|pages|tokens|keys|dpop|service|challenges)$/
 
 test('every source file is in the tree, or its folder is', () => {
   const sources = files.filter((path) => /^packages\/[\w-]+\/src\//.test(path))

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, test } from 'vitest'
 
-import { ALGORITHMS } from '../../packages/core/src/algorithms.ts'
-import { refusals } from '../../packages/core/src/refusals.ts'
+import { ALGORITHMS } from '../../packages/core/src/algorithms/algorithms.ts'
+import { refusals } from '../../packages/core/src/refusal/refusals.ts'
 import { codeSpans, tableUnder, tablesOf } from './markdown.ts'
 import { messagesIn, messagesOf } from './type-errors.ts'
 

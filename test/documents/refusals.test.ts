@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { codeSpans, tableUnder } from './markdown.ts'
 
 const readme = read('README.md')
-const source = read('packages/core/src/refusals.ts')
+const source = read('packages/core/src/refusal/refusals.ts')
 const clientReadme = read('packages/client/README.md')
 const clientSource = read('packages/client/src/errors.ts')
 

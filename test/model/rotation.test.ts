@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { emptyThreadPool } from '../../packages/core/test/thread-pool.ts'
+import { emptyThreadPool } from '../../packages/core/test/token/thread-pool.ts'
 import { ROUND_TRIP } from './endpoint.ts'
 import { type Event, flood, play, sequence } from './events.ts'
 import { type KeyName, NAMES, provenBy, type Signer, signToken } from './keys.ts'

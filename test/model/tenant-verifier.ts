@@ -1,8 +1,8 @@
 import { type Auth, AuthError, type Verifier } from '@portcullis/core'
 import type { ManualClock } from '@portcullis/testing'
 
-import { setOwnVerifier } from '../../packages/core/src/own-verifiers.ts'
-import { setRecall } from '../../packages/core/src/recall.ts'
+import { setOwnVerifier } from '../../packages/core/src/verifier/own-verifiers.ts'
+import { setRecall } from '../../packages/core/src/verifier/recall.ts'
 import type { TenantWorld } from './tenants.ts'
 
 // The verifiers of tenants.ts, and the tokens that they accept.

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 
-import { parseBearer } from '../../../packages/core/src/bearer.ts'
-import { AuthError } from '../../../packages/core/src/errors.ts'
+import { AuthError } from '../../../packages/core/src/refusal/errors.ts'
+import { parseBearer } from '../../../packages/core/src/request/bearer.ts'
 import { mostly } from '../inputs.ts'
 import { type FuzzTarget, hold } from '../target.ts'
 

@@ -2,9 +2,9 @@ import { validateHeaderValue } from 'node:http'
 
 import fc from 'fast-check'
 
-import { AuthError } from '../../../packages/core/src/errors.ts'
-import { checkGuardOptions } from '../../../packages/core/src/guard-options.ts'
-import { scope } from '../../../packages/core/src/requirement.ts'
+import { AuthError } from '../../../packages/core/src/refusal/errors.ts'
+import { checkGuardOptions } from '../../../packages/core/src/request/guard-options.ts'
+import { scope } from '../../../packages/core/src/requirement/requirement.ts'
 import { mostly } from '../inputs.ts'
 import { type FuzzTarget, hold } from '../target.ts'
 

@@ -2,8 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 
 import fc from 'fast-check'
 
-import { checkClaims, type ClaimRules, couldBeAccepted } from '../../../packages/core/src/claims.ts'
-import { AuthError } from '../../../packages/core/src/errors.ts'
+import {
+  checkClaims,
+  type ClaimRules,
+  couldBeAccepted,
+} from '../../../packages/core/src/claims/claims.ts'
+import { AuthError } from '../../../packages/core/src/refusal/errors.ts'
 import { jsonObject, jsonText, octetsOf, parseJson } from '../inputs.ts'
 import { type FuzzTarget, hold } from '../target.ts'
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 
 import { dpopProofs } from '../../../packages/core/src/dpop/dpop-proofs.ts'
 import type { DpopProof } from '../../../packages/core/src/dpop/proof-check.ts'
-import { AuthError } from '../../../packages/core/src/errors.ts'
+import { AuthError } from '../../../packages/core/src/refusal/errors.ts'
 import { base64url, jsonObject, jsonText, mostly, octetsOf, parseJson } from '../inputs.ts'
 import { type FuzzTarget, hold } from '../target.ts'
 

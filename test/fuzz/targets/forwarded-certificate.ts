@@ -6,7 +6,7 @@ import {
   CERTIFICATE_FORMATS,
   type CertificateFormat,
   parseForwardedCertificate,
-} from '../../../packages/core/src/forwarded-certificate.ts'
+} from '../../../packages/core/src/possession/forwarded-certificate.ts'
 import { mostly } from '../inputs.ts'
 import { type FuzzTarget, hold } from '../target.ts'
 

@@ -1,9 +1,9 @@
 import { manualClock } from '@portcullis/testing'
 import fc from 'fast-check'
 
-import { AuthError } from '../../../packages/core/src/errors.ts'
-import { isJsonObject } from '../../../packages/core/src/json.ts'
+import { isJsonObject } from '../../../packages/core/src/ground/json.ts'
 import { discoverKeys } from '../../../packages/core/src/keys/discovery.ts'
+import { AuthError } from '../../../packages/core/src/refusal/errors.ts'
 import { jsonObject, jsonText, mostly, octetsOf, parseJson } from '../inputs.ts'
 import { type FuzzTarget, hold } from '../target.ts'
 

@@ -3,12 +3,12 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { decodeProtectedHeader } from 'jose'
 
-import { AuthError } from '../../../packages/core/src/errors.ts'
+import { AuthError } from '../../../packages/core/src/refusal/errors.ts'
 import {
   createHeaderCache,
   type ParsedToken,
   parseToken,
-} from '../../../packages/core/src/token.ts'
+} from '../../../packages/core/src/token/token.ts'
 import { base64url, jsonObject, jsonText, mostly, octetsOf, parseJson } from '../inputs.ts'
 import { type FuzzTarget, hold } from '../target.ts'
 

@@ -1,4 +1,4 @@
-import { checkOptions, type OptionCheck, ownMembers } from '../options.ts'
+import { checkOptions, type OptionCheck, ownMembers } from '../ground/options.ts'
 import type { DpopProof } from './proof-check.ts'
 import type { ReplayAnswer, ReplayMemory } from './replay-memory.ts'
 

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-import { decodeBase64url } from '../base64url.ts'
-import type { OptionCheck } from '../options.ts'
+import { decodeBase64url } from '../ground/base64url.ts'
+import type { OptionCheck } from '../ground/options.ts'
 
 /** How the processes of a service make and check nonces. */
 export interface NonceOptions {

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
 
+import { type JsonObject, member, parseJsonObject } from '../ground/json.ts'
+import { AuthError } from '../refusal/errors.ts'
+import { unreadablePayload } from '../token/details.ts'
 import {
   longProofId,
   malformedProof,
@@ -8,10 +11,7 @@ import {
   otherUrl,
   unreadableProofClaim,
   wrongProofTime,
-} from '../details/dpop.ts'
-import { unreadablePayload } from '../details/token.ts'
-import { AuthError } from '../errors.ts'
-import { type JsonObject, member, parseJsonObject } from '../json.ts'
+} from './details.ts'
 import type { PresentedProof } from './proof-check.ts'
 import type { UrlCheck } from './target-url.ts'
 

@@ -1,5 +1,5 @@
-import { checkAlgorithmList } from '../accepted-algorithms.ts'
-import type { Algorithm } from '../algorithms.ts'
+import { checkAlgorithmList } from '../algorithms/accepted-algorithms.ts'
+import type { Algorithm } from '../algorithms/algorithms.ts'
 import {
   checkOptions,
   hasMethods,
@@ -8,8 +8,8 @@ import {
   type OptionCheck,
   ownMembers,
   seconds,
-} from '../options.ts'
-import { type Clock, systemClock } from '../time.ts'
+} from '../ground/options.ts'
+import { type Clock, systemClock } from '../ground/time.ts'
 import { localReplays } from './local-replays.ts'
 import { isNonceSecret, type NonceOptions } from './nonces.ts'
 import type { ReplayMemory } from './replay-memory.ts'

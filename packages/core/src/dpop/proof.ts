@@ -1,8 +1,13 @@
 import { LRUCache } from 'lru-cache'
 
-import { type Algorithm, ALGORITHMS, isSameAlgorithm } from '../algorithms.ts'
-import { decodeBase64url } from '../base64url.ts'
-import { isOfType } from '../claims.ts'
+import { type Algorithm, ALGORITHMS, isSameAlgorithm } from '../algorithms/algorithms.ts'
+import { isOfType } from '../claims/claims.ts'
+import { decodeBase64url } from '../ground/base64url.ts'
+import { isJsonObject, type JsonObject, member, repeatsMember, textMember } from '../ground/json.ts'
+import { readJwk } from '../keys/jwk.ts'
+import type { VerificationKey } from '../keys/key-source.ts'
+import { AuthError } from '../refusal/errors.ts'
+import { type HeaderCache, type ParsedToken, parseToken } from '../token/token.ts'
 import {
   malformedProof,
   noProof,
@@ -12,12 +17,7 @@ import {
   repeatedMember,
   tooLargeProof,
   unusableProofKey,
-} from '../details/dpop.ts'
-import { AuthError } from '../errors.ts'
-import { isJsonObject, type JsonObject, member, repeatsMember, textMember } from '../json.ts'
-import { readJwk } from '../keys/jwk.ts'
-import type { VerificationKey } from '../keys/key-source.ts'
-import { type HeaderCache, type ParsedToken, parseToken } from '../token.ts'
+} from './details.ts'
 
 /** A proof of the right form: what has to be asked is whether its key made its signature. */
 export interface ReadProof {

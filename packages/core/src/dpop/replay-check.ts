@@ -1,4 +1,7 @@
-import { answerInTime, PATIENCE, type Waiting } from '../answer-in-time.ts'
+import { answerInTime, PATIENCE, type Waiting } from '../ground/answer-in-time.ts'
+import type { Clock } from '../ground/time.ts'
+import { AuthError } from '../refusal/errors.ts'
+import type { Detail } from '../refusal/text.ts'
 import {
   expiredProof,
   failedReplays,
@@ -7,10 +10,7 @@ import {
   replayedProof,
   strangeReplays,
   unavailableReplays,
-} from '../details/dpop.ts'
-import type { Detail } from '../details/text.ts'
-import { AuthError } from '../errors.ts'
-import type { Clock } from '../time.ts'
+} from './details.ts'
 import type { DpopProof } from './proof-check.ts'
 import type { ReplayMemory } from './replay-memory.ts'
 

@@ -1,4 +1,4 @@
-import { isAbsoluteUrl, type OptionCheck } from '../options.ts'
+import { isAbsoluteUrl, type OptionCheck } from '../ground/options.ts'
 
 /** Whether the `htu` of a proof is the URL of a request. Neither has been checked before. */
 export type UrlCheck = (htu: unknown, target: unknown) => boolean

@@ -1,4 +1,4 @@
-import type { Instant } from '../time.ts'
+import type { Instant } from '../ground/time.ts'
 import type { FetchFailure } from './fetch-json.ts'
 import type { VerificationKey } from './key-source.ts'
 import {

@@ -1,4 +1,4 @@
-import { elapsed, type Instant, instant } from '../time.ts'
+import { elapsed, type Instant, instant } from '../ground/time.ts'
 import { type Exchange, type FetchFailure, within } from './fetch-json.ts'
 import { type FetchedKeys, fetchKeys } from './fetch-keys.ts'
 import { followKeys, type RemoteKeys } from './key-cache.ts'

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 
-import { parseJson } from '../json.ts'
-import type { Clock } from '../time.ts'
+import { parseJson } from '../ground/json.ts'
+import type { Clock } from '../ground/time.ts'
 import { freshnessLifetime, retryAfter } from './http-caching.ts'
 
 /** The part of `fetch` that is used. The platform's `fetch` and that of undici both fit. */

@@ -1,5 +1,5 @@
-import type { AlgorithmNames } from '../accepted-algorithms.ts'
-import { isJsonObject } from '../json.ts'
+import type { AlgorithmNames } from '../algorithms/accepted-algorithms.ts'
+import { isJsonObject } from '../ground/json.ts'
 import { badDocument, type Exchange, type FetchFailure, fetchJson } from './fetch-json.ts'
 import { type KeyDocument, readUsableKeys } from './key-document.ts'
 

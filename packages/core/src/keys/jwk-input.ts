@@ -5,7 +5,7 @@ import {
   type VerifyKeyObjectInput,
 } from 'node:crypto'
 
-import { ownMembers } from '../options.ts'
+import { ownMembers } from '../ground/options.ts'
 import type { PublicJwk } from './key-material.ts'
 
 let areKeyObjectsTaken: boolean | undefined

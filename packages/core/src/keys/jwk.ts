@@ -12,7 +12,7 @@ import {
   algorithmNamed,
   type AlgorithmNames,
   exampleOf,
-} from '../accepted-algorithms.ts'
+} from '../algorithms/accepted-algorithms.ts'
 import {
   type Algorithm,
   type AlgorithmRule,
@@ -20,10 +20,10 @@ import {
   isAlgorithm,
   isSameAlgorithm,
   unknownKind,
-} from '../algorithms.ts'
-import type { JsonObject } from '../json.ts'
-import { hasMlDsa, NO_ML_DSA } from '../ml-dsa.ts'
-import { ownMembers } from '../options.ts'
+} from '../algorithms/algorithms.ts'
+import { hasMlDsa, NO_ML_DSA } from '../algorithms/ml-dsa.ts'
+import type { JsonObject } from '../ground/json.ts'
+import { ownMembers } from '../ground/options.ts'
 import { jwkInput } from './jwk-input.ts'
 import { type PublicJwk, readMaterial, valueOf } from './key-material.ts'
 import type { PreparedKey, VerificationKey } from './key-source.ts'

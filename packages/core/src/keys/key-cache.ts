@@ -1,8 +1,14 @@
-import { isDebugging, logAttempt } from '../debug-log.ts'
-import { noKeys } from '../details/keys.ts'
-import { keyAttempts, type KeysMessage } from '../diagnostics.ts'
-import { AuthError } from '../errors.ts'
-import { type Clock, type Instant, instant } from '../time.ts'
+import { type Clock, type Instant, instant } from '../ground/time.ts'
+import {
+  createWaitingRoom,
+  LATENESS,
+  pause,
+  type Place,
+  settledWithin,
+} from '../ground/waiting-room.ts'
+import { AuthError } from '../refusal/errors.ts'
+import { isDebugging, logAttempt } from '../report/debug-log.ts'
+import { keyAttempts, type KeysMessage } from '../report/diagnostics.ts'
 import {
   afterFailure,
   afterSuccess,
@@ -10,6 +16,7 @@ import {
   type CacheState,
   type SettledState,
 } from './cache-state.ts'
+import { noKeys } from './details.ts'
 import { badDocument, type FetchFailure, withDeadline } from './fetch-json.ts'
 import type { FetchedKeys } from './fetch-keys.ts'
 import { type Caller, type KeyRing, type KeySource, keySource } from './key-source.ts'
@@ -29,7 +36,6 @@ import {
 } from './rotation.ts'
 import { beginWith, type KeysSnapshot, type SavedKeys, snapshotOf } from './snapshot.ts'
 import { createSuspect } from './suspect.ts'
-import { createWaitingRoom, LATENESS, pause, type Place, settledWithin } from './waiting-room.ts'
 
 /** Public keys behind a URL. */
 export interface RemoteKeys extends KeySource {

@@ -1,5 +1,5 @@
-import type { AlgorithmNames } from '../accepted-algorithms.ts'
-import { isJsonObject, member } from '../json.ts'
+import type { AlgorithmNames } from '../algorithms/accepted-algorithms.ts'
+import { isJsonObject, member } from '../ground/json.ts'
 import { readJwk } from './jwk.ts'
 import type { VerificationKey } from './key-source.ts'
 

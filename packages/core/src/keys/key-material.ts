@@ -4,9 +4,9 @@ import {
   type EcRule,
   type EdwardsRule,
   unknownKind,
-} from '../algorithms.ts'
-import { decodeBase64 } from '../base64url.ts'
-import { type JsonObject, member } from '../json.ts'
+} from '../algorithms/algorithms.ts'
+import { decodeBase64 } from '../ground/base64url.ts'
+import { type JsonObject, member } from '../ground/json.ts'
 
 const MIN_MODULUS_BITS = 2048
 const MAX_MODULUS_BITS = 8192

@@ -6,8 +6,8 @@ import {
   ALGORITHMS,
   isFor,
   type KeyPurpose,
-} from '../algorithms.ts'
-import type { Instant } from '../time.ts'
+} from '../algorithms/algorithms.ts'
+import type { Instant } from '../ground/time.ts'
 import type { PublicJwk } from './key-material.ts'
 
 /** A public key, prepared for each algorithm that it may verify. What a verifier takes it for, `isFor` says. */

@@ -1,5 +1,5 @@
-import { isLoopback } from '../loopback.ts'
-import { isAbsoluteUrl } from '../options.ts'
+import { isLoopback } from '../ground/loopback.ts'
+import { isAbsoluteUrl } from '../ground/options.ts'
 
 /**
  * The URL of a key document, as `fetch` will see it.

@@ -2,11 +2,11 @@ import { KeyObject } from 'node:crypto'
 
 import type { JSONWebKeySet, JWK } from 'jose'
 
-import { algorithmNamesOf, isAlgorithmNames } from '../accepted-algorithms.ts'
-import type { Algorithm } from '../algorithms.ts'
-import { kindOf } from '../details/text.ts'
-import { checkOptions, own } from '../options.ts'
-import { systemClock } from '../time.ts'
+import { algorithmNamesOf, isAlgorithmNames } from '../algorithms/accepted-algorithms.ts'
+import type { Algorithm } from '../algorithms/algorithms.ts'
+import { checkOptions, own } from '../ground/options.ts'
+import { systemClock } from '../ground/time.ts'
+import { kindOf } from '../refusal/text.ts'
 import { explained, readKeyDocument } from './key-document.ts'
 import { type KeySource, keySource, type VerificationKey } from './key-source.ts'
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, member } from '../json.ts'
+import { isJsonObject, type JsonObject, member } from '../ground/json.ts'
 import { badDocument, type Exchange, type FetchFailure, fetchJson, within } from './fetch-json.ts'
 import { urlComplaint } from './key-url.ts'
 

@@ -1,5 +1,9 @@
-import { type AlgorithmNames, algorithmNamesOf, isAlgorithmNames } from '../accepted-algorithms.ts'
-import type { Algorithm } from '../algorithms.ts'
+import {
+  type AlgorithmNames,
+  algorithmNamesOf,
+  isAlgorithmNames,
+} from '../algorithms/accepted-algorithms.ts'
+import type { Algorithm } from '../algorithms/algorithms.ts'
 import {
   checkOptions,
   hasMethods,
@@ -9,8 +13,8 @@ import {
   type OptionCheck,
   ownMembers,
   seconds,
-} from '../options.ts'
-import { type Clock, systemClock } from '../time.ts'
+} from '../ground/options.ts'
+import { type Clock, systemClock } from '../ground/time.ts'
 import { type Fetch } from './fetch-json.ts'
 import { fetchKeys } from './fetch-keys.ts'
 import { type CacheOptions, followKeys, type RemoteKeys } from './key-cache.ts'

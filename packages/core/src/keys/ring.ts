@@ -1,5 +1,5 @@
-import { ALGORITHMS, purposesOf } from '../algorithms.ts'
-import { elapsed, type Instant } from '../time.ts'
+import { ALGORITHMS, purposesOf } from '../algorithms/algorithms.ts'
+import { elapsed, type Instant } from '../ground/time.ts'
 import type { SkippedEntries } from './key-document.ts'
 import type { KeyRing, VerificationKey } from './key-source.ts'
 

@@ -1,4 +1,4 @@
-import { elapsed, type Instant } from '../time.ts'
+import { elapsed, type Instant } from '../ground/time.ts'
 import type { Attempt, CacheState } from './cache-state.ts'
 import type { KeyRing } from './key-source.ts'
 import { DEFAULT_MAX_AGE } from './lifetime.ts'

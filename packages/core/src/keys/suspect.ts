@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 
 import { LRUCache } from 'lru-cache'
 
-import type { AuthError } from '../errors.ts'
-import { noOptions } from '../options.ts'
-import type { Instant } from '../time.ts'
+import { noOptions } from '../ground/options.ts'
+import type { Instant } from '../ground/time.ts'
+import type { Place, WaitingRoom } from '../ground/waiting-room.ts'
+import type { AuthError } from '../refusal/errors.ts'
 import { afterHelp, afterQuestion, type CacheState } from './cache-state.ts'
 import type {
   Caller,
@@ -27,7 +28,6 @@ import {
   unprovenTokenStep,
   usableRing,
 } from './rotation.ts'
-import type { Place, WaitingRoom } from './waiting-room.ts'
 
 /** The state of a cache and its attempts, for those who wait. */
 export interface Cache {

@@ -1,10 +1,10 @@
 import { manualClock } from '@portcullis/testing'
 
-import { ALGORITHMS as TABLE } from '../../src/algorithms.ts'
+import { ALGORITHMS as TABLE } from '../../src/algorithms/algorithms.ts'
 import { dpopProofs } from '../../src/dpop/dpop-proofs.ts'
 import type { DpopProofs, PresentedProof } from '../../src/dpop/proof-check.ts'
 import type { DpopProofsOptions } from '../../src/dpop/proof-options.ts'
-import { AuthError } from '../../src/errors.ts'
+import { AuthError } from '../../src/refusal/errors.ts'
 import {
   createProofMaker,
   type Draft,

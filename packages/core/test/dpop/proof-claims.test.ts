@@ -4,7 +4,7 @@ import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
 import type { PresentedProof } from '../../src/dpop/proof-check.ts'
-import type { Clock } from '../../src/time.ts'
+import type { Clock } from '../../src/ground/time.ts'
 import { judged } from './judging.ts'
 import { createProofMaker, NOW, ORIGIN, TOKEN } from './proof-maker.ts'
 

@@ -10,7 +10,7 @@ import {
 
 import { calculateJwkThumbprint } from 'jose'
 
-import type { Algorithm } from '../../src/algorithms.ts'
+import type { Algorithm } from '../../src/algorithms/algorithms.ts'
 import type { PresentedProof } from '../../src/dpop/proof-check.ts'
 
 // Proofs as a client would make them, or an attacker. Nothing of the product is used.

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { DpopProof, PresentedProof } from '../../src/dpop/proof-check.ts'
 import type { ReplayAnswer } from '../../src/dpop/replay-memory.ts'
-import type { Clock } from '../../src/time.ts'
+import type { Clock } from '../../src/ground/time.ts'
 import { client, guarding, verdictOf } from './judging.ts'
 import { NOW, requestWith } from './proof-maker.ts'
 

@@ -2,7 +2,7 @@ import { manualClock } from '@portcullis/testing'
 import { expect, test } from 'vitest'
 
 import { dpopProofs } from '../../src/dpop/dpop-proofs.ts'
-import { AuthError } from '../../src/errors.ts'
+import { AuthError } from '../../src/refusal/errors.ts'
 
 // The examples of RFC 9449, as they are printed there.
 

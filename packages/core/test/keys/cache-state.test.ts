@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import type { Algorithm } from '../../src/algorithms.ts'
+import type { Algorithm } from '../../src/algorithms/algorithms.ts'
 import {
   afterFailure,
   afterHelp,

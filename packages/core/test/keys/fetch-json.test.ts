@@ -10,6 +10,7 @@ import { gzipSync } from 'node:zlib'
 import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
+import { type Clock, systemClock } from '../../src/ground/time.ts'
 import {
   badDocument,
   type Fetch,
@@ -17,7 +18,6 @@ import {
   type FetchResponse,
   withDeadline,
 } from '../../src/keys/fetch-json.ts'
-import { type Clock, systemClock } from '../../src/time.ts'
 
 const URL_ASKED = 'https://auth.test/keys.json'
 const MIB = 1024 * 1024

@@ -8,11 +8,11 @@ import {
 import { calculateJwkThumbprint } from 'jose'
 import { describe, expect, test } from 'vitest'
 
-import type { AlgorithmNames } from '../../src/accepted-algorithms.ts'
-import { type Algorithm, ALGORITHMS } from '../../src/algorithms.ts'
+import type { AlgorithmNames } from '../../src/algorithms/accepted-algorithms.ts'
+import { type Algorithm, ALGORITHMS } from '../../src/algorithms/algorithms.ts'
 import { readJwk } from '../../src/keys/jwk.ts'
 import { readKeyDocument } from '../../src/keys/key-document.ts'
-import { mlDsaPair } from '../ml-dsa-pair.ts'
+import { mlDsaPair } from './ml-dsa-pair.ts'
 
 const rsaPair = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const rsa = rsaPair.publicKey.export({ format: 'jwk' })

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { createVerifier, type RemoteKeysOptions, type VerifierOptions } from '../../src/index.ts'
 import { followKeys } from '../../src/keys/key-cache.ts'
 import { LONGEST_PAUSE } from '../../src/keys/pace.ts'
-import { emptyThreadPool } from '../thread-pool.ts'
+import { emptyThreadPool } from '../token/thread-pool.ts'
 import {
   A,
   B,

@@ -2,7 +2,11 @@ import { generateKeyPairSync } from 'node:crypto'
 
 import { describe, expect, expectTypeOf, test } from 'vitest'
 
-import { type AcceptedAlgorithms, type Algorithm, ALGORITHMS } from '../../src/algorithms.ts'
+import {
+  type AcceptedAlgorithms,
+  type Algorithm,
+  ALGORITHMS,
+} from '../../src/algorithms/algorithms.ts'
 import {
   countUntried,
   findCandidates,

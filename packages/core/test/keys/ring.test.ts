@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
+import type { Instant } from '../../src/ground/time.ts'
 import { afterQuestion, type CacheState, INITIAL_STATE } from '../../src/keys/cache-state.ts'
 import {
   type FetchedRing,
@@ -7,7 +8,6 @@ import {
   type RetiredKey,
   withoutEndedOverlaps,
 } from '../../src/keys/ring.ts'
-import type { Instant } from '../../src/time.ts'
 import { at, keyOf, names, policy, succeed } from './states.ts'
 
 const A = keyOf('A')

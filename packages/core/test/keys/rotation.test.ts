@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
+import type { Instant } from '../../src/ground/time.ts'
 import {
   afterFailure,
   afterSuccess,
@@ -21,7 +22,6 @@ import {
   usableRing,
   waitingCallerStep,
 } from '../../src/keys/rotation.ts'
-import type { Instant } from '../../src/time.ts'
 import { at, documentOf, down, fail, keyOf, policy, succeed } from './states.ts'
 
 const A = keyOf('A')

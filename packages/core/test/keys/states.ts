@@ -1,4 +1,5 @@
-import type { Algorithm } from '../../src/algorithms.ts'
+import type { Algorithm } from '../../src/algorithms/algorithms.ts'
+import type { Instant } from '../../src/ground/time.ts'
 import {
   afterFailure,
   afterSuccess,
@@ -9,7 +10,6 @@ import type { FetchFailure } from '../../src/keys/fetch-json.ts'
 import type { PreparedKey, VerificationKey } from '../../src/keys/key-source.ts'
 import type { Trigger } from '../../src/keys/pace.ts'
 import { ringEnd, type RotationPolicy } from '../../src/keys/rotation.ts'
-import type { Instant } from '../../src/time.ts'
 
 // States of a key cache, for tests of what it decides.
 

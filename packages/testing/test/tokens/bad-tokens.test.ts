@@ -123,7 +123,7 @@ test('each can be sent in a header: it is a b64token (RFC 6750 section 2.1)', as
 
 /** Read from the source of the core, since types do not exist when tests run. */
 function reasonsToRefuseTokens(): readonly string[] {
-  const source = new URL('../../../core/src/refusals.ts', import.meta.url)
+  const source = new URL('../../../core/src/refusal/refusals.ts', import.meta.url)
   const [, union = ''] = /^ {2}invalid_token:([\s|'\w]*)$/m.exec(readFileSync(source, 'utf8')) ?? []
   return [...union.matchAll(/'(\w+)'/g)].map(([, reason = '']) => reason)
 }

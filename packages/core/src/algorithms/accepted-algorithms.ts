@@ -1,0 +1,165 @@
+import { isJsonObject } from '../ground/json.ts'
+import { isTextList, type OptionCheck } from '../ground/options.ts'
+import { AuthError } from '../refusal/errors.ts'
+import { type Detail, shown } from '../refusal/text.ts'
+import { type AcceptedAlgorithms, type Algorithm, ALGORITHMS, isAlgorithm } from './algorithms.ts'
+import { JOSE_NAMES } from './jose-names.ts'
+import { hasMlDsa, NO_ML_DSA } from './ml-dsa.ts'
+
+/**
+ * The header's `alg`, or what it is another name of, if a key may be asked for it: one of those that the verifier lists.
+ * Without a list each one that can be checked here, and the keys say later whether one of them is for it.
+ *
+ * @param isMlDsaThere By default the platform is asked.
+ * @throws AuthError `algorithm`
+ * @see RFC 8725 section 3.1
+ */
+export function checkAlgorithm(
+  alg: unknown,
+  accepted: AcceptedAlgorithms,
+  names?: AlgorithmNames,
+  isMlDsaThere: () => boolean = hasMlDsa,
+): Algorithm {
+  const meant = algorithmNamed(alg, names)
+  const isKnown = isAlgorithm(meant) && accepted?.includes(meant) !== false
+  if (!isKnown || !isAvailable(meant, isMlDsaThere)) {
+    throw new AuthError('invalid_token', 'algorithm', otherAlgorithm(alg, meant, accepted))
+  }
+  return meant
+}
+
+function isAvailable(algorithm: Algorithm, isMlDsaThere: () => boolean): boolean {
+  return ALGORITHMS.get(algorithm)?.kty !== 'AKP' || isMlDsaThere()
+}
+
+function otherAlgorithm(alg: unknown, meant: unknown, accepted: AcceptedAlgorithms): Detail {
+  return () => {
+    const found = alg === undefined ? 'the header has no alg' : `the header's alg is ${shown(alg)}`
+    const taken = accepted === undefined ? 'what its keys are for' : accepted.join(', ')
+    return `${found}; this verifier accepts ${taken}${adviceOn(alg, meant, accepted)}`
+  }
+}
+
+function adviceOn(alg: unknown, meant: unknown, accepted: AcceptedAlgorithms): string {
+  if (typeof alg !== 'string' || !/^[\w.+-]{1,16}$/.test(alg)) return ''
+  if (/^none$/i.test(alg)) return '; a token without a signature proves nothing'
+  if (/^HS\d+$/i.test(alg)) return '; that needs a shared secret, and only public keys are taken'
+  if (isAlgorithm(meant)) {
+    return accepted === undefined
+      ? `; ${meant} ${NO_ML_DSA}`
+      : `; if your tokens are signed so, state algorithms: ['${meant}']`
+  }
+  const like = algorithmLike(alg)
+  if (like === undefined || accepted?.includes(like) === false) return ''
+  return `; if your issuer writes it so, state algorithmNames: ${exampleOf(alg, like)}`
+}
+
+/**
+ * The option `algorithms` of a verifier, checked at start-up: not stated, or as {@link checkAlgorithmList} takes it.
+ *
+ * @throws TypeError
+ */
+export function acceptedAlgorithms(names: AcceptedAlgorithms): AcceptedAlgorithms {
+  // A list of `null` is a mistake.
+  return names === undefined ? undefined : checkAlgorithmList(names)
+}
+
+/**
+ * The option `algorithms` of a factory, checked at start-up.
+ *
+ * @param isMlDsaThere By default the platform is asked.
+ * @throws TypeError on an empty list, on a name that is not in the table, and on one that the platform does not have.
+ */
+export function checkAlgorithmList(
+  names: readonly Algorithm[],
+  factory = 'createVerifier',
+  isMlDsaThere: () => boolean = hasMlDsa,
+): readonly Algorithm[] {
+  const unreadable = isTextList(names)
+  if (unreadable !== undefined) throw new TypeError(`${factory}: algorithms ${unreadable}`)
+  for (const name of names) {
+    const rule = ALGORITHMS.get(name)
+    if (rule === undefined) {
+      const hint = factory === 'createVerifier' ? adviceOnName(name) : ''
+      throw new TypeError(`${factory}: algorithms: ${complaint(name)}${hint}`)
+    }
+    if (!isAvailable(name, isMlDsaThere)) {
+      throw new TypeError(`${factory}: algorithms: ${JSON.stringify(name)} ${NO_ML_DSA}`)
+    }
+  }
+  return [...names]
+}
+
+function complaint(name: string): string {
+  const known = [...ALGORITHMS.keys()].join(', ')
+  const meant = algorithmLike(name)
+  return meant === undefined
+    ? `${JSON.stringify(name)} is not supported, choose from ${known}`
+    : `${JSON.stringify(name)} is not supported, did you mean ${meant}?`
+}
+
+/** For verifiers alone: proofs and `algs` in challenges have the names of JOSE. */
+function adviceOnName(name: string): string {
+  const meant = algorithmLike(name)
+  return meant === undefined
+    ? ''
+    : ` If that is what tokens and keys say, state algorithmNames: ${exampleOf(name, meant)}`
+}
+
+/** The algorithm that another spelling ("RSA512", "rs-512") probably means. */
+export function algorithmLike(name: string): Algorithm | undefined {
+  return [...ALGORITHMS.keys()].find((candidate) => simplified(candidate) === simplified(name))
+}
+
+function simplified(name: string): string {
+  return name
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]/g, '')
+    .replace('RSA', 'RS')
+}
+
+export function exampleOf(name: string, meant: Algorithm): string {
+  return `{ ${JSON.stringify(name)}: ${JSON.stringify(meant)} }`
+}
+
+/** Other names of algorithms, as an issuer writes them in headers and keys. */
+export type AlgorithmNames = ReadonlyMap<string, Algorithm>
+
+/** What a name in a header or a key means. Where nobody has given it a meaning, itself. */
+export function algorithmNamed(alg: unknown, names?: AlgorithmNames): unknown {
+  return typeof alg === 'string' ? (names?.get(alg) ?? alg) : alg
+}
+
+/** The option `algorithmNames`, once `isAlgorithmNames` has nothing to say against it. */
+export function algorithmNamesOf(
+  option: Readonly<Record<string, Algorithm>> | undefined,
+): AlgorithmNames {
+  return new Map(Object.entries(option ?? {}))
+}
+
+/**
+ * Checks the option `algorithmNames`. A name of JOSE keeps its meaning, in whatever case it is written: only the other
+ * cases of an algorithm's own name may stand for it.
+ */
+export const isAlgorithmNames: OptionCheck = (value) => {
+  if (!isPlainObject(value)) return `must be an object such as ${exampleOf('RSA512', 'RS512')}`
+  for (const [name, meant] of Object.entries(value)) {
+    if (name === '') return 'must not give a meaning to the empty name'
+    if (!isAlgorithm(meant)) {
+      const known = [...ALGORITHMS.keys()].join(', ')
+      return `must name for ${JSON.stringify(name)} one of ${known}`
+    }
+    const isOwnName = name !== meant && name.toLowerCase() === meant.toLowerCase()
+    if (!isOwnName && JOSE_NAMES.has(name.toLowerCase())) {
+      return `must not give another meaning to ${JSON.stringify(name)}, a name of JOSE`
+    }
+  }
+  return undefined
+}
+
+/** A `Map` or an array has no members to read, and would be taken for an empty object. */
+function isPlainObject(value: unknown): value is object {
+  if (!isJsonObject(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype
+}

@@ -1,0 +1,27 @@
+import { createPublicKey } from 'node:crypto'
+
+import { ownMembers } from '../ground/options.ts'
+
+/** Why a key or an algorithm of ML-DSA cannot be used here. */
+export const NO_ML_DSA =
+  'needs a platform whose node:crypto has ML-DSA, such as Node 24.6 or later, and this one has not'
+
+let isThere: boolean | undefined
+
+/** Whether this platform can check signatures of ML-DSA. It is asked once. */
+export function hasMlDsa(): boolean {
+  isThere ??= takesKey()
+  return isThere
+}
+
+function takesKey(): boolean {
+  // Any octets are a public key of ML-DSA, if there are enough of them.
+  const pub = Buffer.alloc(1312).toString('base64url')
+  const key = ownMembers({ kty: 'AKP', alg: 'ML-DSA-44', pub })
+  try {
+    createPublicKey(ownMembers({ key, format: 'jwk' as const }))
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,238 @@
+import { type JsonObject, member, parseJsonObject, textMember } from '../ground/json.ts'
+import { isInSeconds } from '../ground/time.ts'
+import { AuthError } from '../refusal/errors.ts'
+import { otherType, unreadablePayload } from '../token/details.ts'
+import type { Claims } from './auth.ts'
+import {
+  missingClaims,
+  missingExpiry,
+  missingIssueTime,
+  notNumber,
+  notSeconds,
+  noTime,
+  otherAudience,
+  otherIssuer,
+  wrongTime,
+} from './details.ts'
+import { checkValues, type RequiredClaim } from './required-claims.ts'
+
+/**
+ * What the claims of every token must satisfy. Times are seconds.
+ *
+ * Plain data, on purpose: these rules also judge claims of unproven tokens (see {@link couldBeAccepted}), so no function of
+ * the user's may be among them.
+ */
+export interface ClaimRules {
+  /** The accepted values, or `null` for any. */
+  readonly issuer: readonly string[] | null
+  readonly audience: readonly string[] | null
+  readonly clockTolerance: number
+  readonly requireExpiry: boolean
+  readonly maxTokenAge: number | undefined
+  readonly requiredClaims: readonly RequiredClaim[]
+}
+
+/** An `iat` may always be this far ahead, in seconds: clocks differ, and a later `iat` does not make a token valid for longer. */
+const IAT_TOLERANCE = 60
+
+/**
+ * Reads the payload of a token whose signature has been proven, and checks its claims.
+ *
+ * Does NOT check scopes or anything else that differs from route to route.
+ *
+ * @param now Seconds since 1970-01-01T00:00:00Z.
+ * @returns The claims as signed, frozen to the last level.
+ * @throws AuthError `malformed`, `missing_claim`, `claim`, `expired`, `not_yet_valid`, `issued_in_future`, `too_old`,
+ *   `issuer`, `audience` or `claim`, in this order.
+ * @see RFC 7519 sections 4.1 and 7.2; RFC 8725 sections 3.8 and 3.9
+ */
+export function checkClaims(payload: Buffer, rules: ClaimRules, now: number): Claims {
+  const claims = parseJsonObject(payload)
+  if (claims === undefined) throw new AuthError('invalid_token', 'malformed', unreadablePayload)
+  checkPresence(claims, rules)
+  checkTimes(claims, rules, now)
+  checkIssuer(claims, rules.issuer)
+  checkAudience(claims, rules.audience)
+  checkValues(claims, rules)
+  return claims
+}
+
+/**
+ * Whether a token would be accepted if a key proved it. The answer decides whether the token may ask for newer keys, and
+ * nothing else. No claim leaves this function.
+ */
+export function couldBeAccepted(payload: Buffer, rules: ClaimRules, now: number): boolean {
+  try {
+    checkClaims(payload, rules, now)
+    return true
+  } catch (error) {
+    if (error instanceof AuthError) return false
+    throw error
+  }
+}
+
+/** Characters. */
+const LONGEST_ISSUER = 1024
+
+/**
+ * The `iss` of a token that nothing is proven of, or `undefined` if there is none that could name a configured issuer. For
+ * `byIssuer` alone, and only to select among what is configured: never to show, to keep or to fetch from.
+ */
+export function unprovenIssuer(payload: Buffer): string | undefined {
+  const iss = textMember(parseJsonObject(payload) ?? {}, 'iss')
+  return isIssuerName(iss) ? iss : undefined
+}
+
+export function isIssuerName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= LONGEST_ISSUER
+}
+
+/**
+ * Whether a token says that it was issued after a time, by more than clocks may differ. Only for a token that a key is known
+ * to prove. No claim leaves this function.
+ *
+ * @param time Seconds since 1970-01-01T00:00:00Z.
+ */
+export function wasIssuedAfter(
+  payload: Buffer,
+  { clockTolerance }: ClaimRules,
+  time: number,
+): boolean {
+  const iat = member(parseJsonObject(payload) ?? {}, 'iat')
+  return typeof iat === 'number' && iat > time + clockTolerance
+}
+
+/**
+ * The header's `typ`. Media types: in any case, `application/` may be left out.
+ *
+ * @param types What is accepted; `undefined` for everything that does not name another kind of token.
+ * @throws AuthError `type`
+ * @see RFC 7515 section 4.1.9; RFC 8725 section 3.11; RFC 9068 section 4
+ */
+export function checkType(typ: string | undefined, types: readonly string[] | undefined): void {
+  if (!isOfType(typ, types)) throw new AuthError('invalid_token', 'type', otherType(typ, types))
+}
+
+export function isOfType(typ: string | undefined, types: readonly string[] | undefined): boolean {
+  if (types === undefined) return typ === undefined || !namesAnotherKind(typ)
+  return typ !== undefined && types.some((each) => mediaType(typ) === mediaType(each))
+}
+
+/**
+ * Tokens that are signed with the same keys and are no access tokens say so with a suffix: `logout+jwt`, `dpop+jwt`,
+ * `vc+sd-jwt`. The access token's own is `at+jwt`.
+ */
+function namesAnotherKind(typ: string): boolean {
+  if (!typ.includes('+')) return false
+  const [type = ''] = mediaType(typ).split(';')
+  return /\+[^+]*jwt$/.test(type.trim()) && type.trim() !== 'at+jwt'
+}
+
+/** Only the letters of ASCII: `toLowerCase` would also turn the Kelvin sign (U+212A) into a k. */
+function mediaType(type: string): string {
+  return type.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/^application\//, '')
+}
+
+export function checkPresence(claims: JsonObject, rules: ClaimRules): void {
+  const { requireExpiry, maxTokenAge, requiredClaims } = rules
+  const isPresent = (name: string) => Object.hasOwn(claims, name)
+  if (requireExpiry && !isPresent('exp')) {
+    throw new AuthError('invalid_token', 'missing_claim', missingExpiry)
+  }
+  if (maxTokenAge !== undefined && !isPresent('iat')) {
+    throw new AuthError('invalid_token', 'missing_claim', missingIssueTime)
+  }
+  const missing = requiredClaims.filter(({ name }) => !isPresent(name))
+  if (missing.length === 0) return
+  const names = missing.map(({ name }) => name)
+  throw new AuthError('invalid_token', 'missing_claim', missingClaims(names))
+}
+
+/**
+ * Checks what time alone can change: also of claims that were accepted before.
+ *
+ * @throws AuthError `claim`, `expired`, `not_yet_valid`, `issued_in_future` or `too_old`
+ */
+export function checkTimes(claims: JsonObject, rules: ClaimRules, now: number): void {
+  const { clockTolerance, maxTokenAge } = rules
+  // If the clock or a rule is not a number, the token must be refused: each condition below is true of sound tokens only.
+  if (!Number.isFinite(now)) throw new AuthError('invalid_token', 'expired', noTime(now))
+  const exp = numericDate(claims, 'exp')
+  const nbf = numericDate(claims, 'nbf')
+  const iat = numericDate(claims, 'iat')
+  // RFC 7519 section 4.1.4: at the time `exp` itself the token has expired.
+  if (exp !== undefined && !(now < exp + clockTolerance)) {
+    throw new AuthError(
+      'invalid_token',
+      'expired',
+      wrongTime({ name: 'exp', at: exp, now, limit: ['clockTolerance', clockTolerance], iat }),
+    )
+  }
+  if (nbf !== undefined && !(now + clockTolerance >= nbf)) {
+    throw new AuthError(
+      'invalid_token',
+      'not_yet_valid',
+      wrongTime({ name: 'nbf', at: nbf, now, limit: ['clockTolerance', clockTolerance], iat }),
+    )
+  }
+  if (iat === undefined) return
+  const tolerance = Math.max(clockTolerance, IAT_TOLERANCE)
+  if (!(iat <= now + tolerance)) {
+    throw new AuthError(
+      'invalid_token',
+      'issued_in_future',
+      wrongTime({ name: 'iat', at: iat, now, limit: ['the tolerance of clocks', tolerance], iat }),
+    )
+  }
+  if (maxTokenAge !== undefined && !(now - iat <= maxTokenAge + clockTolerance)) {
+    throw new AuthError(
+      'invalid_token',
+      'too_old',
+      wrongTime({ name: 'iat', at: iat, now, limit: ['maxTokenAge', maxTokenAge], iat }),
+    )
+  }
+}
+
+/** Whether {@link checkTimes} has nothing to say against claims that were accepted before. */
+export function isTimely(claims: JsonObject, rules: ClaimRules, now: number): boolean {
+  try {
+    checkTimes(claims, rules, now)
+    return true
+  } catch (error) {
+    if (error instanceof AuthError) return false
+    throw error
+  }
+}
+
+/**
+ * In other units `exp` would lie so far ahead that the token never expired.
+ *
+ * @see RFC 7519 section 2: a number of seconds; `parseJsonObject` has refused those that are not finite
+ */
+function numericDate(claims: JsonObject, name: 'exp' | 'nbf' | 'iat'): number | undefined {
+  if (!Object.hasOwn(claims, name)) return undefined
+  const value = claims[name]
+  if (typeof value !== 'number')
+    throw new AuthError('invalid_token', 'claim', notNumber(name, value))
+  if (!isInSeconds(value)) throw new AuthError('invalid_token', 'claim', notSeconds(name, value))
+  return value
+}
+
+/** Equal to one of the configured texts. An array that contains one, or a longer text that begins with one, is refused. */
+export function checkIssuer(claims: JsonObject, issuer: readonly string[] | null): void {
+  if (issuer === null) return
+  const iss = member(claims, 'iss')
+  if (!issuer.some((each) => each === iss)) {
+    throw new AuthError('invalid_token', 'issuer', otherIssuer(claims, issuer))
+  }
+}
+
+export function checkAudience(claims: JsonObject, audience: readonly string[] | null): void {
+  if (audience === null) return
+  const aud = member(claims, 'aud')
+  const stated: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
+  const areTexts = stated.every((each) => typeof each === 'string')
+  if (!areTexts || !stated.some((each) => audience.includes(each))) {
+    throw new AuthError('invalid_token', 'audience', otherAudience(claims, audience))
+  }
+}

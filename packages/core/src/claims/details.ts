@@ -1,0 +1,175 @@
+import { isJsonObject, type JsonObject } from '../ground/json.ts'
+import {
+  type Detail,
+  duration,
+  kindOf,
+  listed,
+  looksLikeMilliseconds,
+  moment,
+  numberOf,
+  printable,
+  shown,
+} from '../refusal/text.ts'
+
+// What refusals of proven claims tell developers. They show `iss`, `aud` and times, and of other claims the names alone.
+
+export const missingExpiry: Detail = () =>
+  'exp is missing; only requireExpiry: false accepts a token that never expires'
+
+export const missingIssueTime: Detail = () => 'iat is missing, and maxTokenAge needs it'
+
+export function missingClaims(names: readonly string[]): Detail {
+  return () => `requiredClaims: ${listed(names)} ${names.length === 1 ? 'is' : 'are'} missing`
+}
+
+/** Not the value in the token: it may be of any user. */
+export function otherValue(name: string, expected: readonly unknown[]): Detail {
+  const wanted = `${expected.length > 1 ? 'one of ' : ''}${listed(expected.map(String))}`
+  return () => `requiredClaims: ${shown(name)} must be ${wanted}, and is something else`
+}
+
+/** For `true` in `requiredClaims`. Of the value only what kind it is. */
+export function noAffirmation(name: string, value: unknown): Detail {
+  const found = value === false ? 'false' : kindOf(value)
+  return () =>
+    `requiredClaims: ${shown(name)} is ${found}; where true is required, it must be true, a number other than 0, or a text other than "" and "false"`
+}
+
+export function notNumber(name: string, value: unknown): Detail {
+  const kind = kindOf(value)
+  return () => `${name} is ${kind}; it must be a number of seconds since 1970-01-01T00:00:00Z`
+}
+
+export function notSeconds(name: string, value: number): Detail {
+  return () => `${name} is ${value}, which is in milliseconds or finer; it must be in seconds`
+}
+
+export function noTime(now: unknown): Detail {
+  return () => `the verifier's clock shows ${String(now)}, which is no time`
+}
+
+/** A time of a token that the verifier's clock does not accept. */
+export interface WrongTime {
+  readonly name: 'exp' | 'nbf' | 'iat'
+  readonly at: number
+  readonly now: number
+  /** The option or the tolerance that the distance was compared with, and its value in seconds. */
+  readonly limit: readonly [name: string, value: number]
+  /** When the token was issued, if it says so. */
+  readonly iat: number | undefined
+}
+
+export function wrongTime(time: WrongTime): Detail {
+  return () => {
+    const { name, at, now, limit } = time
+    const [verb, side] = at <= now ? ['was', 'before'] : ['is', 'after']
+    const distance = duration(Math.abs(now - at))
+    const found = `${name} ${verb} ${moment(at)}, ${distance} ${side} now (${moment(now)})`
+    return `${found}; ${limit[0]} is ${duration(limit[1])}${clockHint(time)}`
+  }
+}
+
+/** A clock that is wrong shows in a token that has just been issued, and the reader knows how old this one is. */
+function clockHint({ name, at, now, iat }: WrongTime): string {
+  if (looksLikeMilliseconds(now)) return ': does the clock count milliseconds? It must be seconds'
+  if (at > now) return ": is this clock slow, or the issuer's fast?"
+  if (name !== 'exp' || iat === undefined || iat > at) return ''
+  return `; by its iat it was issued ${duration(now - iat)} ago: if it is newer, one of the clocks is wrong`
+}
+
+export function otherIssuer(claims: JsonObject, expected: readonly string[]): Detail {
+  const iss = Object.hasOwn(claims, 'iss') ? claims['iss'] : undefined
+  return mismatch('iss', [iss], 1, expected, '')
+}
+
+export function otherAudience(claims: JsonObject, expected: readonly string[]): Detail {
+  const aud = Object.hasOwn(claims, 'aud') ? claims['aud'] : undefined
+  if (Array.isArray(aud) && !aud.every((each) => typeof each === 'string')) {
+    return mismatch('aud', aud.slice(0, 3), aud.length, expected, NO_STRING)
+  }
+  // Not the list itself, which may be long.
+  const [found, count] = Array.isArray(aud) ? [aud.slice(0, 3), aud.length] : [[aud], 1]
+  return mismatch('aud', found, count, expected, idTokenHint(claims))
+}
+
+/** @see OpenID Connect Core 1.0 sections 2 and 3.1.3.6 */
+export function idTokenHint(claims: unknown): string {
+  const isIdToken =
+    isJsonObject(claims) && (Object.hasOwn(claims, 'nonce') || Object.hasOwn(claims, 'at_hash'))
+  return isIdToken
+    ? '; it has nonce or at_hash, as an ID token has: an API takes the access token instead'
+    : ''
+}
+
+const NO_STRING = '; the list has something that is no string'
+
+/** @param found One that is `undefined` is missing: JSON has none. */
+function mismatch(
+  name: string,
+  found: readonly unknown[],
+  count: number,
+  expected: readonly string[],
+  hint: string,
+): Detail {
+  return () => {
+    const wanted = `expected ${expected.length > 1 ? 'one of ' : ''}${listed(expected)}`
+    if (count > 0 && found[0] === undefined) return `${name} is missing; ${wanted}${hint}`
+    return `${name} is ${listed(found, count)}; ${wanted}${difference(found, expected)}${hint}`
+  }
+}
+
+const NEAR_MISSES: readonly (readonly [what: string, normal: (text: string) => string])[] = [
+  ['in the slash at the end', (text) => text.replace(/\/$/, '')],
+  ['in http and https', (text) => text.replace(/^https:/, 'http:')],
+  ['in upper and lower case', (text) => text.toLowerCase()],
+  ['in white space around it', (text) => text.trim()],
+]
+
+/** The one respect in which a value and an expected one differ, if there is one. */
+function difference(found: readonly unknown[], expected: readonly string[]): string {
+  const texts = found
+    .filter((each) => typeof each === 'string')
+    .filter((each) => !expected.includes(each))
+  for (const [what, normal] of NEAR_MISSES) {
+    const wanted = new Set(expected.map(normal))
+    if (texts.some((each) => wanted.has(normal(each)))) return `; they differ only ${what}`
+  }
+  return ''
+}
+
+const MAX_PATHS = 5
+const THE_WHOLE = 'the claims as a whole'
+
+/**
+ * Where a schema found something wrong. Not what: a validator's message may quote values. The places are taken at once,
+ * since a validator may use its list of issues again.
+ */
+export function schemaIssues(issues: readonly unknown[]): Detail {
+  const { paths, others } = placesOf(issues)
+  return () => {
+    const more = others > 0 ? ` and ${numberOf(others, 'other place')}` : ''
+    return `the schema does not accept ${paths.join(', ')}${more}`
+  }
+}
+
+function placesOf(issues: readonly unknown[]): { paths: readonly string[]; others: number } {
+  try {
+    const paths = issues.slice(0, MAX_PATHS).map(pathOf)
+    return { paths, others: issues.length - paths.length }
+  } catch {
+    // It is no list, or something in it cannot be read.
+  }
+  return { paths: [THE_WHOLE], others: 0 }
+}
+
+/** @see https://standardschema.dev: a path has keys, or objects with a `key` */
+function pathOf(issue: unknown): string {
+  const path: unknown = Reflect.get(Object(issue), 'path')
+  if (!Array.isArray(path) || path.length === 0) return THE_WHOLE
+  const keys = path
+    .slice(0, MAX_PATHS)
+    .map((part: unknown): unknown =>
+      typeof part === 'object' ? Reflect.get(Object(part), 'key') : part,
+    )
+  return printable(keys.map(String).join('.'), 64)
+}

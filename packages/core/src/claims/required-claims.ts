@@ -1,0 +1,86 @@
+import { isJsonObject, type JsonObject, member } from '../ground/json.ts'
+import { isTextList, type OptionCheck } from '../ground/options.ts'
+import { AuthError } from '../refusal/errors.ts'
+import { noAffirmation, otherValue } from './details.ts'
+
+// The option `requiredClaims`: what it may be, and what it makes of the claims of a token.
+
+/** What a claim may be compared with. */
+type ClaimValue = string | number | boolean
+
+/** A claim that every token must have. */
+export interface RequiredClaim {
+  readonly name: string
+  /** The accepted values; `any` for every value, `true` for those that {@link affirms} accepts. */
+  readonly values: readonly ClaimValue[] | 'any' | true
+}
+
+/** What a claim must be. To require the boolean `true` alone, write `[true]`. */
+export type RequiredValue = ClaimValue | readonly ClaimValue[]
+
+type RequiredClaims = readonly string[] | Readonly<Record<string, RequiredValue>>
+
+export function requiredClaimsOf(stated: RequiredClaims): readonly RequiredClaim[] {
+  if (isNameList(stated)) return stated.map((name) => ({ name, values: 'any' }))
+  return Object.entries(stated).map(([name, value]) => ({
+    name,
+    values: value === true ? value : [value].flat(),
+  }))
+}
+
+function isNameList(stated: RequiredClaims): stated is readonly string[] {
+  return Array.isArray(stated)
+}
+
+export const isRequiredClaims: OptionCheck = (value) => {
+  const names = isJsonObject(value) ? Reflect.ownKeys(value) : value
+  const lists = isJsonObject(value) ? Object.values(value).map(everyValue) : []
+  const isStated =
+    isTextList(names) === undefined &&
+    lists.every((values) => values.length > 0 && values.every(isClaimValue))
+  if (!isStated) {
+    return 'must be a list of names, or an object with a string, a number, a boolean or a list of these for each'
+  }
+  return lists.flat().every(isExact)
+    ? undefined
+    : 'must have numbers from -9007199254740991 to 9007199254740991: others cannot be compared exactly'
+}
+
+/** Also what is missing in a list. */
+function everyValue(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? [...(value as readonly unknown[])] : [value]
+}
+
+function isClaimValue(value: unknown): boolean {
+  return ['boolean', 'string', 'number'].includes(typeof value)
+}
+
+/** Beyond 2^53 - 1 several integers of a token's JSON become the same number. `NaN` equals none. */
+function isExact(value: unknown): boolean {
+  return typeof value !== 'number' || Math.abs(value) <= Number.MAX_SAFE_INTEGER
+}
+
+/** Compared exactly: a list that contains an accepted value is no such value. For `true` it is no value either. */
+export function checkValues(
+  claims: JsonObject,
+  { requiredClaims }: { readonly requiredClaims: readonly RequiredClaim[] },
+): void {
+  for (const { name, values } of requiredClaims) {
+    if (values === 'any') continue
+    const value = member(claims, name)
+    if (values === true) {
+      if (!affirms(value)) throw new AuthError('invalid_token', 'claim', noAffirmation(name, value))
+    } else if (!values.some((each) => each === value)) {
+      throw new AuthError('invalid_token', 'claim', otherValue(name, values))
+    }
+  }
+}
+
+/**
+ * Whether a claim is there in the sense of `sub: true`, and also true in the sense of `email_verified: true`: issuers write flags as
+ * booleans, numbers and texts (Python writes `False`).
+ */
+function affirms(value: unknown): boolean {
+  if (typeof value === 'string') return !['', 'false'].includes(value.trim().toLowerCase())
+  return value === true || (typeof value === 'number' && value !== 0)
+}

@@ -1,0 +1,41 @@
+import { isJsonObject, type JsonObject } from '../ground/json.ts'
+import type { Auth } from './auth.ts'
+
+// A schema makes other claims for handlers. Whatever decides reads those that were signed.
+
+/** From the registry of symbols, so that two copies of core in one process understand each other. */
+const RECORD: unique symbol = Symbol.for('@portcullis/core signed')
+
+/** What a verifier notes at an `Auth` of its own. */
+interface Recorded {
+  /** That very `Auth`: a copy of it, or a `Proxy` around it, was made by others, and has the claims that they gave it. */
+  readonly [RECORD]: { readonly of: object; readonly signed: Auth<unknown> }
+}
+
+/** The same token with what a schema has made of its claims. The claims as they were signed stay with it. */
+export function withOutput<Output>(signed: Auth<unknown>, output: Output): Auth<Output> {
+  const auth = { ...signed, claims: output }
+  // Not enumerable, so that no copy, comparison or inspection has it.
+  const record = { __proto__: null, value: Object.freeze({ of: auth, signed }) }
+  return Object.freeze(Object.defineProperty(auth, RECORD, record))
+}
+
+/** Whether a verifier has noted what was signed. */
+export function isRecorded(auth: object): auth is Recorded {
+  return Object.hasOwn(auth, RECORD) && (auth as Recorded)[RECORD].of === auth
+}
+
+/**
+ * The `Auth` with its claims as they were signed. One that no verifier has recorded is its own: it has no schema, or comes from a
+ * stub or from a wrapper, whose claims may be of any type.
+ */
+export function asSigned(auth: Auth<unknown>): Auth {
+  const signed = isRecorded(auth) ? auth[RECORD].signed : auth
+  return signed as Auth // requirements read own members only, so claims of any type are safe
+}
+
+/** As {@link asSigned}: own members, and none if a wrapper has made something else of the claims. */
+export function signedClaims(auth: Auth<unknown>): JsonObject {
+  const { claims } = asSigned(auth)
+  return isJsonObject(claims) ? claims : {}
+}

@@ -1,0 +1,121 @@
+import {
+  checkAudience,
+  checkIssuer,
+  checkPresence,
+  checkTimes,
+  type ClaimRules,
+} from '../claims/claims.ts'
+import { checkValues } from '../claims/required-claims.ts'
+import { type JsonObject, member } from '../ground/json.ts'
+import { AuthError } from '../refusal/errors.ts'
+import { unreadablePayload } from '../token/details.ts'
+import { audienceText, distanceOf, issuerText, timeText } from './details.ts'
+import { failed, type Finding, passed, attempt, skipped } from './finding.ts'
+
+/**
+ * Every finding about the claims of a token, by the steps of the verifier: each is given the one claim and the one rule that
+ * the finding is about. The verdict is `checkClaims`'s alone.
+ *
+ * @param claims `undefined` if the payload cannot be read.
+ */
+export function claimFindings(
+  claims: JsonObject | undefined,
+  rules: ClaimRules,
+  now: number,
+): readonly Finding[] {
+  if (claims === undefined) {
+    return [failed('payload', new AuthError('invalid_token', 'malformed', unreadablePayload))]
+  }
+  return [
+    ...requiredFindings(claims, rules),
+    expFinding(claims, rules, now),
+    nbfFinding(claims, rules, now),
+    iatFinding(claims, rules, now),
+    issuerFinding(claims, rules),
+    audienceFinding(claims, rules),
+  ]
+}
+
+/** Complete, so that a finding about one rule has no refusal of another one. */
+const NOTHING_REQUIRED = {
+  requireExpiry: false,
+  maxTokenAge: undefined,
+  requiredClaims: [],
+} satisfies Omit<ClaimRules, 'issuer' | 'audience' | 'clockTolerance'>
+
+function requiredFindings(claims: JsonObject, rules: ClaimRules): readonly Finding[] {
+  const { requiredClaims } = rules
+  if (requiredClaims.length === 0) return []
+  const { refusal } = attempt(() => {
+    checkPresence(claims, { ...rules, ...NOTHING_REQUIRED, requiredClaims })
+    checkValues(claims, rules)
+  })
+  return [refusal === undefined ? passed('required', 'all are there') : failed('required', refusal)]
+}
+
+function expFinding(claims: JsonObject, rules: ClaimRules, now: number): Finding {
+  const { requireExpiry, clockTolerance } = rules
+  const { refusal: missing } = attempt(() => {
+    checkPresence(claims, { ...rules, ...NOTHING_REQUIRED, requireExpiry })
+  })
+  if (missing !== undefined) return failed('exp', missing)
+  if (!Object.hasOwn(claims, 'exp')) return skipped('exp', 'there is none: it never expires')
+  return timeFinding('exp', claims, { ...rules, maxTokenAge: undefined }, now, clockTolerance)
+}
+
+function nbfFinding(claims: JsonObject, rules: ClaimRules, now: number): Finding {
+  if (!Object.hasOwn(claims, 'nbf')) return skipped('nbf', 'there is none')
+  return timeFinding('nbf', claims, rules, now, rules.clockTolerance)
+}
+
+function iatFinding(claims: JsonObject, rules: ClaimRules, now: number): Finding {
+  const { maxTokenAge } = rules
+  const { refusal: missing } = attempt(() => {
+    checkPresence(claims, { ...rules, ...NOTHING_REQUIRED, maxTokenAge })
+  })
+  if (missing !== undefined) return failed('iat', missing)
+  if (!Object.hasOwn(claims, 'iat')) return skipped('iat', 'there is none')
+  return timeFinding('iat', claims, rules, now, undefined)
+}
+
+function timeFinding(
+  name: 'exp' | 'nbf' | 'iat',
+  claims: JsonObject,
+  rules: ClaimRules,
+  now: number,
+  tolerance: number | undefined,
+): Finding {
+  const at = member(claims, name)
+  const { refusal } = attempt(() => {
+    checkTimes({ [name]: at }, rules, now)
+  })
+  if (typeof at !== 'number') return refusal ? failed(name, refusal) : skipped(name, 'no number')
+  if (refusal?.reason === 'claim') return failed(name, refusal, 'not in seconds')
+  const summary = distanceOf(at, now, refusal === undefined ? undefined : tolerance)
+  const detail = `${timeText(at)}, ${summary}`
+  return refusal === undefined
+    ? passed(name, summary, detail)
+    : failed(name, refusal, summary, detail)
+}
+
+function issuerFinding(claims: JsonObject, { issuer }: ClaimRules): Finding {
+  const found = issuerText(claims)
+  if (issuer === null) return skipped('issuer', 'not checked', `not checked; ${found}`)
+  const { refusal } = attempt(() => {
+    checkIssuer(claims, issuer)
+  })
+  return refusal === undefined
+    ? passed('issuer', 'as expected', found)
+    : failed('issuer', refusal, 'not what is expected')
+}
+
+function audienceFinding(claims: JsonObject, { audience }: ClaimRules): Finding {
+  const found = audienceText(claims)
+  if (audience === null) return skipped('audience', 'not checked', `not checked; ${found}`)
+  const { refusal } = attempt(() => {
+    checkAudience(claims, audience)
+  })
+  return refusal === undefined
+    ? passed('audience', 'as expected', found)
+    : failed('audience', refusal, 'not what is expected')
+}

@@ -1,0 +1,264 @@
+import { acceptedAlgorithms } from '../algorithms/accepted-algorithms.ts'
+import { checkClaims } from '../claims/claims.ts'
+import type { Possession } from '../claims/possession.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  member,
+  parseJsonObject,
+  textMember,
+} from '../ground/json.ts'
+import {
+  checkOptions,
+  hasMethods,
+  isText,
+  type OptionCheck,
+  ownMembers,
+} from '../ground/options.ts'
+import type { KeySource, VerificationKey } from '../keys/key-source.ts'
+import { bindingOf } from '../possession/binding.ts'
+import type { AuthError } from '../refusal/errors.ts'
+import type { ParsedToken } from '../token/token.ts'
+import {
+  checkVerifierOptions,
+  rulesOf,
+  type VerifierOptions,
+} from '../verifier/verifier-options.ts'
+import { bindingFindings, judgeBinding } from './binding.ts'
+import { claimFindings } from './claims.ts'
+import { attempt, type Finding } from './finding.ts'
+import { judgeAlgorithm, judgeForm, judgeType } from './header.ts'
+import { type Hint, hintsOf, type Signer } from './hints.ts'
+import { heldBy, type HeldKeys, makerOf, notTried, type Proof, prove } from './keys.ts'
+import { claimsInForm, judgeRevocations, revocationFindings } from './revocations.ts'
+
+export type { Check, Finding } from './finding.ts'
+export type { Hint, HintName, Signer } from './hints.ts'
+export { explainKey } from './key.ts'
+export type { KeyExplanation } from './key.ts'
+
+export interface ExplainOptions {
+  /** Keys that a service has already, such as its own `remoteKeys`: the explanation also has the verdict with these keys. */
+  keysInHand?: KeySource | undefined
+  /**
+   * Keys that are not trusted, such as those of other environments. They are used only to tell whose key made the signature.
+   */
+  otherKeys?: readonly NamedKeys[] | undefined
+  /** What the sender of the token has proven to possess. Without it, the explanation is about a bearer token. */
+  possession?: Possession | undefined
+  /** Ends the wait for keys. */
+  signal?: AbortSignal | undefined
+}
+
+export interface NamedKeys {
+  readonly name: string
+  readonly keys: KeySource
+}
+
+export interface Verdict {
+  /** `undecided`: there are no keys, or the revocations do not answer. */
+  readonly verdict: 'accepted' | 'refused' | 'undecided'
+  /** What a verifier would throw, and so the answer to a request. `undefined` if it would accept the token. */
+  readonly refusal: AuthError | undefined
+}
+
+/** The verdict of a verifier about a token, with all reasons. */
+export interface Explanation extends Verdict {
+  /** The verdict with the keys in hand; `undefined` if there are none. */
+  readonly inHand: Verdict | undefined
+  /** Each check of the verifier, in its order. */
+  readonly findings: readonly Finding[]
+  readonly hints: readonly Hint[]
+  /** The key that made the signature, if it is one of the given keys. It may be a key that is not trusted. */
+  readonly signer: Signer | undefined
+  /** What the header says. `undefined` if the token cannot be read. */
+  readonly header: JsonObject | undefined
+  /** The claims, if a trusted key made the signature. The token may still be refused for another reason. */
+  readonly provenClaims: JsonObject | undefined
+  /** The claims of any other token. Anybody may have written them. */
+  readonly unprovenClaims: JsonObject | undefined
+}
+
+/**
+ * Explains the verdict of `createVerifier(options).verify(token)`: the result of every check, and not only the first refusal.
+ * It uses the same checks as a verifier.
+ *
+ * For people who look into their own tokens. It shows claims that are not proven, so do not use it to answer requests. It
+ * does NOT run a schema, and does NOT fetch newer keys when a signature does not match: pass a new `remoteKeys` to have fresh
+ * keys. It asks the revocations about each token that a key proves.
+ *
+ * @param options The options of `createVerifier`; `remember` is ignored. For `byIssuer`, use the options of the verifier of
+ *   that issuer.
+ * @throws TypeError for a wrong option; the signal's reason.
+ */
+export async function explain(
+  token: string,
+  options: VerifierOptions,
+  explainOptions: ExplainOptions = {},
+): Promise<Explanation> {
+  checkVerifierOptions(options)
+  checkExplainOptions(explainOptions)
+  const own = ownMembers(options)
+  acceptedAlgorithms(own.algorithms)
+  const { keysInHand, otherKeys = [], possession, signal } = ownMembers(explainOptions)
+  const form = judgeForm(token, own)
+  if (form.refusal !== undefined) return unreadable(form, keysInHand)
+  const held = async (name: string, source: KeySource) =>
+    await heldBy({ name, keys: source, tokenSize: token.length, signal })
+  const [keys, inHand, ...others] = await Promise.all([
+    held('keys', own.keys),
+    keysInHand && held('keysInHand', keysInHand),
+    ...otherKeys.map(async (each) => await held(each.name, each.keys)),
+  ])
+  return await explainParsed(form.value, form.finding, own, {
+    keys,
+    inHand,
+    others,
+    possession,
+    signal,
+  })
+}
+
+/** Everything that may have made a signature. */
+interface AllKeys {
+  readonly keys: HeldKeys
+  readonly inHand: HeldKeys | undefined
+  readonly others: readonly HeldKeys[]
+}
+
+async function explainParsed(
+  parsed: ParsedToken,
+  form: Finding,
+  options: VerifierOptions,
+  all: AllKeys & Pick<ExplainOptions, 'possession' | 'signal'>,
+): Promise<Explanation> {
+  const now = options.clock === undefined ? all.keys.source.now().wall : options.clock.now()
+  const rules = rulesOf(options)
+  const algorithm = judgeAlgorithm(parsed, options)
+  const proveWith = (held: HeldKeys) =>
+    algorithm.value === undefined
+      ? notTried(algorithm.finding)
+      : prove(
+          parsed,
+          { algorithm: algorithm.value, accepted: options.algorithms, finding: algorithm.finding },
+          held,
+        )
+  const proof = proveWith(all.keys)
+  const inHand = all.inHand && proveWith(all.inHand)
+  const type = judgeType(parsed, options)
+  // The verdict on claims is that of the whole step, whatever the findings are.
+  const { refusal } = attempt(() => checkClaims(parsed.payload, rules, now))
+  const claims = parseJsonObject(parsed.payload)
+  const binding = claims && bindingOf(claims, parsed.payload)
+  const bound = judgeBinding(claims, binding, all.possession, options)
+  const isProven = proof.key !== undefined
+  const askable = claimsInForm(claims, rules, now)
+  const revoked = await judgeRevocations(options, {
+    claims: isProven || inHand?.key !== undefined ? askable : undefined,
+    now,
+    signal: all.signal,
+  })
+  const later = type.refusal ?? refusal ?? bound.refusal ?? revoked.refusal
+  const verdictWith = (found: Proof) => verdictOf(algorithm.refusal ?? found.refusal ?? later)
+  const signer = signerOf(parsed, { algorithm: algorithm.named, proof }, all)
+  return {
+    ...verdictWith(proof),
+    inHand: inHand && verdictWith(inHand),
+    findings: [
+      form,
+      ...proof.findings,
+      type.finding,
+      ...claimFindings(claims, rules, now),
+      ...bindingFindings(binding, options, bound),
+      ...revocationFindings(options, isProven ? askable : undefined, revoked.refusal),
+    ],
+    hints: hintsOf({
+      isProven,
+      isProvenInHand: inHand && inHand.key !== undefined,
+      isAlgorithmAccepted: algorithm.value !== undefined && proof.refusal?.reason !== 'algorithm',
+      alg: member(parsed.header, 'alg'),
+      kid: textMember(parsed.header, 'kid'),
+      signer,
+      ring: all.keys.ring,
+      claims,
+      refusedBinding: bound.refusal && binding,
+    }),
+    signer,
+    header: parsed.header,
+    provenClaims: isProven ? claims : undefined,
+    unprovenClaims: isProven ? undefined : claims,
+  }
+}
+
+/** There is nothing more to look at. */
+function unreadable(
+  { finding, refusal }: { finding: Finding; refusal: AuthError },
+  keysInHand: KeySource | undefined,
+): Explanation {
+  return {
+    ...verdictOf(refusal),
+    inHand: keysInHand && verdictOf(refusal),
+    findings: [finding],
+    hints: [],
+    signer: undefined,
+    header: undefined,
+    provenClaims: undefined,
+    unprovenClaims: undefined,
+  }
+}
+
+function verdictOf(refusal: AuthError | undefined): Verdict {
+  if (refusal === undefined) return { verdict: 'accepted', refusal }
+  return { verdict: refusal.status === 503 ? 'undecided' : 'refused', refusal }
+}
+
+function signerOf(
+  parsed: ParsedToken,
+  { algorithm, proof }: { readonly algorithm: unknown; readonly proof: Proof },
+  { keys, inHand, others }: AllKeys,
+): Signer | undefined {
+  if (proof.key !== undefined) return signerIn(keys, proof.key)
+  const places = [keys, ...(inHand === undefined ? [] : [inHand]), ...others]
+  for (const place of places) {
+    const key = makerOf(parsed, algorithm, place)
+    if (key !== undefined) return signerIn(place, key)
+  }
+  return undefined
+}
+
+function signerIn({ name }: HeldKeys, { thumbprint, kid }: VerificationKey): Signer {
+  return { thumbprint, kid, foundIn: name }
+}
+
+const isKeySource: OptionCheck = (value) =>
+  hasMethods(value, 'now', 'current', 'wait', 'suspect')
+    ? undefined
+    : 'must be a key source, such as remoteKeys(url)'
+
+function checkExplainOptions(options: ExplainOptions): void {
+  checkOptions('explain', options, {
+    keysInHand: isKeySource,
+    otherKeys: (value) =>
+      Array.isArray(value) && value.every(isNamed)
+        ? haveOwnNames(value)
+        : 'must be a list of { name, keys }',
+    possession: (value) => (isJsonObject(value) ? undefined : 'must be an object'),
+    signal: (value) => (value instanceof AbortSignal ? undefined : 'must be an AbortSignal'),
+  })
+}
+
+/** A {@link Signer} is said to be found in one place. */
+function haveOwnNames(named: readonly NamedKeys[]): string | undefined {
+  const names = ['keys', 'keysInHand', ...named.map(({ name }) => name)]
+  return new Set(names).size === names.length
+    ? undefined
+    : 'must have different names, and neither keys nor keysInHand'
+}
+
+function isNamed(value: unknown): value is NamedKeys {
+  const members = Object(value) as object // of a value without members, an object that has none
+  return (
+    isText(Reflect.get(members, 'name')) === undefined &&
+    isKeySource(Reflect.get(members, 'keys')) === undefined
+  )
+}

@@ -1,0 +1,65 @@
+import {
+  algorithmNamed,
+  algorithmNamesOf,
+  checkAlgorithm,
+} from '../algorithms/accepted-algorithms.ts'
+import type { Algorithm } from '../algorithms/algorithms.ts'
+import { checkType } from '../claims/claims.ts'
+import { member, textMember } from '../ground/json.ts'
+import { AuthError } from '../refusal/errors.ts'
+import { counted, shown } from '../refusal/text.ts'
+import { notText } from '../token/details.ts'
+import { type ParsedToken, parseToken } from '../token/token.ts'
+import { typesOf, type VerifierOptions } from '../verifier/verifier-options.ts'
+import { attempt, type Attempt, failed, type Finding, passed, skipped } from './finding.ts'
+
+/** What one step makes of a token, and what is said of it. */
+type Judged<Value> = Attempt<Value> & { readonly finding: Finding }
+
+export function judgeForm(
+  token: unknown,
+  { maxTokenSize = 16_384 }: VerifierOptions,
+): Judged<ParsedToken> {
+  const form = attempt(() => {
+    // A caller without types may pass anything.
+    if (typeof token !== 'string') {
+      throw new AuthError('invalid_token', 'malformed', notText(token))
+    }
+    return parseToken(token, maxTokenSize)
+  })
+  const size = typeof token === 'string' ? token.length : 0
+  const finding =
+    form.refusal === undefined
+      ? passed('form', `compact JWS, ${counted(size)} bytes`)
+      : failed('form', form.refusal)
+  return { ...form, finding }
+}
+
+export function judgeAlgorithm(
+  { header }: ParsedToken,
+  { algorithms, algorithmNames }: VerifierOptions,
+): Judged<Algorithm> & { readonly named: unknown } {
+  const alg = member(header, 'alg')
+  const names = algorithmNamesOf(algorithmNames)
+  const named = algorithmNamed(alg, names)
+  const accepted = attempt(() => checkAlgorithm(alg, algorithms, names))
+  const text = named === alg ? String(alg) : `${shown(alg)}, which means ${String(named)}`
+  const finding =
+    accepted.refusal === undefined
+      ? passed('algorithm', text)
+      : failed('algorithm', accepted.refusal)
+  return { ...accepted, named, finding }
+}
+
+export function judgeType({ header }: ParsedToken, options: VerifierOptions): Judged<void> {
+  const types = typesOf(options)
+  const typ = textMember(header, 'typ')
+  const found = typ === undefined ? 'the header has no typ' : shown(typ)
+  const judged = attempt(() => {
+    checkType(typ, types)
+  })
+  if (judged.refusal !== undefined) return { ...judged, finding: failed('type', judged.refusal) }
+  const finding =
+    types === undefined ? skipped('type', `not stated; ${found}`) : passed('type', found)
+  return { ...judged, finding }
+}

@@ -1,0 +1,118 @@
+import { type AcceptedAlgorithms, type Algorithm, ALGORITHMS } from '../algorithms/algorithms.ts'
+import { textMember } from '../ground/json.ts'
+import {
+  findCandidates,
+  type KeyRing,
+  type KeySource,
+  type KeySourceMethods,
+  methodsOf,
+  type VerificationKey,
+} from '../keys/key-source.ts'
+import { AuthError } from '../refusal/errors.ts'
+import { numberOf, shown } from '../refusal/text.ts'
+import { isSignedBy } from '../token/signature.ts'
+import type { ParsedToken } from '../token/token.ts'
+import { unproven } from '../verifier/prover.ts'
+import { failed, type Finding, passed, skipped } from './finding.ts'
+
+/** The keys of a source at this moment, or why there are none. */
+export interface HeldKeys {
+  readonly name: string
+  readonly source: KeySourceMethods
+  readonly ring: KeyRing | AuthError
+}
+
+/** @throws The signal's reason. */
+export async function heldBy({
+  name,
+  keys,
+  tokenSize,
+  signal,
+}: {
+  readonly name: string
+  readonly keys: KeySource
+  readonly tokenSize: number
+  readonly signal: AbortSignal | undefined
+}): Promise<HeldKeys> {
+  const source = methodsOf(keys)
+  const arrived = source.now()
+  try {
+    const ring = source.current(arrived) ?? (await source.wait({ arrived, tokenSize, signal }))
+    return { name, source, ring }
+  } catch (error) {
+    if (error instanceof AuthError) return { name, source, ring: error }
+    throw error
+  }
+}
+
+/** What keys make of a token. */
+export interface Proof {
+  readonly key: VerificationKey | undefined
+  readonly refusal: AuthError | undefined
+  /** Of the algorithm, the key and the signature. */
+  readonly findings: readonly [Finding, Finding, Finding]
+}
+
+/** Without an algorithm that is accepted there is nothing to check with. */
+export function notTried(algorithm: Finding, refusal?: AuthError): Proof {
+  const why = 'not checked: the algorithm is not accepted'
+  return {
+    key: undefined,
+    refusal,
+    findings: [algorithm, skipped('key', why), skipped('signature', why)],
+  }
+}
+
+/** The algorithm of a token, what a verifier accepts, and what was found about the two before there were keys. */
+interface Judged {
+  readonly algorithm: Algorithm
+  readonly accepted: AcceptedAlgorithms
+  readonly finding: Finding
+}
+
+/** Looks for the key among the candidates that the verifier would try, and refuses as it does if there is none. */
+export function prove(
+  parsed: ParsedToken,
+  { algorithm, accepted, finding }: Judged,
+  { source, ring }: HeldKeys,
+): Proof {
+  if (ring instanceof AuthError) {
+    const signature = skipped('signature', 'not checked: no keys')
+    return { key: undefined, refusal: ring, findings: [finding, failed('key', ring), signature] }
+  }
+  const kid = textMember(parsed.header, 'kid')
+  const candidates = findCandidates(ring, { algorithm, kid }, accepted)
+  const tried = candidates.length
+  const key = candidates.find((each) => isSignedBy(each, algorithm, parsed))
+  if (key !== undefined) {
+    const findings = [passed('key', nameOf(key)), passed('signature', 'proven')] as const
+    return { key, refusal: undefined, findings: [finding, ...findings] }
+  }
+  const arrived = source.now()
+  const refusal = unproven({ ring, kid, algorithm, accepted, tried, why: undefined, arrived })
+  if (refusal.reason === 'algorithm') return notTried(failed('algorithm', refusal), refusal)
+  if (tried === 0) {
+    const signature = skipped('signature', 'not checked: no key')
+    return { key, refusal, findings: [finding, failed('key', refusal), signature] }
+  }
+  const [only, ...others] = candidates.map(nameOf)
+  const names = others.length === 0 ? String(only) : `${numberOf(tried, 'key')} to try`
+  return { key, refusal, findings: [finding, passed('key', names), failed('signature', refusal)] }
+}
+
+function nameOf({ thumbprint, kid }: VerificationKey): string {
+  const short = thumbprint.slice(0, 8)
+  return kid === undefined || kid === thumbprint ? short : `${short}, kid ${shown(kid)}`
+}
+
+/** The key that made the signature with the algorithm that the header names, whatever a verifier accepts. */
+export function makerOf(
+  parsed: ParsedToken,
+  algorithm: unknown,
+  { ring }: HeldKeys,
+): VerificationKey | undefined {
+  if (ring instanceof AuthError) return undefined
+  const named = [...ALGORITHMS.keys()].find((name) => name === algorithm)
+  if (named === undefined) return undefined
+  return ring.keys.find((key) => isSignedBy(key, named, parsed))
+}

@@ -1,0 +1,179 @@
+import { isUtf8 } from 'node:buffer'
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+const MAX_TOKEN_DEPTH = 32
+/** For all other texts. V8 14.6 has been seen to corrupt memory from 8,160 levels on, and never below. */
+const MAX_DEPTH = 1000
+
+/**
+ * Reads octets as one JSON object, or answers `undefined`.
+ *
+ * Stricter than `JSON.parse`, so that no other parser can read the same text differently: valid UTF-8 without a
+ * byte order mark, no duplicate member at the top level, no member named `__proto__`, no number too large for a
+ * double, at most 32 levels. The object is frozen, with everything in it.
+ *
+ * @see RFC 7515 section 4; RFC 7519 section 7.2; RFC 8259 section 8.1
+ */
+export function parseJsonObject(octets: Buffer): JsonObject | undefined {
+  if (!isUtf8(octets)) return undefined
+  const text = octets.toString('utf8')
+  const shape = outline(text, MAX_TOKEN_DEPTH)
+  const value = shape === undefined ? undefined : parseShallow(text)
+  if (!isJsonObject(value) || shape?.members !== Object.keys(value).length) return undefined
+  return freeze(value) ? value : undefined
+}
+
+/**
+ * Reads a text that somebody else wrote as JSON.
+ *
+ * As `JSON.parse`, but `undefined` for a text that is no JSON, that is nested deeper than 1000 levels, or that has a name which
+ * cannot be written without an escape. It does NOT limit the length of the text, and does NOT freeze what it returns.
+ */
+export function parseJson(text: string): unknown {
+  return outline(text, MAX_DEPTH) === undefined ? undefined : parseShallow(text)
+}
+
+/**
+ * Parses a text of which `outline` has said that it is not nested too deep: V8 14.6 (Node 26) corrupts the memory of the process
+ * when a text of thousands of levels ends too early.
+ *
+ * V8 also reads a name with an escape as another one that it has seen in an earlier text with the same beginning (Node 24
+ * and 26): `"\u0063rit"` would not be `crit`, once anybody has sent `"\\u00"`. So names are parsed without escapes, and
+ * one that cannot be written so (a quote, a backslash or a control character is in it) is refused. A text with escapes in
+ * its names is never given to V8 as it is, because it would change how V8 reads later texts of others.
+ */
+function parseShallow(text: string): unknown {
+  try {
+    const plain = text.includes('\\') ? withPlainNames(text) : text
+    // oxlint-disable-next-line eslint/no-restricted-properties -- its depth is known
+    return plain === undefined ? undefined : JSON.parse(plain)
+  } catch {
+    // It is no JSON.
+  }
+  return undefined
+}
+
+/**
+ * The text with the escapes in its names resolved, if that can be. One that is no JSON stays so.
+ *
+ * @throws SyntaxError for some that is no JSON.
+ */
+function withPlainNames(text: string): string | undefined {
+  let plain = ''
+  let copied = 0
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
+    const start = at
+    at = endOfString(text, start) + 1
+    const literal = text.slice(start, at)
+    if (!literal.includes('\\') || !isFollowedByColon(text, at)) continue
+    // oxlint-disable-next-line eslint/no-restricted-properties -- a string alone has no levels, and V8 reads it right
+    const name = String(JSON.parse(literal))
+    const written = `"${name}"`
+    if (JSON.stringify(name) !== written) return undefined
+    plain += text.slice(copied, start) + written
+    copied = at
+  }
+  return plain + text.slice(copied)
+}
+
+function isFollowedByColon(text: string, start: number): boolean {
+  let at = start
+  while (WHITE_SPACE.has(text.charCodeAt(at))) at++
+  return text.charCodeAt(at) === COLON
+}
+
+/**
+ * Whether some object in a JSON text, at whatever level, has a member twice.
+ *
+ * @param text What {@link parseJsonObject} has read as `value`.
+ */
+export function repeatsMember(text: string, value: JsonObject): boolean {
+  return outline(text, MAX_TOKEN_DEPTH)?.allMembers !== membersOf(value)
+}
+
+function membersOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const values: readonly unknown[] = Object.values(value)
+  const own = Array.isArray(value) ? 0 : values.length
+  return values.reduce<number>((sum, each) => sum + membersOf(each), own)
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** An own member: an inherited one was not in the text. */
+export function member(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined
+}
+
+/** An own member that is a text. */
+export function textMember(object: JsonObject, name: string): string | undefined {
+  const value = member(object, name)
+  return typeof value === 'string' ? value : undefined
+}
+
+/** @see RFC 8259 section 2 */
+const WHITE_SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COLON = 0x3a
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+const OPEN_BRACKET = 0x5b
+const CLOSE_BRACKET = 0x5d
+
+/**
+ * How many members the outermost object of a JSON text and all its objects spell out, duplicates included. `undefined` if it is
+ * nested deeper than the limit.
+ *
+ * A text that is no JSON is measured as well, so that no parser goes deeper than the limit before it finds the fault. It stops
+ * there, and what is before the fault is the beginning of a JSON text. In that, strings end where they end here, and each
+ * bracket outside of them changes the level as it does here.
+ */
+function outline(
+  text: string,
+  maxDepth: number,
+): { members: number; allMembers: number } | undefined {
+  let level = 0
+  let members = 0
+  let allMembers = 0
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at)
+    if (character === QUOTE) at = endOfString(text, at)
+    else if (character === COLON) {
+      allMembers++
+      if (level === 1) members++
+    } else if (character === OPEN_BRACE || character === OPEN_BRACKET) {
+      level++
+      if (level > maxDepth) return undefined
+    } else if (character === CLOSE_BRACE || character === CLOSE_BRACKET) level--
+  }
+  return { members, allMembers }
+}
+
+/** Where the closing quote is; behind the text if there is none. */
+function endOfString(text: string, start: number): number {
+  let at = text.indexOf('"', start + 1)
+  while (at !== -1 && isEscaped(text, at)) at = text.indexOf('"', at + 1)
+  return at === -1 ? text.length : at
+}
+
+/** Whether an odd number of backslashes is before it. */
+function isEscaped(text: string, quote: number): boolean {
+  let at = quote - 1
+  while (text.charCodeAt(at) === BACKSLASH) at--
+  return (quote - at) % 2 === 0
+}
+
+/**
+ * Freezes a JSON value, and answers whether it is harmless: `JSON.parse` reads 1e309 as Infinity, and makes an own
+ * member of `__proto__`, which changes any object that the value is assigned to.
+ */
+function freeze(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object' || value === null) return true
+  Object.freeze(value)
+  return !Object.hasOwn(value, '__proto__') && Object.values(value).every(freeze)
+}

@@ -1,0 +1,166 @@
+import { roomIsFull, waitedTooLong } from '../keys/details.ts'
+import type { Caller } from '../keys/key-source.ts'
+import { AuthError } from '../refusal/errors.ts'
+import type { Detail } from '../refusal/text.ts'
+import type { Clock, Instant } from './time.ts'
+
+const MAX_WAITING_OCTETS = 24 * 1024 * 1024
+
+/** What a place costs beside its token: promises, listeners and a timer, as measured. */
+const PLACE_OCTETS = 6 * 1024
+
+/**
+ * How much later than its deadline something may end before it is given up: seconds. Cloudflare Workers stop the timers and
+ * connections of a request when it is over, with them every attempt and every wait that it began.
+ */
+export const LATENESS = 1
+
+/** A caller's place in the room. Work on behalf of somebody who has left should stop. */
+export interface Place {
+  readonly hasLeft: boolean
+  /** Cancels something when the caller leaves. */
+  whenLeft(cancel: () => void): void
+}
+
+/** Somebody who waits. */
+interface Waiting extends Omit<Caller, 'arrived'> {
+  /** What the time is counted from; from now if it is `undefined`. */
+  readonly arrived: Instant | undefined
+}
+
+interface Taken {
+  readonly octets: number
+  /** Seconds of the monotonic clock. */
+  readonly since: number
+}
+
+/** Where callers wait for keys: bounded in time and in room, so that a flood of tokens cannot fill the memory. */
+export interface WaitingRoom {
+  /**
+   * Waits for some work on one caller's behalf. A caller who leaves cancels nothing for the others.
+   *
+   * @throws AuthError `keys_unavailable` with `timeout` if it takes too long or the room is full; the signal's reason.
+   */
+  wait<Result>(caller: Waiting, work: (place: Place) => Promise<Result>): Promise<Result>
+}
+
+/** What refusals tell developers. */
+interface Sentences {
+  readonly isFull: Detail
+  readonly tooLong: (patience: number) => Detail
+}
+
+const OF_KEYS: Sentences = { isFull: roomIsFull, tooLong: waitedTooLong }
+
+/** @param timeout The longest that anybody waits. Seconds. */
+export function createWaitingRoom(
+  clock: Clock,
+  timeout: number,
+  { isFull: full, tooLong }: Sentences = OF_KEYS,
+): WaitingRoom {
+  let octets = 0
+  /** Those who wait, in the order in which they came. */
+  const taken = new Set<Taken>()
+
+  function isFull(wanted: number): boolean {
+    return octets + wanted > MAX_WAITING_OCTETS
+  }
+
+  function giveBack(place: Taken): void {
+    if (taken.delete(place)) octets -= place.octets
+  }
+
+  /** Gives back the places of those whose timer has been lost. */
+  function giveBackOverdue(): void {
+    for (const place of taken) {
+      if (clock.monotonic() - place.since <= timeout + LATENESS) return
+      giveBack(place)
+    }
+  }
+
+  async function wait<Result>(
+    caller: Waiting,
+    work: (place: Place) => Promise<Result>,
+  ): Promise<Result> {
+    const { arrived, tokenSize, signal } = caller
+    signal?.throwIfAborted()
+    const own: Taken = { octets: tokenSize + PLACE_OCTETS, since: clock.monotonic() }
+    if (isFull(own.octets)) giveBackOverdue()
+    if (isFull(own.octets)) throw new AuthError('keys_unavailable', 'timeout', full)
+    const exit = new AbortController()
+    const place: Place = {
+      get hasLeft() {
+        return exit.signal.aborted
+      },
+      whenLeft(cancel) {
+        exit.signal.addEventListener('abort', cancel)
+      },
+    }
+    taken.add(own)
+    octets += own.octets
+    // Before the caller's own deadline is set: that of an attempt which starts here has to come first.
+    const result = work(place)
+    // A caller who comes back to wait for more has that much less time.
+    const waited = arrived === undefined ? 0 : clock.monotonic() - arrived.monotonic
+    const patience = Math.max(0, timeout - waited)
+    const gone = leaving(clock, { seconds: patience, detail: tooLong(patience) }, signal, place)
+    try {
+      return await Promise.race([result, gone])
+    } finally {
+      giveBack(own)
+      exit.abort()
+    }
+  }
+
+  return { wait }
+}
+
+/** Rejects with what makes a caller leave before the work is done. */
+async function leaving(
+  clock: Clock,
+  patience: { readonly seconds: number; readonly detail: Detail },
+  signal: AbortSignal | undefined,
+  place: Place,
+): Promise<never> {
+  return await new Promise<never>((_, reject) => {
+    const abort = () => {
+      reject(signal?.reason as Error) // whatever the caller gave, as `fetch` does
+    }
+    signal?.addEventListener('abort', abort)
+    place.whenLeft(() => signal?.removeEventListener('abort', abort))
+    place.whenLeft(
+      clock.after(patience.seconds, () => {
+        reject(new AuthError('keys_unavailable', 'timeout', patience.detail))
+      }),
+    )
+  })
+}
+
+/** Resolves after so many seconds. It never does for somebody who has left. */
+export async function pause(
+  seconds: number,
+  clock: Clock,
+  place: Place | undefined,
+): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const cancel = clock.after(seconds, resolve)
+    place?.whenLeft(cancel)
+  })
+}
+
+/** Resolves when an attempt has settled, or after so many seconds. */
+export async function settledWithin(
+  seconds: number,
+  settling: Promise<void>,
+  clock: Clock,
+  place: Place | undefined,
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const cancel = clock.after(seconds, resolve)
+    place?.whenLeft(cancel)
+    settling.then(() => {
+      cancel()
+      resolve()
+    }, reject)
+  })
+}

@@ -1,0 +1,118 @@
+import { isIssuerName } from '../claims/claims.ts'
+import { isJsonObject } from '../ground/json.ts'
+import { checkOptions, isClock, type OptionCheck, ownMembers, seconds } from '../ground/options.ts'
+import type { Clock } from '../ground/time.ts'
+import { isRemember, isTokenSize } from '../verifier/verifier-options.ts'
+import type { Verifier } from '../verifier/verifier.ts'
+import { checksIssuer, isVerifier } from './verifier-calls.ts'
+
+/** Options of `byIssuer`. The first is for both of its forms, the others are for a function. */
+export interface ByIssuerOptions {
+  /**
+   * For how many tokens the issuer is remembered, so that it is not read again (fewer if the tokens are large). `false` turns
+   * this off.
+   * @default { max: 10_000 }
+   */
+  remember?: { readonly max: number } | false | undefined
+  /**
+   * How many verifiers are remembered, and as many again that have not accepted a token yet. It should be more than the
+   * number of tenants.
+   * @default 1000
+   */
+  max?: number | undefined
+  /**
+   * How long a verifier is used after the function was called for it. Seconds. After half of that time the function is called
+   * again, in the background.
+   * @default 600
+   */
+  maxAge?: number | undefined
+  /**
+   * For how many issuers it is remembered that they have no verifier.
+   * @default 10_000
+   */
+  maxMisses?: number | undefined
+  /**
+   * How long it is remembered that an issuer has no verifier. Seconds.
+   * @default 60
+   */
+  missAge?: number | undefined
+  /**
+   * How many calls may run at the same time for issuers that are not remembered, and as many again for those that are. Tokens
+   * of more issuers wait.
+   * @default 16
+   */
+  maxCalls?: number | undefined
+  /**
+   * How long a call may take, and how long a token waits for a call. Seconds.
+   * @default 5
+   */
+  timeout?: number | undefined
+  /**
+   * The longest token that is read. Bytes, at most 65536. Each verifier has its own limit as well.
+   * @default 16384
+   */
+  maxTokenSize?: number | undefined
+  /** The clock for these times, for tests. By default the system's. */
+  clock?: Clock | undefined
+}
+
+const isCount: OptionCheck = (value) =>
+  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 1_000_000
+    ? undefined
+    : 'must be a number from 1 to 1000000'
+
+/**
+ * Checks the options of `byIssuer`, at start-up.
+ *
+ * @param isFunction Whether the first argument is a function; an object of verifiers has fewer options.
+ * @returns A copy of them with nothing but their own members.
+ * @throws TypeError for a wrong or misspelt option.
+ */
+export function checkByIssuerOptions(
+  options: ByIssuerOptions,
+  isFunction: boolean,
+): ByIssuerOptions {
+  const ofFunction = {
+    max: isCount,
+    maxAge: seconds(1, 86_400),
+    maxMisses: isCount,
+    missAge: seconds(0, 86_400),
+    maxCalls: isCount,
+    timeout: seconds(0.001, 600),
+    maxTokenSize: isTokenSize,
+    clock: isClock,
+  }
+  checkOptions('byIssuer', options, {
+    remember: isRemember,
+    ...(isFunction ? ofFunction : {}),
+  })
+  return ownMembers(options)
+}
+
+/**
+ * Checks the verifiers given to `byIssuer`, at start-up.
+ *
+ * @returns A copy, as a map: issuers may be named like members of `Object.prototype`.
+ * @throws TypeError for what is no verifier, or one that does not check the issuer it is listed under.
+ */
+export function checkVerifiers(from: unknown): ReadonlyMap<string, Verifier<unknown>> {
+  if (!isJsonObject(from)) {
+    throw new TypeError(
+      'byIssuer: the first argument must be an object of verifiers by issuer, or a function',
+    )
+  }
+  const verifiers = new Map<string, Verifier<unknown>>()
+  for (const [issuer, verifier] of Object.entries(from)) {
+    const name = JSON.stringify(issuer)
+    if (!isIssuerName(issuer)) {
+      throw new TypeError('byIssuer: an issuer must have 1 to 1024 characters')
+    }
+    if (!isVerifier(verifier)) throw new TypeError(`byIssuer: ${name} must be a verifier`)
+    if (!checksIssuer(verifier, issuer)) {
+      throw new TypeError(`byIssuer: the verifier of ${name} must have it in its option issuer`)
+    }
+    verifiers.set(issuer, verifier)
+  }
+  if (verifiers.size === 0) throw new TypeError('byIssuer: there must be a verifier, at least one')
+  return verifiers
+}

@@ -1,0 +1,169 @@
+import { type AcceptedAlgorithms, type Algorithm, isFor } from '../algorithms/algorithms.ts'
+import { elapsed, type Instant } from '../ground/time.ts'
+import { type Detail, duration, numberOf, printable, shown } from '../refusal/text.ts'
+import type { KeyRing, VerificationKey, WhyUnproven } from './key-source.ts'
+
+// What refusals tell developers that are about keys. Of the keys in use they keep numbers and names.
+
+/** A token that no key proves. */
+export interface Unproven {
+  readonly ring: KeyRing
+  /** Of the header. */
+  readonly kid: string | undefined
+  readonly algorithm: Algorithm
+  /** The rule of the verifier. */
+  readonly accepted: AcceptedAlgorithms
+  /** How many keys were tried. */
+  readonly tried: number
+  readonly why: WhyUnproven | undefined
+  readonly arrived: Instant
+}
+
+const REASONS: Readonly<Record<WhyUnproven, string>> = {
+  paced: 'newer keys were not asked for, because unproven tokens have asked too often lately',
+  pointless: 'newer keys were not asked for, because the token would be refused with any key',
+  repeated: 'newer keys were not asked for, because this token has asked for them lately',
+  retired:
+    'a key that has left the document made the signature: most likely the token is older than the rotation',
+  answered: 'newer keys were fetched for this token, and none of them made its signature',
+}
+
+/** For `unknown_key` and `algorithm`: no key fits. */
+export function unknownKey(unproven: Unproven): Detail {
+  const { ring, kid, algorithm, why, arrived } = unproven
+  const count = ring.keys.length
+  const age = ageOf(ring, arrived)
+  const { isNamed, isForNone, names, isSilent } = othersOf(unproven)
+  const skipped = kid === undefined ? undefined : skippedReason(ring, kid)
+  // Whoever keeps the error keeps what this function uses. So it uses no key, and nothing that has one.
+  return () => {
+    const key = `the key with kid ${shown(kid)}`
+    const advice = isSilent ? adviceOnSilentKeys(algorithm) : ''
+    if (isNamed) {
+      return `${key} is for ${names}; the header's alg means ${algorithm}${advice}${because(why)}`
+    }
+    if (skipped !== undefined) {
+      return `${key} cannot be used: ${printable(skipped, 200)}${because(why)}`
+    }
+    const keys = describe(count, age)
+    if (isForNone) {
+      const [none, they] =
+        count === 1 ? [`${keys} is not`, 'it is'] : [`none of ${keys} is`, 'they are']
+      return `${none} for ${algorithm}: ${they} for ${names}${advice}${because(why)}`
+    }
+    return `kid ${shown(kid)} is not ${count === 1 ? 'that of' : 'among'} ${keys}${because(why)}`
+  }
+}
+
+/** What a sentence says of the keys that are not for the algorithm. */
+interface Others {
+  /** One of them has the `kid` of the token: the sentence is about that one. */
+  readonly isNamed: boolean
+  /** No key is for the algorithm: it is about all of them. */
+  readonly isForNone: boolean
+  /** What those are for. Empty if it is about none, as with the random `kid`s of a flood. */
+  readonly names: string
+  /** Whether one of those would fit, if a verifier listed the algorithm. */
+  readonly isSilent: boolean
+}
+
+function othersOf({ ring, kid, algorithm, accepted }: Unproven): Others {
+  let isForNone = true
+  let named: VerificationKey | undefined
+  for (const key of ring.keys) {
+    if (isFor(key, algorithm, accepted)) isForNone = false
+    else if (kid !== undefined && key.kid === kid) named ??= key
+  }
+  const all = isForNone ? ring.keys : []
+  const asked = named === undefined ? all : [named]
+  return {
+    isNamed: named !== undefined,
+    isForNone,
+    names: namesOf(asked, accepted),
+    isSilent: asked.some(({ prepared }) => prepared.has(algorithm)),
+  }
+}
+
+/** A key is for what the verifier takes it for; to one with a list, that list says no more about it. */
+function namesOf(keys: readonly VerificationKey[], accepted: AcceptedAlgorithms): string {
+  const names = new Set<Algorithm>()
+  for (const key of keys) {
+    for (const name of key.prepared.keys()) {
+      if (accepted !== undefined || isFor(key, name, accepted)) names.add(name)
+    }
+  }
+  return [...names].join(', ')
+}
+
+/** For keys that would fit, if a verifier listed the algorithm. */
+function adviceOnSilentKeys(algorithm: Algorithm): string {
+  return `; an RSA key that states no alg is for RS512 only: if your issuer signs with ${algorithm}, state algorithms: ['${algorithm}']`
+}
+
+/** For `signature`: keys fit, and none made it. */
+export function otherSignature({ ring, kid, tried, why, arrived }: Unproven): Detail {
+  const count = ring.keys.length
+  const age = ageOf(ring, arrived)
+  return () => {
+    const name = kid === undefined ? 'without a kid' : `with kid ${shown(kid)}`
+    const which = count === 1 ? '' : `${tried} of `
+    return `no key made the signature of the token ${name}: tried ${which}${describe(count, age)}${because(why)}`
+  }
+}
+
+export const withdrawnKey: Detail = () =>
+  'the key that proved the token has left the document while its claims were judged'
+
+function because(why: WhyUnproven | undefined): string {
+  return why === undefined ? '' : `; ${REASONS[why]}`
+}
+
+/** Seconds. */
+function ageOf({ fetchedAt }: KeyRing, arrived: Instant): number | undefined {
+  return fetchedAt === undefined ? undefined : elapsed(fetchedAt, arrived)
+}
+
+function describe(count: number, age: number | undefined): string {
+  const keys = count === 1 ? 'the only key' : `the ${numberOf(count, 'key')}`
+  if (age === undefined) return keys
+  return age <= 0
+    ? `${keys}, fetched since the token came`
+    : `${keys}, fetched ${duration(age)} ago`
+}
+
+/** Why the entry of the document with that `kid` is no key of ours. */
+function skippedReason({ skipped }: KeyRing, kid: string): string | undefined {
+  return skipped?.entries.find((entry) => entry.kid === kid)?.reason
+}
+
+/**
+ * For `keys_unavailable`.
+ *
+ * @param failure What went wrong, in words; `undefined` if no attempt has failed.
+ * @param origin Where the keys come from.
+ * @param pause Seconds until the next attempt.
+ */
+export function noKeys(
+  failure: string | undefined,
+  origin: string | undefined,
+  pause: number,
+): Detail {
+  return () => {
+    const what = printable(failure ?? 'no keys have been fetched yet', 300)
+    const where = origin === undefined ? '' : ` (${printable(origin, 100)})`
+    return `${what}${where}; the next attempt can start ${pause > 0 ? `in ${duration(pause)}` : 'now'}`
+  }
+}
+
+export function waitedTooLong(patience: number): Detail {
+  return () => `no keys came while the token waited for them for ${duration(patience)}`
+}
+
+export const roomIsFull: Detail = () =>
+  'too many tokens wait for keys, so that this one could not wait as well'
+
+/** For a connection that stays open. */
+export function noVerdict(patience: number): Detail {
+  return () =>
+    `the verifier gave no verdict on the token for ${duration(patience)}: does its schema settle?`
+}

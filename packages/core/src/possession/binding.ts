@@ -1,0 +1,122 @@
+import type { Auth, Claims } from '../claims/auth.ts'
+import type { Possession } from '../claims/possession.ts'
+import { isJsonObject, member, repeatsMember } from '../ground/json.ts'
+import { own, ownMembers } from '../ground/options.ts'
+import { AuthError } from '../refusal/errors.ts'
+import type { Detail } from '../refusal/text.ts'
+import {
+  notProven,
+  notProvenHere,
+  type Proof,
+  repeatedConfirmation,
+  unboundToken,
+  unreadableConfirmation,
+} from './details.ts'
+
+/** What the `cnf` of a token says. RFC 7800 section 3.1. */
+export interface Binding {
+  readonly jkt: string | undefined
+  readonly x5tS256: string | undefined
+  /** Why it confirms nothing that we know, where it does not. */
+  readonly complaint: Detail | undefined
+}
+
+/** Members of `cnf`, and what proves each. */
+const KNOWN: ReadonlyMap<string, Proof> = new Map([
+  ['jkt', 'jkt'],
+  ['x5t#S256', 'x5tS256'],
+])
+
+/**
+ * Registered, so none of the members that a reader ignores: each binds the token to something that cannot be proven here.
+ *
+ * @see https://www.iana.org/assignments/jwt/jwt.xhtml#confirmation-methods
+ */
+const UNPROVABLE: ReadonlySet<string> = new Set(['jwk', 'jwe', 'jku', 'kid', 'osc'])
+
+/**
+ * Members that nobody knows are ignored beside one that is known: they may describe it. Alone they may bind the token to something.
+ *
+ * @param payload What the claims were read from.
+ * @returns `undefined` for a token that is bound to nothing: whoever has it may use it.
+ * @see RFC 7800 section 3.1
+ */
+export function bindingOf(claims: Claims, payload: Buffer): Binding | undefined {
+  if (!Object.hasOwn(claims, 'cnf')) return undefined
+  const cnf = member(claims, 'cnf')
+  const found = new Map<Proof, string>()
+  const names = isJsonObject(cnf) ? Object.keys(cnf) : []
+  for (const name of names) {
+    const proof = KNOWN.get(name)
+    const value = isJsonObject(cnf) ? member(cnf, name) : undefined
+    if (proof !== undefined && typeof value === 'string' && value !== '') found.set(proof, value)
+  }
+  const knownNames = names.filter((name) => KNOWN.has(name))
+  const isProvable = found.size > 0 && !names.some((name) => UNPROVABLE.has(name))
+  const isKnown = isProvable && found.size === knownNames.length
+  return {
+    jkt: found.get('jkt'),
+    x5tS256: found.get('x5tS256'),
+    complaint: isKnown
+      ? repetitionIn(payload, claims)
+      : unreadableConfirmation(cnf, [...KNOWN.keys()], UNPROVABLE),
+  }
+}
+
+/** Of two thumbprints, another reader of the token might take the other one. */
+function repetitionIn(payload: Buffer, claims: Claims): Detail | undefined {
+  return repeatsMember(payload.toString(), claims) ? repeatedConfirmation : undefined
+}
+
+/** A copy, since the caller may change its own while the token is judged. Pollution of a prototype proves nothing. */
+export function possessionOf(given: Possession | undefined): Possession | undefined {
+  if (typeof given !== 'object' || given === null) return undefined
+  return { jkt: own(given, 'jkt'), x5tS256: own(given, 'x5tS256') }
+}
+
+/**
+ * Compares what a token is bound to with what its sender has proven to possess.
+ *
+ * @param confirmation `ignore` waives it, but for a DPoP proof: whoever sends one expects that it counts.
+ * @returns The same, with what was proven.
+ * @throws AuthError `binding`
+ * @see RFC 9449 section 7.2; RFC 8705 section 3
+ */
+export function checkBinding(
+  auth: Auth,
+  binding: Binding | undefined,
+  possession: Possession | undefined,
+  confirmation: 'require' | 'ignore',
+): Auth {
+  const jkt = possession?.jkt
+  if (binding === undefined) {
+    if (jkt !== undefined) throw refused(unboundToken)
+    return auth
+  }
+  if (jkt !== undefined && binding.jkt === undefined) {
+    throw refused(binding.complaint ?? unboundToken)
+  }
+  const isRequired = confirmation === 'require'
+  if (isRequired && binding.complaint !== undefined) throw refused(binding.complaint)
+  const x5tS256 = possession?.x5tS256
+  if (binding.jkt !== jkt && (isRequired || jkt !== undefined)) {
+    throw refused(jkt === undefined ? notProvenHere('jkt') : notProven('jkt'))
+  }
+  if (isRequired && binding.x5tS256 !== undefined && binding.x5tS256 !== x5tS256) {
+    throw refused(x5tS256 === undefined ? notProvenHere('x5tS256') : notProven('x5tS256'))
+  }
+  return withPossession(auth, {
+    ...(jkt === undefined ? {} : { jkt }),
+    ...(x5tS256 === undefined || x5tS256 !== binding.x5tS256 ? {} : { x5tS256 }),
+  })
+}
+
+function withPossession(auth: Auth, proven: Possession): Auth {
+  return Object.keys(proven).length === 0
+    ? auth
+    : Object.freeze({ ...auth, possession: Object.freeze(ownMembers(proven)) })
+}
+
+function refused(detail: Detail): AuthError {
+  return new AuthError('invalid_token', 'binding', detail)
+}

@@ -1,0 +1,130 @@
+import {
+  checkOptions,
+  isBoolean,
+  memberOf,
+  type OptionCheck,
+  oneOf,
+  own,
+  ownMembers,
+} from '../ground/options.ts'
+import {
+  CERTIFICATE_FORMATS,
+  type CertificateFormat,
+  parseForwardedCertificate,
+  thumbprintOfDer,
+} from './forwarded-certificate.ts'
+import { isPeerList, peerList } from './peer-list.ts'
+
+export interface MutualTlsOptions {
+  /**
+   * Accepts only tokens that are bound to a client certificate.
+   * @default false
+   */
+  required?: boolean | undefined
+  /**
+   * The header in which a proxy writes the certificate of the client. It is read only from `proxies`. If it is stated, the
+   * certificate of the connection is not used, because it would be that of the proxy.
+   */
+  header?: string | undefined
+  /** How the proxy writes it. */
+  format?: CertificateFormat | undefined
+  /**
+   * Addresses and blocks of addresses (`10.0.0.0/8`) of the proxies. Each must set or remove the header in every request.
+   * They are compared with the address of the connection, never with a header. The header of any other sender is not read.
+   */
+  proxies?: readonly string[] | undefined
+}
+
+/** How a guard finds the client certificate of a request: `mutualTls()`, or an object of your own. */
+export interface MutualTls {
+  /** Whether only tokens that are bound to a client certificate are accepted. */
+  readonly required: boolean
+  /**
+   * The thumbprint of the certificate that the client of a request has proven to possess, `undefined` if there is none.
+   * RFC 8705 section 3.1: SHA-256, base64url.
+   *
+   * @param request As the guard was given it. Only a request of node has a connection, and without one nothing is proven.
+   */
+  thumbprintOf(request: object): string | undefined
+}
+
+const isHeaderName: OptionCheck = (value) =>
+  typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(value)
+    ? undefined
+    : 'must be the name of a header'
+
+const CHECKS: Readonly<Record<string, OptionCheck>> = {
+  required: isBoolean,
+  header: isHeaderName,
+  format: oneOf(...CERTIFICATE_FORMATS),
+  proxies: isPeerList,
+}
+
+/**
+ * Accepts tokens that are bound to a client certificate, if the client shows that certificate: `authenticate(verifier, {
+ * mutualTls: mutualTls() })`.
+ *
+ * The server must ask for certificates (`requestCert: true`). TLS proves that the client has the private key of its
+ * certificate. That is enough, also for a certificate without an authority (`rejectUnauthorized: false`), because the token
+ * is bound to this one certificate. It does NOT check who issued the certificate, its times, or whether it is revoked: the
+ * options of the server or of the proxy do that.
+ *
+ * @throws TypeError for a wrong or misspelt option.
+ * @see RFC 8705 section 3
+ */
+export function mutualTls(options: MutualTlsOptions = {}): MutualTls {
+  checkOptions('mutualTls', options, CHECKS)
+  const { required = false, header, format, proxies } = ownMembers(options)
+  if (header === undefined && format === undefined && proxies === undefined) {
+    return Object.freeze({ required, thumbprintOf: thumbprintOfConnection })
+  }
+  if (header === undefined || format === undefined || proxies === undefined) {
+    throw new TypeError(
+      'mutualTls: header, format and proxies must be stated together: a header is believed only in one format, and only from peers that are listed',
+    )
+  }
+  const name = header.toLowerCase()
+  const isListed = peerList(proxies)
+  return Object.freeze({
+    required,
+    thumbprintOf(request: object) {
+      if (!isListed(memberOfConnection(request, 'remoteAddress'))) return undefined
+      const value = headerOf(request, name)
+      return value === undefined ? undefined : parseForwardedCertificate(format, value)
+    },
+  })
+}
+
+function thumbprintOfConnection(request: object): string | undefined {
+  // Not `getPeerCertificate`, which takes the certificate to pieces and costs twenty times as much.
+  const certificate = memberOfConnection(request, 'getPeerX509Certificate')
+  if (typeof certificate !== 'object' || certificate === null) return undefined
+  const der = memberOf(certificate, 'raw')
+  return der instanceof Uint8Array ? thumbprintOfDer(der) : undefined
+}
+
+/** A property of the connection, or what a method of it returns. */
+function memberOfConnection(request: object, name: string): unknown {
+  try {
+    const socket = memberOf(request, 'socket')
+    if (typeof socket !== 'object' || socket === null) return undefined
+    const member = memberOf(socket, name)
+    return typeof member === 'function' ? (Reflect.apply(member, socket, []) as unknown) : member
+  } catch {
+    return undefined // The connection of an HTTP/2 request that is over throws at whatever is asked.
+  }
+}
+
+/** The value of a header that was sent once. Of two, nobody knows which the proxy has written. */
+function headerOf(request: object, name: string): string | undefined {
+  const rawHeaders = memberOf(request, 'rawHeaders')
+  if (Array.isArray(rawHeaders) && countOf(name, rawHeaders) > 1) return undefined
+  const headers = memberOf(request, 'headers')
+  if (typeof headers !== 'object' || headers === null) return undefined
+  const value = own(headers as Record<string, unknown>, name)
+  return typeof value === 'string' ? value : undefined
+}
+
+function countOf(name: string, rawHeaders: readonly unknown[]): number {
+  return rawHeaders.filter((each, at) => at % 2 === 0 && String(each).toLowerCase() === name).length
+}

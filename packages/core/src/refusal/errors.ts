@@ -1,0 +1,193 @@
+import { own, ownMembers } from '../ground/options.ts'
+import {
+  asksForToken,
+  headersOf,
+  type PresentationOptions,
+  problemOf,
+  type Scheme,
+} from './presentation.ts'
+import {
+  type AuthErrorCode,
+  type AuthErrorReason,
+  type AuthErrorReasons,
+  type AuthErrorStatus,
+  describe,
+  refusals,
+  visible,
+} from './refusals.ts'
+import { type Detail, printable } from './text.ts'
+
+export interface AuthErrorOptions extends PresentationOptions {
+  /** For developers only: it is never in a message, in JSON or in an inspection. */
+  cause?: unknown
+  /** Makes {@link AuthError.detail}. It is kept as long as the error, so it should refer to only a few values. */
+  detail?: Detail | undefined
+  /** The scope that would be enough: a space-separated list (RFC 6750 section 3). */
+  scope?: PresentationOptions['scope']
+  /**
+   * For `insufficient_user_authentication`: the accepted values of `acr`, separated by spaces.
+   * @see RFC 9470 section 3
+   */
+  acrValues?: string | undefined
+  /** For `insufficient_user_authentication`: how long ago the user may have logged in. Seconds. */
+  maxAge?: number | undefined
+  /**
+   * The scheme of the request. Its challenge contains the error.
+   * @default 'Bearer'
+   */
+  scheme?: Scheme | undefined
+  /** For 503: seconds after which the request may be repeated. */
+  retryAfter?: number | undefined
+}
+
+/** Most refusals have none: they share these, so that a forged token costs no copy. */
+const NO_OPTIONS: AuthErrorOptions = Object.freeze(ownMembers({}))
+
+/** Characters. */
+const LONGEST_DETAIL = 600
+
+type AuthErrorArguments = {
+  [Code in AuthErrorCode]: [
+    code: Code,
+    reason: AuthErrorReasons[Code],
+    options?: AuthErrorOptions | Detail | undefined,
+  ]
+}[AuthErrorCode]
+
+/**
+ * A refused request, and the HTTP answer to it: the client should get `status` and `headers`.
+ *
+ * `message` is fixed text. The message, the headers, `toJSON` and an inspection contain no token, claim or URL. `reason` may
+ * say more than the client should know; `toJSON` leaves it out in that case.
+ *
+ * @see RFC 6750 section 3
+ */
+export class AuthError extends Error {
+  readonly code: AuthErrorCode
+  readonly reason: AuthErrorReason
+  readonly status: AuthErrorStatus
+  /** The same as `status`, under the name that Fastify and others read. */
+  readonly statusCode: AuthErrorStatus
+  /** The message may be shown to the client. Koa and Express read this member, as `http-errors` defines it. */
+  readonly expose = true
+  readonly #arguments: [code: AuthErrorCode, reason: AuthErrorReason, options: AuthErrorOptions]
+  #detail: Detail | undefined
+  #headers: Readonly<Record<string, string>> | undefined
+
+  /** Instead of options, `detail` alone may be given: that costs no object more than its function. */
+  constructor(...args: AuthErrorArguments) {
+    const [code, reason, options = NO_OPTIONS] = args
+    const given = typeof options === 'function' ? NO_OPTIONS : options
+    const message = describe(code, reason)
+    // A refusal has no stack: making one costs more than a signature check, Koa would print it, and Express would send it.
+    const limit = Error.stackTraceLimit
+    limitStackTraces(0)
+    super(message, Object.hasOwn(given, 'cause') ? { cause: given.cause } : undefined)
+    limitStackTraces(limit)
+    this.code = code
+    this.reason = reason
+    this.status = refusals[code].status
+    this.statusCode = this.status
+    this.#detail = typeof options === 'function' ? options : own(options, 'detail')
+    this.#arguments = [code, reason, given === NO_OPTIONS ? given : ownMembers(given)]
+  }
+
+  override get name(): string {
+    return 'AuthError'
+  }
+
+  /**
+   * `WWW-Authenticate` (not for 503), `Retry-After` (503 only), `Cache-Control`, and `Content-Type` if there is a body. They
+   * are made when they are first read, so that a refusal costs little if nobody reads them.
+   */
+  get headers(): Readonly<Record<string, string>> {
+    this.#headers ??= headersOf(...this.#arguments)
+    return this.#headers
+  }
+
+  /** Some middleware, such as that for CORS, replaces the headers of an error by more of them. */
+  set headers(headers: Readonly<Record<string, string>>) {
+    this.#headers = headers
+  }
+
+  /** A problem document (RFC 9457), if the guard has `respond: 'problem'`. */
+  get body(): string | undefined {
+    const [code, reason, { respond }] = this.#arguments
+    return respond === 'problem' ? problemOf(code, reason) : undefined
+  }
+
+  /**
+   * Why the request was refused, in one sentence for developers: what was found, and what was expected. It is made when it is
+   * read. Use it for logs; never send it to a client.
+   *
+   * Until the signature is proven it shows only members of the header; afterwards also the claims `iss`, `aud` and times, and
+   * the names of other claims. Values are cut and escaped. It contains no token, and of URLs only the origin.
+   */
+  get detail(): string {
+    const [code, reason] = this.#arguments
+    try {
+      const sentence = this.#detail?.()
+      if (sentence !== undefined) return printable(sentence, LONGEST_DETAIL)
+    } catch {
+      // It reads what others have made, such as the issues of a schema.
+    }
+    return describe(code, reason)
+  }
+
+  /**
+   * The same refusal with the options of another API.
+   *
+   * @param scheme The scheme of the request, if the API accepts proofs.
+   */
+  presentedBy(options: PresentationOptions, scheme?: Scheme): AuthError {
+    const [code, reason, given] = this.#arguments
+    const { realm, scope, resourceMetadata, dpop, respond } = ownMembers(options)
+    const presented = {
+      ...given,
+      realm,
+      scope: asksForToken(code) ? scope : given.scope,
+      resourceMetadata,
+      dpop,
+      scheme,
+      respond,
+    }
+    // They came from one list of arguments, so the reason belongs to the code; the compiler does not know that any more.
+    const error = new AuthError(...([code, reason, presented] as AuthErrorArguments))
+    error.#detail = this.#detail
+    return error
+  }
+
+  /** What the client may see. `reason` is left out if it would help a sender of forged tokens. */
+  toJSON(): { name: string; code: string; reason?: string; status: number; message: string } {
+    return {
+      name: this.name,
+      code: this.code,
+      ...visible(this.code, this.reason),
+      status: this.status,
+      message: this.message,
+    }
+  }
+
+  static {
+    // An inspection leaves out `cause`, which may hold what must not reach a log by accident.
+    Object.defineProperty(
+      this.prototype,
+      Symbol.for('nodejs.util.inspect.custom'),
+      ownMembers({ value: inspected }),
+    )
+  }
+}
+
+/** An assignment, since `Reflect.set` costs as much as the rest of a refusal. It throws where somebody has frozen `Error`. */
+function limitStackTraces(limit: number): void {
+  try {
+    Error.stackTraceLimit = limit
+  } catch {
+    // Then refusals have stacks.
+  }
+}
+
+function inspected(this: AuthError): string {
+  const { name, message, code, reason, status } = this
+  return `${name}: ${message} { code: '${code}', reason: '${reason}', status: ${status} }`
+}

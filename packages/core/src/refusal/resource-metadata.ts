@@ -1,0 +1,87 @@
+import { isLoopback } from '../ground/loopback.ts'
+import {
+  checkOptions,
+  isAbsoluteUrl,
+  isText,
+  isTextList,
+  type OptionCheck,
+  ownMembers,
+} from '../ground/options.ts'
+import { isScope } from '../ground/scopes.ts'
+
+export interface ProtectedResource {
+  /** The resource identifier: the URL of this API, https and without a fragment. */
+  resource: string
+  /** Issuer identifiers of the authorization servers whose tokens it accepts. */
+  authorizationServers?: readonly string[] | undefined
+  /** Scopes that it knows of. */
+  scopes?: readonly string[] | undefined
+  /** A name for people. */
+  name?: string | undefined
+  /** URL of documentation for developers. */
+  documentation?: string | undefined
+}
+
+/** Metadata of a protected resource, and where they belong. */
+export interface ProtectedResourceMetadata {
+  /** For the challenge: a guard takes it, or all of this, as its option `resourceMetadata`. */
+  readonly url: string
+  /** The path of `url`, which has to be open to everybody. */
+  readonly path: string
+  /** The document, as JSON. */
+  readonly body: string
+  /** The scopes that it names. */
+  readonly scopes?: readonly string[] | undefined
+}
+
+const WELL_KNOWN = '/.well-known/oauth-protected-resource'
+
+/**
+ * The metadata by which clients, such as those of the Model Context Protocol, find out where to get a token.
+ *
+ * @throws TypeError for a wrong or misspelt option.
+ * @see RFC 9728 sections 2 and 3
+ */
+export function protectedResourceMetadata(options: ProtectedResource): ProtectedResourceMetadata {
+  checkOptions('protectedResourceMetadata', options, {
+    resource: isResource,
+    authorizationServers: isTextList,
+    scopes: isScopeList,
+    name: isText,
+    documentation: isText,
+  })
+  const { resource, authorizationServers, scopes, name, documentation } = ownMembers(options)
+  if (resource === undefined) {
+    throw new TypeError('protectedResourceMetadata: resource must be stated')
+  }
+  const { origin, pathname, search } = new URL(resource)
+  const path = `${WELL_KNOWN}${pathname === '/' ? '' : pathname}`
+  return {
+    url: `${origin}${path}${search}`,
+    path,
+    scopes: scopes === undefined ? undefined : [...scopes],
+    body: JSON.stringify({
+      resource,
+      authorization_servers: authorizationServers,
+      scopes_supported: scopes,
+      bearer_methods_supported: ['header'],
+      resource_name: name,
+      resource_documentation: documentation,
+    }),
+  }
+}
+
+const isScopeList: OptionCheck = (value) =>
+  isTextList(value) ??
+  ((value as readonly unknown[]).every((each) => isScope(each) && !each.includes(' '))
+    ? undefined
+    : 'must be a list of scopes')
+
+const isResource: OptionCheck = (value) => {
+  if (typeof value !== 'string') return 'must be an https URL without a fragment'
+  const complaint = isAbsoluteUrl(value)
+  if (complaint !== undefined) return complaint
+  const { protocol, hostname } = new URL(value)
+  const isSecure = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
+  return isSecure && !value.includes('#') ? undefined : 'must be an https URL without a fragment'
+}

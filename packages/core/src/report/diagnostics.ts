@@ -1,0 +1,86 @@
+import { channel } from 'node:diagnostics_channel'
+
+import type { SkippedEntry } from '../keys/key-document.ts'
+import type { KeyFreshness } from '../keys/rotation.ts'
+import type { AuthErrorCode, AuthErrorReason, AuthErrorReasons } from '../refusal/refusals.ts'
+
+/**
+ * The result of an attempt to fetch keys, or of a snapshot at start-up, on the channel `portcullis:keys`. It contains no key
+ * material and no URL. Times are seconds.
+ */
+export interface KeysMessage {
+  /** The source, as `remoteKeys` or `discoverKeys` returned it: to tell several apart. */
+  readonly source: object
+  /**
+   * Why the attempt was made: the keys were old (`age`), a token could mean a rotation (`suspicion`), or `refresh()` was
+   * called. `snapshot` is not an attempt.
+   */
+  readonly trigger: 'age' | 'suspicion' | 'refresh' | 'snapshot'
+  /** `ignored` is only for a snapshot; `detail` says why. */
+  readonly outcome: 'success' | AuthErrorReasons['keys_unavailable'] | 'ignored'
+  /** What went wrong, in words. */
+  readonly detail: string | undefined
+  readonly duration: number
+  /** Thumbprints (RFC 7638) of the keys that were added, and of those that were removed. */
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+  /** How fresh the keys are now. */
+  readonly freshness: KeyFreshness
+  /** How many entries of the document in use cannot be used or are too many. */
+  readonly skippedKeys: number
+  /** Which of them, and why: the first hundred. */
+  readonly skippedEntries: readonly SkippedEntry[]
+  /** How many keys fit a token but are never tried, because more than 8 fit. */
+  readonly untriedKeys: number
+}
+
+/**
+ * A verdict, on the channel `portcullis:verify`. It contains nothing of the token but what `detail` shows. Times are seconds.
+ */
+export interface VerifyMessage {
+  /** What `createVerifier` returned, or `byIssuer` for a token that no verifier has checked. */
+  readonly verifier: object
+  /** `undefined` if the token was accepted. */
+  readonly code: AuthErrorCode | undefined
+  readonly reason: AuthErrorReason | undefined
+  /** The `detail` of the refusal, made when it is read. */
+  readonly detail: string | undefined
+  /** Whether the token was remembered, so that its signature was not checked again. */
+  readonly remembered: boolean
+  readonly duration: number
+}
+
+// A subscriber that throws cannot change a verdict: Node reports its error as an uncaught exception, outside this call.
+export const keyAttempts: TypedChannel<KeysMessage> = typed<KeysMessage>('portcullis:keys')
+export const verdicts: TypedChannel<VerifyMessage> = typed<VerifyMessage>('portcullis:verify')
+
+/** @param refusal `undefined` if the token was accepted. */
+export function verdictMessage(
+  verdict: Pick<VerifyMessage, 'verifier' | 'remembered' | 'duration'>,
+  refusal: Pick<VerifyMessage, 'code' | 'reason' | 'detail'> | undefined,
+): VerifyMessage {
+  return {
+    ...verdict,
+    code: refusal?.code,
+    reason: refusal?.reason,
+    get detail() {
+      return refusal?.detail
+    },
+  }
+}
+
+interface TypedChannel<Message> {
+  /** Builds and publishes a message, if anybody subscribes. */
+  publish(build: () => Message): void
+  isObserved(): boolean
+}
+
+function typed<Message>(name: string): TypedChannel<Message> {
+  const untyped = channel(name)
+  return {
+    isObserved: () => untyped.hasSubscribers,
+    publish(build) {
+      if (untyped.hasSubscribers) untyped.publish(build())
+    },
+  }
+}

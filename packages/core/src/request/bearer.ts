@@ -1,0 +1,209 @@
+import { own } from '../ground/options.ts'
+import { AuthError } from '../refusal/errors.ts'
+import type { Scheme } from '../refusal/presentation.ts'
+import type { Detail } from '../refusal/text.ts'
+import {
+  malformedHeader,
+  missingHeader,
+  otherScheme,
+  preflight,
+  repeatedHeader,
+  repeatedProof,
+} from './details.ts'
+
+/** The parts of a request that can carry a token, as `node:http`, `node:http2` and their mocks have them. */
+export interface RequestHeaders {
+  /** Names and values as they were received, alternately. Some mocks and serverless adapters leave it empty or out. */
+  readonly rawHeaders?: readonly string[] | undefined
+  readonly headers: {
+    readonly authorization?: string | readonly string[] | undefined
+    readonly dpop?: string | readonly string[] | undefined
+  }
+}
+
+/** A request with headers that have a method `get`, such as a `Request` of the Fetch standard. */
+export interface FetchRequest {
+  readonly headers: {
+    /** The values of one header, joined by commas if it came more than once. */
+    get(name: string): string | null
+  }
+}
+
+/** RFC 9110 section 5.6.2. */
+const SCHEME = /^[\w!#$%&'*+.^`|~-]+$/
+/** RFC 6750 section 2.1. */
+const B64TOKEN = /^[\w.~+/-]+=*$/
+/** A scheme that presents a token, behind a comma: two headers that somebody has joined, or quoted text that looks so. */
+const JOINED = /,\s*(?:bearer|dpop)(?![\w!#$%&'*+.^`|~=-])/i
+const PREFLIGHT = 'access-control-request-method'
+const SPACE = 0x20
+const NAME = 'authorization'
+const PROOF = 'dpop'
+/** As nearly all clients write it. */
+const BEARER = 'Bearer '
+
+/**
+ * Finds the token of a request: in the one `Authorization` header, nowhere else.
+ *
+ * The value is the own member `headers.authorization`, or what `headers.get` answers, so a header that middleware sets or
+ * deletes is set or deleted here as well. `rawHeaders` only tells whether the client sent the header more than once. Where
+ * several were joined to one, by `Headers` or by a proxy, a second token is still refused.
+ *
+ * @throws AuthError `missing_token` without a header and for another scheme; `invalid_request` for a repeated header
+ *   and for anything but one token after `Bearer`.
+ * @see RFC 6750 sections 2.1 and 3.1
+ */
+export function parseBearer(request: RequestHeaders | FetchRequest): string {
+  return parseCredentials(request, BEARER_ALONE).token
+}
+
+/** A token, and the scheme that it came under. */
+export interface Credentials {
+  readonly scheme: Scheme
+  readonly token: string
+}
+
+const BEARER_ALONE: ReadonlyMap<string, Scheme> = new Map([['bearer', 'Bearer']])
+const BOTH: ReadonlyMap<string, Scheme> = new Map([...BEARER_ALONE, ['dpop', 'DPoP']])
+
+/**
+ * As {@link parseBearer}, for both schemes.
+ *
+ * @see RFC 9449 section 7.1
+ */
+export function parseBearerOrDpop(request: RequestHeaders | FetchRequest): Credentials {
+  return parseCredentials(request, BOTH)
+}
+
+function parseCredentials(
+  request: RequestHeaders | FetchRequest,
+  schemes: ReadonlyMap<string, Scheme>,
+): Credentials {
+  const value = authorizationOf(request)
+  if (value === undefined) {
+    const detail = isPreflight(request) ? preflight : missingHeader
+    throw new AuthError('missing_token', 'missing_header', detail)
+  }
+  // Middleware, a mock or a serverless adapter may have put anything there.
+  if (typeof value !== 'string') throw malformed(value, undefined)
+  const space = value.indexOf(' ')
+  const word = space === -1 ? value : value.slice(0, space)
+  const name = word.toLowerCase()
+  const scheme = schemes.get(name)
+  if (scheme !== undefined) {
+    const token = withoutSpaces(value, word.length)
+    if (B64TOKEN.test(token)) return { scheme, token }
+    throw malformed(value, token, scheme)
+  }
+  if (SCHEME.test(word) && !JOINED.test(value)) {
+    throw new AuthError(
+      'missing_token',
+      'other_scheme',
+      otherScheme(value, name, [...schemes.values()]),
+    )
+  }
+  throw malformed(value, undefined)
+}
+
+/** The scheme that a request most likely uses, to answer it in that one. */
+export function schemeOf(request: RequestHeaders | FetchRequest): Scheme {
+  const value = valueOf(request)
+  const first: unknown = Array.isArray(value) ? value[0] : value
+  return typeof first === 'string' && /^dpop(?: |$)/i.test(first) ? 'DPoP' : 'Bearer'
+}
+
+/**
+ * The value of the one `DPoP` header, `undefined` if there is none.
+ *
+ * @throws AuthError `invalid_request` for several. Joined ones have a comma, which no proof has.
+ * @see RFC 9449 section 4.3
+ */
+export function findProof(request: RequestHeaders | FetchRequest): unknown {
+  if (isRepeated(Reflect.get(request, 'rawHeaders'), PROOF)) throw repeated(repeatedProof)
+  const { headers } = request
+  const value = hasGet(headers) ? (headers.get(PROOF) ?? undefined) : own(headers, PROOF)
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const [proof] = list
+  if (list.length > 1 || (typeof proof === 'string' && proof.includes(','))) {
+    throw repeated(repeatedProof)
+  }
+  return proof
+}
+
+/**
+ * The text behind `Bearer ` in the one `Authorization` header. Nothing is known of it, so it is only good for comparing it with
+ * tokens that are known. `undefined` where {@link parseBearer} has to look closer.
+ */
+export function findBearerText(request: RequestHeaders | FetchRequest): string | undefined {
+  if (isRepeated(Reflect.get(request, 'rawHeaders'), NAME)) return undefined
+  const value = valueOf(request)
+  return typeof value === 'string' && value.startsWith(BEARER)
+    ? value.slice(BEARER.length)
+    : undefined
+}
+
+function authorizationOf(request: RequestHeaders | FetchRequest): unknown {
+  if (isRepeated(Reflect.get(request, 'rawHeaders'), NAME)) throw repeated(repeatedHeader)
+  const { headers } = request
+  const value = valueOf(request)
+  if (!Array.isArray(value) || hasGet(headers)) return value
+  if (value.length > 1) throw repeated(repeatedHeader)
+  return value[0]
+}
+
+function valueOf({ headers }: RequestHeaders | FetchRequest): unknown {
+  if (hasGet(headers)) return headers.get('authorization') ?? undefined
+  return own(headers, 'authorization')
+}
+
+/**
+ * Whether a browser asks if it may send the real request. This chooses words for developers and nothing else.
+ *
+ * @see https://fetch.spec.whatwg.org/#cors-preflight-fetch-0
+ */
+function isPreflight({ headers }: RequestHeaders | FetchRequest): boolean {
+  return hasGet(headers) ? headers.get(PREFLIGHT) !== null : Object.hasOwn(headers, PREFLIGHT)
+}
+
+/**
+ * Whether headers are read with `get`: a method of their own or of their class. One of `Object.prototype`, the end of every
+ * chain of prototypes, is somebody's pollution.
+ */
+function hasGet(
+  headers: RequestHeaders['headers'] | FetchRequest['headers'],
+): headers is FetchRequest['headers'] {
+  if (typeof Reflect.get(headers, 'get') !== 'function') return false
+  let owner: object | null = headers
+  while (owner !== null && !Object.hasOwn(owner, 'get')) {
+    owner = Object.getPrototypeOf(owner) as object | null // never anything else
+  }
+  // A proxy answers for a method that nothing in the chain has.
+  return owner === null || Object.getPrototypeOf(owner) !== null
+}
+
+/** Node shows only the first of several `Authorization` headers in `headers`. */
+function isRepeated(rawHeaders: unknown, header: string): boolean {
+  if (!Array.isArray(rawHeaders)) return false
+  let count = 0
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name: unknown = rawHeaders[at]
+    if (typeof name !== 'string' || name.length !== header.length) continue
+    if (name.toLowerCase() === header) count += 1
+  }
+  return count > 1
+}
+
+function malformed(value: unknown, token: string | undefined, scheme?: Scheme): AuthError {
+  return new AuthError('invalid_request', 'malformed_header', malformedHeader(value, token, scheme))
+}
+
+function repeated(detail: Detail): AuthError {
+  return new AuthError('invalid_request', 'repeated_header', detail)
+}
+
+/** The rest of a value after its spaces. RFC 6750 allows no other white space between the scheme and the token. */
+function withoutSpaces(value: string, start: number): string {
+  let at = start
+  while (value.charCodeAt(at) === SPACE) at++
+  return value.slice(at)
+}

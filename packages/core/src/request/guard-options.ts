@@ -1,0 +1,134 @@
+import type { DpopProofs } from '../dpop/proof-check.ts'
+import {
+  checkOptions,
+  hasMethods,
+  isAbsoluteUrl,
+  isBoolean,
+  isFunction,
+  isTextList,
+  type OptionCheck,
+  oneOf,
+  own,
+  ownMembers,
+} from '../ground/options.ts'
+import { isScope } from '../ground/scopes.ts'
+import type { MutualTls } from '../possession/mutual-tls.ts'
+import type { AuthError } from '../refusal/errors.ts'
+import type { PresentationOptions } from '../refusal/presentation.ts'
+
+/** How a guard treats requests. */
+export interface GuardOptions<Subject = object> extends PresentationOptions {
+  /** Accepts tokens that are bound to a key of the client, with DPoP proofs: `dpopProofs({ origin })`. RFC 9449. */
+  dpop?: DpopProofs | undefined
+  /** Accepts tokens that are bound to a certificate of the client: `mutualTls()`. RFC 8705. */
+  mutualTls?: MutualTls | undefined
+  /**
+   * Lets a request without a token, or of another scheme, through as anonymous. A bad token is still refused.
+   * @default false
+   */
+  optional?: boolean | undefined
+  /**
+   * The property of the framework's request, context or state that gets the `Auth`.
+   * @default 'auth'
+   */
+  property?: string | undefined
+  /** Called once for each refusal, for logs. If it throws, the process emits a warning, and the answer is the same. */
+  onRefusal?: ((error: AuthError, subject: Subject) => unknown) | undefined
+}
+
+/** What the debug log calls the framework of a guard, by the guard's options. */
+const frameworks = new WeakMap<object, string>()
+
+/** What checked options inherit from: nothing, and it tells them from options that nobody has checked. */
+const CHECKED: object = Object.freeze(Object.create(null) as object)
+/** The same, where a token that was accepted before is not enough. */
+const CHECKED_REQUIRING: object = Object.freeze(Object.create(null) as object)
+
+const isHeaderText: OptionCheck = (value) =>
+  typeof value === 'string' && /^[\u0020-\u007E]+$/.test(value)
+    ? undefined
+    : 'must be a string of printable ASCII characters'
+
+const isUrl: OptionCheck = (value) => isHeaderText(value) ?? isAbsoluteUrl(value)
+
+const isMetadata: OptionCheck = (value) => {
+  if (typeof value !== 'object' || value === null || value instanceof URL) return isUrl(value)
+  const { url, scopes = [] } = ownMembers(value) as { url?: unknown; scopes?: unknown }
+  return isUrl(url) === undefined && Array.isArray(scopes) && scopes.every(isScope)
+    ? undefined
+    : 'must be a URL or what protectedResourceMetadata() returns'
+}
+
+/** `required` must be there: one that is left out could come from `Object.prototype`, at any time. */
+const isDpop: OptionCheck = (value) =>
+  hasMethods(value, 'check', 'remember', 'nonce') &&
+  hasRequired(value) &&
+  isTextList(Reflect.get(Object(value), 'algorithms')) === undefined
+    ? undefined
+    : 'must be what dpopProofs() returns'
+
+const isMutualTls: OptionCheck = (value) =>
+  hasMethods(value, 'thumbprintOf') && hasRequired(value)
+    ? undefined
+    : 'must be what mutualTls() returns'
+
+function hasRequired(value: unknown): boolean {
+  return typeof Reflect.get(Object(value), 'required') === 'boolean'
+}
+
+const CHECKS: Readonly<Record<string, OptionCheck>> = {
+  optional: isBoolean,
+  realm: isHeaderText,
+  scope: (value) => (isScope(value) ? undefined : 'must be a space-separated list of scopes'),
+  resourceMetadata: isMetadata,
+  dpop: isDpop,
+  mutualTls: isMutualTls,
+  respond: oneOf('forward', 'problem'),
+  onRefusal: isFunction,
+  property: (value) =>
+    typeof value === 'string' && /^[A-Za-z]\w*$/.test(value)
+      ? undefined
+      : 'must be the name of a property',
+}
+
+/**
+ * Checks the arguments of a guard, at start-up.
+ *
+ * @param framework What `NODE_DEBUG=portcullis` calls the framework, such as `express`.
+ * @returns A copy of the options with nothing but their own members. It also stands for this guard in `hasPassed`.
+ * @throws TypeError
+ */
+export function checkGuardOptions<Options extends object>(
+  verifier: unknown,
+  options: Options,
+  framework?: string,
+): Options {
+  if (!hasMethods(verifier, 'verify')) {
+    throw new TypeError(
+      'authenticate: the first argument must be a verifier: write authenticate(verifier, options)',
+    )
+  }
+  checkOptions('authenticate', options, CHECKS)
+  const isRequiring =
+    (own(options as GuardOptions, 'dpop')?.required ?? false) ||
+    (own(options as GuardOptions, 'mutualTls')?.required ?? false)
+  const marked = Object.create(isRequiring ? CHECKED_REQUIRING : CHECKED) as object
+  const guard = Object.freeze(Object.assign(marked, options))
+  if (framework !== undefined) frameworks.set(guard, framework)
+  return guard
+}
+
+/** Whether options come from {@link checkGuardOptions}. */
+export function isChecked(options: object): boolean {
+  return takesRemembered(options) || Object.getPrototypeOf(options) === CHECKED_REQUIRING
+}
+
+/** Whether a token that was accepted before is enough, with options from {@link checkGuardOptions}. */
+export function takesRemembered(options: object): boolean {
+  return Object.getPrototypeOf(options) === CHECKED
+}
+
+/** What the debug log calls the framework of the guard with these options. */
+export function frameworkOf(options: object): string | undefined {
+  return frameworks.get(options)
+}

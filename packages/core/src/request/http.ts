@@ -1,0 +1,243 @@
+import type { Auth } from '../claims/auth.ts'
+import { own } from '../ground/options.ts'
+import { AuthError } from '../refusal/errors.ts'
+import { anonymous } from '../requirement/details.ts'
+import { checkRequirements, type Requirement } from '../requirement/requirement-list.ts'
+import { recall } from '../verifier/recall.ts'
+import type { Verifier } from '../verifier/verifier.ts'
+import {
+  type Credentials,
+  type FetchRequest,
+  findBearerText,
+  parseBearer,
+  parseBearerOrDpop,
+  type RequestHeaders,
+  schemeOf,
+} from './bearer.ts'
+import {
+  checkGuardOptions,
+  type GuardOptions,
+  isChecked,
+  takesRemembered,
+} from './guard-options.ts'
+import { findPassedGuard, type PassedGuard, setPassedGuard } from './passed-guards.ts'
+import { asksForProofs, isProvenByKey, type RequestParts, verifyProven } from './proven-request.ts'
+import { refused } from './refused-request.ts'
+
+// Everything that the adapters share. An adapter adds how its framework shows an `Auth` and how it sends a refusal.
+
+/**
+ * Verifies the token of a request, and remembers the result for {@link authorizeRequest} and {@link getAuth}.
+ *
+ * Every request needs a token, also a CORS preflight. It does NOT read the body, and does NOT follow the `signal` of a
+ * `Request`: a wait for keys ends after the `timeout` of the keys.
+ *
+ * @param request A request of `node:http` or a `Request` of the Fetch standard.
+ * @param options Options from {@link checkGuardOptions}. Other options are allowed, but are checked at each call.
+ * @returns What the token proves; `undefined` for a request without a token, if `optional` allows it.
+ * @throws AuthError with the challenge of this guard.
+ * @throws TypeError for a wrong or misspelt option.
+ */
+export function authenticateRequest<ClaimsType, Request extends RequestHeaders | FetchRequest>(
+  verifier: Verifier<ClaimsType>,
+  request: Request,
+  options?: GuardOptions<Request>,
+): Promise<Auth<ClaimsType> | undefined>
+/**
+ * The same for adapters.
+ *
+ * @param subject The object that the framework gives to handlers instead of the request. `onRefusal` gets it, and the other
+ *   functions find the result by it.
+ * @param incoming The request of `node:http` with the TLS connection, if that is another object.
+ * @returns A promise, or the `Auth` itself if the token was accepted before and the options were checked.
+ */
+export function authenticateRequest<ClaimsType, Subject extends object>(
+  verifier: Verifier<ClaimsType>,
+  request: RequestHeaders | FetchRequest,
+  options: GuardOptions<Subject> | undefined,
+  subject: Subject,
+  incoming?: object,
+): Auth<ClaimsType> | Promise<Auth<ClaimsType> | undefined>
+export function authenticateRequest(
+  verifier: Verifier<unknown>,
+  request: RequestHeaders | FetchRequest,
+  options: GuardOptions<never> = {},
+  subject?: object,
+  incoming: object = request,
+): Auth<unknown> | Promise<Auth<unknown> | undefined> {
+  if (subject === undefined) {
+    return authenticateAnew(verifier, { request, subject: request, incoming }, options)
+  }
+  return (
+    authenticateAtOnce(verifier, request, options, subject) ??
+    authenticateAnew(verifier, { request, subject, incoming }, options)
+  )
+}
+
+/**
+ * Whether {@link authenticateRequest} has answered at once. Only what an `Auth` has of its own counts, so that anything else is
+ * waited for: the global `Promise` may be another one than that of asynchronous functions.
+ */
+export function isAtOnce<ClaimsType>(
+  answer: Auth<ClaimsType> | Promise<Auth<ClaimsType> | undefined>,
+): answer is Auth<ClaimsType> {
+  return Object.hasOwn(answer, 'token')
+}
+
+/** A token that was accepted before needs no promise, nor is its form checked again: what was proven has the right one. */
+function authenticateAtOnce(
+  verifier: Verifier<unknown>,
+  request: RequestHeaders | FetchRequest,
+  options: GuardOptions<never>,
+  subject: object,
+): Auth<unknown> | undefined {
+  try {
+    const text = takesRemembered(options) ? findBearerText(request) : undefined
+    const auth = text === undefined ? undefined : recall(verifier, text)
+    if (auth !== undefined) setPassedGuard(subject, verifier, auth, options)
+    return auth
+  } catch {
+    // The longer way meets the same fault, and rejects: callers await one error at one place.
+  }
+  return undefined
+}
+
+async function authenticateAnew(
+  verifier: Verifier<unknown>,
+  parts: RequestParts,
+  given: GuardOptions<never>,
+): Promise<Auth<unknown> | undefined> {
+  const { request, subject } = parts
+  const options = isChecked(given) ? given : checkGuardOptions(verifier, given)
+  try {
+    const found = findCredentials(request, options)
+    const auth =
+      found &&
+      (await (asksForProofs(options)
+        ? verifyProven(verifier, parts, options, found)
+        : verifier.verify(found.token)))
+    setPassedGuard(subject, verifier, auth, options, options === given ? options : verifier)
+    return auth
+  } catch (error) {
+    const scheme = own(options, 'dpop') && schemeOf(request)
+    throw refused(error, subject as never /* these options came with it */, options, {
+      request,
+      scheme,
+    })
+  }
+}
+
+/** Whether the guard with these options, from {@link checkGuardOptions}, has let the request through. */
+export function hasPassed(subject: object, options: object): boolean {
+  let guard = findPassedGuard(subject)
+  while (guard !== undefined && guard.options !== options) guard = guard.previous
+  return guard !== undefined
+}
+
+/**
+ * Checks the requirements of a route, after {@link authenticateRequest} has accepted the request.
+ *
+ * @param subject The framework's own request or context, as it was given to {@link authenticateRequest}.
+ * @throws AuthError `insufficient_scope` or `insufficient_user_authentication`; `missing_token` for a request without a
+ *   token.
+ * @throws TypeError if no guard has accepted the request.
+ */
+export async function authorizeRequest(
+  subject: object,
+  requirements: readonly Requirement[],
+): Promise<void> {
+  const { auth, options, verifier } = guardOf(subject)
+  try {
+    if (auth === undefined) throw new AuthError('missing_token', 'missing_header', anonymous)
+    await checkRequirements(auth, requirements, { output: auth.claims, verifier })
+  } catch (error) {
+    throw refused(error, subject as never /* these options came with this subject */, options, {
+      scheme: auth && isProvenByKey(auth) ? 'DPoP' : 'Bearer',
+    })
+  }
+}
+
+/**
+ * What the token of a guarded request proves.
+ *
+ * @param subject What the framework gives to handlers: the request of Express and Fastify, the context of Koa and Hono, a
+ *   `Request`.
+ * @throws TypeError if no guard has accepted the request, or if the request has no token.
+ */
+export function getAuth(subject: object): Auth
+/**
+ * The same, with the type that the schema of a verifier gives to the claims.
+ *
+ * @param verifier The verifier that must have verified the token.
+ */
+export function getAuth<ClaimsType>(
+  subject: object,
+  verifier: Verifier<ClaimsType> | undefined,
+): Auth<ClaimsType>
+export function getAuth(subject: object, verifier?: Verifier<unknown>): Auth<unknown> {
+  const auth = findAuth(subject, verifier)
+  if (auth === undefined) {
+    throw new TypeError('getAuth: the request is anonymous; use findAuth on an optional route')
+  }
+  return auth
+}
+
+/**
+ * What the token of a guarded request proves; `undefined` for a request without a token.
+ *
+ * @param subject What the framework gives to handlers: the request of Express and Fastify, the context of Koa and Hono, a
+ *   `Request`.
+ * @throws TypeError if no guard has accepted the request.
+ */
+export function findAuth(subject: object): Auth | undefined
+/**
+ * The same, with the type that the schema of a verifier gives to the claims.
+ *
+ * @param verifier The verifier that must have verified the token.
+ */
+export function findAuth<ClaimsType>(
+  subject: object,
+  verifier: Verifier<ClaimsType> | undefined,
+): Auth<ClaimsType> | undefined
+export function findAuth(subject: object, verifier?: Verifier<unknown>): Auth<unknown> | undefined {
+  const guard = withVerifier(guardOf(subject), verifier)
+  if (guard === undefined) {
+    throw new TypeError('no guard with this verifier has seen the request')
+  }
+  return guard.auth
+}
+
+function findCredentials(
+  request: RequestHeaders | FetchRequest,
+  options: GuardOptions<never>,
+): Credentials | undefined {
+  try {
+    return own(options, 'dpop') === undefined
+      ? { scheme: 'Bearer', token: parseBearer(request) }
+      : parseBearerOrDpop(request)
+  } catch (error) {
+    const isAnonymous = error instanceof AuthError && error.code === 'missing_token'
+    if (isAnonymous && own(options, 'optional') === true) return undefined
+    throw error
+  }
+}
+
+function guardOf(subject: object): PassedGuard {
+  const guard = findPassedGuard(subject)
+  if (guard === undefined) {
+    throw new TypeError(
+      'no guard has seen the request (in Koa and Hono, the context): authenticate(verifier) or PortcullisGuard must come before, and authenticateRequest() must be awaited',
+    )
+  }
+  return guard
+}
+
+function withVerifier(
+  guard: PassedGuard,
+  verifier: Verifier<unknown> | undefined,
+): PassedGuard | undefined {
+  if (verifier === undefined) return guard
+  let found: PassedGuard | undefined = guard
+  while (found !== undefined && found.verifier !== verifier) found = found.previous
+  return found
+}

@@ -1,0 +1,82 @@
+import type { Auth } from '../claims/auth.ts'
+import type { Verifier } from '../verifier/verifier.ts'
+import type { GuardOptions } from './guard-options.ts'
+
+/** A guard that has let a request through. */
+export interface PassedGuard {
+  readonly verifier: Verifier<unknown>
+  readonly auth: Auth<unknown> | undefined
+  readonly options: GuardOptions<never>
+  /** Together with the verifier, what tells it from other guards. */
+  readonly identity: object
+  /** Another guard, which let the same request through before. */
+  readonly previous: PassedGuard | undefined
+}
+
+/** Returns an object that it is given, so that the private fields of a subclass come into being there. */
+// oxlint-disable-next-line typescript/no-extraneous-class -- only a class can be extended
+class Marked {
+  constructor(subject: object) {
+    // oxlint-disable-next-line no-constructor-return -- what this class is for
+    return subject
+  }
+}
+
+/**
+ * The last guard of a request: a private field of the framework's own request or context. Nobody else can read or write it,
+ * and it lives as long as the request. A `WeakMap` does the same, but its entries cost each minor garbage collection more
+ * than the rest of a guard costs.
+ */
+class Mark extends Marked {
+  #guard: PassedGuard
+
+  constructor(subject: object, guard: PassedGuard) {
+    super(subject)
+    this.#guard = guard
+  }
+
+  static find(subject: object): PassedGuard | undefined {
+    return #guard in subject ? subject.#guard : undefined
+  }
+
+  static replace(subject: object, guard: PassedGuard): void {
+    if (#guard in subject) subject.#guard = guard
+    else void new Mark(subject, guard)
+  }
+}
+
+export function findPassedGuard(subject: unknown): PassedGuard | undefined {
+  return typeof subject === 'object' && subject !== null ? Mark.find(subject) : undefined
+}
+
+/** @param identity The options, or the verifier where options are made anew for each request and so name no guard. */
+export function setPassedGuard(
+  subject: object,
+  verifier: Verifier<unknown>,
+  auth: Auth<unknown> | undefined,
+  options: GuardOptions<never>,
+  identity: object = options,
+): void {
+  const previous = withoutGuard(Mark.find(subject), verifier, identity)
+  Mark.replace(subject, { verifier, auth, options, identity, previous })
+}
+
+/**
+ * The list without what the same guard has left there. A client can make a guard see one request any number of times, as with
+ * GraphQL operations over one WebSocket: so the list has an entry for each guard, not for each time.
+ */
+function withoutGuard(
+  last: PassedGuard | undefined,
+  verifier: Verifier<unknown>,
+  identity: object,
+): PassedGuard | undefined {
+  if (last === undefined) return undefined
+  const others: PassedGuard[] = []
+  for (let guard: PassedGuard | undefined = last; guard !== undefined; guard = guard.previous) {
+    if (guard.verifier !== verifier || guard.identity !== identity) others.push(guard)
+  }
+  return others.reduceRight<PassedGuard | undefined>(
+    (previous, guard) => ({ ...guard, previous }),
+    undefined,
+  )
+}

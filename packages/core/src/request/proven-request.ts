@@ -1,0 +1,121 @@
+import type { Auth } from '../claims/auth.ts'
+import type { Possession } from '../claims/possession.ts'
+import type { PresentedProof } from '../dpop/proof-check.ts'
+import { own } from '../ground/options.ts'
+import { checkedNothing, lostPossession, notBound, withoutProof } from '../possession/details.ts'
+import { AuthError } from '../refusal/errors.ts'
+import type { Verifier } from '../verifier/verifier.ts'
+import { type Credentials, type FetchRequest, findProof, type RequestHeaders } from './bearer.ts'
+import type { GuardOptions } from './guard-options.ts'
+import { methodOf, targetOf } from './request-target.ts'
+import { findUsedProof, useProof } from './used-proofs.ts'
+
+/** A request, in the parts that frameworks keep it in. */
+export interface RequestParts {
+  readonly request: RequestHeaders | FetchRequest
+  /** What the framework hands to handlers. */
+  readonly subject: object
+  /** The request of node that came over the connection, where there is one. */
+  readonly incoming: object
+}
+
+/** Whether a guard asks for more than a token. */
+export function asksForProofs(options: GuardOptions<never>): boolean {
+  return own(options, 'dpop') !== undefined || own(options, 'mutualTls') !== undefined
+}
+
+/**
+ * Verifies the token of a request together with what its sender has proven to possess.
+ *
+ * A proof is remembered only once everything else holds: otherwise anybody could fill the memory with proofs of their own.
+ *
+ * @throws AuthError
+ * @see RFC 9449 section 7; RFC 8705 section 3
+ */
+export async function verifyProven(
+  verifier: Verifier<unknown>,
+  parts: RequestParts,
+  options: GuardOptions<never>,
+  { scheme, token }: Credentials,
+): Promise<Auth<unknown>> {
+  const [dpop, mutualTls] = [own(options, 'dpop'), own(options, 'mutualTls')]
+  const wantedWith = (jkt: string | undefined): Wanted => ({
+    token,
+    jkt,
+    x5tS256: textOf(mutualTls?.thumbprintOf(parts.incoming)),
+    isCertificateRequired: mutualTls?.required === true,
+  })
+  // Under `Bearer` a proof is not looked at: a thief would take the scheme that asks for less.
+  if (dpop === undefined || scheme !== 'DPoP') {
+    if (dpop?.required === true) throw refused(withoutProof)
+    return await verifyWanted(verifier, wantedWith(undefined))
+  }
+  const requests = [parts.subject, parts.request]
+  const asked = askedOf(parts, token)
+  const proof = findUsedProof(requests, dpop, asked)?.proof ?? (await dpop.check(asked))
+  const jkt = textOf(proof?.jkt)
+  if (jkt === undefined) throw refused(checkedNothing)
+  const wanted = wantedWith(jkt)
+  const auth = await verifyWanted(verifier, wanted)
+  const remembering = useProof(requests, dpop, { proof, asked })
+  if (remembering === undefined) return auth
+  await remembering
+  // While the memory took its time, the token may have expired or been revoked, and its key may have left.
+  return await verifyWanted(verifier, wanted)
+}
+
+function askedOf({ request, subject }: RequestParts, token: string): PresentedProof {
+  return Object.freeze({
+    proof: findProof(request),
+    method: methodOf(request),
+    target: targetOf(request, subject),
+    token,
+  })
+}
+
+/** What a token has to be accepted with. */
+interface Wanted {
+  readonly token: string
+  readonly jkt: string | undefined
+  readonly x5tS256: string | undefined
+  readonly isCertificateRequired: boolean
+}
+
+async function verifyWanted(
+  verifier: Verifier<unknown>,
+  { token, jkt, x5tS256, isCertificateRequired }: Wanted,
+): Promise<Auth<unknown>> {
+  const isProven = jkt !== undefined || x5tS256 !== undefined
+  const auth = await (isProven
+    ? verifier.verify(token, { possession: { jkt, x5tS256 } })
+    : verifier.verify(token))
+  // Whoever wraps `verify` may have dropped what was proven.
+  const confirmed = possessionIn(auth)
+  if (jkt !== undefined && confirmed?.jkt !== jkt) throw refused(lostPossession)
+  if (isCertificateRequired && !isConfirmed(x5tS256, confirmed)) throw refused(notBound('x5tS256'))
+  return auth
+}
+
+function isConfirmed(x5tS256: string | undefined, confirmed: Possession | undefined): boolean {
+  return x5tS256 !== undefined && confirmed?.x5tS256 === x5tS256
+}
+
+/** Whether the request came under the scheme `DPoP`. */
+export function isProvenByKey(auth: Auth<unknown>): boolean {
+  return possessionIn(auth)?.jkt !== undefined
+}
+
+/** A thumbprint. What is of the user's own may answer with anything. */
+function textOf(answer: unknown): string | undefined {
+  return typeof answer === 'string' && answer !== '' ? answer : undefined
+}
+
+/** With own members alone: a polluted prototype has proven nothing. */
+function possessionIn(auth: Auth<unknown>): Possession | undefined {
+  const possession = own(auth, 'possession')
+  return possession && { jkt: own(possession, 'jkt'), x5tS256: own(possession, 'x5tS256') }
+}
+
+function refused(detail: () => string): AuthError {
+  return new AuthError('invalid_token', 'binding', detail)
+}

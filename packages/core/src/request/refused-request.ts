@@ -1,0 +1,44 @@
+import { own } from '../ground/options.ts'
+import { AuthError } from '../refusal/errors.ts'
+import type { Scheme } from '../refusal/presentation.ts'
+import { isDebugging, logRefusal } from '../report/debug-log.ts'
+import { frameworkOf, type GuardOptions } from './guard-options.ts'
+
+/** What a refusal says of its request. */
+interface RefusedRequest {
+  /** Where the headers are, if that is another object. */
+  readonly request?: unknown
+  /** Where the guard takes proofs. */
+  readonly scheme?: Scheme | undefined
+}
+
+/** Reports an AuthError, and returns it as this guard presents it. Any other error is returned as it is. */
+export function refused<Subject>(
+  error: unknown,
+  subject: Subject,
+  options: GuardOptions<Subject>,
+  { request, scheme }: RefusedRequest,
+): unknown {
+  if (!(error instanceof AuthError)) return error
+  const presented = error.presentedBy(options, scheme)
+  // Make the headers here. If that throws, for a scope that is no string, the promise of this request rejects; in an
+  // adapter's callback it would be an uncaught exception.
+  void presented.headers
+  if (isDebugging()) {
+    logRefusal(presented, { framework: frameworkOf(options), subject, request })
+  }
+  void report(presented, subject, options)
+  return presented
+}
+
+async function report<Subject>(
+  error: AuthError,
+  subject: Subject,
+  options: GuardOptions<Subject>,
+): Promise<void> {
+  try {
+    await own(options, 'onRefusal')?.(error, subject)
+  } catch (fault) {
+    process.emitWarning(fault instanceof Error ? fault : 'onRefusal failed')
+  }
+}

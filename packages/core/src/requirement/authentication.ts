@@ -1,0 +1,71 @@
+import { signedClaims } from '../claims/signed-claims.ts'
+import { member } from '../ground/json.ts'
+import { checkOptions, isClock, ownMembers } from '../ground/options.ts'
+import { type Clock, systemClock } from '../ground/time.ts'
+import type { Requirement } from './requirement-list.ts'
+import { lacksAcr, lacksAge } from './step-up-details.ts'
+import { isAcr, isMaxAge } from './step-up.ts'
+
+/** An `auth_time` may be this far ahead, in seconds, as an `iat` may: clocks differ. */
+const TOLERANCE = 60
+
+export interface AuthenticatedWithinOptions {
+  /** The clock that `auth_time` is compared with. By default the system's. */
+  clock?: Clock | undefined
+}
+
+/**
+ * Requires that the user has logged in not longer ago than this, by the claim `auth_time`. A token without that claim does
+ * not meet the requirement.
+ *
+ * @param age Seconds.
+ * @throws TypeError for an age that is not a number of seconds, and for a wrong or misspelt option.
+ * @see RFC 9470 section 3; RFC 9068 section 2.2.1
+ */
+export function authenticatedWithin(
+  age: number,
+  options: AuthenticatedWithinOptions = {},
+): Requirement {
+  const complaint = isMaxAge(age)
+  if (complaint !== undefined) throw new TypeError(`authenticatedWithin: the age ${complaint}`)
+  checkOptions('authenticatedWithin', options, { clock: isClock })
+  const { clock = systemClock } = ownMembers(options)
+  return {
+    reason: 'age',
+    description: `authenticated within ${age} s`,
+    maxAge: age,
+    explain: (auth) => lacksAge(member(signedClaims(auth), 'auth_time'), age, clock.now()),
+    isMetBy(auth) {
+      const time = member(signedClaims(auth), 'auth_time')
+      if (typeof time !== 'number') return false
+      const elapsed = clock.now() - time
+      // Of what is no number, neither comparison is true.
+      return elapsed <= age && elapsed >= -TOLERANCE
+    },
+  }
+}
+
+/**
+ * Requires that the user has logged in in one of these ways, by the claim `acr`.
+ *
+ * @param values Accepted values of `acr`, without spaces, the preferred one first.
+ * @throws TypeError without values, and for values of another form.
+ * @see RFC 9470 section 3; RFC 9068 section 2.2.1
+ */
+export function acr(...values: readonly string[]): Requirement {
+  if (values.length === 0 || !values.every(isAcr)) {
+    throw new TypeError(
+      'acr: the arguments must be classes of authentication, strings of printable ASCII without spaces',
+    )
+  }
+  return {
+    reason: 'acr',
+    description: `acr ${values.join(' or ')}`,
+    acr: [...values],
+    explain: (auth) => lacksAcr(member(signedClaims(auth), 'acr'), values),
+    isMetBy(auth) {
+      const value = member(signedClaims(auth), 'acr')
+      return typeof value === 'string' && values.includes(value)
+    },
+  }
+}

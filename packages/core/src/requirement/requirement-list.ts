@@ -1,0 +1,138 @@
+import type { Auth } from '../claims/auth.ts'
+import { asSigned } from '../claims/signed-claims.ts'
+import { hasMethods, own } from '../ground/options.ts'
+import { isScope } from '../ground/scopes.ts'
+import { AuthError } from '../refusal/errors.ts'
+import type { Verifier } from '../verifier/verifier.ts'
+import { notMet } from './details.ts'
+import { isAcr, isMaxAge, type StepUp, stepUpOfAll } from './step-up.ts'
+
+/** How a token was accepted. */
+export interface Acceptance {
+  /** What the schema of the verifier has made of the claims. Without a schema, the claims. */
+  readonly output: unknown
+  /** The verifier of the guard that has let the request through. */
+  readonly verifier?: Verifier<unknown> | undefined
+}
+
+/** What a route requires of a verified token. It is a plain value: several routes can share it, and a test needs no server. */
+export interface Requirement extends StepUp {
+  /** The reason of the refusal when it is not met. */
+  readonly reason: 'scope' | 'claim' | 'check' | 'acr' | 'age'
+  /** What it asks for, in words for developers. The client never sees them. */
+  readonly description: string
+  /** The scopes that the challenge names: a space-separated list (RFC 6750 section 3). Read as an own member. */
+  readonly scope?: string | undefined
+  /** Other requirements that must all be met instead of this one. The refusal is that of the first one that is not met. */
+  readonly parts?: readonly Requirement[] | undefined
+  /** Says what a token lacks, in a sentence for developers without values of claims. Read as an own member. */
+  readonly explain?: ((auth: Auth) => () => string) | undefined
+  /**
+   * @param auth With the claims as they were signed, whatever a schema made of them.
+   * @param acceptance Missing where there is no request, as in a test of the requirement.
+   */
+  isMetBy(auth: Auth, acceptance?: Acceptance): boolean | Promise<boolean>
+}
+
+const REASONS = ['scope', 'claim', 'check', 'acr', 'age'] as const
+
+/**
+ * Checks what a route requires, at start-up.
+ *
+ * @throws TypeError without any requirement, which would let everybody with a token in, and for anything else than
+ *   requirements.
+ */
+export function checkRequirementList(factory: string, requirements: readonly Requirement[]): void {
+  if (requirements.length === 0) {
+    throw new TypeError(`${factory}: there must be at least one requirement`)
+  }
+  if (!requirements.every((each) => hasMethods(each, 'isMetBy'))) {
+    throw new TypeError(
+      `${factory}: each argument must be a requirement, as in ${factory}(scope('read'))`,
+    )
+  }
+  for (const each of requirements) {
+    if (!REASONS.includes(each.reason)) {
+      throw new TypeError(`${factory}: the reason of a requirement must be ${REASONS.join(' or ')}`)
+    }
+    const wanted = own(each, 'scope')
+    if (wanted !== undefined && !isScope(wanted)) {
+      throw new TypeError(`${factory}: the scope of a requirement must be a list of scopes`)
+    }
+    const { acr = [], maxAge = 1 } = stepUpOf(each)
+    if (!Array.isArray(acr) || !acr.every(isAcr) || isMaxAge(maxAge) !== undefined) {
+      throw new TypeError(
+        `${factory}: the acr of a requirement must be a list of classes, and its maxAge seconds`,
+      )
+    }
+    const parts = own(each, 'parts')
+    if (parts !== undefined) checkParts(factory, parts)
+  }
+}
+
+/** A requirement that somebody has made by hand may have any parts. */
+function checkParts(factory: string, parts: unknown): void {
+  if (!Array.isArray(parts) || !parts.every((each) => hasMethods(each, 'isMetBy'))) {
+    throw new TypeError(`${factory}: the parts of a requirement must be requirements`)
+  }
+  checkRequirementList(factory, parts)
+}
+
+/**
+ * @throws AuthError `insufficient_scope`, or `insufficient_user_authentication` with all that the requirements ask for, so that
+ *   the user is sent to log in once. The cause is the first requirement that is not met.
+ * @see RFC 6750 section 3.1; RFC 9470 section 3
+ */
+export async function checkRequirements(
+  auth: Auth<unknown>,
+  requirements: readonly Requirement[],
+  acceptance?: Acceptance,
+): Promise<void> {
+  const unmet = await findUnmet(auth, requirements, acceptance)
+  if (unmet === undefined) return
+  const { requirement, answer } = unmet
+  const { reason } = requirement
+  const known = {
+    cause: requirement,
+    detail:
+      own(requirement, 'explain')?.(asSigned(auth)) ?? notMet(requirement.description, answer),
+  }
+  if (reason === 'acr' || reason === 'age') {
+    const all = stepUpOfAll(requirements.flatMap(flatten).map(stepUpOf))
+    throw new AuthError('insufficient_user_authentication', reason, {
+      ...known,
+      acrValues: all.acr?.join(' '),
+      maxAge: all.maxAge,
+    })
+  }
+  throw new AuthError('insufficient_scope', reason, { ...known, scope: own(requirement, 'scope') })
+}
+
+/** Own members, since the challenge names them. One that asks for something else as well, or instead, asks for none of it. */
+export function stepUpOf(requirement: Requirement): StepUp {
+  return isStepUp(requirement.reason)
+    ? { acr: own(requirement, 'acr'), maxAge: own(requirement, 'maxAge') }
+    : {}
+}
+
+/** Whether the user can meet it by logging in again. */
+export function isStepUp(reason: Requirement['reason']): boolean {
+  return reason === 'acr' || reason === 'age'
+}
+
+export async function findUnmet(
+  auth: Auth<unknown>,
+  requirements: readonly Requirement[],
+  acceptance: Acceptance = { output: auth.claims },
+): Promise<{ requirement: Requirement; answer: unknown } | undefined> {
+  for (const requirement of requirements.flatMap(flatten)) {
+    const answer: unknown = await requirement.isMetBy(asSigned(auth), acceptance)
+    // Only `true` counts: a function that forgets to return something must not let anybody in.
+    if (answer !== true) return { requirement, answer }
+  }
+  return undefined
+}
+
+function flatten(requirement: Requirement): readonly Requirement[] {
+  return own(requirement, 'parts')?.flatMap(flatten) ?? [requirement]
+}

@@ -1,0 +1,126 @@
+import type { Claims } from '../claims/auth.ts'
+import { isJsonObject, member } from '../ground/json.ts'
+import { createListeners } from '../ground/listeners.ts'
+import {
+  checkOptions,
+  isClock,
+  isFunction,
+  type OptionCheck,
+  ownMembers,
+} from '../ground/options.ts'
+import { type Clock, instant, systemClock } from '../ground/time.ts'
+import { issuedBeforeEntry, readEntry, revokedTokenEntry } from './revocation-entries.ts'
+import { createRevocationList } from './revocation-list.ts'
+import type {
+  RevocationEntry,
+  Revocations,
+  RevocationsSnapshot,
+  RevocationWriter,
+} from './revocations.ts'
+
+export interface LocalRevocationsOptions {
+  /**
+   * The greatest number of entries, at most 10000000. When it is reached, `revoke` rejects, and no entry is dropped.
+   * @default 1_000_000
+   */
+  max?: number | undefined
+  /** What `toSnapshot` has returned before. */
+  snapshot?: RevocationsSnapshot | undefined
+  /** The clock that decides when an entry can be removed. By default the system's. */
+  clock?: Clock | undefined
+}
+
+/**
+ * The revocations of one process. They do NOT reach other processes, and are lost when the process ends, unless you save
+ * them.
+ */
+export interface LocalRevocations extends Revocations, RevocationWriter {
+  statusOf(claims: Claims, now: number): 'valid' | 'revoked'
+  subscribe(listener: () => void): () => void
+  /**
+   * Adds all entries, or none of them.
+   *
+   * @throws RangeError if there is no room for them; TypeError for a value that is not an entry.
+   */
+  load(entries: Iterable<RevocationEntry>): void
+  /**
+   * Whether {@link load} has room for these entries now. Ask before you store them elsewhere. Adds none of them.
+   *
+   * @throws TypeError for a value that is not an entry.
+   */
+  hasRoomFor(entries: Iterable<RevocationEntry>): boolean
+  /** The number of entries. Entries that are no longer needed count until they are removed. */
+  readonly size: number
+  /** All entries, as JSON: for the option `snapshot` of the next process. */
+  toSnapshot(): RevocationsSnapshot
+}
+
+/**
+ * Revocations kept in this process: for one process, for tests, and as the index of a replica.
+ *
+ * An entry for a token is removed 600 seconds after its `exp`, one for what was issued before a time at its `until`.
+ *
+ * @throws TypeError for a wrong or misspelt option; RangeError if the snapshot does not fit.
+ */
+export function localRevocations(options: LocalRevocationsOptions = {}): LocalRevocations {
+  checkOptions('localRevocations', options, { max: isMax, snapshot: isSnapshot, clock: isClock })
+  const { max = 1_000_000, snapshot, clock = systemClock } = ownMembers(options)
+  const list = createRevocationList(max)
+  const listeners = createListeners()
+  const started = instant(clock)
+
+  /** The earlier one of two clocks: one that is set forward and back again must not make anything be forgotten. */
+  function certainTime(): number {
+    return Math.min(clock.now(), started.wall + clock.monotonic() - started.monotonic)
+  }
+
+  function add(caller: string, entries: readonly RevocationEntry[]): void {
+    if (!list.add(entries, certainTime())) {
+      throw new RangeError(`${caller}: no room for more than ${max} entries (option max)`)
+    }
+    listeners.notify()
+  }
+
+  if (snapshot !== undefined) {
+    add('localRevocations', readEntries('localRevocations', snapshot.entries))
+  }
+  return {
+    statusOf: (claims, now) => (list.isRevoked(claims, now) ? 'revoked' : 'valid'),
+    subscribe(listener) {
+      if (isFunction(listener) !== undefined) {
+        throw new TypeError('subscribe: the listener must be a function')
+      }
+      return listeners.subscribe(listener)
+    },
+    async revoke(token) {
+      add('revoke', [revokedTokenEntry('revoke', token)])
+    },
+    async revokeBefore(whose, given = {}) {
+      // `issuedBeforeEntry` knows what they may be.
+      checkOptions('revokeBefore', given, { time: () => undefined, until: () => undefined })
+      const { time = clock.now(), until } = ownMembers(given)
+      add('revokeBefore', [issuedBeforeEntry('revokeBefore', whose, { time, until })])
+    },
+    load: (entries) => add('load', readEntries('load', entries)),
+    hasRoomFor: (entries) => list.hasRoomFor(readEntries('hasRoomFor', entries), certainTime()),
+    get size() {
+      return list.size
+    },
+    toSnapshot: () => ({ version: 1, entries: [...list.entries()] }),
+  }
+}
+
+function readEntries(caller: string, entries: Iterable<unknown>): readonly RevocationEntry[] {
+  return Array.from(entries, (entry) => readEntry(caller, entry))
+}
+
+/** A map of the platform holds no more than 16 million. */
+const isMax: OptionCheck = (value) =>
+  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 10_000_000
+    ? undefined
+    : 'must be a number of entries from 1 to 10000000'
+
+const isSnapshot: OptionCheck = (value) =>
+  isJsonObject(value) && member(value, 'version') === 1 && Array.isArray(member(value, 'entries'))
+    ? undefined
+    : 'must be what toSnapshot has returned: { version: 1, entries }'

@@ -1,0 +1,160 @@
+import type { Claims } from '../claims/auth.ts'
+import { answerInTime, PATIENCE } from '../ground/answer-in-time.ts'
+import { hasMethods, isFunction } from '../ground/options.ts'
+import type { Clock } from '../ground/time.ts'
+import { AuthError } from '../refusal/errors.ts'
+import type { Detail } from '../refusal/text.ts'
+import {
+  failedRevocations,
+  lateRevocations,
+  revokedToken,
+  staleRevocations,
+  strangeRevocations,
+} from './details.ts'
+import type { Revocations } from './revocations.ts'
+
+/** What a verifier asks of its revocations. Times are seconds since 1970-01-01T00:00:00Z. */
+export interface RevocationCheck {
+  /** Whether the source says at once that a token is valid. If it does not, {@link check} has to be asked. */
+  isValidNow(claims: Claims, now: number): boolean
+  /**
+   * Step 7: whether a token has been revoked.
+   *
+   * @returns A promise if the source takes its time: when it resolves, everything else may have changed.
+   * @throws AuthError `revoked` or `stale`; the signal's reason.
+   */
+  check(claims: Claims, now: number, signal: AbortSignal | undefined): Promise<void> | undefined
+  /** @throws AuthError `stale` if the source will not be ready */
+  ready(): Promise<void>
+  subscribe(listener: () => void): () => void
+}
+
+/** @param clock What waits are measured with. */
+export function createRevocationCheck(source: Revocations, clock: Clock): RevocationCheck {
+  // Read once: what somebody puts on `Object.prototype` later is not the source's.
+  const [hasReady, hasSubscribe] = [hasMethods(source, 'ready'), hasMethods(source, 'subscribe')]
+  const hasWhy = hasMethods(source, 'whyUnknown')
+  const why = () => (hasWhy ? reasonOf(source) : undefined)
+  /** Then it is not asked in vain by those who cannot wait. */
+  let takesItsTime = false
+
+  return {
+    isValidNow(claims, now) {
+      if (takesItsTime) return false
+      try {
+        const answer: unknown = source.statusOf(claims, now)
+        if (isObject(answer)) {
+          takesItsTime = true
+          ignore(answer)
+        }
+        return answer === 'valid'
+      } catch {
+        // `check` meets the same fault, and says so.
+      }
+      return false
+    },
+    check(claims, now, signal) {
+      const answer = answerOf(source, claims, now)
+      if (!isObject(answer)) {
+        judge(answer, claims, why)
+        return undefined
+      }
+      takesItsTime = true
+      return (async () => {
+        judge(await answerInTime(settled(answer), { clock, signal, late }), claims, why)
+      })()
+    },
+    async ready() {
+      try {
+        if (hasReady) await source.ready?.()
+      } catch (cause) {
+        throw cause instanceof AuthError ? cause : unavailable(failedRevocations(why()), cause)
+      }
+    },
+    subscribe(listener) {
+      const end = hasSubscribe ? warningOfFaults(() => source.subscribe?.(listener)) : undefined
+      return () => {
+        // A source without types may have returned nothing.
+        if (end !== undefined && isFunction(end) === undefined) warningOfFaults(end)
+      }
+    },
+  }
+}
+
+function answerOf(source: Revocations, claims: Claims, now: number): unknown {
+  try {
+    return source.statusOf(claims, now)
+  } catch (cause) {
+    throw unavailable(failedRevocations(), cause)
+  }
+}
+
+/** Of anything that can be awaited. Its own failure counts, and none of it stays unhandled. */
+async function settled(answer: unknown): Promise<unknown> {
+  try {
+    return await answer
+  } catch (cause) {
+    throw unavailable(failedRevocations(), cause)
+  }
+}
+
+function ignore(answer: object): void {
+  settled(answer).catch(() => {
+    // It is asked again by whoever can wait.
+  })
+}
+
+/** For calls whose failure must not end a connection, let alone the process: connections are judged by the timer as well. */
+function warningOfFaults<Result>(call: () => Result): Result | undefined {
+  try {
+    const answer = call()
+    if (isObject(answer)) void warnIfRejected(answer)
+    return answer
+  } catch (fault) {
+    warn(fault)
+  }
+  return undefined
+}
+
+async function warnIfRejected(answer: unknown): Promise<void> {
+  try {
+    await answer
+  } catch (fault) {
+    warn(fault)
+  }
+}
+
+function warn(fault: unknown): void {
+  process.emitWarning(fault instanceof Error ? fault : 'a subscription to revocations failed')
+}
+
+function late(): AuthError {
+  return unavailable(lateRevocations(PATIENCE))
+}
+
+/** What the source says of why it cannot answer. Its failure to say so changes nothing. */
+function reasonOf(source: Revocations): string | undefined {
+  try {
+    const why: unknown = source.whyUnknown?.()
+    if (typeof why === 'string' && why !== '') return why
+    if (isObject(why)) ignore(why)
+  } catch {
+    // The refusal is the same without.
+  }
+  return undefined
+}
+
+/** Only the very word lets a token through. @param why Asked only where the source does not know. */
+function judge(answer: unknown, claims: Claims, why: () => string | undefined): void {
+  if (answer === 'valid') return
+  if (answer === 'revoked') throw new AuthError('invalid_token', 'revoked', revokedToken(claims))
+  throw unavailable(answer === 'unknown' ? staleRevocations(why()) : strangeRevocations(answer))
+}
+
+function unavailable(detail: Detail, cause?: unknown): AuthError {
+  return new AuthError('revocation_unavailable', 'stale', { detail, cause })
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function'
+}

@@ -1,0 +1,136 @@
+import type { Auth } from '../claims/auth.ts'
+import { signedClaims } from '../claims/signed-claims.ts'
+import { isJsonObject, type JsonObject, member } from '../ground/json.ts'
+import { checkOptions, isText, type OptionCheck } from '../ground/options.ts'
+import { isInSeconds } from '../ground/time.ts'
+import type { RevocationEntry } from './revocations.ts'
+
+// Whose tokens are revoked must be said exactly: without a misspelt or empty `sub`, everybody's would be. The entries have all
+// their members, `undefined` or not: such objects take the least memory, and inherit none of them.
+
+type TokenEntry = Extract<RevocationEntry, { type: 'token' }>
+type IssuedBeforeEntry = Extract<RevocationEntry, { type: 'issued_before' }>
+
+const isString: OptionCheck = (value) =>
+  typeof value === 'string' ? undefined : 'must be a string'
+
+const isNumericDate: OptionCheck = (value) =>
+  Number.isFinite(value) ? undefined : 'must be a number of seconds since 1970-01-01T00:00:00Z'
+
+const isTime: OptionCheck = (value) =>
+  isNumericDate(value) ?? (isInSeconds(Number(value)) ? undefined : 'must be in seconds')
+
+const OWNERS = { sub: isText, client_id: isText, sid: isText }
+
+const TOKEN_MEMBERS = ['iss', 'jti', 'exp']
+
+/**
+ * An entry for one token that is revoked now.
+ *
+ * @param token An `Auth`, or what names a token: then a misspelt member would make it another token, or last for ever.
+ * @param caller For messages.
+ * @throws TypeError
+ */
+export function revokedTokenEntry(caller: string, token: unknown): TokenEntry {
+  if (!isJsonObject(token)) throw new TypeError(`${caller}: the token must be an object`)
+  if (isAuth(token)) return claimedEntry(caller, signedClaims(token))
+  const unknown = Object.keys(token).find((name) => !TOKEN_MEMBERS.includes(name))
+  if (unknown !== undefined) {
+    throw new TypeError(
+      `${caller}: unknown member ${JSON.stringify(unknown)}, known are ${TOKEN_MEMBERS.join(', ')}; an Auth is taken as a whole`,
+    )
+  }
+  return claimedEntry(caller, token)
+}
+
+function claimedEntry(caller: string, claims: JsonObject): TokenEntry {
+  checkMember(caller, 'exp', member(claims, 'exp'), isTime)
+  return tokenEntry(caller, claims)
+}
+
+/**
+ * An entry for one token that was recorded before. Read leniently, because what an earlier version has recorded is still
+ * revoked: other members than `iss`, `jti` and `exp` are ignored, and an `exp` may be in milliseconds.
+ *
+ * @param caller For messages.
+ * @throws TypeError
+ */
+function tokenEntry(caller: string, claims: JsonObject): TokenEntry {
+  const [iss, id, exp] = [member(claims, 'iss'), member(claims, 'jti'), member(claims, 'exp')]
+  const jti = nameOf(id) ?? id
+  checkMember(caller, 'iss', iss, isString)
+  checkMember(caller, 'jti', jti, isText)
+  checkMember(caller, 'exp', exp, isNumericDate)
+  if (jti === undefined) {
+    throw new TypeError(
+      `${caller}: the token has no jti, so it cannot be revoked by itself: see revokeBefore`,
+    )
+  }
+  return { type: 'token', iss, jti, exp } as TokenEntry // as it was checked
+}
+
+/**
+ * An entry for what was issued before a time.
+ *
+ * @param caller For messages.
+ * @throws TypeError
+ */
+export function issuedBeforeEntry(
+  caller: string,
+  whose: unknown,
+  { time, until }: { readonly time: unknown; readonly until: unknown },
+): IssuedBeforeEntry {
+  checkOptions(caller, whose, { iss: isString, ...OWNERS })
+  const stated = whose as JsonObject // as it was checked
+  const named = Object.keys(OWNERS).filter((name) => Object.hasOwn(stated, name))
+  for (const name of named) {
+    if (stated[name] === undefined) {
+      throw new TypeError(`${caller}: ${name} is undefined: does the token have that claim?`)
+    }
+  }
+  if (named.length > 1) {
+    throw new TypeError(`${caller}: name one of sub, client_id and sid, or none for all tokens`)
+  }
+  if (time === undefined) throw new TypeError(`${caller}: time must be stated`)
+  checkMember(caller, 'time', time, isTime)
+  checkMember(caller, 'until', until, isTime)
+  const [iss, sub] = [member(stated, 'iss'), member(stated, 'sub')]
+  const [client_id, sid] = [member(stated, 'client_id'), member(stated, 'sid')]
+  return { type: 'issued_before', iss, sub, client_id, sid, time, until } as IssuedBeforeEntry // as it was checked
+}
+
+/** By its members: a wrapper of a verifier may have made it, or a stub. */
+function isAuth(token: JsonObject): token is JsonObject & Auth<unknown> {
+  return (
+    typeof member(token, 'token') === 'string' &&
+    isJsonObject(member(token, 'header')) &&
+    Object.hasOwn(token, 'claims')
+  )
+}
+
+/** The text of what is named by a text; some issuers make it a number. */
+export function nameOf(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' ? value : undefined
+}
+
+/** As `checkOptions`, without a copy of anything: there may be a million entries. */
+function checkMember(caller: string, name: string, value: unknown, check: OptionCheck): void {
+  const complaint = value === undefined ? undefined : check(value)
+  if (complaint !== undefined) throw new TypeError(`${caller}: ${name} ${complaint}`)
+}
+
+/** @throws TypeError for what is no entry of a snapshot. */
+export function readEntry(caller: string, value: unknown): RevocationEntry {
+  if (!isJsonObject(value)) throw new TypeError(`${caller}: an entry must be an object`)
+  const type = member(value, 'type')
+  if (type === 'token') return tokenEntry(caller, value)
+  if (type !== 'issued_before') {
+    throw new TypeError(`${caller}: the type of an entry must be token or issued_before`)
+  }
+  const { type: _type, time: _time, until: _until, ...whose } = value
+  return issuedBeforeEntry(caller, whose, {
+    time: member(value, 'time'),
+    until: member(value, 'until'),
+  })
+}

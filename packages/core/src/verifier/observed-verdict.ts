@@ -1,0 +1,31 @@
+import type { Auth } from '../claims/auth.ts'
+import type { Clock } from '../ground/time.ts'
+import { AuthError } from '../refusal/errors.ts'
+import { verdictMessage, verdicts } from '../report/diagnostics.ts'
+
+/** How a token came to its verdict, for diagnostics. */
+export interface VerdictRecord {
+  remembered: boolean
+}
+
+/** Publishes acceptances and refusals. An aborted wait is neither. */
+export async function observed(
+  verifier: object,
+  judged: (record: VerdictRecord) => Promise<Auth<unknown>>,
+  clock: Clock,
+): Promise<Auth<unknown>> {
+  const start = clock.monotonic()
+  const record = { remembered: false }
+  const publish = (error?: AuthError) => {
+    const duration = clock.monotonic() - start
+    verdicts.publish(() => verdictMessage({ verifier, ...record, duration }, error))
+  }
+  try {
+    const auth = await judged(record)
+    publish()
+    return auth
+  } catch (error) {
+    if (error instanceof AuthError) publish(error)
+    throw error
+  }
+}

@@ -1,0 +1,89 @@
+import { LRUCache } from 'lru-cache'
+
+import type { AcceptedAlgorithms, Algorithm } from '../algorithms/algorithms.ts'
+import type { Auth } from '../claims/auth.ts'
+import { textMember } from '../ground/json.ts'
+import { noOptions } from '../ground/options.ts'
+import { findCandidates, type KeyRing, type VerificationKey } from '../keys/key-source.ts'
+import type { Binding } from '../possession/binding.ts'
+
+/** What was proven about a token, and by what. */
+export interface Proof {
+  readonly auth: Auth
+  readonly key: VerificationKey
+  readonly algorithm: Algorithm
+  /** Worked out once, so that a token that is bound to nothing costs nothing more. */
+  readonly binding: Binding | undefined
+  /** The last list of keys that is known to prove the token: while that one is in use, so is the key. */
+  foundIn: readonly VerificationKey[] | undefined
+}
+
+/** What is remembered of a token. */
+interface Remembered {
+  readonly auth: Pick<Auth, 'token'>
+}
+
+/** The tokens that one verifier has proven, so that one which comes again costs no signature check. */
+export interface VerifiedTokens<Known extends Remembered = Proof> {
+  /** What this very token proved. Whether its key is still trusted, and its times still hold, is for the caller to ask. */
+  find(token: string): Known | undefined
+  remember(known: Known): void
+  forget(token: string): void
+}
+
+/** Characters from the end of a token that tell it from others; the whole of it is compared all the same. */
+const TAIL = 6
+/** Characters. Claims take up more than that, in proportion. */
+const MEAN_TOKEN_SIZE = 2048
+
+/**
+ * Remembers the `max` tokens used last; fewer if they are large. Only proven tokens are kept: forged ones take no memory.
+ */
+export function createVerifiedTokens<Known extends Remembered = Proof>(
+  max: number,
+): VerifiedTokens<Known> {
+  const tokens = new LRUCache<number, Known>({
+    max,
+    maxSize: max * MEAN_TOKEN_SIZE,
+    sizeCalculation: ({ auth }) => auth.token.length,
+  })
+  return {
+    find(token) {
+      const known = tokens.get(nameOf(token), noOptions())
+      return known?.auth.token === token ? known : undefined
+    },
+    remember(known) {
+      tokens.set(nameOf(known.auth.token), known, noOptions())
+    },
+    forget(token) {
+      tokens.delete(nameOf(token))
+    },
+  }
+}
+
+/**
+ * A number made of the token's last characters. The whole token would be hashed at each look-up, which costs more than
+ * everything else here.
+ */
+function nameOf(token: string): number {
+  let name = 0
+  for (let at = token.length - TAIL; at < token.length; at++) {
+    name = (Math.imul(name, 61) + token.charCodeAt(at)) | 0
+  }
+  return name
+}
+
+/**
+ * Looks whether these keys would prove the token again: its key is trusted for its algorithm, and would be tried. If so, the
+ * list is noted. Otherwise each use of a remembered token would search the list, from the first change of keys on.
+ *
+ * @param accepted The rule of the verifier that has proven the token: what was noted is not true for another one.
+ */
+export function confirmProof(proof: Proof, ring: KeyRing, accepted: AcceptedAlgorithms): boolean {
+  if (proof.foundIn === ring.keys) return true
+  const { auth, key, algorithm } = proof
+  const hints = { algorithm, kid: textMember(auth.header, 'kid') }
+  const isProven = findCandidates(ring, hints, accepted).includes(key)
+  if (isProven) proof.foundIn = ring.keys
+  return isProven
+}

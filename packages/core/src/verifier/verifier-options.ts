@@ -1,0 +1,214 @@
+import { isAlgorithmNames } from '../algorithms/accepted-algorithms.ts'
+import type { Algorithm } from '../algorithms/algorithms.ts'
+import type { ClaimRules } from '../claims/claims.ts'
+import {
+  isRequiredClaims,
+  requiredClaimsOf,
+  type RequiredValue,
+} from '../claims/required-claims.ts'
+import type { Schema } from '../claims/schema.ts'
+import { isJsonObject } from '../ground/json.ts'
+import {
+  checkOptions,
+  hasMethods,
+  isBoolean,
+  isClock,
+  isText,
+  isTextList,
+  oneOf,
+  type OptionCheck,
+  ownMembers,
+  seconds,
+} from '../ground/options.ts'
+import type { Clock } from '../ground/time.ts'
+import type { KeySource } from '../keys/key-source.ts'
+import type { Revocations } from '../revocation/revocations.ts'
+
+export interface VerifierOptions {
+  /** Where the public keys come from: `remoteKeys(url)`, `discoverKeys(issuer)` or `localKeys(keys)`. */
+  keys: KeySource
+  /**
+   * The accepted values of `iss`. `null` accepts any value, and tokens without `iss`.
+   * @see RFC 8725 section 3.8
+   */
+  issuer: string | readonly string[] | null
+  /**
+   * The values of `aud` that name this API. `null` accepts any value, and tokens without `aud`.
+   * @see RFC 8725 section 3.9
+   */
+  audience: string | readonly string[] | null
+  /**
+   * The accepted signature algorithms. By default each trusted key says what it is for: the `alg` that it states. An RSA key
+   * that states none is for RS512, and every other key for the one algorithm that its kind fits.
+   * @default what keys state
+   * @see RFC 8725 section 3.1
+   */
+  algorithms?: readonly Algorithm[] | undefined
+  /**
+   * Other names of algorithms in headers of tokens, such as `{ RSA512: 'RS512' }`. The key sources have the same option for
+   * names in keys.
+   */
+  algorithmNames?: Readonly<Record<string, Algorithm>> | undefined
+  /**
+   * How far the issuer's clock may differ from ours when judging exp, nbf and iat. Seconds, 0 to 600.
+   * @default 5
+   * @see RFC 7519 section 4.1.4
+   */
+  clockTolerance?: number | undefined
+  /**
+   * Whether a token without `exp` is refused. If not, it is valid for as long as its key is trusted.
+   * @default true
+   */
+  requireExpiry?: boolean | undefined
+  /** The greatest age of a token by `iat`, in seconds. With this option `iat` is required. */
+  maxTokenAge?: number | undefined
+  /**
+   * Claims that every token must have: their names, for any value, or an object with the value of each, or a list of which it
+   * must have one. Texts, numbers and booleans are compared exactly, and a list in the token equals none. `true` is short for
+   * what says something: `true`, a number other than 0, or a text other than `""` and `"false"`. So `sub: true` and
+   * `email_verified: true` both mean what they say. `[true]` is the boolean alone.
+   */
+  requiredClaims?: readonly string[] | Readonly<Record<string, RequiredValue>> | undefined
+  /**
+   * The media type that the header's `typ` must name, such as `at+jwt`, or several of which it must name one. If it is not stated,
+   * everything is accepted but what names another kind of token, such as `logout+jwt` or `dpop+jwt`.
+   * @see RFC 8725 section 3.11; RFC 9068 section 4
+   */
+  type?: string | readonly string[] | undefined
+  /**
+   * The longest token that is read. Bytes, at most 65536.
+   * @default 16384
+   */
+  maxTokenSize?: number | undefined
+  /**
+   * How many verified tokens are remembered, so that their signatures are not checked again (fewer if they have more than
+   * 2048 characters on average). The key and the times of a remembered token are checked at each use. `false` turns this off.
+   * @default { max: 1000 }
+   */
+  remember?: { readonly max: number } | false | undefined
+  /** Knows which tokens were revoked, and is asked at each use of a token: `localRevocations()`, or an object of your own. */
+  revocations?: Revocations | undefined
+  /**
+   * Whether the sender of a token with `cnf` must prove to have the key or certificate that the token is bound to. With
+   * `ignore`, anybody who has a stolen token can use it.
+   * @default 'require'
+   * @see RFC 7800 section 3; RFC 9449 section 6; RFC 8705 section 3
+   */
+  confirmation?: 'require' | 'ignore' | undefined
+  /** The clock that exp, nbf and iat are compared with. By default that of the key source. */
+  clock?: Clock | undefined
+}
+
+export interface SchemaOptions<Output> {
+  /**
+   * Checks the claims and gives them a type, after all other checks. It runs at each use of a token, and its output is
+   * neither shared nor frozen. The output is for handlers: requirements and revocations still read the claims as they were
+   * signed, also those that the schema removes.
+   */
+  schema: Schema<Output>
+}
+
+/**
+ * Checks the options of a verifier at start-up.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ */
+export function checkVerifierOptions(options: VerifierOptions): void {
+  checkOptions('createVerifier', options, {
+    keys: (value) =>
+      hasMethods(value, 'now', 'current', 'wait', 'suspect')
+        ? undefined
+        : 'must be a key source, such as remoteKeys(url)',
+    issuer: oneOrMore,
+    audience: oneOrMore,
+    algorithms: () => undefined, // `acceptedAlgorithms` knows the names
+    algorithmNames: isAlgorithmNames,
+    clockTolerance: seconds(0, 600),
+    requireExpiry: isBoolean,
+    maxTokenAge: seconds(1, 315_360_000),
+    requiredClaims: isRequiredClaims,
+    type: (value) =>
+      isText(value) === undefined || isTextList(value) === undefined
+        ? undefined
+        : 'must be a string or a list of strings',
+    maxTokenSize: isTokenSize,
+    remember: isRemember,
+    revocations: isRevocations,
+    confirmation: oneOf('require', 'ignore'),
+    clock: isClock,
+    schema: (value) =>
+      hasMethods(Reflect.get(Object(value), '~standard'), 'validate')
+        ? undefined
+        : 'must be a validator of the Standard Schema specification',
+  })
+  const stated = ownMembers(options)
+  if (stated.keys === undefined) throw new TypeError('createVerifier: keys must be stated')
+  for (const name of ['issuer', 'audience'] as const) {
+    if (stated[name] === undefined) {
+      throw new TypeError(`createVerifier: ${name} must be stated, null to accept any`)
+    }
+  }
+}
+
+export function rulesOf({
+  issuer,
+  audience,
+  clockTolerance = 5,
+  requireExpiry = true,
+  maxTokenAge,
+  requiredClaims = [],
+}: VerifierOptions): ClaimRules {
+  return {
+    issuer: listed(issuer),
+    audience: listed(audience),
+    clockTolerance,
+    requireExpiry,
+    maxTokenAge,
+    requiredClaims: requiredClaimsOf(requiredClaims),
+  }
+}
+
+/** The accepted values of `typ`, or `undefined` for everything but another kind of token. */
+export function typesOf({ type }: VerifierOptions): readonly string[] | undefined {
+  return type === undefined ? undefined : [type].flat()
+}
+
+function listed(value: string | readonly string[] | null): readonly string[] | null {
+  return value === null ? null : [value].flat()
+}
+
+const isRevocations: OptionCheck = (value) => {
+  const isSource =
+    hasMethods(value, 'statusOf') &&
+    ['ready', 'subscribe', 'whyUnknown'].every(
+      (name) => Reflect.get(Object(value), name) === undefined || hasMethods(value, name),
+    )
+  return isSource
+    ? undefined
+    : 'must have the function statusOf, as localRevocations() has; ready, subscribe and whyUnknown are functions, if they are there'
+}
+
+const oneOrMore: OptionCheck = (value) =>
+  value === null || isText(value) === undefined || isTextList(value) === undefined
+    ? undefined
+    : 'must be a string, a list of strings, or null to accept any'
+
+/** Octets. No token is longer, whatever the options of its verifier. */
+export const LONGEST_TOKEN = 65_536
+
+export const isTokenSize: OptionCheck = (value) =>
+  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= LONGEST_TOKEN
+    ? undefined
+    : 'must be a number of bytes from 1 to 65536'
+
+export const isRemember: OptionCheck = (value) =>
+  value === false || isMax(value)
+    ? undefined
+    : 'must be false or { max }, a number of tokens from 1 to 1000000'
+
+/** `{ max }` and nothing else. */
+function isMax(value: unknown): boolean {
+  if (!isJsonObject(value) || Object.keys(value).join(' ') !== 'max') return false
+  const { max } = value
+  return Number.isInteger(max) && Number(max) >= 1 && Number(max) <= 1_000_000
+}

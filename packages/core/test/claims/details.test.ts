@@ -1,0 +1,204 @@
+import { createTestIssuer, manualClock, type TokenOptions } from '@portcullis/testing'
+import { describe, expect, test } from 'vitest'
+
+import { schemaIssues } from '../../src/claims/details.ts'
+import {
+  createVerifier,
+  type RequiredValue,
+  type Schema,
+  type VerifierOptions,
+} from '../../src/index.ts'
+import { AuthError } from '../../src/refusal/errors.ts'
+
+const clock = manualClock()
+const issuer = await createTestIssuer({ clock })
+
+async function detailOf(
+  token: TokenOptions,
+  options: Partial<VerifierOptions & { schema: Schema<unknown> }> = {},
+): Promise<string> {
+  const verifier = createVerifier({ ...issuer.verifierOptions, ...options })
+  try {
+    await verifier.verify(await issuer.token(token))
+  } catch (error) {
+    if (error instanceof AuthError) return error.detail
+  }
+  throw new Error('nothing was refused')
+}
+
+const AFFIRMED = 'must be true, a number other than 0, or a text other than "" and "false"'
+const REQUIRED: readonly (readonly [Record<string, unknown>, RequiredValue, string])[] = [
+  [{ use: 'secret' }, 'access', 'must be "access", and is something else'],
+  [{ use: 'secret' }, ['access', 2], 'must be one of "access", "2", and is something else'],
+  [{ use: false }, true, `is false; where true is required, it ${AFFIRMED}`],
+  [{ use: 'false' }, true, `is a string; where true is required, it ${AFFIRMED}`],
+  [{ use: ['secret'] }, true, `is a list; where true is required, it ${AFFIRMED}`],
+]
+
+describe('claims that are missing, or have another value', () => {
+  test.each<[TokenOptions, Partial<VerifierOptions>, string]>([
+    [{ omit: ['exp'] }, {}, 'exp is missing; only requireExpiry: false accepts'],
+    [{ omit: ['iat'] }, { maxTokenAge: 60 }, 'iat is missing, and maxTokenAge needs it'],
+    [{}, { requiredClaims: ['a', 'b'] }, 'requiredClaims: "a", "b" are missing'],
+    [{}, { issuer: 'a' }, 'iss is missing; expected "a"'],
+    ...REQUIRED.map(
+      ([claims, value, sentence]): [TokenOptions, Partial<VerifierOptions>, string] => [
+        { claims },
+        { requiredClaims: { use: value } },
+        `requiredClaims: "use" ${sentence}`,
+      ],
+    ),
+    [{}, { audience: ['a', 'b'] }, 'aud is missing; expected one of "a", "b"'],
+    [{ claims: { aud: [] } }, { audience: 'a' }, 'aud is an empty list; expected "a"'],
+  ])('%j with %j: %s', async (token, options, sentence) => {
+    expect(await detailOf(token, options)).toContain(sentence)
+  })
+})
+
+describe('an audience or an issuer that is another', () => {
+  test.each([
+    ['https://api.test/', 'https://api.test', 'they differ only in the slash at the end'],
+    ['http://api.test', 'https://api.test', 'they differ only in http and https'],
+    ['API', 'api', 'they differ only in upper and lower case'],
+    [' api', 'api', 'they differ only in white space around it'],
+    [['x', 'Api'], 'api', 'aud is "x", "Api"; expected "api"; they differ only in upper'],
+    [{ secret: 1 }, 'api', 'aud is an object; expected "api"'],
+  ])('%j where %j is expected', async (aud, audience, sentence) => {
+    expect(await detailOf({ claims: { aud } }, { audience })).toContain(sentence)
+  })
+
+  test.each([
+    [['api', 5], 'aud is "api", a number; expected "api"'],
+    [
+      ['API', 5],
+      'aud is "API", a number; expected "api"; they differ only in upper and lower case',
+    ],
+    [['a', 'b', 'c', 'api', null], 'aud is "a", "b", "c", 2 more; expected "api"'],
+  ])('may be a list with something else in it: %j', async (aud, sentence) => {
+    expect(await detailOf({ claims: { aud } }, { audience: 'api' })).toBe(
+      `${sentence}; the list has something that is no string`,
+    )
+  })
+
+  test('differs not only in http if the other has no scheme', async () => {
+    const detail = await detailOf({ claims: { iss: 'a.test' } }, { issuer: 'http:a.test' })
+    expect(detail).toBe('iss is "a.test"; expected "http:a.test"')
+  })
+
+  test('has no near miss where two are simply different', async () => {
+    const detail = await detailOf({ claims: { iss: 'a' } }, { issuer: ['b', 'c', 'd', 'e'] })
+    expect(detail).toBe('iss is "a"; expected one of "b", "c", "d", 1 more')
+  })
+
+  test.each(['nonce', 'at_hash'])('may be an ID token, which %s tells', async (name) => {
+    const detail = await detailOf({ claims: { aud: 'app', [name]: 'canary' } }, { audience: 'api' })
+    expect(detail).toMatch(
+      /^aud is "app"; expected "api"; .*an ID token has: .* access token instead$/,
+    )
+  })
+
+  test('may be a list of 1,000', async () => {
+    const aud = Array.from({ length: 1000 }, (_, at) => `a${at}`)
+    const detail = await detailOf({ claims: { aud } }, { audience: 'api' })
+    expect(detail).toBe('aud is "a0", "a1", "a2", 997 more; expected "api"')
+  })
+})
+
+describe('times', () => {
+  test('name both units where the clock counts milliseconds', async () => {
+    const inMilliseconds = { ...clock, now: () => Date.now() }
+    const detail = await detailOf({}, { clock: inMilliseconds })
+    expect(detail).toContain('does the clock count milliseconds? It must be seconds')
+  })
+
+  test('name the unit where the token has milliseconds', async () => {
+    expect(await detailOf({ claims: { nbf: 1_767_225_600_000 } })).toBe(
+      'nbf is 1767225600000, which is in milliseconds or finer; it must be in seconds',
+    )
+  })
+
+  test('say that a clock may be wrong, whichever it is', async () => {
+    const now = clock.now()
+    const ours = (offset: number) => ({ clock: { ...clock, now: () => now + offset } })
+    expect(await detailOf({}, ours(3600))).toContain(
+      'by its iat it was issued 3,600 s ago: if it is newer, one of the clocks is wrong',
+    )
+    expect(await detailOf({}, ours(-3600))).toContain("is this clock slow, or the issuer's fast?")
+    expect(await detailOf({ notBefore: 60 })).toContain("is this clock slow, or the issuer's fast?")
+  })
+
+  test.each([
+    ['without an iat', { omit: ['iat'] }],
+    ['with one that is later', { claims: { iat: clock.now() + 7200 } }],
+  ])('say of an expired token %s only when it expired', async (_, token) => {
+    const late = { clock: { ...clock, now: () => clock.now() + 3600 } }
+    expect(await detailOf(token, late)).toMatch(/clockTolerance is 5 s$/)
+  })
+
+  test('may be no dates', async () => {
+    expect(await detailOf({ claims: { exp: -1e300 } })).toMatch(/^exp was -1e\+300 \(no date\), /)
+    const broken = { ...clock, now: () => Number.NaN }
+    expect(await detailOf({}, { clock: broken })).toBe(
+      "the verifier's clock shows NaN, which is no time",
+    )
+  })
+})
+
+describe('what a schema finds wrong', () => {
+  test('is shown by its place, without what the validator says of it', async () => {
+    const issues = [
+      { message: 'canary', path: ['address', { key: 'city' }] },
+      { message: 'canary', path: [] },
+      { message: 'canary' },
+    ]
+    const schema: Schema<unknown> = {
+      '~standard': { version: 1, validate: () => ({ issues }) },
+    }
+    expect(await detailOf({}, { schema })).toBe(
+      'the schema does not accept address.city, the claims as a whole, the claims as a whole',
+    )
+  })
+
+  test('is bounded and never throws', () => {
+    const deep = { path: Array.from({ length: 1e4 }, () => 'x'.repeat(1e4)) }
+    const many = schemaIssues(Array.from({ length: 1e4 }, () => deep))
+    expect(many().length).toBeLessThan(600)
+    const hostile = {
+      get path(): never {
+        throw new Error('canary')
+      },
+    }
+    expect(schemaIssues([hostile, null, 7])()).toBe(
+      'the schema does not accept the claims as a whole',
+    )
+  })
+
+  test.each([null, 7, {}, 'canary'])('may be %j instead of a list', async (issues) => {
+    const schema = { '~standard': { version: 1, validate: () => ({ issues }) } }
+    const detail = await detailOf({}, { schema: schema as unknown as Schema<unknown> })
+    expect(detail).toBe('the schema does not accept the claims as a whole')
+  })
+
+  test('is what it was when the token was refused, though the validator uses its list again', async () => {
+    const issues: unknown[] = []
+    const schema: Schema<unknown> = {
+      '~standard': {
+        version: 1,
+        validate(claims) {
+          issues.splice(0, 1, { path: [(claims as { sub: string }).sub] })
+          return { issues }
+        },
+      },
+    }
+    const verifier = createVerifier({ ...issuer.verifierOptions, schema })
+    const refusals: unknown[] = []
+    for (const sub of ['one', 'two']) {
+      const token = await issuer.token({ claims: { sub } })
+      await verifier.verify(token).catch((error: unknown) => refusals.push(error))
+    }
+    expect(refusals).toMatchObject([
+      { detail: 'the schema does not accept one' },
+      { detail: 'the schema does not accept two' },
+    ])
+  })
+})

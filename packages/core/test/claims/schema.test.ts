@@ -1,0 +1,187 @@
+import { createTestIssuer, manualClock } from '@portcullis/testing'
+import { describe, expect, expectTypeOf, test } from 'vitest'
+
+import {
+  type Auth,
+  authenticateRequest,
+  type Claims,
+  createVerifier,
+  getAuth,
+  localKeys,
+  type Schema,
+  scope,
+} from '../../src/index.ts'
+
+interface User {
+  id: string
+  roles: string[]
+}
+
+const issuer = await createTestIssuer()
+const base = { keys: localKeys(issuer.publicJwk), issuer: null, audience: null }
+
+/** What a validator library makes, by hand. */
+const user: Schema<User> = {
+  '~standard': {
+    version: 1,
+    validate(value) {
+      const { sub, roles } = value as Claims & { roles?: unknown }
+      return typeof sub === 'string' && Array.isArray(roles)
+        ? { value: { id: sub, roles: roles.map(String) } }
+        : { issues: [{ message: 'canary: not a user' }] }
+    },
+  },
+}
+
+const verifier = createVerifier({ ...base, schema: user })
+const good = await issuer.token({ claims: { sub: 'ada', roles: ['admin'] } })
+const bad = await issuer.token({ claims: { sub: 7 } })
+
+test('what the schema makes of the claims is what the token proves, with its type', async () => {
+  const auth = await verifier.verify(good)
+  expect(auth.claims).toEqual({ id: 'ada', roles: ['admin'] })
+  expectTypeOf(auth).toEqualTypeOf<Auth<User>>()
+})
+
+test('it is neither frozen nor shared', async () => {
+  const [one, other] = await Promise.all([verifier.verify(good), verifier.verify(good)])
+  one.claims.roles.push('guest')
+  expect(other.claims.roles).toEqual(['admin'])
+})
+
+test('claims that it refuses are refused, and only the cause says why', async () => {
+  const error: unknown = await verifier.verify(bad).catch((reason: unknown) => reason)
+  expect(error).toMatchObject({ code: 'invalid_token', reason: 'claim', status: 401 })
+  expect(error).toMatchObject({ cause: [{ message: 'canary: not a user' }] })
+  expect(JSON.stringify(error)).not.toContain('canary')
+})
+
+test('it may be asynchronous', async () => {
+  const later: Schema<string> = {
+    '~standard': {
+      version: 1,
+      validate: async (value) => await Promise.resolve({ value: String((value as Claims).sub) }),
+    },
+  }
+  const { claims } = await createVerifier({ ...base, schema: later }).verify(good)
+  expect(claims).toBe('ada')
+})
+
+test('it never sees the claims of a token that is refused otherwise', async () => {
+  const seen: unknown[] = []
+  const spy: Schema<unknown> = {
+    '~standard': {
+      version: 1,
+      validate(value) {
+        seen.push(value)
+        return { value }
+      },
+    },
+  }
+  const strict = createVerifier({ ...base, schema: spy })
+  await expect(strict.verify(await issuer.token({ expiresIn: -60 }))).rejects.toMatchObject({
+    reason: 'expired',
+  })
+  await expect(strict.verify(`${good.slice(0, -8)}AAAAAAAA`)).rejects.toMatchObject({
+    reason: 'signature',
+  })
+  expect(seen).toEqual([])
+})
+
+test('a schema that throws is a fault of the application, not a refusal', async () => {
+  const faulty: Schema<unknown> = {
+    '~standard': {
+      version: 1,
+      validate() {
+        throw new Error('a fault')
+      },
+    },
+  }
+  await expect(createVerifier({ ...base, schema: faulty }).verify(good)).rejects.toThrow('a fault')
+})
+
+/** A verifier whose schema waits for `gate.opens`. */
+function waiting(from: typeof issuer) {
+  const gate = { opens: Promise.resolve() }
+  const schema: Schema<object> = {
+    '~standard': {
+      version: 1,
+      async validate() {
+        await gate.opens
+        return { value: {} }
+      },
+    },
+  }
+  return { gate, slow: createVerifier({ ...from.verifierOptions, schema }) }
+}
+
+/** A promise that is resolved from outside. */
+function closedGate() {
+  const events = new EventTarget()
+  const opens = new Promise<void>((resolve) => {
+    events.addEventListener('open', () => {
+      resolve()
+    })
+  })
+  return { opens, open: () => events.dispatchEvent(new Event('open')) }
+}
+
+describe('a schema that takes its time', () => {
+  test.each([
+    ['of a new token', false],
+    ['of one that is remembered', true],
+  ])('the key %s leaves meanwhile: the token is refused', async (_title, isKnown) => {
+    const clock = manualClock()
+    const rotating = await createTestIssuer({ clock })
+    const token = await rotating.token()
+    const { gate, slow } = waiting(rotating)
+    if (isKnown) await slow.verify(token)
+    const { open, opens } = closedGate()
+    gate.opens = opens
+    const verdict = slow.verify(token).catch((error: unknown) => error)
+    await clock.advance(2)
+    await rotating.rotate()
+    await rotating.verifierOptions.keys.refresh()
+    open()
+    expect(await verdict).toMatchObject({ code: 'invalid_token', reason: 'signature' })
+  })
+
+  test('the token expires meanwhile: it is refused', async () => {
+    const clock = manualClock()
+    const brief = await createTestIssuer({ clock, lifetime: 10 })
+    const { gate, slow } = waiting(brief)
+    const { open, opens } = closedGate()
+    gate.opens = opens
+    const verdict = slow.verify(await brief.token()).catch((error: unknown) => error)
+    await clock.advance(20)
+    open()
+    expect(await verdict).toMatchObject({ reason: 'expired' })
+  })
+})
+
+describe('behind a guard', () => {
+  test('getAuth with the verifier infers the type', async () => {
+    const request = { headers: { authorization: `Bearer ${good}` } }
+    await authenticateRequest(verifier, request, {}, request)
+    const { claims } = getAuth(request, verifier)
+    expectTypeOf(claims).toEqualTypeOf<User>()
+    expect(claims.id).toBe('ada')
+  })
+
+  test.each([null, 'text', { id: 'ada' }])(
+    'a scope that the schema dropped is not granted: %j',
+    async (claims) => {
+      const auth = { claims, header: { alg: 'RS512' }, token: 'a.b.c' }
+      expect(await scope('read').isMetBy(auth as unknown as Auth)).toBe(false)
+    },
+  )
+})
+
+test.each([{}, { '~standard': {} }, () => true, 'user', null])(
+  '%o is no schema: TypeError at start-up',
+  (wrong) => {
+    expect(() => createVerifier({ ...base, schema: wrong as unknown as Schema<User> })).toThrow(
+      /schema must be a validator of the Standard Schema specification/,
+    )
+  },
+)

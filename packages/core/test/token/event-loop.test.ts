@@ -1,0 +1,229 @@
+import { createHook } from 'node:async_hooks'
+
+import { createTestIssuer } from '@portcullis/testing'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+
+import { byIssuer, createVerifier, localKeys, type VerifierOptions } from '../../src/index.ts'
+import { type EventLoopWatch, watchEventLoop } from '../../src/token/event-loop.ts'
+import { client, guarding } from '../dpop/judging.ts'
+import { requestWith } from '../dpop/proof-maker.ts'
+
+const LIMIT = 4
+
+function createWatch({ run = LIMIT, iteration = Infinity } = {}): EventLoopWatch {
+  return watchEventLoop({ run, iteration })
+}
+
+/** What a piece of work that comes now is told; it is done and counted unless the event loop is busy. */
+function work(watch: EventLoopWatch, cost = 1): 'done' | 'busy' {
+  if (watch.isBusy(cost)) return 'busy'
+  watch.count(cost)
+  return 'done'
+}
+
+function several(watch: EventLoopWatch, pieces = LIMIT + 1): string[] {
+  return Array.from({ length: pieces }, () => work(watch))
+}
+
+/** How many pieces are done one after the other, each awaited, until one of the watches, asked in turn, is busy. */
+async function inTurn(watches: readonly EventLoopWatch[]): Promise<number> {
+  for (let pieces = 0; pieces < 1000; pieces++) {
+    const watch = watches[pieces % watches.length]
+    if (watch === undefined || work(watch) === 'busy') return pieces
+    await Promise.resolve()
+  }
+  return Infinity
+}
+
+async function nextIteration(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    setImmediate(resolve)
+  })
+}
+
+// What one test counts in an iteration must not count in the next test.
+afterEach(nextIteration)
+
+describe('one synchronous run', () => {
+  test('may do as many pieces as the limit says', () => {
+    const watch = createWatch()
+    expect(several(watch)).toEqual(['done', 'done', 'done', 'done', 'busy'])
+    expect(several(createWatch({ run: 1 }), 2)).toEqual(['done', 'busy'])
+  })
+
+  test('may do what costs as much together as the limit, and no more', () => {
+    const watch = createWatch()
+    expect([3, 2, 1, 1].map((cost) => work(watch, cost))).toEqual(['done', 'busy', 'done', 'busy'])
+  })
+
+  test('may not do one piece that costs more than the limit', () => {
+    const watch = createWatch()
+    expect([LIMIT + 1, LIMIT].map((cost) => work(watch, cost))).toEqual(['busy', 'done'])
+  })
+
+  test('ends where somebody awaits: the next may do as many again', async () => {
+    const watch = createWatch()
+    several(watch)
+    await Promise.resolve()
+    expect(several(watch)).toEqual(['done', 'done', 'done', 'done', 'busy'])
+  })
+
+  test('what was done in one before counts no more', async () => {
+    const watch = createWatch()
+    work(watch)
+    await Promise.resolve()
+    expect(several(watch, LIMIT)).toEqual(['done', 'done', 'done', 'done'])
+  })
+
+  test('a burst is counted to its end, whatever came just before it', async () => {
+    const watch = createWatch()
+    work(watch)
+    const burst = Promise.resolve().then(() => several(watch, LIMIT))
+    work(watch)
+    const next = Promise.resolve().then(() => work(watch))
+    expect(await burst).toEqual(['done', 'done', 'done', 'done'])
+    expect(await next).toBe('busy')
+  })
+
+  test('each watch counts its own', () => {
+    several(createWatch())
+    expect(work(createWatch())).toBe('done')
+  })
+})
+
+describe('one iteration of the event loop', () => {
+  test('who waits for each piece may do more than one run may, and no more than an iteration may', async () => {
+    const watch = createWatch({ iteration: 10 })
+    expect(await inTurn([watch])).toBe(10)
+    expect(await inTurn([watch])).toBe(0)
+    await nextIteration()
+    expect(await inTurn([watch])).toBe(10)
+  })
+
+  test('a piece that is too much for what is left of it: only less is done', async () => {
+    const watch = createWatch({ iteration: 5 })
+    const answers: string[] = []
+    for (const cost of [4, 2, 1, 1]) {
+      answers.push(work(watch, cost))
+      await Promise.resolve()
+    }
+    expect(answers).toEqual(['done', 'busy', 'done', 'busy'])
+  })
+
+  test('all that watch it share what it may cost, and its end is awaited once', async () => {
+    const scheduled: string[] = []
+    const hook = createHook({ init: (_id, type) => scheduled.push(type) }).enable()
+    const watches = [1, 2, 3].map(() => createWatch({ iteration: 10 }))
+    expect(await inTurn(watches)).toBe(10)
+    hook.disable()
+    expect(scheduled.filter((type) => type === 'Immediate')).toHaveLength(1)
+  })
+
+  test('who waits in several loops at once shares it as well', async () => {
+    const watch = createWatch({ iteration: 10 })
+    const done = await Promise.all(Array.from({ length: 4 }, async () => await inTurn([watch])))
+    expect(done.reduce((sum, each) => sum + each)).toBe(10)
+  })
+
+  test('only its first callback may do work, and in the next iteration again the first', async () => {
+    const watch = createWatch()
+    const answers: string[] = []
+    const ask = () => answers.push(work(watch))
+    await new Promise<void>((resolve) => {
+      setImmediate(ask)
+      setImmediate(ask)
+      setImmediate(() => {
+        ask()
+        setImmediate(ask)
+        setImmediate(ask)
+        setImmediate(resolve)
+      })
+    })
+    expect(answers).toEqual(['done', 'busy', 'busy', 'done', 'busy'])
+  })
+
+  test('the first that does work in a promise goes on with the promises after it', async () => {
+    const watch = createWatch()
+    const answers: string[] = []
+    const ask = () => answers.push(work(watch))
+    await new Promise<void>((resolve) => {
+      setImmediate(() => void Promise.resolve().then(ask).then(ask).then(ask))
+      setImmediate(() => {
+        ask()
+        resolve()
+      })
+    })
+    expect(answers).toEqual(['done', 'done', 'done', 'busy'])
+  })
+
+  test('without work nothing is scheduled', async () => {
+    const scheduled: string[] = []
+    const hook = createHook({ init: (_id, type) => scheduled.push(type) }).enable()
+    const watch = createWatch()
+    expect([watch.isBusy(1), watch.isBusy(1)]).toEqual([false, false])
+    hook.disable()
+    expect(scheduled).not.toContain('Immediate')
+  })
+})
+
+test('fake timers do not stop the counts from being reset', async () => {
+  vi.useFakeTimers({ toFake: ['setImmediate', 'queueMicrotask'] })
+  const watch = createWatch()
+  const before = several(watch)
+  vi.useRealTimers()
+  await nextIteration()
+  await nextIteration()
+  expect(before.at(-1)).toBe('busy')
+  expect(several(watch)).toEqual(['done', 'done', 'done', 'done', 'busy'])
+})
+
+describe('a loop that awaits each of many signatures lets the event loop iterate', async () => {
+  const ISSUER = 'https://a.test'
+  const CHECKS = 300
+  const issuer = await createTestIssuer({ algorithm: 'ES256', issuer: ISSUER })
+  const token = await issuer.token()
+  const forged = `${token.slice(0, -8)}AAAAAAAA`
+  const proofs = guarding()
+  const proof = client.proof()
+
+  /** Remembers nothing: so it checks the signature of the same token each time. */
+  function verifierOf(options: Partial<VerifierOptions> = {}) {
+    const keys = localKeys(issuer.publicJwk)
+    return createVerifier({
+      keys,
+      issuer: ISSUER,
+      audience: null,
+      algorithms: ['ES256'],
+      remember: false,
+      ...options,
+    })
+  }
+
+  /** How often, while a piece of work is done so many times, and each is awaited. */
+  async function iterationsDuring(check: (index: number) => Promise<unknown>): Promise<number> {
+    await nextIteration()
+    let iterations = 0
+    let next = setImmediate(function again() {
+      iterations++
+      next = setImmediate(again)
+    })
+    for (let index = 0; index < CHECKS; index++) await check(index)
+    clearImmediate(next)
+    return iterations
+  }
+
+  const single = verifierOf()
+  const ten = Array.from({ length: 10 }, () => verifierOf())
+  const selecting = byIssuer({ [ISSUER]: verifierOf() }, { remember: false })
+
+  test.each<[string, (index: number) => Promise<unknown>]>([
+    ['tokens', async () => await single.verify(token)],
+    ['tokens of ten verifiers in turn', async (index) => await ten[index % 10]?.verify(token)],
+    ['tokens through byIssuer', async () => await selecting.verify(token)],
+    ['forged tokens', async () => await single.verify(forged).catch(() => undefined)],
+    ['proofs', async () => await proofs.check(requestWith(proof))],
+  ])('%s', async (_, check) => {
+    // 90 of P-256 in an iteration.
+    expect(await iterationsDuring(check)).toBeGreaterThanOrEqual(3)
+  })
+})
