@@ -13,7 +13,12 @@ export type { NonceOptions } from './dpop/nonces.ts'
 export type { DpopProof, DpopProofs, PresentedProof } from './dpop/proof-check.ts'
 export type { DpopProofsOptions } from './dpop/proof-options.ts'
 export type { ReplayAnswer, ReplayMemory } from './dpop/replay-memory.ts'
-export type { KeysMessage, VerifyMessage } from './report/diagnostics.ts'
+export type {
+  KeyFreshness,
+  KeysMessage,
+  SkippedEntry,
+  VerifyMessage,
+} from './report/diagnostics.ts'
 export { AuthError } from './refusal/errors.ts'
 export type { AuthErrorOptions } from './refusal/errors.ts'
 export { expiry } from './claims/expiry.ts'
@@ -34,14 +39,12 @@ export type { JsonObject } from './ground/json.ts'
 export { discoverKeys } from './keys/discovery.ts'
 export type { Fetch, FetchResponse, ResponseHeaders } from './keys/fetch-json.ts'
 export type { RemoteKeys } from './keys/key-cache.ts'
-export type { SkippedEntry } from './keys/key-document.ts'
 export type { RemoteKeysStatus } from './keys/key-status.ts'
 export type { KeySource } from './keys/key-source.ts'
 export { localKeys } from './keys/local-keys.ts'
 export type { LocalKeysOptions, PublicKey } from './keys/local-keys.ts'
 export { localRevocations } from './revocation/local-revocations.ts'
 export type { LocalRevocations, LocalRevocationsOptions } from './revocation/local-revocations.ts'
-export type { KeyFreshness } from './keys/rotation.ts'
 export { remoteKeys } from './keys/remote-keys.ts'
 export type { RemoteKeysOptions } from './keys/remote-keys.ts'
 export type { KeysSnapshot } from './keys/snapshot.ts'

@@ -1,5 +1,6 @@
 import type { AlgorithmNames } from '../algorithms/accepted-algorithms.ts'
 import { isJsonObject, member } from '../ground/json.ts'
+import type { SkippedEntry } from '../report/diagnostics.ts'
 import { readJwk } from './jwk.ts'
 import type { VerificationKey } from './key-source.ts'
 
@@ -25,16 +26,6 @@ export interface SkippedEntries {
   readonly count: number
   /** Those of them that are explained: the first hundred. */
   readonly entries: readonly SkippedEntry[]
-}
-
-/** Why one entry of a key document is not used. No key material. */
-export interface SkippedEntry {
-  /** Its place in the document, from 0. */
-  readonly index: number
-  /** The `kid`, cut to 64 characters. */
-  readonly kid: string | undefined
-  /** In words, for developers. */
-  readonly reason: string
 }
 
 /**

@@ -1,12 +1,11 @@
 import { elapsed, type Instant } from '../ground/time.ts'
 import type { AuthErrorReasons } from '../refusal/refusals.ts'
-import type { KeysMessage } from '../report/diagnostics.ts'
+import type { KeyFreshness, KeysMessage, SkippedEntry } from '../report/diagnostics.ts'
 import type { CacheState, SettledState } from './cache-state.ts'
-import type { SkippedEntry } from './key-document.ts'
 import { countUntried, type VerificationKey } from './key-source.ts'
 import { withdrawnKeyTrust } from './lifetime.ts'
 import { retiredKeys, withoutEndedOverlaps } from './ring.ts'
-import { type KeyFreshness, freshness, type RotationPolicy, untilNextAttempt } from './rotation.ts'
+import { freshness, type RotationPolicy, untilNextAttempt } from './rotation.ts'
 import type { Beginning } from './snapshot.ts'
 
 /** The state of a key cache. Times are seconds. */

@@ -1,4 +1,5 @@
 import { elapsed, type Instant } from '../ground/time.ts'
+import type { KeyFreshness } from '../report/diagnostics.ts'
 import type { Attempt, CacheState } from './cache-state.ts'
 import type { KeyRing } from './key-source.ts'
 import { DEFAULT_MAX_AGE } from './lifetime.ts'
@@ -25,8 +26,6 @@ export interface RotationPolicy {
 const FIRST_RETIRED_QUESTION = 15
 /** How soon a token that was answered may ask again: it may have come before its key was published. */
 const FIRST_REPEATED_QUESTION = 4
-
-export type KeyFreshness = 'fresh' | 'stale' | 'expired' | 'empty'
 
 /** @see RFC 5861, whose words these are */
 export function freshness(

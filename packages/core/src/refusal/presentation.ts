@@ -1,4 +1,3 @@
-import type { DpopProofs } from '../dpop/proof-check.ts'
 import { own, ownMembers } from '../ground/options.ts'
 import {
   type AuthErrorCode,
@@ -8,6 +7,16 @@ import {
   visible,
 } from './refusals.ts'
 import type { ProtectedResourceMetadata } from './resource-metadata.ts'
+
+/** What a challenge says of the proofs that it asks for: the part of `DpopProofs` that refusals read. */
+interface AskedProofs {
+  /** The accepted algorithms of proofs. */
+  readonly algorithms: readonly string[]
+  /** Whether only tokens that are bound to the key of a proof are accepted. */
+  readonly required: boolean
+  /** For the header `DPoP-Nonce`; `undefined` where proofs need no nonce. */
+  nonce(): string | undefined
+}
 
 /** How the refusals of an API look. */
 export interface PresentationOptions {
@@ -33,7 +42,7 @@ export interface PresentationOptions {
    * The proofs that a token with the scheme `DPoP` needs: the challenge names their algorithms.
    * @see RFC 9449 section 7.1
    */
-  dpop?: Pick<DpopProofs, 'algorithms' | 'required' | 'nonce'> | undefined
+  dpop?: AskedProofs | undefined
   /**
    * With `forward` the framework makes the body of a refusal; with `problem` the body is a problem document.
    * @default 'forward'

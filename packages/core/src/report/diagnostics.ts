@@ -1,8 +1,18 @@
 import { channel } from 'node:diagnostics_channel'
 
-import type { SkippedEntry } from '../keys/key-document.ts'
-import type { KeyFreshness } from '../keys/rotation.ts'
 import type { AuthErrorCode, AuthErrorReason, AuthErrorReasons } from '../refusal/refusals.ts'
+
+export type KeyFreshness = 'fresh' | 'stale' | 'expired' | 'empty'
+
+/** Why one entry of a key document is not used. No key material. */
+export interface SkippedEntry {
+  /** Its place in the document, from 0. */
+  readonly index: number
+  /** The `kid`, cut to 64 characters. */
+  readonly kid: string | undefined
+  /** In words, for developers. */
+  readonly reason: string
+}
 
 /**
  * The result of an attempt to fetch keys, or of a snapshot at start-up, on the channel `portcullis:keys`. It contains no key
