@@ -67,7 +67,7 @@ export type {
 export type { RequiredValue } from './claims/required-claims.ts'
 export type { Clock } from './ground/time.ts'
 export type { Schema, SchemaResult } from './claims/schema.ts'
-export { grantedScopes } from './ground/scopes.ts'
+export { grantedScopes } from './requirement/granted-scopes.ts'
 export { createVerifier } from './verifier/verifier.ts'
 export type { Verifier, VerifyOptions } from './verifier/verifier.ts'
 export type { FindVerifier } from './issuers/verifier-calls.ts'

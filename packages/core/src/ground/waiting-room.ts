@@ -1,7 +1,3 @@
-import { roomIsFull, waitedTooLong } from '../keys/details.ts'
-import type { Caller } from '../keys/key-source.ts'
-import { AuthError } from '../refusal/errors.ts'
-import type { Detail } from '../refusal/text.ts'
 import type { Clock, Instant } from './time.ts'
 
 const MAX_WAITING_OCTETS = 24 * 1024 * 1024
@@ -22,10 +18,12 @@ export interface Place {
   whenLeft(cancel: () => void): void
 }
 
-/** Somebody who waits. */
-interface Waiting extends Omit<Caller, 'arrived'> {
+/** What may make somebody stop waiting, and how much their token counts against the room. */
+export interface Waiting {
   /** What the time is counted from; from now if it is `undefined`. */
   readonly arrived: Instant | undefined
+  readonly tokenSize: number
+  readonly signal: AbortSignal | undefined
 }
 
 interface Taken {
@@ -34,29 +32,28 @@ interface Taken {
   readonly since: number
 }
 
-/** Where callers wait for keys: bounded in time and in room, so that a flood of tokens cannot fill the memory. */
+/** Where callers wait: bounded in time and in room, so that a flood of tokens cannot fill the memory. */
 export interface WaitingRoom {
   /**
    * Waits for some work on one caller's behalf. A caller who leaves cancels nothing for the others.
    *
-   * @throws AuthError `keys_unavailable` with `timeout` if it takes too long or the room is full; the signal's reason.
+   * @throws What the room refuses with, if it takes too long or the room is full; the signal's reason.
    */
   wait<Result>(caller: Waiting, work: (place: Place) => Promise<Result>): Promise<Result>
 }
 
-/** What refusals tell developers. */
-interface Sentences {
-  readonly isFull: Detail
-  readonly tooLong: (patience: number) => Detail
+/** What those are refused with who find the room full, and those who have waited for too long. */
+export interface WaitingRefusals {
+  readonly whenFull: () => Error
+  /** @param patience Seconds. */
+  readonly whenLate: (patience: number) => Error
 }
-
-const OF_KEYS: Sentences = { isFull: roomIsFull, tooLong: waitedTooLong }
 
 /** @param timeout The longest that anybody waits. Seconds. */
 export function createWaitingRoom(
   clock: Clock,
   timeout: number,
-  { isFull: full, tooLong }: Sentences = OF_KEYS,
+  refusals: WaitingRefusals,
 ): WaitingRoom {
   let octets = 0
   /** Those who wait, in the order in which they came. */
@@ -86,7 +83,7 @@ export function createWaitingRoom(
     signal?.throwIfAborted()
     const own: Taken = { octets: tokenSize + PLACE_OCTETS, since: clock.monotonic() }
     if (isFull(own.octets)) giveBackOverdue()
-    if (isFull(own.octets)) throw new AuthError('keys_unavailable', 'timeout', full)
+    if (isFull(own.octets)) throw refusals.whenFull()
     const exit = new AbortController()
     const place: Place = {
       get hasLeft() {
@@ -103,7 +100,8 @@ export function createWaitingRoom(
     // A caller who comes back to wait for more has that much less time.
     const waited = arrived === undefined ? 0 : clock.monotonic() - arrived.monotonic
     const patience = Math.max(0, timeout - waited)
-    const gone = leaving(clock, { seconds: patience, detail: tooLong(patience) }, signal, place)
+    const limit = { seconds: patience, refusal: refusals.whenLate }
+    const gone = leaving(clock, limit, signal, place)
     try {
       return await Promise.race([result, gone])
     } finally {
@@ -118,7 +116,7 @@ export function createWaitingRoom(
 /** Rejects with what makes a caller leave before the work is done. */
 async function leaving(
   clock: Clock,
-  patience: { readonly seconds: number; readonly detail: Detail },
+  limit: { readonly seconds: number; readonly refusal: WaitingRefusals['whenLate'] },
   signal: AbortSignal | undefined,
   place: Place,
 ): Promise<never> {
@@ -129,8 +127,8 @@ async function leaving(
     signal?.addEventListener('abort', abort)
     place.whenLeft(() => signal?.removeEventListener('abort', abort))
     place.whenLeft(
-      clock.after(patience.seconds, () => {
-        reject(new AuthError('keys_unavailable', 'timeout', patience.detail))
+      clock.after(limit.seconds, () => {
+        reject(limit.refusal(limit.seconds))
       }),
     )
   })

@@ -2,7 +2,12 @@ import { LRUCache } from 'lru-cache'
 
 import { noOptions } from '../ground/options.ts'
 import { elapsed, type Instant, instant } from '../ground/time.ts'
-import { createWaitingRoom, type Place, type WaitingRoom } from '../ground/waiting-room.ts'
+import {
+  createWaitingRoom,
+  type Place,
+  type WaitingRefusals,
+  type WaitingRoom,
+} from '../ground/waiting-room.ts'
 import { AuthError } from '../refusal/errors.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import { noAnswer, tooManyTokens } from './details.ts'
@@ -48,6 +53,12 @@ export interface DirectoryLimits extends CallLimits {
 
 /** How long the function is left alone after a failure. Seconds. */
 const PAUSE = 1
+
+/** What tokens are refused with that no answer of the function reaches in time. */
+const WITHOUT_ANSWER: WaitingRefusals = {
+  whenFull: () => new AuthError('keys_unavailable', 'timeout', tooManyTokens),
+  whenLate: (patience) => new AuthError('keys_unavailable', 'timeout', noAnswer(patience)),
+}
 
 /** Calls of the function, and where tokens wait for them. */
 interface Access {
@@ -103,7 +114,7 @@ export function foundVerifiers(find: FindVerifier, limits: DirectoryLimits): Iss
 
   function createAccess(): Access {
     const calls = createCalls(find, limits, settled)
-    const room = createWaitingRoom(clock, timeout, { isFull: tooManyTokens, tooLong: noAnswer })
+    const room = createWaitingRoom(clock, timeout, WITHOUT_ANSWER)
     return { calls, room }
   }
 

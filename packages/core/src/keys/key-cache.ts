@@ -5,6 +5,7 @@ import {
   pause,
   type Place,
   settledWithin,
+  type WaitingRefusals,
 } from '../ground/waiting-room.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { isDebugging, logAttempt } from '../report/debug-log.ts'
@@ -16,7 +17,7 @@ import {
   type CacheState,
   type SettledState,
 } from './cache-state.ts'
-import { noKeys } from './details.ts'
+import { noKeys, roomIsFull, waitedTooLong } from './details.ts'
 import { badDocument, type FetchFailure, withDeadline } from './fetch-json.ts'
 import type { FetchedKeys } from './fetch-keys.ts'
 import { type Caller, type KeyRing, type KeySource, keySource } from './key-source.ts'
@@ -65,6 +66,12 @@ export interface CacheOptions extends Omit<RotationPolicy, 'spread'> {
   readonly saved?: SavedKeys | string | undefined
 }
 
+/** What callers are refused with whom no keys reach in time. */
+export const WITHOUT_KEYS: WaitingRefusals = {
+  whenFull: () => new AuthError('keys_unavailable', 'timeout', roomIsFull),
+  whenLate: (patience) => new AuthError('keys_unavailable', 'timeout', waitedTooLong(patience)),
+}
+
 /**
  * The cache itself, over any way to load a key document. It carries out what `rotation.ts` decides.
  *
@@ -77,7 +84,7 @@ export function followKeys(
 ): RemoteKeys {
   const policy: RotationPolicy = { ...options, spread: random() }
   const { origin } = new URL(url)
-  const room = createWaitingRoom(clock, policy.timeout)
+  const room = createWaitingRoom(clock, policy.timeout, WITHOUT_KEYS)
   const beginning = beginWith(saved, instant(clock), policy)
   let { state } = beginning
   let flight: Flight | undefined

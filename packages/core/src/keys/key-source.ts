@@ -8,6 +8,7 @@ import {
   type KeyPurpose,
 } from '../algorithms/algorithms.ts'
 import type { Instant } from '../ground/time.ts'
+import type { Waiting } from '../ground/waiting-room.ts'
 import type { PublicJwk } from './key-material.ts'
 
 /** A public key, prepared for each algorithm that it may verify. What a verifier takes it for, `isFor` says. */
@@ -54,12 +55,10 @@ interface SkippedKey {
  */
 export type WhyUnproven = 'paced' | 'pointless' | 'repeated' | 'retired' | 'answered'
 
-/** What may make a caller stop waiting, and how much its token counts against the waiting room. */
-export interface Caller {
+/** Who asks for keys, and may have to wait for them. */
+export interface Caller extends Waiting {
   /** On the clock of the key source. */
   readonly arrived: Instant
-  readonly tokenSize: number
-  readonly signal: AbortSignal | undefined
 }
 
 /** A well-formed token that no key of `ring` proves. */

@@ -3,9 +3,10 @@ import { idTokenHint } from '../claims/details.ts'
 import { asSigned, signedClaims } from '../claims/signed-claims.ts'
 import { isJsonObject, member } from '../ground/json.ts'
 import { hasMethods, own } from '../ground/options.ts'
-import { checkScopes, grantedScopes, hasScopes } from '../ground/scopes.ts'
+import { checkScopes } from '../ground/scopes.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import { lacksScopes, lacksValue } from './details.ts'
+import { grantedScopes, hasScopes } from './granted-scopes.ts'
 import {
   checkRequirementList,
   findUnmet,

@@ -4,6 +4,7 @@ import { manualClock } from '@portcullis/testing'
 import { describe, expect, test, vi } from 'vitest'
 
 import { createWaitingRoom, type Place } from '../../src/ground/waiting-room.ts'
+import { WITHOUT_KEYS } from '../../src/keys/key-cache.ts'
 import type { Caller } from '../../src/keys/key-source.ts'
 
 const ROOM = 24 * 1024 * 1024
@@ -17,7 +18,7 @@ function setup() {
     signal: undefined,
     ...options,
   })
-  return { clock, arrive, room: createWaitingRoom(clock, 5) }
+  return { clock, arrive, room: createWaitingRoom(clock, 5, WITHOUT_KEYS) }
 }
 
 async function forever(): Promise<never> {
@@ -57,7 +58,7 @@ describe('the room', () => {
     const timers = { areLost: true }
     const after = (seconds: number, fn: () => void) =>
       timers.areLost ? () => {} : clock.after(seconds, fn)
-    const room = createWaitingRoom({ ...clock, after }, 5)
+    const room = createWaitingRoom({ ...clock, after }, 5, WITHOUT_KEYS)
     const half = { arrived: undefined, tokenSize: ROOM / 2 - PLACE, signal: undefined }
     void room.wait(half, forever)
     await clock.advance(5)
@@ -140,7 +141,7 @@ describe('a place', () => {
     const { clock, arrive } = setup()
     let looks = 0
     const ticking = { ...clock, monotonic: () => clock.monotonic() + ++looks }
-    const room = createWaitingRoom(ticking, 5)
+    const room = createWaitingRoom(ticking, 5, WITHOUT_KEYS)
     let isOver = false
     const waiting = room.wait({ ...arrive(), arrived: undefined }, forever).catch(() => {
       isOver = true
@@ -166,7 +167,7 @@ describe('a place', () => {
     const { clock, arrive } = setup()
     const { signal } = new AbortController()
     const cancel = vi.fn<() => void>()
-    const room = createWaitingRoom({ ...clock, after: () => cancel }, 5)
+    const room = createWaitingRoom({ ...clock, after: () => cancel }, 5, WITHOUT_KEYS)
     const waiting = room.wait(arrive({ signal }), async () => {
       await Promise.resolve()
     })

@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { createWaitingRoom } from '../../src/ground/waiting-room.ts'
 import { type Algorithm, createVerifier, localKeys, remoteKeys } from '../../src/index.ts'
 import { readJwk } from '../../src/keys/jwk.ts'
+import { WITHOUT_KEYS } from '../../src/keys/key-cache.ts'
 import { AuthError } from '../../src/refusal/errors.ts'
 import { unproven } from '../../src/verifier/prover.ts'
 
@@ -212,7 +213,7 @@ describe('no keys at all', () => {
 
   test('because the room is full, or the wait took too long', async () => {
     const clock = manualClock()
-    const room = createWaitingRoom(clock, 5)
+    const room = createWaitingRoom(clock, 5, WITHOUT_KEYS)
     const caller = { arrived: undefined, signal: undefined }
     const full = refusalOf(async () => await room.wait({ ...caller, tokenSize: 1e9 }, never))
     expect((await full).detail).toContain('too many tokens wait for keys')

@@ -1,0 +1,30 @@
+import type { Auth } from '../claims/auth.ts'
+import { signedClaims } from '../claims/signed-claims.ts'
+import { member } from '../ground/json.ts'
+import { isOneScope } from '../ground/scopes.ts'
+
+/**
+ * The scopes that the claims `scope` and `scp` grant, as a text or as a list. The claims are read as they were signed,
+ * whatever a schema made of them.
+ *
+ * To require some, use `scope` or `anyScope`.
+ *
+ * @see RFC 8693 section 4.2
+ */
+export function grantedScopes(auth: Auth<unknown>): ReadonlySet<string> {
+  const claims = signedClaims(auth)
+  return new Set(
+    [member(claims, 'scope'), member(claims, 'scp')].flatMap(scopeList).filter(isOneScope),
+  )
+}
+
+/** Whether there is a claim that could grant scopes. */
+export function hasScopes(auth: Auth<unknown>): boolean {
+  const claims = signedClaims(auth)
+  return Object.hasOwn(claims, 'scope') || Object.hasOwn(claims, 'scp')
+}
+
+function scopeList(claimed: unknown): readonly unknown[] {
+  if (typeof claimed === 'string') return claimed.split(' ')
+  return Array.isArray(claimed) ? claimed : []
+}
