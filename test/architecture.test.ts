@@ -69,7 +69,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/dpop/proof-claims': [
     'node:crypto',
     'dpop/details',
-    'token/details',
+    'claims/details',
     'refusal/errors',
     'ground/json',
   ],
@@ -124,7 +124,6 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/token/signature': ['node:crypto', 'algorithms/algorithms', 'token/event-loop'],
   'core/claims/claims': [
     'claims/details',
-    'token/details',
     'refusal/errors',
     'ground/json',
     'claims/required-claims',
@@ -139,7 +138,6 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/claims/signed-claims': ['ground/json'],
   'core/ground/scopes': [],
   'core/requirement/granted-scopes': ['ground/json', 'ground/scopes', 'claims/signed-claims'],
-  'core/requirement/step-up-details': ['refusal/text'],
   'core/requirement/step-up': ['ground/options'],
   'core/requirement/requirement-list': [
     'requirement/details',
@@ -161,7 +159,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'requirement/step-up',
   ],
   'core/requirement/authentication': [
-    'requirement/step-up-details',
+    'requirement/details',
     'ground/json',
     'ground/options',
     'claims/signed-claims',
@@ -399,7 +397,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'core/explain/claims': [
     'claims/claims',
     'explain/details',
-    'token/details',
+    'claims/details',
     'refusal/errors',
     'explain/finding',
     'ground/json',

@@ -1,17 +1,18 @@
 import { type JsonObject, member, parseJsonObject, textMember } from '../ground/json.ts'
 import { isInSeconds } from '../ground/time.ts'
 import { AuthError } from '../refusal/errors.ts'
-import { otherType, unreadablePayload } from '../token/details.ts'
 import type { Claims } from './auth.ts'
 import {
   missingClaims,
   missingExpiry,
   missingIssueTime,
+  noTime,
   notNumber,
   notSeconds,
-  noTime,
   otherAudience,
   otherIssuer,
+  otherType,
+  unreadablePayload,
   wrongTime,
 } from './details.ts'
 import { checkValues, type RequiredClaim } from './required-claims.ts'

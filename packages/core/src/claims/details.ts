@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '../ground/json.ts'
 import {
   type Detail,
   duration,
+  JSON_OBJECT,
   kindOf,
   listed,
   looksLikeMilliseconds,
@@ -12,6 +13,17 @@ import {
 } from '../refusal/text.ts'
 
 // What refusals of proven claims tell developers. They show `iss`, `aud` and times, and of other claims the names alone.
+
+/** @param types What is accepted; `undefined` if only other kinds of tokens are refused. */
+export function otherType(typ: string | undefined, types: readonly string[] | undefined): Detail {
+  return () => {
+    const found = typ === undefined ? 'the header has no typ' : `the header's typ is ${shown(typ)}`
+    if (types === undefined) return `${found}, which is no access token; to accept it, state type`
+    return `${found}; expected ${types.length > 1 ? 'one of ' : ''}${listed(types)}`
+  }
+}
+
+export const unreadablePayload: Detail = () => `the payload is not ${JSON_OBJECT}`
 
 export const missingExpiry: Detail = () =>
   'exp is missing; only requireExpiry: false accepts a token that never expires'

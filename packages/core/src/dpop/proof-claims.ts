@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
+import { unreadablePayload } from '../claims/details.ts'
 import { type JsonObject, member, parseJsonObject } from '../ground/json.ts'
 import { AuthError } from '../refusal/errors.ts'
-import { unreadablePayload } from '../token/details.ts'
 import {
   longProofId,
   malformedProof,

@@ -5,10 +5,10 @@ import {
   checkTimes,
   type ClaimRules,
 } from '../claims/claims.ts'
+import { unreadablePayload } from '../claims/details.ts'
 import { checkValues } from '../claims/required-claims.ts'
 import { type JsonObject, member } from '../ground/json.ts'
 import { AuthError } from '../refusal/errors.ts'
-import { unreadablePayload } from '../token/details.ts'
 import { audienceText, distanceOf, issuerText, timeText } from './details.ts'
 import { failed, type Finding, passed, attempt, skipped } from './finding.ts'
 

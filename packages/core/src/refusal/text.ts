@@ -94,3 +94,7 @@ export function moment(seconds: number): string {
 export function looksLikeMilliseconds(seconds: number): boolean {
   return seconds > EARLIEST_MILLISECONDS
 }
+
+/** What `parseJsonObject` refuses, after "is not". */
+export const JSON_OBJECT =
+  'a JSON object in UTF-8 of at most 32 levels, or it has a member twice, one named __proto__, a name that needs an escape, or a number that is too large'

@@ -2,8 +2,8 @@ import { signedClaims } from '../claims/signed-claims.ts'
 import { member } from '../ground/json.ts'
 import { checkOptions, isClock, ownMembers } from '../ground/options.ts'
 import { type Clock, systemClock } from '../ground/time.ts'
+import { lacksAcr, lacksAge } from './details.ts'
 import type { Requirement } from './requirement-list.ts'
-import { lacksAcr, lacksAge } from './step-up-details.ts'
 import { isAcr, isMaxAge } from './step-up.ts'
 
 /** An `auth_time` may be this far ahead, in seconds, as an `iat` may: clocks differ. */

@@ -1,6 +1,7 @@
-import { type Detail, kindOf, listed, printable } from '../refusal/text.ts'
+import { type Detail, duration, kindOf, listed, printable } from '../refusal/text.ts'
 
-// What refusals of a route's requirements tell developers: what the route asks for, and never what the token has.
+// What refusals of a route's requirements tell developers: what the route asks for, and of what the token has nothing but how
+// long ago its user authenticated.
 
 const LONGEST_DESCRIPTION = 200
 
@@ -29,6 +30,25 @@ export function lacksValue(description: string, isMissing: boolean): Detail {
 export function notMet(description: string, answer: unknown): Detail {
   const kind = answer === false ? 'false' : `${kindOf(answer)}, and only true meets it`
   return () => `the route requires ${describe(description)}, which answered ${kind}`
+}
+
+export function lacksAge(time: unknown, age: number, now: number): Detail {
+  const wanted = `the route wants ${duration(age)} at most`
+  if (typeof time !== 'number') {
+    const found = time === undefined ? 'is missing' : `is ${kindOf(time)}`
+    return () => `auth_time ${found}; ${wanted}: does the issuer put it into access tokens?`
+  }
+  const elapsed = now - time
+  return elapsed < 0
+    ? () => `auth_time is ${duration(-elapsed)} after now: is it in milliseconds, or a clock wrong?`
+    : () => `the user authenticated ${duration(elapsed)} ago (auth_time); ${wanted}`
+}
+
+export function lacksAcr(value: unknown, wanted: readonly string[]): Detail {
+  const expected = `the route wants ${wanted.length > 1 ? 'one of ' : ''}${listed(wanted)}`
+  if (typeof value === 'string') return () => `acr is another one; ${expected}`
+  const found = value === undefined ? 'is missing' : `is ${kindOf(value)}`
+  return () => `acr ${found}; ${expected}: does the issuer put it into access tokens?`
 }
 
 export const anonymous: Detail = () =>

@@ -1,4 +1,4 @@
-import { counted, type Detail, kindOf, listed, shown } from '../refusal/text.ts'
+import { counted, type Detail, JSON_OBJECT, kindOf, listed } from '../refusal/text.ts'
 
 // What refusals of a token's form tell developers. Of the token they show members of the header, and keep nothing else.
 
@@ -65,13 +65,7 @@ export function unreadableHeader(encodedHeader: string): Detail {
   return whatIsBefore(encodedHeader) ?? noHeader
 }
 
-/** @see `parseJsonObject` */
-const OF_JSON =
-  'a JSON object in UTF-8 of at most 32 levels, or it has a member twice, one named __proto__, a name that needs an escape, or a number that is too large'
-
-const noHeader: Detail = () => `not a JWS: the first part is not the base64url of ${OF_JSON}`
-
-export const unreadablePayload: Detail = () => `the payload is not ${OF_JSON}`
+const noHeader: Detail = () => `not a JWS: the first part is not the base64url of ${JSON_OBJECT}`
 
 export function notTextMember(name: string, value: unknown): Detail {
   const kind = kindOf(value)
@@ -83,13 +77,4 @@ export function criticalHeader(crit: unknown): Detail {
   if (crit === undefined) return () => "the header's b64 is false, which is not supported"
   const [names, count] = Array.isArray(crit) ? [crit.slice(0, 3), crit.length] : [[crit], 1]
   return () => `the header's crit requires ${listed(names, count)}; no extension is supported`
-}
-
-/** @param types What is accepted; `undefined` if only other kinds of tokens are refused. */
-export function otherType(typ: string | undefined, types: readonly string[] | undefined): Detail {
-  return () => {
-    const found = typ === undefined ? 'the header has no typ' : `the header's typ is ${shown(typ)}`
-    if (types === undefined) return `${found}, which is no access token; to accept it, state type`
-    return `${found}; expected ${types.length > 1 ? 'one of ' : ''}${listed(types)}`
-  }
 }
