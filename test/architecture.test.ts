@@ -411,6 +411,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   ],
   'core/explain/binding': ['possession/binding', 'explain/details', 'explain/finding'],
   'core/explain/hints': ['claims/details', 'explain/details', 'refusal/text', 'refusal/errors'],
+  'core/explain': ['explain/explain', 'explain/key'],
   'core/explain/explain': [
     'algorithms/accepted-algorithms',
     'possession/binding',
@@ -420,7 +421,6 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'explain/finding',
     'explain/header',
     'explain/hints',
-    'explain/key',
     'explain/keys',
     'explain/revocations',
     'ground/json',

@@ -32,11 +32,6 @@ import { type Hint, hintsOf, type Signer } from './hints.ts'
 import { heldBy, type HeldKeys, makerOf, notTried, type Proof, prove } from './keys.ts'
 import { claimsInForm, judgeRevocations, revocationFindings } from './revocations.ts'
 
-export type { Check, Finding } from './finding.ts'
-export type { Hint, HintName, Signer } from './hints.ts'
-export { explainKey } from './key.ts'
-export type { KeyExplanation } from './key.ts'
-
 export interface ExplainOptions {
   /** Keys that a service has already, such as its own `remoteKeys`: the explanation also has the verdict with these keys. */
   keysInHand?: KeySource | undefined
