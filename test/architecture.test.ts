@@ -1,1029 +1,123 @@
-import { globSync, readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { globSync } from 'node:fs'
+import { dirname } from 'node:path'
 
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+import { EDGES } from './architecture/edges.ts'
+import { DECISIONS, ENTRIES, OUTSIDE, ROOMS } from './architecture/rooms.ts'
+import {
+  circles,
+  localImports,
+  nameOf,
+  read,
+  root,
+  sources,
+  valueImports,
+} from './architecture/sources.ts'
 
-/**
- * Which imports of values each source has; types may cross. Steps never call each other: only the verifier does, and the
- * explanation, and they know their order.
- */
-const EDGES: Readonly<Record<string, readonly string[]>> = {
-  'core/refusal/refusals': [],
-  'core/refusal/text': [],
-  'core/request/details': [],
-  'core/token/details': ['refusal/text'],
-  'core/possession/details': ['refusal/text'],
-  'core/keys/details': ['algorithms/algorithms', 'ground/time', 'refusal/text'],
-  'core/claims/details': ['refusal/text', 'ground/json'],
-  'core/revocation/details': ['refusal/text', 'ground/json'],
-  'core/requirement/details': ['refusal/text'],
-  'core/dpop/details': ['refusal/text'],
-  'core/issuers/details': ['refusal/text'],
-  'core/refusal/presentation': ['ground/options', 'refusal/refusals'],
-  'core/refusal/answers': ['refusal/errors', 'ground/options', 'refusal/refusals'],
-  'core/refusal/errors': [
-    'refusal/text',
-    'ground/options',
-    'refusal/presentation',
-    'refusal/refusals',
-  ],
-  'core/ground/base64url': [],
-  'core/ground/json': ['node:buffer'],
-  'core/ground/options': [],
-  'core/ground/time': [],
-  'core/claims/auth': [],
-  'core/claims/possession': [],
-  'core/possession/binding': [
-    'possession/details',
-    'refusal/errors',
-    'ground/json',
-    'ground/options',
-  ],
-  'core/possession/peer-list': ['node:net'],
-  'core/possession/forwarded-certificate': ['node:crypto'],
-  'core/possession/mutual-tls': [
-    'possession/forwarded-certificate',
-    'ground/options',
-    'possession/peer-list',
-  ],
-  'core/dpop/proof-check': [],
-  'core/dpop/replay-memory': [],
-  'core/dpop/target-url': ['ground/options'],
-  'core/dpop/nonces': ['node:crypto', 'ground/base64url'],
-  'core/dpop/local-replays': ['ground/options'],
-  'core/dpop/replay-check': ['ground/answer-in-time', 'dpop/details', 'refusal/errors'],
-  'core/dpop/proof': [
-    'lru-cache',
-    'algorithms/algorithms',
-    'ground/base64url',
-    'claims/claims',
-    'dpop/details',
-    'refusal/errors',
-    'ground/json',
-    'keys/jwk',
-    'token/token',
-  ],
-  'core/dpop/proof-claims': [
-    'node:crypto',
-    'dpop/details',
-    'claims/details',
-    'refusal/errors',
-    'ground/json',
-  ],
-  'core/dpop/proof-options': [
-    'algorithms/accepted-algorithms',
-    'dpop/local-replays',
-    'dpop/nonces',
-    'dpop/target-url',
-    'ground/options',
-    'ground/time',
-  ],
-  'core/dpop/dpop-proofs': [
-    'dpop/details',
-    'dpop/nonces',
-    'dpop/proof',
-    'dpop/proof-claims',
-    'dpop/proof-options',
-    'dpop/replay-check',
-    'dpop/target-url',
-    'refusal/errors',
-    'ground/options',
-    'token/signature',
-  ],
-  'core/algorithms/ml-dsa': ['node:crypto', 'ground/options'],
-  'core/algorithms/jose-names': [],
-  'core/algorithms/algorithms': [],
-  'core/algorithms/accepted-algorithms': [
-    'algorithms/algorithms',
-    'refusal/text',
-    'refusal/errors',
-    'algorithms/jose-names',
-    'ground/json',
-    'algorithms/ml-dsa',
-    'ground/options',
-  ],
-  'core/request/bearer': ['request/details', 'refusal/errors', 'ground/options'],
-  'core/token/token': [
-    'lru-cache',
-    'token/details',
-    'refusal/errors',
-    'ground/base64url',
-    'ground/json',
-    'ground/options',
-  ],
-  'core/verifier/verified-tokens': [
-    'lru-cache',
-    'ground/json',
-    'keys/key-source',
-    'ground/options',
-  ],
-  'core/token/event-loop': [],
-  'core/token/signature': ['node:crypto', 'algorithms/algorithms', 'token/event-loop'],
-  'core/claims/claims': [
-    'claims/details',
-    'refusal/errors',
-    'ground/json',
-    'claims/required-claims',
-    'ground/time',
-  ],
-  'core/claims/required-claims': [
-    'claims/details',
-    'refusal/errors',
-    'ground/json',
-    'ground/options',
-  ],
-  'core/claims/signed-claims': ['ground/json'],
-  'core/ground/scopes': [],
-  'core/requirement/granted-scopes': ['ground/json', 'ground/scopes', 'claims/signed-claims'],
-  'core/requirement/step-up': ['ground/options'],
-  'core/requirement/requirement-list': [
-    'requirement/details',
-    'refusal/errors',
-    'ground/options',
-    'ground/scopes',
-    'claims/signed-claims',
-    'requirement/step-up',
-  ],
-  'core/requirement/requirement': [
-    'claims/details',
-    'requirement/details',
-    'ground/json',
-    'ground/options',
-    'requirement/requirement-list',
-    'ground/scopes',
-    'requirement/granted-scopes',
-    'claims/signed-claims',
-    'requirement/step-up',
-  ],
-  'core/requirement/authentication': [
-    'requirement/details',
-    'ground/json',
-    'ground/options',
-    'claims/signed-claims',
-    'requirement/step-up',
-    'ground/time',
-  ],
-  'core/keys/key-source': ['algorithms/algorithms'],
-  'core/keys/http-caching': [],
-  'core/keys/fetch-json': ['node:buffer', 'ground/json', 'keys/http-caching'],
-  'core/keys/pace': [],
-  'core/keys/ring': ['algorithms/algorithms', 'ground/time'],
-  'core/keys/lifetime': [],
-  'core/keys/cache-state': ['keys/pace', 'keys/ring'],
-  'core/keys/rotation': ['ground/time', 'keys/lifetime', 'keys/pace', 'keys/ring'],
-  'core/keys/key-material': ['algorithms/algorithms', 'ground/base64url', 'ground/json'],
-  'core/keys/jwk-input': ['node:crypto', 'ground/options'],
-  'core/keys/jwk': [
-    'node:crypto',
-    'algorithms/accepted-algorithms',
-    'algorithms/algorithms',
-    'algorithms/ml-dsa',
-    'ground/options',
-    'keys/jwk-input',
-    'keys/key-material',
-  ],
-  'core/ground/loopback': [],
-  'core/keys/key-url': ['ground/loopback', 'ground/options'],
-  'core/keys/snapshot': [
-    'ground/json',
-    'keys/cache-state',
-    'keys/key-document',
-    'keys/key-material',
-    'keys/lifetime',
-    'keys/rotation',
-  ],
-  'core/keys/fetch-keys': ['ground/json', 'keys/fetch-json', 'keys/key-document'],
-  'core/keys/metadata': ['ground/json', 'keys/fetch-json', 'keys/key-url'],
-  'core/keys/key-document': ['ground/json', 'keys/jwk'],
-  'core/keys/local-keys': [
-    'node:crypto',
-    'algorithms/accepted-algorithms',
-    'refusal/text',
-    'keys/key-document',
-    'keys/key-source',
-    'ground/options',
-    'ground/time',
-  ],
-  'core/ground/waiting-room': [],
-  'core/keys/suspect': [
-    'node:crypto',
-    'lru-cache',
-    'ground/options',
-    'keys/cache-state',
-    'keys/ring',
-    'keys/rotation',
-  ],
-  'core/keys/key-cache': [
-    'report/debug-log',
-    'keys/details',
-    'report/diagnostics',
-    'refusal/errors',
-    'keys/cache-state',
-    'keys/fetch-json',
-    'keys/key-source',
-    'keys/key-status',
-    'keys/lifetime',
-    'keys/ring',
-    'keys/rotation',
-    'keys/snapshot',
-    'keys/suspect',
-    'ground/waiting-room',
-    'ground/time',
-  ],
-  'core/keys/key-status': [
-    'ground/time',
-    'keys/key-source',
-    'keys/lifetime',
-    'keys/ring',
-    'keys/rotation',
-  ],
-  'core/keys/remote-keys': [
-    'algorithms/accepted-algorithms',
-    'ground/options',
-    'ground/time',
-    'keys/fetch-keys',
-    'keys/key-cache',
-    'keys/key-url',
-    'keys/snapshot',
-  ],
-  'core/keys/discovery': [
-    'ground/time',
-    'keys/fetch-json',
-    'keys/fetch-keys',
-    'keys/key-cache',
-    'keys/metadata',
-    'keys/remote-keys',
-    'keys/snapshot',
-  ],
-  'core/report/diagnostics': ['node:diagnostics_channel'],
-  'core/report/debug-log': ['node:process', 'node:util', 'refusal/text'],
-  'core/verifier/prover': [
-    'algorithms/accepted-algorithms',
-    'algorithms/algorithms',
-    'claims/claims',
-    'keys/details',
-    'refusal/errors',
-    'ground/json',
-    'keys/key-source',
-    'token/signature',
-    'token/token',
-  ],
-  'core/verifier/verifier-options': [
-    'algorithms/accepted-algorithms',
-    'ground/json',
-    'ground/options',
-    'claims/required-claims',
-  ],
-  'core/verifier/verifier': [
-    'algorithms/accepted-algorithms',
-    'possession/binding',
-    'claims/claims',
-    'keys/details',
-    'token/details',
-    'report/diagnostics',
-    'refusal/errors',
-    'ground/json',
-    'keys/key-source',
-    'verifier/observed-verdict',
-    'ground/options',
-    'verifier/own-verifiers',
-    'verifier/prover',
-    'verifier/recall',
-    'revocation/revocation-check',
-    'verifier/revocation-watch',
-    'claims/schema',
-    'claims/signed-claims',
-    'ground/time',
-    'verifier/verified-tokens',
-    'verifier/verifier-options',
-  ],
-  'core/verifier/own-verifiers': [],
-  'core/issuers/verifier-calls': [
-    'issuers/details',
-    'ground/waiting-room',
-    'ground/options',
-    'verifier/own-verifiers',
-    'ground/time',
-  ],
-  'core/issuers/issuer-directory': [
-    'lru-cache',
-    'issuers/details',
-    'refusal/errors',
-    'ground/waiting-room',
-    'ground/options',
-    'ground/time',
-    'issuers/verifier-calls',
-  ],
-  'core/issuers/by-issuer-options': [
-    'claims/claims',
-    'ground/json',
-    'ground/options',
-    'issuers/verifier-calls',
-    'verifier/verifier-options',
-  ],
-  'core/issuers/by-issuer': [
-    'issuers/by-issuer-options',
-    'claims/claims',
-    'issuers/details',
-    'token/details',
-    'report/diagnostics',
-    'refusal/errors',
-    'issuers/issuer-directory',
-    'ground/json',
-    'ground/options',
-    'verifier/own-verifiers',
-    'verifier/recall',
-    'verifier/revocation-watch',
-    'claims/signed-claims',
-    'ground/time',
-    'token/token',
-    'verifier/verified-tokens',
-    'verifier/verifier-options',
-  ],
-  'core/ground/listeners': [],
-  'core/revocation/revocations': [],
-  'core/revocation/revocation-entries': [
-    'ground/json',
-    'ground/options',
-    'claims/signed-claims',
-    'ground/time',
-  ],
-  'core/revocation/revocation-list': ['ground/json', 'revocation/revocation-entries'],
-  'core/revocation/local-revocations': [
-    'ground/json',
-    'ground/listeners',
-    'ground/options',
-    'revocation/revocation-entries',
-    'revocation/revocation-list',
-    'ground/time',
-  ],
-  'core/ground/answer-in-time': [],
-  'core/revocation/revocation-check': [
-    'ground/answer-in-time',
-    'revocation/details',
-    'refusal/errors',
-    'ground/options',
-  ],
-  'core/verifier/revocation-watch': [],
-  'core/verifier/observed-verdict': ['report/diagnostics', 'refusal/errors'],
-  'core/claims/expiry': ['ground/json', 'claims/signed-claims'],
-  'core/explain/details': ['refusal/text', 'ground/json'],
-  'core/explain/finding': ['refusal/errors'],
-  'core/explain/header': [
-    'algorithms/accepted-algorithms',
-    'claims/claims',
-    'refusal/text',
-    'token/details',
-    'refusal/errors',
-    'explain/finding',
-    'ground/json',
-    'token/token',
-    'verifier/verifier-options',
-  ],
-  'core/explain/key': ['algorithms/algorithms', 'keys/local-keys'],
-  'core/explain/keys': [
-    'algorithms/algorithms',
-    'refusal/text',
-    'refusal/errors',
-    'explain/finding',
-    'ground/json',
-    'keys/key-source',
-    'verifier/prover',
-    'token/signature',
-  ],
-  'core/explain/claims': [
-    'claims/claims',
-    'explain/details',
-    'claims/details',
-    'refusal/errors',
-    'explain/finding',
-    'ground/json',
-    'claims/required-claims',
-  ],
-  'core/explain/revocations': [
-    'claims/claims',
-    'explain/finding',
-    'revocation/revocation-check',
-    'ground/time',
-  ],
-  'core/explain/binding': ['possession/binding', 'explain/details', 'explain/finding'],
-  'core/explain/hints': ['claims/details', 'explain/details', 'refusal/text', 'refusal/errors'],
-  'core/explain': ['explain/explain', 'explain/key'],
-  'core/explain/explain': [
-    'algorithms/accepted-algorithms',
-    'possession/binding',
-    'claims/claims',
-    'explain/binding',
-    'explain/claims',
-    'explain/finding',
-    'explain/header',
-    'explain/hints',
-    'explain/keys',
-    'explain/revocations',
-    'ground/json',
-    'ground/options',
-    'verifier/verifier-options',
-  ],
-  'core/request/guard-options': ['ground/options', 'ground/scopes'],
-  'core/verifier/recall': [],
-  'core/request/passed-guards': [],
-  'core/request/request-target': ['ground/options'],
-  'core/request/used-proofs': [],
-  'core/request/proven-request': [
-    'request/bearer',
-    'possession/details',
-    'refusal/errors',
-    'ground/options',
-    'request/request-target',
-    'request/used-proofs',
-  ],
-  'core/request/refused-request': [
-    'report/debug-log',
-    'refusal/errors',
-    'request/guard-options',
-    'ground/options',
-  ],
-  'core/request/http': [
-    'requirement/details',
-    'refusal/errors',
-    'request/guard-options',
-    'ground/options',
-    'request/bearer',
-    'request/passed-guards',
-    'request/proven-request',
-    'verifier/recall',
-    'request/refused-request',
-    'requirement/requirement-list',
-  ],
-  'core/adapter': [
-    'request/guard-options',
-    'request/http',
-    'requirement/requirement-list',
-    'claims/schema',
-  ],
-  'core/json': ['ground/json'],
-  'core/verifier/watch-token': [
-    'keys/details',
-    'refusal/errors',
-    'claims/expiry',
-    'ground/options',
-    'verifier/revocation-watch',
-    'ground/time',
-  ],
-  'core/index': [
-    'refusal/answers',
-    'requirement/authentication',
-    'issuers/by-issuer',
-    'dpop/dpop-proofs',
-    'dpop/local-replays',
-    'refusal/errors',
-    'claims/expiry',
-    'request/http',
-    'keys/discovery',
-    'keys/local-keys',
-    'keys/remote-keys',
-    'revocation/local-revocations',
-    'possession/mutual-tls',
-    'requirement/requirement',
-    'refusal/resource-metadata',
-    'requirement/granted-scopes',
-    'verifier/verifier',
-    'verifier/watch-token',
-  ],
-  'cli/advice': ['public-key-mac', 'short-key'],
-  'cli/answer-text': ['exit-code'],
-  'cli/commands/keys': [
-    '@portcullis/core',
-    'exit-code',
-    'interruption',
-    'key-choice',
-    'key-inspection',
-    'key-report',
-    'printable',
-    'verifier-flags',
-  ],
-  'cli/interruption': ['exit-code'],
-  'cli/key-inspection': [
-    '@portcullis/core',
-    '@portcullis/core/json',
-    'exit-code',
-    'interruption',
-    'key-choice',
-    'key-lint',
-    'node:crypto',
-    'token-input',
-    'unread-json',
-  ],
-  'cli/key-lint': ['@portcullis/core/explain', 'unread-json'],
-  'cli/key-report': ['printable', 'remarks', 'wrapped'],
-  'cli/remarks': ['printable', 'wrapped'],
-  'cli/short-key': ['@portcullis/core/json', 'node:crypto', 'unread-json'],
-  'cli/unread-json': ['@portcullis/core/json'],
-  'cli/verifier-flags': ['commander'],
-  'cli/commands/probe': [
-    '@portcullis/core',
-    '@portcullis/core/explain',
-    'exit-code',
-    'interruption',
-    'key-choice',
-    'printable',
-    'probe/claims',
-    'probe/credentials',
-    'probe/exchange',
-    'probe/findings',
-    'probe/minted',
-    'probe/report',
-    'serve/loopback',
-    'token-input',
-    'verifier-flags',
-  ],
-  'cli/probe/challenge': ['@portcullis/testing', 'probe/complaint'],
-  'cli/probe/claims': ['@portcullis/core/json', 'unread-json'],
-  'cli/probe/complaint': [],
-  'cli/probe/coverage': ['probe/claims', 'probe/credentials'],
-  'cli/probe/credentials': ['@portcullis/testing', 'node:crypto', 'probe/claims', 'public-key-mac'],
-  'cli/probe/exchange': ['error-code', 'exit-code', 'node:http', 'node:https'],
-  'cli/probe/findings': ['probe/challenge', 'probe/coverage', 'probe/judgement'],
-  'cli/probe/judgement': ['probe/challenge', 'probe/complaint'],
-  'cli/probe/minted': [
-    'exit-code',
-    'probe/claims',
-    'serve/control-client',
-    'serve/loopback',
-    'unread-json',
-  ],
-  'cli/probe/report': ['printable', 'wrapped'],
-  'cli/commands/doctor': [
-    'doctor/packages',
-    'doctor/typescript',
-    'exit-code',
-    'interruption',
-    'key-choice',
-    'key-inspection',
-    'printable',
-    'verifier-flags',
-    'wrapped',
-  ],
-  'cli/doctor/checked': [],
-  'cli/doctor/installed': ['@portcullis/core/json', 'node:fs/promises', 'node:path', 'unread-json'],
-  'cli/doctor/packages': ['doctor/installed', 'doctor/version-range', 'node:path', 'unread-json'],
-  'cli/doctor/typescript': [
-    '@portcullis/core/json',
-    'doctor/installed',
-    'doctor/version-range',
-    'node:child_process',
-    'node:fs/promises',
-    'node:path',
-    'node:util',
-    'unread-json',
-  ],
-  'cli/doctor/version-range': [],
-  'cli/commands/completion': ['commander', 'completion-script'],
-  'cli/completion-script': [],
-  'cli/explanation-report': ['printable', 'wrapped'],
-  'cli/key-choice': [
-    '@portcullis/core',
-    '@portcullis/core/json',
-    'exit-code',
-    'node:crypto',
-    'token-input',
-    'verifier-flags',
-  ],
-  'cli/public-key-mac': ['@portcullis/core/json', 'node:crypto', 'unread-json'],
-  'cli/wrapped': [],
-  'cli/commands/explain': [
-    '@portcullis/core/explain',
-    'advice',
-    'exit-code',
-    'explanation-report',
-    'interruption',
-    'key-choice',
-    'printable',
-    'redis-stream',
-    'token-input',
-    'verifier-flags',
-  ],
-  'cli/redis-stream': ['exit-code', 'key-choice', 'serve/flags'],
-  'cli/commands/decode': ['@portcullis/core/json', 'exit-code', 'printable', 'token-input'],
-  'cli/commands/login': [
-    '@portcullis/client',
-    'commander',
-    'exit-code',
-    'key-choice',
-    'password-input',
-  ],
-  'cli/password-input': ['exit-code', 'interruption', 'token-input'],
-  'cli/context': [],
-  'cli/error-code': [],
-  'cli/exit-code': [],
-  'cli/main': ['program', 'system-clock'],
-  'cli/printable': [],
-  'cli/program': [
-    'commander',
-    'commands/completion',
-    'commands/control',
-    'commands/decode',
-    'commands/doctor',
-    'commands/explain',
-    'commands/keys',
-    'commands/login',
-    'commands/probe',
-    'commands/revoke',
-    'commands/serve',
-    'commands/watch',
-    'exit-code',
-    'node:fs',
-    'terminal',
-  ],
-  'cli/commands/control': ['commander', 'printable', 'serve/control-client', 'serve/flags'],
-  'cli/commands/revoke': [
-    '@portcullis/core/json',
-    'exit-code',
-    'printable',
-    'redis-stream',
-    'serve/flags',
-    'token-input',
-  ],
-  'cli/commands/serve': [
-    '@portcullis/core/json',
-    'node:crypto',
-    'node:fs/promises',
-    'node:path',
-    'error-code',
-    'exit-code',
-    'pages/pages',
-    'serve/control',
-    'serve/event-line',
-    'serve/flags',
-    'serve/gate',
-    'serve/input',
-    'serve/key-file',
-    'serve/key-keeper',
-    'serve/loopback',
-    'serve/operation-error',
-    'serve/service',
-    'serve/settings',
-    'serve/site',
-    'printable',
-    'serve/host-check',
-    'serve/secret',
-  ],
-  'cli/commands/watch': [
-    '@portcullis/core/json',
-    'exit-code',
-    'serve/control-client',
-    'serve/event-line',
-    'serve/flags',
-    'printable',
-  ],
-  'cli/pages/browser-files': ['node:fs/promises'],
-  'cli/pages/event-story': ['pages/text'],
-  'cli/pages/faults-panel': ['hono/html', 'pages/text'],
-  'cli/pages/keys-panel': ['hono/html', 'pages/text'],
-  'cli/pages/layout': ['hono/html'],
-  'cli/pages/log-panel': ['hono/html', 'pages/event-story', 'pages/text'],
-  'cli/pages/mint-form': ['@portcullis/core/json', 'serve/input'],
-  'cli/pages/mint-panel': ['hono/html', 'pages/text'],
-  'cli/pages/pages': [
-    'hono',
-    'hono/html',
-    'pages/browser-files',
-    'pages/faults-panel',
-    'pages/keys-panel',
-    'pages/layout',
-    'pages/log-panel',
-    'pages/mint-form',
-    'pages/mint-panel',
-    'pages/timeline',
-    'pages/token-panel',
-    'serve/control',
-    'serve/input',
-    'serve/requests',
-  ],
-  'cli/pages/text': ['hono/html', 'printable'],
-  'cli/pages/timeline': [],
-  'cli/pages/token-panel': ['explanation-report', 'hono/html', 'pages/text'],
-  'cli/serve/control': [
-    '@portcullis/core/json',
-    'node:buffer',
-    'serve/event-stream',
-    'serve/explain-token',
-    'serve/input',
-    'serve/operation-error',
-    'serve/requests',
-  ],
-  'cli/serve/control-client': [
-    '@portcullis/core/json',
-    'exit-code',
-    'printable',
-    'serve/control',
-    'answer-text',
-    'serve/loopback',
-    'serve/secret',
-    'unread-json',
-  ],
-  'cli/serve/event-line': ['printable'],
-  'cli/serve/event-log': [],
-  'cli/serve/event-stream': [],
-  'cli/serve/explain-token': [
-    '@portcullis/core',
-    '@portcullis/core/explain',
-    'advice',
-    'exit-code',
-    'explanation-report',
-    'serve/input',
-    'token-input',
-  ],
-  'cli/serve/flags': ['@portcullis/core/json', 'commander', 'exit-code'],
-  'cli/serve/gate': ['node:crypto', 'serve/loopback'],
-  'cli/serve/host-check': ['key-choice', 'serve/gate'],
-  'cli/serve/input': [],
-  'cli/serve/key-file': [
-    '@portcullis/core/json',
-    'error-code',
-    'exit-code',
-    'node:crypto',
-    'node:fs/promises',
-  ],
-  'cli/serve/key-keeper': ['serve/key-file', 'serve/operation-error'],
-  'cli/serve/loopback': ['node:net'],
-  'cli/serve/operation-error': [],
-  'cli/serve/requests': ['serve/input'],
-  'cli/serve/key-documents': [],
-  'cli/serve/rotations': ['serve/input', 'serve/operation-error'],
-  'cli/serve/secret': ['exit-code'],
-  'cli/serve/service': [
-    '@portcullis/testing',
-    'serve/event-log',
-    'serve/explain-token',
-    'serve/input',
-    'serve/key-documents',
-    'serve/rotations',
-  ],
-  'cli/serve/settings': ['serve/input', 'serve/requests'],
-  'cli/serve/site': [],
-  'cli/surroundings': [],
-  'cli/system-clock': [],
-  'cli/terminal': ['node:util'],
-  'cli/token-input': ['exit-code', 'interruption', 'node:fs/promises', 'node:path'],
-  'client/errors': [],
-  'client/time': [],
-  'client/diagnostics': ['node:diagnostics_channel'],
-  'client/held-token': [],
-  'client/renewal': ['held-token'],
-  'client/dpop-key': [],
-  'client/dpop-options': ['dpop-key'],
-  'client/dpop': ['dpop-key', 'errors', 'lifetime', 'time'],
-  'client/present-token': ['http-answer', 'http-time', 'time'],
-  'client/options': ['dpop', 'dpop-options', 'time'],
-  'client/json': [],
-  'client/token-response': ['json'],
-  'client/http-time': [],
-  'client/http-answer': ['errors', 'http-time'],
-  'client/lifetime': ['token-response'],
-  'client/token-request': [
-    'errors',
-    'http-answer',
-    'http-time',
-    'lifetime',
-    'time',
-    'token-response',
-  ],
-  'client/login': ['errors', 'token-request', 'token-response'],
-  'client/shared-login': ['errors', 'login'],
-  'client/authorized-fetch': ['errors', 'http-answer', 'present-token'],
-  'client/token-client': [
-    'authorized-fetch',
-    'diagnostics',
-    'errors',
-    'held-token',
-    'options',
-    'renewal',
-    'shared-login',
-    'time',
-  ],
-  'client/index': ['errors', 'token-client'],
-  'express/index': ['@portcullis/core', '@portcullis/core/adapter'],
-  'express/request': [],
-  'hono/index': ['@portcullis/core', '@portcullis/core/adapter'],
-  'koa/index': ['@portcullis/core', '@portcullis/core/adapter'],
-  'fastify/index': [
-    '@portcullis/core',
-    '@portcullis/core/adapter',
-    'fastify-plugin',
-    'registration',
-    'route',
-  ],
-  'fastify/route': [],
-  'fastify/registration': ['fastify-plugin'],
-  'core/refusal/resource-metadata': ['ground/loopback', 'ground/options', 'ground/scopes'],
-  'core/claims/schema': ['claims/details', 'refusal/errors', 'claims/signed-claims'],
-  'nest/index': ['@portcullis/core', 'decorators', 'exception', 'guard', 'metadata', 'module'],
-  'nest/module': ['@nestjs/common', '@nestjs/core', 'guard'],
-  'nest/guard': [
-    '@nestjs/common',
-    '@portcullis/core',
-    '@portcullis/core/adapter',
-    'context',
-    'exception',
-    'handlers',
-    'marks',
-    'operations',
-  ],
-  'nest/decorators': [
-    '@nestjs/common',
-    '@portcullis/core',
-    '@portcullis/core/adapter',
-    'context',
-    'exception',
-    'handlers',
-    'marks',
-    'operations',
-  ],
-  'nest/handlers': ['marks', 'methods'],
-  'nest/marks': ['methods', 'reflect-metadata'],
-  'nest/methods': ['reflect-metadata'],
-  'nest/operations': [],
-  'nest/context': [],
-  'nest/exception': ['@nestjs/common', '@portcullis/core'],
-  'nest/metadata': [],
-  'redis/entry-id': [],
-  'redis/record': [],
-  'redis/time': [],
-  'redis/new-entries': ['@portcullis/core'],
-  'redis/errors': [],
-  'redis/diagnostics': ['node:diagnostics_channel'],
-  'redis/options': ['time'],
-  'redis/connection': ['errors', 'time'],
-  'redis/redis-transport': ['@redis/client'],
-  'redis/stream': ['node:util', 'entry-id', 'errors', 'record'],
-  'redis/comparison': ['entry-id'],
-  'redis/whole-stream': ['comparison', 'entry-id'],
-  'redis/following': ['comparison', 'entry-id', 'errors', 'time'],
-  'redis/pacing': [],
-  'redis/replica-state': ['comparison', 'following', 'time'],
-  'redis/status': ['following', 'time'],
-  'redis/why-unknown': ['errors', 'following'],
-  'redis/debug-log': ['node:util', 'why-unknown'],
-  'redis/replica': [
-    'errors',
-    'following',
-    'pacing',
-    'record',
-    'replica-state',
-    'time',
-    'whole-stream',
-  ],
-  'redis/reader': ['connection', 'errors', 'pacing', 'replica', 'stream'],
-  'redis/writer': ['connection', 'errors', 'stream'],
-  'redis/redis-revocations': [
-    '@portcullis/core',
-    'debug-log',
-    'diagnostics',
-    'errors',
-    'following',
-    'new-entries',
-    'options',
-    'pacing',
-    'reader',
-    'record',
-    'redis-transport',
-    'replica-state',
-    'status',
-    'time',
-    'why-unknown',
-    'writer',
-  ],
-  'redis/compaction': ['record'],
-  'redis/commands': [
-    '@portcullis/core/json',
-    'node:crypto',
-    'compaction',
-    'entry-id',
-    'errors',
-    'new-entries',
-    'record',
-    'time',
-    'whole-stream',
-  ],
-  'redis/program': ['node:util', 'commands', 'connection', 'errors', 'options', 'stream', 'time'],
-  'redis/bin': ['node:readline', 'node:util', 'program', 'redis-transport'],
-  'redis/replay-options': ['options', 'time'],
-  'redis/replay-errors': [],
-  'redis/replay-script': ['node:crypto'],
-  'redis/replay-store': ['connection', 'errors', 'pacing', 'replay-errors', 'replay-script'],
-  'redis/redis-replays': [
-    'diagnostics',
-    'redis-transport',
-    'replay-options',
-    'replay-script',
-    'replay-store',
-    'time',
-  ],
-  'redis/index': ['errors', 'redis-replays', 'redis-revocations', 'replay-errors'],
-  'testing/index': [
-    'challenges/assert-challenge',
-    'clock',
-    'dpop/dpop-client',
-    'issuer',
-    'stub',
-    'token-service',
-    'verdict-reports',
-  ],
-  'testing/issuer-options': ['keys/signing-key', 'options'],
-  'testing/issuer': [
-    'clock',
-    'issuer-options',
-    'keys/key-rotation',
-    'keys/ml-dsa',
-    'keys/private-keys',
-    'keys/signing-key',
-    'service/backend',
-    'service/emulation',
-    'service/outage',
-    'service/request-log',
-    'stub',
-    'tokens/bad-tokens',
-    'tokens/edge-tokens',
-    'tokens/token',
-  ],
-  'testing/clock': [],
-  'testing/options': [],
-  'testing/stub': ['@portcullis/core', '@portcullis/core/adapter', 'options', 'tokens/binding'],
-  'testing/token-service': ['service/backend', 'service/emulation'],
-  'testing/verdict-reports': ['node:diagnostics_channel', 'clock', 'options', 'verdict-tally'],
-  'testing/verdict-tally': [],
-  'testing/keys/ml-dsa': [],
-  'testing/keys/signing-key': ['jose', 'keys/ml-dsa'],
-  'testing/keys/given-key': ['node:crypto', 'jose', 'keys/signing-key'],
-  'testing/keys/key-phases': [],
-  'testing/keys/key-rotation': ['keys/key-phases', 'keys/signing-key', 'options'],
-  'testing/keys/private-keys': ['keys/given-key', 'keys/key-rotation'],
-  'testing/dpop/dpop-client': [
-    'clock',
-    'dpop/bad-proofs',
-    'dpop/proof',
-    'issuer-options',
-    'keys/ml-dsa',
-    'keys/signing-key',
-    'options',
-  ],
-  'testing/dpop/proof': ['node:crypto', 'options'],
-  'testing/dpop/bad-proof': [],
-  'testing/dpop/bad-proofs': [
-    'dpop/bad-proof-claims',
-    'dpop/bad-proof-forms',
-    'dpop/proof',
-    'keys/signing-key',
-    'options',
-  ],
-  'testing/dpop/bad-proof-claims': ['dpop/proof'],
-  'testing/dpop/bad-proof-forms': ['jose'],
-  'testing/tokens/binding': ['node:crypto', 'options'],
-  'testing/tokens/token': ['options', 'tokens/binding'],
-  'testing/tokens/bad-token': [],
-  'testing/tokens/bad-tokens': [
-    'tokens/bad-claims',
-    'tokens/bad-forms',
-    'tokens/bad-signatures',
-    'tokens/token',
-  ],
-  'testing/tokens/bad-claims': ['jose'],
-  'testing/tokens/bad-forms': ['jose'],
-  'testing/tokens/bad-signatures': ['jose'],
-  'testing/tokens/edge-tokens': ['jose', 'tokens/token'],
-  'testing/service/emulation': ['service/endpoints', 'service/listen'],
-  'testing/service/backend': [],
-  'testing/service/endpoints': ['options', 'service/login-proof', 'service/request-log'],
-  'testing/service/json-depth': [],
-  'testing/service/login-proof': ['dpop/proof', 'jose', 'service/json-depth'],
-  'testing/service/listen': ['node:events', 'node:http', 'node:net', 'options'],
-  'testing/service/misbehaviours': [],
-  'testing/service/outage': ['options', 'service/misbehaviours'],
-  'testing/service/request-log': [],
-  'testing/challenges/assert-challenge': ['challenges/challenge', 'node:assert', 'options', 'stub'],
-  'testing/challenges/challenge': [],
+/** The sources of core in its rooms, and those beside them. */
+const inCore = sources.filter((source) => source.startsWith('packages/core/'))
+const fileOf = (source: string) => nameOf(source).replace('core/', '')
+const inRooms = inCore.filter((source) => fileOf(source).includes('/'))
+const roomOf = (file: string) => file.split('/')[0] ?? ''
+const others = sources.filter((source) => !inCore.includes(source))
+
+describe('the rooms of core', () => {
+  const order = ROOMS.map(({ name }) => name)
+
+  test('are those of the table, and at most 18', () => {
+    expect([...new Set(inRooms.map(fileOf).map(roomOf))].toSorted()).toEqual(order.toSorted())
+    expect(order.length).toBeLessThanOrEqual(18)
+  })
+
+  test('lie on one floor each', () => {
+    expect(inRooms.filter((source) => fileOf(source).split('/').length !== 2)).toEqual([])
+  })
+
+  test('have their entries beside them and nothing else, which is at most 8 files', () => {
+    const loose = inCore.filter((source) => !inRooms.includes(source))
+    expect(loose.map(fileOf).toSorted()).toEqual(ENTRIES)
+    expect(loose.length).toBeLessThanOrEqual(8)
+    const statements = loose.flatMap((source) => read(source).match(/^[a-z].*/gm) ?? [])
+    expect(statements.filter((each) => !/^export (?:type )?\{/.test(each))).toEqual([])
+  })
+
+  test('have their tests in folders of their names', () => {
+    const tests = globSync('packages/core/test/**/*.ts', { cwd: root })
+    const folders = tests.map((path) => dirname(path).replace('packages/core/test/', ''))
+    expect([...new Set(folders)].filter((folder) => !order.includes(folder))).toEqual([])
+  })
+
+  test.each(ROOMS.map((room) => [room.name, room] as const))(
+    '%s uses the rooms that the table says, and no import runs up',
+    (name, { calls, types }) => {
+      const files = inRooms.filter((source) => roomOf(fileOf(source)) === name)
+      const called = roomsOf(files.flatMap(valueImports), name)
+      const used = roomsOf(files.flatMap(localImports), name)
+      expect(called).toEqual(calls.toSorted())
+      expect(used.filter((each) => !called.includes(each))).toEqual(types.toSorted())
+      const below = new Set(order.slice(0, order.indexOf(name)))
+      expect(used.filter((each) => !below.has(each))).toEqual([])
+    },
+  )
+
+  test.each(ROOMS.map(({ name, doors }) => [name, doors] as const))(
+    '%s is entered by its doors alone',
+    (name, doors) => {
+      const strangers = inRooms.filter((source) => roomOf(fileOf(source)) !== name)
+      const entered = strangers.flatMap(localImports).filter((file) => roomOf(file) === name)
+      expect([...new Set(entered)].toSorted()).toEqual(
+        doors.map((door) => `${name}/${door}`).toSorted(),
+      )
+    },
+  )
+
+  test('touch the platform and dependencies where it is said', () => {
+    const touching = Object.keys(OUTSIDE).map((module) => [
+      module,
+      inCore
+        .filter((source) => valueImports(source).includes(module))
+        .map(fileOf)
+        .toSorted(),
+    ])
+    expect(Object.fromEntries(touching)).toEqual(OUTSIDE)
+    const isLocal = (module: string) => inCore.some((source) => fileOf(source) === module)
+    const modules = inCore.flatMap(valueImports).filter((module) => !isLocal(module))
+    expect([...new Set(modules)].toSorted()).toEqual(Object.keys(OUTSIDE))
+  })
+
+  // A simulation and a model play with the same decisions.
+  test('decide about keys in pure functions, which reach nothing that acts', () => {
+    const reached = (files: readonly string[]): readonly string[] => {
+      const next = files.flatMap((file) => valueImports(`packages/core/src/${file}.ts`))
+      const all = [...new Set([...files, ...next])].toSorted()
+      return all.length === files.length ? all : reached(all)
+    }
+    expect(reached(['keys/rotation'])).toEqual(DECISIONS)
+  })
+})
+
+/** The rooms of some files of core, but one. */
+function roomsOf(files: readonly string[], except: string): readonly string[] {
+  const rooms = ROOMS.map(({ name }) => name)
+  const found = new Set(files.filter((file) => file.includes('/')).map(roomOf))
+  return rooms.filter((name) => name !== except && found.has(name)).toSorted()
 }
 
-const sources = globSync('packages/*/src/**/*.ts', { cwd: root }).toSorted()
-
-test('every source has its place in the table, and the table names no other', () => {
+test('every source beside core has its place in the table, and the table names no other', () => {
   expect(
-    sources.map(nameOf).toSorted(),
-    'give each source a row in EDGES of test/architecture.test.ts',
+    others.map(nameOf).toSorted(),
+    'give each source a row in EDGES of test/architecture/edges.ts',
   ).toEqual(Object.keys(EDGES).toSorted())
 })
 
-test.each(sources)('%s imports what its place says, no more and no less', (source) => {
-  expect([...new Set(valueImports(source))].toSorted()).toEqual(EDGES[nameOf(source)]?.toSorted())
+test.each(others)('%s imports what its place says, no more and no less', (source) => {
+  expect(valueImports(source)).toEqual(EDGES[nameOf(source)]?.toSorted())
 })
 
 // Where zone.js or a tracer has replaced the global `Promise`, what an asynchronous function returns is no instance of it.
 test.each(sources)('%s does not ask what is an instance of Promise', (path) => {
-  expect(readFileSync(join(root, path), 'utf8')).not.toContain('instanceof Promise')
+  expect(read(path)).not.toContain('instanceof Promise')
 })
 
 test('only byIssuer reads the issuer that an unproven token names', () => {
@@ -1073,72 +167,3 @@ test('no source of a published package reads the environment or writes to the co
   )
   expect(offenders).toEqual([])
 })
-
-function nameOf(source: string): string {
-  return source
-    .replace(/^packages\//, '')
-    .replace('/src/', '/')
-    .replace(/\.ts$/, '')
-}
-
-/** The modules that a source imports values from: its own package's by their name in the table. */
-function valueImports(source: string): string[] {
-  const statements = read(source).matchAll(
-    /^(?:import|export)\s+(?!type\b)(?:(?<names>[^'";]*?)\s+from\s+)?'(?<from>[^']+)'/gms,
-  )
-  return [...statements]
-    .filter(({ groups }) => !onlyTypes(groups?.['names'] ?? ''))
-    .map(({ groups }) => groups?.['from'] ?? '')
-    .map((from) => (from.startsWith('.') ? within(source, from) : from))
-}
-
-/** `import { type A, type B }` */
-function onlyTypes(names: string): boolean {
-  const each = names
-    .replaceAll(/[{}\s]+/g, ' ')
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '')
-  return each.length > 0 && each.every((name) => name.startsWith('type '))
-}
-
-function within(source: string, from: string): string {
-  const target = join(dirname(source), from)
-  return relative(source.replace(/\/src\/.*/, '/src'), target).replace(/\.ts$/, '')
-}
-
-/** The sources that import each other, directly or through others: a list for each circle. */
-function circles(): readonly (readonly string[])[] {
-  const imports = new Map(sources.map((source) => [nameOf(source), localImports(source)]))
-  const reached = new Map([...imports.keys()].map((name) => [name, reachable(name, imports)]))
-  const found = [...reached].map(([name, targets]) =>
-    [...targets].filter((target) => reached.get(target)?.has(name)).toSorted(),
-  )
-  const distinct = new Map(found.map((names) => [names.join(' '), names]))
-  return [...distinct.values()].filter((names) => names.length > 0)
-}
-
-/** What a source imports from its own package, values and types. */
-function localImports(source: string): readonly string[] {
-  const [owner = ''] = nameOf(source).split('/')
-  const specifiers = read(source).matchAll(/\b(?:from|import)\s*\(?\s*'(?<from>\.[^']+)'/g)
-  return [...specifiers].map(({ groups }) => `${owner}/${within(source, groups?.['from'] ?? '')}`)
-}
-
-function reachable(
-  name: string,
-  imports: ReadonlyMap<string, readonly string[]>,
-): ReadonlySet<string> {
-  const found = new Set<string>()
-  const open = [...(imports.get(name) ?? [])]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (found.has(next)) continue
-    found.add(next)
-    open.push(...(imports.get(next) ?? []))
-  }
-  return found
-}
-
-function read(source: string): string {
-  return readFileSync(join(root, source), 'utf8')
-}
