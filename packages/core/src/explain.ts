@@ -1,7 +1,7 @@
 // What a verifier makes of a token, check by check: `@portcullis/core/explain`.
 
 export { explain } from './explain/explain.ts'
-export type { ExplainOptions, Explanation, NamedKeys, Verdict } from './explain/explain.ts'
+export type { ExplainOptions, Explanation, NamedKeys, Verdict } from './explain/explanation.ts'
 export type { Check, Finding } from './explain/finding.ts'
 export type { Hint, HintName, Signer } from './explain/hints.ts'
 export { explainKey } from './explain/key.ts'

@@ -1,7 +1,8 @@
 import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
-import { explain, type Explanation } from '../../src/explain/explain.ts'
+import { explain } from '../../src/explain/explain.ts'
+import type { Explanation } from '../../src/explain/explanation.ts'
 import { createVerifier, localKeys, localRevocations, remoteKeys } from '../../src/index.ts'
 import { signedWith, silentKey } from '../keys/stated-keys.ts'
 
