@@ -35,6 +35,8 @@ interface ServerState {
 interface ApiCall {
   readonly server: string
   readonly answer: 'ok' | 'dead token' | 'refused proof' | 'nonce'
+  /** Which login gave the token, from 1. */
+  readonly login: number
   /** Seconds since the end of the token, 0 or more. */
   readonly dead: number
   /** How far the machine's clock is ahead, and how far it was when the token came. */
@@ -68,7 +70,10 @@ export function createClientWorld(origins: readonly string[], lifetime = LIFETIM
   const calls: ApiCall[] = []
   const logins: number[] = []
   /** For each token: when it is over, and how far our clock was ahead when it came. */
-  const tokens = new Map<string, { readonly expiry: number; offset: number }>()
+  const tokens = new Map<
+    string,
+    { readonly login: number; readonly expiry: number; offset: number }
+  >()
 
   function server(origin: string): ServerState {
     const state = servers.get(origin)
@@ -117,7 +122,7 @@ export function createClientWorld(origins: readonly string[], lifetime = LIFETIM
     const expiry = truth() + lifetime
     const claims = { iat: truth(), exp: expiry, jti: logins.length, cnf: { jkt } }
     const token = [{ alg: 'RS512' }, claims, 'signature'].map((part) => encode(part)).join('.')
-    tokens.set(token, { expiry, offset: offset() })
+    tokens.set(token, { login: logins.length, expiry, offset: offset() })
     return new Response(token)
   }
 
@@ -129,7 +134,8 @@ export function createClientWorld(origins: readonly string[], lifetime = LIFETIM
     const isDead = dead > TOLERANCE
     const refusal = error === 'use_dpop_nonce' ? 'nonce' : 'refused proof'
     const answer = isDead ? 'dead token' : error === undefined ? 'ok' : refusal
-    calls.push({ server: origin, answer, dead, offset: offset(), offsetBefore: token.offset })
+    const { login: number, offset: offsetBefore } = token
+    calls.push({ server: origin, answer, login: number, dead, offset: offset(), offsetBefore })
     if (answer === 'ok') return new Response('ok')
     const challenge = `DPoP error="${isDead ? 'invalid_token' : String(error)}"`
     const nonce = state.nonce === undefined ? {} : { 'dpop-nonce': state.nonce }
