@@ -96,6 +96,14 @@ describe('the alg of a header, where no algorithms are listed', () => {
     expect(refusalOf(() => checkAlgorithm(alg, undefined)).detail).toContain(text)
   })
 
+  test.each([
+    ['a name that is like none', 'XY999', ['RS256', 'ES256']],
+    ['a name like one that is not listed', 'RSA512', ['RS256', 'ES256']],
+  ] as const)('the refusal of %s advises nothing', (_, alg, listed) => {
+    const { detail } = refusalOf(() => checkAlgorithm(alg, listed))
+    expect(detail).toBe(`the header's alg is "${alg}"; this verifier accepts RS256, ES256`)
+  })
+
   test('another name counts', () => {
     const names = algorithmNamesOf({ RSA512: 'RS512' })
     expect(checkAlgorithm('RSA512', undefined, names)).toBe('RS512')

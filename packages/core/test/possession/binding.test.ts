@@ -155,6 +155,13 @@ const ROWS: readonly Row[] = [
     REFUSED,
     'accepted',
   ]),
+  ...['', 7, null, [CERTIFICATE]].map((value): Row => [
+    `a proven jkt beside a certificate that is ${JSON.stringify(value)}`,
+    { jkt: JKT, 'x5t#S256': value },
+    key,
+    REFUSED,
+    'accepted',
+  ]),
   ['jkt a list', { jkt: [JKT] }, key, REFUSED, REFUSED],
   ['jkt an object', { jkt: { jkt: JKT } }, key, REFUSED, REFUSED],
   ['jkt null', { jkt: null }, { jkt: null }, REFUSED, REFUSED],

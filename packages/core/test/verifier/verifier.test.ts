@@ -376,6 +376,11 @@ describe('the options', () => {
     expect(() => createVerifier(wrong as VerifierOptions)).toThrow(message)
   })
 
+  test.each([2 ** 53 - 1, 1 - 2 ** 53])('may require the number %d', (n) => {
+    const made = createVerifier({ ...complete, requiredClaims: { n } })
+    expect(made).toHaveProperty('verify')
+  })
+
   test('are not read again after start-up', async () => {
     const algorithms: ('RS512' | 'RS256')[] = ['RS512']
     const verifier = createVerifier({ ...complete, algorithms, clock })
