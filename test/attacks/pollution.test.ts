@@ -54,9 +54,10 @@ test(
   async () => {
     const options = { deadline: 5, values: Object.keys(VALUES) }
     const found = await Promise.all([
-      pollute(others.slice(0, half), { ...options, group: 160 }),
-      pollute(others.slice(half), { ...options, group: 160 }),
-      pollute(known, { ...options, group: 1 }),
+      pollute(others.slice(0, half), { ...options, group: 320 }),
+      pollute(others.slice(half), { ...options, group: 320 }),
+      // Each of them breaks somebody under one of these.
+      pollute(known, { ...options, group: 1, values: ['true', 'false', 'a string'] }),
     ])
     const findings = found.flat()
     expect(findings.filter(({ isHole }) => isHole)).toEqual([])
