@@ -34,7 +34,7 @@ export default defineConfig({
             'examples/testing/vitest/**/*.test.ts',
           ],
           // Projects of their own, which `test:packed` runs.
-          exclude: [...configDefaults.exclude, 'test/packed/consumer/**'],
+          exclude: [...configDefaults.exclude, 'test/publishing/packed/consumer/**'],
           benchmark: { include: [] },
           testTimeout: 20_000,
         },

@@ -27,7 +27,7 @@ export function entriesOf(): readonly Entry[] {
     .toSorted()
     .flatMap((path) => {
       const folder = dirname(path)
-      const { name, exports } = JSON.parse(readFileSync(join(root, path), 'utf8')) as Manifest // as test/package.test.ts wants it
+      const { name, exports } = JSON.parse(readFileSync(join(root, path), 'utf8')) as Manifest // as test/publishing/package.test.ts wants it
       return Object.entries(exports).flatMap(([subpath, target]) => {
         if (typeof target === 'string') return []
         const { '@portcullis/source': source = '', types = '' } = target

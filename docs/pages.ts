@@ -20,7 +20,7 @@ const OUTSIDE_OF_PACKAGES = [
   'SECURITY.md',
   'docs/*.md',
   'docs/decisions/*.md',
-  'test/*/README.md',
+  'test/**/README.md',
 ]
 
 /** What the code of documents is written in. Typedoc warns of a language that it does not know. */

@@ -1,14 +1,14 @@
-import { corpusOf } from '../attacks/corpus/corpus.ts'
-import { createWorld } from '../attacks/corpus/judge.ts'
-import type { Row } from '../attacks/corpus/row.ts'
-import { createTokenMaker } from '../attacks/corpus/token-maker.ts'
+import { corpusOf } from '../hostile/attacks/corpus/corpus.ts'
+import { createWorld } from '../hostile/attacks/corpus/judge.ts'
+import type { Row } from '../hostile/attacks/corpus/row.ts'
+import { createTokenMaker } from '../hostile/attacks/corpus/token-maker.ts'
 import { listenForKeys } from './key-server.ts'
 import { describeMachine } from './machine.ts'
 import { mainThread } from './measure.ts'
 import { awsJwtVerify, fastJwt, jose, jsonwebtokenWithJwksRsa } from './subjects.ts'
 import { markdownTable } from './table.ts'
 
-// The dearest cases of the corpus of hostile input (test/attacks), and what their tokens cost beside us:
+// The dearest cases of the corpus of hostile input (test/hostile/attacks), and what their tokens cost beside us:
 //
 //   pnpm bench:corpus
 //

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
-import { install, pack } from '../packed/consumers.ts'
+import { install, pack } from '../publishing/packed/consumers.ts'
 import type { Import } from './import-child.ts'
 import { installSize } from './install-size.ts'
 import { describeMachine } from './machine.ts'

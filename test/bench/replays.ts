@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { type DpopProof, type LocalReplays, localReplays } from '@portcullis/core'
 import { redisReplays } from '@portcullis/redis'
 
-import { startRedis } from '../redis/redis-server.ts'
+import { startRedis } from '../simulation/redis/redis-server.ts'
 import { describeMachine } from './machine.ts'
 import { median, quantile } from './measure.ts'
 import { markdownTable } from './table.ts'

@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 
 import type { RedisRevocationsStatus, RevocationsMessage } from '@portcullis/redis'
 
-import { type RedisServer, startRedis } from '../redis/redis-server.ts'
+import { type RedisServer, startRedis } from '../simulation/redis/redis-server.ts'
 import {
   append,
   appendMany,
@@ -15,8 +15,8 @@ import {
   type Scene,
   shiftedClock,
   STREAM,
-} from '../redis/scene.ts'
-import { until } from '../redis/waiting.ts'
+} from '../simulation/redis/scene.ts'
+import { until } from '../simulation/redis/waiting.ts'
 import { markdownTable } from './table.ts'
 
 // What can happen to a store, and how soon a process notices it: a real server and a process for each. Times are seconds.

@@ -7,7 +7,7 @@ import type { Claims, Revocations } from '@portcullis/core'
 import { redisRevocations } from '@portcullis/redis'
 import autocannon from 'autocannon'
 
-import { type RedisServer, startRedis } from '../redis/redis-server.ts'
+import { type RedisServer, startRedis } from '../simulation/redis/redis-server.ts'
 import type { Message } from './http-server.ts'
 import { claims, createSigner, ISSUER } from './inputs.ts'
 import { describeMachine } from './machine.ts'

@@ -9,8 +9,8 @@ import {
   methodsOf,
   type VerificationKey,
 } from '../../packages/core/src/keys/key-source.ts'
-import { publicJwk, type Signer } from '../model/keys.ts'
-import { createWorld } from '../model/world.ts'
+import { publicJwk, type Signer } from '../simulation/model/keys.ts'
+import { createWorld } from '../simulation/model/world.ts'
 import { createEventQueue } from './event-queue.ts'
 import { seededRandom } from './random.ts'
 import { createEndpoint } from './simulated-endpoint.ts'

@@ -18,7 +18,7 @@ const documents = globSync(
     'docs/*.md',
     'docs/decisions/*.md',
     'packages/*/*.md',
-    'test/*/README.md',
+    'test/**/README.md',
   ],
   { cwd: root, exclude: (path) => /node_modules|CHANGELOG/.test(path) },
 )
@@ -26,12 +26,12 @@ const documents = globSync(
 /** Of a block: its language, and the file that runs it or compares it with what runs. Or a reason, which names no file. */
 type Row = readonly [language: string, where: string]
 
-const INSTALL: Row = ['sh', 'test/readme.test.ts']
-const README = 'test/readme.test.ts'
-const APPS = 'test/apps/apps.test.ts'
-const GUIDES = 'test/guides.test.ts'
+const INSTALL: Row = ['sh', 'test/documents/readme.test.ts']
+const README = 'test/documents/readme.test.ts'
+const APPS = 'test/frameworks/apps/apps.test.ts'
+const GUIDES = 'test/documents/guides.test.ts'
 const MIGRATION: Row = ['diff', 'test/migration/guides.test.ts']
-const DEBUG_LINE: Row = ['', 'test/contract/debug-lines.test.ts']
+const DEBUG_LINE: Row = ['', 'test/frameworks/contract/debug-lines.test.ts']
 /** Below, a test asks whether these scripts exist. */
 const COMMANDS: Row = ['sh', 'test/documents/blocks.test.ts']
 const OTHER_PROGRAMS = 'not run: settings of a proxy'
@@ -43,7 +43,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   'RELEASING.md': [
     COMMANDS,
     ...Array.from({ length: 7 }, (): Row => ['sh', PUBLISHES]),
-    ['sh', 'test/release/repository.test.ts'],
+    ['sh', 'test/publishing/release/repository.test.ts'],
     COMMANDS,
     ['sh', PUBLISHES],
     ['sh', PUBLISHES],
@@ -147,25 +147,25 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['ts', APPS],
     ['ts', 'packages/nest/test/testing-module.test.ts'],
   ],
-  'packages/redis/REPLAYS.md': [['ts', 'test/redis/readme.test.ts']],
+  'packages/redis/REPLAYS.md': [['ts', 'test/simulation/redis/readme.test.ts']],
   'packages/redis/README.md': [
     INSTALL,
-    ['ts', 'test/redis/readme.test.ts'],
-    ['sh', 'test/redis/readme.test.ts'],
-    ['ts', 'test/redis/readme.test.ts'],
+    ['ts', 'test/simulation/redis/readme.test.ts'],
+    ['sh', 'test/simulation/redis/readme.test.ts'],
+    ['ts', 'test/simulation/redis/readme.test.ts'],
   ],
-  'packages/testing/BOUND-TOKENS.md': [['ts', 'test/runners.test.ts']],
+  'packages/testing/BOUND-TOKENS.md': [['ts', 'test/programs/runners.test.ts']],
   'packages/testing/README.md': [
     INSTALL,
-    ...Array.from({ length: 3 }, (): Row => ['ts', 'test/runners.test.ts']),
-    ['sh', 'test/packed/jest.ts'],
-    ['json', 'test/packed/jest.ts'],
+    ...Array.from({ length: 3 }, (): Row => ['ts', 'test/programs/runners.test.ts']),
+    ['sh', 'test/publishing/packed/jest.ts'],
+    ['json', 'test/publishing/packed/jest.ts'],
   ],
   'packages/testing/TESTING.md': Array.from({ length: 6 }, (): Row => ['ts', GUIDES]),
-  'test/attacks/README.md': [COMMANDS],
+  'test/hostile/attacks/README.md': [COMMANDS],
   'test/bench/README.md': [COMMANDS],
-  'test/fuzz/README.md': [COMMANDS],
-  'test/mutation/README.md': [COMMANDS],
+  'test/hostile/fuzz/README.md': [COMMANDS],
+  'test/hostile/mutation/README.md': [COMMANDS],
 }
 
 test.each(documents)(

@@ -55,7 +55,7 @@ test.each([
 test.each([
   ['a heading', '[a](SECURITY.md#what-is-trusted)'],
   ['a heading of its own', '# The `code`, twice\n# The `code`, twice\n[a](#the-code-twice-1)'],
-  ['a folder', '[a](test/faults)'],
+  ['a folder', '[a](test/simulation/faults)'],
   ['another site', '[a](https://example.com/nowhere)'],
   ['nothing: it is code', '```ts\nhandlers[name](nowhere)\n```\n`handlers[name](nowhere)`'],
 ])('a link to %s is left alone', (_, text) => {

@@ -20,7 +20,7 @@ import {
   tokenService,
 } from '@portcullis/testing'
 
-import { adapters } from '../contract/frameworks/index.ts'
+import { adapters } from '../frameworks/contract/frameworks/index.ts'
 
 /** A table of options in a README, and what takes them. */
 export interface OptionTable {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { runProgram } from '../run-program.ts'
 import { systemClock } from '../system-clock.ts'
 
-// With a real server: test/redis/revoke.test.ts.
+// With a real server: test/simulation/redis/revoke.test.ts.
 
 const issuer = await createTestIssuer({ algorithm: 'ES256' })
 const named = await issuer.token({ claims: { jti: 'one' } })

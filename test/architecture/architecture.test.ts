@@ -1,0 +1,161 @@
+import { globSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+import { describe, expect, test } from 'vitest'
+
+import { EDGES } from './edges.ts'
+import { DECISIONS, ENTRIES, OUTSIDE, ROOMS } from './rooms.ts'
+import { circles, localImports, nameOf, read, root, sources, valueImports } from './sources.ts'
+
+/** The sources of core in its rooms, and those beside them. */
+const inCore = sources.filter((source) => source.startsWith('packages/core/'))
+const fileOf = (source: string) => nameOf(source).replace('core/', '')
+const inRooms = inCore.filter((source) => fileOf(source).includes('/'))
+const roomOf = (file: string) => file.split('/')[0] ?? ''
+const others = sources.filter((source) => !inCore.includes(source))
+
+describe('the rooms of core', () => {
+  const order = ROOMS.map(({ name }) => name)
+
+  test('are those of the table, and at most 18', () => {
+    expect([...new Set(inRooms.map(fileOf).map(roomOf))].toSorted()).toEqual(order.toSorted())
+    expect(order.length).toBeLessThanOrEqual(18)
+  })
+
+  test('lie on one floor each', () => {
+    expect(inRooms.filter((source) => fileOf(source).split('/').length !== 2)).toEqual([])
+  })
+
+  test('have their entries beside them and nothing else, which is at most 8 files', () => {
+    const loose = inCore.filter((source) => !inRooms.includes(source))
+    expect(loose.map(fileOf).toSorted()).toEqual(ENTRIES)
+    expect(loose.length).toBeLessThanOrEqual(8)
+    const statements = loose.flatMap((source) => read(source).match(/^[a-z].*/gm) ?? [])
+    expect(statements.filter((each) => !/^export (?:type )?\{/.test(each))).toEqual([])
+  })
+
+  test('have their tests in folders of their names', () => {
+    const tests = globSync('packages/core/test/**/*.ts', { cwd: root })
+    const folders = tests.map((path) => dirname(path).replace('packages/core/test/', ''))
+    expect([...new Set(folders)].filter((folder) => !order.includes(folder))).toEqual([])
+  })
+
+  test.each(ROOMS.map((room) => [room.name, room] as const))(
+    '%s uses the rooms that the table says, and no import runs up',
+    (name, { calls, types }) => {
+      const files = inRooms.filter((source) => roomOf(fileOf(source)) === name)
+      const called = roomsOf(files.flatMap(valueImports), name)
+      const used = roomsOf(files.flatMap(localImports), name)
+      expect(called).toEqual(calls.toSorted())
+      expect(used.filter((each) => !called.includes(each))).toEqual(types.toSorted())
+      const below = new Set(order.slice(0, order.indexOf(name)))
+      expect(used.filter((each) => !below.has(each))).toEqual([])
+    },
+  )
+
+  test.each(ROOMS.map(({ name, doors }) => [name, doors] as const))(
+    '%s is entered by its doors alone',
+    (name, doors) => {
+      const strangers = inRooms.filter((source) => roomOf(fileOf(source)) !== name)
+      const entered = strangers.flatMap(localImports).filter((file) => roomOf(file) === name)
+      expect([...new Set(entered)].toSorted()).toEqual(
+        doors.map((door) => `${name}/${door}`).toSorted(),
+      )
+    },
+  )
+
+  test('touch the platform and dependencies where it is said', () => {
+    const touching = Object.keys(OUTSIDE).map((module) => [
+      module,
+      inCore
+        .filter((source) => valueImports(source).includes(module))
+        .map(fileOf)
+        .toSorted(),
+    ])
+    expect(Object.fromEntries(touching)).toEqual(OUTSIDE)
+    const isLocal = (module: string) => inCore.some((source) => fileOf(source) === module)
+    const modules = inCore.flatMap(valueImports).filter((module) => !isLocal(module))
+    expect([...new Set(modules)].toSorted()).toEqual(Object.keys(OUTSIDE))
+  })
+
+  // A simulation and a model play with the same decisions.
+  test('decide about keys in pure functions, which reach nothing that acts', () => {
+    const reached = (files: readonly string[]): readonly string[] => {
+      const next = files.flatMap((file) => valueImports(`packages/core/src/${file}.ts`))
+      const all = [...new Set([...files, ...next])].toSorted()
+      return all.length === files.length ? all : reached(all)
+    }
+    expect(reached(['keys/rotation'])).toEqual(DECISIONS)
+  })
+})
+
+/** The rooms of some files of core, but one. */
+function roomsOf(files: readonly string[], except: string): readonly string[] {
+  const rooms = ROOMS.map(({ name }) => name)
+  const found = new Set(files.filter((file) => file.includes('/')).map(roomOf))
+  return rooms.filter((name) => name !== except && found.has(name)).toSorted()
+}
+
+test('every source beside core has its place in the table, and the table names no other', () => {
+  expect(
+    others.map(nameOf).toSorted(),
+    'give each source a row in EDGES of test/architecture/edges.ts',
+  ).toEqual(Object.keys(EDGES).toSorted())
+})
+
+test.each(others)('%s imports what its place says, no more and no less', (source) => {
+  expect(valueImports(source)).toEqual(EDGES[nameOf(source)]?.toSorted())
+})
+
+// Where zone.js or a tracer has replaced the global `Promise`, what an asynchronous function returns is no instance of it.
+test.each(sources)('%s does not ask what is an instance of Promise', (path) => {
+  expect(read(path)).not.toContain('instanceof Promise')
+})
+
+test('only byIssuer reads the issuer that an unproven token names', () => {
+  const readers = sources.filter((source) => read(source).includes('unprovenIssuer'))
+  expect(readers).toEqual([
+    'packages/core/src/claims/claims.ts',
+    'packages/core/src/issuers/by-issuer.ts',
+  ])
+})
+
+test('no imports form a circle, types included', () => {
+  expect(circles()).toEqual([])
+})
+
+// V8 14.6 corrupts memory when a text is nested too deep. The linter finds `JSON.parse`, and these may turn its rule off.
+const PARSERS: Readonly<Record<string, string>> = {
+  'cli/program': 'it reads the manifest of its own package',
+  'client/json':
+    'the reader of the client, which imports nothing of ours: it knows the depth before',
+  'core/ground/json': 'the reader of all others, which knows the depth before',
+  'testing/tokens/bad-signatures': 'it reads a token that the issuer has just signed',
+}
+
+test('only a reader that knows the depth before parses JSON of others', () => {
+  const parsing = sources.filter((source) => read(source).includes('no-restricted-properties'))
+  expect(parsing.map(nameOf).toSorted()).toEqual(Object.keys(PARSERS))
+  expect(read('.oxlintrc.json')).toContain('"property": "parse"')
+  // Of an answer or a request: it limits neither bytes nor depth.
+  expect(sources.filter((source) => /\.json\(\)/.test(read(source)))).toEqual([])
+})
+
+/** Programs, which are no libraries. */
+const PROGRAMS: ReadonlySet<string> = new Set([
+  'packages/cli/src/main.ts',
+  'packages/redis/src/bin.ts',
+])
+
+test('no source of a published package reads the environment or writes to the console', () => {
+  // The stub refuses production, which is the one reason to read it.
+  const stub = 'packages/testing/src/stub.ts'
+  expect(read(stub).match(/process\.env.*/g)).toEqual([
+    "process.env['NODE_ENV']?.trim().toLowerCase() === 'production'",
+  ])
+  const libraries = sources.filter((source) => !PROGRAMS.has(source) && source !== stub)
+  const offenders = libraries.filter((source) =>
+    /process\.env|console\.|export default|export \*/.test(read(source)),
+  )
+  expect(offenders).toEqual([])
+})

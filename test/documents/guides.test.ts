@@ -1,0 +1,281 @@
+import { execFile } from 'node:child_process'
+import { createHash, X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import type { Server } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+import type { LocalRevocations, Revocations, Verifier } from '@portcullis/core'
+import { assertChallenge, createTestIssuer, dpopClient, tokenService } from '@portcullis/testing'
+import request from 'supertest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+
+import { fetchWith } from '../bound-tokens/tls-fetch.ts'
+import { type Certificate, createCertificate } from '../certificate.ts'
+import { writtenExamples } from './examples.ts'
+import { exampleOf } from './markdown.ts'
+
+// Every piece of code in the guides of core and testing, as it stands. Those of OPERATING.md are compared with examples/operating.
+
+const run = promisify(execFile)
+const core = fileURLToPath(new URL('../../packages/core/', import.meta.url))
+const examples = writtenExamples('.readme-guides')
+const issuer = await createTestIssuer()
+const service = await tokenService(issuer).listen()
+vi.stubEnv('AUTH_URL', service.authUrl)
+
+afterAll(async () => {
+  vi.unstubAllEnvs()
+  await service.close()
+  examples.remove()
+})
+
+interface Example {
+  app?: RequestListener
+  server?: Server
+  verifier?: Verifier
+  tenants?: Map<string, { issuer: string; keyUrl: string }>
+  revocations?: LocalRevocations
+  ofBlockedUsers?: Revocations
+  blockedUsers?: Set<unknown>
+}
+
+/** Runs examples of a guide as one file. */
+async function example(guide: string, places: readonly number[], ending = ''): Promise<Example> {
+  const code = places.map((place) => exampleOf(read(guide), place)).join('\n')
+  return (await examples.run(
+    `${guide}-${places.join('-')}-${ending.length}`,
+    code,
+    ending,
+  )) as Example
+}
+
+test.each([
+  ['BOUND-TOKENS.md', 3],
+  ['ERRORS.md', 0],
+  ['FRAMEWORKS.md', 2],
+  ['KEYS.md', 0],
+  ['MANY-ISSUERS.md', 2],
+  ['REVOKING.md', 4],
+  ['THREATS.md', 0],
+])(
+  '%s has %i pieces of code, which are run here or as test/documents/blocks.test.ts says',
+  (guide, count) => {
+    const fences = [...read(guide).matchAll(/^```(\w+)$/gm)].map(([, kind]) => kind)
+    expect(fences).toEqual(Array<string>(count).fill('ts'))
+  },
+)
+
+test('no other guide has code that is not run', () => {
+  expect(globSync('*.md', { cwd: core, exclude: ['CHANGELOG.md'] }).toSorted()).toEqual([
+    'BOUND-TOKENS.md',
+    'ERRORS.md',
+    'FRAMEWORKS.md',
+    'KEYS.md',
+    'MANY-ISSUERS.md',
+    'OPERATING.md',
+    'README.md',
+    'REVOKING.md',
+    'THREATS.md',
+  ])
+})
+
+test('THREATS.md names tests that are there', () => {
+  const named = read('THREATS.md').match(/`(?:test|packages)(?:\/[\w-]+)+(?:\.[\w.]+)?`/g) ?? []
+  expect(named.length).toBeGreaterThan(10)
+  const root = join(core, '..', '..')
+  expect(named.filter((path) => !existsSync(join(root, path.replaceAll('`', ''))))).toEqual([])
+})
+
+test('TESTING.md of testing is a file of tests, all of which pass', async () => {
+  const guide = readFileSync(join(core, '../testing/TESTING.md'), 'utf8')
+  const blocks = [...guide.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code)
+  expect(blocks).toHaveLength([...guide.matchAll(/^```\w+$/gm)].length)
+  const file = examples.write('TESTING.md', blocks.join('\n'))
+  const { stdout } = await run(process.execPath, ['--conditions=@portcullis/source', file])
+  expect(stdout).toContain('pass 6\n')
+  expect(stdout).toContain('fail 0\n')
+})
+
+describe('BOUND-TOKENS.md', async () => {
+  const { app: account } = await example('BOUND-TOKENS.md', [0], '\nexport { app }')
+  const { app } = await example('BOUND-TOKENS.md', [2], '\nexport { app }')
+
+  async function get(headers: object) {
+    return await request(listening(account))
+      .get('/v1/account')
+      .set({ ...headers })
+  }
+
+  test('a bound token needs its key, and a bearer token is taken beside it', async () => {
+    const client = await dpopClient()
+    const token = await issuer.token({ claims: { sub: 'ada' }, boundTo: client })
+    const url = 'https://api.example.com/v1/account'
+    const accepted = await get(await client.headers({ url, token }))
+    expect(accepted.body).toEqual({ user: 'ada', key: client.jkt })
+    const stolen = await get({ authorization: `Bearer ${token}` })
+    expect(stolen.status).toBe(401)
+    expect(stolen.headers['www-authenticate']).toMatch(/^Bearer .*, DPoP realm="api", algs="ES256/)
+    const bearer = await get(await issuer.bearer({ claims: { sub: 'bob' } }))
+    expect(bearer.body).toEqual({ user: 'bob' })
+  })
+
+  test('the route wants a user who has just logged in, in one of two ways', async () => {
+    const path = '/v1/payments'
+    const now = Math.floor(Date.now() / 1000)
+    const claims = { sub: 'ada', acr: 'phr', auth_time: now - 30 }
+    const accepted = await post(app, path, await issuer.bearer({ claims }))
+    expect(accepted.body).toEqual({ paidBy: 'ada' })
+    for (const worse of [{ acr: 'pwd' }, { auth_time: now - 400 }, { auth_time: null }]) {
+      const refused = await post(
+        app,
+        path,
+        await issuer.bearer({ claims: { ...claims, ...worse } }),
+      )
+      expect(refused.status).toBe(401)
+      expect(refused.headers['www-authenticate']).toMatch(
+        /error="insufficient_user_authentication", .*, acr_values="phr phrh", max_age="300"$/,
+      )
+    }
+  })
+})
+
+describe('BOUND-TOKENS.md, mutual TLS', async () => {
+  const [ours, client, thief] = [createCertificate(), createCertificate(), createCertificate()]
+  const code = exampleOf(read('BOUND-TOKENS.md'), 1)
+    .replace("'server.key'", `'${ours.keyFile}'`)
+    .replace("'server.crt'", `'${ours.certFile}'`)
+    .replace('listen(8443)', "listen(0, '127.0.0.1')")
+  const { server } = (await examples.run('mutual-tls', code, '\nexport { server }')) as Example
+  afterAll(() => {
+    server?.close()
+    for (const each of [ours, client, thief]) each[Symbol.dispose]()
+  })
+
+  test('the server takes the token from the client whose certificate it is bound to', async () => {
+    const digest = createHash('sha256').update(new X509Certificate(client.cert).raw)
+    const cnf = { 'x5t#S256': digest.digest('base64url') }
+    const headers = await issuer.bearer({ claims: { sub: 'ada', cnf } })
+    const address = server?.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    const ask = async (...own: Certificate[]) =>
+      await fetchWith(ours, ...own)(`https://127.0.0.1:${port}/v1/accounts`, { headers })
+    expect(await (await ask(client)).json()).toEqual({ of: 'ada' })
+    for (const refused of [await ask(thief), await ask()]) {
+      assertChallenge(refused, { status: 401, error: 'invalid_token', reason: 'binding' })
+    }
+  })
+})
+
+describe('FRAMEWORKS.md', async () => {
+  const ending = '\nconst [listener] = app.listeners("request")\nexport { listener as app }'
+  const { app } = await example('FRAMEWORKS.md', [0], ending)
+
+  test('the server of node:http lets in a token with the scope, and nothing else', async () => {
+    const path = '/v1/clientLocations'
+    const claims = { sub: 'ada', scope: 'locations:write' }
+    const accepted = await post(app, path, await issuer.bearer({ claims }))
+    expect(accepted.body).toEqual({ savedBy: 'ada' })
+    expect((await post(app, path)).status).toBe(401)
+    expect((await post(app, path, await issuer.bearer())).status).toBe(403)
+  })
+})
+
+describe('MANY-ISSUERS.md', async () => {
+  const { verifier: listed } = await example('MANY-ISSUERS.md', [0])
+  const { verifier: found, tenants } = await example('MANY-ISSUERS.md', [1], '\nexport { tenants }')
+  const tenant = await createTestIssuer({
+    issuer: 'https://acme.example',
+    audience: 'https://api.example.com',
+  })
+
+  test('the object refuses a token of another issuer, without a request', async () => {
+    await expect(listed?.verify(await tenant.token())).rejects.toMatchObject({
+      reason: 'unknown_key',
+    })
+  })
+
+  test('the function finds the verifier of a tenant', async () => {
+    await using published = await tokenService(tenant).listen()
+    tenants?.set('https://acme.example', {
+      issuer: 'https://acme.example',
+      keyUrl: published.keyUrl,
+    })
+    await expect(found?.verify(await tenant.token())).resolves.toMatchObject({
+      claims: { iss: 'https://acme.example' },
+    })
+  })
+})
+
+describe('REVOKING.md', async () => {
+  const { app } = await example('REVOKING.md', [0, 3], '\nexport { app }')
+
+  test('logging out ends this token and its stream of events, but no other token of the user', async () => {
+    const [one, other] = await Promise.all([bearerOf('one', 'ada'), bearerOf('two', 'ada')])
+    await using server = createServer(listening(app)).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    const stream = await fetch(`http://127.0.0.1:${port}/v1/events`, { headers: one })
+    expect(stream.status).toBe(200)
+    expect((await post(app, '/v1/logout', one)).status).toBe(204)
+    expect(await stream.text()).toBe('') // it has ended
+    expect((await post(app, '/v1/logout', one)).status).toBe(401)
+    expect((await post(app, '/v1/logout', other)).status).toBe(204)
+  })
+
+  test('logging out everywhere ends all tokens of the user, and of nobody else', async () => {
+    const [one, other, bob] = await Promise.all([
+      bearerOf('three', 'eve'),
+      bearerOf('four', 'eve'),
+      bearerOf('five', 'bob'),
+    ])
+    expect((await post(app, '/v1/logout-everywhere', one)).status).toBe(204)
+    expect((await post(app, '/v1/logout', other)).status).toBe(401)
+    expect((await post(app, '/v1/logout', bob)).status).toBe(204)
+  })
+
+  test('what was revoked is saved, and is there after a restart', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'portcullis-'))
+    const saveThere = (code: string) => code.replace("'revocations.json'", `'${folder}/saved.json'`)
+    const code = saveThere(exampleOf(read('REVOKING.md'), 1))
+    const first = (await examples.run('saving-1', code)) as Example
+    await first.revocations?.revoke({ jti: 'six' })
+    const second = (await examples.run('saving-2', code)) as Example
+    const { entries } = second.revocations?.toSnapshot() ?? {}
+    expect(entries).toEqual([{ type: 'token', jti: 'six' }])
+    rmSync(folder, { recursive: true })
+  })
+
+  test('revocations of your own answer by a word', async () => {
+    const { ofBlockedUsers, blockedUsers } = await example(
+      'REVOKING.md',
+      [2],
+      '\nexport { blockedUsers }',
+    )
+    expect(ofBlockedUsers?.statusOf({ sub: 'ada' }, 0)).toBe('valid')
+    blockedUsers?.add('ada')
+    expect(ofBlockedUsers?.statusOf({ sub: 'ada' }, 0)).toBe('revoked')
+  })
+})
+
+async function bearerOf(jti: string, sub: string) {
+  return await issuer.bearer({ claims: { jti, sub } })
+}
+
+async function post(app: RequestListener | undefined, path: string, headers = {}) {
+  return await request(listening(app)).post(path).set(headers)
+}
+
+function listening(app: RequestListener | undefined): RequestListener {
+  if (app === undefined) throw new Error('the example has no app')
+  return app
+}
+
+function read(guide: string): string {
+  return readFileSync(core + guide, 'utf8')
+}

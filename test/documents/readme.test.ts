@@ -1,0 +1,432 @@
+import { once } from 'node:events'
+import { globSync, readFileSync } from 'node:fs'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http'
+import { isBuiltin } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import type { TokenClient } from '@portcullis/client'
+import { authenticateRequest, createVerifier, remoteKeys, type Verifier } from '@portcullis/core'
+import * as expressGuard from '@portcullis/express'
+import * as fastifyGuard from '@portcullis/fastify'
+import * as koaGuard from '@portcullis/koa'
+import { createTestIssuer, tokenService } from '@portcullis/testing'
+import express from 'express'
+import { fastify } from 'fastify'
+import Koa from 'koa'
+import request from 'supertest'
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+
+import { express as expressAdapter } from '../frameworks/contract/frameworks/express.ts'
+import { fastify as fastifyAdapter } from '../frameworks/contract/frameworks/fastify.ts'
+import { adapters } from '../frameworks/contract/frameworks/index.ts'
+import { writtenExamples } from './examples.ts'
+import { blocksOf, exampleOf, whatFollows } from './markdown.ts'
+
+const { exampleEnding: EXPRESS } = expressAdapter
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const examples = writtenExamples('.readme')
+
+const issuer = await createTestIssuer()
+const service = await tokenService(issuer).listen()
+vi.stubEnv('AUTH_URL', service.authUrl)
+
+afterAll(async () => {
+  vi.unstubAllEnvs()
+  await service.close()
+  examples.remove()
+})
+
+describe('README.md', async () => {
+  const { app } = await example('README.md', EXPRESS)
+
+  test('the example lets in a token with the scope, and nothing else', async () => {
+    await expectScopeToOpen(app)
+  })
+
+  test('the loop over bad tokens holds as it stands', async () => {
+    await expect(example('README.md', '', 1)).resolves.toBeDefined()
+  })
+
+  test('begins with the two commands', () => {
+    const text = read('README.md')
+    const [commands = ''] = /```sh\n.*?```/s.exec(text) ?? []
+    expect(commands).toMatch(/^npx --yes pnpm@12 start .*\nnpx --yes pnpm@12 test /m)
+  })
+})
+
+const READMES = ['README.md', ...globSync('packages/*/README.md', { cwd: root })]
+
+// A program has no example that imports it.
+test.each(READMES.filter((path) => path !== 'packages/cli/README.md'))(
+  '%s: right above the first example is how to install what it imports',
+  (path) => {
+    const [, commands = '', code = ''] =
+      /```sh\n((?:npm install [^\n]*\n)+)```\n\n```ts\n(.*?)```/s.exec(read(path)) ?? []
+    expect(code).toBe(blocks(path)[0])
+    const imported = [...code.matchAll(/from '((?:@[^/']+\/)?[^/']+)[^']*'/g)]
+      .map(([, name = '']) => name)
+      .filter((name) => !isBuiltin(name))
+    expect(imported.length).toBeGreaterThan(0)
+    expect(commands.split(/\s/)).toEqual(expect.arrayContaining(imported))
+  },
+)
+
+test.each(READMES)('%s says what an AUTH_URL is, and has at most 2,200 words', (path) => {
+  const [code = ''] = blocks(path)
+  const says = /AUTH_URL.*https:\/\/auth\.example\.com/.test(code)
+  expect(says).toBe(code.includes('AUTH_URL'))
+  expect(
+    read(path).split(/\s+/).length,
+    `shorten ${path}, or move a part of it to a guide beside it`,
+  ).toBeLessThanOrEqual(2200)
+})
+
+test('packages/testing/README.md: how to install what its examples import is right above the first', () => {
+  const text = read('packages/testing/README.md')
+  const [, commands = ''] = /```sh\n(.*?)```/s.exec(text) ?? []
+  const imported = [...text.matchAll(/^import .* from '([^']+)'$/gm)].map(([, name = '']) => name)
+  expect(commands.split(/\s/)).toEqual(expect.arrayContaining(imported))
+})
+
+test.each(adapters)(
+  'packages/$folder/README.md shows the line of a refusal that test/frameworks/contract/debug-lines.test.ts expects',
+  ({ folder: name }) => {
+    const line = '401 invalid_token audience: aud is "shop"; expected "api"'
+    expect(read('test/frameworks/contract/debug-lines.test.ts')).toContain(line)
+    expect(read(`packages/${name}/README.md`)).toContain(`refused: ${name} GET /v1/places: ${line}`)
+  },
+)
+
+test.each(adapters)(
+  'packages/$folder/README.md says how to try its example: a token service, the example, a token, a request',
+  ({ folder }) => {
+    const [, code = '', file, commands] =
+      /```ts\n(.*?)```\n\nTo try the example, save it as `(app\.m[jt]s)`\. .*?\n\n```sh\n(.*?)```/s.exec(
+        read(`packages/${folder}/README.md`),
+      ) ?? []
+    expect(code).toContain("scope('locations:write')")
+    expect(code).toMatch(/\b(?:listen\(|port: )3000\b/)
+    expect(file).toBe(folder === 'nest' ? 'app.mts' : 'app.mjs')
+    const accepted = folder === 'nest' ? 201 : 200
+    expect(commands?.replace(/^.*\nnpx tsc app\.mts .*\n/, '')).toBe(`\
+npx @portcullis/cli serve --claim scope=locations:write # a token service on your machine
+AUTH_URL=http://127.0.0.1:4010 node app.mjs
+TOKEN=$(npx @portcullis/cli mint --claim sub=ada)
+curl -i -X POST -H "Authorization: Bearer $TOKEN" localhost:3000/v1/clientLocations # ${accepted}; without the header 401
+`)
+  },
+)
+
+test.each(adapters)(
+  'packages/$folder/README.md lets pages read the headers of a refusal',
+  ({ folder }) => {
+    // That they can is tested in test/frameworks/drop-in.
+    expect(read(`packages/${folder}/README.md`)).toMatch(
+      /expose\w*: \['WWW-Authenticate', 'Retry-After'\]/,
+    )
+  },
+)
+
+const LINES = '\nexport const lines: string[] = []\n'
+const LOG = `${LINES}const log = { info: (...line: unknown[]) => lines.push(JSON.stringify(line)) }\n`
+
+// The guard of Nest is in a module, and its README logs with the logger of Nest.
+const logging = adapters.filter(({ folder }) => folder !== 'nest')
+test.each(logging)('packages/$folder/README.md: the line that onRefusal logs', async (adapter) => {
+  const { folder, exampleEnding } = adapter
+  const path = `packages/${folder}/README.md`
+  const log = folder === 'fastify' ? LINES : LOG // the others have no logger of their own
+  const [first = '', guard = ''] = blocks(path)
+  const code = first
+    .replace('authenticate(verifier)', 'guard')
+    .replace('fastify()', 'fastify({ logger: { stream: { write: (line) => lines.push(line) } } })')
+    .replace(/^const verifier = .*\n/m, `$&${log}${guard}`)
+  const { app, lines = [] } = await run(`${path}-log`, code, exampleEnding)
+  if (app === undefined) throw new Error('the example has no app')
+  await request(app).post('/v1/clientLocations').expect(401)
+  const logged = lines.filter((line) => /"(?:ip|path)":/.test(line))
+  expect(logged).toHaveLength(1)
+  expect(logged[0]).toMatch(
+    /(?:127\.0\.0\.1|clientLocations).*"missing_token".*"missing_header".*no Authorization.*"refused"/,
+  )
+})
+
+describe('README.md, tokens in a cookie', async () => {
+  const { tokenFromCookie } = await example('README.md', '', 2)
+  if (tokenFromCookie === undefined) throw new Error('the recipe has another name')
+  const verifier = createVerifier({
+    keys: remoteKeys(service.keyUrl),
+    issuer: null,
+    audience: null,
+  })
+  const own = { 'sec-fetch-site': 'same-origin' }
+
+  test.each<[string, () => Promise<{ listener: RequestListener }>]>([
+    [
+      'Express',
+      async () => {
+        const app = express().set('env', 'test')
+        app.use((incoming, _response, next) => {
+          tokenFromCookie(incoming)
+          next()
+        })
+        app.use(expressGuard.authenticate(verifier))
+        app.use((incoming, response) => {
+          response.json(expressGuard.getAuth(incoming).claims.sub)
+        })
+        return await Promise.resolve({ listener: app })
+      },
+    ],
+    [
+      'Koa',
+      async () => {
+        const app = new Koa<koaGuard.AuthState>()
+        app.use(async (ctx, next) => {
+          tokenFromCookie(ctx.req)
+          await next()
+        })
+        app.use(koaGuard.authenticate(verifier))
+        app.use((ctx) => {
+          ctx.body = JSON.stringify(ctx.state.auth.claims.sub)
+        })
+        const callback = app.callback()
+        return await Promise.resolve({
+          listener: (incoming: IncomingMessage, answer: ServerResponse) => {
+            void callback(incoming, answer)
+          },
+        })
+      },
+    ],
+    [
+      'Fastify',
+      async () => {
+        const app = fastify()
+        app.addHook('onRequest', async (incoming) => {
+          tokenFromCookie(incoming.raw)
+        })
+        await app.register(fastifyGuard.authenticate(verifier))
+        app.get('/', (incoming, reply) => reply.send(JSON.stringify(incoming.auth.claims.sub)))
+        await app.ready()
+        return {
+          listener: (incoming, answer) => {
+            app.routing(incoming, answer)
+          },
+        }
+      },
+    ],
+  ])('%s: before the guard, the cookie counts for requests of our own pages', async (_, create) => {
+    const { listener } = await create()
+    const get = async (headers: Record<string, string>) =>
+      await request(listener).get('/').set(headers)
+    const cookie = `a=b; __Host-token=${await tokenOf('ada')}; c=d`
+    const accepted = await get({ ...own, cookie })
+    expect(JSON.parse(accepted.text)).toBe('ada')
+    for (const site of ['cross-site', 'same-site', 'none']) {
+      expect((await get({ 'sec-fetch-site': site, cookie })).status).toBe(401)
+    }
+    expect((await get({ cookie })).status).toBe(401)
+    expect((await get({ ...own, cookie: 'x__Host-token=a' })).status).toBe(401)
+    const both = { ...own, cookie, authorization: `Bearer ${await tokenOf('bob')}` }
+    expect(JSON.parse((await get(both)).text)).toBe('bob')
+  })
+
+  test('behind the guard it comes too late', async () => {
+    const late = fastify()
+    await late.register(fastifyGuard.authenticate(verifier))
+    late.addHook('onRequest', async (incoming) => {
+      tokenFromCookie(incoming.raw)
+    })
+    late.get('/', () => 'open')
+    const cookie = `__Host-token=${await tokenOf('ada')}`
+    expect((await late.inject({ url: '/', headers: { ...own, cookie } })).statusCode).toBe(401)
+  })
+})
+
+const CORE = 'packages/core/README.md'
+
+describe('packages/core/README.md', () => {
+  test('the example says who a token is for, and throws for one that has expired', async () => {
+    const log = vi.spyOn(console, 'log').mockReturnValue()
+    onTestFinished(() => {
+      log.mockRestore()
+    })
+    vi.stubEnv('TOKEN', await issuer.token({ claims: { sub: 'ada' } }))
+    await example(CORE)
+    expect(log.mock.calls).toEqual([['ada']])
+    vi.stubEnv('TOKEN', await issuer.token({ expiresIn: -60 }))
+    await expect(run('core-expired', exampleOf(read(CORE), 0), '')).rejects.toMatchObject({
+      reason: 'expired',
+    })
+  })
+
+  test('the example of a `Request` lets in a token with the scope, as a route handler of Next.js', async () => {
+    const { POST } = await example(CORE, `\n${whatFollows(read(CORE), 'Next.js')}`, 1)
+    const call = async (headers: Readonly<Record<string, string>>) => {
+      const url = 'http://api.test/v1/clientLocations'
+      return await POST?.(new Request(url, { method: 'POST', headers }))
+    }
+    const allowed = { sub: 'ada', scope: 'locations:write' }
+    const answer = await call(await issuer.bearer({ claims: allowed }))
+    expect(await answer?.json()).toEqual({ savedBy: 'ada' })
+    expect((await call({}))?.headers.get('www-authenticate')).toBe('Bearer realm="api"')
+    expect((await call(await issuer.bearer()))?.status).toBe(403)
+  })
+
+  test('the example of revoking ends a token at log-out', async () => {
+    const { strict, logOut } = await example(CORE, '', 1, 2)
+    const token = await issuer.token({ claims: { jti: 'one' } })
+    const incoming = new Request('http://api.test/', {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    if (strict === undefined) throw new Error('the example has no verifier')
+    await authenticateRequest(strict, incoming)
+    await logOut?.(incoming)
+    await expect(strict.verify(token)).rejects.toMatchObject({ reason: 'revoked' })
+  })
+})
+
+describe.each(adapters)('packages/$folder/README.md', async ({ folder, exampleEnding }) => {
+  const { app } = await example(`packages/${folder}/README.md`, exampleEnding)
+
+  test('the example lets in a token with the scope, and nothing else', async () => {
+    await expectScopeToOpen(app)
+  })
+})
+
+test('packages/fastify/README.md: an application of Express that is mounted behind the guard wants a token', async () => {
+  const mounting = blocks('packages/fastify/README.md', 'js').find((code) =>
+    code.includes('fastifyExpress'),
+  )
+  const code = `
+    import { fastifyExpress } from '@fastify/express'
+    import { createVerifier, remoteKeys } from '@portcullis/core'
+    import { authenticate as authenticateExpress, getAuth } from '@portcullis/express'
+    import { authenticate } from '@portcullis/fastify'
+    import express from 'express'
+    import { fastify } from 'fastify'
+
+    const keys = remoteKeys(\`\${process.env['AUTH_URL']}/tokenservice/pubkey.json\`)
+    const verifier = createVerifier({ keys, issuer: null, audience: null })
+    const legacyApplication = express()
+    legacyApplication.get('/', (request, response) => {
+      response.json({ seenBy: getAuth(request).claims.sub })
+    })
+    const app = fastify()
+    ${mounting}`
+  const { app } = await run('fastify-mounting', code, fastifyAdapter.exampleEnding)
+  if (app === undefined) throw new Error('the example has no app')
+  await request(app).get('/legacy').expect(401)
+  const answer = await request(app)
+    .get('/legacy')
+    .set(await issuer.bearer({ claims: { sub: 'ada' } }))
+  expect(answer.body).toEqual({ seenBy: 'ada' })
+})
+
+test('packages/cli/README.md: an API with its one line reports verdicts to `portcullis serve`', async () => {
+  let report: ((body: unknown) => void) | undefined
+  const reported = new Promise<unknown>((resolve) => {
+    report = resolve
+  })
+  await using console = await withRoutes(async (incoming) => {
+    if (!incoming.url.includes('/control/')) return undefined
+    report?.(await incoming.json())
+    return Response.json({})
+  })
+  const [first = ''] = blocks('packages/cli/README.md')
+  const code = first.replace('http://127.0.0.1:4010', console.authUrl)
+  const { reports } = await run('cli', code, '\nexport { reports }')
+  await authenticateRequest(
+    createVerifier({ keys: remoteKeys(service.keyUrl), issuer: null, audience: null }),
+    new Request('http://api.test/', { headers: await issuer.bearer() }),
+  )
+  expect(JSON.stringify(await reported)).toContain('orders')
+  await reports?.close()
+})
+
+async function withRoutes(routes: (request: Request) => Promise<Response | undefined>) {
+  return await tokenService(await createTestIssuer({ algorithm: 'ES256' })).listen({ routes })
+}
+
+describe('packages/client/README.md', async () => {
+  const verifier = createVerifier({
+    keys: remoteKeys(service.keyUrl),
+    issuer: null,
+    audience: null,
+  })
+  await using api = createServer((incoming, answer) => {
+    const [, token = ''] = incoming.headers.authorization?.split(' ') ?? []
+    verifier.verify(token).then(
+      ({ claims }) => answer.end(claims.sub),
+      () => answer.writeHead(401).end(),
+    )
+  }).listen(0, '127.0.0.1')
+  await once(api, 'listening')
+  const address = api.address()
+  vi.stubEnv('API_URL', `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`)
+  const { tokens, response } = await example('packages/client/README.md')
+
+  test('the example calls the API with a token of its own', async () => {
+    expect(response?.status).toBe(200)
+    expect(tokens?.status()).toMatchObject({ freshness: 'fresh' })
+  })
+})
+
+describe('packages/testing/README.md', async () => {
+  await example('packages/testing/README.md') // is a test itself
+})
+
+interface Example {
+  app?: RequestListener
+  POST?: (request: Request) => Promise<Response>
+  tokens?: TokenClient
+  response?: Response
+  lines?: readonly string[]
+  strict?: Verifier
+  reports?: { close(): Promise<void> }
+  logOut?: (request: Request) => Promise<void>
+  tokenFromCookie?: (request: IncomingMessage) => void
+}
+
+/** Runs examples of a README as one file, the first by default, as they stand, except that they take no port. */
+async function example(path: string, ending = '', ...places: readonly number[]): Promise<Example> {
+  const [first = 0, ...others] = places
+  const code = [first, ...others].map((place) => exampleOf(read(path), place)).join('\n')
+  return await run(`${path}-${places.join('-')}`, code, ending)
+}
+
+async function run(name: string, code: string, ending: string): Promise<Example> {
+  return (await examples.run(name, code, ending)) as Example
+}
+
+function blocks(path: string, language = 'ts'): readonly string[] {
+  return blocksOf(read(path))
+    .filter((block) => block.language === language)
+    .map(({ code }) => code)
+}
+
+async function tokenOf(sub: string): Promise<string> {
+  return await issuer.token({ claims: { sub } })
+}
+
+async function expectScopeToOpen(app: RequestListener | undefined): Promise<void> {
+  if (app === undefined) throw new Error('the example has no app')
+  const call = () => request(app).post('/v1/clientLocations')
+  const allowed = await issuer.bearer({ claims: { sub: 'ada', scope: 'locations:write' } })
+  const answer = await call().set(allowed)
+  expect(answer.body).toEqual({ savedBy: 'ada' })
+  await call().expect(401)
+  await call()
+    .set(await issuer.bearer())
+    .expect(403)
+}
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8')
+}

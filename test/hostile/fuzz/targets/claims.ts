@@ -1,0 +1,75 @@
+import { isDeepStrictEqual } from 'node:util'
+
+import fc from 'fast-check'
+
+import {
+  checkClaims,
+  type ClaimRules,
+  couldBeAccepted,
+} from '../../../../packages/core/src/claims/claims.ts'
+import { AuthError } from '../../../../packages/core/src/refusal/errors.ts'
+import { jsonObject, jsonText, octetsOf, parseJson } from '../inputs.ts'
+import { type FuzzTarget, hold } from '../target.ts'
+
+const NOW = 1_767_225_600
+const RULES = {
+  issuer: ['https://issuer.example'],
+  audience: ['https://api.example', 'api'],
+  clockTolerance: 5,
+  requireExpiry: true,
+  maxTokenAge: 3600,
+  requiredClaims: [{ name: 'sub', values: 'any' }],
+} satisfies ClaimRules
+
+const time = fc.integer({ min: NOW - 4000, max: NOW + 100 })
+
+/** A payload. Forged ones are read as well, to tell whether they may ask for new keys. */
+export const claims: FuzzTarget = {
+  inputs: jsonText(
+    jsonObject({
+      iss: fc.constantFrom(...RULES.issuer, 'https://other.example'),
+      aud: fc.oneof(fc.constantFrom(...RULES.audience), fc.array(fc.constantFrom('api', 'b'))),
+      sub: fc.string(),
+      exp: fc.oneof(
+        fc.integer({ min: NOW - 10, max: NOW + 100 }),
+        fc.constantFrom(NOW * 1000, 1e12 - 1, 1e12),
+        fc.double(),
+      ),
+      nbf: time,
+      iat: time,
+    }),
+  ),
+  run(input) {
+    const payload = octetsOf(input)
+    const accepted = read(payload)
+    hold(couldBeAccepted(payload, RULES, NOW) === (accepted !== undefined), 'two answers are one')
+    if (accepted === undefined) return
+    hold(isDeepStrictEqual(accepted, parseJson(payload.toString())), 'the claims are as signed')
+    hold(Buffer.from(payload.toString()).equals(payload), 'the claims are UTF-8')
+    hold(isFrozen(accepted), 'the claims are frozen to the last level')
+    const { exp = NaN, nbf = 0, iat = NaN, iss, aud } = accepted
+    hold(NOW < exp + 5 && nbf <= NOW + 5, 'the token is valid now')
+    hold(exp < 1e12, 'its expiry is in seconds')
+    hold(iat <= NOW + 60 && NOW - iat <= 3605, 'the token is as young as it has to be')
+    hold(iss === 'https://issuer.example', 'the issuer is the one')
+    hold(
+      [aud].flat().some((each) => RULES.audience.includes(String(each))),
+      'this is the audience',
+    )
+    hold(Object.hasOwn(accepted, 'sub'), 'the required claim is there')
+  },
+}
+
+function read(payload: Buffer): ReturnType<typeof checkClaims> | undefined {
+  try {
+    return checkClaims(payload, RULES, NOW)
+  } catch (error) {
+    if (error instanceof AuthError && error.code === 'invalid_token') return undefined
+    throw error
+  }
+}
+
+function isFrozen(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return Object.isFrozen(value) && Object.values(value).every(isFrozen)
+}

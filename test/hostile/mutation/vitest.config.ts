@@ -1,0 +1,28 @@
+import { fileURLToPath } from 'node:url'
+
+import { defaultServerConditions } from 'vite'
+import { defineConfig } from 'vitest/config'
+
+const core = fileURLToPath(new URL('../../../packages/core/src/', import.meta.url))
+
+/** Whose sources are changed. */
+const { MUTATION_PACKAGE: mutated = 'core' } = process.env
+
+// The own tests of one package alone: they import its sources by relative paths, and so meet the mutants. So must
+// `@portcullis/testing`, which those of core use: with a second copy of core, its errors would be none of theirs.
+export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^@portcullis\/core$/, replacement: `${core}index.ts` },
+      { find: /^@portcullis\/core\/adapter$/, replacement: `${core}adapter.ts` },
+    ],
+  },
+  ssr: { resolve: { conditions: ['@portcullis/source', ...defaultServerConditions] } },
+  // With all faults in them at once, the sources are slower.
+  test: {
+    include: [`packages/${mutated}/test/**/*.test.ts`],
+    // They compare documents with files whose beginning Stryker changes.
+    exclude: ['**/recipes.test.ts'],
+    testTimeout: 30_000,
+  },
+})

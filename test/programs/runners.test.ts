@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+import { afterAll, describe, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+test('the example for node:test passes', async () => {
+  const folder = join(root, 'examples', 'testing', 'node-test')
+  const args = ['--conditions=@portcullis/source', '--test', '--test-reporter=tap']
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder, env })
+  expect(stdout).toMatch(/^# pass [1-9]/m)
+  expect(stdout).toMatch(/^# fail 0$/m)
+})
+
+// Each is a test file of its own, which is read into this one.
+describe('packages/testing/README.md', async () => {
+  const folder = join(root, 'test', '.readme-testing')
+  mkdirSync(folder, { recursive: true })
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const text = read('packages/testing/README.md')
+  const blocks = blocksOf(text)
+
+  test('has an example for each of three levels', () => {
+    expect(blocks).toHaveLength(3)
+  })
+
+  const guide = blocksOf(read('packages/testing/BOUND-TOKENS.md'))
+
+  test('its guide has one more', () => {
+    expect(guide).toHaveLength(1)
+  })
+
+  for (const [at, code] of [...blocks, ...guide].entries()) {
+    const file = join(folder, `level-${at + 1}.ts`)
+    writeFileSync(file, code)
+    await import(file)
+  }
+})
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8')
+}
+
+function blocksOf(text: string): readonly string[] {
+  return [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, code = '']) => code)
+}

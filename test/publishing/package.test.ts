@@ -1,0 +1,290 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { expect, test } from 'vitest'
+
+import { adapters } from '../frameworks/contract/frameworks/index.ts'
+import { FRAMEWORKS } from './packed/consumers.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+type Exports = Record<string, string | Record<string, string>>
+
+interface Manifest {
+  name: string
+  private?: boolean
+  type?: string
+  license?: string
+  sideEffects?: boolean
+  engines?: { node?: string }
+  files?: string[]
+  scripts?: Record<string, string>
+  dependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+  peerDependencies?: Record<string, string>
+  peerDependenciesMeta?: Record<string, { optional?: boolean }>
+  publishConfig?: { access?: string; provenance?: boolean; exports?: Exports }
+  main?: string
+  types?: string
+  typesVersions?: Record<string, Record<string, string[]>>
+  exports?: Exports
+}
+
+/** Every run-time dependency of a published package. An entry here is a decision. */
+const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
+  '@portcullis/cli': [
+    '@portcullis/client',
+    '@portcullis/core',
+    '@portcullis/redis',
+    '@portcullis/testing',
+    'commander',
+    // For the pages of `serve`: its templates escape all that is put into them.
+    'hono',
+  ],
+  '@portcullis/client': [],
+  '@portcullis/core': ['jose', 'lru-cache'],
+  '@portcullis/express': ['@portcullis/core'],
+  '@portcullis/fastify': ['@portcullis/core', 'fastify-plugin'],
+  '@portcullis/hono': ['@portcullis/core'],
+  '@portcullis/koa': ['@portcullis/core'],
+  '@portcullis/nest': ['@portcullis/core'],
+  '@portcullis/redis': ['@portcullis/core', '@redis/client'],
+  '@portcullis/testing': ['@portcullis/core', 'jose'],
+}
+
+/** What is published beside the README, the CHANGELOG, the licence and the code. */
+const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
+  // For the browser, neither compiled nor bundled; and for editors.
+  '@portcullis/cli': ['browser', '!browser/tsconfig.json', 'serve.schema.json'],
+  '@portcullis/core': [
+    'BOUND-TOKENS.md',
+    'ERRORS.md',
+    'FRAMEWORKS.md',
+    'KEYS.md',
+    'MANY-ISSUERS.md',
+    'OPERATING.md',
+    'REVOKING.md',
+    'THREATS.md',
+    'pictures',
+  ],
+  '@portcullis/express': ['MIGRATING.md'],
+  '@portcullis/fastify': ['MIGRATING.md'],
+  '@portcullis/hono': ['MIGRATING.md'],
+  '@portcullis/koa': ['MIGRATING.md'],
+  '@portcullis/redis': ['REPLAYS.md'],
+  '@portcullis/testing': ['BOUND-TOKENS.md', 'TESTING.md'],
+}
+
+/** What the user has already. */
+const PEERS: Readonly<Record<string, readonly string[]>> = {
+  '@portcullis/express': ['express'],
+  '@portcullis/fastify': ['fastify'],
+  '@portcullis/hono': ['hono'],
+  '@portcullis/koa': ['koa'],
+  '@portcullis/nest': ['@nestjs/common', '@nestjs/core', 'reflect-metadata'],
+}
+
+const manifests = globSync('packages/*/package.json', { cwd: root }).map(
+  (path) => JSON.parse(read(path)) as Manifest,
+)
+
+test('the published packages are these', () => {
+  expect(
+    manifests.map(({ name }) => name).toSorted(),
+    'add the new one to DEPENDENCIES in test/publishing/package.test.ts, with its documents and peers below',
+  ).toEqual(Object.keys(DEPENDENCIES))
+})
+
+test.each(manifests)('$name depends on nothing that is not listed', (manifest) => {
+  const { name, dependencies = {}, peerDependencies = {} } = manifest
+  expect(Object.keys(dependencies), 'DEPENDENCIES in test/publishing/package.test.ts').toEqual(
+    DEPENDENCIES[name],
+  )
+  expect(Object.keys(peerDependencies), 'PEERS in test/publishing/package.test.ts').toEqual(
+    PEERS[name] ?? [],
+  )
+  expect(manifest).not.toHaveProperty('optionalDependencies')
+  expect(manifest).not.toHaveProperty('bundleDependencies')
+})
+
+const foreign = Object.entries(DEPENDENCIES).flatMap(([owner, names]) =>
+  names
+    .filter((name) => !name.startsWith('@portcullis/'))
+    .map((name) => ({ owner: owner.replace('@portcullis/', ''), name })),
+)
+
+test.each(foreign)(
+  '$name, a dependency of $owner, has no dependency of its own',
+  ({ owner, name }) => {
+    const path = join(root, 'packages', owner, 'node_modules', name, 'package.json')
+    const {
+      dependencies = {},
+      optionalDependencies = {},
+      peerDependencies = {},
+      peerDependenciesMeta = {},
+    } = JSON.parse(readFileSync(path, 'utf8')) as Manifest
+    // No package manager installs an optional peer.
+    const peers = Object.keys(peerDependencies).filter(
+      (peer) => peerDependenciesMeta[peer]?.optional !== true,
+    )
+    expect([dependencies, optionalDependencies].flatMap(Object.keys)).toEqual([])
+    expect(peers).toEqual([])
+  },
+)
+
+test.each(foreign)('$name, a dependency of $owner, is pinned exactly', ({ owner, name }) => {
+  const { dependencies = {} } = JSON.parse(read(`packages/${owner}/package.json`)) as Manifest
+  const stated = dependencies[name] ?? ''
+  const [, inCatalog = ''] =
+    new RegExp(`^  '?${name}'?: (.*)$`, 'm').exec(read('pnpm-workspace.yaml')) ?? []
+  // `pnpm pack` writes what the catalog has.
+  expect(stated === 'catalog:' ? inCatalog : stated).toMatch(/^\d+\.\d+\.\d+$/)
+})
+
+test.each(manifests)('$name is ready to publish', (manifest) => {
+  expect(manifest).toMatchObject({
+    type: 'module',
+    license: 'MIT',
+    sideEffects: false,
+    engines: { node: '^20.19.0 || ^22.13.0 || >=24' },
+    files: ['CHANGELOG.md', ...(DOCUMENTS[manifest.name] ?? []), 'dist', '!dist/.tsbuildinfo'],
+    publishConfig: { access: 'public', provenance: true },
+  })
+  expect(manifest.private).toBeUndefined()
+  expect(manifest.scripts).toBeUndefined()
+  expect(manifest.exports).toHaveProperty(['./package.json'], './package.json')
+})
+
+test.each(manifests)('every guide of $name is published', ({ name }) => {
+  const folder = join(root, 'packages', name.replace('@portcullis/', ''))
+  const guides = globSync('*.md', { cwd: folder, exclude: ['README.md', 'CHANGELOG.md'] })
+  const published = (DOCUMENTS[name] ?? []).filter((file) => file.endsWith('.md'))
+  expect(guides.toSorted(), 'DOCUMENTS in test/publishing/package.test.ts').toEqual(published)
+})
+
+const folders = globSync('*', { cwd: join(root, 'packages') }).toSorted()
+const imported = folders.filter((folder) => folder !== 'cli') // a program, which nobody imports
+/** Who has a framework as a peer guards its routes. */
+const guarding = manifests
+  .filter(({ peerDependencies }) => peerDependencies !== undefined)
+  .map(({ name }) => name.replace('@portcullis/', ''))
+  .toSorted()
+
+test('every package with guards is in the table of frameworks, and so in every suite', () => {
+  expect(
+    adapters.map(({ folder }) => folder).toSorted(),
+    'write test/frameworks/contract/frameworks/NAME.ts and add it to `adapters` in index.ts beside it',
+  ).toEqual(guarding)
+})
+
+/** In Nest a guard is a class, and there is no order in which guards are added. */
+const ordered = guarding.filter((folder) => folder !== 'nest')
+const importsFrom = (folder: string) => `from '@portcullis/${folder}'`
+
+// What cannot take its list from the table of frameworks.
+test.each<[path: string, names: readonly string[], entry: (folder: string) => string]>([
+  ['tsconfig.build.json', folders, (folder) => `"packages/${folder}/tsconfig.build.json"`],
+  ['README.md', folders, (folder) => `| [\`@portcullis/${folder}\`](packages/${folder}/README.md)`],
+  ['CONTRIBUTING.md', folders, (folder) => `\npackages/${folder}/src/ `],
+  ['test/package.json', imported, (folder) => `"@portcullis/${folder}": "workspace:^"`],
+  // The first of them is what `start` alone runs.
+  [
+    'CONTRIBUTING.md',
+    adapters.slice(1).map(({ folder }) => folder),
+    (folder) => `\`start ${folder}\``,
+  ],
+  ['examples/start.ts', guarding, (folder) => `import('./${folder}/src/server.ts')`],
+  ['test/frameworks/mistakes/orders.ts', ordered, importsFrom],
+  ['test/frameworks/mistakes/start-up.test.ts', ordered, importsFrom],
+  ['test/bound-tokens/apis.ts', ordered, importsFrom],
+  ['test/publishing/packed/consumer/app.ts', guarding, importsFrom],
+  ['test/publishing/packed/consumer/smoke.mjs', guarding, importsFrom],
+  [
+    'test/publishing/packed/consumer/smoke.cjs',
+    guarding,
+    (folder) => `require('@portcullis/${folder}')`,
+  ],
+  ['test/publishing/packed/consumer/side-by-side.mts', guarding, importsFrom],
+  ['test/bench/http-server.ts', guarding, importsFrom],
+  ['test/bench/packages.ts', folders, (folder) => `'@portcullis/${folder}'`],
+])('%s names every package that it should', (path, names, entry) => {
+  const text = read(path)
+  const missing = names.map(entry).filter((each) => !text.includes(each))
+  expect(missing, `add these to ${path}`).toEqual([])
+})
+
+test.each(Object.entries(PEERS))('the packed %s is tried with its peers', (_, peers) => {
+  expect(Object.keys(FRAMEWORKS), 'FRAMEWORKS in test/publishing/packed/consumers.ts').toEqual(
+    expect.arrayContaining([...peers]),
+  )
+})
+
+test.each(imported)('what %s exports has been reviewed', (folder) => {
+  const path = `docs/api/${folder}.api.md`
+  expect(existsSync(join(root, path)), `run pnpm api, which writes ${path}`).toBe(true)
+})
+
+test.each(folders)('%s has been released, or a changeset announces it', (folder) => {
+  const announced = globSync('.changeset/*.md', { cwd: root }).some((path) =>
+    read(path).includes(`'@portcullis/${folder}': major\n`),
+  )
+  const wasReleased = existsSync(join(root, 'packages', folder, 'CHANGELOG.md'))
+  expect(
+    announced || wasReleased,
+    `write a file in .changeset that says '@portcullis/${folder}': major, for its 1.0.0`,
+  ).toBe(true)
+})
+
+test.each(guarding)('%s has tests beside the middleware of others', (folder) => {
+  const path = `test/frameworks/drop-in/${folder}.test.ts`
+  expect(globSync(path, { cwd: root }), `write ${path}`).toEqual([path])
+})
+
+test.each(manifests)(
+  '$name is published without its sources',
+  ({ exports = {}, publishConfig }) => {
+    const published = Object.entries(exports).map(([entry, target]) => {
+      if (typeof target === 'string') return [entry, target]
+      const { '@portcullis/source': source, ...conditions } = target
+      expect(source).toMatch(/^\.\/src\/.*\.ts$/)
+      return [entry, conditions]
+    })
+    expect(publishConfig?.exports).toEqual(Object.fromEntries(published))
+  },
+)
+
+// TypeScript with `module: commonjs` reads `main`, `types` and `typesVersions`, and no `exports`.
+test.each(manifests)('$name is found by what does not read its exports', (manifest) => {
+  const { exports: { '.': index, './package.json': _, ...others } = {} } = manifest
+  // Who has none is a program.
+  const stated = (index ?? {}) as Record<string, string>
+  expect({ types: stated['types'], main: stated['default'] }).toEqual({
+    types: manifest.types,
+    main: manifest.main,
+  })
+  const found = Object.entries(others).map(([entry, target]): [string, unknown] => {
+    const types = typeof target === 'string' ? undefined : target['types']
+    return [entry.replace('./', ''), [types]]
+  })
+  const { '*': versions = {} } = manifest.typesVersions ?? {}
+  expect(new Map(Object.entries(versions))).toEqual(new Map(found))
+})
+
+test('the lockfile names no host', () => {
+  expect(read('pnpm-lock.yaml')).not.toMatch(/https?:\/\//)
+})
+
+test('the version of pnpm is stated once: CI reads it, and the documents name its major', () => {
+  const { packageManager = '' } = JSON.parse(read('package.json')) as { packageManager?: string }
+  expect(packageManager).toMatch(/^pnpm@\d+\.\d+\.\d+(?:\+|$)/)
+  expect(read('.ci/run')).not.toMatch(/pnpm@/)
+  const named = ['README.md', 'CONTRIBUTING.md', 'RELEASING.md', 'SECURITY.md'].flatMap(
+    (path) => read(path).match(/\bpnpm@[\d.]*\d/g) ?? [],
+  )
+  expect(new Set(named)).toEqual(new Set([packageManager.split('.')[0]]))
+})
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8')
+}

@@ -1,0 +1,37 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { FRAMEWORKS, install, pack } from './consumers.ts'
+import { createReport, succeedsInSilence } from './report.ts'
+
+// What would be published, on a Node that is installed already: `pnpm test:node PATH`. `pnpm test:packed` runs it on those that
+// the lockfile does not know, and much more; this one finds out about a Node that came out yesterday.
+
+const here = dirname(fileURLToPath(import.meta.url))
+const [, , path] = process.argv
+if (path === undefined) throw new Error('test:node needs the path of a Node')
+const node = resolve(path)
+const work = mkdtempSync(join(tmpdir(), 'portcullis-node-'))
+const report = createReport()
+try {
+  const tarballs = pack(join(here, '..', '..', '..'), work)
+  const consumer = join(work, 'consumer')
+  cpSync(join(here, 'consumer'), consumer, { recursive: true })
+  install(consumer, tarballs, FRAMEWORKS)
+  const programs = [
+    ['smoke.mjs'],
+    ['smoke.cjs'],
+    [join('node_modules', '@portcullis', 'cli', 'dist', 'main.js'), '--help'],
+    [join('node_modules', '@portcullis', 'redis', 'dist', 'bin.js'), '--help'],
+  ]
+  await Promise.all(
+    programs.map(async (program) => {
+      await report.check(program.join(' '), [node, ...program], consumer, succeedsInSilence)
+    }),
+  )
+} finally {
+  rmSync(work, { recursive: true, force: true })
+}
+process.exitCode = report.failures() === 0 ? 0 : 1

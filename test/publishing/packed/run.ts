@@ -1,0 +1,122 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { FRAMEWORKS, install, NODE_PACKAGES, nodeIn, NODES, pack } from './consumers.ts'
+import { checkFirstMinutes } from './first-minutes.ts'
+import { checkJest } from './jest.ts'
+import { createReport, type Outcome, succeeds, succeedsInSilence } from './report.ts'
+import { RUNTIME_PACKAGES, RUNTIMES } from './runtimes.ts'
+import { NEST_11, NEST_11_FOLDER } from './typescript-settings.ts'
+import { checkTypeScript, COMPILER_PACKAGES } from './typescript.ts'
+
+// Packs what would be published, examines it, installs it in projects of its own, and runs it there on every supported
+// Node: `pnpm test:packed`. Needs the package registry for the Nodes, the first time.
+
+/** The same with the previous major of NestJS, in a folder of the consumer. */
+const WITH_NEST_11 = {
+  ...FRAMEWORKS,
+  '@nestjs/common': NEST_11,
+  '@nestjs/core': NEST_11,
+  '@nestjs/platform-express': NEST_11,
+}
+
+/** A program alone: nobody imports it. */
+const CLI = '@portcullis/cli'
+
+/** What is published to be run, and where it is in its package. */
+const PROGRAMS = [
+  ['portcullis', `${CLI}/dist/main.js`],
+  ['portcullis-revocations', '@portcullis/redis/dist/bin.js'],
+] as const
+
+const here = dirname(fileURLToPath(import.meta.url))
+const root = join(here, '..', '..', '..')
+const work = mkdtempSync(join(tmpdir(), 'portcullis-packed-'))
+const report = createReport()
+
+try {
+  const tarballs = pack(root, work)
+  const examined = [...tarballs.values()].map(examine)
+  const consumer = join(work, 'consumer')
+  cpSync(join(here, 'consumer'), consumer, { recursive: true })
+  install(
+    consumer,
+    tarballs,
+    {
+      ...NODE_PACKAGES,
+      ...COMPILER_PACKAGES,
+      ...FRAMEWORKS,
+      ...RUNTIME_PACKAGES,
+      '@fastify/jwt': '10.2.8',
+      'express-oauth2-jwt-bearer': '1.10.0',
+      '@modelcontextprotocol/sdk': '1.32.2',
+    },
+    { [NEST_11_FOLDER]: WITH_NEST_11 },
+  )
+  const checks = [
+    ...checkJest(join(work, 'jest'), tarballs, report), // before the others, since it installs as well
+    // With the oldest Node: the others run the programs as well, below.
+    checkFirstMinutes(join(work, 'empty'), tarballs, nodeIn(consumer, NODES[0]), report),
+    ...NODES.flatMap((version) =>
+      ['smoke.mjs', 'smoke.cjs'].map(async (file) => {
+        const command = [nodeIn(consumer, version), file]
+        await report.check(`Node ${version} ${file}`, command, consumer, succeedsInSilence)
+      }),
+    ),
+    ...PROGRAMS.flatMap((program) => checkProgram(program, consumer)),
+    ...Object.keys(RUNTIMES).map(async (name) => {
+      const command = [process.execPath, join(here, 'runtimes.ts'), consumer, name]
+      await report.check(`example of core and all verdicts on ${name}`, command, here)
+    }),
+    ...checkTypeScript(
+      consumer,
+      [...tarballs.keys()].filter((name) => name !== CLI),
+      report,
+    ),
+  ]
+  await Promise.all([...examined, ...checks])
+} finally {
+  rmSync(work, { recursive: true, force: true })
+}
+const failures = report.failures()
+console.log(failures === 0 ? 'packed: all passed' : `packed: ${failures} failed`)
+process.exitCode = failures === 0 ? 0 : 1
+
+function checkProgram([name, file]: (typeof PROGRAMS)[number], consumer: string): Promise<void>[] {
+  const installed = [join(consumer, 'node_modules', '.bin', name), '--help']
+  const runs = NODES.map(async (version) => {
+    const command = [nodeIn(consumer, version), join('node_modules', file), '--help']
+    await report.check(`Node ${version} ${name} --help`, command, consumer, succeedsInSilence)
+  })
+  return [report.check(`${name} --help`, installed, consumer), ...runs]
+}
+
+async function examine(tarball: string): Promise<void> {
+  const name = basename(tarball)
+  // The one rule forbids that `require` finds an ES module, which every supported Node allows.
+  const rules = ['--profile', 'strict', '--ignore-rules', 'cjs-resolves-to-esm']
+  await Promise.all([
+    report.check(`publint ${name}`, ['publint', tarball, '--strict'], here),
+    report.check(`attw ${name}`, ['attw', tarball, ...rules], here),
+    report.check(`contents ${name}`, ['tar', '-tzf', tarball], here, containsOnlyWhatIsMeant),
+  ])
+}
+
+function containsOnlyWhatIsMeant(outcome: Outcome): string | undefined {
+  const failure = succeeds(outcome)
+  if (failure !== undefined) return failure
+  // test/publishing/package.test.ts lists the guides.
+  const meant =
+    /^package\/(?:package\.json|[A-Z-]+\.md|LICENSE|serve\.schema\.json|pictures\/[a-z-]+\.svg|browser\/[a-z-]+\.(?:js|css|svg)|dist\/.*\.(?:js|d\.ts))$/
+  const files = outcome.stdout.split('\n').filter((line) => line !== '')
+  const stray = files.filter((file) => !meant.test(file))
+  if (stray.length > 0) return `stray files: ${stray.join(', ')}`
+  const isProgram = files.includes('package/dist/main.js')
+  const code = isProgram ? ['dist/main.js'] : ['dist/index.js', 'dist/index.d.ts']
+  const missing = ['README.md', 'LICENSE', ...code].filter(
+    (file) => !files.includes(`package/${file}`),
+  )
+  return missing.length > 0 ? `missing files: ${missing.join(', ')}` : undefined
+}

@@ -1,0 +1,194 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+import type { TestIssuer } from '@portcullis/testing'
+
+import { exampleOf, whatFollows } from '../../documents/markdown.ts'
+import { expectScopeToOpen, expectVerdicts, NAMED } from './runtime-answers.ts'
+
+// Runs two programs on Bun, on Deno and on workerd, which Cloudflare Workers are made of, from the packed packages: the
+// example of core's README for any other framework, as it stands but for the port, and `verdicts.ts` of the consumer, which
+// must refuse every bad token and every bad proof for the reason that Node has. `node runtimes.ts FOLDER NAME`, in the folder
+// that has them.
+
+/** Packages without install scripts. */
+export const RUNTIME_PACKAGES: Readonly<Record<string, string>> = {
+  'runtime-bun': 'npm:@oven/bun-linux-x64@1.4.4',
+  'runtime-deno': 'npm:@deno/linux-x64-glibc@2.9.6',
+  'runtime-workerd': 'npm:@cloudflare/workerd-linux-64@1.20261117.1',
+  rolldown: '1.2.19',
+}
+
+interface Runtime {
+  /** Its row in the README. */
+  readonly where: string
+  /** Code behind the example, which prints the port. */
+  readonly ending: string
+  /** Code that serves `verdicts.ts`, and is followed by the same. */
+  readonly serving: string
+  readonly command: (folder: string, file: string) => readonly string[]
+}
+
+const WORKER_BUNDLE = 'worker.bundle.mjs'
+/** The first with which the packages work, as the documents say. */
+const COMPATIBILITY_DATE = '2025-04-01'
+
+export const RUNTIMES: Readonly<Record<string, Runtime>> = {
+  bun: {
+    where: 'Bun',
+    ending: 'console.log(`port ${server.port}`)\n',
+    serving: "const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: judge })\n",
+    command: (folder, file) => [join(folder, 'node_modules/runtime-bun/bin/bun'), file],
+  },
+  deno: {
+    where: 'Deno',
+    ending: 'console.log(`port ${server.addr.port}`)\n',
+    serving: "const server = Deno.serve({ port: 0, hostname: '127.0.0.1' }, judge)\n",
+    command: (folder, file) => [
+      join(folder, 'node_modules/runtime-deno/deno'),
+      'run',
+      '--allow-net',
+      '--allow-env',
+      file,
+    ],
+  },
+  workerd: {
+    where: 'Cloudflare Workers',
+    ending: '',
+    serving: 'export default { fetch: judge }\n',
+    command: (folder) => [
+      join(folder, 'node_modules/runtime-workerd/bin/workerd'),
+      'serve',
+      join(folder, 'worker.capnp'),
+      '--control-fd=1',
+    ],
+  },
+}
+
+/** The example and its line, on a free port of the loopback. */
+function programOf(markdown: string, { where, ending }: Runtime): string {
+  const line = whatFollows(markdown, where)
+    .replace('port: 3000', "port: 0, hostname: '127.0.0.1'")
+    .replace(/^(?=Bun\.|Deno\.)/, 'const server = ')
+  return exampleOf(markdown, 1) + line + ending
+}
+
+/** A worker is one file, and has no registry of packages: it is bundled, as the tools of Cloudflare do. */
+async function prepareWorker(folder: string, file: string, authUrl: string): Promise<void> {
+  const rolldown = join(folder, 'node_modules/rolldown/bin/cli.mjs')
+  const bundler = spawn(
+    process.execPath,
+    [rolldown, file, '--file', WORKER_BUNDLE, '--platform', 'node'],
+    { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
+  )
+  const [status] = (await once(bundler, 'exit')) as [number | null]
+  if (status !== 0) throw new Error('the worker cannot be bundled')
+  writeFileSync(
+    join(folder, 'worker.capnp'),
+    `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = (
+      modules = [(name = "worker", esModule = embed "${WORKER_BUNDLE}")],
+      compatibilityDate = "${COMPATIBILITY_DATE}",
+      compatibilityFlags = ["nodejs_compat"],
+      bindings = [(name = "AUTH_URL", text = "${authUrl}")],
+      globalOutbound = "network")),
+    (name = "network", network = (allow = ["private", "public"]))],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")]);
+`,
+  )
+}
+
+async function portOf(child: ChildProcess): Promise<number> {
+  const { stdout } = child
+  if (stdout === null) throw new Error('the program has no output')
+  let text = ''
+  for await (const chunk of stdout.setEncoding('utf8') as AsyncIterable<string>) {
+    text += chunk
+    const [, port] =
+      /^port (\d+)$|"port":\s*(\d+)/m.exec(text)?.filter((each) => each !== undefined) ?? []
+    if (port !== undefined) return Number(port)
+  }
+  throw new Error(`it ended without a port: ${text}`)
+}
+
+/** Starts a program on the runtime, and ends it when it has answered. */
+async function served(
+  { command }: Runtime,
+  { folder, file, authUrl }: { folder: string; file: string; authUrl: string },
+  ask: (url: string) => Promise<void>,
+): Promise<void> {
+  const [program = '', ...args] = command(folder, file)
+  const child = spawn(program, args, {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, AUTH_URL: authUrl },
+  })
+  let complaints = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    process.stderr.write(text)
+    complaints += text
+  })
+  const end = once(child, 'close')
+  try {
+    await ask(`http://127.0.0.1:${await portOf(child)}/`)
+  } finally {
+    child.kill()
+    await end
+  }
+  // Nobody has asked for it with NODE_DEBUG.
+  if (complaints.includes('refused')) throw new Error('it prints a line for each refusal')
+}
+
+async function main(folder: string, name: string): Promise<void> {
+  const runtime = RUNTIMES[name]
+  if (runtime === undefined) throw new TypeError(`${name} is no runtime`)
+  const testing = pathToFileURL(join(folder, 'node_modules/@portcullis/testing/dist/index.js')).href
+  const { createTestIssuer, dpopClient, tokenService } = (await import(
+    testing
+  )) as typeof import('@portcullis/testing')
+
+  const check = async (
+    issuer: TestIssuer,
+    title: string,
+    text: string,
+    ask: (url: string) => Promise<void>,
+  ) => {
+    await using service = await tokenService(issuer).listen()
+    const { authUrl } = service
+    const file = join(folder, `runtime-${name}-${title}.ts`)
+    writeFileSync(file, text)
+    if (name === 'workerd') await prepareWorker(folder, file, authUrl)
+    await served(runtime, { folder, file, authUrl }, ask)
+  }
+
+  const readme = readFileSync(join(folder, 'node_modules/@portcullis/core/README.md'), 'utf8')
+  const plain = await createTestIssuer()
+  await check(plain, 'example', programOf(readme, runtime), async (url) => {
+    await expectScopeToOpen(url, plain)
+  })
+  const named = await createTestIssuer(NAMED)
+  const dpop = await dpopClient()
+  await check(
+    named,
+    'verdicts',
+    readFileSync(join(folder, 'verdicts.ts'), 'utf8') + runtime.serving + runtime.ending,
+    async (url) => {
+      await expectVerdicts(url, named, dpop)
+    },
+  )
+}
+
+const [, program, folder, name] = process.argv
+if (
+  program !== undefined &&
+  resolve(program) === fileURLToPath(import.meta.url) &&
+  folder !== undefined &&
+  name !== undefined
+) {
+  await main(folder, name)
+}

@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process'
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+import { afterAll, describe, expect, test } from 'vitest'
+
+import { repositoryNamed } from './address.ts'
+import { type Manifest, obstaclesOf } from './plan.ts'
+
+// What `pnpm release:repository` writes, on a copy of the manifests.
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const paths = globSync('packages/*/package.json', { cwd: root })
+const copy = mkdtempSync(join(tmpdir(), 'portcullis-repository-'))
+for (const path of paths) cpSync(join(root, path), join(copy, path))
+afterAll(() => {
+  rmSync(copy, { recursive: true })
+})
+
+async function writeAddress(url: string): Promise<void> {
+  const program = join(root, 'test/publishing/release/repository.ts')
+  await promisify(execFile)(process.execPath, [program, url], { cwd: copy })
+}
+
+describe('each published package', async () => {
+  // A second address takes the place of the first.
+  await writeAddress('https://github.com/elsewhere/guards')
+  await writeAddress('https://github.com/acme/guards')
+
+  test.each(paths)('%s says where its sources are, and nothing else has changed', (path) => {
+    const { homepage, bugs, repository, ...rest } = read(copy, path)
+    const directory = dirname(path)
+    expect(homepage).toBe(`https://github.com/acme/guards/tree/HEAD/${directory}#readme`)
+    expect(bugs).toEqual({ url: 'https://github.com/acme/guards/issues' })
+    const url = 'git+https://github.com/acme/guards.git'
+    expect(repository).toEqual({ type: 'git', url, directory })
+    const { homepage: _, bugs: __, repository: ___, ...before } = read(root, path)
+    expect(JSON.stringify(rest)).toBe(JSON.stringify(before))
+  })
+
+  test.each(paths)('%s is as the formatter wants it', (path) => {
+    const text = readFileSync(join(copy, path), 'utf8')
+    expect(text).toBe(`${JSON.stringify(JSON.parse(text), null, 2)}\n`)
+  })
+
+  test.each(paths)('%s can be published as far as its address goes', (path) => {
+    const packed = {
+      ...read(copy, path),
+      version: '1.0.0',
+      dependencies: {},
+    } as unknown as Manifest
+    expect(obstaclesOf(packed)).toEqual([])
+  })
+})
+
+test.each([
+  ['https://github.com/acme/guards', 'acme/guards'],
+  ['https://github.com/acme/guards.git', 'acme/guards'],
+  ['https://github.com/acme/guards.js/', 'acme/guards.js'],
+])('%s is the repository %s', (url, name) => {
+  expect(repositoryNamed(url)).toBe(name)
+})
+
+test.each([
+  [undefined, 'got nothing'],
+  ['acme/guards', 'got acme/guards'],
+  ['http://github.com/acme/guards', 'expected a URL such as'],
+  ['https://gitlab.com/acme/guards', 'expected a URL such as'],
+  ['https://github.com/acme/guards/tree/main', 'expected a URL such as'],
+  ['https://user:secret@github.com/acme/guards', 'expected a URL such as'],
+  ['https://github.com/OWNER/NAME', 'names of your own repository in place of OWNER/NAME'],
+])('%s is no address of a repository', (url, complaint) => {
+  expect(() => repositoryNamed(url)).toThrow(complaint)
+})
+
+function read(folder: string, path: string): Record<string, unknown> {
+  return JSON.parse(readFileSync(join(folder, path), 'utf8')) as Record<string, unknown>
+}

@@ -1,0 +1,98 @@
+import { setTimeout as pause } from 'node:timers/promises'
+
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import { describeWithRedis } from './describe-with-redis.ts'
+import { createWorld, type World } from './world.ts'
+
+// Random sequences of events with a real server, in real time, against what is promised whatever happens. For more than CI
+// plays:
+//
+//   MODEL_MINUTES=10 npx --yes pnpm@12 test test/simulation/redis/model
+//
+// A sequence that fails is printed in its shortest form, with the seed that repeats it.
+
+const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
+const RUNS = 6
+/** At once: most of the time they wait. */
+const SEEDS = [20_260_101, 20_260_102, 20_260_103]
+
+/** One thing that happens. Seconds. */
+type Event =
+  | { readonly revoke: number }
+  | { readonly revokeSubject: number }
+  /** Of a token that has expired long ago: what compaction removes. */
+  | { readonly revokeLapsed: number }
+  | { readonly compact: true }
+  | { readonly connection: 'cut' | 'refused' | 'half-open' | 'slow' | 'cut in a reply' | 'well' }
+  | { readonly restart: true }
+  | { readonly wait: number }
+
+const index = fc.nat(11)
+const event: fc.Arbitrary<Event> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ revoke: index }) },
+  { weight: 2, arbitrary: fc.record({ revokeSubject: index }) },
+  { weight: 2, arbitrary: fc.record({ revokeLapsed: fc.integer({ min: 1, max: 20 }) }) },
+  { weight: 2, arbitrary: fc.constant<Event>({ compact: true }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      connection: fc.constantFrom<Extract<Event, { connection: string }>['connection']>(
+        'cut',
+        'refused',
+        'half-open',
+        'slow',
+        'cut in a reply',
+        'well',
+        'well',
+      ),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant<Event>({ restart: true }) },
+  { weight: 4, arbitrary: fc.record({ wait: fc.constantFrom(0.01, 0.05, 0.3, 1.2) }) },
+)
+const sequence = fc.array(event, { minLength: 3, maxLength: 15, size: 'max' })
+
+describeWithRedis('a replica', () => {
+  test.concurrent.each(SEEDS)(
+    'seed %i, whatever happens: nothing that is revoked is accepted for longer than promised, nothing else is revoked, and all heals',
+    async (seed) => {
+      await fc.assert(
+        fc.asyncProperty(sequence, async (events) => {
+          await using world = await createWorld()
+          for (const each of events) await happen(world, each)
+          await world.heal()
+          expect(world.faults()).toEqual([])
+        }),
+        minutes > 0
+          ? {
+              numRuns: 1e9,
+              interruptAfterTimeLimit: minutes * 60_000,
+              markInterruptAsFailure: false,
+            }
+          : { numRuns: RUNS, seed, endOnFailure: true },
+      )
+    },
+    60_000 + minutes * 90_000,
+  )
+})
+
+async function happen(world: World, happening: Event): Promise<void> {
+  const { proxy } = world
+  if ('revoke' in happening) await world.revoke(happening.revoke)
+  else if ('revokeSubject' in happening) await world.revokeSubject(happening.revokeSubject)
+  else if ('revokeLapsed' in happening) await world.revokeLapsed(happening.revokeLapsed)
+  else if ('compact' in happening) await world.compact()
+  else if ('restart' in happening) await world.restart()
+  else if ('wait' in happening) await pause(happening.wait * 1000)
+  else if (happening.connection === 'cut') proxy.cut()
+  else if (happening.connection === 'cut in a reply') void proxy.cutNextReply(20)
+  else {
+    proxy.delay = happening.connection === 'slow' ? 0.4 : 0
+    proxy.mode = MODES[happening.connection]
+    if (proxy.mode === 'refuse') proxy.cut()
+  }
+}
+
+const MODES = { refused: 'refuse', 'half-open': 'swallow', slow: 'pass', well: 'pass' } as const
