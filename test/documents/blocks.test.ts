@@ -162,6 +162,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['json', 'test/publishing/packed/jest.ts'],
   ],
   'packages/testing/TESTING.md': Array.from({ length: 6 }, (): Row => ['ts', GUIDES]),
+  'test/README.md': [COMMANDS],
   'test/hostile/attacks/README.md': [COMMANDS],
   'test/bench/README.md': [COMMANDS],
   'test/hostile/fuzz/README.md': [COMMANDS],

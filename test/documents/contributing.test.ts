@@ -1,49 +1,59 @@
 import { globSync, readFileSync } from 'node:fs'
-import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
+import { ROOMS } from '../architecture/rooms.ts'
 import { blocksOf } from './markdown.ts'
 
-// The tree in CONTRIBUTING.md, beside the files that there are.
+// CONTRIBUTING.md and test/README.md, beside the folders and files that there are.
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const text = readFileSync(new URL('../../CONTRIBUTING.md', import.meta.url), 'utf8')
+const read = (path: string) => readFileSync(`${root}${path}`, 'utf8')
+const folders = (path: string) =>
+  globSync(`${path}/*/`, { cwd: root })
+    .map((folder) => folder.split('/').at(-1) ?? '')
+    .filter((name) => !/^(?:node_modules|\.)/.test(name))
+    .toSorted()
+
+const text = read('CONTRIBUTING.md')
 const tree = blocksOf(text).find(({ language }) => language === '')?.code ?? ''
 const files = globSync(['*.*', '{docs,examples,test,packages}/**/*.{ts,js,json,md}'], {
   cwd: root,
   exclude: (path) => /node_modules|\/dist\/|\/site\//.test(path),
 })
-const named = new Set(tree.match(/[\w.-]+\.(?:ts|js|json|md)\b/g))
+const isThere = (path: string) => files.some((file) => `/${file}`.includes(`/${path}`))
 
-test('every file that the tree names is there', () => {
-  expect(named.size).toBeGreaterThan(100)
-  const known = new Set(files.map((path) => basename(path)))
-  expect([...named].filter((name) => !known.has(name))).toEqual([])
-})
-
-/** Folders of which the tree says in one line what all their files are. */
-const TOGETHER = /\/(?:commands|doctor|pages|tokens|keys|dpop|service|challenges)$/
-
-test('every source file is in the tree, or its folder is', () => {
-  const sources = files.filter((path) => /^packages\/[\w-]+\/src\//.test(path))
-  const missing = sources.filter((path) => {
-    const folder = dirname(path)
-    const isTogether = TOGETHER.test(folder) && tree.includes(`${basename(folder)}/`)
-    return !isTogether && basename(path) !== 'index.ts' && !named.has(basename(path))
+describe('CONTRIBUTING.md', () => {
+  test('is read in five minutes', () => {
+    expect(text.split(/\s+/).length).toBeLessThan(1300)
   })
-  expect(missing, 'say in one line of the tree in CONTRIBUTING.md what it does').toEqual([])
-})
 
-function isThere(path: string): boolean {
-  return files.some((file) => `/${file}`.includes(`/${path}`))
-}
+  test('has a line for each room of core, from the ground up', () => {
+    const rooms = [...tree.matchAll(/^ {2}([\w-]+)\/ /gm)].map(([, name]) => name)
+    expect(rooms).toEqual(ROOMS.map(({ name }) => name))
+  })
 
-test.each([...text.matchAll(/^\| (?!-|Change )(.*?) +\| (.*?) +\|$/gm)].map(([, a, b]) => [a, b]))(
-  'where a change belongs, %s: the files are there',
-  (_, place = '') => {
+  test('has a line for the sources of each package', () => {
+    const packages = [...tree.matchAll(/^packages\/([\w-]+)\/src\/ /gm)].map(([, name]) => name)
+    expect(packages.toSorted()).toEqual(folders('packages'))
+  })
+
+  test('names no file and no folder that is gone', () => {
+    const named = [...text.matchAll(/`((?:packages|test|docs|examples)\/[\w/.-]+)`/g)]
+    expect(named.length).toBeGreaterThan(3)
+    expect(named.flatMap(([, path = '']) => (isThere(path) ? [] : [path]))).toEqual([])
+  })
+
+  test.each(
+    [...text.matchAll(/^\| (?!-|Change )(.*?) +\| (.*?) +\|$/gm)].map(([, a, b]) => [a, b]),
+  )('says where a change belongs, %s: the files are there', (_, place = '') => {
     const paths = [...place.matchAll(/`([\w/.-]+)`/g)].map(([, path = '']) => path)
     expect(paths.filter((path) => /[/.]/.test(path) && !isThere(path))).toEqual([])
-  },
-)
+  })
+})
+
+test('test/README.md has a row for each folder of tests', () => {
+  const rows = [...read('test/README.md').matchAll(/^\| `([\w-]+)` /gm)].map(([, name]) => name)
+  expect(rows).toEqual(folders('test'))
+})
