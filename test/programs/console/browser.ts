@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
 
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest'
@@ -29,7 +28,6 @@ export interface Visit extends AsyncDisposable {
 const REPORT = `document.addEventListener('securitypolicyviolation', (event) => {
   console.error('violates ' + event.violatedDirective + ': ' + event.blockedURI)
 })`
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 /** One browser for all tests of a suite. */
 export function useBrowser(...args: readonly string[]) {
@@ -46,7 +44,6 @@ export function useBrowser(...args: readonly string[]) {
     const context = await browser.newContext(options)
     context.setDefaultTimeout(45_000)
     await context.addInitScript(REPORT)
-    await context.addInitScript({ path: AXE })
     const page = await context.newPage()
     const wrong: string[] = []
     page.on('console', (message) => {
