@@ -22,6 +22,8 @@ export default defineConfig({
           // One process runs many files, and loads the sources once. That is a third less work.
           isolate: false,
           benchmark: { include: [] },
+          // Days of virtual time take seconds on a busy machine.
+          testTimeout: 20_000,
         },
       },
       {
