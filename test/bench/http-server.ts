@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks'
 
 import fastifyJwt, { type TokenOrHeader } from '@fastify/jwt'
 import { getRequestListener } from '@hono/node-server'
-import { Controller, Get, Module } from '@nestjs/common'
+import { type CanActivate, Controller, Get, Module } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { createVerifier, dpopProofs, remoteKeys, type Verifier } from '@portcullis/core'
 import { authenticate as guardExpress } from '@portcullis/express'
@@ -215,11 +215,11 @@ function awsVerifierOf({ jwk, urls }: Keys): { verify(token: string): Promise<un
   return verifier
 }
 
-function tokenOf(authorization: string | undefined): string {
+export function tokenOf(authorization: string | undefined): string {
   return authorization?.slice('Bearer '.length) ?? ''
 }
 
-async function serveExpress(...guards: RequestHandler[]): Promise<Server> {
+export async function serveExpress(...guards: RequestHandler[]): Promise<Server> {
   const app: Express = express()
   for (const guard of guards) app.use(guard)
   app.get('/', (_request, response) => {
@@ -228,7 +228,7 @@ async function serveExpress(...guards: RequestHandler[]): Promise<Server> {
   return await listening(createServer(app))
 }
 
-async function serveKoa(...guards: Middleware[]): Promise<Server> {
+export async function serveKoa(...guards: Middleware[]): Promise<Server> {
   const app = new Koa()
   for (const guard of guards) app.use(guard)
   app.use((context) => {
@@ -242,7 +242,7 @@ async function serveKoa(...guards: Middleware[]): Promise<Server> {
   )
 }
 
-async function serveHono(...guards: MiddlewareHandler[]): Promise<Server> {
+export async function serveHono(...guards: MiddlewareHandler[]): Promise<Server> {
   const app = new Hono()
   for (const guard of guards) app.use(guard)
   app.get('/', (context) => context.json({ ok: true }))
@@ -255,7 +255,7 @@ async function serveHono(...guards: MiddlewareHandler[]): Promise<Server> {
 }
 
 /** On Express. Decorators are called by hand: Node has none. */
-async function serveNest(...guards: PortcullisGuard[]): Promise<Server> {
+export async function serveNest(...guards: CanActivate[]): Promise<Server> {
   class Route {
     answer(): unknown {
       return { ok: true }
@@ -272,7 +272,7 @@ async function serveNest(...guards: PortcullisGuard[]): Promise<Server> {
   return app.getHttpServer() as Server
 }
 
-async function serveFastify(
+export async function serveFastify(
   guard: (app: FastifyInstance) => Promise<void> | void,
 ): Promise<Server> {
   const app = fastify()
@@ -288,10 +288,15 @@ async function listening(server: Server): Promise<Server> {
   return server
 }
 
-async function run(framework: string, guard: string, keys: Keys): Promise<void> {
+/** Starts a server with one of those guards. */
+export async function serve(framework: string, guard: string, keys: Keys): Promise<Server> {
   const start = guard === BOUND ? BOUND_SERVERS[framework] : SERVERS[framework]?.[guard]
   if (start === undefined) throw new Error(`there is no ${guard} for ${framework}`)
-  const server = await start(keys)
+  return await start(keys)
+}
+
+async function run(framework: string, guard: string, keys: Keys): Promise<void> {
+  const server = await serve(framework, guard, keys)
   const address = server.address()
   if (address === null || typeof address === 'string') throw new TypeError('not a port')
 

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 
-import { FLOORS, describeLimit, type Figures, isWithin, missedFloors } from './floors.ts'
+import { checkFloors, printGoals } from './check-floors.ts'
+import { FLOORS, type Figures } from './floors.ts'
 import {
   claims,
   createSigner,
@@ -349,41 +350,13 @@ function print(results: Results): void {
   console.log(markdownTable(timeHeader, times))
 }
 
-function printGoals(figures: Figures): void {
-  const rows = FLOORS.flatMap(({ figure, goal }) => {
-    const value = figures.get(figure)
-    if (value === undefined) return []
-    const verdict = goal === undefined ? '' : isWithin(value, goal) ? 'met' : 'missed'
-    return [[figure, goal === undefined ? '' : describeLimit(goal), value.toFixed(3), verdict]]
-  })
-  console.log(`\n${markdownTable(['Figure', 'goal', 'measured', ''], rows)}`)
-}
-
-/** Looks up to three times before it complains: a busy machine may spoil a figure, but hardly the same one each time. */
-async function check(): Promise<void> {
-  let missing = FLOORS
-  for (const attempt of ['first', 'second', 'third']) {
-    const figures = figuresOf(await measureAll())
-    const rows = missing.flatMap(({ figure, floor }) =>
-      floor === undefined
-        ? []
-        : [[figure, describeLimit(floor), figures.get(figure)?.toFixed(3) ?? '']],
-    )
-    console.log(markdownTable(['Figure', 'floor', 'measured'], rows))
-    missing = missing.filter((each) => missedFloors(figures, [each]).length > 0)
-    if (missing.length === 0) return
-    console.log(`\nMissed, ${attempt} attempt:\n${missedFloors(figures, missing).join('\n')}\n`)
-  }
-  process.exitCode = 1
-}
-
 if (flags.check) {
   console.log(`${describeMachine()}\n`)
-  await check()
+  await checkFloors(FLOORS, async () => figuresOf(await measureAll()))
 } else {
   const results = await measureAll()
   print(results)
-  printGoals(figuresOf(results))
+  printGoals(FLOORS, figuresOf(results))
 }
 keyServer.close()
 shorterKeyServer.close()
