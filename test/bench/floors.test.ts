@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs'
+
 import { expect, test } from 'vitest'
 
 import { type Floor, missedFloors } from './floors.ts'
+import { goalsTable, partsOf } from './results.ts'
 
 const FLOORS: readonly Floor[] = [
   { figure: 'price', goal: { atMost: 1 }, floor: { atMost: 2 } },
@@ -25,3 +28,12 @@ test.each([
 test('a figure that has a floor and was not measured is missed', () => {
   expect(missedFloors(new Map([['gain', 12]]), FLOORS)).toEqual(['price: not measured'])
 })
+
+test('README.md has the figures that were measured last', () => {
+  const [, table] = partsOf(readFileSync(new URL('README.md', import.meta.url), 'utf8'))
+  expect(withoutSpace(table)).toBe(withoutSpace(goalsTable()))
+})
+
+function withoutSpace(text: string): string {
+  return text.replaceAll(/ +|-+/g, '')
+}

@@ -18,6 +18,7 @@ import { createSigner } from './inputs.ts'
 import { listenForKeys } from './key-server.ts'
 import { describeMachine } from './machine.ts'
 import { type Cost, mainThread, measure, median, type Plan, type Task } from './measure.ts'
+import { writeFigures } from './results.ts'
 import { fastJwtCached } from './subjects.ts'
 import { markdownTable } from './table.ts'
 
@@ -26,8 +27,11 @@ import { markdownTable } from './table.ts'
 //
 //   pnpm bench guards            the table
 //   pnpm bench guards --check    ratios alone, against floors.ts
+//   pnpm bench guards --write    the table of goals in README.md as well
 
-const { values: flags } = parseArgs({ options: { check: { type: 'boolean' } } })
+const { values: flags } = parseArgs({
+  options: { check: { type: 'boolean' }, write: { type: 'boolean' } },
+})
 
 const PLAN: Plan = flags.check
   ? { rounds: 15, milliseconds: 25, warmUp: 300 }
@@ -208,7 +212,9 @@ if (flags.check) {
   ])
   const header = ['Microseconds', 'our guard adds', "fast-jwt's cache adds", 'the request without']
   console.log(markdownTable(header, rows))
-  printGoals(GUARD_FLOORS, figuresOf(results))
+  const figures = figuresOf(results)
+  printGoals(GUARD_FLOORS, figures)
+  if (flags.write) writeFigures('bench guards', describeMachine(), figures)
 }
 for (const each of [...servers.values()].flat()) each.close()
 keyServer.close()

@@ -15,6 +15,7 @@ import {
 import { listenForKeys } from './key-server.ts'
 import { describeMachine } from './machine.ts'
 import { type Cost, mainThread, median, type Plan, type Task } from './measure.ts'
+import { writeFigures } from './results.ts'
 import { ES256 } from './signature-kinds.ts'
 import {
   awsJwtVerify,
@@ -51,13 +52,14 @@ import {
 //
 //   pnpm bench            the table
 //   pnpm bench --check    ratios alone, against floors.ts
+//   pnpm bench --write    the table of goals in README.md as well
 //   pnpm bench --quick    to see whether it runs; its figures mean nothing
 //
 // Of forged tokens CPU time counts, not waiting: now and then one waits for a key endpoint to be asked, which is meant.
 // More tokens than any cache here holds (1,000 each) are taken in turn, so that one is always new when its turn comes.
 
 const { values: flags } = parseArgs({
-  options: { check: { type: 'boolean' }, quick: { type: 'boolean' } },
+  options: { check: { type: 'boolean' }, quick: { type: 'boolean' }, write: { type: 'boolean' } },
 })
 
 type Column =
@@ -355,8 +357,10 @@ if (flags.check) {
   await checkFloors(FLOORS, async () => figuresOf(await measureAll()))
 } else {
   const results = await measureAll()
+  const figures = figuresOf(results)
   print(results)
-  printGoals(FLOORS, figuresOf(results))
+  printGoals(FLOORS, figures)
+  if (flags.write) writeFigures('bench', describeMachine(), figures)
 }
 keyServer.close()
 shorterKeyServer.close()

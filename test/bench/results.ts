@@ -1,6 +1,16 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+
+import {
+  describeLimit,
+  type Figures,
+  FLOORS,
+  GUARD_FLOORS,
+  isWithin,
+  type Limit,
+} from './floors.ts'
+import { markdownTable } from './table.ts'
 
 const here = dirname(fileURLToPath(import.meta.url))
 /** Beside the sources, also when this is the copy in `built`. */
@@ -10,4 +20,56 @@ const folder = join(basename(here) === 'built' ? dirname(here) : here, 'results'
 export function writeResult(file: string, text: string): void {
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, file), text)
+}
+
+const FIGURES = 'figures.json'
+
+/** What one bench has measured last, and on what. */
+interface Measured {
+  readonly machine: string
+  readonly figures: Readonly<Record<string, number>>
+}
+
+/** Keeps the figures of a bench, and writes the table of README.md from those of all. */
+export function writeFigures(bench: string, machine: string, figures: Figures): void {
+  const kept = { ...readFigures(), [bench]: { machine, figures: rounded(figures) } }
+  writeResult(FIGURES, `${JSON.stringify(kept, undefined, 2)}\n`)
+  const path = join(folder, '..', 'README.md')
+  const [before, , after] = partsOf(readFileSync(path, 'utf8'))
+  writeFileSync(path, `${before}${goalsTable()}${after}`)
+}
+
+function readFigures(): Readonly<Record<string, Measured>> {
+  const path = join(folder, FIGURES)
+  if (!existsSync(path)) return {}
+  return JSON.parse(readFileSync(path, 'utf8')) as Record<string, Measured> /* as written above */
+}
+
+function rounded(figures: Figures): Readonly<Record<string, number>> {
+  return Object.fromEntries([...figures].map(([name, value]) => [name, Number(value.toFixed(3))]))
+}
+
+/** README.md before the table of goals, that table, and what follows. */
+export function partsOf(readme: string): readonly [before: string, table: string, after: string] {
+  const [begin, end] = ['<!-- figures -->\n', '<!-- end of figures -->']
+  const [before, rest] = [readme.indexOf(begin) + begin.length, readme.indexOf(end)]
+  return [readme.slice(0, before), readme.slice(before, rest), readme.slice(rest)]
+}
+
+/** Each figure with a goal or a floor, what was measured last, and on what. */
+export function goalsTable(): string {
+  const measured = Object.entries(readFigures())
+  const rows = [...FLOORS, ...GUARD_FLOORS].map(({ figure, goal, floor }) => {
+    const [, last] = measured.find(([, { figures }]) => Object.hasOwn(figures, figure)) ?? []
+    const value = last?.figures[figure]
+    const isMissed = value !== undefined && goal !== undefined && !isWithin(value, goal)
+    const said = value === undefined ? '' : `${value}${isMissed ? ', missed' : ''}`
+    return [figure, inWords(goal), inWords(floor), said]
+  })
+  const machines = measured.map(([bench, { machine }]) => `\`${bench}\`: ${machine}`)
+  return `\n${machines.join('\\\n')}\n\n${markdownTable(['Figure', 'goal', 'floor', 'measured'], rows)}\n`
+}
+
+function inWords(limit: Limit | undefined): string {
+  return limit === undefined ? '' : describeLimit(limit)
 }

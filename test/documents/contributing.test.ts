@@ -35,7 +35,9 @@ describe('CONTRIBUTING.md', () => {
   })
 
   test('has a line for the sources of each package', () => {
-    const packages = [...tree.matchAll(/^packages\/([\w-]+)\/src\/ /gm)].map(([, name]) => name)
+    const packages = [...tree.matchAll(/^packages\/([\w-]+)\/src\/ /gm)].map(
+      ([, name = '']) => name,
+    )
     expect(packages.toSorted()).toEqual(folders('packages'))
   })
 
