@@ -35,5 +35,5 @@ test('README.md has the figures that were measured last', () => {
 })
 
 function withoutSpace(text: string): string {
-  return text.replaceAll(/ +|-+/g, '')
+  return text.replaceAll(/ +|-+|\n{2,}/g, '').trim()
 }
