@@ -26,7 +26,7 @@ claims      | ground refusal                                                    
 possession  | ground refusal                                                             | claims         | binding mutual-tls details
 revocation  | ground refusal claims                                                      |                | revocation-check revocations
 dpop        | ground refusal algorithms keys token claims                                |                | proof-check
-verifier    | ground refusal report algorithms keys token claims possession revocation   |                | verifier verifier-options prover verified-tokens recall own-verifiers revocation-watch
+verifier    | ground refusal report algorithms keys token claims possession revocation   |                | verifier verifier-options prover verified-tokens internals revocation-watch
 issuers     | ground refusal report token claims verifier                                |                |
 requirement | ground refusal claims                                                      | verifier       | requirement-list details
 request     | ground refusal report possession verifier requirement                      | claims dpop    |

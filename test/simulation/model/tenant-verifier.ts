@@ -1,8 +1,8 @@
 import { type Auth, AuthError, type Verifier } from '@portcullis/core'
 import type { ManualClock } from '@portcullis/testing'
 
-import { setOwnVerifier } from '../../../packages/core/src/verifier/own-verifiers.ts'
-import { setRecall } from '../../../packages/core/src/verifier/recall.ts'
+import { setInternals } from '../../../packages/core/src/verifier/internals.ts'
+import { NO_WATCH } from '../../../packages/core/src/verifier/revocation-watch.ts'
 import type { TenantWorld } from './tenants.ts'
 
 // The verifiers of tenants.ts, and the tokens that they accept.
@@ -27,8 +27,12 @@ export function judgeOf(
     remembered.set(token, auth)
     return auth
   }
-  setRecall(verify, (token) => remembered.get(token))
-  setOwnVerifier(verify, { checksIssuer: (name) => name === issuer, maxTokenSize: 16_384 })
+  setInternals(verify, {
+    checksIssuer: (name) => name === issuer,
+    maxTokenSize: 16_384,
+    recall: (token) => remembered.get(token),
+    watch: () => NO_WATCH,
+  })
   return { verify, ready: async () => {} }
 }
 

@@ -8,9 +8,8 @@ import { AuthError } from '../refusal/errors.ts'
 import { verdictMessage, verdicts } from '../report/diagnostics.ts'
 import { notText } from '../token/details.ts'
 import { createHeaderCache, parseToken } from '../token/token.ts'
-import { findOwnVerifier, setOwnVerifier } from '../verifier/own-verifiers.ts'
-import { recall, setRecall } from '../verifier/recall.ts'
-import { setRevocationWatch, watchInTurn } from '../verifier/revocation-watch.ts'
+import { findInternals, setInternals } from '../verifier/internals.ts'
+import { watchInTurn } from '../verifier/revocation-watch.ts'
 import { createVerifiedTokens } from '../verifier/verified-tokens.ts'
 import { LONGEST_TOKEN } from '../verifier/verifier-options.ts'
 import type { Verifier, VerifyOptions } from '../verifier/verifier.ts'
@@ -84,7 +83,7 @@ export function byIssuer(
   }
   const verifiers = checkVerifiers(from)
   const sizes = [...verifiers.values()].map(
-    (each) => findOwnVerifier(each)?.maxTokenSize ?? LONGEST_TOKEN,
+    (each) => findInternals(each)?.maxTokenSize ?? LONGEST_TOKEN,
   )
   return createSelector({
     directory: listedVerifiers(verifiers),
@@ -181,7 +180,7 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
     { token, verifyOptions, start }: Question,
   ): Promise<Auth<unknown>> {
     // One of ours has compared the `iss` already.
-    const hasChecked = findOwnVerifier(verifier) !== undefined
+    const hasChecked = findInternals(verifier) !== undefined
     const auth = await verifier.verify(token, verifyOptions)
     if (!hasChecked) {
       await publishing(start, async () => {
@@ -204,19 +203,22 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
     }
   }
 
-  setOwnVerifier(verify, { checksIssuer: options.checksIssuer, maxTokenSize })
-  setRecall(verify, (token) => {
-    const origin = origins?.find(token)
-    const found = origin && directory.find(origin.issuer)
-    const auth = found && recall(found.verifier, token)
-    // As after `verify`: the directory has to hear of each token that is accepted, or forged ones push the verifier out.
-    return auth && directory.confirm(origin.issuer, found) ? auth : undefined
-  })
-  setRevocationWatch(verify, (auth, listener) => {
-    // What this very token was proven to be from, also if a copy of its `Auth` lacks the claim.
-    const issuer = origins?.find(auth.token)?.issuer ?? textMember(signedClaims(auth), 'iss')
-    const find = () => (issuer === undefined ? undefined : directory.find(issuer)?.verifier)
-    return watchInTurn(find, auth, listener)
+  setInternals(verify, {
+    checksIssuer: options.checksIssuer,
+    maxTokenSize,
+    recall(token) {
+      const origin = origins?.find(token)
+      const found = origin && directory.find(origin.issuer)
+      const auth = found && findInternals(found.verifier)?.recall(token)
+      // As after `verify`: the directory has to hear of each token that is accepted, or forged ones push the verifier out.
+      return auth && directory.confirm(origin.issuer, found) ? auth : undefined
+    },
+    watch(auth, listener) {
+      // What this very token was proven to be from, also if a copy of its `Auth` lacks the claim.
+      const issuer = origins?.find(auth.token)?.issuer ?? textMember(signedClaims(auth), 'iss')
+      const find = () => (issuer === undefined ? undefined : directory.find(issuer)?.verifier)
+      return watchInTurn(find, auth, listener)
+    },
   })
   const verifier: Verifier<unknown> = { verify, ready: options.ready }
   return verifier

@@ -2,7 +2,7 @@ import { hasMethods, ownMembers } from '../ground/options.ts'
 import { type Clock, type Instant, instant } from '../ground/time.ts'
 import { LATENESS, type Place } from '../ground/waiting-room.ts'
 import type { Detail } from '../refusal/text.ts'
-import { findOwnVerifier } from '../verifier/own-verifiers.ts'
+import { findInternals } from '../verifier/internals.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import { checksOtherIssuer, functionFailed, functionHangs, noVerifier } from './details.ts'
 
@@ -185,5 +185,5 @@ export function isVerifier(value: unknown): value is Verifier<unknown> {
 
 /** Of one that is not ours it cannot be told: what it proves is compared instead. */
 export function checksIssuer(verifier: Verifier<unknown>, issuer: string): boolean {
-  return findOwnVerifier(verifier)?.checksIssuer(issuer) ?? true
+  return findInternals(verifier)?.checksIssuer(issuer) ?? true
 }

@@ -3,7 +3,7 @@ import { own } from '../ground/options.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { anonymous } from '../requirement/details.ts'
 import { checkRequirements, type Requirement } from '../requirement/requirement-list.ts'
-import { recall } from '../verifier/recall.ts'
+import { findInternals } from '../verifier/internals.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import {
   type Credentials,
@@ -93,7 +93,7 @@ function authenticateAtOnce(
 ): Auth<unknown> | undefined {
   try {
     const text = takesRemembered(options) ? findBearerText(request) : undefined
-    const auth = text === undefined ? undefined : recall(verifier, text)
+    const auth = text === undefined ? undefined : findInternals(verifier)?.recall(text)
     if (auth !== undefined) setPassedGuard(subject, verifier, auth, options)
     return auth
   } catch {

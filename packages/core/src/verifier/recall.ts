@@ -1,22 +1,33 @@
-import type { Auth } from '../claims/auth.ts'
+import { isTimely } from '../claims/claims.ts'
+import { verdicts } from '../report/diagnostics.ts'
+import type { Internals } from './internals.ts'
+import { confirmProof } from './verified-tokens.ts'
+import type { VerifierParts } from './verifier-parts.ts'
 
-/**
- * What a token proves that a verifier has accepted before and accepts now, at once. For all others `undefined`: `verify` has
- * to be asked.
- */
-export type Recall = (token: string) => Auth<unknown> | undefined
-
-/** By the function `verify` itself, so that whoever wraps or replaces it is asked about every token. */
-const recalls = new WeakMap<object, Recall>()
-
-export function setRecall(verify: object, answer: Recall): void {
-  recalls.set(verify, answer)
-}
-
-/** As {@link Recall}, for the `verify` that this verifier has at this moment. */
-export function recall(
-  { verify }: { readonly verify: object },
-  token: string,
-): Auth<unknown> | undefined {
-  return recalls.get(verify)?.(token)
+/** Makes what a guard asks first: whether a token that was accepted before is accepted now. */
+export function createRecall({
+  keys,
+  accepted,
+  rules,
+  timeAt,
+  schema,
+  revocations,
+  verifiedTokens,
+}: VerifierParts): Internals['recall'] {
+  return (token) => {
+    // A guard that subscribers observe, or whose schema may take its time, has `verify` asked about each token.
+    if (schema !== undefined || verdicts.isObserved()) return undefined
+    const known = verifiedTokens?.find(token)
+    // What a token is bound to is compared with what its sender has proven, which nobody knows here. Where it need not be proven,
+    // the `Auth` says all the same that it was.
+    if (known === undefined || known.binding !== undefined) return undefined
+    const arrived = keys.now()
+    const ring = keys.current(arrived)
+    if (ring === undefined || !confirmProof(known, ring, accepted)) return undefined
+    const { claims } = known.auth
+    const time = timeAt(arrived)
+    const isAccepted =
+      isTimely(claims, rules, time) && revocations?.isValidNow(claims, time) !== false
+    return isAccepted ? known.auth : undefined
+  }
 }

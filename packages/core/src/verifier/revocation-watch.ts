@@ -1,34 +1,36 @@
 import type { Auth } from '../claims/auth.ts'
-
-/** Tells that a token may have been revoked, while a connection is open. */
-export interface RevocationWatch {
-  /**
-   * Looks who judges the token now. If that is another verifier than before, its revocations are watched from now on, and
-   * the listener is called if they may have revoked the token already.
-   */
-  renew(): void
-  end(): void
-}
-
-/** Calls a function each time that a token may have been revoked, and at once if it may have been already. */
-export type WatchRevocations = (auth: Auth<unknown>, listener: () => void) => RevocationWatch
-
-/** By the function `verify` itself: whoever replaces it may accept what the verifier behind it would not. */
-const watches = new WeakMap<object, WatchRevocations>()
+import { isRecorded, signedClaims } from '../claims/signed-claims.ts'
+import { findInternals, type Internals, type RevocationWatch } from './internals.ts'
+import type { VerifierParts } from './verifier-parts.ts'
 
 export const NO_WATCH: RevocationWatch = { renew() {}, end() {} }
 
-export function setRevocationWatch(verify: object, watch: WatchRevocations): void {
-  watches.set(verify, watch)
+/** Makes what hears of the revocations of one verifier; if it has none, nothing. */
+export function createWatch({
+  revocations,
+  schema,
+  now,
+}: Pick<VerifierParts, 'revocations' | 'schema' | 'now'>): Internals['watch'] {
+  if (revocations === undefined) return () => NO_WATCH
+  return (auth, listener) => {
+    const look = () => {
+      // Of a copy that somebody has made of an `Auth`, nobody knows what the schema removed.
+      const isKnown = schema === undefined || isRecorded(auth)
+      if (!isKnown || !revocations.isValidNow(signedClaims(auth), now())) listener()
+    }
+    const end = revocations.subscribe(look)
+    look()
+    return { renew() {}, end }
+  }
 }
 
-/** As {@link WatchRevocations}, for the `verify` that this verifier has at this moment; if it has no revocations, nothing. */
+/** Watches the revocations of a verifier, if it is ours. */
 export function watchRevocations(
-  { verify }: { readonly verify: object },
+  verifier: { readonly verify: object },
   auth: Auth<unknown>,
   listener: () => void,
 ): RevocationWatch {
-  return watches.get(verify)?.(auth, listener) ?? NO_WATCH
+  return findInternals(verifier)?.watch(auth, listener) ?? NO_WATCH
 }
 
 /** The watch of a token whose verifier may be replaced. @param find Answers the one that judges it now, if there is one. */

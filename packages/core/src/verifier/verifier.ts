@@ -1,32 +1,26 @@
-import { acceptedAlgorithms, algorithmNamesOf } from '../algorithms/accepted-algorithms.ts'
 import type { Auth, Claims, Header } from '../claims/auth.ts'
-import { checkClaims, checkTimes, checkType, isTimely } from '../claims/claims.ts'
+import { checkClaims, checkTimes, checkType } from '../claims/claims.ts'
 import type { Possession } from '../claims/possession.ts'
 import { applySchema } from '../claims/schema.ts'
-import { isRecorded, signedClaims } from '../claims/signed-claims.ts'
 import { textMember } from '../ground/json.ts'
-import { own, ownMembers } from '../ground/options.ts'
-import { systemClock } from '../ground/time.ts'
+import { own } from '../ground/options.ts'
 import { withdrawnKey } from '../keys/details.ts'
-import { type Caller, type KeyRing, methodsOf } from '../keys/key-source.ts'
+import type { Caller, KeyRing } from '../keys/key-source.ts'
 import { bindingOf, checkBinding, possessionOf } from '../possession/binding.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { verdicts } from '../report/diagnostics.ts'
-import { createRevocationCheck } from '../revocation/revocation-check.ts'
 import { notText } from '../token/details.ts'
+import { setInternals } from './internals.ts'
 import { observed, type VerdictRecord } from './observed-verdict.ts'
-import { setOwnVerifier } from './own-verifiers.ts'
-import { createProver } from './prover.ts'
-import { setRecall } from './recall.ts'
-import { setRevocationWatch } from './revocation-watch.ts'
-import { confirmProof, createVerifiedTokens, type Proof } from './verified-tokens.ts'
+import { createRecall } from './recall.ts'
+import { createWatch } from './revocation-watch.ts'
+import { confirmProof, type Proof } from './verified-tokens.ts'
 import {
   checkVerifierOptions,
-  rulesOf,
   type SchemaOptions,
-  typesOf,
   type VerifierOptions,
 } from './verifier-options.ts'
+import { partsOf, type VerifierParts } from './verifier-parts.ts'
 
 export interface VerifyOptions {
   /** Ends the wait of this caller for keys or revocations. Other callers still wait. */
@@ -71,39 +65,56 @@ export function createVerifier(
   options: VerifierOptions & Partial<SchemaOptions<unknown>>,
 ): Verifier<unknown> {
   checkVerifierOptions(options)
-  const stated = ownMembers(options)
-  const keys = methodsOf(stated.keys)
-  const {
-    maxTokenSize = 16_384,
-    remember = { max: 1000 },
-    confirmation = 'require',
-    clock,
-    schema,
-  } = stated
-  const revocations =
-    stated.revocations && createRevocationCheck(stated.revocations, clock ?? systemClock)
-  /** Whether nothing is asked of functions of the user's. */
-  const isFinal = schema === undefined && revocations === undefined
-  const accepted = acceptedAlgorithms(stated.algorithms)
-  const rules = rulesOf(stated)
-  const types = typesOf(stated)
-  const now = clock === undefined ? () => keys.now().wall : () => clock.now()
-  const prove = createProver({
-    keys,
-    accepted,
-    algorithmNames: algorithmNamesOf(stated.algorithmNames),
-    maxTokenSize,
-    rules,
-    types,
-    now,
-  })
-  const verifiedTokens = remember === false ? undefined : createVerifiedTokens(remember.max)
+  const parts = partsOf(options)
+  const { keys, revocations, rules, maxTokenSize, clock } = parts
+  const judge = createJudge(parts)
 
   function verify(token: string, verifyOptions?: VerifyOptions): Promise<Auth<unknown>> {
     if (!verdicts.isObserved()) return judge(token, verifyOptions)
     const judged = async (record: VerdictRecord) => await judge(token, verifyOptions, record)
-    return observed(verifier, judged, clock ?? systemClock)
+    return observed(verifier, judged, clock)
   }
+
+  async function ready(): Promise<void> {
+    const arrived = keys.now()
+    if (keys.current(arrived) === undefined) {
+      await keys.wait({ arrived, tokenSize: 0, signal: undefined })
+    }
+    await revocations?.ready()
+  }
+
+  setInternals(verify, {
+    checksIssuer: (issuer) => rules.issuer?.includes(issuer) === true,
+    maxTokenSize,
+    recall: createRecall(parts),
+    watch: createWatch(parts),
+  })
+  const verifier: Verifier<unknown> = { verify, ready }
+  return verifier
+}
+
+type Judge = (
+  token: string,
+  verifyOptions: VerifyOptions | undefined,
+  record?: VerdictRecord,
+) => Promise<Auth<unknown>>
+
+/** The steps in their order, which is what makes them safe. */
+function createJudge({
+  keys,
+  accepted,
+  rules,
+  types,
+  confirmation,
+  schema,
+  revocations,
+  prove,
+  verifiedTokens,
+  now,
+  timeAt,
+}: VerifierParts): Judge {
+  /** Whether nothing is asked of functions of the user's. */
+  const isFinal = schema === undefined && revocations === undefined
 
   async function judge(
     token: string,
@@ -122,9 +133,7 @@ export function createVerifier(
       const ring = keys.current(arrived)
       if (confirmProof(known, ring ?? (await keys.wait(caller)), accepted)) {
         if (record !== undefined) record.remembered = true
-        // Reading a clock costs as much as finding the token, so it is read once where that is enough.
-        const isCurrent = ring !== undefined && clock === undefined
-        checkAgain(known, isCurrent ? arrived.wall : now())
+        checkAgain(known, ring === undefined ? now() : timeAt(arrived))
         const auth = checkBinding(known.auth, known.binding, possession, confirmation)
         return isFinal ? auth : await finish(known, auth, caller)
       }
@@ -182,48 +191,7 @@ export function createVerifier(
     }
   }
 
-  async function ready(): Promise<void> {
-    const arrived = keys.now()
-    if (keys.current(arrived) === undefined) {
-      await keys.wait({ arrived, tokenSize: 0, signal: undefined })
-    }
-    await revocations?.ready()
-  }
-
-  setOwnVerifier(verify, {
-    checksIssuer: (issuer) => rules.issuer?.includes(issuer) === true,
-    maxTokenSize,
-  })
-  // A guard that subscribers observe, or whose schema may take its time, has `verify` asked about each token.
-  setRecall(verify, (token) => {
-    if (schema !== undefined || verdicts.isObserved()) return undefined
-    const known = verifiedTokens?.find(token)
-    // What a token is bound to is compared with what its sender has proven, which nobody knows here. Where it need not be proven,
-    // the `Auth` says all the same that it was.
-    if (known === undefined || known.binding !== undefined) return undefined
-    const arrived = keys.now()
-    const ring = keys.current(arrived)
-    if (ring === undefined || !confirmProof(known, ring, accepted)) return undefined
-    const { claims } = known.auth
-    const time = clock === undefined ? arrived.wall : now()
-    const isAccepted =
-      isTimely(claims, rules, time) && revocations?.isValidNow(claims, time) !== false
-    return isAccepted ? known.auth : undefined
-  })
-  if (revocations !== undefined) {
-    setRevocationWatch(verify, (auth, listener) => {
-      const look = () => {
-        // Of a copy that somebody has made of an `Auth`, nobody knows what the schema removed.
-        const isKnown = schema === undefined || isRecorded(auth)
-        if (!isKnown || !revocations.isValidNow(signedClaims(auth), now())) listener()
-      }
-      const end = revocations.subscribe(look)
-      look()
-      return { renew() {}, end }
-    })
-  }
-  const verifier: Verifier<unknown> = { verify, ready }
-  return verifier
+  return judge
 }
 
 /** Own members: a polluted prototype must neither end anybody's wait nor prove anything. */

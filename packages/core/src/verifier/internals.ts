@@ -1,0 +1,38 @@
+import type { Auth } from '../claims/auth.ts'
+
+/** What core knows of a verifier of ours beside its methods. */
+export interface Internals {
+  /** Whether the tokens that it accepts with this `iss` are from an issuer that it was told to accept. */
+  readonly checksIssuer: (issuer: string) => boolean
+  /** Octets. */
+  readonly maxTokenSize: number
+  /**
+   * What a token proves that the verifier has accepted before and accepts now, at once. For all others `undefined`: `verify`
+   * has to be asked.
+   */
+  readonly recall: (token: string) => Auth<unknown> | undefined
+  /** Calls a function each time that a token may have been revoked, and at once if it may have been already. */
+  readonly watch: (auth: Auth<unknown>, listener: () => void) => RevocationWatch
+}
+
+/** Tells that a token may have been revoked, while a connection is open. */
+export interface RevocationWatch {
+  /**
+   * Looks who judges the token now. If that is another verifier than before, its revocations are watched from now on, and
+   * the listener is called if they may have revoked the token already.
+   */
+  renew(): void
+  end(): void
+}
+
+/** By the function `verify` itself: whoever wraps or replaces it may refuse what the verifier behind it accepts. */
+const internals = new WeakMap<object, Internals>()
+
+export function setInternals(verify: object, known: Internals): void {
+  internals.set(verify, known)
+}
+
+/** Of the `verify` that this verifier has at this moment; `undefined` if it is not ours. */
+export function findInternals({ verify }: { readonly verify: object }): Internals | undefined {
+  return internals.get(verify)
+}
