@@ -108,7 +108,10 @@ async function authenticateAnew(
   given: GuardOptions<never>,
 ): Promise<Auth<unknown> | undefined> {
   const { request, subject } = parts
-  const options = isChecked(given) ? given : checkGuardOptions(verifier, given)
+  const isKnown = isChecked(given)
+  const options = isKnown ? given : checkGuardOptions(verifier, given)
+  // Options that are made anew for each request name no guard.
+  const guardId = isKnown ? options : verifier
   try {
     const found = findCredentials(request, options)
     const auth =
@@ -116,14 +119,11 @@ async function authenticateAnew(
       (await (asksForProofs(options)
         ? verifyProven(verifier, parts, options, found)
         : verifier.verify(found.token)))
-    setPassedGuard(subject, verifier, auth, options, options === given ? options : verifier)
+    setPassedGuard(subject, verifier, auth, options, guardId)
     return auth
   } catch (error) {
     const scheme = own(options, 'dpop') && schemeOf(request)
-    throw refused(error, subject as never /* these options came with it */, options, {
-      request,
-      scheme,
-    })
+    throw refused(error, subject, options, { request, scheme })
   }
 }
 
@@ -151,7 +151,7 @@ export async function authorizeRequest(
     if (auth === undefined) throw new AuthError('missing_token', 'missing_header', anonymous)
     await checkRequirements(auth, requirements, { output: auth.claims, verifier })
   } catch (error) {
-    throw refused(error, subject as never /* these options came with this subject */, options, {
+    throw refused(error, subject, options, {
       scheme: auth && isProvenByKey(auth) ? 'DPoP' : 'Bearer',
     })
   }

@@ -8,7 +8,7 @@ export interface PassedGuard {
   readonly auth: Auth<unknown> | undefined
   readonly options: GuardOptions<never>
   /** Together with the verifier, what tells it from other guards. */
-  readonly identity: object
+  readonly id: object
   /** Another guard, which let the same request through before. */
   readonly previous: PassedGuard | undefined
 }
@@ -49,16 +49,16 @@ export function findPassedGuard(subject: unknown): PassedGuard | undefined {
   return typeof subject === 'object' && subject !== null ? Mark.find(subject) : undefined
 }
 
-/** @param identity The options, or the verifier where options are made anew for each request and so name no guard. */
+/** @param guardId The options, or the verifier where options are made anew for each request and so name no guard. */
 export function setPassedGuard(
   subject: object,
   verifier: Verifier<unknown>,
   auth: Auth<unknown> | undefined,
   options: GuardOptions<never>,
-  identity: object = options,
+  guardId: object = options,
 ): void {
-  const previous = withoutGuard(Mark.find(subject), verifier, identity)
-  Mark.replace(subject, { verifier, auth, options, identity, previous })
+  const previous = withoutGuard(Mark.find(subject), verifier, guardId)
+  Mark.replace(subject, { verifier, auth, options, id: guardId, previous })
 }
 
 /**
@@ -68,12 +68,12 @@ export function setPassedGuard(
 function withoutGuard(
   last: PassedGuard | undefined,
   verifier: Verifier<unknown>,
-  identity: object,
+  guardId: object,
 ): PassedGuard | undefined {
   if (last === undefined) return undefined
   const others: PassedGuard[] = []
   for (let guard: PassedGuard | undefined = last; guard !== undefined; guard = guard.previous) {
-    if (guard.verifier !== verifier || guard.identity !== identity) others.push(guard)
+    if (guard.verifier !== verifier || guard.id !== guardId) others.push(guard)
   }
   return others.reduceRight<PassedGuard | undefined>(
     (previous, guard) => ({ ...guard, previous }),

@@ -13,10 +13,10 @@ interface RefusedRequest {
 }
 
 /** Reports an AuthError, and returns it as this guard presents it. Any other error is returned as it is. */
-export function refused<Subject>(
+export function refused(
   error: unknown,
-  subject: Subject,
-  options: GuardOptions<Subject>,
+  subject: object,
+  options: GuardOptions<never>,
   { request, scheme }: RefusedRequest,
 ): unknown {
   if (!(error instanceof AuthError)) return error
@@ -31,13 +31,14 @@ export function refused<Subject>(
   return presented
 }
 
-async function report<Subject>(
+async function report(
   error: AuthError,
-  subject: Subject,
-  options: GuardOptions<Subject>,
+  subject: object,
+  options: GuardOptions<never>,
 ): Promise<void> {
   try {
-    await own(options, 'onRefusal')?.(error, subject)
+    // The guard with these options was given this subject.
+    await own(options, 'onRefusal')?.(error, subject as never)
   } catch (fault) {
     process.emitWarning(fault instanceof Error ? fault : 'onRefusal failed')
   }
