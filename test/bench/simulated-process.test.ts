@@ -102,19 +102,20 @@ async function outcomeOfCache(seed: number): Promise<Outcome> {
 async function judge(source: RemoteKeys, signer: Signer, token: string): Promise<string> {
   const keys = methodsOf(source)
   const caller = { arrived: keys.now(), tokenSize: 100, signal: undefined }
-  const proofIn = (ring: KeyRing) =>
+  const keyIn = (ring: KeyRing) =>
     ring.keys.find(({ thumbprint }) => thumbprint === thumbprints.get(signer))
   try {
     const ring = keys.current(caller.arrived) ?? (await keys.wait(caller))
-    if (proofIn(ring) !== undefined) return 'accepted'
+    if (keyIn(ring) !== undefined) return 'accepted'
     const suspicion = {
       token,
       ring,
       couldBeAccepted: () => true,
-      findProof: async (other: KeyRing) => proofIn(other),
+      findKey: async (other: KeyRing) => keyIn(other),
       wasIssuedAfter: () => false,
     }
-    return (await keys.suspect(suspicion, caller)) === undefined ? 'refused' : 'accepted'
+    const { key } = await keys.suspect(suspicion, caller)
+    return key === undefined ? 'refused' : 'accepted'
   } catch {
     return 'unavailable'
   }

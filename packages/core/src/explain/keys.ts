@@ -89,7 +89,7 @@ export function prove(
     return { key, refusal: undefined, findings: [finding, ...findings] }
   }
   const arrived = source.now()
-  const refusal = unproven({ ring, kid, algorithm, accepted, tried, why: undefined, arrived })
+  const refusal = unproven({ ring, kid, algorithm, accepted, why: undefined, arrived })
   if (refusal.reason === 'algorithm') return notTried(failed('algorithm', refusal), refusal)
   if (tried === 0) {
     const signature = skipped('signature', 'not checked: no key')

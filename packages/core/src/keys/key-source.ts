@@ -61,22 +61,25 @@ export interface Caller extends Waiting {
   readonly arrived: Instant
 }
 
-/** A well-formed token that no key of `ring` proves. */
+/** A well-formed token that no key of `ring` proves. What is asked about it reads it again: it is not kept parsed. */
 export interface Suspicion {
   readonly token: string
   readonly ring: KeyRing
   /** Whether a key is all that it lacks. */
   readonly couldBeAccepted: () => boolean
   /** Checks the token with other keys, and answers which of them made the signature. */
-  readonly findProof: (ring: KeyRing) => Promise<VerificationKey | undefined>
+  readonly findKey: (ring: KeyRing) => Promise<VerificationKey | undefined>
   /**
    * Whether the token says that it was issued after a time, in seconds since 1970-01-01T00:00:00Z. Only for a token that a
    * key is known to prove, be it one that is not trusted any longer.
    */
   readonly wasIssuedAfter: (time: number) => boolean
-  /** Is told why there will be no newer key, and which keys are in use: for what the refusal tells developers. */
-  readonly explain?: ((why: WhyUnproven, ring: KeyRing) => void) | undefined
 }
+
+/** The newer key that proves a token; or why there is none, where that is known, and which keys are in use. */
+export type SuspicionAnswer =
+  | { readonly key: VerificationKey }
+  | { readonly key?: undefined; readonly why: WhyUnproven | undefined; readonly ring: KeyRing }
 
 declare const brand: unique symbol
 
@@ -108,10 +111,10 @@ export interface KeySourceMethods {
   /**
    * Asks whether a rotation that has not been seen explains the token.
    *
-   * @returns The newer key that proves it, or `undefined` when the keys are known to be current.
+   * @returns No key when the keys are known to be current.
    * @throws AuthError `keys_unavailable` when that cannot be told; the signal's reason when the caller gives up.
    */
-  suspect(suspicion: Suspicion, caller: Caller): Promise<VerificationKey | undefined>
+  suspect(suspicion: Suspicion, caller: Caller): Promise<SuspicionAnswer>
 }
 
 /** A source with these methods, and with whatever else it has. The brand is there for the compiler alone. */

@@ -45,7 +45,7 @@ export function localKeys(
     now: () => ({ wall: systemClock.now(), monotonic: 0 }),
     current: () => ring,
     wait: async () => ring,
-    suspect: async () => undefined,
+    suspect: async () => ({ why: undefined, ring }),
   })
 }
 

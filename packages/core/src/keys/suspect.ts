@@ -12,8 +12,8 @@ import type {
   KeyRing,
   KeySourceMethods,
   Suspicion,
+  SuspicionAnswer,
   VerificationKey,
-  WhyUnproven,
 } from './key-source.ts'
 import type { Trigger } from './pace.ts'
 import { retiredKeys } from './ring.ts'
@@ -42,7 +42,7 @@ export interface Cache {
 }
 
 /** What a waiting token asks; `ring` is what it has been tried with. */
-interface Asking extends Pick<Suspicion, 'findProof' | 'explain' | 'ring'> {
+interface Asking extends Pick<Suspicion, 'findKey' | 'ring'> {
   /** A digest of the token. */
   readonly digest: string
   /** The retired key that its question counts for. */
@@ -60,31 +60,29 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySourceMethods
    */
   let questions: LRUCache<string, Question> | undefined
 
-  async function suspect(
-    suspicion: Suspicion,
-    caller: Caller,
-  ): Promise<VerificationKey | undefined> {
-    const { token, findProof, explain, ring } = suspicion
+  async function suspect(suspicion: Suspicion, caller: Caller): Promise<SuspicionAnswer> {
+    const { token, findKey } = suspicion
     const { arrived } = caller
-    const newer = usableRing(state(), now(), policy, arrived) ?? ring
+    const ring = usableRing(state(), now(), policy, arrived) ?? suspicion.ring
     // A refresh may have landed since the token was tried.
-    const isNews = newer.keys !== ring.keys
-    const proof = isNews ? await trustedProof(suspicion, newer, arrived) : undefined
-    if (proof !== undefined) return proof
+    const isNews = ring.keys !== suspicion.ring.keys
+    const key = isNews ? await trustedKey(findKey, ring, arrived) : undefined
+    if (key !== undefined) return { key }
     // Before anything that costs time: in a flood most forged tokens are refused here.
     if (suspicionStep(state(), now(), policy, cache.isFetching()) === 'refuse') {
-      return refused(suspicion, 'paced', newer)
+      return { why: 'paced', ring }
     }
-    if (!suspicion.couldBeAccepted()) return refused(suspicion, 'pointless', newer)
+    if (!suspicion.couldBeAccepted()) return { why: 'pointless', ring }
     const digest = createHash('sha256').update(token).digest('base64url')
     if (!mayRepeat(questions?.get(digest, noOptions()), state(), now())) {
-      return refused(suspicion, 'repeated', newer)
+      return { why: 'repeated', ring }
     }
-    const retired = await findProof({ keys: retiredNow().map(({ key }) => key), bare: ring.bare })
+    const { bare } = suspicion.ring
+    const retired = await findKey({ keys: retiredNow().map((each) => each.key), bare })
     const step = retired === undefined ? 'ask' : stepFor(retired, suspicion)
-    if (step === 'refuse') return refused(suspicion, 'retired', newer)
+    if (step === 'refuse') return { why: 'retired', ring }
     const counted = step === 'ask and count' ? retired : undefined
-    const asking = { findProof, explain, ring: newer, digest, counted }
+    const asking = { findKey, ring, digest, counted }
     return await room.wait(caller, async (place) => await ask(asking, arrived, place))
   }
 
@@ -100,31 +98,27 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySourceMethods
   }
 
   /** A key of this ring that proves the token, if it is still trusted when that is known. */
-  async function trustedProof(
-    { findProof }: Pick<Suspicion, 'findProof'>,
+  async function trustedKey(
+    findKey: Suspicion['findKey'],
     ring: KeyRing,
     arrived: Instant,
   ): Promise<VerificationKey | undefined> {
-    const proof = await findProof(ring)
+    const key = await findKey(ring)
     const latest = usableRing(state(), now(), policy, arrived)
-    return proof !== undefined && latest?.keys.includes(proof) === true ? proof : undefined
+    return key !== undefined && latest?.keys.includes(key) === true ? key : undefined
   }
 
   /** Waits for news, and checks the same token again. */
-  async function ask(
-    asking: Asking,
-    arrived: Instant,
-    place: Place,
-  ): Promise<VerificationKey | undefined> {
+  async function ask(asking: Asking, arrived: Instant, place: Place): Promise<SuspicionAnswer> {
     let tried = asking.ring.keys
     while (!place.hasLeft) {
       const newer = usableRing(state(), now(), policy, arrived)
       if (newer !== undefined && newer.keys !== tried) {
         tried = newer.keys
-        const proof = await trustedProof(asking, newer, arrived)
-        if (proof !== undefined) {
+        const key = await trustedKey(asking.findKey, newer, arrived)
+        if (key !== undefined) {
           cache.replace(afterHelp(state()))
-          return proof
+          return { key }
         }
         // What time it is, and which keys there are, may have changed meanwhile.
         continue
@@ -133,12 +127,12 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySourceMethods
       if (step === 'answered' || step === 'refrain') {
         if (unprovenTokenStep(state()) === 'unavailable') throw cache.unavailable('suspicion')
         if (step === 'answered') remember(asking)
-        const why = step === 'answered' ? 'answered' : 'paced'
-        return refused(asking, why, newer ?? asking.ring)
+        return { why: step === 'answered' ? 'answered' : 'paced', ring: newer ?? asking.ring }
       }
       await cache.carryOut(step, 'suspicion', place)
     }
-    return undefined
+    // Whoever has asked has left, and hears nothing.
+    return { why: undefined, ring: asking.ring }
   }
 
   /** The token was answered: for now it asks no more. */
@@ -154,14 +148,4 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySourceMethods
   }
 
   return suspect
-}
-
-/** The token stays unproven, which the answer `undefined` says: here is why. */
-function refused(
-  { explain }: Pick<Suspicion, 'explain'>,
-  why: WhyUnproven,
-  ring: KeyRing,
-): undefined {
-  explain?.(why, ring)
-  return undefined
 }

@@ -6,11 +6,11 @@ import { otherSignature, unknownKey, type Unproven } from '../keys/details.ts'
 import {
   type Caller,
   findCandidates,
+  type KeyHints,
   type KeyRing,
   type KeySourceMethods,
   type Suspicion,
   type VerificationKey,
-  type WhyUnproven,
 } from '../keys/key-source.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { createSignatureCheck } from '../token/signature.ts'
@@ -26,13 +26,6 @@ interface Reading {
 /** A token, and the trusted key that made its signature. */
 interface Proven extends Pick<Proof, 'key' | 'foundIn'> {
   readonly reading: Reading
-}
-
-/** What the refusal of a token will tell, if nothing newer proves it. */
-interface Doubt extends Omit<Unproven, 'ring' | 'tried' | 'why'> {
-  ring: KeyRing
-  tried: number
-  why: WhyUnproven | undefined
 }
 
 export interface ProverOptions {
@@ -83,66 +76,50 @@ export function createProver({
       ring = await keys.wait(caller)
       reading = read(token)
     }
-    const candidates = candidatesOf(reading, ring)
+    const hints = hintsOf(reading)
     let hasWaited = false
-    for (const key of candidates) {
+    for (const key of findCandidates(ring, hints, accepted)) {
       let isSigned = isSignedBy(key, reading.algorithm, reading.parsed)
       if (typeof isSigned !== 'boolean') {
         isSigned = await isSigned
         hasWaited = true
       }
       // A synchronous result cannot race a refresh; once anything was awaited, the key may have left.
-      if (isSigned && (!hasWaited || (await isTrusted(key, reading, caller)))) {
+      if (isSigned && (!hasWaited || (await isTrusted(key, hints, caller)))) {
         return { reading, key, foundIn: ring.keys }
       }
     }
-    const doubt: Doubt = {
-      kid: textMember(reading.parsed.header, 'kid'),
-      algorithm: reading.algorithm,
-      accepted,
-      tried: candidates.length,
-      arrived: caller.arrived,
-      ring,
-      why: undefined,
-    }
     // Dropped for the wait here as well.
     reading = undefined
-    const newKey = await keys.suspect(suspicionOf(token, doubt), caller)
-    if (newKey !== undefined) return { reading: read(token), key: newKey, foundIn: undefined }
-    throw unproven(doubt)
+    const answer = await keys.suspect(suspicionOf(token, ring), caller)
+    if (answer.key !== undefined) {
+      return { reading: read(token), key: answer.key, foundIn: undefined }
+    }
+    const { ring: current, why } = answer
+    throw unproven({ ...hints, ring: current, why, accepted, arrived: caller.arrived })
   }
 
   async function isTrusted(
     key: VerificationKey,
-    reading: Reading,
+    hints: KeyHints,
     caller: Caller,
   ): Promise<boolean> {
     caller.signal?.throwIfAborted()
     const ring = keys.current(keys.now()) ?? (await keys.wait(caller))
-    return candidatesOf(reading, ring).includes(key)
+    return findCandidates(ring, hints, accepted).includes(key)
   }
 
-  function suspicionOf(token: string, doubt: Doubt): Suspicion {
+  function suspicionOf(token: string, ring: KeyRing): Suspicion {
     return {
       token,
-      ring: doubt.ring,
-      explain(why, ring) {
-        doubt.why = why
-        if (ring.keys !== doubt.ring.keys) {
-          doubt.tried = findCandidates(ring, doubt, accepted).length
-        }
-        doubt.ring = ring
-      },
+      ring,
       couldBeAccepted() {
-        const { parsed } = read(token)
-        return (
-          isOfType(textMember(parsed.header, 'typ'), types) &&
-          couldBeAccepted(parsed.payload, rules, now())
-        )
+        const { header, payload } = read(token).parsed
+        return isOfType(textMember(header, 'typ'), types) && couldBeAccepted(payload, rules, now())
       },
-      async findProof(newer) {
+      async findKey(newer) {
         const reading = read(token)
-        for (const key of candidatesOf(reading, newer)) {
+        for (const key of findCandidates(newer, hintsOf(reading), accepted)) {
           if (await isSignedBy(key, reading.algorithm, reading.parsed)) return key
         }
         return undefined
@@ -151,16 +128,18 @@ export function createProver({
     }
   }
 
-  function candidatesOf({ parsed, algorithm }: Reading, ring: KeyRing): readonly VerificationKey[] {
-    return findCandidates(ring, { algorithm, kid: textMember(parsed.header, 'kid') }, accepted)
-  }
-
   return prove
 }
 
+function hintsOf({ parsed, algorithm }: Reading): KeyHints {
+  return { algorithm, kid: textMember(parsed.header, 'kid') }
+}
+
 /** The refusal of a token that no trusted key proves. */
-export function unproven(doubt: Unproven): AuthError {
-  const { ring, algorithm, accepted, tried } = doubt
+export function unproven(said: Omit<Unproven, 'tried'>): AuthError {
+  const { ring, algorithm, accepted } = said
+  const tried = findCandidates(ring, said, accepted).length
+  const doubt = { ...said, tried }
   if (tried > 0) return new AuthError('invalid_token', 'signature', otherSignature(doubt))
   // A list has been compared with the header before: with one, what is missing is a key.
   const isForNone =

@@ -43,14 +43,15 @@ describe('localKeys', () => {
 
   test('a suspicion finds nothing: the keys never change', async () => {
     const keys = methodsOf(localKeys(first))
+    const ring = await keys.wait(caller)
     const suspicion: Suspicion = {
       token: 'a.b.c',
-      ring: await keys.wait(caller),
+      ring,
       couldBeAccepted: () => true,
-      findProof: async ({ keys: [key] }: KeyRing) => key,
+      findKey: async ({ keys: [key] }: KeyRing) => key,
       wasIssuedAfter: () => true,
     }
-    expect(await keys.suspect(suspicion, caller)).toBeUndefined()
+    expect(await keys.suspect(suspicion, caller)).toEqual({ why: undefined, ring })
   })
 
   test('its wall clock is that of the system, by which a verifier without a clock judges; its keys do not age', () => {

@@ -23,7 +23,7 @@ function suspicion(token: string, ring: KeyRing, provingKid?: string) {
     token,
     ring,
     couldBeAccepted: vi.fn<() => boolean>(() => true),
-    findProof: vi.fn<Suspicion['findProof']>(async ({ keys }) =>
+    findKey: vi.fn<Suspicion['findKey']>(async ({ keys }) =>
       keys.find(({ kid }) => kid === provingKid && kid !== undefined),
     ),
     wasIssuedAfter: vi.fn<Suspicion['wasIssuedAfter']>(() => false),
@@ -47,7 +47,10 @@ async function flooded(options: RemoteKeysOptions = {}) {
 test('in a flood the answer is no, and the token is not even looked at', async () => {
   const { endpoint, keys, ring, requests } = await flooded()
   const asked = suspicion('one more', ring)
-  expect(await keys.suspect(asked, caller(keys))).toBeUndefined()
+  expect(await keys.suspect(asked, caller(keys))).toMatchObject({
+    why: 'paced',
+    ring: { keys: ring.keys },
+  })
   expect(asked.couldBeAccepted).not.toHaveBeenCalled()
   expect(endpoint.requests).toHaveLength(requests)
 })
@@ -58,7 +61,8 @@ test('a key that came while the token was tried proves it, in a flood as well', 
   await clock.advance(2)
   await keys.refresh()
   const asked = suspicion('genuine', ring, B.publicJwk.kid)
-  expect(await keys.suspect(asked, caller(keys))).toMatchObject({ kid: B.publicJwk.kid })
+  const answer = await keys.suspect(asked, caller(keys))
+  expect(answer.key?.kid).toBe(B.publicJwk.kid)
   expect(endpoint.requests).toHaveLength(requests + 1)
 })
 
@@ -86,7 +90,7 @@ test('keys that have grown too old while the token was tried are those it was tr
   await expect(keys.suspect(asked, caller(keys))).rejects.toMatchObject({
     code: 'keys_unavailable',
   })
-  expect(asked.findProof.mock.calls.map(([{ keys: tried }]) => tried)).toEqual([[]]) // the retired ones
+  expect(asked.findKey.mock.calls.map(([{ keys: tried }]) => tried)).toEqual([[]]) // the retired ones
 })
 
 test('in a flood, an older flight that helps nobody is the answer, and no last one', async () => {
@@ -98,7 +102,7 @@ test('in a flood, an older flight that helps nobody is the answer, and no last o
   const answer = keys.suspect(suspicion('one more', ring), caller(keys))
   endpoint.release(A.publicJwk)
   await refreshing
-  expect(await answer).toBeUndefined()
+  expect(await answer).toMatchObject({ why: 'paced' })
   expect(endpoint.requests).toHaveLength(requests + 1)
 })
 
@@ -113,7 +117,7 @@ test.each(['before it asks', 'while it waits'])(
     if (moment === 'before it asks') await keys.refresh()
     const asked = suspicion('genuine', ring, B.publicJwk.kid)
     let isFirst = true
-    asked.findProof.mockImplementation(async ({ keys: [key] }) => {
+    asked.findKey.mockImplementation(async ({ keys: [key] }) => {
       if (key?.kid !== B.publicJwk.kid || !isFirst) return key
       isFirst = false
       endpoint.document = C.publicJwk
@@ -121,9 +125,9 @@ test.each(['before it asks', 'while it waits'])(
       await keys.refresh()
       return key
     })
-    const proof = await keys.suspect(asked, caller(keys))
+    const answer = await keys.suspect(asked, caller(keys))
     expect(isFirst).toBe(false)
-    expect(proof?.kid).not.toBe(B.publicJwk.kid)
+    expect(answer.key?.kid).not.toBe(B.publicJwk.kid)
   },
 )
 
@@ -133,7 +137,7 @@ test('keys that have not changed are not tried again', async () => {
   const asked = suspicion('forged', await ringOf(keys))
   await clock.advance(1)
   await keys.suspect(asked, caller(keys))
-  expect(asked.findProof.mock.calls.map(([ring]) => ring.keys)).toEqual([[]]) // the retired ones
+  expect(asked.findKey.mock.calls.map(([ring]) => ring.keys)).toEqual([[]]) // the retired ones
 })
 
 test('one token asks again after 4 s, then at intervals that double', async () => {
@@ -163,7 +167,7 @@ test('several who present one token at the same time ask one question', async ()
   const askers = Array.from({ length: 3 }, async () => {
     return await keys.suspect(suspicion('forged', ring), caller(keys))
   })
-  expect(await Promise.all(askers)).toEqual([undefined, undefined, undefined])
+  for (const answer of await Promise.all(askers)) expect(answer).toMatchObject({ why: 'answered' })
   expect(endpoint.requests).toHaveLength(2)
   await clock.advance(4)
   await keys.suspect(suspicion('forged', ring), caller(keys))
@@ -180,7 +184,9 @@ test('a token that asks while the endpoint is down has had no answer: it may ask
   await expect(asked).rejects.toMatchObject({ code: 'keys_unavailable' })
   endpoint.mode = 'up'
   await clock.advance(2)
-  expect(await keys.suspect(suspicion('forged', ring), caller(keys))).toBeUndefined()
+  expect(await keys.suspect(suspicion('forged', ring), caller(keys))).toMatchObject({
+    why: 'answered',
+  })
   expect(endpoint.requests).toHaveLength(3)
 })
 
@@ -189,9 +195,13 @@ test('a rotation that helps no token is an answer to it', async () => {
   await keys.refresh()
   const ring = await ringOf(keys)
   endpoint.document = B.publicJwk
-  for (const pause of [1, 3.9]) {
+  for (const [pause, why] of [
+    [1, 'answered'],
+    [3.9, 'repeated'],
+  ] as const) {
     await clock.advance(pause)
-    expect(await keys.suspect(suspicion('forged', ring), caller(keys))).toBeUndefined()
+    const answer = await keys.suspect(suspicion('forged', ring), caller(keys))
+    expect(answer).toMatchObject({ why, ring: { keys: [{ kid: B.publicJwk.kid }] } })
     expect(endpoint.requests).toHaveLength(2)
   }
 })
@@ -210,7 +220,10 @@ test('when a token was issued is asked only if a key that left proves it, and to
   expect(unknown.wasIssuedAfter).not.toHaveBeenCalled()
   expect(endpoint.requests).toHaveLength(3)
   const old = suspicion('old', ring, A.publicJwk.kid)
-  expect(await keys.suspect(old, caller(keys))).toBeUndefined()
+  expect(await keys.suspect(old, caller(keys))).toMatchObject({
+    why: 'retired',
+    ring: { keys: ring.keys },
+  })
   expect(old.wasIssuedAfter.mock.calls).toEqual([[left]])
   expect(endpoint.requests).toHaveLength(3)
 })
@@ -245,7 +258,7 @@ test('the suspicion that found a rotation costs nothing, and is given back once,
     const asked = suspicion(`genuine ${count}`, ring, B.publicJwk.kid)
     return await keys.suspect(asked, caller(keys))
   })
-  for (const proof of await Promise.all(helped)) expect(proof?.kid).toBe(B.publicJwk.kid)
+  for (const { key } of await Promise.all(helped)) expect(key?.kid).toBe(B.publicJwk.kid)
   const newer = await ringOf(keys)
   for (let count = 0; count < 6; count++) {
     await clock.advance(1)

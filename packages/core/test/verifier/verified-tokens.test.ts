@@ -24,6 +24,7 @@ import {
   type KeySourceMethods,
   methodsOf,
   type Suspicion,
+  type SuspicionAnswer,
   type VerificationKey,
 } from '../../src/keys/key-source.ts'
 import {
@@ -352,7 +353,7 @@ describe('a verifier that remembers', () => {
       async wait() {
         throw new AuthError('keys_unavailable', 'unreachable')
       },
-      suspect: async () => undefined,
+      suspect: async ({ ring }) => ({ why: undefined, ring }),
     })
     const own = sharesClock ? {} : { clock }
     const [remembering, forgetful] = ([{ max }, false] as const).map((remember) =>
@@ -405,8 +406,8 @@ describe('keys that change while a token is judged', () => {
       return await this.ring
     }
 
-    async suspect(_suspicion: Suspicion): Promise<VerificationKey | undefined> {
-      return undefined
+    async suspect({ ring }: Suspicion): Promise<SuspicionAnswer> {
+      return { why: undefined, ring }
     }
   }
 
@@ -431,19 +432,19 @@ describe('keys that change while a token is judged', () => {
     keys.ring = withoutKey
     keys.suspect = async (suspicion: Suspicion) => {
       suspicions.push(suspicion)
-      return undefined
+      return { why: undefined, ring: suspicion.ring }
     }
     const verifier = verifierOf(keys)
     await Promise.allSettled(Array.from({ length: 20 }, async () => await verifier.verify(lasting)))
     let found = 0
-    const proofs = suspicions.map(async ({ findProof }) => {
-      if ((await findProof(withKey)) !== undefined) found++
+    const answers = suspicions.map(async ({ findKey }) => {
+      if ((await findKey(withKey)) !== undefined) found++
     })
     // However many promises are awaited, nothing comes from the thread pool before the event loop iterates.
     for (let step = 0; step < 100; step++) await Promise.resolve()
     expect(found).toBeGreaterThan(0)
     expect(found).toBeLessThan(10)
-    await Promise.all(proofs)
+    await Promise.all(answers)
     expect(found).toBe(20)
   })
 
