@@ -54,80 +54,124 @@ export function watchToken(
   }
   checkOptions('watchToken', options, { clock: isClock })
   const { clock = backgroundClock } = ownMembers(options)
+  const end = expiry(auth)
+  let revocations = NO_WATCH
+  const checks = repeatChecks({
+    check: checkOf(verifier, auth),
+    pause() {
+      const left = end - clock.now()
+      // For what is no number of seconds, timers do not wait at all.
+      return Number.isFinite(left) ? Math.min(Math.max(left, SHORTEST), LONGEST) : LONGEST
+    },
+    clock,
+    onAccepted() {
+      // If something was revoked since the verdict was asked for, this says so at once.
+      revocations.renew()
+    },
+    onRefused(error) {
+      stop()
+      void tell(onRefusal, error)
+    },
+  })
+
+  function stop(): void {
+    checks.stop()
+    revocations.end()
+  }
+
+  // First: if the token may have been revoked already, this asks for a verdict at once, and no timer is needed before that.
+  revocations = watchRevocations(verifier, auth, checks.checkNow)
+  checks.start()
+  return stop
+}
+
+/** What its sender had proven holds for as long as the connection. */
+function checkOf(
+  verifier: Pick<Verifier<unknown>, 'verify'>,
+  auth: Auth<unknown>,
+): () => Promise<unknown> {
   const { token } = auth
   const possession = own(auth, 'possession')
-  // What its sender had proven holds for as long as the connection.
-  const verifyAgain = async () =>
+  return async () =>
     await (possession === undefined
       ? verifier.verify(token)
       : verifier.verify(token, { possession }))
-  const end = expiry(auth)
+}
+
+interface RepeatOptions {
+  /** Rejects for a refusal. It is not called again before it has settled. */
+  readonly check: () => Promise<unknown>
+  /** Seconds until the next check. */
+  readonly pause: () => number
+  readonly clock: Clock
+  readonly onAccepted: () => void
+  /** Called once, for the first refusal, or if a check takes too long. */
+  readonly onRefused: (error: unknown) => void
+}
+
+/** A token that is checked again and again, until it is refused or nobody is interested any more. */
+interface RepeatedChecks {
+  /** Checks after a pause, unless a check is under way. */
+  start(): void
+  /** The verdict under way is out of date then, and asked for again. */
+  readonly checkNow: () => void
+  stop(): void
+}
+
+function repeatChecks(options: RepeatOptions): RepeatedChecks {
+  const { check, pause, clock, onAccepted, onRefused } = options
   let isOver = false
-  let isJudging = false
-  /** Whether something was revoked since the verdict under way was asked for. */
+  let isChecking = false
+  /** Whether a check was asked for since the one under way began. */
   let isOutdated = false
   let cancel = nothing
-  let revocations = NO_WATCH
 
-  function plan(): () => void {
-    const left = end - clock.now()
-    // For what is no number of seconds, timers do not wait at all.
-    const wait = Number.isFinite(left) ? Math.min(Math.max(left, SHORTEST), LONGEST) : LONGEST
-    return clock.after(wait, () => void judge())
+  function start(): void {
+    if (!isChecking) cancel = clock.after(pause(), () => void checkAgain())
   }
 
-  function judgeNow(): void {
+  function checkNow(): void {
     if (isOver) return
     isOutdated = true
-    if (isJudging) return
+    if (isChecking) return
     cancel()
-    void judge()
+    void checkAgain()
   }
 
-  async function judge(): Promise<void> {
-    isJudging = true
-    let refused: { readonly error: unknown } | undefined
+  async function checkAgain(): Promise<void> {
+    isChecking = true
+    let failure: { readonly error: unknown } | undefined
     do {
       isOutdated = false
       cancel = clock.after(PATIENCE, () => {
-        refuse(new AuthError('keys_unavailable', 'timeout', noVerdict(PATIENCE)))
+        onRefused(new AuthError('keys_unavailable', 'timeout', noVerdict(PATIENCE)))
       })
-      refused = await refusalOf(verifyAgain)
+      failure = await failureOf(check)
       // It may have ended while the verifier was at work.
       if (isOver) return
       cancel()
-      // If something was revoked since then, this says so at once.
-      if (refused === undefined) revocations.renew()
-    } while (refused === undefined && isOutdated)
-    isJudging = false
-    if (refused === undefined) cancel = plan()
-    else refuse(refused.error)
-  }
-
-  function refuse(error: unknown): void {
-    stop()
-    void tell(onRefusal, error)
+      if (failure === undefined) onAccepted()
+    } while (failure === undefined && isOutdated)
+    isChecking = false
+    if (failure === undefined) start()
+    else onRefused(failure.error)
   }
 
   function stop(): void {
     isOver = true
     cancel()
-    revocations.end()
   }
 
-  // First: if the token may have been revoked already, this asks for a verdict at once, and no timer is needed before that.
-  revocations = watchRevocations(verifier, auth, judgeNow)
-  if (!isJudging) cancel = plan()
-  return stop
+  return { start, checkNow, stop }
 }
 
 function nothing(): void {}
 
-async function refusalOf(
-  verify: () => Promise<unknown>,
+async function failureOf(
+  check: () => Promise<unknown>,
 ): Promise<{ readonly error: unknown } | undefined> {
   try {
-    await verify()
+    await check()
     return undefined
   } catch (error) {
     return { error }
