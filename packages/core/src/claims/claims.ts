@@ -20,8 +20,8 @@ import { checkValues, type RequiredClaim } from './required-claims.ts'
 /**
  * What the claims of every token must satisfy. Times are seconds.
  *
- * Plain data, on purpose: these rules also judge claims of unproven tokens (see {@link couldBeAccepted}), so no function of
- * the user's may be among them.
+ * Plain data, on purpose: these rules are also applied to claims of unproven tokens (see {@link couldBeAccepted}), so no
+ * function of the user's may be among them.
  */
 export interface ClaimRules {
   /** The accepted values, or `null` for any. */

@@ -48,9 +48,9 @@ export function dpopProofs(options: DpopProofsOptions): DpopProofs {
   }
 
   function checkNonce(nonce: unknown, now: number): void {
-    const verdict = nonces?.judge(nonce, now) ?? 'valid'
-    if (verdict === 'missing') throw new AuthError('use_dpop_nonce', 'missing_nonce', missingNonce)
-    if (verdict === 'invalid') throw new AuthError('use_dpop_nonce', 'invalid_nonce', invalidNonce)
+    const validity = nonces?.validity(nonce, now) ?? 'valid'
+    if (validity === 'missing') throw new AuthError('use_dpop_nonce', 'missing_nonce', missingNonce)
+    if (validity === 'invalid') throw new AuthError('use_dpop_nonce', 'invalid_nonce', invalidNonce)
   }
 
   return Object.freeze<DpopProofs>({

@@ -22,7 +22,7 @@ export interface NonceOptions {
 export interface Nonces {
   make(now: number): string
   /** `missing` if there is none, `invalid` for any that is too old or was not made with one of our secrets. */
-  judge(nonce: unknown, now: number): 'valid' | 'missing' | 'invalid'
+  validity(nonce: unknown, now: number): 'valid' | 'missing' | 'invalid'
 }
 
 /** Octets. */
@@ -57,7 +57,7 @@ export function createNonces({ secret, maxAge = 300 }: NonceOptions, tolerance: 
       }
       return last.nonce
     },
-    judge(nonce, now) {
+    validity(nonce, now) {
       if (nonce === undefined) return 'missing'
       const octets =
         typeof nonce === 'string' && nonce.length === NONCE_LENGTH

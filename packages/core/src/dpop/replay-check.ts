@@ -50,8 +50,8 @@ export function createReplayCheck(
     try {
       const answer = answerOf(proof, signal)
       // No timer for what is known at once.
-      if (typeof answer !== 'string') return judgeLater(answer, proof, { clock, signal, late })
-      judge(answer, proof)
+      if (typeof answer !== 'string') return checkLater(answer, proof, { clock, signal, late })
+      checkAnswer(answer, proof)
       return undefined
     } catch (error) {
       return refuse(error)
@@ -59,8 +59,8 @@ export function createReplayCheck(
   }
 }
 
-async function judgeLater(answer: unknown, proof: DpopProof, waiting: Waiting): Promise<void> {
-  judge(await answerInTime(settled(answer), waiting), proof)
+async function checkLater(answer: unknown, proof: DpopProof, waiting: Waiting): Promise<void> {
+  checkAnswer(await answerInTime(awaited(answer), waiting), proof)
 }
 
 /** Callers find every refusal in one place. */
@@ -69,7 +69,7 @@ async function refuse(error: unknown): Promise<never> {
 }
 
 /** Of anything that can be awaited. */
-async function settled(answer: unknown): Promise<unknown> {
+async function awaited(answer: unknown): Promise<unknown> {
   try {
     return await answer
   } catch (cause) {
@@ -81,7 +81,7 @@ function late(): AuthError {
   return unavailable('unreachable', lateReplays(PATIENCE))
 }
 
-function judge(answer: unknown, { jkt }: DpopProof): void {
+function checkAnswer(answer: unknown, { jkt }: DpopProof): void {
   switch (answer) {
     case 'new':
       return

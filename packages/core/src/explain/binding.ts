@@ -6,7 +6,7 @@ import { confirmedText } from './details.ts'
 import { attempt, type Attempt, failed, type Finding, passed, skipped } from './finding.ts'
 
 /** What comes of the comparison of `cnf` with what a sender has proven, by the step of the verifier. */
-export function judgeBinding(
+export function attemptBinding(
   claims: JsonObject | undefined,
   binding: Binding | undefined,
   possession: Possession | undefined,

@@ -17,14 +17,14 @@ import {
   rulesOf,
   type VerifierOptions,
 } from '../verifier/verifier-options.ts'
-import { bindingFindings, judgeBinding } from './binding.ts'
+import { attemptBinding, bindingFindings } from './binding.ts'
 import { claimFindings } from './claims.ts'
 import type { Explanation, ExplainOptions, NamedKeys, Verdict } from './explanation.ts'
 import { attempt, type Finding } from './finding.ts'
-import { judgeAlgorithm, judgeForm, judgeType } from './header.ts'
+import { explainAlgorithm, explainForm, explainType } from './header.ts'
 import { hintsOf, type Signer } from './hints.ts'
-import { heldBy, type HeldKeys, makerOf, notTried, type Proof, prove } from './keys.ts'
-import { claimsInForm, judgeRevocations, revocationFindings } from './revocations.ts'
+import { heldBy, type HeldKeys, type KeyFindings, makerOf, notTried, prove } from './keys.ts'
+import { attemptRevocations, claimsInForm, revocationFindings } from './revocations.ts'
 
 /**
  * Explains the verdict of `createVerifier(options).verify(token)`: the result of every check, and not only the first refusal.
@@ -45,19 +45,19 @@ export async function explain(
 ): Promise<Explanation> {
   checkVerifierOptions(options)
   checkExplainOptions(explainOptions)
-  const own = ownMembers(options)
-  acceptedAlgorithms(own.algorithms)
+  const stated = ownMembers(options)
+  acceptedAlgorithms(stated.algorithms)
   const { keysInHand, otherKeys = [], possession, signal } = ownMembers(explainOptions)
-  const form = judgeForm(token, own)
+  const form = explainForm(token, stated)
   if (form.refusal !== undefined) return unreadable(form, keysInHand)
   const held = async (name: string, source: KeySource) =>
     await heldBy({ name, keys: source, tokenSize: token.length, signal })
   const [keys, inHand, ...others] = await Promise.all([
-    held('keys', own.keys),
+    held('keys', stated.keys),
     keysInHand && held('keysInHand', keysInHand),
     ...otherKeys.map(async (each) => await held(each.name, each.keys)),
   ])
-  return await explainParsed(form.value, form.finding, own, {
+  return await explainParsed(form.value, form.finding, stated, {
     keys,
     inHand,
     others,
@@ -81,7 +81,7 @@ async function explainParsed(
 ): Promise<Explanation> {
   const now = options.clock === undefined ? all.keys.source.now().wall : options.clock.now()
   const rules = rulesOf(options)
-  const algorithm = judgeAlgorithm(parsed, options)
+  const algorithm = explainAlgorithm(parsed, options)
   const proveWith = (held: HeldKeys) =>
     algorithm.value === undefined
       ? notTried(algorithm.finding)
@@ -90,30 +90,30 @@ async function explainParsed(
           { algorithm: algorithm.value, accepted: options.algorithms, finding: algorithm.finding },
           held,
         )
-  const proof = proveWith(all.keys)
+  const found = proveWith(all.keys)
   const inHand = all.inHand && proveWith(all.inHand)
-  const type = judgeType(parsed, options)
+  const type = explainType(parsed, options)
   // The verdict on claims is that of the whole step, whatever the findings are.
   const { refusal } = attempt(() => checkClaims(parsed.payload, rules, now))
   const claims = parseJsonObject(parsed.payload)
   const binding = claims && bindingOf(claims, parsed.payload)
-  const bound = judgeBinding(claims, binding, all.possession, options)
-  const isProven = proof.key !== undefined
+  const bound = attemptBinding(claims, binding, all.possession, options)
+  const isProven = found.key !== undefined
   const askable = claimsInForm(claims, rules, now)
-  const revoked = await judgeRevocations(options, {
+  const revoked = await attemptRevocations(options, {
     claims: isProven || inHand?.key !== undefined ? askable : undefined,
     now,
     signal: all.signal,
   })
   const later = type.refusal ?? refusal ?? bound.refusal ?? revoked.refusal
-  const verdictWith = (found: Proof) => verdictOf(algorithm.refusal ?? found.refusal ?? later)
-  const signer = signerOf(parsed, { algorithm: algorithm.named, proof }, all)
+  const verdictWith = (each: KeyFindings) => verdictOf(algorithm.refusal ?? each.refusal ?? later)
+  const signer = signerOf(parsed, { algorithm: algorithm.named, found }, all)
   return {
-    ...verdictWith(proof),
+    ...verdictWith(found),
     inHand: inHand && verdictWith(inHand),
     findings: [
       form,
-      ...proof.findings,
+      ...found.findings,
       type.finding,
       ...claimFindings(claims, rules, now),
       ...bindingFindings(binding, options, bound),
@@ -122,7 +122,7 @@ async function explainParsed(
     hints: hintsOf({
       isProven,
       isProvenInHand: inHand && inHand.key !== undefined,
-      isAlgorithmAccepted: algorithm.value !== undefined && proof.refusal?.reason !== 'algorithm',
+      isAlgorithmAccepted: algorithm.value !== undefined && found.refusal?.reason !== 'algorithm',
       alg: member(parsed.header, 'alg'),
       kid: textMember(parsed.header, 'kid'),
       signer,
@@ -161,10 +161,10 @@ function verdictOf(refusal: AuthError | undefined): Verdict {
 
 function signerOf(
   parsed: ParsedToken,
-  { algorithm, proof }: { readonly algorithm: unknown; readonly proof: Proof },
+  { algorithm, found }: { readonly algorithm: unknown; readonly found: KeyFindings },
   { keys, inHand, others }: AllKeys,
 ): Signer | undefined {
-  if (proof.key !== undefined) return signerIn(keys, proof.key)
+  if (found.key !== undefined) return signerIn(keys, found.key)
   const places = [keys, ...(inHand === undefined ? [] : [inHand]), ...others]
   for (const place of places) {
     const key = makerOf(parsed, algorithm, place)

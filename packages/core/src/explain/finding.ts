@@ -57,7 +57,7 @@ export function attempt<Value>(step: () => Value): Attempt<Value> {
   try {
     return { value: step(), refusal: undefined }
   } catch (error) {
-    return refused(error)
+    return failedAttempt(error)
   }
 }
 
@@ -66,11 +66,11 @@ export async function attemptLater<Value>(step: () => Promise<Value>): Promise<A
   try {
     return { value: await step(), refusal: undefined }
   } catch (error) {
-    return refused(error)
+    return failedAttempt(error)
   }
 }
 
-function refused(error: unknown): Attempt<never> {
+function failedAttempt(error: unknown): Attempt<never> {
   if (error instanceof AuthError) return { value: undefined, refusal: error }
   throw error
 }

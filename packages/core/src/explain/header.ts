@@ -14,12 +14,12 @@ import { typesOf, type VerifierOptions } from '../verifier/verifier-options.ts'
 import { attempt, type Attempt, failed, type Finding, passed, skipped } from './finding.ts'
 
 /** What one step makes of a token, and what is said of it. */
-type Judged<Value> = Attempt<Value> & { readonly finding: Finding }
+type ExplainedStep<Value> = Attempt<Value> & { readonly finding: Finding }
 
-export function judgeForm(
+export function explainForm(
   token: unknown,
   { maxTokenSize = 16_384 }: VerifierOptions,
-): Judged<ParsedToken> {
+): ExplainedStep<ParsedToken> {
   const form = attempt(() => {
     // A caller without types may pass anything.
     if (typeof token !== 'string') {
@@ -35,10 +35,10 @@ export function judgeForm(
   return { ...form, finding }
 }
 
-export function judgeAlgorithm(
+export function explainAlgorithm(
   { header }: ParsedToken,
   { algorithms, algorithmNames }: VerifierOptions,
-): Judged<Algorithm> & { readonly named: unknown } {
+): ExplainedStep<Algorithm> & { readonly named: unknown } {
   const alg = member(header, 'alg')
   const names = algorithmNamesOf(algorithmNames)
   const named = algorithmNamed(alg, names)
@@ -51,15 +51,18 @@ export function judgeAlgorithm(
   return { ...accepted, named, finding }
 }
 
-export function judgeType({ header }: ParsedToken, options: VerifierOptions): Judged<void> {
+export function explainType(
+  { header }: ParsedToken,
+  options: VerifierOptions,
+): ExplainedStep<void> {
   const types = typesOf(options)
   const typ = textMember(header, 'typ')
   const found = typ === undefined ? 'the header has no typ' : shown(typ)
-  const judged = attempt(() => {
+  const checked = attempt(() => {
     checkType(typ, types)
   })
-  if (judged.refusal !== undefined) return { ...judged, finding: failed('type', judged.refusal) }
+  if (checked.refusal !== undefined) return { ...checked, finding: failed('type', checked.refusal) }
   const finding =
     types === undefined ? skipped('type', `not stated; ${found}`) : passed('type', found)
-  return { ...judged, finding }
+  return { ...checked, finding }
 }

@@ -46,7 +46,7 @@ export async function heldBy({
 }
 
 /** What keys make of a token. */
-export interface Proof {
+export interface KeyFindings {
   readonly key: VerificationKey | undefined
   readonly refusal: AuthError | undefined
   /** Of the algorithm, the key and the signature. */
@@ -54,7 +54,7 @@ export interface Proof {
 }
 
 /** Without an algorithm that is accepted there is nothing to check with. */
-export function notTried(algorithm: Finding, refusal?: AuthError): Proof {
+export function notTried(algorithm: Finding, refusal?: AuthError): KeyFindings {
   const why = 'not checked: the algorithm is not accepted'
   return {
     key: undefined,
@@ -64,7 +64,7 @@ export function notTried(algorithm: Finding, refusal?: AuthError): Proof {
 }
 
 /** The algorithm of a token, what a verifier accepts, and what was found about the two before there were keys. */
-interface Judged {
+interface AlgorithmFound {
   readonly algorithm: Algorithm
   readonly accepted: AcceptedAlgorithms
   readonly finding: Finding
@@ -73,9 +73,9 @@ interface Judged {
 /** Looks for the key among the candidates that the verifier would try, and refuses as it does if there is none. */
 export function prove(
   parsed: ParsedToken,
-  { algorithm, accepted, finding }: Judged,
+  { algorithm, accepted, finding }: AlgorithmFound,
   { source, ring }: HeldKeys,
-): Proof {
+): KeyFindings {
   if (ring instanceof AuthError) {
     const signature = skipped('signature', 'not checked: no keys')
     return { key: undefined, refusal: ring, findings: [finding, failed('key', ring), signature] }

@@ -29,7 +29,7 @@ export function claimsInForm(
 
 /** What is asked about. */
 export interface AskedAbout {
-  /** `undefined` where they have no proof or not the form of claims: a source is told of nothing else. */
+  /** `undefined` where no key proves them or their form is wrong: a source is told of nothing else. */
   readonly claims: JsonObject | undefined
   readonly now: number
   readonly signal: AbortSignal | undefined
@@ -40,7 +40,7 @@ export interface AskedAbout {
  *
  * @throws The signal's reason.
  */
-export async function judgeRevocations(
+export async function attemptRevocations(
   { revocations, clock = systemClock }: VerifierOptions,
   { claims, now, signal }: AskedAbout,
 ): Promise<Attempt<void>> {

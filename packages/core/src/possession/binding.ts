@@ -5,9 +5,9 @@ import { own, ownMembers } from '../ground/options.ts'
 import { AuthError } from '../refusal/errors.ts'
 import type { Detail } from '../refusal/text.ts'
 import {
+  type ConfirmationMethod,
   notProven,
   notProvenHere,
-  type Proof,
   repeatedConfirmation,
   unboundToken,
   unreadableConfirmation,
@@ -21,8 +21,8 @@ export interface Binding {
   readonly complaint: Detail | undefined
 }
 
-/** Members of `cnf`, and what proves each. */
-const KNOWN: ReadonlyMap<string, Proof> = new Map([
+/** Members of `cnf`, and the method of each. */
+const KNOWN: ReadonlyMap<string, ConfirmationMethod> = new Map([
   ['jkt', 'jkt'],
   ['x5t#S256', 'x5tS256'],
 ])
@@ -44,12 +44,12 @@ const UNPROVABLE: ReadonlySet<string> = new Set(['jwk', 'jwe', 'jku', 'kid', 'os
 export function bindingOf(claims: Claims, payload: Buffer): Binding | undefined {
   if (!Object.hasOwn(claims, 'cnf')) return undefined
   const cnf = member(claims, 'cnf')
-  const found = new Map<Proof, string>()
+  const found = new Map<ConfirmationMethod, string>()
   const names = isJsonObject(cnf) ? Object.keys(cnf) : []
   for (const name of names) {
-    const proof = KNOWN.get(name)
+    const method = KNOWN.get(name)
     const value = isJsonObject(cnf) ? member(cnf, name) : undefined
-    if (proof !== undefined && typeof value === 'string' && value !== '') found.set(proof, value)
+    if (method !== undefined && typeof value === 'string' && value !== '') found.set(method, value)
   }
   const knownNames = names.filter((name) => KNOWN.has(name))
   const isProvable = found.size > 0 && !names.some((name) => UNPROVABLE.has(name))
@@ -90,20 +90,20 @@ export function checkBinding(
 ): Auth {
   const jkt = possession?.jkt
   if (binding === undefined) {
-    if (jkt !== undefined) throw refused(unboundToken)
+    if (jkt !== undefined) throw bindingRefusal(unboundToken)
     return auth
   }
   if (jkt !== undefined && binding.jkt === undefined) {
-    throw refused(binding.complaint ?? unboundToken)
+    throw bindingRefusal(binding.complaint ?? unboundToken)
   }
   const isRequired = confirmation === 'require'
-  if (isRequired && binding.complaint !== undefined) throw refused(binding.complaint)
+  if (isRequired && binding.complaint !== undefined) throw bindingRefusal(binding.complaint)
   const x5tS256 = possession?.x5tS256
   if (binding.jkt !== jkt && (isRequired || jkt !== undefined)) {
-    throw refused(jkt === undefined ? notProvenHere('jkt') : notProven('jkt'))
+    throw bindingRefusal(jkt === undefined ? notProvenHere('jkt') : notProven('jkt'))
   }
   if (isRequired && binding.x5tS256 !== undefined && binding.x5tS256 !== x5tS256) {
-    throw refused(x5tS256 === undefined ? notProvenHere('x5tS256') : notProven('x5tS256'))
+    throw bindingRefusal(x5tS256 === undefined ? notProvenHere('x5tS256') : notProven('x5tS256'))
   }
   return withPossession(auth, {
     ...(jkt === undefined ? {} : { jkt }),
@@ -117,6 +117,7 @@ function withPossession(auth: Auth, proven: Possession): Auth {
     : Object.freeze({ ...auth, possession: Object.freeze(ownMembers(proven)) })
 }
 
-function refused(detail: Detail): AuthError {
+/** @param detail What the sender of a bound token has not proven. */
+export function bindingRefusal(detail: Detail): AuthError {
   return new AuthError('invalid_token', 'binding', detail)
 }

@@ -2,22 +2,22 @@ import { type Detail, kindOf, listed } from '../refusal/text.ts'
 
 // What refusals of bound tokens tell developers. Thumbprints are shown to nobody: they would tell users apart in logs.
 
-/** What can be proven, by its name in a `Possession`. */
-export type Proof = 'jkt' | 'x5tS256'
+/** A way to say what a token is bound to, by its name in a `Possession`. RFC 7800 section 6.2. */
+export type ConfirmationMethod = 'jkt' | 'x5tS256'
 
 const HOLDERS: Readonly<
-  Record<Proof, { name: string; bound: string; proof: string; hint: string }>
+  Record<ConfirmationMethod, { name: string; bound: string; means: string; hint: string }>
 > = {
   jkt: {
     name: 'cnf.jkt',
     bound: 'a key',
-    proof: 'a DPoP proof',
+    means: 'a DPoP proof',
     hint: 'a stolen token, a client that sends it as Bearer, or a guard without the option dpop',
   },
   x5tS256: {
     name: 'cnf["x5t#S256"]',
     bound: 'a client certificate',
-    proof: 'a client certificate',
+    means: 'a client certificate',
     hint: 'a stolen token, a client that shows none, or a guard without the option mutualTls',
   },
 }
@@ -26,15 +26,15 @@ export const unboundToken: Detail = () =>
   'the token came with a DPoP proof, and is bound to no such key: it has no cnf.jkt; did the client ask its issuer without a proof?'
 
 /** Nothing was proven. */
-export function notProvenHere(proof: Proof): Detail {
-  const { name, bound, proof: means, hint } = HOLDERS[proof]
+export function notProvenHere(method: ConfirmationMethod): Detail {
+  const { name, bound, means, hint } = HOLDERS[method]
   return () => `the token is bound to ${bound} (${name}), and came without ${means}: ${hint}`
 }
 
 /** Something else was proven. */
-export function notProven(proof: Proof): Detail {
-  const { name, bound, proof: means } = HOLDERS[proof]
-  const other = proof === 'jkt' ? `${means} of another key` : `another one`
+export function notProven(method: ConfirmationMethod): Detail {
+  const { name, bound, means } = HOLDERS[method]
+  const other = method === 'jkt' ? `${means} of another key` : `another one`
   return () => `the token is bound to ${bound} (${name}), and came with ${other}`
 }
 
@@ -71,8 +71,8 @@ export const repeatedConfirmation: Detail = () =>
   'the token has cnf, and an object in its claims has a member twice: another reader could take the other one for what the token is bound to'
 
 /** A guard that takes bound tokens alone. */
-export function notBound(proof: Proof): Detail {
-  const { bound } = HOLDERS[proof]
+export function notBound(method: ConfirmationMethod): Detail {
+  const { bound } = HOLDERS[method]
   return () =>
     `the guard takes tokens alone that are bound to ${bound} (required), and this one is not`
 }

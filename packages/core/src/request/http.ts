@@ -21,8 +21,13 @@ import {
   takesRemembered,
 } from './guard-options.ts'
 import { findPassedGuard, type PassedGuard, setPassedGuard } from './passed-guards.ts'
-import { asksForProofs, isProvenByKey, type RequestParts, verifyProven } from './proven-request.ts'
-import { refused } from './refused-request.ts'
+import {
+  asksForPossession,
+  isProvenByKey,
+  type RequestParts,
+  verifyProven,
+} from './proven-request.ts'
+import { presentRefusal } from './refused-request.ts'
 
 // Everything that the adapters share. An adapter adds how its framework shows an `Auth` and how it sends a refusal.
 
@@ -116,14 +121,14 @@ async function authenticateAnew(
     const found = findCredentials(request, options)
     const auth =
       found &&
-      (await (asksForProofs(options)
+      (await (asksForPossession(options)
         ? verifyProven(verifier, parts, options, found)
         : verifier.verify(found.token)))
     setPassedGuard(subject, verifier, auth, options, guardId)
     return auth
   } catch (error) {
     const scheme = own(options, 'dpop') && schemeOf(request)
-    throw refused(error, subject, options, { request, scheme })
+    throw presentRefusal(error, subject, options, { request, scheme })
   }
 }
 
@@ -151,7 +156,7 @@ export async function authorizeRequest(
     if (auth === undefined) throw new AuthError('missing_token', 'missing_header', anonymous)
     await checkRequirements(auth, requirements, { output: auth.claims, verifier })
   } catch (error) {
-    throw refused(error, subject, options, {
+    throw presentRefusal(error, subject, options, {
       scheme: auth && isProvenByKey(auth) ? 'DPoP' : 'Bearer',
     })
   }

@@ -2,8 +2,8 @@ import type { Auth } from '../claims/auth.ts'
 import type { Possession } from '../claims/possession.ts'
 import type { PresentedProof } from '../dpop/proof-check.ts'
 import { own } from '../ground/options.ts'
+import { bindingRefusal } from '../possession/binding.ts'
 import { checkedNothing, lostPossession, notBound, withoutProof } from '../possession/details.ts'
-import { AuthError } from '../refusal/errors.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import { type Credentials, type FetchRequest, findProof, type RequestHeaders } from './bearer.ts'
 import type { GuardOptions } from './guard-options.ts'
@@ -20,7 +20,7 @@ export interface RequestParts {
 }
 
 /** Whether a guard asks for more than a token. */
-export function asksForProofs(options: GuardOptions<never>): boolean {
+export function asksForPossession(options: GuardOptions<never>): boolean {
   return own(options, 'dpop') !== undefined || own(options, 'mutualTls') !== undefined
 }
 
@@ -47,14 +47,14 @@ export async function verifyProven(
   })
   // Under `Bearer` a proof is not looked at: a thief would take the scheme that asks for less.
   if (dpop === undefined || scheme !== 'DPoP') {
-    if (dpop?.required === true) throw refused(withoutProof)
+    if (dpop?.required === true) throw bindingRefusal(withoutProof)
     return await verifyWanted(verifier, wantedWith(undefined))
   }
   const requests = [parts.subject, parts.request]
   const asked = askedOf(parts, token)
   const proof = findUsedProof(requests, dpop, asked)?.proof ?? (await dpop.check(asked))
   const jkt = textOf(proof?.jkt)
-  if (jkt === undefined) throw refused(checkedNothing)
+  if (jkt === undefined) throw bindingRefusal(checkedNothing)
   const wanted = wantedWith(jkt)
   const auth = await verifyWanted(verifier, wanted)
   const remembering = useProof(requests, dpop, { proof, asked })
@@ -91,8 +91,10 @@ async function verifyWanted(
     : verifier.verify(token))
   // Whoever wraps `verify` may have dropped what was proven.
   const confirmed = possessionIn(auth)
-  if (jkt !== undefined && confirmed?.jkt !== jkt) throw refused(lostPossession)
-  if (isCertificateRequired && !isConfirmed(x5tS256, confirmed)) throw refused(notBound('x5tS256'))
+  if (jkt !== undefined && confirmed?.jkt !== jkt) throw bindingRefusal(lostPossession)
+  if (isCertificateRequired && !isConfirmed(x5tS256, confirmed)) {
+    throw bindingRefusal(notBound('x5tS256'))
+  }
   return auth
 }
 
@@ -114,8 +116,4 @@ function textOf(answer: unknown): string | undefined {
 function possessionIn(auth: Auth<unknown>): Possession | undefined {
   const possession = own(auth, 'possession')
   return possession && { jkt: own(possession, 'jkt'), x5tS256: own(possession, 'x5tS256') }
-}
-
-function refused(detail: () => string): AuthError {
-  return new AuthError('invalid_token', 'binding', detail)
 }

@@ -13,7 +13,7 @@ interface RefusedRequest {
 }
 
 /** Reports an AuthError, and returns it as this guard presents it. Any other error is returned as it is. */
-export function refused(
+export function presentRefusal(
   error: unknown,
   subject: object,
   options: GuardOptions<never>,

@@ -56,12 +56,12 @@ export function createRevocationCheck(source: Revocations, clock: Clock): Revoca
     check(claims, now, signal) {
       const answer = answerOf(source, claims, now)
       if (!isObject(answer)) {
-        judge(answer, claims, why)
+        checkAnswer(answer, claims, why)
         return undefined
       }
       takesItsTime = true
       return (async () => {
-        judge(await answerInTime(settled(answer), { clock, signal, late }), claims, why)
+        checkAnswer(await answerInTime(awaited(answer), { clock, signal, late }), claims, why)
       })()
     },
     async ready() {
@@ -90,7 +90,7 @@ function answerOf(source: Revocations, claims: Claims, now: number): unknown {
 }
 
 /** Of anything that can be awaited. Its own failure counts, and none of it stays unhandled. */
-async function settled(answer: unknown): Promise<unknown> {
+async function awaited(answer: unknown): Promise<unknown> {
   try {
     return await answer
   } catch (cause) {
@@ -99,7 +99,7 @@ async function settled(answer: unknown): Promise<unknown> {
 }
 
 function ignore(answer: object): void {
-  settled(answer).catch(() => {
+  awaited(answer).catch(() => {
     // It is asked again by whoever can wait.
   })
 }
@@ -145,7 +145,7 @@ function reasonOf(source: Revocations): string | undefined {
 }
 
 /** Only the very word lets a token through. @param why Asked only where the source does not know. */
-function judge(answer: unknown, claims: Claims, why: () => string | undefined): void {
+function checkAnswer(answer: unknown, claims: Claims, why: () => string | undefined): void {
   if (answer === 'valid') return
   if (answer === 'revoked') throw new AuthError('invalid_token', 'revoked', revokedToken(claims))
   throw unavailable(answer === 'unknown' ? staleRevocations(why()) : strangeRevocations(answer))

@@ -11,7 +11,7 @@ export interface VerdictRecord {
 /** Publishes acceptances and refusals. An aborted wait is neither. */
 export async function observed(
   verifier: object,
-  judged: (record: VerdictRecord) => Promise<Auth<unknown>>,
+  verdict: (record: VerdictRecord) => Promise<Auth<unknown>>,
   clock: Clock,
 ): Promise<Auth<unknown>> {
   const start = clock.monotonic()
@@ -21,7 +21,7 @@ export async function observed(
     verdicts.publish(() => verdictMessage({ verifier, ...record, duration }, error))
   }
   try {
-    const auth = await judged(record)
+    const auth = await verdict(record)
     publish()
     return auth
   } catch (error) {

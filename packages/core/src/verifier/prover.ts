@@ -15,7 +15,7 @@ import {
 import { AuthError } from '../refusal/errors.ts'
 import { createSignatureCheck } from '../token/signature.ts'
 import { createHeaderCache, type ParsedToken, parseToken } from '../token/token.ts'
-import type { Proof } from './verified-tokens.ts'
+import type { VerifiedToken } from './verified-tokens.ts'
 
 /** A token that has been read, and the one algorithm that its signature may have. */
 interface Reading {
@@ -24,7 +24,7 @@ interface Reading {
 }
 
 /** A token, and the trusted key that made its signature. */
-interface Proven extends Pick<Proof, 'key' | 'foundIn'> {
+interface Proven extends Pick<VerifiedToken, 'key' | 'foundIn'> {
   readonly reading: Reading
 }
 

@@ -1,7 +1,7 @@
 import { isTimely } from '../claims/claims.ts'
 import { verdicts } from '../report/diagnostics.ts'
 import type { Internals } from './internals.ts'
-import { confirmProof } from './verified-tokens.ts'
+import { isStillTrusted } from './verified-tokens.ts'
 import type { VerifierParts } from './verifier-parts.ts'
 
 /** Makes what a guard asks first: whether a token that was accepted before is accepted now. */
@@ -23,7 +23,7 @@ export function createRecall({
     if (known === undefined || known.binding !== undefined) return undefined
     const arrived = keys.now()
     const ring = keys.current(arrived)
-    if (ring === undefined || !confirmProof(known, ring, accepted)) return undefined
+    if (ring === undefined || !isStillTrusted(known, ring, accepted)) return undefined
     const { claims } = known.auth
     const time = timeAt(arrived)
     const isAccepted =

@@ -7,8 +7,8 @@ import { noOptions } from '../ground/options.ts'
 import { findCandidates, type KeyRing, type VerificationKey } from '../keys/key-source.ts'
 import type { Binding } from '../possession/binding.ts'
 
-/** What was proven about a token, and by what. */
-export interface Proof {
+/** A token whose signature a trusted key has made, and what it proves. */
+export interface VerifiedToken {
   readonly auth: Auth
   readonly key: VerificationKey
   readonly algorithm: Algorithm
@@ -24,7 +24,7 @@ interface Remembered {
 }
 
 /** The tokens that one verifier has proven, so that one which comes again costs no signature check. */
-export interface VerifiedTokens<Known extends Remembered = Proof> {
+export interface VerifiedTokens<Known extends Remembered = VerifiedToken> {
   /** What this very token proved. Whether its key is still trusted, and its times still hold, is for the caller to ask. */
   find(token: string): Known | undefined
   remember(known: Known): void
@@ -39,7 +39,7 @@ const MEAN_TOKEN_SIZE = 2048
 /**
  * Remembers the `max` tokens used last; fewer if they are large. Only proven tokens are kept: forged ones take no memory.
  */
-export function createVerifiedTokens<Known extends Remembered = Proof>(
+export function createVerifiedTokens<Known extends Remembered = VerifiedToken>(
   max: number,
 ): VerifiedTokens<Known> {
   const tokens = new LRUCache<number, Known>({
@@ -74,16 +74,21 @@ function nameOf(token: string): number {
 }
 
 /**
- * Looks whether these keys would prove the token again: its key is trusted for its algorithm, and would be tried. If so, the
- * list is noted. Otherwise each use of a remembered token would search the list, from the first change of keys on.
+ * Whether these keys would prove the token again: its key is trusted for its algorithm, and would be tried. If so, the list is
+ * noted, which changes no answer. Otherwise each use of a remembered token would search the list, from the first change of
+ * keys on.
  *
  * @param accepted The rule of the verifier that has proven the token: what was noted is not true for another one.
  */
-export function confirmProof(proof: Proof, ring: KeyRing, accepted: AcceptedAlgorithms): boolean {
-  if (proof.foundIn === ring.keys) return true
-  const { auth, key, algorithm } = proof
+export function isStillTrusted(
+  token: VerifiedToken,
+  ring: KeyRing,
+  accepted: AcceptedAlgorithms,
+): boolean {
+  if (token.foundIn === ring.keys) return true
+  const { auth, key, algorithm } = token
   const hints = { algorithm, kid: textMember(auth.header, 'kid') }
-  const isProven = findCandidates(ring, hints, accepted).includes(key)
-  if (isProven) proof.foundIn = ring.keys
-  return isProven
+  const isTrusted = findCandidates(ring, hints, accepted).includes(key)
+  if (isTrusted) token.foundIn = ring.keys
+  return isTrusted
 }

@@ -14,7 +14,7 @@ import { setInternals } from './internals.ts'
 import { observed, type VerdictRecord } from './observed-verdict.ts'
 import { createRecall } from './recall.ts'
 import { createWatch } from './revocation-watch.ts'
-import { confirmProof, type Proof } from './verified-tokens.ts'
+import { isStillTrusted, type VerifiedToken } from './verified-tokens.ts'
 import {
   checkVerifierOptions,
   type SchemaOptions,
@@ -71,8 +71,8 @@ export function createVerifier(
 
   function verify(token: string, verifyOptions?: VerifyOptions): Promise<Auth<unknown>> {
     if (!verdicts.isObserved()) return judge(token, verifyOptions)
-    const judged = async (record: VerdictRecord) => await judge(token, verifyOptions, record)
-    return observed(verifier, judged, clock)
+    const verdict = async (record: VerdictRecord) => await judge(token, verifyOptions, record)
+    return observed(verifier, verdict, clock)
   }
 
   async function ready(): Promise<void> {
@@ -131,7 +131,7 @@ function createJudge({
     const known = verifiedTokens?.find(token)
     if (known !== undefined) {
       const ring = keys.current(arrived)
-      if (confirmProof(known, ring ?? (await keys.wait(caller)), accepted)) {
+      if (isStillTrusted(known, ring ?? (await keys.wait(caller)), accepted)) {
         if (record !== undefined) record.remembered = true
         checkAgain(known, ring === undefined ? now() : timeAt(arrived))
         const auth = checkBinding(known.auth, known.binding, possession, confirmation)
@@ -148,41 +148,45 @@ function createJudge({
       header: parsed.header as Header /* `checkAlgorithm` has found its `alg` */,
       token,
     })
-    const proof = { auth, algorithm, key, foundIn, binding: bindingOf(claims, parsed.payload) }
+    const verified = { auth, algorithm, key, foundIn, binding: bindingOf(claims, parsed.payload) }
     // One that is refused from here on is remembered as well: to refuse it again costs no signature check.
-    verifiedTokens?.remember(proof)
-    const bound = checkBinding(auth, proof.binding, possession, confirmation)
-    return isFinal ? bound : await finish(proof, bound, caller)
+    verifiedTokens?.remember(verified)
+    const bound = checkBinding(auth, verified.binding, possession, confirmation)
+    return isFinal ? bound : await finish(verified, bound, caller)
   }
 
   /** What is asked at each use. The revocations come last: a schema may take its time, and a token be revoked meanwhile. */
-  async function finish(proof: Proof, auth: Auth, caller: Caller): Promise<Auth<unknown>> {
+  async function finish(
+    verified: VerifiedToken,
+    auth: Auth,
+    caller: Caller,
+  ): Promise<Auth<unknown>> {
     const result = schema === undefined ? auth : await applySchema(schema, auth)
     let ring = keys.current(keys.now())
     do {
-      const time = checkStill(proof, ring ?? (await keys.wait(caller)))
+      const time = checkStill(verified, ring ?? (await keys.wait(caller)))
       const answered = revocations?.check(auth.claims, time, caller.signal)
       if (answered === undefined) return result
       await answered
       // If keys have to be waited for once more, the answer will be too old, and is asked for again.
       ring = keys.current(keys.now())
     } while (ring === undefined)
-    checkStill(proof, ring)
+    checkStill(verified, ring)
     return result
   }
 
   /** After a wait: the key may have left since, and the token have expired. */
-  function checkStill(proof: Proof, ring: KeyRing): number {
-    if (!confirmProof(proof, ring, accepted)) {
+  function checkStill(verified: VerifiedToken, ring: KeyRing): number {
+    if (!isStillTrusted(verified, ring, accepted)) {
       throw new AuthError('invalid_token', 'signature', withdrawnKey)
     }
     const time = now()
-    checkAgain(proof, time)
+    checkAgain(verified, time)
     return time
   }
 
   /** What time alone can change about a token that was accepted before. */
-  function checkAgain({ auth }: Proof, time: number): void {
+  function checkAgain({ auth }: VerifiedToken, time: number): void {
     try {
       checkTimes(auth.claims, rules, time)
     } catch (error) {

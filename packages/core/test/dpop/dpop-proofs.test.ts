@@ -5,7 +5,6 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { describe, expect, test } from 'vitest'
 
 import type { DpopProofsOptions } from '../../src/dpop/proof-options.ts'
-import { ALGORITHMS, client, guarding, judged, makerOf, verdictOf } from './judging.ts'
 import {
   createProofMaker,
   type Draft,
@@ -15,6 +14,14 @@ import {
   requestWith,
   TOKEN,
 } from './proof-maker.ts'
+import {
+  ALGORITHMS,
+  client,
+  guarding,
+  verdictOnDraft,
+  makerOf,
+  verdictOf,
+} from './proof-verdicts.ts'
 
 describe('a sound proof', () => {
   test.each(ALGORITHMS)('of %s is accepted, and tells the thumbprint of its key', async (alg) => {
@@ -73,7 +80,7 @@ describe('a sound proof', () => {
     ],
     ['with a query in its URL', { claims: { htu: `${ORIGIN}/a?b=c` } }],
   ])('%s is accepted', async (_, draft) => {
-    expect(await judged(draft)).toBe('accepted')
+    expect(await verdictOnDraft(draft)).toBe('accepted')
   })
 })
 
@@ -109,7 +116,7 @@ describe('the signature', () => {
 
   test('of another key than that in the header: proof_signature', async () => {
     const stranger = await createProofMaker('ES256')
-    expect(await judged({ header: { jwk: stranger.jwk } })).toBe('proof_signature')
+    expect(await verdictOnDraft({ header: { jwk: stranger.jwk } })).toBe('proof_signature')
   })
 
   test.each([
@@ -120,7 +127,7 @@ describe('the signature', () => {
   ])('made with %s where the header says %s', async (made, said) => {
     const maker = makerOf(made)
     const reason = made === said ? 'accepted' : 'proof_signature'
-    expect(await judged({ header: { alg: said } }, {}, {}, maker)).toBe(reason)
+    expect(await verdictOnDraft({ header: { alg: said } }, {}, {}, maker)).toBe(reason)
   })
 
   test('is checked on the thread pool as well, when many come at once', async () => {
@@ -167,8 +174,10 @@ describe('nonces', () => {
   })
 
   test('are looked at last: what else is wrong with a proof is said first', async () => {
-    expect(await judged({ claims: { htm: 'POST' } }, { nonces: { secret } })).toBe('proof_method')
-    expect(await judged({ claims: { iat: 1 } }, { nonces: { secret } })).toBe('proof_time')
+    expect(await verdictOnDraft({ claims: { htm: 'POST' } }, { nonces: { secret } })).toBe(
+      'proof_method',
+    )
+    expect(await verdictOnDraft({ claims: { iat: 1 } }, { nonces: { secret } })).toBe('proof_time')
   })
 
   test('are none without the option', () => {

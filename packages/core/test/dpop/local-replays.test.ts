@@ -40,7 +40,7 @@ describe('a proof', () => {
     expect(replays.remember(proofOf('a', NOW - 40), NOW)).toBe('replayed')
   })
 
-  test('is judged in one step: of two at once one is new', async () => {
+  test('is checked in one step: of two at once one is new', async () => {
     const replays = localReplays()
     const answers = await Promise.all(
       [1, 2].map(async () => await Promise.resolve(replays.remember(proofOf('a'), NOW))),

@@ -13,9 +13,9 @@ function noncesOf(secret: string | Uint8Array | readonly (string | Uint8Array)[]
 describe('a nonce', () => {
   test('is accepted by every process with the secret that made it', () => {
     const nonce = noncesOf(NEW).make(NOW)
-    expect(noncesOf(NEW).judge(nonce, NOW)).toBe('valid')
-    expect(noncesOf(Buffer.from(NEW)).judge(nonce, NOW)).toBe('valid')
-    expect(noncesOf(OLD).judge(nonce, NOW)).toBe('invalid')
+    expect(noncesOf(NEW).validity(nonce, NOW)).toBe('valid')
+    expect(noncesOf(Buffer.from(NEW)).validity(nonce, NOW)).toBe('valid')
+    expect(noncesOf(OLD).validity(nonce, NOW)).toBe('invalid')
   })
 
   test('has the characters that RFC 9449 allows, and is short', () => {
@@ -40,26 +40,26 @@ describe('a nonce', () => {
     [Infinity, 'invalid'],
   ])('after %s seconds is %s', (seconds, verdict) => {
     const nonces = noncesOf(NEW)
-    expect(nonces.judge(nonces.make(NOW), NOW + seconds)).toBe(verdict)
+    expect(nonces.validity(nonces.make(NOW), NOW + seconds)).toBe(verdict)
   })
 
   test('lasts as long as the option says', () => {
     const nonces = noncesOf(NEW, 10)
     const nonce = nonces.make(NOW)
-    expect(nonces.judge(nonce, NOW + 15)).toBe('valid')
-    expect(nonces.judge(nonce, NOW + 16)).toBe('invalid')
+    expect(nonces.validity(nonce, NOW + 15)).toBe('valid')
+    expect(nonces.validity(nonce, NOW + 16)).toBe('invalid')
   })
 
   test('of any process is accepted by all through a change of secrets: added last, moved to the front, alone', () => {
     const steps = [noncesOf(OLD), noncesOf([OLD, NEW]), noncesOf([NEW, OLD]), noncesOf(NEW)]
     // While a step is rolled out, there are processes of two neighbours.
     const [earlier, later] = [steps.slice(0, 3), steps.slice(1)]
-    expect(later.map((each, at) => earlier[at]?.judge(each.make(NOW), NOW))).toEqual([
+    expect(later.map((each, at) => earlier[at]?.validity(each.make(NOW), NOW))).toEqual([
       'valid',
       'valid',
       'valid',
     ])
-    expect(later.map((each, at) => each.judge(earlier[at]?.make(NOW), NOW))).toEqual([
+    expect(later.map((each, at) => each.validity(earlier[at]?.make(NOW), NOW))).toEqual([
       'valid',
       'valid',
       'valid',
@@ -67,12 +67,12 @@ describe('a nonce', () => {
   })
 
   test('of a new secret is not accepted by a process that does not have it: it must not make nonces at once', () => {
-    expect(noncesOf(OLD).judge(noncesOf([NEW, OLD]).make(NOW), NOW)).toBe('invalid')
-    expect(noncesOf(OLD).judge(noncesOf([OLD, NEW]).make(NOW), NOW)).toBe('valid')
+    expect(noncesOf(OLD).validity(noncesOf([NEW, OLD]).make(NOW), NOW)).toBe('invalid')
+    expect(noncesOf(OLD).validity(noncesOf([OLD, NEW]).make(NOW), NOW)).toBe('valid')
   })
 
   test('is missing only where there is none', () => {
-    expect(noncesOf(NEW).judge(undefined, NOW)).toBe('missing')
+    expect(noncesOf(NEW).validity(undefined, NOW)).toBe('missing')
   })
 
   test.each([
@@ -90,7 +90,7 @@ describe('a nonce', () => {
     ['zeros', 'A'.repeat(30)],
     ['a long text', 'A'.repeat(100_000)],
   ])('is invalid: %s', (_, nonce) => {
-    expect(noncesOf(NEW).judge(nonce, NOW)).toBe('invalid')
+    expect(noncesOf(NEW).validity(nonce, NOW)).toBe('invalid')
   })
 
   test('with each of its bits flipped is invalid', () => {
@@ -99,7 +99,7 @@ describe('a nonce', () => {
     for (let bit = 0; bit < octets.length * 8; bit++) {
       const flipped = Buffer.from(octets)
       flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
-      expect(nonces.judge(flipped.toString('base64url'), NOW)).toBe('invalid')
+      expect(nonces.validity(flipped.toString('base64url'), NOW)).toBe('invalid')
     }
   })
 
@@ -107,7 +107,7 @@ describe('a nonce', () => {
     'can be made whatever the clock shows, and is not accepted then: %s',
     (now) => {
       const nonces = noncesOf(NEW)
-      expect(nonces.judge(nonces.make(now), NOW)).toBe('invalid')
+      expect(nonces.validity(nonces.make(now), NOW)).toBe('invalid')
     },
   )
 
@@ -115,7 +115,7 @@ describe('a nonce', () => {
     const secret = Buffer.from(NEW)
     const nonces = noncesOf(secret)
     secret.fill(0)
-    expect(nonces.judge(noncesOf(NEW).make(NOW), NOW)).toBe('valid')
+    expect(nonces.validity(noncesOf(NEW).make(NOW), NOW)).toBe('valid')
   })
 })
 

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest'
 
 import type { PresentedProof } from '../../src/dpop/proof-check.ts'
 import type { Clock } from '../../src/ground/time.ts'
-import { judged } from './judging.ts'
 import { createProofMaker, NOW, ORIGIN, TOKEN } from './proof-maker.ts'
+import { verdictOnDraft } from './proof-verdicts.ts'
 
 const ANYTHING = [undefined, null, true, 0, -1, '', 'x', [], {}, ['GET'], { a: 1 }]
 
@@ -14,33 +14,33 @@ describe('the claims', () => {
   test.each([...ANYTHING.filter((value) => value !== 'x'), 'j'.repeat(257)])(
     'with the jti %j: malformed_proof',
     async (jti) => {
-      expect(await judged({ claims: { jti } })).toBe('malformed_proof')
+      expect(await verdictOnDraft({ claims: { jti } })).toBe('malformed_proof')
     },
   )
 
   test.each([...ANYTHING, 'get', 'GET ', 'POST', 'HEAD'])(
     'with the htm %j: proof_method',
     async (htm) => {
-      expect(await judged({ claims: { htm } })).toBe('proof_method')
+      expect(await verdictOnDraft({ claims: { htm } })).toBe('proof_method')
     },
   )
 
   test.each([...ANYTHING, ORIGIN, `${ORIGIN}/b`, 'https://evil.test/a', '/a'])(
     'with the htu %j: proof_url',
     async (htu) => {
-      expect(await judged({ claims: { htu } })).toBe('proof_url')
+      expect(await verdictOnDraft({ claims: { htu } })).toBe('proof_url')
     },
   )
 
   test.each([...ANYTHING, `${NOW}`, NOW - 66, NOW + 6, NOW * 1000, 1e308, -1e308])(
     'with the iat %j: proof_time',
     async (iat) => {
-      expect(await judged({ claims: { iat } })).toBe('proof_time')
+      expect(await verdictOnDraft({ claims: { iat } })).toBe('proof_time')
     },
   )
 
   test.each([NOW - 65, NOW - 60, NOW, NOW + 5])('with the iat %j: accepted', async (iat) => {
-    expect(await judged({ claims: { iat } })).toBe('accepted')
+    expect(await verdictOnDraft({ claims: { iat } })).toBe('accepted')
   })
 
   test.each([
@@ -50,7 +50,7 @@ describe('the claims', () => {
     { nbf: NOW + 6 },
     { nbf: [] },
   ])('with %j: proof_time', async (claims) => {
-    expect(await judged({ claims })).toBe('proof_time')
+    expect(await verdictOnDraft({ claims })).toBe('proof_time')
   })
 
   test.each([
@@ -61,7 +61,7 @@ describe('the claims', () => {
     createHash('sha256').update(`${TOKEN} `).digest('base64url'),
     createHash('sha512').update(TOKEN).digest('base64url'),
   ])('with the ath %j: proof_token', async (ath) => {
-    expect(await judged({ claims: { ath } })).toBe('proof_token')
+    expect(await verdictOnDraft({ claims: { ath } })).toBe('proof_token')
   })
 
   test.each([
@@ -71,13 +71,13 @@ describe('the claims', () => {
     ['a member twice', `{"jti":"a","jti":"b"}`],
     ['no UTF-8', Buffer.from('{"jti":"\xFF"}', 'latin1')],
   ])('that are %s: malformed_proof', async (_, payloadText) => {
-    expect(await judged({ payloadText })).toBe('malformed_proof')
+    expect(await verdictOnDraft({ payloadText })).toBe('malformed_proof')
   })
 
   test('are not looked at before the signature', async () => {
     const stranger = await createProofMaker('ES256')
     const draft = { header: { jwk: stranger.jwk }, claims: { htm: 'POST', iat: 0, jti: '' } }
-    expect(await judged(draft)).toBe('proof_signature')
+    expect(await verdictOnDraft(draft)).toBe('proof_signature')
   })
 
   test.each<[string, Partial<PresentedProof>, string]>([
@@ -89,11 +89,11 @@ describe('the claims', () => {
     ['another token', { token: 'other' }, 'proof_token'],
     ['no token', { token: undefined as never }, 'proof_token'],
   ])('of a good proof with a request that has %s', async (_, request, reason) => {
-    expect(await judged({}, {}, request)).toBe(reason)
+    expect(await verdictOnDraft({}, {}, request)).toBe(reason)
   })
 
   test('are refused whatever they say, if the clock shows no number', async () => {
     const clock: Clock = { ...manualClock(NOW), now: () => NaN }
-    expect(await judged({}, { clock })).toBe('proof_time')
+    expect(await verdictOnDraft({}, { clock })).toBe('proof_time')
   })
 })

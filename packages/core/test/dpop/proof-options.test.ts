@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 
 import { dpopProofs } from '../../src/dpop/dpop-proofs.ts'
 import type { DpopProofsOptions } from '../../src/dpop/proof-options.ts'
-import { client, guarding, verdictOf } from './judging.ts'
 import { ORIGIN, requestWith } from './proof-maker.ts'
+import { client, guarding, verdictOf } from './proof-verdicts.ts'
 
 describe('the options', () => {
   test.each<[object, string]>([

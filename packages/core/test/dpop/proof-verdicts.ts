@@ -44,7 +44,7 @@ export async function verdictOf(checked: Promise<unknown> | undefined): Promise<
   }
 }
 
-export async function judged(
+export async function verdictOnDraft(
   draft: Draft,
   options?: Partial<DpopProofsOptions>,
   request?: Partial<PresentedProof>,

@@ -2,8 +2,8 @@ import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from
 
 import { describe, expect, test } from 'vitest'
 
-import { client, guarding, judged, makerOf, verdictOf } from './judging.ts'
 import { createProofMaker, type Draft, encode, type Members, requestWith } from './proof-maker.ts'
+import { client, guarding, verdictOnDraft, makerOf, verdictOf } from './proof-verdicts.ts'
 
 describe('the header DPoP', () => {
   test.each<[string, unknown, string]>([
@@ -66,7 +66,7 @@ describe('the header of a proof', () => {
     ['__proto__', { headerText: `${MANY},"__proto__":{"typ":"dpop+jwt"}}` }],
     ['40 levels', { headerText: `${MANY},"a":${'['.repeat(40)}${']'.repeat(40)}}` }],
   ])('with %s: malformed_proof', async (_, draft) => {
-    expect(await judged(draft)).toBe('malformed_proof')
+    expect(await verdictOnDraft(draft)).toBe('malformed_proof')
   })
 
   test.each([
@@ -92,11 +92,11 @@ describe('the header of a proof', () => {
     256,
     true,
   ])('with the alg %j: proof_algorithm', async (alg) => {
-    expect(await judged({ header: { alg } })).toBe('proof_algorithm')
+    expect(await verdictOnDraft({ header: { alg } })).toBe('proof_algorithm')
   })
 
   test('with an algorithm that the API does not list: proof_algorithm', async () => {
-    expect(await judged({}, { algorithms: ['RS256', 'Ed25519'] })).toBe('proof_algorithm')
+    expect(await verdictOnDraft({}, { algorithms: ['RS256', 'Ed25519'] })).toBe('proof_algorithm')
   })
 
   test('with a MAC that is keyed with its own key: proof_algorithm', async () => {
@@ -164,7 +164,7 @@ describe('the key of a proof', () => {
     ['of another curve', makerOf('ES384').jwk],
     ['an RSA key', makerOf('RS256').jwk],
   ])('is %s: proof_key', async (_, jwk) => {
-    expect(await judged(withKey(jwk))).toBe('proof_key')
+    expect(await verdictOnDraft(withKey(jwk))).toBe('proof_key')
   })
 
   const n = Buffer.from(String(makerOf('RS256').jwk.n), 'base64url')
@@ -192,13 +192,13 @@ describe('the key of a proof', () => {
     ['for PS256', rsa({ alg: 'PS256' })],
   ])('is an RSA key %s: proof_key', async (_, jwk) => {
     const draft = withKey(jwk)
-    expect(await judged(draft, {}, {}, makerOf('RS256'))).toBe('proof_key')
+    expect(await verdictOnDraft(draft, {}, {}, makerOf('RS256'))).toBe('proof_key')
   })
 
   test.each([3, 17, 65_537])('may be an RSA key with e = %i', async (publicExponent) => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent })
     const maker = await createProofMaker('RS256', privateKey)
-    expect(await judged({}, {}, {}, maker)).toBe('accepted')
+    expect(await verdictOnDraft({}, {}, {}, maker)).toBe('accepted')
   })
 
   test.each<[string, string | Buffer]>([
@@ -213,7 +213,7 @@ describe('the key of a proof', () => {
     ['too short', Buffer.alloc(31, 1)],
   ])('is a point of Ed25519 %s: proof_key', async (_, point) => {
     const jwk = { ...makerOf('Ed25519').jwk, x: encode(point) }
-    expect(await judged(withKey(jwk), {}, {}, makerOf('Ed25519'))).toBe('proof_key')
+    expect(await verdictOnDraft(withKey(jwk), {}, {}, makerOf('Ed25519'))).toBe('proof_key')
   })
 
   test.each<[string, object]>([
@@ -236,17 +236,19 @@ describe('the key of a proof', () => {
     ['Ed25519', 'EdDSA'],
   ])('says %s, as WebCrypto may write it, and the proof says %s: accepted', async (said, alg) => {
     const jwk = { ...makerOf(alg).jwk, alg: said }
-    expect(await judged(withKey(jwk), {}, {}, makerOf(alg))).toBe('accepted')
+    expect(await verdictOnDraft(withKey(jwk), {}, {}, makerOf(alg))).toBe('accepted')
   })
 
   test('says Ed25519, and so does the proof, which is not in the list: proof_algorithm', async () => {
     const maker = makerOf('Ed25519')
     const proof = withKey({ ...maker.jwk, alg: 'Ed25519' })
-    expect(await judged(proof, { algorithms: ['EdDSA'] }, {}, maker)).toBe('proof_algorithm')
+    expect(await verdictOnDraft(proof, { algorithms: ['EdDSA'] }, {}, maker)).toBe(
+      'proof_algorithm',
+    )
   })
 
   test('says ES256, and the proof says Ed25519: proof_key', async () => {
     const jwk = { ...makerOf('Ed25519').jwk, alg: 'ES256' }
-    expect(await judged(withKey(jwk), {}, {}, makerOf('Ed25519'))).toBe('proof_key')
+    expect(await verdictOnDraft(withKey(jwk), {}, {}, makerOf('Ed25519'))).toBe('proof_key')
   })
 })

@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest'
 import type { DpopProof, PresentedProof } from '../../src/dpop/proof-check.ts'
 import type { ReplayAnswer } from '../../src/dpop/replay-memory.ts'
 import type { Clock } from '../../src/ground/time.ts'
-import { client, guarding, verdictOf } from './judging.ts'
 import { NOW, requestWith } from './proof-maker.ts'
+import { client, guarding, verdictOf } from './proof-verdicts.ts'
 
 function answering(remember: (proof: DpopProof, now: number) => unknown) {
   return { replays: { remember: remember as (proof: DpopProof) => ReplayAnswer } }

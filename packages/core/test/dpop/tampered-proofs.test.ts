@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { localReplays } from '../../src/dpop/local-replays.ts'
-import { client, guarding, makerOf, verdictOf } from './judging.ts'
 import { createProofMaker, encode, ORIGIN, requestWith } from './proof-maker.ts'
+import { client, guarding, makerOf, verdictOf } from './proof-verdicts.ts'
 
 // What can be done to a sound proof without its key.
 

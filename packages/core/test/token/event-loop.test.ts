@@ -5,8 +5,8 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 
 import { byIssuer, createVerifier, localKeys, type VerifierOptions } from '../../src/index.ts'
 import { type EventLoopWatch, watchEventLoop } from '../../src/token/event-loop.ts'
-import { client, guarding } from '../dpop/judging.ts'
 import { requestWith } from '../dpop/proof-maker.ts'
+import { client, guarding } from '../dpop/proof-verdicts.ts'
 
 const LIMIT = 4
 

@@ -29,8 +29,8 @@ import {
 } from '../../src/keys/key-source.ts'
 import {
   createVerifiedTokens,
-  confirmProof,
-  type Proof,
+  isStillTrusted,
+  type VerifiedToken,
 } from '../../src/verifier/verified-tokens.ts'
 
 interface Signer {
@@ -66,7 +66,7 @@ const bob = signer('b')
 const start = manualClock().now()
 const lasting = tokenOf(ada, 'a', { exp: start + 600, scope: 'read' })
 
-function proofOf(token: string, kid?: string): Proof {
+function verifiedOf(token: string, kid?: string): VerifiedToken {
   const header = kid === undefined ? { alg: 'ES256' } : { alg: 'ES256', kid }
   const auth = { claims: {}, header, token }
   return {
@@ -81,22 +81,22 @@ function proofOf(token: string, kid?: string): Proof {
 describe('createVerifiedTokens', () => {
   test('finds the very token that was remembered, as another text too', () => {
     const tokens = createVerifiedTokens(10)
-    const proof = proofOf('header.payload.signature')
-    tokens.remember(proof)
-    expect(tokens.find(['header', 'payload', 'signature'].join('.'))).toBe(proof)
+    const verified = verifiedOf('header.payload.signature')
+    tokens.remember(verified)
+    expect(tokens.find(['header', 'payload', 'signature'].join('.'))).toBe(verified)
   })
 
   test('another token with the same end is not found, and does not push it out', () => {
     const tokens = createVerifiedTokens(10)
-    const proof = proofOf(`mallory.${'s'.repeat(40)}`)
-    tokens.remember(proof)
+    const verified = verifiedOf(`mallory.${'s'.repeat(40)}`)
+    tokens.remember(verified)
     expect(tokens.find(`alice.${'s'.repeat(40)}`)).toBeUndefined()
-    expect(tokens.find(proof.auth.token)).toBe(proof)
+    expect(tokens.find(verified.auth.token)).toBe(verified)
   })
 
   test('two proven tokens with the same end share one place, and are never mistaken for each other', () => {
     const tokens = createVerifiedTokens(10)
-    const [first, second] = [proofOf(`a.${'s'.repeat(40)}`), proofOf(`b.${'s'.repeat(40)}`)]
+    const [first, second] = [verifiedOf(`a.${'s'.repeat(40)}`), verifiedOf(`b.${'s'.repeat(40)}`)]
     tokens.remember(first)
     tokens.remember(second)
     expect(tokens.find(first.auth.token)).toBeUndefined()
@@ -105,35 +105,35 @@ describe('createVerifiedTokens', () => {
 
   test.each(['a', 'a.b.c'])('a token shorter than its name would be: %j', (token) => {
     const tokens = createVerifiedTokens(10)
-    tokens.remember(proofOf(token))
+    tokens.remember(verifiedOf(token))
     expect(tokens.find(token)).toBeDefined()
     expect(tokens.find(`${token}x`)).toBeUndefined()
   })
 
   test('the one that was not used for longest makes room', () => {
     const tokens = createVerifiedTokens(2)
-    for (const token of ['one', 'two']) tokens.remember(proofOf(token))
+    for (const token of ['one', 'two']) tokens.remember(verifiedOf(token))
     tokens.find('one')
-    tokens.remember(proofOf('three'))
+    tokens.remember(verifiedOf('three'))
     expect(['one', 'two', 'three'].filter((token) => tokens.find(token))).toEqual(['one', 'three'])
   })
 
   test('large tokens make room for fewer', () => {
     const tokens = createVerifiedTokens(8)
     const large = ['a', 'b', 'c'].map((letter) => letter.repeat(8000))
-    for (const token of large) tokens.remember(proofOf(token))
+    for (const token of large) tokens.remember(verifiedOf(token))
     expect(large.filter((token) => tokens.find(token))).toEqual(large.slice(1))
   })
 
   test('forgets', () => {
     const tokens = createVerifiedTokens(10)
-    tokens.remember(proofOf('one'))
+    tokens.remember(verifiedOf('one'))
     tokens.forget('one')
     expect(tokens.find('one')).toBeUndefined()
   })
 })
 
-describe('confirmProof', () => {
+describe('isStillTrusted', () => {
   const [key, other] = [onlyKeyOf(ada.jwk), onlyKeyOf(bob.jwk)]
   const rows: [string, boolean, KeyRing][] = [
     ['its key is the only one', true, { keys: [key], bare: true }],
@@ -143,47 +143,49 @@ describe('confirmProof', () => {
     ['its key has come back as another entry', false, { keys: [{ ...key }], bare: false }],
   ]
   test.each(rows)('%s: %s', (_title, answer, ring) => {
-    expect(confirmProof({ ...proofOf('token', 'a'), key }, ring, undefined)).toBe(answer)
+    expect(isStillTrusted({ ...verifiedOf('token', 'a'), key }, ring, undefined)).toBe(answer)
   })
 
   test('the keys are those that it was found in: true, and nothing else is asked', () => {
     const keys = [other]
-    const proof = { ...proofOf('token', 'a'), key }
-    expect(confirmProof({ ...proof, foundIn: keys }, { keys, bare: true }, undefined)).toBe(true)
+    const verified = { ...verifiedOf('token', 'a'), key }
+    expect(isStillTrusted({ ...verified, foundIn: keys }, { keys, bare: true }, undefined)).toBe(
+      true,
+    )
     expect(
-      confirmProof({ ...proof, foundIn: keys }, { keys: [other], bare: true }, undefined),
+      isStillTrusted({ ...verified, foundIn: keys }, { keys: [other], bare: true }, undefined),
     ).toBe(false)
   })
 
   test('its key permits its algorithm no more: false', () => {
     const narrowed = { ...key, prepared: new Map() }
-    const proof = { ...proofOf('token', 'a'), key: narrowed }
-    expect(confirmProof(proof, { keys: [narrowed], bare: true }, undefined)).toBe(false)
+    const verified = { ...verifiedOf('token', 'a'), key: narrowed }
+    expect(isStillTrusted(verified, { keys: [narrowed], bare: true }, undefined)).toBe(false)
   })
 
   test('its key would not be tried, since a set gives it another kid than the token: false', () => {
-    const proof = { ...proofOf('token', 'z'), key }
-    expect(confirmProof(proof, { keys: [key], bare: true }, undefined)).toBe(true)
-    expect(confirmProof(proof, { keys: [key], bare: false }, undefined)).toBe(false)
+    const verified = { ...verifiedOf('token', 'z'), key }
+    expect(isStillTrusted(verified, { keys: [key], bare: true }, undefined)).toBe(true)
+    expect(isStillTrusted(verified, { keys: [key], bare: false }, undefined)).toBe(false)
   })
 
   test('other keys came: they are searched once, and not at each use of the token', () => {
     const has = vi.fn<(algorithm: unknown) => boolean>(() => true)
     const counted = { ...key, prepared: Object.assign(new Map(key.prepared), { has }) }
     const [before, after] = [[counted], [other, counted]]
-    const proof: Proof = { ...proofOf('token', 'a'), key: counted, foundIn: before }
+    const verified: VerifiedToken = { ...verifiedOf('token', 'a'), key: counted, foundIn: before }
     for (let use = 0; use < 3; use += 1) {
-      expect(confirmProof(proof, { keys: after, bare: false }, undefined)).toBe(true)
+      expect(isStillTrusted(verified, { keys: after, bare: false }, undefined)).toBe(true)
     }
     expect(has).toHaveBeenCalledTimes(1)
-    expect(confirmProof(proof, { keys: [other], bare: false }, undefined)).toBe(false)
+    expect(isStillTrusted(verified, { keys: [other], bare: false }, undefined)).toBe(false)
   })
 })
 
 describe('a verifier that remembers', () => {
   const options = { issuer: null, audience: null, algorithms: ['ES256'] } as const
 
-  test('hands every request of a token the same frozen proof', async () => {
+  test('hands every request of a token the same frozen Auth', async () => {
     const verifier = createVerifier({
       keys: localKeys(ada.jwk),
       ...options,
