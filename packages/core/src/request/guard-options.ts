@@ -15,6 +15,7 @@ import { isScope } from '../ground/scopes.ts'
 import type { MutualTls } from '../possession/mutual-tls.ts'
 import type { AuthError } from '../refusal/errors.ts'
 import type { PresentationOptions } from '../refusal/presentation.ts'
+import { Marked } from './marked.ts'
 
 /** How a guard treats requests. */
 export interface GuardOptions<Subject = object> extends PresentationOptions {
@@ -36,13 +37,32 @@ export interface GuardOptions<Subject = object> extends PresentationOptions {
   onRefusal?: ((error: AuthError, subject: Subject) => unknown) | undefined
 }
 
-/** What the debug log calls the framework of a guard, by the guard's options. */
-const frameworks = new WeakMap<object, string>()
+/** What is known of options from {@link checkGuardOptions}, in private fields: nobody else can read or write them. */
+export class Checked extends Marked {
+  readonly #takesRemembered: boolean
+  readonly #framework: string | undefined
 
-/** What checked options inherit from: nothing, and it tells them from options that nobody has checked. */
-const CHECKED: object = Object.freeze(Object.create(null) as object)
-/** The same, where a token that was accepted before is not enough. */
-const CHECKED_REQUIRING: object = Object.freeze(Object.create(null) as object)
+  /** @param takesRemembered Whether a token that was accepted before is enough. */
+  constructor(options: object, takesRemembered: boolean, framework: string | undefined) {
+    super(options)
+    this.#takesRemembered = takesRemembered
+    this.#framework = framework
+  }
+
+  /** A caller without types may pass anything. */
+  static has(options: unknown): boolean {
+    return typeof options === 'object' && options !== null && #framework in options
+  }
+
+  static takesRemembered(options: object): boolean {
+    return #takesRemembered in options && options.#takesRemembered
+  }
+
+  /** What the debug log calls the framework of the guard with these options. */
+  static frameworkOf(options: object): string | undefined {
+    return #framework in options ? options.#framework : undefined
+  }
+}
 
 const isHeaderText: OptionCheck = (value) =>
   typeof value === 'string' && /^[\u0020-\u007E]+$/.test(value)
@@ -112,23 +132,7 @@ export function checkGuardOptions<Options extends object>(
   const isRequiring =
     (own(options as GuardOptions, 'dpop')?.required ?? false) ||
     (own(options as GuardOptions, 'mutualTls')?.required ?? false)
-  const marked = Object.create(isRequiring ? CHECKED_REQUIRING : CHECKED) as object
-  const guard = Object.freeze(Object.assign(marked, options))
-  if (framework !== undefined) frameworks.set(guard, framework)
-  return guard
-}
-
-/** Whether options come from {@link checkGuardOptions}. */
-export function isChecked(options: object): boolean {
-  return takesRemembered(options) || Object.getPrototypeOf(options) === CHECKED_REQUIRING
-}
-
-/** Whether a token that was accepted before is enough, with options from {@link checkGuardOptions}. */
-export function takesRemembered(options: object): boolean {
-  return Object.getPrototypeOf(options) === CHECKED
-}
-
-/** What the debug log calls the framework of the guard with these options. */
-export function frameworkOf(options: object): string | undefined {
-  return frameworks.get(options)
+  const guard = ownMembers(options)
+  void new Checked(guard, !isRequiring, framework)
+  return Object.freeze(guard)
 }

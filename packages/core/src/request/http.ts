@@ -14,12 +14,7 @@ import {
   type RequestHeaders,
   schemeOf,
 } from './bearer.ts'
-import {
-  checkGuardOptions,
-  type GuardOptions,
-  isChecked,
-  takesRemembered,
-} from './guard-options.ts'
+import { Checked, checkGuardOptions, type GuardOptions } from './guard-options.ts'
 import { findPassedGuard, type PassedGuard, setPassedGuard } from './passed-guards.ts'
 import {
   asksForPossession,
@@ -97,7 +92,7 @@ function authenticateAtOnce(
   subject: object,
 ): Auth<unknown> | undefined {
   try {
-    const text = takesRemembered(options) ? findBearerText(request) : undefined
+    const text = Checked.takesRemembered(options) ? findBearerText(request) : undefined
     const auth = text === undefined ? undefined : findInternals(verifier)?.recall(text)
     if (auth !== undefined) setPassedGuard(subject, verifier, auth, options)
     return auth
@@ -113,7 +108,7 @@ async function authenticateAnew(
   given: GuardOptions<never>,
 ): Promise<Auth<unknown> | undefined> {
   const { request, subject } = parts
-  const isKnown = isChecked(given)
+  const isKnown = Checked.has(given)
   const options = isKnown ? given : checkGuardOptions(verifier, given)
   // Options that are made anew for each request name no guard.
   const guardId = isKnown ? options : verifier

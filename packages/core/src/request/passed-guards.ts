@@ -1,6 +1,7 @@
 import type { Auth } from '../claims/auth.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import type { GuardOptions } from './guard-options.ts'
+import { Marked } from './marked.ts'
 
 /** A guard that has let a request through. */
 export interface PassedGuard {
@@ -11,15 +12,6 @@ export interface PassedGuard {
   readonly id: object
   /** Another guard, which let the same request through before. */
   readonly previous: PassedGuard | undefined
-}
-
-/** Returns an object that it is given, so that the private fields of a subclass come into being there. */
-// oxlint-disable-next-line typescript/no-extraneous-class -- only a class can be extended
-class Marked {
-  constructor(subject: object) {
-    // oxlint-disable-next-line no-constructor-return -- what this class is for
-    return subject
-  }
 }
 
 /**

@@ -2,7 +2,7 @@ import { own } from '../ground/options.ts'
 import { AuthError } from '../refusal/errors.ts'
 import type { Scheme } from '../refusal/presentation.ts'
 import { isDebugging, logRefusal } from '../report/debug-log.ts'
-import { frameworkOf, type GuardOptions } from './guard-options.ts'
+import { Checked, type GuardOptions } from './guard-options.ts'
 
 /** What a refusal says of its request. */
 interface RefusedRequest {
@@ -25,7 +25,7 @@ export function presentRefusal(
   // adapter's callback it would be an uncaught exception.
   void presented.headers
   if (isDebugging()) {
-    logRefusal(presented, { framework: frameworkOf(options), subject, request })
+    logRefusal(presented, { framework: Checked.frameworkOf(options), subject, request })
   }
   void report(presented, subject, options)
   return presented

@@ -277,6 +277,31 @@ describe('options that nobody has checked', () => {
     await expect(attempt).rejects.toThrow('"optinal"')
   })
 
+  test.each([
+    [
+      'that inherit what checked ones inherit',
+      (heritage: object | null) => Object.create(heritage) as object,
+    ],
+    [
+      'whose proxy says that they do',
+      (heritage: object | null) => new Proxy({}, { getPrototypeOf: () => heritage }),
+    ],
+  ] as const)('options %s are checked as well', async (_, make) => {
+    const checked = checkGuardOptions(verifierOf(), {})
+    const options = make(Object.getPrototypeOf(checked) as object | null)
+    const attempt = authenticate(
+      verifierOf(),
+      bearer(),
+      Object.assign(options, { optinal: true }) as object,
+    )
+    await expect(attempt).rejects.toThrow('"optinal"')
+  })
+
+  test.each([null, 'text', 5])('%s is no object of options: TypeError', async (options) => {
+    const attempt = authenticate(verifierOf(), bearer(), options as unknown as object)
+    await expect(attempt).rejects.toThrow('authenticate: options must be an object')
+  })
+
   test('checked ones cannot be changed', () => {
     const options = checkGuardOptions(verifierOf(), { optional: false })
     expect(() => Object.assign(options, { optional: true })).toThrow(TypeError)
