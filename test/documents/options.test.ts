@@ -55,7 +55,10 @@ describe('SECURITY.md', () => {
   ])
 
   test('has each default that the README of core states, and the same', () => {
-    expect(securityComplaints(security, core)).toEqual([])
+    expect(
+      securityComplaints(security, core),
+      'add them to SECURITY.md; a default that decides no verdict is said in words in the README, without a value',
+    ).toEqual([])
   })
 
   test.each([

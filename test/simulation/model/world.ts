@@ -5,7 +5,7 @@ import { type ManualClock, manualClock } from '@portcullis/testing'
 
 import { fetchKeys } from '../../../packages/core/src/keys/fetch-keys.ts'
 import { followKeys, type RemoteKeys } from '../../../packages/core/src/keys/key-cache.ts'
-import { readSnapshot } from '../../../packages/core/src/keys/snapshot.ts'
+import { checkRemoteKeysOptions } from '../../../packages/core/src/keys/remote-keys-options.ts'
 import { seededRandom } from '../../bench/random.ts'
 import { type Connection, createEndpoint, type Endpoint } from './endpoint.ts'
 import { LIST, nameOf, type Signer } from './keys.ts'
@@ -86,15 +86,16 @@ export function createWorld({ seed, ...options }: Setting): World {
     const snapshot = text === undefined ? undefined : (JSON.parse(text) as KeysSnapshot)
     const connection = endpoint.connect()
     const { fetch } = connection
+    const { exchange, cacheOf } = checkRemoteKeysOptions('remoteKeys', {
+      ...options,
+      timeout: TIMEOUT,
+      fetch,
+      clock,
+      snapshot,
+    })
     const keys = followKeys(
-      async (signal) => await fetchKeys(KEY_URL, { fetch, signal, clock }, new Map()),
-      {
-        ...options,
-        timeout: TIMEOUT,
-        clock,
-        url: KEY_URL,
-        saved: snapshot && readSnapshot(snapshot, KEY_URL, new Map()),
-      },
+      async (signal) => await fetchKeys(KEY_URL, exchange(signal), new Map()),
+      cacheOf(KEY_URL),
       random,
     )
     const begun = snapshot && { keys: namesIn(snapshot), fetchedAt: snapshot.fetchedAt }

@@ -1,10 +1,10 @@
+import type { AlgorithmNames } from '../algorithms/accepted-algorithms.ts'
 import { elapsed, type Instant, instant } from '../ground/time.ts'
 import { type Exchange, type FetchFailure, within } from './fetch-json.ts'
 import { type FetchedKeys, fetchKeys } from './fetch-keys.ts'
 import { followKeys, type RemoteKeys } from './key-cache.ts'
-import { checkIssuer, findKeyUrl, firstWanted } from './metadata.ts'
-import { checkRemoteKeysOptions, type RemoteKeysOptions } from './remote-keys.ts'
-import { readSnapshot } from './snapshot.ts'
+import { checkIssuer, findKeyUrl, firstWanted, type Issuer } from './metadata.ts'
+import { checkRemoteKeysOptions, type RemoteKeysOptions } from './remote-keys-options.ts'
 
 /** Where the metadata said that the keys are, and how long that is believed. */
 interface KnownUrl {
@@ -40,17 +40,29 @@ const SHARES = 5
  */
 export function discoverKeys(issuer: string, options: RemoteKeysOptions = {}): RemoteKeys {
   const checked = checkRemoteKeysOptions('discoverKeys', options)
-  const { fetch, allowInsecure, algorithmNames, snapshot, cache } = checked
-  const checkedIssuer = checkIssuer(issuer, allowInsecure)
-  const { clock } = cache
-  const share = cache.timeout / SHARES
+  const { exchange, allowInsecure, algorithmNames, cacheOf } = checked
+  const discovered = checkIssuer(issuer, allowInsecure)
+  const cache = cacheOf(issuer)
+  const load = createDiscovery(discovered, algorithmNames, cache.timeout / SHARES)
+  return followKeys(async (signal) => await load(exchange(signal)), cache)
+}
+
+/**
+ * What loads the keys of an issuer, and remembers where they were.
+ *
+ * @param share Seconds.
+ */
+function createDiscovery(
+  issuer: Issuer,
+  algorithmNames: AlgorithmNames,
+  share: number,
+): (exchange: Exchange) => Promise<FetchedKeys | FetchFailure> {
   let known: KnownUrl | undefined
 
-  async function load(signal: AbortSignal): Promise<FetchedKeys | FetchFailure> {
-    const exchange: Exchange = { fetch, signal, clock }
+  async function load(exchange: Exchange): Promise<FetchedKeys | FetchFailure> {
     if (known === undefined) return await fetchFirst(exchange)
     const { keyUrl, readAt, maxAge } = known
-    const startedAt = instant(clock)
+    const startedAt = instant(exchange.clock)
     if (elapsed(readAt, startedAt) < maxAge) return await fetchKnown(keyUrl, exchange)
     known = { keyUrl, readAt: startedAt, maxAge: METADATA_RETRY }
     return await fetchAnew(keyUrl, exchange)
@@ -58,7 +70,7 @@ export function discoverKeys(issuer: string, options: RemoteKeysOptions = {}): R
 
   /** Without a key URL there is nothing but the metadata. */
   async function fetchFirst(exchange: Exchange): Promise<FetchedKeys | FetchFailure> {
-    const found = await findKeyUrl(checkedIssuer, exchange, share)
+    const found = await findKeyUrl(issuer, exchange, share)
     if (typeof found !== 'string') return found
     learn(found, exchange)
     return await fetchKeys(found, exchange, algorithmNames)
@@ -94,7 +106,7 @@ export function discoverKeys(issuer: string, options: RemoteKeysOptions = {}): R
     keyUrl: string,
     exchange: Exchange,
   ): Promise<FetchedKeys | FetchFailure | undefined> {
-    const found = await findKeyUrl(checkedIssuer, exchange, share)
+    const found = await findKeyUrl(issuer, exchange, share)
     if (typeof found !== 'string') return undefined
     if (found === keyUrl) {
       learn(found, exchange)
@@ -105,13 +117,12 @@ export function discoverKeys(issuer: string, options: RemoteKeysOptions = {}): R
     return keys
   }
 
-  function learn(keyUrl: string, { signal }: Exchange): void {
+  function learn(keyUrl: string, { signal, clock }: Exchange): void {
     // What comes after the attempt is over may be older than what is known by then.
     if (!signal.aborted) known = { keyUrl, readAt: instant(clock), maxAge: METADATA_MAX_AGE }
   }
 
-  const saved = snapshot && readSnapshot(snapshot, issuer, algorithmNames)
-  return followKeys(load, { ...cache, url: issuer, saved })
+  return load
 }
 
 /** Keys of whichever has them first; if neither has, why the known key URL has not. */

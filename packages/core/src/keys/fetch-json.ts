@@ -43,9 +43,11 @@ export interface JsonDocument {
   readonly freshnessLifetime: number | undefined
 }
 
-/** What a request is made with. */
+/** What an attempt reads its documents with. */
 export interface Exchange {
-  readonly fetch: Fetch
+  /** Sends one request, which ends with the attempt. */
+  readonly get: (url: string) => Promise<FetchResponse>
+  /** Of the attempt. */
   readonly signal: AbortSignal
   readonly clock: Clock
 }
@@ -62,25 +64,13 @@ const MAX_OCTETS = 1024 * 1024
  */
 export async function fetchJson(
   url: string,
-  { fetch, signal, clock }: Exchange,
+  { get, signal, clock }: Exchange,
   name = 'the key URL',
 ): Promise<JsonDocument | FetchFailure> {
   // An injected `fetch` need not look at its signal.
   if (signal.aborted) return unreachable('the attempt is over')
   try {
-    const response = await fetch(url, {
-      method: 'GET',
-      headers: {
-        accept: 'application/jwk+json, application/jwk-set+json, application/json',
-        'accept-encoding': 'identity',
-        // No validators either: a rotated key document often has the size and date of the old one.
-        'cache-control': 'no-cache',
-        'user-agent': 'portcullis',
-      },
-      redirect: 'manual',
-      credentials: 'omit',
-      signal,
-    })
+    const response = await get(url)
     return await readResponse(response, { url, name }, signal, clock)
   } catch (error) {
     return unreachable(`the connection to ${name} failed${platformCode(error)}`)

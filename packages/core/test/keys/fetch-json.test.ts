@@ -18,20 +18,28 @@ import {
   type FetchResponse,
   withDeadline,
 } from '../../src/keys/fetch-json.ts'
+import { checkRemoteKeysOptions } from '../../src/keys/remote-keys-options.ts'
 
 const URL_ASKED = 'https://auth.test/keys.json'
 const MIB = 1024 * 1024
 
 const platformFetch: Fetch = async (url, init) => await globalThis.fetch(url, init)
 
+/** As `remoteKeys` makes it of its options. */
+function exchangeWith(
+  fetch: Fetch,
+  { signal, clock = manualClock() }: { signal: AbortSignal; clock?: Clock },
+) {
+  return checkRemoteKeysOptions('remoteKeys', { fetch, clock }).exchange(signal)
+}
+
 /** What one injected answer comes to. */
 async function outcomeOf(answer: () => Promise<FetchResponse>) {
-  const { signal } = new AbortController()
-  return await fetchJson(URL_ASKED, { fetch: answer, signal, clock: manualClock() })
+  return await get(URL_ASKED, answer)
 }
 
 async function get(url: string, fetch: Fetch = platformFetch) {
-  return await fetchJson(url, { fetch, signal: new AbortController().signal, clock: manualClock() })
+  return await fetchJson(url, exchangeWith(fetch, new AbortController()))
 }
 
 async function serve(listener: RequestListener) {
@@ -373,7 +381,7 @@ describe('over HTTP', () => {
       asked.push(request)
       return new Response('{}')
     }
-    await fetchJson(URL_ASKED, { fetch, signal, clock: manualClock() })
+    await fetchJson(URL_ASKED, exchangeWith(fetch, { signal }))
     expect(asked).toEqual([
       [
         URL_ASKED,
@@ -490,7 +498,7 @@ describe('over HTTP', () => {
       writeForEver(response)
     })
     const failure = await withDeadline(manualClock(), 5, async (signal) =>
-      fetchJson(server.url, { fetch: platformFetch, signal, clock: manualClock() }),
+      fetchJson(server.url, exchangeWith(platformFetch, { signal })),
     )
     expect(failure).toMatchObject({ failure: 'unreachable' })
     await closed
@@ -526,7 +534,7 @@ describe('over HTTP', () => {
     const { accept, asked, closed } = connection()
     await using server = await serve(accept)
     const outcome = withDeadline(clock, 5, async (signal) =>
-      fetchJson(server.url, { fetch: platformFetch, signal, clock }),
+      fetchJson(server.url, exchangeWith(platformFetch, { signal, clock })),
     )
     await asked
     await clock.advance(4.999)
@@ -554,7 +562,7 @@ describe('over HTTP', () => {
       return response
     }
     const outcome = withDeadline(clock, 5, async (signal) =>
-      fetchJson(server.url, { fetch, signal, clock }),
+      fetchJson(server.url, exchangeWith(fetch, { signal, clock })),
     )
     await asked
     await clock.advance(4)

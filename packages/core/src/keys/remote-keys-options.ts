@@ -1,0 +1,164 @@
+import {
+  type AlgorithmNames,
+  algorithmNamesOf,
+  isAlgorithmNames,
+} from '../algorithms/accepted-algorithms.ts'
+import type { Algorithm } from '../algorithms/algorithms.ts'
+import {
+  checkOptions,
+  hasMethods,
+  isBoolean,
+  isClock,
+  isFunction,
+  type OptionCheck,
+  ownMembers,
+  seconds,
+} from '../ground/options.ts'
+import { type Clock, systemClock } from '../ground/time.ts'
+import type { Exchange, Fetch } from './fetch-json.ts'
+import type { CacheOptions } from './key-cache.ts'
+import { type KeysSnapshot, readSnapshot } from './snapshot.ts'
+
+// The options of `remoteKeys` and `discoverKeys`, checked at start-up, and the requests that are made with them.
+
+/** Options of `remoteKeys` and `discoverKeys`. All times are seconds. */
+export interface RemoteKeysOptions {
+  /**
+   * How long fetched keys are used without asking again. Each process changes it by up to 10 %, so that not all ask at the
+   * same time.
+   * @default 300, or the document's `Cache-Control: max-age` minus `Age`, between 60 and 3600. The document can only shorten
+   *   a value that you state.
+   */
+  maxAge?: number | undefined
+  /**
+   * How much longer keys are used while new ones are fetched in the background.
+   * @default 300
+   * @see RFC 5861 section 3
+   */
+  staleWhileRevalidate?: number | undefined
+  /**
+   * How much longer than `maxAge` they are used while the key endpoint is down. The sum is the longest that a
+   * withdrawn key stays trusted.
+   * @default 3600
+   * @see RFC 5861 section 4
+   */
+  staleIfError?: number | undefined
+  /**
+   * How long a key stays trusted after it was removed from the document. For services that cannot publish two keys, and for
+   * balancers in front of servers with different keys.
+   * @default 0
+   */
+  overlap?: number | undefined
+  /**
+   * The deadline of one attempt, headers and body together. Also how long a caller waits.
+   * @default 5
+   */
+  timeout?: number | undefined
+  /**
+   * Other names of algorithms that the keys state, such as `{ RSA512: 'RS512' }`. For the headers of tokens there is the
+   * same option of the verifier.
+   */
+  algorithmNames?: Readonly<Record<string, Algorithm>> | undefined
+  /**
+   * Permits `http:` to other machines. Somebody who controls the network then controls the keys.
+   * @default false
+   */
+  allowInsecure?: boolean | undefined
+  /**
+   * What `keys.toSnapshot()` returned, in this process or an earlier one: the keys to start with. Their age counts from the
+   * fetch that the snapshot records. The first request starts a fetch. It waits for that only if the keys are older than
+   * `maxAge` and `staleWhileRevalidate` together. A snapshot that is too old, from the future, of another URL or damaged is
+   * ignored; `status().snapshot` and `portcullis:keys` say so.
+   */
+  snapshot?: KeysSnapshot | null | undefined
+  /** @default globalThis.fetch */
+  fetch?: Fetch | undefined
+  clock?: Clock | undefined
+}
+
+/** What the options come to. */
+interface CheckedOptions {
+  readonly allowInsecure: boolean
+  readonly algorithmNames: AlgorithmNames
+  /** What one attempt is made with. */
+  readonly exchange: (signal: AbortSignal) => Exchange
+  /** The options of the cache whose keys come from this key URL or issuer. */
+  readonly cacheOf: (url: string) => CacheOptions
+}
+
+const lateBoundFetch: Fetch = async (url, init) => await globalThis.fetch(url, init)
+
+/**
+ * The options with their defaults.
+ *
+ * @throws TypeError
+ */
+export function checkRemoteKeysOptions(
+  factory: string,
+  options: RemoteKeysOptions,
+): CheckedOptions {
+  checkOptions(factory, options, {
+    maxAge: seconds(1, 86_400),
+    staleWhileRevalidate: seconds(0, 86_400),
+    staleIfError: seconds(0, 604_800),
+    overlap: seconds(0, 86_400),
+    timeout: seconds(0.1, 60),
+    algorithmNames: isAlgorithmNames,
+    allowInsecure: isBoolean,
+    snapshot: isSnapshot,
+    fetch: isFunction,
+    clock: isClock,
+  })
+  const {
+    maxAge,
+    staleWhileRevalidate = 300,
+    staleIfError = 3600,
+    overlap = 0,
+    timeout = 5,
+    allowInsecure = false,
+    fetch = lateBoundFetch,
+    clock = systemClock,
+    algorithmNames,
+    snapshot,
+  } = ownMembers(options)
+  const cache = { maxAge, staleWhileRevalidate, staleIfError, overlap, timeout, clock }
+  const names = algorithmNamesOf(algorithmNames)
+  return {
+    allowInsecure,
+    algorithmNames: names,
+    exchange: (signal) => createExchange(fetch, clock, signal),
+    // `null` is what JSON has for nothing.
+    cacheOf: (url) => ({
+      ...cache,
+      url,
+      saved: snapshot ? readSnapshot(snapshot, url, names) : undefined,
+    }),
+  }
+}
+
+function createExchange(fetch: Fetch, clock: Clock, signal: AbortSignal): Exchange {
+  const get = async (url: string) =>
+    await fetch(url, {
+      method: 'GET',
+      headers: {
+        accept: 'application/jwk+json, application/jwk-set+json, application/json',
+        'accept-encoding': 'identity',
+        // No validators either: a rotated key document often has the size and date of the old one.
+        'cache-control': 'no-cache',
+        'user-agent': 'portcullis',
+      },
+      redirect: 'manual',
+      credentials: 'omit',
+      signal,
+    })
+  return { get, signal, clock }
+}
+
+/** What a file may hold is judged later, and never thrown at. A text or a promise is a mistake of the program. */
+const isSnapshot: OptionCheck = (value) => {
+  if (typeof value === 'string') return 'must be an object: pass JSON.parse(text)'
+  if (typeof value !== 'object') return 'must be an object'
+  return hasMethods(value, 'then')
+    ? 'must be an object: it is a promise, so an `await` is missing'
+    : undefined
+}
