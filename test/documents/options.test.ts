@@ -26,7 +26,10 @@ describe.each(OPTION_TABLES)('$readme, $heading', ({ readme, heading, takes, dec
   })
 
   test('states the defaults that the declarations document', () => {
-    expect(defaultComplaints(rows, declarationsOf(declared))).toEqual([])
+    expect(
+      defaultComplaints(rows, declarationsOf(declared)),
+      `write into ${readme} what @default says where the option is declared: text with its quotes`,
+    ).toEqual([])
   })
 })
 
