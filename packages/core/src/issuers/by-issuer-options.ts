@@ -4,7 +4,7 @@ import { checkOptions, isClock, type OptionCheck, ownMembers, seconds } from '..
 import type { Clock } from '../ground/time.ts'
 import { isRemember, isTokenSize } from '../verifier/verifier-options.ts'
 import type { Verifier } from '../verifier/verifier.ts'
-import { checksIssuer, isVerifier } from './verifier-calls.ts'
+import { checksIssuer, isVerifier } from './function-calls.ts'
 
 /** Options of `byIssuer`. The first is for both of its forms, the others are for a function. */
 export interface ByIssuerOptions {

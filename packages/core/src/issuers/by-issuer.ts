@@ -15,8 +15,8 @@ import { LONGEST_TOKEN } from '../verifier/verifier-options.ts'
 import type { Verifier, VerifyOptions } from '../verifier/verifier.ts'
 import { type ByIssuerOptions, checkByIssuerOptions, checkVerifiers } from './by-issuer-options.ts'
 import { alwaysReplaced, provenIssuer, unknownIssuer } from './details.ts'
+import type { FindVerifier, Found } from './function-calls.ts'
 import { foundVerifiers, type IssuerDirectory, listedVerifiers } from './issuer-directory.ts'
-import type { FindVerifier, Found } from './verifier-calls.ts'
 
 /** How often one token is judged, if each time the verifier is another one in the end. */
 const ROUNDS = 3

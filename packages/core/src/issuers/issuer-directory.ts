@@ -18,7 +18,7 @@ import {
   createCalls,
   type FindVerifier,
   type Found,
-} from './verifier-calls.ts'
+} from './function-calls.ts'
 
 /** Who judges the tokens of which issuer. */
 export interface IssuerDirectory {
