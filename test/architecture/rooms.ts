@@ -50,7 +50,7 @@ export const DECISIONS: readonly string[] = [
 export const OUTSIDE: Readonly<Record<string, readonly string[]>> = {
   'lru-cache': [
     'dpop/proof',
-    'issuers/issuer-directory',
+    'issuers/issuer-memory',
     'keys/suspect',
     'token/token',
     'verifier/verified-tokens',

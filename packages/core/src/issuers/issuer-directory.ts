@@ -1,7 +1,3 @@
-import { LRUCache } from 'lru-cache'
-
-import { noOptions } from '../ground/options.ts'
-import { elapsed, type Instant, instant } from '../ground/time.ts'
 import {
   createWaitingRoom,
   type Place,
@@ -19,6 +15,9 @@ import {
   type FindVerifier,
   type Found,
 } from './function-calls.ts'
+import { createIssuerMemory, type MemoryLimits, type Standing } from './issuer-memory.ts'
+
+// Issuer -> verifier: of an object, or of a function. Here it is decided when the function is called, and who waits for it.
 
 /** Who judges the tokens of which issuer. */
 export interface IssuerDirectory {
@@ -30,11 +29,7 @@ export interface IssuerDirectory {
    * @throws AuthError `keys_unavailable`; the signal's reason when the caller gives up.
    */
   wait(issuer: string, caller: Waiting): Promise<Found | undefined>
-  /**
-   * Is told that a verifier would accept a token of the issuer.
-   *
-   * @returns Whether it is still the issuer's: neither has another answer come, nor has its time ended.
-   */
+  /** Is told that a verifier would accept a token of the issuer, and answers whether it is still the issuer's. */
   confirm(issuer: string, found: Found): boolean
 }
 
@@ -43,17 +38,6 @@ interface Waiting {
   readonly signal: AbortSignal | undefined
 }
 
-/** Times are seconds. */
-export interface DirectoryLimits extends CallLimits {
-  readonly max: number
-  readonly maxAge: number
-  readonly maxMisses: number
-  readonly missAge: number
-}
-
-/** How long the function is left alone after a failure. Seconds. */
-const PAUSE = 1
-
 /** What tokens are refused with that no answer of the function reaches in time. */
 const WITHOUT_ANSWER: WaitingRefusals = {
   whenFull: () => new AuthError('keys_unavailable', 'timeout', tooManyTokens),
@@ -61,17 +45,9 @@ const WITHOUT_ANSWER: WaitingRefusals = {
 }
 
 /** Calls of the function, and where tokens wait for them. */
-interface Access {
+interface Pool {
   readonly calls: Calls
   readonly room: WaitingRoom
-}
-
-/** Why an issuer has no verifier now: the function has none for it, or has failed. */
-interface Absence {
-  readonly since: Instant
-  readonly answer: Answer
-  /** The function has said that there is none, and has only failed since. This stays true when the answer is over. */
-  readonly isGone: boolean
 }
 
 /** The verifiers of an object: they are there from the start, and stay. */
@@ -87,103 +63,41 @@ export function listedVerifiers(
   }
 }
 
-/**
- * Whether a verifier that the function has answered is used: at once, with another call behind it, or no longer. In the
- * second half of its time it is asked for again, so that nobody waits and a short outage of the function is not noticed.
- */
-export function standingOf(
-  { since }: { readonly since: Instant },
-  now: Instant,
-  maxAge: number,
-): 'current' | 'due' | 'over' {
-  const age = elapsed(since, now)
-  if (age < maxAge / 2) return 'current'
-  return age < maxAge ? 'due' : 'over'
-}
-
 /** The verifiers that a function finds: bounded in number and in age. */
-export function foundVerifiers(find: FindVerifier, limits: DirectoryLimits): IssuerDirectory {
-  const { max, maxAge, maxMisses, missAge, timeout, clock } = limits
-  /** Those that have accepted a token. */
-  const proven = new LRUCache<string, Found>({ max })
-  /** Those that have not: forged tokens that name many issuers in turn push out no other. */
-  const newcomers = new LRUCache<string, Found>({ max })
-  const absences = new LRUCache<string, Absence>({ max: maxMisses })
+export function foundVerifiers(
+  find: FindVerifier,
+  limits: CallLimits & MemoryLimits,
+): IssuerDirectory {
+  const memory = createIssuerMemory(limits)
   // Two limits and two rooms, so that issuers which nobody knows never stand in the way of those that are known.
-  const [firstCalls, laterCalls] = [createAccess(), createAccess()]
+  const [unknownIssuers, knownIssuers] = [createPool(), createPool()]
 
-  function createAccess(): Access {
-    const calls = createCalls(find, limits, settled)
-    const room = createWaitingRoom(clock, timeout, WITHOUT_ANSWER)
+  function createPool(): Pool {
+    const calls = createCalls(find, limits, memory.keep)
+    const room = createWaitingRoom(limits.clock, limits.timeout, WITHOUT_ANSWER)
     return { calls, room }
   }
 
-  function held(issuer: string): Found | undefined {
-    return proven.get(issuer, noOptions()) ?? newcomers.get(issuer, noOptions())
-  }
-
-  /** The absence that still counts. */
-  function absenceOf(issuer: string): Absence | undefined {
-    const absence = absences.get(issuer, noOptions())
-    if (absence === undefined) return undefined
-    const lifetime = absence.answer.word === 'none' ? missAge : PAUSE
-    return elapsed(absence.since, instant(clock)) < lifetime ? absence : undefined
-  }
-
-  function hasGone(issuer: string): boolean {
-    return absences.get(issuer, noOptions())?.isGone ?? false
-  }
-
-  function settled(issuer: string, answer: Answer, since: Instant): void {
-    if (answer.word === 'verifier') {
-      const kept = proven.has(issuer, noOptions()) ? proven : newcomers
-      kept.set(issuer, answer, noOptions())
-      absences.delete(issuer)
-    } else if (answer.word === 'none') {
-      proven.delete(issuer)
-      newcomers.delete(issuer)
-      absences.set(issuer, { since, answer, isGone: true }, noOptions())
-    } else {
-      // The pause begins with the end of the call, which may have taken longer than it.
-      const isGone = hasGone(issuer)
-      absences.set(issuer, { since: instant(clock), answer, isGone }, noOptions())
-    }
-  }
-
   /** An issuer may have been pushed out while it was called for: that call is the one. */
-  function accessFor(issuer: string): Access {
-    if (laterCalls.calls.has(issuer)) return laterCalls
-    return firstCalls.calls.has(issuer) || held(issuer) === undefined ? firstCalls : laterCalls
+  function poolFor(issuer: string, { word }: Standing): Pool {
+    if (knownIssuers.calls.has(issuer)) return knownIssuers
+    return unknownIssuers.calls.has(issuer) || word === 'unknown' ? unknownIssuers : knownIssuers
   }
 
   return {
     find(issuer) {
-      const found = held(issuer)
-      if (found === undefined) return undefined
-      const standing = standingOf(found, instant(clock), maxAge)
-      if (standing === 'over') return undefined
-      if (standing === 'due' && absenceOf(issuer) === undefined)
-        accessFor(issuer).calls.renew(issuer)
-      return found
+      const standing = memory.standing(issuer)
+      if (standing.word === 'due') poolFor(issuer, standing).calls.renew(issuer)
+      return standing.word === 'current' || standing.word === 'due' ? standing.found : undefined
     },
     async wait(issuer, caller) {
-      const absence = absenceOf(issuer)
-      if (absence !== undefined) return foundIn(absence.answer)
-      const { calls, room } = accessFor(issuer)
+      const standing = memory.standing(issuer)
+      if (standing.word === 'absent') return foundIn(standing.answer)
+      const { calls, room } = poolFor(issuer, standing)
       const ask = async (place: Place) => await calls.ask(issuer, place)
       return foundIn(await room.wait({ arrived: undefined, ...caller }, ask))
     },
-    confirm(issuer, found) {
-      const known = held(issuer)
-      // Others may have pushed it out while the token was judged: then it counts until it is over, or the tenant is gone.
-      const isOther = known === undefined ? hasGone(issuer) : known.verifier !== found.verifier
-      const current = known ?? found
-      if (isOther || standingOf(current, instant(clock), maxAge) === 'over') return false
-      if (proven.has(issuer, noOptions())) return true
-      newcomers.delete(issuer)
-      proven.set(issuer, current, noOptions())
-      return true
-    },
+    confirm: memory.confirm,
   }
 }
 
