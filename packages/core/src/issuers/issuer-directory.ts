@@ -73,7 +73,9 @@ export function foundVerifiers(
   const [unknownIssuers, knownIssuers] = [createPool(), createPool()]
 
   function createPool(): Pool {
-    const calls = createCalls(find, limits, memory.keep)
+    const calls = createCalls(find, limits, (...kept) => {
+      memory.keep(...kept)
+    })
     const room = createWaitingRoom(limits.clock, limits.timeout, WITHOUT_ANSWER)
     return { calls, room }
   }
@@ -97,7 +99,7 @@ export function foundVerifiers(
       const ask = async (place: Place) => await calls.ask(issuer, place)
       return foundIn(await room.wait({ arrived: undefined, ...caller }, ask))
     },
-    confirm: memory.confirm,
+    confirm: (issuer, found) => memory.confirm(issuer, found),
   }
 }
 

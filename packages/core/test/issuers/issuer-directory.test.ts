@@ -583,6 +583,29 @@ describe('a flood', () => {
     expect(find).toHaveBeenCalledTimes(2)
   })
 
+  test('pushes a new tenant out, and its token is accepted during the next call: a verifier that is due causes no other', async () => {
+    const { once, release } = slowOnce(tenant(A))
+    tenants.set(A, once)
+    let callsForA = 0
+    const answer: FindVerifier = async (iss) => {
+      if (iss === A) callsForA += 1
+      return callsForA === 2 ? await new Promise<never>(() => {}) : tenants.get(iss)
+    }
+    const { verifier } = finding(answer, { max: 1, maxAge: 4 })
+    const late = verdict(verifier, A)
+    await clock.advance(0)
+    const forged = await createTestIssuer({ clock })
+    await verdictOf(verifier.verify(await forged.token({ claims: { iss: B } })))
+    const during = verdict(verifier, A)
+    await clock.advance(2)
+    release()
+    expect(await late).toBe('accepted')
+    expect(await verdict(verifier, A)).toBe('accepted')
+    expect(callsForA).toBe(2)
+    await clock.advance(3)
+    expect(await during).toBe(TIMEOUT)
+  })
+
   test('takes no call away from a known tenant whose verifier is due, or over', async () => {
     const hanging = new Set<string>()
     const { verifier } = finding(async (iss) =>
