@@ -1,7 +1,7 @@
 import type { RevocationEntry } from '@portcullis/core'
 
 import { readRecord } from './record.ts'
-import type { StreamEntry } from './stream.ts'
+import type { StreamEntry } from './stream-replies.ts'
 
 // Which entries of the stream nobody needs any more. Times are seconds.
 

@@ -1,5 +1,5 @@
 import { isLater } from './entry-id.ts'
-import type { StreamEntry, StreamInfo } from './stream.ts'
+import type { StreamEntry, StreamInfo } from './stream-replies.ts'
 
 // What a stream says of itself, compared with what it said before and with what was read of it: pure functions.
 

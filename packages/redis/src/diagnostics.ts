@@ -1,7 +1,8 @@
 import { channel } from 'node:diagnostics_channel'
 
 import type { RevocationStoreReason } from './errors.ts'
-import type { LoadTrigger, RevocationsState } from './following.ts'
+import type { LoadTrigger } from './following.ts'
+import type { RevocationsState } from './readiness.ts'
 import type { ReplayStoreReason } from './replay-errors.ts'
 
 /**

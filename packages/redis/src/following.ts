@@ -1,27 +1,35 @@
 import { deletedIn, hasSteppedBack, hasVanished } from './comparison.ts'
 import { isLater } from './entry-id.ts'
-import { RevocationStoreError } from './errors.ts'
+import type { RevocationStoreError } from './errors.ts'
 import type { Identity } from './record.ts'
-import type { StreamEntry, StreamInfo, StreamReport } from './stream.ts'
-import { elapsed, type Instant, leadOf } from './time.ts'
+import type { StreamEntry, StreamInfo } from './stream-replies.ts'
+import type { StreamReport } from './stream-report.ts'
+import { type Instant, leadOf } from './time.ts'
 
 // What a replica decides: pure functions of its state, of what the store reports and of a moment, which answer with a word.
 // Whoever carries the words out decides nothing. Times are seconds.
 
 /** Up to where the stream was read, and what it said of itself then. */
 export interface Position {
-  /** The identity record that the stream had. */
-  readonly identity: string | undefined
-  /** Everything up to this id was read, and compared with what the stream said of itself at that moment. */
-  readonly last: string
-  /** The last entry before that. */
-  readonly anchor: StreamEntry | undefined
-  /** How many entries there were after it at the last report. */
-  readonly unread: number
+  readonly read: ReadUpTo
+  /** By the last report. */
+  readonly reported: {
+    /** The identity record that the stream had. */
+    readonly identity: string | undefined
+    readonly info: StreamInfo
+    /** How many entries there were that were not read yet. */
+    readonly unread: number
+  }
   /** The largest lead of the wall clock since the reading began: what had lapsed by that was left out. */
   readonly lead: number
-  /** As of the last report. */
-  readonly info: StreamInfo
+}
+
+/** Everything up to there was compared with what the stream said of itself at that moment. */
+interface ReadUpTo {
+  /** The id. */
+  readonly last: string
+  /** The last entry that is not after it. */
+  readonly anchor: StreamEntry | undefined
 }
 
 /** Everything a replica knows besides the revocations. Replaced as a whole, never changed. */
@@ -109,7 +117,9 @@ export type LoadTrigger =
   /** The wall clock was set back: what had lapsed by it, and was left out, may be needed again. */
   | 'clock'
 
-export type FollowStep = 'absent' | 'follow' | LoadTrigger
+export type FollowStep =
+  | { readonly word: 'follow'; readonly info: StreamInfo }
+  | { readonly word: 'absent' | LoadTrigger }
 
 /** Seconds. Entries are kept for longer than they are needed, and a leap second must not make a fleet read everything. */
 const SET_BACK = 5
@@ -127,16 +137,35 @@ export function followStep(
   askedAt: Instant,
   count: number,
 ): FollowStep {
+  const { info } = report
+  if (info === undefined) return { word: 'absent' }
+  const trigger = loadTrigger(state, position, { ...report, info }, askedAt, count)
+  return trigger === undefined ? { word: 'follow', info } : { word: trigger }
+}
+
+/** `undefined`: nothing was missed. */
+function loadTrigger(
+  state: Pick<ReplicaState, 'unreadable' | 'isFull' | 'shortage'>,
+  position: Position,
+  report: PresentStream,
+  askedAt: Instant,
+  count: number,
+): LoadTrigger | undefined {
   const { identity, info } = report
-  if (info === undefined) return 'absent'
-  if (position.identity !== identity?.id) return 'identity'
-  if (hasSteppedBack(position.info, info) || isLater(position.last, info.last)) return 'step_back'
-  if (isLater(info.maxDeleted, position.last)) return 'gap'
-  if (hasOtherHistory(position, info, report, count)) return 'history'
+  const { read, reported } = position
+  if (reported.identity !== identity?.id) return 'identity'
+  if (hasSteppedBack(reported.info, info) || isLater(read.last, info.last)) return 'step_back'
+  if (isLater(info.maxDeleted, read.last)) return 'gap'
+  if (hasOtherHistory(position, report, count)) return 'history'
   if (isSetBack(position, askedAt)) return 'clock'
-  const isRemoved = state.unreadable.count > 0 && deletedIn(info) !== deletedIn(position.info)
+  const isRemoved = state.unreadable.count > 0 && deletedIn(info) !== deletedIn(reported.info)
   if (isRemoved) return 'removed'
-  return state.isFull && mayHaveRoom(state.shortage, info, askedAt) ? 'full' : 'follow'
+  return state.isFull && mayHaveRoom(state.shortage, info, askedAt) ? 'full' : undefined
+}
+
+/** A report on a stream that is there. */
+interface PresentStream extends StreamReport {
+  readonly info: StreamInfo
 }
 
 function mayHaveRoom(
@@ -151,27 +180,26 @@ function mayHaveRoom(
 }
 
 /** Whether the wall clock was set back, so that entries may count again that were left out as lapsed. No report is needed. */
-function isSetBack({ lead }: Position, now: Instant): boolean {
+export function isSetBack({ lead }: Position, now: Instant): boolean {
   return lead - leadOf(now) > SET_BACK
 }
 
 /** Two primaries may give the same ids to other entries, or after others: so contents are compared, and entries counted. */
 function hasOtherHistory(
-  position: Position,
-  info: StreamInfo,
-  { entries, anchor }: StreamReport,
+  { read, reported }: Position,
+  { info, entries, anchor }: PresentStream,
   count: number,
 ): boolean {
-  const expected = unreadAt(position, info)
+  const expected = unreadAt(reported, info)
   if (entries.length !== Math.min(count, expected)) return true
-  const reached = entries.at(-1)?.id ?? position.last
+  const reached = entries.at(-1)?.id ?? read.last
   const isEnd = entries.length === expected
   if (isEnd && reached !== info.last) return true
-  return position.anchor !== undefined && hasVanished(position.anchor, anchor, info)
+  return read.anchor !== undefined && hasVanished(read.anchor, anchor, info)
 }
 
-/** How many entries there must be after a position, if none of them was deleted. */
-export function unreadAt({ unread, info: before }: Position, info: StreamInfo): number {
+/** How many entries there must be that were not read, if none of them was deleted since a report. */
+export function unreadAt({ unread, info: before }: Position['reported'], info: StreamInfo): number {
   return unread + info.entriesAdded - before.entriesAdded
 }
 
@@ -186,51 +214,4 @@ export function adopt(
   if (seen === undefined) return { identity: known, store: 'missing' }
   const isOurs = known === undefined || known === seen.id || seen.replaces.includes(known)
   return isOurs ? { identity: seen.id, store: 'sound' } : { identity: known, store: 'replaced' }
-}
-
-/** How far a replica can be relied on. Only `current` can say that a token was not revoked. A minor release may bring further ones. */
-export type RevocationsState =
-  | 'loading'
-  | 'current'
-  | 'stale'
-  | 'missing'
-  | 'replaced'
-  | 'unreadable'
-  | 'full'
-  | 'closed'
-
-export function wordOf(state: ReplicaState, now: Instant, maxStaleness: number): RevocationsState {
-  if (state.isClosed) return 'closed'
-  if (state.store === 'missing' || state.store === 'replaced') return state.store
-  if (state.isFull) return 'full'
-  if (state.unreadable.count > 0) return 'unreadable'
-  if (state.freshAt === undefined) return 'loading'
-  if (state.position && isSetBack(state.position, now)) return 'stale'
-  // Not `>`: where a clock shows no number, nothing is current.
-  return elapsed(state.freshAt, now) <= maxStaleness ? 'current' : 'stale'
-}
-
-/** What somebody who waits for `ready()` is told: `undefined`, to go on waiting. */
-export function readiness(
-  state: ReplicaState,
-  word: RevocationsState,
-  before: Pick<ReplicaState, 'reports' | 'lastFailure'>,
-  whenStale: 'refuse' | 'accept',
-): 'ready' | RevocationStoreError | undefined {
-  if (word === 'current') return 'ready'
-  if (word === 'closed') return new RevocationStoreError('closed')
-  const hasFailed = state.lastFailure !== before.lastFailure
-  // What was known before the call may have changed since.
-  if (!hasFailed && state.reports === before.reports) return undefined
-  if (whenStale === 'accept') return 'ready'
-  if (hasFailed) return state.lastFailure?.error
-  return obstacleOf(word)
-}
-
-/** What stands in the way, beside the age of what was read. */
-export function obstacleOf(word: RevocationsState): RevocationStoreError | undefined {
-  if (word === 'missing') return new RevocationStoreError('no_stream')
-  if (word === 'replaced') return new RevocationStoreError('other_stream')
-  if (word === 'unreadable') return new RevocationStoreError('unreadable_record')
-  return word === 'full' ? new RevocationStoreError('full') : undefined
 }

@@ -9,14 +9,7 @@ import type { Connect } from './connection.ts'
 import { createStateLog } from './debug-log.ts'
 import { publish, type RevocationsMessage } from './diagnostics.ts'
 import { RevocationStoreError } from './errors.ts'
-import {
-  INITIAL_STATE,
-  readiness,
-  type ReplicaState,
-  type LoadTrigger,
-  type RevocationsState,
-  wordOf,
-} from './following.ts'
+import { INITIAL_STATE, type LoadTrigger, type ReplicaState } from './following.ts'
 import { newEntries } from './new-entries.ts'
 import {
   checkRedisRevocationsOptions,
@@ -25,6 +18,7 @@ import {
 } from './options.ts'
 import { pauseAfter } from './pacing.ts'
 import { startReading } from './reader.ts'
+import { readiness, type RevocationsState, wordOf } from './readiness.ts'
 import { writeRecord } from './record.ts'
 import { redisTransport } from './redis-transport.ts'
 import { afterFailure } from './replica-state.ts'

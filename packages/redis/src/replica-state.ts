@@ -9,7 +9,8 @@ import {
   type Skipped,
   unreadAt,
 } from './following.ts'
-import type { StreamInfo, StreamReport } from './stream.ts'
+import type { StreamInfo } from './stream-replies.ts'
+import type { StreamReport } from './stream-report.ts'
 import { type Instant, laterOf, leadOf } from './time.ts'
 import type { Reading } from './whole-stream.ts'
 
@@ -42,19 +43,20 @@ export function afterReport(
   askedAt: Instant,
   batch: Batch,
 ): ReplicaState {
-  const unread = unreadAt(position, info) - entries.length
+  const { read, reported, lead } = position
+  const unread = unreadAt(reported, info) - entries.length
   const newest = entries.at(-1)
   return {
     ...withSkipped({ ...state, failures: 0, reports: state.reports + 1 }, batch),
     ...adopt(state.identity, seen),
     freshAt: unread === 0 ? laterOf(state.freshAt, askedAt) : state.freshAt,
     position: {
-      ...position,
-      last: newest !== undefined && unread > 0 ? newest.id : info.last,
-      anchor: newest ?? position.anchor,
-      unread,
-      lead: Math.max(position.lead, leadOf(askedAt)),
-      info,
+      read: {
+        last: newest !== undefined && unread > 0 ? newest.id : info.last,
+        anchor: newest ?? read.anchor,
+      },
+      reported: { identity: reported.identity, info, unread },
+      lead: Math.max(lead, leadOf(askedAt)),
     },
   }
 }
@@ -77,7 +79,11 @@ export function afterLoad(
     isFull: false,
     shortage: undefined,
     took,
-    position: { identity, last: info.last, anchor: newest, unread: 0, lead: leadOf(began), info },
+    position: {
+      read: { last: info.last, anchor: newest },
+      reported: { identity, info, unread: 0 },
+      lead: leadOf(began),
+    },
   }
 }
 

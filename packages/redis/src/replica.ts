@@ -11,7 +11,8 @@ import {
 import { pacing, restWhenFull } from './pacing.ts'
 import { readRecord } from './record.ts'
 import { afterAbsence, afterLoad, afterReport, afterShortage, type Batch } from './replica-state.ts'
-import type { Stream, StreamEntry, StreamInfo } from './stream.ts'
+import type { StreamEntry, StreamInfo } from './stream-replies.ts'
+import type { Stream } from './stream.ts'
 import { instant } from './time.ts'
 import { readWhole } from './whole-stream.ts'
 
@@ -63,14 +64,19 @@ async function waitForStream(replica: Replica): Promise<void> {
 }
 
 /** Reads what comes next. If nothing was missed, takes up new entries until the next heartbeat. */
-async function readNext(stream: Stream, replica: Replica, position: Position): Promise<FollowStep> {
+async function readNext(
+  stream: Stream,
+  replica: Replica,
+  position: Position,
+): Promise<FollowStep['word']> {
   const askedAt = instant(replica.clock)
   const { page: count, maxStaleness } = replica
-  const { last: after, anchor } = position
+  const { last: after, anchor } = position.read
   const report = await stream.report({ after, count, anchor: anchor?.id })
-  const { info, entries } = report
   const step = followStep(replica.state(), position, report, askedAt, count)
-  if (step !== 'follow' || info === undefined) return step
+  if (step.word !== 'follow') return step.word
+  const { info } = step
+  const { entries } = report
   const batch = fill(replica.index, entries)
   const before = replica.state()
   const next = afterReport(before, position, report, info, askedAt, batch)
@@ -79,7 +85,7 @@ async function readNext(stream: Stream, replica: Replica, position: Position): P
     const end = askedAt.monotonic + pacing(maxStaleness).heartbeat
     await readAhead(stream, replica, info.last, end)
   }
-  return step
+  return step.word
 }
 
 /**

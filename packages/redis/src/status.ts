@@ -1,5 +1,6 @@
 import type { RevocationStoreReason } from './errors.ts'
-import { type ReplicaState, type RevocationsState, wordOf } from './following.ts'
+import type { ReplicaState } from './following.ts'
+import { type RevocationsState, wordOf } from './readiness.ts'
 import { elapsed, type Instant } from './time.ts'
 
 /** The state of a replica, for logs and alarms. Times are seconds. JSON. */
@@ -42,8 +43,8 @@ export function statusOf(
     age: freshAt && elapsed(freshAt, now),
     stream,
     identity,
-    foundIdentity: position?.identity,
-    position: position?.last,
+    foundIdentity: position?.reported.identity,
+    position: position?.read.last,
     entries,
     unreadable: unreadable.count,
     firstUnreadable: unreadable.first,

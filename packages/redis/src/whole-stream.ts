@@ -1,6 +1,7 @@
 import { deletedIn, hasSteppedBack, hasVanished } from './comparison.ts'
 import { isLater, LOWEST_ID } from './entry-id.ts'
-import type { Stream, StreamEntry, StreamInfo } from './stream.ts'
+import type { StreamEntry, StreamInfo } from './stream-replies.ts'
+import type { Stream } from './stream.ts'
 
 /** How much of the stream was read, from its first entry on. */
 export interface Reading {

@@ -1,5 +1,5 @@
 import { RevocationStoreError } from './errors.ts'
-import { obstacleOf } from './following.ts'
+import { obstacleOf } from './readiness.ts'
 import type { RedisRevocationsStatus } from './status.ts'
 
 /** Why a replica cannot say that a token was not revoked, in words for developers; `undefined` if it can. */

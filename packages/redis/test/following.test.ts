@@ -1,18 +1,16 @@
 import { describe, expect, test } from 'vitest'
 
-import { RevocationStoreError } from '../src/errors.ts'
 import {
   adopt,
   followStep,
   INITIAL_STATE,
   NOTHING_SKIPPED,
   type Position,
-  readiness,
   type ReplicaState,
-  wordOf,
 } from '../src/following.ts'
 import { afterReport } from '../src/replica-state.ts'
-import type { StreamInfo, StreamReport } from '../src/stream.ts'
+import type { StreamInfo } from '../src/stream-replies.ts'
+import type { StreamReport } from '../src/stream-report.ts'
 import type { Instant } from '../src/time.ts'
 
 const at = (seconds: number): Instant => ({ wall: seconds, monotonic: seconds })
@@ -27,14 +25,9 @@ const INFO: StreamInfo = {
   first: undefined,
   newest: ANCHOR,
 }
-const POSITION: Position = {
-  identity: 'first',
-  last: '20-0',
-  anchor: ANCHOR,
-  unread: 0,
-  lead: 0,
-  info: INFO,
-}
+const READ = { last: '20-0', anchor: ANCHOR }
+const REPORTED = { identity: 'first', info: INFO, unread: 0 }
+const POSITION: Position = { read: READ, reported: REPORTED, lead: 0 }
 const REPORT: StreamReport = {
   identity: { id: 'first', replaces: [] },
   info: INFO,
@@ -66,7 +59,7 @@ describe('after a report', () => {
       'the rest of them comes',
       'follow',
       { ...info({ last: '30-0' }), entries: [NEXT] },
-      { ...POSITION, unread: 1, info: { ...INFO, last: '30-0' } },
+      { ...POSITION, reported: { ...REPORTED, unread: 1, info: { ...INFO, last: '30-0' } } },
     ],
     ['an entry was deleted that was read', 'follow', info({ maxDeleted: '19-0' }), POSITION],
     [
@@ -119,15 +112,20 @@ describe('after a report', () => {
       POSITION,
     ],
     ['the identity is gone', 'identity', { ...REPORT, identity: undefined }, POSITION],
-    ['the identity is there again', 'identity', REPORT, { ...POSITION, identity: undefined }],
+    [
+      'the identity is there again',
+      'identity',
+      REPORT,
+      { ...POSITION, reported: { ...REPORTED, identity: undefined } },
+    ],
     [
       'ids are compared as numbers of 64 bits',
       'step_back',
       info({ last: '9007199254740993-0' }),
-      { ...POSITION, last: '9007199254740993-1' },
+      { ...POSITION, read: { ...READ, last: '9007199254740993-1' } },
     ],
   ])('%s: %s', (_, word, report, position) => {
-    expect(followStep(STATE, position, report, at(1), COUNT)).toBe(word)
+    expect(followStep(STATE, position, report, at(1), COUNT).word).toBe(word)
   })
 
   test.each<[string, StreamReport]>([
@@ -135,7 +133,7 @@ describe('after a report', () => {
     ['follow', added],
   ])('with a record that cannot be read: %s', (word, report) => {
     const state = { ...STATE, unreadable: { count: 1, first: '7-0' } }
-    expect(followStep(state, POSITION, report, at(1), COUNT)).toBe(word)
+    expect(followStep(state, POSITION, report, at(1), COUNT).word).toBe(word)
   })
 
   const rest = { soonest: 60, longest: 600 }
@@ -146,11 +144,11 @@ describe('after a report', () => {
     ['none was deleted, much later', 'full', 701, REPORT],
   ])('without room for all, %s: %s', (_, word, now, report) => {
     const state = { ...STATE, isFull: true, shortage: { at: at(100), deleted: 2, rest } }
-    expect(followStep(state, POSITION, report, at(now), COUNT)).toBe(word)
+    expect(followStep(state, POSITION, report, at(now), COUNT).word).toBe(word)
   })
 
   test('without room for a revocation of this process that no reader has seen: it is read again', () => {
-    expect(followStep({ ...STATE, isFull: true }, POSITION, REPORT, at(1), COUNT)).toBe('full')
+    expect(followStep({ ...STATE, isFull: true }, POSITION, REPORT, at(1), COUNT).word).toBe('full')
   })
 })
 
@@ -160,7 +158,7 @@ test.each([
   ['back', -60, 'clock'],
 ])('the wall clock was set %s', (_, by, word) => {
   const now = { wall: 100 + by, monotonic: 100 }
-  expect(followStep(STATE, POSITION, REPORT, now, COUNT)).toBe(word)
+  expect(followStep(STATE, POSITION, REPORT, now, COUNT).word).toBe(word)
 })
 
 test.each([
@@ -187,53 +185,5 @@ describe('the replica lacks nothing before', () => {
     const report = { ...REPORT, info: said, entries: [NEXT] }
     const next = afterReport({ ...state, ...changes }, POSITION, report, said, at(5), batch)
     expect(next.freshAt).toEqual(at(expected))
-  })
-})
-
-const SOUND: ReplicaState = {
-  ...INITIAL_STATE,
-  identity: 'first',
-  position: POSITION,
-  store: 'sound',
-  freshAt: at(100),
-}
-
-test.each<[string, Partial<ReplicaState>, Instant]>([
-  ['current', {}, at(110)],
-  ['stale', {}, at(110.1)],
-  ['stale', {}, { wall: 111, monotonic: 100 }],
-  ['stale', {}, { wall: 100, monotonic: 111 }],
-  ['stale', {}, at(Number.NaN)],
-  ['loading', { freshAt: undefined }, at(100)],
-  ['missing', { store: 'missing' }, at(100)],
-  ['replaced', { store: 'replaced' }, at(100)],
-  ['unreadable', { unreadable: { count: 1, first: '7-0' } }, at(100)],
-  ['full', { isFull: true }, at(100)],
-  ['closed', { isClosed: true, store: 'missing' }, at(100)],
-  ['current', { foreign: { count: 3, first: '7-0' }, failures: 4 }, at(105)],
-])('word: %s', (word, changes, now) => {
-  expect(wordOf({ ...SOUND, ...changes }, now, 10)).toBe(word)
-})
-
-describe('whoever waits for ready()', () => {
-  const before = { reports: 1, lastFailure: undefined }
-  const failure = { error: new RevocationStoreError('timeout'), at: at(1) }
-  const after: ReplicaState = { ...SOUND, reports: 2 }
-
-  test.each<[string, ReplicaState, Parameters<typeof readiness>[1], 'refuse' | 'accept', unknown]>([
-    ['is let go', SOUND, 'current', 'refuse', 'ready'],
-    ['waits while nothing has happened', { ...SOUND, reports: 1 }, 'missing', 'refuse', undefined],
-    ['waits while it is read', after, 'loading', 'refuse', undefined],
-    ['is told of a failure', { ...after, lastFailure: failure }, 'stale', 'refuse', 'timeout'],
-    ['does not mind a failure', { ...after, lastFailure: failure }, 'stale', 'accept', 'ready'],
-    ['is told that there is none', after, 'missing', 'refuse', 'no_stream'],
-    ['is told that it is another', after, 'replaced', 'refuse', 'other_stream'],
-    ['is told of a record', after, 'unreadable', 'refuse', 'unreadable_record'],
-    ['is told of the bound', after, 'full', 'refuse', 'full'],
-    ['does not mind any of that', after, 'missing', 'accept', 'ready'],
-    ['is told of the end', after, 'closed', 'accept', 'closed'],
-  ])('%s', (_, state, word, whenStale, expected) => {
-    const verdict = readiness(state, word, before, whenStale)
-    expect(verdict instanceof RevocationStoreError ? verdict.reason : verdict).toBe(expected)
   })
 })
