@@ -1,6 +1,6 @@
 /** Which imports of values each source of the packages beside core has; types may cross. */
 export const EDGES: Readonly<Record<string, readonly string[]>> = {
-  'cli/advice': ['public-key-mac', 'short-key'],
+  'cli/advice': ['@portcullis/core/explain', 'public-key-mac', 'short-key'],
   'cli/answer-text': ['exit-code'],
   'cli/commands/keys': [
     '@portcullis/core',

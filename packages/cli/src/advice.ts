@@ -1,5 +1,4 @@
-import type { AuthErrorReason, AuthErrorReasons } from '@portcullis/core'
-import type { Explanation } from '@portcullis/core/explain'
+import { adviceOn, type Explanation } from '@portcullis/core/explain'
 
 import type { SeenDocument } from './key-choice.ts'
 import { isKeyedWithPublicKey } from './public-key-mac.ts'
@@ -75,50 +74,15 @@ const ABOUT_TIME: ReadonlySet<string> = new Set([
 /** Seconds. Core has a hint of its own for a time that counts milliseconds. */
 const EARLIEST_MILLISECONDS = 1e11
 
-/** What to do, in one sentence; `undefined` for a token that is accepted. */
-export function adviceOn(
-  { refusal, hints }: Explanation,
-  loginCommand: string,
-): string | undefined {
-  if (refusal === undefined) return undefined
-  const names = new Set(hints.map(({ name }) => name))
-  if (names.has('previous_key')) return `log in again: ${loginCommand}`
-  if (names.has('other_keys')) return 'log in at the token service of this environment.'
-  if (names.has('algorithm_not_listed'))
-    return 'state --algorithm, and the option algorithms of your verifier.'
-  const advice: Partial<Record<AuthErrorReason, string | null>> = ADVICE
-  return advice[refusal.reason]?.replace('LOGIN', loginCommand)
-}
-
-/** `null` where what is wrong differs from token to token: the findings say it. */
-const ADVICE: Readonly<
-  Record<
-    AuthErrorReasons['invalid_token' | 'keys_unavailable' | 'revocation_unavailable'],
-    string | null
-  >
-> = {
-  expired: 'log in again; there is no refresh operation. LOGIN',
-  too_old: 'log in again. LOGIN',
-  not_yet_valid: 'compare the clocks, or wait until it is valid.',
-  issued_in_future: 'compare the clocks of this machine and of the token service.',
-  malformed: 'copy the whole token again: three parts with dots between them.',
-  too_large: 'ask for a token with fewer claims, or raise maxTokenSize.',
-  algorithm: 'ask the token service for a token with an algorithm that its keys are for.',
-  critical_header: null,
-  unknown_key:
-    'log in again; if that does not help, compare the key URL with the one of the issuer. LOGIN',
-  signature:
-    'log in again; if that does not help, the token is from another issuer or was changed. LOGIN',
-  issuer: 'compare iss with the issuer that the API expects.',
-  audience: 'ask for a token whose aud means this API.',
-  type: 'send the access token, and no other kind of token.',
-  binding:
-    'send it with a proof of what it is bound to: under the scheme DPoP with a proof of its key, or with its client certificate. The guard needs the option dpop or mutualTls.',
-  missing_claim: 'ask the token service for a token with that claim, or require less.',
-  claim: null,
-  revoked: 'log in again; if that is refused as well, ask who revoked it. LOGIN',
-  stale: 'look whether the store of revocations answers, and try again.',
-  unreachable: 'look whether the key URL answers: portcullis keys URL',
-  timeout: 'look whether the key URL answers: portcullis keys URL',
-  bad_document: 'look at the document behind the key URL: portcullis keys URL',
+/** What to do, and the command for it; `undefined` for a token that is accepted. */
+export function whatToDo(explanation: Explanation, loginCommand: string): string | undefined {
+  const advice = adviceOn(explanation)
+  if (advice === undefined) return undefined
+  const { client, operator } = advice
+  const ofApi = operator === 'Nothing' ? [] : [`If you run the API: ${operator}.`]
+  const commands = [
+    ...(client.includes('log in again') ? [loginCommand] : []),
+    ...(explanation.refusal?.code === 'keys_unavailable' ? ['portcullis keys URL'] : []),
+  ]
+  return [`${client}.`, ...ofApi, ...commands].join(' ')
 }

@@ -1,5 +1,7 @@
 // What a verifier makes of a token, check by check: `@portcullis/core/explain`.
 
+export { adviceOn } from './explain/advice.ts'
+export type { Advice } from './explain/advice-table.ts'
 export { explain } from './explain/explain.ts'
 export type { ExplainOptions, Explanation, NamedKeys, Verdict } from './explain/explanation.ts'
 export type { Check, Finding } from './explain/finding.ts'

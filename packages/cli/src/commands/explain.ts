@@ -2,7 +2,7 @@ import type { Possession, Revocations } from '@portcullis/core'
 import { explain, type Explanation, type NamedKeys } from '@portcullis/core/explain'
 import type { Command } from 'commander'
 
-import { adviceOn, cliHints, timeHints } from '../advice.ts'
+import { cliHints, timeHints, whatToDo } from '../advice.ts'
 import type { Context } from '../context.ts'
 import { EXIT, type ExitCode, usageError } from '../exit-code.ts'
 import { explanationJson, printExplanation } from '../explanation-report.ts'
@@ -84,7 +84,7 @@ async function explainToken(
       ...cliHints(token, keys),
       ...timeHints(explanation, keys, context.clock.now()),
     ],
-    advice: adviceOn(explanation, loginCommand(options, context)),
+    advice: whatToDo(explanation, loginCommand(options, context)),
     where: keys.where,
     share: options.share === true,
   }

@@ -2,7 +2,7 @@ import { type KeySource, localKeys } from '@portcullis/core'
 import { explain, type Explanation, type Signer } from '@portcullis/core/explain'
 import type { KeyPhases, OutageKind } from '@portcullis/testing'
 
-import { adviceOn, cliHints } from '../advice.ts'
+import { cliHints, whatToDo } from '../advice.ts'
 import { CommandError } from '../exit-code.ts'
 import { explanationJson } from '../explanation-report.ts'
 import type { Clock } from '../surroundings.ts'
@@ -78,7 +78,7 @@ export async function explainToken(
   ]
   const advice =
     adviceForKey(explanation, signer, authUrl) ??
-    adviceOn({ ...explanation, hints: explanation.hints }, loginCommand(authUrl))
+    whatToDo({ ...explanation, hints: explanation.hints }, loginCommand(authUrl))
   const madeBy = whoMade(explanation, signer)
   const inHandFrom = inHand?.from
   return { token, stripped, explanation, hints, advice, madeBy, inHandFrom, inHandFault: fault }

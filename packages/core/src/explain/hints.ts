@@ -87,7 +87,7 @@ function signerHints(clues: Clues): readonly Hint[] {
     return [
       hint(
         'algorithm_not_listed',
-        `${key} made the signature with ${shown(alg)}: if your issuer signs so, list that algorithm`,
+        `${key} made the signature with ${shown(alg)}, which the verifier does not accept`,
       ),
     ]
   }

@@ -1,0 +1,34 @@
+import { ADVICE, type Advice } from './advice-table.ts'
+import type { Explanation } from './explanation.ts'
+import type { HintName } from './hints.ts'
+
+/**
+ * What to do about the refusal of a token that was explained. Hints say more than the reason alone.
+ *
+ * @returns `undefined` for a token that is accepted.
+ */
+export function adviceOn({
+  refusal,
+  hints,
+}: Pick<Explanation, 'refusal' | 'hints'>): Advice | undefined {
+  if (refusal === undefined) return undefined
+  for (const { name } of hints) {
+    const advice = ON_HINTS[name]
+    if (advice !== undefined) return advice
+  }
+  const ofCode: Readonly<Record<string, Advice>> = ADVICE[refusal.code]
+  return ofCode[refusal.reason]
+}
+
+const ON_HINTS: Readonly<Partial<Record<HintName, Advice>>> = {
+  previous_key: { client: 'log in again, once', operator: 'Nothing' },
+  other_keys: {
+    client: 'log in at the token service of this environment',
+    operator: 'Nothing',
+  },
+  algorithm_not_listed: {
+    client: 'wait until the API accepts the algorithm',
+    operator:
+      'If your issuer signs so, state that algorithm: in the option `algorithms` of the verifier, or with `--algorithm`',
+  },
+}
