@@ -37,7 +37,8 @@ const TIMEOUT = 5
  *   production.
  */
 export function reportVerdicts(options: ReportVerdictsOptions): VerdictReports {
-  const { target, headers, name, fetch, clock } = settingsOf(options)
+  const settings = settingsOf(options)
+  const { clock } = settings
   const tally = createVerdictTally()
   let cancelTimer: (() => void) | undefined
   let sending: Promise<void> | undefined
@@ -61,32 +62,16 @@ export function reportVerdicts(options: ReportVerdictsOptions): VerdictReports {
   async function send(): Promise<void> {
     const report = tally.take()
     if (report === undefined) return
-    sending = post(report)
+    sending = deliver(report)
     await sending
     sending = undefined
     if (!tally.isEmpty()) schedule()
   }
 
-  async function post(report: VerdictReport): Promise<void> {
-    const end = new AbortController()
-    const cancel = clock.after(TIMEOUT, () => {
-      end.abort()
-    })
-    try {
-      const body = JSON.stringify({ api: name, ...report })
-      const { signal } = end
-      const init: RequestInit = { method: 'POST', redirect: 'error', headers, body, signal }
-      const response = await fetch(target, init)
-      await response.body?.cancel()
-      if (!response.ok) throw new TypeError('refused')
-      failures = 0
-    } catch {
-      // The API goes on whether anybody looks or not.
-      failures += 1
-      tally.lose(report)
-    } finally {
-      cancel()
-    }
+  async function deliver(report: VerdictReport): Promise<void> {
+    const isDelivered = await post(report, settings)
+    failures = isDelivered ? 0 : failures + 1
+    if (!isDelivered) tally.lose(report)
   }
 
   async function close(): Promise<void> {
@@ -100,6 +85,30 @@ export function reportVerdicts(options: ReportVerdictsOptions): VerdictReports {
 
   subscribe('portcullis:verify', onVerdict)
   return { close, [Symbol.asyncDispose]: close }
+}
+
+/** Whether the service has taken a report. */
+async function post(
+  report: VerdictReport,
+  { target, headers, name, fetch, clock }: ReturnType<typeof settingsOf>,
+): Promise<boolean> {
+  const end = new AbortController()
+  const cancel = clock.after(TIMEOUT, () => {
+    end.abort()
+  })
+  try {
+    const body = JSON.stringify({ api: name, ...report })
+    const { signal } = end
+    const init: RequestInit = { method: 'POST', redirect: 'error', headers, body, signal }
+    const response = await fetch(target, init)
+    await response.body?.cancel()
+    return response.ok
+  } catch {
+    // The API goes on whether anybody looks or not.
+    return false
+  } finally {
+    cancel()
+  }
 }
 
 function settingsOf(options: ReportVerdictsOptions) {

@@ -58,25 +58,21 @@ export function createControl(service: Service, gate: Gate): Routes {
   }
 }
 
-function operationsOf(service: Service): ReadonlyMap<string, ReadonlyMap<string, Operation>> {
-  const streams = createEventStreams(service.log)
-  const state = () => answer(200, service.state())
-  const get = (operation: Operation) => new Map([['GET', operation]])
-  const post = <Input>(read: Read<Input>, act: (input: Input, request: Request) => unknown) =>
-    new Map<string, Operation>([
-      [
-        'POST',
-        async (request) => {
-          const input = await bodyOf(request, read)
-          return input instanceof Response ? input : answer(200, await act(input, request))
-        },
-      ],
-    ])
+/** The operations of a path, by their methods. */
+type Methods = ReadonlyMap<string, Operation>
 
-  return new Map([
+function operationsOf(service: Service): ReadonlyMap<string, Methods> {
+  return new Map([...questions(service), ...changes(service)])
+}
+
+/** What can be asked. */
+function questions(service: Service): readonly (readonly [path: string, methods: Methods])[] {
+  const { log } = service
+  const streams = createEventStreams(log)
+  return [
     ['health', get(() => answer(200, { status: 'ok' }))],
-    ['state', get(state)],
-    ['log', get((request) => answer(200, { events: service.log.after(lastSeen(request)) }))],
+    ['state', get(() => answer(200, service.state()))],
+    ['log', get((request) => answer(200, { events: log.after(lastSeen(request)) }))],
     [
       'stream',
       get(
@@ -92,34 +88,32 @@ function operationsOf(service: Service): ReadonlyMap<string, ReadonlyMap<string,
         explainedJson(await service.explain(input, authUrlOf(request))),
       ),
     ],
+  ]
+}
+
+/** What can be done. */
+function changes(service: Service): readonly (readonly [path: string, methods: Methods])[] {
+  const { rotations } = service
+  /** Answers with the state after the change. */
+  const change = <Input>(read: Read<Input>, act: (input: Input) => void | Promise<void>) =>
+    post(read, async (input) => {
+      await act(input)
+      return service.state()
+    })
+  return [
     ['mint', post(readMint, async (input) => ({ token: await service.mint(input) }))],
-    [
-      'rotate',
-      post(readRotate, async (input) => {
-        await service.rotations.rotate(input)
-        return service.state()
-      }),
-    ],
-    [
-      'complete',
-      post(readNothing, async () => {
-        await service.rotations.complete()
-        return service.state()
-      }),
-    ],
-    [
-      'rollback',
-      post(readNothing, async () => {
-        await service.rotations.rollBack()
-        return service.state()
-      }),
-    ],
+    ['rotate', change(readRotate, async (input) => await rotations.rotate(input))],
+    ['complete', change(readNothing, async () => await rotations.complete())],
+    ['rollback', change(readNothing, async () => await rotations.rollBack())],
     [
       'fault',
-      post(readFault, (input) => {
+      change(readFault, (input) => {
         service.fault(input)
-        return service.state()
       }),
+    ],
+    [
+      'fault/clear',
+      post(readClear, ({ endpoint }) => ({ cleared: service.clearFaults(endpoint) })),
     ],
     [
       'verdicts',
@@ -128,9 +122,21 @@ function operationsOf(service: Service): ReadonlyMap<string, ReadonlyMap<string,
         return { logged: input.verdicts.length }
       }),
     ],
+  ]
+}
+
+function get(operation: Operation): Methods {
+  return new Map([['GET', operation]])
+}
+
+function post<Input>(read: Read<Input>, act: (input: Input, request: Request) => unknown): Methods {
+  return new Map<string, Operation>([
     [
-      'fault/clear',
-      post(readClear, ({ endpoint }) => ({ cleared: service.clearFaults(endpoint) })),
+      'POST',
+      async (request) => {
+        const input = await bodyOf(request, read)
+        return input instanceof Response ? input : answer(200, await act(input, request))
+      },
     ],
   ])
 }

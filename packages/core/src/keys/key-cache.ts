@@ -1,15 +1,14 @@
 import { type Clock, type Instant, instant } from '../ground/time.ts'
 import {
   createWaitingRoom,
-  LATENESS,
   pause,
   type Place,
-  settledWithin,
   type WaitingRefusals,
 } from '../ground/waiting-room.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { isDebugging, logAttempt } from '../report/debug-log.ts'
 import { keyAttempts, type KeysMessage } from '../report/diagnostics.ts'
+import { createAttempts, type FetchedDocument, type Load } from './attempts.ts'
 import {
   afterFailure,
   afterSuccess,
@@ -18,13 +17,11 @@ import {
   type SettledState,
 } from './cache-state.ts'
 import { noKeys, roomIsFull, waitedTooLong } from './details.ts'
-import { badDocument, type FetchFailure, withDeadline } from './fetch-json.ts'
-import type { FetchedKeys } from './fetch-keys.ts'
+import type { FetchFailure } from './fetch-json.ts'
 import { type Caller, type KeyRing, type KeySource, keySource } from './key-source.ts'
 import { keysMessage, type RemoteKeysStatus, snapshotMessage, statusOf } from './key-status.ts'
-import { lifetime } from './lifetime.ts'
 import type { Trigger } from './pace.ts'
-import { type RingDocument, withoutEndedOverlaps } from './ring.ts'
+import { withoutEndedOverlaps } from './ring.ts'
 import {
   type AttemptStep,
   callerStep,
@@ -78,7 +75,7 @@ export const WITHOUT_KEYS: WaitingRefusals = {
  * @param random Draws from 0 to 1: what spreads a fleet, and what a simulation repeats.
  */
 export function followKeys(
-  load: (signal: AbortSignal) => Promise<FetchedKeys | FetchFailure>,
+  load: Load,
   { clock, url, saved, ...options }: CacheOptions,
   random: () => number = Math.random,
 ): RemoteKeys {
@@ -87,7 +84,8 @@ export function followKeys(
   const room = createWaitingRoom(clock, policy.timeout, WITHOUT_KEYS)
   const beginning = beginWith(saved, instant(clock), policy)
   let { state } = beginning
-  let flight: Flight | undefined
+  const attempts = createAttempts(load, policy, clock, settle)
+  const { isFetching, start } = attempts
 
   const now = (): Instant => instant(clock)
 
@@ -95,30 +93,14 @@ export function followKeys(
     state = next
   }
 
-  /** Its own timer ends an attempt. One that goes on after that has lost its timer, and will never settle. */
-  function untilGivenUp({ startedAt }: Flight): number {
-    return startedAt.monotonic + policy.timeout + LATENESS - clock.monotonic()
-  }
-
-  function isFetching(): boolean {
-    return flight !== undefined && untilGivenUp(flight) > 0
-  }
-
-  function start(trigger: Trigger): Promise<void> {
-    const startedAt = now()
-    const fetchDocument = async (signal: AbortSignal) => await documentOf(load(signal), policy)
-    const settling = withDeadline(clock, policy.timeout, fetchDocument).then((outcome) => {
-      // Another attempt is under way: this one was given up.
-      if (flight?.startedAt !== startedAt) return
-      flight = undefined
-      const before = state
-      const attempt = { trigger, startedAt, settledAt: now() }
-      const settled = afterAttempt(before, attempt, outcome, policy, random())
-      replace(settled)
-      tell(() => keysMessage(source, before, settled, status()), origin)
-    })
-    flight = { startedAt, settling }
-    return settling
+  function settle(
+    attempt: Omit<Attempt, 'failure'>,
+    outcome: FetchedDocument | FetchFailure,
+  ): void {
+    const before = state
+    const settled = afterAttempt(before, attempt, outcome, policy, random())
+    replace(settled)
+    tell(() => keysMessage(source, before, settled, status()), origin)
   }
 
   function current(moment: Instant): KeyRing | undefined {
@@ -149,10 +131,8 @@ export function followKeys(
   }
 
   async function carryOut(step: AttemptStep, trigger: Trigger, place?: Place): Promise<void> {
-    if (step === 'join') {
-      if (flight === undefined) return
-      await settledWithin(untilGivenUp(flight), flight.settling, clock, place)
-    } else if (step === 'start') await start(trigger)
+    if (step === 'join') await attempts.join(place)
+    else if (step === 'start') await start(trigger)
     else await pause(untilNextAttempt(state, trigger, now(), policy), clock, place)
   }
 
@@ -200,30 +180,9 @@ export function followKeys(
   return source
 }
 
-/** An attempt under way. */
-interface Flight {
-  readonly startedAt: Instant
-  /** Resolves when the attempt has settled, which is when the state changes. */
-  readonly settling: Promise<void>
-}
-
 function tell(message: () => KeysMessage, origin: string): void {
   keyAttempts.publish(message)
   if (isDebugging()) logAttempt(message(), origin)
-}
-
-/** An attempt has to settle: one that did not would be waited for and never be followed by another. */
-async function documentOf(
-  loading: Promise<FetchedKeys | FetchFailure>,
-  policy: RotationPolicy,
-): Promise<FetchedDocument | FetchFailure> {
-  const answer = await loading.catch(() => badDocument('the document could not be read'))
-  if (answer.failure !== undefined) return answer
-  return { ...answer, maxAge: lifetime(answer.freshnessLifetime, policy) }
-}
-
-interface FetchedDocument extends RingDocument {
-  readonly failure: undefined
 }
 
 function afterAttempt(
