@@ -49,14 +49,20 @@ function withAdvice(markdown: string): string {
   })
 }
 
-const headings = readFileSync(guide('OPERATING.md'), 'utf8').match(/(?<=^#+ ).*/gm) ?? []
+/** The headings of OPERATING.md by what follows `#` in a link to them. */
+const headings = new Map(
+  (readFileSync(guide('OPERATING.md'), 'utf8').match(/^#+ .*/gm) ?? []).map((line) => [
+    anchorsOf(line)[0],
+    line.replace(/^#+ /, ''),
+  ]),
+)
 
 /** With each place of OPERATING.md as a link that has its heading as text. */
 function linked(text: string): string {
-  return text.replaceAll(/OPERATING\.md#([\w-]+)/g, (place, slug: string) => {
-    const slugOf = (heading: string) => anchorsOf(`# ${heading}`)[0]
-    return `[${headings.find((heading) => slugOf(heading) === slug) ?? ''}](${place})`
-  })
+  return text.replaceAll(
+    /OPERATING\.md#([\w-]+)/g,
+    (place, slug: string) => `[${headings.get(slug) ?? ''}](${place})`,
+  )
 }
 
 /** As the formatter has it. */
