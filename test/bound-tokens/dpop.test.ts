@@ -100,7 +100,7 @@ describe.each(Object.entries(APIS))('an API in %s', async (_name, create) => {
     for (const method of ['GET', 'POST', 'GET']) {
       const response = await owner.call(url, method)
       expect(response.status).toBe(200)
-      expect(await response.json()).toBe('proving')
+      expect(await response.json()).toEqual({ client: 'proving' })
     }
   })
 

@@ -68,7 +68,7 @@ describe.each(Object.entries(APIS))('an API in %s', async (_name, create) => {
   test('accepts the client whose certificate the token is bound to', async () => {
     const response = await owner(url, { headers: { authorization } })
     expect(response.status).toBe(200)
-    expect(await response.json()).toBe('certified')
+    expect(await response.json()).toEqual({ client: 'certified' })
   })
 
   test.each([

@@ -178,8 +178,6 @@ test('every package with guards is in the table of frameworks, and so in every s
   ).toEqual(guarding)
 })
 
-/** In Nest a guard is a class, and there is no order in which guards are added. */
-const ordered = guarding.filter((folder) => folder !== 'nest')
 const importsFrom = (folder: string) => `from '@portcullis/${folder}'`
 
 // What cannot take its list from the table of frameworks.
@@ -195,9 +193,6 @@ test.each<[path: string, names: readonly string[], entry: (folder: string) => st
     (folder) => `\`start ${folder}\``,
   ],
   ['examples/start.ts', guarding, (folder) => `import('./${folder}/src/server.ts')`],
-  ['test/frameworks/mistakes/orders.ts', ordered, importsFrom],
-  ['test/frameworks/mistakes/start-up.test.ts', ordered, importsFrom],
-  ['test/bound-tokens/apis.ts', ordered, importsFrom],
   ['test/publishing/packed/consumer/app.ts', guarding, importsFrom],
   ['test/publishing/packed/consumer/smoke.mjs', guarding, importsFrom],
   [

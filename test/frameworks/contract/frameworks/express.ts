@@ -117,6 +117,19 @@ const majors: Readonly<Record<string, Major>> = {
 
 export const express: Adapter = {
   folder: 'express',
+  functions: {
+    authenticate,
+    authorize,
+    mistakes: {
+      'a guard after the route': (verifier) => {
+        const app = express5()
+        app.get('/', (incoming, response) => void response.json(getAuth(incoming)))
+        return app.use(authenticate(verifier))
+      },
+      'authenticate is not called': () => express5().use(authenticate as never),
+      'authorize is not called': () => express5().use(authorize as never),
+    },
+  },
   options: {
     heading: '`authenticate(verifier, options)`',
     takes: (options) => authenticate(stubVerifier(), options),

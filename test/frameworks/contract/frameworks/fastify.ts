@@ -122,6 +122,21 @@ const majors: Readonly<Record<string, Major>> = {
 
 export const fastify: Adapter = {
   folder: 'fastify',
+  functions: {
+    authenticate,
+    authorize,
+    // A guard is added to the routes above it as well.
+    mistakes: {
+      'authenticate is registered and not called': async () => {
+        await fastify5().register(authenticate as never)
+        return () => {}
+      },
+      'authorize is not called': async () => {
+        await fastify5().register(authorize as never)
+        return () => {}
+      },
+    },
+  },
   options: {
     heading: '`authenticate(verifier, options)`',
     takes: (options) => authenticate(stubVerifier(), options),

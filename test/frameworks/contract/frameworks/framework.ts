@@ -1,5 +1,11 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import {
   createServer as createServer2,
   type Http2Server,
@@ -81,10 +87,33 @@ export interface Framework {
   readonly createHttp2Server: (verifier: Verifier) => Promise<Http2Server>
 }
 
+/** An application that handles requests, also one that answers with a promise. */
+export type Listener = (request: IncomingMessage, response: ServerResponse) => unknown
+
+/** What is done wrong with a guard. test/frameworks/mistakes knows what a developer reads of each. */
+export type Mistake =
+  | 'a guard after the route'
+  | 'authenticate is not called'
+  | 'authenticate is registered and not called'
+  | 'authorize is not called'
+  | 'getAuth of the request'
+
+/** What guards routes, where functions do. */
+export interface GuardFunctions {
+  readonly authenticate: (verifier: never) => unknown
+  readonly authorize: (...requirements: never) => unknown
+  /** Those that the framework allows. Types find many of them, so these have casts. */
+  readonly mistakes: Readonly<
+    Partial<Record<Mistake, (verifier: Verifier) => Listener | Promise<Listener>>>
+  >
+}
+
 /** A package that guards the routes of a framework, and what every suite needs to know of it. */
 export interface Adapter {
   /** Its folder under `packages`. Its example under `examples` has the same name. */
   readonly folder: string
+  /** `null` for Nest, which has a module and decorators, and no order in which guards are added. */
+  readonly functions: GuardFunctions | null
   /** The option table in its README, and what takes these options. */
   readonly options: { readonly heading: string; readonly takes: (options: never) => unknown }
   /**

@@ -87,6 +87,26 @@ async function createHttp2Server(verifier: Verifier): Promise<Http2Server> {
 
 export const hono: Adapter = {
   folder: 'hono',
+  functions: {
+    authenticate,
+    authorize,
+    mistakes: {
+      'a guard after the route': (verifier) => {
+        const app = new Hono()
+        app.get('/', (context) => context.json(getAuth(context)))
+        app.use(authenticate(verifier))
+        return listenerOf(app)
+      },
+      'authenticate is not called': () => listenerOf(new Hono().use(authenticate as never)),
+      'authorize is not called': () => listenerOf(new Hono().use(authorize as never)),
+      'getAuth of the request': (verifier) => {
+        const app = new Hono()
+        app.use(authenticate(verifier))
+        app.get('/', (context) => context.json(getAuth(context.req)))
+        return listenerOf(app)
+      },
+    },
+  },
   options: {
     heading: '`authenticate(verifier, options)`',
     takes: (options) => authenticate(stubVerifier(), options),

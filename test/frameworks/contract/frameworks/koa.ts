@@ -95,6 +95,28 @@ const majors: Readonly<Record<string, Major>> = {
 
 export const koa: Adapter = {
   folder: 'koa',
+  functions: {
+    authenticate,
+    authorize,
+    mistakes: {
+      'a guard after the route': (verifier) => {
+        const app = new Koa3()
+        app.use((context) => {
+          context.body = getAuth(context)
+        })
+        return app.use(authenticate(verifier)).callback()
+      },
+      'authenticate is not called': () => new Koa3().use(authenticate as never).callback(),
+      'authorize is not called': () => new Koa3().use(authorize as never).callback(),
+      'getAuth of the request': (verifier) => {
+        const app = new Koa3().use(authenticate(verifier))
+        app.use((context) => {
+          context.body = getAuth(context.request)
+        })
+        return app.callback()
+      },
+    },
+  },
   options: {
     heading: '`authenticate(verifier, options)`',
     takes: (options) => authenticate(stubVerifier(), options),

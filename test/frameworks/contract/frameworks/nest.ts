@@ -205,6 +205,7 @@ async function createFastifyHttp2Server(major: Major, verifier: Verifier): Promi
 
 export const nest: Adapter = {
   folder: 'nest',
+  functions: null,
   options: {
     heading: 'Options',
     takes: (options) =>
