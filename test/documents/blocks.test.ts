@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, test } from 'vitest'
 
+import { adapters } from '../frameworks/contract/frameworks/index.ts'
 import { blocksOf } from './markdown.ts'
 
 // Every piece of code in every document, with what runs it, or why nothing does. A new one fails here until it is in the table.
@@ -37,7 +38,20 @@ const COMMANDS: Row = ['sh', 'test/documents/blocks.test.ts']
 const OTHER_PROGRAMS = 'not run: settings of a proxy'
 const PUBLISHES = 'not run: it changes versions, tags or the registry'
 
+/** How the READMEs of all adapters begin. What follows is in an application of the framework, if no row says otherwise. */
+const BEGINNING: readonly Row[] = [INSTALL, ['ts', README], ['sh', README], DEBUG_LINE]
+
+const OF_ADAPTERS: Readonly<Record<string, readonly Row[]>> = Object.fromEntries(
+  adapters.map(({ folder }) => {
+    const path = `packages/${folder}/README.md`
+    const code = blocksOf(read(path)).slice(BEGINNING.length)
+    const rows = code.filter(({ language }) => ['js', 'ts'].includes(language))
+    return [path, [...BEGINNING, ...rows.map(({ language }): Row => [language, APPS])]]
+  }),
+)
+
 const ROWS: Readonly<Record<string, readonly Row[]>> = {
+  ...OF_ADAPTERS,
   'CONTRIBUTING.md': [COMMANDS, ['', 'test/documents/contributing.test.ts']],
   'README.md': [['sh', README], INSTALL, ['ts', README], ['ts', README], ['ts', README]],
   'RELEASING.md': [
@@ -89,23 +103,9 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ],
   'packages/core/REVOKING.md': Array.from({ length: 4 }, (): Row => ['ts', GUIDES]),
   'packages/express/MIGRATING.md': [MIGRATION, MIGRATION, MIGRATION, MIGRATION],
-  'packages/express/README.md': [
-    INSTALL,
-    ['ts', README],
-    ['sh', README],
-    DEBUG_LINE,
-    ['ts', APPS],
-    ['js', APPS],
-    ['js', APPS],
-    ['js', APPS],
-    ['ts', APPS],
-  ],
   'packages/fastify/MIGRATING.md': [MIGRATION],
   'packages/fastify/README.md': [
-    INSTALL,
-    ['ts', README],
-    ['sh', README],
-    DEBUG_LINE,
+    ...BEGINNING,
     ['ts', APPS],
     ['js', APPS],
     ['js', APPS],
@@ -113,34 +113,9 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['ts', APPS],
   ],
   'packages/hono/MIGRATING.md': [MIGRATION],
-  'packages/hono/README.md': [
-    INSTALL,
-    ['ts', README],
-    ['sh', README],
-    DEBUG_LINE,
-    ['ts', APPS],
-    ['js', APPS],
-    ['js', APPS],
-    ['js', APPS],
-    ['js', APPS],
-  ],
   'packages/koa/MIGRATING.md': [MIGRATION],
-  'packages/koa/README.md': [
-    INSTALL,
-    ['ts', README],
-    ['sh', README],
-    DEBUG_LINE,
-    ['ts', APPS],
-    ['js', APPS],
-    ['js', APPS],
-    ['js', APPS],
-    ['ts', APPS],
-  ],
   'packages/nest/README.md': [
-    INSTALL,
-    ['ts', README],
-    ['sh', README],
-    DEBUG_LINE,
+    ...BEGINNING,
     ['ts', APPS],
     ['ts', 'packages/nest/test/testing-module.test.ts'],
     ['ts', APPS],

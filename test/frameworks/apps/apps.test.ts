@@ -1,25 +1,17 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 import { getRequestListener } from '@hono/node-server'
-import type { DynamicModule } from '@nestjs/common'
-import { NestFactory } from '@nestjs/core'
 import { createVerifier } from '@portcullis/core'
 import { assertChallenge, createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
-import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { blocksOf } from '../../documents/markdown.ts'
 import { adapters } from '../contract/frameworks/index.ts'
-import { logged } from './configuration.ts'
-import * as express from './express.ts'
-import * as fastify from './fastify.ts'
+import { type Applications, logged, type Served } from './configuration.ts'
 import worker from './hono-worker.ts'
-import * as hono from './hono.ts'
-import * as koa from './koa.ts'
-import * as nest from './nest.ts'
 
 // Applications as a new user writes them, from the READMEs alone: with scopes, an optional route, a log and an error handler;
 // and others with CORS and a schema. They have no cast, and `check` compiles them with the types that are published.
@@ -30,59 +22,15 @@ const badTokens = await issuer.badTokens()
 const reader = await issuer.bearer({ claims: { sub: 'ada', scope: 'places:read' } })
 const writer = await issuer.bearer({ claims: { sub: 'ada', scope: 'places:write' } })
 
-type Listener = (request: IncomingMessage, response: ServerResponse) => unknown
-
 const { keys } = issuer.verifierOptions
 const configuration = { keys, issuer: 'https://auth.test', audience: null }
 
-interface Applications {
-  /** What the first half of the README says. */
-  readonly plain: () => Promise<Listener>
-  /** What it says of schemas and, where there is middleware for that, of CORS. */
-  readonly typed: () => Promise<Listener>
-}
-
-const applications: Readonly<Record<string, Applications>> = {
-  express: {
-    plain: async () => express.createApp(verifier),
-    typed: async () => express.createTypedApp(configuration).set('env', 'test'),
-  },
-  koa: {
-    plain: async () => koa.createApp(verifier).callback(),
-    typed: async () => koa.createTypedApp(configuration).callback(),
-  },
-  fastify: {
-    plain: async () => await listenerOf(fastify.createApp(verifier)),
-    typed: async () => await listenerOf(await fastify.createTypedApp(configuration)),
-  },
-  hono: {
-    plain: async () => getRequestListener(hono.createApp(verifier).fetch),
-    typed: async () => getRequestListener(hono.createTypedApp(configuration).fetch),
-  },
-  nest: {
-    plain: async () => await listenerOfModule(nest.AppModule.forVerifier(verifier)),
-    typed: async () => await listenerOfModule(nest.typedModule(configuration), CORS),
-  },
-}
-
-/** What the README of Nest says of it in a sentence. */
-const CORS = {
-  origin: 'https://web.example.com',
-  exposedHeaders: ['WWW-Authenticate', 'Retry-After'],
-}
-
-async function listenerOf(app: FastifyInstance): Promise<Listener> {
-  await app.ready()
-  return (request, response) => {
-    app.routing(request, response)
-  }
-}
-
-async function listenerOfModule(module: DynamicModule, cors?: typeof CORS): Promise<Listener> {
-  const app = await NestFactory.create(module, { logger: false, ...(cors && { cors }) })
-  await app.init()
-  return app.getHttpAdapter().getInstance() as Listener // an application of Express
-}
+const all = await Promise.all(
+  adapters.map(async ({ folder }) => {
+    const { applications } = (await import(`./${folder}.ts`)) as { applications: Applications }
+    return { folder, ...applications }
+  }),
+)
 
 /**
  * That of @fastify/express, which test/documents/readme.test.ts runs: its types contradict those of others that are tested. And what
@@ -123,15 +71,8 @@ test('a Worker makes its guard of the bindings of its first request, and keeps i
   expect(own.requests().map(({ endpoint }) => endpoint)).toEqual(['keys'])
 })
 
-test('there is one for every adapter', () => {
-  expect(
-    Object.keys(applications).toSorted(),
-    'write test/frameworks/apps/NAME.ts, with the code of its README, and add it to `applications`',
-  ).toEqual(adapters.map(({ folder }) => folder).toSorted())
-})
-
-describe.each(Object.entries(applications))('an application of %s', (_, { plain }) => {
-  const call = serving(plain)
+describe.each(all)('an application of $folder', ({ plain }) => {
+  const call = serving(async () => await plain(verifier))
 
   test('greets everybody on the optional route, by name with a token', async () => {
     expect(await (await call('/hello')).json()).toEqual({ hello: 'stranger' })
@@ -172,44 +113,45 @@ describe.each(Object.entries(applications))('an application of %s', (_, { plain 
   })
 })
 
-describe.each(Object.entries(applications))(
-  'an application of %s with a schema',
-  (_, { typed }) => {
-    const call = serving(typed)
-    const origin = 'https://web.example.com'
+describe.each(all)('an application of $folder with a schema', ({ typed }) => {
+  const call = serving(async () => await typed(configuration))
+  const origin = 'https://web.example.com'
 
-    test('reads what the schema has made of the claims, and refuses what it does not take', async () => {
-      const claims = { iss: 'https://auth.test', sub: 'ada', role: 'admin' }
-      const accepted = await call('/role', await issuer.bearer({ claims }))
-      expect(await accepted.text()).toMatch(/^"?admin"?$/)
-      const { role: __, ...without } = claims
-      const refused = await call('/role', await issuer.bearer({ claims: without }))
-      assertChallenge(refused, { status: 401, error: 'invalid_token', reason: 'claim' })
-    })
+  test('reads what the schema has made of the claims, and refuses what it does not take', async () => {
+    const claims = { iss: 'https://auth.test', sub: 'ada', role: 'admin' }
+    const accepted = await call('/role', await issuer.bearer({ claims }))
+    expect(await accepted.text()).toMatch(/^"?admin"?$/)
+    const { role: __, ...without } = claims
+    const refused = await call('/role', await issuer.bearer({ claims: without }))
+    assertChallenge(refused, { status: 401, error: 'invalid_token', reason: 'claim' })
+  })
 
-    test('lets a page ask, and read why it was refused', async () => {
-      const headers = { origin, 'access-control-request-method': 'GET' }
-      const preflight = await call('/role', headers, 'OPTIONS')
-      expect(preflight.status).toBe(204)
-      expect(preflight.headers.get('access-control-allow-origin')).toBe(origin)
-      const refused = await call('/role', { origin })
-      expect(refused.status).toBe(401)
-      expect(refused.headers.get('access-control-expose-headers')).toMatch(
-        /^WWW-Authenticate, ?Retry-After$/,
-      )
-    })
-  },
-)
+  test('lets a page ask, and read why it was refused', async () => {
+    const headers = { origin, 'access-control-request-method': 'GET' }
+    const preflight = await call('/role', headers, 'OPTIONS')
+    expect(preflight.status).toBe(204)
+    expect(preflight.headers.get('access-control-allow-origin')).toBe(origin)
+    const refused = await call('/role', { origin })
+    expect(refused.status).toBe(401)
+    expect(refused.headers.get('access-control-expose-headers')).toMatch(
+      /^WWW-Authenticate, ?Retry-After$/,
+    )
+  })
+})
 
 type Call = (path: string, headers?: Record<string, string>, method?: string) => Promise<Response>
 
 /** Serves an application for the tests of a suite. */
-function serving(create: () => Promise<Listener>): Call {
+function serving(create: () => Promise<Served>): Call {
   const server = createServer()
   let url = ''
 
   beforeAll(async () => {
-    const listener = await create()
+    const served = await create()
+    const listener =
+      typeof served === 'function'
+        ? served
+        : getRequestListener(served.fetch, { overrideGlobalObjects: false })
     server.on('request', (request, response) => void listener(request, response))
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')

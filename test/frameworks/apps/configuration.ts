@@ -1,6 +1,21 @@
-import type { VerifierOptions } from '@portcullis/core'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 
-// What an application has from elsewhere.
+import type { Verifier, VerifierOptions } from '@portcullis/core'
+
+// What an application has from elsewhere, and what apps.test.ts has of it.
+
+/** What `node:http` serves, or what answers a `Request`. */
+export type Served =
+  | ((request: IncomingMessage, response: ServerResponse) => unknown)
+  | { readonly fetch: (request: Request) => Response | Promise<Response> }
+
+/** What the file of each framework exports as `applications`. */
+export interface Applications {
+  /** What the first half of the README says. */
+  readonly plain: (verifier: Verifier) => Served | Promise<Served>
+  /** What it says of schemas and, where there is middleware for that, of CORS. */
+  readonly typed: (configuration: Configuration) => Served | Promise<Served>
+}
 
 export type Configuration = Pick<VerifierOptions, 'keys' | 'issuer' | 'audience'>
 

@@ -4,7 +4,7 @@ import cors from 'cors'
 import express from 'express'
 import { z } from 'zod'
 
-import { type Configuration, log } from './configuration.ts'
+import { type Applications, type Configuration, log } from './configuration.ts'
 
 const answerError: express.ErrorRequestHandler = (error, _request, response, next) => {
   const refused = refusal(error)
@@ -12,7 +12,7 @@ const answerError: express.ErrorRequestHandler = (error, _request, response, nex
   else next(error)
 }
 
-export function createApp(verifier: Verifier): express.Express {
+function createApp(verifier: Verifier): express.Express {
   const app = express()
   app.get('/hello', authenticate(verifier, { optional: true }), (request, response) => {
     response.json({ hello: findAuth(request)?.claims.sub ?? 'stranger' })
@@ -33,7 +33,7 @@ export function createApp(verifier: Verifier): express.Express {
   return app
 }
 
-export function createTypedApp({ keys, issuer, audience }: Configuration): express.Express {
+function createTypedApp({ keys, issuer, audience }: Configuration): express.Express {
   const app = express()
   const verifier = createVerifier({
     keys,
@@ -53,4 +53,9 @@ export function createTypedApp({ keys, issuer, audience }: Configuration): expre
     response.json(role satisfies 'user' | 'admin')
   })
   return app
+}
+
+export const applications: Applications = {
+  plain: createApp,
+  typed: (configuration) => createTypedApp(configuration).set('env', 'test'),
 }

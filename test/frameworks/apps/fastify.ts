@@ -1,12 +1,14 @@
+import type { RequestListener } from 'node:http'
+
 import cors from '@fastify/cors'
 import { createVerifier, refusal, scope, type Verifier } from '@portcullis/core'
 import { authenticate, authorize, findAuth, getAuth } from '@portcullis/fastify'
 import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { z } from 'zod'
 
-import { type Configuration, logged } from './configuration.ts'
+import { type Applications, type Configuration, logged } from './configuration.ts'
 
-export function createApp(verifier: Verifier): FastifyInstance {
+function createApp(verifier: Verifier): FastifyInstance {
   const stream = {
     write(line: string): void {
       const fields = JSON.parse(line) as { ip?: string; code: string; reason: string }
@@ -43,11 +45,7 @@ export function createApp(verifier: Verifier): FastifyInstance {
   return app
 }
 
-export async function createTypedApp({
-  keys,
-  issuer,
-  audience,
-}: Configuration): Promise<FastifyInstance> {
+async function createTypedApp({ keys, issuer, audience }: Configuration): Promise<FastifyInstance> {
   const app = fastify()
   const verifier = createVerifier({
     keys,
@@ -65,4 +63,16 @@ export async function createTypedApp({
     return JSON.stringify(role satisfies 'user' | 'admin')
   })
   return app
+}
+
+export const applications: Applications = {
+  plain: async (verifier) => await listenerOf(createApp(verifier)),
+  typed: async (configuration) => await listenerOf(await createTypedApp(configuration)),
+}
+
+async function listenerOf(app: FastifyInstance): Promise<RequestListener> {
+  await app.ready()
+  return (request, response) => {
+    app.routing(request, response)
+  }
 }

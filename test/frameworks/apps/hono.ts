@@ -4,9 +4,9 @@ import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { z } from 'zod'
 
-import { type Configuration, log } from './configuration.ts'
+import { type Applications, type Configuration, log } from './configuration.ts'
 
-export function createApp(verifier: Verifier): Hono<{ Variables: AuthVariables }> {
+function createApp(verifier: Verifier): Hono<{ Variables: AuthVariables }> {
   const app = new Hono<{ Variables: AuthVariables }>()
   app.get('/hello', authenticate(verifier, { optional: true }), (c) =>
     c.json({ hello: c.var.auth?.claims.sub ?? 'stranger' }),
@@ -28,7 +28,7 @@ export function createApp(verifier: Verifier): Hono<{ Variables: AuthVariables }
   return app
 }
 
-export function createTypedApp({ keys, issuer, audience }: Configuration): Hono {
+function createTypedApp({ keys, issuer, audience }: Configuration): Hono {
   const app = new Hono()
   const verifier = createVerifier({
     keys,
@@ -42,4 +42,9 @@ export function createTypedApp({ keys, issuer, audience }: Configuration): Hono 
   app.use(authenticate(verifier))
   app.get('/role', authenticate(verifier), (c) => c.json(c.var.auth.claims.role))
   return app
+}
+
+export const applications: Applications = {
+  plain: createApp,
+  typed: createTypedApp,
 }

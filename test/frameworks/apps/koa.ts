@@ -5,9 +5,9 @@ import { authenticate, authorize, findAuth, getAuth, type AuthState } from '@por
 import Koa from 'koa'
 import { z } from 'zod'
 
-import { type Configuration, log } from './configuration.ts'
+import { type Applications, type Configuration, log } from './configuration.ts'
 
-export function createApp(verifier: Verifier): Koa {
+function createApp(verifier: Verifier): Koa {
   const app = new Koa()
   app.use(async (ctx, next) => {
     try {
@@ -42,7 +42,7 @@ export function createApp(verifier: Verifier): Koa {
   return app
 }
 
-export function createTypedApp({ keys, issuer, audience }: Configuration): Koa {
+function createTypedApp({ keys, issuer, audience }: Configuration): Koa {
   const app = new Koa()
   const verifier = createVerifier({
     keys,
@@ -62,4 +62,9 @@ export function createTypedApp({ keys, issuer, audience }: Configuration): Koa {
     ctx.body = JSON.stringify(role satisfies 'user' | 'admin')
   })
   return app
+}
+
+export const applications: Applications = {
+  plain: (verifier) => createApp(verifier).callback(),
+  typed: (configuration) => createTypedApp(configuration).callback(),
 }

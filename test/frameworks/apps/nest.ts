@@ -1,13 +1,14 @@
 import { Catch, Controller, Get, Module, Post, UseGuards } from '@nestjs/common'
 import type { ArgumentsHost, DynamicModule, ExceptionFilter } from '@nestjs/common'
-import { APP_FILTER } from '@nestjs/core'
+import { APP_FILTER, NestFactory } from '@nestjs/core'
+import type { NestExpressApplication } from '@nestjs/platform-express'
 import { type Auth, createVerifier, scope, type Verifier } from '@portcullis/core'
 import { AuthException, CurrentAuth, PortcullisGuard } from '@portcullis/nest'
 import { PortcullisModule, refusal, Requires } from '@portcullis/nest'
 import type express from 'express'
 import { z } from 'zod'
 
-import { type Configuration, log as logger } from './configuration.ts'
+import { type Applications, type Configuration, log as logger } from './configuration.ts'
 
 @Catch(AuthException)
 class RefusalFilter implements ExceptionFilter {
@@ -48,7 +49,7 @@ class HelloModule {}
 class PlacesModule {}
 
 @Module({ providers: [{ provide: APP_FILTER, useClass: RefusalFilter }] })
-export class AppModule {
+class AppModule {
   static forVerifier(verifier: Verifier): DynamicModule {
     const optional = PortcullisModule.forRoot({ verifier, global: false, optional: true })
     const required = PortcullisModule.forRoot({
@@ -68,7 +69,7 @@ export class AppModule {
   }
 }
 
-export function typedModule({ keys, issuer, audience }: Configuration): DynamicModule {
+function typedModule({ keys, issuer, audience }: Configuration): DynamicModule {
   const verifier = createVerifier({
     keys,
     issuer,
@@ -90,4 +91,24 @@ export function typedModule({ keys, issuer, audience }: Configuration): DynamicM
   class TypedModule {}
 
   return { module: TypedModule }
+}
+
+/** What the README says of it in a sentence. */
+const CORS = {
+  origin: 'https://web.example.com',
+  exposedHeaders: ['WWW-Authenticate', 'Retry-After'],
+}
+
+export const applications: Applications = {
+  plain: async (verifier) => await listenerOf(AppModule.forVerifier(verifier)),
+  typed: async (configuration) => await listenerOf(typedModule(configuration), CORS),
+}
+
+async function listenerOf(module: DynamicModule, cors?: typeof CORS): Promise<express.Express> {
+  const app = await NestFactory.create<NestExpressApplication>(module, {
+    logger: false,
+    ...(cors && { cors }),
+  })
+  await app.init()
+  return app.getHttpAdapter().getInstance()
 }

@@ -99,7 +99,7 @@ export type Mistake =
   | 'getAuth of the request'
 
 /** What guards routes, where functions do. */
-export interface GuardFunctions {
+interface GuardFunctions {
   readonly authenticate: (verifier: never) => unknown
   readonly authorize: (...requirements: never) => unknown
   /** Those that the framework allows. Types find many of them, so these have casts. */
