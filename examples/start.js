@@ -1,3 +1,4 @@
+/// <reference types="node" />
 // What `start` runs: plain JavaScript, so that every Node can say what to do when nothing is installed.
 import { existsSync } from 'node:fs'
 

@@ -1,5 +1,7 @@
 import { once } from 'node:events'
+import { existsSync, globSync } from 'node:fs'
 import type { Server } from 'node:net'
+import { join, sep } from 'node:path'
 
 import { reportVerdicts } from '@portcullis/testing'
 
@@ -13,20 +15,15 @@ interface Api {
   readonly server: Server & { closeAllConnections?(): void }
 }
 
-const EXAMPLES: Readonly<Record<string, () => Promise<Api>>> = {
-  express: async () => await import('./express/src/server.ts'),
-  koa: async () => await import('./koa/src/server.ts'),
-  fastify: async () => await import('./fastify/src/server.ts'),
-  hono: async () => await import('./hono/src/server.ts'),
-  nest: async () => await import('./nest/src/server.ts'),
-}
+/** The example of a framework has the name of our package for it. */
+const examples = globSync('*/src/server.ts', { cwd: import.meta.dirname })
+  .map((path) => path.split(sep)[0] ?? '')
+  .filter((name) => existsSync(join(import.meta.dirname, '..', 'packages', name)))
+  .toSorted()
 
 const [example = 'express'] = process.argv.slice(2)
-const load = Object.hasOwn(EXAMPLES, example) ? EXAMPLES[example] : undefined
-if (load === undefined) {
-  fail(
-    `there is no example ${JSON.stringify(example)}, choose from ${Object.keys(EXAMPLES).join(', ')}`,
-  )
+if (!examples.includes(example)) {
+  fail(`there is no example ${JSON.stringify(example)}, choose from ${examples.join(', ')}`)
 }
 
 const apiPort = portOf('PORT', '3000')
@@ -37,7 +34,7 @@ console.log(`token service  ${service.url}`)
 
 process.env['AUTH_URL'] = service.url
 process.env['PORT'] = String(apiPort)
-const { server } = await load()
+const { server } = (await import(`./${example}/src/server.ts`)) as Api
 if (!server.listening) await once(server, 'listening')
 const address = server.address()
 const api = `http://127.0.0.1:${typeof address === 'object' ? address?.port : apiPort}`

@@ -1,5 +1,13 @@
+import { GUARDING } from '../frameworks/packages.ts'
+
+/** An adapter is one file over core. Those that are more have rows below. */
+const ADAPTERS = Object.fromEntries(
+  GUARDING.map((folder) => [`${folder}/index`, ['@portcullis/core', '@portcullis/core/adapter']]),
+)
+
 /** Which imports of values each source of the packages beside core has; types may cross. */
 export const EDGES: Readonly<Record<string, readonly string[]>> = {
+  ...ADAPTERS,
   'cli/advice': ['@portcullis/core/explain', 'public-key-mac', 'short-key'],
   'cli/answer-text': ['exit-code'],
   'cli/commands/keys': [
@@ -313,10 +321,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'time',
   ],
   'client/index': ['errors', 'token-client'],
-  'express/index': ['@portcullis/core', '@portcullis/core/adapter'],
   'express/request': [],
-  'hono/index': ['@portcullis/core', '@portcullis/core/adapter'],
-  'koa/index': ['@portcullis/core', '@portcullis/core/adapter'],
   'fastify/index': [
     '@portcullis/core',
     '@portcullis/core/adapter',

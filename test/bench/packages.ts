@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
+import { type Dependencies, FRAMEWORKS } from '../frameworks/packages.ts'
 import { install, pack } from '../publishing/packed/consumers.ts'
 import type { Import } from './import-child.ts'
 import { installSize } from './install-size.ts'
@@ -23,31 +24,28 @@ const STARTS = values.quick ? 7 : 21
 
 /** What is usually taken in the place of a package of ours. */
 interface Alternatives {
-  /** What an application has anyway: it is not counted, and imported before. */
-  readonly frameworks?: readonly string[]
   /** Whether it is run, and cannot be imported. */
   readonly isProgram?: boolean
   /** Each a list of modules that are taken together. */
   readonly others: readonly (readonly string[])[]
 }
 
+/** What has no row is measured alone. */
 const ALTERNATIVES: Readonly<Record<string, Alternatives>> = {
   '@portcullis/core': {
     others: [['jose'], ['jsonwebtoken', 'jwks-rsa'], ['aws-jwt-verify'], ['fast-jwt', 'get-jwks']],
   },
   '@portcullis/express': {
-    frameworks: ['express'],
     others: [
       ['express-jwt', 'jwks-rsa'],
       ['passport', 'passport-jwt', 'jwks-rsa'],
       ['express-oauth2-jwt-bearer'],
     ],
   },
-  '@portcullis/koa': { frameworks: ['koa'], others: [['koa-jwt', 'jwks-rsa']] },
-  '@portcullis/fastify': { frameworks: ['fastify'], others: [['@fastify/jwt', 'get-jwks']] },
-  '@portcullis/hono': { frameworks: ['hono'], others: [['hono/jwk']] },
+  '@portcullis/koa': { others: [['koa-jwt', 'jwks-rsa']] },
+  '@portcullis/fastify': { others: [['@fastify/jwt', 'get-jwks']] },
+  '@portcullis/hono': { others: [['hono/jwk']] },
   '@portcullis/nest': {
-    frameworks: ['reflect-metadata', '@nestjs/common', '@nestjs/core'],
     others: [['@nestjs/passport', 'passport', 'passport-jwt', '@nestjs/jwt', 'jwks-rsa']],
   },
   '@portcullis/client': { others: [['openid-client']] },
@@ -57,35 +55,29 @@ const ALTERNATIVES: Readonly<Record<string, Alternatives>> = {
 }
 
 const VERSIONS: Readonly<Record<string, string>> = {
+  ...FRAMEWORKS,
   '@fastify/jwt': '10.2.8',
-  '@nestjs/common': '12.5.1',
-  '@nestjs/core': '12.5.1',
   '@nestjs/jwt': '12.0.2',
   '@nestjs/passport': '12.0.0',
   '@redis/client': '6.3.1',
   'aws-jwt-verify': '5.2.1',
-  express: '5.3.0',
   'express-jwt': '8.5.1',
   'express-oauth2-jwt-bearer': '1.10.0',
   'fast-jwt': '6.3.6',
-  fastify: '5.12.8',
   'get-jwks': '11.0.3',
-  hono: '4.13.19',
   jose: '6.2.17',
   jsonwebtoken: '9.0.3',
   'jwks-rsa': '4.1.0',
-  koa: '3.3.0',
   'koa-jwt': '4.0.4',
   'mock-jwks': '3.3.5',
   'openid-client': '6.8.9',
   passport: '0.7.0',
   'passport-jwt': '4.0.1',
-  'reflect-metadata': '0.2.2',
-  rxjs: '7.8.2',
 }
 
 interface Subject {
   readonly modules: readonly string[]
+  /** What an application has anyway: it is not counted, and imported before. */
   readonly frameworks: readonly string[]
 }
 
@@ -129,10 +121,16 @@ try {
 
 /** A package of ours, and what is taken instead. */
 function groupOf(name: string): readonly [ours: Subject, ...others: Subject[]] {
-  const alternatives = ALTERNATIVES[name]
-  if (alternatives === undefined) throw new Error(`what is usually taken in the place of ${name}?`)
-  const { frameworks = [], others } = alternatives
+  const frameworks = peersOf(name)
+  const { others } = ALTERNATIVES[name] ?? { others: [] }
   return [{ modules: [name], frameworks }, ...others.map((modules) => ({ modules, frameworks }))]
+}
+
+/** Nest needs `reflect-metadata`, which is its last one, before the others. */
+function peersOf(name: string): readonly string[] {
+  const path = join(here, '..', '..', name.replace('@portcullis/', 'packages/'), 'package.json')
+  const { peerDependencies = {} } = JSON.parse(readFileSync(path, 'utf8')) as Dependencies
+  return Object.keys(peerDependencies).toReversed()
 }
 
 function sizeCells({ modules, frameworks }: Subject, consumer: string): string[] {

@@ -86,13 +86,10 @@ test.each(['http', '70000', '-1', ''])(
 )
 
 test('an example that there is not: one clear line and exit code 1', async () => {
-  const names = adapters.map(({ folder }) => folder).join(', ')
-  expect(
-    await fails({}, 'nothing'),
-    'EXAMPLES in examples/start.ts has them in the order of `adapters`',
-  ).toEqual({
+  const names = adapters.map(({ folder }) => folder).toSorted()
+  expect(await fails({}, 'nothing')).toEqual({
     code: 1,
-    stderr: `there is no example "nothing", choose from ${names}\n`,
+    stderr: `there is no example "nothing", choose from ${names.join(', ')}\n`,
   })
 })
 

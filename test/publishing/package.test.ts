@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 import { adapters } from '../frameworks/contract/frameworks/index.ts'
-import { FRAMEWORKS } from './packed/consumers.ts'
+import { FRAMEWORKS, versionInCatalog } from '../frameworks/packages.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -31,8 +31,12 @@ interface Manifest {
   exports?: Exports
 }
 
-/** Every run-time dependency of a published package. An entry here is a decision. */
+const ofAdapters = (listOf: (folder: string) => readonly string[]) =>
+  Object.fromEntries(adapters.map(({ folder }) => [`@portcullis/${folder}`, listOf(folder)]))
+
+/** Every run-time dependency of a published package. An entry here is a decision. An adapter needs core alone, but one. */
 const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
+  ...ofAdapters(() => ['@portcullis/core']),
   '@portcullis/cli': [
     '@portcullis/client',
     '@portcullis/core',
@@ -44,11 +48,7 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
   ],
   '@portcullis/client': [],
   '@portcullis/core': ['jose', 'lru-cache'],
-  '@portcullis/express': ['@portcullis/core'],
   '@portcullis/fastify': ['@portcullis/core', 'fastify-plugin'],
-  '@portcullis/hono': ['@portcullis/core'],
-  '@portcullis/koa': ['@portcullis/core'],
-  '@portcullis/nest': ['@portcullis/core'],
   '@portcullis/redis': ['@portcullis/core', '@redis/client'],
   '@portcullis/testing': ['@portcullis/core', 'jose'],
 }
@@ -78,10 +78,7 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
 
 /** What the user has already. */
 const PEERS: Readonly<Record<string, readonly string[]>> = {
-  '@portcullis/express': ['express'],
-  '@portcullis/fastify': ['fastify'],
-  '@portcullis/hono': ['hono'],
-  '@portcullis/koa': ['koa'],
+  ...ofAdapters((folder) => [folder]),
   '@portcullis/nest': ['@nestjs/common', '@nestjs/core', 'reflect-metadata'],
 }
 
@@ -92,8 +89,8 @@ const manifests = globSync('packages/*/package.json', { cwd: root }).map(
 test('the published packages are these', () => {
   expect(
     manifests.map(({ name }) => name).toSorted(),
-    'add the new one to DEPENDENCIES in test/publishing/package.test.ts, with its documents and peers below',
-  ).toEqual(Object.keys(DEPENDENCIES))
+    'add the new one to `adapters` in test/frameworks/contract/frameworks/index.ts, or to DEPENDENCIES in test/publishing/package.test.ts',
+  ).toEqual(Object.keys(DEPENDENCIES).toSorted())
 })
 
 test.each(manifests)('$name depends on nothing that is not listed', (manifest) => {
@@ -136,10 +133,8 @@ test.each(foreign)(
 test.each(foreign)('$name, a dependency of $owner, is pinned exactly', ({ owner, name }) => {
   const { dependencies = {} } = JSON.parse(read(`packages/${owner}/package.json`)) as Manifest
   const stated = dependencies[name] ?? ''
-  const [, inCatalog = ''] =
-    new RegExp(`^  '?${name}'?: (.*)$`, 'm').exec(read('pnpm-workspace.yaml')) ?? []
   // `pnpm pack` writes what the catalog has.
-  expect(stated === 'catalog:' ? inCatalog : stated).toMatch(/^\d+\.\d+\.\d+$/)
+  expect(stated === 'catalog:' ? versionInCatalog(name) : stated).toMatch(/^\d+\.\d+\.\d+$/)
 })
 
 test.each(manifests)('$name is ready to publish', (manifest) => {
@@ -184,33 +179,22 @@ const importsFrom = (folder: string) => `from '@portcullis/${folder}'`
 test.each<[path: string, names: readonly string[], entry: (folder: string) => string]>([
   ['tsconfig.build.json', folders, (folder) => `"packages/${folder}/tsconfig.build.json"`],
   ['README.md', folders, (folder) => `| [\`@portcullis/${folder}\`](packages/${folder}/README.md)`],
-  ['CONTRIBUTING.md', folders, (folder) => `\npackages/${folder}/src/ `],
   ['test/package.json', imported, (folder) => `"@portcullis/${folder}": "workspace:^"`],
-  // The first of them is what `start` alone runs.
   [
-    'CONTRIBUTING.md',
-    adapters.slice(1).map(({ folder }) => folder),
-    (folder) => `\`start ${folder}\``,
+    'packages/core/README.md',
+    adapters.flatMap(({ frameworks: [newest] }) => newest?.name.split(' ')[0] ?? []),
+    (name) => name,
   ],
-  ['examples/start.ts', guarding, (folder) => `import('./${folder}/src/server.ts')`],
-  ['test/publishing/packed/consumer/app.ts', guarding, importsFrom],
-  ['test/publishing/packed/consumer/smoke.mjs', guarding, importsFrom],
-  [
-    'test/publishing/packed/consumer/smoke.cjs',
-    guarding,
-    (folder) => `require('@portcullis/${folder}')`,
-  ],
-  ['test/publishing/packed/consumer/side-by-side.mts', guarding, importsFrom],
   ['test/bench/http-server.ts', guarding, importsFrom],
-  ['test/bench/packages.ts', folders, (folder) => `'@portcullis/${folder}'`],
 ])('%s names every package that it should', (path, names, entry) => {
   const text = read(path)
   const missing = names.map(entry).filter((each) => !text.includes(each))
   expect(missing, `add these to ${path}`).toEqual([])
 })
 
-test.each(Object.entries(PEERS))('the packed %s is tried with its peers', (_, peers) => {
-  expect(Object.keys(FRAMEWORKS), 'FRAMEWORKS in test/publishing/packed/consumers.ts').toEqual(
+test.each(Object.entries(PEERS))('the packed %s is tried with its peers', (name, peers) => {
+  const path = `examples/${name.replace('@portcullis/', '')}/package.json`
+  expect(Object.keys(FRAMEWORKS), `let ${path} have these from the catalog`).toEqual(
     expect.arrayContaining([...peers]),
   )
 })
@@ -231,9 +215,17 @@ test.each(folders)('%s has been released, or a changeset announces it', (folder)
   ).toBe(true)
 })
 
-test.each(guarding)('%s has tests beside the middleware of others', (folder) => {
-  const path = `test/frameworks/drop-in/${folder}.test.ts`
-  expect(globSync(path, { cwd: root }), `write ${path}`).toEqual([path])
+/** Each has a counterpart for every other framework, from which it can be written. */
+test.each(
+  guarding.flatMap((folder) => [
+    `examples/${folder}/package.json`,
+    `examples/${folder}/src/server.ts`,
+    `test/frameworks/apps/${folder}.ts`,
+    `test/frameworks/drop-in/${folder}.test.ts`,
+    `test/publishing/packed/consumer/guards/${folder}.ts`,
+  ]),
+)('there is %s', (path) => {
+  expect(existsSync(join(root, path)), `write ${path}`).toBe(true)
 })
 
 test.each(manifests)(

@@ -1,8 +1,8 @@
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { GUARDING } from '../../frameworks/packages.ts'
 import { mustRun, pnpm } from './report.ts'
-import { NEST } from './typescript-settings.ts'
 
 /** The Nodes that the packages are run on: the oldest that is supported, and the newest, of each line. */
 export const NODES = ['20.19.0', '22.13.0', '24.21.0', '26.10.0'] as const
@@ -16,21 +16,11 @@ export const NODE_PACKAGES: Readonly<Record<string, string>> = Object.fromEntrie
   ]),
 )
 
-/** What the programs of `consumer` import beside ours. */
-export const FRAMEWORKS = {
-  '@hono/node-server': '2.1.8',
-  '@nestjs/common': NEST,
-  '@nestjs/core': NEST,
-  '@nestjs/platform-express': NEST,
-  express: '5.3.0',
-  fastify: '5.12.8',
-  hono: '4.13.19',
-  koa: '3.3.0',
-  'reflect-metadata': '0.2.2',
-  rxjs: '7.8.2',
-  '@types/express': '5.0.6',
-  '@types/koa': '3.0.3',
-  '@types/node': '22.20.5',
+/** Copies the programs of `consumer`, with an index of the guarded applications that they try. */
+export function copyPrograms(root: string, consumer: string): void {
+  cpSync(join(root, 'test', 'publishing', 'packed', 'consumer'), consumer, { recursive: true })
+  const lines = GUARDING.map((folder) => `export { guarded as ${folder} } from './${folder}.js'\n`)
+  writeFileSync(join(consumer, 'guards', 'index.ts'), lines.join(''))
 }
 
 /** The program of a Node that the consumer has installed. */

@@ -1,27 +1,30 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { FRAMEWORKS, install, pack } from './consumers.ts'
+import { FRAMEWORKS } from '../../frameworks/packages.ts'
+import { copyPrograms, install, pack } from './consumers.ts'
 import { createReport, succeedsInSilence } from './report.ts'
+import { COMPILER_PACKAGES, compileApp } from './typescript.ts'
 
 // What would be published, on a Node that is installed already: `pnpm test:node PATH`. `pnpm test:packed` runs it on those that
 // the lockfile does not know, and much more; this one finds out about a Node that came out yesterday.
 
 const here = dirname(fileURLToPath(import.meta.url))
+const root = join(here, '..', '..', '..')
 const [, , path] = process.argv
 if (path === undefined) throw new Error('test:node needs the path of a Node')
 const node = resolve(path)
 const work = mkdtempSync(join(tmpdir(), 'portcullis-node-'))
 const report = createReport()
 try {
-  const tarballs = pack(join(here, '..', '..', '..'), work)
+  const tarballs = pack(root, work)
   const consumer = join(work, 'consumer')
-  cpSync(join(here, 'consumer'), consumer, { recursive: true })
-  install(consumer, tarballs, FRAMEWORKS)
+  copyPrograms(root, consumer)
+  install(consumer, tarballs, { ...COMPILER_PACKAGES, ...FRAMEWORKS })
   const programs = [
-    ['smoke.mjs'],
+    [await compileApp(consumer, report)],
     ['smoke.cjs'],
     [join('node_modules', '@portcullis', 'cli', 'dist', 'main.js'), '--help'],
     [join('node_modules', '@portcullis', 'redis', 'dist', 'bin.js'), '--help'],

@@ -1,15 +1,16 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { FRAMEWORKS, install, NODE_PACKAGES, nodeIn, NODES, pack } from './consumers.ts'
+import { FRAMEWORKS } from '../../frameworks/packages.ts'
+import { copyPrograms, install, NODE_PACKAGES, nodeIn, NODES, pack } from './consumers.ts'
 import { checkFirstMinutes } from './first-minutes.ts'
 import { checkJest } from './jest.ts'
 import { createReport, type Outcome, succeeds, succeedsInSilence } from './report.ts'
 import { RUNTIME_PACKAGES, RUNTIMES } from './runtimes.ts'
 import { NEST_11, NEST_11_FOLDER } from './typescript-settings.ts'
-import { checkTypeScript, COMPILER_PACKAGES } from './typescript.ts'
+import { checkTypeScript, COMPILER_PACKAGES, compileApp } from './typescript.ts'
 
 // Packs what would be published, examines it, installs it in projects of its own, and runs it there on every supported
 // Node: `pnpm test:packed`. Needs the package registry for the Nodes, the first time.
@@ -40,7 +41,7 @@ try {
   const tarballs = pack(root, work)
   const examined = [...tarballs.values()].map(examine)
   const consumer = join(work, 'consumer')
-  cpSync(join(here, 'consumer'), consumer, { recursive: true })
+  copyPrograms(root, consumer)
   install(
     consumer,
     tarballs,
@@ -55,12 +56,13 @@ try {
     },
     { [NEST_11_FOLDER]: WITH_NEST_11 },
   )
+  const app = await compileApp(consumer, report)
   const checks = [
     ...checkJest(join(work, 'jest'), tarballs, report), // before the others, since it installs as well
     // With the oldest Node: the others run the programs as well, below.
     checkFirstMinutes(join(work, 'empty'), tarballs, nodeIn(consumer, NODES[0]), report),
     ...NODES.flatMap((version) =>
-      ['smoke.mjs', 'smoke.cjs'].map(async (file) => {
+      [app, 'smoke.cjs'].map(async (file) => {
         const command = [nodeIn(consumer, version), file]
         await report.check(`Node ${version} ${file}`, command, consumer, succeedsInSilence)
       }),

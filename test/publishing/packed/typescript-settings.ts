@@ -1,3 +1,4 @@
+import { versionInCatalog } from '../../frameworks/packages.ts'
 import type { NodeVersion } from './consumers.ts'
 
 // What is compiled for the claims of the README: each program, with each of the settings that somebody may have.
@@ -71,7 +72,7 @@ const SETTINGS: readonly Setting[] = [
   },
 ]
 
-const APP_OPTIONS = {
+export const APP_OPTIONS = {
   strict: true,
   esModuleInterop: true,
   experimentalDecorators: true,
@@ -102,7 +103,7 @@ const NEST_NODENEXT = {
 }
 
 /** The newest, and the one before. */
-export const NEST = '12.5.1'
+const NEST = versionInCatalog('@nestjs/core')
 export const NEST_11 = '11.2.10'
 /** The folder of the consumer with the latter. */
 export const NEST_11_FOLDER = 'nest11'

@@ -1,9 +1,11 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
+import { GUARDING } from '../../frameworks/packages.ts'
 import { nodeIn, type NodeVersion } from './consumers.ts'
 import { type Examine, type Report, succeedsInSilence } from './report.ts'
 import {
+  APP_OPTIONS,
   type Compiler,
   COMPILERS,
   OLDEST_AND_NEWEST,
@@ -45,11 +47,11 @@ export function checkTypeScript(
   packages: readonly string[],
   report: Report,
 ): Promise<void>[] {
-  for (const { file } of PROGRAMS) {
-    const text = readFileSync(join(consumer, file), 'utf8')
-    const forgotten = packages.filter((name) => !text.includes(`from '${name}'`))
-    if (forgotten.length > 0) throw new Error(`${file} imports no ${forgotten.join(', ')}`)
-  }
+  const text = ['app.ts', ...GUARDING.map((folder) => join('guards', `${folder}.ts`))]
+    .map((path) => readFileSync(join(consumer, path), 'utf8'))
+    .join('')
+  const forgotten = packages.filter((name) => !text.includes(`from '${name}'`))
+  if (forgotten.length > 0) throw new Error(`app.ts and guards import no ${forgotten.join(', ')}`)
   return COMPILERS.map(async (compiler) => {
     const programs = PROGRAMS.flatMap((program) =>
       program.settings
@@ -58,6 +60,23 @@ export function checkTypeScript(
     )
     await checkProjects([...programs, ...sideBySide(compiler)], compiler, consumer, report)
   })
+}
+
+/** Compiles `app.ts` as an ES module, to be run on every Node, and answers where the program is. */
+export async function compileApp(consumer: string, report: Report): Promise<string> {
+  const options = { ...APP_OPTIONS, module: 'nodenext', outDir: 'dist', rootDir: '.' }
+  const project = {
+    title: 'app.ts',
+    folder: 'app',
+    file: 'app.ts',
+    type: 'module',
+    options,
+  } as const
+  writeProject({ ...project, nodes: [] }, consumer)
+  const [, , compiler] = COMPILERS
+  const command = [process.execPath, compilerIn(consumer, compiler), '-p', project.folder]
+  await report.check('app.ts compiles', command, consumer, succeedsInSilence)
+  return join(project.folder, 'dist', 'app.js')
 }
 
 function projectOf(
@@ -80,7 +99,14 @@ function projectOf(
 }
 
 function sideBySide(compiler: Compiler): readonly Project[] {
-  const options = { noEmit: true, strict: true, target: 'es2022', lib: ['es2022'], types: ['node'] }
+  const options = {
+    noEmit: true,
+    strict: true,
+    target: 'es2022',
+    lib: ['es2022'],
+    types: ['node'],
+    experimentalDecorators: true,
+  }
   const resolutions = [
     ['nodenext', 'nodenext'],
     ...(OLDEST_AND_NEWEST.includes(compiler) ? [['preserve', 'bundler'] as const] : []),
@@ -129,6 +155,7 @@ function writeProject({ folder, file, type, options }: Project, consumer: string
   const home = join(consumer, folder)
   mkdirSync(home)
   cpSync(join(consumer, file), join(home, file))
+  cpSync(join(consumer, 'guards'), join(home, 'guards'), { recursive: true })
   writeFileSync(join(home, 'package.json'), JSON.stringify({ type }))
   const tsconfig = JSON.stringify({ compilerOptions: options, files: [file] })
   writeFileSync(join(home, 'tsconfig.json'), tsconfig)

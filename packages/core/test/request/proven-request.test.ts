@@ -323,6 +323,13 @@ describe('a guard with dpop', () => {
       ).rejects.toMatchObject({ code: 'invalid_request', status: 400 })
     }
   })
+
+  test('asks about what an adapter states in an object of its own', async () => {
+    const { headers, method } = fetchRequest()
+    const request = { headers, method, url: '/v1/b?c=1' }
+    await authenticateRequest(verifier, request, { dpop: proofs() }, {})
+    expect(asked).toMatchObject([{ method: 'PUT', target: '/v1/b?c=1' }])
+  })
 })
 
 describe('the challenge', () => {

@@ -1,0 +1,45 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+// Which packages guard the routes of a framework, and which versions of frameworks they are tried with: read from manifests, so
+// that nobody keeps a list.
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
+
+export interface Dependencies {
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+  /** Who has some guards the routes of a framework. */
+  readonly peerDependencies?: Readonly<Record<string, string>>
+}
+
+/** The folders of the packages that guard the routes of a framework. Their examples have the same names. */
+export const GUARDING = globSync('packages/*/package.json', { cwd: root })
+  .filter((path) => manifestAt(path).peerDependencies !== undefined)
+  .map((path) => path.split(/[/\\]/)[1] ?? '')
+  .toSorted()
+
+/** By name: what the examples have from the catalog. */
+export const FRAMEWORKS: Readonly<Record<string, string>> = Object.fromEntries(
+  ['@types/node', ...GUARDING.flatMap(fromCatalog)].map((name) => [name, versionInCatalog(name)]),
+)
+
+function fromCatalog(folder: string): readonly string[] {
+  return globSync(`examples/${folder}/package.json`, { cwd: root }).flatMap((path) => {
+    const { dependencies, devDependencies } = manifestAt(path)
+    const stated = Object.entries({ ...dependencies, ...devDependencies })
+    return stated.flatMap(([name, version]) => (version === 'catalog:' ? [name] : []))
+  })
+}
+
+/** What the catalog of the workspace says; empty for what is not in it. */
+export function versionInCatalog(name: string): string {
+  const catalog = readFileSync(join(root, 'pnpm-workspace.yaml'), 'utf8')
+  const [, version = ''] = new RegExp(`^  '?${name}'?: (.*)$`, 'm').exec(catalog) ?? []
+  return version
+}
+
+function manifestAt(path: string): Dependencies {
+  return JSON.parse(readFileSync(join(root, path), 'utf8')) as Dependencies
+}
