@@ -85,7 +85,7 @@ const here = dirname(fileURLToPath(import.meta.url))
 const work = mkdtempSync(join(tmpdir(), 'portcullis-packages-'))
 
 try {
-  const tarballs = pack(join(here, '..', '..'), work)
+  const tarballs = await pack(join(here, '..', '..'), work)
   const groups = [...tarballs.keys()].map(groupOf)
   const consumer = join(work, 'consumer')
   install(consumer, tarballs, VERSIONS)

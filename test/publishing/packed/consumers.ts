@@ -2,6 +2,7 @@ import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from
 import { join } from 'node:path'
 
 import { GUARDING } from '../../frameworks/packages.ts'
+import { bundle } from './bundle.ts'
 import { mustRun, pnpm } from './report.ts'
 
 /** The Nodes that the packages are run on: the oldest that is supported, and the newest, of each line. */
@@ -28,12 +29,16 @@ export function nodeIn(consumer: string, version: NodeVersion): string {
   return join(consumer, 'node_modules', `node-${version}`, 'bin', 'node')
 }
 
+/** The packages of which a process that starts would read too many files. */
+const BUNDLED = ['core']
+
 /** Packs what would be published. The path of each tarball, by the name of its package. */
-export function pack(root: string, into: string): ReadonlyMap<string, string> {
+export async function pack(root: string, into: string): Promise<ReadonlyMap<string, string>> {
   const packages = globSync('packages/*', { cwd: root }).map((folder) => join(root, folder))
   // What an earlier build has left would be packed as well.
   for (const folder of packages) rmSync(join(folder, 'dist'), { recursive: true, force: true })
   mustRun(pnpm('build'), root)
+  for (const folder of BUNDLED) await bundle(join(root, 'packages', folder))
   mustRun(pnpm('-r', '--filter', './packages/*', 'pack', '--pack-destination', into), root)
   return new Map(
     packages.map((folder) => {

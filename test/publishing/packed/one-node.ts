@@ -19,7 +19,7 @@ const node = resolve(path)
 const work = mkdtempSync(join(tmpdir(), 'portcullis-node-'))
 const report = createReport()
 try {
-  const tarballs = pack(root, work)
+  const tarballs = await pack(root, work)
   const consumer = join(work, 'consumer')
   copyPrograms(root, consumer)
   install(consumer, tarballs, { ...COMPILER_PACKAGES, ...FRAMEWORKS })

@@ -38,7 +38,7 @@ const work = mkdtempSync(join(tmpdir(), 'portcullis-packed-'))
 const report = createReport()
 
 try {
-  const tarballs = pack(root, work)
+  const tarballs = await pack(root, work)
   const examined = [...tarballs.values()].map(examine)
   const consumer = join(work, 'consumer')
   copyPrograms(root, consumer)

@@ -23,7 +23,7 @@ const isDryRun = process.argv.includes('--dry-run')
 const work = mkdtempSync(join(tmpdir(), 'portcullis-release-'))
 
 try {
-  const tarballs = pack(root, work)
+  const tarballs = await pack(root, work)
   const packed = new Map([...tarballs].map(([name, path]) => [name, manifestIn(path)]))
   const manifests = [...packed.values()]
   const release = planRelease(manifests)

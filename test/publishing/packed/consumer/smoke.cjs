@@ -23,6 +23,24 @@ async function main() {
     assert.equal(typeof authenticate(verifier), 'function')
   }
   assert.equal(PortcullisModule.forRoot({ verifier }).global, true)
+  await knowsOneCopy(verifier, await issuer.token())
+}
+
+/** `require` and `import`, and all entries, find the same classes, and remember in the same maps. */
+async function knowsOneCopy(verifier, token) {
+  const core = await import('@portcullis/core')
+  assert.equal(core.AuthError, AuthError)
+  const { applySchema, checkGuardOptions, hasPassed, isAtOnce } =
+    await import('@portcullis/core/adapter')
+  const validate = () => ({ issues: [] })
+  const refused = applySchema({ '~standard': { version: 1, validate } }, { claims: {} })
+  await assert.rejects(refused, AuthError)
+  // A verifier made by `require` is asked at once what it remembers.
+  await verifier.verify(token)
+  const request = { headers: { authorization: `Bearer ${token}` } }
+  const options = checkGuardOptions(verifier, {})
+  assert.equal(isAtOnce(core.authenticateRequest(verifier, request, options, request)), true)
+  assert.equal(hasPassed(request, options), true)
 }
 
 void main()
