@@ -11,18 +11,16 @@ import { blocksOf } from './markdown.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8')
-const folders = (path: string) =>
-  globSync(`${path}/*/`, { cwd: root })
-    .map((folder) => folder.split('/').at(-1) ?? '')
-    .filter((name) => !/^(?:node_modules|\.)/.test(name))
-    .toSorted()
-
 const text = read('CONTRIBUTING.md')
 const tree = blocksOf(text).find(({ language }) => language === '')?.code ?? ''
 const files = globSync(['*.*', '{docs,examples,test,packages}/**/*.{ts,js,json,md}'], {
   cwd: root,
   exclude: (path) => /node_modules|\/dist\/|\/site\//.test(path),
 })
+const folders = (path: string) =>
+  [
+    ...new Set(files.flatMap((file) => new RegExp(`^${path}/([\\w-]+)/`).exec(file)?.[1] ?? [])),
+  ].toSorted()
 const isThere = (path: string) => files.some((file) => `/${file}`.includes(`/${path}`))
 
 describe('CONTRIBUTING.md', () => {

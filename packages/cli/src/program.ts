@@ -2,44 +2,112 @@ import { readFileSync } from 'node:fs'
 
 import { Command, CommanderError } from 'commander'
 
-import { registerCompletion } from './commands/completion.ts'
-import {
-  registerFault,
-  registerMint,
-  registerRollback,
-  registerRotate,
-} from './commands/control.ts'
-import { registerDecode } from './commands/decode.ts'
-import { registerDoctor } from './commands/doctor.ts'
-import { registerExplain } from './commands/explain.ts'
-import { registerKeys } from './commands/keys.ts'
-import { registerLogin } from './commands/login.ts'
-import { registerProbe } from './commands/probe.ts'
-import { registerRevoke } from './commands/revoke.ts'
-import { registerServe } from './commands/serve.ts'
-import { registerHealth, registerLog } from './commands/watch.ts'
 import type { Context } from './context.ts'
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts'
 import type { Surroundings } from './surroundings.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
 
-/** Every command, in the order of the help. */
-const COMMANDS: readonly ((program: Command, context: Context) => void)[] = [
-  registerServe,
-  registerMint,
-  registerRotate,
-  registerRollback,
-  registerFault,
-  registerRevoke,
-  registerLog,
-  registerHealth,
-  registerExplain,
-  registerDecode,
-  registerKeys,
-  registerProbe,
-  registerDoctor,
-  registerLogin,
-  registerCompletion,
+interface Entry {
+  readonly name: string
+  /** Its arguments, as the help lists them. */
+  readonly usage: string
+  readonly description: string
+  /** Reads the module, and answers what gives the command its options. */
+  readonly load: () => Promise<(command: Command, context: Context) => void>
+}
+
+/** Every command, in the order of the help, which is printed without reading their modules. */
+export const COMMANDS: readonly Entry[] = [
+  {
+    name: 'serve',
+    usage: '[options]',
+    description: 'run a token service for development and tests',
+    load: async () => (await import('./commands/serve.ts')).registerServe,
+  },
+  {
+    name: 'mint',
+    usage: '[options]',
+    description: 'print a token that the running service signs, sound or not',
+    load: async () => (await import('./commands/control.ts')).registerMint,
+  },
+  {
+    name: 'rotate',
+    usage: '[options]',
+    description: 'let the running service change to a new key',
+    load: async () => (await import('./commands/control.ts')).registerRotate,
+  },
+  {
+    name: 'rollback',
+    usage: '[options]',
+    description: 'let the running service return to the key before the last rotation',
+    load: async () => (await import('./commands/control.ts')).registerRollback,
+  },
+  {
+    name: 'fault',
+    usage: '[options] <endpoint> <kind>',
+    description: 'let an endpoint of the running service misbehave',
+    load: async () => (await import('./commands/control.ts')).registerFault,
+  },
+  {
+    name: 'revoke',
+    usage: '[options] [token]',
+    description: 'revoke a token, or all of a user, for every API that follows a Redis stream',
+    load: async () => (await import('./commands/revoke.ts')).registerRevoke,
+  },
+  {
+    name: 'log',
+    usage: '[options]',
+    description: 'print what happened in the running service: the newest 1,000 events',
+    load: async () => (await import('./commands/watch.ts')).registerLog,
+  },
+  {
+    name: 'health',
+    usage: '[options]',
+    description: 'ask whether the service runs; the answer is the exit code alone',
+    load: async () => (await import('./commands/watch.ts')).registerHealth,
+  },
+  {
+    name: 'explain',
+    usage: '[options] [token]',
+    description: 'say why a token is accepted or refused: every check of the verifier',
+    load: async () => (await import('./commands/explain.ts')).registerExplain,
+  },
+  {
+    name: 'decode',
+    usage: '[options] [token]',
+    description: 'show what a token says, without checking any of it',
+    load: async () => (await import('./commands/decode.ts')).registerDecode,
+  },
+  {
+    name: 'keys',
+    usage: '[options] [place]',
+    description: 'fetch a key document, and say what a verifier makes of it',
+    load: async () => (await import('./commands/keys.ts')).registerKeys,
+  },
+  {
+    name: 'probe',
+    usage: '[options] <url>',
+    description: 'call an API without a token, with bad ones and with yours, and judge its answers',
+    load: async () => (await import('./commands/probe.ts')).registerProbe,
+  },
+  {
+    name: 'doctor',
+    usage: '[options]',
+    description: 'look at the service in this folder: Node, packages, TypeScript, keys, clock',
+    load: async () => (await import('./commands/doctor.ts')).registerDoctor,
+  },
+  {
+    name: 'login',
+    usage: '[options]',
+    description: 'log in, and print the token alone',
+    load: async () => (await import('./commands/login.ts')).registerLogin,
+  },
+  {
+    name: 'completion',
+    usage: '<shell>',
+    description: 'print what completes commands and options in a shell',
+    load: async () => (await import('./commands/completion.ts')).registerCompletion,
+  },
 ]
 
 /**
@@ -58,15 +126,19 @@ export async function run(surroundings: Surroundings): Promise<ExitCode> {
     },
   }
   try {
-    await createProgram(surroundings, context).parseAsync([...surroundings.args], { from: 'user' })
+    const program = await createProgram(surroundings, context)
+    await program.parseAsync([...surroundings.args], { from: 'user' })
     return exitCode
   } catch (error) {
     return failure(error, surroundings, terminal)
   }
 }
 
-/** The program with all its commands, which reads arguments from nowhere by itself. */
-function createProgram({ stdout, stderr }: Surroundings, context: Context): Command {
+/** The program, which reads arguments from nowhere by itself. Commands that nobody names have no options yet. */
+async function createProgram(
+  { args, stdout, stderr }: Surroundings,
+  context: Context,
+): Promise<Command> {
   const { terminal } = context
   const program = new Command('portcullis')
     .description('Explains access tokens, looks at key documents, asks APIs what they accept.')
@@ -75,6 +147,7 @@ function createProgram({ stdout, stderr }: Surroundings, context: Context): Comm
     .helpCommand('help [command]', 'print help for a command')
     .showHelpAfterError('(--help shows what there is)')
     .exitOverride()
+    .configureHelp({ subcommandTerm: termOf })
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
@@ -83,8 +156,19 @@ function createProgram({ stdout, stderr }: Surroundings, context: Context): Comm
       getOutHasColors: () => terminal.hasColour.stdout,
       getErrHasColors: () => terminal.hasColour.stderr,
     })
-  for (const register of COMMANDS) register(program, context)
+  // What completes commands knows the options of all.
+  const isNamed = (name: string) => args.includes(name) || args.includes('completion')
+  for (const { name, description, load } of COMMANDS) {
+    const command = program.command(name).description(description)
+    if (isNamed(name)) (await load())(command, context)
+  }
   return program
+}
+
+/** A command in the list of all. The other one is commander's own `help`. */
+function termOf(command: Command): string {
+  const { usage = '[command]' } = COMMANDS.find(({ name }) => name === command.name()) ?? {}
+  return `${command.name()} ${usage}`
 }
 
 /** What a failure means for the process. Commander has already said what is wrong with the command line. */

@@ -18,6 +18,15 @@ test.each(names)('the help of %s has examples, and fits 80 columns', async (name
   expect(exitCode).toBe(0)
 })
 
+test.each(names)('the help says the same of the arguments of %s in both places', async (name) => {
+  const { stdout } = await runProgram([name, '--help'])
+  const [, usage = ''] = new RegExp(`^Usage: portcullis ${name} (.*)$`, 'm').exec(stdout) ?? []
+  const [, listed = ''] = new RegExp(`^ {2}${name} (\\S+(?: \\S+)*)`, 'm').exec(help) ?? []
+  // Whoever has commands of its own says so where its own help is.
+  const withoutWords = (text: string) => text.replaceAll(/\[(?:options|command)\] ?/g, '')
+  expect(withoutWords(listed)).toBe(withoutWords(usage))
+})
+
 test.each<[typed: readonly string[], meant: string]>([
   [['explan'], 'explain'],
   [['prob'], 'probe'],

@@ -9,14 +9,13 @@ Examples:
   portcullis completion fish > ~/.config/fish/completions/portcullis.fish
 `
 
-export function registerCompletion(program: Command, { terminal }: Context): void {
-  program
-    .command('completion')
-    .description('print what completes commands and options in a shell')
+export function registerCompletion(command: Command, { terminal }: Context): void {
+  command
     .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
     .addHelpText('after', EXAMPLES)
     .action((shell: Shell) => {
-      terminal.print(completionScript(shell, program.commands.map(completableOf)).trimEnd())
+      const commands = command.parent?.commands ?? []
+      terminal.print(completionScript(shell, commands.map(completableOf)).trimEnd())
     })
 }
 

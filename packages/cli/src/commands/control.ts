@@ -20,9 +20,8 @@ interface MintOptions extends ControlOptions {
   readonly kinds?: boolean
 }
 
-export function registerMint(program: Command, context: Context): void {
-  takesControl(program.command('mint'))
-    .description('print a token that the running service signs, sound or not')
+export function registerMint(command: Command, context: Context): void {
+  takesControl(command)
     .option('--claim <name=value>', 'a claim, repeatable; JSON or text', flags.claim)
     .option('--expires-in <seconds>', 'from now; negative for one that has expired', flags.seconds)
     .option('--not-before <seconds>', 'from now', flags.seconds)
@@ -59,9 +58,8 @@ interface RotateOptions extends ControlOptions {
   readonly for?: number
 }
 
-export function registerRotate(program: Command, context: Context): void {
-  takesControl(program.command('rotate'))
-    .description('let the running service change to a new key')
+export function registerRotate(command: Command, context: Context): void {
+  takesControl(command)
     .addOption(new Option('--kid <kid>', 'of the new key').choices(['new', 'same', 'none']))
     .addOption(
       new Option('--publish <when>', 'the key document').choices(['now', 'first', 'later', 'both']),
@@ -89,9 +87,8 @@ export function registerRotate(program: Command, context: Context): void {
     })
 }
 
-export function registerRollback(program: Command, context: Context): void {
-  takesControl(program.command('rollback'))
-    .description('let the running service return to the key before the last rotation')
+export function registerRollback(command: Command, context: Context): void {
+  takesControl(command)
     .addHelpText('after', '\nExamples:\n  portcullis rotate && portcullis rollback')
     .action(async (where: ControlOptions) => {
       showKeys(await askControl('rollback', {}, where, context), context)
@@ -104,9 +101,8 @@ interface FaultOptions extends ControlOptions {
   readonly delay?: number
 }
 
-export function registerFault(program: Command, context: Context): void {
-  const fault = takesControl(program.command('fault'))
-    .description('let an endpoint of the running service misbehave')
+export function registerFault(command: Command, context: Context): void {
+  const fault = takesControl(command)
     .argument('<endpoint>', 'keys or token')
     .argument('<kind>', 'a status, or hang, reset, truncated, html, empty, slow, ...')
     .option('--count <n>', 'for so many answers', flags.count)

@@ -6,9 +6,8 @@ import { CommandError, EXIT } from '../exit-code.ts'
 import { printableJson } from '../printable.ts'
 import { readToken, takesToken, type TokenOptions } from '../token-input.ts'
 
-export function registerDecode(program: Command, context: Context): void {
-  takesToken(program.command('decode'))
-    .description('show what a token says, without checking any of it')
+export function registerDecode(command: Command, context: Context): void {
+  takesToken(command)
     .addHelpText(
       'after',
       '\nExamples:\n  portcullis decode < token.txt\n  portcullis decode --env TOKEN\n',

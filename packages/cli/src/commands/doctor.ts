@@ -28,10 +28,8 @@ It asks the TypeScript of that folder for its settings, and changes nothing.
 Exit codes: 0 sound, 1 something should be mended
 `
 
-export function registerDoctor(program: Command, context: Context): void {
-  program
-    .command('doctor')
-    .description('look at the service in this folder: Node, packages, TypeScript, keys, clock')
+export function registerDoctor(command: Command, context: Context): void {
+  command
     .option('--auth-url <url>', 'the token service (or set AUTH_URL)')
     .option('--timeout <seconds>', 'how long the token service may take (5)', number)
     .option('--allow-insecure', 'permit http: beyond this machine')

@@ -43,9 +43,8 @@ const EXIT_CODES: Readonly<Record<Explanation['verdict'], ExitCode>> = {
   undecided: EXIT.undecided,
 }
 
-export function registerExplain(program: Command, context: Context): void {
-  takesStream(takesVerifierFlags(takesKeys(takesToken(program.command('explain')))))
-    .description('say why a token is accepted or refused: every check of the verifier')
+export function registerExplain(command: Command, context: Context): void {
+  takesStream(takesVerifierFlags(takesKeys(takesToken(command))))
     .option(
       '--other <name=place>',
       'keys of another environment, to recognise; may be repeated',

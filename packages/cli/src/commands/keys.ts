@@ -26,10 +26,8 @@ Exit codes: 0 sound, 1 something should be mended, 2 wrong command line,
 3 cannot be fetched
 `
 
-export function registerKeys(program: Command, context: Context): void {
-  program
-    .command('keys')
-    .description('fetch a key document, and say what a verifier makes of it')
+export function registerKeys(command: Command, context: Context): void {
+  command
     .argument('[place]', 'a URL or a file: JWK, JWKS or PEM; without it the key of AUTH_URL')
     .option('--watch', 'go on, and print each change, until Ctrl-C')
     .option('--interval <seconds>', 'how often --watch looks', number, 5)

@@ -25,10 +25,8 @@ Examples:
   portcullis login --id demo | portcullis explain
 `
 
-export function registerLogin(program: Command, context: Context): void {
-  program
-    .command('login')
-    .description('log in, and print the token alone')
+export function registerLogin(command: Command, context: Context): void {
+  command
     .option('--auth-url <url>', 'the token service (or set AUTH_URL)')
     .option('--id <loginId>', 'the login')
     .option('--password-env <name>', 'read the password from an environment variable')

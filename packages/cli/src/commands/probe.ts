@@ -62,9 +62,8 @@ const EXIT_CODES: Readonly<Record<ProbeFindings['verdict'], ExitCode>> = {
   unclear: EXIT.undecided,
 }
 
-export function registerProbe(program: Command, context: Context): void {
-  takesVerifierFlags(takesKeys(program.command('probe')))
-    .description('call an API without a token, with bad ones and with yours, and judge its answers')
+export function registerProbe(command: Command, context: Context): void {
+  takesVerifierFlags(takesKeys(command))
     .argument('<url>', 'what needs a token')
     .option('--method <name>', 'how it is called', 'GET')
     .option('--file <path>', 'read your token from a file')

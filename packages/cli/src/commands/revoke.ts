@@ -17,9 +17,8 @@ interface RevokeOptions extends TokenOptions, StreamOptions {
   readonly sid?: string
 }
 
-export function registerRevoke(program: Command, context: Context): void {
-  takesStream(takesToken(program.command('revoke')))
-    .description('revoke a token, or all of a user, for every API that follows a Redis stream')
+export function registerRevoke(command: Command, context: Context): void {
+  takesStream(takesToken(command))
     .option('--sub <sub>', 'instead: all tokens of a subject that were issued before now')
     .option('--client-id <id>', 'the same of a client')
     .option('--sid <sid>', 'the same of a session')

@@ -46,10 +46,8 @@ const DEFAULT_PORT = 4010
 const DEFAULT_HOST = '127.0.0.1'
 const MAX_CONFIGURATION_OCTETS = 1024 * 1024
 
-export function registerServe(program: Command, context: Context): void {
-  program
-    .command('serve')
-    .description('run a token service for development and tests')
+export function registerServe(command: Command, context: Context): void {
+  command
     .option('-p, --port <port>', 'the port; 0 takes a free one', flags.port, DEFAULT_PORT)
     .option('--host <host>', 'the address to listen on', flags.notEmpty, DEFAULT_HOST)
     .option(

@@ -21,9 +21,8 @@ interface LogOptions extends ControlOptions {
   readonly json?: boolean
 }
 
-export function registerLog(program: Command, context: Context): void {
-  takesControl(program.command('log'))
-    .description('print what happened in the running service: the newest 1,000 events')
+export function registerLog(command: Command, context: Context): void {
+  takesControl(command)
     .option('-f, --follow', 'go on with each new event, until Ctrl-C')
     .option('--json', 'a line of JSON for each')
     .addHelpText(
@@ -48,9 +47,8 @@ export function registerLog(program: Command, context: Context): void {
 /** How long `--wait` rests between two questions. Seconds. */
 const PAUSE = 0.25
 
-export function registerHealth(program: Command, context: Context): void {
-  takesControl(program.command('health'))
-    .description('ask whether the service runs; the answer is the exit code alone')
+export function registerHealth(command: Command, context: Context): void {
+  takesControl(command)
     .option('--wait <seconds>', 'ask again until then', flags.duration, 0)
     .addHelpText('after', '\nExamples:\n  portcullis health --wait 10 && npm test')
     .action(async ({ wait, ...where }: ControlOptions & { readonly wait: number }) => {
