@@ -17,7 +17,7 @@ interface Entry {
 }
 
 /** Every command, in the order of the help, which is printed without reading their modules. */
-export const COMMANDS: readonly Entry[] = [
+const COMMANDS: readonly Entry[] = [
   {
     name: 'serve',
     usage: '[options]',

@@ -22,8 +22,6 @@ test.each(names)('the help says the same of the arguments of %s in both places',
   const { stdout } = await runProgram([name, '--help'])
   const [, usage = ''] = new RegExp(`^Usage: portcullis ${name} (.*)$`, 'm').exec(stdout) ?? []
   const [, listed = ''] = new RegExp(`^ {2}${name} (\\S+(?: \\S+)*)`, 'm').exec(help) ?? []
-  // Whoever has commands of its own says so where its own help is.
-  const withoutWords = (text: string) => text.replaceAll(/\[(?:options|command)\] ?/g, '')
   expect(withoutWords(listed)).toBe(withoutWords(usage))
 })
 
@@ -38,3 +36,8 @@ test.each<[typed: readonly string[], meant: string]>([
   expect(stderr).toContain(`Did you mean ${meant}?`)
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
 })
+
+/** A command that has commands of its own says so where its own help is. */
+function withoutWords(text: string): string {
+  return text.replaceAll(/\[(?:options|command)\] ?/g, '')
+}

@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs, promisify } from 'node:util'
+
+import { install, pack } from '../publishing/packed/consumers.ts'
+import { checkFloors, printGoals } from './check-floors.ts'
+import { FIRST_ANSWERS } from './first-answer-child.ts'
+import { type Figures, START_FLOORS } from './floors.ts'
+import type { Import } from './import-child.ts'
+import { AUDIENCE, createSigner, ISSUER } from './inputs.ts'
+import { listenForKeys } from './key-server.ts'
+import { describeMachine } from './machine.ts'
+import { median } from './measure.ts'
+import { writeFigures } from './results.ts'
+import { markdownTable } from './table.ts'
+
+// How long a process takes until it can work: an import, the first 200 of a guarded route, the help of the program. The packages
+// are installed as they would be published, and each figure is the median of fresh processes in turn:
+//
+//   pnpm bench starts            the table
+//   pnpm bench starts --check    ratios alone, against floors.ts
+//   pnpm bench starts --write    the table of goals in README.md as well
+
+const { values: flags } = parseArgs({
+  options: { check: { type: 'boolean' }, write: { type: 'boolean' } },
+})
+const STARTS = flags.check ? 11 : 21
+const VERSIONS = { express: '5.3.0', 'express-oauth2-jwt-bearer': '1.10.0', jose: '6.2.17' }
+const CHILDREN = ['first-answer-child.ts', 'import-child.ts']
+
+const here = dirname(fileURLToPath(import.meta.url))
+const work = mkdtempSync(join(tmpdir(), 'portcullis-starts-'))
+const consumer = join(work, 'consumer')
+const signer = createSigner()
+const keyServer = await listenForKeys(signer.jwk)
+
+/** Runs Node in the project, and answers what it prints. */
+async function node(...args: readonly string[]): Promise<string> {
+  const options = ['--no-warnings', ...args]
+  return (await promisify(execFile)(process.execPath, options, { cwd: consumer })).stdout
+}
+
+async function importOnce(name: string): Promise<number> {
+  const answer = await node('import-child.ts', '[]', JSON.stringify([name]))
+  return (JSON.parse(answer) as Import).elapsed // import-child.ts prints nothing else
+}
+
+/** Milliseconds of the whole process. */
+async function timed(...args: readonly string[]): Promise<number> {
+  const before = performance.now()
+  await node(...args)
+  return performance.now() - before
+}
+
+async function answerFirst(guard: string): Promise<number> {
+  const keys = {
+    urls: keyServer.urls,
+    token: signer.token(0),
+    issuer: ISSUER,
+    audience: AUDIENCE,
+  }
+  return Number(await node('first-answer-child.ts', guard, JSON.stringify(keys)))
+}
+
+const PROGRAM = join('node_modules', '@portcullis', 'cli', 'dist', 'main.js')
+const SUBJECTS = new Map<string, () => Promise<number>>([
+  ['import of @portcullis/core', async () => await importOnce('@portcullis/core')],
+  ['import of jose', async () => await importOnce('jose')],
+  ['Node alone, the whole process', async () => await timed('--eval', '0')],
+  ['`portcullis --help`, the whole process', async () => await timed(PROGRAM, '--help')],
+  ...FIRST_ANSWERS.map((guard): [string, () => Promise<number>] => [
+    `first 200, ${guard}`,
+    async () => await answerFirst(guard),
+  ]),
+])
+
+/** Each round starts one process of each. */
+async function measureAll(): Promise<ReadonlyMap<string, readonly number[]>> {
+  const times = new Map([...SUBJECTS.keys()].map((name): [string, number[]] => [name, []]))
+  for (let round = 0; round < STARTS; round += 1) {
+    for (const [name, start] of SUBJECTS) times.get(name)?.push(await start())
+  }
+  return times
+}
+
+function figuresOf(times: ReadonlyMap<string, readonly number[]>): Figures {
+  const ratio = (name: string, other: string) =>
+    median(
+      (times.get(name) ?? []).map(
+        (time, round) => time / (times.get(other)?.[round] ?? Number.NaN),
+      ),
+    )
+  return new Map([
+    ['import of core / jose', ratio('import of @portcullis/core', 'import of jose')],
+    [
+      '`portcullis --help` / Node alone',
+      ratio('`portcullis --help`, the whole process', 'Node alone, the whole process'),
+    ],
+    [
+      'first 200: our guard / jose, by hand',
+      ratio('first 200, @portcullis/express', 'first 200, jose, by hand'),
+    ],
+  ])
+}
+
+try {
+  const tarballs = await pack(join(here, '..', '..'), work)
+  install(consumer, tarballs, VERSIONS)
+  for (const child of CHILDREN) cpSync(join(here, child), join(consumer, child))
+  console.log(`${describeMachine()}\n`)
+  if (flags.check) {
+    await checkFloors(START_FLOORS, async () => figuresOf(await measureAll()))
+  } else {
+    const times = await measureAll()
+    const rows = [...times].map(([name, each]) => [name, median(each).toFixed(1)])
+    console.log(`Medians of ${STARTS} fresh processes in turn.\n`)
+    console.log(markdownTable(['Milliseconds', ''], rows))
+    const figures = figuresOf(times)
+    printGoals(START_FLOORS, figures)
+    if (flags.write) writeFigures('bench starts', describeMachine(), figures)
+  }
+} finally {
+  keyServer.close()
+  rmSync(work, { recursive: true, force: true })
+}
