@@ -4,6 +4,9 @@ import type { SeenDocument } from './key-choice.ts'
 import { isKeyedWithPublicKey } from './public-key-mac.ts'
 import { findShortKey } from './short-key.ts'
 
+// What `explain` adds to the explanation of core: hints about clocks, short keys and one known attack, and for each reason a sentence on
+// what to do.
+
 /** A further hint, which core has no business with. */
 export interface CliHint {
   readonly name: 'clock_differs' | 'clock_not_seen' | 'mac_with_public_key' | 'short_key'

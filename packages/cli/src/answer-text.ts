@@ -1,5 +1,7 @@
 import { CommandError, EXIT } from './exit-code.ts'
 
+// Reads the answer of a running `portcullis serve`, or of whatever else listens there, without holding more of it than the limit.
+
 /** Bytes, after decompression. A log of 1,000 events that are as long as they can be has half of it. */
 const MAX_OCTETS = 16 * 1024 * 1024
 

@@ -1,3 +1,5 @@
+// Writes the scripts that bash, zsh and fish load. It knows shells, and no command of ours.
+
 /** A command, as far as a shell completes it. */
 export interface Completable {
   readonly name: string

@@ -2,6 +2,8 @@ import type { ExitCode } from './exit-code.ts'
 import type { Surroundings } from './surroundings.ts'
 import type { Terminal } from './terminal.ts'
 
+// The surroundings as commands get them: with a terminal in place of the streams, and without the arguments, which are parsed by then.
+
 /** What a command works with. */
 export interface Context extends Omit<Surroundings, 'args' | 'stdout' | 'stderr'> {
   readonly terminal: Terminal

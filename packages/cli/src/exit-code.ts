@@ -1,3 +1,5 @@
+// How the program ends: the exit codes, and the error that brings one of them with a message for the user.
+
 /** What the program ends with. Scripts read it, so a number never changes its meaning. */
 export const EXIT = {
   /** Accepted, or done. */

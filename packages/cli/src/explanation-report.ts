@@ -5,6 +5,8 @@ import { printable, printableJson } from './printable.ts'
 import type { Style, Terminal } from './terminal.ts'
 import { wrapped } from './wrapped.ts'
 
+// Prints an explanation of core, for people and as JSON. With `--share` no value of a claim is in it.
+
 /** What a report is made of. */
 export interface Explained {
   readonly explanation: Explanation

@@ -1,6 +1,8 @@
 import type { Context } from './context.ts'
 import { CommandError, EXIT } from './exit-code.ts'
 
+// Ends waits at Ctrl-C: for work that takes no signal, for time, and for stdin.
+
 /**
  * Waits for work that does not look at a signal itself. It goes on, and nobody hears of it any more.
  *

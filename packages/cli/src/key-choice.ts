@@ -16,6 +16,8 @@ import type { Fetch } from './surroundings.ts'
 import { readTextFile } from './token-input.ts'
 import { number } from './verifier-flags.ts'
 
+// Where commands get keys from: AUTH_URL, a URL or a file. It also keeps what the answer says about caching and time.
+
 /** Where the keys are, as the command line says. */
 export interface KeyOptions {
   readonly authUrl?: string

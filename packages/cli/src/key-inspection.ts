@@ -11,6 +11,8 @@ import { lintKeyDocument, type LintedDocument, type Remark } from './key-lint.ts
 import { readTextFile } from './token-input.ts'
 import { memberOf } from './unread-json.ts'
 
+// Collects what `keys` and `doctor` report: the document entry by entry, the answer that it came in, and the clock of its server.
+
 /** What can be said of the keys at a URL or in a file. */
 export interface KeyInspection extends LintedDocument {
   /** The URL or the file. */

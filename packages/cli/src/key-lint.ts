@@ -3,6 +3,8 @@ import { explainKey } from '@portcullis/core/explain'
 
 import { entriesOf, memberOf } from './unread-json.ts'
 
+// Looks at each entry of a key document by itself. Whether an entry can be used is decided by core, as in a verifier.
+
 /** What one entry of a key document says, and whether a verifier uses it. Values are as others wrote them. */
 export interface LintedKey {
   /** From 1, as people count. */

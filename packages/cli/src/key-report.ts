@@ -5,6 +5,8 @@ import { printRemarks } from './remarks.ts'
 import type { Terminal } from './terminal.ts'
 import { wrapped } from './wrapped.ts'
 
+// Prints what `keys` found, for people and as JSON.
+
 const LABEL = 14
 
 /** What a key document says, for people. */

@@ -2,6 +2,8 @@
 import { run } from './program.ts'
 import { systemClock } from './system-clock.ts'
 
+// The process: its arguments, environment, streams and signals. No other file of the program reads them.
+
 const interrupted = new AbortController()
 // The second is what containers and process managers send.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -3,6 +3,8 @@ import { CommandError, EXIT, usageError } from './exit-code.ts'
 import { textsOf } from './interruption.ts'
 import { readAll } from './token-input.ts'
 
+// Where `login` gets the password from: a prompt without echo, stdin, the environment, or, with a warning, an argument.
+
 /** Where a password may come from. */
 export interface PasswordOptions {
   readonly password?: string

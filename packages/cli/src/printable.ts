@@ -1,3 +1,5 @@
+// Makes safe for a terminal what tokens, keys and answers say.
+
 /**
  * What others wrote, as a terminal may show it: letters of any script stay, and whatever moves the cursor, changes the
  * direction of the text or cannot be seen is escaped as in JSON.

@@ -7,6 +7,8 @@ import { CommandError, EXIT, type ExitCode } from './exit-code.ts'
 import type { Surroundings } from './surroundings.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
 
+// The program without the process: its commands, its options, and the exit code of a failure.
+
 interface Entry {
   readonly name: string
   /** Its arguments, as the help lists them. */

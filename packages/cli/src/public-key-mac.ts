@@ -4,6 +4,8 @@ import { parseJson } from '@portcullis/core/json'
 
 import { entriesOf, headerMember, memberOf } from './unread-json.ts'
 
+// Recognises one attack, so that `explain` can name it: a MAC that is keyed with the public key.
+
 /**
  * Whether the signature of a token is an HMAC keyed with one of the public keys of a document, in one of the spellings that
  * attacks use. This decides nothing: such a token is refused by its algorithm alone. It only names the attack.

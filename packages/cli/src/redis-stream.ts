@@ -6,6 +6,8 @@ import { usageError } from './exit-code.ts'
 import { orUsage } from './key-choice.ts'
 import * as flags from './serve/flags.ts'
 
+// How commands reach the Redis stream of revocations: `revoke` writes to it, `explain` asks it.
+
 /** Where the revocations are, as the command line says. */
 export interface StreamOptions {
   readonly redisUrl?: string

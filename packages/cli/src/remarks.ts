@@ -3,6 +3,8 @@ import { printable } from './printable.ts'
 import type { Terminal } from './terminal.ts'
 import { wrapped } from './wrapped.ts'
 
+// How a report about keys shows its remarks.
+
 /** What should be mended, and what is worth knowing. */
 export function printRemarks(remarks: readonly Remark[], terminal: Terminal): void {
   for (const level of ['problem', 'note'] as const) {

@@ -4,6 +4,8 @@ import { parseJson } from '@portcullis/core/json'
 
 import { entriesOf, headerMember } from './unread-json.ts'
 
+// Recognises a signature of an RSA key that is too short, so that `explain` can name the reason.
+
 /** An RSA key that is shorter than any verifier of ours takes, and made a signature. */
 export interface ShortKey {
   readonly bits: number

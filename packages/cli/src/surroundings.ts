@@ -1,3 +1,5 @@
+// The types of everything that the program gets from outside. Tests give it their own.
+
 /** Where time comes from, as the other packages take it. Seconds. */
 export interface Clock {
   now(): number

@@ -2,6 +2,8 @@ import { styleText } from 'node:util'
 
 import type { Output, Surroundings } from './surroundings.ts'
 
+// What reaches stdout and what stderr, and where colours are shown.
+
 /** Those that can be read on black and on white: yellow and dim text cannot. */
 export type Style = 'plain' | 'bold' | 'red' | 'green'
 

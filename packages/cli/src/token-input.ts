@@ -7,6 +7,8 @@ import type { Context } from './context.ts'
 import { usageError } from './exit-code.ts'
 import { textsOf } from './interruption.ts'
 
+// Where commands get a token from: an argument, a file, the environment or stdin, with or without the text around it.
+
 /** Where a token may come from. */
 export interface TokenOptions {
   readonly file?: string

@@ -3,6 +3,8 @@ import { type Command, InvalidArgumentError } from 'commander'
 
 import type { Context } from './context.ts'
 
+// Turns flags into options of `createVerifier`, for all commands that judge tokens.
+
 /** The options of a verifier, as the command line has them. What is wrong about them is core's to say. */
 export interface VerifierFlags {
   readonly issuer?: readonly string[]

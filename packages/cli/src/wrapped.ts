@@ -1,3 +1,5 @@
+// Breaks texts into lines for a terminal.
+
 /** A text in lines of so many characters; all but the first begin with spaces. Longer words stay whole. */
 export function wrapped(text: string, columns: number, indent: number): string {
   const lines: string[] = []

@@ -5,6 +5,8 @@ import { bearing, isRepeatable, type Presented, proving } from './present-token.
 import type { Clock } from './time.ts'
 import type { Fetch } from './token-request.ts'
 
+// The `fetch` of a client: decides which requests get the token, and repeats one after a 401.
+
 /** Like the platform's `fetch`. */
 export type AuthorizedFetch = (
   input: string | URL | Request,

@@ -2,6 +2,8 @@ import { channel } from 'node:diagnostics_channel'
 
 import type { TokenClientErrorCode } from './errors.ts'
 
+// The channel `portcullis:login` of node:diagnostics_channel, which says how each login ended.
+
 /** The result of a login, on the channel `portcullis:login`. It contains no credential, token or URL. Times are seconds. */
 export interface LoginMessage {
   /** What `createTokenClient` returned, to tell several clients apart. */

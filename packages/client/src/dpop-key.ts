@@ -1,5 +1,7 @@
 import type { webcrypto } from 'node:crypto'
 
+// The key of a client for DPoP: makes it and signs with it, by the platform's Web Crypto.
+
 /** What proofs can be signed with. */
 export const DPOP_ALGORITHMS = ['ES256', 'ES384', 'Ed25519', 'PS256', 'RS256'] as const
 export type DpopAlgorithm = (typeof DPOP_ALGORITHMS)[number]

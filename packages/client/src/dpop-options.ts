@@ -1,5 +1,7 @@
 import { DPOP_ALGORITHMS, type DpopAlgorithm } from './dpop-key.ts'
 
+// The option `dpop`: its forms, its check, its default.
+
 export interface DpopOptions {
   /**
    * What proofs are signed with.

@@ -4,6 +4,8 @@ import type { HeaderLookup } from './http-time.ts'
 import { MAX_CLOCK_CORRECTION } from './lifetime.ts'
 import { type Clock, type Instant, instant } from './time.ts'
 
+// Makes DPoP proofs, and remembers what they need of each server: its nonce, and how its clock differs.
+
 /** What a proof is for. */
 interface ProofRequest {
   readonly method: string

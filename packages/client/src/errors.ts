@@ -1,3 +1,5 @@
+// The error of a client that has no token to give.
+
 /**
  * Why there is no token. A minor release may bring further codes, so a `switch` needs a `default`.
  *

@@ -1,5 +1,7 @@
 import type { Instant } from './time.ts'
 
+// How fresh a token is: pure functions of the token and a time. What is done about it is said in `renewal.ts`.
+
 /** A token that can be used, and how long. Times are seconds. */
 export interface HeldToken {
   readonly token: string

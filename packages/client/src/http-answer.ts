@@ -1,6 +1,8 @@
 import { TokenClientError } from './errors.ts'
 import { retryAfterOf } from './http-time.ts'
 
+// Reads answers of the token service: a refusal by the status, or a body of limited size. No error shows what the answer says.
+
 const MAX_BODY_OCTETS = 64 * 1024
 
 /** Does not wait for it: cancelling may fail or never end, and the answer means the same in any case. */

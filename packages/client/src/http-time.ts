@@ -1,5 +1,7 @@
 import type { Instant } from './time.ts'
 
+// Reads the headers of an answer about time, strictly: `Date`, `Age` and `Retry-After`.
+
 /** The headers of an answer. */
 export type HeaderLookup = Pick<Headers, 'get'>
 

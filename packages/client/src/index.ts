@@ -1,3 +1,5 @@
+// Everything that `@portcullis/client` exports.
+
 export type { AuthorizedFetch } from './authorized-fetch.ts'
 export type { LoginMessage } from './diagnostics.ts'
 export type { DpopAlgorithm } from './dpop-key.ts'

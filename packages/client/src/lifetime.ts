@@ -1,5 +1,7 @@
 import { expiryOf, validityOf } from './token-response.ts'
 
+// How long a new token can be used, where the clock of the service differs from ours.
+
 /**
  * The largest difference between the clocks that corrects a lifetime: five minutes, in seconds. A larger one is more likely
  * a proxy that writes a wrong `Date`, which must decide nothing.

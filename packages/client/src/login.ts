@@ -9,6 +9,8 @@ import {
 } from './token-request.ts'
 import { boundKeyOf } from './token-response.ts'
 
+// What belongs to one login: the pause before it, its deadline, and the check of the token that it brings.
+
 export interface LoginPlan {
   readonly endpoint: TokenEndpoint
   /** Seconds, from the end of the pause. */

@@ -4,6 +4,8 @@ import { type Clock, systemClock } from './time.ts'
 import type { Credential, Fetch, TokenEndpoint } from './token-request.ts'
 import type { ResponseFormat } from './token-response.ts'
 
+// The options of `createTokenClient` and of `get`: their types, checks and defaults.
+
 export interface TokenClientOptions {
   /** The base URL of the token service: logins go to `/tokenservice/token/api` below it. https, or this machine. */
   authUrl: string | URL

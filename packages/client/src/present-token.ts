@@ -4,6 +4,8 @@ import { clockSkewOf } from './http-time.ts'
 import { type Clock, instant } from './time.ts'
 import type { Fetch } from './token-request.ts'
 
+// Sends one request with a token, with a proof or without, and says whether the answer is about the token.
+
 /** A request to an origin that may get the token. */
 export interface PresentedRequest {
   readonly url: string

@@ -3,6 +3,8 @@ import type { HeldToken } from './held-token.ts'
 import { logIn, type LoginPlan } from './login.ts'
 import type { LoginProgress, TokenAnswer } from './token-request.ts'
 
+// One login for many callers: whoever needs a token joins the login under way.
+
 export type LoginOutcome = HeldToken | TokenClientError
 
 /** A login that has ended. */

@@ -1,3 +1,5 @@
+// The clock of a client. It is declared here, and not imported from core, because the client imports nothing of ours.
+
 /** The source of time, replaceable for tests. */
 export interface Clock {
   /** Wall time: seconds since 1970-01-01T00:00:00Z, fractions allowed. */

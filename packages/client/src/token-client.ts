@@ -22,6 +22,8 @@ import { type LoginOutcome, type SettledLogin, shareLogin } from './shared-login
 import { instant } from './time.ts'
 import type { TokenAnswer } from './token-request.ts'
 
+// The client itself: holds the one state, and carries out what `renewal.ts` decides.
+
 export interface GetOptions {
   /**
    * For how many seconds the token must still be valid. If it is valid for less, the caller waits for another one, and fails

@@ -6,6 +6,8 @@ import { lifetimeOf } from './lifetime.ts'
 import { type Clock, type Instant, instant } from './time.ts'
 import { errorIn, findToken, type ResponseFormat } from './token-response.ts'
 
+// The exchange with the token service: the requests of one login, and which of them are repeated.
+
 /**
  * Like the platform's `fetch`: it sends the logins, and the requests of the client's own `fetch`. One of another type, such
  * as undici's, may not accept the platform's bodies: to use it all the same, cast it (`undici.fetch as typeof fetch`).

@@ -1,5 +1,7 @@
 import { isTooDeep, parseJson } from './json.ts'
 
+// Finds the token in an answer, and reads its times unverified. These plan renewals and decide nothing else.
+
 /**
  * Where the token is in the answer to a login. `auto` accepts a body that is the token itself, a JSON string, or a JSON
  * object with one of the usual fields. `{ field }` names the field. A function finds the token in the body or the headers,

@@ -1,3 +1,5 @@
+// Everything that `@portcullis/core` exports.
+
 export type { Algorithm } from './algorithms/algorithms.ts'
 export { refusal, refusalMessage, refusalResponse } from './refusal/answers.ts'
 export type { Auth, Claims, Header } from './claims/auth.ts'

@@ -11,6 +11,8 @@ import {
 } from '@portcullis/core'
 import { checkGuardOptions, checkRequirementList, isAtOnce } from '@portcullis/core/adapter'
 
+// The guard for Express 5 and 4: how it is given a request, shows an `Auth` and sends a refusal. Every decision about tokens is core's.
+
 export { findAuth, getAuth } from '@portcullis/core'
 
 /**

@@ -21,6 +21,8 @@ import fastifyPlugin from 'fastify-plugin'
 import { checkRegistration, failBoot, isOnRegister, isScope, misuse } from './registration.ts'
 import { isOfRoute, isOpen } from './route.ts'
 
+// The guard for Fastify 5 and 4: a plugin for scopes, and hooks for routes. Every decision about tokens is core's.
+
 export { findAuth, getAuth } from '@portcullis/core'
 
 declare module 'fastify' {

@@ -1,3 +1,5 @@
+// Which requests a guard of a scope leaves alone: those for routes that say so.
+
 /** As much of a request as says which route it is for. */
 interface RouteRequest {
   readonly routeOptions: { readonly config?: unknown }

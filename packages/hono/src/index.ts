@@ -13,6 +13,8 @@ import {
 import { checkGuardOptions, checkRequirementList, isAtOnce } from '@portcullis/core/adapter'
 import type { Context, MiddlewareHandler } from 'hono'
 
+// The guard for Hono 4: how it is given a request, shows an `Auth` and sends a refusal. Every decision about tokens is core's.
+
 export { findAuth, getAuth } from '@portcullis/core'
 
 /**

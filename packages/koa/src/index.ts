@@ -14,6 +14,8 @@ import {
 } from '@portcullis/core'
 import { checkGuardOptions, checkRequirementList, isAtOnce } from '@portcullis/core/adapter'
 
+// The guard for Koa 3 and 2: how it is given a request, shows an `Auth` and sends a refusal. Every decision about tokens is core's.
+
 export { findAuth, getAuth } from '@portcullis/core'
 
 /** The state after a guard: for `new Koa<AuthState>()` and for routers. With a schema, the type parameter is its output. */

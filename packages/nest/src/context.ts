@@ -1,6 +1,8 @@
 import type { ExecutionContext } from '@nestjs/common'
 import type { RequestHeaders } from '@portcullis/core'
 
+// Finds the request behind what Nest calls a handler or a resolver with, on Express and on Fastify.
+
 /** Nest's name for what it calls a handler for. `@nestjs/graphql` adds `graphql`. */
 type Kind = 'http' | 'graphql'
 

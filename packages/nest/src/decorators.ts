@@ -27,6 +27,8 @@ import {
 import type { Class, Method } from './methods.ts'
 import { oncePerOperation } from './operations.ts'
 
+// The decorators of the package, and the guard behind `@Requires()`.
+
 /** Decorates classes and methods. */
 export type HandlerDecorator = <Value>(
   target: object,

@@ -3,6 +3,8 @@ import { type AuthError, refusal as refusalOf } from '@portcullis/core'
 
 import type { HttpCall } from './context.ts'
 
+// A refusal as Nest knows errors, and how it becomes an answer with its headers.
+
 /**
  * A refusal for Nest's exception filters. Status and message are those of the {@link AuthError}, which is its `cause`.
  *

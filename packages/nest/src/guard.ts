@@ -8,6 +8,8 @@ import { isOpened, isOptionalFor } from './handlers.ts'
 import { setRole } from './marks.ts'
 import { oncePerOperation } from './operations.ts'
 
+// The guard that authenticates, unless the handler is open. Every decision about tokens is core's.
+
 /** The options of a {@link PortcullisGuard}. */
 export interface PortcullisGuardOptions<
   Request extends object = object,

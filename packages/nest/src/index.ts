@@ -1,3 +1,5 @@
+// Everything that `@portcullis/nest` exports.
+
 export { findAuth, getAuth } from '@portcullis/core'
 export { CurrentAuth, OptionalAuth, Public, Requires } from './decorators.ts'
 export type { CurrentAuthOptions, HandlerDecorator } from './decorators.ts'

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import type { ProtectedResourceMetadata } from '@portcullis/core'
 
+// Serves the document of RFC 9728 before all guards, since clients read it without a token.
+
 /** Middleware of Nest's: on Express and on Fastify it gets the request and the response of Node. */
 export type Middleware = (
   request: IncomingMessage,

@@ -1,6 +1,8 @@
 import 'reflect-metadata'
 import type { ExecutionContext } from '@nestjs/common'
 
+// Finds the methods of a class, and the method behind a function that Nest calls.
+
 export type Class = ReturnType<ExecutionContext['getClass']>
 export type Handler = ReturnType<ExecutionContext['getHandler']>
 

@@ -11,6 +11,8 @@ import { APP_GUARD, ModuleRef } from '@nestjs/core'
 
 import { GUARD_OPTIONS, PortcullisGuard, type PortcullisGuardOptions } from './guard.ts'
 
+// The module with which an application states its options and gets the guard.
+
 interface Reach {
   /**
    * Whether every handler of the application is guarded. If not, only handlers with `@UseGuards(PortcullisGuard)` are

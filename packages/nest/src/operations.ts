@@ -1,5 +1,7 @@
 import type { HttpCall } from './context.ts'
 
+// Keeps a guard from judging the same request for each resolver of a GraphQL operation.
+
 interface Outcome {
   readonly request: object
   readonly settled: Promise<void>

@@ -5,6 +5,8 @@ import { promisify } from 'node:util'
 import { run } from './program.ts'
 import { redisTransport } from './redis-transport.ts'
 
+// The process of `portcullis-revocations`: its arguments, environment and streams. No other file of it reads them.
+
 // Whoever reads a pipe may go: that is a failure of the command, not of the process.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 const write = promisify((text: string, done: (error?: Error | null) => void) => {

@@ -3,6 +3,8 @@ import type { Clock } from '@portcullis/core'
 import { RevocationStoreError, storeError } from './errors.ts'
 import { deadline } from './time.ts'
 
+// Gives every command a deadline, and the number of waiting ones a limit, over any transport.
+
 /** What talks to the server. The first command waits until it is connected. */
 interface Transport {
   send(command: readonly string[]): Promise<unknown>

@@ -3,6 +3,8 @@ import { debuglog } from 'node:util'
 import type { RedisRevocationsStatus } from './status.ts'
 import { whyUnknown } from './why-unknown.ts'
 
+// What `NODE_DEBUG=portcullis` prints of a replica.
+
 const log = debuglog('portcullis')
 
 /** Prints with NODE_DEBUG=portcullis one line each time that the state of a replica changes, or why it is not `current`. */

@@ -5,6 +5,8 @@ import type { LoadTrigger } from './following.ts'
 import type { RevocationsState } from './readiness.ts'
 import type { ReplayStoreReason } from './replay-errors.ts'
 
+// The channels `portcullis:revocations` and `portcullis:replays` of node:diagnostics_channel.
+
 /**
  * What has happened to a replica, on the channel `portcullis:revocations`. It contains no address and no claim. Times are
  * seconds.

@@ -1,3 +1,5 @@
+// The one error of the store of revocations, and what each failure of Redis becomes. No answer of the store is repeated.
+
 /** Why the store could not be read or written. A minor release may bring further reasons, so a `switch` needs a `default`. */
 export type RevocationStoreReason =
   /** No connection, or it broke. */

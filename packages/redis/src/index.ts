@@ -1,3 +1,5 @@
+// Everything that `@portcullis/redis` exports.
+
 export type { ReplaysMessage, RevocationsMessage } from './diagnostics.ts'
 export { RevocationStoreError } from './errors.ts'
 export type { RevocationStoreReason } from './errors.ts'

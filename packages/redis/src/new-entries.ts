@@ -5,6 +5,8 @@ import {
   type RevocationEntry,
 } from '@portcullis/core'
 
+// Turns a revocation into entries of the stream by the code of `localRevocations`, so that both have the same rules.
+
 /**
  * The entries that a revocation makes, by the rules of the index.
  *

@@ -3,6 +3,9 @@ import type { Clock } from '@portcullis/core'
 import type { RedisClient, RedisSource } from './redis-transport.ts'
 import { systemClock } from './time.ts'
 
+// The options of `redisRevocations`, with the checks that `redisReplays` uses as well. No message repeats a URL, since it may hold a
+// password.
+
 export interface RedisRevocationsOptions {
   /** `redis://` or `rediss://` (TLS), with a user name, a password and a database number if needed. State this or `client`. */
   url?: string | URL | undefined

@@ -16,6 +16,9 @@ import { DEFAULT_STREAM, urlComplaint } from './options.ts'
 import { openStream, type Stream } from './stream.ts'
 import { systemClock, whileWaiting } from './time.ts'
 
+// The command line of `portcullis-revocations`: reads the arguments, and refuses what could revoke more than was meant. `commands.ts` does
+// the work.
+
 /** What the program reads, writes and connects by, so that tests can run it in their process. */
 export interface Surroundings {
   readonly connect: (url: string) => Connect

@@ -4,6 +4,8 @@ import { pacing } from './pacing.ts'
 import { follow, type Replica } from './replica.ts'
 import { openStream } from './stream.ts'
 
+// Keeps a replica connected: one connection after the other, with pauses between them.
+
 /**
  * Follows the stream over one connection after the other.
  *

@@ -13,6 +13,8 @@ import { scriptArguments } from './replay-script.ts'
 import { createReplayStore } from './replay-store.ts'
 import { whileWaiting } from './time.ts'
 
+// The memory of used DPoP proofs that several processes share. When the store fails, the option `whenUnreachable` decides.
+
 /** The used proofs of all processes that share one store. */
 export interface RedisReplays extends ReplayMemory {
   remember(proof: DpopProof, now: number): Promise<ReplayAnswer>

@@ -27,6 +27,8 @@ import { instant, whileWaiting } from './time.ts'
 import { whyUnknown } from './why-unknown.ts'
 import { createWriter } from './writer.ts'
 
+// The revocations that several processes share: answers from its own copy, which a reader keeps up to date, and records by a writer.
+
 /** The revocations of all processes that follow one stream. */
 export interface RedisRevocations extends Revocations, RevocationWriter {
   /**

@@ -2,6 +2,8 @@ import { createClient } from '@redis/client'
 
 import type { Connect } from './connection.ts'
 
+// Sends commands with `@redis/client`, which no other file imports.
+
 /** What `createClient` of `@redis/client` or `redis` returns. Its options are used, its connection is not. */
 export interface RedisClient {
   readonly options?: object | undefined

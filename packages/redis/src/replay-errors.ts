@@ -1,5 +1,7 @@
 import type { RevocationStoreError } from './errors.ts'
 
+// The one error of the memory of used proofs.
+
 /** Why the memory of proofs cannot be relied on. */
 export type ReplayStoreReason =
   /** No connection, or it broke. */

@@ -11,6 +11,8 @@ import {
 import type { RedisClient, RedisSource } from './redis-transport.ts'
 import { systemClock } from './time.ts'
 
+// The options of `redisReplays`: their types, checks and defaults.
+
 export interface RedisReplaysOptions {
   /** `redis://` or `rediss://` (TLS), with a user name, a password and a database number if needed. State this or `client`. */
   url?: string | URL | undefined

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 
 import type { ReplayAnswer } from '@portcullis/core'
 
+// What Redis does with a used proof, in Lua and in one atomic step, and what it is given and answers.
+
 /** Seconds that a counter stands for. A proof counts until its counter is over: that long too long at the most. */
 const COUNTED = 30
 

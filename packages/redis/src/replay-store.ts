@@ -6,6 +6,8 @@ import { pauseAfter } from './pacing.ts'
 import { ReplayStoreError, replayStoreError } from './replay-errors.ts'
 import { isAnswer, SCRIPT, SCRIPT_HASH } from './replay-script.ts'
 
+// Asks the store about used proofs: when a connection is made, used, checked and given up.
+
 /** Seconds. Routers forget connections that rest, and say so to nobody: one that rested longer is not used again. */
 const LONGEST_REST = 30
 /** Seconds. An operator may change how the store frees memory while it runs. */

@@ -16,6 +16,8 @@ import type { Stream } from './stream.ts'
 import { instant } from './time.ts'
 import { readWhole } from './whole-stream.ts'
 
+// Follows the stream over one connection. What is done next is decided in `following.ts`.
+
 /** So often in a row the whole stream is read, if what was read cannot be all of it, or does not fit what is reported then. */
 const ATTEMPTS = 3
 

@@ -3,6 +3,8 @@ import type { ReplicaState } from './following.ts'
 import { type RevocationsState, wordOf } from './readiness.ts'
 import { elapsed, type Instant } from './time.ts'
 
+// What `status()` says of a replica.
+
 /** The state of a replica, for logs and alarms. Times are seconds. JSON. */
 export interface RedisRevocationsStatus {
   /** Only in the state `current` is it known that a token was not revoked. */

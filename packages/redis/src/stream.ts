@@ -4,6 +4,8 @@ import { IDENTITY_ID } from './record.ts'
 import { listIn, type StreamEntry, streamOf, unreadable } from './stream-replies.ts'
 import { type Question, reportOn, type StreamReport } from './stream-report.ts'
 
+// The stream as commands of Redis, whose replies are read strictly. What they mean for a replica is decided in `following.ts`.
+
 /** The stream by its commands. Every function throws `RevocationStoreError`. Times are seconds. */
 export interface Stream {
   report(question: Question): Promise<StreamReport>

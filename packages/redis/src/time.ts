@@ -1,5 +1,7 @@
 import type { Clock } from '@portcullis/core'
 
+// The clock of this package, and deadlines that allow for a busy process.
+
 /** Its timers keep no process alive: whoever waits for something holds it by `whileWaiting`. */
 export const systemClock: Clock = {
   now: () => Date.now() / 1000,

@@ -3,6 +3,8 @@ import { isLater, LOWEST_ID } from './entry-id.ts'
 import type { StreamEntry, StreamInfo } from './stream-replies.ts'
 import type { Stream } from './stream.ts'
 
+// Reads a whole stream, and makes sure that it was the whole one.
+
 /** How much of the stream was read, from its first entry on. */
 export interface Reading {
   readonly identity: string | undefined

@@ -2,6 +2,8 @@ import { RevocationStoreError } from './errors.ts'
 import { obstacleOf } from './readiness.ts'
 import type { RedisRevocationsStatus } from './status.ts'
 
+// The sentence that refusals repeat while a replica cannot be relied on.
+
 /** Why a replica cannot say that a token was not revoked, in words for developers; `undefined` if it can. */
 export function whyUnknown(status: RedisRevocationsStatus): string | undefined {
   const { state, failures, lastFailure } = status

@@ -4,6 +4,8 @@ import { type Connect, type Connection, openConnection } from './connection.ts'
 import { RevocationStoreError } from './errors.ts'
 import { openStream } from './stream.ts'
 
+// Appends revocations to the stream, over a connection of its own.
+
 /** Seconds, with the time to connect. */
 const TIMEOUT = 5
 /** Seconds. Routers forget connections that rest, and say so to nobody: one that rested longer is not used again. */

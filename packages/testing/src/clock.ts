@@ -1,3 +1,5 @@
+// The clocks of this package: the system's, and the one that tests move.
+
 // Captured at import, so that a test runner's fake timers cannot stop `advance`.
 const { setImmediate } = globalThis
 

@@ -1,3 +1,5 @@
+// Everything that `@portcullis/testing` exports.
+
 export { assertChallenge } from './challenges/assert-challenge.ts'
 export type { ChallengeResponse, ExpectedChallenge } from './challenges/assert-challenge.ts'
 export type { BadToken, BadTokenKind } from './tokens/bad-token.ts'

@@ -17,6 +17,8 @@ import {
   oneOf,
 } from './options.ts'
 
+// The options of `createTestIssuer`: their types and checks.
+
 export interface TestIssuerOptions {
   /** The clock of the issuer, its services, and the verifiers and clients that use its options. By default the system's. */
   clock?: Clock | undefined

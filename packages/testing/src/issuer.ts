@@ -31,6 +31,8 @@ import { createBadTokenKinds, createBadTokens } from './tokens/bad-tokens.ts'
 import { createEdgeTokens, type EdgeToken } from './tokens/edge-tokens.ts'
 import { signToken, type TokenTableOptions, type TokenOptions } from './tokens/token.ts'
 
+// The test issuer: joins keys, tokens, the token service and its outages to one object.
+
 /** A test issuer: it has its own key, signs tokens, and has token services in the same process. */
 export interface TestIssuer {
   /** The public key of the key pair that it signs with. */

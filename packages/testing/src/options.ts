@@ -1,3 +1,5 @@
+// Checks options at start-up. It does not use the checks of core: what signs tokens must not depend on what verifies them.
+
 /** Returns what is wrong with the value of an option, or `undefined`. */
 export type Check = (value: unknown) => string | undefined
 

@@ -16,7 +16,8 @@ import { applySchema } from '@portcullis/core/adapter'
 import { type Check, checkOptions, isBoolean, isFunction, isObject } from './options.ts'
 import { type Binding, confirmationOf, isBinding } from './tokens/binding.ts'
 
-// The only file that imports the core. What signs tokens must not use it: a bug in it would sign and verify alike.
+// Verifiers for tests of what happens after a token was judged. This is the only file that calls core. What signs tokens must not use it: a
+// bug in it would sign and verify alike.
 
 export interface StubVerifierOptions<StubClaims> {
   /**

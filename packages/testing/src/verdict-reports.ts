@@ -5,6 +5,8 @@ import { checkOptions, isClock, isFunction, isText } from './options.ts'
 import type { TokenService } from './service/emulation.ts'
 import { createVerdictTally, type VerdictReport } from './verdict-tally.ts'
 
+// Sends the verdicts of a process to `portcullis serve`, over HTTP and at intervals.
+
 export interface ReportVerdictsOptions {
   /** Where `portcullis serve` listens, such as `http://127.0.0.1:4010`. It must be this machine. */
   url: string

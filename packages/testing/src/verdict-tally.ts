@@ -1,3 +1,5 @@
+// Counts the verdicts that wait to be reported, without keeping more than one report can hold.
+
 /** A verdict of a verifier as it is reported, or several that are alike. */
 interface TalliedVerdict {
   /** Of the refusal; `undefined` if the token was accepted. */

@@ -3,6 +3,8 @@ import { Argument, type Command } from 'commander'
 import { type Completable, completionScript, type Shell, SHELLS } from '../completion-script.ts'
 import type { Context } from '../context.ts'
 
+// The command `completion`: collects the names of all commands and options from the program itself, so that none is listed twice.
+
 const EXAMPLES = `
 Examples:
   eval "$(portcullis completion bash)"

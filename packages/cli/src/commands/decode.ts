@@ -6,6 +6,8 @@ import { CommandError, EXIT } from '../exit-code.ts'
 import { printableJson } from '../printable.ts'
 import { readToken, takesToken, type TokenOptions } from '../token-input.ts'
 
+// The command `decode`: prints header and payload, and judges nothing.
+
 export function registerDecode(command: Command, context: Context): void {
   takesToken(command)
     .addHelpText(

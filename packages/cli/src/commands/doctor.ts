@@ -13,6 +13,8 @@ import type { Style } from '../terminal.ts'
 import { number } from '../verifier-flags.ts'
 import { wrapped } from '../wrapped.ts'
 
+// The command `doctor`: runs the checks of doctor/ and of the token service, and prints them. It only reads.
+
 interface DoctorOptions extends KeyOptions {
   readonly json?: boolean
 }

@@ -18,6 +18,8 @@ import {
   verifierOptions,
 } from '../verifier-flags.ts'
 
+// The command `explain`: collects token, keys, options and revocations, and lets core explain. The exit code is the verdict.
+
 interface ExplainOptions extends KeyOptions, TokenOptions, VerifierFlags, StreamOptions {
   readonly other?: readonly string[]
   readonly revocations?: boolean

@@ -10,6 +10,8 @@ import { keysJson, printKeys } from '../key-report.ts'
 import { printable, printableJson } from '../printable.ts'
 import { algorithmName, number } from '../verifier-flags.ts'
 
+// The command `keys`: fetches or reads a key document, prints what a verifier makes of it, and with `--watch` each later change.
+
 interface KeysOptions extends KeyOptions {
   readonly watch?: boolean
   readonly interval: number

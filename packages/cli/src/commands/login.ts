@@ -6,6 +6,8 @@ import { CommandError, EXIT, usageError } from '../exit-code.ts'
 import { orUsage } from '../key-choice.ts'
 import { readPassword } from '../password-input.ts'
 
+// The command `login`: the client of `@portcullis/client` logs in once, and stdout gets the token and nothing else.
+
 interface LoginOptions {
   readonly authUrl?: string
   readonly id?: string

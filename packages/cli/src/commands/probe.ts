@@ -30,6 +30,8 @@ import { isConfidential } from '../serve/loopback.ts'
 import { readTextFile, readToken, type TokenOptions, tokenIn } from '../token-input.ts'
 import { takesVerifierFlags, type VerifierFlags, verifierOptions } from '../verifier-flags.ts'
 
+// The command `probe`: collects the tokens, sends the requests one after the other, and hands the answers to probe/, which judges them.
+
 interface ProbeOptions extends KeyOptions, TokenOptions, VerifierFlags {
   readonly stdin?: boolean
   readonly expiredFile?: string

@@ -10,6 +10,8 @@ import { openStream, redisUrlOf, type StreamOptions, takesStream } from '../redi
 import * as flags from '../serve/flags.ts'
 import { readToken, takesToken, type TokenOptions } from '../token-input.ts'
 
+// The command `revoke`: writes one revocation to the Redis stream that APIs follow.
+
 interface RevokeOptions extends TokenOptions, StreamOptions {
   readonly iss?: string
   readonly sub?: string

@@ -31,6 +31,8 @@ import {
 } from '../serve/settings.ts'
 import { createSite } from '../serve/site.ts'
 
+// The command `serve`: from the command line to a service that listens, and its end. What it can do is in serve/.
+
 interface ServeOptions extends Omit<ServeFlags, 'claims' | 'logins'> {
   readonly port: number
   readonly host: string

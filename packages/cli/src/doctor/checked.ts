@@ -1,3 +1,5 @@
+// The type that all checks of `doctor` answer with.
+
 /** What came of one check of a folder. */
 export interface Checked {
   readonly name: string

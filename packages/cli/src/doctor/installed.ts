@@ -5,6 +5,8 @@ import { parseJson } from '@portcullis/core/json'
 
 import { memberOf } from '../unread-json.ts'
 
+// Finds packages in node_modules as Node does, from a folder upwards. It reads manifests, and loads no code of theirs.
+
 /** A package as it is installed somewhere. */
 export interface Installed {
   readonly name: string

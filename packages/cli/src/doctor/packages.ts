@@ -11,6 +11,9 @@ import {
 } from './installed.ts'
 import { isInRange } from './version-range.ts'
 
+// The checks of `doctor` about Node and packages: supported versions, one version of all our packages, one copy of core, and where
+// `@portcullis/testing` is listed.
+
 /** What is installed in a folder: our packages, and what they are made for. */
 export async function checkPackages(
   folder: string,

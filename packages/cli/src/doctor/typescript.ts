@@ -10,6 +10,8 @@ import type { Checked } from './checked.ts'
 import { findPackage, readManifest } from './installed.ts'
 import { isInRange } from './version-range.ts'
 
+// The check of `doctor` about TypeScript. It asks the compiler of the folder for its settings, and reads no tsconfig.json itself.
+
 /** Seconds. */
 const TIMEOUT = 20
 

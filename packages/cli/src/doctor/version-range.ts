@@ -1,3 +1,5 @@
+// Version ranges as our packages and frameworks state them, without the package semver. A form that is not known here is never guessed at.
+
 type Version = readonly [major: number, minor: number, patch: number]
 
 /** One comparator, such as `^5.1` or `>=20`. */

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
 
+// Serves the folder `browser/`: no name of a request becomes a path unless it is in the table.
+
 /** The files that the browser is given as they are. They are beside `src` and beside `dist`. */
 const FOLDER = new URL('../../browser/', import.meta.url)
 

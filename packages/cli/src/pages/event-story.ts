@@ -3,6 +3,8 @@ import type { KeyPhases, Phase } from '@portcullis/testing'
 import type { LoggedEvent } from '../serve/event-log.ts'
 import { shortName, shown } from './text.ts'
 
+// Tells people what an event of the log means: a fetch, a log-in, a rotation, a fault or a verdict, and what follows from it.
+
 /** An event for people: a line, and what it means. */
 export interface EventStory {
   readonly what: string

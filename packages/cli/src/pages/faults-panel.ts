@@ -3,6 +3,8 @@ import { html } from 'hono/html'
 import type { ServiceState } from '../serve/service.ts'
 import { clock, type Html } from './text.ts'
 
+// The panel of the console that begins and ends faults.
+
 const KINDS: readonly (readonly [value: string, name: string])[] = [
   ['503', '503, not available'],
   ['500', '500, an error'],

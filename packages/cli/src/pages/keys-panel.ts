@@ -5,6 +5,8 @@ import type { ServiceState } from '../serve/service.ts'
 import { clock, clockText, type Html, shortName, shown } from './text.ts'
 import type { Bar, Mark, Timeline } from './timeline.ts'
 
+// The panel of the console with the time line of the keys, and the buttons that rotate them.
+
 /** How far back the time line can go, in seconds. */
 export const SPANS: ReadonlyMap<string, number | undefined> = new Map([
   ['60', 60],

@@ -2,6 +2,8 @@ import { html } from 'hono/html'
 
 import type { Html } from './text.ts'
 
+// The frame of the console: the whole page, and the document with only the parts that have changed.
+
 /** What of a page changes from one request to the next. */
 export interface Panels {
   readonly keys: Html

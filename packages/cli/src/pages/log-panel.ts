@@ -5,6 +5,8 @@ import type { LoggedEvent } from '../serve/event-log.ts'
 import { storyOf } from './event-story.ts'
 import { clock, type Html } from './text.ts'
 
+// The panel of the console with the newest events, each with what it means.
+
 /** How many events a page shows, as the script in the browser has it. */
 const MAX_ROWS = 200
 

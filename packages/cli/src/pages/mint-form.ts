@@ -3,6 +3,8 @@ import { parseJson } from '@portcullis/core/json'
 import { anyObject, anyText, InputError, objectOf, type Read } from '../serve/input.ts'
 import type { MintInput } from '../serve/requests.ts'
 
+// Reads the form of the mint panel, and makes of it the input of the same operation that the command `mint` uses.
+
 /** What the form of a new token says, as the texts of its fields. What is disabled is not there. */
 export interface MintForm {
   readonly kind?: string | undefined

@@ -2,6 +2,8 @@ import { html } from 'hono/html'
 
 import { type Html, shown } from './text.ts'
 
+// The panel of the console that mints tokens, and what it shows of a new one.
+
 interface Kind {
   readonly name: string
   readonly reason: string

@@ -18,6 +18,8 @@ import type { Html } from './text.ts'
 import { timelineOf } from './timeline.ts'
 import { documentChoice, explanationPart, tokenPanel } from './token-panel.ts'
 
+// The routes of the console and the headers of its answers. All HTML is made on the server.
+
 const PREFIX = '/console/'
 
 /**

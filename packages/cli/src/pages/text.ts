@@ -2,6 +2,8 @@ import { html } from 'hono/html'
 
 import { printable } from '../printable.ts'
 
+// What all panels use to show texts, times and keys.
+
 /** A piece of a page. What is put into it is escaped. */
 export type Html = ReturnType<typeof html>
 

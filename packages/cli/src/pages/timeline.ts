@@ -2,6 +2,8 @@ import type { KeyPhases, Phase } from '@portcullis/testing'
 
 import type { LoggedEvent } from '../serve/event-log.ts'
 
+// Works out where on the time line each key, fetch and mark is. It makes no HTML.
+
 /** What is drawn of the keys and of their fetches. Places are in percent of the width. */
 export interface Timeline {
   /** Seconds since 1970-01-01T00:00:00Z. */

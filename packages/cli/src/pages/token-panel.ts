@@ -6,6 +6,8 @@ import type { ExplainedToken } from '../serve/explain-token.ts'
 import type { ServedDocument } from '../serve/key-documents.ts'
 import { clock, clockText, type Html, shown } from './text.ts'
 
+// The panel of the console that explains a token, and how the explanation is shown.
+
 export function tokenPanel(choice: Html): Html {
   return html`<section class="panel" id="explain" aria-labelledby="explain-title">
     <header class="panel-head"><h2 id="explain-title">Explain a token</h2></header>

@@ -4,6 +4,8 @@ import { type Complaint, note, warning } from './complaint.ts'
 import type { ProbeCase } from './credentials.ts'
 import type { Answer } from './exchange.ts'
 
+// What is wrong with the challenge of a 401, and which scheme it names.
+
 /** @see RFC 9110 sections 11.6.1 and 15.5.2; RFC 6750 section 3; RFC 9449 section 7.1 */
 export function challengeComplaints({ kind }: ProbeCase, answer: Answer): readonly Complaint[] {
   if (answer.status !== 401) return []

@@ -2,6 +2,8 @@ import { parseJson } from '@portcullis/core/json'
 
 import { headerMember } from '../unread-json.ts'
 
+// Tokens with one wrong claim: which claims a probe tests, and when a token is a fair test of one.
+
 /** What an API has to check beside the signature. Nobody but the issuer can sign a token in which one of them is wrong. */
 export const CLAIMS = ['exp', 'nbf', 'iss', 'aud'] as const
 

@@ -1,3 +1,5 @@
+// The levels of what a probe can find.
+
 /** What is wrong, or worth knowing, about one answer. */
 export interface Complaint {
   /**

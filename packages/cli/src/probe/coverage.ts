@@ -2,6 +2,8 @@ import { type Claim, CLAIMS, differInExpiryAlone } from './claims.ts'
 import { type ProbeCase, PUBLIC_KEY_MAC } from './credentials.ts'
 import type { Probed } from './judgement.ts'
 
+// Says which checks a probe has tested and which not. A refusal counts as a test only if the API lets a right token through.
+
 /** What no answer says anything about, and what to do for it. */
 interface Untested {
   readonly what: string

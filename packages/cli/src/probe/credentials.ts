@@ -6,6 +6,8 @@ import { createTestIssuer } from '@portcullis/testing'
 import { secretsOf } from '../public-key-mac.ts'
 import { type Claim, claimsIn, type WrongToken, wrongTime } from './claims.ts'
 
+// Makes the requests of a probe: forged tokens, the user's token and its variants, and what each must lead to.
+
 /** One request of a probe. */
 export interface ProbeCase {
   readonly name: string

@@ -5,6 +5,8 @@ import type { Context } from '../context.ts'
 import { errorCode } from '../error-code.ts'
 import { CommandError, EXIT } from '../exit-code.ts'
 
+// Sends one request of a probe with `node:http`, and reads the answer up to a limit.
+
 /** What is asked, again and again with other credentials. */
 export interface Target {
   readonly url: URL

@@ -4,6 +4,8 @@ import type { Complaint } from './complaint.ts'
 import { type Coverage, coverageOf } from './coverage.ts'
 import { complaintsAbout, expectedStatus, type Probed } from './judgement.ts'
 
+// The verdict of a probe: gathers what is wrong with single answers, and compares answers with each other.
+
 /** One request of the report. Nothing in it is a token, or text of the API. */
 export interface ProbeRow {
   readonly name: string

@@ -4,6 +4,8 @@ import { breach, type Complaint, note, problem, unclear, warning } from './compl
 import type { ProbeCase } from './credentials.ts'
 import type { Answer, NoAnswer } from './exchange.ts'
 
+// Judges one answer of the API by what was sent, and by what a verifier of ours says of the token.
+
 /** A request, its answer, and what `explain` says of the token. */
 export interface Probed {
   readonly probe: ProbeCase

@@ -5,6 +5,8 @@ import { isLoopback } from '../serve/loopback.ts'
 import { memberOf } from '../unread-json.ts'
 import { type Claim, claimsIn, lastingClaims, type WrongToken } from './claims.ts'
 
+// Gets tokens with one wrong claim from `portcullis serve`, because nobody but the issuer can sign them.
+
 /** Tokens that `portcullis serve` has signed for a probe. */
 export interface Minted {
   readonly right: string

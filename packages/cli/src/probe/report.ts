@@ -3,6 +3,8 @@ import type { Style, Terminal } from '../terminal.ts'
 import { wrapped } from '../wrapped.ts'
 import type { ProbeFinding, ProbeFindings, ProbeRow } from './findings.ts'
 
+// Prints the findings of a probe, for people and as JSON.
+
 /** A report that anybody may read: it has no token in it. */
 export interface ProbeReport extends ProbeFindings {
   /** Without its query. */

@@ -10,6 +10,8 @@ import { CONTROL_PATH } from './control.ts'
 import { isConfidential } from './loopback.ts'
 import { statedSecret } from './secret.ts'
 
+// How the other commands talk to a running `portcullis serve`: where it is, the secret, the deadline, and what is wrong if it refuses.
+
 export interface ControlOptions {
   readonly url?: string
   readonly allowInsecure?: boolean

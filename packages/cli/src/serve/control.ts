@@ -19,6 +19,8 @@ import {
 } from './requests.ts'
 import type { Service } from './service.ts'
 
+// The operations of the service over HTTP. Each request passes the gate first, except the one for health.
+
 /** Under this path, on the port of the token service. */
 export const CONTROL_PATH = '/control/'
 

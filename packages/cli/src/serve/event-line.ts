@@ -1,5 +1,7 @@
 import { printable } from '../printable.ts'
 
+// Prints events of a running service. They came over the network, so nothing about them is trusted but their form.
+
 /** An event as it came over the network: from a service of another version, or from no service of ours. */
 export interface SeenEvent {
   /** Seconds since 1970-01-01T00:00:00Z. */

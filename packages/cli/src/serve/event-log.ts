@@ -2,6 +2,8 @@ import type { OutageKind, RotateOptions } from '@portcullis/testing'
 
 import type { Clock } from '../surroundings.ts'
 
+// The log of the service: which events there are, and the newest of them. It holds no password and no token.
+
 /**
  * What happened. No event has a password or a token. Of claims there is what the `detail` of a refusal shows: `iss`, `aud`,
  * `typ` and times.

@@ -1,5 +1,7 @@
 import type { EventLog, LoggedEvent } from './event-log.ts'
 
+// Sends events to browsers and to `log --follow` as they happen. The number of readers and what waits for each are bounded.
+
 /** How many events may wait for a reader that is slow. It can ask again, from the last that it has seen. */
 const MAX_WAITING = 1000
 const MAX_STREAMS = 50

@@ -12,6 +12,8 @@ import type { ServedDocument } from './key-documents.ts'
 import type { ExplainInput } from './requests.ts'
 import type { ServeSettings } from './settings.ts'
 
+// Explains a token as services would judge it: with the keys that are served now, and with those of an earlier fetch.
+
 /** A token, and what services make of it: one that fetches the keys now, and one that has older ones. */
 export interface ExplainedToken {
   readonly token: string

@@ -2,6 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 
 import { isLoopback } from './loopback.ts'
 
+// Decides who may use the control interface and the console, before the body of a request is read.
+
 /** What is wrong with who asks; `undefined` if nothing is. */
 export type Gate = (request: Request) => Denial | undefined
 

@@ -3,6 +3,8 @@ import type { Routes } from '@portcullis/testing'
 import { KEY_PATH } from '../key-choice.ts'
 import { foreignHost } from './gate.ts'
 
+// Protects logins against web pages whose name points to this machine (DNS rebinding).
+
 /**
  * Refuses what comes under a foreign name to the token service itself, as the control interface does: a page whose name points
  * to this machine could log in, and read the token. The key document is for all.

@@ -1,3 +1,5 @@
+// Readers for the JSON of the configuration and of requests. Each names the place of a mistake.
+
 /** Reads a value that somebody else wrote, or throws an `InputError`. */
 export type Read<Value> = (value: unknown, where: string) => Value
 

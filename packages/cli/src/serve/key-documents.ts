@@ -2,6 +2,8 @@ import type { KeyDocument } from '@portcullis/testing'
 
 import type { Clock } from '../surroundings.ts'
 
+// Remembers what the key endpoint has served, so that a token can be judged with the keys that a service may still have.
+
 /** What the key endpoint serves from a moment on. */
 export interface ServedDocument {
   /** Seconds since 1970-01-01T00:00:00Z. */

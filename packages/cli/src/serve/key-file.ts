@@ -7,6 +7,8 @@ import type { TestIssuerOptions } from '@portcullis/testing'
 import { errorCode } from '../error-code.ts'
 import { usageError } from '../exit-code.ts'
 
+// Reads and writes the file of `--private-key-file`, safely in a folder that others can write to.
+
 /** Bytes. Three keys of 16,384 bits have fewer. */
 const MAX_OCTETS = 65_536
 

@@ -3,6 +3,8 @@ import type { TestIssuer } from '@portcullis/testing'
 import { writeSecretFile } from './key-file.ts'
 import { OperationError } from './operation-error.ts'
 
+// Saves the private keys after each change, so that a restart has them.
+
 /** Keeps the private keys of a service in a file. */
 export interface KeyKeeper {
   /**

@@ -1,5 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 
+// Which hosts are this machine. Whether a secret is sent or demanded depends on it.
+
 const LOOPBACK = new BlockList()
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
 LOOPBACK.addAddress('::1', 'ipv6')

@@ -1,3 +1,5 @@
+// The error for a correct request that could not be carried out. The control interface answers with its status.
+
 /**
  * What was asked for is right, and was not done, or not wholly.
  *

@@ -6,6 +6,8 @@ import { InputError } from './input.ts'
 import { OperationError } from './operation-error.ts'
 import type { RotateInput } from './requests.ts'
 
+// Rotations of the signing key while the service runs. The second half of one is done by hand, or by itself after a time.
+
 /** The rotations of a running service: one at a time. */
 export interface Rotations {
   /** What is left to do of the last one, and how long until it happens by itself, if it does. Seconds. */

@@ -1,5 +1,7 @@
 import { usageError } from '../exit-code.ts'
 
+// What the secret of the control interface may be.
+
 const VISIBLE = /^[\x21-\x7e]+$/
 /** Characters. */
 const SHORTEST = 16

@@ -20,6 +20,9 @@ import type { ExplainInput, FaultInput, MintInput, VerdictsInput } from './reque
 import { createRotations, type Rotations } from './rotations.ts'
 import type { ServeSettings } from './settings.ts'
 
+// The service behind `portcullis serve`: issuer, token service, log, rotations and faults in one object. It knows neither HTTP paths nor
+// HTML.
+
 /** How many faults can be in force at once. */
 const MAX_FAULTS = 100
 const MAX_EVENTS = 1000

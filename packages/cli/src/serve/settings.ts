@@ -15,6 +15,8 @@ import {
 } from './input.ts'
 import { type FaultInput, readFault } from './requests.ts'
 
+// What `serve` serves: what the configuration may say, and how the command line adds to it or replaces it.
+
 /** What `portcullis serve` serves. */
 export interface ServeSettings {
   readonly issuer: string | undefined

@@ -1,5 +1,7 @@
 import type { Routes } from '@portcullis/testing'
 
+// Puts the parts together that share a port with the token service.
+
 /**
  * What the port of the token service has beside it, in the order in which it is asked: the control interface, and a place for
  * pages.

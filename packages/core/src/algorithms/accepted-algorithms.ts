@@ -6,6 +6,8 @@ import { type AcceptedAlgorithms, type Algorithm, ALGORITHMS, isAlgorithm } from
 import { JOSE_NAMES } from './jose-names.ts'
 import { hasMlDsa, NO_ML_DSA } from './ml-dsa.ts'
 
+// Which algorithms a verifier accepts, and by which other names: the check of a header, and the options `algorithms` and `algorithmNames`.
+
 /**
  * The header's `alg`, or what it is another name of, if a key may be asked for it: one of those that the verifier lists.
  * Without a list each one that can be checked here, and the keys say later whether one of them is for it.

@@ -1,3 +1,5 @@
+// The table of signature algorithms. It alone says which key an algorithm needs and what a key is for, whatever a token claims.
+
 /** A signature algorithm that a verifier can be told to accept: asymmetric ones only. RFC 7518 section 3; RFC 8037; RFC 9864; RFC 9964. */
 export type Algorithm =
   | 'RS256'

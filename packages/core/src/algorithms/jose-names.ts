@@ -1,3 +1,5 @@
+// The names that the option `algorithmNames` may not give another meaning.
+
 /**
  * Every name that means something already, in lower case.
  *

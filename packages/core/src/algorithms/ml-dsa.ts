@@ -2,6 +2,8 @@ import { createPublicKey } from 'node:crypto'
 
 import { ownMembers } from '../ground/options.ts'
 
+// Asks the platform whether it has ML-DSA, because not every supported Node has it.
+
 /** Why a key or an algorithm of ML-DSA cannot be used here. */
 export const NO_ML_DSA =
   'needs a platform whose node:crypto has ML-DSA, such as Node 24.6 or later, and this one has not'

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../ground/json.ts'
 import type { Possession } from './possession.ts'
 
+// The types of what a verified token proves.
+
 /**
  * The claims of a verified token, as they were signed. They are frozen at every level, because several requests may share
  * them.

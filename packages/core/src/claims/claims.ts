@@ -17,6 +17,8 @@ import {
 } from './details.ts'
 import { checkValues, type RequiredClaim } from './required-claims.ts'
 
+// Step 5 of the verifier: reads the payload of a proven token and checks the claims that every token must have right.
+
 /**
  * What the claims of every token must satisfy. Times are seconds.
  *

@@ -2,6 +2,8 @@ import { member } from '../ground/json.ts'
 import type { Auth } from './auth.ts'
 import { signedClaims } from './signed-claims.ts'
 
+// For connections that outlive their first request: until when their token lasts.
+
 /**
  * When a token expires. You can tell the client until when its connection lasts.
  *

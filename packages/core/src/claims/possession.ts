@@ -1,3 +1,5 @@
+// The type in which a guard tells a verifier what was proven beside the token.
+
 /** What the sender of a request has proven to possess. */
 export interface Possession {
   /**

@@ -3,6 +3,8 @@ import type { Auth } from './auth.ts'
 import { schemaIssues } from './details.ts'
 import { withOutput } from './signed-claims.ts'
 
+// The option `schema`: gives handlers what a validator makes of the claims.
+
 /** A validator of the Standard Schema specification, version 1, as those of Zod, Valibot and ArkType are. */
 export interface Schema<Output> {
   readonly '~standard': {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../ground/json.ts'
 import type { Auth } from './auth.ts'
 
-// A schema makes other claims for handlers. Whatever decides reads those that were signed.
+// Keeps the claims as they were signed beside what a schema makes of them for handlers. Whatever decides reads those that were signed.
 
 /** From the registry of symbols, so that two copies of core in one process understand each other. */
 const RECORD: unique symbol = Symbol.for('@portcullis/core signed')

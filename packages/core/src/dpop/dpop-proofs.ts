@@ -10,6 +10,8 @@ import { createProofReader, type ReadProof } from './proof.ts'
 import { createReplayCheck } from './replay-check.ts'
 import { createUrlCheck } from './target-url.ts'
 
+// The check of a DPoP proof, from its header to the memory of used proofs. It alone knows the order of the steps.
+
 /**
  * Lets a guard accept tokens that are bound to a key: `authenticate(verifier, { dpop: dpopProofs({ origin }) })`.
  *

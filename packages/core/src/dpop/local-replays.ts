@@ -2,6 +2,8 @@ import { checkOptions, type OptionCheck, ownMembers } from '../ground/options.ts
 import type { DpopProof } from './proof-check.ts'
 import type { ReplayAnswer, ReplayMemory } from './replay-memory.ts'
 
+// The memory of used DPoP proofs of one process.
+
 export interface LocalReplaysOptions {
   /**
    * The greatest number of proofs, at most 10000000. When it is reached, new proofs are refused, and none is dropped.

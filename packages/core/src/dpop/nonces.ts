@@ -3,6 +3,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { decodeBase64url } from '../ground/base64url.ts'
 import type { OptionCheck } from '../ground/options.ts'
 
+// Server nonces for DPoP. Nothing is stored: each process can check what another one made with the same secret.
+
 /** How the processes of a service make and check nonces. */
 export interface NonceOptions {
   /**

@@ -1,3 +1,5 @@
+// The interface between a guard and whatever checks DPoP proofs.
+
 /** How a guard checks DPoP proofs: `dpopProofs()`, or an object of your own. */
 export interface DpopProofs {
   /** The accepted algorithms of proofs, which challenges name. */

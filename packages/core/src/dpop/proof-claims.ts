@@ -15,6 +15,8 @@ import {
 import type { PresentedProof } from './proof-check.ts'
 import type { UrlCheck } from './target-url.ts'
 
+// Compares the signed claims of a DPoP proof with the request that it came with.
+
 /** What the claims of every proof must satisfy. Times are seconds. */
 export interface ProofRules {
   readonly maxAge: number

@@ -15,6 +15,8 @@ import { isNonceSecret, type NonceOptions } from './nonces.ts'
 import type { ReplayMemory } from './replay-memory.ts'
 import { isOrigin } from './target-url.ts'
 
+// The options of `dpopProofs`: their types, checks and defaults.
+
 export interface DpopProofsOptions {
   /**
    * Where clients find this API: scheme, host and port, and a path if a proxy removes it, such as `https://example.com/api`.

@@ -14,6 +14,8 @@ import {
 import type { DpopProof } from './proof-check.ts'
 import type { ReplayMemory } from './replay-memory.ts'
 
+// Asks the memory of used proofs, with a limit in time. Without a clear answer the proof is refused.
+
 /**
  * Makes what asks a memory whether a proof is new. Only its word `new` lets a proof through: a failure, another answer and none
  * within a second are 503.

@@ -1,5 +1,7 @@
 import type { DpopProof } from './proof-check.ts'
 
+// The interface of a memory of used proofs, which others may implement.
+
 /**
  * The answer of a memory of proofs. `new`: the proof was not known, and is remembered now. `replayed`: it was used before.
  * `full`: there is no room, and it was not remembered. `unavailable`: it is not known.

@@ -1,5 +1,7 @@
 import { isAbsoluteUrl, type OptionCheck } from '../ground/options.ts'
 
+// Whether a DPoP proof was made for the URL of this request, however each of them spells it.
+
 /** Whether the `htu` of a proof is the URL of a request. Neither has been checked before. */
 export type UrlCheck = (htu: unknown, target: unknown) => boolean
 

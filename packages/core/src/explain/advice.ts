@@ -2,6 +2,8 @@ import { ADVICE, type Advice } from './advice-table.ts'
 import type { Explanation } from './explanation.ts'
 import type { HintName } from './hints.ts'
 
+// What to do about a token that was explained. Where a hint says more than the reason of the refusal, it gives the better advice.
+
 /**
  * What to do about the refusal of a token that was explained. Hints say more than the reason alone.
  *

@@ -5,6 +5,8 @@ import type { VerifierOptions } from '../verifier/verifier-options.ts'
 import { confirmedText } from './details.ts'
 import { attempt, type Attempt, failed, type Finding, passed, skipped } from './finding.ts'
 
+// Findings about what a token is bound to.
+
 /** What comes of the comparison of `cnf` with what a sender has proven, by the step of the verifier. */
 export function attemptBinding(
   claims: JsonObject | undefined,

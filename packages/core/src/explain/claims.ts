@@ -12,6 +12,8 @@ import { AuthError } from '../refusal/errors.ts'
 import { audienceText, distanceOf, issuerText, timeText } from './details.ts'
 import { failed, type Finding, passed, attempt, skipped } from './finding.ts'
 
+// Findings about claims: one for each rule, where a verifier stops at the first that a token breaks.
+
 /**
  * Every finding about the claims of a token, by the steps of the verifier: each is given the one claim and the one rule that
  * the finding is about. The verdict is `checkClaims`'s alone.

@@ -26,6 +26,8 @@ import { hintsOf, type Signer } from './hints.ts'
 import { heldBy, type HeldKeys, type KeyFindings, makerOf, notTried, prove } from './keys.ts'
 import { attemptRevocations, claimsInForm, revocationFindings } from './revocations.ts'
 
+// The flow of an explanation: goes on after a failed check, where a verifier stops at the first refusal.
+
 /**
  * Explains the verdict of `createVerifier(options).verify(token)`: the result of every check, and not only the first refusal.
  * It uses the same checks as a verifier.

@@ -5,6 +5,8 @@ import type { AuthError } from '../refusal/errors.ts'
 import type { Finding } from './finding.ts'
 import type { Hint, Signer } from './hints.ts'
 
+// The types of what `explain` is given and what it answers.
+
 export interface ExplainOptions {
   /** Keys that a service has already, such as its own `remoteKeys`: the explanation also has the verdict with these keys. */
   keysInHand?: KeySource | undefined

@@ -1,6 +1,8 @@
 import { AuthError } from '../refusal/errors.ts'
 import type { AuthErrorReason } from '../refusal/refusals.ts'
 
+// What a finding is, and how one is made of a step that may throw a refusal.
+
 /** What a verifier checks, in its order. */
 export type Check =
   | 'form'

@@ -13,6 +13,8 @@ import { type ParsedToken, parseToken } from '../token/token.ts'
 import { typesOf, type VerifierOptions } from '../verifier/verifier-options.ts'
 import { attempt, type Attempt, failed, type Finding, passed, skipped } from './finding.ts'
 
+// Findings about what can be judged without keys: the form of a token, its algorithm and its type.
+
 /** What one step makes of a token, and what is said of it. */
 type ExplainedStep<Value> = Attempt<Value> & { readonly finding: Finding }
 

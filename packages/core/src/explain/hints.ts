@@ -6,6 +6,8 @@ import { AuthError } from '../refusal/errors.ts'
 import { printable, shown } from '../refusal/text.ts'
 import { confirmedText, inMilliseconds } from './details.ts'
 
+// Combines findings into hints: what is probably wrong, such as a rotation that a service has not seen yet.
+
 /** What is probably wrong, where one check alone cannot tell. A minor release may bring further ones. */
 export type HintName =
   | 'algorithm_not_listed'

@@ -1,6 +1,8 @@
 import { type Algorithm, purposesOf } from '../algorithms/algorithms.ts'
 import { type LocalKeysOptions, readEntry } from '../keys/local-keys.ts'
 
+// Explains one entry of a key document, without any token.
+
 /** Whether a verifier can use one entry of a key document. */
 export interface KeyExplanation {
   /** RFC 7638. `undefined` if the entry cannot be used. */

@@ -15,6 +15,8 @@ import type { ParsedToken } from '../token/token.ts'
 import { unproven } from '../verifier/prover.ts'
 import { failed, type Finding, passed, skipped } from './finding.ts'
 
+// Findings about keys and the signature, for each of the sources that an explanation compares.
+
 /** The keys of a source at this moment, or why there are none. */
 export interface HeldKeys {
   readonly name: string

@@ -14,6 +14,8 @@ import {
   skipped,
 } from './finding.ts'
 
+// Findings about revocations.
+
 /** The claims, if they have the form of claims. They may be refused all the same. */
 export function claimsInForm(
   claims: JsonObject | undefined,

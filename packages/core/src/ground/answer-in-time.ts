@@ -1,5 +1,7 @@
 import type { Clock } from './time.ts'
 
+// The limit in time for answers of others during a request: of revocations, and of the memory of used proofs.
+
 /** How long a request waits for what may be far away, in seconds. A round trip takes a thousandth of it. */
 export const PATIENCE = 1
 

@@ -1,3 +1,5 @@
+// Strict base64url, so that one token can be written in one way only.
+
 /** Characters that leave no stray bits at the end of a text: with two characters there, and with three. */
 const LAST_OF_TWO = 'AQgw'
 const LAST_OF_THREE = 'AEIMQUYcgkosw048'

@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 
+// Reads JSON that others wrote. The parts of a token are read most strictly.
+
 export type JsonObject = Readonly<Record<string, unknown>>
 
 const MAX_TOKEN_DEPTH = 32

@@ -1,3 +1,5 @@
+// Calls functions that users have subscribed. One that throws stops neither the others nor the caller.
+
 /** Functions that are called when something has happened. */
 export interface Listeners {
   /** @returns A function that ends it. */

@@ -1,3 +1,5 @@
+// Checks options at start-up, and reads them safe from a polluted prototype.
+
 /** Says what is wrong with the value of one option, if anything is. */
 export type OptionCheck = (value: unknown) => string | undefined
 

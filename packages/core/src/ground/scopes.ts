@@ -1,3 +1,5 @@
+// The syntax of scopes.
+
 /** RFC 6749 section 3.3. */
 const SCOPE = /^[\u0021\u0023-\u005B\u005D-\u007E]+(?: [\u0021\u0023-\u005B\u005D-\u007E]+)*$/
 

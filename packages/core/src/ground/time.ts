@@ -1,3 +1,5 @@
+// The clock that everything takes its time from, and what is measured with it.
+
 /** Where time comes from, so that tests can move it. */
 export interface Clock {
   /** Wall time: seconds since 1970-01-01T00:00:00Z, fractions allowed. */

@@ -1,5 +1,7 @@
 import type { Clock, Instant } from './time.ts'
 
+// Where requests wait for keys or for a function of the user: how long, and how many bytes of tokens at once.
+
 const MAX_WAITING_OCTETS = 24 * 1024 * 1024
 
 /** What a place costs beside its token: promises, listeners and a timer, as measured. */

@@ -6,6 +6,8 @@ import { isRemember, isTokenSize } from '../verifier/verifier-options.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import { checksIssuer, isVerifier } from './function-calls.ts'
 
+// The arguments of `byIssuer`: their types, and their checks at start-up.
+
 /** Options of `byIssuer`. The first is for both of its forms, the others are for a function. */
 export interface ByIssuerOptions {
   /**

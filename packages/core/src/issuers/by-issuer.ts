@@ -18,6 +18,8 @@ import { alwaysReplaced, provenIssuer, unknownIssuer } from './details.ts'
 import type { FindVerifier, Found } from './function-calls.ts'
 import { foundVerifiers, type IssuerDirectory, listedVerifiers } from './issuer-directory.ts'
 
+// One verifier out of several: lets the verifier of the issuer judge a token, and makes sure that it is still the right one afterwards.
+
 /** How often one token is judged, if each time the verifier is another one in the end. */
 const ROUNDS = 3
 

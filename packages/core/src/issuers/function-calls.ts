@@ -6,6 +6,8 @@ import { findInternals } from '../verifier/internals.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import { checksOtherIssuer, functionFailed, functionHangs, noVerifier } from './details.ts'
 
+// Calls of the function that a user has given to `byIssuer`: one at a time for each issuer, limited in number and in time.
+
 /** The function given to `byIssuer`. */
 export type FindVerifier<Member extends Verifier<unknown> = Verifier<unknown>> = (
   issuer: string,

@@ -6,6 +6,8 @@ import { followKeys, type RemoteKeys } from './key-cache.ts'
 import { checkIssuer, findKeyUrl, firstWanted, type Issuer } from './metadata.ts'
 import { checkRemoteKeysOptions, type RemoteKeysOptions } from './remote-keys-options.ts'
 
+// Keys of an issuer that publishes metadata: what one attempt reads, and when. The cache does the rest.
+
 /** Where the metadata said that the keys are, and how long that is believed. */
 interface KnownUrl {
   readonly keyUrl: string

@@ -4,6 +4,8 @@ import { parseJson } from '../ground/json.ts'
 import type { Clock } from '../ground/time.ts'
 import { freshnessLifetime, retryAfter } from './http-caching.ts'
 
+// Gets JSON over the network: the deadline, the size limit, and what counts as an answer.
+
 /** The part of `fetch` that is used. The platform's `fetch` and that of undici both fit. */
 export type Fetch = (
   url: string,

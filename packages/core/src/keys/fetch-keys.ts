@@ -3,6 +3,8 @@ import { isJsonObject } from '../ground/json.ts'
 import { badDocument, type Exchange, type FetchFailure, fetchJson } from './fetch-json.ts'
 import { type KeyDocument, readUsableKeys } from './key-document.ts'
 
+// From a URL to usable keys, or why there are none.
+
 /** A key document with a usable key, at least. */
 export interface FetchedKeys extends KeyDocument {
   readonly failure: undefined

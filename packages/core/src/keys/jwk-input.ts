@@ -8,6 +8,8 @@ import {
 import { ownMembers } from '../ground/options.ts'
 import type { PublicJwk } from './key-material.ts'
 
+// Only for Cloudflare Workers: what `verify` is given there in place of a key object.
+
 let areKeyObjectsTaken: boolean | undefined
 
 /**

@@ -28,6 +28,8 @@ import { jwkInput } from './jwk-input.ts'
 import { type PublicJwk, readMaterial, valueOf } from './key-material.ts'
 import type { PreparedKey, VerificationKey } from './key-source.ts'
 
+// From one JWK to a key: what it may be used for, its identity, and what `crypto.verify` needs for each algorithm.
+
 type AlgorithmRow = readonly [name: Algorithm, rule: AlgorithmRule]
 
 /**

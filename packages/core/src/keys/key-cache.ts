@@ -35,6 +35,8 @@ import {
 import { beginWith, type KeysSnapshot, type SavedKeys, snapshotOf } from './snapshot.ts'
 import { createSuspect } from './suspect.ts'
 
+// The cache behind `remoteKeys` and `discoverKeys`: one state, and one attempt to fetch at a time. `rotation.ts` decides, this file acts.
+
 /** Public keys behind a URL. */
 export interface RemoteKeys extends KeySource {
   /**

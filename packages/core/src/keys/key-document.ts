@@ -4,6 +4,8 @@ import type { SkippedEntry } from '../report/diagnostics.ts'
 import { readJwk } from './jwk.ts'
 import type { VerificationKey } from './key-source.ts'
 
+// From a JWK or a JWK set to usable keys, and why the other entries are none. The number of both is bounded.
+
 const MAX_KEYS = 100
 /**
  * Entries that have a kind of key, and so may be one. Those that cannot be used may cost as much as those that can, such

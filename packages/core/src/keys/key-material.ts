@@ -8,6 +8,8 @@ import {
 import { decodeBase64 } from '../ground/base64url.ts'
 import { type JsonObject, member } from '../ground/json.ts'
 
+// Checks the numbers of a key. It refuses weak keys that `node:crypto` would take.
+
 const MIN_MODULUS_BITS = 2048
 const MAX_MODULUS_BITS = 8192
 const MAX_EXPONENT_BITS = 32

@@ -11,6 +11,8 @@ import type { Instant } from '../ground/time.ts'
 import type { Waiting } from '../ground/waiting-room.ts'
 import type { PublicJwk } from './key-material.ts'
 
+// The interface between verifiers and sources of keys, and the choice of the keys that may have signed a token.
+
 /** A public key, prepared for each algorithm that it may verify. What a verifier takes it for, `isFor` says. */
 export interface VerificationKey extends KeyPurpose {
   /** The key's identity: its RFC 7638 thumbprint (SHA-256, base64url). A `kid` is only a hint. */

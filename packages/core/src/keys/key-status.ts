@@ -8,6 +8,8 @@ import { retiredKeys, withoutEndedOverlaps } from './ring.ts'
 import { freshness, type RotationPolicy, untilNextAttempt } from './rotation.ts'
 import type { Beginning } from './snapshot.ts'
 
+// What a key cache says of itself: `status()`, and the messages of the channel `portcullis:keys`.
+
 /** The state of a key cache. Times are seconds. */
 export interface RemoteKeysStatus {
   readonly freshness: KeyFreshness

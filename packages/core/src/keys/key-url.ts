@@ -1,6 +1,8 @@
 import { isLoopback } from '../ground/loopback.ts'
 import { isAbsoluteUrl } from '../ground/options.ts'
 
+// Which URLs keys and metadata may come from: https, or this machine.
+
 /**
  * The URL of a key document, as `fetch` will see it.
  *

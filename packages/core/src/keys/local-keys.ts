@@ -10,6 +10,8 @@ import { kindOf } from '../refusal/text.ts'
 import { explained, readKeyDocument } from './key-document.ts'
 import { type KeySource, keySource, type VerificationKey } from './key-source.ts'
 
+// Keys that the program has already: nothing is fetched, and nothing ages.
+
 /** A public key: a JSON Web Key, or a key object of `node:crypto`. */
 export type PublicKey = Readonly<JWK> | KeyObject
 

@@ -2,6 +2,8 @@ import { isJsonObject, type JsonObject, member } from '../ground/json.ts'
 import { badDocument, type Exchange, type FetchFailure, fetchJson, within } from './fetch-json.ts'
 import { urlComplaint } from './key-url.ts'
 
+// From an issuer to the key URL that its metadata name.
+
 /** An issuer, and where its metadata may be: in the order in which they are asked for. */
 export interface Issuer {
   readonly identifier: string

@@ -3,6 +3,8 @@ import { followKeys, type RemoteKeys } from './key-cache.ts'
 import { checkKeyUrl } from './key-url.ts'
 import { checkRemoteKeysOptions, type RemoteKeysOptions } from './remote-keys-options.ts'
 
+// Keys behind a URL: the options with their defaults, for `discoverKeys` as well. The cache does the rest.
+
 /**
  * Public keys behind a URL that serves a single JSON Web Key or a JWK set. They are cached, and fetched again when they are
  * old or when a token suggests that a key was replaced.

@@ -29,6 +29,8 @@ import {
   usableRing,
 } from './rotation.ts'
 
+// What happens to a token that no trusted key proves: it may ask for newer keys, waits for them, and is tried again.
+
 /** The state of a cache and its attempts, for those who wait. */
 export interface Cache {
   readonly policy: RotationPolicy

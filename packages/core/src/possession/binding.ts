@@ -13,6 +13,8 @@ import {
   unreadableConfirmation,
 } from './details.ts'
 
+// Whether the sender of a token possesses what the token is bound to by its claim `cnf`.
+
 /** What the `cnf` of a token says. RFC 7800 section 3.1. */
 export interface Binding {
   readonly jkt: string | undefined

@@ -15,6 +15,8 @@ import {
 } from './forwarded-certificate.ts'
 import { isPeerList, peerList } from './peer-list.ts'
 
+// Finds the certificate that the client of a request has shown: on its connection, or to a proxy that is trusted.
+
 export interface MutualTlsOptions {
   /**
    * Accepts only tokens that are bound to a client certificate.

@@ -2,6 +2,8 @@ import net from 'node:net'
 
 import type { OptionCheck } from '../ground/options.ts'
 
+// Lists of IP addresses, to tell whose headers are believed.
+
 /** Checks a list of addresses and blocks of addresses. A name is none: it would have to be asked for at each request. */
 export const isPeerList: OptionCheck = (value) => {
   if (!Array.isArray(value) || value.length === 0) {

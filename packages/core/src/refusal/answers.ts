@@ -2,6 +2,8 @@ import { ownMembers } from '../ground/options.ts'
 import { AuthError } from './errors.ts'
 import { refusals } from './refusals.ts'
 
+// Turns a refusal into an HTTP answer, for code that has no adapter.
+
 /**
  * The `AuthError`, if the error is a refusal: its `status`, `headers` and `body` are the HTTP answer. For any other error
  * `undefined`.

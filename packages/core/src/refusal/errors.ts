@@ -17,6 +17,9 @@ import {
 } from './refusals.ts'
 import { type Detail, printable } from './text.ts'
 
+// `AuthError`: a refusal, with its answer for the client and its sentence for developers. Texts and headers are made when somebody reads
+// them.
+
 export interface AuthErrorOptions extends PresentationOptions {
   /** For developers only: it is never in a message, in JSON or in an inspection. */
   cause?: unknown

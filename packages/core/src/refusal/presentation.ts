@@ -8,6 +8,8 @@ import {
 } from './refusals.ts'
 import type { ProtectedResourceMetadata } from './resource-metadata.ts'
 
+// What the client gets of a refusal: the challenge and the other headers, and the problem document.
+
 /** What a challenge says of the proofs that it asks for: the part of `DpopProofs` that refusals read. */
 interface AskedProofs {
   /** The accepted algorithms of proofs. */

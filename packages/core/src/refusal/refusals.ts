@@ -1,3 +1,5 @@
+// The table of all refusals: the status of each code, and what the client reads.
+
 /**
  * Every reason to refuse a request, by the code it belongs to. Codes and reasons are API; texts are not. A minor release may
  * bring further ones, so a `switch` needs a `default`.

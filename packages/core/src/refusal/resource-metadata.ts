@@ -9,6 +9,8 @@ import {
 } from '../ground/options.ts'
 import { isScope } from '../ground/scopes.ts'
 
+// The document of RFC 9728, which says where clients get tokens for an API.
+
 export interface ProtectedResource {
   /** The resource identifier: the URL of this API, https and without a fragment. */
   resource: string

@@ -2,6 +2,8 @@ import { channel } from 'node:diagnostics_channel'
 
 import type { AuthErrorCode, AuthErrorReason, AuthErrorReasons } from '../refusal/refusals.ts'
 
+// The channels `portcullis:keys` and `portcullis:verify` of node:diagnostics_channel, and what their messages say.
+
 export type KeyFreshness = 'fresh' | 'stale' | 'expired' | 'empty'
 
 /** Why one entry of a key document is not used. No key material. */

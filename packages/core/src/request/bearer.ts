@@ -11,6 +11,8 @@ import {
   repeatedProof,
 } from './details.ts'
 
+// Step 1 of a guard: finds the token in the `Authorization` header, and the proof in `DPoP`, and nowhere else.
+
 /** The parts of a request that can carry a token, as `node:http`, `node:http2` and their mocks have them. */
 export interface RequestHeaders {
   /** Names and values as they were received, alternately. Some mocks and serverless adapters leave it empty or out. */

@@ -17,6 +17,8 @@ import type { AuthError } from '../refusal/errors.ts'
 import type { PresentationOptions } from '../refusal/presentation.ts'
 import { Marked } from './marked.ts'
 
+// The options that every guard has: their types, and their checks at start-up.
+
 /** How a guard treats requests. */
 export interface GuardOptions<Subject = object> extends PresentationOptions {
   /** Accepts tokens that are bound to a key of the client, with DPoP proofs: `dpopProofs({ origin })`. RFC 9449. */

@@ -1,3 +1,5 @@
+// How a private field comes to be on an object that somebody else has made.
+
 /** Returns an object that it is given, so that the private fields of a subclass come into being there. */
 // oxlint-disable-next-line typescript/no-extraneous-class -- only a class can be extended
 export class Marked {

@@ -3,6 +3,8 @@ import type { Verifier } from '../verifier/verifier.ts'
 import type { GuardOptions } from './guard-options.ts'
 import { Marked } from './marked.ts'
 
+// Remembers with a request which guards have let it through, where nobody else can write it.
+
 /** A guard that has let a request through. */
 export interface PassedGuard {
   readonly verifier: Verifier<unknown>

@@ -10,6 +10,8 @@ import type { GuardOptions } from './guard-options.ts'
 import { methodOf, targetOf } from './request-target.ts'
 import { findUsedProof, useProof } from './used-proofs.ts'
 
+// Joins the token of a request with its DPoP proof and its client certificate. It alone knows in which order they are checked.
+
 /** A request, in the parts that frameworks keep it in. */
 export interface RequestParts {
   readonly request: RequestHeaders | FetchRequest

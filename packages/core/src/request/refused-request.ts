@@ -4,6 +4,8 @@ import type { Scheme } from '../refusal/presentation.ts'
 import { isDebugging, logRefusal } from '../report/debug-log.ts'
 import { Checked, type GuardOptions } from './guard-options.ts'
 
+// What a guard does with a refusal: gives it the guard's own challenge, logs it, and calls `onRefusal`.
+
 /** What a refusal says of its request. */
 interface RefusedRequest {
   /** Where the headers are, if that is another object. */

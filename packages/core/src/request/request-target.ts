@@ -1,5 +1,7 @@
 import { memberOf } from '../ground/options.ts'
 
+// Which URL the client asked for, to compare it with a DPoP proof, also behind mounted routers.
+
 /** A scheme, a host and a port in front of a path. */
 const ORIGIN = /^[a-z][\d+.a-z-]*:\/\/[^/?#]*/i
 

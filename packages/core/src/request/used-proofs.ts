@@ -1,7 +1,7 @@
 import type { DpopProof, DpopProofs, PresentedProof } from '../dpop/proof-check.ts'
 
-// A request uses its proof, not each of the guards that it passes: nested scopes have several, and GraphQL asks one guard for
-// each resolver. The second would take the proof for a replayed one.
+// Remembers which proof a request was let through with, so that it is used once, however many guards the request passes: nested scopes have
+// several, and GraphQL asks one guard for each resolver. The second would take the proof for a replayed one.
 
 /** A proof that a request was let through with, or is about to be. */
 export interface UsedProof {

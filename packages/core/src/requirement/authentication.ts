@@ -6,6 +6,8 @@ import { lacksAcr, lacksAge } from './details.ts'
 import type { Requirement } from './requirement-list.ts'
 import { isAcr, isMaxAge } from './step-up.ts'
 
+// Requirements about how and when the user has logged in.
+
 /** An `auth_time` may be this far ahead, in seconds, as an `iat` may: clocks differ. */
 const TOLERANCE = 60
 

@@ -3,6 +3,8 @@ import { signedClaims } from '../claims/signed-claims.ts'
 import { member } from '../ground/json.ts'
 import { isOneScope } from '../ground/scopes.ts'
 
+// Reads the scopes of a token, for requirements and for handlers alike.
+
 /**
  * The scopes that the claims `scope` and `scp` grant, as a text or as a list. The claims are read as they were signed,
  * whatever a schema made of them.

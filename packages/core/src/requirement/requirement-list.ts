@@ -7,6 +7,8 @@ import type { Verifier } from '../verifier/verifier.ts'
 import { notMet } from './details.ts'
 import { isAcr, isMaxAge, type StepUp, stepUpOfAll } from './step-up.ts'
 
+// What a requirement is, and how all those of a route are checked: at start-up, and for each request.
+
 /** How a token was accepted. */
 export interface Acceptance {
   /** What the schema of the verifier has made of the claims. Without a schema, the claims. */

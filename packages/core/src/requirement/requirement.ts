@@ -16,6 +16,8 @@ import {
 } from './requirement-list.ts'
 import { stepUpOfAll, stepUpOfAny } from './step-up.ts'
 
+// The requirements that routes are given, except those about the log-in, and how several are combined.
+
 export type ClaimValue = string | number | boolean
 
 type Expected = ClaimValue | readonly ClaimValue[] | ((value: unknown) => boolean)

@@ -1,5 +1,7 @@
 import { type OptionCheck, seconds } from '../ground/options.ts'
 
+// What several requirements together ask of another log-in, so that the user is sent to log in once.
+
 /** How a user has to authenticate for a route, where the token says how they have. RFC 9470. */
 export interface StepUp {
   /** The classes of authentication of which one will do; `undefined` for any. */

@@ -18,6 +18,8 @@ import type {
   RevocationWriter,
 } from './revocations.ts'
 
+// Revocations in the memory of one process: checks what users pass in, and tells listeners. The list itself is in `revocation-list.ts`.
+
 export interface LocalRevocationsOptions {
   /**
    * The greatest number of entries, at most 10000000. When it is reached, `revoke` rejects, and no entry is dropped.

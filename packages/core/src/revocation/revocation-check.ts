@@ -13,6 +13,8 @@ import {
 } from './details.ts'
 import type { Revocations } from './revocations.ts'
 
+// How a verifier asks revocations of whatever origin. Only the answer `valid` lets a token through; it waits a second at most.
+
 /** What a verifier asks of its revocations. Times are seconds since 1970-01-01T00:00:00Z. */
 export interface RevocationCheck {
   /** Whether the source says at once that a token is valid. If it does not, {@link check} has to be asked. */

@@ -5,8 +5,8 @@ import { checkOptions, isText, type OptionCheck } from '../ground/options.ts'
 import { isInSeconds } from '../ground/time.ts'
 import type { RevocationEntry } from './revocations.ts'
 
-// Whose tokens are revoked must be said exactly: without a misspelt or empty `sub`, everybody's would be. The entries have all
-// their members, `undefined` or not: such objects take the least memory, and inherit none of them.
+// Makes entries of what a caller or a snapshot says, and reads it exactly: with a `sub` that is misspelt or empty, everybody's tokens would
+// be revoked. The entries have all their members, `undefined` or not: such objects take the least memory, and inherit none of them.
 
 type TokenEntry = Extract<RevocationEntry, { type: 'token' }>
 type IssuedBeforeEntry = Extract<RevocationEntry, { type: 'issued_before' }>

@@ -3,6 +3,8 @@ import { member, textMember } from '../ground/json.ts'
 import { nameOf } from './revocation-entries.ts'
 import type { RevocationEntry } from './revocations.ts'
 
+// The index of revocations: what is revoked, and when an entry is no longer needed. It is made for a million entries.
+
 /** What has been revoked. Times are seconds since 1970-01-01T00:00:00Z. */
 export interface RevocationList {
   /**

@@ -1,5 +1,7 @@
 import type { Auth, Claims } from '../claims/auth.ts'
 
+// The interfaces around revocations: who is asked, who revokes, and what an entry and a snapshot look like.
+
 /** The words of RFC 6960 section 2.2 for one token. */
 export type RevocationStatus = 'valid' | 'revoked' | 'unknown'
 

@@ -5,6 +5,8 @@ import type { PreparedKey, VerificationKey } from '../keys/key-source.ts'
 import { type EventLoopLimits, watchEventLoop } from './event-loop.ts'
 import type { ParsedToken } from './token.ts'
 
+// Step 4 of the verifier: checks a signature, on the main thread or on the thread pool.
+
 /**
  * Whether a key made a token's signature, with the one algorithm that the verifier has settled on.
  *

@@ -7,6 +7,8 @@ import { AuthError } from '../refusal/errors.ts'
 import type { Detail } from '../refusal/text.ts'
 import { criticalHeader, malformed, notTextMember, tooLarge, unreadableHeader } from './details.ts'
 
+// Step 2 of the verifier: from a text to a header and a payload that nobody has read yet.
+
 /** Frozen: when the token is proven, the application gets this very object. */
 interface ParsedHeader extends JsonObject {
   readonly kid?: string | null

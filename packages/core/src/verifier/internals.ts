@@ -1,5 +1,7 @@
 import type { Auth } from '../claims/auth.ts'
 
+// What core knows of its own verifiers, found by their function `verify`: whoever wraps that function inherits none of it.
+
 /** What core knows of a verifier of ours beside its methods. */
 export interface Internals {
   /** Whether the tokens that it accepts with this `iss` are from an issuer that it was told to accept. */

@@ -3,6 +3,8 @@ import type { Clock } from '../ground/time.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { verdictMessage, verdicts } from '../report/diagnostics.ts'
 
+// Publishes the verdicts of a verifier on the channel `portcullis:verify`.
+
 /** How a token came to its verdict, for diagnostics. */
 export interface VerdictRecord {
   remembered: boolean

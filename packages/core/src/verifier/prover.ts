@@ -17,6 +17,8 @@ import { createSignatureCheck } from '../token/signature.ts'
 import { createHeaderCache, type ParsedToken, parseToken } from '../token/token.ts'
 import type { VerifiedToken } from './verified-tokens.ts'
 
+// Finds the trusted key that made the signature of a token. Where there is none, it asks the source of the keys for newer ones.
+
 /** A token that has been read, and the one algorithm that its signature may have. */
 interface Reading {
   readonly parsed: ParsedToken

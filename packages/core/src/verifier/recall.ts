@@ -4,6 +4,8 @@ import type { Internals } from './internals.ts'
 import { isStillTrusted } from './verified-tokens.ts'
 import type { VerifierParts } from './verifier-parts.ts'
 
+// What a guard asks first: whether the verifier has accepted this token before and still does. Then no promise is needed.
+
 /** Makes what a guard asks first: whether a token that was accepted before is accepted now. */
 export function createRecall({
   keys,

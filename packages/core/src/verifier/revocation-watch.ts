@@ -3,6 +3,8 @@ import { isRecorded, signedClaims } from '../claims/signed-claims.ts'
 import { findInternals, type Internals, type RevocationWatch } from './internals.ts'
 import type { VerifierParts } from './verifier-parts.ts'
 
+// How open connections hear that the token of theirs may have been revoked.
+
 export const NO_WATCH: RevocationWatch = { renew() {}, end() {} }
 
 /** Makes what hears of the revocations of one verifier; if it has none, nothing. */

@@ -7,6 +7,9 @@ import { noOptions } from '../ground/options.ts'
 import { findCandidates, type KeyRing, type VerificationKey } from '../keys/key-source.ts'
 import type { Binding } from '../possession/binding.ts'
 
+// Remembers tokens that were proven. That alone lets no token in: the verifier asks each time whether its key is still trusted and its
+// times still hold.
+
 /** A token whose signature a trusted key has made, and what it proves. */
 export interface VerifiedToken {
   readonly auth: Auth

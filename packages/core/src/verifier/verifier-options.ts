@@ -24,6 +24,8 @@ import type { Clock } from '../ground/time.ts'
 import type { KeySource } from '../keys/key-source.ts'
 import type { Revocations } from '../revocation/revocations.ts'
 
+// The options of `createVerifier`: their types, their checks at start-up, and the rules that follow from them.
+
 export interface VerifierOptions {
   /** Where the public keys come from: `remoteKeys(url)`, `discoverKeys(issuer)` or `localKeys(keys)`. */
   keys: KeySource

@@ -10,6 +10,8 @@ import { createProver, type Prover } from './prover.ts'
 import { createVerifiedTokens, type VerifiedTokens } from './verified-tokens.ts'
 import { rulesOf, type SchemaOptions, typesOf, type VerifierOptions } from './verifier-options.ts'
 
+// Makes of the checked options what the steps of a verifier read, and what they remember.
+
 /** What one verifier works with: its options in the form that its steps read, and what it remembers. */
 export interface VerifierParts {
   readonly keys: KeySourceMethods

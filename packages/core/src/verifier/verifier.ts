@@ -22,6 +22,8 @@ import {
 } from './verifier-options.ts'
 import { partsOf, type VerifierParts } from './verifier-parts.ts'
 
+// The verifier: the flow from a token to what it proves. It alone knows the order of the steps.
+
 export interface VerifyOptions {
   /** Ends the wait of this caller for keys or revocations. Other callers still wait. */
   signal?: AbortSignal | undefined

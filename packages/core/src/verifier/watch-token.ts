@@ -14,6 +14,8 @@ import { AuthError } from '../refusal/errors.ts'
 import { NO_WATCH, watchRevocations } from './revocation-watch.ts'
 import type { Verifier } from './verifier.ts'
 
+// Judges the token of an open connection again and again, until it is refused.
+
 export interface WatchTokenOptions {
   /** Where time comes from, for tests. By default the system's, with timers that keep no process alive. */
   clock?: Clock | undefined

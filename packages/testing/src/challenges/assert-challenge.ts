@@ -6,6 +6,8 @@ import { type Check, checkOptions, isDuration, isText, oneOf } from '../options.
 import { descriptionOf } from '../stub.ts'
 import { type Challenge, parseChallenges } from './challenge.ts'
 
+// The assertion about `WWW-Authenticate` for tests of users.
+
 /** An answer of `fetch`, supertest, light-my-request or `node:http`. */
 export interface ChallengeResponse {
   readonly status?: number | undefined

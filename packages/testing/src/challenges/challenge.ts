@@ -1,3 +1,5 @@
+// Reads `WWW-Authenticate` by the grammar of RFC 9110. It shares no code with core, which writes the header.
+
 /** One challenge of a `WWW-Authenticate` field. */
 export interface Challenge {
   /** In lower case, since schemes are case-insensitive. */

@@ -3,6 +3,8 @@ import type { AuthErrorReasons } from '@portcullis/core'
 import type { SigningKey } from '../keys/signing-key.ts'
 import type { ProofOptions, ProofRequest } from './proof.ts'
 
+// The types of the tables of bad proofs: what a row has, and what rows are made of.
+
 /** Why a request is refused for its proof. */
 export type BadProofReason =
   | Exclude<AuthErrorReasons['invalid_dpop_proof'], 'replayed_proof'>

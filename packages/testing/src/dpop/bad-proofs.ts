@@ -5,6 +5,8 @@ import { badProofAlgorithms, badProofForms, badProofKeys } from './bad-proof-for
 import type { BadProof, BadProofReason } from './bad-proof.ts'
 import { checkProofRequest, makeProof, type ProofMaker, type ProofRequest } from './proof.ts'
 
+// Makes all bad proofs of the tables for one request.
+
 /** @throws TypeError for a wrong, misspelt or missing member. */
 export async function createBadProofs(
   { clock, key }: ProofMaker,

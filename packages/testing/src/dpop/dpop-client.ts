@@ -10,6 +10,8 @@ import type { BadProof } from './bad-proof.ts'
 import { createBadProofs } from './bad-proofs.ts'
 import { makeProof, type ProofOptions, type ProofRequest } from './proof.ts'
 
+// A client with a key for DPoP, for tests.
+
 export interface DpopClientOptions {
   /** The clock for the `iat` of its proofs. By default the system's. */
   clock?: Clock | undefined

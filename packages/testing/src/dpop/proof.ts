@@ -5,6 +5,8 @@ import type { SigningKey } from '../keys/signing-key.ts'
 import { type Check, checkOptions, isObject, isText, isTextList } from '../options.ts'
 import type { TokenOptions } from '../tokens/token.ts'
 
+// Makes one DPoP proof, sound or not. It shares no code with core, which checks proofs.
+
 /** The request that a proof is for. */
 export interface ProofRequest {
   /** @default 'GET' */

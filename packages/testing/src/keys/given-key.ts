@@ -10,6 +10,8 @@ import {
   type SigningKey,
 } from './signing-key.ts'
 
+// Reads a private key that the caller has, and makes sure that it can sign.
+
 /**
  * A key that signs with the private key of the caller.
  *

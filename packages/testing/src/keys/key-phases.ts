@@ -3,6 +3,8 @@ import type { JWK } from 'jose'
 import type { Clock } from '../clock.ts'
 import type { SigningKey } from './signing-key.ts'
 
+// Records when each key was published and when it signed, such as for the time line that `serve` shows.
+
 /** A period of time: seconds since 1970-01-01T00:00:00Z, by the issuer's clock. */
 export interface Phase {
   readonly from: number

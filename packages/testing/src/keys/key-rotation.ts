@@ -5,6 +5,8 @@ import { checkOptions, oneOf } from '../options.ts'
 import { createKeyRecord, type KeyPhases } from './key-phases.ts'
 import { createSigningKey, type OptionalMember, type SigningKey } from './signing-key.ts'
 
+// How an issuer changes its key: at once or in two steps, and back again.
+
 export interface RotateOptions {
   /**
    * The `kid` of the new key, in the document and in the tokens: its thumbprint (`new`), that of the old key (`same`), or

@@ -1,5 +1,7 @@
 import type { Algorithm } from '@portcullis/core'
 
+// Asks the platform whether it can make keys of ML-DSA, because not every supported Node can.
+
 /** Whether keys of an algorithm are those of RFC 9964. */
 export function isMlDsa(algorithm: Algorithm): boolean {
   return algorithm.startsWith('ML-DSA-')

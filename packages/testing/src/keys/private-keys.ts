@@ -11,6 +11,8 @@ import {
 } from './key-rotation.ts'
 import type { OptionalMember, SigningKey } from './signing-key.ts'
 
+// Saves the private keys of an issuer with its place in a rotation, and starts from what was saved.
+
 /** The private keys of an issuer, and how it uses them, also between the two steps of a rotation. JSON. */
 export interface PrivateKeys {
   /** The key that signs. Without a `kid` if the key has none. */

@@ -13,6 +13,8 @@ import {
 
 import { isMlDsa } from './ml-dsa.ts'
 
+// A key pair as an issuer uses it: signs anything, and shows its public half as issuers publish it.
+
 /** Members of a JWK that are optional (RFC 7517 section 4). */
 export const OPTIONAL_MEMBERS = ['kid', 'alg', 'use'] as const
 export type OptionalMember = (typeof OPTIONAL_MEMBERS)[number]

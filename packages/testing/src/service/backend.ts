@@ -4,6 +4,8 @@ import type { TokenOptions } from '../tokens/token.ts'
 import type { Outages } from './outage.ts'
 import type { RequestLog } from './request-log.ts'
 
+// Joins a token service to its issuer, and gives the issuer no further public members.
+
 /** What all token services of one issuer share. */
 export interface Backend {
   readonly clock: Clock

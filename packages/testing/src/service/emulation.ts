@@ -2,6 +2,8 @@ import type { Backend } from './backend.ts'
 import { createHandler, PATHS, type TokenServiceOptions } from './endpoints.ts'
 import { listen, type ListenOptions, type Listener } from './listen.ts'
 
+// The token service as tests get it: in the process, or listening on a port.
+
 /** A token service for tests. */
 export interface TokenService {
   /** The base URL that `fetch` answers. No server listens there. */

@@ -3,6 +3,8 @@ import type { Backend } from './backend.ts'
 import { readLoginProof } from './login-proof.ts'
 import { type Endpoint, type Entry, MAX_TEXT } from './request-log.ts'
 
+// What the token service answers at its two endpoints: logins and the key document.
+
 export interface Login {
   readonly password: string
   /** Claims that are added to the tokens of this login. */

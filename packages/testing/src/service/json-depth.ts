@@ -1,3 +1,5 @@
+// Guards the JSON parser of jose from texts that are nested too deep.
+
 /** V8 14.6 has been seen to corrupt memory from 8,160 levels on, and never below. */
 const MAX_DEPTH = 1000
 

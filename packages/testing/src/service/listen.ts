@@ -4,6 +4,8 @@ import { isIPv6 } from 'node:net'
 
 import { checkOptions, isFunction, isText } from '../options.ts'
 
+// Serves a handler of `Request` and `Response` over `node:http`, with limits for what clients send.
+
 export interface ListenOptions {
   /**
    * The port to listen on; 0 takes a free one.

@@ -5,6 +5,8 @@ import { targetOf } from '../dpop/proof.ts'
 import type { Thumbprints } from '../tokens/binding.ts'
 import { isShallowJws } from './json-depth.ts'
 
+// The DPoP proof of a login. It is checked by jose, not by core.
+
 /** How far the `iat` of a proof may be from now. Seconds. */
 const WINDOW = 60
 

@@ -1,6 +1,8 @@
 import type { Clock } from '../clock.ts'
 import type { KeyDocument } from '../keys/key-rotation.ts'
 
+// The table of what an endpoint can do wrong, with how each is done.
+
 /** One request, and how it would be answered properly. */
 export interface Exchange {
   readonly signal: AbortSignal | undefined

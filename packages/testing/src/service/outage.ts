@@ -4,6 +4,8 @@ import { checkOptions, isCount, isDuration, oneOf } from '../options.ts'
 import { type Exchange, MISBEHAVIOURS, type MisbehaviourName } from './misbehaviours.ts'
 import type { Endpoint } from './request-log.ts'
 
+// Which outages are in force, for how long and at which endpoint. What they do is in `misbehaviours.ts`.
+
 /** A status from 200 to 599, which has no body, or another fault by its name. */
 export type OutageKind = number | MisbehaviourName
 

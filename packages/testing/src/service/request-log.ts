@@ -1,5 +1,7 @@
 import type { Clock } from '../clock.ts'
 
+// Remembers the newest requests to the token service, without passwords.
+
 export type Endpoint = 'keys' | 'token'
 
 /** One request to the service, without the password. */

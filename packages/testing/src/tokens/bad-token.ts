@@ -3,6 +3,8 @@ import type { AuthErrorReasons } from '@portcullis/core'
 import type { SigningKey } from '../keys/signing-key.ts'
 import type { TableSigner, TokenDefaults } from './token.ts'
 
+// The types of the tables of bad tokens: what a row has, and what rows are made of.
+
 /** A token that must be refused, with the reason. */
 export interface BadToken {
   /** What kind of token it is. */

@@ -5,6 +5,8 @@ import { badAlgorithms, badSignatures } from './bad-signatures.ts'
 import type { BadToken, BadTokenKind } from './bad-token.ts'
 import { type TokenTableOptions, tableSigner, type TokenDefaults } from './token.ts'
 
+// Makes all bad tokens of the tables for one issuer.
+
 /** @throws TypeError for a wrong or misspelt option. */
 export async function createBadTokens(
   defaults: TokenDefaults,

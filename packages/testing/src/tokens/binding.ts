@@ -2,6 +2,8 @@ import { createHash, type X509Certificate } from 'node:crypto'
 
 import { type Check, isText } from '../options.ts'
 
+// What a token is bound to, and the claim `cnf` that says it.
+
 /** Thumbprints as `verify` takes them in `possession`. What `dpopClient()` returns has a `jkt`. */
 export interface Thumbprints {
   /** Of the key of DPoP proofs. RFC 9449 section 6.1. */

@@ -3,6 +3,8 @@ import { decodeJwt } from 'jose'
 import type { SigningKey } from '../keys/signing-key.ts'
 import { LONG_LIFE, type TokenTableOptions, tableSigner, type TokenDefaults } from './token.ts'
 
+// The table of tokens that are unusual and must be accepted, so that tests also find a verifier that is too strict.
+
 /** An unusual token that must be accepted. */
 export interface EdgeToken {
   /** What is unusual about it. */

@@ -4,6 +4,8 @@ import type { SigningKey } from '../keys/signing-key.ts'
 import { checkOptions, isObject, isSeconds, isTextList } from '../options.ts'
 import { type Binding, confirmationOf, isBinding } from './binding.ts'
 
+// Signs tokens of an issuer, sound or not: one by one, and for the tables of good and bad ones.
+
 export interface TokenOptions {
   /** Claims that are added to the usual ones, or replace them. */
   claims?: Readonly<Record<string, unknown>> | undefined
