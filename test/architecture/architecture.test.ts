@@ -107,6 +107,48 @@ test.each(others)('%s imports what its place says, no more and no less', (source
   expect(valueImports(source)).toEqual(EDGES[nameOf(source)]?.toSorted())
 })
 
+/** What a file is for: its first comment, of one to three lines, behind the imports and before everything else. */
+function purposeOf(text: string): string | undefined {
+  const start = /^(?:#!.*\n)?\s*(?:import\s(?:[^'"]*\sfrom\s+)?'[^']+'(?: with \{.*\})?\s+)*/.exec(
+    text,
+  )
+  const rest = text.slice(start?.[0].length)
+  return /^(?:\/\/ (?!oxlint-|@ts-).+\n){1,3}(?=\n)/.exec(rest)?.[0].replaceAll(/^\/\/ |\n$/gm, '')
+}
+
+describe('every source file begins with what it is for', () => {
+  test('in a comment of one to three lines behind the imports, and an empty line behind it', () => {
+    const inBrowser = globSync('packages/cli/browser/*.js', { cwd: root }).toSorted()
+    const without = [...sources, ...inBrowser].filter((path) => purposeOf(read(path)) === undefined)
+    expect(
+      without,
+      'say behind the imports what each of these files is for: a comment of one to three lines that begin with //, then an empty line',
+    ).toEqual([])
+  })
+
+  const IMPORTS = `import { one } from 'one'\n\nimport {\n  type Two,\n  two,\n} from './two.ts'\nimport 'three'\n`
+
+  test.each([
+    ['behind imports', `${IMPORTS}\n// Counts.\n\nconst a = 1\n`, 'Counts.'],
+    ['behind #!', '#!/usr/bin/env node\n// Counts.\n\nconst a = 1\n', 'Counts.'],
+    ['before exports', "// Counts.\n\nexport { a } from './a.ts'\n", 'Counts.'],
+    ['before imports', `// Counts.\n\n${IMPORTS}`, 'Counts.'],
+    ['of three lines', '// It\n// counts\n// all.\n\nconst a = 1\n', 'It\ncounts\nall.'],
+  ])('which is found %s', (_, text, purpose) => {
+    expect(purposeOf(text)).toBe(purpose)
+  })
+
+  test.each([
+    ['nothing', `${IMPORTS}\nconst a = 1\n\n// Counts.\n\n`],
+    ['the comment of a declaration', `${IMPORTS}\n// Counts.\nconst a = 1\n`],
+    ['a docstring', `${IMPORTS}\n/** Counts. */\nexport const a = 1\n`],
+    ['four lines', '// It\n// counts\n// all\n// files.\n\nconst a = 1\n'],
+    ['a directive', '// oxlint-disable no-empty\n\nconst a = 1\n'],
+  ])('and %s is not taken for it', (_, text) => {
+    expect(purposeOf(text)).toBeUndefined()
+  })
+})
+
 // Where zone.js or a tracer has replaced the global `Promise`, what an asynchronous function returns is no instance of it.
 test.each(sources)('%s does not ask what is an instance of Promise', (path) => {
   expect(read(path)).not.toContain('instanceof Promise')
