@@ -39,9 +39,9 @@ import {
 
 // What one verification costs with other algorithms and keys than those of micro.ts:
 //
-//   pnpm bench:algorithms           the tables
-//   pnpm bench:algorithms --write   and the chart
-//   pnpm bench:algorithms --quick   to see whether it runs; its figures mean nothing
+//   pnpm bench algorithms           the tables
+//   pnpm bench algorithms --write   and the chart
+//   pnpm bench algorithms --quick   to see whether it runs; its figures mean nothing
 //
 // More tokens than any cache here holds (1,000 each) are taken in turn. All but the bare call and fast-jwt, which is given
 // the key, choose it from a key set.

@@ -27,8 +27,8 @@ import {
 
 // What a DPoP proof costs, beside one `crypto.verify` of its signature, and a whole request with a bound token:
 //
-//   pnpm bench:dpop           the tables
-//   pnpm bench:dpop --quick   to see whether it runs; its figures mean nothing
+//   pnpm bench dpop           the tables
+//   pnpm bench dpop --quick   to see whether it runs; its figures mean nothing
 //
 // Each proof is new: it is signed before the round, of which only the checks are measured. The token of a request is always
 // the same one, as clients have it.

@@ -11,8 +11,8 @@ import { markdownTable } from './table.ts'
 
 // A guarded route of Express beside the open one, with 1 and with 2 workers of node:cluster:
 //
-//   pnpm bench:cluster                         in half a minute
-//   pnpm bench:cluster --rounds 7 --seconds 3
+//   pnpm bench cluster                         in half a minute
+//   pnpm bench cluster --rounds 7 --seconds 3
 //
 // The load is a process of its own and wants a core as well. Throughput shows what one gets on this machine; CPU time for a
 // request shows whether a second worker makes a request dearer.

@@ -10,7 +10,7 @@ import { markdownTable } from './table.ts'
 
 // The dearest cases of the corpus of hostile input (test/hostile/attacks), and what their tokens cost beside us:
 //
-//   pnpm bench:corpus
+//   pnpm bench corpus
 //
 // Every case is judged by its own options and key document, with nothing remembered. The peers are given the corpus' RSA
 // key and RS512: what they make of a token does not matter here. A cell has the CPU time of the main thread.

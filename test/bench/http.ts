@@ -16,12 +16,12 @@ import { markdownTable } from './table.ts'
 
 // Guarded routes against the open route of the same framework:
 //
-//   pnpm bench:http                                       all of it: minutes
-//   pnpm bench:http --framework Koa --rounds 3 --seconds 1   some of it
-//   pnpm bench:http --few                                 without the part in which all tokens are new
-//   pnpm bench:http --dpop                                bound tokens instead, with a new proof for each request
-//   pnpm bench:http --write                               and the chart
-//   pnpm bench:http --quick                               to see whether it runs
+//   pnpm bench http                                       all of it: minutes
+//   pnpm bench http --framework Koa --rounds 3 --seconds 1   some of it
+//   pnpm bench http --few                                 without the part in which all tokens are new
+//   pnpm bench http --dpop                                bound tokens instead, with a new proof for each request
+//   pnpm bench http --write                               and the chart
+//   pnpm bench http --quick                               to see whether it runs
 //
 // Each server is a process of its own; this one is the load. With few tokens, 50 are sent over and over; with many, more
 // than any cache holds are sent in turn, each by one connection, so that one is always new when its turn comes. If a

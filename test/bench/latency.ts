@@ -13,9 +13,9 @@ import { markdownTable } from './table.ts'
 
 // How long verifications take through rotations and floods, without a server and a load that would wait for each other:
 //
-//   pnpm bench:latency           all of it: two minutes
-//   pnpm bench:latency --loops   only the loops that await each token: half a minute
-//   pnpm bench:latency --quick   to see whether it runs
+//   pnpm bench latency           all of it: two minutes
+//   pnpm bench latency --loops   only the loops that await each token: half a minute
+//   pnpm bench latency --quick   to see whether it runs
 //
 // 6,000 verifications a second, nine in ten of a token that came before. With a rotation, new tokens are of a new key from the
 // middle on; in a flood one forged token comes for each ten others. Then loops that await each of 8,000 new tokens, beside jose.

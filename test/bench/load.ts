@@ -16,10 +16,10 @@ import { markdownTable } from './table.ts'
 
 // How long requests wait on a guarded route at 70 % of what it can do, of which nine in ten bring a token that came before:
 //
-//   pnpm bench:load                                       all of it: minutes
-//   pnpm bench:load --framework Koa --cores 1 --rounds 1  some of it; cores: 1, all, cluster
-//   pnpm bench:load --write                               and the chart
-//   pnpm bench:load --quick                               to see whether it runs
+//   pnpm bench load                                       all of it: minutes
+//   pnpm bench load --framework Koa --cores 1 --rounds 1  some of it; cores: 1, all, cluster
+//   pnpm bench load --write                               and the chart
+//   pnpm bench load --quick                               to see whether it runs
 //
 // What a server can do is found before each round. Then requests become due at a constant rate, and each is measured from
 // the time at which it was due: a server that answers late does not make the load wait for it.

@@ -11,8 +11,8 @@ import { markdownTable } from './table.ts'
 
 // What remembering costs, what is left after very many tokens, and what it takes to begin:
 //
-//   pnpm bench:memory           all of it: ten minutes, most of them for eleven million verifications
-//   pnpm bench:memory --quick   to see whether it runs
+//   pnpm bench memory           all of it: ten minutes, most of them for eleven million verifications
+//   pnpm bench memory --quick   to see whether it runs
 //
 // Every measurement is a process of its own.
 

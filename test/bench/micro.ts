@@ -50,10 +50,10 @@ import {
 
 // What one verification costs, in Portcullis, in its peers, and in the platform's own call:
 //
-//   pnpm bench            the table
-//   pnpm bench --check    ratios alone, against floors.ts
-//   pnpm bench --write    the table of goals in README.md as well
-//   pnpm bench --quick    to see whether it runs; its figures mean nothing
+//   pnpm bench micro            the table
+//   pnpm bench micro --check    ratios alone, against floors.ts
+//   pnpm bench micro --write    the table of goals in README.md as well
+//   pnpm bench micro --quick    to see whether it runs; its figures mean nothing
 //
 // Of forged tokens CPU time counts, not waiting: now and then one waits for a key endpoint to be asked, which is meant.
 // More tokens than any cache here holds (1,000 each) are taken in turn, so that one is always new when its turn comes.

@@ -13,7 +13,7 @@ import { describeMachine } from './machine.ts'
 import { median } from './measure.ts'
 import { markdownTable } from './table.ts'
 
-// What it takes to install and to import each package, beside what is usually taken instead: `pnpm bench:packages`, with
+// What it takes to install and to import each package, beside what is usually taken instead: `pnpm bench packages`, with
 // `--quick` in a third of the time.
 //
 // All are installed in a project of their own, ours as they would be published. So the alternatives, of which some bring a

@@ -12,9 +12,9 @@ import { markdownTable } from './table.ts'
 
 // Whether the rule that says where a signature is checked is right for each algorithm:
 //
-//   pnpm bench:placement                           minutes
-//   pnpm bench:placement --algorithm ES256         one of them: RS512, ES256, EdDSA, RS512-4096, ES512
-//   pnpm bench:placement --quick                   to see whether it runs
+//   pnpm bench placement                           minutes
+//   pnpm bench placement --algorithm ES256         one of them: RS512, ES256, EdDSA, RS512-4096, ES512
+//   pnpm bench placement --quick                   to see whether it runs
 //
 // A guarded Koa route with tokens that are all new, three times: with the rule, with all checks on the main thread, and with
 // all of them on the thread pool. Needs a Node with `module.registerHooks`.

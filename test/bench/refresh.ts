@@ -17,8 +17,8 @@ import { markdownTable } from './table.ts'
 
 // How long verifications take while keys are fetched again from an endpoint that needs half a second:
 //
-//   pnpm bench:refresh           all of it: some two minutes
-//   pnpm bench:refresh --quick   to see whether it runs
+//   pnpm bench refresh           all of it: some two minutes
+//   pnpm bench refresh --quick   to see whether it runs
 //
 // Only those who let fetched keys grow old are here. All are told to use them for two seconds, so that a run has many
 // refreshes. New tokens come one every 5 ms, whether those before have been verified or not.

@@ -19,8 +19,8 @@ import { markdownTable } from './table.ts'
 
 // What hostile tokens cost, in Portcullis and beside it:
 //
-//   pnpm bench:refusals           all of it
-//   pnpm bench:refusals --quick   to see whether it runs
+//   pnpm bench refusals           all of it
+//   pnpm bench refusals --quick   to see whether it runs
 //
 // Every token goes to every verifier in turn. A cell has the CPU time of the main thread for one verdict, and how long the
 // event loop was held up by it at a stretch, the median: nothing else in the process gets a turn meanwhile. A wait for a

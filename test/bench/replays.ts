@@ -11,8 +11,8 @@ import { markdownTable } from './table.ts'
 
 // What it costs to remember used proofs, of whose number a flood decides:
 //
-//   pnpm bench:replays           a million proofs in the process, 20,000 in Redis: half a minute
-//   pnpm bench:replays --quick   to see whether it runs; its figures mean nothing
+//   pnpm bench replays           a million proofs in the process, 20,000 in Redis: half a minute
+//   pnpm bench replays --quick   to see whether it runs; its figures mean nothing
 //
 // The second part needs redis-server.
 

@@ -18,9 +18,9 @@ import { markdownTable } from './table.ts'
 
 // What it costs to ask whether a token was revoked, and how soon everybody knows of it, with a server of its own:
 //
-//   pnpm bench:revocations           all of it: a minute
-//   pnpm bench:revocations --quick   to see whether it runs
-//   pnpm bench:revocations --faults  how soon a process notices what can happen to a store: two minutes, with a million records
+//   pnpm bench revocations           all of it: a minute
+//   pnpm bench revocations --quick   to see whether it runs
+//   pnpm bench revocations --faults  how soon a process notices what can happen to a store: two minutes, with a million records
 //
 // It needs redis-server. The servers with the route are processes of their own, and this one is the load: so CPU time counts.
 

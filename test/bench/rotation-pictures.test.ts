@@ -11,7 +11,7 @@ import { tell, type Told } from './rotation-story.ts'
 const drawn = pictures()
 
 test.each([...drawn.keys()])(
-  '%s is what the policy makes of it: `pnpm pictures` draws it',
+  '%s is what the policy makes of it: `pnpm draw rotation` draws it',
   (name) => {
     expect(readFileSync(join(folder, name), 'utf8')).toBe(drawn.get(name))
   },

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type Story, tell, type Told } from './rotation-story.ts'
 import { timeline } from './timeline.ts'
 
-// The pictures of KEYS.md in core, drawn from what the policy decides: `pnpm pictures`. A test compares them.
+// The pictures of KEYS.md in core, drawn from what the policy decides: `pnpm draw rotation`. A test compares them.
 
 const MINUTE = 60
 const WORDS = { accepted: 'accepted', refused: 'refused', unavailable: 'answered with 503' }

@@ -1,29 +1,48 @@
 import { spawnSync } from 'node:child_process'
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
-import { basename, dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { basename, join } from 'node:path'
 
-// Runs a bench on what would be published, in any Node that Portcullis supports:
-//
-//   pnpm bench                          micro.ts, in the Node of the lockfile
-//   pnpm bench --node /usr/bin/node     in that one
-//
-// The packages are built, and of the benches a copy without types is made beside them, since Node 20 reads no TypeScript.
+import { choose, run, tell } from '../choose.ts'
+import { type Bench, BENCHES, CHECKED } from './benches.ts'
 
-const here = dirname(fileURLToPath(import.meta.url))
+// Runs a bench by its name:
+//
+//   pnpm bench                                the names
+//   pnpm bench micro                          one of them, in the Node of the lockfile
+//   pnpm bench micro --node /usr/bin/node     in that one
+//   pnpm bench --check                        those that have floors, against them
+//
+// Most run on what would be published, in any Node that Portcullis supports: the packages are built, and of the benches a copy
+// without types is made beside them, since Node 20 reads no TypeScript.
+
+const here = import.meta.dirname
 const root = join(here, '..', '..')
 const copies = join(here, 'built')
 
-const [bench = '', ...flags] = process.argv.slice(2)
+const [name, ...flags] = process.argv.slice(2)
+const isCheck = name === '--check'
+const asked = isCheck ? CHECKED : [name === '--list' ? undefined : name]
 const node = takeNode(flags)
-build()
-copy()
-// The one warning is about an option of a peer, which its README describes.
-const options = ['--expose-gc', '--no-warnings']
-const script = join(copies, bench.replace(/\.ts$/, '.js'))
-const { status } = spawnSync(node, [...options, script, ...flags], { stdio: 'inherit' })
-process.exitCode = status ?? 1
+let isBuilt = false
+for (const each of asked) {
+  const bench = choose<Bench>('bench', BENCHES, each)
+  if (typeof bench === 'string') tell(bench, each)
+  else if (start(bench, isCheck ? ['--check', ...flags] : flags) !== 0) process.exitCode = 1
+}
+
+function start({ file, on, options = [] }: Bench, args: readonly string[]): number {
+  if (on === 'source') {
+    return run(node, [...options, '--conditions=@portcullis/source', join(here, file), ...args])
+  }
+  if (on === 'packed') return run(node, [...options, join(here, file), ...args])
+  if (!isBuilt) {
+    build()
+    copy()
+    isBuilt = true
+  }
+  return run(node, [...options, join(copies, file.replace(/\.ts$/, '.js')), ...args])
+}
 
 /** The Node to run in: the one that runs this, unless told otherwise. */
 function takeNode(args: string[]): string {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, test } from 'vitest'
 
+import { BENCHES } from '../bench/benches.ts'
 import { adapters } from '../frameworks/contract/frameworks/index.ts'
 import { blocksOf } from './markdown.ts'
 
@@ -174,6 +175,11 @@ describe('the commands of this repository', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
   /** Of pnpm itself, and a program that is installed. */
   const OTHERS = new Set(['changeset', 'install', '-r', '--filter'])
+
+  test.each(documents)('the benches that %s names are there', (path) => {
+    const named = [...read(path).matchAll(/(?:pnpm(?:@12)? |`)bench ([a-z][\w-]*)/g)]
+    expect(named.map(([, name = '']) => name).filter((name) => !(name in BENCHES))).toEqual([])
+  })
 
   test.each(documents)('that %s names are scripts', (path) => {
     const named = [...read(path).matchAll(/pnpm@12 (?:run )?([\w:-]+)/g)].map(

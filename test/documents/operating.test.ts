@@ -41,7 +41,7 @@ describe('what it names', () => {
     for (const path of named) expect(read(path)).not.toBe('')
   })
 
-  test('the capacity is what bench:fleet has printed', () => {
+  test('the capacity is what bench fleet has printed', () => {
     const { rows } = tableUnder(operating, 'Capacity', 'Processes')
     const keys = tableUnder(bench, 'What a fleet asks of one key endpoint', 'Processes').rows
     const revocations = tableUnder(

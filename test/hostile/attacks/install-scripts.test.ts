@@ -16,7 +16,7 @@ const locked = readLockfile(readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8'))
 
 /**
  * The optional packages of the lockfile. Most are for one platform: an install leaves out those of the others, so the
- * tests here do not see their manifests. `check:lockfile` does. Run it before a name is added.
+ * tests here do not see their manifests. `release lockfile` does. Run it before a name is added.
  */
 const OPTIONAL: readonly RegExp[] = [
   /^node-(?:bin-)?(?:darwin|linux)-(?:arm64|x64)$/,

@@ -2,19 +2,21 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 
 import { FRAMEWORKS } from '../../frameworks/packages.ts'
 import { copyPrograms, install, pack } from './consumers.ts'
 import { createReport, succeedsInSilence } from './report.ts'
 import { COMPILER_PACKAGES, compileApp } from './typescript.ts'
 
-// What would be published, on a Node that is installed already: `pnpm test:node PATH`. `pnpm test:packed` runs it on those that
+// What would be published, on a Node that is installed already: `pnpm test:packed --node PATH`. `pnpm test:packed` runs it on those that
 // the lockfile does not know, and much more; this one finds out about a Node that came out yesterday.
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..', '..', '..')
-const [, , path] = process.argv
-if (path === undefined) throw new Error('test:node needs the path of a Node')
+const { values } = parseArgs({ options: { node: { type: 'string' } } })
+const path = values.node
+if (path === undefined) throw new Error('--node needs the path of a Node')
 const node = resolve(path)
 const work = mkdtempSync(join(tmpdir(), 'portcullis-node-'))
 const report = createReport()

@@ -12,7 +12,7 @@ import {
 import { readLockfile } from '../../hostile/attacks/lockfile.ts'
 
 // Installs what the lockfile names for any platform, without running anything, and looks for install scripts:
-// `pnpm check:lockfile`. It downloads about 1 GB, so it is for a change of the lockfile, and CI does without.
+// `pnpm release lockfile`. It downloads about 1 GB, so it is for a change of the lockfile, and CI does without.
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..')
 const work = mkdtempSync(join(tmpdir(), 'portcullis-platforms-'))
@@ -43,7 +43,7 @@ try {
     `${settings}\nsupportedArchitectures: ${JSON.stringify(supportedArchitectures)}\n`,
   )
   const own = process.env['npm_execpath']
-  if (own === undefined) throw new Error('run this as: pnpm check:lockfile')
+  if (own === undefined) throw new Error('run this as: pnpm release lockfile')
   const store = join(work, '.store')
   const args = ['install', '--frozen-lockfile', '--ignore-scripts', '--store-dir', store]
   const { status } = spawnSync(own, args, { cwd: work, stdio: 'inherit' })

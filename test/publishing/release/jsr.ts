@@ -7,7 +7,7 @@ import { install } from '../packed/consumers.ts'
 import { createReport } from '../packed/report.ts'
 import { RUNTIME_PACKAGES } from '../packed/runtimes.ts'
 
-// Whether JSR would take these packages: `pnpm release:jsr`, a dry run with Deno in a copy of the sources, which find each other
+// Whether JSR would take these packages: `pnpm release jsr`, a dry run with Deno in a copy of the sources, which find each other
 // in one workspace. JSR publishes sources, and wants explicit types.
 
 /** RELEASING.md says why no others. */

@@ -60,7 +60,7 @@ describe('what stands in the way', () => {
     ...(['repository', 'homepage', 'bugs'] as const).map((field): [string, object, string] => [
       `no ${field}`,
       { [field]: undefined },
-      `a does not say its ${field}: run release:repository`,
+      `a does not say its ${field}: run release repository`,
     ]),
     ['a range of pnpm', { dependencies: { b: 'catalog:' } }, 'a depends on b by "catalog:"'],
     ['a folder', { peerDependencies: { b: 'link:../b' } }, 'a depends on b by "link:../b"'],

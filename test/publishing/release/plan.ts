@@ -67,7 +67,7 @@ export function obstaclesOf(packed: Manifest): readonly string[] {
     ...(version === '0.0.0' ? [`${name} has no version yet`] : []),
     ...(missing.length === 0
       ? []
-      : [`${name} does not say its ${missing.join(', ')}: run release:repository`]),
+      : [`${name} does not say its ${missing.join(', ')}: run release repository`]),
     ...ranges,
   ]
 }

@@ -14,9 +14,9 @@ import {
   type Release,
 } from './plan.ts'
 
-// Publishes the family: `pnpm release`, which only the workflow `release` runs. RELEASING.md says how.
+// Publishes the family: `pnpm release publish`, which only the workflow `release` runs. RELEASING.md says how.
 //
-//   pnpm release --dry-run    shows what would be published, and publishes nothing
+//   pnpm release dry-run    shows what would be published, and publishes nothing
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..')
 const isDryRun = process.argv.includes('--dry-run')

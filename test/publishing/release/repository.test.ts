@@ -10,7 +10,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { repositoryNamed } from './address.ts'
 import { type Manifest, obstaclesOf } from './plan.ts'
 
-// What `pnpm release:repository` writes, on a copy of the manifests.
+// What `pnpm release repository` writes, on a copy of the manifests.
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const paths = globSync('packages/*/package.json', { cwd: root })

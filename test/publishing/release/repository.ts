@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 
 import { addressOf, repositoryNamed, withAddress } from './address.ts'
 
-// Writes into each package where its sources are: `pnpm release:repository https://github.com/OWNER/NAME`, in the root.
+// Writes into each package where its sources are: `pnpm release repository https://github.com/OWNER/NAME`, in the root.
 
 const name = repositoryNamed(process.argv[2])
 for (const path of globSync('packages/*/package.json')) {

@@ -1,0 +1,23 @@
+import { join } from 'node:path'
+
+import { choose, type Programs, run, tell } from './choose.ts'
+
+// Draws pictures, by name: `pnpm draw NAME`.
+
+const PROGRAMS: Programs = {
+  rotation: { file: 'bench/rotation-pictures.ts', does: 'the pictures of KEYS.md in core' },
+  console: {
+    file: 'programs/console/screenshots.ts',
+    options: ['--disable-warning=ExperimentalWarning'],
+    does: 'the console in both colour schemes and at two widths; FOLDER: where to',
+  },
+}
+
+const [name, ...flags] = process.argv.slice(2)
+const program = choose('draw', PROGRAMS, name)
+if (typeof program === 'string') tell(program, name)
+else {
+  const script = join(import.meta.dirname, program.file)
+  const options = ['--conditions=@portcullis/source', ...(program.options ?? [])]
+  process.exitCode = run(process.execPath, [...options, script, ...flags])
+}
