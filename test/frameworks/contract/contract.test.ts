@@ -38,10 +38,8 @@ const UNPROVEN =
   'Bearer realm="api", error="invalid_token", error_description="The access token is not valid"'
 const MALFORMED =
   'Bearer realm="api", error="invalid_request", error_description="The Authorization header must be Bearer, a space and one token"'
-/** A `Request` of the platform shows repeated headers as one, joined by commas, which is a malformed one. */
-const REPEATED: unknown = expect.stringMatching(
-  /^Bearer realm="api", error="invalid_request", error_description="The (?:request must have one Authorization header, and not more than one DPoP header|Authorization header must be Bearer, a space and one token)"$/,
-)
+const REPEATED =
+  'Bearer realm="api", error="invalid_request", error_description="The request must have one Authorization header, and not more than one DPoP header"'
 
 const claimsOf = (view: View) => ({ claims: view.findAuth()?.claims ?? null })
 
@@ -214,7 +212,8 @@ describe.each(frameworks)('$name', ({ name, createApp }) => {
         ]),
       ).toMatchObject({
         status: 400,
-        challenge: REPEATED,
+        // A `Request` of the platform shows repeated headers as one, joined by commas.
+        challenge: /^(?:Hono|Request)/.test(name) ? MALFORMED : REPEATED,
       })
     })
 
@@ -896,6 +895,7 @@ describe.each(frameworks)('$name', ({ name, createApp }) => {
       authorizationServers: ['https://auth.test'],
     })
     const spec = { ...guarded({ resourceMetadata: metadata.url }), metadata }
+    const CHALLENGE = `Bearer realm="api", resource_metadata="${metadata.url}"`
 
     test('are at the path that the challenge names, open to everybody', async () => {
       await using app = await createApp(spec)
@@ -904,15 +904,34 @@ describe.each(frameworks)('$name', ({ name, createApp }) => {
       const { pathname } = new URL(String(named?.[1]))
       const response = await get(app, {}, pathname)
       expect(response.status).toBe(200)
-      expect(response.headers['content-type']).toMatch(/^application\/json(?:;|$)/)
+      expect(response.headers['content-type']).toBe('application/json')
       expect(response.text).toBe(metadata.body)
     })
 
-    test('answer HEAD and a query as well, and open nothing else', async () => {
+    test('answer a query as well, and HEAD with the same headers', async () => {
       await using app = await createApp(spec)
-      await expect(request(app.url).head(metadata.path)).resolves.toMatchObject({ status: 200 })
-      await expect(get(app, {}, `${metadata.path}?a=b`)).resolves.toMatchObject({ status: 200 })
-      await expect(get(app, {}, '/')).resolves.toMatchObject({ status: 401 })
+      const queried = await get(app, {}, `${metadata.path}?a=b`)
+      expect([queried.status, queried.text]).toEqual([200, metadata.body])
+      const head = await request(app.url).head(metadata.path)
+      expect([head.status, head.text ?? '']).toEqual([200, ''])
+      expect(head.headers['content-type']).toBe('application/json')
+    })
+
+    test('open no other method and no other path: what is behind them answers', async () => {
+      const elsewhere = ['/', '/.well-known/oauth-protected-resource', `${metadata.path}/more`]
+      const routes = elsewhere.map((path) => ({ path, handle: claimsOf }))
+      await using app = await createApp({ ...spec, routes })
+      for (const path of elsewhere) {
+        expectRefusal(await get(app, {}, path), 401, CHALLENGE)
+        await expect(get(app, good, path)).resolves.toMatchObject({
+          status: 200,
+          body: { claims: { sub: 'ada' } },
+        })
+      }
+      // In Nest a guard is for handlers, and there is none.
+      const posted = await request(app.url).post(metadata.path)
+      expect(posted.status).toBe(name.startsWith('Nest') ? 404 : 401)
+      expect((await request(app.url).post(metadata.path).set(good)).status).toBe(404)
     })
   })
 
