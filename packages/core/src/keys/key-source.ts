@@ -78,10 +78,13 @@ export interface Suspicion {
   readonly wasIssuedAfter: (time: number) => boolean
 }
 
-/** The newer key that proves a token; or why there is none, where that is known, and which keys are in use. */
+/**
+ * The newer key that proves a token; or why there is none, where that is known, and which keys are in use. Each has a `key` of
+ * its own: one that `Object.prototype` has must prove nothing.
+ */
 export type SuspicionAnswer =
   | { readonly key: VerificationKey }
-  | { readonly key?: undefined; readonly why: WhyUnproven | undefined; readonly ring: KeyRing }
+  | { readonly key: undefined; readonly why: WhyUnproven | undefined; readonly ring: KeyRing }
 
 declare const brand: unique symbol
 

@@ -47,7 +47,7 @@ export function localKeys(
     now: () => ({ wall: systemClock.now(), monotonic: 0 }),
     current: () => ring,
     wait: async () => ring,
-    suspect: async () => ({ why: undefined, ring }),
+    suspect: async () => ({ key: undefined, why: undefined, ring }),
   })
 }
 

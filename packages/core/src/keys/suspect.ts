@@ -72,17 +72,17 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySourceMethods
     if (key !== undefined) return { key }
     // Before anything that costs time: in a flood most forged tokens are refused here.
     if (suspicionStep(state(), now(), policy, cache.isFetching()) === 'refuse') {
-      return { why: 'paced', ring }
+      return { key: undefined, why: 'paced', ring }
     }
-    if (!suspicion.couldBeAccepted()) return { why: 'pointless', ring }
+    if (!suspicion.couldBeAccepted()) return { key: undefined, why: 'pointless', ring }
     const digest = createHash('sha256').update(token).digest('base64url')
     if (!mayRepeat(questions?.get(digest, noOptions()), state(), now())) {
-      return { why: 'repeated', ring }
+      return { key: undefined, why: 'repeated', ring }
     }
     const { bare } = suspicion.ring
     const retired = await findKey({ keys: retiredNow().map((each) => each.key), bare })
     const step = retired === undefined ? 'ask' : stepFor(retired, suspicion)
-    if (step === 'refuse') return { why: 'retired', ring }
+    if (step === 'refuse') return { key: undefined, why: 'retired', ring }
     const counted = step === 'ask and count' ? retired : undefined
     const asking = { findKey, ring, digest, counted }
     return await room.wait(caller, async (place) => await ask(asking, arrived, place))
@@ -129,12 +129,16 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySourceMethods
       if (step === 'answered' || step === 'refrain') {
         if (unprovenTokenStep(state()) === 'unavailable') throw cache.unavailable('suspicion')
         if (step === 'answered') remember(asking)
-        return { why: step === 'answered' ? 'answered' : 'paced', ring: newer ?? asking.ring }
+        return {
+          key: undefined,
+          why: step === 'answered' ? 'answered' : 'paced',
+          ring: newer ?? asking.ring,
+        }
       }
       await cache.carryOut(step, 'suspicion', place)
     }
     // Whoever has asked has left, and hears nothing.
-    return { why: undefined, ring: asking.ring }
+    return { key: undefined, why: undefined, ring: asking.ring }
   }
 
   /** The token was answered: for now it asks no more. */

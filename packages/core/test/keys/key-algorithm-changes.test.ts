@@ -209,7 +209,7 @@ describe('a key that changes while a token is judged', () => {
         now: () => ({ wall: 1e9, monotonic: 0 }),
         current: () => ring,
         wait: async () => ring,
-        suspect: async ({ ring: current }) => ({ why: undefined, ring: current }),
+        suspect: async ({ ring: current }) => ({ key: undefined, why: undefined, ring: current }),
       })
       const judge = judging(createVerifier({ keys, issuer: null, audience: null, algorithms }))
       const burst = Array.from({ length: 12 }, async () => await judge(signedWith('RS256')))

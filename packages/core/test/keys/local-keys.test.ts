@@ -51,7 +51,7 @@ describe('localKeys', () => {
       findKey: async ({ keys: [key] }: KeyRing) => key,
       wasIssuedAfter: () => true,
     }
-    expect(await keys.suspect(suspicion, caller)).toEqual({ why: undefined, ring })
+    expect(await keys.suspect(suspicion, caller)).toEqual({ key: undefined, why: undefined, ring })
   })
 
   test('its wall clock is that of the system, by which a verifier without a clock judges; its keys do not age', () => {

@@ -46,7 +46,7 @@ function world(): { verifier: Verifier; keys: { ring: KeyRing | undefined } } {
       keys.ring = keys.final
       return keys.final
     },
-    suspect: async ({ ring }) => ({ why: undefined, ring }),
+    suspect: async ({ ring }) => ({ key: undefined, why: undefined, ring }),
   }
   const options = { issuer: null, audience: null, algorithms: ['RS256'], clock } as const
   return { verifier: createVerifier({ keys: keySource(keys), ...options, remember: false }), keys }

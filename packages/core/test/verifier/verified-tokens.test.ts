@@ -355,7 +355,7 @@ describe('a verifier that remembers', () => {
       async wait() {
         throw new AuthError('keys_unavailable', 'unreachable')
       },
-      suspect: async ({ ring }) => ({ why: undefined, ring }),
+      suspect: async ({ ring }) => ({ key: undefined, why: undefined, ring }),
     })
     const own = sharesClock ? {} : { clock }
     const [remembering, forgetful] = ([{ max }, false] as const).map((remember) =>
@@ -409,7 +409,7 @@ describe('keys that change while a token is judged', () => {
     }
 
     async suspect({ ring }: Suspicion): Promise<SuspicionAnswer> {
-      return { why: undefined, ring }
+      return { key: undefined, why: undefined, ring }
     }
   }
 
@@ -434,7 +434,7 @@ describe('keys that change while a token is judged', () => {
     keys.ring = withoutKey
     keys.suspect = async (suspicion: Suspicion) => {
       suspicions.push(suspicion)
-      return { why: undefined, ring: suspicion.ring }
+      return { key: undefined, why: undefined, ring: suspicion.ring }
     }
     const verifier = verifierOf(keys)
     await Promise.allSettled(Array.from({ length: 20 }, async () => await verifier.verify(lasting)))
