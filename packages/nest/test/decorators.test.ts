@@ -94,12 +94,6 @@ describe.each(platforms)('on %s', (platform) => {
     expect(await statuses(app.url, '/twice')).toEqual([401, 403, 200])
   })
 
-  test('@Requires() without a guard before it: 500, and the log says what is missing', async () => {
-    await using app = await run({ controllers: [Things] }, { platform })
-    expect(await statuses(app.url, '/things/written')).toEqual([500, 500, 500])
-    expect(String(app.logged[0])).toMatch(/^TypeError: .*no guard has seen the request/)
-  })
-
   test('a guard of a class, and one of a method, guard these alone', async () => {
     @UseGuards(new PortcullisGuard({ verifier }))
     @Controller('class')

@@ -166,23 +166,6 @@ describe.each(platforms)('on %s', (platform) => {
     expect(answer.status).toBe(401)
     expect(answer.headers['content-type']).toMatch(/^application\/json/)
   })
-
-  test('the CORS of Nest answers a preflight before the guard', async () => {
-    await using app = await run(guarded, {
-      platform,
-      prepare: (nest) => nest.enableCors({ origin: 'https://web.test' }),
-    })
-    const preflight = await request(app.url)
-      .options('/things')
-      .set({ origin: 'https://web.test', 'access-control-request-method': 'GET' })
-    expect(preflight.status).toBe(204)
-    expect(preflight.headers['access-control-allow-origin']).toBe('https://web.test')
-  })
-
-  test('a handler for OPTIONS is guarded like any other', async () => {
-    await using app = await run(guarded, { platform })
-    expect((await request(app.url).options('/things/handled')).status).toBe(401)
-  })
 })
 
 test('an exception says no more than its refusal when it is printed', () => {

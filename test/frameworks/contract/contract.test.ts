@@ -98,6 +98,9 @@ test('every reason to refuse a token is tried in every framework', () => {
 let played: Promise<Played> | undefined
 
 describe.each(frameworks)('$name', ({ name, createApp }) => {
+  // A `Request` of the platform shows repeated headers as one, joined by commas.
+  const repeated = /^(?:Hono|Request)/.test(name) ? MALFORMED : REPEATED
+
   describe('a token', () => {
     test('that is good lets the request in, and the handler sees its claims', async () => {
       await using app = await createApp(guarded())
@@ -212,8 +215,7 @@ describe.each(frameworks)('$name', ({ name, createApp }) => {
         ]),
       ).toMatchObject({
         status: 400,
-        // A `Request` of the platform shows repeated headers as one, joined by commas.
-        challenge: /^(?:Hono|Request)/.test(name) ? MALFORMED : REPEATED,
+        challenge: repeated,
       })
     })
 
@@ -321,6 +323,15 @@ describe.each(frameworks)('$name', ({ name, createApp }) => {
       await using app = await createApp(guarded({ optional: true }))
       expectRefusal(await get(app, headers), status, challenge)
     })
+
+    test.each(['Basic YTpi', '', 'Bearer a'])(
+      'a header in front of a good one, %j, is refused all the same',
+      async (first) => {
+        await using app = await createApp(guarded({ optional: true }))
+        const lines = [`Authorization: ${first}`, `Authorization: ${good.authorization}`]
+        expect(await sendRaw(app.port, lines)).toMatchObject({ status: 400, challenge: repeated })
+      },
+    )
 
     test('an outage is still an outage', async () => {
       const { keys } = brokenKeys(() => Promise.reject(new Error('down')))

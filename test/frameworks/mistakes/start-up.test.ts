@@ -10,7 +10,7 @@ import {
 } from '@portcullis/core'
 import { PortcullisGuard, PortcullisModule, Requires } from '@portcullis/nest'
 import { createTestIssuer, stubVerifier } from '@portcullis/testing'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { adapters } from '../contract/frameworks/index.ts'
 
@@ -116,10 +116,21 @@ test.each<[string, () => unknown, string]>([
   expect(start).toThrow(cause)
 })
 
-test.each(adapters)('$folder: an option of the guard is misspelt', ({ options: { takes } }) => {
-  expect(() => takes({ optinal: true } as never)).toThrow(
-    /unknown option "optinal", known are optional,/,
-  )
+describe.each(adapters)('$folder: an option of the guard', ({ options: { takes } }) => {
+  test.each<[string, object, string]>([
+    ['is misspelt', { optinal: true }, 'unknown option "optinal", known are optional,'],
+    ['is a realm with a line break', { realm: 'a\r\nb' }, 'realm must be'],
+    [
+      'is metadata that is no URL',
+      { resourceMetadata: 'meta' },
+      'resourceMetadata is not an absolute URL',
+    ],
+    ['is no way to respond', { respond: 'json' }, 'respond must be one of'],
+    ['is a property that is none', { property: '__proto__' }, 'property must be'],
+  ])('%s', (_, wrong, cause) => {
+    expect(() => takes(wrong as never)).toThrow(TypeError)
+    expect(() => takes(wrong as never)).toThrow(cause)
+  })
 })
 
 const guards = adapters.flatMap(({ folder, functions }) =>
