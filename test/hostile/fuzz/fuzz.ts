@@ -125,7 +125,8 @@ function run(node: string, job: Job): Outcome {
   const program = join(dirname(job.journal), PROGRAM)
   const { status, signal, error } = spawnSync(node, ['--expose-gc', program, file], {
     stdio: ['ignore', 'inherit', 'inherit'],
-    timeout: ((job.replay?.tries ?? 1) * job.seconds + MARGIN) * 1000,
+    // Node takes whole milliseconds alone, and targets may share the seconds in fractions.
+    timeout: Math.ceil(((job.replay?.tries ?? 1) * job.seconds + MARGIN) * 1000),
     killSignal: 'SIGKILL',
   })
   const end = status ?? signal
