@@ -68,7 +68,7 @@ export function goalsTable(): string {
     return [figure, inWords(goal), inWords(floor), said]
   })
   const machines = measured.map(([bench, { machine }]) => `\`${bench}\`: ${machine}`)
-  return `\n${machines.join('\\\n')}\n\n${markdownTable(['Figure', 'goal', 'floor', 'measured'], rows)}\n`
+  return `\n${machines.join('\\\n')}\n\n${markdownTable(['Figure', 'goal', 'floor', 'measured'], rows)}\n\n`
 }
 
 function inWords(limit: Limit | undefined): string {

@@ -51,6 +51,36 @@ describe.each(frameworks)('%s', (_name, createApp) => {
     expect(response.text).not.toContain('mallory')
   })
 
+  test('the proof is the own property of a request, whatever the prototype has under its name', async () => {
+    const app = createApp()
+    let assigned = 0
+    Object.defineProperty(Reflect.get(app, 'request'), 'auth', {
+      get: () => ({ claims: { sub: 'mallory' } }),
+      set() {
+        assigned += 1
+      },
+    })
+    app.use(authenticate(verifier))
+    app.all('/', (req: { auth: { claims: { sub?: unknown } } }, res: Reply) => {
+      res.json([Object.hasOwn(req, 'auth'), req.auth.claims.sub])
+    })
+    const ada = await issuer.bearer({ claims: { sub: 'ada' } })
+    expect((await request(app).get('/').set(ada)).body).toEqual([true, 'ada'])
+    expect(assigned).toBe(0)
+  })
+
+  test('a refused request shows an error handler no claims', async () => {
+    const app = createApp()
+    app.use(authenticate(verifier))
+    app.use((_error: unknown, req: object, res: Reply, _next: unknown) => {
+      res.json({ shown: 'auth' in req })
+    })
+    const expired = await issuer.bearer({ expiresIn: -60 })
+    for (const headers of [{}, expired]) {
+      expect((await request(app).get('/').set(headers)).body).toEqual({ shown: false })
+    }
+  })
+
   test('an anonymous request keeps nothing that was in the property before', async () => {
     const app = createApp()
     app.use((req: { user?: string }, _res: object, next: () => void) => {

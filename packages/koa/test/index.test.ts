@@ -63,6 +63,18 @@ describe.each(frameworks)('%s', (_name, createApp) => {
       expect(response.body).toEqual({ keys: ['user'], same: true })
     })
 
+    test('of a refused request has no claims', async () => {
+      const app = createApp()
+      const states: object[] = []
+      app.use(async (ctx, next) => {
+        await next().catch(() => states.push({ ...ctx.state }))
+      })
+      app.use(authenticate(verifier))
+      const expired = await issuer.bearer({ expiresIn: -60 })
+      for (const headers of [{}, expired]) await request(app.callback()).get('/').set(headers)
+      expect(states).toEqual([{}, {}])
+    })
+
     test('an anonymous request keeps nothing that was in the state before', async () => {
       const app = createApp()
       app.use(async (ctx, next) => {

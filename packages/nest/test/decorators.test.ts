@@ -1,5 +1,5 @@
 import { Controller, Get, Param, Post, Req, SetMetadata, UseGuards } from '@nestjs/common'
-import { type Auth, check, createVerifier, scope } from '@portcullis/core'
+import { type Auth, type AuthError, check, createVerifier, scope } from '@portcullis/core'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
 
@@ -599,6 +599,29 @@ describe('@OptionalAuth()', () => {
     expect((await api.get('/optional/closed')).status).toBe(401)
     expect((await api.get('/optional/required')).status).toBe(401)
     expect(app.logged).toEqual([])
+  })
+
+  test('changes nothing else of the guard: its other options hold for the handler as well', async () => {
+    const told: unknown[] = []
+    const options = {
+      realm: 'orders',
+      property: 'proof',
+      onRefusal: ({ reason }: AuthError) => told.push(reason),
+    }
+    @Controller('optional')
+    class Shown {
+      @OptionalAuth()
+      @Get()
+      mine(@Req() req: { proof?: Auth }): unknown {
+        return { sub: req.proof?.claims.sub }
+      }
+    }
+    await using app = await run({ controllers: [Shown] }, guarded(options))
+    const api = request(app.url)
+    expect((await api.get('/optional').set(good)).body).toEqual({ sub: 'ada' })
+    const refused = await api.get('/optional').set({ authorization: 'Bearer a.b.c' })
+    expect(refused.headers['www-authenticate']).toMatch(/^Bearer realm="orders", /)
+    expect(told).toEqual(['malformed'])
   })
 
   test('on a class: for all of its handlers, and for no subclass', async () => {

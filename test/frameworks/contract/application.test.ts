@@ -140,6 +140,39 @@ describe.each(frameworks)('$name', ({ createApp }) => {
       expect(seen[0]).toBe(fault)
     })
 
+    test('is given what a verifier throws that is no refusal, as it was thrown', async () => {
+      const fault = new Error('canary')
+      const failing = { ...verifier, verify: async () => await Promise.reject(fault) }
+      const { spec, seen } = watched({
+        guards: [{ verifier: failing }],
+        routes: [{ path: '/', handle: () => ({}) }],
+      })
+      await using app = await createApp(spec)
+      expect((await get(app, good)).status).toBe(500)
+      expect(seen).toHaveLength(1)
+      expect(seen[0]).toBe(fault)
+    })
+
+    test('alone decides about a refusal that a handler throws: no guard in front takes it for its own', async () => {
+      const told: unknown[] = []
+      const { spec, seen } = watched({
+        guards: [{ verifier, options: { onRefusal: (error) => told.push(error) } }],
+        routes: [
+          {
+            path: '/',
+            requirements: [scope('read')],
+            handle: async () => await verifier.verify('another.token.altogether'),
+          },
+        ],
+      })
+      await using app = await createApp(spec)
+      const response = await get(app, good)
+      expect(response.status).toBe(401)
+      expect(response.headers).not.toHaveProperty('www-authenticate')
+      expect(seen).toMatchObject([{ code: 'invalid_token', reason: 'malformed' }])
+      expect(told).toEqual([])
+    })
+
     test.each(['forward', 'problem'] as const)(
       'is given what a handler behind a requirement throws, once and as it was thrown, with respond: %s',
       async (respond) => {

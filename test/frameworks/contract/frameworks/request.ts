@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import {
+  type AuthError,
   authenticateRequest,
   authorizeRequest,
   findAuth,
@@ -97,8 +98,10 @@ function createHandler(spec: AppSpec): Handler {
     }
     const { steps: all, handle } = placeOf(pathname)
     const shown = new Map<string, unknown>()
+    let isLetIn = false
     try {
       for (const step of all) await step(request, shown)
+      isLetIn = true
       if (handle === undefined) return new Response('Not Found', own({ status: 404 }))
       const body: unknown = await handle({
         property: (name) => shown.get(name),
@@ -107,14 +110,17 @@ function createHandler(spec: AppSpec): Handler {
       })
       return Response.json(body, own({}))
     } catch (error) {
-      return failed(error, spec)
+      return failed(error, isLetIn ? undefined : refusal(error), spec)
     }
   }
 }
 
-/** The application's own error handler sees what the guard leaves to it, and the challenge stays. */
-function failed(error: unknown, { onError, development }: AppSpec): Response {
-  const answer = refusal(error)
+/** The application's own error handler sees what the guard leaves to it, and the challenge of the guard stays. */
+function failed(
+  error: unknown,
+  answer: AuthError | undefined,
+  { onError, development }: AppSpec,
+): Response {
   if (onError !== undefined && answer?.body === undefined) {
     const { status, body } = onError(error)
     return Response.json(body, own({ status, headers: answer?.headers ?? own({}) }))
