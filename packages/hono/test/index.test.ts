@@ -34,6 +34,15 @@ describe('the variable', () => {
 })
 
 describe('a refusal', () => {
+  test('shows app.onError no claims', async () => {
+    const app = new Hono()
+    app.onError((_error, c) => c.json(Object.keys(c.var)))
+    app.use(authenticate(verifier)).get('/', (c) => c.text('in'))
+    for (const each of [{}, await issuer.bearer({ expiresIn: -60 })]) {
+      expect(await (await app.request('/', { headers: each })).json()).toEqual([])
+    }
+  })
+
   test('is answered by Hono with the status, the challenge, no-store and the message', async () => {
     const app = new Hono()
     app.use(authenticate(verifier))
