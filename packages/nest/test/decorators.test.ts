@@ -1,4 +1,13 @@
-import { Controller, Get, Param, Post, Req, SetMetadata, UseGuards } from '@nestjs/common'
+import {
+  Controller,
+  type ExceptionFilter,
+  Get,
+  Param,
+  Post,
+  Req,
+  SetMetadata,
+  UseGuards,
+} from '@nestjs/common'
 import { type Auth, type AuthError, check, createVerifier, scope } from '@portcullis/core'
 import request from 'supertest'
 import { describe, expect, test } from 'vitest'
@@ -562,6 +571,72 @@ describe('@Public() and a guard of ours at the same place', () => {
   })
 })
 
+/** What the responses of both platforms have. */
+interface Answering {
+  status(code: number): { send(): unknown }
+}
+
+describe('the property of a request', () => {
+  @Controller('shown')
+  class Shown {
+    @Get()
+    mine(@Req() req: { auth: Auth }): unknown {
+      return [Object.hasOwn(req, 'auth'), req.auth.claims.sub]
+    }
+  }
+
+  test('is its own, whatever the prototype of requests has under its name', async () => {
+    let assigned = 0
+    const { prepare } = guarded()
+    await using app = await run(
+      { controllers: [Shown] },
+      {
+        prepare(nest) {
+          prepare(nest)
+          const express: unknown = nest.getHttpAdapter().getInstance()
+          Object.defineProperty(Reflect.get(express as object, 'request'), 'auth', {
+            get: () => ({ claims: { sub: 'mallory' } }),
+            set() {
+              assigned += 1
+            },
+          })
+        },
+      },
+    )
+    expect((await request(app.url).get('/shown').set(good)).body).toEqual([true, 'ada'])
+    expect(assigned).toBe(0)
+  })
+
+  test.each(platforms)(
+    'is not there for an exception filter of a refusal, on %s',
+    async (platform) => {
+      const seen: boolean[] = []
+      const filter: ExceptionFilter = {
+        catch(_exception, host) {
+          const http = host.switchToHttp()
+          seen.push('auth' in http.getRequest<object>())
+          http.getResponse<Answering>().status(401).send()
+        },
+      }
+      const { prepare } = guarded()
+      await using app = await run(
+        { controllers: [Shown] },
+        {
+          platform,
+          prepare(nest) {
+            prepare(nest)
+            nest.useGlobalFilters(filter)
+          },
+        },
+      )
+      for (const headers of [{}, await issuer.bearer({ expiresIn: -60 })]) {
+        await request(app.url).get('/shown').set(headers)
+      }
+      expect(seen).toEqual([false, false])
+    },
+  )
+})
+
 describe('@OptionalAuth()', () => {
   @Controller('optional')
   class Optional {
@@ -622,6 +697,43 @@ describe('@OptionalAuth()', () => {
     const refused = await api.get('/optional').set({ authorization: 'Bearer a.b.c' })
     expect(refused.headers['www-authenticate']).toMatch(/^Bearer realm="orders", /)
     expect(told).toEqual(['malformed'])
+  })
+
+  test.each<[title: string, declare: () => unknown]>([
+    [
+      'above @Public()',
+      () => {
+        class A {
+          @OptionalAuth()
+          @Public()
+          list(): void {}
+        }
+        return A
+      },
+    ],
+    [
+      'below it',
+      () => {
+        class A {
+          @Public()
+          @OptionalAuth()
+          list(): void {}
+        }
+        return A
+      },
+    ],
+    [
+      'above it on a class',
+      () => {
+        @OptionalAuth()
+        @Public()
+        class A {}
+        return A
+      },
+    ],
+  ])('%s is a TypeError where it is written', (_title, declare) => {
+    expect(declare).toThrow(TypeError)
+    expect(declare).toThrow(/^@Public\(\) and @OptionalAuth\(\) contradict each other: A/)
   })
 
   test('on a class: for all of its handlers, and for no subclass', async () => {
