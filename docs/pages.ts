@@ -39,10 +39,13 @@ const LINK = /(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)\s#]+)(?:#[^)\s]*)?\)/g
 
 /** All documents, those of a package with its README first. */
 export function pagesOf(): readonly Page[] {
-  const paths = globSync([...OUTSIDE_OF_PACKAGES, 'packages/*/*.md'], {
-    cwd: root,
-    exclude: (path) => path.includes('node_modules') || path.endsWith('CHANGELOG.md'),
-  })
+  const paths = globSync(
+    [...OUTSIDE_OF_PACKAGES, 'packages/*/*.md', 'packages/providers/docs/*.md'],
+    {
+      cwd: root,
+      exclude: (path) => path.includes('node_modules') || path.endsWith('CHANGELOG.md'),
+    },
+  )
   const onSite = new Set(paths)
   const modules = new Set(entriesOf().map(({ folder }) => folder))
   return paths.toSorted(readmeFirst).map((path) => {

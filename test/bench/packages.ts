@@ -49,6 +49,7 @@ const ALTERNATIVES: Readonly<Record<string, Alternatives>> = {
     others: [['@nestjs/passport', 'passport', 'passport-jwt', '@nestjs/jwt', 'jwks-rsa']],
   },
   '@portcullis/client': { others: [['openid-client']] },
+  '@portcullis/providers': { others: [] },
   '@portcullis/redis': { others: [['@redis/client']] },
   '@portcullis/cli': { isProgram: true, others: [] },
   '@portcullis/testing': { others: [['mock-jwks']] },

@@ -20,6 +20,7 @@ const documents = globSync(
     'docs/*.md',
     'docs/decisions/*.md',
     'packages/*/*.md',
+    'packages/providers/docs/*.md',
     'test/**/README.md',
   ],
   { cwd: root, exclude: (path) => /node_modules|CHANGELOG/.test(path) },
@@ -31,6 +32,7 @@ type Row = readonly [language: string, where: string]
 const INSTALL: Row = ['sh', 'test/documents/readme.test.ts']
 const README = 'test/documents/readme.test.ts'
 const APPS = 'test/frameworks/apps/apps.test.ts'
+const PROVIDERS = 'test/documents/providers.test.ts'
 const GUIDES = 'test/documents/guides.test.ts'
 const MIGRATION: Row = ['diff', 'test/migration/guides.test.ts']
 const DEBUG_LINE: Row = ['', 'test/frameworks/contract/debug-lines.test.ts']
@@ -123,6 +125,13 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['ts', APPS],
     ['ts', 'packages/nest/test/testing-module.test.ts'],
   ],
+  'packages/providers/README.md': [INSTALL, ['ts', PROVIDERS]],
+  ...Object.fromEntries(
+    globSync('packages/providers/docs/*.md', { cwd: root }).map((path) => [
+      path,
+      ['ts', 'json', 'ts'].map((language): Row => [language, PROVIDERS]),
+    ]),
+  ),
   'packages/redis/REPLAYS.md': [['ts', 'test/simulation/redis/readme.test.ts']],
   'packages/redis/README.md': [
     INSTALL,

@@ -15,6 +15,7 @@ const documents = globSync(
     '.github/**/*.md',
     'docs/{*.md,decisions/*.md}',
     'packages/*/*.md',
+    'packages/providers/docs/*.md',
     'examples/**/*.md',
     'test/**/*.md',
   ],

@@ -49,6 +49,7 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/client': [],
   '@portcullis/core': ['jose', 'lru-cache'],
   '@portcullis/fastify': ['@portcullis/core', 'fastify-plugin'],
+  '@portcullis/providers': ['@portcullis/core'],
   '@portcullis/redis': ['@portcullis/core', '@redis/client'],
   '@portcullis/testing': ['@portcullis/core', 'jose'],
 }
@@ -72,6 +73,8 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/fastify': ['MIGRATING.md'],
   '@portcullis/hono': ['MIGRATING.md'],
   '@portcullis/koa': ['MIGRATING.md'],
+  // A page for each provider.
+  '@portcullis/providers': ['docs'],
   '@portcullis/redis': ['REPLAYS.md'],
   '@portcullis/testing': ['BOUND-TOKENS.md', 'TESTING.md'],
 }

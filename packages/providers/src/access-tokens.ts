@@ -1,0 +1,51 @@
+import { type Algorithm, discoverKeys, type RemoteKeysOptions } from '@portcullis/core'
+
+import { checkOptions, isText, isTextOrTexts } from './options.ts'
+import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+
+// Access tokens in the profile of RFC 9068, of any issuer.
+
+export interface AccessTokensOptions extends ClaimsOption {
+  /** The issuer, exactly as its metadata and its tokens write it. */
+  issuer: string
+  /** The values of `aud` that name this API. */
+  audience: string | readonly string[]
+  /**
+   * The accepted algorithms. RS256 is the one that every issuer of this profile must have.
+   * @default ['RS256']
+   */
+  algorithms?: readonly Algorithm[] | undefined
+}
+
+/**
+ * Options of `createVerifier` for an issuer whose access tokens keep to RFC 9068 and whose keys are found by its metadata.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see RFC 9068 sections 2 and 4
+ */
+export function accessTokens(
+  options: AccessTokensOptions,
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
+  const checked = checkOptions(
+    'accessTokens',
+    options,
+    {
+      issuer: (value) =>
+        isText(value) ? undefined : 'must be a URL, as the tokens have it in iss',
+      audience: isTextOrTexts,
+    },
+    // Their names are checked by `createVerifier`.
+    { algorithms: isTextOrTexts },
+  )
+  const { issuer, audience, algorithms = ['RS256'], requiredClaims } = checked
+  const own = { sub: true, client_id: true, iat: true, jti: true }
+  return {
+    keys: discoverKeys(issuer, keysOptions),
+    issuer,
+    audience,
+    algorithms,
+    type: 'at+jwt',
+    requiredClaims: claimsOf('accessTokens', own, requiredClaims),
+  }
+}

@@ -1,0 +1,39 @@
+import { remoteKeys, type RemoteKeysOptions } from '@portcullis/core'
+
+import { checkOptions, isTextOrTexts, isUrl } from './options.ts'
+import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+
+// Session tokens of Clerk.
+
+export interface ClerkOptions extends ClaimsOption {
+  /** The URL of the Frontend API, such as `https://clerk.example.com`. */
+  frontendApi: string
+  /** The origins of your applications, such as `https://example.com`: tokens have one of them in `azp`. */
+  authorizedParties: string | readonly string[]
+}
+
+/**
+ * Options of `createVerifier` for session tokens of Clerk.
+ *
+ * Does NOT accept a token without `azp`, and does NOT read the cookie `__session`.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see https://clerk.com/docs/guides/sessions/session-tokens
+ */
+export function clerk(options: ClerkOptions, keysOptions: RemoteKeysOptions = {}): Preset {
+  const { frontendApi, authorizedParties, requiredClaims } = checkOptions('clerk', options, {
+    frontendApi: isUrl('https://clerk.example.com'),
+    authorizedParties: isTextOrTexts,
+  })
+  return {
+    keys: remoteKeys(`${frontendApi}/.well-known/jwks.json`, keysOptions),
+    issuer: frontendApi,
+    audience: null,
+    algorithms: ['RS256'],
+    requiredClaims: claimsOf(
+      'clerk',
+      { sub: true, sid: true, azp: authorizedParties },
+      requiredClaims,
+    ),
+  }
+}

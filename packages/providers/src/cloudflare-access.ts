@@ -1,0 +1,40 @@
+import { remoteKeys, type RemoteKeysOptions } from '@portcullis/core'
+
+import { checkOptions, isTextOrTexts, matching } from './options.ts'
+import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+
+// Application tokens of Cloudflare Access.
+
+export interface CloudflareAccessOptions extends ClaimsOption {
+  /** The name of the team: what is before `.cloudflareaccess.com`. */
+  team: string
+  /** The AUD tag of the application. */
+  audience: string | readonly string[]
+}
+
+/**
+ * Options of `createVerifier` for application tokens of Cloudflare Access, of users and of service tokens.
+ *
+ * Does NOT read the header `Cf-Access-Jwt-Assertion`, in which Cloudflare sends them.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/application-token/
+ */
+export function cloudflareAccess(
+  options: CloudflareAccessOptions,
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
+  const { team, audience, requiredClaims } = checkOptions('cloudflareAccess', options, {
+    team: matching(/^[a-z\d-]+$/, 'the name of the team alone, such as example'),
+    audience: isTextOrTexts,
+  })
+  const issuer = `https://${team}.cloudflareaccess.com`
+  return {
+    keys: remoteKeys(`${issuer}/cdn-cgi/access/certs`, keysOptions),
+    issuer,
+    audience,
+    algorithms: ['RS256'],
+    // A session of all applications has `org`. `sub` is empty for service tokens.
+    requiredClaims: claimsOf('cloudflareAccess', { type: 'app' }, requiredClaims),
+  }
+}

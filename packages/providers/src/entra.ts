@@ -1,0 +1,58 @@
+import { discoverKeys, remoteKeys, type RemoteKeysOptions } from '@portcullis/core'
+
+import { checkOptions, isTextOrTexts, matching } from './options.ts'
+import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+
+// Access tokens of Microsoft Entra ID.
+
+export interface EntraOptions extends ClaimsOption {
+  /** The id of one tenant: a GUID in lower case. Its tokens have it in `tid`. */
+  tenant: string
+  /** In version 2.0 the client id of the API; in 1.0 this or the Application ID URI, as the client has asked for it. */
+  audience: string | readonly string[]
+  /**
+   * The version of the tokens, which the registration of the API decides, not the endpoint that the client asks.
+   * @default '2.0'
+   */
+  version?: '1.0' | '2.0' | undefined
+}
+
+const LOGIN = 'https://login.microsoftonline.com'
+const GUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
+
+/**
+ * Options of `createVerifier` for access tokens of one tenant of Microsoft Entra ID, of one version. For several, pass the
+ * verifiers to `byIssuer`.
+ *
+ * Does NOT accept tokens of any tenant: for `common` and `organizations` there is no one issuer to compare with.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see https://learn.microsoft.com/entra/identity-platform/access-tokens
+ */
+export function entra(options: EntraOptions, keysOptions: RemoteKeysOptions = {}): Preset {
+  const checked = checkOptions(
+    'entra',
+    options,
+    {
+      tenant: matching(
+        GUID,
+        'the id of one tenant in lower case, such as 11111111-2222-3333-4444-555555555555: no domain, and not common or organizations',
+      ),
+      audience: isTextOrTexts,
+    },
+    { version: matching(/^[12]\.0$/, '1.0 or 2.0, as a string') },
+  )
+  const { tenant, audience, version = '2.0', requiredClaims } = checked
+  const isFirst = version === '1.0'
+  const issuer = isFirst ? `https://sts.windows.net/${tenant}/` : `${LOGIN}/${tenant}/v2.0`
+  return {
+    // The metadata of version 1.0 are at another origin than the issuer that they name.
+    keys: isFirst
+      ? remoteKeys(`${LOGIN}/${tenant}/discovery/keys`, keysOptions)
+      : discoverKeys(issuer, keysOptions),
+    issuer,
+    audience,
+    algorithms: ['RS256'],
+    requiredClaims: claimsOf('entra', { sub: true, tid: tenant, ver: version }, requiredClaims),
+  }
+}

@@ -1,0 +1,48 @@
+import { discoverKeys, type RemoteKeysOptions } from '@portcullis/core'
+
+import { checkOptions, isText, isTextOrTexts, listOf, matching } from './options.ts'
+import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+
+// Tokens of service accounts of Kubernetes.
+
+export interface KubernetesOptions extends ClaimsOption {
+  /** The issuer of the cluster: what `kubectl get --raw /.well-known/openid-configuration` shows. */
+  issuer: string
+  /** What the projected volume states as `audience`. */
+  audience: string | readonly string[]
+  /** The service accounts that may call, as `namespace:name`, such as `['shop:orders']`. */
+  serviceAccounts: readonly string[]
+}
+
+const LABEL = '[a-z\\d](?:[a-z\\d.-]*[a-z\\d])?'
+
+/**
+ * Options of `createVerifier` for projected tokens of service accounts.
+ *
+ * Does NOT ask whether the pod or the account still exists: only the TokenReview API of the cluster knows that. Legacy tokens,
+ * which never expire, are refused.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/
+ */
+export function kubernetes(
+  options: KubernetesOptions,
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
+  const checked = checkOptions('kubernetes', options, {
+    issuer: (value) => (isText(value) ? undefined : 'must be a URL, as the tokens have it in iss'),
+    audience: isTextOrTexts,
+    serviceAccounts: listOf(
+      matching(new RegExp(`^${LABEL}:${LABEL}$`), 'a list of namespace:name, such as shop:orders'),
+    ),
+  })
+  const { issuer, audience, serviceAccounts, requiredClaims } = checked
+  const sub = serviceAccounts.map((account) => `system:serviceaccount:${account}`)
+  return {
+    keys: discoverKeys(issuer, keysOptions),
+    issuer,
+    audience,
+    algorithms: ['RS256', 'ES256', 'ES384', 'ES512'],
+    requiredClaims: claimsOf('kubernetes', { sub }, requiredClaims),
+  }
+}

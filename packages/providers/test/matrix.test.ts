@@ -1,0 +1,112 @@
+import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+
+import { type Algorithm, createVerifier, type RemoteKeysOptions } from '@portcullis/core'
+import { createTestIssuer } from '@portcullis/testing'
+import { describe, expect, test } from 'vitest'
+
+import { type Case, cases, type Change } from './cases.ts'
+
+// Each provider with the metadata, the keys and the tokens that it documents, and without a network. The sample of its page is
+// accepted; each token in the table is refused for the stated reason.
+
+const ALGORITHMS = ['RS256', 'RS512', 'ES256', 'ES384'] as const
+const issuers = new Map(
+  await Promise.all(
+    ALGORITHMS.map(
+      async (algorithm) => [algorithm, await createTestIssuer({ algorithm })] as const,
+    ),
+  ),
+)
+
+function issuerOf(algorithm: Algorithm) {
+  const issuer = issuers.get(algorithm as (typeof ALGORITHMS)[number]) // another is not in the map
+  if (issuer === undefined) throw new Error(`state ${algorithm} in ALGORITHMS`)
+  return issuer
+}
+
+/** The sample of the page; its times are those of the test. */
+function sampleOf({ page }: Case): Record<string, unknown> {
+  const text = readFileSync(new URL(`../docs/${page}.md`, import.meta.url), 'utf8')
+  const [, sample = ''] = /```json\n(.*?)```/s.exec(text) ?? []
+  const {
+    iat: _iat,
+    exp: _exp,
+    nbf: _nbf,
+    ...claims
+  } = JSON.parse(sample) as Record<string, unknown>
+  return claims
+}
+
+async function tokenOf(each: Case, change: Change = {}, algorithm = each.algorithm) {
+  const claims = { ...sampleOf(each), ...change.claims }
+  const omit = Object.keys(claims).filter((name) => Reflect.get(claims, name) === undefined)
+  const header = { ...each.header, ...change.header }
+  return await issuerOf(algorithm).token({ claims, header, ...(omit.length > 0 && { omit }) })
+}
+
+/** The provider's documents, and what was asked for. */
+function world({ preset, metadata, keyUrl, algorithm }: Case) {
+  const asked: string[] = []
+  // Every other algorithm has a key there as well: a token must not be refused for want of one.
+  const others = preset({}).algorithms === undefined ? [] : ALGORITHMS
+  const keys = [...new Set([algorithm, ...others])].map((name) => issuerOf(name).publicJwk)
+  const documents = new Map<string, unknown>([[keyUrl, { keys }]])
+  if (metadata) documents.set(metadata[1], { issuer: metadata[0], jwks_uri: keyUrl })
+  const keysOptions: RemoteKeysOptions = {
+    async fetch(url) {
+      asked.push(url)
+      const found = documents.get(url)
+      return found === undefined ? new Response(null, { status: 404 }) : Response.json(found)
+    },
+  }
+  return { asked, verifier: createVerifier(preset(keysOptions)) }
+}
+
+const accepting = cases.filter(
+  ({ refused }) => !refused.some(([title]) => title === 'of version 2.0'),
+)
+
+test.each(accepting)('$page: the sample of its page is accepted', async (each) => {
+  const { asked, verifier } = world(each)
+  expect(asked, 'nothing is asked for before the first use').toEqual([])
+  const { claims } = await verifier.verify(await tokenOf(each))
+  expect(claims).toMatchObject(sampleOf(each))
+  expect(asked).toEqual([...(each.metadata?.slice(1) ?? []), each.keyUrl])
+})
+
+test('entra of version 1.0: its documented token is accepted', async () => {
+  const [, first] = cases.filter(({ page }) => page === 'entra')
+  if (first === undefined) throw new Error('the case is gone')
+  const tenant = '11111111-2222-3333-4444-555555555555'
+  const { verifier, asked } = world(first)
+  const claims = { iss: `https://sts.windows.net/${tenant}/`, ver: '1.0', appid: 'client' }
+  await expect(verifier.verify(await tokenOf(first, { claims }))).resolves.toMatchObject({ claims })
+  expect(asked).toEqual([first.keyUrl])
+})
+
+describe.each(cases)('$page refuses', (each) => {
+  test.each(each.refused)('a token %s: %o', async (_title, change, reason) => {
+    const { verifier, asked } = world(each)
+    const refusal = verifier.verify(await tokenOf(each, change))
+    await expect(refusal).rejects.toMatchObject({ code: 'invalid_token', reason })
+    expect(asked.filter((url) => url === each.keyUrl).length).toBeLessThanOrEqual(1)
+  })
+
+  test('a token that is signed with a shared secret', async () => {
+    const { verifier } = world(each)
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const exp = Math.floor(Date.now() / 1000) + 60
+    const text = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ ...sampleOf(each), exp })}`
+    const mac = createHmac('sha256', 'secret').update(text).digest('base64url')
+    await expect(verifier.verify(`${text}.${mac}`)).rejects.toMatchObject({ reason: 'algorithm' })
+  })
+
+  const { algorithms } = each.preset({})
+  const others = ALGORITHMS.filter((name) => algorithms?.includes(name) === false)
+  test.each(others)('a token of %s, though the key is published', async (algorithm) => {
+    const { verifier } = world(each)
+    const token = await tokenOf(each, {}, algorithm)
+    await expect(verifier.verify(token)).rejects.toMatchObject({ reason: 'algorithm' })
+  })
+})
