@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-import { type Algorithm, createVerifier, type RemoteKeysOptions } from '@portcullis/core'
+import { type Algorithm, AuthError, createVerifier, type RemoteKeysOptions } from '@portcullis/core'
 import { createTestIssuer } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
@@ -25,10 +25,13 @@ function issuerOf(algorithm: Algorithm) {
   return issuer
 }
 
+function pageOf({ page }: Case): string {
+  return readFileSync(new URL(`../docs/${page}.md`, import.meta.url), 'utf8')
+}
+
 /** The sample of the page; its times are those of the test. */
-function sampleOf({ page }: Case): Record<string, unknown> {
-  const text = readFileSync(new URL(`../docs/${page}.md`, import.meta.url), 'utf8')
-  const [, sample = ''] = /```json\n(.*?)```/s.exec(text) ?? []
+function sampleOf(each: Case): Record<string, unknown> {
+  const [, sample = ''] = /```json\n(.*?)```/s.exec(pageOf(each)) ?? []
   const {
     iat: _iat,
     exp: _exp,
@@ -44,6 +47,8 @@ async function tokenOf(each: Case, change: Change = {}, algorithm = each.algorit
   const header = { ...each.header, ...change.header }
   return await issuerOf(algorithm).token({ claims, header, ...(omit.length > 0 && { omit }) })
 }
+
+const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 /** The provider's documents, and what was asked for. */
 function world({ preset, metadata, keyUrl, algorithm }: Case) {
@@ -95,7 +100,6 @@ describe.each(cases)('$page refuses', (each) => {
 
   test('a token that is signed with a shared secret', async () => {
     const { verifier } = world(each)
-    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
     const exp = Math.floor(Date.now() / 1000) + 60
     const text = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ ...sampleOf(each), exp })}`
     const mac = createHmac('sha256', 'secret').update(text).digest('base64url')
@@ -110,3 +114,25 @@ describe.each(cases)('$page refuses', (each) => {
     await expect(verifier.verify(token)).rejects.toMatchObject({ reason: 'algorithm' })
   })
 })
+
+test.each(accepting)(
+  '$page: what its page says of `detail` is what the refusals say',
+  async (each) => {
+    const quoted = [...pageOf(each).matchAll(/^\| `(.*?)` +\|/gm)].map(([, detail = '']) => detail)
+    const ofClaims = quoted.filter(
+      (detail) =>
+        /^(?:requiredClaims|exp is|aud is missing|the header's typ)/.test(detail) &&
+        !detail.endsWith('...'),
+    )
+    const { verifier } = world(each)
+    const details = await Promise.all(
+      each.refused.map(async ([, change]) => {
+        const refusal: unknown = await verifier
+          .verify(await tokenOf(each, change))
+          .catch((error: unknown) => error)
+        return refusal instanceof AuthError ? refusal.detail : undefined
+      }),
+    )
+    expect(details).toEqual(expect.arrayContaining(ofClaims))
+  },
+)

@@ -9,7 +9,9 @@ const TENANT = '11111111-2222-3333-4444-555555555555'
 
 /** As callers without types write it. */
 function call(name: string, options: unknown): unknown {
-  return Reflect.get(providers, name)(options)
+  const provider: unknown = Reflect.get(providers, name)
+  if (typeof provider !== 'function') throw new Error(`there is no provider ${name}`)
+  return Reflect.apply(provider, undefined, [options])
 }
 
 const names = Object.keys(providers).toSorted()
