@@ -81,8 +81,8 @@ const OF_DECORATORS = '…'
 /** No key has another kind, and WebCrypto makes pairs of keys for these algorithms. */
 const UNREACHABLE = ['unknown kind of key: …', 'not a key pair']
 
-// `testing` and the programs say theirs to the person who has just written the call or the command.
-const MESSAGES = messagesOf('!(cli|testing)')
+// `testing` and the programs say theirs to the person who has just written the call or the command. Guides of core name no provider.
+const MESSAGES = messagesOf('!(cli|providers|testing)')
   .filter(({ path }) => path !== 'packages/redis/src/program.ts')
   .filter(({ text }) => ![OF_DECORATORS, ...UNREACHABLE].includes(text))
 
