@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import type { Verifier } from '@portcullis/core'
+import * as providers from '@portcullis/providers'
 import { afterAll, expect, test } from 'vitest'
 
 import { writtenExamples } from './examples.ts'
@@ -44,6 +45,13 @@ test('the README: without a token its example answers 401', async () => {
     answer: (request: Request) => Promise<Response> // or the test fails at the call
   }
   expect((await answer(new Request('https://api.example.com'))).status).toBe(401)
+})
+
+test('each provider has a page', () => {
+  const named = Object.keys(providers).map((name) =>
+    name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+  )
+  expect(named.map((name) => `${name}.md`).toSorted()).toEqual(pages)
 })
 
 test('the README leads to each page', () => {
