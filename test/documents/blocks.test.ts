@@ -132,6 +132,10 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
       ['ts', 'json', 'ts'].map((language): Row => [language, PROVIDERS]),
     ]),
   ),
+  'packages/providers/docs/entra.md': ['ts', 'json', 'ts', 'ts'].map((language): Row => [
+    language,
+    PROVIDERS,
+  ]),
   'packages/redis/REPLAYS.md': [['ts', 'test/simulation/redis/readme.test.ts']],
   'packages/redis/README.md': [
     INSTALL,

@@ -6,7 +6,7 @@ import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
 // Access tokens of Microsoft Entra ID.
 
 export interface EntraOptions extends ClaimsOption {
-  /** The id of one tenant: a GUID in lower case. Its tokens have it in `tid`. */
+  /** The id of one tenant: a GUID in lower case. Its tokens have it in `iss`. */
   tenant: string
   /** In version 2.0 the client id of the API; in 1.0 this or the Application ID URI, as the client has asked for it. */
   audience: string | readonly string[]
@@ -24,10 +24,11 @@ const GUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
  * Options of `createVerifier` for access tokens of one tenant of Microsoft Entra ID, of one version. For several, pass the
  * verifiers to `byIssuer`.
  *
- * Does NOT accept tokens of any tenant: for `common` and `organizations` there is no one issuer to compare with.
+ * Refuses ID tokens, also those whose client is the API itself. Does NOT accept tokens of any tenant: for `common` and
+ * `organizations` there is no one issuer to compare with.
  *
  * @throws TypeError for a wrong, misspelt or missing option.
- * @see https://learn.microsoft.com/entra/identity-platform/access-tokens
+ * @see https://learn.microsoft.com/entra/identity-platform/access-token-claims-reference
  */
 export function entra(options: EntraOptions, keysOptions: RemoteKeysOptions = {}): Preset {
   const checked = checkOptions(
@@ -44,6 +45,7 @@ export function entra(options: EntraOptions, keysOptions: RemoteKeysOptions = {}
   )
   const { tenant, audience, version = '2.0', requiredClaims } = checked
   const isFirst = version === '1.0'
+  const client = isFirst ? 'appid' : 'azp'
   const issuer = isFirst ? `https://sts.windows.net/${tenant}/` : `${LOGIN}/${tenant}/v2.0`
   return {
     // The metadata of version 1.0 are at another origin than the issuer that they name.
@@ -53,6 +55,7 @@ export function entra(options: EntraOptions, keysOptions: RemoteKeysOptions = {}
     issuer,
     audience,
     algorithms: ['RS256'],
-    requiredClaims: claimsOf('entra', { sub: true, tid: tenant, ver: version }, requiredClaims),
+    // The id of the client, which an ID token has in `aud` alone: often that of the API itself.
+    requiredClaims: claimsOf('entra', { sub: true, ver: version, [client]: true }, requiredClaims),
   }
 }

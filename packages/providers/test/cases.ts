@@ -34,7 +34,16 @@ export interface Case {
   /** Of the page in `docs`, whose sample is the token that must be accepted. */
   readonly page: string
   readonly algorithm: Algorithm
+  /** Others that are accepted as well. */
+  readonly algorithmsToo?: readonly Algorithm[]
+  /**
+   * The claims without which no token is accepted.
+   * @default ['iss', 'sub']
+   */
+  readonly required?: readonly string[]
   readonly header?: Readonly<Record<string, unknown>>
+  /** The claims that its token has in place of those of the sample. */
+  readonly differs?: Readonly<Record<string, unknown>>
   preset(this: void, keysOptions: RemoteKeysOptions): Preset
   /** The issuer that the metadata name, and their URL, where there are any. */
   readonly metadata?: readonly [issuer: string, url: string]
@@ -117,9 +126,9 @@ export const cases: readonly Case[] = [
         },
         'issuer',
       ],
-      ['of another tenant by its claim', { claims: { tid: OTHER_TENANT } }, 'claim'],
       ['for Microsoft Graph', { claims: { aud: 'https://graph.microsoft.com' } }, 'audience'],
       ['an ID token of a client', { claims: { aud: 'client-of-the-user' } }, 'audience'],
+      ['an ID token of the API itself', { claims: { azp: undefined } }, 'missing_claim'],
     ],
   },
   {
@@ -128,8 +137,16 @@ export const cases: readonly Case[] = [
     preset: (keys) =>
       entra({ tenant: TENANT, audience: [ENTRA_API, `api://${ENTRA_API}`], version: '1.0' }, keys),
     keyUrl: `https://login.microsoftonline.com/${TENANT}/discovery/keys`,
-    // The sample of the page is of version 2.0.
-    refused: [['of version 2.0', {}, 'issuer']],
+    differs: { iss: `https://sts.windows.net/${TENANT}/`, ver: '1.0', appid: 'web' },
+    refused: [
+      [
+        'of version 2.0',
+        { claims: { iss: `https://login.microsoftonline.com/${TENANT}/v2.0`, ver: '2.0' } },
+        'issuer',
+      ],
+      ['of version 2.0 by its claim', { claims: { ver: '2.0' } }, 'claim'],
+      ['an ID token of the API itself', { claims: { appid: undefined } }, 'missing_claim'],
+    ],
   },
   {
     page: 'keycloak',
@@ -170,6 +187,7 @@ export const cases: readonly Case[] = [
   {
     page: 'token-service',
     algorithm: 'RS512',
+    required: ['exp'],
     preset: (keys) => tokenService('https://auth.example.com', keys),
     keyUrl: 'https://auth.example.com/tokenservice/pubkey.json',
     refused: [['a logout token', { header: { typ: 'logout+jwt' } }, 'type']],
@@ -185,6 +203,7 @@ export const cases: readonly Case[] = [
       ['an ID token', { header: { typ: 'JWT' } }, 'type'],
       ['without a client', { claims: { client_id: undefined } }, 'missing_claim'],
       ['without an id', { claims: { jti: undefined } }, 'missing_claim'],
+      ['without a time', { claims: { iat: undefined } }, 'missing_claim'],
       ['of another API', ofAnotherApi, 'audience'],
       ['of another issuer', { claims: { iss: 'https://id.example.org' } }, 'issuer'],
     ],
@@ -237,6 +256,7 @@ export const cases: readonly Case[] = [
   {
     page: 'supabase',
     algorithm: 'ES256',
+    algorithmsToo: ['RS256'],
     preset: (keys) => supabase({ url: 'https://abcdefghijklmnopqrst.supabase.co' }, keys),
     keyUrl: 'https://abcdefghijklmnopqrst.supabase.co/auth/v1/.well-known/jwks.json',
     refused: [
@@ -268,6 +288,8 @@ export const cases: readonly Case[] = [
   {
     page: 'cloudflare-access',
     algorithm: 'RS256',
+    // The token of a service has no subject.
+    required: ['iss', 'exp', 'type'],
     preset: (keys) => cloudflareAccess({ team: 'example', audience: '32eafc7626e9' }, keys),
     keyUrl: 'https://example.cloudflareaccess.com/cdn-cgi/access/certs',
     refused: [
@@ -338,6 +360,7 @@ export const cases: readonly Case[] = [
   {
     page: 'kubernetes',
     algorithm: 'RS256',
+    algorithmsToo: ['ES256', 'ES384'],
     preset: (keys) =>
       kubernetes(
         {
@@ -377,6 +400,7 @@ export const cases: readonly Case[] = [
   {
     page: 'logto',
     algorithm: 'ES384',
+    algorithmsToo: ['RS256'],
     preset: (keys) => logto({ endpoint: 'https://tenant.logto.app', audience: API }, keys),
     metadata: ['https://tenant.logto.app/oidc', `https://tenant.logto.app/oidc${OPENID}`],
     keyUrl: 'https://tenant.logto.app/oidc/jwks',

@@ -37,7 +37,7 @@ function sampleOf(each: Case): Record<string, unknown> {
     exp: _exp,
     nbf: _nbf,
     ...claims
-  } = JSON.parse(sample) as Record<string, unknown>
+  } = { ...(JSON.parse(sample) as Record<string, unknown>), ...each.differs }
   return claims
 }
 
@@ -50,11 +50,17 @@ async function tokenOf(each: Case, change: Change = {}, algorithm = each.algorit
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
+/** Whether its key document is a set, in which other keys may stand. */
+function publishes({ preset }: Case): boolean {
+  return preset({}).algorithms !== undefined
+}
+
 /** The provider's documents, and what was asked for. */
-function world({ preset, metadata, keyUrl, algorithm }: Case) {
+function world(each: Case) {
+  const { preset, metadata, keyUrl, algorithm } = each
   const asked: string[] = []
   // Every other algorithm has a key there as well: a token must not be refused for want of one.
-  const others = preset({}).algorithms === undefined ? [] : ALGORITHMS
+  const others = publishes(each) ? ALGORITHMS : []
   const keys = [...new Set([algorithm, ...others])].map((name) => issuerOf(name).publicJwk)
   const documents = new Map<string, unknown>([[keyUrl, { keys }]])
   if (metadata) documents.set(metadata[1], { issuer: metadata[0], jwks_uri: keyUrl })
@@ -68,26 +74,12 @@ function world({ preset, metadata, keyUrl, algorithm }: Case) {
   return { asked, verifier: createVerifier(preset(keysOptions)) }
 }
 
-const accepting = cases.filter(
-  ({ refused }) => !refused.some(([title]) => title === 'of version 2.0'),
-)
-
-test.each(accepting)('$page: the sample of its page is accepted', async (each) => {
+test.each(cases)('$page: the sample of its page is accepted', async (each) => {
   const { asked, verifier } = world(each)
   expect(asked, 'nothing is asked for before the first use').toEqual([])
   const { claims } = await verifier.verify(await tokenOf(each))
-  expect(claims).toMatchObject(sampleOf(each))
+  expect(claims).toEqual(expect.objectContaining(sampleOf(each)))
   expect(asked).toEqual([...(each.metadata?.slice(1) ?? []), each.keyUrl])
-})
-
-test('entra of version 1.0: its documented token is accepted', async () => {
-  const [, first] = cases.filter(({ page }) => page === 'entra')
-  if (first === undefined) throw new Error('the case is gone')
-  const tenant = '11111111-2222-3333-4444-555555555555'
-  const { verifier, asked } = world(first)
-  const claims = { iss: `https://sts.windows.net/${tenant}/`, ver: '1.0', appid: 'client' }
-  await expect(verifier.verify(await tokenOf(first, { claims }))).resolves.toMatchObject({ claims })
-  expect(asked).toEqual([first.keyUrl])
 })
 
 describe.each(cases)('$page refuses', (each) => {
@@ -98,6 +90,12 @@ describe.each(cases)('$page refuses', (each) => {
     expect(asked.filter((url) => url === each.keyUrl).length).toBeLessThanOrEqual(1)
   })
 
+  test.each(each.required ?? ['iss', 'sub'])('a token without %s', async (name) => {
+    const { verifier } = world(each)
+    const token = await tokenOf(each, { claims: { [name]: undefined } })
+    await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'invalid_token' })
+  })
+
   test('a token that is signed with a shared secret', async () => {
     const { verifier } = world(each)
     const exp = Math.floor(Date.now() / 1000) + 60
@@ -106,8 +104,8 @@ describe.each(cases)('$page refuses', (each) => {
     await expect(verifier.verify(`${text}.${mac}`)).rejects.toMatchObject({ reason: 'algorithm' })
   })
 
-  const { algorithms } = each.preset({})
-  const others = ALGORITHMS.filter((name) => algorithms?.includes(name) === false)
+  const accepted = new Set<Algorithm>([each.algorithm, ...(each.algorithmsToo ?? [])])
+  const others = publishes(each) ? ALGORITHMS.filter((name) => !accepted.has(name)) : []
   test.each(others)('a token of %s, though the key is published', async (algorithm) => {
     const { verifier } = world(each)
     const token = await tokenOf(each, {}, algorithm)
@@ -115,7 +113,7 @@ describe.each(cases)('$page refuses', (each) => {
   })
 })
 
-test.each(accepting)(
+test.each(cases.filter(({ differs }) => differs === undefined))(
   '$page: what its page says of `detail` is what the refusals say',
   async (each) => {
     const quoted = [...pageOf(each).matchAll(/^\| `(.*?)` +\|/gm)].map(([, detail = '']) => detail)
