@@ -33,6 +33,15 @@ export const ADVICE: {
       client: 'send each header once',
       operator: "Look for a proxy that adds one beside the client's",
     },
+    malformed_credentials: {
+      client: 'send one token in the header that the API names, nothing else',
+      operator:
+        'Compare what the proxy sends with the option `credentials`: with or without `Bearer`',
+    },
+    repeated_credentials: {
+      client: 'leave the header to the proxy',
+      operator: 'Let the proxy replace the header of a client, and not add one beside it',
+    },
   },
   invalid_token: {
     malformed: {

@@ -34,7 +34,7 @@ export interface FetchRequest {
 /** RFC 9110 section 5.6.2. */
 const SCHEME = /^[\w!#$%&'*+.^`|~-]+$/
 /** RFC 6750 section 2.1. */
-const B64TOKEN = /^[\w.~+/-]+=*$/
+export const B64TOKEN: RegExp = /^[\w.~+/-]+=*$/
 /** A scheme that presents a token, behind a comma: two headers that somebody has joined, or quoted text that looks so. */
 const JOINED = /,\s*(?:bearer|dpop)(?![\w!#$%&'*+.^`|~=-])/i
 const PREFLIGHT = 'access-control-request-method'
@@ -139,9 +139,12 @@ export function findProof(request: RequestHeaders | FetchRequest): unknown {
 export function findBearerText(request: RequestHeaders | FetchRequest): string | undefined {
   if (isRepeated(Reflect.get(request, 'rawHeaders'), NAME)) return undefined
   const value = valueOf(request)
-  return typeof value === 'string' && value.startsWith(BEARER)
-    ? value.slice(BEARER.length)
-    : undefined
+  return typeof value === 'string' ? textAfterBearer(value) : undefined
+}
+
+/** What follows `Bearer ` in a value, as nearly all clients write it. */
+export function textAfterBearer(value: string): string | undefined {
+  return value.startsWith(BEARER) ? value.slice(BEARER.length) : undefined
 }
 
 function authorizationOf(request: RequestHeaders | FetchRequest): unknown {
@@ -163,7 +166,7 @@ function valueOf({ headers }: RequestHeaders | FetchRequest): unknown {
  *
  * @see https://fetch.spec.whatwg.org/#cors-preflight-fetch-0
  */
-function isPreflight({ headers }: RequestHeaders | FetchRequest): boolean {
+export function isPreflight({ headers }: RequestHeaders | FetchRequest): boolean {
   return hasGet(headers) ? headers.get(PREFLIGHT) !== null : Object.hasOwn(headers, PREFLIGHT)
 }
 
@@ -171,7 +174,7 @@ function isPreflight({ headers }: RequestHeaders | FetchRequest): boolean {
  * Whether headers are read with `get`: a method of their own or of their class. One of `Object.prototype`, the end of every
  * chain of prototypes, is somebody's pollution.
  */
-function hasGet(
+export function hasGet(
   headers: RequestHeaders['headers'] | FetchRequest['headers'],
 ): headers is FetchRequest['headers'] {
   if (typeof Reflect.get(headers, 'get') !== 'function') return false
@@ -184,7 +187,7 @@ function hasGet(
 }
 
 /** Node shows only the first of several `Authorization` headers in `headers`. */
-function isRepeated(rawHeaders: unknown, header: string): boolean {
+export function isRepeated(rawHeaders: unknown, header: string): boolean {
   if (!Array.isArray(rawHeaders)) return false
   let count = 0
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {

@@ -25,6 +25,22 @@ export const preflight: Detail = () =>
 export const repeatedHeader: Detail = () =>
   'the request has more than one Authorization header: does a proxy add one?'
 
+/** @param header Its name, as the guard's own options have it. */
+export function missingTokenHeader(header: string, isPreflight: boolean): Detail {
+  const advice = isPreflight ? ': it is a CORS preflight; put CORS middleware before the guard' : ''
+  return () => `the request has no header ${header}, which this guard reads${advice}`
+}
+
+export function repeatedTokenHeader(header: string): Detail {
+  return () => `the request has more than one header ${header}, or several joined by a comma`
+}
+
+export function malformedTokenHeader(header: string, scheme: 'Bearer' | undefined): Detail {
+  const form =
+    scheme === undefined ? 'one token and nothing else' : `${scheme}, a space and one token`
+  return () => `the value of the header ${header} is not ${form}`
+}
+
 export const repeatedProof: Detail = () =>
   'the request has more than one DPoP header: does a proxy add one?'
 

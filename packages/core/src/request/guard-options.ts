@@ -16,11 +16,17 @@ import type { MutualTls } from '../possession/mutual-tls.ts'
 import type { AuthError } from '../refusal/errors.ts'
 import type { PresentationOptions } from '../refusal/presentation.ts'
 import { Marked } from './marked.ts'
+import { frozenTokenHeader, isTokenHeader, type TokenHeader } from './token-header.ts'
 
 // The options that every guard has: their types, and their checks at start-up.
 
 /** How a guard treats requests. */
 export interface GuardOptions<Subject = object> extends PresentationOptions {
+  /**
+   * The header that has the token, in place of `Authorization`, which is then not read: `{ header: 'x-access-token' }`. Not
+   * together with `dpop`.
+   */
+  credentials?: TokenHeader | undefined
   /** Accepts tokens that are bound to a key of the client, with DPoP proofs: `dpopProofs({ origin })`. RFC 9449. */
   dpop?: DpopProofs | undefined
   /** Accepts tokens that are bound to a certificate of the client: `mutualTls()`. RFC 8705. */
@@ -99,6 +105,7 @@ function hasRequired(value: unknown): boolean {
 }
 
 const CHECKS: Readonly<Record<string, OptionCheck>> = {
+  credentials: isTokenHeader,
   optional: isBoolean,
   realm: isHeaderText,
   scope: (value) => (isScope(value) ? undefined : 'must be a space-separated list of scopes'),
@@ -131,10 +138,19 @@ export function checkGuardOptions<Options extends object>(
     )
   }
   checkOptions('authenticate', options, CHECKS)
+  const { credentials, dpop } = ownMembers<GuardOptions<never>>(options)
+  if (credentials !== undefined && dpop !== undefined) {
+    throw new TypeError(
+      'authenticate: credentials and dpop exclude each other: a DPoP token is in the Authorization header',
+    )
+  }
   const isRequiring =
-    (own(options as GuardOptions, 'dpop')?.required ?? false) ||
-    (own(options as GuardOptions, 'mutualTls')?.required ?? false)
-  const guard = ownMembers(options)
+    (dpop?.required ?? false) || (own(options as GuardOptions, 'mutualTls')?.required ?? false)
+  const guard = ownMembers(
+    credentials === undefined
+      ? options
+      : { ...options, credentials: frozenTokenHeader(credentials) },
+  )
   void new Checked(guard, !isRequiring, framework)
   return Object.freeze(guard)
 }

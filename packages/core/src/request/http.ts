@@ -23,6 +23,7 @@ import {
   verifyProven,
 } from './proven-request.ts'
 import { presentRefusal } from './refused-request.ts'
+import { findTokenText, parseTokenHeader } from './token-header.ts'
 
 // Everything that the adapters share. An adapter adds how its framework shows an `Auth` and how it sends a refusal.
 
@@ -92,7 +93,7 @@ function authenticateAtOnce(
   subject: object,
 ): Auth<unknown> | undefined {
   try {
-    const text = Checked.takesRemembered(options) ? findBearerText(request) : undefined
+    const text = Checked.takesRemembered(options) ? findText(request, options) : undefined
     const auth = text === undefined ? undefined : findInternals(verifier)?.recall(text)
     if (auth !== undefined) setPassedGuard(subject, verifier, auth, options)
     return auth
@@ -100,6 +101,14 @@ function authenticateAtOnce(
     // The longer way meets the same fault, and rejects: callers await one error at one place.
   }
   return undefined
+}
+
+function findText(
+  request: RequestHeaders | FetchRequest,
+  options: GuardOptions<never>,
+): string | undefined {
+  const credentials = own(options, 'credentials')
+  return credentials === undefined ? findBearerText(request) : findTokenText(request, credentials)
 }
 
 async function authenticateAnew(
@@ -211,7 +220,11 @@ function findCredentials(
   request: RequestHeaders | FetchRequest,
   options: GuardOptions<never>,
 ): Credentials | undefined {
+  const credentials = own(options, 'credentials')
   try {
+    if (credentials !== undefined) {
+      return { scheme: 'Bearer', token: parseTokenHeader(request, credentials) }
+    }
     return own(options, 'dpop') === undefined
       ? { scheme: 'Bearer', token: parseBearer(request) }
       : parseBearerOrDpop(request)

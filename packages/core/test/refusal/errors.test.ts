@@ -48,6 +48,14 @@ const TABLE: { [Code in AuthErrorCode]: Record<AuthErrorReasons[Code], Row> } = 
       message: 'The request must have one Authorization header, and not more than one DPoP header',
       told: true,
     },
+    malformed_credentials: {
+      message: 'The header of the access token must have one token and nothing else',
+      told: true,
+    },
+    repeated_credentials: {
+      message: 'The request must have the header of the access token once',
+      told: true,
+    },
   },
   invalid_token: {
     malformed: UNPROVEN,

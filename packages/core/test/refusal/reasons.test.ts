@@ -21,6 +21,7 @@ import {
 import { AuthError } from '../../src/refusal/errors.ts'
 import { refusals } from '../../src/refusal/refusals.ts'
 import { parseBearer } from '../../src/request/bearer.ts'
+import { parseTokenHeader } from '../../src/request/token-header.ts'
 import { checkRequirements } from '../../src/requirement/requirement-list.ts'
 import { createProofMaker, type Draft, NOW, ORIGIN, requestWith } from '../dpop/proof-maker.ts'
 
@@ -120,6 +121,14 @@ const CASES: {
       refuse: () =>
         parseBearer({ rawHeaders: ['Authorization', 'a', 'authorization', 'b'], headers: {} }),
       detail: /^the request has more than one Authorization header/,
+    },
+    malformed_credentials: {
+      refuse: () => parseTokenHeader({ headers: { 'x-token': '' } }, { header: 'x-token' }),
+      detail: 'the value of the header x-token is not one token and nothing else',
+    },
+    repeated_credentials: {
+      refuse: () => parseTokenHeader({ headers: { 'x-token': 'a, b' } }, { header: 'x-token' }),
+      detail: 'the request has more than one header x-token, or several joined by a comma',
     },
   },
   invalid_token: {
