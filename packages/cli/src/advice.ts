@@ -1,7 +1,7 @@
 import { adviceOn, type Explanation } from '@portcullis/core/explain'
 
-import type { SeenDocument } from './key-choice.ts'
 import { isKeyedWithPublicKey } from './public-key-mac.ts'
+import type { SeenDocument } from './seen-document.ts'
 import { findShortKey } from './short-key.ts'
 
 // What `explain` adds to the explanation of core: hints about clocks, short keys and one known attack, and for each reason a sentence on
@@ -9,7 +9,12 @@ import { findShortKey } from './short-key.ts'
 
 /** A further hint, which core has no business with. */
 export interface CliHint {
-  readonly name: 'clock_differs' | 'clock_not_seen' | 'mac_with_public_key' | 'short_key'
+  readonly name:
+    | 'clock_differs'
+    | 'clock_not_seen'
+    | 'mac_with_public_key'
+    | 'other_keys_missing'
+    | 'short_key'
   readonly text: string
 }
 
@@ -64,7 +69,7 @@ export function timeHints(
   }
   if (refusal === undefined || !ABOUT_TIME.has(refusal.reason)) return []
   const text =
-    'whether the clock of the token service differs cannot be told without an answer of it: state --auth-url or --keys-url'
+    'whether the clock of the token service differs cannot be told without an answer of it: state --auth-url, --discover or --keys-url'
   return [{ name: 'clock_not_seen', text }]
 }
 
@@ -77,15 +82,33 @@ const ABOUT_TIME: ReadonlySet<string> = new Set([
 /** Seconds. Core has a hint of its own for a time that counts milliseconds. */
 const EARLIEST_MILLISECONDS = 1e11
 
-/** What to do, and the command for it; `undefined` for a token that is accepted. */
-export function whatToDo(explanation: Explanation, loginCommand: string): string | undefined {
+/** Which of the other keys could not be had: whether they made the signature is not known. */
+export function otherKeysHints(
+  others: readonly { readonly name: string; readonly failure: string | undefined }[],
+): readonly CliHint[] {
+  return others.flatMap(({ name, failure }) =>
+    failure === undefined
+      ? []
+      : [
+          {
+            name: 'other_keys_missing',
+            text: `the keys of --other ${name} cannot be used: ${failure}`,
+          },
+        ],
+  )
+}
+
+/** What to do, in words; `undefined` for a token that is accepted. */
+export function whatToDo(explanation: Explanation): string | undefined {
   const advice = adviceOn(explanation)
   if (advice === undefined) return undefined
   const { client, operator } = advice
   const ofApi = operator === 'Nothing' ? [] : [`If you run the API: ${operator}.`]
-  const commands = [
-    ...(client.includes('log in again') ? [loginCommand] : []),
-    ...(explanation.refusal?.code === 'keys_unavailable' ? ['portcullis keys URL'] : []),
-  ]
-  return [`${client}.`, ...ofApi, ...commands].join(' ')
+  return [`${client}.`, ...ofApi].join(' ')
+}
+
+/** What else this program can do about it. */
+export function nextStep(explanation: Explanation): 'login' | 'keys' | undefined {
+  if (explanation.refusal?.code === 'keys_unavailable') return 'keys'
+  return adviceOn(explanation)?.client.includes('log in again') === true ? 'login' : undefined
 }

@@ -1,6 +1,7 @@
 import type { Explanation, Finding } from '@portcullis/core/explain'
 
 import type { CliHint } from './advice.ts'
+import { inFlags } from './flag-names.ts'
 import { printable, printableJson } from './printable.ts'
 import type { Style, Terminal } from './terminal.ts'
 import { wrapped } from './wrapped.ts'
@@ -12,6 +13,8 @@ export interface Explained {
   readonly explanation: Explanation
   readonly hints: readonly (Explanation['hints'][number] | CliHint)[]
   readonly advice: string | undefined
+  /** What can be run next, as it stands. */
+  readonly commands: readonly string[]
   /** Where the keys are. */
   readonly where: string
   /** Without values of claims, for a ticket. */
@@ -31,7 +34,7 @@ const VERDICTS: Readonly<Record<Explanation['verdict'], Style>> = {
 const LABEL = 12
 
 export function printExplanation(explained: Explained, terminal: Terminal): void {
-  const { explanation, advice, where, share } = explained
+  const { explanation, advice, commands, where, share } = explained
   const { columns } = terminal
   terminal.print(headline(explanation, terminal))
   terminal.print()
@@ -47,12 +50,14 @@ export function printExplanation(explained: Explained, terminal: Terminal): void
   }
   for (const { text } of hintsToShow(explained)) {
     terminal.print()
-    terminal.print(`Hint: ${wrapped(printable(text), columns, 6)}`)
+    terminal.print(`Hint: ${wrapped(printable(inFlags(text)), columns, 6)}`)
   }
   if (advice !== undefined) {
     terminal.print()
     terminal.print(`What to do: ${wrapped(advice, columns, 12)}`)
   }
+  if (commands.length > 0) terminal.print()
+  for (const command of commands) terminal.print(`  ${command}`) // not broken into lines
   if (!share) printClaims(explanation, terminal)
 }
 
@@ -75,7 +80,7 @@ export function whyUnproven(findings: readonly Finding[]): string | undefined {
 
 function textOf(finding: Finding, where: string, share: boolean): string {
   const { check, outcome, detail, summary } = finding
-  const text = share ? summary : detail
+  const text = inFlags(share ? summary : detail)
   if (check === 'key' && outcome === 'ok') return `${text}  published at ${where}`
   const flag = FLAGS.get(check)
   return outcome === 'skipped' && flag !== undefined
@@ -109,7 +114,7 @@ function hintsToShow({ hints, share }: Explained): Explained['hints'] {
 
 /** The same for programs. A change that breaks readers gets another version. */
 export function explanationJson(explained: Explained): object {
-  const { explanation, advice, where, share } = explained
+  const { explanation, advice, commands, where, share } = explained
   const { verdict, refusal, findings, signer, header, provenClaims, unprovenClaims } = explanation
   return {
     schemaVersion: 1,
@@ -125,6 +130,7 @@ export function explanationJson(explained: Explained): object {
     ),
     hints: hintsToShow(explained),
     advice,
+    commands,
     signer,
     keys: where,
     ...(share ? {} : { header, provenClaims, unprovenClaims }),

@@ -2,6 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto'
 
 import {
   type Algorithm,
+  discoverKeys,
   type KeySource,
   localKeys,
   type RemoteKeys,
@@ -12,15 +13,18 @@ import type { Command } from 'commander'
 
 import type { Context } from './context.ts'
 import { usageError } from './exit-code.ts'
-import type { Fetch } from './surroundings.ts'
+import { inFlags } from './flag-names.ts'
+import { nothingSeen, observing, type SeenDocument } from './seen-document.ts'
 import { readTextFile } from './token-input.ts'
 import { number } from './verifier-flags.ts'
 
-// Where commands get keys from: AUTH_URL, a URL or a file. It also keeps what the answer says about caching and time.
+// Where commands get keys from: AUTH_URL, an issuer, a URL or a file.
 
 /** Where the keys are, as the command line says. */
 export interface KeyOptions {
   readonly authUrl?: string
+  /** An issuer, whose metadata say where its keys are. */
+  readonly discover?: string
   readonly keysUrl?: string
   readonly keysFile?: string
   readonly allowInsecure?: boolean
@@ -29,21 +33,22 @@ export interface KeyOptions {
   readonly algorithmName?: Readonly<Record<string, Algorithm>>
 }
 
+/** Where keys are fetched: a URL, or what the metadata of an issuer name. */
+export interface RemotePlace {
+  readonly kind: 'url' | 'issuer'
+  readonly where: string
+}
+
+export type KeyPlace = RemotePlace | { readonly kind: 'file'; readonly where: string }
+
 /** Keys, and what could be seen when they came. */
 export interface ChosenKeys {
   readonly source: KeySource
-  /** The URL or the file. */
+  /** The URL, the issuer or the file. */
   readonly where: string
   readonly seen: SeenDocument
-}
-
-export interface SeenDocument {
-  /** The document as it came. */
-  text: string | undefined
-  /** What it came in. */
-  response: Pick<Response, 'status' | 'headers'> | undefined
-  /** How far the clock of the server is ahead of ours, in seconds. */
-  clockDifference: number | undefined
+  /** Why they could not be fetched, in core's words. */
+  readonly failure: () => string | undefined
 }
 
 export const KEY_PATH = '/tokenservice/pubkey.json'
@@ -51,24 +56,34 @@ export const KEY_PATH = '/tokenservice/pubkey.json'
 export function takesKeys(command: Command): Command {
   return command
     .option('--auth-url <url>', `the token service: its key is under ${KEY_PATH} (or set AUTH_URL)`)
+    .option('--discover <issuer>', 'an issuer, whose metadata name its keys; also the accepted iss')
     .option('--keys-url <url>', 'the URL of a key or a key set')
     .option('--keys-file <path>', 'a file with a key or a key set: JWK, JWKS or PEM')
     .option('--timeout <seconds>', 'how long an answer may take (5)', number)
     .option('--allow-insecure', 'permit http: beyond this machine')
 }
 
-/** @throws CommandError without keys, or with several. */
-export async function chooseKeys(options: KeyOptions, context: Context): Promise<ChosenKeys> {
-  const { authUrl, keysUrl, keysFile } = options
-  const stated = [authUrl, keysUrl, keysFile].filter((each) => each !== undefined)
-  if (stated.length > 1) throw usageError('state one of --auth-url, --keys-url and --keys-file')
-  if (keysFile !== undefined) return await keysInFile(keysFile, options, context)
-  const base = authUrl ?? context.env['AUTH_URL']
-  const url = keysUrl ?? (base === undefined ? undefined : keyUrlOf(base))
-  if (url === undefined) {
-    throw usageError('state where the keys are: --auth-url, --keys-url, --keys-file, or AUTH_URL')
+export const NO_PLACE =
+  'state where the keys are: --auth-url, --discover, --keys-url, --keys-file, or AUTH_URL'
+
+/**
+ * Where the keys are, as the command line or else `AUTH_URL` says; `undefined` if neither does.
+ *
+ * @throws CommandError for several places.
+ */
+export function statedPlace(
+  { authUrl, discover, keysUrl, keysFile }: KeyOptions,
+  { env }: Pick<Context, 'env'>,
+): KeyPlace | undefined {
+  const stated = [authUrl, discover, keysUrl, keysFile].filter((each) => each !== undefined)
+  if (stated.length > 1) {
+    throw usageError('state one of --auth-url, --discover, --keys-url and --keys-file')
   }
-  return keysBehind(url, options, context)
+  if (keysFile !== undefined) return { kind: 'file', where: keysFile }
+  if (discover !== undefined) return { kind: 'issuer', where: discover }
+  if (keysUrl !== undefined) return { kind: 'url', where: keysUrl }
+  const base = authUrl ?? env['AUTH_URL']
+  return base === undefined ? undefined : { kind: 'url', where: keyUrlOf(base) }
 }
 
 /** Where a token service has its key. */
@@ -76,65 +91,53 @@ export function keyUrlOf(authUrl: string): string {
   return `${authUrl.replace(/\/$/, '')}${KEY_PATH}`
 }
 
-/** Keys of a URL or a file, whichever the text is. */
+export function isTokenService({ kind, where }: KeyPlace): boolean {
+  return kind === 'url' && where.endsWith(KEY_PATH)
+}
+
+/** A URL or a file, whichever the text is. */
+export function placeIn(text: string): KeyPlace {
+  return { kind: isUrl(text) ? 'url' : 'file', where: text }
+}
+
 export async function keysAt(
-  place: string,
+  place: KeyPlace,
   options: KeyOptions,
   context: Context,
 ): Promise<ChosenKeys> {
-  return isUrl(place)
-    ? keysBehind(place, options, context)
-    : await keysInFile(place, options, context)
+  return place.kind === 'file'
+    ? await keysInFile(place.where, options, context)
+    : keysBehind(place, options, context)
 }
 
 export function keysBehind(
-  url: string,
+  { kind, where }: RemotePlace,
   { allowInsecure = false, timeout, algorithmName: algorithmNames }: KeyOptions,
   { fetch, clock }: Context,
 ): ChosenKeys & { readonly source: RemoteKeys } {
-  const seen: SeenDocument = { text: undefined, response: undefined, clockDifference: undefined }
-  const observed = observing(fetch, clock, seen)
+  const seen = nothingSeen()
+  const hasMetadata = kind === 'issuer'
+  const observed = observing(fetch, clock, seen, { hasMetadata })
+  const options = { fetch: observed, clock, allowInsecure, timeout, algorithmNames }
   const source = orUsage(() =>
-    remoteKeys(url, { fetch: observed, clock, allowInsecure, timeout, algorithmNames }),
+    hasMetadata ? discoverKeys(where, options) : remoteKeys(where, options),
   )
-  return { source, where: url, seen }
+  return { source, where, seen, failure: () => source.status().lastFailure?.detail }
 }
 
-/** Looks at the answer as it passes, and takes nothing from it. */
-function observing(fetch: Fetch, clock: Context['clock'], seen: SeenDocument): Fetch {
-  return async (url, init) => {
-    seen.text = undefined
-    const response = await fetch(url, init)
-    seen.response = response
-    const date = Date.parse(response.headers.get('date') ?? '') / 1000
-    // A stored answer has the date of another moment.
-    if (!Number.isNaN(date) && response.headers.get('age') === null) {
-      seen.clockDifference = date - clock.now()
-    }
-    seen.text = await startOf(response.clone().body)
-    return response
-  }
-}
-
-/** Characters. Core reads no longer document either. */
-const LONGEST_DOCUMENT = 1024 * 1024
-
-/** The text of a body, which need not end. */
-async function startOf(body: ReadableStream<Uint8Array> | null): Promise<string> {
-  if (body === null) return ''
-  const reader = body.getReader()
-  const decoder = new TextDecoder()
-  let text = ''
-  while (text.length <= LONGEST_DOCUMENT) {
-    const { done, value } = await reader.read()
-    if (done) return text
-    text += decoder.decode(value, { stream: true })
-  }
-  // Not awaited: it waits for the other half of the answer, which core reads later.
-  reader.cancel().catch(() => {
-    // Core sees the same failure.
-  })
-  return text
+/** What names a place to the command `keys`, with what else that needs to fetch it. */
+export function keysWords(
+  { kind, where }: KeyPlace,
+  { allowInsecure, timeout, algorithmName = {} }: KeyOptions,
+): readonly string[] {
+  const names = Object.entries(algorithmName).map(([name, meant]) => `${name}=${meant}`)
+  return [
+    'keys',
+    ...(kind === 'issuer' ? ['--discover', where] : [where]),
+    ...names.flatMap((name) => ['--algorithm-name', name]),
+    ...(timeout === undefined ? [] : ['--timeout', String(timeout)]),
+    ...(allowInsecure === true ? ['--allow-insecure'] : []),
+  ]
 }
 
 async function keysInFile(
@@ -144,11 +147,11 @@ async function keysInFile(
 ): Promise<ChosenKeys> {
   const text = await readTextFile(path, context)
   const source = orUsage(() => localKeys(keysIn(text, path), { algorithmNames }))
-  return { source, where: path, seen: { text, response: undefined, clockDifference: undefined } }
+  return { source, where: path, seen: { ...nothingSeen(), text }, failure: () => undefined }
 }
 
 /** Whether a place is a URL, and so no file. */
-export function isUrl(place: string): boolean {
+function isUrl(place: string): boolean {
   return /^https?:/i.test(place)
 }
 
@@ -171,7 +174,7 @@ export function orUsage<Value>(make: () => Value): Value {
   try {
     return make()
   } catch (error) {
-    if (error instanceof TypeError) throw usageError(error.message)
+    if (error instanceof TypeError) throw usageError(inFlags(error.message))
     throw error
   }
 }
@@ -181,7 +184,7 @@ export async function orUsageLater<Value>(made: Promise<Value>): Promise<Value> 
   try {
     return await made
   } catch (error) {
-    if (error instanceof TypeError) throw usageError(error.message.replace('createVerifier: ', ''))
+    if (error instanceof TypeError) throw usageError(inFlags(error.message))
     throw error
   }
 }

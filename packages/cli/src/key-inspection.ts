@@ -6,8 +6,9 @@ import { parseJson } from '@portcullis/core/json'
 import type { Context } from './context.ts'
 import { usageError } from './exit-code.ts'
 import { untilInterrupted } from './interruption.ts'
-import { type KeyOptions, keysBehind, type SeenDocument } from './key-choice.ts'
+import { type KeyOptions, keysBehind, type RemotePlace } from './key-choice.ts'
 import { lintKeyDocument, type LintedDocument, type Remark } from './key-lint.ts'
+import type { SeenDocument } from './seen-document.ts'
 import { readTextFile } from './token-input.ts'
 import { memberOf } from './unread-json.ts'
 
@@ -15,12 +16,22 @@ import { memberOf } from './unread-json.ts'
 
 /** What can be said of the keys at a URL or in a file. */
 export interface KeyInspection extends LintedDocument {
-  /** The URL or the file. */
+  /** The URL, the issuer or the file. */
   readonly where: string
+  /** Of an issuer. */
+  readonly discovered: Discovered | undefined
   /** Why there are no keys, in core's words. */
   readonly failure: { readonly reason: string; readonly detail: string } | undefined
   /** Of a URL. */
   readonly answer: KeyAnswer | undefined
+}
+
+/** What was asked for the keys of an issuer. */
+interface Discovered {
+  /** Where metadata were asked for, and what the answer was; `undefined` without an answer. */
+  readonly metadata: readonly { readonly url: string; readonly status: number | undefined }[]
+  /** What the metadata name. */
+  readonly keyUrl: string | undefined
 }
 
 /** What the answer of a URL says beside the document. Seconds. */
@@ -46,6 +57,7 @@ export async function inspectFile(
   const document = documentIn(text, path)
   return {
     where: path,
+    discovered: undefined,
     failure: undefined,
     answer: undefined,
     ...lintKeyDocument(document, algorithmName),
@@ -62,16 +74,16 @@ function documentIn(text: string, path: string): unknown {
   }
 }
 
-/** A key document behind a URL, which can be looked at again and again. */
-export interface InspectedUrl {
+/** A key document that is fetched, and can be looked at again and again. */
+export interface Inspected {
   readonly keys: RemoteKeys
   /** Fetches it, and looks at what came. */
   inspect(): Promise<KeyInspection>
 }
 
-/** @throws CommandError for a URL that no keys may come from. */
-export function inspectedUrl(url: string, options: KeyOptions, context: Context): InspectedUrl {
-  const { source: keys, seen, where } = keysBehind(url, options, context)
+/** @throws CommandError for a place that no keys may come from. */
+export function inspected(place: RemotePlace, options: KeyOptions, context: Context): Inspected {
+  const { source: keys, seen, where } = keysBehind(place, options, context)
   return {
     keys,
     async inspect() {
@@ -89,6 +101,7 @@ export function inspectedUrl(url: string, options: KeyOptions, context: Context)
         : NOTHING
       return {
         where,
+        discovered: place.kind === 'issuer' ? discoveredIn(seen) : undefined,
         ...linted,
         failure: lastFailure && { reason: lastFailure.reason, detail: lastFailure.detail },
         answer,
@@ -100,6 +113,10 @@ export function inspectedUrl(url: string, options: KeyOptions, context: Context)
       }
     },
   }
+}
+
+function discoveredIn({ metadata, url }: SeenDocument): Discovered {
+  return { metadata: [...metadata].map(([asked, status]) => ({ url: asked, status })), keyUrl: url }
 }
 
 /** Whether there is something in it to look at. If not, core says what it is instead. */

@@ -146,7 +146,7 @@ function documentRemarks(keys: readonly LintedKey[]): readonly Remark[] {
     const places = silent.map(({ place }) => place).join(', ')
     remarks.push({
       level: 'note',
-      text: `without alg, and so for RS512: ${places}; if your issuer signs with another algorithm, state it, such as algorithms: ['RS256']`,
+      text: `without alg, and so for RS512: ${places}; if your issuer signs with another algorithm, state it in the verifier, such as algorithms: ['RS256']`,
     })
   }
   return remarks

@@ -1,3 +1,4 @@
+import { inFlags } from './flag-names.ts'
 import type { KeyAnswer, KeyInspection } from './key-inspection.ts'
 import type { LintedKey } from './key-lint.ts'
 import { printable } from './printable.ts'
@@ -11,17 +12,23 @@ const LABEL = 14
 
 /** What a key document says, for people. */
 export function printKeys(inspection: KeyInspection, terminal: Terminal): void {
-  const { where, keys, others, failure, answer, remarks } = inspection
+  const { where, discovered, keys, others, failure, answer, remarks } = inspection
   const line = (label: string, text: string) => {
     const rest = wrapped(printable(text), terminal.columns, LABEL)
     terminal.print(`  ${label.padEnd(LABEL - 2)}${rest}`)
   }
   terminal.print(printable(where))
+  for (const { url, status } of discovered?.metadata ?? []) {
+    line('metadata', `${status ?? 'no answer'}, ${url}`)
+  }
+  if (discovered?.keyUrl !== undefined) line('key URL', discovered.keyUrl)
   if (answer !== undefined) printAnswer(answer, line)
   if (failure !== undefined) {
     const start = `${terminal.style('red', 'FAIL')}  ${failure.reason}: `
     const indent = `FAIL  ${failure.reason}: `.length
-    terminal.print(`\n${start}${wrapped(printable(failure.detail), terminal.columns, indent)}`)
+    terminal.print(
+      `\n${start}${wrapped(printable(inFlags(failure.detail)), terminal.columns, indent)}`,
+    )
   }
   for (const key of keys) {
     const [style, word] = key.unusable === undefined ? OK : UNUSED
@@ -67,6 +74,6 @@ function printKey(key: LintedKey, line: Line): void {
 }
 
 /** The same for programs. A change that breaks readers gets another version. */
-export function keysJson({ where, failure, answer, keys, others, remarks }: KeyInspection): object {
-  return { schemaVersion: 1, keys: where, failure, answer, entries: keys, others, remarks }
+export function keysJson({ where, keys, ...inspection }: KeyInspection): object {
+  return { schemaVersion: 1, keys: where, ...inspection, entries: keys }
 }

@@ -8,6 +8,8 @@ import type { Context } from './context.ts'
 /** The options of a verifier, as the command line has them. What is wrong about them is core's to say. */
 export interface VerifierFlags {
   readonly issuer?: readonly string[]
+  /** Whose keys they are: its tokens are accepted, unless `--issuer` says otherwise. */
+  readonly discover?: string
   readonly audience?: readonly string[]
   readonly algorithm?: readonly string[]
   readonly algorithmName?: Readonly<Record<string, Algorithm>>
@@ -56,11 +58,18 @@ export function verifierOptions(
   keys: VerifierOptions['keys'],
   { clock }: Context,
 ): Required<Omit<VerifierOptions, WithoutFlag>> {
-  const { issuer, audience, algorithm, algorithmName: algorithmNames, requiredClaim } = flags
+  const {
+    issuer,
+    discover,
+    audience,
+    algorithm,
+    algorithmName: algorithmNames,
+    requiredClaim,
+  } = flags
   const { type, requireExpiry, clockTolerance, maxTokenAge, confirmation } = flags
   return {
     keys,
-    issuer: issuer ?? null,
+    issuer: issuer ?? discover ?? null,
     audience: audience ?? null,
     algorithms: algorithm as readonly Algorithm[] | undefined, // core looks at them
     algorithmNames,

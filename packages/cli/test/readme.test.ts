@@ -9,6 +9,7 @@ import { Command } from 'commander'
 import { expect, test } from 'vitest'
 
 import { takesVerifierFlags } from '../src/verifier-flags.ts'
+import { createProvider } from './provider.ts'
 import { runProgram } from './run-program.ts'
 import { serving } from './serving.ts'
 import { systemClock } from './system-clock.ts'
@@ -16,17 +17,27 @@ import { systemClock } from './system-clock.ts'
 // The command lines of README.md, and what it shows of a report.
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-const [[first = []] = [], [piped = []] = [], commands = []] = [
-  ...readme.matchAll(/```sh\n(.*?)```/gs),
-].map(([, code = '']) =>
-  code
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.replace(/ +#.*/, '').replaceAll('npx @portcullis/cli ', '').split(' ')),
-)
+const [[ofProvider = [], keysOfProvider = [], first = []] = [], [piped = []] = [], commands = []] =
+  [...readme.matchAll(/```sh\n(.*?)```/gs)].map(([, code = '']) =>
+    code
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.replace(/ +#.*/, '').replaceAll('npx @portcullis/cli ', '').split(' ')),
+  )
 const [, sample = ''] = /```\n(BREACH.*?)```/s.exec(readme) ?? []
 
-test('the first line explains a token from a file', async () => {
+test('the first two lines are about an identity provider: a token of it, and its keys', async () => {
+  const provider = await createProvider(systemClock)
+  const [words = '', file] = ofProvider.join(' ').split(' < ')
+  expect(file).toBe('token.txt')
+  const given = { fetch: provider.fetchWith(), clock: systemClock }
+  const stdin = await provider.issuer.token({ claims: { aud: 'https://api.example.com' } })
+  const explained = await runProgram(words.split(' '), { ...given, stdin })
+  expect([explained.exitCode, explained.stdout]).toEqual([0, expect.stringMatching(/^ACCEPTED/)])
+  expect(await runProgram(keysOfProvider, given)).toMatchObject({ exitCode: 0 })
+})
+
+test('the third line explains a token from a file', async () => {
   const issuer = await createTestIssuer()
   const service = tokenService(issuer)
   const [words = '', file] = first.join(' ').split(' < ')
@@ -50,7 +61,7 @@ test('every flag for an option of a verifier is named', () => {
   ).toEqual([])
 })
 
-test('the second line explains a token of a service on this machine', async () => {
+test('the line with a pipe explains a token of a service on this machine', async () => {
   const [mint = '', explain = ''] = piped.join(' ').split(' | ')
   await using at = await serving([])
   const { stdout: stdin } = await at.command(...mint.split(' '))

@@ -3,11 +3,11 @@ import type { Command } from 'commander'
 import type { Context } from '../context.ts'
 import type { Checked } from '../doctor/checked.ts'
 import { checkPackages } from '../doctor/packages.ts'
+import { checkService } from '../doctor/service.ts'
 import { checkTypeScript } from '../doctor/typescript.ts'
 import { EXIT } from '../exit-code.ts'
 import { untilInterrupted } from '../interruption.ts'
-import { type KeyOptions, keyUrlOf } from '../key-choice.ts'
-import { inspectedUrl } from '../key-inspection.ts'
+import type { KeyOptions } from '../key-choice.ts'
 import { printable, printableJson } from '../printable.ts'
 import type { Style } from '../terminal.ts'
 import { number } from '../verifier-flags.ts'
@@ -32,7 +32,7 @@ Exit codes: 0 sound, 1 something should be mended
 
 export function registerDoctor(command: Command, context: Context): void {
   command
-    .option('--auth-url <url>', 'the token service (or set AUTH_URL)')
+    .option('--auth-url <url>', 'the token service, or an issuer (or set AUTH_URL)')
     .option('--timeout <seconds>', 'how long the token service may take (5)', number)
     .option('--allow-insecure', 'permit http: beyond this machine')
     .option('--json', 'print JSON')
@@ -54,38 +54,6 @@ export function registerDoctor(command: Command, context: Context): void {
       const isSound = checks.every(({ outcome }) => outcome !== 'problem')
       context.exitWith(isSound ? EXIT.ok : EXIT.refused)
     })
-}
-
-/** Whether the token service can be reached, its key document, and its clock. */
-async function checkService(options: DoctorOptions, context: Context): Promise<readonly Checked[]> {
-  const authUrl = options.authUrl ?? context.env['AUTH_URL']
-  if (authUrl === undefined) {
-    return [{ name: 'keys', outcome: 'skipped', text: 'AUTH_URL is not set in this environment' }]
-  }
-  const { where, failure, remarks, answer, keys } = await inspectedUrl(
-    keyUrlOf(authUrl),
-    options,
-    context,
-  ).inspect()
-  if (failure !== undefined) {
-    return [{ name: 'keys', outcome: 'problem', text: `${where}: ${failure.detail}` }]
-  }
-  const usable = keys.filter(({ unusable }) => unusable === undefined)
-  const found = usable.map(({ kind, algorithms }) => `${kind}, ${algorithms.join(' ')}`).join('; ')
-  const difference = Math.round(answer?.clockDifference ?? 0)
-  return [
-    { name: 'keys', outcome: 'ok', text: `${where}: ${found}` },
-    ...remarks.map(({ level, text }) => ({ name: 'keys', outcome: level, text })),
-    ...(answer?.clockDifference === undefined || remarks.some(({ text }) => /clock/.test(text))
-      ? []
-      : [
-          {
-            name: 'clock',
-            outcome: 'ok' as const,
-            text: difference === 0 ? 'as here' : `within ${Math.abs(difference)} s`,
-          },
-        ]),
-  ]
 }
 
 const MARKS: Readonly<Record<Checked['outcome'], readonly [text: string, style: Style]>> = {

@@ -1,13 +1,27 @@
 import type { Possession, Revocations } from '@portcullis/core'
-import { explain, type Explanation, type NamedKeys } from '@portcullis/core/explain'
+import { explain, type Explanation } from '@portcullis/core/explain'
 import type { Command } from 'commander'
 
-import { cliHints, timeHints, whatToDo } from '../advice.ts'
+import { cliHints, nextStep, otherKeysHints, timeHints, whatToDo } from '../advice.ts'
+import { commandLine } from '../command-line.ts'
 import type { Context } from '../context.ts'
 import { EXIT, type ExitCode, usageError } from '../exit-code.ts'
 import { explanationJson, printExplanation } from '../explanation-report.ts'
 import { untilInterrupted } from '../interruption.ts'
-import { chooseKeys, keysAt, type KeyOptions, orUsageLater, takesKeys } from '../key-choice.ts'
+import { suggestion } from '../issuer-suggestion.ts'
+import {
+  type ChosenKeys,
+  isTokenService,
+  keysAt,
+  type KeyOptions,
+  type KeyPlace,
+  keysWords,
+  NO_PLACE,
+  orUsageLater,
+  placeIn,
+  statedPlace,
+  takesKeys,
+} from '../key-choice.ts'
 import { printable, printableJson } from '../printable.ts'
 import { openStream, type StreamOptions, takesStream } from '../redis-stream.ts'
 import { readToken, takesToken, type TokenOptions } from '../token-input.ts'
@@ -32,6 +46,7 @@ interface ExplainOptions extends KeyOptions, TokenOptions, VerifierFlags, Stream
 const EXAMPLES = `
 Examples:
   portcullis explain --auth-url https://auth.example.com < token.txt
+  portcullis explain --discover https://login.example.com --env TOKEN
   portcullis explain --env TOKEN --audience api
   portcullis explain --file token.txt --keys-file key.json --other qa=qa.json
   REDIS_URL=redis://127.0.0.1 portcullis explain --env TOKEN --revocations
@@ -70,13 +85,22 @@ async function explainToken(
 ): Promise<void> {
   const { terminal, signal } = context
   const possession = possessionOf(options)
-  const keys = await chooseKeys(options, context)
+  const place = statedPlace(options, context)
+  // What is wrong about the command line is said before a terminal is asked for a token.
+  const keys = place && (await keysAt(place, options, context))
   const others = await otherKeys(options, context)
   const { token, stripped } = await readToken(argument, options, context)
   if (stripped.length > 0) terminal.say(`read without: ${stripped.join(', ')}`)
+  if (place === undefined || keys === undefined) {
+    const said = [NO_PLACE, suggestion(token, argument, context)]
+    throw usageError(said.filter((each) => each !== undefined).join('\n'))
+  }
   const explanation = await withRevocations(options, context, async (revocations) => {
     const verifier = { ...verifierOptions(options, keys.source, context), revocations }
-    return await orUsageLater(explain(token, verifier, { otherKeys: others, possession, signal }))
+    const otherSources = others.map(({ name, source }) => ({ name, keys: source }))
+    return await orUsageLater(
+      explain(token, verifier, { otherKeys: otherSources, possession, signal }),
+    )
   })
   const report = {
     explanation,
@@ -84,14 +108,43 @@ async function explainToken(
       ...explanation.hints,
       ...cliHints(token, keys),
       ...timeHints(explanation, keys, context.clock.now()),
+      ...otherKeysHints(others.map(({ name, failure }) => ({ name, failure: failure() }))),
     ],
-    advice: whatToDo(explanation, loginCommand(options, context)),
-    where: keys.where,
+    advice: whatToDo(explanation),
+    commands: commandsFor(explanation, place, options, context),
+    where: keys.seen.url ?? keys.where,
     share: options.share === true,
   }
   if (options.json === true) terminal.print(printableJson(explanationJson(report), 2))
   else printExplanation(report, terminal)
   context.exitWith(EXIT_CODES[explanation.verdict])
+}
+
+function commandsFor(
+  explanation: Explanation,
+  place: KeyPlace,
+  options: ExplainOptions,
+  { env }: Context,
+): readonly string[] {
+  const words = nextWords(explanation, place, options)
+  const line = words && commandLine(words, env)
+  return line === undefined ? [] : [line]
+}
+
+function nextWords(
+  explanation: Explanation,
+  place: KeyPlace,
+  options: ExplainOptions,
+): readonly string[] | undefined {
+  switch (nextStep(explanation)) {
+    case 'keys':
+      return keysWords(place, options)
+    case 'login':
+      // It logs in at the token service alone, and who logs in is not known here.
+      return isTokenService(place) ? ['login', '--help'] : undefined
+    default:
+      return undefined
+  }
 }
 
 /** What the sender of the token has proven, as the command line states it. */
@@ -129,7 +182,10 @@ async function withRevocations<Value>(
   }
 }
 
-async function otherKeys(options: ExplainOptions, context: Context): Promise<readonly NamedKeys[]> {
+/** Keys of another environment: not trusted, but recognised. */
+type OtherKeys = Pick<ChosenKeys, 'source' | 'failure'> & { readonly name: string }
+
+async function otherKeys(options: ExplainOptions, context: Context): Promise<readonly OtherKeys[]> {
   const places = new Map<string, string>()
   for (const text of options.other ?? []) {
     const [, name, place] = /^([^=]+)=(.+)$/.exec(text) ?? []
@@ -142,18 +198,11 @@ async function otherKeys(options: ExplainOptions, context: Context): Promise<rea
   }
   return await Promise.all(
     [...places].map(async ([name, place]) => {
-      const { source } = await keysAt(place, options, context)
-      return { name, keys: source }
+      const { source, failure } = await keysAt(placeIn(place), options, context)
+      return { name, source, failure }
     }),
   )
 }
 
 /** What an explanation calls the keys that tokens are judged by. */
 const RESERVED: ReadonlySet<string> = new Set(['keys', 'keysInHand'])
-
-function loginCommand({ authUrl }: KeyOptions, { env }: Context): string {
-  const stated = authUrl ?? env['AUTH_URL']
-  return stated === undefined
-    ? 'portcullis login --auth-url URL'
-    : `portcullis login --auth-url ${stated}`
-}

@@ -4,8 +4,14 @@ import type { Command } from 'commander'
 import type { Context } from '../context.ts'
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-code.ts'
 import { pause, untilInterrupted } from '../interruption.ts'
-import { isUrl, type KeyOptions, keyUrlOf } from '../key-choice.ts'
-import { inspectedUrl, inspectFile, type KeyInspection } from '../key-inspection.ts'
+import {
+  type KeyOptions,
+  type KeyPlace,
+  placeIn,
+  type RemotePlace,
+  statedPlace,
+} from '../key-choice.ts'
+import { inspected, inspectFile, type KeyInspection } from '../key-inspection.ts'
 import { keysJson, printKeys } from '../key-report.ts'
 import { printable, printableJson } from '../printable.ts'
 import { algorithmName, number } from '../verifier-flags.ts'
@@ -21,6 +27,7 @@ interface KeysOptions extends KeyOptions {
 const EXAMPLES = `
 Examples:
   portcullis keys https://auth.example.com/tokenservice/pubkey.json
+  portcullis keys --discover https://login.example.com
   portcullis keys key.pem
   AUTH_URL=https://auth.example.com portcullis keys --watch
 
@@ -31,6 +38,7 @@ Exit codes: 0 sound, 1 something should be mended, 2 wrong command line,
 export function registerKeys(command: Command, context: Context): void {
   command
     .argument('[place]', 'a URL or a file: JWK, JWKS or PEM; without it the key of AUTH_URL')
+    .option('--discover <issuer>', 'an issuer: the keys that its metadata name')
     .option('--watch', 'go on, and print each change, until Ctrl-C')
     .option('--interval <seconds>', 'how often --watch looks', number, 5)
     .option('--timeout <seconds>', 'how long an answer may take (5)', number)
@@ -46,22 +54,34 @@ export function registerKeys(command: Command, context: Context): void {
       if (!(options.interval >= 1 && options.interval <= 3600)) {
         throw usageError('--interval must be from 1 to 3600 seconds')
       }
-      const where = place ?? placeOf(context)
-      if (isUrl(where)) await showUrl(where, options, context)
-      else if (options.watch === true) throw usageError('--watch needs a URL')
-      else show(await inspectFile(where, options, context), options, context)
+      const stated = placeOf(place, options, context)
+      if (stated.kind !== 'file') await showRemote(stated, options, context)
+      else if (options.watch === true) throw usageError('--watch needs a URL or --discover')
+      else show(await inspectFile(stated.where, options, context), options, context)
     })
 }
 
-function placeOf({ env }: Context): string {
-  const base = env['AUTH_URL']
-  if (base === undefined) throw usageError('state a URL or a file, or set AUTH_URL')
-  return keyUrlOf(base)
+function placeOf(
+  argument: string | undefined,
+  { discover }: KeysOptions,
+  { env }: Context,
+): KeyPlace {
+  if (argument !== undefined && discover !== undefined) {
+    throw usageError('state one of a place and --discover')
+  }
+  if (argument !== undefined) return placeIn(argument)
+  const place = statedPlace({ ...(discover !== undefined && { discover }) }, { env })
+  if (place === undefined) throw usageError('state a URL or a file or --discover, or set AUTH_URL')
+  return place
 }
 
-async function showUrl(url: string, options: KeysOptions, context: Context): Promise<void> {
-  const inspected = inspectedUrl(url, options, context)
-  const inspection = await inspected.inspect()
+async function showRemote(
+  place: RemotePlace,
+  options: KeysOptions,
+  context: Context,
+): Promise<void> {
+  const looked = inspected(place, options, context)
+  const inspection = await looked.inspect()
   if (options.watch !== true) {
     show(inspection, options, context)
     return
@@ -70,7 +90,7 @@ async function showUrl(url: string, options: KeysOptions, context: Context): Pro
     show(inspection, options, context)
     context.terminal.print()
   }
-  await watch(inspected.keys, options, context)
+  await watch(looked.keys, options, context)
 }
 
 function show(inspection: KeyInspection, { json }: KeysOptions, context: Context): void {

@@ -4,12 +4,14 @@ import type { Command } from 'commander'
 
 import type { Context } from '../context.ts'
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit-code.ts'
+import { inFlags } from '../flag-names.ts'
 import { untilInterrupted } from '../interruption.ts'
 import {
   type ChosenKeys,
-  chooseKeys,
+  keysAt,
   type KeyOptions,
   orUsageLater,
+  statedPlace,
   takesKeys,
 } from '../key-choice.ts'
 import { printable, printableJson } from '../printable.ts'
@@ -80,13 +82,13 @@ export function registerProbe(command: Command, context: Context): void {
 }
 
 async function probe(text: string, options: ProbeOptions, context: Context): Promise<void> {
-  const { terminal, env, clock } = context
+  const { terminal, clock } = context
   const good = await goodToken(options, context)
   const expired = await expiredToken(options, context)
   const target = targetOf(text, options, (good ?? expired) !== undefined)
-  const { authUrl, keysUrl, keysFile, algorithm } = options
-  const hasKeys = [authUrl, keysUrl, keysFile, env['AUTH_URL']].some((each) => each !== undefined)
-  const keys = hasKeys ? await chooseKeys(options, context) : undefined
+  const { algorithm } = options
+  const place = statedPlace(options, context)
+  const keys = place && (await keysAt(place, options, context))
   if (keys !== undefined) await fetched(keys, context)
   const minted = keys && (await mintedTokens(keys.where, good, options, context))
   const cases = await orUsageLater(
@@ -127,12 +129,12 @@ async function probe(text: string, options: ProbeOptions, context: Context): Pro
 
 function claimsLike(
   token: string | undefined,
-  { issuer, audience }: ProbeOptions,
+  { issuer, discover, audience }: ProbeOptions,
 ): Readonly<Record<string, unknown>> {
   const own = token === undefined ? { sub: 'portcullis-probe' } : lastingClaims(token)
   return {
     ...own,
-    ...(issuer && { iss: issuer[0] }),
+    ...((issuer ?? discover) !== undefined && { iss: issuer?.[0] ?? discover }),
     ...(audience && { aud: audience[0] }),
   }
 }
@@ -147,7 +149,7 @@ async function fetched(
     await untilInterrupted(verifier.ready(), signal)
   } catch (error) {
     if (!(error instanceof AuthError)) throw error
-    terminal.say(`no keys from ${printable(where)}: ${error.detail}`)
+    terminal.say(`no keys from ${printable(where)}: ${inFlags(error.detail)}`)
   }
 }
 

@@ -2,9 +2,10 @@ import { type KeySource, localKeys } from '@portcullis/core'
 import { explain, type Explanation, type Signer } from '@portcullis/core/explain'
 import type { KeyPhases, OutageKind } from '@portcullis/testing'
 
-import { cliHints, whatToDo } from '../advice.ts'
+import { cliHints, nextStep, whatToDo } from '../advice.ts'
 import { CommandError } from '../exit-code.ts'
 import { explanationJson } from '../explanation-report.ts'
+import { nothingSeen } from '../seen-document.ts'
 import type { Clock } from '../surroundings.ts'
 import { tokenIn } from '../token-input.ts'
 import { InputError } from './input.ts'
@@ -67,20 +68,14 @@ export async function explainToken(
     },
   )
   const found = { source: keysOf(served), where: '' }
-  const seen = {
-    text: JSON.stringify(served.document),
-    response: undefined,
-    clockDifference: undefined,
-  }
+  const seen = { ...nothingSeen(), text: JSON.stringify(served.document) }
   const signer = explanation.signer && keysNamed(explanation.signer, keys)
   // Those that are meant here are of other environments, and all of these are the service's own.
   const hints = [
     ...explanation.hints.filter(({ name }) => name !== 'other_keys'),
     ...cliHints(token, { ...found, seen }),
   ]
-  const advice =
-    adviceForKey(explanation, signer, authUrl) ??
-    whatToDo({ ...explanation, hints: explanation.hints }, loginCommand(authUrl))
+  const advice = adviceForKey(explanation, signer, authUrl) ?? adviceWithLogin(explanation, authUrl)
   const madeBy = whoMade(explanation, signer)
   const inHandFrom = inHand?.from
   return { token, stripped, explanation, hints, advice, madeBy, inHandFrom, inHandFault: fault }
@@ -93,7 +88,14 @@ export function explainedJson(explained: ExplainedToken): object {
   const { inHand } = explanation
   return {
     // The report knows the hints of core and of the command line, and shows what it is given.
-    ...explanationJson({ explanation, hints: explanation.hints, advice, where, share: false }),
+    ...explanationJson({
+      explanation,
+      hints: explanation.hints,
+      advice,
+      commands: [],
+      where,
+      share: false,
+    }),
     hints,
     stripped,
     madeBy,
@@ -151,6 +153,13 @@ function adviceForKey(
     return 'publish the key that made it: finish the rotation. Then services accept this token.'
   }
   return standing === 'withdrawn' ? `log in again: ${loginCommand(authUrl)}` : undefined
+}
+
+function adviceWithLogin(explanation: Explanation, authUrl: string): string | undefined {
+  const advice = whatToDo(explanation)
+  return advice !== undefined && nextStep(explanation) === 'login'
+    ? `${advice} ${loginCommand(authUrl)}`
+    : advice
 }
 
 function loginCommand(authUrl: string): string {

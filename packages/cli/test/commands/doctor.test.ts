@@ -6,6 +6,7 @@ import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing
 import { describe, expect, test } from 'vitest'
 
 import { judgeSettings } from '../../src/doctor/typescript.ts'
+import { createProvider, FAULTS, ISSUER } from '../provider.ts'
 import { type Given, type Outcome, runProgram } from '../run-program.ts'
 
 const clock = manualClock()
@@ -142,6 +143,52 @@ describe('the token service', () => {
     const { exitCode, stdout } = await examined(SOUND, [], { env: {} })
     expect(stdout).toMatch(/-- {4}keys +AUTH_URL is not set/)
     expect(exitCode).toBe(0)
+  })
+})
+
+describe('an AUTH_URL that is an issuer', async () => {
+  const provider = await createProvider(clock)
+  const given = { env: { AUTH_URL: ISSUER } }
+
+  test('what was found, and what to write in code: 0', async () => {
+    const fetch = provider.fetchWith()
+    const { exitCode, stdout } = await examined(SOUND, [], { ...given, fetch })
+    const text = stdout.replaceAll(/\s+/g, ' ')
+    expect(text).toContain(
+      `ok keys AUTH_URL is an issuer, whose keys are at ${provider.keyUrl}: RSA`,
+    )
+    expect(text).toContain(
+      `note code write createVerifier({ keys: discoverKeys("${ISSUER}"), issuer: "${ISSUER}", audience })`,
+    )
+    expect(exitCode).toBe(0)
+  })
+
+  test('metadata of RFC 8414 will do', async () => {
+    const fetch = provider.fetchWith({
+      metadata: () => new Response('', { status: 404 }),
+      others: () => Response.json({ issuer: ISSUER, jwks_uri: provider.keyUrl }),
+    })
+    const { exitCode, stdout } = await examined(SOUND, [], { ...given, fetch })
+    expect(stdout).toContain('AUTH_URL is an issuer')
+    expect(exitCode).toBe(0)
+  })
+
+  test.each(FAULTS)('whose metadata or keys are %s: 1, and both are said', async (_, faults) => {
+    const fetch = provider.fetchWith(faults)
+    const { exitCode, stdout } = await examined(SOUND, [], { ...given, fetch })
+    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
+      /FAIL keys http\S+: the key URL answered 404; nor is AUTH_URL an issuer with metadata: the /,
+    )
+    expect(exitCode).toBe(1)
+  })
+
+  test('that is the URL of its metadata: 1, and what it must be', async () => {
+    const { exitCode, stdout } = await examined(SOUND, [], {
+      env: { AUTH_URL: provider.metadataUrl },
+      fetch: provider.fetchWith(),
+    })
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('the issuer must be without "/.well-known/')
+    expect(exitCode).toBe(1)
   })
 })
 

@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { createTestIssuer, dpopClient, manualClock, tokenService } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
+import { createProvider, FAULTS, ISSUER } from '../provider.ts'
 import { type Given, type Outcome, runProgram } from '../run-program.ts'
+import { wordsOf } from '../shell.ts'
 
 const clock = manualClock()
 const issuer = await createTestIssuer({ clock, issuer: 'https://auth.test' })
@@ -165,14 +167,14 @@ test.each<[what: string, args: readonly string[], said: string]>([
   [
     'a tolerance that is too large',
     [...keys, '--clock-tolerance', '601'],
-    'clockTolerance must be',
+    '--clock-tolerance must be',
   ],
   ['other keys without a name', [...keys, '--other', 'https://a.test'], 'must be a name'],
   ['other keys named keys', [...keys, '--other', 'keys=a.json'], 'cannot be named keys'],
   ['two of one name', [...keys, '--other', 'a=a', '--other', 'a=b'], 'two --other are named a'],
   ['a name of an algorithm alone', [...keys, '--algorithm-name', 'RSA512'], 'and an algorithm'],
-  ['a name for no algorithm', [...keys, '--algorithm-name', 'a=b'], 'algorithmNames must name'],
-  ['a timeout that is too long', [...keys, '--timeout', '61'], 'timeout must be'],
+  ['a name for no algorithm', [...keys, '--algorithm-name', 'a=b'], '--algorithm-name must name'],
+  ['a timeout that is too long', [...keys, '--timeout', '61'], '--timeout must be'],
   ['a key file that is none', ['--keys-file', import.meta.filename], 'neither JSON nor PEM'],
 ])('%s: 2, and what is wrong', async (_, args, said) => {
   const { exitCode, stdout, stderr } = await explained('a.b.c', args)
@@ -227,7 +229,9 @@ describe('options of the verifier', () => {
     const token = await issuer.token({ claims: { use: 'access', flag: 'false' } })
     const args = ['--required-claim', 'use=access', '--required-claim', 'flag']
     const { stdout } = await explained(token, [...keys, ...args])
-    expect(stdout).toContain('requiredClaims: "flag" is a string; where true is required')
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+      '--required-claim: "flag" is a string; where true is required',
+    )
     const help = await runProgram(['explain', '--help'])
     expect(help.stdout.replaceAll(/\s+/g, ' ')).toContain(
       'beside such a value, a name alone is { name: true }, which also refuses false, null, 0',
@@ -322,10 +326,126 @@ describe('a token that is bound to a key', async () => {
 
   test.each<[what: string, args: readonly string[], said: string]>([
     ['a thumbprint that is none', ['--jkt', 'key.json'], '--jkt must be a thumbprint'],
-    ['another word', ['--confirmation', 'never'], 'confirmation must be'],
+    ['another word', ['--confirmation', 'never'], '--confirmation must be'],
   ])('%s: 2, and what is wrong', async (_, args, said) => {
     const { exitCode, stderr } = await explained(token, [...keys, ...args])
     expect(stderr).toContain(said)
     expect(exitCode).toBe(2)
   })
+})
+
+describe('with --discover', async () => {
+  const provider = await createProvider(clock)
+  const token = await provider.issuer.token()
+  const discover = ['--discover', ISSUER, '--audience', 'api']
+  const fetch = provider.fetchWith()
+
+  test('the keys are those that the metadata name, and iss must be the issuer', async () => {
+    const { exitCode, stdout } = await explained(token, discover, { fetch })
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`published at ${provider.keyUrl}`)
+    expect(stdout).toContain(`ok    issuer      iss is "${ISSUER}"`)
+    expect(exitCode).toBe(0)
+    const other = await provider.issuer.token({ claims: { iss: 'https://a.test' } })
+    const refused = await explained(other, discover, { fetch })
+    expect(refused.stdout).toMatch(/^REFUSED {2}issuer /)
+    const stated = [...discover, '--issuer', 'https://a.test']
+    expect((await explained(other, stated, { fetch })).exitCode).toBe(0)
+  })
+
+  test.each(FAULTS)('metadata or keys %s: that is said, and 3', async (_, faults, said) => {
+    const given = { fetch: provider.fetchWith(faults), env: { AUTH_URL: 'https://auth.test' } }
+    const { exitCode, stdout } = await explained(token, discover, given)
+    expect(stdout).toMatch(/^UNDECIDED/)
+    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(said)
+    expect(exitCode).toBe(3)
+    // The command that it advises says the same.
+    const command = stdout.split('\n').find((line) => line.startsWith('  portcullis keys')) ?? ''
+    const next = await runProgram(await wordsOf(command), { ...given, clock })
+    expect(next.stdout.replaceAll(/\s+/g, ' ')).toMatch(said)
+  })
+
+  test.each([
+    [
+      'a URL of metadata',
+      `${ISSUER}/.well-known/openid-configuration`,
+      'the issuer must be without',
+    ],
+    ['http of another machine', 'http://a.test', 'must begin with https: (--allow-insecure'],
+  ])('%s: 2, and what is wrong', async (_, issuerStated, said) => {
+    const { exitCode, stderr } = await explained(token, ['--discover', issuerStated], { fetch })
+    expect(stderr).toContain(said)
+    expect(exitCode).toBe(2)
+  })
+})
+
+describe('without a place of keys', async () => {
+  const provider = await createProvider(clock)
+  const token = await provider.issuer.token()
+
+  test('the command that is suggested runs as it is printed, and nothing is fetched before', async () => {
+    const fetch = provider.fetchWith()
+    const { exitCode, stdout, stderr } = await explained(token, ['--audience', 'api'], { fetch })
+    expect({ exitCode, stdout, asked: provider.asked }).toEqual({
+      exitCode: 2,
+      stdout: '',
+      asked: [],
+    })
+    expect(stderr).toContain('which anybody can write')
+    const command = stderr.split('\n').find((line) => line.startsWith('  portcullis ')) ?? ''
+    expect(command).toBe(`  portcullis explain --discover ${ISSUER} --audience api`)
+    const next = await runProgram(await wordsOf(command), { stdin: token, clock, fetch })
+    expect([next.exitCode, next.stdout]).toEqual([0, expect.stringMatching(/^ACCEPTED/)])
+    expect(provider.asked).toEqual([provider.metadataUrl, provider.keyUrl])
+  })
+
+  test('what a token writes never reaches the terminal as a control', async () => {
+    const evil = await provider.issuer.token({ claims: { iss: 'https://a.test/\u{1b}[2J' } })
+    const { exitCode, stdout, stderr } = await explained(evil, [], { isTerminal: true })
+    expect(stdout + stderr).not.toContain('\u{1b}[2J')
+    expect(stderr).not.toContain('--discover https')
+    expect(exitCode).toBe(2)
+  })
+})
+
+test('the command that looks at keys has what else was stated about fetching them', async () => {
+  const place = ['--keys-url', 'http://a.test/k', '--allow-insecure']
+  const others = ['--timeout', '2', '--algorithm-name', 'RSA512=RS512']
+  const given = { fetch: unreachable }
+  const { stdout } = await explained(await issuer.token(), [...place, ...others], given)
+  const command = stdout.split('\n').find((line) => line.startsWith('  portcullis ')) ?? ''
+  expect((await wordsOf(command)).toSorted()).toEqual(
+    ['keys', 'http://a.test/k', '--allow-insecure', ...others].toSorted(),
+  )
+  const next = await runProgram(await wordsOf(command), { clock, ...given })
+  expect([next.exitCode, next.stdout]).toEqual([3, expect.stringContaining('FAIL  unreachable')])
+})
+
+test('other keys that cannot be had: that is said', async () => {
+  const fetch = (async (url: string, init: RequestInit) =>
+    url.startsWith('https://qa.test')
+      ? new Response('', { status: 500 })
+      : await service.fetch(url, init)) as typeof globalThis.fetch
+  const { stdout } = await explained(
+    await issuer.token(),
+    [...keys, '--other', 'qa=https://qa.test/keys'],
+    { fetch },
+  )
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+    'Hint: the keys of --other qa cannot be used: the key URL answered 500',
+  )
+})
+
+test('a token of a token service that has expired: the command about logging in runs as printed', async () => {
+  const token = await issuer.token({ expiresIn: -300 })
+  const env = { AUTH_URL: new URL('/', service.keyUrl).href }
+  const { stdout } = await explained(token, [], { env })
+  const command = stdout.split('\n').find((line) => line.startsWith('  portcullis ')) ?? ''
+  expect(await runProgram(await wordsOf(command))).toMatchObject({ exitCode: 0 })
+  // Elsewhere it could not log in.
+  const provider = await createProvider(clock)
+  const expired = await provider.issuer.token({ expiresIn: -300 })
+  const args = ['--discover', ISSUER]
+  const elsewhere = await explained(expired, args, { fetch: provider.fetchWith() })
+  expect(elsewhere.stdout).toMatch(/^REFUSED {2}expired/)
+  expect(elsewhere.stdout).not.toContain('portcullis login')
 })

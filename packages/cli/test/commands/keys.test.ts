@@ -6,6 +6,7 @@ import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing
 import { describe, expect, test } from 'vitest'
 
 import { run } from '../../src/program.ts'
+import { createProvider, FAULTS, ISSUER } from '../provider.ts'
 import { type Given, type Outcome, runProgram } from '../run-program.ts'
 
 const clock = manualClock()
@@ -61,7 +62,7 @@ test.each<[what: string, answer: () => Response, exitCode: number, said: RegExp]
     'metadata of an issuer',
     () => Response.json({ jwks_uri: 'https://auth.test/keys' }),
     1,
-    /discoverKeys\(issuer\)/,
+    /state --discover and the issuer/,
   ],
   [
     'a clock that differs',
@@ -97,7 +98,7 @@ describe('a file', async () => {
   })
 
   test.each<[what: string, args: readonly string[], said: string]>([
-    ['cannot be watched', [path, '--watch'], '--watch needs a URL'],
+    ['cannot be watched', [path, '--watch'], '--watch needs a URL or --discover'],
     ['that is not there', ['nowhere.json'], 'cannot be read (ENOENT)'],
     ['that is no key', [import.meta.filename], 'neither JSON nor PEM'],
   ])('%s', async (_, args, said) => {
@@ -164,4 +165,44 @@ test('--watch prints each change, until Ctrl-C, and ends with 0', async () => {
   expect(await ended).toBe(0)
   expect(lines.map(({ type }) => type)).toEqual(['added', 'added', 'removed'])
   expect(lines.map(({ text }) => text)).toEqual([first, watched.publicJwk.kid, first])
+})
+
+describe('with --discover', async () => {
+  const provider = await createProvider(clock)
+
+  test('the metadata, the key URL and the keys: 0', async () => {
+    const { exitCode, stdout } = await shown(['--discover', ISSUER], {
+      fetch: provider.fetchWith(),
+    })
+    expect(stdout).toContain(`  metadata    200, ${provider.metadataUrl}\n`)
+    expect(stdout).toContain(`  key URL     ${provider.keyUrl}\n`)
+    expect(stdout).toMatch(/ok {4}key 1 of 1/)
+    expect(exitCode).toBe(0)
+  })
+
+  test('--json has them as well', async () => {
+    const given = { fetch: provider.fetchWith() }
+    const { stdout } = await shown(['--discover', ISSUER, '--json'], given)
+    expect(JSON.parse(stdout)).toMatchObject({
+      keys: ISSUER,
+      discovered: {
+        metadata: [{ url: provider.metadataUrl, status: 200 }],
+        keyUrl: provider.keyUrl,
+      },
+      entries: [{ place: 1 }],
+    })
+  })
+
+  test.each(FAULTS)('metadata or keys %s: that is said', async (_, faults, said, code) => {
+    const given = { fetch: provider.fetchWith(faults), env: { AUTH_URL: 'https://auth.test' } }
+    const { exitCode, stdout } = await shown(['--discover', ISSUER], given)
+    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(said)
+    expect(exitCode).toBe(code)
+  })
+
+  test('and a place beside it: 2', async () => {
+    const { exitCode, stderr } = await shown([provider.keyUrl, '--discover', ISSUER])
+    expect(stderr).toContain('state one of a place and --discover')
+    expect(exitCode).toBe(2)
+  })
 })

@@ -15,6 +15,7 @@ import {
 import { createTestIssuer, dpopClient, tokenService } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
+import { createProvider, ISSUER } from '../provider.ts'
 import { type Outcome, runProgram } from '../run-program.ts'
 import { systemClock } from '../system-clock.ts'
 
@@ -58,10 +59,10 @@ const verifier = createVerifier(issuer.verifierOptions)
 /** An API that is guarded by core. */
 const guarded = guardedWith({})
 
-function guardedWith(options: GuardOptions): Handler {
+function guardedWith(options: GuardOptions, by = verifier): Handler {
   return async (request, response) => {
     try {
-      await authenticateRequest(verifier, request, { respond: 'problem', ...options })
+      await authenticateRequest(by, request, { respond: 'problem', ...options })
       response.end('{}')
     } catch (error) {
       const answer = refusal(error)
@@ -363,6 +364,28 @@ test('a right status without a challenge is a warning, and not a fault', async (
   expect(stdout).toMatch(/warn {4}no token +401/)
   expect(stdout).not.toContain('FAIL')
   expect(exitCode).toBe(0)
+})
+
+test('with --discover the keys are those that the metadata of the issuer name', async () => {
+  const provider = await createProvider(systemClock)
+  await using api = await listening(
+    guardedWith({}, createVerifier(provider.issuer.verifierOptions)),
+  )
+  const args = ['--discover', ISSUER, '--audience', 'api', '--env', 'TOKEN', '--json']
+  const { exitCode, stdout } = await runProgram(['probe', api.url, ...args], {
+    clock: systemClock,
+    fetch: provider.fetchWith(),
+    env: { TOKEN: await provider.issuer.token() },
+  })
+  const { verdict, rows } = JSON.parse(stdout) as {
+    verdict: string
+    rows: { name: string; reason?: string }[]
+  }
+  expect([verdict, exitCode]).toEqual(['sound', 0])
+  expect(rows).toContainEqual(
+    expect.objectContaining({ name: 'yours, other claims', status: 401, reason: 'signature' }),
+  )
+  expect(provider.asked).toEqual([provider.metadataUrl, provider.keyUrl])
 })
 
 test('only an issuer of the user is asked to mint: no other gets more than the question for its keys', async () => {

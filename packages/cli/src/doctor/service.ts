@@ -1,0 +1,78 @@
+import type { Context } from '../context.ts'
+import { CommandError } from '../exit-code.ts'
+import { type KeyOptions, keyUrlOf } from '../key-choice.ts'
+import { inspected, type KeyInspection } from '../key-inspection.ts'
+import type { Checked } from './checked.ts'
+
+// What `doctor` says of AUTH_URL: a token service with one key, an issuer with metadata, or neither; and of the clock there.
+
+/** Whether keys can be had from `AUTH_URL`, what they are, and what code gets them. */
+export async function checkService(
+  options: KeyOptions,
+  context: Context,
+): Promise<readonly Checked[]> {
+  const authUrl = options.authUrl ?? context.env['AUTH_URL']
+  if (authUrl === undefined) {
+    return [{ name: 'keys', outcome: 'skipped', text: 'AUTH_URL is not set in this environment' }]
+  }
+  const service = await inspected(
+    { kind: 'url', where: keyUrlOf(authUrl) },
+    options,
+    context,
+  ).inspect()
+  const { where, failure } = service
+  if (failure === undefined) return usable(service, where)
+  const provider = await issuerAt(authUrl, options, context)
+  if (typeof provider === 'string') {
+    const text = `${where}: ${failure.detail}; nor is AUTH_URL an issuer with metadata: ${provider}`
+    return [{ name: 'keys', outcome: 'problem', text }]
+  }
+  const name = JSON.stringify(authUrl)
+  return [
+    ...usable(provider, `AUTH_URL is an issuer, whose keys are at ${provider.discovered?.keyUrl}`),
+    {
+      name: 'code',
+      outcome: 'note',
+      text: `write createVerifier({ keys: discoverKeys(${name}), issuer: ${name}, audience }) for it, where audience is the aud of tokens for your API`,
+    },
+  ]
+}
+
+/** What the metadata of an issuer lead to, or why they lead to no keys. */
+async function issuerAt(
+  issuer: string,
+  options: KeyOptions,
+  context: Context,
+): Promise<KeyInspection | string> {
+  try {
+    const inspection = await inspected(
+      { kind: 'issuer', where: issuer },
+      options,
+      context,
+    ).inspect()
+    return inspection.failure?.detail ?? inspection
+  } catch (error) {
+    if (error instanceof CommandError && !context.signal.aborted) return error.message
+    throw error
+  }
+}
+
+function usable({ keys, remarks, answer }: KeyInspection, where: string): readonly Checked[] {
+  const used = keys.filter((key) => key.unusable === undefined)
+  const found = used.map(({ kind, algorithms }) => `${kind}, ${algorithms.join(' ')}`).join('; ')
+  return [
+    { name: 'keys', outcome: 'ok', text: `${where}: ${found}` },
+    ...remarks.map(({ level, text }) => ({ name: 'keys', outcome: level, text })),
+    ...clock(answer?.clockDifference, remarks),
+  ]
+}
+
+function clock(
+  clockDifference: number | undefined,
+  remarks: KeyInspection['remarks'],
+): readonly Checked[] {
+  if (clockDifference === undefined || remarks.some(({ text }) => /clock/.test(text))) return []
+  const difference = Math.round(clockDifference)
+  const text = difference === 0 ? 'as here' : `within ${Math.abs(difference)} s`
+  return [{ name: 'clock', outcome: 'ok', text }]
+}
