@@ -31,6 +31,7 @@ type Row = readonly [language: string, where: string]
 
 const INSTALL: Row = ['sh', 'test/documents/readme.test.ts']
 const README = 'test/documents/readme.test.ts'
+const FIRST_SCREEN = 'test/documents/first-screen.test.ts'
 const APPS = 'test/frameworks/apps/apps.test.ts'
 const PROVIDERS = 'test/documents/providers.test.ts'
 const GUIDES = 'test/documents/guides.test.ts'
@@ -42,7 +43,14 @@ const OTHER_PROGRAMS = 'not run: settings of a proxy'
 const PUBLISHES = 'not run: it changes versions, tags or the registry'
 
 /** How the READMEs of all adapters begin. What follows is in an application of the framework, if no row says otherwise. */
-const BEGINNING: readonly Row[] = [INSTALL, ['ts', README], ['sh', README], DEBUG_LINE]
+const BEGINNING: readonly Row[] = [
+  INSTALL,
+  ['ts', README],
+  ['sh', FIRST_SCREEN],
+  ['ts', README],
+  ['sh', README],
+  DEBUG_LINE,
+]
 
 const OF_ADAPTERS: Readonly<Record<string, readonly Row[]>> = Object.fromEntries(
   adapters.map(({ folder }) => {
@@ -56,7 +64,7 @@ const OF_ADAPTERS: Readonly<Record<string, readonly Row[]>> = Object.fromEntries
 const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ...OF_ADAPTERS,
   'CONTRIBUTING.md': [COMMANDS, ['', 'test/documents/contributing.test.ts']],
-  'README.md': [['sh', README], INSTALL, ['ts', README], ['ts', README], ['ts', README]],
+  'README.md': [['sh', README], INSTALL, ...Array.from({ length: 4 }, (): Row => ['ts', README])],
   'RELEASING.md': [
     COMMANDS,
     ...Array.from({ length: 7 }, (): Row => ['sh', PUBLISHES]),
@@ -99,6 +107,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ]),
   'packages/core/README.md': [
     INSTALL,
+    ['ts', README],
     ['ts', README],
     ['sh', README],
     ['ts', README],

@@ -12,11 +12,12 @@ import { promisify } from 'node:util'
 import type { LocalRevocations, Revocations, Verifier } from '@portcullis/core'
 import { assertChallenge, createTestIssuer, dpopClient, tokenService } from '@portcullis/testing'
 import request from 'supertest'
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 
 import { fetchWith } from '../bound-tokens/tls-fetch.ts'
 import { type Certificate, createCertificate } from '../certificate.ts'
 import { writtenExamples } from './examples.ts'
+import { identityProvider } from './identity-provider.ts'
 import { exampleOf } from './markdown.ts'
 
 // Every piece of code in the guides of core and testing, as it stands. Those of OPERATING.md are compared with examples/operating.
@@ -24,13 +25,10 @@ import { exampleOf } from './markdown.ts'
 const run = promisify(execFile)
 const core = fileURLToPath(new URL('../../packages/core/', import.meta.url))
 const examples = writtenExamples('.readme-guides')
-const issuer = await createTestIssuer()
-const service = await tokenService(issuer).listen()
-vi.stubEnv('AUTH_URL', service.authUrl)
+const provider = await identityProvider()
 
 afterAll(async () => {
-  vi.unstubAllEnvs()
-  await service.close()
+  await provider[Symbol.asyncDispose]()
   examples.remove()
 })
 
@@ -46,7 +44,7 @@ interface Example {
 
 /** Runs examples of a guide as one file. */
 async function example(guide: string, places: readonly number[], ending = ''): Promise<Example> {
-  const code = places.map((place) => exampleOf(read(guide), place)).join('\n')
+  const code = provider.namedIn(places.map((place) => exampleOf(read(guide), place)).join('\n'))
   return (await examples.run(
     `${guide}-${places.join('-')}-${ending.length}`,
     code,
@@ -113,14 +111,14 @@ describe('BOUND-TOKENS.md', async () => {
 
   test('a bound token needs its key, and a bearer token is taken beside it', async () => {
     const client = await dpopClient()
-    const token = await issuer.token({ claims: { sub: 'ada' }, boundTo: client })
+    const token = await provider.token({ claims: { sub: 'ada' }, boundTo: client })
     const url = 'https://api.example.com/v1/account'
     const accepted = await get(await client.headers({ url, token }))
     expect(accepted.body).toEqual({ user: 'ada', key: client.jkt })
     const stolen = await get({ authorization: `Bearer ${token}` })
     expect(stolen.status).toBe(401)
     expect(stolen.headers['www-authenticate']).toMatch(/^Bearer .*, DPoP realm="api", algs="ES256/)
-    const bearer = await get(await issuer.bearer({ claims: { sub: 'bob' } }))
+    const bearer = await get(await provider.bearer({ claims: { sub: 'bob' } }))
     expect(bearer.body).toEqual({ user: 'bob' })
   })
 
@@ -128,13 +126,13 @@ describe('BOUND-TOKENS.md', async () => {
     const path = '/v1/payments'
     const now = Math.floor(Date.now() / 1000)
     const claims = { sub: 'ada', acr: 'phr', auth_time: now - 30 }
-    const accepted = await post(app, path, await issuer.bearer({ claims }))
+    const accepted = await post(app, path, await provider.bearer({ claims }))
     expect(accepted.body).toEqual({ paidBy: 'ada' })
     for (const worse of [{ acr: 'pwd' }, { auth_time: now - 400 }, { auth_time: null }]) {
       const refused = await post(
         app,
         path,
-        await issuer.bearer({ claims: { ...claims, ...worse } }),
+        await provider.bearer({ claims: { ...claims, ...worse } }),
       )
       expect(refused.status).toBe(401)
       expect(refused.headers['www-authenticate']).toMatch(
@@ -146,7 +144,8 @@ describe('BOUND-TOKENS.md', async () => {
 
 describe('BOUND-TOKENS.md, mutual TLS', async () => {
   const [ours, client, thief] = [createCertificate(), createCertificate(), createCertificate()]
-  const code = exampleOf(read('BOUND-TOKENS.md'), 1)
+  const code = provider
+    .namedIn(exampleOf(read('BOUND-TOKENS.md'), 1))
     .replace("'server.key'", `'${ours.keyFile}'`)
     .replace("'server.crt'", `'${ours.certFile}'`)
     .replace('listen(8443)', "listen(0, '127.0.0.1')")
@@ -159,7 +158,7 @@ describe('BOUND-TOKENS.md, mutual TLS', async () => {
   test('the server takes the token from the client whose certificate it is bound to', async () => {
     const digest = createHash('sha256').update(new X509Certificate(client.cert).raw)
     const cnf = { 'x5t#S256': digest.digest('base64url') }
-    const headers = await issuer.bearer({ claims: { sub: 'ada', cnf } })
+    const headers = await provider.bearer({ claims: { sub: 'ada', cnf } })
     const address = server?.address()
     const port = typeof address === 'object' ? address?.port : 0
     const ask = async (...own: Certificate[]) =>
@@ -178,10 +177,10 @@ describe('FRAMEWORKS.md', async () => {
   test('the server of node:http lets in a token with the scope, and nothing else', async () => {
     const path = '/v1/clientLocations'
     const claims = { sub: 'ada', scope: 'locations:write' }
-    const accepted = await post(app, path, await issuer.bearer({ claims }))
+    const accepted = await post(app, path, await provider.bearer({ claims }))
     expect(accepted.body).toEqual({ savedBy: 'ada' })
     expect((await post(app, path)).status).toBe(401)
-    expect((await post(app, path, await issuer.bearer())).status).toBe(403)
+    expect((await post(app, path, await provider.bearer())).status).toBe(403)
   })
 })
 
@@ -264,7 +263,7 @@ describe('REVOKING.md', async () => {
 })
 
 async function bearerOf(jti: string, sub: string) {
-  return await issuer.bearer({ claims: { jti, sub } })
+  return await provider.bearer({ claims: { jti, sub } })
 }
 
 async function post(app: RequestListener | undefined, path: string, headers = {}) {

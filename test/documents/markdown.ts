@@ -49,6 +49,27 @@ export function exampleOf(markdown: string, place: number): string {
   return code
 }
 
+/** An example with the lines that its document has for the token service in place of its own, as the document says. */
+export function withTokenService(code: string, lines: string): string {
+  const [, others = ''] = /^import [^\n]*\n\n(.*)$/s.exec(lines) ?? []
+  const changed = code
+    .replace(/^const issuer = .*\nconst audience = .*\nconst verifier = .*\n/m, others)
+    .replace('discoverKeys', 'remoteKeys')
+  if (others === '' || !changed.includes(others) || changed.includes('discoverKeys')) {
+    throw new Error('the lines of the token service have no place in the example')
+  }
+  return changed
+}
+
+/** The first example of a README with those lines, which are its second one. */
+export function exampleWithTokenService(markdown: string): string {
+  const lines = exampleOf(markdown, 1)
+  const changed = withTokenService(exampleOf(markdown, 0), lines)
+  const [imports = ''] = lines.split('\n', 1)
+  if (!changed.includes(imports)) throw new Error(`the example does not begin with ${imports}`)
+  return changed
+}
+
 export interface Block {
   /** What is behind the fence, such as `ts`; empty without. */
   readonly language: string

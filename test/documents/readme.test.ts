@@ -26,32 +26,38 @@ import { express as expressAdapter } from '../frameworks/contract/frameworks/exp
 import { fastify as fastifyAdapter } from '../frameworks/contract/frameworks/fastify.ts'
 import { adapters } from '../frameworks/contract/frameworks/index.ts'
 import { writtenExamples } from './examples.ts'
-import { blocksOf, exampleOf, whatFollows } from './markdown.ts'
+import { AUDIENCE, identityProvider, ISSUER } from './identity-provider.ts'
+import { blocksOf, exampleOf, exampleWithTokenService, whatFollows } from './markdown.ts'
 
 const { exampleEnding: EXPRESS } = expressAdapter
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const examples = writtenExamples('.readme')
 
-const issuer = await createTestIssuer()
-const service = await tokenService(issuer).listen()
-vi.stubEnv('AUTH_URL', service.authUrl)
+const provider = await identityProvider()
+const keyUrl = `${provider.authUrl}/tokenservice/pubkey.json`
+vi.stubEnv('AUTH_URL', provider.authUrl)
 
 afterAll(async () => {
   vi.unstubAllEnvs()
-  await service.close()
+  await provider[Symbol.asyncDispose]()
   examples.remove()
 })
 
 describe('README.md', async () => {
   const { app } = await example('README.md', EXPRESS)
+  const { app: ofTokenService } = await exampleOfTokenService('README.md', EXPRESS)
 
   test('the example lets in a token with the scope, and nothing else', async () => {
     await expectScopeToOpen(app)
   })
 
+  test('so it does with the lines for the token service', async () => {
+    await expectScopeToOpen(ofTokenService)
+  })
+
   test('the loop over bad tokens holds as it stands', async () => {
-    await expect(example('README.md', '', 1)).resolves.toBeDefined()
+    await expect(example('README.md', '', 2)).resolves.toBeDefined()
   })
 
   test('begins with the two commands', () => {
@@ -79,9 +85,8 @@ test.each(READMES.filter((path) => path !== 'packages/cli/README.md'))(
 )
 
 test.each(READMES)('%s says what an AUTH_URL is, and has at most 2,200 words', (path) => {
-  const [code = ''] = blocks(path)
-  const says = /AUTH_URL.*https:\/\/auth\.example\.com/.test(code)
-  expect(says).toBe(code.includes('AUTH_URL'))
+  const code = blocks(path).find((each) => each.includes('AUTH_URL')) ?? ''
+  expect(/AUTH_URL.*https:\/\/auth\.example\.com/.test(code)).toBe(code !== '')
   expect(
     read(path).split(/\s+/).length,
     `shorten ${path}, or move a part of it to a guide beside it`,
@@ -104,22 +109,33 @@ test.each(adapters)(
   },
 )
 
+/** What is between the blocks of a README. */
+const TEXT = /[^`]*(?:`[^`\n]+`[^`]*)*?/.source
+
 test.each(adapters)(
-  'packages/$folder/README.md says how to try its example: a token service, the example, a token, a request',
+  'packages/$folder/README.md says how to try its examples: with a provider, and with a token service on this machine',
   ({ folder }) => {
-    const [, code = '', file, commands] =
-      /```ts\n(.*?)```\n\nTo try the example, save it as `(app\.m[jt]s)`\. .*?\n\n```sh\n(.*?)```/s.exec(
-        read(`packages/${folder}/README.md`),
-      ) ?? []
+    const [, code = '', called = '', lines = '', file, tried] =
+      new RegExp(
+        `\`\`\`ts\n(.*?)\`\`\`\n\nSave it as ${TEXT}\n\n\`\`\`sh\n(.*?)\`\`\`\n${TEXT}\n\`\`\`ts\n(.*?)\`\`\`\n\nTo try that without a provider, save the example as \`(app\\.m[jt]s)\`${TEXT}\n\n\`\`\`sh\n(.*?)\`\`\``,
+        's',
+      ).exec(read(`packages/${folder}/README.md`)) ?? []
     expect(code).toContain("scope('locations:write')")
     expect(code).toMatch(/\b(?:listen\(|port: )3000\b/)
+    expect(lines).toContain('remoteKeys(')
     expect(file).toBe(folder === 'nest' ? 'app.mts' : 'app.mjs')
     const accepted = folder === 'nest' ? 201 : 200
-    expect(commands?.replace(/^.*\nnpx tsc app\.mts .*\n/, '')).toBe(`\
+    const call = `curl -i -X POST -H "Authorization: Bearer $TOKEN" localhost:3000/v1/clientLocations # ${accepted}; without the header 401`
+    expect(called.replace(/^.*\nnpx tsc app\.mts .*\n/, '')).toBe(`\
+node app.mjs
+${call}; without the scope 403
+echo "$TOKEN" | npx @portcullis/cli explain --discover ${ISSUER} --audience ${AUDIENCE}
+`)
+    expect(tried).toBe(`\
 npx @portcullis/cli serve --claim scope=locations:write # a token service on your machine
 AUTH_URL=http://127.0.0.1:4010 node app.mjs
 TOKEN=$(npx @portcullis/cli mint --claim sub=ada)
-curl -i -X POST -H "Authorization: Bearer $TOKEN" localhost:3000/v1/clientLocations # ${accepted}; without the header 401
+${call}
 `)
   },
 )
@@ -143,7 +159,7 @@ test.each(logging)('packages/$folder/README.md: the line that onRefusal logs', a
   const { folder, exampleEnding } = adapter
   const path = `packages/${folder}/README.md`
   const log = folder === 'fastify' ? LINES : LOG // the others have no logger of their own
-  const [first = '', guard = ''] = blocks(path)
+  const [first = '', , guard = ''] = blocks(path)
   const code = first
     .replace('authenticate(verifier)', 'guard')
     .replace('fastify()', 'fastify({ logger: { stream: { write: (line) => lines.push(line) } } })')
@@ -159,10 +175,10 @@ test.each(logging)('packages/$folder/README.md: the line that onRefusal logs', a
 })
 
 describe('README.md, tokens in a cookie', async () => {
-  const { tokenFromCookie } = await example('README.md', '', 2)
+  const { tokenFromCookie } = await example('README.md', '', 3)
   if (tokenFromCookie === undefined) throw new Error('the recipe has another name')
   const verifier = createVerifier({
-    keys: remoteKeys(service.keyUrl),
+    keys: remoteKeys(keyUrl),
     issuer: null,
     audience: null,
   })
@@ -257,31 +273,32 @@ describe('packages/core/README.md', () => {
     onTestFinished(() => {
       log.mockRestore()
     })
-    vi.stubEnv('TOKEN', await issuer.token({ claims: { sub: 'ada' } }))
+    vi.stubEnv('TOKEN', await provider.token({ claims: { sub: 'ada' } }))
     await example(CORE)
-    expect(log.mock.calls).toEqual([['ada']])
-    vi.stubEnv('TOKEN', await issuer.token({ expiresIn: -60 }))
+    await exampleOfTokenService(CORE, '')
+    expect(log.mock.calls).toEqual([['ada'], ['ada']])
+    vi.stubEnv('TOKEN', await provider.token({ expiresIn: -60 }))
     await expect(run('core-expired', exampleOf(read(CORE), 0), '')).rejects.toMatchObject({
       reason: 'expired',
     })
   })
 
   test('the example of a `Request` lets in a token with the scope, as a route handler of Next.js', async () => {
-    const { POST } = await example(CORE, `\n${whatFollows(read(CORE), 'Next.js')}`, 1)
+    const { POST } = await example(CORE, `\n${whatFollows(read(CORE), 'Next.js')}`, 2)
     const call = async (headers: Readonly<Record<string, string>>) => {
       const url = 'http://api.test/v1/clientLocations'
       return await POST?.(new Request(url, { method: 'POST', headers }))
     }
     const allowed = { sub: 'ada', scope: 'locations:write' }
-    const answer = await call(await issuer.bearer({ claims: allowed }))
+    const answer = await call(await provider.bearer({ claims: allowed }))
     expect(await answer?.json()).toEqual({ savedBy: 'ada' })
     expect((await call({}))?.headers.get('www-authenticate')).toBe('Bearer realm="api"')
-    expect((await call(await issuer.bearer()))?.status).toBe(403)
+    expect((await call(await provider.bearer()))?.status).toBe(403)
   })
 
   test('the example of revoking ends a token at log-out', async () => {
-    const { strict, logOut } = await example(CORE, '', 1, 2)
-    const token = await issuer.token({ claims: { jti: 'one' } })
+    const { strict, logOut } = await example(CORE, '', 2, 3)
+    const token = await provider.token({ claims: { jti: 'one' } })
     const incoming = new Request('http://api.test/', {
       headers: { authorization: `Bearer ${token}` },
     })
@@ -293,10 +310,28 @@ describe('packages/core/README.md', () => {
 })
 
 describe.each(adapters)('packages/$folder/README.md', async ({ folder, exampleEnding }) => {
-  const { app } = await example(`packages/${folder}/README.md`, exampleEnding)
+  const path = `packages/${folder}/README.md`
+  const { app } = await example(path, exampleEnding)
+  const { app: ofTokenService } = await exampleOfTokenService(path, exampleEnding)
 
   test('the example lets in a token with the scope, and nothing else', async () => {
     await expectScopeToOpen(app)
+  })
+
+  test('so it does with the lines for the token service, whose tokens have neither iss nor aud', async () => {
+    await expectScopeToOpen(ofTokenService, { iss: undefined, aud: undefined })
+  })
+
+  test('the example refuses a token of another issuer and one for another API', async () => {
+    if (app === undefined) throw new Error('the example has no app')
+    for (const [name, claims] of [
+      ['iss', { iss: 'https://another.example' }],
+      ['aud', { aud: 'https://another.example' }],
+    ] as const) {
+      const headers = await provider.bearer({ claims: { scope: 'locations:write', ...claims } })
+      const answer = await request(app).post('/v1/clientLocations').set(headers)
+      expect([name, answer.status]).toEqual([name, 401])
+    }
   })
 })
 
@@ -325,7 +360,7 @@ test('packages/fastify/README.md: an application of Express that is mounted behi
   await request(app).get('/legacy').expect(401)
   const answer = await request(app)
     .get('/legacy')
-    .set(await issuer.bearer({ claims: { sub: 'ada' } }))
+    .set(await provider.bearer({ claims: { sub: 'ada' } }))
   expect(answer.body).toEqual({ seenBy: 'ada' })
 })
 
@@ -343,8 +378,8 @@ test('packages/cli/README.md: an API with its one line reports verdicts to `port
   const code = first.replace('http://127.0.0.1:4010', console.authUrl)
   const { reports } = await run('cli', code, '\nexport { reports }')
   await authenticateRequest(
-    createVerifier({ keys: remoteKeys(service.keyUrl), issuer: null, audience: null }),
-    new Request('http://api.test/', { headers: await issuer.bearer() }),
+    createVerifier({ keys: remoteKeys(keyUrl), issuer: null, audience: null }),
+    new Request('http://api.test/', { headers: await provider.bearer() }),
   )
   expect(JSON.stringify(await reported)).toContain('orders')
   await reports?.close()
@@ -356,7 +391,7 @@ async function withRoutes(routes: (request: Request) => Promise<Response | undef
 
 describe('packages/client/README.md', async () => {
   const verifier = createVerifier({
-    keys: remoteKeys(service.keyUrl),
+    keys: remoteKeys(keyUrl),
     issuer: null,
     audience: null,
   })
@@ -401,8 +436,13 @@ async function example(path: string, ending = '', ...places: readonly number[]):
   return await run(`${path}-${places.join('-')}`, code, ending)
 }
 
+/** The first example with the lines for the token service. */
+async function exampleOfTokenService(path: string, ending: string): Promise<Example> {
+  return await run(`${path}-token-service`, exampleWithTokenService(read(path)), ending)
+}
+
 async function run(name: string, code: string, ending: string): Promise<Example> {
-  return (await examples.run(name, code, ending)) as Example
+  return (await examples.run(name, provider.namedIn(code), ending)) as Example
 }
 
 function blocks(path: string, language = 'ts'): readonly string[] {
@@ -412,18 +452,23 @@ function blocks(path: string, language = 'ts'): readonly string[] {
 }
 
 async function tokenOf(sub: string): Promise<string> {
-  return await issuer.token({ claims: { sub } })
+  return await provider.token({ claims: { sub } })
 }
 
-async function expectScopeToOpen(app: RequestListener | undefined): Promise<void> {
+async function expectScopeToOpen(
+  app: RequestListener | undefined,
+  others: Readonly<Record<string, undefined>> = {},
+): Promise<void> {
   if (app === undefined) throw new Error('the example has no app')
   const call = () => request(app).post('/v1/clientLocations')
-  const allowed = await issuer.bearer({ claims: { sub: 'ada', scope: 'locations:write' } })
+  const allowed = await provider.bearer({
+    claims: { sub: 'ada', scope: 'locations:write', ...others },
+  })
   const answer = await call().set(allowed)
   expect(answer.body).toEqual({ savedBy: 'ada' })
   await call().expect(401)
   await call()
-    .set(await issuer.bearer())
+    .set(await provider.bearer({ claims: others }))
     .expect(403)
 }
 

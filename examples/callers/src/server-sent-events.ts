@@ -56,5 +56,6 @@ export function createApi(
 
 const keys = remoteKeys(`${AUTH_URL}/tokenservice/pubkey.json`)
 const revocations = localRevocations()
+// The tokens of this service have neither `iss` nor `aud`
 const verifier = createVerifier({ keys, issuer: null, audience: null, revocations })
 export const server = createApi(verifier, revocations).listen(Number(PORT), '127.0.0.1')

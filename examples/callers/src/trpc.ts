@@ -57,5 +57,6 @@ export function createApi(verifier: Verifier): Server {
 }
 
 const keys = remoteKeys(`${AUTH_URL}/tokenservice/pubkey.json`)
+// The tokens of this service have neither `iss` nor `aud`
 const verifier = createVerifier({ keys, issuer: null, audience: null })
 export const server = createApi(verifier).listen(Number(PORT), '127.0.0.1')

@@ -52,5 +52,6 @@ export function createApi(verifier: Verifier, clock?: Clock): Server {
 const keys = remoteKeys(`${AUTH_URL}/tokenservice/pubkey.json`)
 // Closes every socket of what is revoked, at once: `await revocations.revokeBefore({ iss, sub })`, with the `iss` of the tokens.
 export const revocations = localRevocations()
+// The tokens of this service have neither `iss` nor `aud`
 const verifier = createVerifier({ keys, issuer: null, audience: null, revocations })
 export const server = createApi(verifier).listen(Number(PORT), '127.0.0.1')

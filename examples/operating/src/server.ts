@@ -9,6 +9,7 @@ import { collectMetrics } from './prometheus.ts'
 const { AUTH_URL = 'http://127.0.0.1:4010', PORT = '3000' } = process.env
 
 const keys = remoteKeys(`${AUTH_URL}/tokenservice/pubkey.json`)
+// The tokens of this service have neither `iss` nor `aud`
 const verifier = createVerifier({ keys, issuer: null, audience: null })
 const health = createHealth(verifier)
 collectMetrics(register, keys)

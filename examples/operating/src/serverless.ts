@@ -8,6 +8,7 @@ import { type KeysSnapshot, refusalResponse, remoteKeys } from '@portcullis/core
 const { AUTH_URL = 'http://127.0.0.1:4010', KEYS_FILE = 'keys.json' } = process.env
 
 const keys = remoteKeys(`${AUTH_URL}/tokenservice/pubkey.json`, { snapshot: savedKeys() })
+// The tokens of this service have neither `iss` nor `aud`
 const verifier = createVerifier({ keys, issuer: null, audience: null })
 let firstRefresh: Promise<void> | undefined
 

@@ -13,6 +13,7 @@ let guard: MiddlewareHandler | undefined
 const app = new Hono<Env>()
 app.use((c, next) => {
   const keyUrl = `${c.env.AUTH_URL}/tokenservice/pubkey.json`
+  // The tokens of this service have neither `iss` nor `aud`: elsewhere state both
   guard ??= authenticate(createVerifier({ keys: remoteKeys(keyUrl), issuer: null, audience: null }))
   return guard(c, next)
 })

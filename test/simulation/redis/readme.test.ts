@@ -12,6 +12,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { run } from '../../../packages/redis/src/program.ts'
 import { redisTransport } from '../../../packages/redis/src/redis-transport.ts'
 import { writtenExamples } from '../../documents/examples.ts'
+import { identityProvider } from '../../documents/identity-provider.ts'
 import { codeSpans, exampleOf, tableUnder } from '../../documents/markdown.ts'
 import { describeWithRedis } from './describe-with-redis.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
@@ -116,7 +117,8 @@ describeWithRedis('the documents of packages/redis', () => {
   })
 
   test('the example of REPLAYS.md takes each proof once, at whichever process', async () => {
-    const code = exampleOf(guide, 0)
+    await using provider = await identityProvider()
+    const code = provider.namedIn(exampleOf(guide, 0))
     const start = async (name: string) =>
       (await examples.run(name, code, '\nexport { app, replays }')) as GuardedApi
     const [one, other] = await Promise.all([start('REPLAYS-1'), start('REPLAYS-2')])
@@ -124,7 +126,7 @@ describeWithRedis('the documents of packages/redis', () => {
       await Promise.all([one.replays.close(), other.replays.close()])
     })
     const client = await dpopClient()
-    const token = await (await issuer).token({ claims: { sub: 'ann' }, boundTo: client })
+    const token = await provider.token({ claims: { sub: 'ann' }, boundTo: client })
     const url = 'https://api.example.com/v1/me'
     const headers = await client.headers({ url, method: 'GET', token })
     const accepted = await request(one.app)
