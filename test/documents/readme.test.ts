@@ -10,14 +10,28 @@ import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+import { getRequestListener } from '@hono/node-server'
+import { Controller, Get, type INestApplication, Module, Req } from '@nestjs/common'
+import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core'
+import { ExpressAdapter } from '@nestjs/platform-express'
+import { FastifyAdapter } from '@nestjs/platform-fastify'
 import type { TokenClient } from '@portcullis/client'
-import { authenticateRequest, createVerifier, remoteKeys, type Verifier } from '@portcullis/core'
+import {
+  type Auth,
+  authenticateRequest,
+  createVerifier,
+  remoteKeys,
+  type Verifier,
+} from '@portcullis/core'
 import * as expressGuard from '@portcullis/express'
 import * as fastifyGuard from '@portcullis/fastify'
+import * as honoGuard from '@portcullis/hono'
 import * as koaGuard from '@portcullis/koa'
+import { PortcullisGuard } from '@portcullis/nest'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 import express from 'express'
-import { fastify } from 'fastify'
+import { fastify, type FastifyInstance } from 'fastify'
+import { Hono, type MiddlewareHandler } from 'hono'
 import Koa from 'koa'
 import request from 'supertest'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -176,7 +190,10 @@ test.each(logging)('packages/$folder/README.md: the line that onRefusal logs', a
 
 describe('README.md, tokens in a cookie', async () => {
   const { tokenFromCookie } = await example('README.md', '', 3)
-  if (tokenFromCookie === undefined) throw new Error('the recipe has another name')
+  const { cookieToHeader } = await example('packages/hono/README.md', '', 3)
+  if (tokenFromCookie === undefined || cookieToHeader === undefined) {
+    throw new Error('a recipe has another name')
+  }
   const verifier = createVerifier({
     keys: remoteKeys(keyUrl),
     issuer: null,
@@ -237,6 +254,45 @@ describe('README.md, tokens in a cookie', async () => {
         }
       },
     ],
+    [
+      'Nest on Express',
+      async () => {
+        const app = await nest(new ExpressAdapter())
+        app.use((incoming: IncomingMessage, _response: unknown, next: () => void) => {
+          tokenFromCookie(incoming)
+          next()
+        })
+        await app.init()
+        return { listener: app.getHttpAdapter().getInstance() as RequestListener }
+      },
+    ],
+    [
+      'Nest on Fastify',
+      async () => {
+        const app = await nest(new FastifyAdapter())
+        const instance = app.getHttpAdapter().getInstance() as FastifyInstance
+        instance.addHook('onRequest', async (incoming) => {
+          tokenFromCookie(incoming.raw)
+        })
+        await app.init()
+        await instance.ready()
+        return {
+          listener: (incoming, answer) => {
+            instance.routing(incoming, answer)
+          },
+        }
+      },
+    ],
+    [
+      'Hono',
+      async () => {
+        const app = new Hono<{ Variables: honoGuard.AuthVariables }>()
+        app.use(cookieToHeader)
+        app.use(honoGuard.authenticate(verifier))
+        app.get('/', (c) => c.json(c.var.auth.claims.sub))
+        return await Promise.resolve({ listener: getRequestListener(app.fetch) })
+      },
+    ],
   ])('%s: before the guard, the cookie counts for requests of our own pages', async (_, create) => {
     const { listener } = await create()
     const get = async (headers: Record<string, string>) =>
@@ -252,6 +308,22 @@ describe('README.md, tokens in a cookie', async () => {
     const both = { ...own, cookie, authorization: `Bearer ${await tokenOf('bob')}` }
     expect(JSON.parse((await get(both)).text)).toBe('bob')
   })
+
+  /** One route behind one guard. */
+  async function nest(platform: AbstractHttpAdapter): Promise<INestApplication> {
+    @Controller()
+    class Root {
+      @Get()
+      who(@Req() incoming: { auth: Auth }): unknown {
+        return JSON.stringify(incoming.auth.claims.sub)
+      }
+    }
+    @Module({ controllers: [Root] })
+    class App {}
+    const app = await NestFactory.create(App, platform, { logger: false })
+    app.useGlobalGuards(new PortcullisGuard({ verifier }))
+    return app
+  }
 
   test('behind the guard it comes too late', async () => {
     const late = fastify()
@@ -427,6 +499,7 @@ interface Example {
   reports?: { close(): Promise<void> }
   logOut?: (request: Request) => Promise<void>
   tokenFromCookie?: (request: IncomingMessage) => void
+  cookieToHeader?: MiddlewareHandler
 }
 
 /** Runs examples of a README as one file, the first by default, as they stand, except that they take no port. */

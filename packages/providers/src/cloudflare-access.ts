@@ -15,7 +15,7 @@ export interface CloudflareAccessOptions extends ClaimsOption {
 /**
  * Options of `createVerifier` for application tokens of Cloudflare Access, of users and of service tokens.
  *
- * Does NOT read the header `Cf-Access-Jwt-Assertion`, in which Cloudflare sends them.
+ * Cloudflare sends them in a header of its own: state `credentials: { header: 'cf-access-jwt-assertion' }` in the guard.
  *
  * @throws TypeError for a wrong, misspelt or missing option.
  * @see https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/application-token/

@@ -18,7 +18,7 @@ const isAudience = matching(
 /**
  * Options of `createVerifier` for the assertions of Identity-Aware Proxy.
  *
- * Does NOT read the header `x-goog-iap-jwt-assertion`, in which the proxy sends them.
+ * The proxy sends them in a header of its own: state `credentials: { header: 'x-goog-iap-jwt-assertion' }` in the guard.
  *
  * @throws TypeError for a wrong, misspelt or missing option.
  * @see https://cloud.google.com/iap/docs/signed-headers-howto

@@ -105,8 +105,8 @@ function hasRequired(value: unknown): boolean {
 }
 
 const CHECKS: Readonly<Record<string, OptionCheck>> = {
-  credentials: isTokenHeader,
   optional: isBoolean,
+  credentials: isTokenHeader,
   realm: isHeaderText,
   scope: (value) => (isScope(value) ? undefined : 'must be a space-separated list of scopes'),
   resourceMetadata: isMetadata,

@@ -99,6 +99,12 @@ function remembering(remember: () => ReplayAnswer) {
   }
 }
 
+/** A guard that reads the header `x-token` gets this value. */
+function stated(value: string): string {
+  const headers: object = { 'x-token': value }
+  return parseTokenHeader({ headers }, { header: 'x-token' })
+}
+
 const CASES: {
   [Code in AuthErrorCode]: Record<AuthErrorReasons[Code], Case>
 } = {
@@ -123,11 +129,11 @@ const CASES: {
       detail: /^the request has more than one Authorization header/,
     },
     malformed_credentials: {
-      refuse: () => parseTokenHeader({ headers: { 'x-token': '' } }, { header: 'x-token' }),
+      refuse: () => stated(''),
       detail: 'the value of the header x-token is not one token and nothing else',
     },
     repeated_credentials: {
-      refuse: () => parseTokenHeader({ headers: { 'x-token': 'a, b' } }, { header: 'x-token' }),
+      refuse: () => stated('a, b'),
       detail: 'the request has more than one header x-token, or several joined by a comma',
     },
   },

@@ -1,12 +1,23 @@
 import fc from 'fast-check'
 
 import { AuthError } from '../../../../packages/core/src/refusal/errors.ts'
-import { parseBearer } from '../../../../packages/core/src/request/bearer.ts'
+import {
+  type FetchRequest,
+  parseBearer,
+  type RequestHeaders,
+} from '../../../../packages/core/src/request/bearer.ts'
+import { parseTokenHeader } from '../../../../packages/core/src/request/token-header.ts'
 import { mostly } from '../inputs.ts'
 import { type FuzzTarget, hold } from '../target.ts'
 
 /** RFC 6750 section 2.1, with the scheme in any case and more than one space, as RFC 9110 section 11.4 has it. */
 const CREDENTIALS = /^[Bb][Ee][Aa][Rr][Ee][Rr] +(?<token>[A-Za-z0-9._~+/-]+=*)$/
+
+/** What a header that a guard names has to be, with a scheme and without. */
+const STATED = [
+  ['Bearer', /^Bearer (?<token>[A-Za-z0-9._~+/-]+=*)$/],
+  [undefined, /^(?<token>[A-Za-z0-9._~+/-]+=*)$/],
+] as const
 
 /** A header that presents a token, or would. */
 const PRESENTS_TOKEN = /^\s*(?:bearer|dpop)(?:[\s,]|$)/i
@@ -42,6 +53,13 @@ export const bearer: FuzzTarget = {
     const isRefused = codeOf(request) === 'invalid_request'
     const presents = values.slice(1).some((credentials) => PRESENTS_TOKEN.test(credentials))
     hold(isRefused || !presents, 'a token behind another header is never left out')
+    for (const [scheme, form] of STATED) {
+      const token = values.length === 1 ? form.exec(only ?? '')?.groups?.['token'] : undefined
+      const inStated = (each: RequestHeaders | FetchRequest) =>
+        read(each, (of) => parseTokenHeader(of, { header: 'authorization', scheme }))
+      hold(inStated(received) === token, 'a stated header has the one token and nothing else')
+      hold(inStated(request) === token, 'also in a `Request`')
+    }
   },
 }
 
@@ -54,7 +72,7 @@ function nameAndValue(line: string): [string, string] {
   return [first, rest.join(':')]
 }
 
-function codeOf(request: Parameters<typeof parseBearer>[0]): string | undefined {
+function codeOf(request: RequestHeaders | FetchRequest): string | undefined {
   try {
     parseBearer(request)
     return undefined
@@ -63,9 +81,12 @@ function codeOf(request: Parameters<typeof parseBearer>[0]): string | undefined 
   }
 }
 
-function read(request: Parameters<typeof parseBearer>[0]): string | undefined {
+function read(
+  request: RequestHeaders | FetchRequest,
+  parse: typeof parseBearer = parseBearer,
+): string | undefined {
   try {
-    return parseBearer(request)
+    return parse(request)
   } catch (error) {
     if (!(error instanceof AuthError)) throw error
     const codes = ['missing_token', 'invalid_request']
