@@ -104,7 +104,10 @@ test('every source beside core has its place in the table, and the table names n
 })
 
 test.each(others)('%s imports what its place says, no more and no less', (source) => {
-  expect(valueImports(source)).toEqual(EDGES[nameOf(source)]?.toSorted())
+  expect(
+    valueImports(source),
+    `let the row '${nameOf(source)}' of EDGES in test/architecture/edges.ts list these`,
+  ).toEqual(EDGES[nameOf(source)]?.toSorted())
 })
 
 /** What a file is for: its first comment, of one to three lines, behind the imports and before everything else. */
