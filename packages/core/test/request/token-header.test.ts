@@ -114,6 +114,14 @@ test('a value of a million characters is refused by its length, before it is dec
   })
 })
 
+test('a header that others than the request have is none of it', async () => {
+  const inherited = Object.create({ [HEADER]: token }) as object
+  const request = withHeaders(inherited)
+  await expect(authenticateRequest(verifier, request, guard(), request)).rejects.toMatchObject(
+    MISSING,
+  )
+})
+
 test('without the header an optional guard lets the request through as anonymous', async () => {
   const request = withHeaders({ authorization: 'Bearer a b' })
   expect(await authenticateRequest(verifier, request, guard({ optional: true }))).toBeUndefined()

@@ -6,6 +6,8 @@ export interface Call {
   readonly token: 'none' | 'good' | 'forged' | 'bad' | 'bound' | 'certified'
   /** Under the scheme `DPoP`, with a proof of the client's key, of a thief's, or with none. */
   readonly proof?: 'own' | 'other' | 'none'
+  /** In this header, and not in `Authorization`. */
+  readonly header?: string
   readonly statuses: readonly number[]
   /** Whether it harms nobody if the request passes: without a token it would. */
   readonly mayPass?: true
@@ -17,6 +19,9 @@ export const ISSUER = 'https://auth.test'
 /** Where clients find `/bound`, and when they make their proofs, which stays now: one proof is good for all rounds. */
 export const ORIGIN = 'https://api.test'
 export const PROOF_TIME = 1_767_225_600
+
+/** Where `/stated` finds its token. */
+export const HEADER = 'x-stated-token'
 
 /** The applications of each framework: guarded scopes beside each other, and one guard for everything. */
 export type AppName = 'scopes' | 'whole'
@@ -51,6 +56,9 @@ const scopeCalls: readonly Call[] = [
   { path: '/bound', token: 'bound', proof: 'own', statuses: [200], mayPass: true },
   { path: '/bound', token: 'good', proof: 'own', statuses: [401] },
   { path: '/bound-alone', token: 'good', statuses: [401] },
+  { path: '/stated', token: 'good', statuses: [401] },
+  { path: '/stated', token: 'forged', header: HEADER, statuses: [401] },
+  { path: '/stated', token: 'good', header: HEADER, statuses: [200], mayPass: true },
   { path: '/certified', token: 'good', statuses: [401] },
   { path: '/certified', token: 'certified', statuses: [401] },
 ]
@@ -101,12 +109,14 @@ export async function statusesOf(
   return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
 }
 
-function written({ path, token, proof }: Call, tokens: Tokens, isLast: boolean): string {
+function written(call: Call, tokens: Tokens, isLast: boolean): string {
+  const { path, token, proof, header } = call
   const scheme = proof === undefined ? 'Bearer' : 'DPoP'
+  const before = header === undefined ? `Authorization: ${scheme}` : `${header}:`
   return [
     `GET ${path} HTTP/1.1`,
     'Host: 127.0.0.1',
-    ...(token === 'none' ? [] : [`Authorization: ${scheme} ${tokens[token]}`]),
+    ...(token === 'none' ? [] : [`${before} ${tokens[token]}`]),
     ...(proof === undefined || proof === 'none' ? [] : [`DPoP: ${tokens.proofs[proof]}`]),
     `Connection: ${isLast ? 'close' : 'keep-alive'}`,
     '\r\n',

@@ -27,7 +27,7 @@ import type {
   ScopeSpec,
 } from '../../../frameworks/contract/frameworks/framework.ts'
 import { frameworks } from '../../../frameworks/contract/frameworks/index.ts'
-import { ISSUER, type Listening, ORIGIN, PROOF_TIME } from './calls.ts'
+import { HEADER, ISSUER, type Listening, ORIGIN, PROOF_TIME } from './calls.ts'
 import { VALUES } from './values.ts'
 
 // A program: it serves all adapters, and puts on `Object.prototype` what its parent tells it.
@@ -68,6 +68,7 @@ function scopesFor(good: JWK, other: JWK): AppSpec {
       '/undecided': behind({ verifier: askingOf(good, { statusOf: () => 'unknown' }) }),
       '/bound': behind({ verifier: remembering, options: { dpop: proofs(false) } }),
       '/bound-alone': behind({ verifier: remembering, options: { dpop: proofs(true) } }),
+      '/stated': behind({ verifier, options: { credentials: { header: HEADER } } }),
       '/certified': behind({
         verifier: remembering,
         options: { mutualTls: mutualTls({ required: true }) },
