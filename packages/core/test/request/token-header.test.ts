@@ -37,7 +37,7 @@ test.each<readonly [string, unknown]>([
   ...['authorization', 'Authorization', 'Cookie', 'host', 'DPoP', 'proxy-authorization'].map(
     (header) => [header, { header }] as const,
   ),
-  ...['__proto__', 'constructor', 'set-cookie', 'sec-websocket-protocol'].map(
+  ...['__proto__', 'constructor', 'set-cookie', 'sec-websocket-protocol', 'upgrade'].map(
     (header) => [header, { header }] as const,
   ),
 ])('%s is a mistake, told at start-up', (_, credentials) => {
@@ -45,6 +45,16 @@ test.each<readonly [string, unknown]>([
     /^authenticate: credentials (?:must|may|is)/,
   )
 })
+
+test.each([HEADER, null, [HEADER], 7])(
+  'what is no object is told how to write it: %j',
+  (credentials) => {
+    const options = { credentials } as unknown as GuardOptions
+    expect(() => checkGuardOptions(verifier, options)).toThrow(
+      "authenticate: credentials must be an object: { header: 'the-name' }",
+    )
+  },
+)
 
 test('credentials and dpop together are a mistake, told at start-up', () => {
   const dpop = { algorithms: ['ES256'], required: false, check() {}, remember() {}, nonce() {} }
@@ -112,6 +122,27 @@ test('a value of a million characters is refused by its length, before it is dec
     code: 'invalid_token',
     reason: 'too_large',
   })
+})
+
+test('with the scheme Bearer, the token behind it is accepted and remembered, and none without it', async () => {
+  const options = guard({ credentials: { header: HEADER, scheme: 'Bearer' } })
+  const request = withHeaders({ [HEADER]: `Bearer ${token}` })
+  await authenticateRequest(verifier, request, options, request)
+  expect(isAtOnce(authenticateRequest(verifier, request, options, request))).toBe(true)
+  const bare = withHeaders({ [HEADER]: token })
+  await expect(authenticateRequest(verifier, bare, options, bare)).rejects.toMatchObject(MALFORMED)
+})
+
+test('a remembered token is accepted from a list of one, and is repeated in a list of two', async () => {
+  const answer = async (value: unknown, rawHeaders: readonly string[] = []) => {
+    const request = withHeaders({ [HEADER]: value }, rawHeaders)
+    return await authenticateRequest(verifier, request, guard(), request)
+  }
+  await expect(answer(token)).resolves.toMatchObject({ token })
+  await expect(answer([token])).resolves.toMatchObject({ token })
+  await expect(answer([token, token])).rejects.toMatchObject(REPEATED)
+  const twice = [HEADER, token, HEADER, token]
+  await expect(answer(token, twice)).rejects.toMatchObject(REPEATED)
 })
 
 test('a header that others than the request have is none of it', async () => {
