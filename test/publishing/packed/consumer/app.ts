@@ -7,6 +7,7 @@ import { createTokenClient } from '@portcullis/client'
 import { type Auth, AuthError, createVerifier, remoteKeys } from '@portcullis/core'
 import { explain } from '@portcullis/core/explain'
 import '@portcullis/express/request'
+import { auth0 } from '@portcullis/providers'
 import { redisRevocations } from '@portcullis/redis'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 import type { Request } from 'express'
@@ -31,6 +32,9 @@ async function main(): Promise<void> {
   assert.equal(explanation.verdict, 'accepted')
   await assert.rejects(verifier.verify('a.b.c'), AuthError)
   assert.equal(authOf({}), undefined)
+
+  const preset = auth0({ domain: 'tenant.eu.auth0.com', audience: 'https://api.example.com' })
+  await assert.rejects(createVerifier(preset).verify('a.b.c'), AuthError)
 
   const all: Readonly<Record<string, Guarded>> = guards
   assert.ok(Object.keys(all).length > 0)
