@@ -72,6 +72,11 @@ export const ADVICE: {
       operator:
         'Compare `keys.status().thumbprints` with the key document: the tokens are of another issuer, or were changed. If many come at once after a rotation, see OPERATING.md#rotating-a-key',
     },
+    inactive: {
+      client: 'log in again, once',
+      operator:
+        'Nothing, unless all tokens are refused: then compare the introspection endpoint with the service that issues the tokens, and ask whether this API may introspect them',
+    },
     expired: {
       client: 'log in again, once',
       operator:
@@ -235,6 +240,26 @@ export const ADVICE: {
       client: 'repeat the request after `Retry-After`, with a new proof',
       operator:
         'Look for a client that sends too many. If there is none, raise `maxPerKey` or `max` of the memory',
+    },
+  },
+  introspection_unavailable: {
+    unreachable: {
+      client: 'repeat the request after `Retry-After`',
+      operator: 'See OPERATING.md#the-introspection-endpoint-is-down',
+    },
+    timeout: {
+      client: 'repeat the request after `Retry-After`',
+      operator: 'See OPERATING.md#the-introspection-endpoint-is-down',
+    },
+    bad_answer: {
+      client: 'repeat the request after `Retry-After`',
+      operator:
+        'Read `detail`: the endpoint refuses the credentials of this API, or its answer cannot be used. See OPERATING.md#the-introspection-endpoint-is-down',
+    },
+    busy: {
+      client: 'repeat the request after `Retry-After`',
+      operator:
+        'Look for a flood of invented tokens, and state `form`. If there is none, raise `maxCalls` and `maxRate`, once the issuer agrees',
     },
   },
 }

@@ -27,6 +27,15 @@ export function parseJsonObject(octets: Buffer): JsonObject | undefined {
 }
 
 /**
+ * Reads octets as one JSON object, or answers `undefined`: as strictly as the header and the claims of a token, and without a
+ * member that is repeated at any level. It is for objects whose inner ones decide as well, such as a signed answer about a token.
+ */
+export function parseUnambiguousObject(octets: Buffer): JsonObject | undefined {
+  const value = parseJsonObject(octets)
+  return value === undefined || repeatsMember(octets.toString(), value) ? undefined : value
+}
+
+/**
  * Reads a text that somebody else wrote as JSON.
  *
  * As `JSON.parse`, but `undefined` for a text that is no JSON, that is nested deeper than 1000 levels, or that has a name which

@@ -3,7 +3,7 @@ import { elapsed, type Instant, instant } from '../ground/time.ts'
 import { type Exchange, type FetchFailure, within } from './fetch-json.ts'
 import { type FetchedKeys, fetchKeys } from './fetch-keys.ts'
 import { followKeys, type RemoteKeys } from './key-cache.ts'
-import { checkIssuer, findKeyUrl, firstWanted, type Issuer } from './metadata.ts'
+import { checkIssuer, findUrl, firstWanted, type Issuer } from './metadata.ts'
 import { checkRemoteKeysOptions, type RemoteKeysOptions } from './remote-keys-options.ts'
 
 // Keys of an issuer that publishes metadata: what one attempt reads, and when. The cache does the rest.
@@ -72,7 +72,7 @@ function createDiscovery(
 
   /** Without a key URL there is nothing but the metadata. */
   async function fetchFirst(exchange: Exchange): Promise<FetchedKeys | FetchFailure> {
-    const found = await findKeyUrl(issuer, exchange, share)
+    const found = await findUrl(issuer, exchange, share)
     if (typeof found !== 'string') return found
     learn(found, exchange)
     return await fetchKeys(found, exchange, algorithmNames)
@@ -108,7 +108,7 @@ function createDiscovery(
     keyUrl: string,
     exchange: Exchange,
   ): Promise<FetchedKeys | FetchFailure | undefined> {
-    const found = await findKeyUrl(issuer, exchange, share)
+    const found = await findUrl(issuer, exchange, share)
     if (typeof found !== 'string') return undefined
     if (found === keyUrl) {
       learn(found, exchange)

@@ -148,7 +148,7 @@ async function readResponse(
     const pause = retryAfter(textOf(headers, 'retry-after'), clock.now())
     return unreachable(`${name} answered ${status}`, pause)
   }
-  const octets = await readBody(response.body, signal)
+  const octets = await readBody(response.body, signal, MAX_OCTETS)
   if (octets === undefined) return badDocument(`the document has more than ${MAX_OCTETS} bytes`)
   const value = readJson(octets)
   if (value === undefined) return badDocument(`the document is not JSON${whatItIs(octets)}`)
@@ -156,16 +156,22 @@ async function readResponse(
   return { failure: undefined, value, freshnessLifetime: freshnessLifetime(cacheControl, age) }
 }
 
-async function readBody(
+/**
+ * The octets of a body; `undefined` if there are more than `max`, or the exchange was over before they had come.
+ *
+ * @throws What the body fails with.
+ */
+export async function readBody(
   body: AsyncIterable<Uint8Array> | null,
   signal: AbortSignal,
+  max: number,
 ): Promise<Buffer | undefined> {
   // One buffer, because a body that comes octet by octet would otherwise be a million objects.
-  const octets = Buffer.allocUnsafe(MAX_OCTETS)
+  const octets = Buffer.allocUnsafe(max)
   let size = 0
   for await (const chunk of body ?? []) {
-    // An injected `fetch` may go on after the abort: an endless body would keep this megabyte in memory.
-    if (signal.aborted || size + chunk.length > MAX_OCTETS) return undefined
+    // An injected `fetch` may go on after the abort: an endless body would keep this buffer in memory.
+    if (signal.aborted || size + chunk.length > max) return undefined
     octets.set(chunk, size)
     size += chunk.length
   }
@@ -202,7 +208,7 @@ export function badDocument(detail: string): FetchFailure {
 }
 
 /** Such as ECONNREFUSED. The message of the error itself may name hosts, so it goes no further. */
-function platformCode(error: unknown): string {
+export function platformCode(error: unknown): string {
   const causes = [error, error instanceof Error ? error.cause : undefined]
   const code = causes
     .map((each) => (each instanceof Error && 'code' in each ? each.code : undefined))

@@ -100,16 +100,29 @@ export function paceAfterFailure(
   random: number,
 ): Pace {
   const failures = pace.failures + 1
-  const factor = 1 - FAILURE_PAUSE_SPREAD + 2 * FAILURE_PAUSE_SPREAD * random
-  const pause = doubled(1, failures - 1, MAX_FAILURE_PAUSE) * factor
   return {
     ...afterAttempt(pace, trigger, startedAt, spread),
     failures,
-    failurePauseEnd: Math.max(
-      startedAt + pause,
-      settledAt + Math.min(Math.max(retryAfter, 0), MAX_RETRY_AFTER),
-    ),
+    failurePauseEnd: failurePauseEnd(failures, { startedAt, settledAt }, retryAfter, random),
   }
+}
+
+/**
+ * When an endpoint may be asked again that has failed: after 1 s, doubling to 30 s, or when it says.
+ *
+ * @param failures In a row, this one included.
+ */
+export function failurePauseEnd(
+  failures: number,
+  { startedAt, settledAt }: { readonly startedAt: number; readonly settledAt: number },
+  retryAfter: number,
+  random: number,
+): number {
+  const factor = 1 - FAILURE_PAUSE_SPREAD + 2 * FAILURE_PAUSE_SPREAD * random
+  return Math.max(
+    startedAt + doubled(1, failures - 1, MAX_FAILURE_PAUSE) * factor,
+    settledAt + Math.min(Math.max(retryAfter, 0), MAX_RETRY_AFTER),
+  )
 }
 
 /** The pace after a token was proven by what a suspicion brought: once for each suspicion, however many it helped. */

@@ -39,11 +39,11 @@ const UNPROVABLE: ReadonlySet<string> = new Set(['jwk', 'jwe', 'jku', 'kid', 'os
 /**
  * Members that nobody knows are ignored beside one that is known: they may describe it. Alone they may bind the token to something.
  *
- * @param payload What the claims were read from.
+ * @param payload What the claims were read from; `undefined` if whoever read it has refused each repeated member.
  * @returns `undefined` for a token that is bound to nothing: whoever has it may use it.
  * @see RFC 7800 section 3.1
  */
-export function bindingOf(claims: Claims, payload: Buffer): Binding | undefined {
+export function bindingOf(claims: Claims, payload: Buffer | undefined): Binding | undefined {
   if (!Object.hasOwn(claims, 'cnf')) return undefined
   const cnf = member(claims, 'cnf')
   const found = new Map<ConfirmationMethod, string>()
@@ -66,8 +66,9 @@ export function bindingOf(claims: Claims, payload: Buffer): Binding | undefined 
 }
 
 /** Of two thumbprints, another reader of the token might take the other one. */
-function repetitionIn(payload: Buffer, claims: Claims): Detail | undefined {
-  return repeatsMember(payload.toString(), claims) ? repeatedConfirmation : undefined
+function repetitionIn(payload: Buffer | undefined, claims: Claims): Detail | undefined {
+  const isRepeated = payload !== undefined && repeatsMember(payload.toString(), claims)
+  return isRepeated ? repeatedConfirmation : undefined
 }
 
 /** A copy, since the caller may change its own while the token is judged. Pollution of a prototype proves nothing. */

@@ -18,6 +18,7 @@ export interface AuthErrorReasons {
     | 'critical_header'
     | 'unknown_key'
     | 'signature'
+    | 'inactive'
     | 'expired'
     | 'not_yet_valid'
     | 'issued_in_future'
@@ -46,6 +47,7 @@ export interface AuthErrorReasons {
   keys_unavailable: 'unreachable' | 'timeout' | 'bad_document'
   revocation_unavailable: 'stale'
   replay_unavailable: 'unreachable' | 'full'
+  introspection_unavailable: 'unreachable' | 'timeout' | 'bad_answer' | 'busy'
 }
 
 export type AuthErrorCode = keyof AuthErrorReasons
@@ -102,6 +104,7 @@ export const refusals: { [Code in AuthErrorCode]: RefusalRow<AuthErrorReasons[Co
       critical_header: null,
       unknown_key: null,
       signature: null,
+      inactive: null,
       expired: 'The access token has expired',
       not_yet_valid: 'The access token is not yet valid',
       issued_in_future: 'The access token was issued in the future',
@@ -186,6 +189,17 @@ export const refusals: { [Code in AuthErrorCode]: RefusalRow<AuthErrorReasons[Co
     reasons: {
       unreachable: null,
       full: null,
+    },
+  },
+  introspection_unavailable: {
+    status: 503,
+    title: 'Service Unavailable',
+    description: 'It cannot be told at the moment whether access tokens are active',
+    reasons: {
+      unreachable: null,
+      timeout: null,
+      bad_answer: null,
+      busy: null,
     },
   },
 }

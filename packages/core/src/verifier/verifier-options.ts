@@ -110,75 +110,6 @@ export interface SchemaOptions<Output> {
   schema: Schema<Output>
 }
 
-/**
- * Checks the options of a verifier at start-up.
- *
- * @throws TypeError for a wrong, misspelt or missing option.
- */
-export function checkVerifierOptions(options: VerifierOptions): void {
-  checkOptions('createVerifier', options, {
-    keys: (value) =>
-      hasMethods(value, 'now', 'current', 'wait', 'suspect')
-        ? undefined
-        : 'must be a key source, such as remoteKeys(url)',
-    issuer: oneOrMore,
-    audience: oneOrMore,
-    algorithms: () => undefined, // `acceptedAlgorithms` knows the names
-    algorithmNames: isAlgorithmNames,
-    clockTolerance: seconds(0, 600),
-    requireExpiry: isBoolean,
-    maxTokenAge: seconds(1, 315_360_000),
-    requiredClaims: isRequiredClaims,
-    type: (value) =>
-      isText(value) === undefined || isTextList(value) === undefined
-        ? undefined
-        : 'must be a string or a list of strings',
-    maxTokenSize: isTokenSize,
-    remember: isRemember,
-    revocations: isRevocations,
-    confirmation: oneOf('require', 'ignore'),
-    clock: isClock,
-    schema: (value) =>
-      hasMethods(Reflect.get(Object(value), '~standard'), 'validate')
-        ? undefined
-        : 'must be a validator of the Standard Schema specification',
-  })
-  const stated = ownMembers(options)
-  if (stated.keys === undefined) throw new TypeError('createVerifier: keys must be stated')
-  for (const name of ['issuer', 'audience'] as const) {
-    if (stated[name] === undefined) {
-      throw new TypeError(`createVerifier: ${name} must be stated, null to accept any`)
-    }
-  }
-}
-
-export function rulesOf({
-  issuer,
-  audience,
-  clockTolerance = 5,
-  requireExpiry = true,
-  maxTokenAge,
-  requiredClaims = [],
-}: VerifierOptions): ClaimRules {
-  return {
-    issuer: listed(issuer),
-    audience: listed(audience),
-    clockTolerance,
-    requireExpiry,
-    maxTokenAge,
-    requiredClaims: requiredClaimsOf(requiredClaims),
-  }
-}
-
-/** The accepted values of `typ`, or `undefined` for everything but another kind of token. */
-export function typesOf({ type }: VerifierOptions): readonly string[] | undefined {
-  return type === undefined ? undefined : [type].flat()
-}
-
-function listed(value: string | readonly string[] | null): readonly string[] | null {
-  return value === null ? null : [value].flat()
-}
-
 const isRevocations: OptionCheck = (value) => {
   const isSource =
     hasMethods(value, 'statusOf') &&
@@ -202,6 +133,94 @@ export const isTokenSize: OptionCheck = (value) =>
   Number.isInteger(value) && Number(value) >= 1 && Number(value) <= LONGEST_TOKEN
     ? undefined
     : 'must be a number of bytes from 1 to 65536'
+
+/** The options that every verifier has. */
+type RuleName = Exclude<
+  keyof VerifierOptions | keyof SchemaOptions<unknown>,
+  'keys' | 'algorithms' | 'algorithmNames' | 'remember'
+>
+
+/** Checks of the options that every verifier has, whatever proves its tokens. */
+export const ruleChecks: Readonly<Record<RuleName, OptionCheck>> = {
+  issuer: oneOrMore,
+  audience: oneOrMore,
+  clockTolerance: seconds(0, 600),
+  requireExpiry: isBoolean,
+  maxTokenAge: seconds(1, 315_360_000),
+  requiredClaims: isRequiredClaims,
+  type: (value) =>
+    isText(value) === undefined || isTextList(value) === undefined
+      ? undefined
+      : 'must be a string or a list of strings',
+  maxTokenSize: isTokenSize,
+  revocations: isRevocations,
+  confirmation: oneOf('require', 'ignore'),
+  clock: isClock,
+  schema: (value) =>
+    hasMethods(Reflect.get(Object(value), '~standard'), 'validate')
+      ? undefined
+      : 'must be a validator of the Standard Schema specification',
+}
+
+/**
+ * Checks the options of a verifier at start-up.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ */
+export function checkVerifierOptions(options: VerifierOptions): void {
+  checkOptions('createVerifier', options, {
+    keys: (value) =>
+      hasMethods(value, 'now', 'current', 'wait', 'suspect')
+        ? undefined
+        : 'must be a key source, such as remoteKeys(url)',
+    ...ruleChecks,
+    algorithms: () => undefined, // `acceptedAlgorithms` knows the names
+    algorithmNames: isAlgorithmNames,
+    remember: isRemember,
+  })
+  const stated = ownMembers(options)
+  if (stated.keys === undefined) throw new TypeError('createVerifier: keys must be stated')
+  checkStated('createVerifier', stated)
+}
+
+/** @throws TypeError if what would be dangerous to forget was left out. */
+export function checkStated(
+  factory: string,
+  stated: { readonly issuer?: unknown; readonly audience?: unknown },
+): void {
+  for (const name of ['issuer', 'audience'] as const) {
+    if (stated[name] === undefined) {
+      throw new TypeError(`${factory}: ${name} must be stated, null to accept any`)
+    }
+  }
+}
+
+export function rulesOf({
+  issuer,
+  audience,
+  clockTolerance = 5,
+  requireExpiry = true,
+  maxTokenAge,
+  requiredClaims = [],
+}: Omit<VerifierOptions, 'keys'>): ClaimRules {
+  return {
+    issuer: listed(issuer),
+    audience: listed(audience),
+    clockTolerance,
+    requireExpiry,
+    maxTokenAge,
+    requiredClaims: requiredClaimsOf(requiredClaims),
+  }
+}
+
+/** The accepted values of `typ`, or `undefined` for everything but another kind of token. */
+export function typesOf({ type }: VerifierOptions): readonly string[] | undefined {
+  return type === undefined ? undefined : [type].flat()
+}
+
+function listed(value: string | readonly string[] | null): readonly string[] | null {
+  return value === null ? null : [value].flat()
+}
 
 export const isRemember: OptionCheck = (value) =>
   value === false || isMax(value)

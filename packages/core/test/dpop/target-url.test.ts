@@ -189,12 +189,14 @@ describe('the URL of a proof', () => {
     expect(isSame(htu, target, origin)).toBe(false)
   })
 
-  test('is read in linear time, however long it is', () => {
-    const texts = ['/..', '/.', '//', '/%2e', '%', '[', ':', '@', '/a']
-    const start = performance.now()
-    for (const text of texts) isSame(`${API}${text.repeat(20_000)}`, text.repeat(20_000))
-    expect(performance.now() - start).toBeLessThan(1000)
-  })
+  // A reading in quadratic time would need longer than a test may take.
+  test.each(['/..', '/.', '//', '/%2e', '%', '[', ':', '@', '/a'])(
+    'is read in linear time: %s, 40,000 times',
+    (text) => {
+      const long = text.repeat(40_000)
+      expect(isSame(`${API}${long}`, long)).toBe(['//', '/a'].includes(text))
+    },
+  )
 })
 
 describe('properties', () => {

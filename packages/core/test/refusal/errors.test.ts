@@ -23,6 +23,11 @@ const REPLAYS: Row = {
   told: false,
 }
 
+const ACTIVE: Row = {
+  message: 'It cannot be told at the moment whether access tokens are active',
+  told: false,
+}
+
 const STATUS: Record<AuthErrorCode, [status: number, title: string]> = {
   missing_token: [401, 'Unauthorized'],
   invalid_request: [400, 'Bad Request'],
@@ -34,6 +39,7 @@ const STATUS: Record<AuthErrorCode, [status: number, title: string]> = {
   keys_unavailable: [503, 'Service Unavailable'],
   revocation_unavailable: [503, 'Service Unavailable'],
   replay_unavailable: [503, 'Service Unavailable'],
+  introspection_unavailable: [503, 'Service Unavailable'],
 }
 
 // Its type keeps it complete.
@@ -64,6 +70,7 @@ const TABLE: { [Code in AuthErrorCode]: Record<AuthErrorReasons[Code], Row> } = 
     critical_header: UNPROVEN,
     unknown_key: UNPROVEN,
     signature: UNPROVEN,
+    inactive: UNPROVEN,
     expired: { message: 'The access token has expired', told: true },
     not_yet_valid: { message: 'The access token is not yet valid', told: true },
     issued_in_future: { message: 'The access token was issued in the future', told: true },
@@ -112,6 +119,12 @@ const TABLE: { [Code in AuthErrorCode]: Record<AuthErrorReasons[Code], Row> } = 
     },
   },
   replay_unavailable: { unreachable: REPLAYS, full: REPLAYS },
+  introspection_unavailable: {
+    unreachable: ACTIVE,
+    timeout: ACTIVE,
+    bad_answer: ACTIVE,
+    busy: ACTIVE,
+  },
 }
 
 const ROWS = Object.entries(TABLE).flatMap(([code, reasons]) =>
@@ -197,7 +210,7 @@ test('before a signature is proven the answer has the same bytes for every reaso
       return JSON.stringify({ status, headers, body, json: create(code, reason) })
     },
   )
-  expect(answers).toHaveLength(6)
+  expect(answers).toHaveLength(7)
   expect(new Set(answers).size).toBe(1)
 })
 

@@ -23,6 +23,7 @@ import { refusals } from '../../src/refusal/refusals.ts'
 import { parseBearer } from '../../src/request/bearer.ts'
 import { parseTokenHeader } from '../../src/request/token-header.ts'
 import { checkRequirements } from '../../src/requirement/requirement-list.ts'
+import { createProvenVerifier, type TokenProver } from '../../src/verifier/token-prover.ts'
 import { createProofMaker, type Draft, NOW, ORIGIN, requestWith } from '../dpop/proof-maker.ts'
 
 // Each reason of each code, with the sentence that a developer reads. A new reason without one fails here.
@@ -170,6 +171,10 @@ const CASES: {
       refuse: async () =>
         await verify(await stranger.token({ header: { kid: issuer.publicJwk.kid } })),
       detail: /^no key made the signature of the token with kid "[\w-]+": tried the only key/,
+    },
+    inactive: {
+      refuse: byProver(() => new AuthError('invalid_token', 'inactive', () => 'not active')),
+      detail: 'not active',
     },
     expired: {
       refuse: signed({ expiresIn: -3600 }),
@@ -347,6 +352,34 @@ const CASES: {
       detail: 'revocations answered unknown: what they know is too old, or they know nothing yet',
     },
   },
+  introspection_unavailable: {
+    unreachable: unavailable('unreachable'),
+    timeout: unavailable('timeout'),
+    bad_answer: unavailable('bad_answer'),
+    busy: unavailable('busy'),
+  },
+}
+
+/** The sentences of `@portcullis/introspection` are tested there. */
+function unavailable(reason: AuthErrorReasons['introspection_unavailable']): Case {
+  const detail = `${reason}, as the prover says`
+  const fault = () => new AuthError('introspection_unavailable', reason, () => detail)
+  return { refuse: byProver(fault), detail }
+}
+
+function byProver(fault: () => AuthError) {
+  const prover: TokenProver = {
+    recall: () => undefined,
+    prove: async () => {
+      throw fault()
+    },
+    stands: () => false,
+    check() {},
+    late: fault,
+    ready: async () => {},
+  }
+  const verifier = createProvenVerifier(prover, { issuer: null, audience: null })
+  return async () => await verifier.verify('opaque')
 }
 
 async function setOfTwo() {

@@ -1,0 +1,35 @@
+// What a package needs whose verifier proves tokens by something else than a key: `@portcullis/core/verifier`. Applications have
+// `createVerifier`.
+
+export type { Claims, Header } from './claims/auth.ts'
+export { createProvenVerifier } from './verifier/token-prover.ts'
+export type { ProvenRules, ProvenToken, TokenProver } from './verifier/token-prover.ts'
+export { createSelectedVerifier } from './verifier/selected-verifier.ts'
+export { checkStated, LONGEST_TOKEN, ruleChecks } from './verifier/verifier-options.ts'
+export {
+  checkOptions,
+  hasMethods,
+  isBoolean,
+  isClock,
+  isFunction,
+  isText,
+  noOptions,
+  own,
+  ownMembers,
+  seconds,
+} from './ground/options.ts'
+export type { OptionCheck } from './ground/options.ts'
+export { isJsonObject, member, parseUnambiguousObject, textMember } from './ground/json.ts'
+export { elapsed, instant, systemClock } from './ground/time.ts'
+export type { Instant } from './ground/time.ts'
+export { createWaitingRoom, LATENESS } from './ground/waiting-room.ts'
+export type { Place, WaitingRoom } from './ground/waiting-room.ts'
+export { platformCode, readBody, withDeadline } from './keys/fetch-json.ts'
+export type { FetchFailure } from './keys/fetch-json.ts'
+export { retryAfter } from './keys/http-caching.ts'
+export { failurePauseEnd } from './keys/pace.ts'
+export { urlComplaint } from './keys/key-url.ts'
+export { checkIssuer, findUrl } from './keys/metadata.ts'
+export type { Issuer, MetadataReader } from './keys/metadata.ts'
+export type { Detail } from './refusal/text.ts'
+export { shown } from './refusal/text.ts'

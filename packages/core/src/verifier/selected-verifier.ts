@@ -1,0 +1,64 @@
+import type { Auth } from '../claims/auth.ts'
+import { type Clock, systemClock } from '../ground/time.ts'
+import { AuthError } from '../refusal/errors.ts'
+import { verdictMessage, verdicts } from '../report/diagnostics.ts'
+import { notText } from '../token/details.ts'
+import { findInternals, setInternals } from './internals.ts'
+import { watchInTurn } from './revocation-watch.ts'
+import { LONGEST_TOKEN } from './verifier-options.ts'
+import type { Verifier, VerifyOptions } from './verifier.ts'
+
+// One verifier out of a few: what the text of a token alone says selects who judges it.
+
+/**
+ * Makes one verifier of several. Each token is judged by one of them, and never by another afterwards.
+ *
+ * @param verifiers All that can be selected.
+ * @param select A function of the text alone, which always answers the same of the same token.
+ *   It throws an `AuthError` for a token that is for none of them.
+ */
+export function createSelectedVerifier<ClaimsType>(
+  verifiers: readonly Verifier<ClaimsType>[],
+  select: (token: string) => Verifier<ClaimsType>,
+  clock: Clock = systemClock,
+): Verifier<ClaimsType> {
+  async function verify(token: string, options?: VerifyOptions): Promise<Auth<ClaimsType>> {
+    return await selected(token).verify(token, options)
+  }
+
+  /** Publishes the refusals made here. All others are published by the verifier that the token has reached. */
+  function selected(token: unknown): Verifier<ClaimsType> {
+    const start = clock.monotonic()
+    try {
+      // A caller without types may pass anything.
+      if (typeof token !== 'string') {
+        throw new AuthError('invalid_token', 'malformed', notText(token))
+      }
+      return select(token)
+    } catch (error) {
+      if (error instanceof AuthError) {
+        const duration = clock.monotonic() - start
+        verdicts.publish(() => verdictMessage({ verifier, remembered: false, duration }, error))
+      }
+      throw error
+    }
+  }
+
+  setInternals(verify, {
+    checksIssuer: (issuer) =>
+      verifiers.every((each) => findInternals(each)?.checksIssuer(issuer) === true),
+    maxTokenSize: Math.max(
+      ...verifiers.map((each) => findInternals(each)?.maxTokenSize ?? LONGEST_TOKEN),
+    ),
+    recall: (token) => findInternals(select(token))?.recall(token),
+    watch: (auth, listener) => watchInTurn(() => select(auth.token), auth, listener),
+  })
+  const verifier: Verifier<ClaimsType> = {
+    verify,
+    async ready() {
+      const outcomes = await Promise.allSettled(verifiers.map(async (each) => await each.ready()))
+      for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+    },
+  }
+  return verifier
+}

@@ -1,0 +1,88 @@
+import diagnostics from 'node:diagnostics_channel'
+
+import { createTestIssuer, manualClock } from '@portcullis/testing'
+import { expect, test } from 'vitest'
+
+import {
+  createVerifier,
+  localRevocations,
+  type VerifyMessage,
+  watchToken,
+} from '../../src/index.ts'
+import { AuthError } from '../../src/refusal/errors.ts'
+import { findInternals } from '../../src/verifier/internals.ts'
+import { createSelectedVerifier } from '../../src/verifier/selected-verifier.ts'
+
+const clock = manualClock()
+const [one, two] = await Promise.all([createTestIssuer({ clock }), createTestIssuer({ clock })])
+const revocations = localRevocations({ clock })
+const [A, B] = ['https://a.example', 'https://b.example']
+const [first, second] = [
+  createVerifier({ ...one.verifierOptions, maxTokenSize: 5000, issuer: [A, B] }),
+  createVerifier({ ...two.verifierOptions, revocations, issuer: A }),
+]
+const tokens = [
+  await one.token({ claims: { iss: A } }),
+  await two.token({ claims: { iss: A, jti: '1' } }),
+] as const
+
+function select(token: string) {
+  if (token === tokens[0]) return first
+  if (token === tokens[1]) return second
+  throw new AuthError('invalid_token', 'malformed')
+}
+
+const verifier = createSelectedVerifier([first, second], select)
+
+test('each token is judged by the verifier that is selected, and by no other', async () => {
+  expect((await verifier.verify(tokens[0])).token).toBe(tokens[0])
+  expect((await verifier.verify(tokens[1])).token).toBe(tokens[1])
+  const crossed = createSelectedVerifier([first, second], () => first)
+  await expect(crossed.verify(tokens[1])).rejects.toMatchObject({ reason: 'signature' })
+})
+
+test('a guard gets a token at once that the selected verifier has accepted', () => {
+  expect(findInternals(verifier)?.recall(tokens[0])?.token).toBe(tokens[0])
+  expect(findInternals(verifier)?.maxTokenSize).toBe(16_384)
+})
+
+test('it checks an issuer if all of them do', async () => {
+  expect(findInternals(verifier)?.checksIssuer(A)).toBe(true)
+  expect(findInternals(verifier)?.checksIssuer(B)).toBe(false)
+  const wrapped = createSelectedVerifier(
+    [first, { ...first, verify: async (t) => await first.verify(t) }],
+    select,
+  )
+  expect(findInternals(wrapped)?.checksIssuer(A)).toBe(false)
+})
+
+test('a token for none of them is refused and published; so is what is no text', async () => {
+  const messages: VerifyMessage[] = []
+  const listen = (message: unknown) => void messages.push(message as VerifyMessage)
+  diagnostics.subscribe('portcullis:verify', listen)
+  await expect(verifier.verify('other')).rejects.toMatchObject({ reason: 'malformed' })
+  await expect(verifier.verify(undefined as unknown as string)).rejects.toMatchObject({
+    reason: 'malformed',
+  })
+  diagnostics.unsubscribe('portcullis:verify', listen)
+  expect(messages.map((message) => [message.verifier, message.reason])).toEqual([
+    [verifier, 'malformed'],
+    [verifier, 'malformed'],
+  ])
+})
+
+test('an open connection hears of the revocations of the selected verifier', async () => {
+  const auth = await verifier.verify(tokens[1])
+  const ended = new Promise((resolve) => {
+    watchToken(verifier, auth, resolve, { clock })
+  })
+  await revocations.revoke(auth)
+  expect(await ended).toMatchObject({ reason: 'revoked' })
+})
+
+test('it is ready when all are, and fails with the first that is not', async () => {
+  await expect(verifier.ready()).resolves.toBeUndefined()
+  const fault = new Error('down')
+  const down = { ...second, ready: async () => await Promise.reject(fault) }
+  await expect(createSelectedVerifier([first, down], select).ready()).rejects.toBe(fault)
+})
