@@ -1,0 +1,43 @@
+import { type Detail, shown } from '@portcullis/core/verifier'
+
+// What refusals tell developers. Of a token they show nothing, and of an answer nothing but `token_type`.
+
+export const notActive: Detail = () =>
+  'the issuer says that the token is not active: it is unknown there, has expired or was revoked'
+
+export const notActiveLately: Detail = () =>
+  'the issuer said less than 5 s ago that the token is not active'
+
+export function otherForm(complaint: string): Detail {
+  return () =>
+    `the token has not the form of the option form: ${complaint}; the issuer was not asked`
+}
+
+export function otherTokenType(found: unknown, accepted: readonly string[] | undefined): Detail {
+  const expected = accepted?.join(', ') ?? 'Bearer, DPoP or none'
+  return () => `the token_type of the answer is ${shown(found)}; expected ${expected}`
+}
+
+export const unboundDpop: Detail = () =>
+  'the token_type of the answer is DPoP, and its cnf names no key (jkt)'
+
+/** @param retryAfter Seconds. */
+export function unavailable(why: string, retryAfter: number): Detail {
+  const next = retryAfter > 0 ? `in ${retryAfter.toFixed(1)} s` : 'now'
+  return () => `${why}; the next call can start ${next}`
+}
+
+export const roomFull: Detail = () =>
+  'too many tokens that were not seen before wait for their look-up'
+
+/** @param patience Seconds. */
+export function noTurn(patience: number): Detail {
+  return () =>
+    `after ${patience.toFixed(1)} s there was still no answer: other tokens are looked up, as many as maxCalls and maxRate allow`
+}
+
+export const endedWhileJudged: Detail = () =>
+  'each answer was out of date before the schema and the revocations had answered: is maxAge too short?'
+
+export const outdated: Detail = () =>
+  'the answer of the issuer was too old when it came: has the machine been suspended?'

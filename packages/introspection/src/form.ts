@@ -1,0 +1,110 @@
+import {
+  isJsonObject,
+  member,
+  type OptionCheck,
+  parseUnambiguousObject,
+} from '@portcullis/core/verifier'
+
+// What can be told of a token by its text alone: pure functions.
+
+/** How every token of an issuer looks. Plain data, so that it costs nothing to refuse by it. */
+export interface TokenForm {
+  /** The shortest and the longest token. Characters. */
+  readonly length?: readonly [min: number, max: number] | undefined
+  /** What every token begins with. */
+  readonly prefix?: string | undefined
+  /**
+   * All characters that tokens are made of.
+   * @default the characters of a bearer token (RFC 6750 section 2.1)
+   */
+  readonly alphabet?: string | undefined
+}
+
+/** @see RFC 6750 section 2.1 */
+const BEARER = /^[\w.~+/-]+=*$/
+
+export const isForm: OptionCheck = (value) => {
+  if (!isJsonObject(value) || Object.keys(value).length === 0) {
+    return 'must be an object with length, prefix or alphabet'
+  }
+  const unknown = Object.keys(value).find(
+    (name) => !['length', 'prefix', 'alphabet'].includes(name),
+  )
+  if (unknown !== undefined) return `has the unknown member ${JSON.stringify(unknown)}`
+  const length = member(value, 'length')
+  if (length !== undefined && !isRange(length)) {
+    return 'must have as length [min, max], from 1 to 65536'
+  }
+  const isText = (name: string) => {
+    const text = member(value, name)
+    return text === undefined || (typeof text === 'string' && text !== '')
+  }
+  if (!isText('prefix')) return 'must have as prefix a string that is not empty'
+  return isText('alphabet') ? undefined : 'must have as alphabet a string that is not empty'
+}
+
+function isRange(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length !== 2) return false
+  const [min, max] = value as readonly unknown[]
+  return (
+    Number.isInteger(min) &&
+    Number.isInteger(max) &&
+    1 <= Number(min) &&
+    Number(min) <= Number(max) &&
+    Number(max) <= 65_536
+  )
+}
+
+/** Tells what a token lacks of a form: makes the set of its characters once. */
+export function createFormCheck({
+  length,
+  prefix = '',
+  alphabet,
+}: TokenForm): (token: string) => string | undefined {
+  const [min, max] = length ?? [1, Infinity]
+  const characters = alphabet === undefined ? undefined : new Set(alphabet)
+  return (token) => {
+    if (token.length < min || token.length > max) return `it has ${token.length} characters`
+    if (!token.startsWith(prefix)) return 'it begins otherwise'
+    const fits = characters === undefined ? BEARER.test(token) : isMadeOf(token, characters)
+    return fits ? undefined : 'it has other characters'
+  }
+}
+
+function isMadeOf(token: string, characters: ReadonlySet<string>): boolean {
+  for (const each of token) if (!characters.has(each)) return false
+  return true
+}
+
+/** Characters. So much of the first part mostly tells whether it is the base64url of a JSON object. */
+const BEGINNING = 64
+
+/** Characters. No header that a reader takes begins with so much white space. */
+const LONGEST_HEADER = 8192
+
+/**
+ * Whether a token begins as a JWT does: with something that any reader might take for the base64url of a JSON object, and a dot
+ * behind it. Read leniently, so that a JWT which is written in a way that a strict reader refuses does not count as opaque.
+ */
+export function isLikeJwt(token: string): boolean {
+  const dot = token.indexOf('.')
+  if (dot === -1) return false
+  const beginning = beginningOf(token, Math.min(dot, BEGINNING))
+  if (beginning !== '') return beginning.startsWith('{')
+  const header = beginningOf(token, Math.min(dot, LONGEST_HEADER))
+  return header.startsWith('{') || (header === '' && dot > LONGEST_HEADER)
+}
+
+/** Without the white space before it. */
+function beginningOf(token: string, length: number): string {
+  return Buffer.from(token.slice(0, length), 'base64url').toString().trimStart()
+}
+
+/** Whether a token is a JWE in the compact form: five parts, and a header with `enc`. RFC 7516 sections 3.1 and 4.1.2. */
+export function isJwe(token: string): boolean {
+  const parts = token.split('.', 6)
+  const [encoded = ''] = parts
+  if (parts.length !== 5 || encoded.length > LONGEST_HEADER) return false
+  const header = parseUnambiguousObject(Buffer.from(encoded, 'base64url'))
+  return header !== undefined && typeof member(header, 'enc') === 'string'
+}

@@ -1,0 +1,9 @@
+// Everything that `@portcullis/introspection` exports.
+
+export { byForm } from './by-form.ts'
+export type { ByFormOptions } from './by-form.ts'
+export { introspected } from './introspected.ts'
+export type { IntrospectionMessage } from './diagnostics.ts'
+export type { IntrospectionFetch } from './exchange.ts'
+export type { TokenForm } from './form.ts'
+export type { ClientKey, IntrospectedOptions } from './options.ts'

@@ -1,0 +1,49 @@
+import type { Schema, SchemaOptions, Verifier } from '@portcullis/core'
+import { createProvenVerifier, ownMembers } from '@portcullis/core/verifier'
+
+import { authenticationOf } from './client-authentication.ts'
+import { createEndpoint } from './endpoint.ts'
+import { checkIntrospectedOptions, type IntrospectedOptions } from './options.ts'
+import { createProver } from './prover.ts'
+import { createQuestion } from './question.ts'
+import { createSignedAnswers } from './signed-answer.ts'
+
+// The verifier of opaque tokens: its options, and what it is made of.
+
+/**
+ * Creates a verifier of tokens that only their issuer can read: it asks the introspection endpoint about each, and holds the answer.
+ *
+ * `issuer`, `audience` and `clientId` must be stated. Nothing is asked before the first use, and there is nothing to close.
+ * `ready()` finds out where the endpoint is.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see RFC 7662; RFC 9701
+ */
+export function introspected<Output>(
+  options: IntrospectedOptions & SchemaOptions<Output>,
+): Verifier<Output>
+export function introspected(options: IntrospectedOptions): Verifier
+export function introspected(
+  options: IntrospectedOptions & { readonly schema?: Schema<unknown> },
+): Verifier<unknown> {
+  const checked = checkIntrospectedOptions(options)
+  const { issuer, endpoint, clientId, keys, clock } = checked
+  const stated = ownMembers(options)
+  const asked = createEndpoint({
+    ...checked,
+    authentication: authenticationOf(stated),
+    // Where the endpoint is stated nothing but the assertion of a client's key names the issuer.
+    issuer: issuer ?? endpoint ?? '',
+    client: ownMembers({ client_id: clientId }),
+    isSigned: keys !== undefined,
+  })
+  const signed =
+    keys === undefined || issuer === null
+      ? undefined
+      : createSignedAnswers(keys, issuer, clientId, clock)
+  const rules = ownMembers({ requireExpiry: false, ...stated })
+  const question = createQuestion(checked, asked, signed, () => verifier)
+  const prover = createProver(checked, asked, signed, question)
+  const verifier = createProvenVerifier(prover, rules)
+  return verifier
+}

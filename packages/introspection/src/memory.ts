@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+
+import { type Instant, noOptions, type ProvenToken } from '@portcullis/core/verifier'
+import { LRUCache } from 'lru-cache'
+
+import type { AnswerTimes } from './decisions.ts'
+
+// What the issuer has said, remembered for a bounded number of tokens and of bytes. How long it may be used is decided elsewhere.
+
+/** What is held of an active token. */
+export interface HeldAnswer extends ProvenToken, AnswerTimes {
+  /** Octets of the answer. */
+  readonly size: number
+}
+
+export interface AnswerMemory {
+  find(token: string): HeldAnswer | undefined
+  /** When a token was said to be not active. */
+  findInactive(name: string): Instant | undefined
+  remember(token: string, name: string, answer: HeldAnswer): void
+  /** Forgets what was held of the token. */
+  rememberInactive(token: string, name: string, askedAt: Instant): void
+}
+
+/** Octets of an answer and its token. */
+const MEAN_SIZE = 2048
+/** However few answers are held, one of them may be as long as any. */
+const SMALLEST_ROOM = 4 * 65_536
+/** An object for each claim, and what refers to it: as measured, an answer takes about four times its octets. */
+const WEIGHT = 4
+
+/**
+ * Two memories: tokens that are not active have their own, so that invented ones push out no genuine one. Of these only the digest is
+ * kept: whoever invents tokens makes them as long as they may be.
+ */
+export function createMemory(max: number): AnswerMemory {
+  const held = new LRUCache<string, HeldAnswer>({
+    max,
+    maxSize: Math.max(max * MEAN_SIZE, SMALLEST_ROOM) * WEIGHT,
+    sizeCalculation: ({ size }, token) => size * WEIGHT + token.length,
+  })
+  const inactive = new LRUCache<string, Instant>({ max })
+  return {
+    find: (token) => held.get(token, noOptions()),
+    findInactive: (name) => inactive.get(name, noOptions()),
+    remember(token, name, answer) {
+      inactive.delete(name)
+      held.set(token, answer, noOptions())
+    },
+    rememberInactive(token, name, askedAt) {
+      held.delete(token)
+      inactive.set(name, askedAt, noOptions())
+    },
+  }
+}
+
+/** What a token is called where its text is not to be kept. */
+export function nameOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url')
+}

@@ -1,0 +1,130 @@
+import type { Clock } from '@portcullis/core'
+import {
+  checkIssuer,
+  elapsed,
+  failurePauseEnd,
+  type FetchFailure,
+  findUrl,
+  type Instant,
+  instant,
+  LATENESS,
+  type MetadataReader,
+  withDeadline,
+} from '@portcullis/core/verifier'
+
+import type { Failure } from './decisions.ts'
+import { COMMON_HEADERS, FailedExchange, type IntrospectionFetch } from './exchange.ts'
+
+// Where the introspection endpoint is, as the metadata of the issuer say. Core reads them, as it reads those that name keys.
+
+export interface MetadataOptions {
+  readonly issuer: string
+  readonly allowInsecure: boolean
+  readonly fetch: IntrospectionFetch
+  readonly clock: Clock
+  /** The deadline of one attempt. Seconds. */
+  readonly timeout: number
+}
+
+const READER: MetadataReader = {
+  factory: 'introspected',
+  alsoIn: '',
+  member: 'introspection_endpoint',
+  name: 'introspection endpoint',
+}
+
+/** How long metadata are used before they are read again. Seconds. */
+const METADATA_AGE = 3600
+
+/** The last attempt to read the metadata, if it has failed. */
+interface FailedAttempt {
+  readonly failures: number
+  readonly failure: Failure
+  /** Seconds of the monotonic clock. */
+  readonly pauseEnd: number
+}
+
+/**
+ * Returns a function that tells the URL of the endpoint. The metadata are read by one attempt at a time, which belongs to no caller;
+ * after a failure there is a pause. An old URL serves while the metadata are read again, and if they cannot be had.
+ *
+ * @throws TypeError for what is no issuer.
+ */
+export function createDiscovery(options: MetadataOptions): () => Promise<string> {
+  const { clock, timeout } = options
+  const issuer = checkIssuer(options.issuer, options.allowInsecure, READER)
+  let known: string | undefined
+  let readAt: Instant | undefined
+  let failed: FailedAttempt | undefined
+  let attempt: { readonly since: number; readonly outcome: Promise<void> } | undefined
+
+  async function read(): Promise<void> {
+    const began = instant(clock)
+    const outcome = await readMetadata()
+    readAt = began
+    attempt = undefined
+    if (typeof outcome === 'string') {
+      known = outcome
+      failed = undefined
+    } else {
+      failed = afterFailure(failureOf(outcome), began.monotonic)
+    }
+  }
+
+  async function readMetadata(): Promise<string | FetchFailure> {
+    return await withDeadline(clock, timeout, async (signal) => {
+      const get = async (url: string) =>
+        await options.fetch(url, { method: 'GET', headers: HEADERS, ...UNREDIRECTED, signal })
+      return await findUrl(issuer, { get, signal, clock }, timeout / 3)
+    })
+  }
+
+  function afterFailure(failure: Failure, startedAt: number): FailedAttempt {
+    const failures = (failed?.failures ?? 0) + 1
+    const times = { startedAt, settledAt: clock.monotonic() }
+    const pauseEnd = failurePauseEnd(failures, times, failure.retryAfter ?? 0, Math.random())
+    return { failures, failure, pauseEnd }
+  }
+
+  /** The attempt under way, unless its timers have been lost: see `LATENESS`. */
+  async function attemptToRead(): Promise<void> {
+    const now = clock.monotonic()
+    if (attempt === undefined || now - attempt.since > timeout + LATENESS) {
+      attempt = { since: now, outcome: read() }
+    }
+    await attempt.outcome
+  }
+
+  /** @throws FailedExchange with what is left of the pause */
+  function urlOrFailure(): string {
+    if (known !== undefined) return known
+    const retryAfter = Math.max(0, (failed?.pauseEnd ?? 0) - clock.monotonic())
+    throw new FailedExchange({ ...(failed?.failure ?? UNREAD), retryAfter })
+  }
+
+  return async () => {
+    if (known !== undefined) {
+      if (readAt === undefined || elapsed(readAt, instant(clock)) >= METADATA_AGE) {
+        void attemptToRead()
+      }
+    } else if (failed === undefined || clock.monotonic() >= failed.pauseEnd) {
+      await attemptToRead()
+    }
+    return urlOrFailure()
+  }
+}
+
+const HEADERS = { accept: 'application/json', ...COMMON_HEADERS }
+const UNREDIRECTED = { redirect: 'manual', credentials: 'omit' } as const
+
+function failureOf({ failure, detail, retryAfter }: FetchFailure): Failure {
+  const reason = failure === 'bad_document' ? 'bad_answer' : failure
+  return { reason, detail, concerns: 'endpoint', retryAfter }
+}
+
+const UNREAD: Failure = {
+  reason: 'unreachable',
+  detail: 'the metadata were not read',
+  concerns: 'endpoint',
+  retryAfter: undefined,
+}

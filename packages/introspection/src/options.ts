@@ -1,0 +1,244 @@
+import type { webcrypto } from 'node:crypto'
+import { types } from 'node:util'
+
+import type { Clock, KeySource, SchemaOptions, VerifierOptions } from '@portcullis/core'
+import {
+  checkOptions,
+  checkStated,
+  hasMethods,
+  isBoolean,
+  isClock,
+  isFunction,
+  isJsonObject,
+  isText,
+  type OptionCheck,
+  ownMembers,
+  ruleChecks,
+  seconds,
+  systemClock,
+  urlComplaint,
+} from '@portcullis/core/verifier'
+
+import type { IntrospectionFetch } from './exchange.ts'
+import { isForm, type TokenForm } from './form.ts'
+
+// The options of `introspected`: their types, their checks at start-up, and their defaults.
+
+/** The private key that this API signs its assertions with (RFC 7523). */
+export interface ClientKey {
+  readonly key: webcrypto.CryptoKey
+  readonly kid?: string | undefined
+}
+
+/** Options of `introspected`. All times are seconds. */
+export interface IntrospectedOptions extends Pick<
+  VerifierOptions,
+  | 'audience'
+  | 'clockTolerance'
+  | 'maxTokenAge'
+  | 'requiredClaims'
+  | 'maxTokenSize'
+  | 'revocations'
+  | 'confirmation'
+> {
+  /**
+   * Who issues the tokens: the value of `iss` in every answer, and where the metadata are that name the endpoint. `null` accepts any
+   * `iss`, and answers without one; then `endpoint` must be stated.
+   * @see RFC 8414 section 3
+   */
+  issuer: string | null
+  /** The introspection endpoint. By default the one that the metadata of the issuer name. */
+  endpoint?: string | undefined
+  /** What the issuer calls this API. */
+  clientId: string
+  clientSecret?: string | undefined
+  /** For `private_key_jwt`, in place of `clientSecret`. */
+  clientKey?: ClientKey | undefined
+  /**
+   * How this API proves who it is; with `clientKey` by default `private_key_jwt`. With `tls_client_auth` its certificate does, which
+   * `fetch` has to present.
+   * @default 'client_secret_basic'
+   * @see RFC 6749 section 2.3.1; RFC 7523; RFC 8705 section 2
+   */
+  clientAuthentication?:
+    | 'client_secret_basic'
+    | 'client_secret_post'
+    | 'private_key_jwt'
+    | 'tls_client_auth'
+    | undefined
+  /**
+   * Proves signed answers: `discoverKeys(issuer)`. With it every answer must be signed (RFC 9701).
+   */
+  keys?: KeySource | undefined
+  /**
+   * The accepted values of `token_type` in answers, in any case. By default `Bearer`, `DPoP`, and answers without one: what names
+   * another kind, such as a refresh token, is refused.
+   * @see RFC 7662 section 2.2
+   */
+  type?: string | readonly string[] | undefined
+  /**
+   * How long an answer is used: a token that is revoked at the issuer works for so long. 1 to 3600.
+   * @default 30
+   */
+  maxAge?: number | undefined
+  /**
+   * How much longer than `maxAge` an answer is used while the endpoint is down. A revoked token works for so much longer then.
+   * @default 0
+   * @see RFC 5861 section 4
+   */
+  staleIfError?: number | undefined
+  /**
+   * The deadline of one call. Also how long a caller waits in all.
+   * @default 5
+   */
+  timeout?: number | undefined
+  /**
+   * How many calls may run at the same time for tokens that were not seen before, and as many again for those that were.
+   * @default 16
+   */
+  maxCalls?: number | undefined
+  /**
+   * How many calls may begin in a second for tokens that were not seen before.
+   * @default 100
+   */
+  maxRate?: number | undefined
+  /** How every token of the issuer looks. Whatever looks otherwise is refused without a call. */
+  form?: TokenForm | undefined
+  /**
+   * Of how many active tokens the answers are held (fewer if they have more than 2048 bytes on average), and how many tokens are
+   * remembered that are not active.
+   * @default { max: 10_000 }
+   */
+  remember?: { readonly max: number } | undefined
+  /**
+   * Permits `http:` to other machines. Whoever controls the network then reads tokens and the secret, and decides who gets in.
+   * @default false
+   */
+  allowInsecure?: boolean | undefined
+  /**
+   * Whether an answer must have `exp`. Without one, `maxAge` alone bounds how long it is used.
+   * @default false
+   */
+  requireExpiry?: boolean | undefined
+  /** @default globalThis.fetch */
+  fetch?: IntrospectionFetch | undefined
+  clock?: Clock | undefined
+}
+
+/** The options with their defaults. */
+export interface CheckedOptions {
+  readonly issuer: string | null
+  readonly endpoint: string | undefined
+  readonly clientId: string
+  readonly keys: KeySource | undefined
+  readonly types: readonly string[] | undefined
+  readonly maxAge: number
+  readonly staleIfError: number
+  readonly timeout: number
+  readonly maxCalls: number
+  readonly maxRate: number
+  readonly form: TokenForm
+  readonly max: number
+  readonly allowInsecure: boolean
+  readonly fetch: IntrospectionFetch
+  readonly clock: Clock
+}
+
+const lateBoundFetch: IntrospectionFetch = async (url, init) => await globalThis.fetch(url, init)
+
+const isUrl: OptionCheck = (value) =>
+  typeof value === 'string' ? urlComplaint(value, true) : 'must be a string'
+
+const isMax: OptionCheck = (value) =>
+  isJsonObject(value) &&
+  Object.keys(value).join(' ') === 'max' &&
+  isCount(1_000_000)(value['max']) === undefined
+    ? undefined
+    : 'must be { max }, a number of tokens from 1 to 1000000'
+
+const isClientKey: OptionCheck = (value) => {
+  const { key, kid, ...others }: Readonly<Record<string, unknown>> = isJsonObject(value)
+    ? value
+    : {}
+  const isKey = types.isCryptoKey(key) && key.type === 'private' && key.usages.includes('sign')
+  const isName = kid === undefined || isText(kid) === undefined
+  return isKey && isName && Object.keys(others).length === 0
+    ? undefined
+    : 'must be { key, kid? }, with a private CryptoKey that signs'
+}
+
+function isCount(max: number): OptionCheck {
+  return (value) =>
+    Number.isInteger(value) && Number(value) >= 1 && Number(value) <= max
+      ? undefined
+      : `must be a number from 1 to ${max}`
+}
+
+const METHODS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'tls_client_auth']
+
+/**
+ * Checks the options at start-up.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option; it shows no secret.
+ */
+export function checkIntrospectedOptions(
+  options: IntrospectedOptions & Partial<SchemaOptions<unknown>>,
+): CheckedOptions {
+  checkOptions('introspected', options, {
+    ...ruleChecks,
+    issuer: (value) => (value === null ? undefined : isUrl(value)),
+    endpoint: isUrl,
+    clientId: isText,
+    clientSecret: isText,
+    clientKey: isClientKey,
+    clientAuthentication: (value) =>
+      METHODS.includes(String(value)) ? undefined : `must be one of ${METHODS.join(', ')}`,
+    keys: (value) =>
+      hasMethods(value, 'now', 'current', 'wait', 'suspect')
+        ? undefined
+        : 'must be a key source, such as discoverKeys(issuer)',
+    maxAge: seconds(1, 3600),
+    staleIfError: seconds(0, 86_400),
+    timeout: seconds(0.1, 60),
+    maxCalls: isCount(1000),
+    maxRate: isCount(100_000),
+    form: isForm,
+    remember: isMax,
+    allowInsecure: isBoolean,
+    fetch: isFunction,
+    clock: isClock,
+  })
+  const stated = ownMembers(options)
+  checkStated('introspected', stated)
+  const { issuer, endpoint, keys, type, allowInsecure = false, clientId } = stated
+  if (clientId === undefined) throw new TypeError('introspected: clientId must be stated')
+  if (issuer === null && endpoint === undefined) {
+    throw new TypeError('introspected: with issuer: null, endpoint must be stated')
+  }
+  if (issuer === null && keys !== undefined) {
+    throw new TypeError('introspected: with keys, issuer must be stated')
+  }
+  const complaint = urlComplaint(endpoint ?? issuer ?? '', allowInsecure)
+  if (complaint !== undefined) {
+    throw new TypeError(
+      `introspected: ${endpoint === undefined ? 'issuer' : 'endpoint'} ${complaint}`,
+    )
+  }
+  return {
+    issuer,
+    endpoint,
+    clientId,
+    keys,
+    types: type === undefined ? undefined : [type].flat(),
+    maxAge: stated.maxAge ?? 30,
+    staleIfError: stated.staleIfError ?? 0,
+    timeout: stated.timeout ?? 5,
+    maxCalls: stated.maxCalls ?? 16,
+    maxRate: stated.maxRate ?? 100,
+    form: ownMembers(stated.form ?? {}),
+    max: stated.remember?.max ?? 10_000,
+    allowInsecure,
+    fetch: stated.fetch ?? lateBoundFetch,
+    clock: stated.clock ?? systemClock,
+  }
+}

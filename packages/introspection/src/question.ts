@@ -1,0 +1,97 @@
+import type { Claims, Header } from '@portcullis/core'
+import { type Instant, member, withDeadline } from '@portcullis/core/verifier'
+
+import { readAnswer, type Statement } from './answer.ts'
+import type { Failure } from './decisions.ts'
+import { publishCall } from './diagnostics.ts'
+import type { Endpoint } from './endpoint.ts'
+import { FailedExchange } from './exchange.ts'
+import type { HeldAnswer } from './memory.ts'
+import type { CheckedOptions } from './options.ts'
+import type { SignedAnswers } from './signed-answer.ts'
+
+// One call about one token, under a deadline: it ends with an answer or a failure in words, and is told to whoever listens.
+
+/** What a call has brought, as it is held. */
+export type Answer =
+  | { readonly word: 'active'; readonly held: HeldAnswer }
+  | { readonly word: 'inactive'; readonly askedAt: Instant }
+
+/** Never rejects. */
+export type Question = (token: string, askedAt: Instant) => Promise<Answer | Failure>
+
+/**
+ * The header in the `Auth` of an opaque token. It has none, nobody has signed it, and the header of a signed answer is not that of the
+ * token. `opaque` is the name of no algorithm.
+ */
+const HEADER: Header = Object.freeze({ alg: 'opaque' })
+
+/** So that an answer is no older than `maxAge` when it comes. Seconds. */
+export function callTimeout({ timeout, maxAge }: CheckedOptions): number {
+  return Math.min(timeout, maxAge)
+}
+
+/**
+ * @param signed Reads the answers, if they have to be signed.
+ * @param verifier What `introspected` returns: messages name it.
+ */
+export function createQuestion(
+  options: CheckedOptions,
+  endpoint: Endpoint,
+  signed: SignedAnswers | undefined,
+  verifier: () => object,
+): Question {
+  const { clock } = options
+  const timeout = callTimeout(options)
+
+  async function ask(token: string, askedAt: Instant): Promise<Answer | Failure> {
+    const outcome = await withDeadline(clock, timeout, async (signal) => ({
+      failure: undefined,
+      answer: await answerOrFailure(token, askedAt, signal),
+    }))
+    if (outcome.failure === undefined) return outcome.answer
+    const detail = `the introspection endpoint: ${outcome.detail}`
+    return { reason: 'timeout', detail, concerns: 'endpoint', retryAfter: undefined }
+  }
+
+  async function answerOrFailure(
+    token: string,
+    askedAt: Instant,
+    signal: AbortSignal,
+  ): Promise<Answer | Failure> {
+    try {
+      const raw = await endpoint.ask(token, signal)
+      return answerOf(
+        signed === undefined ? readAnswer(raw) : await signed.read(raw, signal),
+        askedAt,
+      )
+    } catch (error) {
+      return failureOf(error)
+    }
+  }
+
+  return async (token, askedAt) => {
+    const answer = await ask(token, askedAt)
+    publishCall(verifier(), answer, clock.monotonic() - askedAt.monotonic)
+    return answer
+  }
+}
+
+function answerOf(statement: Statement, askedAt: Instant): Answer {
+  if (statement.word === 'inactive') return { word: 'inactive', askedAt }
+  const { claims, size } = statement
+  return { word: 'active', held: { claims, header: HEADER, size, askedAt, exp: expOf(claims) } }
+}
+
+/** Whether it is a time is for the rules to say. */
+function expOf(claims: Claims): number | undefined {
+  const exp: unknown = member(claims, 'exp')
+  return typeof exp === 'number' ? exp : undefined
+}
+
+/** What no exchange says, such as a fault of a client's key, is a call without an answer as well. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof FailedExchange) return error.failure
+  const detail = 'the call could not be made'
+  return { reason: 'unreachable', detail, concerns: 'endpoint', retryAfter: undefined }
+}

@@ -1,0 +1,126 @@
+import { localKeys, remoteKeys } from '@portcullis/core'
+import { createTestIssuer } from '@portcullis/testing'
+import { describe, expect, test } from 'vitest'
+
+import { claimsWith, ISSUER, refusalOf, setUp, START, wordOf } from './issuer.ts'
+
+// Signed answers, RFC 9701.
+
+const TYPE = 'application/token-introspection+jwt'
+
+async function signedSetUp() {
+  const signer = await createTestIssuer({ issuer: ISSUER })
+  const { clock, issuer, create } = setUp()
+  const verifier = create({ keys: localKeys(signer.publicJwk) })
+  /** @param change To the claims of the answer. */
+  const sign = async (said: unknown, change: object = {}, header: object = {}) => {
+    const payload = { iss: ISSUER, aud: 'api', iat: START, token_introspection: said, ...change }
+    return await signer.token({
+      payload: JSON.stringify(payload),
+      header: { typ: 'token-introspection+jwt', ...header },
+    })
+  }
+  return { clock, issuer, signer, sign, verifier }
+}
+
+function answered(jwt: string, type = TYPE): Response {
+  return new Response(jwt, { headers: { 'content-type': type } })
+}
+
+describe('a signed answer', () => {
+  test('is asked for, proven, and judged by its inner claims', async () => {
+    const { issuer, sign, verifier } = await signedSetUp()
+    const jwt = await sign({ active: true, ...claimsWith() })
+    issuer.answer = () => answered(jwt)
+    const auth = await verifier.verify('token')
+    expect(auth.claims).toEqual({ active: true, ...claimsWith() })
+    expect(auth.header).toEqual({ alg: 'opaque' })
+    expect(issuer.asked[0]?.headers.get('accept')).toBe(TYPE)
+  })
+
+  test('may say that the token is not active', async () => {
+    const { issuer, sign, verifier } = await signedSetUp()
+    const jwt = await sign({ active: false })
+    issuer.answer = () => answered(jwt)
+    expect(await wordOf(verifier.verify('token'))).toBe('invalid_token inactive')
+  })
+
+  test.each<[string, unknown, object, object]>([
+    ['of another type', { active: true }, {}, { typ: 'JWT' }],
+    ['without a type', { active: true }, {}, { typ: undefined }],
+    ['of another issuer', { active: true }, { iss: 'https://other.test' }, {}],
+    ['without an issuer', { active: true }, { iss: undefined }, {}],
+    ['for another client', { active: true }, { aud: 'other' }, {}],
+    ['for nobody', { active: true }, { aud: undefined }, {}],
+    ['without a time', { active: true }, { iat: undefined }, {}],
+    ['of an hour ago', { active: true }, { iat: START - 3600 }, {}],
+    ['that has expired', { active: true }, { exp: START - 60 }, {}],
+    ['without token_introspection', undefined, {}, {}],
+    ['with a text as token_introspection', 'active', {}, {}],
+    ['with active as a text', { active: 'true' }, {}, {}],
+    ['whose active is outside', {}, { active: true }, {}],
+    ['that needs an extension', { active: true }, {}, { crit: ['x'], x: 1 }],
+  ])('%s is none', async (_name, said, change, header) => {
+    const { issuer, sign, verifier } = await signedSetUp()
+    const merged = typeof said === 'object' && said !== null ? { ...claimsWith(), ...said } : said
+    const jwt = await sign(merged, change, header)
+    issuer.answer = () => answered(jwt)
+    expect(await wordOf(verifier.verify('token'))).toBe('introspection_unavailable bad_answer')
+  })
+
+  test('signed by somebody else is none', async () => {
+    const { issuer, verifier } = await signedSetUp()
+    const other = await signedSetUp()
+    const jwt = await other.sign({ active: true, ...claimsWith() })
+    issuer.answer = () => answered(jwt)
+    const error = await refusalOf(verifier.verify('token'))
+    expect(error).toMatchObject({ code: 'introspection_unavailable', reason: 'bad_answer' })
+    expect(error.detail).toContain('the signed answer')
+  })
+
+  test('with a member that is repeated inside is none', async () => {
+    const { issuer, signer, verifier } = await signedSetUp()
+    const payload = `{"iss":"${ISSUER}","aud":"api","iat":${START},"token_introspection":{"active":false,"active":true,"iss":"${ISSUER}"}}`
+    const jwt = await signer.token({ header: { typ: 'token-introspection+jwt' }, payload })
+    issuer.answer = () => answered(jwt)
+    expect(await wordOf(verifier.verify('token'))).toBe('introspection_unavailable bad_answer')
+  })
+
+  test('that is encrypted is refused, and the sentence says so', async () => {
+    const { issuer, verifier } = await signedSetUp()
+    issuer.answer = () => answered('a.b.c.d.e')
+    expect((await refusalOf(verifier.verify('token'))).detail).toContain('encrypted')
+  })
+
+  test('must not be replaced by a plain one', async () => {
+    const { issuer, verifier } = await signedSetUp()
+    issuer.tokens.set('token', claimsWith())
+    const error = await refusalOf(verifier.verify('token'))
+    expect(error).toMatchObject({ code: 'introspection_unavailable', reason: 'bad_answer' })
+  })
+
+  test('is not read where none was asked for', async () => {
+    const { issuer, sign } = await signedSetUp()
+    const { issuer: plain, verifier } = setUp()
+    const jwt = await sign({ active: true, ...claimsWith() })
+    plain.answer = () => answered(jwt)
+    expect(await wordOf(verifier.verify('token'))).toBe('introspection_unavailable bad_answer')
+    expect(issuer.asked).toHaveLength(0)
+  })
+
+  test('whose keys cannot be had: 503 that says so, and the pause of an outage', async () => {
+    const { signer } = await signedSetUp()
+    const { clock, issuer, create } = setUp()
+    const keys = remoteKeys(`${ISSUER}/jwks`, {
+      clock,
+      fetch: async () => await Promise.resolve(new Response('', { status: 500 })),
+    })
+    const verifier = create({ keys })
+    const jwt = await signer.token({ header: { typ: 'token-introspection+jwt' } })
+    issuer.answer = () => answered(jwt)
+    expect(await wordOf(verifier.verify('token'))).toBe('introspection_unavailable unreachable')
+    expect(await wordOf(verifier.verify('other'))).toBe('introspection_unavailable unreachable')
+    expect(issuer.asked).toHaveLength(1)
+    expect(await wordOf(verifier.ready())).toBe('keys_unavailable unreachable')
+  })
+})
