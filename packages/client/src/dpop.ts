@@ -1,7 +1,7 @@
 import { createDpopKey, type DpopAlgorithm, type DpopKey } from './dpop-key.ts'
 import { TokenClientError } from './errors.ts'
 import type { HeaderLookup } from './http-time.ts'
-import { MAX_CLOCK_CORRECTION } from './lifetime.ts'
+import { believed } from './lifetime.ts'
 import { type Clock, type Instant, instant } from './time.ts'
 
 // Makes DPoP proofs, and remembers what they need of each server: its nonce, and how its clock differs.
@@ -127,10 +127,6 @@ export function createDpop(
       else corrections.set(server, seconds)
     },
   }
-}
-
-function believed(skew: number): number {
-  return Math.abs(skew) > MAX_CLOCK_CORRECTION ? 0 : skew
 }
 
 /** The claim `ath`. */

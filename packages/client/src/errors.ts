@@ -61,3 +61,35 @@ export class TokenClientError extends Error {
     return { name, code, message, responseStatus, retryAfter }
   }
 }
+
+/** A failure with a word of the exchange for it, such as an error code of OAuth. Callers are not told: a client translates it. */
+export class ExplainedError extends TokenClientError {
+  readonly reason: string
+
+  constructor(
+    code: TokenClientErrorCode,
+    message: string,
+    { reason, ...options }: TokenClientErrorOptions & { reason: string },
+  ) {
+    super(code, message, options)
+    this.reason = reason
+  }
+}
+
+export interface FailureOptions extends TokenClientErrorOptions {
+  readonly reason: string | undefined
+}
+
+export function failureWith(
+  code: TokenClientErrorCode,
+  message: string,
+  { reason, ...options }: FailureOptions,
+): TokenClientError {
+  return reason === undefined
+    ? new TokenClientError(code, message, options)
+    : new ExplainedError(code, message, { ...options, reason })
+}
+
+export function reasonOf(error: TokenClientError): string | undefined {
+  return error instanceof ExplainedError ? error.reason : undefined
+}

@@ -1,4 +1,4 @@
-import type { Instant } from './time.ts'
+import { elapsed, type Instant } from './time.ts'
 
 // How fresh a token is: pure functions of the token and a time. What is done about it is said in `renewal.ts`.
 
@@ -19,22 +19,24 @@ export interface HeldToken {
 }
 
 /** How long a token without an expiry is kept. */
-const UNKNOWN_LIFETIME = 60
+export const UNKNOWN_LIFETIME = 60
 const LONGEST_RENEW_BEFORE = 300
 const LONGEST_WAIT_BEFORE = 10
 
 /**
  * @param lifetime Seconds until the token expires; `undefined` if it does not say.
  * @param random From 0 to 1, so that processes which logged in together do not renew together.
+ * @param isRenewable Whether a renewal could bring a token that lasts longer. If not, it is used until it expires.
  */
 export function hold(
   token: string,
   lifetime: number | undefined,
   obtainedAt: Instant,
   random: number,
+  isRenewable: boolean,
 ): HeldToken {
   const known = lifetime ?? UNKNOWN_LIFETIME
-  const advance = Math.min(LONGEST_RENEW_BEFORE, known / 10)
+  const advance = isRenewable ? Math.min(LONGEST_RENEW_BEFORE, known / 10) : 0
   return {
     token,
     obtainedAt,
@@ -52,8 +54,7 @@ export function hold(
  * machine is suspended, and an administrator can set the wall clock back.
  */
 export function remaining({ obtainedAt, lifetime }: HeldToken, now: Instant): number {
-  const elapsed = Math.max(now.wall - obtainedAt.wall, now.monotonic - obtainedAt.monotonic)
-  return lifetime - elapsed
+  return lifetime - elapsed(obtainedAt, now)
 }
 
 /**

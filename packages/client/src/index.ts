@@ -1,15 +1,16 @@
 // Everything that `@portcullis/client` exports.
 
 export type { AuthorizedFetch } from './authorized-fetch.ts'
+export { createTokenClient } from './create-token-client.ts'
 export type { LoginMessage } from './diagnostics.ts'
 export type { DpopAlgorithm } from './dpop-key.ts'
 export type { DpopOptions } from './dpop-options.ts'
 export { TokenClientError } from './errors.ts'
 export type { TokenClientErrorCode, TokenClientErrorOptions } from './errors.ts'
 export type { TokenFreshness } from './held-token.ts'
+export type { Credential } from './login-exchange.ts'
 export type { TokenClientOptions, TokenVerifier } from './options.ts'
 export type { Clock } from './time.ts'
-export { createTokenClient } from './token-client.ts'
 export type { GetOptions, TokenClient, TokenClientStatus } from './token-client.ts'
-export type { Credential, Fetch } from './token-request.ts'
+export type { Fetch } from './token-request.ts'
 export type { LoginAnswer, ResponseFormat } from './token-response.ts'

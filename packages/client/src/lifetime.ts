@@ -8,6 +8,11 @@ import { expiryOf, validityOf } from './token-response.ts'
  */
 export const MAX_CLOCK_CORRECTION = 300
 
+/** What of a difference between the clocks is corrected. Seconds. */
+export function believed(skew: number): number {
+  return Math.abs(skew) > MAX_CLOCK_CORRECTION ? 0 : skew
+}
+
 /**
  * How long a token that has just come can be used.
  *
@@ -22,7 +27,7 @@ export function lifetimeOf(token: string, now: number, clockSkew: number): numbe
   const expiry = expiryOf(token)
   if (expiry === undefined) return undefined
   const uncorrected = expiry - now
-  const corrected = uncorrected - (Math.abs(clockSkew) > MAX_CLOCK_CORRECTION ? 0 : clockSkew)
+  const corrected = uncorrected - believed(clockSkew)
   const isExpiredByDateAlone = corrected <= 0 && uncorrected > 0
   return Math.min(isExpiredByDateAlone ? uncorrected : corrected, validityOf(token))
 }

@@ -7,7 +7,6 @@ import {
   type TokenAnswer,
   type TokenEndpoint,
 } from './token-request.ts'
-import { boundKeyOf } from './token-response.ts'
 
 // What belongs to one login: the pause before it, its deadline, and the check of the token that it brings.
 
@@ -68,7 +67,7 @@ export async function logIn(
 
 /** @param jkt What the token must be bound to. */
 async function checkUsable(
-  { token, lifetime }: TokenAnswer,
+  { token, lifetime, isBoundTo }: TokenAnswer,
   verifier: TokenVerifier | undefined,
   jkt: string | undefined,
 ): Promise<void> {
@@ -77,7 +76,7 @@ async function checkUsable(
     throw new TokenClientError('token_unusable', message)
   }
   // Whoever asks for bound tokens must not be given tokens that work for everybody.
-  if (jkt !== undefined && boundKeyOf(token) !== jkt) {
+  if (jkt !== undefined && !isBoundTo(jkt)) {
     const message =
       'the token service gave a token that is not bound to the key of the DPoP proof: does it know DPoP?'
     throw new TokenClientError('token_unusable', message)

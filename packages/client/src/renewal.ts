@@ -15,6 +15,8 @@ export interface RenewalState {
   /** Those of them that were sent and not answered in time. */
   readonly timeouts: number
   readonly lastFailure: TokenClientErrorCode | undefined
+  /** What the exchange calls it, such as an error code of OAuth. */
+  readonly lastReason: string | undefined
   /** When the last login ended, by the monotonic clock. */
   readonly settledAt: number
   /** From 1 to 1.1: multiplies the pauses after an outage, so that processes which failed together do not come back together. */
@@ -31,6 +33,7 @@ export const INITIAL: RenewalState = {
   refusals: 0,
   timeouts: 0,
   lastFailure: undefined,
+  lastReason: undefined,
   settledAt: 0,
   spread: 1,
   closedUntil: 0,
@@ -102,6 +105,7 @@ export function isStillHeld({ held }: RenewalState, token: string, now: Instant)
 
 export interface LoginRefusal {
   readonly code: TokenClientErrorCode
+  readonly reason: string | undefined
   readonly retryAfter: number
 }
 
@@ -110,11 +114,11 @@ export interface LoginRefusal {
  * caller can wait for; after a refusal of the service callers do not wait.
  */
 export function loginRefusal(state: RenewalState, now: Instant): LoginRefusal | undefined {
-  const { lastFailure } = state
+  const { lastFailure, lastReason } = state
   const retryAfter = nextLoginIn(state, now)
   const longest = isRefusal(lastFailure) ? 0 : LONGEST_WAIT
   if (lastFailure === undefined || retryAfter <= longest) return undefined
-  return { code: lastFailure, retryAfter }
+  return { code: lastFailure, reason: lastReason, retryAfter }
 }
 
 /** Seconds until a login may start: 0 is now. */
@@ -137,6 +141,7 @@ export function afterLogin(state: RenewalState, held: HeldToken): RenewalState {
 
 export interface LoginFailure {
   readonly code: TokenClientErrorCode
+  readonly reason?: string | undefined
   readonly retryAfter?: number | undefined
   /** Whether the credentials were sent. */
   readonly isSent: boolean
@@ -155,7 +160,7 @@ function isRefusal(code: TokenClientErrorCode | undefined): boolean {
 export function afterFailure(
   state: RenewalState,
   now: Instant,
-  { code, retryAfter = 0, isSent }: LoginFailure,
+  { code, reason, retryAfter = 0, isSent }: LoginFailure,
   random: number,
 ): RenewalState {
   // An outage in between does not reset the count, since the service may not reset its own.
@@ -173,6 +178,7 @@ export function afterFailure(
     refusals,
     timeouts,
     lastFailure: code,
+    lastReason: reason,
     settledAt: now.monotonic,
     spread,
     closedUntil: now.monotonic + pause,

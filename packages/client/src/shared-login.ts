@@ -95,7 +95,7 @@ function clientErrorOf(error: unknown): TokenClientError {
 }
 
 /** Ends one caller's wait, and not the login that the others wait for. */
-async function raceAbort<Result>(
+export async function raceAbort<Result>(
   promise: Promise<Result>,
   signal: AbortSignal | undefined,
 ): Promise<Result> {

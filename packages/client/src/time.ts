@@ -30,3 +30,8 @@ export interface Instant {
 export function instant(clock: Clock): Instant {
   return { wall: clock.now(), monotonic: clock.monotonic() }
 }
+
+/** Seconds between two moments: the larger of what the two clocks say, since either may stand still or be set back. */
+export function elapsed(since: Instant, now: Instant): number {
+  return Math.max(now.wall - since.wall, now.monotonic - since.monotonic)
+}

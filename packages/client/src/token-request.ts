@@ -1,12 +1,11 @@
 import type { Dpop, Proof } from './dpop.ts'
 import { TokenClientError } from './errors.ts'
-import { discardBody, notAToken, readBody, refusalOf } from './http-answer.ts'
+import { discardBody, readBody } from './http-answer.ts'
 import { clockSkewOf } from './http-time.ts'
-import { lifetimeOf } from './lifetime.ts'
 import { type Clock, type Instant, instant } from './time.ts'
-import { errorIn, findToken, type ResponseFormat } from './token-response.ts'
+import { errorIn } from './token-response.ts'
 
-// The exchange with the token service: the requests of one login, and which of them are repeated.
+// The requests of one login, and which of them are repeated. What they say is the matter of the exchange that is handed to it.
 
 /**
  * Like the platform's `fetch`: it sends the logins, and the requests of the client's own `fetch`. One of another type, such
@@ -14,26 +13,65 @@ import { errorIn, findToken, type ResponseFormat } from './token-response.ts'
  */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** A text, or a function that is called for each login. */
-export type Credential = string | (() => string | Promise<string>)
-
 /** What a login needs. */
 export interface TokenEndpoint {
-  readonly url: string
-  readonly loginId: Credential
-  readonly password: Credential
-  readonly response: ResponseFormat
+  readonly exchange: Exchange
   readonly fetch: Fetch
   readonly clock: Clock
   /** For tokens that are bound to a key. */
   readonly dpop?: Dpop | undefined
 }
 
-export interface TokenAnswer {
-  readonly token: string
+/** How a token is obtained: the requests that are sent for it, and what their answers mean. */
+export interface Exchange {
+  /**
+   * Reads what one login needs, once for all its requests.
+   *
+   * @param signal Aborted when the login ends.
+   * @returns Composes one request. It is called for each, because some have what a service accepts only once.
+   * @throws TokenClientError
+   */
+  prepare(signal: AbortSignal): Promise<() => Promise<TokenRequest>>
+  /**
+   * Finds the token in an answer.
+   *
+   * @throws TokenClientError if the service has refused, or the answer has none; whatever reading the body fails with.
+   */
+  read(answer: ServiceAnswer): Promise<GrantedToken>
+}
+
+/** One request, which is a form and sent by POST. */
+export interface TokenRequest {
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly body: string
+}
+
+export interface ServiceAnswer {
+  readonly url: string
+  readonly response: Response
+  readonly sentAt: Instant
   readonly receivedAt: Instant
-  /** Seconds from then until it expires; `undefined` if the token has no expiry. */
+  /** Seconds that the service's clock is ahead of ours; 0 if the answer does not tell. */
+  readonly clockSkew: number
+  /** That of the request. */
+  readonly proof: Proof | undefined
+  /** Reads the body, once. @throws TokenClientError */
+  readonly body: () => Promise<string>
+}
+
+export interface GrantedToken {
+  readonly token: string
+  /** Seconds from the answer until it expires; `undefined` if that is not known. */
   readonly lifetime: number | undefined
+  /** Whether it is bound to the key with this thumbprint, as far as it can be told. */
+  readonly isBoundTo: (jkt: string) => boolean
+  /** Whether another one could last longer. */
+  readonly isRenewable: boolean
+}
+
+export interface TokenAnswer extends GrantedToken {
+  readonly receivedAt: Instant
 }
 
 export interface LoginProgress {
@@ -56,16 +94,13 @@ export async function requestToken(
   endsAt: number,
   signal: AbortSignal,
 ): Promise<TokenAnswer> {
-  const { clock } = endpoint
-  const form = new URLSearchParams({
-    loginId: await readCredential('loginId', endpoint.loginId),
-    password: await readCredential('password', endpoint.password),
-  }).toString()
+  const { clock, exchange } = endpoint
+  const compose = await exchange.prepare(signal)
   for (let delay = 1; ; delay *= 2) {
     // The login may have ended while a credential function was running.
     signal.throwIfAborted()
     try {
-      return await exchange(endpoint, form, progress, signal)
+      return await attempt(endpoint, compose, progress, signal)
     } catch (error) {
       if (!(error instanceof TokenClientError) || error.code !== 'service_unavailable') throw error
       // Random, so that processes which failed together do not come back together.
@@ -92,57 +127,38 @@ export async function sleep(clock: Clock, seconds: number, signal: AbortSignal):
   })
 }
 
-async function readCredential(name: string, credential: Credential): Promise<string> {
-  let text: unknown
-  try {
-    text = typeof credential === 'function' ? await credential() : credential
-  } catch {
-    throw new TokenClientError('service_unavailable', `the function ${name} failed`)
-  }
-  if (typeof text === 'string' && text !== '') return text
-  throw new TokenClientError('service_unavailable', `the function ${name} gave no text`)
-}
+type Compose = () => Promise<TokenRequest>
 
-async function exchange(
+async function attempt(
   endpoint: TokenEndpoint,
-  form: string,
+  compose: Compose,
   progress: LoginProgress,
   signal: AbortSignal,
 ): Promise<TokenAnswer> {
-  const { url, response: format } = endpoint
-  const first = await post(endpoint, form, progress, signal)
+  const first = await post(endpoint, compose, progress, signal)
   const better = await betterProof(endpoint, first)
   const answer =
-    better === undefined ? first : await post(endpoint, form, progress, signal, better.nonce)
-  const { response, receivedAt, clockSkew } = answer
-  const refusal = refusalOf(response, url, receivedAt.wall)
-  if (refusal !== undefined) {
+    better === undefined ? first : await post(endpoint, compose, progress, signal, better.nonce)
+  const { response, receivedAt } = answer
+  try {
+    return { ...(await endpoint.exchange.read(answer)), receivedAt }
+  } catch (error) {
     discardBody(response)
-    throw refusal
+    throw error
   }
-  const body = await reach(async () => await readBody(response))
-  const token = tokenIn(body, format, response)
-  if (token === undefined) throw notAToken(response, `${body.length} characters`)
-  return { token, receivedAt, lifetime: lifetimeOf(token, receivedAt.wall, clockSkew) }
-}
-
-interface ServiceAnswer {
-  readonly response: Response
-  readonly receivedAt: Instant
-  readonly clockSkew: number
-  readonly proof: Proof | undefined
 }
 
 /** @param nonce By default the last one that the service sent. */
 async function post(
-  { url, fetch, clock, dpop }: TokenEndpoint,
-  form: string,
+  { fetch, clock, dpop }: TokenEndpoint,
+  compose: Compose,
   progress: LoginProgress,
   signal: AbortSignal,
   nonce?: string,
 ): Promise<ServiceAnswer> {
+  const { url, headers, body: form } = await compose()
   const proof = await dpop?.proof(url, { method: 'POST', url, token: undefined }, nonce)
-  // The login may have ended while the proof was made.
+  // The login may have ended while the request was composed.
   signal.throwIfAborted()
   progress.onRequest()
   const sentAt = instant(clock)
@@ -153,6 +169,7 @@ async function post(
         accept: '*/*',
         'content-type': 'application/x-www-form-urlencoded',
         'user-agent': 'portcullis',
+        ...headers,
         ...(proof === undefined ? {} : { dpop: proof.text }),
       },
       body: form,
@@ -166,7 +183,9 @@ async function post(
   const clockSkew = clockSkewOf(response.headers, sentAt, receivedAt)
   progress.onClockSkew(clockSkew)
   dpop?.learnClock(clockSkew)
-  return { response, receivedAt, clockSkew, proof }
+  let text: Promise<string> | undefined
+  const body = async () => await (text ??= reach(async () => await readBody(response)))
+  return { url, response, sentAt, receivedAt, clockSkew, body, proof }
 }
 
 /**
@@ -176,34 +195,23 @@ async function post(
  * @see RFC 9449 sections 5 and 8
  */
 async function betterProof(
-  { url, dpop }: TokenEndpoint,
-  { response, clockSkew, proof }: ServiceAnswer,
+  { dpop }: TokenEndpoint,
+  { url, response, clockSkew, proof, body }: ServiceAnswer,
 ): Promise<{ readonly nonce: string | undefined } | undefined> {
   if (dpop === undefined || proof === undefined) return undefined
   const nonce = dpop.learnNonce(url, response.headers)
   const isRefused = response.status === 400 || response.status === 401
   const correction = dpop.betterCorrection(proof, clockSkew)
   if (!isRefused || (nonce === undefined && correction === undefined)) return undefined
-  const error = errorIn(await readBody(response).catch(() => ''))
+  const error = errorIn(await body().catch(() => ''))
   if (error === 'use_dpop_nonce') return nonce === undefined ? undefined : { nonce }
   if (error !== 'invalid_dpop_proof' || correction === undefined) return undefined
   dpop.correct(url, correction)
   return { nonce }
 }
 
-function tokenIn(body: string, format: ResponseFormat, { headers }: Response): string | undefined {
-  // Not the `Response` itself: the function must not read or keep more than it needs.
-  const lookup = { get: (name: string) => headers.get(name) }
-  try {
-    return findToken(body, format, { headers: lookup })
-  } catch {
-    const message = 'the function response gave a promise: it must give the token at once'
-    throw new TokenClientError('unexpected_response', message)
-  }
-}
-
 /** Everything that `fetch` or the body's stream fails with counts as an outage. */
-async function reach<Result>(step: () => Promise<Result>): Promise<Result> {
+export async function reach<Result>(step: () => Promise<Result>): Promise<Result> {
   try {
     return await step()
   } catch (error) {

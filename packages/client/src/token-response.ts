@@ -63,7 +63,7 @@ function candidates(body: string, format: 'auto' | { readonly field: string }): 
   return [body.trim(), value, ...membersOf(value, USUAL_FIELDS)]
 }
 
-function membersOf(value: unknown, names: readonly string[]): unknown[] {
+export function membersOf(value: unknown, names: readonly string[]): unknown[] {
   if (typeof value !== 'object' || value === null) return []
   return names
     .filter((name) => Object.hasOwn(value, name))

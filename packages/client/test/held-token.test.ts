@@ -5,7 +5,7 @@ import { canLast, type TokenFreshness, freshness, hold, remaining } from '../src
 import type { Instant } from '../src/time.ts'
 
 const at = (seconds: number): Instant => ({ wall: seconds, monotonic: seconds })
-const held = (lifetime: number | undefined, random = 0) => hold('a', lifetime, at(0), random)
+const held = (lifetime: number | undefined, random = 0) => hold('a', lifetime, at(0), random, true)
 
 describe('hold', () => {
   test.each<[string, number | undefined, number, number, number]>([
@@ -25,13 +25,23 @@ describe('hold', () => {
     expect(held(300, 1).renewBefore).toBe(37.5)
   })
 
+  test('a token that cannot be renewed is fresh until it expires', () => {
+    const last = hold('a', 300, at(0), 1, false)
+    expect([0, 299.9, 300].map((now) => freshness(last, at(now)))).toEqual([
+      'fresh',
+      'fresh',
+      'none',
+    ])
+    expect(freshness(last, at(100), 201)).toBe('short')
+  })
+
   test('every token is fresh first, then due, then short, then none', () => {
     fc.assert(
       fc.property(
         fc.double({ min: 0.001, max: 1e8, noNaN: true }),
         fc.double({ min: 0, max: 1, noNaN: true }),
         (lifetime, random) => {
-          const token = hold('a', lifetime, at(0), random)
+          const token = hold('a', lifetime, at(0), random, true)
           const { renewBefore, waitBefore } = token
           const left = [lifetime, 0.99 * renewBefore, 0.99 * waitBefore, 0]
           const words = left.map((seconds) => freshness(token, at(lifetime - seconds)))

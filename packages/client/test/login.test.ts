@@ -2,6 +2,7 @@ import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
 import { TokenClientError } from '../src/errors.ts'
+import { loginExchange, type LoginOptions } from '../src/login-exchange.ts'
 import { logIn, type LoginPlan } from '../src/login.ts'
 import type { TokenEndpoint } from '../src/token-request.ts'
 import { createLoginService, failureOf, hang, jws, stateOf } from './login-service.ts'
@@ -15,8 +16,11 @@ const awaited = {
 function setUp({
   pause = 0,
   verifier,
+  loginId = 'demo',
+  password = 'secret',
   ...endpoint
-}: Partial<TokenEndpoint> & { pause?: number; verifier?: LoginPlan['verifier'] } = {}) {
+}: Partial<TokenEndpoint> &
+  Partial<LoginOptions> & { pause?: number; verifier?: LoginPlan['verifier'] } = {}) {
   const service = createLoginService()
   const { clock, fetch } = service
   const closing = new AbortController()
@@ -34,10 +38,12 @@ function setUp({
   }
   const plan: LoginPlan = {
     endpoint: {
-      url: 'https://auth.test/login',
-      loginId: 'demo',
-      password: 'secret',
-      response: 'auto',
+      exchange: loginExchange({
+        url: 'https://auth.test/login',
+        loginId,
+        password,
+        response: 'auto',
+      }),
       fetch,
       clock: counting,
       ...endpoint,

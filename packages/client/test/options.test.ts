@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 
 import { createTokenClient, type TokenClientOptions } from '../src/index.ts'
-import { originSet, tokenUrl } from '../src/options.ts'
+import { originSet } from '../src/option-checks.ts'
+import { tokenUrl } from '../src/options.ts'
 
 const UNSET = 'is not an absolute URL: is an environment variable unset?'
 
@@ -123,9 +124,9 @@ describe('the URL to log in at', () => {
 
 describe('origins', () => {
   test('are written as URL writes them', () => {
-    expect(originSet(['HTTPS://API.test:443', 'http://localhost:3000/'], false)).toEqual(
-      new Set(['https://api.test', 'http://localhost:3000']),
-    )
+    expect(
+      originSet('createTokenClient', ['HTTPS://API.test:443', 'http://localhost:3000/'], false),
+    ).toEqual(new Set(['https://api.test', 'http://localhost:3000']))
   })
 
   test.each([
@@ -138,12 +139,14 @@ describe('origins', () => {
     ['null', UNSET],
     ['undefined', UNSET],
   ])('%s: %s', (origin, complaint) => {
-    expect(() => originSet([origin], false)).toThrow(TypeError)
-    expect(() => originSet([origin], false)).toThrow(complaint)
+    expect(() => originSet('createTokenClient', [origin], false)).toThrow(TypeError)
+    expect(() => originSet('createTokenClient', [origin], false)).toThrow(complaint)
   })
 
   test('of http: can be allowed, in writing', () => {
-    expect(originSet(['http://api.test'], true)).toEqual(new Set(['http://api.test']))
+    expect(originSet('createTokenClient', ['http://api.test'], true)).toEqual(
+      new Set(['http://api.test']),
+    )
   })
 })
 

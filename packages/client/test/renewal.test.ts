@@ -18,7 +18,7 @@ import {
 import type { Instant } from '../src/time.ts'
 
 const at = (seconds: number): Instant => ({ wall: seconds, monotonic: seconds })
-const held = (lifetime: number | undefined) => hold('a', lifetime, at(0), 0)
+const held = (lifetime: number | undefined) => hold('a', lifetime, at(0), 0, true)
 const withToken = (lifetime?: number): RenewalState => afterLogin(INITIAL, held(lifetime))
 
 const fail = (state: RenewalState, now: number, retryAfter?: number): RenewalState =>
@@ -214,7 +214,7 @@ describe('an invalidated token', () => {
     for (let now = 0; now < 400; now++) {
       state = afterInvalidation(state, 'a', at(now))
       if (state.held === undefined) {
-        state = afterLogin(state, hold('a', 1e6, at(now), 0))
+        state = afterLogin(state, hold('a', 1e6, at(now), 0, true))
         logins.push(now - last)
         last = now
       }
@@ -249,7 +249,7 @@ describe('an invalidated token', () => {
 
   test('after two quiet minutes that begins anew', () => {
     const dropped = afterInvalidation(withToken(1e6), 'a', at(0))
-    const again = afterLogin(dropped, hold('a', 1e6, at(0), 0))
+    const again = afterLogin(dropped, hold('a', 1e6, at(0), 0, true))
     expect(afterInvalidation(again, 'a', at(119)).invalidations).toBe(2)
     expect(afterInvalidation(again, 'a', at(120)).invalidations).toBe(1)
   })

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 
 import { TokenClientError } from '../src/errors.ts'
 import { hold } from '../src/held-token.ts'
+import { loginExchange } from '../src/login-exchange.ts'
 import { type SettledLogin, type SharedLogin, shareLogin } from '../src/shared-login.ts'
 import { createLoginService, failureOf, httpDate } from './login-service.ts'
 
@@ -9,13 +10,8 @@ function setUp() {
   const service = createLoginService()
   const { clock, fetch } = service
   const credentials = { loginId: 'demo', password: 'secret' }
-  const endpoint = {
-    url: 'https://auth.test',
-    response: 'auto',
-    fetch,
-    clock,
-    ...credentials,
-  } as const
+  const exchange = loginExchange({ url: 'https://auth.test', response: 'auto', ...credentials })
+  const endpoint = { exchange, fetch, clock }
   const closing = new AbortController()
   const settled: [SettledLogin, isUnderWay: boolean][] = []
   const plan = { endpoint, timeout: 10, verifier: undefined, closing: closing.signal }
@@ -23,7 +19,7 @@ function setUp() {
     settled.push([end, login.isUnderWay])
     const { result } = end
     if (result instanceof TokenClientError) return result
-    return hold(result.token, result.lifetime, result.receivedAt, 0)
+    return hold(result.token, result.lifetime, result.receivedAt, 0, true)
   })
   return { login, service, clock, settled }
 }

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
 
 import { TokenClientError } from '../src/errors.ts'
+import { loginExchange, type LoginOptions } from '../src/login-exchange.ts'
 import { systemClock } from '../src/time.ts'
 import {
   type Fetch,
@@ -13,6 +14,7 @@ import {
   sleep,
   type TokenEndpoint,
 } from '../src/token-request.ts'
+import type { ResponseFormat } from '../src/token-response.ts'
 import {
   createLoginService,
   failureOf,
@@ -36,25 +38,26 @@ const nobody: LoginProgress = {
 }
 const awaited: LoginProgress = { ...nobody, isAwaited: () => true }
 
-function setUp(overrides: Partial<TokenEndpoint> = {}, progress = awaited) {
+type Overrides = Partial<Omit<TokenEndpoint, 'exchange'> & LoginOptions>
+
+function setUp(overrides: Overrides = {}, progress = awaited) {
   const service = createLoginService()
   const { clock, fetch } = service
   const controller = new AbortController()
-  const endpoint: TokenEndpoint = {
+  const login = {
     url: URL_ASKED,
     loginId: 'demo',
     password: 'secret',
-    response: 'auto',
-    fetch,
-    clock,
+    response: 'auto' as const,
     ...overrides,
   }
+  const endpoint: TokenEndpoint = { fetch, clock, ...overrides, exchange: loginExchange(login) }
   const request = async () => await requestToken(endpoint, progress, 10, controller.signal)
   return { service, clock, controller, request }
 }
 
 /** What one answer comes to, when nobody waits. */
-async function outcomeOf(response: Response, overrides: Partial<TokenEndpoint> = {}) {
+async function outcomeOf(response: Response, overrides: Overrides = {}) {
   const { request, service } = setUp(overrides, nobody)
   service.answer = () => response
   return await request().catch((error: unknown) => error)
@@ -598,5 +601,5 @@ async function promising(): Promise<never> {
   return await Promise.reject(new Error('hunter2'))
 }
 
-const headerOf: TokenEndpoint['response'] = (body, { headers }) =>
+const headerOf: ResponseFormat = (body, { headers }) =>
   body === '' ? headers.get('x-token') : undefined

@@ -1,0 +1,18 @@
+// Everything that `@portcullis/client/oauth` exports.
+
+export type { AuthorizedFetch } from './authorized-fetch.ts'
+export type { DpopAlgorithm } from './dpop-key.ts'
+export type { DpopOptions } from './dpop-options.ts'
+export type { TokenFreshness } from './held-token.ts'
+export type { Credential } from './login-exchange.ts'
+export type { ClientAssertion, ClientKey } from './oauth/client-authentication.ts'
+export { createOAuthClient } from './oauth/create-oauth-client.ts'
+export type { OAuthClient } from './oauth/create-oauth-client.ts'
+export { OAuthError } from './oauth/oauth-error.ts'
+export type { OAuthErrorCode } from './oauth/oauth-error.ts'
+export type { OnBehalf, OnBehalfOfOptions } from './oauth/on-behalf-of.ts'
+export type { OAuthClientOptions } from './oauth/options.ts'
+export type { ExchangeForm, Subject } from './oauth/subject.ts'
+export type { Clock } from './time.ts'
+export type { GetOptions, TokenClient, TokenClientStatus } from './token-client.ts'
+export type { Fetch } from './token-request.ts'

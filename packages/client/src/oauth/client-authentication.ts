@@ -1,0 +1,108 @@
+import type { webcrypto } from 'node:crypto'
+import { open } from 'node:fs/promises'
+
+import {
+  ClientSecretBasic,
+  ClientSecretPost,
+  modifyAssertion,
+  PrivateKeyJwt,
+  TlsClientAuth,
+} from 'oauth4webapi'
+
+import { TokenClientError } from '../errors.ts'
+import { type Credential, readCredential } from '../login-exchange.ts'
+
+// How the client proves to the authorization server who it is. No type of oauth4webapi leaves this package: they need those of a
+// browser.
+
+/** The private key that the client signs its assertions with. */
+export interface ClientKey {
+  /** Its algorithm is that of the assertions, such as `{ name: 'ECDSA', namedCurve: 'P-256' }` for ES256. */
+  readonly key: webcrypto.CryptoKey
+  /** By which the server finds the public key, if it has several. */
+  readonly kid?: string | undefined
+}
+
+/**
+ * An assertion of somebody else that this client is who it is: a function that is called for each request, or a file that is
+ * read for each, such as the token of a Kubernetes service account.
+ */
+export type ClientAssertion = (() => string | Promise<string>) | { readonly file: string }
+
+/** Writes who the client is into a request. Ours, since the types of oauth4webapi need those of a browser. */
+export type ClientAuth = (
+  server: { readonly issuer: string },
+  client: { readonly client_id: string },
+  body: URLSearchParams,
+  headers: Headers,
+) => void | Promise<void>
+
+/** One of these. */
+export interface ClientCredentials {
+  readonly clientSecret: Credential | undefined
+  readonly clientAuthentication: 'client_secret_basic' | 'client_secret_post'
+  readonly privateKey: ClientKey | undefined
+  readonly clientAssertion: ClientAssertion | undefined
+}
+
+/**
+ * Makes what authenticates one request: an assertion is accepted only once.
+ *
+ * @param now The time of the server, as far as it is known. Seconds since 1970-01-01T00:00:00Z.
+ * @throws TokenClientError if a credential cannot be read.
+ */
+export async function authenticate(
+  { clientSecret, clientAuthentication, privateKey, clientAssertion }: ClientCredentials,
+  now: number,
+): Promise<ClientAuth> {
+  if (privateKey !== undefined) return signed(privateKey, now)
+  if (clientAssertion !== undefined) return asserted(await readAssertion(clientAssertion))
+  // The certificate of the connection. RFC 8705 section 2
+  if (clientSecret === undefined) return TlsClientAuth()
+  const secret = await readCredential('clientSecret', clientSecret)
+  return clientAuthentication === 'client_secret_post'
+    ? ClientSecretPost(secret)
+    : ClientSecretBasic(secret)
+}
+
+/** How long an assertion can be used. Seconds. */
+const ASSERTION_LIFETIME = 60
+
+/** An assertion that is signed for this request. RFC 7523 section 3 */
+function signed({ key, kid }: ClientKey, now: number): ClientAuth {
+  return PrivateKeyJwt(kid === undefined ? key : { key, kid }, {
+    [modifyAssertion](_header, payload) {
+      const iat = Math.floor(now)
+      // Not before: a server whose clock is a little behind would refuse it.
+      delete payload['nbf']
+      Object.assign(payload, { iat, exp: iat + ASSERTION_LIFETIME })
+    },
+  })
+}
+
+/** An assertion of somebody else, such as a platform. RFC 7523 section 2.2 */
+function asserted(assertion: string): ClientAuth {
+  return (_server, client, body) => {
+    body.set('client_id', client.client_id)
+    body.set('client_assertion_type', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer')
+    body.set('client_assertion', assertion)
+  }
+}
+
+async function readAssertion(assertion: ClientAssertion): Promise<string> {
+  if (typeof assertion === 'function') return await readCredential('clientAssertion', assertion)
+  return await readCredential('clientAssertion', async () => await readText(assertion.file))
+}
+
+/** Octets. */
+const LARGEST_FILE = 65_536
+
+/** Reads the file anew: a platform replaces the token in it before it expires. */
+async function readText(path: string): Promise<string> {
+  await using file = await open(path)
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(LARGEST_FILE + 1))
+  if (bytesRead > LARGEST_FILE) {
+    throw new TokenClientError('service_unavailable', 'the file of clientAssertion is too large')
+  }
+  return buffer.toString('utf8', 0, bytesRead).trim()
+}

@@ -1,0 +1,104 @@
+import { allowInsecureRequests, customFetch, genericTokenEndpointRequest } from 'oauth4webapi'
+
+import { ExplainedError, TokenClientError } from '../errors.ts'
+import { refusalOf } from '../http-answer.ts'
+import { believed } from '../lifetime.ts'
+import { ownMembers } from '../option-checks.ts'
+import type { Clock } from '../time.ts'
+import type { Exchange, ServiceAnswer, TokenRequest } from '../token-request.ts'
+import { errorIn } from '../token-response.ts'
+import type { ClientAuth } from './client-authentication.ts'
+import { readGrant } from './granted-token.ts'
+import type { AuthorizationServer, Locate } from './metadata.ts'
+import { type Refusal, refusalIn } from './oauth-error.ts'
+import type { Parameters } from './target.ts'
+
+// A grant at the token endpoint. oauth4webapi composes the request, and the client sends it.
+
+/** What one client has in common for all its grants. */
+export interface GrantEnvironment {
+  readonly clientId: string
+  readonly locate: Locate
+  /** @param now The time of the server, as far as it is known. Seconds since 1970-01-01T00:00:00Z. */
+  readonly authenticate: (now: number) => Promise<ClientAuth>
+  readonly clock: Clock
+}
+
+/** What is asked for. */
+export interface Grant {
+  /** Of RFC 6749 section 4, or the URI of an extension. */
+  readonly type: string
+  readonly parameters: Parameters
+  /** When its tokens end at the latest: seconds since 1970-01-01T00:00:00Z. `undefined` for no such end. */
+  readonly end: number | undefined
+}
+
+export function grantExchange(
+  { clientId, locate, authenticate, clock }: GrantEnvironment,
+  { type, parameters, end = Infinity }: Grant,
+): Exchange {
+  const client = ownMembers({ client_id: clientId, use_mtls_endpoint_aliases: false })
+  /** Seconds that the server's clock is ahead of ours. */
+  let skew = 0
+
+  async function compose(server: AuthorizationServer): Promise<TokenRequest> {
+    const form = new URLSearchParams([...parameters])
+    const authentication = await authenticate(clock.now() + skew)
+    let composed: TokenRequest | undefined
+    const options = ownMembers({
+      // Where it may be without TLS has been decided: on the loopback, or as the options say.
+      [allowInsecureRequests]: true,
+      [customFetch]: async (url: string, { headers, body }: ComposedRequest) => {
+        composed = {
+          url,
+          headers: { ...headers, 'user-agent': 'portcullis' },
+          body: body.toString(),
+        }
+        return new Response()
+      },
+    })
+    await genericTokenEndpointRequest(server, client, authentication, type, form, options)
+    if (composed === undefined) {
+      throw new TokenClientError('service_unavailable', 'no request could be composed')
+    }
+    return composed
+  }
+
+  return {
+    async prepare(signal) {
+      if (end <= clock.now()) throw refusal('invalid_grant', 'the subject’s token has expired')
+      const server = await locate(signal)
+      return async () => await compose(server)
+    },
+    async read(answer) {
+      skew = believed(answer.clockSkew)
+      const refused = await refusalBy(answer)
+      if (refused !== undefined) throw refused
+      return await readGrant(answer, client, end)
+    },
+  }
+}
+
+/** What oauth4webapi passes to `fetch`. */
+interface ComposedRequest {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: URLSearchParams
+}
+
+/** Why an answer has no token, by its status and its error code. RFC 6749 section 5.2 */
+async function refusalBy({
+  url,
+  response,
+  receivedAt,
+  body,
+}: ServiceAnswer): Promise<TokenClientError | undefined> {
+  const refused = refusalOf(response, url, receivedAt.wall)
+  if (refused?.code !== 'credentials_rejected') return refused
+  const reason = refusalIn(errorIn(await body()))
+  if (reason === undefined) return refused
+  return refusal(reason, `${refused.message} and ${reason}`, refused.responseStatus)
+}
+
+function refusal(reason: Refusal, message: string, responseStatus?: number): ExplainedError {
+  return new ExplainedError('credentials_rejected', message, { reason, responseStatus })
+}

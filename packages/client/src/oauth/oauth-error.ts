@@ -1,0 +1,118 @@
+import { reasonOf, TokenClientError } from '../errors.ts'
+
+// The error of a client of OAuth: which status of the route it is worth, and what it is made of.
+
+/** What an authorization server says of a refusal, as far as it is passed on. */
+const REFUSALS = [
+  'invalid_client',
+  'invalid_grant',
+  'invalid_request',
+  'invalid_scope',
+  'invalid_target',
+  'unauthorized_client',
+  'unsupported_grant_type',
+] as const
+export type Refusal = (typeof REFUSALS)[number]
+
+/**
+ * Why there is no token. A minor release may bring further codes, so a `switch` needs a `default`.
+ *
+ * - `invalid_request`, `invalid_grant`: of `onBehalfOf`, the subject's token is no good any more (RFC 8693 section 2.2.2).
+ * - `invalid_target`, `invalid_scope`: there is no token for this audience, resource or scope (RFC 8707 section 2).
+ * - `invalid_client`, `unauthorized_client`, `unsupported_grant_type`: this client is not set up for it (RFC 6749 section 5.2).
+ * - `unexpected_response`: the server answered with another code, or with something that is no token.
+ * - `token_unusable`: its token has expired, does not last for `minValidity`, or is not bound to the key of `dpop`.
+ * - `service_unavailable`: the server could not be reached, or answered 429 or 5xx; or a credential could not be read.
+ * - `timeout`: it did not answer in time.
+ * - `origin_not_allowed`: `fetch` was called for an origin that is not configured, or for a URL with credentials in it.
+ * - `aborted`: a signal ended the wait, or the client was closed.
+ */
+export type OAuthErrorCode =
+  | Refusal
+  | 'unexpected_response'
+  | 'token_unusable'
+  | 'service_unavailable'
+  | 'timeout'
+  | 'origin_not_allowed'
+  | 'aborted'
+
+/** For a route that serves a caller with this token. */
+const STATUSES: Readonly<Record<OAuthErrorCode, number>> = {
+  invalid_client: 502,
+  invalid_grant: 502,
+  invalid_request: 502,
+  invalid_scope: 403,
+  invalid_target: 403,
+  unauthorized_client: 502,
+  unsupported_grant_type: 502,
+  unexpected_response: 502,
+  token_unusable: 502,
+  service_unavailable: 503,
+  timeout: 503,
+  origin_not_allowed: 500,
+  aborted: 503,
+}
+
+/** What says something of the subject's token, where there is one. */
+const ABOUT_SUBJECT: ReadonlySet<OAuthErrorCode> = new Set(['invalid_grant', 'invalid_request'])
+
+/**
+ * Why a call got no token. Decide by `code`; the message is for developers.
+ *
+ * It contains no credential, token, URL or part of an answer, and it has no `cause`.
+ */
+export class OAuthError extends Error {
+  readonly code: OAuthErrorCode
+  /**
+   * What the route should answer its own caller: 401 if the subject's token is no good, 403 if there is no token for what
+   * is asked for, 502 if this client or the server is set up wrongly, 503 in an outage, 500 for a mistake in the program.
+   */
+  readonly status: number
+  /** After how many seconds the server can be asked again. */
+  readonly retryAfter: number | undefined
+
+  constructor(
+    code: OAuthErrorCode,
+    message: string,
+    { status, retryAfter }: { status: number; retryAfter: number | undefined },
+  ) {
+    super(message)
+    this.code = code
+    this.status = status
+    this.retryAfter = retryAfter
+  }
+
+  override get name(): string {
+    return 'OAuthError'
+  }
+
+  toJSON(): object {
+    const { name, code, status, message, retryAfter } = this
+    return { name, code, status, message, retryAfter }
+  }
+}
+
+/** The code in an answer, if it is one that is passed on: any other is a text of the server. */
+export function refusalIn(error: unknown): Refusal | undefined {
+  return REFUSALS.find((each) => each === error)
+}
+
+/**
+ * Translates what the client fails with; everything else is passed on.
+ *
+ * @param hasSubject Whether the token stands for a caller of the route.
+ */
+export function oauthErrors(hasSubject: boolean): (error: unknown) => unknown {
+  return (error) => {
+    if (!(error instanceof TokenClientError)) return error
+    const { message, retryAfter } = error
+    const code = codeOf(error)
+    const status = hasSubject && ABOUT_SUBJECT.has(code) ? 401 : STATUSES[code]
+    return new OAuthError(code, message, { status, retryAfter })
+  }
+}
+
+function codeOf(error: TokenClientError): OAuthErrorCode {
+  if (error.code !== 'credentials_rejected') return error.code
+  return refusalIn(reasonOf(error)) ?? 'unexpected_response'
+}

@@ -1,0 +1,140 @@
+import { createClient } from '../client.ts'
+import { checkOptions, isText, mustBe, ownMembers } from '../option-checks.ts'
+import type { GetOptions, TokenClient } from '../token-client.ts'
+import type { Exchange, TokenEndpoint } from '../token-request.ts'
+import type { Grant } from './grant-exchange.ts'
+import { createMemory } from './memory.ts'
+import { oauthErrors } from './oauth-error.ts'
+import {
+  bearerSubject,
+  bytesOf,
+  digestOf,
+  type ExchangeForm,
+  grantFor,
+  type Subject,
+} from './subject.ts'
+import { isResources, isScope, isTexts } from './target.ts'
+
+// Tokens on behalf of a caller: one client for each subject and target, which are remembered within bounds.
+
+export interface OnBehalfOfOptions {
+  /** Separated by spaces. RFC 6749 section 3.3 */
+  scope?: string | undefined
+  /** For whom the token is: absolute URIs. RFC 8707 */
+  resource?: string | readonly string[] | undefined
+  /** The same for servers that want a name of their own. RFC 8693 section 2.1 */
+  audience?: string | readonly string[] | undefined
+  /** A token of whoever acts for the subject, such as one of this client. RFC 8693 section 2.1 */
+  actorToken?: string | undefined
+  /**
+   * `token-exchange` is RFC 8693. `jwt-bearer` is the assertion of RFC 7523 with `requested_token_use=on_behalf_of`, which
+   * Entra ID wants.
+   * @default 'token-exchange'
+   */
+  form?: ExchangeForm | undefined
+  /** Ends the handle and its requests, such as when `watchToken` says that the subject was revoked. */
+  signal?: AbortSignal | undefined
+}
+
+/** The client of one subject. Its members are those of the client, with tokens on behalf of the subject. */
+export type OnBehalf = Pick<
+  TokenClient,
+  'fetch' | 'get' | 'getAuthorization' | 'invalidate' | 'status'
+>
+
+const CALLER = 'onBehalfOf'
+const FORMS: readonly unknown[] = ['token-exchange', 'jwt-bearer']
+
+const CHECKS = {
+  scope: isScope,
+  resource: isResources,
+  audience: isTexts,
+  actorToken: mustBe('a token', isText),
+  form: mustBe(FORMS.join(' or '), (value) => FORMS.includes(value)),
+  signal: mustBe('an AbortSignal', (value) => value instanceof AbortSignal),
+}
+
+export interface OnBehalfOfSettings {
+  readonly clientId: string
+  readonly origins: ReadonlySet<string>
+  readonly remember: { readonly max: number; readonly bytes: number }
+  readonly endpoint: Omit<TokenEndpoint, 'exchange'>
+  readonly exchangeFor: (grant: Grant) => Exchange
+  readonly timeout: number
+  readonly closing: AbortController
+  readonly reportedAs: () => object
+}
+
+export function createOnBehalfOf(
+  settings: OnBehalfOfSettings,
+): (auth: Subject, options?: OnBehalfOfOptions) => OnBehalf {
+  const { clientId, endpoint, exchangeFor, timeout, closing, ...others } = settings
+  const memory = createMemory<TokenClient>(settings.remember)
+  const errorOf = oauthErrors(true)
+
+  function clientFor(grant: Grant): TokenClient {
+    const key = digestOf(clientId, grant)
+    const known = memory.get(key)
+    if (known !== undefined) return known
+    const bytes = bytesOf(grant)
+    const client = createClient({
+      origins: others.origins,
+      plan: {
+        endpoint: { ...endpoint, exchange: exchangeFor(grant) },
+        timeout,
+        verifier: undefined,
+      },
+      closing,
+      errorOf,
+      reportedAs: others.reportedAs,
+      onSettled(token = '') {
+        if (memory.get(key) !== client) return
+        // Without an end it cannot be said how long the token may be used: until then callers share the exchange.
+        if (grant.end === undefined) memory.forget(key)
+        else memory.set(key, client, bytes + token.length)
+      },
+    })
+    memory.set(key, client, bytes)
+    return client
+  }
+
+  return (auth, options = {}) => {
+    checkOptions(CALLER, options, CHECKS, new Set())
+    const { form = 'token-exchange', actorToken, signal, ...target } = ownMembers(options)
+    if (form === 'jwt-bearer' && actorToken !== undefined) {
+      throw new TypeError(`${CALLER}: there is no actorToken with the form jwt-bearer`)
+    }
+    const grant = grantFor(bearerSubject(auth), ownMembers({ ...target, form, actorToken }))
+    return handleOf(clientFor(grant), signal)
+  }
+}
+
+/** Without `close`: the client is that of other handles, too. */
+function handleOf(client: TokenClient, signal: AbortSignal | undefined): OnBehalf {
+  const until = (options: GetOptions) => ({
+    ...options,
+    signal: either(signal, ownMembers(options).signal),
+  })
+  return {
+    get: async (options = {}) => await client.get(until(options)),
+    getAuthorization: async (options = {}) => await client.getAuthorization(until(options)),
+    async fetch(input, init) {
+      const own = init?.signal ?? (input instanceof Request ? input.signal : undefined)
+      return await client.fetch(input, { ...init, signal: either(signal, own) ?? null })
+    },
+    invalidate(token) {
+      client.invalidate(token)
+    },
+    status: () => client.status(),
+  }
+}
+
+/** Aborted when one of them is. */
+function either(
+  first: AbortSignal | undefined,
+  second: AbortSignal | undefined,
+): AbortSignal | undefined {
+  return first !== undefined && second !== undefined
+    ? AbortSignal.any([first, second])
+    : (first ?? second)
+}

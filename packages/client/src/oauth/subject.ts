@@ -1,0 +1,91 @@
+import { hash } from 'node:crypto'
+
+import { membersOf } from '../token-response.ts'
+import type { Grant } from './grant-exchange.ts'
+import { type Parameters, parametersOf, type Target } from './target.ts'
+
+// On whose behalf a token is asked for: the subject, the grant that it is exchanged by, and the name that both are remembered by.
+
+/** What a guard knows of its caller: the `Auth` of `@portcullis/core`, after the token was verified. */
+export interface Subject {
+  /** Without its scheme. */
+  readonly token: string
+  readonly claims: object
+}
+
+/** A subject whose token can be exchanged. */
+export interface BearerSubject {
+  readonly token: string
+  /** The claim `exp`: seconds since 1970-01-01T00:00:00Z. `undefined` if it has none. */
+  readonly end: number | undefined
+}
+
+/**
+ * Reads what an exchange needs.
+ *
+ * @throws TypeError for what is no `Auth`, and for a token that is bound: whoever exchanges it had to prove a key that is not ours.
+ */
+export function bearerSubject(auth: Subject): BearerSubject {
+  const [token] = membersOf(auth, ['token'])
+  const [claims] = membersOf(auth, ['claims'])
+  if (typeof token !== 'string' || token === '' || typeof claims !== 'object' || claims === null) {
+    throw new TypeError('onBehalfOf: the first argument must be what the guard has verified')
+  }
+  if (Object.hasOwn(claims, 'cnf')) {
+    throw new TypeError(
+      'onBehalfOf: the token is bound to a key or certificate, which only its holder can prove',
+    )
+  }
+  const [exp] = membersOf(claims, ['exp'])
+  return { token, end: typeof exp === 'number' && Number.isFinite(exp) ? exp : undefined }
+}
+
+/** How a token is asked for: by RFC 8693, or by the assertion of RFC 7523 that Entra ID wants. */
+export type ExchangeForm = 'token-exchange' | 'jwt-bearer'
+
+export interface ExchangeRequest extends Target {
+  readonly form: ExchangeForm
+  /** Who acts for the subject. RFC 8693 section 2.1 */
+  readonly actorToken: string | undefined
+}
+
+const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
+
+export function grantFor({ token, end }: BearerSubject, request: ExchangeRequest): Grant {
+  const { form, actorToken } = request
+  const target = parametersOf(request)
+  if (form === 'jwt-bearer') {
+    const type = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+    const subject: Parameters = [
+      ['assertion', token],
+      ['requested_token_use', 'on_behalf_of'],
+    ]
+    return { type, parameters: [...subject, ...target], end }
+  }
+  const type = 'urn:ietf:params:oauth:grant-type:token-exchange'
+  const subject = typed('subject_token', token)
+  const actor = actorToken === undefined ? [] : typed('actor_token', actorToken)
+  return { type, parameters: [...subject, ...actor, ...target], end }
+}
+
+function typed(name: string, token: string): Parameters {
+  return [
+    [name, token],
+    [`${name}_type`, ACCESS_TOKEN],
+  ]
+}
+
+/**
+ * What a grant of a client is remembered by: a digest of all that decides its token. Each part comes with its length, so that none
+ * can continue another. The key of `dpop` is not among them: a client has one, and its memory is its own.
+ */
+export function digestOf(clientId: string, { type, parameters, end }: Grant): string {
+  const parts = [clientId, type, String(end), ...parameters.flat()]
+  const text = parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join('')
+  return hash('sha256', text, 'base64')
+}
+
+/** The bytes of what is remembered of a grant beside its token, with room for its state. */
+export function bytesOf({ parameters }: Grant): number {
+  return parameters.flat().reduce((sum, part) => sum + part.length, 2048)
+}

@@ -1,0 +1,142 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { decodeProtectedHeader, exportJWK, importJWK, jwtVerify } from 'jose'
+import { describe, expect, test } from 'vitest'
+
+import type { OAuthClientOptions } from '../../src/oauth.ts'
+import { failureOf } from '../login-service.ts'
+import { createClient, createServer, ENDPOINT, ISSUER, posts } from './server.ts'
+
+const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+
+async function formOf(options: Partial<OAuthClientOptions>) {
+  const server = createServer()
+  await createClient(server, options).get()
+  return server.forms()[0]
+}
+
+describe('a private key', () => {
+  test('signs an assertion for the issuer, by the clock of the client', async () => {
+    const pair = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
+      'sign',
+      'verify',
+    ])
+    const server = createServer()
+    const privateKey = { key: pair.privateKey, kid: 'k1' }
+    await createClient(server, { issuer: ISSUER, privateKey }).get()
+    const [form] = server.forms()
+    expect(form).toMatchObject({ client_id: 'shop', client_assertion_type: TYPE })
+    const assertion = form?.['client_assertion'] ?? ''
+    expect(decodeProtectedHeader(assertion)).toEqual({ alg: 'ES256', kid: 'k1' })
+    const key = await importJWK(await exportJWK(pair.publicKey), 'ES256')
+    const now = server.clock.now()
+    const { payload } = await jwtVerify(assertion, key, { currentDate: new Date(now * 1000) })
+    expect(payload).toEqual({
+      iss: 'shop',
+      sub: 'shop',
+      aud: ISSUER,
+      jti: expect.any(String) as unknown,
+      iat: Math.floor(now),
+      exp: Math.floor(now) + 60,
+    })
+  })
+
+  test('without an issuer the endpoint is the audience, and the clock is corrected by that of the server', async () => {
+    const { privateKey: key } = await crypto.subtle.generateKey(
+      { name: 'RSA-PSS', modulusLength: 2048, publicExponent: Buffer.of(1, 0, 1), hash: 'SHA-256' },
+      false,
+      ['sign', 'verify'],
+    )
+    const server = createServer()
+    const date = new Date((server.clock.now() + 200) * 1000).toUTCString()
+    server.answer = () => {
+      const answer = server.grant({ expires_in: 10 })
+      answer.headers.set('date', date)
+      return answer
+    }
+    const client = createClient(server, { privateKey: { key } })
+    await client.get()
+    await server.clock.advance(10)
+    await client.get()
+    const claims = server.forms().map((form) => claimsIn(form['client_assertion'] ?? ''))
+    expect(claims.map(({ aud }) => aud)).toEqual([ENDPOINT, ENDPOINT])
+    const [first = 0, second = 0] = claims.map(({ iat }) => iat)
+    expect(second - first).toBeGreaterThan(205)
+  })
+})
+
+function claimsIn(assertion: string) {
+  const [, payload = ''] = assertion.split('.')
+  const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())
+  return claims as { aud: string; iat: number } // what oauth4webapi has signed
+}
+
+describe('an assertion of somebody else', () => {
+  test('comes from a function, which is called for each request', async () => {
+    const server = createServer()
+    let calls = 0
+    const client = createClient(server, { clientAssertion: async () => `assertion-${calls++}` })
+    await client.get()
+    await server.clock.advance(300)
+    await client.get()
+    const base = { client_id: 'shop', client_assertion_type: TYPE }
+    expect(server.forms()).toMatchObject([
+      { ...base, client_assertion: 'assertion-0' },
+      { ...base, client_assertion: 'assertion-1' },
+    ])
+  })
+
+  test('comes from a file, which is read again when the platform has changed it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'assertion-'))
+    const file = join(folder, 'token')
+    await writeFile(file, 'first\n')
+    const server = createServer()
+    const client = createClient(server, { clientAssertion: { file }, timeout: 0.1 })
+    await client.get()
+    await writeFile(file, 'second\n')
+    await server.clock.advance(300)
+    await client.get()
+    expect(server.forms().map((form) => form['client_assertion'])).toEqual(['first', 'second'])
+    await writeFile(file, 'x'.repeat(65_537))
+    client.invalidate(await client.get())
+    expect(await failureOf(client.get())).toMatchObject({
+      code: 'service_unavailable',
+      status: 503,
+    })
+    await rm(folder, { recursive: true })
+    expect(posts(server)).toHaveLength(2)
+  })
+
+  test.each<[string, OAuthClientOptions['clientAssertion']]>([
+    ['a file that is missing', { file: '/nowhere/canary' }],
+    [
+      'a function that fails',
+      () => {
+        throw new Error('canary')
+      },
+    ],
+    ['a function that gives nothing', () => ''],
+  ])('%s: nothing is sent, and the error does not quote it', async (_title, clientAssertion) => {
+    const server = createServer()
+    const client = createClient(server, { clientAssertion, timeout: 0.1 })
+    const failure = await failureOf(client.get())
+    expect(failure).toMatchObject({ code: 'service_unavailable', status: 503 })
+    expect(String(failure)).not.toContain('canary')
+    expect(server.requests).toEqual([])
+  })
+})
+
+test('a secret may come from a function, and be in the form', async () => {
+  const options = {
+    clientSecret: () => 'fresh',
+    clientAuthentication: 'client_secret_post',
+  } as const
+  expect(await formOf(options)).toMatchObject({ client_id: 'shop', client_secret: 'fresh' })
+})
+
+test('a certificate says who the client is by its name alone', async () => {
+  const form = await formOf({ certificate: true })
+  expect(form).toEqual({ client_id: 'shop', grant_type: 'client_credentials' })
+})

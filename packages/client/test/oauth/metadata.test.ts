@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest'
+
+import { failureOf, hang, stateOf } from '../login-service.ts'
+import { createClient, createServer, ENDPOINT, ISSUER, posts } from './server.ts'
+
+const FIRST = '/.well-known/oauth-authorization-server'
+const SECOND = '/.well-known/openid-configuration'
+
+function setUp(options: Parameters<typeof createClient>[1] = {}) {
+  const server = createServer()
+  const client = createClient(server, { tokenEndpoint: undefined, issuer: ISSUER, ...options })
+  return { server, clock: server.clock, client }
+}
+
+test('the metadata are read once, before the first token', async () => {
+  const { server, client, clock } = setUp()
+  await client.get()
+  await clock.advance(300)
+  await client.get()
+  expect(server.paths()).toEqual([FIRST, '/token', '/token'])
+})
+
+test('after an hour they are read again, while what is known serves', async () => {
+  const { server, client, clock } = setUp()
+  await client.get()
+  await clock.advance(3600)
+  const { answer } = server
+  server.answer = (request) =>
+    request.url === ENDPOINT ? server.grant() : new Response(null, { status: 500 })
+  await client.get()
+  server.answer = answer
+  await clock.advance(300)
+  await client.get()
+  expect(server.paths().filter((path) => path === FIRST)).toHaveLength(2)
+})
+
+test('a tenant’s are asked for as RFC 8414 says, then as OpenID Connect Discovery says', async () => {
+  const issuer = `${ISSUER}/tenant/v2`
+  const { server, client } = setUp({ issuer })
+  server.answer = ({ url }) => {
+    if (url === ENDPOINT) return server.grant()
+    if (!url.endsWith(SECOND)) return new Response('<html>', { status: 200 })
+    return Response.json({ issuer, token_endpoint: ENDPOINT })
+  }
+  await client.get()
+  expect(server.paths()).toEqual([`${FIRST}/tenant/v2`, `/tenant/v2${SECOND}`, '/token'])
+})
+
+test('with a certificate, the endpoint for it is used', async () => {
+  const { server, client } = setUp({ certificate: true })
+  const mtls = 'https://mtls.as.test/token'
+  server.answer = ({ url }) => {
+    if (url === mtls) return server.grant()
+    const aliases = { token_endpoint: mtls }
+    return Response.json({
+      issuer: ISSUER,
+      token_endpoint: ENDPOINT,
+      mtls_endpoint_aliases: aliases,
+    })
+  }
+  await client.get()
+  expect(server.requests.at(-1)?.url).toBe(mtls)
+  expect(server.forms()).toEqual([{ client_id: 'shop', grant_type: 'client_credentials' }])
+})
+
+describe('metadata that cannot be used', () => {
+  const deep = '['.repeat(5000)
+  test.each<[string, () => Response]>([
+    ['of another issuer', () => Response.json({ issuer: `${ISSUER}/`, token_endpoint: ENDPOINT })],
+    ['without an endpoint', () => Response.json({ issuer: ISSUER })],
+    [
+      'with an endpoint that is no text',
+      () => Response.json({ issuer: ISSUER, token_endpoint: 1 }),
+    ],
+    [
+      'with an endpoint that is not https',
+      () => Response.json({ issuer: ISSUER, token_endpoint: 'http://as.test/token' }),
+    ],
+    ['that are no object', () => Response.json([])],
+    ['that are no JSON', () => new Response('canary')],
+    ['that are nested too deep', () => new Response(deep)],
+    ['that are too long', () => new Response(' '.repeat(65_537))],
+    ['that redirect', () => new Response(null, { status: 302 })],
+    ['that do not exist', () => new Response(null, { status: 404 })],
+  ])('%s: no secret is sent', async (_title, answer) => {
+    const { server, client } = setUp()
+    server.answer = answer
+    expect(await failureOf(client.get())).toMatchObject({
+      code: 'unexpected_response',
+      status: 502,
+      message: 'the metadata of the authorization server cannot be used',
+    })
+    expect(posts(server)).toEqual([])
+  })
+})
+
+test('an outage is one, and the second document is not asked for', async () => {
+  const { server, client, clock } = setUp({ timeout: 2 })
+  server.answer = () => new Response(null, { status: 503 })
+  const failure = failureOf(client.get())
+  await clock.advance(4)
+  expect(await failure).toMatchObject({ code: 'service_unavailable', status: 503 })
+  expect(new Set(server.paths())).toEqual(new Set([FIRST]))
+})
+
+test('metadata that hang end with the deadline, and the next attempt reads them again', async () => {
+  const { server, client, clock } = setUp()
+  const { answer } = server
+  server.answer = hang
+  const failure = failureOf(client.get())
+  await clock.advance(10)
+  expect(await failure).toMatchObject({ code: 'timeout', status: 503 })
+  server.answer = answer
+  await clock.advance(15)
+  expect(await client.get()).toBe('opaque-0')
+})
+
+test('subjects who come at once read them together, and wait together after a failure', async () => {
+  const { server, client, clock } = setUp()
+  server.answer = hang
+  const exp = clock.now() + 60
+  const claims = (sub: number) => ({ exp, sub })
+  const failures = Array.from({ length: 20 }, async (_, sub) =>
+    failureOf(client.onBehalfOf({ token: `t${sub}`, claims: claims(sub) }).get()),
+  )
+  expect(await stateOf(Promise.all(failures))).toBe('pending')
+  expect(server.requests).toHaveLength(1)
+  await clock.advance(10)
+  await Promise.all(failures)
+  const other = { token: 'other', claims: claims(99) }
+  expect(await failureOf(client.onBehalfOf(other).get())).toMatchObject({ status: 503 })
+  expect(server.requests).toHaveLength(1)
+})
