@@ -1,0 +1,26 @@
+import type { RevocationEntry } from '@portcullis/core'
+
+import type { RefusedEvent } from './refused-event.ts'
+
+// What applications are told of each event.
+
+/**
+ * What became of an event: `recorded`; `repeated`, when it was recorded before; `ignored`, when it is of a type that revokes
+ * nothing; `refused`; `unavailable`, when it could not be judged or recorded now, so that its sender has to repeat it.
+ */
+export type EventOutcome = 'recorded' | 'repeated' | 'ignored' | 'refused' | 'unavailable'
+
+/** What `onEvent` is told. Of an event that no key has proven, it contains nothing. */
+export interface EventMessage {
+  readonly outcome: EventOutcome
+  readonly iss: string | undefined
+  readonly jti: string | undefined
+  /** The members of `events`: URIs. */
+  readonly types: readonly string[]
+  /** What it revokes. */
+  readonly revokes: readonly RevocationEntry[]
+  /** What the sender is told, if it was refused. */
+  readonly refused: RefusedEvent | undefined
+  /** What went wrong: the `AuthError` of the verifier, the error of the store or of `mapSubject`. Keep it out of answers. */
+  readonly error: unknown
+}

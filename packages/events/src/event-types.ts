@@ -1,0 +1,50 @@
+// The types of events that are known, and which of them end access.
+
+/** The one event of a log-out token. OpenID Connect Back-Channel Logout 1.0 section 2.4. */
+export const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
+
+const CAEP = 'https://schemas.openid.net/secevent/caep/event-type/'
+const RISC = 'https://schemas.openid.net/secevent/risc/event-type/'
+
+/** The last part of the URI of an event's type, in CAEP 1.0 or RISC 1.0. */
+export type RevokingEvent =
+  | 'session-revoked'
+  | 'credential-change'
+  | 'token-claims-change'
+  | 'assurance-level-change'
+  | 'account-disabled'
+  | 'account-purged'
+  | 'sessions-revoked'
+
+interface EventType {
+  readonly name: RevokingEvent
+  /** What a subject that is only an identifier stands for. */
+  readonly about: 'session' | 'account'
+}
+
+const EVENT_TYPES: ReadonlyMap<string, EventType> = new Map([
+  [`${CAEP}session-revoked`, { name: 'session-revoked', about: 'session' }],
+  [`${CAEP}credential-change`, { name: 'credential-change', about: 'account' }],
+  [`${CAEP}token-claims-change`, { name: 'token-claims-change', about: 'account' }],
+  [`${CAEP}assurance-level-change`, { name: 'assurance-level-change', about: 'account' }],
+  [`${RISC}account-disabled`, { name: 'account-disabled', about: 'account' }],
+  [`${RISC}account-purged`, { name: 'account-purged', about: 'account' }],
+  [`${RISC}sessions-revoked`, { name: 'sessions-revoked', about: 'account' }],
+])
+
+export const REVOKING_EVENTS: readonly RevokingEvent[] = [...EVENT_TYPES.values()].map(
+  ({ name }) => name,
+)
+
+/** Those that say by themselves that access has ended. The others say what has changed. */
+export const DEFAULT_REVOKE_ON: readonly RevokingEvent[] = [
+  'session-revoked',
+  'account-disabled',
+  'account-purged',
+  'sessions-revoked',
+]
+
+/** What is known of a type, by its URI. */
+export function findEventType(uri: string): EventType | undefined {
+  return EVENT_TYPES.get(uri)
+}

@@ -1,0 +1,80 @@
+import {
+  AuthError,
+  createVerifier,
+  type JsonObject,
+  type Verifier,
+  type VerifierOptions,
+} from '@portcullis/core'
+import { createSelectedVerifier, member, parseUnambiguousObject } from '@portcullis/core/verifier'
+
+import type { EventOptions } from './options.ts'
+import { invalidEvent, type RefusedEvent, refusedBy } from './refused-event.ts'
+
+// Proves events. An event is a token: form, keys, signature, times, issuer and audience are judged as those of access tokens.
+
+/** A proven event; or why there is none, told to the sender (`refused`) or a matter of ours (`failure`). */
+export type Proof =
+  | { readonly claims: JsonObject; readonly refused: undefined; readonly failure: undefined }
+  | { readonly claims: undefined; readonly refused: RefusedEvent; readonly failure: unknown }
+  | { readonly claims: undefined; readonly refused: undefined; readonly failure: unknown }
+
+export type ProveEvent = (token: string) => Promise<Proof>
+
+interface Kind {
+  readonly audience: string | readonly string[]
+  readonly requireExpiry: boolean
+  /** What `typ` must name. With `null` also a token that names no type of its own. */
+  readonly type: string
+  readonly isTypeOptional: boolean
+}
+
+export function createEventProver(options: EventOptions, kind: Kind): ProveEvent {
+  const verifier = createEventVerifier(options, kind)
+  return async (token) => {
+    try {
+      await verifier.verify(token)
+    } catch (error) {
+      const isRefusal = error instanceof AuthError && error.code === 'invalid_token'
+      const refused = isRefusal ? refusedBy(error) : undefined
+      return { claims: undefined, refused, failure: error }
+    }
+    // What decides is in inner objects, and a member that is there twice could be read in two ways.
+    const claims = parseUnambiguousObject(octetsOf(token, 1))
+    if (claims !== undefined) return { claims, refused: undefined, failure: undefined }
+    const refused = invalidEvent('The token has a member twice')
+    return { claims: undefined, refused, failure: undefined }
+  }
+}
+
+function createEventVerifier(
+  { keys, issuer, algorithms, clockTolerance, clock }: EventOptions,
+  { audience, requireExpiry, type, isTypeOptional }: Kind,
+): Verifier {
+  const rules: VerifierOptions = {
+    keys,
+    issuer,
+    audience,
+    algorithms,
+    clockTolerance,
+    clock,
+    requireExpiry,
+    requiredClaims: ['iat', 'jti'],
+    // The inbox knows what was seen before, and events come once.
+    remember: false,
+  }
+  const typed = createVerifier({ ...rules, type })
+  if (!isTypeOptional) return typed
+  const untyped = createVerifier(rules)
+  return createSelectedVerifier([typed, untyped], (token) => (namesNoType(token) ? untyped : typed))
+}
+
+/** Selects only: the verifier that is selected judges the type as well. `JWT` says nothing (RFC 7519 section 5.1). */
+function namesNoType(token: string): boolean {
+  const header = parseUnambiguousObject(octetsOf(token, 0))
+  const typ = header === undefined ? undefined : member(header, 'typ')
+  return typ === undefined || (typeof typ === 'string' && typ.toUpperCase() === 'JWT')
+}
+
+function octetsOf(token: string, segment: number): Buffer {
+  return Buffer.from(token.split('.', segment + 1)[segment] ?? '', 'base64url')
+}

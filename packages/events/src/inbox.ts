@@ -1,0 +1,142 @@
+import type { JsonObject, RevocationEntry, RevocationWriter } from '@portcullis/core'
+
+import type { EventMessage, EventOutcome } from './event-message.ts'
+import type { Proof, ProveEvent } from './event-verifier.ts'
+import { nameIn, type ReadEvent } from './reading.ts'
+import { invalidEvent, type RefusedEvent } from './refused-event.ts'
+
+// Takes events in: each is proven, read and recorded, and only then remembered and acknowledged.
+
+/** How a sender is answered. */
+export type Receipt =
+  | { readonly outcome: 'accepted' }
+  | { readonly outcome: 'refused'; readonly refused: RefusedEvent }
+  | { readonly outcome: 'unavailable'; readonly error: unknown }
+
+export interface Inbox {
+  /**
+   * Never rejects.
+   *
+   * @param name What the sender calls the event: its `jti` must be that.
+   */
+  take(token: string, name?: string): Promise<Receipt>
+}
+
+export type ReadClaims = (
+  claims: JsonObject,
+) => ReadEvent | RefusedEvent | Promise<ReadEvent | RefusedEvent>
+
+/** How many events are remembered. A repeat of an older one is recorded once more, which changes nothing. */
+const MEMORY = 10_000
+
+const UNKNOWN = { iss: undefined, jti: undefined, types: [], revokes: [] } as const
+
+/** @param read What claims mean. When it fails, the event is not acknowledged. */
+export function createInbox(
+  prove: ProveEvent,
+  read: ReadClaims,
+  revocations: RevocationWriter,
+  onEvent: ((message: EventMessage) => void) | undefined,
+): Inbox {
+  const recorded = new Set<string>()
+  const underWay = new Map<string, Promise<void>>()
+
+  function remember(key: string): void {
+    recorded.add(key)
+    if (recorded.size <= MEMORY) return
+    for (const oldest of recorded) {
+      recorded.delete(oldest)
+      return
+    }
+  }
+
+  /** The same event may come twice at once: it is recorded once, and both are answered afterwards. */
+  async function record(key: string, revokes: readonly RevocationEntry[]): Promise<void> {
+    const others = underWay.get(key)
+    if (others !== undefined) {
+      await others
+      return
+    }
+    const work = recordAll(revocations, revokes)
+    underWay.set(key, work)
+    try {
+      await work
+      remember(key)
+    } finally {
+      underWay.delete(key)
+    }
+  }
+
+  function tell(outcome: EventOutcome, about: Partial<EventMessage>): void {
+    if (onEvent === undefined) return
+    try {
+      onEvent({ ...UNKNOWN, refused: undefined, error: undefined, ...about, outcome })
+    } catch (fault) {
+      process.emitWarning(fault instanceof Error ? fault : 'onEvent failed')
+    }
+  }
+
+  function refuse(refused: RefusedEvent, about: Partial<EventMessage>): Receipt {
+    tell('refused', { ...about, refused })
+    return { outcome: 'refused', refused }
+  }
+
+  function fail(error: unknown, about: Partial<EventMessage>): Receipt {
+    tell('unavailable', { ...about, error })
+    return { outcome: 'unavailable', error }
+  }
+
+  async function takeProven(claims: JsonObject, name: string | undefined): Promise<Receipt> {
+    const event = await read(claims)
+    if (event.err !== undefined) {
+      return refuse(event, { iss: nameIn(claims, 'iss'), jti: nameIn(claims, 'jti') })
+    }
+    const { iss, jti, types, revokes } = event
+    if (name !== undefined && name !== jti) {
+      return refuse(invalidEvent('The token has another jti than its name'), { iss, jti })
+    }
+    const about = { iss, jti, types, revokes }
+    if (revokes.length === 0) {
+      tell('ignored', about)
+      return { outcome: 'accepted' }
+    }
+    // With what it revokes: nothing is lost of an issuer that gives two events one `jti`.
+    const key = JSON.stringify([iss, jti, revokes])
+    const isRepeated = recorded.has(key)
+    try {
+      if (!isRepeated) await record(key, revokes)
+    } catch (error) {
+      return fail(error, about)
+    }
+    tell(isRepeated ? 'repeated' : 'recorded', about)
+    return { outcome: 'accepted' }
+  }
+
+  return {
+    async take(token, name) {
+      try {
+        const { claims, refused, failure }: Proof = await prove(token)
+        if (claims !== undefined) return await takeProven(claims, name)
+        return refused === undefined ? fail(failure, {}) : refuse(refused, { error: failure })
+      } catch (error) {
+        return fail(error, {})
+      }
+    },
+  }
+}
+
+/** One after another: if one of them fails, the event is repeated, and what was recorded before is recorded again. */
+async function recordAll(
+  revocations: RevocationWriter,
+  revokes: readonly RevocationEntry[],
+): Promise<void> {
+  for (const entry of revokes) {
+    if (entry.type === 'token') {
+      const { iss, jti, exp } = entry
+      await revocations.revoke({ iss, jti, exp })
+    } else {
+      const { type: _type, time, until, ...whose } = entry
+      await revocations.revokeBefore(whose, { time, until })
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import { isUtf8 } from 'node:buffer'
+
+import { parseJson } from '@portcullis/core/json'
+import { isJsonObject, member, platformCode, readBody, retryAfter } from '@portcullis/core/verifier'
+
+// One poll over the network: what counts as an answer.
+
+/** Like the platform's `fetch`, or that of a token client. */
+export type PollFetch = (url: string, init: RequestInit) => Promise<Response>
+
+/** Events by their names, as they came; or why there are none, in words without an address. */
+export type PollAnswer =
+  | { readonly failure: undefined; readonly sets: ReadonlyMap<string, unknown> }
+  | { readonly failure: string; readonly retryAfter: number | undefined }
+
+/** Octets. */
+const MAX_ANSWER = 1024 * 1024
+
+/**
+ * Sends one request. Never rejects.
+ *
+ * @param wallNow What a date in `Retry-After` is compared with.
+ * @see RFC 8936 sections 2.2 to 2.5
+ */
+export async function exchange(
+  fetch: PollFetch,
+  { endpoint, body, wallNow }: { endpoint: string; body: string; wallNow: () => number },
+  signal: AbortSignal,
+): Promise<PollAnswer> {
+  try {
+    const response = await fetch(endpoint, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body,
+      // Events come from the endpoint that was configured, and from nowhere else.
+      redirect: 'manual',
+      signal,
+    })
+    if (response.status !== 200) {
+      const pause = retryAfter(response.headers.get('retry-after'), wallNow())
+      await response.body?.cancel()
+      return failed(`the endpoint answered ${response.status}`, pause)
+    }
+    const octets = await readBody(response.body, signal, MAX_ANSWER)
+    if (octets === undefined) return failed(`the answer has more than ${MAX_ANSWER} bytes`)
+    const answer = isUtf8(octets) ? parseJson(octets.toString()) : undefined
+    const sets = isJsonObject(answer) ? member(answer, 'sets') : undefined
+    if (!isJsonObject(sets)) return failed('the answer is no JSON object with sets')
+    return { failure: undefined, sets: new Map(Object.entries(sets)) }
+  } catch (error) {
+    return failed(`the connection to the endpoint failed${platformCode(error)}`)
+  }
+}
+
+export function failed(failure: string, pause?: number): PollAnswer {
+  return { failure, retryAfter: pause }
+}

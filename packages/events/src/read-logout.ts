@@ -1,0 +1,47 @@
+import type { JsonObject } from '@portcullis/core'
+import { isJsonObject } from '@portcullis/core/verifier'
+
+import { LOGOUT_EVENT } from './event-types.ts'
+import { entryFor, isTimeOfEvent, nameIn, type ReadEvent, readHead } from './reading.ts'
+import { invalidEvent, type RefusedEvent } from './refused-event.ts'
+
+// What a log-out token says, once a key has proven it.
+
+/** What a reading depends on beside the event. */
+export interface ReadingRules {
+  /** Whether a log-out ends the session that it names, or all that its user has. */
+  readonly revokes: 'session' | 'subject'
+  /** Seconds. */
+  readonly maxTokenLifetime: number | undefined
+}
+
+/**
+ * What the claims of a log-out token revoke.
+ *
+ * @see OpenID Connect Back-Channel Logout 1.0 sections 2.4 and 2.6
+ */
+export function readLogout(
+  claims: JsonObject,
+  { revokes, maxTokenLifetime }: ReadingRules,
+): ReadEvent | RefusedEvent {
+  const head = readHead(claims)
+  if (head.err !== undefined) return head
+  const { iss, jti, iat, events, types } = head
+  // What an ID token has. A log-out token with it could be taken for one elsewhere.
+  if (Object.hasOwn(claims, 'nonce')) return invalidEvent('nonce is forbidden')
+  // Keycloak adds `revoke_offline_access: true`, which is no object and so no event (RFC 8417 section 2.2).
+  const told = types.filter((type) => isJsonObject(events[type]))
+  if (told.length !== 1 || told[0] !== LOGOUT_EVENT) {
+    return invalidEvent('events must have the event of a back-channel log-out, and no other')
+  }
+  if (!isTimeOfEvent(iat, iat)) return invalidEvent('iat must be a time')
+  const [sub, sid] = [nameIn(claims, 'sub'), nameIn(claims, 'sid')]
+  const isWrong = (name: string, value: unknown) =>
+    value === undefined && Object.hasOwn(claims, name)
+  if (isWrong('sub', sub) || isWrong('sid', sid)) return invalidEvent('sub and sid must be texts')
+  const claim = revokes === 'session' ? 'sid' : 'sub'
+  const value = revokes === 'session' ? sid : sub
+  if (value === undefined) return invalidEvent(`The log-out must have ${claim} here`)
+  const entry = entryFor(iss, { claim, value }, iat, maxTokenLifetime)
+  return { err: undefined, iss, jti, types, revokes: [entry] }
+}

@@ -1,0 +1,96 @@
+import type { JsonObject, RevocationEntry } from '@portcullis/core'
+import { isJsonObject, member, textMember } from '@portcullis/core/verifier'
+
+import { invalidEvent, type RefusedEvent } from './refused-event.ts'
+
+// What both kinds of events have in common: who tells it, by which name, of which time, and what it revokes.
+
+/** Whose tokens an event means, or which one: the claim, and its value. */
+export interface Whose {
+  readonly claim: 'sub' | 'sid' | 'jti'
+  readonly value: string
+}
+
+/** An event that was understood. */
+export interface ReadEvent {
+  readonly err: undefined
+  readonly iss: string
+  readonly jti: string
+  /** The members of `events`: URIs. */
+  readonly types: readonly string[]
+  /** What has to be recorded; empty for an event that revokes nothing. */
+  readonly revokes: readonly RevocationEntry[]
+}
+
+/** What is known of an event before anything is looked up. */
+export interface EventHead {
+  readonly iss: string
+  readonly jti: string
+  readonly iat: number
+  readonly events: JsonObject
+  readonly types: readonly string[]
+}
+
+/**
+ * The claims that every event must have. The verifier has seen that `iss` and `iat` are right.
+ *
+ * @see RFC 8417 section 2.2
+ */
+export function readHead(claims: JsonObject): ({ err: undefined } & EventHead) | RefusedEvent {
+  const [iss, jti, iat] = [nameIn(claims, 'iss'), nameIn(claims, 'jti'), member(claims, 'iat')]
+  const events = member(claims, 'events')
+  if (iss === undefined || typeof iat !== 'number') return invalidEvent('iss and iat are required')
+  if (jti === undefined) return invalidEvent('jti must be a text')
+  if (!isJsonObject(events)) return invalidEvent('events must be an object')
+  const types = Object.keys(events)
+  if (types.length === 0) return invalidEvent('events must have a member')
+  return { err: undefined, iss, jti, iat, events, types }
+}
+
+/** Half of a pair of UTF-16, alone: JSON can write it, and stores of revocations cannot. */
+const LONE_SURROGATE = /\p{Cs}/u
+
+/** A member that can name somebody. */
+export function nameIn(object: JsonObject, name: string): string | undefined {
+  const value = textMember(object, name)
+  return value === undefined || value === '' || LONE_SURROGATE.test(value) ? undefined : value
+}
+
+/** Seconds: how far an event may lie after its token, as `iat` may be ahead of a clock. */
+const TOLERANCE = 60
+
+/**
+ * Whether a token that was issued at `iat` can tell of that time: in seconds, and not of the future, since a time in the
+ * future would end log-ins that come after the event.
+ */
+export function isTimeOfEvent(time: unknown, iat: number): time is number {
+  return typeof time === 'number' && time >= 0 && time <= iat + TOLERANCE
+}
+
+/** Seconds: so long after its `exp` a token may still be accepted. */
+const CLOCK_TOLERANCE = 600
+
+/**
+ * The entry for what an event revokes.
+ *
+ * A time in whole seconds stands for all of its second, as `iat` does: a token that was issued in it, before the event, must
+ * not remain.
+ *
+ * @param time Of the event.
+ * @param maxTokenLifetime Seconds. The entry is not needed any longer, once all those tokens have expired.
+ */
+export function entryFor(
+  iss: string,
+  { claim, value }: Whose,
+  time: number,
+  maxTokenLifetime: number | undefined,
+): RevocationEntry {
+  const end = Number.isInteger(time) ? time + 1 : time
+  const lastExp = maxTokenLifetime === undefined ? undefined : end + maxTokenLifetime
+  if (claim === 'jti') {
+    return { type: 'token', iss, jti: value, ...(lastExp === undefined ? {} : { exp: lastExp }) }
+  }
+  const until = lastExp === undefined ? {} : { until: lastExp + CLOCK_TOLERANCE }
+  const whose = claim === 'sub' ? { sub: value } : { sid: value }
+  return { type: 'issued_before', iss, ...whose, time: end, ...until }
+}

@@ -1,0 +1,32 @@
+import { answerTo, NOT_POST, PUSH_WORDING, refusalOf, unauthorized } from './answer.ts'
+import { createAuthorization } from './authorization.ts'
+import { findSecurityEventToken } from './event-request.ts'
+import { checkReceiveEventsOptions, type ReceiveEventsOptions } from './options.ts'
+import { createReceiver, type EventReceiver } from './receiver.ts'
+import { createSecurityEventInbox } from './security-events.ts'
+
+// Receives security events that a transmitter pushes.
+
+/**
+ * Receives security event tokens: each that is proven and revokes something becomes a revocation.
+ *
+ * It answers 202 when the event is recorded, or when it revokes nothing; 400 with `err` and `description` to what it refuses;
+ * 401 or 403 to whom `authorize` refuses; and 503 when the event could not be recorded.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see RFC 8935; OpenID Shared Signals Framework 1.0
+ */
+export function receiveEvents(options: ReceiveEventsOptions): EventReceiver {
+  const { authorize: who, ...stated } = checkReceiveEventsOptions(options)
+  const authorize = createAuthorization(who)
+  const inbox = createSecurityEventInbox(stated)
+  return createReceiver(async (request) => {
+    if (request.method !== undefined && request.method !== 'POST') return NOT_POST
+    // Before the body is read: strangers cost no more than their headers.
+    const stranger = await authorize(request)
+    if (stranger !== undefined) return unauthorized(stranger)
+    const found = await findSecurityEventToken(request)
+    if (found.err !== undefined) return refusalOf(found, PUSH_WORDING)
+    return answerTo(await inbox.take(found.token), PUSH_WORDING)
+  })
+}

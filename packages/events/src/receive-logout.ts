@@ -1,0 +1,38 @@
+import { answerTo, LOGOUT_WORDING, NOT_POST, refusalOf } from './answer.ts'
+import { findLogoutToken } from './event-request.ts'
+import { createEventProver } from './event-verifier.ts'
+import { createInbox } from './inbox.ts'
+import { checkLogoutOptions, type LogoutOptions } from './options.ts'
+import { readLogout } from './read-logout.ts'
+import { createReceiver, type EventReceiver } from './receiver.ts'
+
+// Receives the log-outs of an OpenID provider.
+
+/**
+ * Receives log-out tokens: each that is proven becomes a revocation. Its URL is the `backchannel_logout_uri` of the client, and
+ * needs no other authorization.
+ *
+ * It answers 200 when the log-out is recorded, 400 to what it refuses, and 503 when it could not be recorded.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ * @see OpenID Connect Back-Channel Logout 1.0
+ */
+export function receiveLogout(options: LogoutOptions): EventReceiver {
+  const stated = checkLogoutOptions(options)
+  const { clientId, type = 'logout+jwt', revokes, maxTokenLifetime, revocations, onEvent } = stated
+  const prove = createEventProver(stated, {
+    audience: clientId,
+    requireExpiry: true,
+    type: 'logout+jwt',
+    isTypeOptional: type === null,
+  })
+  const read = (claims: Parameters<typeof readLogout>[0]) =>
+    readLogout(claims, { revokes, maxTokenLifetime })
+  const inbox = createInbox(prove, read, revocations, onEvent)
+  return createReceiver(async (request) => {
+    if (request.method !== undefined && request.method !== 'POST') return NOT_POST
+    const found = await findLogoutToken(request)
+    if (found.err !== undefined) return refusalOf(found, LOGOUT_WORDING)
+    return answerTo(await inbox.take(found.token), LOGOUT_WORDING)
+  })
+}

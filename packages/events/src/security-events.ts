@@ -1,0 +1,55 @@
+import { ownMembers } from '@portcullis/core/verifier'
+
+import { DEFAULT_REVOKE_ON } from './event-types.ts'
+import { createEventProver } from './event-verifier.ts'
+import { createInbox, type Inbox, type ReadClaims } from './inbox.ts'
+import type { MappedSubject, SecurityEventOptions } from './options.ts'
+import { entriesOf, type MappedWhose, readSecurityEvent } from './read-security-event.ts'
+
+// The inbox for security events, however they come: pushed or polled.
+
+/** @param options Checked. */
+export function createSecurityEventInbox(options: SecurityEventOptions): Inbox {
+  const { audience, revocations, onEvent } = options
+  const prove = createEventProver(options, {
+    audience,
+    // RFC 8417 section 2.2: an event happened, and does not expire.
+    requireExpiry: false,
+    type: 'secevent+jwt',
+    isTypeOptional: false,
+  })
+  return createInbox(prove, createReader(options), revocations, onEvent)
+}
+
+function createReader({
+  revokes,
+  maxTokenLifetime,
+  revokeOn = DEFAULT_REVOKE_ON,
+  mapSubject,
+}: SecurityEventOptions): ReadClaims {
+  return async (claims) => {
+    const event = readSecurityEvent(claims, revokeOn)
+    if (event.err !== undefined) return event
+    const { iss, types, subject, cuts } = event
+    const mapped =
+      cuts.length === 0 ? undefined : await mapSubject?.(subject, Object.freeze({ iss, types }))
+    return entriesOf(event, { revokes, maxTokenLifetime }, mapped && checkMapped(mapped))
+  }
+}
+
+const CLAIMS = ['sub', 'sid', 'jti'] as const
+
+/**
+ * What the application has answered.
+ *
+ * @throws TypeError unless it names one user, session or token: less would revoke all tokens of the issuer.
+ */
+function checkMapped(answer: MappedSubject): MappedWhose {
+  const mapped = ownMembers(answer)
+  const [claim, ...others] = CLAIMS.filter((name) => mapped[name] !== undefined)
+  const value = claim && mapped[claim]
+  if (claim === undefined || others.length > 0 || typeof value !== 'string' || value === '') {
+    throw new TypeError('mapSubject: it must answer undefined, or name one of sub, sid and jti')
+  }
+  return { claim, value, iss: mapped.iss }
+}

@@ -1,0 +1,80 @@
+import type { JsonObject } from '@portcullis/core'
+import { isJsonObject, textMember } from '@portcullis/core/verifier'
+
+import { nameIn, type Whose } from './reading.ts'
+
+// Whom a subject identifier of RFC 9493 means, where that is certain.
+
+export interface SubjectRules {
+  /** The issuer of the event: it may speak of its own users and tokens alone. */
+  readonly iss: string
+  /** What the event is about, if its subject does not say it. */
+  readonly about: 'session' | 'account'
+  readonly revokes: 'session' | 'subject'
+}
+
+/**
+ * Whom an identifier means; `undefined` if that cannot be told, or if it names none of what may be revoked.
+ *
+ * @see RFC 9493 section 3; OpenID Shared Signals Framework 1.0 section 3
+ */
+export function whoseOf(
+  subject: JsonObject,
+  { iss, about, revokes }: SubjectRules,
+): Whose | undefined {
+  const isOfSession = revokes === 'session'
+  switch (textMember(subject, 'format')) {
+    case 'iss_sub':
+      return isOfSession ? undefined : userOf(subject, iss)
+    case 'opaque':
+      if (about === 'session') return isOfSession ? sessionOf(subject) : undefined
+      return isOfSession ? undefined : userOf(subject, iss)
+    case 'jwt_id':
+      return tokenOf(subject, iss)
+    case 'complex':
+      return complexOf(subject, iss, isOfSession ? 'session' : 'user')
+    default:
+      return undefined
+  }
+}
+
+/** All parts of a complex subject must be understood: each narrows what is meant, to one device for example. */
+function complexOf(subject: JsonObject, iss: string, wanted: string): Whose | undefined {
+  const names = Object.keys(subject).filter((name) => name !== 'format')
+  const parts = new Map(names.map((name) => [name, partOf(name, subject[name], iss)]))
+  return [...parts.values()].includes(undefined) ? undefined : parts.get(wanted)
+}
+
+function partOf(name: string, part: unknown, iss: string): Whose | undefined {
+  if (!isJsonObject(part)) return undefined
+  if (name === 'user') return userOf(part, iss)
+  return name === 'session' ? sessionOf(part) : undefined
+}
+
+function userOf(subject: JsonObject, iss: string): Whose | undefined {
+  if (consistsOf(subject, 'opaque', 'id')) return named('sub', nameIn(subject, 'id'))
+  const isOurs = consistsOf(subject, 'iss_sub', 'iss', 'sub') && subject['iss'] === iss
+  return isOurs ? named('sub', nameIn(subject, 'sub')) : undefined
+}
+
+function sessionOf(subject: JsonObject): Whose | undefined {
+  return consistsOf(subject, 'opaque', 'id') ? named('sid', nameIn(subject, 'id')) : undefined
+}
+
+function tokenOf(subject: JsonObject, iss: string): Whose | undefined {
+  const isOurs = consistsOf(subject, 'jwt_id', 'iss', 'jti') && subject['iss'] === iss
+  return isOurs ? named('jti', nameIn(subject, 'jti')) : undefined
+}
+
+function named(claim: Whose['claim'], value: string | undefined): Whose | undefined {
+  return value === undefined ? undefined : { claim, value }
+}
+
+/** RFC 9493 section 3: an identifier has the members of its format, and no others. */
+function consistsOf(subject: JsonObject, format: string, ...members: readonly string[]): boolean {
+  return (
+    textMember(subject, 'format') === format &&
+    Object.keys(subject).length === members.length + 1 &&
+    members.every((name) => Object.hasOwn(subject, name))
+  )
+}

@@ -1,0 +1,319 @@
+import { createTestIssuer, eventTransmitter, manualClock } from '@portcullis/testing'
+import { describe, expect, onTestFinished, test } from 'vitest'
+
+import { type EventMessage, pollEvents, type PollEventsOptions } from '../src/index.ts'
+import { AUDIENCE, createStore, ISSUER } from './scene.ts'
+
+const ENDPOINT = 'https://login.test/poll'
+
+interface Poll {
+  /** On the monotonic clock. */
+  readonly at: number
+  readonly body: string
+}
+
+function textOf({ body }: RequestInit): string {
+  return typeof body === 'string' ? body : ''
+}
+
+/** A transmitter that is polled in virtual time. `faults` answer in its place, one for each request. */
+async function scene(options: Partial<PollEventsOptions> = {}) {
+  const clock = manualClock()
+  const issuer = await createTestIssuer({ clock, issuer: ISSUER, algorithm: 'ES256' })
+  const transmitter = eventTransmitter(issuer, { audience: AUDIENCE })
+  const store = createStore()
+  const polls: Poll[] = []
+  const told: EventMessage[] = []
+  const faults: ((init: RequestInit) => Response | Promise<Response>)[] = []
+  const start = () => {
+    const poll = pollEvents({
+      endpoint: ENDPOINT,
+      async fetch(url, init) {
+        polls.push({ at: clock.monotonic(), body: textOf(init) })
+        const fault = faults.shift()
+        return fault === undefined ? await transmitter.pollFetch(url, init) : await fault(init)
+      },
+      keys: issuer.verifierOptions.keys,
+      issuer: ISSUER,
+      audience: AUDIENCE,
+      revocations: store.revocations,
+      revokes: 'subject',
+      clock,
+      onEvent: (message) => void told.push(message),
+      ...options,
+    })
+    onTestFinished(async () => {
+      await poll.close()
+    })
+    return poll
+  }
+  let count = 0
+  return {
+    clock,
+    store,
+    polls,
+    told,
+    faults,
+    transmitter,
+    start,
+    /** Publishes an event, and returns its name. */
+    publish: async (sub = 'ada', jti = `j-${++count}`): Promise<string> => {
+      const subject = { format: 'iss_sub', iss: ISSUER, sub }
+      const claims = { jti }
+      const token = await transmitter.securityEvent({ type: 'session-revoked', subject, claims })
+      transmitter.publish(jti, token)
+      return jti
+    },
+    /** Lets virtual time pass until something holds. Signatures take real time. */
+    until: async (holds: () => boolean): Promise<void> => {
+      while (!holds()) await clock.advance(0.05)
+    },
+  }
+}
+
+const status = (code: number, headers: Record<string, string> = {}) => {
+  return () => new Response('no', { status: code, headers })
+}
+
+test('an event is recorded, and acknowledged in the next request, which waits for the next event', async () => {
+  const { start, publish, until, store, transmitter, polls } = await scene()
+  const name = await publish()
+  const poll = start()
+  expect(poll.status()).toMatchObject({ state: 'starting', answerAge: undefined })
+  await until(() => transmitter.acknowledged().length === 1)
+  expect(store.entries()).toMatchObject([{ sub: 'ada' }])
+  expect(polls.map(({ body }) => body)).toEqual([
+    '{"maxEvents":100}',
+    `{"maxEvents":100,"ack":["${name}"]}`,
+  ])
+  expect(poll.status()).toMatchObject({ state: 'current', failures: 0, lastFailure: undefined })
+  await publish('eve')
+  await until(() => transmitter.acknowledged().length === 2)
+  expect(polls).toHaveLength(3)
+})
+
+test('more than one answer can hold is asked for at once', async () => {
+  const { start, publish, until, transmitter, polls } = await scene()
+  for (let count = 0; count < 250; count++) await publish(`user-${count}`)
+  start()
+  await until(() => transmitter.acknowledged().length === 250)
+  const [first] = polls
+  expect(polls).toHaveLength(4)
+  expect((polls.at(-1)?.at ?? 0) - (first?.at ?? 0)).toBeLessThan(60)
+})
+
+test('every bad event is refused by setErrs, with its err, and nothing is recorded', async () => {
+  const { start, until, transmitter, store, told } = await scene()
+  const kinds = await transmitter.badEvents({ kind: 'security', revokes: 'subject' })
+  // Those that have no name, or another one, are refused for it as well.
+  kinds.forEach(({ token }, at) => {
+    transmitter.publish(`bad-${at}`, token)
+  })
+  start()
+  await until(() => transmitter.errors().size === kinds.length)
+  const found = kinds.map((_, at) => transmitter.errors().get(`bad-${at}`)?.err)
+  expect(found).toEqual(kinds.map(({ err }) => err))
+  expect(transmitter.acknowledged()).toEqual([])
+  expect([store.calls, told.length]).toEqual([0, kinds.length])
+})
+
+test('an event under the name of another one is refused', async () => {
+  const { start, until, transmitter, store } = await scene()
+  const subject = { format: 'iss_sub', iss: ISSUER, sub: 'ada' }
+  transmitter.publish(
+    'another',
+    await transmitter.securityEvent({ type: 'session-revoked', subject }),
+  )
+  start()
+  await until(() => transmitter.errors().size === 1)
+  expect([store.calls, transmitter.errors().get('another')?.err]).toEqual([0, 'invalid_request'])
+})
+
+test.each(['__proto__', 'constructor', 'toString'])('an event may be named %s', async (name) => {
+  const { start, publish, until, transmitter, faults, store } = await scene()
+  await publish('ada', name)
+  start()
+  await until(() => transmitter.acknowledged().length === 1 || transmitter.errors().size === 1)
+  expect(faults).toEqual([])
+  expect([transmitter.acknowledged(), store.calls]).toEqual([[name], 1])
+})
+
+test('an acknowledgement whose answer is lost is said again, and the event is not recorded again', async () => {
+  const { start, publish, until, transmitter, polls, faults, store } = await scene()
+  const name = await publish()
+  faults.push(
+    async (init) => await transmitter.pollFetch(ENDPOINT, init),
+    async () => await Promise.reject(new Error('lost')),
+    status(502),
+  )
+  const poll = start()
+  await until(() => polls.length === 3)
+  await until(() => poll.status().failures === 2)
+  expect(poll.status()).toMatchObject({
+    state: 'failing',
+    lastFailure: 'the endpoint answered 502',
+  })
+  await until(() => transmitter.acknowledged().length === 1)
+  expect(polls.slice(1).map(({ body }) => body.includes(name))).toEqual([true, true, true])
+  expect(store.calls).toBe(1)
+})
+
+test('what cannot be recorded is neither acknowledged nor refused, and is recorded when it comes again', async () => {
+  const { start, publish, until, transmitter, polls, store } = await scene()
+  const name = await publish()
+  store.isDown = true
+  const poll = start()
+  await until(() => poll.status().failures === 3)
+  expect(poll.status().lastFailure).toBe('some events could not be judged or recorded')
+  expect(polls.every(({ body }) => !body.includes(name))).toBe(true)
+  expect(transmitter.waiting()).toEqual([name])
+  store.isDown = false
+  await until(() => transmitter.acknowledged().length === 1)
+  expect(store.entries()).toHaveLength(1)
+  await until(() => poll.status().state === 'current' || transmitter.waiting().length === 0)
+})
+
+const gaps = (polls: readonly Poll[]) =>
+  polls.slice(1).map(({ at }, index) => at - (polls[index]?.at ?? 0))
+
+describe('the pace', () => {
+  test('a transmitter that fails is asked after 1 s, then after twice that, at the latest after 36 s', async () => {
+    const { start, until, polls, faults } = await scene()
+    faults.push(...Array.from({ length: 9 }, () => status(500)))
+    start()
+    await until(() => polls.length === 9)
+    const expected = [1, 2, 4, 8, 16, 30, 30, 30]
+    gaps(polls).forEach((gap, at) => {
+      expect(gap).toBeGreaterThanOrEqual((expected[at] ?? 0) * 0.79)
+      expect(gap).toBeLessThanOrEqual((expected[at] ?? 0) * 1.21 + 0.1)
+    })
+  })
+
+  test('it waits as long as the transmitter says, up to a minute', async () => {
+    const { start, until, polls, faults } = await scene()
+    faults.push(status(429, { 'retry-after': '20' }), status(503, { 'retry-after': '9999' }))
+    start()
+    await until(() => polls.length === 3)
+    const [first = 0, second = 0] = gaps(polls)
+    expect(first).toBeGreaterThanOrEqual(20)
+    expect(second).toBeGreaterThanOrEqual(60)
+    expect(second).toBeLessThan(61)
+  })
+
+  test('a transmitter that answers at once with nothing is asked once in each interval', async () => {
+    const { start, until, polls, faults } = await scene({ interval: 7 })
+    faults.push(...Array.from({ length: 5 }, () => () => Response.json({ sets: {} })))
+    start()
+    await until(() => polls.length === 5)
+    for (const gap of gaps(polls)) expect(gap).toBeCloseTo(7, 0)
+  })
+
+  test('one that gives the same event for ever is asked once in each interval', async () => {
+    const { start, until, polls, faults, publish, transmitter } = await scene()
+    await publish()
+    const init = { method: 'POST', body: '{}' }
+    const answer = await (await transmitter.pollFetch(ENDPOINT, init)).text()
+    faults.push(...Array.from({ length: 5 }, () => () => new Response(answer)))
+    start()
+    await until(() => polls.length === 5)
+    const [first = 9, ...others] = gaps(polls)
+    expect(first).toBeLessThan(2)
+    for (const gap of others) expect(gap).toBeGreaterThanOrEqual(4.9)
+  })
+
+  test('one that never answers is asked again after the timeout, and its signal has ended', async () => {
+    const { start, until, polls, faults } = await scene({ timeout: 40 })
+    const signals: (AbortSignal | null | undefined)[] = []
+    faults.push(async ({ signal }) => {
+      signals.push(signal)
+      return await new Promise(() => undefined)
+    })
+    const poll = start()
+    await until(() => polls.length === 2)
+    expect(gaps(polls)[0]).toBeGreaterThanOrEqual(40)
+    expect(signals[0]?.aborted).toBe(true)
+    expect(poll.status().lastFailure).toBe('no answer in 40 s')
+  })
+})
+
+describe('what is no answer', () => {
+  const deep = '['.repeat(100_000)
+  test.each<[string, () => Response]>([
+    ['another status', () => new Response('{"sets":{}}', { status: 202 })],
+    ['a redirect', () => Response.redirect('https://elsewhere.test/', 302)],
+    ['HTML', () => new Response('<html>')],
+    ['a list', () => Response.json([])],
+    ['no sets', () => Response.json({})],
+    ['sets in a list', () => Response.json({ sets: [] })],
+    ['inherited sets', () => new Response('{"__proto__":{"sets":{}}}')],
+    ['no UTF-8', () => new Response(Buffer.from('{"sets":{"\xff":""}}', 'latin1'))],
+    ['a text that is too deep', () => new Response(`{"sets":${deep}`)],
+    ['a text that is too long', () => new Response(' '.repeat(1_048_577))],
+    ['a body that breaks', () => new Response(new ReadableStream({ pull: (c) => c.error(1) }))],
+  ])('%s', async (_, answer) => {
+    const { start, until, faults, store } = await scene()
+    faults.push(answer)
+    const poll = start()
+    await until(() => poll.status().failures === 1)
+    expect([poll.status().state, store.calls]).toEqual(['failing', 0])
+  })
+
+  test('a set that is no text is refused, and the others count', async () => {
+    const { start, until, faults, publish, transmitter, polls } = await scene()
+    const name = await publish()
+    const init = { method: 'POST', body: '{}' }
+    const { sets } = (await (await transmitter.pollFetch(ENDPOINT, init)).json()) as {
+      sets: object
+    }
+    faults.push(() => Response.json({ sets: { a: 7, b: { c: 1 }, ...sets } }))
+    start()
+    await until(() => transmitter.acknowledged().length === 1)
+    expect(polls[1]?.body).toMatch(
+      new RegExp(`"ack":\\["${name}"\\],"setErrs":\\{"a":\\{"err":"invalid_request".*"b":`),
+    )
+  })
+})
+
+describe('close', () => {
+  test('ends the request that waits, and nothing is asked afterwards', async () => {
+    const { start, until, clock, polls, publish, store } = await scene()
+    const poll = start()
+    await until(() => polls.length === 1)
+    await poll.close()
+    await poll.close()
+    await publish()
+    await clock.advance(1000)
+    expect(polls).toHaveLength(1)
+    expect([store.calls, poll.status().state]).toEqual([0, 'closed'])
+  })
+
+  test('ends a pause, and a request whose fetch does not look at its signal', async () => {
+    const { start, until, clock, polls, faults } = await scene()
+    faults.push(status(500))
+    const pausing = start()
+    await until(() => pausing.status().failures === 1)
+    await pausing.close()
+    faults.push(async () => await new Promise(() => undefined))
+    const waiting = start()
+    await until(() => polls.length === 2)
+    await waiting.close()
+    await clock.advance(1000)
+    expect(polls).toHaveLength(2)
+  })
+})
+
+describe('options', () => {
+  test.each([
+    ['endpoint', 'http://login.test/poll'],
+    ['endpoint', 'https://user:secret@login.test/poll'],
+    ['endpoint', undefined],
+    ['fetch', undefined],
+    ['interval', 0],
+    ['timeout', 601],
+    ['authorize', null],
+  ])('%s: %j is a TypeError, without the URL', async (name, value) => {
+    const { start } = await scene({ [name]: value })
+    expect(start).toThrow(TypeError)
+    expect(start).not.toThrow(/login\.test/)
+  })
+})

@@ -1,0 +1,286 @@
+import { EventEmitter, once } from 'node:events'
+
+import { createVerifier } from '@portcullis/core'
+import { createTestIssuer, eventTransmitter, manualClock } from '@portcullis/testing'
+import { describe, expect, test } from 'vitest'
+
+import { receiveLogout } from '../src/index.ts'
+import { AUDIENCE, clock, ISSUER, issuer, logoutScene, transmitter, read } from './scene.ts'
+
+const LOGOUT = 'http://schemas.openid.net/event/backchannel-logout'
+
+const bad = {
+  session: await transmitter.badEvents({ kind: 'logout', revokes: 'session' }),
+  subject: await transmitter.badEvents({ kind: 'logout', revokes: 'subject' }),
+}
+
+describe.each(['session', 'subject'] as const)('revokes: %s', (revokes) => {
+  test.each(bad[revokes])(
+    'a log-out token $name is refused with 400, and nothing is recorded',
+    async (each) => {
+      const { send, store, told } = logoutScene({ revokes })
+      const { status, headers, body } = await send(each.token)
+      expect({ status, body: read(body) }).toEqual({
+        status: 400,
+        body: { error: 'invalid_request', error_description: expect.any(String) as string },
+      })
+      expect(headers).toMatchObject({
+        'cache-control': 'no-store',
+        'content-type': 'application/json',
+      })
+      expect(store.calls).toBe(0)
+      expect(told).toMatchObject([{ outcome: 'refused', refused: { err: each.err }, revokes: [] }])
+    },
+  )
+})
+
+test('a log-out of a session is answered 200 when its session is revoked up to the end of its second', async () => {
+  const { send, store, told } = logoutScene()
+  const token = await transmitter.logoutToken({ sid: 's-1', sub: 'ada', claims: { jti: 'j-1' } })
+  const iat = Math.floor(clock.now())
+  expect(await send(token)).toEqual({
+    status: 200,
+    headers: { 'cache-control': 'no-store', 'content-type': expect.any(String) as string },
+    body: '',
+  })
+  const entry = { type: 'issued_before', iss: ISSUER, sid: 's-1', time: iat + 1 }
+  expect(store.entries()).toEqual([entry])
+  expect(told).toEqual([
+    {
+      outcome: 'recorded',
+      iss: ISSUER,
+      jti: 'j-1',
+      types: [LOGOUT],
+      revokes: [entry],
+      refused: undefined,
+      error: undefined,
+    },
+  ])
+})
+
+test('a log-out of a user revokes all tokens of the user, for as long as one can be valid', async () => {
+  const { send, store } = logoutScene({ revokes: 'subject', maxTokenLifetime: 900 })
+  await send(await transmitter.logoutToken({ sub: 'ada' }))
+  const time = Math.floor(clock.now()) + 1
+  expect(store.entries()).toEqual([
+    { type: 'issued_before', iss: ISSUER, sub: 'ada', time, until: time + 900 + 600 },
+  ])
+})
+
+test('tokens of the session are refused, those of others and of later log-ins are not', async () => {
+  const { send, store } = logoutScene()
+  const verifier = createVerifier({ ...issuer.verifierOptions, revocations: store.local })
+  await send(await transmitter.logoutToken({ sid: 's-1' }))
+  await expect(verifier.verify(await tokenOf('s-1'))).rejects.toMatchObject({ reason: 'revoked' })
+  await expect(verifier.verify(await tokenOf('s-2'))).resolves.toBeDefined()
+  await expect(verifier.verify(await tokenOf('s-1', 1))).resolves.toBeDefined()
+})
+
+test('a log-out that comes late ends no newer log-in', async () => {
+  const { send, store } = logoutScene({ revokes: 'subject' })
+  const token = await transmitter.logoutToken({ sub: 'ada' })
+  const iat = Math.floor(clock.now())
+  await clock.advance(100)
+  await send(token)
+  expect(store.local.statusOf({ iss: ISSUER, sub: 'ada', iat }, clock.now())).toBe('revoked')
+  expect(store.local.statusOf({ iss: ISSUER, sub: 'ada', iat: iat + 50 }, clock.now())).toBe(
+    'valid',
+  )
+})
+
+test('the parameter that Keycloak adds to the events is no event', async () => {
+  const { send } = logoutScene()
+  const events = { [LOGOUT]: {}, revoke_offline_access: true }
+  const token = await transmitter.logoutToken({ sid: 's-1', claims: { events } })
+  expect(await send(token)).toMatchObject({ status: 200 })
+})
+
+test('a member that is there twice, at whatever depth, is refused', async () => {
+  const { send, store } = logoutScene()
+  const now = Math.floor(clock.now())
+  const rest = `"iss":"${ISSUER}","aud":"${AUDIENCE}","iat":${now},"exp":${now + 60},"jti":"j","sid":"s"`
+  const signed = async (events: string) =>
+    await issuer.token({ payload: `{${rest},"events":${events}}`, header: { typ: 'logout+jwt' } })
+  expect(await send(await signed(`{"${LOGOUT}":{},"${LOGOUT}":{}}`))).toMatchObject({ status: 400 })
+  expect(await send(await signed(`{"${LOGOUT}":{"a":1,"a":2}}`))).toMatchObject({ status: 400 })
+  expect(store.calls).toBe(0)
+  expect(await send(await signed(`{"${LOGOUT}":{}}`))).toMatchObject({ status: 200 })
+})
+
+test('half of a character as a name is refused, since no store can write it', async () => {
+  const { send, store } = logoutScene()
+  const token = await transmitter.logoutToken({ claims: { sid: '\ud800' } })
+  expect(await send(token)).toMatchObject({ status: 400 })
+  expect(store.calls).toBe(0)
+})
+
+describe('the type', () => {
+  test.each([
+    ['logout+jwt', 200, 200],
+    ['application/LOGOUT+JWT', 200, 200],
+    ['JWT', 400, 200],
+    [undefined, 400, 200],
+    ['at+jwt', 400, 400],
+    ['secevent+jwt', 400, 400],
+  ] as const)('%s: %i, and with type: null %i', async (typ, required, optional) => {
+    const header = typ === undefined ? {} : { typ }
+    const omit = typ === undefined ? ['typ'] : []
+    const token = await transmitter.logoutToken({ sid: 's-1', header, omit })
+    expect(await logoutScene().send(token)).toMatchObject({ status: required })
+    expect(await logoutScene({ type: null }).send(token)).toMatchObject({ status: optional })
+  })
+
+  test('with type: null, access tokens and ID tokens are still refused', async () => {
+    const { send, store } = logoutScene({ type: null })
+    const idToken = { aud: AUDIENCE, sub: 'ada', sid: 's-1', nonce: 'n', jti: 'j' }
+    for (const claims of [idToken, { ...idToken, nonce: undefined }, { sid: 's-1', jti: 'j' }]) {
+      expect(await send(await issuer.token({ claims }))).toMatchObject({ status: 400 })
+    }
+    expect(store.calls).toBe(0)
+  })
+})
+
+test('a log-out token is no access token, not even for an API that is named as the client is', async () => {
+  const verifier = createVerifier({ ...issuer.verifierOptions, audience: AUDIENCE })
+  const token = await transmitter.logoutToken({ sub: 'ada', sid: 's-1' })
+  await expect(verifier.verify(token)).rejects.toMatchObject({ reason: 'type' })
+})
+
+describe('once, and never lost', () => {
+  test('a repeat is acknowledged as the first was, and changes nothing', async () => {
+    const { send, store, told } = logoutScene()
+    const token = await transmitter.logoutToken({ sid: 's-1' })
+    const answers = [await send(token), await send(token), await send(token)]
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+    expect(store.calls).toBe(1)
+    expect(told.map(({ outcome }) => outcome)).toEqual(['recorded', 'repeated', 'repeated'])
+  })
+
+  test('what could not be recorded is answered 503, and its repeat is recorded', async () => {
+    const { send, store, told } = logoutScene()
+    const token = await transmitter.logoutToken({ sid: 's-1' })
+    store.isDown = true
+    expect(await send(token)).toMatchObject({ status: 503, body: '' })
+    expect(told).toMatchObject([{ outcome: 'unavailable', error: new Error('down') }])
+    store.isDown = false
+    expect(await send(token)).toMatchObject({ status: 200 })
+    expect(store.entries()).toHaveLength(1)
+  })
+
+  test('nothing is answered before it is recorded, not even what came at the same time', async () => {
+    const { send, store } = logoutScene()
+    const held = new EventEmitter()
+    store.pause = once(held, 'over').then(() => undefined)
+    const token = await transmitter.logoutToken({ sid: 's-1' })
+    const answered: number[] = []
+    const all = [send(token), send(token)].map(async (each) => answered.push((await each).status))
+    while (store.calls === 0) await nextTurn()
+    for (let round = 0; round < 20; round++) await nextTurn()
+    expect(answered).toEqual([])
+    held.emit('over')
+    await Promise.all(all)
+    expect(answered).toEqual([200, 200])
+    expect(store.calls).toBe(1)
+  })
+
+  test('both of two that come at the same time are answered 503 when the store is down', async () => {
+    const { send, store } = logoutScene()
+    store.isDown = true
+    const token = await transmitter.logoutToken({ sid: 's-1' })
+    const answers = await Promise.all([send(token), send(token)])
+    expect(answers.map(({ status }) => status)).toEqual([503, 503])
+  })
+
+  test('of an issuer that gives two log-outs one jti, both are recorded', async () => {
+    const { send, store } = logoutScene()
+    await send(await transmitter.logoutToken({ sid: 's-1', claims: { jti: 'j' } }))
+    await send(await transmitter.logoutToken({ sid: 's-2', claims: { jti: 'j' } }))
+    expect(store.entries()).toHaveLength(2)
+  })
+
+  test('without keys it is answered 503, with the pause of the keys', async () => {
+    const time = manualClock()
+    const other = await createTestIssuer({ clock: time, issuer: ISSUER, algorithm: 'ES256' })
+    const outage = other.outage(503)
+    const { send, store } = logoutScene({ keys: other.verifierOptions.keys })
+    const token = await eventTransmitter(other, { audience: AUDIENCE }).logoutToken({ sid: 's' })
+    const refused = await send(token)
+    expect(refused).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': expect.any(String) as string },
+    })
+    expect(store.calls).toBe(0)
+    outage.restore()
+    await time.advance(60)
+    const later = await eventTransmitter(other, { audience: AUDIENCE }).logoutToken({ sid: 's' })
+    expect(await send(later)).toMatchObject({ status: 200 })
+  })
+})
+
+test('a flood of forged log-outs asks for keys as often as a flood of forged access tokens', async () => {
+  const time = manualClock()
+  const other = await createTestIssuer({ clock: time, issuer: ISSUER, algorithm: 'ES256' })
+  const forger = await createTestIssuer({ clock: time, issuer: ISSUER, algorithm: 'ES256' })
+  const { send, store } = logoutScene({ keys: other.verifierOptions.keys })
+  const forgery = eventTransmitter(forger, { audience: AUDIENCE })
+  const forged = await Promise.all(
+    Array.from({ length: 200 }, async () => await forgery.logoutToken({ sid: 's-1' })),
+  )
+  const answers = Promise.all(forged.map(async (token) => (await send(token)).status))
+  const isOver = answers.then(() => true)
+  while (!(await Promise.race([isOver, nextTurn()]))) await time.advance(0.1)
+  expect(new Set(await answers)).toEqual(new Set([400]))
+  expect(other.requests().length).toBeLessThanOrEqual(5)
+  expect(store.calls).toBe(0)
+})
+
+test('a listener that throws changes no answer', async () => {
+  const { send } = logoutScene({
+    onEvent() {
+      throw new Error('of the listener')
+    },
+  })
+  const warned = new Promise((resolve) => process.once('warning', resolve))
+  expect(await send(await transmitter.logoutToken({ sid: 's-1' }))).toMatchObject({ status: 200 })
+  expect(await warned).toMatchObject({ message: 'of the listener' })
+})
+
+describe('options', () => {
+  const { keys } = issuer.verifierOptions
+  const { revocations } = logoutScene().store
+  const sound = {
+    keys,
+    issuer: ISSUER,
+    clientId: AUDIENCE,
+    revocations,
+    revokes: 'session',
+  } as const
+
+  test.each(['keys', 'issuer', 'clientId', 'revocations', 'revokes'])('%s is required', (name) => {
+    expect(() => receiveLogout({ ...sound, [name]: undefined })).toThrow(
+      new TypeError(`receiveLogout: ${name} must be stated`),
+    )
+  })
+
+  test.each([
+    ['issuer', null],
+    ['clientId', null],
+    ['revokes', 'token'],
+    ['type', 'JWT'],
+    ['keys', {}],
+    ['revocations', { revoke() {} }],
+    ['maxTokenLifetime', 0],
+    ['onEvent', 'log'],
+    ['audience', 'api'],
+  ])('%s: %j is a TypeError', (name, value) => {
+    expect(() => receiveLogout({ ...sound, [name]: value })).toThrow(TypeError)
+  })
+})
+
+async function nextTurn(): Promise<false> {
+  return await new Promise((resolve) => setImmediate(() => resolve(false)))
+}
+
+async function tokenOf(sid: string, later = 0): Promise<string> {
+  return await issuer.token({ claims: { sid, iat: Math.floor(clock.now()) + later } })
+}
