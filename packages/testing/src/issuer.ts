@@ -154,7 +154,7 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
   const outages = createOutages(clock, keys, async () => (await stranger()).publicJwk)
   const defaults = { clock, keys, issuer, audience, lifetime, type, maxTokenAge }
   const token = async (tokenOptions: TokenOptions = {}) => await signToken(defaults, tokenOptions)
-  const backend = { clock, keys, outages, log, token }
+  const backend = { clock, keys, outages, log, token, defaults, stranger }
   const service = serviceOf(backend)
   const { authUrl, keyUrl } = service
 

@@ -12,5 +12,5 @@ import type { TokenServiceOptions } from './service/endpoints.ts'
  * @throws TypeError for a wrong or misspelt option.
  */
 export function tokenService(issuer: TestIssuer, options: TokenServiceOptions = {}): TokenService {
-  return serviceOf(backendOf(issuer), options)
+  return serviceOf(backendOf('tokenService', issuer), options)
 }

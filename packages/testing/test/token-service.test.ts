@@ -357,7 +357,7 @@ describe('a service cannot be made', () => {
   })
 
   test.each<[complaint: string, options: object]>([
-    [': there is no option "login", but logins, response', { login: {} }],
+    [': there is no option "login", but clients, logins', { login: {} }],
     [': logins must be an object', { logins: [] }],
     [": response must be 'text', 'json' or { field: a name }", { response: 'xml' }],
     [": response must be 'text', 'json' or { field: a name }", { response: { field: '' } }],

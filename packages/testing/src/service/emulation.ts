@@ -1,8 +1,15 @@
 import type { Backend } from './backend.ts'
-import { createHandler, PATHS, type TokenServiceOptions } from './endpoints.ts'
+import {
+  checkTokenServiceOptions,
+  PATHS,
+  pathsOf,
+  respondAsTokenService,
+  type TokenServiceOptions,
+} from './endpoints.ts'
 import { listen, type ListenOptions, type Listener } from './listen.ts'
+import { type Handler, recorded } from './recorded.ts'
 
-// The token service as tests get it: in the process, or listening on a port.
+// A service as tests get it: in the process, or listening on a port.
 
 /** A token service for tests. */
 export interface TokenService {
@@ -22,15 +29,11 @@ export interface ListeningTokenService extends Listener {
 
 /** A token service with what all services of one issuer share. */
 export function serviceOf(backend: Backend, options: TokenServiceOptions = {}): TokenService {
-  const handle = createHandler(backend, options)
+  checkTokenServiceOptions(options)
+  const handle = recorded(backend, pathsOf(options), respondAsTokenService(backend, options))
   return {
-    ...urlsUnder('https://auth.test'),
-    async fetch(input, init) {
-      // The caller's signal: that of a new `Request` no longer follows it once the `Request` is garbage-collected.
-      const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined)
-      signal?.throwIfAborted()
-      return await handle(new Request(input, init), signal)
-    },
+    ...urlsUnder(EMULATED),
+    fetch: fetchFrom(handle),
     async listen(listenOptions) {
       const listener = await listen(handle, listenOptions)
       return { ...listener, ...urlsUnder(listener.url) }
@@ -38,6 +41,18 @@ export function serviceOf(backend: Backend, options: TokenServiceOptions = {}): 
   }
 }
 
-function urlsUnder(authUrl: string): { authUrl: string; keyUrl: string } {
+/** The base URL of what is answered in the process. */
+export const EMULATED = 'https://auth.test'
+
+export function fetchFrom(handle: Handler): TokenService['fetch'] {
+  return async (input, init) => {
+    // The caller's signal: that of a new `Request` no longer follows it once the `Request` is garbage-collected.
+    const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined)
+    signal?.throwIfAborted()
+    return await handle(new Request(input, init), signal)
+  }
+}
+
+export function urlsUnder(authUrl: string): { authUrl: string; keyUrl: string } {
   return { authUrl, keyUrl: `${authUrl}${PATHS.keys}` }
 }

@@ -1,9 +1,23 @@
-import { checkOptions, isFunction, isObject, isSeconds, isString, isText } from '../options.ts'
+import {
+  type Check,
+  checkOptions,
+  isFunction,
+  isObject,
+  isSeconds,
+  isString,
+  isText,
+  isTextList,
+} from '../options.ts'
+import { urlAsked } from './asked-url.ts'
 import type { Backend } from './backend.ts'
+import { METHODS } from './clients.ts'
+import { readForm, refuse } from './form.ts'
+import { createGrants, GRANT_TYPES, type ServiceClient } from './grants.ts'
 import { readLoginProof } from './login-proof.ts'
-import { type Endpoint, type Entry, MAX_TEXT } from './request-log.ts'
+import type { Paths, Respond } from './recorded.ts'
+import { MAX_TEXT } from './request-log.ts'
 
-// What the token service answers at its two endpoints: logins and the key document.
+// What the token service answers: logins, the key document, and for clients of OAuth its metadata and grants.
 
 export interface Login {
   readonly password: string
@@ -29,25 +43,34 @@ export interface TokenServiceOptions {
    * With or without it, a login with a proof gets a token that is bound to the key of the proof.
    */
   dpopNonce?: (() => string) | undefined
+  /**
+   * Clients of OAuth, by `client_id`. With this option the service is an authorization server as well: it has metadata
+   * (RFC 8414) and a token endpoint, for client credentials and for the exchange of its own tokens (RFC 8693, or the
+   * `jwt-bearer` of RFC 7523). In the log and for outages the grants count as `token`.
+   * @default {}
+   */
+  clients?: Readonly<Record<string, ServiceClient>> | undefined
 }
 
-export const PATHS: Readonly<Record<Endpoint, string>> = {
+export const PATHS: Readonly<Record<'keys' | 'token' | 'grants' | 'metadata', string>> = {
   keys: '/tokenservice/pubkey.json',
   token: '/tokenservice/token/api',
+  grants: '/token',
+  metadata: '/.well-known/oauth-authorization-server',
 }
 
-const ENDPOINTS = ['keys', 'token'] as const
-const MAX_FORM_OCTETS = 64 * 1024
+/** What a token service has of these. */
+export function pathsOf({ clients }: TokenServiceOptions): Paths {
+  const { keys, token, grants, metadata } = PATHS
+  return clients === undefined ? { keys, token } : { keys, token: [token, grants], metadata }
+}
 
-/** Answers requests as the service does. The signal is aborted when the client gives up. */
-export type Handler = (request: Request, signal: AbortSignal | undefined) => Promise<Response>
-
-/** @throws TypeError for a wrong or misspelt option. */
-export function createHandler(backend: Backend, options: TokenServiceOptions): Handler {
-  checkServiceOptions(options)
+/** @param options They are checked. */
+export function respondAsTokenService(backend: Backend, options: TokenServiceOptions): Respond {
   const { logins = { demo: { password: 'demo' } }, response: format = 'text', dpopNonce } = options
   const known = new Map(Object.entries(logins))
-  const { clock, keys, outages, log } = backend
+  const grants = options.clients && createGrants(backend, options.clients, dpopNonce)
+  const { clock, keys, outages } = backend
 
   function publish({ method }: Request): Response {
     return method === 'GET' ? Response.json(keys.document) : refuse(405, 'GET')
@@ -70,48 +93,38 @@ export function createHandler(backend: Backend, options: TokenServiceOptions): H
     return tokenResponse(token, format)
   }
 
-  async function respond(
-    request: Request,
-    entry: Entry,
-    signal: AbortSignal | undefined,
-  ): Promise<Response> {
+  return async (request, entry, signal) => {
     const { endpoint } = entry
-    if (endpoint === undefined) return refuse(404)
+    if (endpoint === undefined || endpoint === 'introspection') return refuse(404)
     const pass = async (answer: () => Response | Promise<Response>) =>
       await outages.answer(endpoint, { signal, answer })
     if (endpoint === 'keys') return await pass(() => publish(request))
+    if (endpoint === 'metadata') return await pass(() => describe(request))
     // Read before the outage answers, so that the log has the loginId in any case.
     const form = await readForm(request)
     if (form instanceof Response) return await pass(() => form)
     entry.loginId = form.get('loginId')?.slice(0, MAX_TEXT)
-    return await pass(async () => await logIn(request, form))
-  }
-
-  return async (request, signal) => {
-    const { pathname } = new URL(request.url)
-    const entry = log.enter(
-      ENDPOINTS.find((endpoint) => PATHS[endpoint] === pathname),
-      request.headers.get('user-agent') ?? undefined,
+    const isGrant = new URL(request.url).pathname === PATHS.grants
+    return await pass(async () =>
+      isGrant && grants !== undefined
+        ? await grants.answer(request, form)
+        : await logIn(request, form),
     )
-    try {
-      const response = await respond(request, entry, signal)
-      // By the issuer's clock, not the machine's, because clients compare it with theirs.
-      response.headers.set('date', new Date(clock.now() * 1000).toUTCString())
-      entry.status = response.status
-      return response
-    } finally {
-      log.finish(entry)
-    }
   }
 }
 
-/** The form of a login, or why it is refused. */
-async function readForm(request: Request): Promise<URLSearchParams | Response> {
-  if (request.method !== 'POST') return refuse(405, 'POST')
-  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
-  if (type !== 'application/x-www-form-urlencoded') return refuse(415)
-  const body = await request.text()
-  return body.length > MAX_FORM_OCTETS ? refuse(413) : new URLSearchParams(body)
+/** The metadata of RFC 8414. */
+function describe(request: Request): Response {
+  if (request.method !== 'GET') return refuse(405, 'GET')
+  const { origin } = urlAsked(request)
+  return Response.json({
+    issuer: origin,
+    token_endpoint: `${origin}${PATHS.grants}`,
+    jwks_uri: `${origin}${PATHS.keys}`,
+    response_types_supported: [],
+    grant_types_supported: GRANT_TYPES,
+    token_endpoint_auth_methods_supported: METHODS,
+  })
 }
 
 function tokenResponse(
@@ -122,12 +135,17 @@ function tokenResponse(
   return Response.json(format === 'json' ? token : { [format.field]: token })
 }
 
-function refuse(status: number, allow?: string): Response {
-  return new Response(null, { status, headers: allow === undefined ? {} : { allow } })
-}
-
-function checkServiceOptions(options: TokenServiceOptions): void {
-  checkOptions('tokenService', options, {
+/**
+ * @param checks Of further options of the caller.
+ * @throws TypeError for a wrong or misspelt option.
+ */
+export function checkServiceOptions(
+  caller: string,
+  options: Omit<TokenServiceOptions, 'clients'>,
+  checks: Readonly<Record<string, Check>> = {},
+): void {
+  checkOptions(caller, options, {
+    ...checks,
     logins: isObject,
     response: (value) =>
       value === 'text' || value === 'json' || isFieldName(value)
@@ -136,10 +154,34 @@ function checkServiceOptions(options: TokenServiceOptions): void {
     dpopNonce: isFunction,
   })
   for (const [loginId, login] of Object.entries(options.logins ?? {})) {
-    const caller = `tokenService: the login ${JSON.stringify(loginId)}`
-    checkOptions(caller, login, { password: isString, claims: isObject, lifetime: isSeconds })
-    if (login.password === undefined) throw new TypeError(`${caller}: password must be stated`)
+    const where = `${caller}: the login ${JSON.stringify(loginId)}`
+    checkOptions(where, login, { password: isString, claims: isObject, lifetime: isSeconds })
+    if (login.password === undefined) throw new TypeError(`${where}: password must be stated`)
   }
+}
+
+/** @throws TypeError for a wrong or misspelt option. */
+export function checkTokenServiceOptions(options: TokenServiceOptions): void {
+  checkServiceOptions('tokenService', options, { clients: isObject })
+  for (const [clientId, client] of Object.entries(options.clients ?? {})) {
+    checkOptions(`tokenService: the client ${JSON.stringify(clientId)}`, client, {
+      secret: isText,
+      publicJwk: isPublicJwk,
+      claims: isObject,
+      lifetime: isSeconds,
+      targets: isTextList,
+      scopes: isTextList,
+    })
+  }
+}
+
+export const isPublicJwk: Check = (value) =>
+  typeof value === 'object' && value !== null && isAsymmetric(Reflect.get(value, 'kty'))
+    ? undefined
+    : 'must be a public JWK'
+
+function isAsymmetric(kty: unknown): boolean {
+  return typeof kty === 'string' && kty !== 'oct'
 }
 
 function isFieldName(value: unknown): boolean {

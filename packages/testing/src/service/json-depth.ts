@@ -1,4 +1,4 @@
-// Guards the JSON parser of jose from texts that are nested too deep.
+// Guards JSON parsers from texts that are nested too deep.
 
 /** V8 14.6 has been seen to corrupt memory from 8,160 levels on, and never below. */
 const MAX_DEPTH = 1000
@@ -12,6 +12,19 @@ export function isShallowJws(jws: string): boolean {
     /^[\w-]+\.[\w-]+\.[\w-]+$/.test(jws) &&
     jws.split('.', 2).every((part) => !isTooDeep(Buffer.from(part, 'base64url').toString()))
   )
+}
+
+/** Reads a JSON object; `undefined` for every other text, and for one of more than 1000 levels. */
+export function parseShallowObject(text: string): Readonly<Record<string, unknown>> | undefined {
+  if (isTooDeep(text)) return undefined
+  try {
+    // oxlint-disable-next-line eslint/no-restricted-properties -- its depth is known
+    const value: unknown = JSON.parse(text)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? (value as Readonly<Record<string, unknown>>) : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /**

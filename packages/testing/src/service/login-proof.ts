@@ -3,6 +3,7 @@ import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose'
 import type { Clock } from '../clock.ts'
 import { targetOf } from '../dpop/proof.ts'
 import type { Thumbprints } from '../tokens/binding.ts'
+import { urlAsked } from './asked-url.ts'
 import { isShallowJws } from './json-depth.ts'
 
 // The DPoP proof of a login. It is checked by jose, not by core.
@@ -34,7 +35,7 @@ export async function readLoginProof(
     })
     const { htm, htu, iat = NaN } = payload
     const isFresh = Math.abs(clock.now() - iat) <= WINDOW
-    if (htm !== request.method || htu !== targetOf(urlOf(request)) || !isFresh) {
+    if (htm !== request.method || htu !== targetOf(urlAsked(request)) || !isFresh) {
       return refuse('invalid_dpop_proof')
     }
     if (nonce !== undefined && payload['nonce'] !== nonce) return refuse('use_dpop_nonce', nonce)
@@ -43,13 +44,6 @@ export async function readLoginProof(
   } catch {
     return refuse('invalid_dpop_proof')
   }
-}
-
-/** As the client sees it: a service on a port is asked under the name in `host`. */
-function urlOf({ url, headers }: Request): URL {
-  const asked = new URL(url)
-  asked.host = headers.get('host') ?? asked.host
-  return asked
 }
 
 function refuse(error: string, nonce?: string): Response {

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { KeyDocument, KeyRotation } from '../keys/key-rotation.ts'
 import { checkOptions, isCount, isDuration, oneOf } from '../options.ts'
 import { type Exchange, MISBEHAVIOURS, type MisbehaviourName } from './misbehaviours.ts'
-import type { Endpoint } from './request-log.ts'
+import { type Endpoint, ENDPOINTS } from './request-log.ts'
 
 // Which outages are in force, for how long and at which endpoint. What they do is in `misbehaviours.ts`.
 
@@ -14,7 +14,7 @@ export interface OutageOptions {
   times?: number | undefined
   /** How long it lasts, by the issuer's clock. By default until `restore()`. */
   seconds?: number | undefined
-  /** Which endpoint it affects. By default both, but the kinds about keys affect only the key endpoint. */
+  /** Which endpoint it affects. By default all, but the kinds about keys affect only the key endpoint. */
   endpoint?: Endpoint | undefined
   /**
    * How late a `slow` answer comes. Seconds.
@@ -47,7 +47,6 @@ export interface Outages {
   answer(endpoint: Endpoint, exchange: Exchange): Promise<Response>
 }
 
-const ENDPOINTS: readonly Endpoint[] = ['keys', 'token']
 const ABOUT_KEYS: ReadonlySet<OutageKind> = new Set(['key-set', 'stale-key', 'other-key'])
 
 /** @param otherDocument A key document that is not the issuer's. */
@@ -124,7 +123,7 @@ function activate(kind: OutageKind, options: OutageOptions, clock: Clock): Activ
     const known = Object.keys(MISBEHAVIOURS).join(', ')
     throw new TypeError(`outage: the kind must be a status from 200 to 599, or one of ${known}`)
   }
-  const possible = ABOUT_KEYS.has(kind) ? ENDPOINTS.slice(0, 1) : ENDPOINTS
+  const possible = ABOUT_KEYS.has(kind) ? (['keys'] as const) : ENDPOINTS
   checkOptions('outage', options, {
     times: isCount,
     seconds: isDuration,

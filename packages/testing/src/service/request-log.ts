@@ -1,10 +1,12 @@
 import type { Clock } from '../clock.ts'
 
-// Remembers the newest requests to the token service, without passwords.
+// Remembers the newest requests to the services of an issuer, without passwords and tokens.
 
-export type Endpoint = 'keys' | 'token'
+/** `token`: logins, and the grants of clients of OAuth. `introspection` is that of `introspectionService`. */
+export type Endpoint = (typeof ENDPOINTS)[number]
+export const ENDPOINTS = ['keys', 'token', 'introspection', 'metadata'] as const
 
-/** One request to the service, without the password. */
+/** One request to a service, without the password, the secret of a client and the token. */
 export interface SeenRequest {
   /** `undefined` for a path that the service does not have. */
   readonly endpoint: Endpoint | undefined
@@ -14,6 +16,8 @@ export interface SeenRequest {
   readonly status: number | undefined
   /** The `loginId` of a login, also of a failed one: at most 256 characters of it. */
   readonly loginId: string | undefined
+  /** Which client asked about a token, right or wrong: at most 256 characters of its name. */
+  readonly clientId: string | undefined
   /** The `User-Agent` of the client: at most 256 characters of it. */
   readonly userAgent: string | undefined
 }
@@ -47,6 +51,7 @@ export function createRequestLog(clock: Clock, max: number): RequestLog {
         time: clock.now(),
         status: undefined,
         loginId: undefined,
+        clientId: undefined,
         userAgent: userAgent?.slice(0, MAX_TEXT),
       }
       // Many at once, since each removal moves all that stay.

@@ -9,7 +9,10 @@ const LONG = 3600
 /** Of no key that anybody has. */
 const THUMBPRINT = 'no-key-has-this-thumbprint-portcullis-tests'
 
-export function badPayloads({ sign, payload }: BadTokenParts): readonly BadTokenRow[] {
+export function badPayloads({
+  sign,
+  payload,
+}: Pick<BadTokenParts, 'sign' | 'payload'>): readonly BadTokenRow[] {
   const octets = base64url.decode(payload)
   const members = new TextDecoder().decode(octets).slice(1, -1)
   const signed = async (text: string | Uint8Array) => await sign({ payload: text })
@@ -43,7 +46,10 @@ export function badPayloads({ sign, payload }: BadTokenParts): readonly BadToken
   ]
 }
 
-export function badClaims({ sign, defaults }: BadTokenParts): readonly BadTokenRow[] {
+export function badClaims({
+  sign,
+  defaults,
+}: Pick<BadTokenParts, 'sign' | 'defaults'>): readonly BadTokenRow[] {
   const { clock, issuer, audience, maxTokenAge } = defaults
   const now = Math.floor(clock.now())
   const claiming = async (claims: Readonly<Record<string, unknown>>) => await sign({ claims })

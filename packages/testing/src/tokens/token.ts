@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { KeyRotation } from '../keys/key-rotation.ts'
 import type { SigningKey } from '../keys/signing-key.ts'
-import { checkOptions, isObject, isSeconds, isTextList } from '../options.ts'
+import { type Check, checkOptions, isObject, isSeconds, isTextList } from '../options.ts'
 import { type Binding, confirmationOf, isBinding } from './binding.ts'
 
 // Signs tokens of an issuer, sound or not: one by one, and for the tables of good and bad ones.
@@ -44,34 +44,21 @@ export interface TokenDefaults {
  * @throws TypeError for a wrong or misspelt option.
  */
 export async function signToken(
-  { clock, keys, issuer, audience, lifetime, type = 'JWT' }: TokenDefaults,
+  defaults: TokenDefaults,
   options: TokenOptions,
-  key: SigningKey = keys.signing,
+  key: SigningKey = defaults.keys.signing,
 ): Promise<string> {
   checkOptions('token', options, {
-    claims: isObject,
-    expiresIn: isSeconds,
-    notBefore: isSeconds,
+    ...claimChecks,
     header: isObject,
-    omit: isTextList,
     payload: (value) =>
       typeof value === 'string' || value instanceof Uint8Array
         ? undefined
         : 'must be a string or octets',
-    boundTo: isBinding,
   })
-  const { claims, expiresIn = lifetime, notBefore, header, omit = [] } = options
-  const now = Math.floor(clock.now())
-  const cnf = confirmationOf(options.boundTo)
-  const usual = {
-    ...(issuer === undefined ? {} : { iss: issuer }),
-    ...(audience === undefined ? {} : { aud: audience }),
-    iat: now,
-    exp: now + expiresIn,
-    ...(notBefore === undefined ? {} : { nbf: now + notBefore }),
-    ...(cnf === undefined ? {} : { cnf }),
-  }
-  const { payload = JSON.stringify(without({ ...usual, ...claims }, omit)) } = options
+  const { type = 'JWT' } = defaults
+  const { header, omit = [] } = options
+  const { payload = JSON.stringify(claimsOf(defaults, options)) } = options
   const { kid } = key.publicJwk
   const usualHeader = {
     alg: key.algorithm,
@@ -80,6 +67,38 @@ export async function signToken(
   }
   const octets = typeof payload === 'string' ? new TextEncoder().encode(payload) : payload
   return await key.sign(without({ ...usualHeader, ...header }, omit), octets)
+}
+
+/** The options that say which claims a token has. */
+export type ClaimOptions = Pick<
+  TokenOptions,
+  'claims' | 'boundTo' | 'expiresIn' | 'notBefore' | 'omit'
+>
+
+export const claimChecks: Readonly<Record<keyof ClaimOptions, Check>> = {
+  claims: isObject,
+  expiresIn: isSeconds,
+  notBefore: isSeconds,
+  omit: isTextList,
+  boundTo: isBinding,
+}
+
+/** The claims of a token that is issued now. */
+export function claimsOf(
+  { clock, issuer, audience, lifetime }: TokenDefaults,
+  { claims, boundTo, expiresIn = lifetime, notBefore, omit = [] }: ClaimOptions,
+): Readonly<Record<string, unknown>> {
+  const now = Math.floor(clock.now())
+  const cnf = confirmationOf(boundTo)
+  const usual = {
+    ...(issuer === undefined ? {} : { iss: issuer }),
+    ...(audience === undefined ? {} : { aud: audience }),
+    iat: now,
+    exp: now + expiresIn,
+    ...(notBefore === undefined ? {} : { nbf: now + notBefore }),
+    ...(cnf === undefined ? {} : { cnf }),
+  }
+  return without({ ...usual, ...claims }, omit)
 }
 
 /** Added to every token of a table, for what the verifier under test requires. */

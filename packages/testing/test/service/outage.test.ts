@@ -359,7 +359,11 @@ describe('the outages in force', () => {
         timesLeft,
       }))
     const hang = { kind: 'hang', endpoints: ['token'], since: 1005 }
-    const slow = { kind: 'slow', endpoints: ['keys', 'token'], since: 1005 }
+    const slow = {
+      kind: 'slow',
+      endpoints: ['keys', 'token', 'introspection', 'metadata'],
+      since: 1005,
+    }
     const status = { kind: 503, endpoints: ['keys'], since: 1000 }
     const unlimited = { secondsLeft: undefined, timesLeft: undefined }
     await time.advance(4)
