@@ -84,6 +84,14 @@ const FORMS = new Map([
     },
   ],
   [
+    'logout',
+    async (fields) => {
+      const stated = [...fields].filter(([, value]) => value !== '')
+      await control('logout', Object.fromEntries(stated))
+      return 'The log-out token is sent. The log says what the API has answered.'
+    },
+  ],
+  [
     'mint',
     async (fields) => {
       await show('mint', Object.fromEntries(fields))

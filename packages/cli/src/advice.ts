@@ -13,6 +13,7 @@ export interface CliHint {
     | 'clock_differs'
     | 'clock_not_seen'
     | 'mac_with_public_key'
+    | 'opaque_token'
     | 'other_keys_missing'
     | 'short_key'
   readonly text: string

@@ -1,7 +1,9 @@
+import type { AuthError } from '@portcullis/core'
 import type { Explanation, Finding } from '@portcullis/core/explain'
 
 import type { CliHint } from './advice.ts'
 import { inFlags } from './flag-names.ts'
+import type { Answered } from './opaque-token.ts'
 import { printable, printableJson } from './printable.ts'
 import type { Style, Terminal } from './terminal.ts'
 import { wrapped } from './wrapped.ts'
@@ -33,6 +35,8 @@ const VERDICTS: Readonly<Record<Explanation['verdict'], Style>> = {
 }
 const LABEL = 12
 
+type Verdict = Pick<Explanation, 'verdict' | 'refusal'>
+
 export function printExplanation(explained: Explained, terminal: Terminal): void {
   const { explanation, advice, commands, where, share } = explained
   const { columns } = terminal
@@ -61,7 +65,43 @@ export function printExplanation(explained: Explained, terminal: Terminal): void
   if (!share) printClaims(explanation, terminal)
 }
 
-function headline({ verdict, refusal }: Explanation, terminal: Terminal): string {
+/** What the issuer says of an opaque token. */
+export function printAnswered(answered: Answered, share: boolean, terminal: Terminal): void {
+  const { verdict, detail, advice, claims } = answered
+  terminal.print(headline(answered, terminal))
+  terminal.print()
+  const text = verdict === 'accepted' ? 'the issuer says that it is active' : detail
+  if (text !== undefined && (!share || verdict === 'accepted')) {
+    terminal.print(`  ${wrapped(printable(inFlags(text)), terminal.columns, 2)}`)
+  }
+  if (advice !== undefined) {
+    terminal.print()
+    terminal.print(`What to do: ${wrapped(advice, terminal.columns, 12)}`)
+  }
+  if (claims !== undefined && !share) {
+    terminal.print('\nClaims, as the issuer states them:')
+    terminal.print(printableJson(claims, 2))
+  }
+}
+
+/** The same for programs. */
+export function answeredJson(answered: Answered, share: boolean): object {
+  const { verdict, refusal, detail, advice, claims } = answered
+  return {
+    schemaVersion: 1,
+    verdict,
+    refusal: refusal && refusalJson(refusal),
+    advice,
+    opaque: true,
+    ...(share ? {} : { detail, claims }),
+  }
+}
+
+function refusalJson({ code, reason, status, headers }: AuthError): object {
+  return { code, reason, status, headers }
+}
+
+function headline({ verdict, refusal }: Verdict, terminal: Terminal): string {
   const word = terminal.style(VERDICTS[verdict], verdict.toUpperCase())
   if (refusal === undefined) return word
   const { reason, status, headers } = refusal
@@ -119,12 +159,7 @@ export function explanationJson(explained: Explained): object {
   return {
     schemaVersion: 1,
     verdict,
-    refusal: refusal && {
-      code: refusal.code,
-      reason: refusal.reason,
-      status: refusal.status,
-      headers: refusal.headers,
-    },
+    refusal: refusal && refusalJson(refusal),
     findings: findings.map(({ check, outcome, reason, summary, detail }) =>
       share ? { check, outcome, reason, summary } : { check, outcome, reason, summary, detail },
     ),

@@ -7,6 +7,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   audience: '--audience',
   clockTolerance: '--clock-tolerance',
   confirmation: '--confirmation',
+  endpoint: '--introspection-url',
   issuer: '--issuer',
   maxTokenAge: '--max-token-age',
   requiredClaims: '--required-claim',
@@ -21,6 +22,11 @@ const BEGINNING = new RegExp(String.raw`^(${Object.keys(FLAGS).join('|')})(?=:? 
 const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\balgorithms: \['([\w-]+)'\]/g, '--algorithm $1'],
   [/\ballowInsecure: true\b/g, '--allow-insecure'],
+  [
+    /\bwith issuer: null, endpoint must be stated/g,
+    'state where to ask: --introspection-url, or --discover',
+  ],
+  [/\bclientSecret\b/g, '--client-secret-env or --client-secret-file'],
   [/\bwrite discoverKeys\(issuer\)/g, 'state --discover and the issuer'],
   [/\bin discoverKeys and in the verifier\b/g, 'after --discover'],
 ]
@@ -31,7 +37,7 @@ const OTHER_NAME = /\balgorithmNames(?:: | is )\{ "([^"\\]+)": "([\w-]+)" \}/g
 /** A sentence of core as this program says it. Quoted values stay as they are. */
 export function inFlags(sentence: string): string {
   return sentence
-    .replace(/^(?:createVerifier|discoverKeys|explain|localKeys|remoteKeys): /, '')
+    .replace(/^(?:createVerifier|discoverKeys|explain|introspected|localKeys|remoteKeys): /, '')
     .replace(BEGINNING, (name) => FLAGS[name] ?? name)
     .replaceAll(OTHER_NAME, '--algorithm-name $1=$2')
     .split(/("(?:[^"\\]|\\.)*")/)

@@ -52,12 +52,19 @@ export function takesVerifierFlags(command: Command): Command {
 /** A token is judged once, `explain` adds the revocations, and the size has a default. */
 type WithoutFlag = 'maxTokenSize' | 'remember' | 'revocations'
 
-/** Every other option, so that a new one is not forgotten. */
 export function verifierOptions(
   flags: VerifierFlags,
   keys: VerifierOptions['keys'],
-  { clock }: Context,
+  context: Context,
 ): Required<Omit<VerifierOptions, WithoutFlag>> {
+  return { keys, ...verifierRules(flags, context) }
+}
+
+/** Every other option, so that a new one is not forgotten. */
+export function verifierRules(
+  flags: VerifierFlags,
+  { clock }: Context,
+): Required<Omit<VerifierOptions, WithoutFlag | 'keys'>> {
   const {
     issuer,
     discover,
@@ -68,7 +75,6 @@ export function verifierOptions(
   } = flags
   const { type, requireExpiry, clockTolerance, maxTokenAge, confirmation } = flags
   return {
-    keys,
     issuer: issuer ?? discover ?? null,
     audience: audience ?? null,
     algorithms: algorithm as readonly Algorithm[] | undefined, // core looks at them

@@ -25,7 +25,7 @@ async function isServed(value: unknown): Promise<boolean> {
   try {
     const settings = settingsOf({}, readConfiguration(value, 'file'))
     const keeper = createKeyKeeper(undefined, () => undefined)
-    const service = await createService(settings, manualClock(), key, keeper)
+    const service = await createService(settings, manualClock(), key, keeper, fetch)
     for (const fault of settings.faults) service.fault(fault)
     return true
   } catch {
@@ -44,6 +44,9 @@ test.each<[configuration: object]>([
   [{ claims: { roles: ['admin'], nested: { any: [null] } } }],
   [{ logins: {} }],
   [{ logins: { ada: login, '': { password: '', claims: { a: 1 }, lifetime: -5 } } }],
+  [{ opaque: {} }],
+  [{ opaque: { api: { secret: 'a' } } }],
+  [{ faults: [{ ...fault, endpoint: 'introspection' }] }],
   [{ faults: [fault, { ...fault, endpoint: 'token', kind: 200, times: 1, seconds: 0 }] }],
   [{ faults: [{ ...fault, kind: 'slow', delay: 86_400 }] }],
   ...['hang', 'reset', 'truncated', 'html', 'empty', 'slow', 'key-set', 'other-key'].map(
@@ -77,6 +80,10 @@ test.each<[configuration: unknown]>([
   [{ logins: { ada: { ...login, lifetime: '5' } } }],
   [{ logins: { ada: { ...login, role: 'admin' } } }],
   [{ logins: { ada: { ...login, claims: 'a' } } }],
+  [{ opaque: [] }],
+  [{ opaque: { api: {} } }],
+  [{ opaque: { api: { secret: '' } } }],
+  [{ opaque: { api: { secret: 'a', role: 'b' } } }],
   [{ faults: {} }],
   [{ faults: Array.from({ length: 101 }, () => fault) }],
   [{ faults: [{ kind: 503 }] }],

@@ -103,7 +103,7 @@ interface FaultOptions extends ControlOptions {
 
 export function registerFault(command: Command, context: Context): void {
   const fault = takesControl(command)
-    .argument('<endpoint>', 'keys or token')
+    .argument('<endpoint>', 'keys, token, introspection or metadata')
     .argument('<kind>', 'a status, or hang, reset, truncated, html, empty, slow, ...')
     .option('--count <n>', 'for so many answers', flags.count)
     .option('--for <seconds>', 'for so long', flags.duration)
@@ -126,7 +126,7 @@ export function registerFault(command: Command, context: Context): void {
     })
   takesControl(fault.command('clear'))
     .description('end the faults of one endpoint, or all')
-    .argument('[endpoint]', 'keys or token')
+    .argument('[endpoint]', 'keys, token, introspection or metadata')
     .action(async (endpoint: string | undefined, where: ControlOptions) => {
       const { cleared } = await askControl('fault/clear', { endpoint }, where, context)
       context.terminal.say(`cleared: ${Number(cleared)}`)

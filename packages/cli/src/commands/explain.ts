@@ -6,7 +6,12 @@ import { cliHints, nextStep, otherKeysHints, timeHints, whatToDo } from '../advi
 import { commandLine } from '../command-line.ts'
 import type { Context } from '../context.ts'
 import { EXIT, type ExitCode, usageError } from '../exit-code.ts'
-import { explanationJson, printExplanation } from '../explanation-report.ts'
+import {
+  answeredJson,
+  explanationJson,
+  printAnswered,
+  printExplanation,
+} from '../explanation-report.ts'
 import { untilInterrupted } from '../interruption.ts'
 import { suggestion } from '../issuer-suggestion.ts'
 import {
@@ -22,6 +27,13 @@ import {
   statedPlace,
   takesKeys,
 } from '../key-choice.ts'
+import {
+  askIssuer,
+  type IntrospectionOptions,
+  isOpaque,
+  OPAQUE_HINT,
+  takesIntrospection,
+} from '../opaque-token.ts'
 import { printable, printableJson } from '../printable.ts'
 import { openStream, type StreamOptions, takesStream } from '../redis-stream.ts'
 import { readToken, takesToken, type TokenOptions } from '../token-input.ts'
@@ -34,7 +46,8 @@ import {
 
 // The command `explain`: collects token, keys, options and revocations, and lets core explain. The exit code is the verdict.
 
-interface ExplainOptions extends KeyOptions, TokenOptions, VerifierFlags, StreamOptions {
+interface ExplainOptions
+  extends KeyOptions, TokenOptions, VerifierFlags, StreamOptions, IntrospectionOptions {
   readonly other?: readonly string[]
   readonly revocations?: boolean
   readonly jkt?: string
@@ -49,6 +62,8 @@ Examples:
   portcullis explain --discover https://login.example.com --env TOKEN
   portcullis explain --env TOKEN --audience api
   portcullis explain --file token.txt --keys-file key.json --other qa=qa.json
+  portcullis explain --discover https://login.example.com --env TOKEN \\
+    --client-id api --client-secret-env SECRET
   REDIS_URL=redis://127.0.0.1 portcullis explain --env TOKEN --revocations
 
 Exit codes: 0 accepted, 1 refused, 2 wrong command line, 3 cannot be decided
@@ -61,7 +76,7 @@ const EXIT_CODES: Readonly<Record<Explanation['verdict'], ExitCode>> = {
 }
 
 export function registerExplain(command: Command, context: Context): void {
-  takesStream(takesVerifierFlags(takesKeys(takesToken(command))))
+  takesIntrospection(takesStream(takesVerifierFlags(takesKeys(takesToken(command)))))
     .option(
       '--other <name=place>',
       'keys of another environment, to recognise; may be repeated',
@@ -91,8 +106,14 @@ async function explainToken(
   const others = await otherKeys(options, context)
   const { token, stripped } = await readToken(argument, options, context)
   if (stripped.length > 0) terminal.say(`read without: ${stripped.join(', ')}`)
+  const { clientId } = options
+  if (clientId !== undefined && isOpaque(token)) {
+    await explainOpaque(token, { ...options, clientId }, possession, context)
+    return
+  }
   if (place === undefined || keys === undefined) {
-    const said = [NO_PLACE, suggestion(token, argument, context)]
+    const hint = isOpaque(token) ? OPAQUE_HINT : suggestion(token, argument, context)
+    const said = [NO_PLACE, hint]
     throw usageError(said.filter((each) => each !== undefined).join('\n'))
   }
   const explanation = await withRevocations(options, context, async (revocations) => {
@@ -106,6 +127,7 @@ async function explainToken(
     explanation,
     hints: [
       ...explanation.hints,
+      ...(isOpaque(token) ? [{ name: 'opaque_token' as const, text: OPAQUE_HINT }] : []),
       ...cliHints(token, keys),
       ...timeHints(explanation, keys, context.clock.now()),
       ...otherKeysHints(others.map(({ name, failure }) => ({ name, failure: failure() }))),
@@ -118,6 +140,25 @@ async function explainToken(
   if (options.json === true) terminal.print(printableJson(explanationJson(report), 2))
   else printExplanation(report, terminal)
   context.exitWith(EXIT_CODES[explanation.verdict])
+}
+
+/** Of an opaque token nothing can be checked here: its issuer alone knows what it is. */
+async function explainOpaque(
+  token: string,
+  options: ExplainOptions & { readonly clientId: string },
+  possession: Possession | undefined,
+  context: Context,
+): Promise<void> {
+  const { terminal } = context
+  const answered = await withRevocations(
+    options,
+    context,
+    async (revocations) => await askIssuer(token, options, { possession, revocations }, context),
+  )
+  const share = options.share === true
+  if (options.json === true) terminal.print(printableJson(answeredJson(answered, share), 2))
+  else printAnswered(answered, share, terminal)
+  context.exitWith(EXIT_CODES[answered.verdict])
 }
 
 function commandsFor(

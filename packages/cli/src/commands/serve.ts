@@ -3,7 +3,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import { parseJson } from '@portcullis/core/json'
-import type { ListeningTokenService } from '@portcullis/testing'
+import type { ListeningIntrospectionService, ListeningTokenService } from '@portcullis/testing'
 import type { Command } from 'commander'
 
 import type { Context } from '../context.ts'
@@ -57,6 +57,11 @@ export function registerServe(command: Command, context: Context): void {
       'who can log in, repeatable (default: demo:demo)',
       flags.login,
     )
+    .option(
+      '--opaque <client:secret>',
+      'logins bring opaque tokens, which this client may ask about; repeatable',
+      flags.opaque,
+    )
     .option('-c, --config <file>', 'logins with claims, lifetimes, faults: JSON')
     .option('--lifetime <seconds>', 'from iat to exp (default: 300)', flags.seconds)
     .option('--issuer <iss>', 'the claim iss (default: none)', flags.notEmpty)
@@ -91,7 +96,8 @@ async function serve(options: ServeOptions, context: Context): Promise<void> {
     else terminal.say(eventLine(event))
   })
   const { authUrl, keyUrl } = listening
-  const ready = { type: 'ready', pid: process.pid, authUrl, keyUrl }
+  const introspectionUrl = introspectionUrlOf(listening)
+  const ready = { type: 'ready', pid: process.pid, authUrl, keyUrl, introspectionUrl }
   const readyFile = options.readyFile && resolve(context.cwd, options.readyFile)
   try {
     // First, so that who reads the line finds the file.
@@ -120,7 +126,7 @@ function secretFor({ host }: ServeOptions, { env, terminal }: Context): string |
 }
 
 async function createdService(options: ServeOptions, context: Context): Promise<Service> {
-  const { clock, cwd, terminal } = context
+  const { clock, cwd, fetch, terminal } = context
   const { login, claim, config, ...others } = options
   const configuration =
     config === undefined ? {} : await readConfigurationFile(resolve(cwd, config))
@@ -134,7 +140,7 @@ async function createdService(options: ServeOptions, context: Context): Promise<
     if (isStarted) terminal.say(`portcullis: ${failure}`)
   })
   try {
-    const service = await createService(settings, clock, key, keeper)
+    const service = await createService(settings, clock, key, keeper, fetch)
     for (const fault of settings.faults) service.fault(fault)
     isStarted = true
     return service
@@ -159,11 +165,18 @@ async function readConfigurationFile(path: string): Promise<Configuration> {
   }
 }
 
+type Listening = ListeningTokenService | ListeningIntrospectionService
+
+/** `undefined` for a service of JWTs alone. */
+function introspectionUrlOf(listening: Listening): string | undefined {
+  return 'introspectionUrl' in listening ? listening.introspectionUrl : undefined
+}
+
 async function listen(
   { tokens }: Service,
   { host, port }: ServeOptions,
   routes: ReturnType<typeof createSite>,
-): Promise<ListeningTokenService> {
+): Promise<Listening> {
   return await tokens.listen({ host, port, routes }).catch((error: unknown) => {
     const where = `${host}:${port}`
     const code = errorCode(error)
@@ -174,11 +187,12 @@ async function listen(
 }
 
 function announce(
-  { authUrl, keyUrl }: ListeningTokenService,
+  listening: Listening,
   { login, config }: ServeOptions,
   isSecret: boolean,
   { terminal }: Context,
 ): void {
+  const { authUrl, keyUrl } = listening
   terminal.print(authUrl)
   terminal.say('A token service for development and tests; Ctrl-C ends it.')
   const entry = isSecret ? ' (any user; the password is PORTCULLIS_SECRET)' : ''
@@ -187,6 +201,9 @@ function announce(
   // Only the login that everybody knows is shown with its password.
   const form = (login ?? config) ? 'loginId=... -d password=...' : 'loginId=demo -d password=demo'
   terminal.say(`  log in  curl -d ${form} ${authUrl}/tokenservice/token/api`)
+  const introspectionUrl = introspectionUrlOf(listening)
+  if (introspectionUrl === undefined) return
+  terminal.say(`  ask     curl -u client:secret -d token=... ${introspectionUrl}`)
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

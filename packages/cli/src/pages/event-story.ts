@@ -1,4 +1,4 @@
-import type { KeyPhases, Phase } from '@portcullis/testing'
+import type { Endpoint, KeyPhases, Phase } from '@portcullis/testing'
 
 import type { LoggedEvent } from '../serve/event-log.ts'
 import { shortName, shown } from './text.ts'
@@ -49,6 +49,8 @@ export function storyOf(event: LoggedEvent, keys: readonly KeyPhases[]): EventSt
         tone: 'change',
         sentences: ['Both endpoints answer as they should, unless another fault has begun since.'],
       }
+    case 'session ended':
+      return sessionStory(event)
     case 'verdict':
       return verdictStory(event)
     case 'verdicts dropped':
@@ -89,6 +91,21 @@ function faultStory(event: Extract<LoggedEvent, { type: 'fault' }>): EventStory 
       event.endpoint === 'keys'
         ? 'Services that have keys go on with them. A service that starts now answers 503 until it gets some.'
         : 'Clients that have a token go on with it. Others cannot log in.',
+    ],
+  }
+}
+
+function sessionStory({ status }: Extract<LoggedEvent, { type: 'session ended' }>): EventStory {
+  const isTaken = status === 200 || status === 204
+  return {
+    what: 'Session ended',
+    who: undefined,
+    result: status === undefined ? 'no answer' : String(status),
+    tone: isTaken ? 'good' : status === undefined || status >= 500 ? 'failed' : 'refused',
+    sentences: [
+      isTaken
+        ? 'The API has recorded the log-out: it refuses the tokens of that session from now on.'
+        : 'The API has not recorded the log-out. A provider may not send it again: the tokens remain valid until they expire.',
     ],
   }
 }
@@ -154,10 +171,17 @@ function change(what: string, thumbprint: string, sentences: readonly string[]):
   return { what, who: shortName(thumbprint), result: 'signs', tone: 'change', sentences }
 }
 
+const REQUESTS: Readonly<Record<Endpoint, string>> = {
+  keys: 'Key fetch',
+  token: 'Log-in',
+  introspection: 'Introspection',
+  metadata: 'Metadata',
+}
+
 function requestStory(event: RequestEvent, keys: readonly KeyPhases[]): EventStory {
-  const { endpoint, status, loginId, userAgent } = event
-  const what = endpoint === 'keys' ? 'Key fetch' : endpoint === 'token' ? 'Log-in' : 'Other path'
-  const who = loginId ?? userAgent
+  const { endpoint, status, loginId, clientId, userAgent } = event
+  const what = endpoint === undefined ? 'Other path' : REQUESTS[endpoint]
+  const who = loginId ?? clientId ?? userAgent
   return {
     what,
     who: who === undefined ? undefined : shown(who, 60),

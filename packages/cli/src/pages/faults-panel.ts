@@ -1,3 +1,4 @@
+import type { Endpoint } from '@portcullis/testing'
 import { html } from 'hono/html'
 
 import type { ServiceState } from '../serve/service.ts'
@@ -30,7 +31,12 @@ const LIMITS: readonly (readonly [value: string, name: string])[] = [
   ['seconds:10', 'for 10 seconds'],
   ['seconds:60', 'for a minute'],
 ]
-const ENDPOINTS = { keys: 'Key endpoint', token: 'Log-in' } as const
+const ENDPOINTS: Readonly<Record<Endpoint, string>> = {
+  keys: 'Key endpoint',
+  token: 'Log-in',
+  introspection: 'Introspection',
+  metadata: 'Metadata',
+}
 
 export function faultsPanel(live: Html): Html {
   return html`<section class="panel" id="faults" aria-labelledby="faults-title">

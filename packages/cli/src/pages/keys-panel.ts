@@ -1,4 +1,4 @@
-import type { KeyPhases } from '@portcullis/testing'
+import type { Endpoint, KeyPhases } from '@portcullis/testing'
 import { html } from 'hono/html'
 
 import type { ServiceState } from '../serve/service.ts'
@@ -120,13 +120,20 @@ export function keysLive(
   </div>`
 }
 
+const LANES: Readonly<Record<Endpoint, string>> = {
+  keys: 'Key fetches',
+  token: 'Log-ins',
+  introspection: 'Introspections',
+  metadata: 'Metadata',
+}
+
 function clientLane(
   { name, endpoint, marks, last }: Timeline['clients'][number],
   lines: readonly Html[],
 ): Html {
   return html`<li class="lane">
     <div class="lane-name">
-      <span class="lane-title">${endpoint === 'keys' ? 'Key fetches' : 'Log-ins'}</span>
+      <span class="lane-title">${LANES[endpoint]}</span>
       <span class="quiet">${shown(name, 40)}: ${marks.length}, the last ${clock(last.time)}</span>
     </div>
     <svg class="track" height="26" aria-hidden="true">

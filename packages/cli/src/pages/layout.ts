@@ -11,10 +11,11 @@ export interface Panels {
   readonly log: Html
   readonly token: Html
   readonly mint: Html
+  readonly session: Html
 }
 
 /** @param authUrl As the browser has it. */
-export function layout(authUrl: string, { keys, faults, log, token, mint }: Panels): Html {
+export function layout(authUrl: string, { keys, faults, log, token, mint, session }: Panels): Html {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -41,7 +42,7 @@ export function layout(authUrl: string, { keys, faults, log, token, mint }: Pane
         >
         <main id="main" tabindex="-1">
           <div class="column">${keys} ${faults}</div>
-          ${log} ${token} ${mint}
+          ${log} ${token} ${mint} ${session}
         </main>
         <p id="outcome" class="outcome" role="status" hidden></p>
       </body>

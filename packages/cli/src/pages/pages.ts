@@ -14,6 +14,7 @@ import { layout, partDocument } from './layout.ts'
 import { logPanel, logRows } from './log-panel.ts'
 import { mintInputOf, readMintForm } from './mint-form.ts'
 import { mintedPart, mintPanel } from './mint-panel.ts'
+import { sessionPanel } from './session-panel.ts'
 import type { Html } from './text.ts'
 import { timelineOf } from './timeline.ts'
 import { documentChoice, explanationPart, tokenPanel } from './token-panel.ts'
@@ -105,6 +106,7 @@ async function wholePage(service: Service, request: Request): Promise<Html> {
     log: logPanel(logRows(events, state.keys)),
     token: tokenPanel(documentChoice(service.documents())),
     mint: mintPanel(kinds),
+    session: sessionPanel(),
   })
 }
 

@@ -1,4 +1,4 @@
-import type { KeyPhases, Phase } from '@portcullis/testing'
+import type { Endpoint, KeyPhases, Phase } from '@portcullis/testing'
 
 import type { LoggedEvent } from '../serve/event-log.ts'
 
@@ -32,7 +32,7 @@ export interface Bar {
 /** The requests of one client to one endpoint. */
 interface ClientLane {
   readonly name: string
-  readonly endpoint: 'keys' | 'token'
+  readonly endpoint: Endpoint
   readonly marks: readonly Mark[]
   readonly last: Mark
 }

@@ -12,6 +12,7 @@ import {
   readClear,
   readExplain,
   readFault,
+  readLogout,
   readMint,
   readNothing,
   readRotate,
@@ -117,6 +118,7 @@ function changes(service: Service): readonly (readonly [path: string, methods: M
       'fault/clear',
       post(readClear, ({ endpoint }) => ({ cleared: service.clearFaults(endpoint) })),
     ],
+    ['logout', post(readLogout, async (input) => ({ status: await service.endSession(input) }))],
     [
       'verdicts',
       post(readVerdicts, (input) => {

@@ -33,7 +33,8 @@ function whatHappened(event: SeenEvent): string {
   const key = shown('thumbprint').slice(0, 8)
   switch (event.type) {
     case 'request': {
-      const who = event['loginId'] === undefined ? '' : `  ${JSON.stringify(shown('loginId'))}`
+      const name = event['loginId'] === undefined ? 'clientId' : 'loginId'
+      const who = event[name] === undefined ? '' : `  ${JSON.stringify(shown(name))}`
       return `${shown('endpoint', 'other').padEnd(5)}  ${shown('status', '---')}${who}`
     }
     case 'rotated':
@@ -48,6 +49,8 @@ function whatHappened(event: SeenEvent): string {
       return `fault of ${shown('endpoint')}: ${shown('kind')}`
     case 'faults cleared':
       return `faults cleared: ${shown('cleared')}`
+    case 'session ended':
+      return `session ended, the API answered ${shown('status', 'nothing')}`
     case 'verdict': {
       const often = event['count'] === 1 ? '' : ` ${shown('count')} times`
       return event['code'] === undefined

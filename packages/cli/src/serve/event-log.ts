@@ -1,4 +1,4 @@
-import type { OutageKind, RotateOptions } from '@portcullis/testing'
+import type { Endpoint, OutageKind, RotateOptions } from '@portcullis/testing'
 
 import type { Clock } from '../surroundings.ts'
 
@@ -12,10 +12,12 @@ type Happening =
   | {
       readonly type: 'request'
       /** `undefined` for a path that the service does not have. */
-      readonly endpoint: 'keys' | 'token' | undefined
+      readonly endpoint: Endpoint | undefined
       /** `undefined` if the client left before an answer. */
       readonly status: number | undefined
       readonly loginId: string | undefined
+      /** Who asked about an opaque token. */
+      readonly clientId: string | undefined
       readonly userAgent: string | undefined
     }
   | {
@@ -25,12 +27,17 @@ type Happening =
     }
   | { readonly type: 'completed' | 'rolled back'; readonly thumbprint: string }
   | { readonly type: 'minted'; readonly kind: string | undefined }
-  | { readonly type: 'fault'; readonly endpoint: 'keys' | 'token'; readonly kind: OutageKind }
+  | { readonly type: 'fault'; readonly endpoint: Endpoint; readonly kind: OutageKind }
   | {
       readonly type: 'faults cleared'
-      /** `undefined` for both. */
-      readonly endpoint: 'keys' | 'token' | undefined
+      /** `undefined` for all. */
+      readonly endpoint: Endpoint | undefined
       readonly cleared: number
+    }
+  | {
+      readonly type: 'session ended'
+      /** What the client answered to the log-out token; `undefined` for nothing. */
+      readonly status: number | undefined
     }
   | ({ readonly type: 'verdict'; readonly api: string | undefined } & ReportedVerdict)
   | {

@@ -1,5 +1,5 @@
 import { parseJson } from '@portcullis/core/json'
-import type { Login } from '@portcullis/testing'
+import type { RegisteredClient, Login } from '@portcullis/testing'
 import { InvalidArgumentError } from 'commander'
 
 import { usageError } from '../exit-code.ts'
@@ -39,10 +39,24 @@ export function login(
   text: string,
   before: ReadonlyMap<string, Login> | undefined,
 ): ReadonlyMap<string, Login> {
-  const [, loginId = '', password] = /^([^:]+):(.*)$/s.exec(text) ?? []
-  // Commander would show the text, which may be a password.
-  if (password === undefined) throw usageError('--login must be id:password')
+  const [loginId, password] = named(text, '--login must be id:password')
   return new Map([...(before ?? []), [loginId, { password }]])
+}
+
+export function opaque(
+  text: string,
+  before: ReadonlyMap<string, RegisteredClient> | undefined,
+): ReadonlyMap<string, RegisteredClient> {
+  const [clientId, secret] = named(text, '--opaque must be client:secret')
+  if (secret === '') throw usageError('--opaque must be client:secret')
+  return new Map([...(before ?? []), [clientId, { secret }]])
+}
+
+/** Commander would show the text, which may be a password. */
+function named(text: string, complaint: string): readonly [name: string, secret: string] {
+  const [, name = '', secret] = /^([^:]+):(.*)$/s.exec(text) ?? []
+  if (secret === undefined) throw usageError(complaint)
+  return [name, secret]
 }
 
 /** The value is JSON where it can be read as that, else text: `roles=["admin"]`, `scope=locations:write`. */

@@ -1,4 +1,10 @@
-import type { OutageKind, OutageOptions, RotateOptions, TokenOptions } from '@portcullis/testing'
+import type {
+  Endpoint,
+  OutageKind,
+  OutageOptions,
+  RotateOptions,
+  TokenOptions,
+} from '@portcullis/testing'
 
 import type { ReportedVerdict } from './event-log.ts'
 import {
@@ -48,10 +54,10 @@ export const readRotate: Read<RotateInput> = objectOf({
   seconds: shortDuration,
 })
 
-const readEndpoint: Read<'keys' | 'token'> = oneOf('keys', 'token')
+const readEndpoint: Read<Endpoint> = oneOf('keys', 'token', 'introspection', 'metadata')
 
 export interface FaultInput extends Omit<OutageOptions, 'endpoint'> {
-  readonly endpoint: 'keys' | 'token'
+  readonly endpoint: Endpoint
   readonly kind: OutageKind
 }
 
@@ -74,7 +80,33 @@ export const readFault: Read<FaultInput> = (value, where) => {
   return { endpoint, kind, ...options }
 }
 
-export const readClear: Read<{ readonly endpoint?: 'keys' | 'token' | undefined }> = objectOf({
+/** A log-out that a client is told of. */
+export interface LogoutInput {
+  /** The `backchannel_logout_uri` of the client. */
+  readonly url: string
+  readonly clientId: string
+  readonly sub?: string | undefined
+  readonly sid?: string | undefined
+}
+
+const readLogoutMembers = objectOf({
+  url: textUpTo(2000),
+  clientId: textUpTo(200),
+  sub: textUpTo(200),
+  sid: textUpTo(200),
+})
+
+export const readLogout: Read<LogoutInput> = (value, where) => {
+  const { url, clientId, sub, sid } = readLogoutMembers(value, where)
+  if (url === undefined) throw new InputError(`${where}: url must be stated`)
+  if (clientId === undefined) throw new InputError(`${where}: clientId must be stated`)
+  if (sub === undefined && sid === undefined) {
+    throw new InputError(`${where}: sub or sid must be stated`)
+  }
+  return { url, clientId, sub, sid }
+}
+
+export const readClear: Read<{ readonly endpoint?: Endpoint | undefined }> = objectOf({
   endpoint: readEndpoint,
 })
 

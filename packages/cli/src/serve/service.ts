@@ -1,5 +1,8 @@
 import {
   createTestIssuer,
+  type Endpoint,
+  type IntrospectionService,
+  introspectionService,
   type KeyPhases,
   type Login,
   type OutageKind,
@@ -10,14 +13,15 @@ import {
   tokenService,
 } from '@portcullis/testing'
 
-import type { Clock } from '../surroundings.ts'
+import type { Clock, Fetch } from '../surroundings.ts'
 import { createEventLog, type EventLog, type LoggedEvent, otherKeysFault } from './event-log.ts'
 import { type ExplainedToken, explainToken } from './explain-token.ts'
 import { InputError } from './input.ts'
 import { createKeyDocuments, type ServedDocument } from './key-documents.ts'
 import type { KeyKeeper } from './key-keeper.ts'
-import type { ExplainInput, FaultInput, MintInput, VerdictsInput } from './requests.ts'
+import type { ExplainInput, FaultInput, LogoutInput, MintInput, VerdictsInput } from './requests.ts'
 import { createRotations, type Rotations } from './rotations.ts'
+import { sendLogout } from './session-end.ts'
 import type { ServeSettings } from './settings.ts'
 
 // The service behind `portcullis serve`: issuer, token service, log, rotations and faults in one object. It knows neither HTTP paths nor
@@ -30,7 +34,7 @@ const MAX_EVENTS = 1000
 /** What a fault is, as far as it can be shown. */
 interface Fault {
   readonly kind: OutageKind
-  readonly endpoints: readonly ('keys' | 'token')[]
+  readonly endpoints: readonly Endpoint[]
   /** Seconds since 1970-01-01T00:00:00Z. */
   readonly since: number
   readonly secondsLeft: number | undefined
@@ -55,7 +59,7 @@ export interface ServiceState {
 
 /** A token service, and what can be done to it while it runs. */
 export interface Service {
-  readonly tokens: TokenService
+  readonly tokens: TokenService | IntrospectionService
   readonly log: EventLog
   readonly rotations: Rotations
   state(): ServiceState
@@ -63,12 +67,19 @@ export interface Service {
   mint(input: MintInput): Promise<string>
   /** The kinds of bad tokens that there are at this moment. */
   badKinds(): Promise<readonly { readonly name: string; readonly reason: string }[]>
+  /**
+   * Tells an API that a session has ended.
+   *
+   * @returns The status of its answer, if there was one.
+   * @throws InputError for an address that is none, and without the setting `issuer`.
+   */
+  endSession(input: LogoutInput): Promise<number | undefined>
   /** Adds the verdicts of an API to the log. */
   report(input: VerdictsInput): void
   /** @throws InputError for a kind that there is not, and if there are too many. */
   fault(input: FaultInput): void
   /** @returns How many were in force. */
-  clearFaults(endpoint: 'keys' | 'token' | undefined): number
+  clearFaults(endpoint: Endpoint | undefined): number
   /** The key documents that have been served, as if there had been no fault. */
   documents(): readonly ServedDocument[]
   /**
@@ -82,14 +93,18 @@ export interface Service {
   close(): Promise<void>
 }
 
-/** @param keeper Keeps the keys whenever they have changed. Those that were given are kept already. */
+/**
+ * @param keeper Keeps the keys whenever they have changed. Those that were given are kept already.
+ * @param fetch Sends log-out tokens to APIs.
+ */
 export async function createService(
   settings: ServeSettings,
   clock: Clock,
   key: TestIssuerOptions['key'],
   keeper: KeyKeeper,
+  fetch: Fetch,
 ): Promise<Service> {
-  const { issuer: iss, audience, lifetime, response, logins, claims } = settings
+  const { issuer: iss, audience, lifetime, response, logins, claims, opaque } = settings
   const issuer = await createTestIssuer({
     clock,
     issuer: iss,
@@ -98,7 +113,11 @@ export async function createService(
     key,
     maxRequests: 1,
   })
-  const tokens = tokenService(issuer, { logins: Object.fromEntries(logins), response })
+  const answers = { logins: Object.fromEntries(logins), response }
+  const tokens =
+    opaque.size === 0
+      ? tokenService(issuer, answers)
+      : introspectionService(issuer, { ...answers, clients: Object.fromEntries(opaque) })
   const log = createEventLog(clock, MAX_EVENTS)
   const documents = createKeyDocuments(clock)
   const keep = async () => {
@@ -108,8 +127,8 @@ export async function createService(
   const rotations = createRotations(issuer, clock, log, keep)
   documents.note(issuer.keyDocument)
   if (key === undefined) await keep()
-  issuer.watchRequests(({ endpoint, status, loginId, userAgent }) => {
-    log.add({ type: 'request', endpoint, status, loginId, userAgent })
+  issuer.watchRequests(({ endpoint, status, loginId, clientId, userAgent }) => {
+    log.add({ type: 'request', endpoint, status, loginId, clientId, userAgent })
   })
 
   return {
@@ -146,6 +165,11 @@ export async function createService(
       log.add({ type: 'minted', kind })
       return token
     },
+    async endSession(input) {
+      const status = await sendLogout(issuer, input, { clock, fetch })
+      log.add({ type: 'session ended', status })
+      return status
+    },
     badKinds: async () =>
       (await issuer.badTokenKinds()).map(({ name, reason }) => ({ name, reason })),
     report({ api, verdicts, dropped }) {
@@ -174,10 +198,10 @@ export async function createService(
     },
     documents: () => documents.all(),
     async explain(input, authUrl) {
-      const fetch = lastFetch(log)
-      const time = input.at ?? fetch?.time
+      const fetched = lastFetch(log)
+      const time = input.at ?? fetched?.time
       const inHand = time === undefined ? undefined : documents.at(time)
-      const before = log.after(0).filter(({ id }) => id < (fetch?.id ?? 0))
+      const before = log.after(0).filter(({ id }) => id < (fetched?.id ?? 0))
       const fault = input.at === undefined ? otherKeysFault(before) : undefined
       const served = documents.all().at(-1) ?? { from: 0, document: issuer.keyDocument }
       const keys = issuer.keyPhases()

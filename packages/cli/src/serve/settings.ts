@@ -1,4 +1,4 @@
-import type { Login, TokenServiceOptions } from '@portcullis/testing'
+import type { RegisteredClient, Login, TokenServiceOptions } from '@portcullis/testing'
 
 import {
   anyObject,
@@ -28,6 +28,8 @@ export interface ServeSettings {
   readonly claims: Readonly<Record<string, unknown>>
   /** With all claims of their tokens. */
   readonly logins: ReadonlyMap<string, Login>
+  /** If there are any, logins bring opaque tokens, which these clients may ask about. */
+  readonly opaque: ReadonlyMap<string, RegisteredClient>
   /** In force from the start. */
   readonly faults: readonly FaultInput[]
 }
@@ -40,6 +42,7 @@ export interface ServeFlags {
   readonly response?: ServeSettings['response'] | undefined
   readonly claims?: Readonly<Record<string, unknown>> | undefined
   readonly logins?: ReadonlyMap<string, Login> | undefined
+  readonly opaque?: ReadonlyMap<string, RegisteredClient> | undefined
 }
 
 const MAX_AUDIENCES = 100
@@ -51,6 +54,14 @@ const readLogin: Read<Login> = (value, where) => {
   const { password, claims, lifetime } = readLoginMembers(value, where)
   if (password === undefined) throw new InputError(`${where}: password must be stated`)
   return { password, claims, lifetime }
+}
+
+const readClientMembers = objectOf({ secret: someText })
+
+const readClient: Read<RegisteredClient> = (value, where) => {
+  const { secret } = readClientMembers(value, where)
+  if (secret === undefined) throw new InputError(`${where}: secret must be stated`)
+  return { secret }
 }
 
 const readAudience: Read<string | readonly string[]> = (value, where) =>
@@ -75,6 +86,7 @@ export interface Configuration {
   readonly response?: ServeSettings['response'] | undefined
   readonly claims?: Readonly<Record<string, unknown>> | undefined
   readonly logins?: ReadonlyMap<string, Login> | undefined
+  readonly opaque?: ReadonlyMap<string, RegisteredClient> | undefined
   readonly faults?: readonly FaultInput[] | undefined
 }
 
@@ -86,6 +98,7 @@ export const readConfiguration: Read<Configuration> = objectOf({
   response: readResponse,
   claims: anyObject,
   logins: recordOf(readLogin),
+  opaque: recordOf(readClient),
   faults: listOf(readFault, MAX_FAULTS),
 })
 
@@ -109,6 +122,7 @@ export function settingsOf(flags: ServeFlags, configuration: Configuration): Ser
         { ...login, claims: { ...claims, ...login.claims } },
       ]),
     ),
+    opaque: new Map([...(configuration.opaque ?? []), ...(flags.opaque ?? [])]),
     faults: configuration.faults ?? [],
   }
 }

@@ -3,7 +3,13 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { createTestIssuer, dpopClient, manualClock, tokenService } from '@portcullis/testing'
+import {
+  createTestIssuer,
+  dpopClient,
+  introspectionService,
+  manualClock,
+  tokenService,
+} from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
 import { createProvider, FAULTS, ISSUER } from '../provider.ts'
@@ -448,4 +454,119 @@ test('a token of a token service that has expired: the command about logging in 
   const elsewhere = await explained(expired, args, { fetch: provider.fetchWith() })
   expect(elsewhere.stdout).toMatch(/^REFUSED {2}expired/)
   expect(elsewhere.stdout).not.toContain('portcullis login')
+})
+
+describe('an opaque token', () => {
+  const opaque = introspectionService(issuer)
+  const asking = ['--introspection-url', opaque.introspectionUrl, '--issuer', 'https://auth.test']
+  const secret = ['--client-id', 'api', '--client-secret-env', 'SECRET']
+  const given = { env: { SECRET: 'secret' }, fetch: opaque.fetch }
+  const questions = () =>
+    issuer.requests().filter(({ endpoint }) => endpoint === 'introspection').length
+
+  test('that is active: 0, and the claims that the issuer states', async () => {
+    const token = opaque.issue({ claims: { sub: 'ada' } })
+    const { exitCode, stdout, stderr } = await explained(token, [...asking, ...secret], given)
+    expect(stdout).toMatch(/^ACCEPTED\n\n {2}the issuer says that it is active\n/)
+    expect(stdout).toMatch(/Claims, as the issuer states them:\n[^]*"sub": "ada"/)
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+  })
+
+  test('is found by the metadata, with the secret of a file', async () => {
+    const file = join(await mkdtemp(join(tmpdir(), 'portcullis-')), 'secret')
+    await writeFile(file, 'secret\n')
+    const args = ['--discover', opaque.authUrl, '--client-id', 'api', '--client-secret-file', file]
+    const { exitCode } = await explained(opaque.issue(), args, given)
+    expect(exitCode).toBe(0)
+  })
+
+  test('that nobody has issued: 1, the answer of a service, and what to do', async () => {
+    const { exitCode, stdout } = await explained('invented', [...asking, ...secret], given)
+    expect(stdout).toMatch(/^REFUSED {2}inactive {2}-> {2}401 {2}Bearer realm="api"/)
+    expect(stdout).toContain('the issuer says that the token is not active')
+    expect(stdout).toContain('What to do: log in again, once.')
+    expect(exitCode).toBe(1)
+  })
+
+  test('for another audience: 1', async () => {
+    const token = opaque.issue({ claims: { aud: 'orders' } })
+    const args = [...asking, ...secret, '--audience', 'invoices']
+    const { exitCode, stdout } = await explained(token, args, given)
+    expect(stdout).toMatch(/^REFUSED {2}audience /)
+    expect(exitCode).toBe(1)
+  })
+
+  test('whose issuer refuses the client: 3, and no secret anywhere', async () => {
+    const env = { SECRET: 'geheim' }
+    const token = opaque.issue()
+    for (const format of [[], ['--json']]) {
+      const args = [...asking, ...secret, ...format]
+      const { exitCode, stdout, stderr } = await explained(token, args, { ...given, env })
+      expect(stdout).toContain('refuses this API as its client (401)')
+      expect(stdout + stderr).not.toMatch(new RegExp(`geheim|${token}`))
+      expect(exitCode).toBe(3)
+    }
+  })
+
+  test('that is bound to a key: 0 with --jkt, 1 without', async () => {
+    const client = await dpopClient({ clock, algorithm: 'ES256' })
+    const token = opaque.issue({ boundTo: client })
+    const args = [...asking, ...secret]
+    expect((await explained(token, args, given)).stdout).toMatch(/^REFUSED {2}binding /)
+    const proven = await explained(token, [...args, '--jkt', client.jkt], given)
+    expect(proven.exitCode).toBe(0)
+  })
+
+  test('as JSON, and with --share without claims', async () => {
+    const token = opaque.issue({ claims: { sub: 'ada' } })
+    const args = [...asking, ...secret, '--json']
+    const { stdout } = await explained(token, args, given)
+    expect(JSON.parse(stdout)).toMatchObject({
+      schemaVersion: 1,
+      verdict: 'accepted',
+      opaque: true,
+      claims: { sub: 'ada' },
+    })
+    const shared = await explained(token, [...args, '--share'], given)
+    expect(shared.stdout).not.toContain('ada')
+  })
+
+  test('without a client: what it is, and how to ask', async () => {
+    const before = questions()
+    const withKeys = await explained(opaque.issue(), keys)
+    expect(withKeys.stdout).toMatch(/Hint: This is no JWT\. If it is an opaque token, only its/)
+    expect(withKeys.exitCode).toBe(1)
+    const without = await explained(opaque.issue(), [])
+    expect(without.stderr).toContain('state who asks, with --client-id')
+    expect([without.exitCode, questions()]).toEqual([2, before])
+  })
+
+  test('is what a JWT never is: nobody is asked about a forged one', async () => {
+    const stranger = await createTestIssuer({ clock })
+    const before = questions()
+    const args = [...keys, ...secret]
+    const { exitCode } = await explained(await stranger.token(), args, given)
+    expect([exitCode, questions()]).toEqual([1, before])
+  })
+
+  test.each([
+    {
+      args: ['--client-id', 'api'],
+      says: 'state where to ask: --introspection-url, or --discover',
+    },
+    {
+      args: [...asking, '--client-id', 'api'],
+      says: 'needs --client-secret-env or --client-secret-file',
+    },
+    { args: [...asking, ...secret, '--issuer', 'b'], says: 'state one --issuer' },
+    {
+      args: [...asking, ...secret, '--client-secret-file', 'a'],
+      says: 'state one of --client-sec',
+    },
+    { args: [...asking, '--client-id', 'api', '--client-secret-env', 'NO'], says: 'NO is not set' },
+  ])('wrong options: 2, $says', async ({ args, says }) => {
+    const { exitCode, stderr } = await explained('opaque', args, given)
+    expect(stderr).toContain(says)
+    expect(exitCode).toBe(2)
+  })
 })

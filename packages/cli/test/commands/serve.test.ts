@@ -314,3 +314,56 @@ describe('on another host', () => {
     expect(at.written.stdout + at.written.stderr).not.toContain('geheim')
   })
 })
+
+const ask = async (url: string, token: string, credentials = 'orders:se:cret') =>
+  await fetch(`${url}/introspect`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(credentials)}` },
+    body: new URLSearchParams({ token }),
+  })
+
+describe('serve --opaque', () => {
+  test('brings opaque tokens, and says what they are to its clients alone', async () => {
+    await using at = await serving(['--opaque', 'orders:se:cret', '--claim', 'scope=read'])
+    expect(at.written.stderr).toContain(`curl -u client:secret -d token=... ${at.url}/introspect`)
+    const token = await (await at.logIn('demo', 'demo')).text()
+    expect(token).toMatch(/^opaque_[\w-]+$/)
+    const said = await (await ask(at.url, token)).json()
+    expect(said).toMatchObject({ active: true, iss: at.url, sub: 'demo', scope: 'read' })
+    expect((await ask(at.url, token, 'orders:other')).status).toBe(401)
+    const written = at.written.stdout + at.written.stderr
+    expect(written).toContain('introspection  200  "orders"')
+    expect(written).not.toMatch(new RegExp(`se:cret|${token}`))
+  })
+
+  test('is what explain asks, and its endpoint can fail', async () => {
+    await using at = await serving(['--opaque', 'orders:secret'])
+    const token = await (await at.logIn('demo', 'demo')).text()
+    const explained = async () =>
+      await runProgram(
+        ['explain', '--discover', at.url, '--client-id', 'orders', '--client-secret-env', 'SECRET'],
+        { env: { SECRET: 'secret' }, stdin: token, fetch: globalThis.fetch, clock: systemClock },
+      )
+    expect((await explained()).stdout).toMatch(/^ACCEPTED/)
+    expect((await at.command('fault', 'introspection', '503')).exitCode).toBe(0)
+    expect((await explained()).stdout).toMatch(/^UNDECIDED {2}unreachable {2}-> {2}503/)
+  })
+
+  test('takes the clients of a configuration, and tells where to ask in its ready line', async () => {
+    const file = join(await folder(), 'serve.json')
+    await writeFile(file, JSON.stringify({ opaque: { orders: { secret: 'secret' } } }))
+    await using at = await serving(['--config', file, '--json'])
+    const [ready = ''] = at.written.stdout.split('\n')
+    expect(JSON.parse(ready)).toMatchObject({ introspectionUrl: `${at.url}/introspect` })
+    const token = await (await at.logIn('demo', 'demo')).text()
+    expect((await ask(at.url, token, 'orders:secret')).status).toBe(200)
+  })
+
+  test.each(['orders', 'orders:', ':secret'])('%s is no client: 2', async (client) => {
+    const { exitCode, stderr } = await runProgram(['serve', '--opaque', client])
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining('--opaque must be client:secret'),
+    ])
+  })
+})

@@ -18,7 +18,8 @@ const keys: readonly KeyPhases[] = [
 type Request = Extract<LoggedEvent, { type: 'request' }>
 
 function request(event: Partial<Request>): Request {
-  const usual = { endpoint: 'token', status: 200, loginId: 'ada', userAgent: undefined } as const
+  const named = { loginId: 'ada', clientId: undefined, userAgent: undefined }
+  const usual = { endpoint: 'token', status: 200, ...named } as const
   return { type: 'request', id: 1, time: 10, ...usual, ...event }
 }
 

@@ -10,7 +10,8 @@ function key(thumbprint: string, from: number, until?: number): KeyPhases {
 }
 
 function fetched(id: number, time: number, userAgent?: string): LoggedEvent {
-  const of = { endpoint: 'keys', status: 200, loginId: undefined, userAgent } as const
+  const named = { loginId: undefined, clientId: undefined, userAgent }
+  const of = { endpoint: 'keys', status: 200, ...named } as const
   return { type: 'request', id, time, ...of }
 }
 

@@ -22,7 +22,7 @@ export async function setUp(
 ) {
   const clock = manualClock()
   const settings = settingsOf({}, configuration)
-  const service = await createService(settings, clock, undefined, keeper)
+  const service = await createService(settings, clock, undefined, keeper, fetch)
   const control = createControl(service, createGate(secret))
   const end = new AbortController()
   /** Asks as a program on this machine does. */
