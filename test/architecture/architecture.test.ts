@@ -99,14 +99,14 @@ function roomsOf(files: readonly string[], except: string): readonly string[] {
 test('every source beside core has its place in the table, and the table names no other', () => {
   expect(
     others.map(nameOf).toSorted(),
-    'give each source a row in EDGES of test/architecture/edges.ts',
+    'give each source a row in EDGES of test/edges.ts of its package',
   ).toEqual(Object.keys(EDGES).toSorted())
 })
 
 test.each(others)('%s imports what its place says, no more and no less', (source) => {
   expect(
     valueImports(source),
-    `let the row '${nameOf(source)}' of EDGES in test/architecture/edges.ts list these`,
+    `let its row of EDGES in test/edges.ts of its package list these: ${nameOf(source)}`,
   ).toEqual(EDGES[nameOf(source)]?.toSorted())
 })
 
@@ -175,6 +175,7 @@ const PARSERS: Readonly<Record<string, string>> = {
   'client/json':
     'the reader of the client, which imports nothing of ours: it knows the depth before',
   'core/ground/json': 'the reader of all others, which knows the depth before',
+  'testing/service/json-depth': 'it knows the depth before',
   'testing/tokens/bad-signatures': 'it reads a token that the issuer has just signed',
 }
 

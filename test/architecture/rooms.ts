@@ -34,7 +34,7 @@ explain     | ground refusal algorithms keys token claims possession revocation 
 `
 
 /** The files beside the rooms: what can be imported from the package. They make nothing themselves. */
-export const ENTRIES: readonly string[] = ['adapter', 'explain', 'index', 'json']
+export const ENTRIES: readonly string[] = ['adapter', 'explain', 'index', 'json', 'verifier']
 
 /** What the decisions of the key cache are made of. */
 export const DECISIONS: readonly string[] = [

@@ -26,6 +26,7 @@ import {
   fastJwtCached,
   fastJwtCachedWhole,
   fastJwtWithGetJwks,
+  guardThatHoldsAnswers,
   guardThatRemembers,
   jose,
   jsonwebtokenWithJwksRsa,
@@ -108,6 +109,8 @@ const askingGuard = await guardThatRemembers(setting, repeatedToken, { revocatio
 const selecting = portcullisByIssuer(setting)
 const selectingGuard = await guardThatRemembers(setting, repeatedToken, { isByIssuer: true })
 const provingGuard = await guardThatRemembers(setting, repeatedToken, { takesDpop: true })
+const opaqueGuard = await guardThatHoldsAnswers(setting, false)
+const byFormGuard = await guardThatHoldsAnswers(setting, true)
 const bareShorter = bareSync(shorterSetting)
 const oursShorter = portcullis(shorterSetting)
 const awaited = promiseAlone(setting)
@@ -130,13 +133,24 @@ const verifiers = flags.check
   : [minimal, minimalInPool(setting), ours, portcullisForgetful(setting), selecting, ...peers]
 const bareCalls = flags.check ? [bare] : [bare, bareInPool(setting)]
 
+const guarded = [
+  bare,
+  minimal,
+  guard,
+  askingGuard,
+  selectingGuard,
+  provingGuard,
+  opaqueGuard,
+  byFormGuard,
+]
+
 const SUBJECTS_OF: Readonly<Record<Column, readonly Subject[]>> = flags.check
   ? {
       new: [bare, selecting, ...verifiers],
       'at once': [bare, ours],
       'ES256 at once': [bareShorter, oursShorter],
       repeated: [awaited, ours, cached],
-      guarded: [bare, minimal, guard, askingGuard, selectingGuard, provingGuard],
+      guarded,
       'looked up': [lookUp],
       copied: [],
       forged: [bare, minimal, ours],
@@ -148,7 +162,7 @@ const SUBJECTS_OF: Readonly<Record<Column, readonly Subject[]>> = flags.check
       'at once': [...bareCalls, ...verifiers],
       'ES256 at once': [bareShorter, oursShorter],
       repeated: [awaited, ...verifiers],
-      guarded: [bare, minimal, guard, askingGuard, selectingGuard, provingGuard],
+      guarded,
       'looked up': [lookUp],
       copied: [awaited, ...verifiers],
       forged: [...bareCalls, ...verifiers],
@@ -226,6 +240,8 @@ function figuresOf(results: Results): Figures {
   const time = mainThread.isCpuTime ? 'main' : 'cpu'
   const costFor = (column: Column, subject: Subject) => costOf(results, column, subject, time)
   const least = (column: Column) => Math.min(...peers.map((peer) => costFor(column, peer)))
+  const toGuard = (subject: Subject) =>
+    medianRatio(roundsOf(results, 'guarded', subject), roundsOf(results, 'guarded', guard), time)
   return new Map([
     ['new token / bare call', ratioToBare(results, 'new', ours, time, time)],
     ['new token / minimal verifier', ratioToMinimal(results, 'new', ours, time)],
@@ -258,34 +274,15 @@ function figuresOf(results: Results): Figures {
       'look-up among 100,000 revocations / bare call',
       costFor('looked up', lookUp) / costFor('new', bare),
     ],
-    [
-      'guard that asks revocations / guard',
-      medianRatio(
-        roundsOf(results, 'guarded', askingGuard),
-        roundsOf(results, 'guarded', guard),
-        time,
-      ),
-    ],
+    ['guard that asks revocations / guard', toGuard(askingGuard)],
     [
       'new token through byIssuer / new token',
       medianRatio(roundsOf(results, 'new', selecting), roundsOf(results, 'new', ours), time),
     ],
-    [
-      'guard of byIssuer / guard',
-      medianRatio(
-        roundsOf(results, 'guarded', selectingGuard),
-        roundsOf(results, 'guarded', guard),
-        time,
-      ),
-    ],
-    [
-      'guard that takes DPoP / guard',
-      medianRatio(
-        roundsOf(results, 'guarded', provingGuard),
-        roundsOf(results, 'guarded', guard),
-        time,
-      ),
-    ],
+    ['guard of byIssuer / guard', toGuard(selectingGuard)],
+    ['guard that takes DPoP / guard', toGuard(provingGuard)],
+    ['guard of an opaque token / guard', toGuard(opaqueGuard)],
+    ['guard of an opaque token, byForm / guard', toGuard(byFormGuard)],
     [
       'repeated token beyond a promise, µs',
       costFor('repeated', ours) - costFor('repeated', awaited),

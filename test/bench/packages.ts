@@ -49,6 +49,7 @@ const ALTERNATIVES: Readonly<Record<string, Alternatives>> = {
     others: [['@nestjs/passport', 'passport', 'passport-jwt', '@nestjs/jwt', 'jwks-rsa']],
   },
   '@portcullis/client': { others: [['openid-client']] },
+  '@portcullis/introspection': { others: [['oauth4webapi']] },
   '@portcullis/providers': { others: [] },
   '@portcullis/redis': { others: [['@redis/client']] },
   '@portcullis/cli': { isProgram: true, others: [] },
@@ -89,7 +90,7 @@ try {
   const tarballs = await pack(join(here, '..', '..'), work)
   const groups = [...tarballs.keys()].map(groupOf)
   const consumer = join(work, 'consumer')
-  install(consumer, tarballs, VERSIONS)
+  await install(consumer, tarballs, VERSIONS)
   cpSync(join(here, 'import-child.ts'), join(consumer, 'import-child.ts'))
   const imports = importAll(groups.flat().filter(isImported), consumer)
   const rows = groups.flatMap(([ours, ...others]) =>

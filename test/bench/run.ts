@@ -55,7 +55,8 @@ function takeNode(args: string[]): string {
 
 function build(): void {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const command = [tsc, '-b', join(root, 'tsconfig.build.json')]
+  const projects = globSync('packages/*/tsconfig.build.json', { cwd: root })
+  const command = [tsc, '-b', ...projects.map((path) => join(root, path))]
   const { status: built } = spawnSync(process.execPath, command, { stdio: 'inherit' })
   if (built !== 0) throw new Error('the packages cannot be built')
 }

@@ -108,7 +108,7 @@ function figuresOf(times: ReadonlyMap<string, readonly number[]>): Figures {
 
 try {
   const tarballs = await pack(join(here, '..', '..'), work)
-  install(consumer, tarballs, VERSIONS)
+  await install(consumer, tarballs, VERSIONS)
   for (const child of CHILDREN) cpSync(join(here, child), join(consumer, child))
   console.log(`${describeMachine()}\n`)
   if (flags.check) {

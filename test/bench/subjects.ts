@@ -6,6 +6,7 @@ import {
   type Claims,
   createVerifier,
   dpopProofs,
+  type GuardOptions,
   localRevocations,
   remoteKeys,
   type RevocationEntry,
@@ -14,6 +15,7 @@ import {
   type VerifierOptions,
 } from '@portcullis/core'
 import { checkGuardOptions } from '@portcullis/core/adapter'
+import { byForm, introspected } from '@portcullis/introspection'
 import { JwtVerifier } from 'aws-jwt-verify'
 import { auth } from 'express-oauth2-jwt-bearer'
 import { createVerifier as createFastVerifier } from 'fast-jwt'
@@ -22,7 +24,7 @@ import { createRemoteJWKSet, jwtVerify } from 'jose'
 import jsonwebtoken from 'jsonwebtoken'
 import jwksRsa from 'jwks-rsa'
 
-import { AUDIENCE, ISSUER, type PublicJwk, publicKeyOf } from './inputs.ts'
+import { AUDIENCE, claims as claimsOf, ISSUER, type PublicJwk, publicKeyOf } from './inputs.ts'
 import type { KeyUrls } from './key-server.ts'
 import { verifyInPool, verifyMinimally, verifyMinimallyInPool } from './minimal.ts'
 import { keyInput, RS512, type SignatureKind } from './signature-kinds.ts'
@@ -131,13 +133,47 @@ export async function guardThatRemembers(
   } = {},
 ): Promise<Subject> {
   const { revocations, isByIssuer = false, takesDpop = false } = behind
-  // Not to grow old while other subjects are measured.
-  const one = verifierOf({ ...setting, lifetime: 3600 }, { revocations })
+  const one = longLived(setting, { revocations })
   const verifier = isByIssuer ? byIssuer({ [ISSUER]: one }) : one
-  const dpop = takesDpop ? dpopProofs({ origin: 'https://api.test' }) : undefined
-  const options = checkGuardOptions(verifier, { dpop })
-  await verifier.verify(token)
   const kind = `${revocations === undefined ? '' : ' that asks revocations'}${isByIssuer ? ' of `byIssuer`' : ''}${takesDpop ? ' that takes DPoP' : ''}`
+  const dpop = takesDpop ? dpopProofs({ origin: 'https://api.test' }) : undefined
+  return await guardWith(verifier, kind, token, { dpop })
+}
+
+/** The same for opaque tokens, alone and beside JWTs: the answer of the issuer is held. */
+export async function guardThatHoldsAnswers(setting: Setting, isByForm: boolean): Promise<Subject> {
+  const opaque = introspected({
+    issuer: ISSUER,
+    audience: AUDIENCE,
+    endpoint: `${ISSUER}/introspect`,
+    clientId: 'api',
+    clientSecret: 'secret',
+    maxAge: 3600,
+    fetch: async () => Response.json({ active: true, ...claimsOf(0) }),
+  })
+  const jwt = longLived(setting, {})
+  const verifier = isByForm ? byForm({ jwt, opaque }) : opaque
+  const kind = isByForm ? ' of `byForm`, opaque token' : ', opaque token'
+  const guard = await guardWith(verifier, kind, OPAQUE_TOKEN)
+  return { ...guard, verification: () => guard.verification(OPAQUE_TOKEN) }
+}
+
+/** As long as those of Zitadel and others. */
+const OPAQUE_TOKEN = 'oat_'.padEnd(64, '0123456789abcdef')
+
+/** Whose keys do not grow old while other subjects are measured. */
+function longLived(setting: Setting, options: Pick<VerifierOptions, 'revocations'>): Verifier {
+  return verifierOf({ ...setting, lifetime: 3600 }, options)
+}
+
+async function guardWith(
+  verifier: Verifier,
+  kind: string,
+  token: string,
+  guard: GuardOptions = {},
+): Promise<Subject> {
+  const options = checkGuardOptions(verifier, guard)
+  await verifier.verify(token)
   return {
     name: `Portcullis, as a guard${kind}`,
     isSync: true,

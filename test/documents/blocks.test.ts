@@ -33,6 +33,7 @@ const INSTALL: Row = ['sh', 'test/documents/readme.test.ts']
 const README = 'test/documents/readme.test.ts'
 const FIRST_SCREEN = 'test/documents/first-screen.test.ts'
 const APPS = 'test/frameworks/apps/apps.test.ts'
+const EVENTS = 'test/documents/events.test.ts'
 const PROVIDERS = 'test/documents/providers.test.ts'
 const GUIDES = 'test/documents/guides.test.ts'
 const MIGRATION: Row = ['diff', 'test/migration/guides.test.ts']
@@ -97,7 +98,15 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['ts', GUIDES],
     ['ts', APPS],
   ],
+  'packages/client/OAUTH.md': Array.from({ length: 4 }, (): Row => [
+    'ts',
+    'test/documents/oauth-guide.test.ts',
+  ]),
   'packages/core/MANY-ISSUERS.md': [
+    ['ts', GUIDES],
+    ['ts', GUIDES],
+  ],
+  'packages/core/OPAQUE-TOKENS.md': [
     ['ts', GUIDES],
     ['ts', GUIDES],
   ],
@@ -114,6 +123,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['ts', README],
   ],
   'packages/core/REVOKING.md': Array.from({ length: 4 }, (): Row => ['ts', GUIDES]),
+  'packages/events/README.md': [INSTALL, ['ts', EVENTS], ['ts', EVENTS], ['ts', EVENTS]],
   'packages/express/MIGRATING.md': [MIGRATION, MIGRATION, MIGRATION, MIGRATION],
   'packages/fastify/MIGRATING.md': [MIGRATION],
   'packages/fastify/README.md': [
@@ -134,6 +144,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['ts', APPS],
     ['ts', 'packages/nest/test/testing-module.test.ts'],
   ],
+  'packages/introspection/README.md': [INSTALL, ['ts', 'test/documents/introspection.test.ts']],
   'packages/providers/README.md': [INSTALL, ['ts', PROVIDERS]],
   ...Object.fromEntries(
     globSync('packages/providers/docs/*.md', { cwd: root }).map((path) => [

@@ -58,6 +58,7 @@ test.each([
   ['FRAMEWORKS.md', 2],
   ['KEYS.md', 0],
   ['MANY-ISSUERS.md', 2],
+  ['OPAQUE-TOKENS.md', 2],
   ['REVOKING.md', 4],
   ['THREATS.md', 0],
 ])(
@@ -75,6 +76,7 @@ test('no other guide has code that is not run', () => {
     'FRAMEWORKS.md',
     'KEYS.md',
     'MANY-ISSUERS.md',
+    'OPAQUE-TOKENS.md',
     'OPERATING.md',
     'README.md',
     'REVOKING.md',
@@ -207,6 +209,18 @@ describe('MANY-ISSUERS.md', async () => {
     await expect(found?.verify(await tenant.token())).resolves.toMatchObject({
       claims: { iss: 'https://acme.example' },
     })
+  })
+})
+
+describe('OPAQUE-TOKENS.md', () => {
+  test('its API wants a token', async () => {
+    const { app } = await example('OPAQUE-TOKENS.md', [0], '\nexport { app }')
+    const { status, headers } = await request(listening(app)).get('/v1/account')
+    expect([status, headers['www-authenticate']]).toEqual([401, 'Bearer realm="api"'])
+  })
+
+  test('its tests pass', async () => {
+    await expect(example('OPAQUE-TOKENS.md', [1])).resolves.toBeDefined()
   })
 })
 

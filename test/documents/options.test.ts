@@ -18,8 +18,12 @@ import {
 const security = read('SECURITY.md')
 const coreReadme = read('packages/core/README.md')
 
-describe.each(OPTION_TABLES)('$readme, $heading', ({ readme, heading, takes, declared }) => {
+describe.each(OPTION_TABLES)('$readme, $heading', ({ readme, heading, takes, ...of }) => {
   const rows = rowsOf(read(readme), heading)
+  const declarations = new Map([
+    ...(of.taken === undefined ? [] : declarationsOf(of.taken)),
+    ...declarationsOf(of.declared),
+  ])
 
   test('has a row for each option that the code knows, and for no other', async () => {
     expect([...rows.keys()].toSorted()).toEqual([...(await knownOptions(takes))].toSorted())
@@ -27,7 +31,7 @@ describe.each(OPTION_TABLES)('$readme, $heading', ({ readme, heading, takes, dec
 
   test('states the defaults that the declarations document', () => {
     expect(
-      defaultComplaints(rows, declarationsOf(declared)),
+      defaultComplaints(rows, declarations),
       `write into ${readme} what @default says where the option is declared: text with its quotes`,
     ).toEqual([])
   })

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 import { createTokenClient } from '@portcullis/client'
+import { createOAuthClient } from '@portcullis/client/oauth'
 import {
   byIssuer,
   createVerifier,
@@ -10,11 +11,14 @@ import {
   mutualTls,
   remoteKeys,
 } from '@portcullis/core'
+import { introspected } from '@portcullis/introspection'
 import { redisReplays, redisRevocations } from '@portcullis/redis'
 import {
   assertChallenge,
   createTestIssuer,
   dpopClient,
+  eventTransmitter,
+  introspectionService,
   reportVerdicts,
   stubVerifier,
   tokenService,
@@ -29,6 +33,8 @@ export interface OptionTable {
   readonly takes: (options: never) => unknown
   /** The package and the interfaces that declare the options. What the first requires must be stated, nothing else. */
   readonly declared: readonly [name: string, ...interfaces: string[]]
+  /** The same of another package whose options are taken as well. */
+  readonly taken?: OptionTable['declared']
 }
 
 const keyUrl = 'https://auth.test/keys'
@@ -78,6 +84,19 @@ export const OPTION_TABLES: readonly OptionTable[] = [
     declared: ['client', 'TokenClientOptions'],
   },
   {
+    readme: 'packages/introspection/README.md',
+    heading: 'Options',
+    takes: introspected,
+    declared: ['introspection', 'IntrospectedOptions'],
+    taken: ['core', 'VerifierOptions', 'SchemaOptions'],
+  },
+  {
+    readme: 'packages/client/OAUTH.md',
+    heading: 'Options',
+    takes: createOAuthClient,
+    declared: ['client', 'OAuthClientOptions'],
+  },
+  {
     readme: 'packages/redis/README.md',
     heading: 'Options',
     takes: redisRevocations,
@@ -101,7 +120,12 @@ export const TESTING_CALLS: Readonly<Record<string, (options: never) => unknown>
   'issuer.outage': async (options) => (await createTestIssuer()).outage('hang', options),
   tokenService: async (options) => tokenService(await createTestIssuer(), options).fetch,
   'service.listen': async (options) => await tokenService(await createTestIssuer()).listen(options),
+  introspectionService: async (options) => introspectionService(await createTestIssuer(), options),
+  'opaque.issue': async (options) => introspectionService(await createTestIssuer()).issue(options),
+  'opaque.badAnswers': async (options) =>
+    await introspectionService(await createTestIssuer()).badAnswers(options),
   reportVerdicts: (options) => reportVerdicts(options),
+  eventTransmitter: async (options) => eventTransmitter(await createTestIssuer(), options),
   dpopClient,
   stubVerifier: (options) => stubVerifier(options),
   assertChallenge: (options) => assertChallenge({ headers: {} }, options),

@@ -40,15 +40,19 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/cli': [
     '@portcullis/client',
     '@portcullis/core',
+    '@portcullis/introspection',
     '@portcullis/redis',
     '@portcullis/testing',
     'commander',
     // For the pages of `serve`: its templates escape all that is put into them.
     'hono',
   ],
-  '@portcullis/client': [],
+  // For the entry `oauth` alone.
+  '@portcullis/client': ['oauth4webapi'],
   '@portcullis/core': ['jose', 'lru-cache'],
+  '@portcullis/events': ['@portcullis/core'],
   '@portcullis/fastify': ['@portcullis/core', 'fastify-plugin'],
+  '@portcullis/introspection': ['@portcullis/core', 'lru-cache', 'oauth4webapi'],
   '@portcullis/providers': ['@portcullis/core'],
   '@portcullis/redis': ['@portcullis/core', '@redis/client'],
   '@portcullis/testing': ['@portcullis/core', 'jose'],
@@ -58,12 +62,14 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
 const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   // For the browser, neither compiled nor bundled; and for editors.
   '@portcullis/cli': ['browser', '!browser/tsconfig.json', 'serve.schema.json'],
+  '@portcullis/client': ['OAUTH.md'],
   '@portcullis/core': [
     'BOUND-TOKENS.md',
     'ERRORS.md',
     'FRAMEWORKS.md',
     'KEYS.md',
     'MANY-ISSUERS.md',
+    'OPAQUE-TOKENS.md',
     'OPERATING.md',
     'REVOKING.md',
     'THREATS.md',
@@ -80,10 +86,9 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** What the user has already. */
-const PEERS: Readonly<Record<string, readonly string[]>> = {
-  ...ofAdapters((folder) => [folder]),
-  '@portcullis/nest': ['@nestjs/common', '@nestjs/core', 'reflect-metadata'],
-}
+const PEERS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  adapters.map(({ folder, peers = [folder] }) => [`@portcullis/${folder}`, peers]),
+)
 
 const manifests = globSync('packages/*/package.json', { cwd: root }).map(
   (path) => JSON.parse(read(path)) as Manifest,
@@ -92,7 +97,7 @@ const manifests = globSync('packages/*/package.json', { cwd: root }).map(
 test('the published packages are these', () => {
   expect(
     manifests.map(({ name }) => name).toSorted(),
-    'add the new one to `adapters` in test/frameworks/contract/frameworks/index.ts, or to DEPENDENCIES in test/publishing/package.test.ts',
+    'write test/frameworks/contract/frameworks/NAME.ts for an adapter; add another one to DEPENDENCIES in test/publishing/package.test.ts',
   ).toEqual(Object.keys(DEPENDENCIES).toSorted())
 })
 
@@ -101,9 +106,10 @@ test.each(manifests)('$name depends on nothing that is not listed', (manifest) =
   expect(Object.keys(dependencies), 'DEPENDENCIES in test/publishing/package.test.ts').toEqual(
     DEPENDENCIES[name],
   )
-  expect(Object.keys(peerDependencies), 'PEERS in test/publishing/package.test.ts').toEqual(
-    PEERS[name] ?? [],
-  )
+  expect(
+    Object.keys(peerDependencies),
+    '`peers` of its table in test/frameworks/contract/frameworks',
+  ).toEqual(PEERS[name] ?? [])
   expect(manifest).not.toHaveProperty('optionalDependencies')
   expect(manifest).not.toHaveProperty('bundleDependencies')
 })
@@ -172,7 +178,7 @@ const guarding = manifests
 test('every package with guards is in the table of frameworks, and so in every suite', () => {
   expect(
     adapters.map(({ folder }) => folder).toSorted(),
-    'write test/frameworks/contract/frameworks/NAME.ts and add it to `adapters` in index.ts beside it',
+    'write test/frameworks/contract/frameworks/NAME.ts',
   ).toEqual(guarding)
 })
 
@@ -180,7 +186,6 @@ const importsFrom = (folder: string) => `from '@portcullis/${folder}'`
 
 // What cannot take its list from the table of frameworks.
 test.each<[path: string, names: readonly string[], entry: (folder: string) => string]>([
-  ['tsconfig.build.json', folders, (folder) => `"packages/${folder}/tsconfig.build.json"`],
   ['README.md', folders, (folder) => `| [\`@portcullis/${folder}\`](packages/${folder}/README.md)`],
   ['test/package.json', imported, (folder) => `"@portcullis/${folder}": "workspace:^"`],
   [

@@ -65,6 +65,7 @@ const DESCRIPTIONS: Readonly<Record<Reason, string | null>> = {
   critical_header: null,
   unknown_key: null,
   signature: null,
+  inactive: null,
   expired: 'The access token has expired',
   not_yet_valid: 'The access token is not yet valid',
   issued_in_future: 'The access token was issued in the future',

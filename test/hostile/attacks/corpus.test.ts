@@ -90,11 +90,12 @@ test('the corpus has 600 cases that are refused and 150 that are accepted, at le
 test('every reason to refuse a token has a case', () => {
   const tried = new Set<string>(rows.map(({ verdict }) => verdict))
   const reasons = Object.keys(refusals.invalid_token.reasons)
-  // Whether a token is revoked is not in the token: test/simulation/model/revocations.test.ts has that.
+  // Whether a token is revoked, or no longer active at its issuer, is not in the token: the models of revocations and of
+  // introspection, in test/simulation/model, have that.
   expect(
     reasons.filter((reason) => !tried.has(reason)),
     'add it where its check stands in test/hostile/attacks/corpus/order.ts',
-  ).toEqual(['revoked'])
+  ).toEqual(['inactive', 'revoked'])
 })
 
 test('README.md says how many there are', async () => {

@@ -42,6 +42,26 @@ test(
 )
 
 test(
+  'what asks an authorization server or receives its events survives thousands of levels, and still works',
+  { timeout: 120_000 },
+  async () => {
+    const { end, counts } = await run('issuers.ts')
+    expect({ end, counts }).toEqual({
+      end: [0, null],
+      counts: {
+        'introspection, hostile: bad_answer': 36,
+        'grant, hostile: unexpected_response': 36,
+        'refused grant, hostile: unexpected_response': 36,
+        'log-out, hostile: 400': 72,
+        'event, hostile: 400': 72,
+        'introspection, sound: accepted': 1,
+        'grant, sound: a token': 1,
+      },
+    })
+  },
+)
+
+test(
   '`portcullis serve` and the commands survive tokens, bodies, proofs and lines of thousands of levels, and still answer',
   { timeout: 120_000 },
   async () => {

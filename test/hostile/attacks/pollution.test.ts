@@ -11,6 +11,7 @@ import { VALUES } from './pollution/values.ts'
 const BREAKS_OTHERS: Readonly<Record<string, string>> = {
   authorization: 'Node drops the header of every request, as if it were a second one',
   body: 'Node makes a `Request` from a dictionary that inherits it',
+  'content-type': 'Fastify looks whether an answer has that header in what inherits it',
   dpop: 'Node joins the header of every request to it, as if it were a second one',
   get: 'Node makes a `Response` with property descriptors that inherit it',
   headers: 'Node makes the answer of `Response.json` from a dictionary that inherits it',

@@ -14,7 +14,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^@portcullis\/core$/, replacement: `${core}index.ts` },
-      { find: /^@portcullis\/core\/adapter$/, replacement: `${core}adapter.ts` },
+      { find: /^@portcullis\/core\/(adapter|verifier)$/, replacement: `${core}$1.ts` },
     ],
   },
   ssr: { resolve: { conditions: ['@portcullis/source', ...defaultServerConditions] } },

@@ -257,6 +257,18 @@ describeWithBrowser('the console', () => {
     expectNothingWrong(opened)
   })
 
+  test('a session is ended of a form, and what the API does not answer is in the log', async () => {
+    await using service = await serving(['--issuer', 'https://login.test'])
+    await using opened = await open(service)
+    const { page } = opened
+    const form = page.locator('#session')
+    await form.getByLabel('Where your API receives log-outs').fill('http://127.0.0.1:1/logout')
+    await form.getByRole('button', { name: 'Send the log-out token' }).click()
+    await said(page, 'The log-out token is sent.')
+    await page.locator('#log', { hasText: 'Session ended' }).waitFor()
+    expectNothingWrong(opened)
+  })
+
   test('a token is minted of a form, and copied, also as a call', async () => {
     await using service = await serving()
     await using opened = await open(service)

@@ -1,4 +1,12 @@
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
 import { GUARDING } from '../../frameworks/packages.ts'
@@ -32,20 +40,26 @@ export function nodeIn(consumer: string, version: NodeVersion): string {
 /** The packages of which a process that starts would read too many files. */
 const BUNDLED = ['core']
 
-/** Packs what would be published. The path of each tarball, by the name of its package. */
+/**
+ * Packs what would be published. The path of each tarball, by the name of its package. `PACKED` is a folder in which several
+ * programs share one packing: who finds the tarballs there does not pack again.
+ */
 export async function pack(root: string, into: string): Promise<ReadonlyMap<string, string>> {
+  const shared = process.env['PACKED'] ?? into
   const packages = globSync('packages/*', { cwd: root }).map((folder) => join(root, folder))
-  // What an earlier build has left would be packed as well.
-  for (const folder of packages) rmSync(join(folder, 'dist'), { recursive: true, force: true })
-  mustRun(pnpm('build'), root)
-  for (const folder of BUNDLED) await bundle(join(root, 'packages', folder))
-  mustRun(pnpm('-r', '--filter', './packages/*', 'pack', '--pack-destination', into), root)
-  return new Map(
+  const tarballs = new Map(
     packages.map((folder) => {
       const { name, version } = readManifest(folder)
-      return [name, join(into, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`)]
+      return [name, join(shared, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`)]
     }),
   )
+  if ([...tarballs.values()].every((path) => existsSync(path))) return tarballs
+  // What an earlier build has left would be packed as well.
+  for (const folder of packages) rmSync(join(folder, 'dist'), { recursive: true, force: true })
+  await mustRun(pnpm('build'), root)
+  for (const folder of BUNDLED) await bundle(join(root, 'packages', folder))
+  await mustRun(pnpm('-r', '--filter', './packages/*', 'pack', '--pack-destination', shared), root)
+  return tarballs
 }
 
 function readManifest(folder: string): { name: string; version: string } {
@@ -63,12 +77,12 @@ type Dependencies = Readonly<Record<string, string>>
  * @param tarballs The path of each, by the name of its package.
  * @param members The dependencies of further projects in folders of it, by the name of the folder.
  */
-export function install(
+export async function install(
   folder: string,
   tarballs: ReadonlyMap<string, string>,
   dependencies: Dependencies,
   members: Readonly<Record<string, Dependencies>> = {},
-): void {
+): Promise<void> {
   const ours = Object.fromEntries([...tarballs].map(([name, path]) => [name, `file:${path}`]))
   for (const [member, own] of Object.entries({ '.': dependencies, ...members })) {
     mkdirSync(join(folder, member), { recursive: true })
@@ -88,5 +102,5 @@ export function install(
       strictDepBuilds: false, // Jest works without what its dependencies would compile
     }),
   )
-  mustRun(pnpm('install', '--no-frozen-lockfile', '--prefer-offline'), folder)
+  await mustRun(pnpm('install', '--no-frozen-lockfile', '--prefer-offline'), folder)
 }

@@ -26,7 +26,7 @@ import {
 // an Express app of ten lines as processes, curl, and the commands.
 
 /** What the user installs, and what that needs of ours. */
-const PACKAGES = ['cli', 'client', 'core', 'express', 'redis', 'testing']
+const PACKAGES = ['cli', 'client', 'core', 'express', 'introspection', 'redis', 'testing']
 
 const here = dirname(fileURLToPath(import.meta.url))
 

@@ -49,15 +49,15 @@ const TYPESCRIPT = { target: 'es2022', strict: true, types: ['node', 'jest'] }
 const NEXT = { ...TYPESCRIPT, module: 'nodenext', isolatedModules: true }
 const COMMONJS = { ...TYPESCRIPT, module: 'commonjs' }
 
-export function checkJest(
+export async function checkJest(
   folder: string,
   tarballs: ReadonlyMap<string, string>,
   report: Report,
-): Promise<void>[] {
+): Promise<void> {
   checkTools()
-  install(folder, tarballs, { ...NODE_PACKAGES, ...TOOLS, ...FRAMEWORKS })
+  await install(folder, tarballs, { ...NODE_PACKAGES, ...TOOLS, ...FRAMEWORKS })
   const jest = join(folder, 'node_modules', 'jest', 'bin', 'jest.js')
-  return [...withFlag(), ...withTransforms()].flatMap((project, at) => {
+  const runs = [...withFlag(), ...withTransforms()].flatMap((project, at) => {
     const { title, nodes, flags } = project
     const home = join(folder, `project-${at}`)
     writeProject(home, project)
@@ -66,6 +66,7 @@ export function checkJest(
       await report.check(`Jest, Node ${version}: ${title}`, command, home)
     })
   })
+  await Promise.all(runs)
 }
 
 /** @throws Error if that section of the README installs other packages than are tested. */

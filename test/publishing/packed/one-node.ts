@@ -24,7 +24,7 @@ try {
   const tarballs = await pack(root, work)
   const consumer = join(work, 'consumer')
   copyPrograms(root, consumer)
-  install(consumer, tarballs, { ...COMPILER_PACKAGES, ...FRAMEWORKS })
+  await install(consumer, tarballs, { ...COMPILER_PACKAGES, ...FRAMEWORKS })
   const programs = [
     [await compileApp(consumer, report)],
     ['smoke.cjs'],

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { text } from 'node:stream/consumers'
 
@@ -73,10 +73,9 @@ export const succeedsInSilence: Examine = (outcome) =>
   succeeds(outcome) ?? (outcome.stderr === '' ? undefined : `it warns: ${outcome.stderr}`)
 
 /** @throws Error with the output if the program fails. */
-export function mustRun([program = '', ...args]: readonly string[], cwd: string): void {
-  const { status, stdout, stderr, error } = spawnSync(program, args, { cwd, encoding: 'utf8' })
-  if (status !== 0)
-    throw new Error([program, ...args, '\n', stdout, stderr].join(' '), { cause: error })
+export async function mustRun(command: readonly string[], cwd: string): Promise<void> {
+  const { status, stdout, stderr } = await run(command, cwd)
+  if (status !== 0) throw new Error([...command, '\n', stdout, stderr].join(' '))
 }
 
 /** Inside a pnpm script this is the pnpm that runs it. */

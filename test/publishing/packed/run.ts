@@ -39,10 +39,24 @@ const report = createReport()
 
 try {
   const tarballs = await pack(root, work)
-  const examined = [...tarballs.values()].map(examine)
+  // To install waits for disks and the network, so the others begin meanwhile.
+  await Promise.all([
+    ...[...tarballs.values()].map(examine),
+    checkJest(join(work, 'jest'), tarballs, report),
+    checkConsumer(tarballs),
+  ])
+} finally {
+  rmSync(work, { recursive: true, force: true })
+}
+const failures = report.failures()
+console.log(failures === 0 ? 'packed: all passed' : `packed: ${failures} failed`)
+process.exitCode = failures === 0 ? 0 : 1
+
+/** Installs them with all that they are tried with, and runs that on every Node. */
+async function checkConsumer(tarballs: ReadonlyMap<string, string>): Promise<void> {
   const consumer = join(work, 'consumer')
   copyPrograms(root, consumer)
-  install(
+  await install(
     consumer,
     tarballs,
     {
@@ -57,8 +71,7 @@ try {
     { [NEST_11_FOLDER]: WITH_NEST_11 },
   )
   const app = await compileApp(consumer, report)
-  const checks = [
-    ...checkJest(join(work, 'jest'), tarballs, report), // before the others, since it installs as well
+  await Promise.all([
     // With the oldest Node: the others run the programs as well, below.
     checkFirstMinutes(join(work, 'empty'), tarballs, nodeIn(consumer, NODES[0]), report),
     ...NODES.flatMap((version) =>
@@ -77,14 +90,8 @@ try {
       [...tarballs.keys()].filter((name) => name !== CLI),
       report,
     ),
-  ]
-  await Promise.all([...examined, ...checks])
-} finally {
-  rmSync(work, { recursive: true, force: true })
+  ])
 }
-const failures = report.failures()
-console.log(failures === 0 ? 'packed: all passed' : `packed: ${failures} failed`)
-process.exitCode = failures === 0 ? 0 : 1
 
 function checkProgram([name, file]: (typeof PROGRAMS)[number], consumer: string): Promise<void>[] {
   const installed = [join(consumer, 'node_modules', '.bin', name), '--help']

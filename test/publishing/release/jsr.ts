@@ -26,7 +26,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..')
 const work = mkdtempSync(join(tmpdir(), 'portcullis-jsr-'))
 const report = createReport()
 try {
-  install(join(work, 'runtime'), new Map(), { deno: RUNTIME_PACKAGES['runtime-deno'] ?? '' })
+  await install(join(work, 'runtime'), new Map(), { deno: RUNTIME_PACKAGES['runtime-deno'] ?? '' })
   const deno = join(work, 'runtime', 'node_modules', 'deno', 'deno')
   const workspace = join(work, 'workspace')
   for (const folder of PACKAGES) {

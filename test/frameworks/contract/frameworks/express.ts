@@ -115,7 +115,7 @@ const majors: Readonly<Record<string, Major>> = {
   'Express 4': { express: express4, wrap: forwardingRejections },
 }
 
-export const express: Adapter = {
+export const adapter: Adapter = {
   folder: 'express',
   functions: {
     authenticate,
@@ -134,11 +134,28 @@ export const express: Adapter = {
     heading: '`authenticate(verifier, options)`',
     takes: (options) => authenticate(stubVerifier(), options),
   },
+  moved: [
+    {
+      title: 'sees the path that was asked for, in an application that is mounted in another one',
+      createListener(verifier, guarding) {
+        const [outer, inner] = [express5(), express5()]
+        inner.use(authenticate(verifier, guarding()))
+        inner.get('/a', (_request, response) => response.json({}))
+        outer.use('/v1', inner)
+        return outer.set('env', 'test')
+      },
+      answers: [
+        ['/v1/a?b=c', '/v1/a', 200],
+        ['/v1/a', '/a', 401],
+      ],
+    },
+  ],
   // Express prints errors unless it is told that this is a test.
   exampleEnding: "\napp.set('env', 'test')\nexport { app }",
   frameworks: Object.entries(majors).map(([name, major]) => ({
     name,
     createApp: async (spec) => await createApp(major, spec),
     createHttp2Server,
+    breaksWithHttp2: true,
   })),
 }

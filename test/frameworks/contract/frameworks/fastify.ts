@@ -21,6 +21,7 @@ import {
 } from './framework.ts'
 
 interface Major {
+  readonly breaksWithHttp2: boolean
   readonly create: typeof fastify5
   readonly useCors: (app: FastifyInstance) => Promise<void>
 }
@@ -112,15 +113,21 @@ async function useCorsHook(app: FastifyInstance): Promise<void> {
 const majors: Readonly<Record<string, Major>> = {
   'Fastify 5': {
     create: fastify5,
+    breaksWithHttp2: false,
     useCors: async (app) => {
       await app.register(cors, { origin: WEB })
     },
   },
   // What these applications use, both majors have alike, with types of their own.
-  'Fastify 4': { create: fastify4 as unknown as typeof fastify5, useCors: useCorsHook },
+  'Fastify 4': {
+    create: fastify4 as unknown as typeof fastify5,
+    useCors: useCorsHook,
+    // With requests that come to an application for HTTP/1.
+    breaksWithHttp2: true,
+  },
 }
 
-export const fastify: Adapter = {
+export const adapter: Adapter = {
   folder: 'fastify',
   functions: {
     authenticate,
@@ -141,10 +148,29 @@ export const fastify: Adapter = {
     heading: '`authenticate(verifier, options)`',
     takes: (options) => authenticate(stubVerifier(), options),
   },
+  moved: [
+    {
+      title: 'sees the path before rewriteUrl',
+      async createListener(verifier, guarding) {
+        const app = fastify5({ rewriteUrl: ({ url = '' }) => url.replace('/v1', '') })
+        await app.register(authenticate(verifier, guarding()))
+        app.get('/a', () => ({}))
+        await app.ready()
+        return (request, response) => {
+          app.routing(request, response)
+        }
+      },
+      answers: [
+        ['/v1/a', '/v1/a', 200],
+        ['/v1/a', '/a', 401],
+      ],
+    },
+  ],
   exampleEnding: '\nawait app.ready()\nconst listener = app.routing\nexport { listener as app }',
   frameworks: Object.entries(majors).map(([name, major]) => ({
     name,
     createApp: async (spec) => await createApp(major, spec),
     createHttp2Server: async (verifier) => await createHttp2Server(major.create, verifier),
+    breaksWithHttp2: major.breaksWithHttp2,
   })),
 }

@@ -85,6 +85,15 @@ export interface Framework {
   readonly createApp: (spec: AppSpec) => Promise<Application>
   /** The same over HTTP/2 without TLS, with one guard for everything and the path `/`. */
   readonly createHttp2Server: (verifier: Verifier) => Promise<Http2Server>
+  /** Whether a guard is asked about routes that exist, and about nothing else. */
+  readonly guardsRoutesAlone?: true
+  /** Whether what {@link createApp} listens with breaks with any request of HTTP/2. */
+  readonly breaksWithHttp2?: boolean
+  /**
+   * With which values any member of a polluted `Object.prototype` makes the framework fail every request, whoever guards it. They
+   * are named as in test/hostile/attacks/pollution/values.ts.
+   */
+  readonly failsUnder?: readonly string[]
 }
 
 /** An application that handles requests, also one that answers with a promise. */
@@ -97,6 +106,19 @@ export type Mistake =
   | 'authenticate is registered and not called'
   | 'authorize is not called'
   | 'getAuth of the request'
+
+/** An application whose routers, mounts or rewrites change the path of a request, with a guard that takes DPoP proofs. */
+export interface Moved {
+  /** Behind the name of the adapter's newest framework: `sees the path before rewriteUrl`. */
+  readonly title: string
+  /** @param guarding The options of its guard, for proofs whose URLs begin with this path. */
+  readonly createListener: (
+    verifier: Verifier,
+    guarding: (prefix?: string) => GuardOptions,
+  ) => Listener | Promise<Listener>
+  /** What it answers to a request for a path with a proof for a path. */
+  readonly answers: readonly (readonly [asked: string, proven: string, status: number])[]
+}
 
 /** What guards routes, where functions do. */
 interface GuardFunctions {
@@ -116,9 +138,13 @@ export interface Adapter {
   readonly functions: GuardFunctions | null
   /** The option table in its README, and what takes these options. */
   readonly options: { readonly heading: string; readonly takes: (options: never) => unknown }
+  /** What the package has as peers, if that is not one package that is called like its folder. */
+  readonly peers?: readonly string[]
+  /** How the path that the client asked for is found where the framework shows handlers another one. */
+  readonly moved: readonly Moved[]
   /**
    * Code behind the first example of its README, so that it exports a listener of `node:http` as `app`. The line in which the
-   * example listens is taken off: `LISTENING` of test/documents/examples.ts has to match it.
+   * example listens is taken off.
    */
   readonly exampleEnding: string
   readonly frameworks: readonly Framework[]

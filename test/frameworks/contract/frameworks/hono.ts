@@ -85,7 +85,7 @@ async function createHttp2Server(verifier: Verifier): Promise<Http2Server> {
   return await listeningOverHttp2(listenerOf(app))
 }
 
-export const hono: Adapter = {
+export const adapter: Adapter = {
   folder: 'hono',
   functions: {
     authenticate,
@@ -111,6 +111,32 @@ export const hono: Adapter = {
     heading: '`authenticate(verifier, options)`',
     takes: (options) => authenticate(stubVerifier(), options),
   },
+  moved: [
+    {
+      title: 'sees the path with basePath',
+      createListener(verifier, guarding) {
+        const app = new Hono().basePath('/v1')
+        app.use(authenticate(verifier, guarding()))
+        app.get('/a', (context) => context.json({}))
+        return listenerOf(app)
+      },
+      answers: [['/v1/a', '/v1/a', 200]],
+    },
+    {
+      title: 'sees the path without the prefix of mount',
+      createListener(verifier, guarding) {
+        const [outer, inner] = [new Hono(), new Hono()]
+        inner.use(authenticate(verifier, guarding('/v1')))
+        inner.get('/a', (context) => context.json({}))
+        outer.mount('/v1', inner.fetch)
+        return listenerOf(outer)
+      },
+      answers: [
+        ['/v1/a', '/v1/a', 200],
+        ['/v1/a', '/a', 401],
+      ],
+    },
+  ],
   exampleEnding: [
     "\nimport { getRequestListener } from '@hono/node-server'",
     'const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })',

@@ -1,13 +1,20 @@
-import { express } from './express.ts'
-import { fastify } from './fastify.ts'
+import { existsSync } from 'node:fs'
+
+import { GUARDING } from '../../packages.ts'
 import type { Adapter, Framework } from './framework.ts'
-import { hono } from './hono.ts'
-import { koa } from './koa.ts'
-import { nest } from './nest.ts'
 import { request } from './request.ts'
 
+const fileOf = (folder: string) => new URL(`${folder}.ts`, import.meta.url)
+
+async function adapterOf(folder: string): Promise<Adapter> {
+  const { adapter } = (await import(fileOf(folder).href)) as { adapter: Adapter } // each exports it with this type
+  return adapter
+}
+
 /** Every package that guards the routes of a framework. `test/publishing/package.test.ts` fails if one is missing. */
-export const adapters: readonly Adapter[] = [express, koa, fastify, hono, nest]
+export const adapters: readonly Adapter[] = await Promise.all(
+  GUARDING.filter((folder) => existsSync(fileOf(folder))).map(adapterOf),
+)
 
 /** What every suite runs over: all majors of all adapters, and core without any. */
 export const frameworks: readonly Framework[] = [

@@ -5,6 +5,7 @@ import { Router } from '@koa/router'
 import type { Verifier } from '@portcullis/core'
 import { authenticate, authorize, findAuth, getAuth, serveMetadata } from '@portcullis/koa'
 import { stubVerifier } from '@portcullis/testing'
+import express from 'express'
 import Koa3 from 'koa'
 import Koa2 from 'koa2'
 
@@ -93,7 +94,7 @@ const majors: Readonly<Record<string, Major>> = {
   'Koa 2': Koa2 as unknown as Major,
 }
 
-export const koa: Adapter = {
+export const adapter: Adapter = {
   folder: 'koa',
   functions: {
     authenticate,
@@ -121,6 +122,25 @@ export const koa: Adapter = {
     heading: '`authenticate(verifier, options)`',
     takes: (options) => authenticate(stubVerifier(), options),
   },
+  moved: [
+    {
+      title:
+        'sees the path that was asked for, in an application that is mounted in one of Express',
+      createListener(verifier, guarding) {
+        const inner = new Koa3()
+        inner.use(authenticate(verifier, guarding()))
+        inner.use((context) => {
+          context.body = {}
+        })
+        inner.silent = true
+        return express().use('/v1', inner.callback())
+      },
+      answers: [
+        ['/v1/a?b=c', '/v1/a', 200],
+        ['/v1/a', '/a', 401],
+      ],
+    },
+  ],
   exampleEnding: '\nconst listener = app.callback()\nexport { listener as app }',
   frameworks: Object.entries(majors).map(([name, Koa]) => ({
     name,

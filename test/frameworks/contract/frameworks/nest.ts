@@ -203,14 +203,17 @@ async function createFastifyHttp2Server(major: Major, verifier: Verifier): Promi
   return app.getHttpServer() as Http2Server
 }
 
-export const nest: Adapter = {
+export const adapter: Adapter = {
   folder: 'nest',
+  peers: ['@nestjs/common', '@nestjs/core', 'reflect-metadata'],
   functions: null,
   options: {
     heading: 'Options',
     takes: (options) =>
       adapter12.PortcullisModule.forRoot({ verifier: stubVerifier(), ...(options as object) }),
   },
+  // Express and Fastify change paths, below it.
+  moved: [],
   exampleEnding:
     '\nawait app.init()\nconst listener = app.getHttpAdapter().getInstance()\nexport { listener as app }',
   frameworks: Object.entries(majors).flatMap(([name, major]) =>
@@ -218,6 +221,8 @@ export const nest: Adapter = {
       name: `${name} on ${on}`,
       createApp: async (spec) => await createApp(major, platform, spec),
       createHttp2Server: async (verifier) => await platform.createHttp2Server(major, verifier),
+      guardsRoutesAlone: true,
+      breaksWithHttp2: on === 'Express',
     })),
   ),
 }

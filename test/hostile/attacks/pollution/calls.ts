@@ -3,7 +3,18 @@ import { connect } from 'node:net'
 /** A request, and which statuses its answer may have, without any pollution. */
 export interface Call {
   readonly path: string
-  readonly token: 'none' | 'good' | 'forged' | 'bad' | 'bound' | 'certified'
+  readonly token:
+    | 'none'
+    | 'good'
+    | 'forged'
+    | 'bad'
+    | 'bound'
+    | 'certified'
+    | 'opaque'
+    | 'invented'
+    | 'logout'
+    | 'forged logout'
+    | 'event'
   /** Under the scheme `DPoP`, with a proof of the client's key, of a thief's, or with none. */
   readonly proof?: 'own' | 'other' | 'none'
   /** In this header, and not in `Authorization`. */
@@ -20,11 +31,17 @@ export const ISSUER = 'https://auth.test'
 export const ORIGIN = 'https://api.test'
 export const PROOF_TIME = 1_767_225_600
 
+/** The one token that the issuer of `/opaque` says is active; whoever has it is an editor. */
+export const OPAQUE = 'opaque_token'
+
+/** The client that events are for. */
+export const AUDIENCE = 'client'
+
 /** Where `/stated` finds its token. */
 export const HEADER = 'x-stated-token'
 
-/** The applications of each framework: guarded scopes beside each other, and one guard for everything. */
-export type AppName = 'scopes' | 'whole'
+/** The applications of each framework: guarded scopes beside each other, and one guard for everything; and what is no guard. */
+export type AppName = 'scopes' | 'whole' | 'others'
 
 /** The token that is good is of the issuer that all scopes but one trust, and has the scope `read`. */
 const scopeCalls: readonly Call[] = [
@@ -59,6 +76,11 @@ const scopeCalls: readonly Call[] = [
   { path: '/stated', token: 'good', statuses: [401] },
   { path: '/stated', token: 'forged', header: HEADER, statuses: [401] },
   { path: '/stated', token: 'good', header: HEADER, statuses: [200], mayPass: true },
+  { path: '/opaque', token: 'invented', statuses: [401] },
+  { path: '/opaque', token: 'forged', statuses: [401] },
+  { path: '/opaque', token: 'opaque', statuses: [200], mayPass: true },
+  { path: '/opaque-of-nobody', token: 'opaque', statuses: [401] },
+  { path: '/opaque-wrong', token: 'opaque', statuses: [503] },
   { path: '/certified', token: 'good', statuses: [401] },
   { path: '/certified', token: 'certified', statuses: [401] },
 ]
@@ -70,14 +92,29 @@ const wholeCalls: readonly Call[] = [
   { path: '/unknown', token: 'none', statuses: [401, 404] },
 ]
 
+const otherCalls: readonly Call[] = [
+  { path: '/logout', token: 'forged logout', statuses: [400] },
+  { path: '/logout', token: 'good', statuses: [400] },
+  { path: '/logout', token: 'logout', statuses: [200], mayPass: true },
+  { path: '/event', token: 'logout', statuses: [400] },
+  { path: '/event', token: 'event', statuses: [202], mayPass: true },
+  { path: '/event-of-strangers', token: 'event', statuses: [401] },
+  { path: '/granted-nothing', token: 'none', statuses: [502] },
+  { path: '/sent-elsewhere', token: 'none', statuses: [502] },
+  { path: '/of-a-foreign-issuer', token: 'none', statuses: [502] },
+]
+
 export const CALLS: Readonly<Record<AppName, readonly Call[]>> = {
   scopes: scopeCalls,
   whole: wholeCalls,
+  others: otherCalls,
 }
 
 /** What the program of servers.ts serves. */
 export interface Listening {
   readonly framework: string
+  /** Names of the values under which its answers may change, whatever the name. Nobody may get in under them either. */
+  readonly fails: readonly string[]
   readonly app: AppName
   readonly port: number
 }

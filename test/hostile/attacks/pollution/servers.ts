@@ -8,6 +8,7 @@ import {
   createVerifier,
   type DpopProofs,
   dpopProofs,
+  type FetchResponse,
   type KeySource,
   localKeys,
   localRevocations,
@@ -19,6 +20,7 @@ import {
   scope,
   type Verifier,
 } from '@portcullis/core'
+import { byForm, introspected } from '@portcullis/introspection'
 import type { JWK } from 'jose'
 
 import type {
@@ -27,7 +29,8 @@ import type {
   ScopeSpec,
 } from '../../../frameworks/contract/frameworks/framework.ts'
 import { frameworks } from '../../../frameworks/contract/frameworks/index.ts'
-import { HEADER, ISSUER, type Listening, ORIGIN, PROOF_TIME } from './calls.ts'
+import { HEADER, ISSUER, type Listening, OPAQUE, ORIGIN, PROOF_TIME } from './calls.ts'
+import { serveOthers } from './others.ts'
 import { VALUES } from './values.ts'
 
 // A program: it serves all adapters, and puts on `Object.prototype` what its parent tells it.
@@ -58,6 +61,9 @@ function scopesFor(good: JWK, other: JWK): AppSpec {
       '/other': behind({ verifier: verifierOf(localKeys(other)) }),
       '/remote': behind({ verifier: verifierOf(keysOf(good)) }),
       '/tenants': behind({ verifier: tenantsOf(good) }),
+      '/opaque': behind({ verifier: byForm({ jwt: verifier, opaque: opaqueOf({ iss: ISSUER }) }) }),
+      '/opaque-of-nobody': behind({ verifier: opaqueOf({}) }),
+      '/opaque-wrong': behind({ verifier: opaqueOf({ active: 'true', iss: ISSUER }) }),
       '/not-revoked': behind({ verifier: askingOf(good, revocationsOf('bob')) }),
       // These remember the token, and ask about it at each use.
       '/revoked': behind({ verifier: askingOf(good, revocationsOf('ada')) }),
@@ -146,38 +152,59 @@ const clock: Clock = {
 
 /** Keys behind a URL, without a network. */
 function keysOf(jwk: JWK): KeySource {
-  const octets = Buffer.from(JSON.stringify(jwk))
   return remoteKeys('https://keys.test/pubkey.json', {
     clock,
-    fetch: async () =>
-      await Promise.resolve({
-        status: 200,
-        redirected: false,
-        url: '',
-        headers: { get: () => null },
-        body: (async function* () {
-          yield await Promise.resolve(octets)
-        })(),
-      }),
+    fetch: async () => await answered(JSON.stringify(jwk)),
   })
 }
 
-async function start(good: JWK, other: JWK): Promise<readonly Listening[]> {
+/** Asks an issuer that knows one token, without a network. Each round every answer is too old. */
+function opaqueOf(claims: object): Verifier {
+  const active = JSON.stringify({ active: true, ...claims })
+  return introspected({
+    issuer: ISSUER,
+    audience: null,
+    endpoint: `${ISSUER}/introspect`,
+    clientId: 'api',
+    clientSecret: 'secret',
+    clock,
+    fetch: async (_, { body }) =>
+      await answered(body?.get('token') === OPAQUE ? active : '{"active":false}'),
+  })
+}
+
+async function answered(json: string): Promise<FetchResponse> {
+  return await Promise.resolve({
+    status: 200,
+    redirected: false,
+    url: '',
+    headers: { get: (name) => (name === 'content-type' ? 'application/json' : null) },
+    body: (async function* () {
+      yield await Promise.resolve(Buffer.from(json))
+    })(),
+  })
+}
+
+async function start({ good, other, tellers }: Keys): Promise<readonly Listening[]> {
   const guards = [{ verifier: verifierOf(localKeys(good)) }]
   const apps = { scopes: scopesFor(good, other), whole: { silent: true, guards, routes } }
-  const servers: Listening[] = []
-  for (const { name: framework, createApp } of frameworks) {
+  const servers: Listening[] = [await serveOthers(good, tellers)]
+  for (const { name: framework, createApp, failsUnder = [] } of frameworks) {
     for (const app of ['scopes', 'whole'] as const) {
       const { port } = await createApp(apps[app])
-      servers.push({ framework, app, port })
+      servers.push({ framework, fails: failsUnder, app, port })
     }
   }
   return servers
 }
 
-type Message =
-  | { readonly good: JWK; readonly other: JWK }
-  | { readonly names: readonly string[]; readonly value: string }
+interface Keys {
+  readonly good: JWK
+  readonly other: JWK
+  readonly tellers: JWK
+}
+
+type Message = Keys | { readonly names: readonly string[]; readonly value: string }
 
 let polluted: readonly string[] = []
 
@@ -186,7 +213,7 @@ process.on('message', (message: Message) => {
   polluted = []
   now += 100_000
   if (!('names' in message)) {
-    void start(message.good, message.other).then((servers) => process.send?.(servers))
+    void start(message).then((servers) => process.send?.(servers))
     return
   }
   const { names, value } = message

@@ -1,11 +1,10 @@
-import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
-
 import fc from 'fast-check'
 
 import { dpopProofs } from '../../../../packages/core/src/dpop/dpop-proofs.ts'
 import type { DpopProof } from '../../../../packages/core/src/dpop/proof-check.ts'
 import { AuthError } from '../../../../packages/core/src/refusal/errors.ts'
-import { base64url, jsonObject, jsonText, mostly, octetsOf, parseJson } from '../inputs.ts'
+import { base64url, jsonObject, jsonText, mostly, parseJson } from '../inputs.ts'
+import { privateKey, publicJwkOf, signed } from '../signed.ts'
 import { type FuzzTarget, hold } from '../target.ts'
 
 const NOW = 1_767_225_600
@@ -13,17 +12,7 @@ const TOKEN = 'a.b.c'
 /** The SHA-256 of `a.b.c`. */
 const ATH = 'hF4wRIgJ4ryJWOsCW_x5UjXROwd6U9DDq70jhRcNybg'
 
-/** The first key of RFC 8037, appendix A.1: a seed gives the same proof each time. */
-const privateKey = createPrivateKey({
-  key: {
-    kty: 'OKP',
-    crv: 'Ed25519',
-    d: 'nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A',
-    x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
-  },
-  format: 'jwk',
-})
-const jwk = createPublicKey(privateKey).export({ format: 'jwk' })
+const jwk = publicJwkOf(privateKey)
 /** RFC 8037, appendix A.3. */
 const JKT = 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'
 
@@ -82,11 +71,6 @@ export const dpopProof: FuzzTarget = {
     const isNonceOurs = member(payload, 'nonce') === withNonces.nonce()
     hold((withNonce !== undefined) === isNonceOurs, 'only our nonce is accepted')
   },
-}
-
-function signed(head: string, payload: string): string {
-  const input = [head, payload].map((each) => octetsOf(each).toString('base64url')).join('.')
-  return `${input}.${sign(null, Buffer.from(input), privateKey).toString('base64url')}`
 }
 
 function decoded(part: string): string {

@@ -1,35 +1,24 @@
-import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 
 import fc from 'fast-check'
-import type { JWK } from 'jose'
 
 import { explain } from '../../../../packages/core/src/explain/explain.ts'
 import { localKeys } from '../../../../packages/core/src/keys/local-keys.ts'
 import { AuthError } from '../../../../packages/core/src/refusal/errors.ts'
 import type { VerifierOptions } from '../../../../packages/core/src/verifier/verifier-options.ts'
 import { createVerifier } from '../../../../packages/core/src/verifier/verifier.ts'
-import { jsonObject, jsonText, mostly, nearlyAll, octetsOf } from '../inputs.ts'
+import { jsonObject, jsonText, mostly, nearlyAll } from '../inputs.ts'
+import { otherPrivateKey, privateKey, publicJwkOf, signed } from '../signed.ts'
 import { type FuzzTarget, hold } from '../target.ts'
 
 const NOW = 1_767_225_600
 
-/** The key of RFC 8037, appendix A.1: a seed gives the same token each time. */
-const privateKey = privateKeyOf({
-  d: 'nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A',
-  x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
-})
-/** That of RFC 8032, section 7.1, test 2: `lenient` does not trust it. */
-const otherPrivateKey = privateKeyOf({
-  d: 'TM0Imyj_ltqdtsNG7BFOD1uKMZ81q6Yk2oz27U-4pvs',
-  x: 'PUAXw-hDiVqStwqnTRt-vJyYLM8uxJaMwM1V8Sr0Zgw',
-})
 const jwk = publicJwkOf(privateKey)
 const clock = { now: () => NOW, monotonic: () => 0, after: () => () => undefined }
 
 const STATUSES = ['valid', 'valid', 'revoked', 'unknown'] as const
 
-/** A verifier that asks for much, and one that asks for little. */
+/** A verifier that asks for much, and one that asks for little and does not trust the other key. */
 const strict: VerifierOptions = {
   keys: localKeys([
     { ...jwk, kid: 'a' },
@@ -103,24 +92,14 @@ const sound = fc.tuple(soundHeader, soundPayload, hasWrongSigner).map(([head, bo
 export const explanation: FuzzTarget = {
   inputs: fc.oneof(loose, { weight: 3, arbitrary: sound }),
   async run(input) {
-    const token = input.includes('\n') ? signed(input) : input
+    const token = input.includes('\n') ? tokenOf(input) : input
     for (const options of [strict, lenient]) await expectAgreement(token, options)
   },
 }
 
-function signed(input: string): string {
+function tokenOf(input: string): string {
   const [head = '', body = '', who] = input.split('\n')
-  const signingInput = [head, body].map((part) => octetsOf(part).toString('base64url')).join('.')
-  const key = who === OTHER_SIGNS ? otherPrivateKey : privateKey
-  return `${signingInput}.${sign(null, Buffer.from(signingInput), key).toString('base64url')}`
-}
-
-function privateKeyOf(members: { readonly d: string; readonly x: string }): KeyObject {
-  return createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', ...members }, format: 'jwk' })
-}
-
-function publicJwkOf(key: KeyObject): JWK {
-  return createPublicKey(key).export({ format: 'jwk' })
+  return signed(head, body, who === OTHER_SIGNS ? otherPrivateKey : privateKey)
 }
 
 async function expectAgreement(token: string, options: VerifierOptions): Promise<void> {

@@ -5,9 +5,12 @@ import { claims } from './claims.ts'
 import { dpopProof } from './dpop-proof.ts'
 import { explanation } from './explanation.ts'
 import { forwardedCertificate } from './forwarded-certificate.ts'
+import { grantResponse } from './grant-response.ts'
+import { introspectionAnswer } from './introspection-answer.ts'
 import { keyDocument } from './key-document.ts'
 import { loginResponse } from './login-response.ts'
 import { metadata } from './metadata.ts'
+import { securityEvent } from './security-event.ts'
 import { targetUrl } from './target-url.ts'
 import { header, token } from './token.ts'
 
@@ -19,10 +22,13 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   'dpop-proof': dpopProof,
   explanation,
   'forwarded-certificate': forwardedCertificate,
+  'grant-response': grantResponse,
   header,
+  'introspection-answer': introspectionAnswer,
   'key-document': keyDocument,
   'login-response': loginResponse,
   metadata,
+  'security-event': securityEvent,
   'target-url': targetUrl,
   token,
 }

@@ -4,12 +4,15 @@ import { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 import { createTokenClient } from '@portcullis/client'
+import { createOAuthClient, OAuthError } from '@portcullis/client/oauth'
 import { type Auth, AuthError, createVerifier, remoteKeys } from '@portcullis/core'
 import { explain } from '@portcullis/core/explain'
+import { receiveLogout } from '@portcullis/events'
 import '@portcullis/express/request'
+import { byForm, introspected } from '@portcullis/introspection'
 import { auth0 } from '@portcullis/providers'
 import { redisRevocations } from '@portcullis/redis'
-import { createTestIssuer, tokenService } from '@portcullis/testing'
+import { createTestIssuer, introspectionService, tokenService } from '@portcullis/testing'
 import type { Request } from 'express'
 
 import type { Guarded } from './guards/guarded.js'
@@ -20,7 +23,8 @@ import * as guards from './guards/index.js'
 async function main(): Promise<void> {
   const issuer = await createTestIssuer()
   const logins = { ada: { password: 'secret', claims: { scope: 'read' } } }
-  const service = await tokenService(issuer, { logins }).listen()
+  const clients = { shop: { secret: 'secret' } }
+  const service = await tokenService(issuer, { logins, clients }).listen()
   const keys = remoteKeys(service.keyUrl)
   // Nothing listens there: a token that is not known to be revoked is accepted all the same.
   const url = 'redis://127.0.0.1:1'
@@ -35,6 +39,28 @@ async function main(): Promise<void> {
 
   const preset = auth0({ domain: 'tenant.eu.auth0.com', audience: 'https://api.example.com' })
   await assert.rejects(createVerifier(preset).verify('a.b.c'), AuthError)
+
+  const opaque = introspectionService(issuer)
+  const asking = byForm({ jwt: verifier, opaque: introspected(opaque.verifierOptions) })
+  const { claims } = await asking.verify(opaque.issue({ claims: { sub: 'ada' } }))
+  assert.equal(claims.sub, 'ada')
+  await assert.rejects(asking.verify('invented'), AuthError)
+  const shop = { issuer: service.authUrl, clientId: 'shop', clientSecret: 'secret', origins: [] }
+  const onwards = createOAuthClient(shop)
+  const subject = await verifier.verify(await onwards.get())
+  await verifier.verify(await onwards.onBehalfOf(subject, { audience: 'orders' }).get())
+  const stranger = createOAuthClient({ ...shop, clientSecret: 'another' })
+  await assert.rejects(stranger.get(), OAuthError)
+  const logout = receiveLogout({
+    keys,
+    issuer: 'https://login.example.com',
+    clientId: 'my-client',
+    revocations,
+    revokes: 'session',
+  })
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const answer = await logout.answer({ headers, body: 'logout_token=a.b.c' })
+  assert.equal(answer.status, 400)
 
   const all: Readonly<Record<string, Guarded>> = guards
   assert.ok(Object.keys(all).length > 0)

@@ -1,0 +1,32 @@
+/** Which imports of values each source of this package has; types may cross. test/architecture reads it. */
+export const EDGES: Readonly<Record<string, readonly string[]>> = {
+  index: ['@portcullis/core', 'decorators', 'exception', 'guard', 'metadata', 'module'],
+  module: ['@nestjs/common', '@nestjs/core', 'guard'],
+  guard: [
+    '@nestjs/common',
+    '@portcullis/core',
+    '@portcullis/core/adapter',
+    'context',
+    'exception',
+    'handlers',
+    'marks',
+    'operations',
+  ],
+  decorators: [
+    '@nestjs/common',
+    '@portcullis/core',
+    '@portcullis/core/adapter',
+    'context',
+    'exception',
+    'handlers',
+    'marks',
+    'operations',
+  ],
+  handlers: ['marks', 'methods'],
+  marks: ['methods', 'reflect-metadata'],
+  methods: ['reflect-metadata'],
+  operations: [],
+  context: [],
+  exception: ['@nestjs/common', '@portcullis/core'],
+  metadata: [],
+}

@@ -1,0 +1,195 @@
+import { AuthError, type Verifier } from '@portcullis/core'
+import { introspected } from '@portcullis/introspection'
+import { type ManualClock, manualClock } from '@portcullis/testing'
+
+// A verifier of opaque tokens, an issuer that answers well, late, wrongly or not at all, and the true time.
+
+export const MAX_AGE = 20
+export const MAX_CALLS = 3
+export const MAX_RATE = 4
+export const TIMEOUT = 5
+
+/** How the issuer answers. `slow` takes two seconds, and says what was true when it was asked. */
+export type Mode = 'well' | 'slow' | 'hang' | 'broken' | 'wrong' | 'odd'
+
+/** What happens to time. `suspend`: only the wall clock goes on. `set`: how far it is ahead from then on. */
+export type TimeEvent =
+  | { readonly pass: number }
+  | { readonly suspend: number }
+  | { readonly set: number }
+
+/** How one question about a token ended. */
+export interface Verdict {
+  readonly token: string
+  readonly word: string
+  /** True times, in seconds. */
+  readonly askedAt: number
+  readonly settledAt: number
+}
+
+export interface IntrospectionWorld {
+  readonly clock: ManualClock
+  /** In the order in which they were settled. */
+  readonly verdicts: readonly Verdict[]
+  /** How many have no verdict yet. */
+  waiting(): number
+  mode: Mode
+  /** When the issuer ended a token. */
+  readonly ended: ReadonlyMap<string, number>
+  /** Whether a call has ever failed or been late. */
+  readonly hasFailed: boolean
+  /** What was seen of calls. */
+  readonly seen: {
+    /** The most calls at once for one token, for invented ones, and for genuine ones. */
+    readonly ofOne: number
+    readonly ofInvented: number
+    readonly ofGenuine: number
+    /** How many calls have begun, and when each for an invented token did. */
+    readonly calls: number
+    readonly inventedAt: readonly number[]
+  }
+  verify(token: string, abortAfter?: number): void
+  end(token: string): void
+  happen(event: TimeEvent): Promise<void>
+  truth(): number
+}
+
+/** @param genuine Tokens that are active until they are ended. */
+export function createIntrospectionWorld(
+  genuine: readonly string[],
+  staleIfError: number,
+): IntrospectionWorld {
+  const clock = manualClock()
+  const start = clock.now()
+  let suspended = 0
+  const truth = () => clock.monotonic() + suspended
+  const ended = new Map<string, number>()
+  const verdicts: Verdict[] = []
+  const running = new Map<string, number>()
+  const seen = { ofOne: 0, ofInvented: 0, ofGenuine: 0, calls: 0, inventedAt: new Array<number>() }
+  let waiting = 0
+
+  function isGenuine(token: string): boolean {
+    return genuine.includes(token)
+  }
+
+  function callsFor(isMeant: (token: string) => boolean): number {
+    return [...running].reduce((sum, [token, count]) => sum + (isMeant(token) ? count : 0), 0)
+  }
+
+  function begin(token: string): void {
+    running.set(token, (running.get(token) ?? 0) + 1)
+    seen.ofOne = Math.max(seen.ofOne, running.get(token) ?? 0)
+    seen.ofGenuine = Math.max(seen.ofGenuine, callsFor(isGenuine))
+    seen.ofInvented = Math.max(
+      seen.ofInvented,
+      callsFor((each) => !isGenuine(each)),
+    )
+    seen.calls++
+    if (!isGenuine(token)) seen.inventedAt.push(clock.monotonic())
+  }
+
+  function end(token: string): void {
+    const left = (running.get(token) ?? 0) - 1
+    if (left > 0) running.set(token, left)
+    else running.delete(token)
+  }
+
+  async function answer(token: string, signal: AbortSignal): Promise<Response> {
+    const body =
+      isGenuine(token) && !ended.has(token)
+        ? { active: true, iss: ISSUER, sub: token }
+        : { active: false }
+    if (world.mode === 'hang') await after(1e6, signal)
+    if (world.mode === 'slow') await after(2, signal)
+    if (world.mode === 'broken') return new Response('', { status: 500 })
+    if (world.mode === 'wrong') return Response.json({ active: 'true', iss: ISSUER })
+    if (world.mode === 'odd' && !isGenuine(token)) return new Response('', { status: 400 })
+    return Response.json(body)
+  }
+
+  async function after(seconds: number, signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      const cancel = clock.after(seconds, resolve)
+      signal.addEventListener('abort', () => {
+        cancel()
+        reject(new Error('aborted'))
+      })
+    })
+  }
+
+  const verifier: Verifier = introspected({
+    issuer: ISSUER,
+    audience: null,
+    endpoint: `${ISSUER}/introspect`,
+    clientId: 'api',
+    clientSecret: 'secret',
+    maxAge: MAX_AGE,
+    staleIfError,
+    maxCalls: MAX_CALLS,
+    maxRate: MAX_RATE,
+    timeout: TIMEOUT,
+    clock,
+    async fetch(_url, init) {
+      const token = init.body?.get('token') ?? ''
+      if (world.mode !== 'well') state.hasFailed = true
+      begin(token)
+      try {
+        return await answer(token, init.signal)
+      } finally {
+        end(token)
+      }
+    },
+  })
+
+  const state = { hasFailed: false }
+  const world: IntrospectionWorld = {
+    clock,
+    verdicts,
+    waiting: () => waiting,
+    mode: 'well',
+    ended,
+    get hasFailed() {
+      return state.hasFailed
+    },
+    seen,
+    verify(token, abortAfter) {
+      const controller = new AbortController()
+      const askedAt = truth()
+      waiting++
+      if (abortAfter !== undefined) {
+        clock.after(abortAfter, () => {
+          controller.abort(new Error('aborted'))
+        })
+      }
+      const settle = (word: string) => {
+        waiting--
+        verdicts.push({ token, word, askedAt, settledAt: truth() })
+      }
+      verifier.verify(token, { signal: controller.signal }).then(
+        () => {
+          settle('accepted')
+        },
+        (error: unknown) => {
+          settle(error instanceof AuthError ? `${error.code} ${error.reason}` : String(error))
+        },
+      )
+    },
+    end(token) {
+      if (!ended.has(token)) ended.set(token, truth())
+    },
+    async happen(event) {
+      if ('pass' in event) await clock.advance(event.pass)
+      else if ('set' in event) clock.set(start + truth() + event.set)
+      else {
+        suspended += event.suspend
+        clock.set(clock.now() + event.suspend)
+      }
+      await clock.advance(0)
+    },
+    truth,
+  }
+  return world
+}
+
+const ISSUER = 'https://issuer.test'

@@ -1,0 +1,151 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+import {
+  createIntrospectionWorld,
+  type IntrospectionWorld,
+  MAX_AGE,
+  MAX_CALLS,
+  MAX_RATE,
+  type Mode,
+  TIMEOUT,
+  type TimeEvent,
+  type Verdict,
+} from './introspection-world.ts'
+
+// Opaque tokens, and an issuer that hangs, is slow, breaks or answers wrongly, while tokens end there, invented ones come in floods,
+// callers leave and clocks are set. The sequences that could go wrong are in the tests of the package; here are random ones. For more
+// than CI plays:
+//
+//   MODEL_MINUTES=10 npx --yes pnpm@12 test test/simulation/model
+
+const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
+const RUNS = 400
+
+const GENUINE = ['ada', 'bob', 'cyd', 'dan', 'eve']
+
+/** Plain, so that a sequence that fails prints as one can read it. */
+type Event =
+  | { readonly verify: string; readonly times: number; readonly abortAfter: number | undefined }
+  | { readonly flood: number }
+  | { readonly end: string }
+  | { readonly mode: Mode }
+  | { readonly time: TimeEvent }
+
+const passing: fc.Arbitrary<TimeEvent> = fc.record({
+  pass: fc.constantFrom(0.1, 0.5, 1, 2, 4.9, 5, 6, MAX_AGE - 1, MAX_AGE, 45),
+})
+
+/** A clock that is set back while the machine is suspended hides how long that was: no run has both. */
+const disturbances: Readonly<Record<string, fc.Arbitrary<TimeEvent>>> = {
+  suspended: fc.record({ suspend: fc.constantFrom(2, 10, MAX_AGE, 300) }),
+  set: fc.record({ set: fc.constantFrom(0, -100, 100, -3, 3, 5000) }),
+}
+
+function eventOf(disturbance: string): fc.Arbitrary<Event> {
+  const { [disturbance]: disturbed = passing } = disturbances
+  return fc.oneof(
+    {
+      weight: 8,
+      arbitrary: fc.record({
+        verify: fc.constantFrom(...GENUINE, 'invented'),
+        times: fc.constantFrom(1, 1, 2, 5),
+        abortAfter: fc.constantFrom(undefined, undefined, undefined, 0, 1, 6),
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ flood: fc.constantFrom(1, 5, 30) }) },
+    { weight: 1, arbitrary: fc.record({ end: fc.constantFrom(...GENUINE) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        mode: fc.constantFrom<Mode>('well', 'well', 'slow', 'hang', 'broken', 'wrong', 'odd'),
+      }),
+    },
+    { weight: 6, arbitrary: fc.record({ time: passing }) },
+    { weight: 2, arbitrary: fc.record({ time: disturbed }) },
+  )
+}
+
+async function play(world: IntrospectionWorld, each: Event, invented: () => string): Promise<void> {
+  if ('verify' in each) {
+    for (let count = 0; count < each.times; count++) world.verify(each.verify, each.abortAfter)
+  } else if ('flood' in each) {
+    for (let count = 0; count < each.flood; count++) world.verify(invented())
+  } else if ('end' in each) world.end(each.end)
+  else if ('mode' in each) world.mode = each.mode
+  else await world.happen(each.time)
+}
+
+/**
+ * The verdicts that must not be.
+ *
+ * @param staleIfError Seconds.
+ */
+function wrongVerdicts(world: IntrospectionWorld, staleIfError: number): readonly Verdict[] {
+  const longest = MAX_AGE + (world.hasFailed ? staleIfError : 0)
+  return world.verdicts.filter(({ token, word, settledAt }) => {
+    const isGenuine = GENUINE.includes(token)
+    const end = world.ended.get(token) ?? Infinity
+    // It was active at some moment that is no longer ago than an answer may be used.
+    if (word === 'accepted') return !isGenuine || settledAt - end > longest
+    // No outage, flood or clock makes a genuine token a bad one.
+    if (word === 'invalid_token inactive') return isGenuine && settledAt < end
+    return !/^introspection_unavailable |^Error: aborted$/.test(word)
+  })
+}
+
+/** Whether some part of the time has more calls for invented tokens than the rate allows. */
+function exceedsRate({ seen: { inventedAt } }: IntrospectionWorld): boolean {
+  return inventedAt.some((since, index) => {
+    const until = inventedAt[index + 4 * MAX_CALLS] ?? Infinity
+    return (until - since) * MAX_RATE < 3 * MAX_CALLS - 0.01
+  })
+}
+
+/** From any state: the issuer is well again, and the longest pause over. Who was waiting then, and what each token gets. */
+async function heal(world: IntrospectionWorld, invented: string) {
+  world.mode = 'well'
+  await world.happen({ pass: 40 })
+  const waiting = world.waiting()
+  const before = world.verdicts.length
+  for (const token of [...GENUINE, invented]) world.verify(token)
+  await world.happen({ pass: TIMEOUT })
+  const words = new Map(world.verdicts.slice(before).map(({ token, word }) => [token, word]))
+  return { waiting, words }
+}
+
+test.each([
+  ['suspended', 0],
+  ['set', 0],
+  ['suspended', 30],
+  ['set', 30],
+])(
+  'whatever happens, while the machine is %s and staleIfError is %i: nothing that has ended is accepted for longer, one call for each token, no caller is left waiting',
+  async (disturbance, staleIfError) => {
+    const events = fc.array(eventOf(disturbance), { minLength: 3, maxLength: 40 })
+    await fc.assert(
+      fc.asyncProperty(events, async (sequence) => {
+        const world = createIntrospectionWorld(GENUINE, staleIfError)
+        let count = 0
+        const invented = () => `invented-${count++}`
+        for (const each of sequence) await play(world, each, invented)
+        const { waiting, words } = await heal(world, invented())
+        expect(waiting).toBe(0)
+        const active = GENUINE.filter((token) => !world.ended.has(token))
+        expect(active.filter((token) => words.get(token) !== 'accepted')).toEqual([])
+        expect([...words.values()].filter((word) => word === 'invalid_token inactive').length).toBe(
+          GENUINE.length + 1 - active.length,
+        )
+        expect(wrongVerdicts(world, staleIfError)).toEqual([])
+        expect(world.seen.ofOne).toBeLessThanOrEqual(1)
+        expect(world.seen.ofInvented).toBeLessThanOrEqual(MAX_CALLS)
+        expect(world.seen.ofGenuine).toBeLessThanOrEqual(2 * MAX_CALLS)
+        expect(exceedsRate(world)).toBe(false)
+      }),
+      minutes > 0
+        ? { numRuns: 1e9, interruptAfterTimeLimit: minutes * 15_000, markInterruptAsFailure: false }
+        : { numRuns: RUNS / 4, seed: 20_261_123 },
+    )
+  },
+  120_000 + minutes * 30_000,
+)

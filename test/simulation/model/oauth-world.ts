@@ -1,0 +1,147 @@
+import { createOAuthClient, OAuthError, type OnBehalf } from '@portcullis/client/oauth'
+import { type ManualClock, manualClock } from '@portcullis/testing'
+
+// A client of OAuth with callers of its own and on behalf of subjects, and an authorization server that fails in every way.
+
+/** How the server answers until it is told otherwise. */
+export type ServerMood = 'ok' | 'hang' | 'reset' | 'refuse' | 'busy' | 'nonsense'
+
+/** Seconds. */
+export const LIFETIME = 100
+export const TIMEOUT = 10
+const RETRY_AFTER = 20
+
+interface Grant {
+  readonly subject: string
+  readonly end: number
+}
+
+interface Asked {
+  readonly subject: string
+  readonly time: number
+  readonly mood: ServerMood
+}
+
+interface Outcome {
+  readonly subject: string
+  /** The token's grant, or the status of the error. */
+  readonly result: Grant | number
+  /** By the wall clock. */
+  readonly time: number
+  /** By the monotonic clock. */
+  readonly waited: number
+}
+
+export interface OAuthWorld {
+  readonly clock: ManualClock
+  readonly asked: readonly Asked[]
+  readonly outcomes: readonly Outcome[]
+  /** The largest number of requests for one subject that were under way at once. */
+  readonly mostAtOnce: () => number
+  mood: ServerMood
+  /** Ends of the subjects, by the wall clock. */
+  readonly subjects: ReadonlyMap<string, number>
+  /** Callers who come at once, each with a handle of its own; `own` is the client itself. */
+  call(subject: string, callers: number): void
+  /** Until every caller has an outcome. */
+  settle(): Promise<void>
+  close(): Promise<void>
+}
+
+export const OWN = 'own'
+const START = 1_767_225_600
+
+export function createOAuthWorld(ends: Readonly<Record<string, number>>): OAuthWorld {
+  const clock = manualClock(START)
+  const subjects = new Map(Object.entries(ends).map(([name, left]) => [name, START + left]))
+  const grants = new Map<string, Grant>()
+  const asked: Asked[] = []
+  const outcomes: Outcome[] = []
+  const underWay = new Map<string, number>()
+  const waiting = new Set<Promise<void>>()
+  let mostAtOnce = 0
+
+  async function answer(subject: string): Promise<Response> {
+    const { mood } = world
+    asked.push({ subject, time: clock.monotonic(), mood })
+    if (mood === 'hang') return await new Promise<never>(() => undefined)
+    if (mood === 'reset') throw new TypeError('fetch failed')
+    if (mood === 'refuse') return Response.json({ error: 'invalid_grant' }, { status: 400 })
+    if (mood === 'nonsense') return new Response('<!doctype html>')
+    if (mood === 'busy') {
+      return new Response(null, { status: 429, headers: { 'retry-after': String(RETRY_AFTER) } })
+    }
+    const token = `token-${grants.size}`
+    grants.set(token, { subject, end: clock.now() + LIFETIME })
+    return Response.json({ access_token: token, token_type: 'Bearer', expires_in: LIFETIME })
+  }
+
+  async function fetch(_url: string, { body, signal }: RequestInit): Promise<Response> {
+    if (typeof body !== 'string') throw new TypeError('no form')
+    const subject = new URLSearchParams(body).get('subject_token') ?? OWN
+    const count = (underWay.get(subject) ?? 0) + 1
+    underWay.set(subject, count)
+    mostAtOnce = Math.max(mostAtOnce, count)
+    const leave = () => void underWay.set(subject, (underWay.get(subject) ?? 0) - 1)
+    signal?.addEventListener('abort', leave, { once: true })
+    const response = await answer(subject).finally(() => {
+      signal?.removeEventListener('abort', leave)
+      leave()
+    })
+    return response
+  }
+
+  const client = createOAuthClient({
+    tokenEndpoint: 'https://as.test/token',
+    clientId: 'shop',
+    clientSecret: 'secret',
+    origins: [],
+    timeout: TIMEOUT,
+    clock,
+    fetch,
+  })
+
+  function handleFor(subject: string): Pick<OnBehalf, 'get'> {
+    const exp = subjects.get(subject)
+    if (exp === undefined) return client
+    return client.onBehalfOf({ token: subject, claims: { exp } }, { audience: 'orders' })
+  }
+
+  async function callOnce(subject: string): Promise<void> {
+    const since = clock.monotonic()
+    const result = await handleFor(subject)
+      .get()
+      .then((token) => grants.get(token) ?? { subject: 'nobody', end: 0 }, statusOf)
+    outcomes.push({ subject, result, time: clock.now(), waited: clock.monotonic() - since })
+  }
+
+  const world: OAuthWorld = {
+    clock,
+    asked,
+    outcomes,
+    subjects,
+    mood: 'ok',
+    mostAtOnce: () => mostAtOnce,
+    call(subject, callers) {
+      for (let caller = 0; caller < callers; caller++) {
+        const call = callOnce(subject)
+        waiting.add(call)
+        void call.finally(() => waiting.delete(call))
+      }
+    },
+    async settle() {
+      // The longest time that a caller may wait.
+      await clock.advance(TIMEOUT + 2)
+      if (waiting.size > 0) throw new Error(`${waiting.size} callers wait for ever`)
+    },
+    close: async () => {
+      await client.close()
+    },
+  }
+  return world
+}
+
+function statusOf(error: unknown): number {
+  if (error instanceof OAuthError) return error.status
+  throw error
+}
