@@ -12,10 +12,7 @@ import { join } from 'node:path'
 import { GUARDING } from '../../frameworks/packages.ts'
 import { bundle } from './bundle.ts'
 import { mustRun, pnpm } from './report.ts'
-
-/** The Nodes that the packages are run on: the oldest that is supported, and the newest, of each line. */
-export const NODES = ['20.19.0', '22.13.0', '24.21.0', '26.10.0'] as const
-export type NodeVersion = (typeof NODES)[number]
+import { NEWEST_NODE, NODES, type NodeVersion } from './versions.ts'
 
 /** The manifest entries of these Nodes. */
 export const NODE_PACKAGES: Readonly<Record<string, string>> = Object.fromEntries(
@@ -97,7 +94,7 @@ export async function install(
     JSON.stringify({
       packages: Object.keys(members),
       overrides: ours,
-      nodeVersion: '26.10.0',
+      nodeVersion: NEWEST_NODE,
       pmOnFail: 'ignore',
       strictDepBuilds: false, // Jest works without what its dependencies would compile
     }),

@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { codeSpans, tableUnder } from '../../documents/markdown.ts'
-import { install, NODE_PACKAGES, nodeIn, type NodeVersion } from './consumers.ts'
+import { install, NODE_PACKAGES, nodeIn } from './consumers.ts'
 import type { Report } from './report.ts'
+import { NEWEST_NODE, NODES, type NodeVersion, OLDEST_NODE } from './versions.ts'
 
 // What the README of @portcullis/testing says of Jest: its packages, and its lines as they are pasted. A project of its
 // own, so that nothing is there but what the README names, the Nodes and two frameworks.
@@ -19,8 +20,8 @@ const TOOLS: Readonly<Record<string, string>> = {
   'ts-jest': '29.4.15',
   typescript: '6.0.3',
 }
-const OLD: readonly NodeVersion[] = ['20.19.0', '22.13.0']
-const NEW: readonly NodeVersion[] = ['24.21.0', '26.10.0']
+const OLD = NODES.filter((version) => version < '24')
+const NEW = NODES.filter((version) => version > '24')
 
 interface Project {
   readonly title: string
@@ -141,7 +142,7 @@ function withFlag(): readonly Project[] {
 
 /** The second way: what is an ES module is made CommonJS. */
 function withTransforms(): readonly Project[] {
-  const common = { nodes: [...OLD, ...NEW], type: 'commonjs' as const, flags: [] }
+  const common = { nodes: NODES, type: 'commonjs' as const, flags: [] }
   return [
     {
       ...common,
@@ -153,7 +154,7 @@ function withTransforms(): readonly Project[] {
       ...common,
       title: 'transforms, TypeScript',
       // What ts-jest makes of it is the same on each.
-      nodes: ['20.19.0', '26.10.0'],
+      nodes: [OLDEST_NODE, NEWEST_NODE],
       test: TESTS.typescript,
       config: blockOf('babel-jest'),
       tsconfig: COMMONJS,

@@ -9,8 +9,8 @@ import { copyPrograms, install, pack } from './consumers.ts'
 import { createReport, succeedsInSilence } from './report.ts'
 import { COMPILER_PACKAGES, compileApp } from './typescript.ts'
 
-// What would be published, on a Node that is installed already: `pnpm test:packed --node PATH`. `pnpm test:packed` runs it on those that
-// the lockfile does not know, and much more; this one finds out about a Node that came out yesterday.
+// What would be published, on a Node that is installed already: `pnpm test:packed --node PATH`. `pnpm test:packed` runs it on others,
+// and does much more; this one finds out about a Node that came out yesterday.
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, '..', '..', '..')

@@ -1,12 +1,14 @@
 import { versionInCatalog } from '../../frameworks/packages.ts'
-import type { NodeVersion } from './consumers.ts'
+import {
+  type Compiler,
+  COMPILERS,
+  NEWEST_NODE,
+  type NodeVersion,
+  OLDEST_AND_NEWEST,
+  OLDEST_NODE,
+} from './versions.ts'
 
 // What is compiled for the claims of the README: each program, with each of the settings that somebody may have.
-
-export const COMPILERS = ['5.9.3', '6.0.3', '7.0.2'] as const
-export type Compiler = (typeof COMPILERS)[number]
-/** For what does not depend on the version. */
-export const OLDEST_AND_NEWEST: readonly Compiler[] = ['5.9.3', '7.0.2']
 
 /** A program of the consumer, compiled with each of its settings. */
 export interface Program {
@@ -150,11 +152,11 @@ const NEST_SETTINGS: readonly Setting[] = [
 ]
 
 export const PROGRAMS: readonly Program[] = [
-  { file: 'app.ts', options: APP_OPTIONS, settings: SETTINGS, nodes: ['20.19.0'] },
+  { file: 'app.ts', options: APP_OPTIONS, settings: SETTINGS, nodes: [OLDEST_NODE] },
   {
     file: 'nest.ts',
     options: NEST_OPTIONS,
     settings: NEST_SETTINGS,
-    nodes: ['20.19.0', '26.10.0'],
+    nodes: [OLDEST_NODE, NEWEST_NODE],
   },
 ]

@@ -2,17 +2,16 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 import { GUARDING } from '../../frameworks/packages.ts'
-import { nodeIn, type NodeVersion } from './consumers.ts'
+import { nodeIn } from './consumers.ts'
 import { type Examine, type Report, succeedsInSilence } from './report.ts'
+import { APP_OPTIONS, type Program, PROGRAMS, type Setting } from './typescript-settings.ts'
 import {
-  APP_OPTIONS,
   type Compiler,
   COMPILERS,
+  NEWEST_COMPILER,
+  type NodeVersion,
   OLDEST_AND_NEWEST,
-  type Program,
-  PROGRAMS,
-  type Setting,
-} from './typescript-settings.ts'
+} from './versions.ts'
 
 // What the README says of TypeScript: which settings find the packages, from CommonJS and from ES modules, and that what
 // comes of them runs on the oldest Node.
@@ -62,7 +61,7 @@ export function checkTypeScript(
   })
 }
 
-/** Compiles `app.ts` as an ES module, to be run on every Node, and answers where the program is. */
+/** Compiles `app.ts` as an ES module, to be run on all Nodes, and answers where the program is. */
 export async function compileApp(consumer: string, report: Report): Promise<string> {
   const options = { ...APP_OPTIONS, module: 'nodenext', outDir: 'dist', rootDir: '.' }
   const project = {
@@ -73,8 +72,7 @@ export async function compileApp(consumer: string, report: Report): Promise<stri
     options,
   } as const
   writeProject({ ...project, nodes: [] }, consumer)
-  const [, , compiler] = COMPILERS
-  const command = [process.execPath, compilerIn(consumer, compiler), '-p', project.folder]
+  const command = [process.execPath, compilerIn(consumer, NEWEST_COMPILER), '-p', project.folder]
   await report.check('app.ts compiles', command, consumer, succeedsInSilence)
   return join(project.folder, 'dist', 'app.js')
 }
