@@ -47,50 +47,60 @@ const INVALID_TOKEN =
 const INVALID_REQUEST =
   'WWW-Authenticate: Bearer realm="api", error="invalid_request", error_description="The Authorization header must be Bearer, a space and one token"'
 
-describe.each(frameworks)('$name', ({ createApp }) => {
-  describe.each(['forward', 'problem'] as const)('respond: %s', (respond) => {
-    test('whoever proves nothing reads the same octets, whatever is wrong', async () => {
-      const answers = await answersTo(bearerTokens, { respond })
-      expect(bearerTokens.length).toBeGreaterThan(600)
-      expect(examples(answers).slice(1)).toEqual([])
-      expectAnswer(answers, '401 Unauthorized', INVALID_TOKEN)
+/** Each framework gets one token in so many. What differs by the token is core's, so each is tried in some frameworks. */
+const SHARES = 3
+
+describe.each(frameworks.map((framework, at) => ({ ...framework, share: at % SHARES })))(
+  '$name',
+  ({ createApp, share }) => {
+    const mine = (all: readonly Case[]) => all.filter((_, at) => at % SHARES === share)
+
+    describe.each(['forward', 'problem'] as const)('respond: %s', (respond) => {
+      test('whoever proves nothing reads the same octets, whatever is wrong', async () => {
+        const tried = mine(bearerTokens)
+        const answers = await answersTo(tried, { respond })
+        expect(tried.length).toBeGreaterThan(200)
+        expect(examples(answers).slice(1)).toEqual([])
+        expectAnswer(answers, '401 Unauthorized', INVALID_TOKEN)
+      })
+
+      test('what is no bearer token is told so, in the same octets as well', async () => {
+        const tried = mine(otherTexts)
+        const answers = await answersTo(tried, { respond })
+        expect(tried.length).toBeGreaterThan(13)
+        expect(examples(answers).slice(1)).toEqual([])
+        expectAnswer(answers, '400 Bad Request', INVALID_REQUEST)
+      })
     })
 
-    test('what is no bearer token is told so, in the same octets as well', async () => {
-      const answers = await answersTo(otherTexts, { respond })
-      expect(otherTexts.length).toBeGreaterThan(40)
-      expect(examples(answers).slice(1)).toEqual([])
-      expectAnswer(answers, '400 Bad Request', INVALID_REQUEST)
-    })
-  })
-
-  /** The names of the cases by the answer that they got. */
-  async function answersTo(
-    each: readonly Case[],
-    options: GuardOptions,
-  ): Promise<ReadonlyMap<string, readonly string[]>> {
-    let current: Verifier | undefined
-    const verifier: Verifier = {
-      verify: async (token) => {
-        if (current === undefined) throw new Error('no case is under way')
-        return await current.verify(token)
-      },
-      ready: async () => undefined,
+    /** The names of the cases by the answer that they got. */
+    async function answersTo(
+      each: readonly Case[],
+      options: GuardOptions,
+    ): Promise<ReadonlyMap<string, readonly string[]>> {
+      let current: Verifier | undefined
+      const verifier: Verifier = {
+        verify: async (token) => {
+          if (current === undefined) throw new Error('no case is under way')
+          return await current.verify(token)
+        },
+        ready: async () => undefined,
+      }
+      await using app = await createApp({
+        guards: [{ verifier, options }],
+        routes: [{ path: '/', handle: () => 'let in' }],
+      })
+      using connection = await connectTo(app.port)
+      const answers = new Map<string, string[]>()
+      for (const one of each) {
+        current = one.verifier
+        const answer = await connection.ask(`Bearer ${one.token}`)
+        answers.set(answer, [...(answers.get(answer) ?? []), one.name])
+      }
+      return answers
     }
-    await using app = await createApp({
-      guards: [{ verifier, options }],
-      routes: [{ path: '/', handle: () => 'let in' }],
-    })
-    using connection = await connectTo(app.port)
-    const answers = new Map<string, string[]>()
-    for (const one of each) {
-      current = one.verifier
-      const answer = await connection.ask(`Bearer ${one.token}`)
-      answers.set(answer, [...(answers.get(answer) ?? []), one.name])
-    }
-    return answers
-  }
-})
+  },
+)
 
 /** One of each kind, for a message that can be read. */
 function examples(answers: ReadonlyMap<string, readonly string[]>): readonly string[] {

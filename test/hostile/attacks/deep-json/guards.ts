@@ -11,7 +11,7 @@ import { encoded, HEADER_TEXTS, PROOF_TEXTS } from './texts.ts'
 // A program: it serves the applications of one adapter, and sends them hostile headers, payloads and proofs.
 
 /** Shared by the versions of a framework: 46 requests each. */
-const ROUNDS = 48
+const ROUNDS = 24
 const ISSUER = 'https://auth.test'
 const ORIGIN = 'https://api.test'
 

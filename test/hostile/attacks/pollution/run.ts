@@ -102,70 +102,75 @@ async function askedBefore(server: Listening): Promise<Server> {
   return { ...server, before }
 }
 
-export interface PollutionOptions {
-  /** How long a silent server is waited for. Seconds. */
-  readonly deadline: number
-  /** How many names are polluted at once. A group that changes an answer is halved, until a name is found that does. */
-  readonly group: number
-  /** Names of the values of `values.ts`. */
-  readonly values: readonly string[]
+/** What is polluted at once. */
+export interface Pollution {
+  /** If an answer changes under several names, they are halved until a name is found that changes it. */
+  readonly names: readonly string[]
+  /** The name of a value of `values.ts`. */
+  readonly value: string
 }
 
-/** Pollutes each name with each value, in processes of its own, and tells of every answer that changes. */
+/**
+ * Pollutes what it is told, one after the other, in a process of its own, and tells of every answer that changes.
+ *
+ * @param deadline How long a silent server is waited for. Seconds.
+ */
 export async function pollute(
-  names: readonly string[],
-  { deadline, group: size, values }: PollutionOptions,
+  pollutions: readonly Pollution[],
+  deadline: number,
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = []
-  let child = await startChild()
+  let child: Child | undefined
 
-  async function round(
-    group: readonly string[],
-    value: string,
-    patience = deadline,
-  ): Promise<readonly Finding[]> {
-    const found = await answersOf(child, { names: group, value, deadline: patience })
+  async function round(pollution: Pollution, patience = deadline): Promise<readonly Finding[]> {
+    child ??= await startChild()
+    const found = await answersOf(child, pollution, patience)
     // A server that stops to answer has to be started again.
-    if (found.some(({ answers }) => answers.some((answer) => answer.endsWith(SILENCE)))) {
-      child.process.kill('SIGKILL')
-      child = await startChild()
-    }
+    if (found.some(({ answers }) => answers.some((answer) => answer.endsWith(SILENCE)))) stop()
     return found
   }
 
+  function stop(): void {
+    child?.process.kill('SIGKILL')
+    child = undefined
+  }
+
   // Otherwise every group would be halved down to its names, which takes longer than the test may. All are expected to answer.
-  for (const value of values) {
-    const [changed] = await round([UNREAD], value, BASELINE_DEADLINE)
+  for (const value of new Set(pollutions.map((pollution) => pollution.value))) {
+    const [changed] = await round({ names: [UNREAD], value }, BASELINE_DEADLINE)
     if (changed !== undefined) {
-      child.process.kill('SIGKILL')
+      stop()
       const { framework, answers } = changed
       throw new Error(
         `${framework} fails under any name with ${value} (${answers[0] ?? ''}): mend the adapter, or say so with the reason in failsUnder of its framework`,
       )
     }
   }
-  async function search(group: readonly string[], value: string): Promise<void> {
-    const found = await round(group, value)
+  async function search({ names, value }: Pollution): Promise<void> {
+    const found = await round({ names, value })
     if (found.length === 0) return
-    if (group.length === 1) findings.push(...found)
-    else for (const part of groupsOf(group, Math.ceil(group.length / 2))) await search(part, value)
+    if (names.length === 1) findings.push(...found)
+    else {
+      for (const half of groupsOf(names, Math.ceil(names.length / 2))) {
+        await search({ names: half, value })
+      }
+    }
   }
 
-  for (const group of groupsOf(names, size)) {
-    for (const value of values) await search(group, value)
-  }
-  child.process.kill('SIGKILL')
+  for (const pollution of pollutions) await search(pollution)
+  stop()
   return findings
 }
 
-function groupsOf(names: readonly string[], size: number): readonly (readonly string[])[] {
+export function groupsOf(names: readonly string[], size: number): readonly (readonly string[])[] {
   const starts = Array.from({ length: Math.ceil(names.length / size) }, (_, at) => at * size)
   return starts.map((start) => names.slice(start, start + size))
 }
 
 async function answersOf(
   { process: child, ended, servers }: Child,
-  { names, value, deadline }: { names: readonly string[]; value: string; deadline: number },
+  { names, value }: Pollution,
+  deadline: number,
 ): Promise<readonly Finding[]> {
   child.send({ names, value })
   await Promise.race([once(child, 'message'), ended])
