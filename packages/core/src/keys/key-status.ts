@@ -81,7 +81,7 @@ export function statusOf(
       detail: last.failure.detail,
       age: elapsed(last.settledAt, moment),
     },
-    nextAttemptIn: Math.max(0, untilNextAttempt(state, 'age', moment, policy)),
+    nextAttemptIn: untilNextAttempt(state, 'age', moment, policy),
     withdrawnKeyTrust: ring && withdrawnKeyTrust(ring, policy),
     snapshot: snapshotStatus(state, beginning),
   }

@@ -199,14 +199,14 @@ export function retiredKeyStep(
   return elapsed(answeredAt ?? missingSince, now) >= pause ? 'ask and count' : 'refuse'
 }
 
-/** From now until an attempt may start. */
+/** From now until an attempt may start. Not negative, as a timer takes it: time goes on between two looks at the clock. */
 export function untilNextAttempt(
   { pace }: CacheState,
   trigger: Trigger,
   now: Instant,
   { spread }: RotationPolicy,
 ): number {
-  return nextAttempt(pace, trigger, spread) - now.monotonic
+  return Math.max(0, nextAttempt(pace, trigger, spread) - now.monotonic)
 }
 
 function attemptStep(

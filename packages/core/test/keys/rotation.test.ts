@@ -427,7 +427,7 @@ describe('a token of a retired key', () => {
 describe('until the next attempt', () => {
   test.each<[string, CacheState, Trigger, number, number]>([
     ['a second after a success', succeed(known, 100, [A]), 'age', 100.25, 0.75],
-    ['it may be over', succeed(known, 100, [A]), 'age', 110, -9],
+    ['never less than nothing, or a timer complains', succeed(known, 100, [A]), 'age', 110, 0],
     ['after a failure', fail(fail(known, 0), 100), 'refresh', 101, 1],
   ])('%s', (_title, state, trigger, now, seconds) => {
     expect(untilNextAttempt(state, trigger, at(now), policy)).toBeCloseTo(seconds)
