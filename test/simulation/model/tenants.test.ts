@@ -112,6 +112,28 @@ test('a tenant that goes while its verifier judges a token, and the miss is over
   expect(world.faults).toEqual([])
 })
 
+test('an answer that is pushed out while an older verifier judges a token: the older one does not come back', async () => {
+  const world = createTenantWorld({ max: 1 })
+  const good = { kind: 'good', mayLeave: false } as const
+  await play(world, [
+    { mode: 'slow' },
+    { judging: 'slow' },
+    { token: 'c', ...good },
+    { token: 'a', kind: 'forged', mayLeave: false },
+    { tenant: 'c', exists: true },
+    { wait: 20 },
+    { token: 'f', ...good },
+    // The verifier of c is due: the function is called again, and answers with another one.
+    { step: 30 },
+    { token: 'e', ...good },
+    { token: 'c', ...good },
+    { flood: true },
+    { wait: 50 },
+  ])
+  await heal(world)
+  expect(world.faults).toEqual([])
+})
+
 async function play(world: TenantWorld, events: readonly Event[]): Promise<void> {
   const exits: AbortController[] = []
   for (const name of NAMES.slice(0, 3)) world.setTenant(name, true)

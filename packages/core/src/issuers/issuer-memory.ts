@@ -64,10 +64,15 @@ export function freshnessOf(
 
 export function createIssuerMemory(limits: MemoryLimits): IssuerMemory {
   const { max, maxAge, maxMisses, missAge, clock } = limits
+  /** When the newest answer was asked for that others have pushed out. Seconds of the monotonic clock. */
+  let newestLost = -Infinity
+  function dispose({ since }: Found, _issuer: string, why: LRUCache.DisposeReason): void {
+    if (why === 'evict') newestLost = Math.max(newestLost, since.monotonic)
+  }
   /** The verifiers that have accepted a token. */
-  const proven = new LRUCache<string, Found>({ max })
+  const proven = new LRUCache<string, Found>({ max, dispose })
   /** Those that have not: forged tokens that name many issuers in turn push out no other. */
-  const newcomers = new LRUCache<string, Found>({ max })
+  const newcomers = new LRUCache<string, Found>({ max, dispose })
   const absences = new LRUCache<string, Absence>({ max: maxMisses })
 
   function held(issuer: string): Found | undefined {
@@ -122,7 +127,9 @@ export function createIssuerMemory(limits: MemoryLimits): IssuerMemory {
       if (isOther || freshnessOf(current, instant(clock), maxAge) === 'over') return false
       if (proven.has(issuer, noOptions())) return true
       newcomers.delete(issuer)
-      proven.set(issuer, current, noOptions())
+      // A newer answer for it may have been pushed out as well. Then the older verifier does not come back for others.
+      const isNewest = known !== undefined || newestLost <= found.since.monotonic
+      if (isNewest) proven.set(issuer, current, noOptions())
       return true
     },
   }
