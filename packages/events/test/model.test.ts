@@ -28,6 +28,14 @@ interface Told {
 
 const user = fc.constantFrom(...USERS)
 const place = fc.nat({ max: 30 })
+/** For how long random sequences are played, in place of the usual number of them. */
+const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
+const LIMIT = 20_000 + minutes * 90_000
+const runs = (usual: number) =>
+  minutes > 0
+    ? { numRuns: 1e9, interruptAfterTimeLimit: minutes * 60_000, markInterruptAsFailure: false }
+    : { numRuns: usual }
+
 const ACTION = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('logIn' as const), user }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('tell' as const), user }) },
@@ -149,28 +157,32 @@ function scene() {
   return { store, told, act, check, deliver, acknowledged }
 }
 
-test('nothing told is forgotten, nobody else is revoked, and nothing is acknowledged before it holds', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(ACTION, { minLength: 5, maxLength: 60 }),
-      fc.integer({ min: -300, max: 55 }),
-      async (actions, ahead) => {
-        issuerClock.set(clock.now() + ahead)
-        const { store, told, act, check, deliver, acknowledged } = scene()
-        for (const action of actions) {
-          await act(action)
+test(
+  'nothing told is forgotten, nobody else is revoked, and nothing is acknowledged before it holds',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(ACTION, { minLength: 5, maxLength: 60 }),
+        fc.integer({ min: -300, max: 55 }),
+        async (actions, ahead) => {
+          issuerClock.set(clock.now() + ahead)
+          const { store, told, act, check, deliver, acknowledged } = scene()
+          for (const action of actions) {
+            await act(action)
+            check()
+          }
+          store.isDown = false
+          store.losesAnswers = false
+          for (const event of told) await deliver(event)
+          expect(acknowledged.size).toBe(told.length)
           check()
-        }
-        store.isDown = false
-        store.losesAnswers = false
-        for (const event of told) await deliver(event)
-        expect(acknowledged.size).toBe(told.length)
-        check()
-      },
-    ),
-    { numRuns: 150 },
-  )
-})
+        },
+      ),
+      runs(150),
+    )
+  },
+  LIMIT,
+)
 
 const FAULT = fc.constantFrom<'fine' | 'lost' | 'unheard' | 'broken' | 'store' | 'silent'>(
   'fine',
@@ -182,53 +194,57 @@ const FAULT = fc.constantFrom<'fine' | 'lost' | 'unheard' | 'broken' | 'store' |
   'silent',
 )
 
-test('of what waits at a transmitter, all is recorded and acknowledged in the end, and what is forged is named', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(FAULT, { maxLength: 12 }),
-      fc.array(fc.tuple(user, fc.boolean()), { minLength: 1, maxLength: 8 }),
-      async (faults, events) => {
-        issuerClock.set(clock.now())
-        const source = eventTransmitter(issuer, { audience: AUDIENCE })
-        const store = createStore()
-        const poll = pollEvents({
-          endpoint: 'https://login.test/poll',
-          async fetch(url, init) {
-            const fault = faults.shift() ?? 'fine'
-            store.isDown = fault === 'store'
-            if (fault === 'lost') throw new Error('not sent')
-            if (fault === 'silent') return await new Promise(() => undefined)
-            const answer = await source.pollFetch(url, init)
-            if (fault === 'unheard') throw new Error('the answer is lost')
-            return fault === 'broken' ? new Response('{"sets":{') : answer
-          },
-          keys,
-          issuer: ISSUER,
-          audience: AUDIENCE,
-          revocations: store.revocations,
-          revokes: 'subject',
-          clock,
-        })
-        const forged: string[] = []
-        for (const [sub, isForged] of events) {
-          const event = eventOf(sub)
-          const { jti } = event.claims
-          if (isForged) forged.push(jti)
-          source.publish(jti, await (isForged ? forgery : transmitter).securityEvent(event))
-          await clock.advance(0.5)
-        }
-        while (source.waiting().length > 0) {
-          await clock.advance(0.5)
-        }
-        await poll.close()
-        expect([...source.errors().keys()].toSorted()).toEqual(forged.toSorted())
-        expect(source.acknowledged()).toHaveLength(events.length - forged.length)
-        const whose = new Set(events.filter(([, isForged]) => !isForged).map(([sub]) => sub))
-        expect(
-          new Set(store.entries().flatMap((entry) => ('sub' in entry ? [entry.sub] : []))),
-        ).toEqual(whose)
-      },
-    ),
-    { numRuns: 60 },
-  )
-})
+test(
+  'of what waits at a transmitter, all is recorded and acknowledged in the end, and what is forged is named',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(FAULT, { maxLength: 12 }),
+        fc.array(fc.tuple(user, fc.boolean()), { minLength: 1, maxLength: 8 }),
+        async (faults, events) => {
+          issuerClock.set(clock.now())
+          const source = eventTransmitter(issuer, { audience: AUDIENCE })
+          const store = createStore()
+          const poll = pollEvents({
+            endpoint: 'https://login.test/poll',
+            async fetch(url, init) {
+              const fault = faults.shift() ?? 'fine'
+              store.isDown = fault === 'store'
+              if (fault === 'lost') throw new Error('not sent')
+              if (fault === 'silent') return await new Promise(() => undefined)
+              const answer = await source.pollFetch(url, init)
+              if (fault === 'unheard') throw new Error('the answer is lost')
+              return fault === 'broken' ? new Response('{"sets":{') : answer
+            },
+            keys,
+            issuer: ISSUER,
+            audience: AUDIENCE,
+            revocations: store.revocations,
+            revokes: 'subject',
+            clock,
+          })
+          const forged: string[] = []
+          for (const [sub, isForged] of events) {
+            const event = eventOf(sub)
+            const { jti } = event.claims
+            if (isForged) forged.push(jti)
+            source.publish(jti, await (isForged ? forgery : transmitter).securityEvent(event))
+            await clock.advance(0.5)
+          }
+          while (source.waiting().length > 0) {
+            await clock.advance(0.5)
+          }
+          await poll.close()
+          expect([...source.errors().keys()].toSorted()).toEqual(forged.toSorted())
+          expect(source.acknowledged()).toHaveLength(events.length - forged.length)
+          const whose = new Set(events.filter(([, isForged]) => !isForged).map(([sub]) => sub))
+          expect(
+            new Set(store.entries().flatMap((entry) => ('sub' in entry ? [entry.sub] : []))),
+          ).toEqual(whose)
+        },
+      ),
+      runs(60),
+    )
+  },
+  LIMIT,
+)

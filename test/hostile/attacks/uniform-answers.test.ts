@@ -50,57 +50,60 @@ const INVALID_REQUEST =
 /** Each framework gets one token in so many. What differs by the token is core's, so each is tried in some frameworks. */
 const SHARES = 3
 
-describe.each(frameworks.map((framework, at) => ({ ...framework, share: at % SHARES })))(
-  '$name',
-  ({ createApp, share }) => {
-    const mine = (all: readonly Case[]) => all.filter((_, at) => at % SHARES === share)
+const shared = frameworks.map(({ name, createApp }, at) => ({
+  name,
+  createApp,
+  share: at % SHARES,
+}))
 
-    describe.each(['forward', 'problem'] as const)('respond: %s', (respond) => {
-      test('whoever proves nothing reads the same octets, whatever is wrong', async () => {
-        const tried = mine(bearerTokens)
-        const answers = await answersTo(tried, { respond })
-        expect(tried.length).toBeGreaterThan(200)
-        expect(examples(answers).slice(1)).toEqual([])
-        expectAnswer(answers, '401 Unauthorized', INVALID_TOKEN)
-      })
+describe.each(shared)('$name', ({ createApp, share }) => {
+  const mine = (all: readonly Case[]) => all.filter((_, at) => at % SHARES === share)
 
-      test('what is no bearer token is told so, in the same octets as well', async () => {
-        const tried = mine(otherTexts)
-        const answers = await answersTo(tried, { respond })
-        expect(tried.length).toBeGreaterThan(13)
-        expect(examples(answers).slice(1)).toEqual([])
-        expectAnswer(answers, '400 Bad Request', INVALID_REQUEST)
-      })
+  describe.each(['forward', 'problem'] as const)('respond: %s', (respond) => {
+    test('whoever proves nothing reads the same octets, whatever is wrong', async () => {
+      const tried = mine(bearerTokens)
+      const answers = await answersTo(tried, { respond })
+      expect(tried.length).toBeGreaterThan(200)
+      expect(examples(answers).slice(1)).toEqual([])
+      expectAnswer(answers, '401 Unauthorized', INVALID_TOKEN)
     })
 
-    /** The names of the cases by the answer that they got. */
-    async function answersTo(
-      each: readonly Case[],
-      options: GuardOptions,
-    ): Promise<ReadonlyMap<string, readonly string[]>> {
-      let current: Verifier | undefined
-      const verifier: Verifier = {
-        verify: async (token) => {
-          if (current === undefined) throw new Error('no case is under way')
-          return await current.verify(token)
-        },
-        ready: async () => undefined,
-      }
-      await using app = await createApp({
-        guards: [{ verifier, options }],
-        routes: [{ path: '/', handle: () => 'let in' }],
-      })
-      using connection = await connectTo(app.port)
-      const answers = new Map<string, string[]>()
-      for (const one of each) {
-        current = one.verifier
-        const answer = await connection.ask(`Bearer ${one.token}`)
-        answers.set(answer, [...(answers.get(answer) ?? []), one.name])
-      }
-      return answers
+    test('what is no bearer token is told so, in the same octets as well', async () => {
+      const tried = mine(otherTexts)
+      const answers = await answersTo(tried, { respond })
+      expect(tried.length).toBeGreaterThan(13)
+      expect(examples(answers).slice(1)).toEqual([])
+      expectAnswer(answers, '400 Bad Request', INVALID_REQUEST)
+    })
+  })
+
+  /** The names of the cases by the answer that they got. */
+  async function answersTo(
+    each: readonly Case[],
+    options: GuardOptions,
+  ): Promise<ReadonlyMap<string, readonly string[]>> {
+    let current: Verifier | undefined
+    const verifier: Verifier = {
+      verify: async (token) => {
+        if (current === undefined) throw new Error('no case is under way')
+        return await current.verify(token)
+      },
+      ready: async () => undefined,
     }
-  },
-)
+    await using app = await createApp({
+      guards: [{ verifier, options }],
+      routes: [{ path: '/', handle: () => 'let in' }],
+    })
+    using connection = await connectTo(app.port)
+    const answers = new Map<string, string[]>()
+    for (const one of each) {
+      current = one.verifier
+      const answer = await connection.ask(`Bearer ${one.token}`)
+      answers.set(answer, [...(answers.get(answer) ?? []), one.name])
+    }
+    return answers
+  }
+})
 
 /** One of each kind, for a message that can be read. */
 function examples(answers: ReadonlyMap<string, readonly string[]>): readonly string[] {

@@ -8,6 +8,14 @@ export interface Running extends AsyncDisposable {
   ask<Answer>(question: string, argument?: unknown): Promise<Answer>
   /** Waits until that process tells so. */
   told(news: string): Promise<void>
+  /** SIGKILL */
+  kill(): Promise<void>
+}
+
+export interface Program {
+  /** The Node that runs it; by default this one. */
+  readonly node?: string
+  readonly flags?: readonly string[]
 }
 
 interface Message {
@@ -18,9 +26,14 @@ interface Message {
 }
 
 /** Starts a file as a process of its own. */
-export async function start(file: URL, env: Record<string, string> = {}): Promise<Running> {
+export async function start(
+  file: URL,
+  env: Record<string, string> = {},
+  { node = process.execPath, flags = ['--conditions=@portcullis/source'] }: Program = {},
+): Promise<Running> {
   const child = fork(fileURLToPath(file), [], {
-    execArgv: ['--conditions=@portcullis/source'],
+    execPath: node,
+    execArgv: [...flags],
     env: { ...process.env, ...env },
   })
   const exited = once(child, 'exit')
@@ -47,8 +60,12 @@ export async function start(file: URL, env: Record<string, string> = {}): Promis
     async told(news) {
       await receive(news)
     },
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
+    },
     async [Symbol.asyncDispose]() {
-      child.disconnect()
+      if (child.connected) child.disconnect()
       await exited
     },
   }

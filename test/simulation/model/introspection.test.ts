@@ -102,10 +102,13 @@ function exceedsRate({ seen: { inventedAt } }: IntrospectionWorld): boolean {
   })
 }
 
-/** From any state: the issuer is well again, and the longest pause over. Who was waiting then, and what each token gets. */
-async function heal(world: IntrospectionWorld, invented: string) {
+/**
+ * From any state: the issuer is well again, the longest pause over, and so are the answers that an outage allowed. Who was waiting then,
+ * and what each token gets.
+ */
+async function heal(world: IntrospectionWorld, invented: string, staleIfError: number) {
   world.mode = 'well'
-  await world.happen({ pass: 40 })
+  await world.happen({ pass: Math.max(40, MAX_AGE + staleIfError) })
   const waiting = world.waiting()
   const before = world.verdicts.length
   for (const token of [...GENUINE, invented]) world.verify(token)
@@ -129,7 +132,7 @@ test.each([
         let count = 0
         const invented = () => `invented-${count++}`
         for (const each of sequence) await play(world, each, invented)
-        const { waiting, words } = await heal(world, invented())
+        const { waiting, words } = await heal(world, invented(), staleIfError)
         expect(waiting).toBe(0)
         const active = GENUINE.filter((token) => !world.ended.has(token))
         expect(active.filter((token) => words.get(token) !== 'accepted')).toEqual([])

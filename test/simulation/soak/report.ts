@@ -1,0 +1,94 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { markdownTable } from '../../bench/table.ts'
+import { picture } from './picture.ts'
+import type { SoakResult } from './soak.ts'
+
+// Prints what a run has found, and keeps it: a row for each major of Node, and the picture of the longest run.
+
+const FIGURES = join(import.meta.dirname, 'figures.json')
+const README = join(import.meta.dirname, 'README.md')
+const PICTURE = join(import.meta.dirname, 'soak.svg')
+const [BEGIN, END] = ['<!-- figures -->\n', '<!-- end of figures -->']
+
+/** The figures of one run, by what they are called in the table. */
+type Row = Readonly<Record<string, string>>
+
+export function printReport(result: SoakResult): void {
+  const { tally, growth, version, seconds, schedule, isSound } = result
+  console.log(`Node ${version}, ${seconds / 60} min, ${schedule.length} disturbances`)
+  for (const [kind, { right, outage, wrong, strict }] of Object.entries(tally.counts)) {
+    const refusals = `${strict} when nothing could excuse a refusal`
+    console.log(`${kind}: ${right} right, ${outage} in an outage, ${wrong} wrong; ${refusals}`)
+  }
+  for (const [title, figures] of Object.entries(tally.figures)) console.log(title, figures)
+  for (const { process, heap, handles, listeners, isFlat } of growth) {
+    const parts = [
+      `heap ${heap.map(mebibytes).join(' -> ')} MiB`,
+      `handles ${handles.join(' -> ')}`,
+    ]
+    const end = `listeners ${listeners.join(' -> ')}${isFlat ? '' : ', which is not flat'}`
+    console.log(`${process}: ${[...parts, end].join(', ')}`)
+  }
+  console.log(rowOf(result))
+  for (const { why, evidence } of tally.faults)
+    console.log(`wrong: ${why}`, JSON.stringify(evidence))
+  console.log(isSound ? 'soak: nothing is wrong' : 'soak: something is wrong')
+}
+
+/** Keeps it in README.md. */
+export function writeReport(result: SoakResult): void {
+  const major = result.version.split('.')[0]?.slice(1) ?? ''
+  const rows = { ...readRows(), [major]: rowOf(result) }
+  writeFileSync(FIGURES, `${JSON.stringify(rows, undefined, 2)}\n`)
+  const text = readFileSync(README, 'utf8')
+  const [from, to] = [text.indexOf(BEGIN) + BEGIN.length, text.indexOf(END)]
+  writeFileSync(README, `${text.slice(0, from)}\n${tableOf(rows)}\n${text.slice(to)}`)
+  const longest = Math.max(...Object.values(rows).map(({ Minutes }) => Number(Minutes)))
+  if (result.seconds / 60 >= longest) writeFileSync(PICTURE, picture(result))
+}
+
+/** The table of README.md, for the test that compares them. */
+export function tableOf(kept: Readonly<Record<string, Row>>): string {
+  const runs = Object.values(kept)
+  const line = (title: string) => runs.map((row) => row[title] ?? '')
+  const titles = Object.keys(runs[0] ?? {}).filter((title) => title !== 'Node')
+  const rows = titles.map((title) => [title].concat(line(title)))
+  return `${markdownTable([''].concat(line('Node')), rows)}\n`
+}
+
+export function readRows(): Readonly<Record<string, Row>> {
+  if (!existsSync(FIGURES)) return {}
+  return JSON.parse(readFileSync(FIGURES, 'utf8')) as Record<string, Row> /* as written above */
+}
+
+function rowOf(result: SoakResult): Row {
+  const { tally, growth, version, seconds, keyRequests, processes, schedule } = result
+  const all = Object.values(tally.counts)
+  const sum = (read: (counts: (typeof all)[number]) => number) =>
+    all.reduce((total, counts) => total + read(counts), 0)
+  const minutes = seconds / 60
+  const grown = growth.map(({ heap }) => ((heap[1] - heap[0]) / heap[0]) * 100)
+  return {
+    Node: version,
+    Minutes: String(minutes),
+    Disturbances: String(schedule.length),
+    'Answers that were judged': String(sum(({ right, outage, wrong }) => right + outage + wrong)),
+    'Of these, when nothing could excuse a refusal': String(sum(({ strict }) => strict)),
+    'Wrong verdicts': String(tally.faults.length),
+    'Refused because of an outage': String(sum(({ outage }) => outage)),
+    'Accepted requests, median and 99th percentile': `${tally.percentile(0.5).toFixed(1)} and ${tally.percentile(0.99).toFixed(1)} ms`,
+    'Requests to the key endpoint, a minute and process': (
+      keyRequests /
+      processes /
+      minutes
+    ).toFixed(1),
+    'Growth of the heap, of the process where it is largest': `${Math.max(...grown).toFixed(1)} %`,
+    Date: new Date().toISOString().slice(0, '2026-01-01'.length),
+  }
+}
+
+function mebibytes(octets: number): string {
+  return (octets / 2 ** 20).toFixed(1)
+}
