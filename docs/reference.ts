@@ -26,6 +26,10 @@ const OTHER_MODULES: Readonly<Record<string, string>> = {
     'Reads JSON that somebody else wrote, without the texts that crash V8. The other packages of Portcullis use it; guards need nothing of it.',
   '@portcullis/core/verifier':
     'What a package needs whose verifier proves tokens by something else than a key, as `@portcullis/introspection` does: the steps behind the proof, and what reads answers of others. Applications have `createVerifier`.',
+  '@portcullis/metrics/opentelemetry':
+    'Metrics and spans by the API of OpenTelemetry, which has to be installed as well.',
+  '@portcullis/metrics/prometheus':
+    'Metrics in a registry of prom-client, which has to be installed as well.',
   '@portcullis/express/request':
     "Declares `request.auth` for TypeScript: `import '@portcullis/express/request'`. It exports nothing.",
 }

@@ -52,6 +52,12 @@ export const BENCHES = {
     options: GC,
     does: 'a call of the client that finds its token held, and one on behalf of a caller',
   },
+  metrics: {
+    file: 'metrics.ts',
+    on: 'source',
+    options: GC,
+    does: 'what metrics cost a guarded request',
+  },
   load: {
     file: 'load.ts',
     on: 'built',

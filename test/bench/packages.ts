@@ -50,6 +50,7 @@ const ALTERNATIVES: Readonly<Record<string, Alternatives>> = {
   },
   '@portcullis/client': { others: [['openid-client']] },
   '@portcullis/introspection': { others: [['oauth4webapi']] },
+  '@portcullis/metrics': { others: [['prom-client']] },
   '@portcullis/providers': { others: [] },
   '@portcullis/redis': { others: [['@redis/client']] },
   '@portcullis/cli': { isProgram: true, others: [] },
@@ -75,6 +76,7 @@ const VERSIONS: Readonly<Record<string, string>> = {
   'openid-client': '6.8.9',
   passport: '0.7.0',
   'passport-jwt': '4.0.1',
+  'prom-client': '15.1.3',
 }
 
 interface Subject {

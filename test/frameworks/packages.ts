@@ -10,13 +10,19 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 export interface Dependencies {
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
-  /** Who has some guards the routes of a framework. */
+  /** Who has some that are not optional guards the routes of a framework. */
   readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
 }
 
 /** The folders of the packages that guard the routes of a framework. Their examples have the same names. */
 export const GUARDING = globSync('packages/*/package.json', { cwd: root })
-  .filter((path) => manifestAt(path).peerDependencies !== undefined)
+  .filter((path) => {
+    const { peerDependencies = {}, peerDependenciesMeta = {} } = manifestAt(path)
+    return Object.keys(peerDependencies).some(
+      (peer) => peerDependenciesMeta[peer]?.optional !== true,
+    )
+  })
   .map((path) => path.split(/[/\\]/)[1] ?? '')
   .toSorted()
 

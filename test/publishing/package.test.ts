@@ -53,6 +53,8 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/events': ['@portcullis/core'],
   '@portcullis/fastify': ['@portcullis/core', 'fastify-plugin'],
   '@portcullis/introspection': ['@portcullis/core', 'lru-cache', 'oauth4webapi'],
+  // It reads what the others publish, and imports none of them.
+  '@portcullis/metrics': [],
   '@portcullis/providers': ['@portcullis/core'],
   '@portcullis/redis': ['@portcullis/core', '@redis/client'],
   '@portcullis/testing': ['@portcullis/core', 'jose'],
@@ -79,6 +81,7 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/fastify': ['MIGRATING.md'],
   '@portcullis/hono': ['MIGRATING.md'],
   '@portcullis/koa': ['MIGRATING.md'],
+  '@portcullis/metrics': ['alerts.yml', 'dashboard.json'],
   // A page for each provider.
   '@portcullis/providers': ['docs'],
   '@portcullis/redis': ['REPLAYS.md'],
@@ -89,6 +92,11 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
 const PEERS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   adapters.map(({ folder, peers = [folder] }) => [`@portcullis/${folder}`, peers]),
 )
+
+/** Of these the user takes one, or none. */
+const OPTIONAL_PEERS: Readonly<Record<string, readonly string[]>> = {
+  '@portcullis/metrics': ['@opentelemetry/api', 'prom-client'],
+}
 
 const manifests = globSync('packages/*/package.json', { cwd: root }).map(
   (path) => JSON.parse(read(path)) as Manifest,
@@ -109,7 +117,9 @@ test.each(manifests)('$name depends on nothing that is not listed', (manifest) =
   expect(
     Object.keys(peerDependencies),
     '`peers` of its table in test/frameworks/contract/frameworks',
-  ).toEqual(PEERS[name] ?? [])
+  ).toEqual(PEERS[name] ?? OPTIONAL_PEERS[name] ?? [])
+  const optional = Object.keys(manifest.peerDependenciesMeta ?? {})
+  expect(optional).toEqual(OPTIONAL_PEERS[name] ?? [])
   expect(manifest).not.toHaveProperty('optionalDependencies')
   expect(manifest).not.toHaveProperty('bundleDependencies')
 })
@@ -169,9 +179,11 @@ test.each(manifests)('every guide of $name is published', ({ name }) => {
 
 const folders = globSync('*', { cwd: join(root, 'packages') }).toSorted()
 const imported = folders.filter((folder) => folder !== 'cli') // a program, which nobody imports
-/** Who has a framework as a peer guards its routes. */
+/** Who has a framework as a peer that it cannot do without guards its routes. */
 const guarding = manifests
-  .filter(({ peerDependencies }) => peerDependencies !== undefined)
+  .filter(
+    ({ name, peerDependencies }) => peerDependencies !== undefined && !(name in OPTIONAL_PEERS),
+  )
   .map(({ name }) => name.replace('@portcullis/', ''))
   .toSorted()
 

@@ -1,10 +1,9 @@
 import { createVerifier, remoteKeys } from '@portcullis/core'
 import { authenticate, getAuth } from '@portcullis/express'
+import { createHealth } from '@portcullis/metrics'
+import { collectMetrics } from '@portcullis/metrics/prometheus'
 import express from 'express'
 import { register } from 'prom-client'
-
-import { createHealth } from './health.ts'
-import { collectMetrics } from './prometheus.ts'
 
 const { AUTH_URL = 'http://127.0.0.1:4010', PORT = '3000' } = process.env
 
@@ -12,7 +11,7 @@ const keys = remoteKeys(`${AUTH_URL}/tokenservice/pubkey.json`)
 // The tokens of this service have neither `iss` nor `aud`
 const verifier = createVerifier({ keys, issuer: null, audience: null })
 const health = createHealth(verifier)
-collectMetrics(register, keys)
+collectMetrics(register, { keys: { main: keys }, verifiers: { main: verifier } })
 
 const app = express()
 app.get('/livez', (_request, response) => {

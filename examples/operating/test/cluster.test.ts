@@ -82,5 +82,5 @@ test('a worker shows its metrics and becomes ready', async () => {
   }
   expect(statuses.at(-1)).toBe(200)
   const text = await (await fetch(`${url}/metrics`)).text()
-  expect(text).toContain('portcullis_keys_usable 1')
+  expect(text).toContain('portcullis_keys_usable{source="main"} 1')
 }, 60_000)

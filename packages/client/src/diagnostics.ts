@@ -1,8 +1,11 @@
 import { channel } from 'node:diagnostics_channel'
+import { env } from 'node:process'
+import { debuglog } from 'node:util'
 
 import type { TokenClientErrorCode } from './errors.ts'
 
-// The channel `portcullis:login` of node:diagnostics_channel, which says how each login ended.
+// What is told of each login that ended: the channel `portcullis:login` of node:diagnostics_channel, and a line for
+// NODE_DEBUG=portcullis.
 
 /** The result of a login, on the channel `portcullis:login`. It contains no credential, token or URL. Times are seconds. */
 export interface LoginMessage {
@@ -21,7 +24,14 @@ export interface LoginMessage {
 }
 
 const logins = channel('portcullis:login')
+const log = debuglog('portcullis')
 
 export function publishLogin(message: LoginMessage): void {
   if (logins.hasSubscribers) logins.publish(message)
+  // Cloudflare Workers enable every log, whatever the variable says.
+  if (!log.enabled || (env['NODE_DEBUG'] ?? '') === '') return
+  const { outcome, detail, requests, duration, expiresIn } = message
+  const what = detail === undefined ? `the token expires in ${expiresIn ?? '?'} s` : detail
+  const took = `${requests} requests, ${(duration * 1000).toFixed(1)} ms`
+  log('%s', `login: ${outcome}: ${what} (${took})`)
 }

@@ -12,7 +12,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'time',
   ],
   'create-token-client': ['client', 'options'],
-  diagnostics: ['node:diagnostics_channel'],
+  diagnostics: ['node:diagnostics_channel', 'node:process', 'node:util'],
   dpop: ['dpop-key', 'errors', 'lifetime', 'time'],
   'dpop-key': [],
   'dpop-options': ['dpop-key'],

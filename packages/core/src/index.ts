@@ -19,6 +19,7 @@ export type { ReplayAnswer, ReplayMemory } from './dpop/replay-memory.ts'
 export type {
   KeyFreshness,
   KeysMessage,
+  RefusalMessage,
   SkippedEntry,
   VerifyMessage,
 } from './report/diagnostics.ts'

@@ -1,5 +1,6 @@
 import type { JsonObject, RevocationEntry, RevocationWriter } from '@portcullis/core'
 
+import { publishEvent } from './diagnostics.ts'
 import type { EventMessage, EventOutcome } from './event-message.ts'
 import type { Proof, ProveEvent } from './event-verifier.ts'
 import { nameIn, type ReadEvent } from './reading.ts'
@@ -31,12 +32,16 @@ const MEMORY = 10_000
 
 const UNKNOWN = { iss: undefined, jti: undefined, types: [], revokes: [] } as const
 
-/** @param read What claims mean. When it fails, the event is not acknowledged. */
+/**
+ * @param read What claims mean. When it fails, the event is not acknowledged.
+ * @param reportedAs What diagnostics call the source of the events.
+ */
 export function createInbox(
   prove: ProveEvent,
   read: ReadClaims,
   revocations: RevocationWriter,
   onEvent: ((message: EventMessage) => void) | undefined,
+  reportedAs: () => object,
 ): Inbox {
   const recorded = new Set<string>()
   const underWay = new Map<string, Promise<void>>()
@@ -68,6 +73,7 @@ export function createInbox(
   }
 
   function tell(outcome: EventOutcome, about: Partial<EventMessage>): void {
+    publishEvent(reportedAs, outcome, about.refused)
     if (onEvent === undefined) return
     try {
       onEvent({ ...UNKNOWN, refused: undefined, error: undefined, ...about, outcome })

@@ -1,5 +1,6 @@
 // Everything that `@portcullis/events` exports.
 
+export type { EventReport } from './diagnostics.ts'
 export type { EventAnswer } from './answer.ts'
 export type { EventRequest } from './event-request.ts'
 export type { RevokingEvent } from './event-types.ts'

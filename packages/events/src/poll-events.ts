@@ -67,7 +67,7 @@ interface Polled {
 export function pollEvents(options: PollEventsOptions): EventPoll {
   const stated = checkPollEventsOptions(options)
   const { endpoint, fetch, interval = 5, timeout = 60, clock = systemClock, ...ofEvents } = stated
-  const inbox = createSecurityEventInbox({ ...ofEvents, clock: stated.clock })
+  const inbox = createSecurityEventInbox({ ...ofEvents, clock: stated.clock }, () => poller)
   const closing = new AbortController()
   const { signal: closed } = closing
   let state: PollState = {
@@ -127,7 +127,7 @@ export function pollEvents(options: PollEventsOptions): EventPoll {
     closing.abort()
     await running
   }
-  return {
+  const poller: EventPoll = {
     status() {
       const { failures, lastFailure, answeredAt } = state
       const answerAge = answeredAt && elapsed(answeredAt, instant(clock))
@@ -136,6 +136,7 @@ export function pollEvents(options: PollEventsOptions): EventPoll {
     close,
     [Symbol.asyncDispose]: close,
   }
+  return poller
 }
 
 function wordOf({ failures, answeredAt }: PollState): EventPollStatus['state'] {

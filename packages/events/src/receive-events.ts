@@ -19,8 +19,8 @@ import { createSecurityEventInbox } from './security-events.ts'
 export function receiveEvents(options: ReceiveEventsOptions): EventReceiver {
   const { authorize: who, ...stated } = checkReceiveEventsOptions(options)
   const authorize = createAuthorization(who)
-  const inbox = createSecurityEventInbox(stated)
-  return createReceiver(async (request) => {
+  const inbox = createSecurityEventInbox(stated, () => receiver)
+  const receiver = createReceiver(async (request) => {
     if (request.method !== undefined && request.method !== 'POST') return NOT_POST
     // Before the body is read: strangers cost no more than their headers.
     const stranger = await authorize(request)
@@ -29,4 +29,5 @@ export function receiveEvents(options: ReceiveEventsOptions): EventReceiver {
     if (found.err !== undefined) return refusalOf(found, PUSH_WORDING)
     return answerTo(await inbox.take(found.token), PUSH_WORDING)
   })
+  return receiver
 }

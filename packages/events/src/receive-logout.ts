@@ -28,11 +28,12 @@ export function receiveLogout(options: LogoutOptions): EventReceiver {
   })
   const read = (claims: Parameters<typeof readLogout>[0]) =>
     readLogout(claims, { revokes, maxTokenLifetime })
-  const inbox = createInbox(prove, read, revocations, onEvent)
-  return createReceiver(async (request) => {
+  const inbox = createInbox(prove, read, revocations, onEvent, () => receiver)
+  const receiver = createReceiver(async (request) => {
     if (request.method !== undefined && request.method !== 'POST') return NOT_POST
     const found = await findLogoutToken(request)
     if (found.err !== undefined) return refusalOf(found, LOGOUT_WORDING)
     return answerTo(await inbox.take(found.token), LOGOUT_WORDING)
   })
+  return receiver
 }

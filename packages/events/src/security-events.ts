@@ -8,8 +8,14 @@ import { entriesOf, type MappedWhose, readSecurityEvent } from './read-security-
 
 // The inbox for security events, however they come: pushed or polled.
 
-/** @param options Checked. */
-export function createSecurityEventInbox(options: SecurityEventOptions): Inbox {
+/**
+ * @param options Checked.
+ * @param reportedAs What diagnostics call the source of the events.
+ */
+export function createSecurityEventInbox(
+  options: SecurityEventOptions,
+  reportedAs: () => object,
+): Inbox {
   const { audience, revocations, onEvent } = options
   const prove = createEventProver(options, {
     audience,
@@ -18,7 +24,7 @@ export function createSecurityEventInbox(options: SecurityEventOptions): Inbox {
     type: 'secevent+jwt',
     isTypeOptional: false,
   })
-  return createInbox(prove, createReader(options), revocations, onEvent)
+  return createInbox(prove, createReader(options), revocations, onEvent, reportedAs)
 }
 
 function createReader({

@@ -2,11 +2,12 @@
 export const EDGES: Readonly<Record<string, readonly string[]>> = {
   answer: ['@portcullis/core'],
   authorization: ['@portcullis/core', 'event-request', 'node:crypto'],
+  diagnostics: ['node:diagnostics_channel', 'node:process', 'node:util'],
   'event-message': [],
   'event-request': ['@portcullis/core/verifier', 'refused-event'],
   'event-types': [],
   'event-verifier': ['@portcullis/core', '@portcullis/core/verifier', 'refused-event'],
-  inbox: ['reading', 'refused-event'],
+  inbox: ['diagnostics', 'reading', 'refused-event'],
   index: ['poll-events', 'receive-events', 'receive-logout'],
   options: ['@portcullis/core/verifier', 'event-types'],
   'poll-events': [

@@ -15,6 +15,7 @@ function inboxWith(store: ReturnType<typeof createStore>) {
     }),
     store.revocations,
     undefined,
+    () => store,
   )
 }
 
@@ -40,6 +41,7 @@ test('what fails before it is read is not acknowledged', async () => {
     },
     revocations,
     undefined,
+    () => store,
   )
   expect(await inbox.take('t')).toEqual({ outcome: 'unavailable', error: fault })
   expect(store.calls).toBe(0)

@@ -2,7 +2,8 @@ import { channel } from 'node:diagnostics_channel'
 
 import type { AuthErrorCode, AuthErrorReason, AuthErrorReasons } from '../refusal/refusals.ts'
 
-// The channels `portcullis:keys` and `portcullis:verify` of node:diagnostics_channel, and what their messages say.
+// The channels `portcullis:keys`, `portcullis:verify` and `portcullis:refusal` of node:diagnostics_channel, and what their
+// messages say.
 
 export type KeyFreshness = 'fresh' | 'stale' | 'expired' | 'empty'
 
@@ -62,9 +63,22 @@ export interface VerifyMessage {
   readonly duration: number
 }
 
+/**
+ * A request that a guard has refused, on the channel `portcullis:refusal`: also one without a token, of which there is no
+ * verdict. It contains nothing of the request.
+ */
+export interface RefusalMessage {
+  /** Such as `express`; `undefined` for a guard without a package of its own. */
+  readonly framework: string | undefined
+  readonly code: AuthErrorCode
+  readonly reason: AuthErrorReason
+}
+
 // A subscriber that throws cannot change a verdict: Node reports its error as an uncaught exception, outside this call.
 export const keyAttempts: TypedChannel<KeysMessage> = typed<KeysMessage>('portcullis:keys')
 export const verdicts: TypedChannel<VerifyMessage> = typed<VerifyMessage>('portcullis:verify')
+export const refusedRequests: TypedChannel<RefusalMessage> =
+  typed<RefusalMessage>('portcullis:refusal')
 
 /** @param refusal `undefined` if the token was accepted. */
 export function verdictMessage(

@@ -2,9 +2,10 @@ import { own } from '../ground/options.ts'
 import { AuthError } from '../refusal/errors.ts'
 import type { Scheme } from '../refusal/presentation.ts'
 import { isDebugging, logRefusal } from '../report/debug-log.ts'
+import { refusedRequests } from '../report/diagnostics.ts'
 import { Checked, type GuardOptions } from './guard-options.ts'
 
-// What a guard does with a refusal: gives it the guard's own challenge, logs it, and calls `onRefusal`.
+// What a guard does with a refusal: gives it the guard's own challenge, reports it, and calls `onRefusal`.
 
 /** What a refusal says of its request. */
 interface RefusedRequest {
@@ -29,6 +30,11 @@ export function presentRefusal(
   if (isDebugging()) {
     logRefusal(presented, { framework: Checked.frameworkOf(options), subject, request })
   }
+  refusedRequests.publish(() => ({
+    framework: Checked.frameworkOf(options),
+    code: presented.code,
+    reason: presented.reason,
+  }))
   void report(presented, subject, options)
   return presented
 }

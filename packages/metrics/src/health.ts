@@ -1,5 +1,11 @@
-import type { Verifier } from '@portcullis/core'
+// What probes are told: liveness asks nobody, and readiness is never taken back by an outage.
 
+/** What has to be prepared before a process can judge tokens: such as a verifier. */
+export interface Prepared {
+  ready(): Promise<unknown>
+}
+
+/** What `createHealth` returns: the statuses of HTTP for two probes. */
 export interface Health {
   /** 200 for a process that answers. It asks nobody: a restart does not mend a key endpoint. */
   live(): 200
@@ -11,9 +17,16 @@ export interface Health {
 
 /**
  * What probes are told. A process that was ready stays ready while the key endpoint is down: all others see the same outage, and
- * if all became unready at once, nobody would be left to answer.
+ * if all became unready at once, nobody would be left to answer. The first `ready()` can be 503: it causes the first fetch of
+ * keys, and does not wait for it.
+ *
+ * @param verifier What `createVerifier`, `byIssuer` or `introspected` returned.
+ * @throws TypeError
  */
-export function createHealth(verifier: Pick<Verifier<unknown>, 'ready'>): Health {
+export function createHealth(verifier: Prepared): Health {
+  if (typeof Reflect.get(Object(verifier), 'ready') !== 'function') {
+    throw new TypeError('createHealth needs a verifier')
+  }
   let hasBeenReady = false
   let isDraining = false
   let attempt: Promise<void> | undefined

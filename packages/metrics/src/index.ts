@@ -1,0 +1,7 @@
+// Everything that `@portcullis/metrics` exports: what needs no package for metrics.
+
+export { createHealth } from './health.ts'
+export type { Health, Prepared } from './health.ts'
+export type { ClientSource, KeySource, PollSource, RevocationSource, Sources } from './sources.ts'
+export { statusOf } from './status.ts'
+export type { Statuses } from './status.ts'

@@ -1,0 +1,106 @@
+// What a program has, by the names that it gives to each: the only names of sources that labels ever have.
+
+/** `remoteKeys` and `discoverKeys` return one. */
+export interface KeySource {
+  status(): {
+    readonly freshness: string
+    readonly age: number | undefined
+    readonly thumbprints: readonly string[]
+    readonly skippedKeys: number
+    readonly untriedKeys: number
+  }
+}
+
+/** `redisRevocations` returns one. */
+export interface RevocationSource {
+  status(): { readonly state: string; readonly age: number | undefined; readonly entries: number }
+}
+
+/** `pollEvents` returns one. */
+export interface PollSource {
+  status(): { readonly state: string; readonly failures: number }
+}
+
+/** `createTokenClient` and `createOAuthClient` return one. */
+export interface ClientSource {
+  status(): object
+}
+
+type Named<Source> = Readonly<Record<string, Source>>
+
+/**
+ * What is measured, each with a name of yours, such as `{ keys: { main: keys } }`. A name is a letter and up to 31 letters,
+ * digits, `_` or `-`; `other` is for what you have not named. All members are optional.
+ */
+export interface Sources {
+  readonly keys?: Named<KeySource> | undefined
+  readonly revocations?: Named<RevocationSource> | undefined
+  readonly polls?: Named<PollSource> | undefined
+  readonly clients?: Named<ClientSource> | undefined
+  /** What `createVerifier`, `byIssuer` or `introspected` returned. */
+  readonly verifiers?: Named<object> | undefined
+  /** What `receiveLogout` or `receiveEvents` returned. */
+  readonly receivers?: Named<object> | undefined
+  /** What `redisReplays` returned. */
+  readonly replays?: Named<object> | undefined
+}
+
+/** Checked sources, and the name of each. */
+export interface NamedSources extends Required<{ [Kind in keyof Sources]: Named<object> }> {
+  readonly keys: Named<KeySource>
+  readonly revocations: Named<RevocationSource>
+  readonly polls: Named<PollSource>
+  readonly clients: Named<ClientSource>
+  /** Of what a message names as its source: the stated name, or `other`. */
+  nameOf(source: unknown): string
+}
+
+const KINDS = ['keys', 'revocations', 'polls', 'clients', 'verifiers', 'receivers', 'replays']
+const WITH_STATUS: ReadonlySet<string> = new Set(['keys', 'revocations', 'polls', 'clients'])
+const NAME = /^[a-z][\w-]{0,31}$/i
+/** A label with more values than this is no label. */
+const MOST = 100
+
+/** @throws TypeError for what is misspelt, and for a name that is no name. */
+export function checkSources(sources: Sources): NamedSources {
+  const stated: Readonly<Record<string, unknown>> = { ...sources }
+  for (const kind of Object.keys(stated)) {
+    if (!KINDS.includes(kind)) {
+      throw new TypeError(`${kind}: there are no such sources; there are ${KINDS.join(', ')}`)
+    }
+  }
+  const checked = Object.fromEntries(KINDS.map((kind) => [kind, checkNamed(kind, stated[kind])]))
+  const names = new WeakMap<object, string>()
+  for (const named of Object.values(checked)) {
+    for (const [name, source] of Object.entries(named)) names.set(source, name)
+  }
+  return {
+    ...(checked as unknown as Omit<NamedSources, 'nameOf'>), // each has been checked above
+    nameOf: (source) => names.get(source as object) ?? 'other',
+  }
+}
+
+function checkNamed(kind: string, named: unknown): Named<object> {
+  if (named === undefined) return {}
+  if (typeof named !== 'object' || named === null) {
+    throw new TypeError(`${kind}: must be an object with a name for each`)
+  }
+  const entries = Object.entries(named)
+  if (entries.length > MOST) throw new TypeError(`${kind}: more than ${MOST} have names`)
+  for (const [name, source] of entries) {
+    if (!NAME.test(name) || name === 'other') {
+      throw new TypeError(
+        `${kind}: each name must be a letter and up to 31 letters, digits, _ or -, and not "other"`,
+      )
+    }
+    if (!isSource(source, WITH_STATUS.has(kind))) {
+      throw new TypeError(`${kind}.${name}: must be what a function of Portcullis returned`)
+    }
+  }
+  return Object.fromEntries(entries)
+}
+
+function isSource(source: unknown, hasStatus: boolean): boolean {
+  if (source === null || (typeof source !== 'object' && typeof source !== 'function')) return false
+  return !hasStatus || typeof Reflect.get(source, 'status') === 'function'
+}

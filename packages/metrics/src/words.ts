@@ -1,0 +1,182 @@
+import type { LoginMessage } from '@portcullis/client'
+import type { AuthErrorCode, AuthErrorReason, KeyFreshness, KeysMessage } from '@portcullis/core'
+import type { EventError, EventOutcome } from '@portcullis/events'
+import type { IntrospectionMessage } from '@portcullis/introspection'
+import type { ReplayStoreReason, RevocationsMessage, RevocationsState } from '@portcullis/redis'
+
+// The words that labels may have. Everybody in the process can publish on a channel, and later versions have further words: a
+// word that is not in its table becomes `other`, so that labels stay few.
+
+/** A table has every word of its type, or else `tsc` says which are missing. */
+type Table<Word extends string> = Readonly<Record<Word, true>>
+
+const words = <Word extends string>(table: Table<Word>): ReadonlySet<string> =>
+  new Set(Object.keys(table))
+
+export const OTHER = 'other'
+
+/** @param none What stands for `undefined`. */
+export function wordIn(known: ReadonlySet<string>, word: unknown, none = 'none'): string {
+  if (word === undefined) return none
+  return typeof word === 'string' && known.has(word) ? word : OTHER
+}
+
+export const CODES = words<AuthErrorCode>({
+  missing_token: true,
+  invalid_request: true,
+  invalid_token: true,
+  invalid_dpop_proof: true,
+  use_dpop_nonce: true,
+  insufficient_user_authentication: true,
+  insufficient_scope: true,
+  keys_unavailable: true,
+  revocation_unavailable: true,
+  replay_unavailable: true,
+  introspection_unavailable: true,
+})
+
+export const REASONS = words<AuthErrorReason>({
+  missing_header: true,
+  other_scheme: true,
+  malformed_header: true,
+  repeated_header: true,
+  malformed_credentials: true,
+  repeated_credentials: true,
+  malformed: true,
+  too_large: true,
+  algorithm: true,
+  critical_header: true,
+  unknown_key: true,
+  signature: true,
+  inactive: true,
+  expired: true,
+  not_yet_valid: true,
+  issued_in_future: true,
+  too_old: true,
+  issuer: true,
+  audience: true,
+  type: true,
+  missing_claim: true,
+  claim: true,
+  revoked: true,
+  binding: true,
+  missing_proof: true,
+  malformed_proof: true,
+  proof_algorithm: true,
+  proof_key: true,
+  proof_signature: true,
+  proof_method: true,
+  proof_url: true,
+  proof_time: true,
+  proof_token: true,
+  replayed_proof: true,
+  missing_nonce: true,
+  invalid_nonce: true,
+  acr: true,
+  age: true,
+  scope: true,
+  check: true,
+  unreachable: true,
+  timeout: true,
+  bad_document: true,
+  stale: true,
+  full: true,
+  bad_answer: true,
+  busy: true,
+})
+
+/** A guard without a package of its own is `http`, as in the lines of `NODE_DEBUG`. */
+export const FRAMEWORKS = words({
+  express: true,
+  fastify: true,
+  hono: true,
+  http: true,
+  koa: true,
+  nest: true,
+})
+
+export const TRIGGERS = words<KeysMessage['trigger']>({
+  age: true,
+  suspicion: true,
+  refresh: true,
+  snapshot: true,
+})
+
+export const ATTEMPT_OUTCOMES = words<KeysMessage['outcome']>({
+  success: true,
+  ignored: true,
+  unreachable: true,
+  timeout: true,
+  bad_document: true,
+})
+
+export const FRESHNESS = words<KeyFreshness>({
+  fresh: true,
+  stale: true,
+  expired: true,
+  empty: true,
+})
+
+export const REPLICA_EVENTS = words<RevocationsMessage['event']>({
+  load: true,
+  failure: true,
+  state: true,
+})
+
+export const REPLICA_STATES = words<RevocationsState>({
+  loading: true,
+  current: true,
+  stale: true,
+  missing: true,
+  replaced: true,
+  unreadable: true,
+  full: true,
+  closed: true,
+})
+
+export const REPLAY_REASONS = words<ReplayStoreReason>({
+  unreachable: true,
+  timeout: true,
+  out_of_memory: true,
+  busy: true,
+  refused: true,
+  evicting: true,
+  unsupported: true,
+  closed: true,
+})
+
+export const INTROSPECTION_OUTCOMES = words<IntrospectionMessage['outcome']>({
+  active: true,
+  inactive: true,
+  unreachable: true,
+  timeout: true,
+  bad_answer: true,
+})
+
+export const EVENT_OUTCOMES = words<EventOutcome>({
+  recorded: true,
+  repeated: true,
+  ignored: true,
+  refused: true,
+  unavailable: true,
+})
+
+export const EVENT_ERRORS = words<EventError>({
+  invalid_request: true,
+  invalid_key: true,
+  invalid_issuer: true,
+  invalid_audience: true,
+  authentication_failed: true,
+  access_denied: true,
+})
+
+export const LOGIN_OUTCOMES = words<LoginMessage['outcome']>({
+  success: true,
+  credentials_rejected: true,
+  service_unavailable: true,
+  timeout: true,
+  unexpected_response: true,
+  token_unusable: true,
+  origin_not_allowed: true,
+  aborted: true,
+})

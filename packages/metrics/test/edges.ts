@@ -1,0 +1,15 @@
+/** Which imports of values each source of this package has; types may cross. test/architecture reads it. */
+export const EDGES: Readonly<Record<string, readonly string[]>> = {
+  gauges: ['metrics', 'words'],
+  health: [],
+  index: ['health', 'status'],
+  metrics: [],
+  opentelemetry: ['gauges', 'metrics', 'sources', 'spans', 'subscriptions', 'tally'],
+  prometheus: ['gauges', 'metrics', 'sources', 'subscriptions', 'tally'],
+  sources: [],
+  spans: ['@opentelemetry/api', 'node:diagnostics_channel', 'sources', 'words'],
+  status: ['sources'],
+  subscriptions: ['metrics', 'node:diagnostics_channel', 'words'],
+  tally: ['metrics'],
+  words: [],
+}

@@ -1,0 +1,76 @@
+import { parseArgs } from 'node:util'
+
+import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
+import { authenticateRequest, createVerifier } from '@portcullis/core'
+import { checkGuardOptions } from '@portcullis/core/adapter'
+import { collectMetrics as collectForOpenTelemetry } from '@portcullis/metrics/opentelemetry'
+import { collectMetrics } from '@portcullis/metrics/prometheus'
+import { createTestIssuer } from '@portcullis/testing'
+import { Registry } from 'prom-client'
+
+import { describeMachine } from './machine.ts'
+import { median } from './measure.ts'
+import { markdownTable } from './table.ts'
+
+// What metrics cost a guarded request whose token is remembered: the guard alone, beside the guard whose verdicts are counted.
+//
+//   pnpm bench metrics           ten seconds
+//   pnpm bench metrics --quick   to see whether it runs; its figures mean nothing
+
+const { values: flags } = parseArgs({ options: { quick: { type: 'boolean' } } })
+const REQUESTS = flags.quick ? 1000 : 100_000
+const ROUNDS = flags.quick ? 3 : 15
+
+/** Reads nothing by itself: what an exporter does, it does once in a minute. */
+class IdleReader extends MetricReader {
+  protected override async onForceFlush(): Promise<void> {}
+  protected override async onShutdown(): Promise<void> {}
+}
+
+const issuer = await createTestIssuer({ algorithm: 'ES256', lifetime: 86_400 })
+const verifier = createVerifier(issuer.verifierOptions)
+const guard = checkGuardOptions(verifier, {})
+const token = await issuer.token()
+await verifier.verify(token)
+const request = { headers: { authorization: `Bearer ${token}` } }
+const sources = { verifiers: { main: verifier } }
+const meter = new MeterProvider({ readers: [new IdleReader()] }).getMeter('portcullis')
+
+/** Each begins, and returns what ends it: listeners hear the whole process. */
+const CASES: Readonly<Record<string, () => () => void>> = {
+  'nobody listens': () => () => {},
+  'the entry `prometheus`': () => collectMetrics(new Registry(), sources),
+  'the entry `opentelemetry`': () => collectForOpenTelemetry(meter, sources),
+}
+
+/** Nanoseconds for one request. */
+async function cost(begin: () => () => void): Promise<number> {
+  const end = begin()
+  const start = process.hrtime.bigint()
+  for (let count = 0; count < REQUESTS; count++) {
+    const answer = authenticateRequest(verifier, request, guard, request)
+    if (answer instanceof Promise) await answer
+  }
+  const took = Number(process.hrtime.bigint() - start) / REQUESTS
+  end()
+  return took
+}
+
+const costs = new Map(Object.keys(CASES).map((name) => [name, [] as number[]]))
+// One round that does not count: what is compiled then.
+for (const begin of Object.values(CASES)) await cost(begin)
+for (let round = 0; round < ROUNDS; round++) {
+  for (const [name, begin] of Object.entries(CASES)) costs.get(name)?.push(await cost(begin))
+}
+const [alone = []] = costs.values()
+console.log(describeMachine())
+console.log(
+  markdownTable(
+    ['A guard while', 'µs', 'more than alone'],
+    [...costs].map(([name, each]) => [
+      name,
+      (median(each) / 1000).toFixed(2),
+      (median(each.map((one, round) => one - (alone[round] ?? NaN))) / 1000).toFixed(2),
+    ]),
+  ),
+)
