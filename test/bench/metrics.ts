@@ -36,10 +36,22 @@ const request = { headers: { authorization: `Bearer ${token}` } }
 const sources = { verifiers: { main: verifier } }
 const meter = new MeterProvider({ readers: [new IdleReader()] }).getMeter('portcullis')
 
+let register = new Registry()
+const prometheus = () => {
+  register = new Registry()
+  return collectMetrics(register, sources)
+}
+
+/** What is not counted costs nothing, so this makes sure. */
+async function expectCounted(): Promise<void> {
+  if ((await register.metrics()).includes(`remembered="true"} ${REQUESTS}\n`)) return
+  throw new Error('the requests were not counted')
+}
+
 /** Each begins, and returns what ends it: listeners hear the whole process. */
 const CASES: Readonly<Record<string, () => () => void>> = {
   'nobody listens': () => () => {},
-  'the entry `prometheus`': () => collectMetrics(new Registry(), sources),
+  'the entry `prometheus`': prometheus,
   'the entry `opentelemetry`': () => collectForOpenTelemetry(meter, sources),
 }
 
@@ -52,6 +64,7 @@ async function cost(begin: () => () => void): Promise<number> {
     if (answer instanceof Promise) await answer
   }
   const took = Number(process.hrtime.bigint() - start) / REQUESTS
+  if (begin === prometheus) await expectCounted()
   end()
   return took
 }

@@ -146,12 +146,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['ts', 'packages/nest/test/testing-module.test.ts'],
   ],
   'packages/introspection/README.md': [INSTALL, ['ts', 'test/documents/introspection.test.ts']],
-  'packages/metrics/README.md': [
-    INSTALL,
-    ['ts', METRICS],
-    ['sh', METRICS],
-    ['ts', METRICS],
-  ],
+  'packages/metrics/README.md': [INSTALL, ['ts', METRICS], ['sh', METRICS], ['ts', METRICS]],
   'packages/providers/README.md': [INSTALL, ['ts', PROVIDERS]],
   ...Object.fromEntries(
     globSync('packages/providers/docs/*.md', { cwd: root }).map((path) => [

@@ -3,6 +3,12 @@ import { fileURLToPath } from 'node:url'
 
 import { describe, expect, test } from 'vitest'
 
+import {
+  COUNTED,
+  MEASURED,
+  type MetricRow,
+  nameForPrometheus,
+} from '../../packages/metrics/src/metrics.ts'
 import { tableUnder } from './markdown.ts'
 
 const operating = read('packages/core/OPERATING.md')
@@ -29,15 +35,16 @@ describe('the code', () => {
 
 describe('what it names', () => {
   test('metrics are those of the recipe', () => {
-    const recipe = read('examples/operating/src/prometheus.ts')
+    const rows = Object.values<MetricRow>({ ...COUNTED, ...MEASURED })
+    const names = new Set(rows.map(nameForPrometheus))
     const named = operating.match(/portcullis_\w+/g) ?? []
     expect(named.length).toBeGreaterThan(5)
-    expect(named.filter((name) => !recipe.includes(`'${name}'`))).toEqual([])
+    expect(named.filter((name) => !names.has(name))).toEqual([])
   })
 
   test('files are there', () => {
     const named = operating.match(/examples\/[\w/.-]+\.(?:ts|json)/g) ?? []
-    expect(named.length).toBeGreaterThan(3)
+    expect(named.length).toBeGreaterThan(1)
     for (const path of named) expect(read(path)).not.toBe('')
   })
 

@@ -1,6 +1,6 @@
 import { createVerifier, remoteKeys } from '@portcullis/core'
 import { authenticate, getAuth } from '@portcullis/express'
-import { createHealth } from '@portcullis/metrics'
+import { createHealth, statusOf } from '@portcullis/metrics'
 import { collectMetrics } from '@portcullis/metrics/prometheus'
 import express from 'express'
 import { register } from 'prom-client'
@@ -11,7 +11,8 @@ const keys = remoteKeys(`${AUTH_URL}/tokenservice/pubkey.json`)
 // The tokens of this service have neither `iss` nor `aud`
 const verifier = createVerifier({ keys, issuer: null, audience: null })
 const health = createHealth(verifier)
-collectMetrics(register, { keys: { main: keys }, verifiers: { main: verifier } })
+const sources = { keys: { main: keys }, verifiers: { main: verifier } }
+collectMetrics(register, sources)
 
 const app = express()
 app.get('/livez', (_request, response) => {
@@ -20,9 +21,12 @@ app.get('/livez', (_request, response) => {
 app.get('/readyz', (_request, response) => {
   response.sendStatus(health.ready())
 })
-// For the inside: let no proxy show it to strangers.
+// These two are for the inside: let no proxy show them to strangers.
 app.get('/metrics', async (_request, response) => {
   response.type(register.contentType).send(await register.metrics())
+})
+app.get('/status', (_request, response) => {
+  response.json(statusOf(sources))
 })
 app.post('/v1/clientLocations', authenticate(verifier), (request, response) => {
   response.json({ savedBy: getAuth(request).claims.sub, process: process.pid })

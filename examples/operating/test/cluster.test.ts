@@ -83,4 +83,7 @@ test('a worker shows its metrics and becomes ready', async () => {
   expect(statuses.at(-1)).toBe(200)
   const text = await (await fetch(`${url}/metrics`)).text()
   expect(text).toContain('portcullis_keys_usable{source="main"} 1')
+  expect(await (await fetch(`${url}/status`)).json()).toMatchObject({
+    keys: { main: { freshness: 'fresh' } },
+  })
 }, 60_000)

@@ -42,8 +42,22 @@ const gauge = (
   labels: ['source', ...(more.labels ?? [])],
 })
 
+type Counted =
+  | 'verdicts'
+  | 'verifyTime'
+  | 'refusals'
+  | 'keyAttempts'
+  | 'keyChanges'
+  | 'introspections'
+  | 'introspectionTime'
+  | 'events'
+  | 'logins'
+  | 'loginTime'
+  | 'replayFailures'
+  | 'revocationEvents'
+
 /** What happens is counted, as the diagnostics channels tell it. */
-export const COUNTED = {
+export const COUNTED: Readonly<Record<Counted, MetricRow>> = {
   verdicts: counter(
     'verdicts',
     ['source', 'code', 'reason', 'remembered'],
@@ -92,10 +106,22 @@ export const COUNTED = {
     ['source', 'event', 'state'],
     'What a replica of revocations went through, and its state then',
   ),
-} as const satisfies Readonly<Record<string, MetricRow>>
+}
+
+type Measured =
+  | 'keysAge'
+  | 'keysUsable'
+  | 'keysSkipped'
+  | 'keysUntried'
+  | 'keysFreshness'
+  | 'revocationsAge'
+  | 'revocationsState'
+  | 'revocationsCurrent'
+  | 'revocationsEntries'
+  | 'pollFailures'
 
 /** What is so at the moment of asking, as `status()` says it. */
-export const MEASURED = {
+export const MEASURED: Readonly<Record<Measured, MetricRow>> = {
   keysAge: gauge('keys.age', 'max', 'Time since the keys in use were fetched', { unit: 's' }),
   keysUsable: gauge('keys.usable', 'min', 'Keys that tokens can be judged by'),
   keysSkipped: gauge('keys.skipped', 'max', 'Entries of the key document that cannot be used'),
@@ -126,7 +152,7 @@ export const MEASURED = {
     'Revocations that the replica knows: at its option max it takes no more',
   ),
   pollFailures: gauge('event.poll.failures', 'max', 'Polls for events in a row that failed'),
-} as const satisfies Readonly<Record<string, MetricRow>>
+}
 
 /** Upper bounds of the buckets of all histograms, in seconds. */
 export const BUCKETS: readonly number[] = [0.00001, 0.0001, 0.0005, 0.001, 0.005, 0.05, 0.5, 5]

@@ -11,6 +11,9 @@ import { type Cell, createTally } from './tally.ts'
 
 export type { ClientSource, KeySource, PollSource, RevocationSource, Sources } from './sources.ts'
 
+/** A `Registry` of prom-client, with any type of content. */
+export type MetricsRegistry = Pick<Registry, 'registerMetric' | 'removeSingleMetric'>
+
 interface Value {
   readonly labels: Readonly<Record<string, string | number>>
   readonly value: number
@@ -26,7 +29,7 @@ interface Value {
  * @returns A function that ends it and takes the metrics out again.
  * @throws TypeError for what is wrong or misspelt in `sources`; what prom-client throws if a metric has been registered before.
  */
-export function collectMetrics(register: Registry, sources: Sources = {}): () => void {
+export function collectMetrics(register: MetricsRegistry, sources: Sources = {}): () => void {
   const named = checkSources(sources)
   const tally = createTally()
   const metrics = [

@@ -1,3 +1,5 @@
+import { OTHER } from './words.ts'
+
 // What a program has, by the names that it gives to each: the only names of sources that labels ever have.
 
 /** `remoteKeys` and `discoverKeys` return one. */
@@ -52,7 +54,7 @@ export interface NamedSources extends Required<{ [Kind in keyof Sources]: Named<
   readonly polls: Named<PollSource>
   readonly clients: Named<ClientSource>
   /** Of what a message names as its source: the stated name, or `other`. */
-  nameOf(source: unknown): string
+  readonly nameOf: (source: unknown) => string
 }
 
 const KINDS = ['keys', 'revocations', 'polls', 'clients', 'verifiers', 'receivers', 'replays']
@@ -66,7 +68,7 @@ export function checkSources(sources: Sources): NamedSources {
   const stated: Readonly<Record<string, unknown>> = { ...sources }
   for (const kind of Object.keys(stated)) {
     if (!KINDS.includes(kind)) {
-      throw new TypeError(`${kind}: there are no such sources; there are ${KINDS.join(', ')}`)
+      throw new TypeError(`unknown kind of sources: ${kind}; there are ${KINDS.join(', ')}`)
     }
   }
   const checked = Object.fromEntries(KINDS.map((kind) => [kind, checkNamed(kind, stated[kind])]))
@@ -76,25 +78,25 @@ export function checkSources(sources: Sources): NamedSources {
   }
   return {
     ...(checked as unknown as Omit<NamedSources, 'nameOf'>), // each has been checked above
-    nameOf: (source) => names.get(source as object) ?? 'other',
+    nameOf: (source) => names.get(source as object) ?? OTHER,
   }
 }
 
 function checkNamed(kind: string, named: unknown): Named<object> {
   if (named === undefined) return {}
   if (typeof named !== 'object' || named === null) {
-    throw new TypeError(`${kind}: must be an object with a name for each`)
+    throw new TypeError(`sources: ${kind} must be an object with a name for each`)
   }
   const entries = Object.entries(named)
-  if (entries.length > MOST) throw new TypeError(`${kind}: more than ${MOST} have names`)
+  if (entries.length > MOST) throw new TypeError(`sources: ${kind} has more than ${MOST} names`)
   for (const [name, source] of entries) {
-    if (!NAME.test(name) || name === 'other') {
+    if (!NAME.test(name) || name === OTHER) {
       throw new TypeError(
-        `${kind}: each name must be a letter and up to 31 letters, digits, _ or -, and not "other"`,
+        `sources: a name in ${kind} must be a letter and up to 31 letters, digits, _ or -, and not "other"`,
       )
     }
     if (!isSource(source, WITH_STATUS.has(kind))) {
-      throw new TypeError(`${kind}.${name}: must be what a function of Portcullis returned`)
+      throw new TypeError(`sources: ${kind}.${name} must be what a function of Portcullis returned`)
     }
   }
   return Object.fromEntries(entries)

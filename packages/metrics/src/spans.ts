@@ -50,9 +50,10 @@ export function traceOperations(
   sources: Sources = {},
   { verdicts = false, ...others }: TraceOptions = {},
 ): () => void {
-  if (typeof verdicts !== 'boolean') throw new TypeError('verdicts: must be true or false')
+  if (typeof verdicts !== 'boolean')
+    throw new TypeError('traceOperations: verdicts must be true or false')
   const [unknown] = Object.keys(others)
-  if (unknown !== undefined) throw new TypeError(`${unknown}: there is no such option`)
+  if (unknown !== undefined) throw new TypeError(`traceOperations: there is no option ${unknown}`)
   const listeners = Object.entries(readersOf(checkSources(sources), verdicts)).map(
     ([name, read]) => {
       const listen = (message: unknown) => {

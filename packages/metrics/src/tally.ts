@@ -5,8 +5,8 @@ import { BUCKETS, type MetricRow } from './metrics.ts'
 /** What messages are made into. */
 export interface Recorder {
   /** @param values Of the labels, in the order of the row. */
-  count(row: MetricRow, values: readonly string[], by?: number): void
-  time(row: MetricRow, values: readonly string[], seconds: number): void
+  readonly count: (row: MetricRow, values: readonly string[], by?: number) => void
+  readonly time: (row: MetricRow, values: readonly string[], seconds: number) => void
 }
 
 /** What was counted with the same labels. */
@@ -19,9 +19,9 @@ export interface Cell {
 }
 
 export interface Tally extends Recorder {
-  cells(row: MetricRow): readonly Cell[]
+  readonly cells: (row: MetricRow) => readonly Cell[]
   /** Begins again at 0. */
-  clear(): void
+  readonly clear: () => void
 }
 
 /** Maps in maps: to find a cell costs no new string. */

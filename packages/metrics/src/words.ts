@@ -21,7 +21,7 @@ export function wordIn(known: ReadonlySet<string>, word: unknown, none = 'none')
   return typeof word === 'string' && known.has(word) ? word : OTHER
 }
 
-export const CODES = words<AuthErrorCode>({
+export const CODES: ReadonlySet<string> = words<AuthErrorCode>({
   missing_token: true,
   invalid_request: true,
   invalid_token: true,
@@ -35,7 +35,7 @@ export const CODES = words<AuthErrorCode>({
   introspection_unavailable: true,
 })
 
-export const REASONS = words<AuthErrorReason>({
+export const REASONS: ReadonlySet<string> = words<AuthErrorReason>({
   missing_header: true,
   other_scheme: true,
   malformed_header: true,
@@ -86,7 +86,9 @@ export const REASONS = words<AuthErrorReason>({
 })
 
 /** A guard without a package of its own is `http`, as in the lines of `NODE_DEBUG`. */
-export const FRAMEWORKS = words({
+export const FRAMEWORKS: ReadonlySet<string> = words<
+  'express' | 'fastify' | 'hono' | 'http' | 'koa' | 'nest'
+>({
   express: true,
   fastify: true,
   hono: true,
@@ -95,14 +97,14 @@ export const FRAMEWORKS = words({
   nest: true,
 })
 
-export const TRIGGERS = words<KeysMessage['trigger']>({
+export const TRIGGERS: ReadonlySet<string> = words<KeysMessage['trigger']>({
   age: true,
   suspicion: true,
   refresh: true,
   snapshot: true,
 })
 
-export const ATTEMPT_OUTCOMES = words<KeysMessage['outcome']>({
+export const ATTEMPT_OUTCOMES: ReadonlySet<string> = words<KeysMessage['outcome']>({
   success: true,
   ignored: true,
   unreachable: true,
@@ -110,20 +112,20 @@ export const ATTEMPT_OUTCOMES = words<KeysMessage['outcome']>({
   bad_document: true,
 })
 
-export const FRESHNESS = words<KeyFreshness>({
+export const FRESHNESS: ReadonlySet<string> = words<KeyFreshness>({
   fresh: true,
   stale: true,
   expired: true,
   empty: true,
 })
 
-export const REPLICA_EVENTS = words<RevocationsMessage['event']>({
+export const REPLICA_EVENTS: ReadonlySet<string> = words<RevocationsMessage['event']>({
   load: true,
   failure: true,
   state: true,
 })
 
-export const REPLICA_STATES = words<RevocationsState>({
+export const REPLICA_STATES: ReadonlySet<string> = words<RevocationsState>({
   loading: true,
   current: true,
   stale: true,
@@ -134,7 +136,7 @@ export const REPLICA_STATES = words<RevocationsState>({
   closed: true,
 })
 
-export const REPLAY_REASONS = words<ReplayStoreReason>({
+export const REPLAY_REASONS: ReadonlySet<string> = words<ReplayStoreReason>({
   unreachable: true,
   timeout: true,
   out_of_memory: true,
@@ -145,7 +147,7 @@ export const REPLAY_REASONS = words<ReplayStoreReason>({
   closed: true,
 })
 
-export const INTROSPECTION_OUTCOMES = words<IntrospectionMessage['outcome']>({
+export const INTROSPECTION_OUTCOMES: ReadonlySet<string> = words<IntrospectionMessage['outcome']>({
   active: true,
   inactive: true,
   unreachable: true,
@@ -153,7 +155,7 @@ export const INTROSPECTION_OUTCOMES = words<IntrospectionMessage['outcome']>({
   bad_answer: true,
 })
 
-export const EVENT_OUTCOMES = words<EventOutcome>({
+export const EVENT_OUTCOMES: ReadonlySet<string> = words<EventOutcome>({
   recorded: true,
   repeated: true,
   ignored: true,
@@ -161,7 +163,7 @@ export const EVENT_OUTCOMES = words<EventOutcome>({
   unavailable: true,
 })
 
-export const EVENT_ERRORS = words<EventError>({
+export const EVENT_ERRORS: ReadonlySet<string> = words<EventError>({
   invalid_request: true,
   invalid_key: true,
   invalid_issuer: true,
@@ -170,7 +172,7 @@ export const EVENT_ERRORS = words<EventError>({
   access_denied: true,
 })
 
-export const LOGIN_OUTCOMES = words<LoginMessage['outcome']>({
+export const LOGIN_OUTCOMES: ReadonlySet<string> = words<LoginMessage['outcome']>({
   success: true,
   credentials_rejected: true,
   service_unavailable: true,

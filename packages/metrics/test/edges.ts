@@ -6,7 +6,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   metrics: [],
   opentelemetry: ['gauges', 'metrics', 'sources', 'spans', 'subscriptions', 'tally'],
   prometheus: ['gauges', 'metrics', 'sources', 'subscriptions', 'tally'],
-  sources: [],
+  sources: ['words'],
   spans: ['@opentelemetry/api', 'node:diagnostics_channel', 'sources', 'words'],
   status: ['sources'],
   subscriptions: ['metrics', 'node:diagnostics_channel', 'words'],

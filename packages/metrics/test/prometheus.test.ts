@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-import { AggregatorRegistry, Registry } from 'prom-client'
+import { AggregatorRegistry, type OpenMetricsContentType, Registry } from 'prom-client'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { COUNTED, MEASURED, nameForPrometheus } from '../src/metrics.ts'
@@ -23,6 +23,11 @@ interface Dashboard {
 }
 
 const NAMES = [...Object.values(COUNTED), ...Object.values(MEASURED)].map(nameForPrometheus)
+
+/** Its types lack what it takes. */
+const aggregate = AggregatorRegistry.aggregate.bind(AggregatorRegistry) as (
+  metrics: unknown,
+) => Registry
 
 async function afterDay(): Promise<Registry> {
   const { day, sources } = await setUp()
@@ -107,9 +112,7 @@ test('two processes: counts are added, ages are the largest, usable keys the few
   onTestFinished(collectMetrics(empty, sources))
   // What workers send to the primary.
   const read = async () => [await ready.getMetricsAsJSON(), await empty.getMetricsAsJSON()]
-  const text = await AggregatorRegistry.aggregate(
-    JSON.parse(JSON.stringify(await read())),
-  ).metrics()
+  const text = await aggregate(JSON.parse(JSON.stringify(await read()))).metrics()
   for (const line of [
     'portcullis_keys_age_seconds{source="main"} 2',
     'portcullis_keys_usable{source="main"} 0',
@@ -125,7 +128,8 @@ test('two processes: counts are added, ages are the largest, usable keys the few
 })
 
 test('OpenMetrics has the same names, and its end', async () => {
-  const register = new Registry(Registry.OPENMETRICS_CONTENT_TYPE as never)
+  const register = new Registry<OpenMetricsContentType>()
+  register.setContentType(Registry.OPENMETRICS_CONTENT_TYPE)
   const { day, sources } = await setUp()
   onTestFinished(collectMetrics(register, sources))
   await day()

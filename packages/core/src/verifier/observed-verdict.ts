@@ -31,3 +31,15 @@ export async function observed(
     throw error
   }
 }
+
+/** Publishes that a token was accepted which was remembered. Every request causes this, so it is one plain object. */
+export function publishRemembered(verifier: () => object, duration: () => number): void {
+  verdicts.publish(() => ({
+    verifier: verifier(),
+    code: undefined,
+    reason: undefined,
+    detail: undefined,
+    remembered: true,
+    duration: duration(),
+  }))
+}

@@ -1,24 +1,22 @@
 import { isTimely } from '../claims/claims.ts'
-import { verdicts } from '../report/diagnostics.ts'
 import type { Internals } from './internals.ts'
+import { publishRemembered } from './observed-verdict.ts'
 import { isStillTrusted } from './verified-tokens.ts'
 import type { VerifierParts } from './verifier-parts.ts'
 
 // What a guard asks first: whether the verifier has accepted this token before and still does. Then no promise is needed.
 
-/** Makes what a guard asks first: whether a token that was accepted before is accepted now. */
-export function createRecall({
-  keys,
-  accepted,
-  rules,
-  timeAt,
-  schema,
-  revocations,
-  verifiedTokens,
-}: VerifierParts): Internals['recall'] {
+/**
+ * Makes what a guard asks first: whether a token that was accepted before is accepted now. Such a verdict is published here,
+ * because `verify` is not asked.
+ */
+export function createRecall(
+  { keys, accepted, rules, timeAt, schema, revocations, verifiedTokens }: VerifierParts,
+  verifier: () => object,
+): Internals['recall'] {
   return (token) => {
-    // A guard that subscribers observe, or whose schema may take its time, has `verify` asked about each token.
-    if (schema !== undefined || verdicts.isObserved()) return undefined
+    // A schema may take its time.
+    if (schema !== undefined) return undefined
     const known = verifiedTokens?.find(token)
     // What a token is bound to is compared with what its sender has proven, which nobody knows here. Where it need not be proven,
     // the `Auth` says all the same that it was.
@@ -30,6 +28,8 @@ export function createRecall({
     const time = timeAt(arrived)
     const isAccepted =
       isTimely(claims, rules, time) && revocations?.isValidNow(claims, time) !== false
-    return isAccepted ? known.auth : undefined
+    if (!isAccepted) return undefined
+    publishRemembered(verifier, () => keys.now().monotonic - arrived.monotonic)
+    return known.auth
   }
 }

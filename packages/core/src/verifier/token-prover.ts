@@ -9,7 +9,7 @@ import { verdicts } from '../report/diagnostics.ts'
 import { createRevocationCheck, type RevocationCheck } from '../revocation/revocation-check.ts'
 import { notText, tooLarge } from '../token/details.ts'
 import { setInternals } from './internals.ts'
-import { observed, type VerdictRecord } from './observed-verdict.ts'
+import { observed, publishRemembered, type VerdictRecord } from './observed-verdict.ts'
 import { createWatch } from './revocation-watch.ts'
 import { rulesOf, type SchemaOptions, type VerifierOptions } from './verifier-options.ts'
 import type { Verifier, VerifyOptions } from './verifier.ts'
@@ -117,9 +117,10 @@ export function createProvenVerifier<Proven extends ProvenToken>(
     checksIssuer: (issuer) => parts.rules.issuer?.includes(issuer) === true,
     maxTokenSize,
     recall(token) {
-      if (schema !== undefined || verdicts.isObserved() || token.length > maxTokenSize) {
+      if (schema !== undefined || token.length > maxTokenSize) {
         return undefined
       }
+      const start = verdicts.isObserved() ? clock.monotonic() : 0
       const proven = prover.recall(token)
       const known = proven && judged.get(proven)
       if (known === undefined || known.binding !== undefined) return undefined
@@ -127,7 +128,12 @@ export function createProvenVerifier<Proven extends ProvenToken>(
       const time = now()
       const isAccepted =
         isTimely(claims, parts.rules, time) && revocations?.isValidNow(claims, time) !== false
-      return isAccepted ? known.auth : undefined
+      if (!isAccepted) return undefined
+      publishRemembered(
+        () => verifier,
+        () => clock.monotonic() - start,
+      )
+      return known.auth
     },
     watch: createWatch({ revocations, schema, now }),
   })

@@ -88,7 +88,7 @@ export function createVerifier(
   setInternals(verify, {
     checksIssuer: (issuer) => rules.issuer?.includes(issuer) === true,
     maxTokenSize,
-    recall: createRecall(parts),
+    recall: createRecall(parts, () => verifier),
     watch: createWatch(parts),
   })
   const verifier: Verifier<unknown> = { verify, ready }
