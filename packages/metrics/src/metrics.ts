@@ -1,7 +1,7 @@
 // The table of all metrics: what each is called, what it counts, its labels, and how values of several processes are put together.
 
 /** How one value is made of those of several processes. */
-export type Aggregator = 'sum' | 'max' | 'min'
+type Aggregator = 'sum' | 'max' | 'min'
 
 export interface MetricRow {
   readonly kind: 'counter' | 'gauge' | 'histogram'

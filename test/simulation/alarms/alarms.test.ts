@@ -1,0 +1,79 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+
+import {
+  COUNTED,
+  MEASURED,
+  type MetricRow,
+  nameForPrometheus,
+} from '../../../packages/metrics/src/metrics.ts'
+import { describeWithPrometheus } from './describe-with-prometheus.ts'
+import { ALERTS, fastRules } from './prometheus.ts'
+import { EXPECTED, tellAlarms } from './story.ts'
+
+// The alarms of @portcullis/metrics, in the words of Prometheus and as a real one sees a cluster.
+
+interface Rules {
+  readonly groups: readonly {
+    readonly rules: readonly {
+      readonly alert: string
+      readonly expr: string
+      readonly for: string
+    }[]
+  }[]
+}
+
+const text = readFileSync(ALERTS, 'utf8')
+const rules = (parse(text) as Rules).groups.flatMap((group) => group.rules)
+const operating = readFileSync(
+  new URL('../../../packages/core/OPERATING.md', import.meta.url),
+  'utf8',
+)
+
+test('each alarm is about metrics that there are, and has its line in OPERATING.md', () => {
+  const names = new Set(
+    Object.values<MetricRow>({ ...COUNTED, ...MEASURED }).map(nameForPrometheus),
+  )
+  for (const { alert, expr } of rules) {
+    const named = expr.match(/portcullis_\w+/g) ?? []
+    expect(named.length, alert).toBeGreaterThan(0)
+    expect(named.filter((name) => !names.has(name))).toEqual([])
+    expect(operating).toContain(`| \`${alert}\``)
+  }
+})
+
+test('in fast time all durations are shorter, and nothing else is changed', () => {
+  const fast = fastRules(text, 40)
+  expect(fast).not.toMatch(/(?:for: |\[)\d+[smh]\b/)
+  expect(fast).toContain('for: 1500ms')
+  expect(fast).toContain('[7500ms]')
+  expect(fast.replaceAll(/\d+ms/g, '')).toBe(text.replaceAll(/(?<=for: |\[)\d+[smh]\b/g, ''))
+})
+
+describeWithPrometheus('with a real Prometheus', () => {
+  test('promtool: each alarm fires for what it is about, and for nothing that is usual', () => {
+    const file = fileURLToPath(new URL('rules.test.yml', import.meta.url))
+    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], {
+      encoding: 'utf8',
+    })
+    expect(stdout + stderr).toContain('SUCCESS')
+    expect(status).toBe(0)
+    const tested = readFileSync(file, 'utf8')
+    const untested = rules.filter(({ alert }) => !tested.includes(`alertname: ${alert}\n`))
+    expect(untested).toEqual([])
+  })
+
+  test('a calm stretch has none; an outage, a flood and a silent Redis have theirs, and a repair ends them', async () => {
+    const { calm, fired, repairedAt } = await tellAlarms()
+    expect(calm).toEqual([])
+    expect(fired.map(({ alarm }) => alarm).toSorted()).toEqual(EXPECTED)
+    for (const { alarm, from, until } of fired) {
+      expect(from, alarm).toBeLessThanOrEqual(repairedAt)
+      expect(until, alarm).toBeGreaterThan(from)
+    }
+  }, 120_000)
+})
