@@ -5,6 +5,10 @@ import { choose, type Programs, run, tell } from './choose.ts'
 // Draws pictures, by name: `pnpm draw NAME`.
 
 const PROGRAMS: Programs = {
+  alarms: {
+    file: 'simulation/alarms/picture.ts',
+    does: 'the picture of alarms in OPERATING.md of core, of a run with a real Prometheus',
+  },
   rotation: { file: 'bench/rotation-pictures.ts', does: 'the pictures of KEYS.md in core' },
   console: {
     file: 'programs/console/screenshots.ts',

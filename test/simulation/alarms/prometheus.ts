@@ -34,9 +34,7 @@ export async function startPrometheus(target: number, speed: number): Promise<Pr
   const config = {
     global: { scrape_interval: '250ms', scrape_timeout: '250ms', evaluation_interval: '250ms' },
     rule_files: ['alerts.yml'],
-    scrape_configs: [
-      { job_name: 'api', static_configs: [{ targets: [`127.0.0.1:${target}`] }] },
-    ],
+    scrape_configs: [{ job_name: 'api', static_configs: [{ targets: [`127.0.0.1:${target}`] }] }],
   }
   // JSON is YAML.
   writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(config))
