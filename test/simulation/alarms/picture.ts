@@ -35,7 +35,7 @@ export function picture({ fired, calmFor, repairedAt }: Told): string {
   const x = (at: number) => (START + ((at + calmFor) / (last + calmFor)) * (END - START)).toFixed(1)
   const flood = fired.find(({ alarm }) => alarm === 'PortcullisFlood')?.from ?? 0
   const lanes = [
-    { name: 'the endpoint hangs, Redis is silent', kind: 'fault', from: 0, until: repairedAt },
+    { name: 'endpoint and Redis are silent', kind: 'fault', from: 0, until: repairedAt },
     { name: 'a flood of forged tokens', kind: 'fault', from: 0, until: flood },
     ...fired.map(({ alarm, from, until }) => ({ name: alarm, kind: 'alarm', from, until })),
   ]

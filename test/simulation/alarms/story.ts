@@ -100,7 +100,7 @@ export async function tellAlarms(): Promise<Told> {
     return {
       calm,
       calmFor: CALM * SPEED,
-      fired: [...seen].map(([alarm, times]) => ({ alarm, ...times })),
+      fired: [...seen].map(([alarm, { from, until: end }]) => ({ alarm, from, until: end })),
       repairedAt,
     }
   } finally {
