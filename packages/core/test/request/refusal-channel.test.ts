@@ -16,7 +16,7 @@ test('the channel has each refusal of a guard, also without a token; not other e
   const seen: unknown[] = []
   const listen = (message: unknown) => seen.push(message)
   subscribe('portcullis:refusal', listen)
-  await expect(authenticateRequest(verifier, request, options, request)).rejects.toThrow()
+  await expect(authenticateRequest(verifier, request, options, request)).rejects.toThrow('required')
   presentRefusal(new Error('a bug'), request, options, {})
   unsubscribe('portcullis:refusal', listen)
   expect(seen).toEqual([{ framework: 'express', code: 'missing_token', reason: 'missing_header' }])
