@@ -1,19 +1,23 @@
 import { readFileSync } from 'node:fs'
 
-import { Command, CommanderError } from 'commander'
+import type { Command, CommanderError } from 'commander'
 
 import type { Context } from './context.ts'
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts'
+import {
+  asksForOverview,
+  DESCRIPTION,
+  HELP_COMMAND,
+  type Listed,
+  OPTIONS,
+  overview,
+} from './overview.ts'
 import type { Surroundings } from './surroundings.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
 
 // The program without the process: its commands, its options, and the exit code of a failure.
 
-interface Entry {
-  readonly name: string
-  /** Its arguments, as the help lists them. */
-  readonly usage: string
-  readonly description: string
+interface Entry extends Listed {
   /** Reads the module, and answers what gives the command its options. */
   readonly load: () => Promise<(command: Command, context: Context) => void>
 }
@@ -119,6 +123,10 @@ const COMMANDS: readonly Entry[] = [
  */
 export async function run(surroundings: Surroundings): Promise<ExitCode> {
   const terminal = createTerminal(surroundings)
+  if (asksForOverview(surroundings.args)) {
+    surroundings.stdout.write(overview(COMMANDS, terminal.columns))
+    return EXIT.ok
+  }
   let exitCode: ExitCode = EXIT.ok
   const context: Context = {
     ...surroundings,
@@ -142,14 +150,14 @@ async function createProgram(
   context: Context,
 ): Promise<Command> {
   const { terminal } = context
-  const program = new Command('portcullis')
-    .description('Explains access tokens, looks at key documents, asks APIs what they accept.')
-    .version(version(), '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print help')
-    .helpCommand('help [command]', 'print help for a command')
+  const commander = await import('commander')
+  const program = new commander.Command('portcullis')
+    .description(DESCRIPTION)
+    .version(version(), ...OPTIONS.version)
+    .helpOption(...OPTIONS.help)
+    .helpCommand(...HELP_COMMAND)
     .showHelpAfterError('(--help shows what there is)')
     .exitOverride()
-    .configureHelp({ subcommandTerm: termOf })
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
@@ -158,6 +166,8 @@ async function createProgram(
       getOutHasColors: () => terminal.hasColour.stdout,
       getErrHasColors: () => terminal.hasColour.stderr,
     })
+  // The help of a command is commander's.
+  program.helpInformation = () => overview(COMMANDS, terminal.columns)
   // What completes commands knows the options of all.
   const isNamed = (name: string) => args.includes(name) || args.includes('completion')
   for (const { name, description, load } of COMMANDS) {
@@ -167,21 +177,20 @@ async function createProgram(
   return program
 }
 
-/** A command in the list of all. The other one is commander's own `help`. */
-function termOf(command: Command): string {
-  const { usage = '[command]' } = COMMANDS.find(({ name }) => name === command.name()) ?? {}
-  return `${command.name()} ${usage}`
-}
-
 /** What a failure means for the process. Commander has already said what is wrong with the command line. */
 function failure(error: unknown, { signal }: Surroundings, terminal: Terminal): ExitCode {
   if (signal.aborted) return EXIT.interrupted
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+  if (isCommanderError(error)) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
   if (error instanceof CommandError) {
     terminal.say(`portcullis: ${error.message}`)
     return error.exitCode
   }
   throw error
+}
+
+/** Whether it is one, without the module, which need not be loaded. */
+function isCommanderError(error: unknown): error is CommanderError {
+  return error instanceof Error && error.name === 'CommanderError'
 }
 
 function version(): string {

@@ -11,6 +11,20 @@ test('the help lists the commands', () => {
   expect(names).toEqual(expect.arrayContaining(['serve', 'explain', 'keys', 'probe', 'doctor']))
 })
 
+test.each([['help'], ['-h'], ['--help', '--help']])(
+  '%s %s prints the same help, in the width of the terminal',
+  async (...args) => {
+    const { exitCode, stdout } = await runProgram(args)
+    expect(stdout).toBe(help)
+    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
+    expect(exitCode).toBe(0)
+  },
+)
+
+test('without a command the same help is a mistake, and not data', async () => {
+  expect(await runProgram([])).toMatchObject({ exitCode: 2, stdout: '', stderr: help })
+})
+
 test.each(names)('the help of %s has examples, and fits 80 columns', async (name) => {
   const { exitCode, stdout } = await runProgram([name, '--help'])
   expect(stdout).toMatch(/^Examples:\n {2}\S/m)
