@@ -13,6 +13,14 @@ cluster.setupPrimary({ exec: fileURLToPath(new URL('worker.ts', import.meta.url)
 cluster.fork()
 cluster.fork()
 
+process.on('disconnect', () => {
+  cluster.removeAllListeners('exit')
+  for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL')
+  process.exit()
+})
+// Without both there is nothing to see.
+cluster.on('exit', () => process.exit(1))
+
 let listening = 0
 let api = 0
 const both = new Promise<void>((resolve) => {
@@ -30,7 +38,3 @@ const server = createServer((_request, response) => {
 await Promise.all([both, once(server, 'listening')])
 const { port } = server.address() as AddressInfo // it listens on a port
 process.send?.({ api, metrics: port })
-process.on('disconnect', () => {
-  for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL')
-  process.exit()
-})

@@ -26,7 +26,8 @@ export function fastKeys(url: string, clock: Clock): ReturnType<typeof remoteKey
     maxAge: 120,
     staleWhileRevalidate: 60,
     staleIfError: 180,
-    timeout: 10,
+    // A second: the machine may be busy.
+    timeout: SPEED,
     clock,
   })
 }

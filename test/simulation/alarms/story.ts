@@ -57,7 +57,10 @@ export async function tellAlarms(): Promise<Told> {
   })
   const exited = once(child, 'exit')
   try {
-    const [ports] = (await Promise.race([once(child, 'message'), exited])) as [Ports]
+    const ended = exited.then(() => {
+      throw new Error('the cluster has ended')
+    })
+    const [ports] = (await Promise.race([once(child, 'message'), ended])) as [Ports]
     await using prometheus = await startPrometheus(ports.metrics, SPEED)
     const call = callerOf(`http://127.0.0.1:${ports.api}`, token)
     const seen = new Map<string, { from: number; until: number }>()
