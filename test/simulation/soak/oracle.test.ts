@@ -30,7 +30,8 @@ describe('with nothing disturbed', () => {
   test.each<[string, Call, string]>([
     ['genuine is accepted', call('genuine', 200), 'right'],
     ['genuine is refused', call('genuine', 401), 'wrong'],
-    ['genuine of a key of this moment is refused', call('genuine', 401, came(0.5)), 'wrong'],
+    ['genuine of a key of this moment is refused', call('genuine', 401, came(19)), 'outage'],
+    ['genuine of a key of lately is refused', call('genuine', 401, came(21)), 'wrong'],
     ['genuine gets 503', call('genuine', 503), 'wrong'],
     ['there is no answer', call('genuine', undefined), 'wrong'],
     ['another status', call('genuine', 500), 'wrong'],
@@ -78,7 +79,7 @@ describe('after something', () => {
       'outage',
     ],
     ['silence of another', call('genuine', undefined), after(4, 'fleet', 'koa 2'), 'wrong'],
-    ['a new key in an outage', call('genuine', 401, came(10)), after(5, 'issuer'), 'outage'],
+    ['a new key in an outage', call('genuine', 401, came(40)), after(5, 'issuer'), 'outage'],
     ['an old key after an outage', call('genuine', 401), after(5, 'issuer'), 'wrong'],
     [
       'a key that left in an outage',

@@ -60,7 +60,7 @@ const wrong = (why: string): Wrong => ({ verdict: 'wrong', why })
 const SLACK = 5
 /** The longest pause of a key cache with its jitter, and the deadline before it. */
 const AFTER_OUTAGE = 45
-/** After a flood a suspicion has to wait for its budget. */
+/** Forged tokens come all the time, so a suspicion may have to wait for its budget: 15 s. */
 const AFTER_FLOOD = 20
 /** For how long a key that was withdrawn may be trusted. */
 const TRUSTED = POLICY.maxAge * 1.1 + POLICY.staleWhileRevalidate
@@ -114,6 +114,7 @@ function judgeRefusal(call: Call, history: History): Judgement {
   if (since === undefined || since > sent) return OUTAGE
   const mayPause = published.length > 1 || isEarly
   if (mayPause && sent < since + AFTER_OUTAGE) return OUTAGE
+  if (sent < since + AFTER_FLOOD) return OUTAGE
   const isNew = sent < since + AFTER_OUTAGE
   const causes = ['issuer', 'load'] as const
   const isExplained =
