@@ -42,6 +42,6 @@ export function readLogout(
   const claim = revokes === 'session' ? 'sid' : 'sub'
   const value = revokes === 'session' ? sid : sub
   if (value === undefined) return invalidEvent(`The log-out must have ${claim} here`)
-  const entry = entryFor(iss, { claim, value }, iat, maxTokenLifetime)
+  const entry = entryFor(iss, { claim, value }, { time: iat, iat }, maxTokenLifetime)
   return { err: undefined, iss, jti, types, revokes: [entry] }
 }

@@ -20,6 +20,8 @@ interface Cut {
 export interface SecurityEvent extends Omit<ReadEvent, 'revokes'> {
   /** Empty for what revokes nothing: then the subject does not matter. */
   readonly cuts: readonly Cut[]
+  /** Of its token. */
+  readonly iat: number
   readonly subject: JsonObject
 }
 
@@ -62,6 +64,7 @@ export function readSecurityEvent(
     jti,
     types,
     cuts,
+    iat,
     subject: isJsonObject(subject) ? subject : NOBODY,
   }
 }
@@ -79,7 +82,7 @@ export interface MappedWhose extends Whose {
 
 /** @param mapped Whom the application says that the subject is, if it knows. */
 export function entriesOf(
-  { iss, jti, types, cuts, subject }: SecurityEvent,
+  { iss, jti, types, cuts, iat, subject }: SecurityEvent,
   { revokes, maxTokenLifetime }: ReadingRules,
   mapped: MappedWhose | undefined,
 ): ReadEvent | RefusedEvent {
@@ -93,7 +96,7 @@ export function entriesOf(
           : 'sub_id names no user that is known here',
       )
     }
-    entries.push(entryFor(mapped?.iss ?? iss, whose, time, maxTokenLifetime))
+    entries.push(entryFor(mapped?.iss ?? iss, whose, { time, iat }, maxTokenLifetime))
   }
   return { err: undefined, iss, jti, types, revokes: entries }
 }

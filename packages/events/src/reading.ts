@@ -76,21 +76,24 @@ const CLOCK_TOLERANCE = 600
  * A time in whole seconds stands for all of its second, as `iat` does: a token that was issued in it, before the event, must
  * not remain.
  *
- * @param time Of the event.
+ * @param times `time` of the event, and `iat` of its token.
  * @param maxTokenLifetime Seconds. The entry is not needed any longer, once all those tokens have expired.
  */
 export function entryFor(
   iss: string,
   { claim, value }: Whose,
-  time: number,
+  { time, iat }: { readonly time: number; readonly iat: number },
   maxTokenLifetime: number | undefined,
 ): RevocationEntry {
   const end = Number.isInteger(time) ? time + 1 : time
-  const lastExp = maxTokenLifetime === undefined ? undefined : end + maxTokenLifetime
   if (claim === 'jti') {
-    return { type: 'token', iss, jti: value, ...(lastExp === undefined ? {} : { exp: lastExp }) }
+    // Whoever names a token knows it: it may be younger than what has happened, but not than what tells of it.
+    const issuedUntil = Math.max(end, iat + 1)
+    const exp = maxTokenLifetime === undefined ? {} : { exp: issuedUntil + maxTokenLifetime }
+    return { type: 'token', iss, jti: value, ...exp }
   }
-  const until = lastExp === undefined ? {} : { until: lastExp + CLOCK_TOLERANCE }
+  const until =
+    maxTokenLifetime === undefined ? {} : { until: end + maxTokenLifetime + CLOCK_TOLERANCE }
   const whose = claim === 'sub' ? { sub: value } : { sid: value }
   return { type: 'issued_before', iss, ...whose, time: end, ...until }
 }

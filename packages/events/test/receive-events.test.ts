@@ -75,6 +75,19 @@ describe('whom an event means', () => {
     }
   })
 
+  test('one token is revoked as long as it can be valid, however long ago the event was', async () => {
+    const now = Math.floor(clock.now())
+    const subject = { format: 'jwt_id', iss: ISSUER, jti: 't-1' }
+    const event = { event_timestamp: now - 7200 }
+    const { send, store } = eventScene({ maxTokenLifetime: 3600 })
+    await send(await transmitter.securityEvent({ type: 'session-revoked', subject, event }))
+    expect(store.entries()).toEqual([
+      { type: 'token', iss: ISSUER, jti: 't-1', exp: now + 1 + 3600 },
+    ])
+    const claims = { iss: ISSUER, jti: 't-1', iat: now, exp: now + 3600 }
+    expect(store.local.statusOf(claims, clock.now())).toBe('revoked')
+  })
+
   test('who knows addresses and other issuers can map them', async () => {
     const asked: unknown[] = []
     const { send, store } = eventScene({
