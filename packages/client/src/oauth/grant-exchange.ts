@@ -94,7 +94,8 @@ async function refusalBy({
 }: ServiceAnswer): Promise<TokenClientError | undefined> {
   const refused = refusalOf(response, url, receivedAt.wall)
   if (refused?.code !== 'credentials_rejected') return refused
-  const reason = refusalIn(errorIn(await body()))
+  // A refusal stays one if its body cannot be read: as an outage it would be asked for again at once.
+  const reason = refusalIn(errorIn(await body().catch(() => '')))
   if (reason === undefined) return refused
   return refusal(reason, `${refused.message} and ${reason}`, refused.responseStatus)
 }

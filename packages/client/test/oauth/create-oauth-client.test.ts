@@ -113,6 +113,24 @@ describe('a refusal', () => {
     expect(JSON.stringify(failure)).not.toContain('canary')
   })
 
+  test.each([400, 401, 403])(
+    'of status %i is one whose body breaks off, too: it is not repeated',
+    async (status) => {
+      const { server, client, clock } = setUp()
+      const broken = () =>
+        new ReadableStream({ pull: (stream) => stream.error(new Error('canary')) })
+      server.answer = () => new Response(broken(), { status })
+      const failure = failureOf(client.get())
+      await clock.advance(10)
+      expect(await failure).toMatchObject({
+        code: 'unexpected_response',
+        status: 502,
+        retryAfter: 30,
+      })
+      expect(server.requests).toHaveLength(1)
+    },
+  )
+
   test('whose body hangs ends with the deadline', async () => {
     const { server, client, clock } = setUp()
     server.answer = () => new Response(new ReadableStream({ pull: hang }), { status: 400 })
