@@ -87,11 +87,11 @@ export function createOnBehalfOf(
       closing,
       errorOf,
       reportedAs: others.reportedAs,
-      onSettled(token = '') {
+      onSettled(token) {
         if (memory.get(key) !== client) return
-        // Without an end it cannot be said how long the token may be used: until then callers share the exchange.
-        if (grant.end === undefined) memory.forget(key)
-        else memory.set(key, client, bytes + token.length)
+        // Without an end it cannot be said how long the token may be used: until then callers share the exchange, and its pauses.
+        if (grant.end === undefined && token !== undefined) memory.forget(key)
+        else memory.set(key, client, bytes + (token ?? '').length)
       },
     })
     memory.set(key, client, bytes)

@@ -255,6 +255,21 @@ describe('a refusal', () => {
     expect(server.requests).toHaveLength(1)
   })
 
+  test('of a subject without exp is remembered as well, though its token is not', async () => {
+    const { server, client, clock } = setUp()
+    const { answer } = server
+    const subject = authOf(undefined)
+    server.answer = refusing('invalid_grant')
+    for (let count = 0; count < 3; count++) {
+      expect(await failureOf(client.onBehalfOf(subject).get())).toMatchObject({ status: 401 })
+    }
+    expect(server.requests).toHaveLength(1)
+    await clock.advance(30)
+    server.answer = answer
+    expect(await client.onBehalfOf(subject).get()).toBe('opaque-0')
+    expect(await client.onBehalfOf(subject).get()).toBe('opaque-1')
+  })
+
   test('of one subject concerns no other', async () => {
     const { server, client, auth } = setUp()
     const { answer } = server
