@@ -66,7 +66,7 @@ export function grantExchange(
 
   return {
     async prepare(signal) {
-      if (end <= clock.now()) throw refusal('invalid_grant', 'the subject’s token has expired')
+      if (end <= clock.now()) throw subjectHasExpired()
       const server = await locate(signal)
       return async () => await compose(server)
     },
@@ -74,6 +74,8 @@ export function grantExchange(
       skew = believed(answer.clockSkew)
       const refused = await refusalBy(answer)
       if (refused !== undefined) throw refused
+      // Meanwhile: what has come cannot be used, and no other could.
+      if (end <= answer.receivedAt.wall) throw subjectHasExpired()
       return await readGrant(answer, client, end)
     },
   }
@@ -98,6 +100,10 @@ async function refusalBy({
   const reason = refusalIn(errorIn(await body().catch(() => '')))
   if (reason === undefined) return refused
   return refusal(reason, `${refused.message} and ${reason}`, refused.responseStatus)
+}
+
+function subjectHasExpired(): ExplainedError {
+  return refusal('invalid_grant', 'the subject’s token has expired')
 }
 
 function refusal(reason: Refusal, message: string, responseStatus?: number): ExplainedError {

@@ -111,6 +111,19 @@ describe('an exchanged token', () => {
     expect(server.requests).toHaveLength(1)
   })
 
+  test('that comes after the end of its subject is a matter of the subject', async () => {
+    const { server, client, clock, auth } = setUp()
+    server.answer = async () => {
+      await clock.advance(5)
+      return server.grant()
+    }
+    const handle = client.onBehalfOf(auth(3))
+    for (let count = 0; count < 2; count++) {
+      expect(await failureOf(handle.get())).toMatchObject({ code: 'invalid_grant', status: 401 })
+    }
+    expect(server.requests).toHaveLength(1)
+  })
+
   test('that ends before its subject is renewed', async () => {
     const { server, client, clock, auth } = setUp()
     const handle = client.onBehalfOf(auth(3600))
