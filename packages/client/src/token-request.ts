@@ -140,6 +140,8 @@ async function attempt(
   const answer =
     better === undefined ? first : await post(endpoint, compose, progress, signal, better.nonce)
   const { response, receivedAt } = answer
+  // It may be another than that of the first answer: some servers accept each nonce once. RFC 9449 section 8.2
+  if (better !== undefined) endpoint.dpop?.learnNonce(answer.url, response.headers)
   try {
     return { ...(await endpoint.exchange.read(answer)), receivedAt }
   } catch (error) {

@@ -200,6 +200,41 @@ describe('dpop', () => {
     expect(new Set(assertions).size).toBe(2)
   })
 
+  test('a server whose nonces count once gives the next one with each answer', async () => {
+    const { server, client, clock } = setUp({ dpop: true })
+    let nonce = 0
+    server.answer = ({ init }) => {
+      const [, payload = ''] = new Headers(init.headers).get('dpop')?.split('.') ?? []
+      const sent: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())
+      const isKnown = Reflect.get(Object(sent), 'nonce') === `n${nonce}`
+      nonce += 1
+      const answer = isKnown
+        ? server.grant({ token_type: 'DPoP' })
+        : Response.json({ error: 'use_dpop_nonce' }, { status: 400 })
+      answer.headers.set('dpop-nonce', `n${nonce}`)
+      return answer
+    }
+    expect(await client.get()).toBe('opaque-0')
+    expect(server.requests).toHaveLength(2)
+    await clock.advance(300)
+    expect(await client.get()).toBe('opaque-1')
+    expect(server.requests).toHaveLength(3)
+  })
+
+  test('one that refuses each nonce is asked twice, and then waits as after any refusal', async () => {
+    const { server, client, clock } = setUp({ dpop: true })
+    let nonce = 0
+    server.answer = () => {
+      const headers = { 'dpop-nonce': `n${nonce++}` }
+      return Response.json({ error: 'use_dpop_nonce' }, { status: 400, headers })
+    }
+    const failure = await failureOf(client.get())
+    expect(failure).toMatchObject({ code: 'unexpected_response', status: 502, retryAfter: 30 })
+    await clock.advance(29)
+    await failureOf(client.get())
+    expect(server.requests).toHaveLength(2)
+  })
+
   test('a token of the type Bearer is not used', async () => {
     const { client } = setUp({ dpop: true })
     expect(await failureOf(client.get())).toMatchObject({ code: 'token_unusable', status: 502 })
