@@ -46,7 +46,7 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => unknown
 interface KoaContext {
   readonly path: string
   readonly headers: object
-  readonly req: object
+  readonly req: IncomingMessage
   readonly request: object
   status: number
   body: unknown
@@ -55,10 +55,9 @@ interface KoaContext {
 
 async function answerKoa(context: KoaContext, { logout, push }: Receivers): Promise<void> {
   const receiver = context.path === '/logout' ? logout : push
-  const parsed: unknown = Reflect.get(context.request, 'body')
   const { status, headers, body } = await receiver.answer({
     headers: context.headers,
-    body: parsed ?? context.req,
+    body: context.req.readableDidRead ? Reflect.get(context.request, 'body') : context.req,
   })
   context.status = status
   context.set(headers)
@@ -139,6 +138,18 @@ const MAKERS: Readonly<Record<string, Make>> = {
   },
   'Koa 3': (receivers) => {
     const app = new Koa()
+    app.use(async (context) => {
+      await answerKoa(context, receivers)
+    })
+    return app.callback()
+  },
+  // As koa-bodyparser does it with what it does not read, such as security events.
+  'Koa 3 behind a parser of something else': (receivers) => {
+    const app = new Koa()
+    app.use(async (context, next) => {
+      Object.assign(context.request, { body: {} })
+      await next()
+    })
     app.use(async (context) => {
       await answerKoa(context, receivers)
     })
