@@ -11,11 +11,13 @@ import type { Inbox } from './inbox.ts'
 import { checkPollEventsOptions, type PollEventsOptions } from './options.ts'
 import { exchange, failed, type PollAnswer } from './poll-exchange.ts'
 import {
+  afterSettling,
   isProgress,
   nextPoll,
   NO_VERDICTS,
   type PollOutcome,
   pollRequest,
+  type Settled,
   type Verdicts,
 } from './polling.ts'
 import { invalidEvent } from './refused-event.ts'
@@ -44,6 +46,7 @@ export interface EventPoll {
 
 interface PollState {
   readonly verdicts: Verdicts
+  readonly settled: Settled
   readonly failures: number
   readonly lastFailure: string | undefined
   readonly answeredAt: Instant | undefined
@@ -72,6 +75,7 @@ export function pollEvents(options: PollEventsOptions): EventPoll {
   const { signal: closed } = closing
   let state: PollState = {
     verdicts: NO_VERDICTS,
+    settled: new Set(),
     failures: 0,
     lastFailure: undefined,
     answeredAt: undefined,
@@ -101,13 +105,14 @@ export function pollEvents(options: PollEventsOptions): EventPoll {
     }
     const { verdicts, isComplete } = await takeAll(inbox, answer.sets)
     const names = [...verdicts.ack, ...verdicts.setErrs.keys()]
-    const answered = { ...state, verdicts, answeredAt: instant(clock) }
+    const settled = afterSettling(names, state.settled)
+    const answered = { ...state, verdicts, settled, answeredAt: instant(clock) }
     if (!isComplete) {
       const lastFailure = 'some events could not be judged or recorded'
       const next = { ...answered, failures: state.failures + 1, lastFailure }
       return { outcome: 'failure', retryAfter: 0, next }
     }
-    const outcome = isProgress(names, state.verdicts) ? 'progress' : 'nothing'
+    const outcome = isProgress(names, state.settled) ? 'progress' : 'nothing'
     return { outcome, retryAfter: 0, next: { ...answered, failures: 0 } }
   }
 

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+
 import { failurePauseEnd } from '@portcullis/core/verifier'
 
 // When a transmitter is asked next, and what it is told then. Times are seconds on the monotonic clock.
@@ -25,14 +27,27 @@ export function pollRequest({ ack, setErrs }: Verdicts): string {
   })
 }
 
+/** Digests of the names of events that were settled, the newest first: a name may be long. */
+export type Settled = ReadonlySet<string>
+
+/** Ten answers: so many transmitters behind one address may have events that they are never told the verdicts of. */
+const MAX_SETTLED = 1000
+
 /**
  * Whether an answer brought something new: one that repeats what was settled before it must not be asked for at once again.
  *
  * @param names Of the events that were settled by this answer.
- * @param said What the request of this answer has said.
  */
-export function isProgress(names: readonly string[], { ack, setErrs }: Verdicts): boolean {
-  return names.some((name) => !ack.includes(name) && !setErrs.has(name))
+export function isProgress(names: readonly string[], settled: Settled): boolean {
+  return names.some((name) => !settled.has(digestOf(name)))
+}
+
+export function afterSettling(names: readonly string[], settled: Settled): Settled {
+  return new Set([...new Set([...names.map(digestOf), ...settled])].slice(0, MAX_SETTLED))
+}
+
+function digestOf(name: string): string {
+  return hash('sha256', name, 'base64')
 }
 
 export interface PollTimes {

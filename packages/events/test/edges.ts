@@ -19,7 +19,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'security-events',
   ],
   'poll-exchange': ['@portcullis/core/json', '@portcullis/core/verifier', 'node:buffer'],
-  polling: ['@portcullis/core/verifier'],
+  polling: ['@portcullis/core/verifier', 'node:crypto'],
   'read-logout': ['@portcullis/core/verifier', 'event-types', 'reading', 'refused-event'],
   'read-security-event': [
     '@portcullis/core/verifier',

@@ -221,6 +221,28 @@ describe('the pace', () => {
     for (const gap of others) expect(gap).toBeGreaterThanOrEqual(4.9)
   })
 
+  test('two that share nothing, behind one address, are asked once in each interval', async () => {
+    const { start, until, polls, faults, publish, transmitter, store } = await scene()
+    const init = { method: 'POST', body: '{}' }
+    const answers: string[] = []
+    for (const sub of ['ada', 'eve', 'bob']) {
+      const name = await publish(sub)
+      const { sets } = (await (await transmitter.pollFetch(ENDPOINT, init)).json()) as {
+        sets: Record<string, string>
+      }
+      answers.push(JSON.stringify({ sets: { [name]: sets[name], 'no token': 7 } }))
+    }
+    // Each has an event of its own, and is never told that it was acknowledged.
+    const turns = Array.from({ length: 9 }, (_, turn) => answers[turn % 3])
+    faults.push(...turns.map((answer) => () => new Response(answer)))
+    start()
+    await until(() => polls.length >= 9)
+    const waits = gaps(polls).slice(0, 8)
+    for (const gap of waits.slice(0, 3)) expect(gap).toBeLessThan(2)
+    for (const gap of waits.slice(3)) expect(gap).toBeGreaterThanOrEqual(4.9)
+    expect(store.calls).toBe(3)
+  })
+
   test('one that never answers is asked again after the timeout, and its signal has ended', async () => {
     const { start, until, polls, faults } = await scene({ timeout: 40 })
     const signals: (AbortSignal | null | undefined)[] = []
