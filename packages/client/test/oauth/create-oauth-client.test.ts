@@ -117,8 +117,6 @@ describe('a refusal', () => {
     'of status %i is one whose body breaks off, too: it is not repeated',
     async (status) => {
       const { server, client, clock } = setUp()
-      const broken = () =>
-        new ReadableStream({ pull: (stream) => stream.error(new Error('canary')) })
       server.answer = () => new Response(broken(), { status })
       const failure = failureOf(client.get())
       await clock.advance(10)
@@ -262,3 +260,12 @@ test('the diagnostics channel has the outcome, and names the client', async () =
   expect(messages).toMatchObject([{ outcome: 'credentials_rejected', requests: 1 }])
   expect(messages[0]).toHaveProperty('client', client)
 })
+
+/** A body that breaks off. */
+function broken(): ReadableStream {
+  return new ReadableStream({
+    pull(stream) {
+      stream.error(new Error('canary'))
+    },
+  })
+}
