@@ -120,7 +120,7 @@ function containsOnlyWhatIsMeant(outcome: Outcome): string | undefined {
   if (failure !== undefined) return failure
   // test/publishing/package.test.ts lists the guides.
   const meant =
-    /^package\/(?:package\.json|[A-Z-]+\.md|LICENSE|serve\.schema\.json|pictures\/[a-z-]+\.svg|docs\/[a-z\d-]+\.md|browser\/[a-z-]+\.(?:js|css|svg)|dist\/.*\.(?:js|d\.ts))$/
+    /^package\/(?:package\.json|[A-Z-]+\.md|LICENSE|serve\.schema\.json|alerts\.yml|dashboard\.json|pictures\/[a-z-]+\.svg|docs\/[a-z\d-]+\.md|browser\/[a-z-]+\.(?:js|css|svg)|dist\/.*\.(?:js|d\.ts))$/
   const files = outcome.stdout.split('\n').filter((line) => line !== '')
   const stray = files.filter((file) => !meant.test(file))
   if (stray.length > 0) return `stray files: ${stray.join(', ')}`
