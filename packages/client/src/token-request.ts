@@ -224,7 +224,7 @@ export async function reach<Result>(step: () => Promise<Result>): Promise<Result
 }
 
 /** Such as ECONNREFUSED. The error's message is left out, since it may quote what was sent. */
-function platformCode(error: unknown): string {
+export function platformCode(error: unknown): string {
   const causes = [error, error instanceof Error ? error.cause : undefined]
   const code = causes
     .map((each) => (each instanceof Error && 'code' in each ? each.code : undefined))

@@ -26,7 +26,13 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   login: ['errors', 'token-request'],
   'login-exchange': ['errors', 'http-answer', 'lifetime', 'token-response'],
   oauth: ['oauth/create-oauth-client', 'oauth/oauth-error'],
-  'oauth/client-authentication': ['errors', 'login-exchange', 'node:fs/promises', 'oauth4webapi'],
+  'oauth/client-authentication': [
+    'errors',
+    'login-exchange',
+    'node:fs/promises',
+    'oauth4webapi',
+    'token-request',
+  ],
   'oauth/create-oauth-client': [
     'client',
     'oauth/client-authentication',

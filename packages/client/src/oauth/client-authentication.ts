@@ -11,6 +11,7 @@ import {
 
 import { TokenClientError } from '../errors.ts'
 import { type Credential, readCredential } from '../login-exchange.ts'
+import { platformCode } from '../token-request.ts'
 
 // How the client proves to the authorization server who it is. No type of oauth4webapi leaves this package: they need those of a
 // browser.
@@ -91,18 +92,28 @@ function asserted(assertion: string): ClientAuth {
 
 async function readAssertion(assertion: ClientAssertion): Promise<string> {
   if (typeof assertion === 'function') return await readCredential('clientAssertion', assertion)
-  return await readCredential('clientAssertion', async () => await readText(assertion.file))
+  let text: string | undefined
+  try {
+    text = await readText(assertion.file)
+  } catch (error) {
+    throw unusable(`cannot be read${platformCode(error)}`)
+  }
+  if (text === undefined) throw unusable('is too large')
+  if (text === '') throw unusable('is empty')
+  return text
+}
+
+/** Without its path, which is nobody's business. */
+function unusable(complaint: string): TokenClientError {
+  return new TokenClientError('service_unavailable', `the file of clientAssertion ${complaint}`)
 }
 
 /** Octets. */
 const LARGEST_FILE = 65_536
 
-/** Reads the file anew: a platform replaces the token in it before it expires. */
-async function readText(path: string): Promise<string> {
+/** Reads the file anew: a platform replaces the token in it before it expires. `undefined` if it is too large. */
+async function readText(path: string): Promise<string | undefined> {
   await using file = await open(path)
   const { buffer, bytesRead } = await file.read(Buffer.alloc(LARGEST_FILE + 1))
-  if (bytesRead > LARGEST_FILE) {
-    throw new TokenClientError('service_unavailable', 'the file of clientAssertion is too large')
-  }
-  return buffer.toString('utf8', 0, bytesRead).trim()
+  return bytesRead > LARGEST_FILE ? undefined : buffer.toString('utf8', 0, bytesRead).trim()
 }

@@ -104,28 +104,39 @@ describe('an assertion of somebody else', () => {
     expect(await failureOf(client.get())).toMatchObject({
       code: 'service_unavailable',
       status: 503,
+      message: 'the file of clientAssertion is too large',
     })
     await rm(folder, { recursive: true })
     expect(posts(server)).toHaveLength(2)
   })
 
-  test.each<[string, OAuthClientOptions['clientAssertion']]>([
-    ['a file that is missing', { file: '/nowhere/canary' }],
+  test.each<[string, OAuthClientOptions['clientAssertion'], string]>([
+    [
+      'a file that is missing',
+      { file: '/nowhere/canary' },
+      'the file of clientAssertion cannot be read (ENOENT)',
+    ],
+    ['a folder', { file: tmpdir() }, 'the file of clientAssertion cannot be read (EISDIR)'],
+    ['an empty file', { file: '/dev/null' }, 'the file of clientAssertion is empty'],
     [
       'a function that fails',
       () => {
         throw new Error('canary')
       },
+      'the function clientAssertion failed',
     ],
-    ['a function that gives nothing', () => ''],
-  ])('%s: nothing is sent, and the error does not quote it', async (_title, clientAssertion) => {
-    const server = createServer()
-    const client = createClient(server, { clientAssertion, timeout: 0.1 })
-    const failure = await failureOf(client.get())
-    expect(failure).toMatchObject({ code: 'service_unavailable', status: 503 })
-    expect(String(failure)).not.toContain('canary')
-    expect(server.requests).toEqual([])
-  })
+    ['a function that gives nothing', () => '', 'the function clientAssertion gave no text'],
+  ])(
+    '%s: nothing is sent, and the error does not quote it',
+    async (_title, clientAssertion, message) => {
+      const server = createServer()
+      const client = createClient(server, { clientAssertion, timeout: 0.1 })
+      const failure = await failureOf(client.get())
+      expect(failure).toMatchObject({ code: 'service_unavailable', status: 503, message })
+      expect(String(failure)).not.toContain('canary')
+      expect(server.requests).toEqual([])
+    },
+  )
 })
 
 test('a secret may come from a function, and be in the form', async () => {
