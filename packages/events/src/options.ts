@@ -10,7 +10,6 @@ import {
   checkOptions,
   hasMethods,
   isFunction,
-  isText,
   type OptionCheck,
   ownMembers,
   ruleChecks,
@@ -181,11 +180,15 @@ const SECURITY_EVENT_CHECKS: Readonly<Record<keyof SecurityEventOptions, OptionC
 /** Characters. Shorter ones can be guessed. */
 const SHORTEST_SECRET = 16
 
+/** What arrives as it was sent: HTTP takes spaces and the end of a line away. RFC 9110 section 5.5. */
+const HEADER = /^[!-~](?:[ -~]*[!-~])?$/
+
 const isAuthorization: OptionCheck = (value) => {
-  const isSecret = isText(value) === undefined && String(value).length >= SHORTEST_SECRET
+  const isSecret =
+    typeof value === 'string' && value.length >= SHORTEST_SECRET && HEADER.test(value)
   return value === null || isSecret || hasMethods(value, 'verify', 'ready')
     ? undefined
-    : `must be a verifier, a text of ${SHORTEST_SECRET} characters or more, or null`
+    : `must be a verifier, null, or a text of ${SHORTEST_SECRET} characters or more as a header can have it`
 }
 
 const POLL_CHECKS: Readonly<Record<keyof PollEventsOptions, OptionCheck>> = {

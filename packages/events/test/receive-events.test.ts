@@ -233,6 +233,22 @@ describe('who may send', () => {
     expect([await warned, store.calls]).toEqual([fault, 0])
   })
 
+  test('the text has 16 characters or more, and is one that a header can have', async () => {
+    const { send } = eventScene({ authorize: '0123456789abcdef' })
+    const token = await transmitter.securityEvent({ type, subject: USER })
+    expect(await send(token, '0123456789abcdef')).toMatchObject({ status: 202 })
+    for (const authorize of [
+      '0123456789abcde',
+      'from a file, with its end\n',
+      ' 0123456789abcdef',
+      'schlüssel-0123456',
+    ]) {
+      expect(() => eventScene({ authorize })).toThrow(
+        'receiveEvents: authorize must be a verifier, null, or a text of 16 characters or more as a header can have it',
+      )
+    }
+  })
+
   test.each([[undefined], [''], ['too short'], [{}], [true]])(
     'authorize: %j is a TypeError',
     (authorize) => {
