@@ -93,13 +93,17 @@ export function createInbox(
   }
 
   async function takeProven(claims: JsonObject, name: string | undefined): Promise<Receipt> {
-    const event = await read(claims)
-    if (event.err !== undefined) {
-      return refuse(event, { iss: nameIn(claims, 'iss'), jti: nameIn(claims, 'jti') })
+    const named = { iss: nameIn(claims, 'iss'), jti: nameIn(claims, 'jti') }
+    let event: ReadEvent | RefusedEvent
+    try {
+      event = await read(claims)
+    } catch (error) {
+      return fail(error, named)
     }
+    if (event.err !== undefined) return refuse(event, named)
     const { iss, jti, types, revokes } = event
     if (name !== undefined && name !== jti) {
-      return refuse(invalidEvent('The token has another jti than its name'), { iss, jti })
+      return refuse(invalidEvent('The token has another jti than its name'), named)
     }
     const about = { iss, jti, types, revokes }
     if (revokes.length === 0) {

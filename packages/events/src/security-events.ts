@@ -1,4 +1,4 @@
-import { ownMembers } from '@portcullis/core/verifier'
+import { isText, ownMembers } from '@portcullis/core/verifier'
 
 import { DEFAULT_REVOKE_ON } from './event-types.ts'
 import { createEventProver } from './event-verifier.ts'
@@ -44,6 +44,7 @@ function createReader({
 }
 
 const CLAIMS = ['sub', 'sid', 'jti'] as const
+const KNOWN: readonly string[] = ['iss', ...CLAIMS]
 
 /**
  * What the application has answered.
@@ -54,8 +55,13 @@ function checkMapped(answer: MappedSubject): MappedWhose {
   const mapped = ownMembers(answer)
   const [claim, ...others] = CLAIMS.filter((name) => mapped[name] !== undefined)
   const value = claim && mapped[claim]
-  if (claim === undefined || others.length > 0 || typeof value !== 'string' || value === '') {
+  const { iss } = mapped
+  const isKnown = Object.keys(mapped).every((name) => KNOWN.includes(name))
+  if (!isKnown || claim === undefined || others.length > 0 || isText(value) !== undefined) {
     throw new TypeError('mapSubject: it must answer undefined, or name one of sub, sid and jti')
   }
-  return { claim, value, iss: mapped.iss }
+  if (iss !== undefined && isText(iss) !== undefined) {
+    throw new TypeError('mapSubject: iss must be the issuer of the tokens, or left out')
+  }
+  return { claim, value: String(value), iss }
 }

@@ -119,14 +119,50 @@ describe('whom an event means', () => {
     ['two', { sub: 'a', sid: 'b' }],
     ['an empty text', { sub: '' }],
     ['a number', { sub: 7 }],
+    ['an issuer without a name', { sub: 'ada', iss: '' }],
+    ['an issuer that is no text', { sub: 'ada', iss: 7 }],
+    ['a misspelt member', { sub: 'ada', issuer: 'https://old.test' }],
+    ['a text', 'ada'],
   ])('a mapping to %s is not acknowledged, and revokes nothing', async (_, mapped) => {
     const { send, store, told } = eventScene({ mapSubject: () => mapped as { sub: string } })
     const token = await transmitter.securityEvent({ type: 'session-revoked', subject: USER })
     expect(await send(token)).toMatchObject({ status: 503 })
     expect(store.calls).toBe(0)
     expect(told).toMatchObject([
-      { outcome: 'unavailable', error: expect.any(TypeError) as unknown },
+      { outcome: 'unavailable', error: expect.any(TypeError) as unknown, iss: ISSUER, revokes: [] },
     ])
+  })
+
+  test('a mapping that fails is told with the name of the event, and the repeat is mapped again', async () => {
+    let isDown = true
+    const fault = new Error('of the directory')
+    const { send, store, told } = eventScene({
+      async mapSubject() {
+        if (isDown) throw fault
+        return { sub: 'ada' }
+      },
+    })
+    const claims = { jti: 'j-1' }
+    const token = await transmitter.securityEvent({
+      type: 'session-revoked',
+      subject: USER,
+      claims,
+    })
+    expect(await send(token)).toMatchObject({ status: 503, body: '' })
+    expect(told).toEqual([
+      {
+        outcome: 'unavailable',
+        iss: ISSUER,
+        jti: 'j-1',
+        types: [],
+        revokes: [],
+        refused: undefined,
+        error: fault,
+      },
+    ])
+    isDown = false
+    expect(await send(token)).toMatchObject({ status: 202 })
+    expect(store.calls).toBe(1)
   })
 })
 
