@@ -70,6 +70,9 @@ interface Polled {
 export function pollEvents(options: PollEventsOptions): EventPoll {
   const stated = checkPollEventsOptions(options)
   const { endpoint, fetch, interval = 5, timeout = 60, clock = systemClock, ...ofEvents } = stated
+  // As `fetch` writes it, without a fragment.
+  const address = new URL(endpoint)
+  address.hash = ''
   const inbox = createSecurityEventInbox({ ...ofEvents, clock: stated.clock }, () => poller)
   const closing = new AbortController()
   const { signal: closed } = closing
@@ -83,7 +86,7 @@ export function pollEvents(options: PollEventsOptions): EventPoll {
 
   async function ask(): Promise<PollAnswer> {
     const request = {
-      endpoint: String(endpoint),
+      endpoint: address.href,
       body: pollRequest(state.verdicts),
       wallNow: () => clock.now(),
     }

@@ -36,9 +36,14 @@ export async function exchange(
       redirect: 'manual',
       signal,
     })
+    // An injected `fetch` may follow redirects all the same. A constructed `Response` has an empty URL.
+    if (response.redirected || (response.url !== '' && response.url !== endpoint)) {
+      discardBody(response)
+      return failed('the endpoint answered with a redirect')
+    }
     if (response.status !== 200) {
       const pause = retryAfter(response.headers.get('retry-after'), wallNow())
-      await response.body?.cancel()
+      discardBody(response)
       return failed(`the endpoint answered ${response.status}`, pause)
     }
     const octets = await readBody(response.body, signal, MAX_ANSWER)
@@ -50,6 +55,13 @@ export async function exchange(
   } catch (error) {
     return failed(`the connection to the endpoint failed${platformCode(error)}`)
   }
+}
+
+/** Does not wait for it: cancelling may fail or never end, and the answer means the same in any case. */
+function discardBody({ body }: Response): void {
+  body?.cancel().catch(() => {
+    // Nothing more can be done about a body that is not wanted.
+  })
 }
 
 export function failed(failure: string, pause?: number): PollAnswer {

@@ -200,6 +200,21 @@ describe('the pace', () => {
     expect(second).toBeLessThan(61)
   })
 
+  test.each([
+    ['that breaks when it is not read', async () => await Promise.reject(new Error('broken'))],
+    ['that never ends', async () => await new Promise<never>(() => undefined)],
+  ])('it waits so long as well after a refusal with a body %s', async (_, cancel) => {
+    const { start, until, polls, faults } = await scene()
+    const body = () => new ReadableStream({ cancel })
+    faults.push(() => new Response(body(), { status: 503, headers: { 'retry-after': '20' } }))
+    const poll = start()
+    await until(() => polls.length === 2)
+    const [gap = 0] = gaps(polls)
+    expect(gap).toBeGreaterThanOrEqual(20)
+    expect(gap).toBeLessThan(21)
+    expect(poll.status().lastFailure).toBe('the endpoint answered 503')
+  })
+
   test('a transmitter that answers at once with nothing is asked once in each interval', async () => {
     const { start, until, polls, faults } = await scene({ interval: 7 })
     faults.push(...Array.from({ length: 5 }, () => () => Response.json({ sets: {} })))
@@ -258,26 +273,64 @@ describe('the pace', () => {
   })
 })
 
+/** As a `fetch` answers that follows redirects though it is told not to. */
+function redirected(members: { url?: string }): Response {
+  const isRedirected = members.url === undefined
+  return Object.defineProperties(Response.json({ sets: {} }), {
+    redirected: { value: isRedirected },
+    url: { value: members.url ?? ENDPOINT },
+  })
+}
+
 describe('what is no answer', () => {
   const deep = '['.repeat(100_000)
-  test.each<[string, () => Response]>([
-    ['another status', () => new Response('{"sets":{}}', { status: 202 })],
-    ['a redirect', () => Response.redirect('https://elsewhere.test/', 302)],
-    ['HTML', () => new Response('<html>')],
-    ['a list', () => Response.json([])],
-    ['no sets', () => Response.json({})],
-    ['sets in a list', () => Response.json({ sets: [] })],
-    ['inherited sets', () => new Response('{"__proto__":{"sets":{}}}')],
-    ['no UTF-8', () => new Response(Buffer.from('{"sets":{"\xff":""}}', 'latin1'))],
-    ['a text that is too deep', () => new Response(`{"sets":${deep}`)],
-    ['a text that is too long', () => new Response(' '.repeat(1_048_577))],
-    ['a body that breaks', () => new Response(new ReadableStream({ pull: (c) => c.error(1) }))],
-  ])('%s', async (_, answer) => {
-    const { start, until, faults, store } = await scene()
+  const NO_SETS = 'the answer is no JSON object with sets'
+  const REDIRECTED = 'the endpoint answered with a redirect'
+  test.each<[string, () => Response, string]>([
+    [
+      'another status',
+      () => new Response('{"sets":{}}', { status: 202 }),
+      'the endpoint answered 202',
+    ],
+    [
+      'a redirect',
+      () => Response.redirect('https://elsewhere.test/', 302),
+      'the endpoint answered 302',
+    ],
+    ['an answer that a redirect led to', () => redirected({}), REDIRECTED],
+    ['an answer from elsewhere', () => redirected({ url: 'https://elsewhere.test/' }), REDIRECTED],
+    ['HTML', () => new Response('<html>'), NO_SETS],
+    ['a list', () => Response.json([]), NO_SETS],
+    ['no sets', () => Response.json({}), NO_SETS],
+    ['sets in a list', () => Response.json({ sets: [] }), NO_SETS],
+    ['inherited sets', () => new Response('{"__proto__":{"sets":{}}}'), NO_SETS],
+    ['no UTF-8', () => new Response(Buffer.from('{"sets":{"\xff":""}}', 'latin1')), NO_SETS],
+    ['a text that is too deep', () => new Response(`{"sets":${deep}`), NO_SETS],
+    [
+      'a text that is too long',
+      () => new Response(`{"sets":{}}${' '.repeat(1_048_566)}`),
+      'the answer has more than 1048576 bytes',
+    ],
+    [
+      'a body that breaks',
+      () => new Response(new ReadableStream({ pull: (c) => c.error(1) })),
+      'the connection to the endpoint failed',
+    ],
+  ])('%s', async (_, answer, lastFailure) => {
+    const { start, until, faults, store, polls } = await scene()
     faults.push(answer)
     const poll = start()
     await until(() => poll.status().failures === 1)
-    expect([poll.status().state, store.calls]).toEqual(['failing', 0])
+    expect(poll.status()).toMatchObject({ state: 'failing', lastFailure })
+    expect([polls.length, store.calls]).toEqual([1, 0])
+  })
+
+  test('an answer of 1 MiB is one', async () => {
+    const { start, until, faults } = await scene()
+    faults.push(() => new Response(`{"sets":{}}${' '.repeat(1_048_565)}`))
+    const poll = start()
+    await until(() => poll.status().state === 'current')
+    expect(poll.status().lastFailure).toBeUndefined()
   })
 
   test('a set that is no text is refused, and the others count', async () => {
