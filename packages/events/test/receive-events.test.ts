@@ -1,4 +1,5 @@
-import { createVerifier } from '@portcullis/core'
+import { AuthError, createVerifier, localKeys } from '@portcullis/core'
+import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
 import { receiveEvents } from '../src/index.ts'
@@ -63,6 +64,48 @@ describe('whom an event means', () => {
     const { send, store } = eventScene({ revokes })
     const answer = await send(await transmitter.securityEvent({ type, subject }))
     expect(answer).toMatchObject({ status: 400 })
+    expect(store.calls).toBe(0)
+  })
+
+  test.each([
+    'account-disabled',
+    'account-purged',
+    'sessions-revoked',
+    'credential-change',
+    'token-claims-change',
+    'assurance-level-change',
+  ] as const)('an opaque name is that of a user in %s', async (type) => {
+    const { send, store } = eventScene({ revokeOn: [type] })
+    const subject = { format: 'opaque', id: 'ada' }
+    expect(await send(await transmitter.securityEvent({ type, subject }))).toMatchObject({
+      status: 202,
+    })
+    expect(store.entries()).toMatchObject([{ sub: 'ada' }])
+  })
+
+  test.each([
+    ['an iss_sub', { ...USER, sub: '' }],
+    ['an iss_sub', { ...USER, sub: 7 }],
+    ['an iss_sub', { ...USER, sub: '\udc00' }],
+    ['an iss_sub', { format: 'iss_sub', sub: 'ada' }],
+    ['an iss_sub', { ...USER, iss: [ISSUER] }],
+    ['an iss_sub', { ...USER, id: 'ada' }],
+    ['an opaque', { format: 'opaque', id: null }],
+    ['an opaque', { format: 'opaque', id: 'ada', sub: 'eve' }],
+    ['an opaque', { format: 'opaque', sub: 'ada' }],
+    ['a jwt_id', { format: 'jwt_id', iss: ISSUER, jti: '' }],
+    ['a jwt_id', { format: 'jwt_id', iss: ISSUER, jti: 't-1', sub: 'ada' }],
+    ['a complex', { format: 'complex', user: USER, tenant: { format: 'opaque', id: 't' } }],
+    ['a complex', { format: 'complex', user: { format: 'complex', user: USER } }],
+    ['a complex', { format: 'complex', user: { ...USER, iss: 'https://old.test' } }],
+    ['a complex', { format: 'complex', user: USER, session: { ...SESSION, iss: ISSUER } }],
+    ['a complex', { format: 'complex', user: USER, session: null }],
+    ['a format', { ...USER, format: 'ISS_SUB' }],
+    ['a format', { ...USER, format: ['iss_sub'] }],
+  ])('%s with an odd member is refused: %j', async (_, subject) => {
+    const { send, store } = eventScene()
+    const token = await transmitter.securityEvent({ type: 'account-disabled', subject })
+    expect(await send(token)).toMatchObject({ status: 400 })
     expect(store.calls).toBe(0)
   })
 
@@ -175,11 +218,34 @@ describe('the time of an event', () => {
     ['with fractions', { event: { event_timestamp: now - 50.5 } }, now - 50.5],
     ['as its token says in toe', { claims: { toe: now - 40 } }, now - 39],
     ['when its token was issued', {}, now + 1],
+    [
+      'as it says, whatever toe is',
+      { event: { event_timestamp: now - 9 }, claims: { toe: 5 } },
+      now - 8,
+    ],
+    ['a minute ahead at the most', { event: { event_timestamp: now + 60 } }, now + 61],
+    ['the beginning of time at the least', { event: { event_timestamp: 0 } }, 1],
   ])('is %s', async (_, options, time) => {
     const { send, store } = eventScene()
     await send(await transmitter.securityEvent({ type, subject: USER, ...options }))
     expect(store.entries()).toMatchObject([{ sub: 'ada', time }])
   })
+})
+
+test.each([
+  ['before the beginning', { event: { event_timestamp: -1 } }],
+  ['more than a minute ahead', { event: { event_timestamp: Math.floor(clock.now()) + 61 } }],
+  ['a list', { event: { event_timestamp: [1] } }],
+  ['true', { claims: { toe: true } }],
+])('a time that is %s is refused', async (_, options) => {
+  const { send, store } = eventScene()
+  const token = await transmitter.securityEvent({
+    type: 'session-revoked',
+    subject: USER,
+    ...options,
+  })
+  expect(await send(token)).toMatchObject({ status: 400 })
+  expect(store.calls).toBe(0)
 })
 
 describe('events that revoke nothing are acknowledged and told', () => {
@@ -226,6 +292,76 @@ test('of a token with several events, each that revokes is recorded', async () =
   expect(store.entries()).toMatchObject([{ sub: 'ada', time: now + 1 }])
 })
 
+test('of events of which one is no object, none counts', async () => {
+  const { send, store } = eventScene()
+  const events = { [`${CAEP}session-revoked`]: {}, 'https://others.test/event': 'text' }
+  const token = await transmitter.securityEvent({ type: 'x:y', subject: USER, claims: { events } })
+  expect(await send(token)).toMatchObject({ status: 400 })
+  expect(store.calls).toBe(0)
+})
+
+test('a token of whose revocation nothing is known is not acknowledged', async () => {
+  const { send, store } = eventScene()
+  store.isDown = true
+  const subject = { format: 'jwt_id', iss: ISSUER, jti: 't-1' }
+  const token = await transmitter.securityEvent({ type: 'session-revoked', subject })
+  expect(await send(token)).toMatchObject({ status: 503 })
+  store.isDown = false
+  expect(await send(token)).toMatchObject({ status: 202 })
+  expect(store.entries()).toHaveLength(1)
+})
+
+test('of two events the second of which could not be recorded, both are recorded again', async () => {
+  const { send, store, told } = eventScene()
+  const now = Math.floor(clock.now())
+  const events = {
+    [`${CAEP}session-revoked`]: { event_timestamp: now - 10 },
+    'https://schemas.openid.net/secevent/risc/event-type/account-disabled': {},
+  }
+  const token = await transmitter.securityEvent({ type: 'x:y', subject: USER, claims: { events } })
+  store.failsAt = 2
+  expect(await send(token)).toMatchObject({ status: 503 })
+  expect(await send(token)).toMatchObject({ status: 202 })
+  expect(store.calls).toBe(4)
+  expect(store.entries()).toMatchObject([{ sub: 'ada', time: now + 1 }])
+  expect(told.map(({ outcome }) => outcome)).toEqual(['unavailable', 'recorded'])
+})
+
+describe('the options of a verifier hold for events', () => {
+  const keys = localKeys(issuer.publicJwk)
+  const sound = async () =>
+    await transmitter.securityEvent({ type: 'session-revoked', subject: USER })
+
+  test('clock', async () => {
+    const behind = manualClock(clock.now() - 3600)
+    const { send } = eventScene({ keys, clock: behind })
+    const answer = await send(await sound())
+    expect([answer.status, read(answer.body)]).toMatchObject([400, { err: 'invalid_request' }])
+  })
+
+  test('algorithms', async () => {
+    const { send } = eventScene({ keys, clock, algorithms: ['RS256'] })
+    const answer = await send(await sound())
+    expect([answer.status, read(answer.body)]).toMatchObject([400, { err: 'invalid_key' }])
+  })
+
+  test('several issuers, whose events of one name are not one', async () => {
+    const OTHER = 'https://other.test'
+    const { send, store, told } = eventScene({ issuer: [ISSUER, OTHER] })
+    const type = 'account-disabled'
+    const subject = { format: 'opaque', id: 'ada' }
+    for (const iss of [ISSUER, OTHER]) {
+      const claims = { iss, jti: 'j' }
+      await send(await transmitter.securityEvent({ type, subject, claims }))
+    }
+    expect(store.entries()).toMatchObject([{ iss: ISSUER }, { iss: OTHER }])
+    const claims = { iss: OTHER }
+    const foreign = await transmitter.securityEvent({ type, subject: USER, claims })
+    expect(await send(foreign)).toMatchObject({ status: 400 })
+    expect(told.map(({ outcome }) => outcome)).toEqual(['recorded', 'recorded', 'refused'])
+  })
+})
+
 describe('who may send', () => {
   const type = 'session-revoked'
 
@@ -258,6 +394,47 @@ describe('who may send', () => {
     expect(await send(token, 'Bearer 0123456789abcdef')).toMatchObject({ status: 202 })
   })
 
+  test.each([
+    ['may not do that', new AuthError('insufficient_scope', 'scope'), 403, 'access_denied'],
+    ['is not known', new AuthError('invalid_token', 'expired'), 401, 'authentication_failed'],
+  ])('who %s is told so', async (_, error, status, err) => {
+    const authorize = {
+      verify: async () => await Promise.reject(error),
+      ready: async () => undefined,
+    }
+    const { send, store } = eventScene({ authorize })
+    const answer = await send('whatever it is', 'Bearer x')
+    expect(answer).toMatchObject({ status, headers: { 'cache-control': 'no-store' } })
+    expect(read(answer.body)).toEqual({ err, description: error.message })
+    expect(store.calls).toBe(0)
+  })
+
+  test('without the keys of its access token a sender is asked to come again, and nothing is said of it', async () => {
+    const error = new AuthError('keys_unavailable', 'timeout', { retryAfter: 7 })
+    const authorize = {
+      verify: async () => await Promise.reject(error),
+      ready: async () => undefined,
+    }
+    const { send } = eventScene({ authorize })
+    expect(await send('whatever it is', 'Bearer x')).toMatchObject({
+      status: 503,
+      body: '',
+      headers: { 'retry-after': '7', 'cache-control': 'no-store' },
+    })
+  })
+
+  test('strangers are refused before their body is read', async () => {
+    const { receiver } = eventScene({ authorize: 'Bearer 0123456789abcdef' })
+    async function* unread(): AsyncGenerator<Buffer> {
+      throw await Promise.resolve(new Error('it is read'))
+    }
+    let isRead = false
+    const body = { [Symbol.asyncIterator]: () => ((isRead = true), unread()) }
+    const headers = { 'content-type': 'application/secevent+jwt' }
+    expect(await receiver.answer({ headers, body })).toMatchObject({ status: 401 })
+    expect(isRead).toBe(false)
+  })
+
   test('a verifier that fails is answered 503, and warned of', async () => {
     const warned = new Promise((resolve) => process.once('warning', resolve))
     const fault = new Error('of the verifier')
@@ -283,6 +460,18 @@ describe('who may send', () => {
         'receiveEvents: authorize must be a verifier, null, or a text of 16 characters or more as a header can have it',
       )
     }
+  })
+
+  test.each([
+    ['audience', null],
+    ['audience', undefined],
+    ['revokeOn', ['session-revoked', 'verification']],
+    ['revokeOn', 'session-revoked'],
+    ['mapSubject', {}],
+    ['clockTolerance', 601],
+    ['clientId', AUDIENCE],
+  ])('%s: %j is a TypeError', (name, value) => {
+    expect(() => eventScene({ [name]: value })).toThrow(TypeError)
   })
 
   test.each([[undefined], [''], ['too short'], [{}], [true]])(

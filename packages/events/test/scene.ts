@@ -33,6 +33,8 @@ export function createStore() {
   const store = {
     calls: 0,
     isDown: false,
+    /** The call that fails. */
+    failsAt: 0,
     /** It records, and fails all the same. */
     losesAnswers: false,
     pause: undefined as Promise<void> | undefined,
@@ -41,7 +43,7 @@ export function createStore() {
   async function count(): Promise<void> {
     store.calls += 1
     await store.pause
-    if (store.isDown) throw new Error('down')
+    if (store.isDown || store.calls === store.failsAt) throw new Error('down')
   }
   function lose(): void {
     if (store.losesAnswers) throw new Error('lost')
