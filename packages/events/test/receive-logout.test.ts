@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 
-import { createVerifier } from '@portcullis/core'
+import { AuthError, createVerifier, localKeys } from '@portcullis/core'
 import { createTestIssuer, eventTransmitter, manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
@@ -119,6 +119,7 @@ describe('the type', () => {
     ['logout+jwt', 200, 200],
     ['application/LOGOUT+JWT', 200, 200],
     ['JWT', 400, 200],
+    ['jwt', 400, 200],
     [undefined, 400, 200],
     ['at+jwt', 400, 400],
     ['secevent+jwt', 400, 400],
@@ -160,11 +161,54 @@ describe('once, and never lost', () => {
     const { send, store, told } = logoutScene()
     const token = await transmitter.logoutToken({ sid: 's-1' })
     store.isDown = true
-    expect(await send(token)).toMatchObject({ status: 503, body: '' })
-    expect(told).toMatchObject([{ outcome: 'unavailable', error: new Error('down') }])
+    expect(await send(token)).toEqual({
+      status: 503,
+      headers: { 'cache-control': 'no-store', 'content-type': expect.any(String) as string },
+      body: '',
+    })
+    const about = { iss: ISSUER, jti: expect.any(String) as string, types: [LOGOUT] }
+    const revokes = [{ type: 'issued_before', sid: 's-1' }]
+    expect(told).toMatchObject([
+      { outcome: 'unavailable', error: new Error('down'), ...about, revokes },
+    ])
     store.isDown = false
     expect(await send(token)).toMatchObject({ status: 200 })
     expect(store.entries()).toHaveLength(1)
+  })
+
+  test('what was recorded though its answer was lost is recorded again, and told as the first', async () => {
+    const { send, store, told } = logoutScene()
+    const token = await transmitter.logoutToken({ sid: 's-1' })
+    store.losesAnswers = true
+    expect(await send(token)).toMatchObject({ status: 503 })
+    store.losesAnswers = false
+    expect(await send(token)).toMatchObject({ status: 200 })
+    expect(await send(token)).toMatchObject({ status: 200 })
+    expect([store.calls, store.entries().length]).toEqual([2, 1])
+    expect(told.map(({ outcome }) => outcome)).toEqual(['unavailable', 'recorded', 'repeated'])
+  })
+
+  test('two log-outs of one session are two, by their jti', async () => {
+    const { send, told } = logoutScene()
+    await send(await transmitter.logoutToken({ sid: 's-1', claims: { jti: 'a' } }))
+    await send(await transmitter.logoutToken({ sid: 's-1', claims: { jti: 'b' } }))
+    expect(told.map(({ outcome, jti }) => [outcome, jti])).toEqual([
+      ['recorded', 'a'],
+      ['recorded', 'b'],
+    ])
+  })
+
+  test('a slow store keeps only its own event waiting', async () => {
+    const { send, store } = logoutScene()
+    const held = new EventEmitter()
+    store.pause = once(held, 'over').then(() => undefined)
+    const slow = send(await transmitter.logoutToken({ sid: 's-1' }))
+    while (store.calls === 0) await nextTurn()
+    store.pause = undefined
+    expect(await send(await transmitter.logoutToken({ sid: 's-2' }))).toMatchObject({ status: 200 })
+    expect(store.entries()).toMatchObject([{ sid: 's-2' }])
+    held.emit('over')
+    expect(await slow).toMatchObject({ status: 200 })
   })
 
   test('nothing is answered before it is recorded, not even what came at the same time', async () => {
@@ -234,6 +278,60 @@ test('a flood of forged log-outs asks for keys as often as a flood of forged acc
   expect(store.calls).toBe(0)
 })
 
+describe('what is told of an event that is refused', () => {
+  test('of one that nobody has proven, nothing but why', async () => {
+    const { send, told } = logoutScene()
+    const forger = await createTestIssuer({ clock, issuer: ISSUER, algorithm: 'ES256' })
+    const forgery = eventTransmitter(forger, { audience: AUDIENCE })
+    await send(await forgery.logoutToken({ sid: 's-1' }))
+    expect(told).toEqual([
+      {
+        outcome: 'refused',
+        iss: undefined,
+        jti: undefined,
+        types: [],
+        revokes: [],
+        refused: { err: 'invalid_key', description: expect.any(String) as string },
+        error: expect.any(AuthError) as unknown,
+      },
+    ])
+  })
+
+  test('of one that is proven, its issuer and its name', async () => {
+    const { send, told } = logoutScene()
+    await send(await transmitter.logoutToken({ sub: 'ada', claims: { jti: 'j-1' } }))
+    expect(told).toMatchObject([{ outcome: 'refused', iss: ISSUER, jti: 'j-1', error: undefined }])
+  })
+})
+
+describe('the clock', () => {
+  const keys = localKeys(issuer.publicJwk)
+
+  test.each([
+    ['a log-out that has just expired', 120 + 59, 60, 200],
+    ['one that expired before', 120 + 60, 60, 400],
+    ['one that is told by a clock that is ahead', -60, undefined, 200],
+    ['one that is told by a clock that is far ahead', -62, undefined, 400],
+  ])('%s', async (_, later, clockTolerance, status) => {
+    const token = await transmitter.logoutToken({ sid: 's-1' })
+    const ours = manualClock(Math.floor(clock.now()) + later)
+    const { send } = logoutScene({ keys, clock: ours, clockTolerance })
+    expect(await send(token)).toMatchObject({ status })
+  })
+
+  test('that is set forward and back again forgets no log-out', async () => {
+    const ours = manualClock(clock.now())
+    const { send, store } = logoutScene({ keys, clock: ours })
+    const token = await transmitter.logoutToken({ sid: 's-1' })
+    expect(await send(token)).toMatchObject({ status: 200 })
+    ours.set(clock.now() + 86_400)
+    expect(await send(token)).toMatchObject({ status: 400 })
+    ours.set(clock.now() - 30)
+    expect(await send(token)).toMatchObject({ status: 200 })
+    expect([store.calls, store.entries().length]).toEqual([1, 1])
+  })
+})
+
 test('a listener that throws changes no answer', async () => {
   const { send } = logoutScene({
     onEvent() {
@@ -262,6 +360,12 @@ describe('options', () => {
     )
   })
 
+  test('what is inherited is not stated', () => {
+    expect(() => receiveLogout(Object.create(sound) as typeof sound)).toThrow(
+      new TypeError('receiveLogout: keys must be stated'),
+    )
+  })
+
   test.each([
     ['issuer', null],
     ['clientId', null],
@@ -271,6 +375,8 @@ describe('options', () => {
     ['revocations', { revoke() {} }],
     ['maxTokenLifetime', 0],
     ['onEvent', 'log'],
+    ['clockTolerance', 601],
+    ['clock', {}],
     ['audience', 'api'],
   ])('%s: %j is a TypeError', (name, value) => {
     expect(() => receiveLogout({ ...sound, [name]: value })).toThrow(TypeError)

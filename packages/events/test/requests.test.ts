@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, request as send } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
@@ -128,12 +128,54 @@ describe('what is no request of a transmitter', () => {
     }
   })
 
-  test.each(['GET', 'PUT', 'DELETE'])('%s: 405, and nothing is read', async (method) => {
+  test.each(['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'])(
+    '%s: 405, and nothing is read',
+    async (method) => {
+      const push = eventScene({ authorize: 'Bearer 0123456789abcdef' })
+      const logout = logoutScene()
+      for (const { receiver, store } of [logout, push]) {
+        const response = await fetch(await serve(receiver), { method })
+        const { headers } = response
+        expect([response.status, headers.get('allow')]).toEqual([405, 'POST'])
+        expect([headers.get('cache-control'), await response.text()]).toEqual(['no-store', ''])
+        expect(store.calls).toBe(0)
+      }
+    },
+  )
+
+  test('a method of a form: 405, though it has a body', async () => {
+    const { receiver, store } = logoutScene()
+    const response = await post(await serve(receiver), form(token), FORM, 'PUT')
+    expect([response.status, store.calls]).toEqual([405, 0])
+  })
+
+  test('chunks that end too early: nobody is answered, and nothing is recorded', async () => {
     const { receiver, store } = logoutScene()
     const url = await serve(receiver)
-    const response = await fetch(url, { method })
-    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
-    expect(store.calls).toBe(0)
+    const socket = connect(Number(url.port), url.hostname)
+    const body = form(token)
+    const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${FORM}\r\nTransfer-Encoding: chunked\r\n\r\n`
+    socket.write(`${head}${body.length.toString(16)}\r\n${body}\r\nzz\r\n`)
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 400 /)
+    socket.destroy()
+    const next = await post(url, form(await transmitter.logoutToken({ sid: 's-2' })))
+    expect(next.status).toBe(200)
+    expect(store.entries()).toMatchObject([{ sid: 's-2' }])
+  })
+
+  test('a body that somebody else has read, and handed over beside the request', async () => {
+    const { receiver, store } = logoutScene()
+    for (const body of [form(token), Buffer.from(form(token)), { logout_token: token }]) {
+      const server = createServer((request, response) => {
+        void receiver(Object.assign(request, { body }), response)
+      })
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+      servers.add(() => server.close())
+      const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+      expect((await post(url, '')).status).toBe(200)
+    }
+    expect(store.entries()).toHaveLength(1)
   })
 
   test('a body without an end is answered at the limit, and its connection ends', async () => {
