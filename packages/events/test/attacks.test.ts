@@ -78,8 +78,41 @@ test('who forges a token learns no more than its form: the answers are the same 
     ),
     await send(await forgery.logoutToken({ header: { kid: 'unknown' }, omit: ['events'] })),
     await send(`${header}.${payload}.${signature.slice(0, -4)}AAAA`),
+    ...(await Promise.all(
+      ['RS256', 'HS256', 'none', 'another'].map(async (alg) => {
+        const stated = Buffer.from(JSON.stringify({ alg, typ: 'logout+jwt' })).toString('base64url')
+        return await send(`${stated}.${payload}.${signature}`)
+      }),
+    )),
   ]
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+})
+
+test('nor whether we know the key that it names', async () => {
+  const forger = await createTestIssuer({ clock, issuer: ISSUER, algorithm: 'ES256' })
+  const forgery = eventTransmitter(forger, { audience: AUDIENCE })
+  const { kid = '' } = issuer.publicJwk
+  const { send, told } = logoutScene({ keys: localKeys({ keys: [issuer.publicJwk] }) })
+  const answers = [
+    await send(await forgery.logoutToken({ header: { kid } })),
+    await send(await forgery.logoutToken({ header: { kid: 'another' } })),
+  ]
+  expect(told.map(({ error }) => (error as { reason: string }).reason)).toEqual([
+    'signature',
+    'unknown_key',
+  ])
+  expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+})
+
+test('a token that is too long is refused before it is judged', async () => {
+  const { send, store } = logoutScene()
+  const claims = { padding: 'a'.repeat(20_000) }
+  const { status, body } = await send(await transmitter.logoutToken({ sid: 's-1', claims }))
+  expect([status, body]).toEqual([
+    400,
+    '{"error":"invalid_request","error_description":"The token is too large"}',
+  ])
+  expect(store.calls).toBe(0)
 })
 
 test('a polluted prototype neither mends an event nor gives it a subject', async () => {

@@ -1,3 +1,5 @@
+import { EventEmitter, once } from 'node:events'
+
 import { createTestIssuer, eventTransmitter, manualClock } from '@portcullis/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
@@ -173,6 +175,86 @@ test('what cannot be recorded is neither acknowledged nor refused, and is record
   await until(() => poll.status().state === 'current' || transmitter.waiting().length === 0)
 })
 
+test('of several events, one that cannot be recorded keeps no other from being acknowledged', async () => {
+  const { start, publish, until, transmitter, polls, store } = await scene()
+  const [first, second, third] = [await publish('ada'), await publish('bob'), await publish('eve')]
+  store.failsAt = 2
+  const poll = start()
+  await until(() => transmitter.acknowledged().length === 3)
+  expect(polls[1]?.body).toBe(`{"maxEvents":100,"ack":["${first}","${third}"]}`)
+  expect(transmitter.acknowledged()).toEqual([first, third, second])
+  expect([store.calls, poll.status().failures]).toEqual([4, 0])
+})
+
+test('a transmitter that answers again is current, and its failures are over', async () => {
+  const { start, publish, until, polls, faults } = await scene()
+  faults.push(status(500), status(500))
+  const poll = start()
+  await until(() => poll.status().failures === 2)
+  await publish()
+  await until(() => poll.status().state === 'current')
+  expect(poll.status()).toMatchObject({
+    failures: 0,
+    lastFailure: 'the endpoint answered 500',
+    answerAge: expect.closeTo(0, 0) as number,
+  })
+  expect(polls).toHaveLength(4)
+})
+
+test('a poll is a POST of JSON to the endpoint, and follows no redirect', async () => {
+  const sent: [string, RequestInit][] = []
+  const { start } = await scene({
+    endpoint: new URL(`${ENDPOINT}?stream=1#part`),
+    async fetch(url, init) {
+      sent.push([url, init])
+      return await new Promise(() => undefined)
+    },
+  })
+  start()
+  expect(sent).toEqual([
+    [
+      `${ENDPOINT}?stream=1`,
+      {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: '{"maxEvents":100}',
+        redirect: 'manual',
+        signal: expect.any(AbortSignal) as unknown,
+      },
+    ],
+  ])
+})
+
+test('events are judged by the clock of the options', async () => {
+  const { start, publish, until, transmitter, clock } = await scene({
+    clock: manualClock(manualClock().now() - 3600),
+  })
+  await publish()
+  start()
+  await until(() => transmitter.errors().size === 1)
+  expect(clock.now()).toBeGreaterThan(0)
+  expect([...transmitter.errors().values()]).toMatchObject([
+    { err: 'invalid_request', description: 'The token was issued in the future' },
+  ])
+})
+
+test('a polluted prototype is no answer', async () => {
+  const { start, until, faults } = await scene()
+  faults.push(() => Response.json({}))
+  Reflect.defineProperty(Object.prototype, 'sets', {
+    __proto__: null,
+    value: {},
+    configurable: true,
+  } as PropertyDescriptor)
+  try {
+    const poll = start()
+    await until(() => poll.status().state !== 'starting')
+    expect(poll.status().state).toBe('failing')
+  } finally {
+    Reflect.deleteProperty(Object.prototype, 'sets')
+  }
+})
+
 const gaps = (polls: readonly Poll[]) =>
   polls.slice(1).map(({ at }, index) => at - (polls[index]?.at ?? 0))
 
@@ -205,7 +287,14 @@ describe('the pace', () => {
     ['that never ends', async () => await new Promise<never>(() => undefined)],
   ])('it waits so long as well after a refusal with a body %s', async (_, cancel) => {
     const { start, until, polls, faults } = await scene()
-    const body = () => new ReadableStream({ cancel })
+    let cancelled = 0
+    const body = () =>
+      new ReadableStream({
+        async cancel() {
+          cancelled += 1
+          await cancel()
+        },
+      })
     faults.push(() => new Response(body(), { status: 503, headers: { 'retry-after': '20' } }))
     const poll = start()
     await until(() => polls.length === 2)
@@ -213,6 +302,18 @@ describe('the pace', () => {
     expect(gap).toBeGreaterThanOrEqual(20)
     expect(gap).toBeLessThan(21)
     expect(poll.status().lastFailure).toBe('the endpoint answered 503')
+    expect(cancelled).toBe(1)
+  })
+
+  test('the interval counts from the start of a poll: one that waited longer is followed at once', async () => {
+    const { start, until, polls, faults, clock } = await scene()
+    faults.push(async () => {
+      await new Promise<void>((resolve) => void clock.after(20, resolve))
+      return Response.json({ sets: {} })
+    })
+    start()
+    await until(() => polls.length === 2)
+    expect(gaps(polls)[0]).toBeLessThan(20.2)
   })
 
   test('a transmitter that answers at once with nothing is asked once in each interval', async () => {
@@ -233,7 +334,7 @@ describe('the pace', () => {
     await until(() => polls.length === 5)
     const [first = 9, ...others] = gaps(polls)
     expect(first).toBeLessThan(2)
-    for (const gap of others) expect(gap).toBeGreaterThanOrEqual(4.9)
+    for (const gap of others) expect(gap).toBeCloseTo(5, 0)
   })
 
   test('two that share nothing, behind one address, are asked once in each interval', async () => {
@@ -256,6 +357,25 @@ describe('the pace', () => {
     for (const gap of waits.slice(0, 3)) expect(gap).toBeLessThan(2)
     for (const gap of waits.slice(3)) expect(gap).toBeGreaterThanOrEqual(4.9)
     expect(store.calls).toBe(3)
+  })
+
+  test('one that never answers is asked again after a minute, if nothing else is stated', async () => {
+    const { start, until, polls, faults } = await scene()
+    faults.push(async () => await new Promise(() => undefined))
+    const poll = start()
+    await until(() => polls.length === 2)
+    expect(gaps(polls)[0]).toBeCloseTo(60, 0)
+    expect(poll.status().lastFailure).toBe('no answer in 60 s')
+  })
+
+  test('it waits until the date that the transmitter says, by the wall clock', async () => {
+    const { start, until, polls, faults, clock } = await scene()
+    const date = new Date((clock.now() + 30) * 1000).toUTCString()
+    faults.push(status(503, { 'retry-after': date }))
+    start()
+    await until(() => polls.length === 2)
+    expect(gaps(polls)[0]).toBeGreaterThanOrEqual(28.9)
+    expect(gaps(polls)[0]).toBeLessThan(31)
   })
 
   test('one that never answers is asked again after the timeout, and its signal has ended', async () => {
@@ -360,6 +480,23 @@ describe('close', () => {
     await clock.advance(1000)
     expect(polls).toHaveLength(1)
     expect([store.calls, poll.status().state]).toEqual([0, 'closed'])
+  })
+
+  test('waits for what is recorded, and says nothing of it any more', async () => {
+    const { start, until, polls, publish, store, transmitter } = await scene()
+    const held = new EventEmitter()
+    store.pause = once(held, 'over').then(() => undefined)
+    await publish()
+    const poll = start()
+    await until(() => store.calls === 1)
+    let isClosed = false
+    const closed = poll.close().then(() => (isClosed = true))
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+    expect([isClosed, store.entries().length]).toEqual([false, 0])
+    held.emit('over')
+    await closed
+    expect([polls.length, store.entries().length]).toEqual([1, 1])
+    expect(transmitter.acknowledged()).toEqual([])
   })
 
   test('ends a pause, and a request whose fetch does not look at its signal', async () => {

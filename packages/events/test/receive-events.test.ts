@@ -100,6 +100,7 @@ describe('whom an event means', () => {
     ['a complex', { format: 'complex', user: { ...USER, iss: 'https://old.test' } }],
     ['a complex', { format: 'complex', user: USER, session: { ...SESSION, iss: ISSUER } }],
     ['a complex', { format: 'complex', user: USER, session: null }],
+    ['a complex', { format: 'complex', user: USER, session: USER }],
     ['a format', { ...USER, format: 'ISS_SUB' }],
     ['a format', { ...USER, format: ['iss_sub'] }],
   ])('%s with an odd member is refused: %j', async (_, subject) => {
@@ -325,6 +326,34 @@ test('of two events the second of which could not be recorded, both are recorded
   expect(store.calls).toBe(4)
   expect(store.entries()).toMatchObject([{ sub: 'ada', time: now + 1 }])
   expect(told.map(({ outcome }) => outcome)).toEqual(['unavailable', 'recorded'])
+})
+
+test.each([
+  ['none', {}, ['typ']],
+  ['JWT', { typ: 'JWT' }, []],
+  ['logout+jwt', { typ: 'logout+jwt' }, []],
+])('a security event of the type %s is refused', async (_, header, omit) => {
+  const { send, store } = eventScene()
+  const type = 'session-revoked'
+  const token = await transmitter.securityEvent({ type, subject: USER, header, omit })
+  expect(await send(token)).toMatchObject({ status: 400 })
+  expect(store.calls).toBe(0)
+})
+
+test('nobody is asked whom an event means that revokes nothing, which may have no subject', async () => {
+  const { send } = eventScene({
+    mapSubject() {
+      throw new Error('it is asked')
+    },
+  })
+  const token = await transmitter.securityEvent({ type: 'verification', event: { state: 'x' } })
+  expect(await send(token)).toMatchObject({ status: 202 })
+})
+
+test('who maps subjects is asked before everything else', async () => {
+  const { send, store } = eventScene({ mapSubject: () => ({ sid: 's-7' }) })
+  await send(await transmitter.securityEvent({ type: 'session-revoked', subject: USER }))
+  expect(store.entries()).toMatchObject([{ iss: ISSUER, sid: 's-7' }])
 })
 
 describe('the options of a verifier hold for events', () => {

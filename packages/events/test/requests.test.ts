@@ -1,11 +1,12 @@
 import { once } from 'node:events'
-import { createServer, request as send } from 'node:http'
+import { createServer, type IncomingMessage, request as send } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 
+import { createVerifier } from '@portcullis/core'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
 import type { EventReceiver } from '../src/index.ts'
-import { eventScene, form, logoutScene, transmitter } from './scene.ts'
+import { eventScene, form, issuer, logoutScene, transmitter } from './scene.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 const SET = 'application/secevent+jwt'
@@ -162,6 +163,27 @@ describe('what is no request of a transmitter', () => {
     const next = await post(url, form(await transmitter.logoutToken({ sid: 's-2' })))
     expect(next.status).toBe(200)
     expect(store.entries()).toMatchObject([{ sid: 's-2' }])
+  })
+
+  test('a header Authorization that came twice is refused, even if the first one is right', async () => {
+    const access = await issuer.token()
+    const push = eventScene({ authorize: createVerifier(issuer.verifierOptions) })
+    const url = await serve(push.receiver)
+    const headers = ['Host', 'x', 'Content-Type', SET, 'Content-Length', '1']
+    const authorization = ['Authorization', `Bearer ${access}`]
+    for (const [fields, status] of [
+      [authorization, 400],
+      [[...authorization, 'Authorization', 'Bearer x'], 400],
+    ] as const) {
+      const sending = send(url, { method: 'POST', headers: [...headers, ...fields] })
+      sending.end('x')
+      const [response] = (await once(sending, 'response')) as [IncomingMessage]
+      const body = (await response.toArray()).join('')
+      expect([response.statusCode, body.includes('authentication_failed')]).toEqual([
+        status,
+        fields.length > 2,
+      ])
+    }
   })
 
   test('a body that somebody else has read, and handed over beside the request', async () => {
