@@ -44,7 +44,7 @@ function createReader({
 }
 
 const CLAIMS = ['sub', 'sid', 'jti'] as const
-const KNOWN: readonly string[] = ['iss', ...CLAIMS]
+const KNOWN: ReadonlySet<string> = new Set(['iss', ...CLAIMS])
 
 /**
  * What the application has answered.
@@ -56,7 +56,7 @@ function checkMapped(answer: MappedSubject): MappedWhose {
   const [claim, ...others] = CLAIMS.filter((name) => mapped[name] !== undefined)
   const value = claim && mapped[claim]
   const { iss } = mapped
-  const isKnown = Object.keys(mapped).every((name) => KNOWN.includes(name))
+  const isKnown = Object.keys(mapped).every((name) => KNOWN.has(name))
   if (!isKnown || claim === undefined || others.length > 0 || isText(value) !== undefined) {
     throw new TypeError('mapSubject: it must answer undefined, or name one of sub, sid and jti')
   }

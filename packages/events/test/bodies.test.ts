@@ -22,6 +22,12 @@ async function answerTo(body: unknown, type: string | undefined = FORM) {
   return { ...answer, calls: store.calls }
 }
 
+/** A form that breaks off when all of it has come. */
+async function* broken(): AsyncGenerator<Buffer> {
+  yield Buffer.from(form(token))
+  throw new Error('gone')
+}
+
 /** A form of so many octets, whose last field is the token. */
 function padded(length: number): string {
   const rest = `&${form(token)}`
@@ -90,10 +96,6 @@ test('of 100 MB no more is taken than the limit and a piece', async () => {
 })
 
 test('a body that breaks off is no body, even if the whole form has come', async () => {
-  async function* broken() {
-    yield Buffer.from(form(token))
-    throw new Error('gone')
-  }
   expect(await answerTo(broken())).toMatchObject({ status: 400, calls: 0 })
 })
 
