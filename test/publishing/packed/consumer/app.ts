@@ -10,6 +10,7 @@ import { explain } from '@portcullis/core/explain'
 import { receiveLogout } from '@portcullis/events'
 import '@portcullis/express/request'
 import { byForm, introspected } from '@portcullis/introspection'
+import { createHealth, statusOf } from '@portcullis/metrics'
 import { auth0 } from '@portcullis/providers'
 import { redisRevocations } from '@portcullis/redis'
 import { createTestIssuer, introspectionService, tokenService } from '@portcullis/testing'
@@ -39,6 +40,9 @@ async function main(): Promise<void> {
 
   const preset = auth0({ domain: 'tenant.eu.auth0.com', audience: 'https://api.example.com' })
   await assert.rejects(createVerifier(preset).verify('a.b.c'), AuthError)
+
+  assert.equal(statusOf({ keys: { main: keys } }).keys.main.freshness, 'fresh')
+  assert.equal(createHealth(verifier).live(), 200)
 
   const opaque = introspectionService(issuer)
   const asking = byForm({ jwt: verifier, opaque: introspected(opaque.verifierOptions) })
