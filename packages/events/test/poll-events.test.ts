@@ -445,6 +445,20 @@ describe('what is no answer', () => {
     expect([polls.length, store.calls]).toEqual([1, 0])
   })
 
+  test.each([
+    ['another status', 500, {}],
+    ['a redirect that was followed', 200, { redirected: { value: true } }],
+    ['another place', 200, { url: { value: 'https://elsewhere.test/' } }],
+  ])('of an answer with %s nothing is read', async (_, code, members) => {
+    const { start, until, faults } = await scene()
+    let cancelled = 0
+    const body = new ReadableStream({ cancel: () => void (cancelled += 1) })
+    faults.push(() => Object.defineProperties(new Response(body, { status: code }), members))
+    const poll = start()
+    await until(() => poll.status().failures === 1)
+    expect(cancelled).toBe(1)
+  })
+
   test('an answer of 1 MiB is one', async () => {
     const { start, until, faults } = await scene()
     faults.push(() => new Response(`{"sets":{}}${' '.repeat(1_048_565)}`))
