@@ -52,6 +52,14 @@ describe('an answer without a token that can be used', () => {
   })
 })
 
+test.each(['access_token', 'jwt'])(
+  'an exchange may say that it has issued a token of the type %s',
+  async (type) => {
+    const issued = { issued_token_type: `urn:ietf:params:oauth:token-type:${type}` }
+    expect((await outcomeOf(issued)).token).toBe('opaque-0')
+  },
+)
+
 describe('the lifetime', () => {
   test.each([
     ['is that of expires_in', { expires_in: 100 }, 100],

@@ -110,9 +110,56 @@ test('metadata that hang end with the deadline, and the next attempt reads them 
   const failure = failureOf(client.get())
   await clock.advance(10)
   expect(await failure).toMatchObject({ code: 'timeout', status: 503 })
+  expect(server.requests[0]?.init.signal?.aborted).toBe(true)
   server.answer = answer
   await clock.advance(15)
   expect(await client.get()).toBe('opaque-0')
+})
+
+test('an attempt leaves no timer, and its signal ends: nothing of it can go on', async () => {
+  const { server, client } = setUp()
+  await client.get()
+  expect(server.requests[0]?.init.signal?.aborted).toBe(true)
+})
+
+test('whoever comes in the pause after a failure hears of it at once, with the time that is left', async () => {
+  const { server, client, clock } = setUp()
+  server.answer = () => new Response(null, { status: 503, headers: { 'retry-after': '20' } })
+  const first = failureOf(client.get())
+  await clock.advance(10)
+  await first
+  const exp = clock.now() + 600
+  const count = server.requests.length
+  const before = await failureOf(client.onBehalfOf({ token: 'a', claims: { exp } }).get())
+  expect(before).toMatchObject({ code: 'service_unavailable', status: 503 })
+  expect(before).toMatchObject({ retryAfter: expect.any(Number) as number })
+  expect(server.requests).toHaveLength(count)
+})
+
+test('after a document that cannot be used there is a pause as well', async () => {
+  const { server, client, clock } = setUp()
+  const { answer } = server
+  server.answer = () => Response.json({ issuer: 'https://other.test', token_endpoint: ENDPOINT })
+  await failureOf(client.get())
+  const count = server.requests.length
+  const exp = clock.now() + 600
+  const soon = { token: 'soon', claims: { exp } }
+  expect(await failureOf(client.onBehalfOf(soon).get())).toMatchObject({ status: 502 })
+  expect(server.requests).toHaveLength(count)
+  server.answer = answer
+  await clock.advance(40)
+  const later = { token: 'later', claims: { exp } }
+  expect(await client.onBehalfOf(later).get()).toBe('opaque-0')
+})
+
+test('the metadata are asked for as JSON, without credentials, and no redirect is followed', async () => {
+  const { server, client } = setUp()
+  await client.get()
+  expect(server.requests[0]?.init).toMatchObject({
+    headers: { accept: 'application/json', 'user-agent': 'portcullis' },
+    redirect: 'manual',
+    credentials: 'omit',
+  })
 })
 
 test('subjects who come at once read them together, and wait together after a failure', async () => {

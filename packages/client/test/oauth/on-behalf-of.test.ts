@@ -176,6 +176,27 @@ describe('the memory', () => {
     expect(server.requests).toHaveLength(4)
   })
 
+  test('takes nobody back who was pushed out while the exchange was under way', async () => {
+    const { server, client, auth } = setUp({ remember: { max: 1, bytes: 1e6 } })
+    const [early, late] = [auth(120, { sub: 'early' }), auth(120, { sub: 'late' })]
+    const { answer } = server
+    let settle: (() => void) | undefined
+    const pushedOut = new Promise<void>((resolve) => {
+      settle = resolve
+    })
+    server.answer = async (request) => {
+      await pushedOut
+      return await answer(request)
+    }
+    const waiting = client.onBehalfOf(early).get()
+    server.answer = answer
+    await client.onBehalfOf(late).get()
+    settle?.()
+    await waiting
+    await client.onBehalfOf(late).get()
+    expect(server.requests).toHaveLength(2)
+  })
+
   test('counts the bytes of what it was given', async () => {
     const { server, client, auth } = setUp({ remember: { max: 10, bytes: 10_000 } })
     server.answer = () => server.grant({ access_token: 'x'.repeat(9000) })
@@ -238,6 +259,26 @@ describe('the handle', () => {
     expect(await failureOf(handle.get())).toMatchObject({ code: 'aborted' })
   })
 
+  test('asks for another token when its API has refused one', async () => {
+    const { client, auth, server } = setUp()
+    const [handle, other] = [client.onBehalfOf(auth()), client.onBehalfOf(auth())]
+    handle.invalidate(await handle.get())
+    expect([await handle.get(), await other.get()]).toEqual(['opaque-1', 'opaque-1'])
+    handle.invalidate('opaque-0')
+    expect(await handle.get()).toBe('opaque-1')
+    expect(server.requests).toHaveLength(2)
+  })
+
+  test('ends its request with the signal of the Request that it was given', async () => {
+    const { client, auth, server } = setUp()
+    const own = new AbortController()
+    const revoked = new AbortController()
+    const handle = client.onBehalfOf(auth(), { signal: revoked.signal })
+    await handle.fetch(new Request(API, { signal: own.signal }))
+    own.abort()
+    expect(server.requests.at(-1)?.init.signal?.aborted).toBe(true)
+  })
+
   test('ends with the client', async () => {
     const { client, auth } = setUp()
     const handle = client.onBehalfOf(auth())
@@ -298,13 +339,16 @@ describe('a mistake of the program is a TypeError', () => {
     ['bound to a key', (exp) => authOf(exp, { cnf: { jkt: 'x' } })],
     ['bound to nothing known', (exp) => authOf(exp, { cnf: null })],
     ['no Auth', () => ({})],
+    ['an Auth whose token is no text', (exp) => ({ token: ['a'], claims: { exp } })],
+    ['an Auth whose claims are a text', (exp) => ({ token: 'a', claims: `${exp}` })],
+    ['an Auth whose claims are null', () => ({ token: 'a', claims: null })],
     ['nothing', () => undefined],
     ['a token without claims', () => ({ token: jws({}) })],
     ['an empty token', (exp) => ({ token: '', claims: { exp } })],
   ])('a subject that is %s', (_title, subject) => {
     const { client, clock } = setUp()
     const auth = subject(clock.now() + 60) as ReturnType<typeof authOf>
-    expect(() => client.onBehalfOf(auth)).toThrow(TypeError)
+    expect(() => client.onBehalfOf(auth)).toThrow(/^onBehalfOf: the (first argument|token) /)
   })
 
   test.each([
