@@ -37,7 +37,8 @@ export type {
   AuthErrorReasons,
   AuthErrorStatus,
 } from './refusal/refusals.ts'
-export { authenticateRequest, authorizeRequest, findAuth, getAuth } from './request/http.ts'
+export { findAuth, getAuth } from './request/get-auth.ts'
+export { authenticateRequest, authorizeRequest } from './request/http.ts'
 export type { GuardOptions } from './request/guard-options.ts'
 export type { JsonObject } from './ground/json.ts'
 export { discoverKeys } from './keys/discovery.ts'

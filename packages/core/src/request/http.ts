@@ -15,7 +15,7 @@ import {
   schemeOf,
 } from './bearer.ts'
 import { Checked, checkGuardOptions, type GuardOptions } from './guard-options.ts'
-import { findPassedGuard, type PassedGuard, setPassedGuard } from './passed-guards.ts'
+import { findPassedGuard, guardOf, setPassedGuard } from './passed-guards.ts'
 import {
   asksForPossession,
   isProvenByKey,
@@ -166,56 +166,6 @@ export async function authorizeRequest(
   }
 }
 
-/**
- * What the token of a guarded request proves.
- *
- * @param subject What the framework gives to handlers: the request of Express and Fastify, the context of Koa and Hono, a
- *   `Request`.
- * @throws TypeError if no guard has accepted the request, or if the request has no token.
- */
-export function getAuth(subject: object): Auth
-/**
- * The same, with the type that the schema of a verifier gives to the claims.
- *
- * @param verifier The verifier that must have verified the token.
- */
-export function getAuth<ClaimsType>(
-  subject: object,
-  verifier: Verifier<ClaimsType> | undefined,
-): Auth<ClaimsType>
-export function getAuth(subject: object, verifier?: Verifier<unknown>): Auth<unknown> {
-  const auth = findAuth(subject, verifier)
-  if (auth === undefined) {
-    throw new TypeError('getAuth: the request is anonymous; use findAuth on an optional route')
-  }
-  return auth
-}
-
-/**
- * What the token of a guarded request proves; `undefined` for a request without a token.
- *
- * @param subject What the framework gives to handlers: the request of Express and Fastify, the context of Koa and Hono, a
- *   `Request`.
- * @throws TypeError if no guard has accepted the request.
- */
-export function findAuth(subject: object): Auth | undefined
-/**
- * The same, with the type that the schema of a verifier gives to the claims.
- *
- * @param verifier The verifier that must have verified the token.
- */
-export function findAuth<ClaimsType>(
-  subject: object,
-  verifier: Verifier<ClaimsType> | undefined,
-): Auth<ClaimsType> | undefined
-export function findAuth(subject: object, verifier?: Verifier<unknown>): Auth<unknown> | undefined {
-  const guard = withVerifier(guardOf(subject), verifier)
-  if (guard === undefined) {
-    throw new TypeError('no guard with this verifier has seen the request')
-  }
-  return guard.auth
-}
-
 function findCredentials(
   request: RequestHeaders | FetchRequest,
   options: GuardOptions<never>,
@@ -233,24 +183,4 @@ function findCredentials(
     if (isAnonymous && own(options, 'optional') === true) return undefined
     throw error
   }
-}
-
-function guardOf(subject: object): PassedGuard {
-  const guard = findPassedGuard(subject)
-  if (guard === undefined) {
-    throw new TypeError(
-      'no guard has seen the request (in Koa and Hono, the context): authenticate(verifier) or PortcullisGuard must come before, and authenticateRequest() must be awaited',
-    )
-  }
-  return guard
-}
-
-function withVerifier(
-  guard: PassedGuard,
-  verifier: Verifier<unknown> | undefined,
-): PassedGuard | undefined {
-  if (verifier === undefined) return guard
-  let found: PassedGuard | undefined = guard
-  while (found !== undefined && found.verifier !== verifier) found = found.previous
-  return found
 }

@@ -43,6 +43,17 @@ export function findPassedGuard(subject: unknown): PassedGuard | undefined {
   return typeof subject === 'object' && subject !== null ? Mark.find(subject) : undefined
 }
 
+/** @throws TypeError if no guard has seen the request. */
+export function guardOf(subject: object): PassedGuard {
+  const guard = findPassedGuard(subject)
+  if (guard === undefined) {
+    throw new TypeError(
+      'no guard has seen the request (in Koa and Hono, the context): authenticate(verifier) or PortcullisGuard must come before, and authenticateRequest() must be awaited',
+    )
+  }
+  return guard
+}
+
 /** @param guardId The options, or the verifier where options are made anew for each request and so name no guard. */
 export function setPassedGuard(
   subject: object,

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 
 import type { Auth } from '../../src/claims/auth.ts'
 import { AuthError } from '../../src/refusal/errors.ts'
-import { authenticateRequest, authorizeRequest, findAuth, getAuth } from '../../src/request/http.ts'
+import { findAuth, getAuth } from '../../src/request/get-auth.ts'
+import { authenticateRequest, authorizeRequest } from '../../src/request/http.ts'
 import { scope } from '../../src/requirement/requirement.ts'
 import type { Verifier } from '../../src/verifier/verifier.ts'
 

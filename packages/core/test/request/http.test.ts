@@ -9,14 +9,9 @@ import { refusal } from '../../src/refusal/answers.ts'
 import { AuthError } from '../../src/refusal/errors.ts'
 import { protectedResourceMetadata } from '../../src/refusal/resource-metadata.ts'
 import type { RequestHeaders } from '../../src/request/bearer.ts'
+import { findAuth, getAuth } from '../../src/request/get-auth.ts'
 import { checkGuardOptions, type GuardOptions } from '../../src/request/guard-options.ts'
-import {
-  authenticateRequest,
-  authorizeRequest,
-  findAuth,
-  getAuth,
-  hasPassed,
-} from '../../src/request/http.ts'
+import { authenticateRequest, authorizeRequest, hasPassed } from '../../src/request/http.ts'
 import type { Requirement } from '../../src/requirement/requirement-list.ts'
 import { check, claim, scope } from '../../src/requirement/requirement.ts'
 import type { Verifier } from '../../src/verifier/verifier.ts'
@@ -724,49 +719,6 @@ describe('one request that passes again and again', () => {
     for (const verifier of [first, second, first]) await authenticate(verifier, seen, options)
     expect([getAuth(seen, first), getAuth(seen, second)]).toEqual([auth, other])
     expect(getAuth(seen)).toBe(auth)
-  })
-})
-
-describe('getAuth and findAuth', () => {
-  test('a guarded request: the Auth, with and without its verifier', async () => {
-    const verifier = verifierOf()
-    const seen = bearer()
-    await authenticate(verifier, seen)
-    expect(getAuth(seen)).toBe(auth)
-    expect(getAuth(seen, verifier)).toBe(auth)
-    expect(findAuth(seen)).toBe(auth)
-    expect(findAuth(seen, verifier)).toBe(auth)
-  })
-
-  test('an anonymous request: TypeError and undefined', async () => {
-    const verifier = verifierOf()
-    const seen = request()
-    await authenticate(verifier, seen, { optional: true })
-    expect(findAuth(seen)).toBeUndefined()
-    expect(findAuth(seen, verifier)).toBeUndefined()
-    expect(() => getAuth(seen)).toThrow(
-      new TypeError('getAuth: the request is anonymous; use findAuth on an optional route'),
-    )
-  })
-
-  test('no guard: TypeError from both', () => {
-    const expected = new TypeError(
-      'no guard has seen the request (in Koa and Hono, the context): authenticate(verifier) or PortcullisGuard must come before, and authenticateRequest() must be awaited',
-    )
-    expect(() => getAuth(bearer())).toThrow(expected)
-    expect(() => findAuth(bearer())).toThrow(expected)
-  })
-
-  test('another verifier: TypeError from both, for an anonymous request too', async () => {
-    const [proven, tokenless] = [bearer(), request()]
-    await authenticate(verifierOf(), proven)
-    await authenticate(verifierOf(), tokenless, { optional: true })
-    for (const seen of [proven, tokenless]) {
-      expect(() => findAuth(seen, verifierOf())).toThrow(
-        new TypeError('no guard with this verifier has seen the request'),
-      )
-      expect(() => getAuth(seen, verifierOf())).toThrow(TypeError)
-    }
   })
 })
 
