@@ -1,8 +1,18 @@
-import { createTestIssuer, manualClock, type TestIssuer } from '@portcullis/testing'
-
-import { createKeyEndpoint, type KeyEndpoint } from './key-endpoint.ts'
-import { jose, type Peer, type PeerFactory, portcullis, type Verification } from './peers.ts'
-import { seededRandom } from './random.ts'
+import {
+  clock,
+  createSetting,
+  createWarmSetting,
+  newIssuer,
+  oldIssuer,
+  type Outcome,
+  outcomeOf,
+  random,
+  SEED,
+  serve,
+  type Setting,
+  verifyGenuine,
+} from './peer-setting.ts'
+import { jose, type PeerFactory, portcullis, type Verification } from './peers.ts'
 import { markdownTable } from './table.ts'
 import { documentedKey, forger, type Naming, signedToken } from './tokens.ts'
 
@@ -13,72 +23,9 @@ import { documentedKey, forger, type Naming, signedToken } from './tokens.ts'
 // The endpoint serves the bare key to Portcullis, as the token service does, and a set of that one key to jose, which
 // reads nothing else.
 
-const SEED = 20_260_101
 const HOUR = 3600
-const random = seededRandom(SEED)
-const clock = manualClock()
-
-// Nothing else drives jose: `cooldownDuration` and `cacheMaxAge` are measured with Date.now() alone.
-Date.now = () => clock.now() * 1000
-// Portcullis draws its jitter from it, and a bench has to print the same in every run.
-Math.random = random
-
-const oldIssuer = await createTestIssuer({ clock })
-const newIssuer = await createTestIssuer({ clock })
-
-/** A peer behind an endpoint that serves the old key. */
-interface Setting {
-  readonly peer: Peer
-  readonly endpoint: KeyEndpoint
-  readonly naming: Naming
-}
 
 type Scenario = (factory: PeerFactory) => Promise<string>
-
-function createSetting(factory: PeerFactory, naming: Naming = 'own kid'): Setting {
-  const endpoint = createKeyEndpoint(clock)
-  const peer = factory(endpoint, clock)
-  const setting = { peer, endpoint, naming }
-  serve(setting, oldIssuer)
-  return setting
-}
-
-/** The same, when the keys have just been fetched. */
-async function createWarmSetting(factory: PeerFactory, naming?: Naming): Promise<Setting> {
-  const setting = createSetting(factory, naming)
-  const { verdict } = await verifyGenuine(setting, oldIssuer)
-  if (verdict !== 'accepted') throw new Error(`${setting.peer.name} is not ready: ${verdict}`)
-  return setting
-}
-
-function serve({ peer, endpoint, naming }: Setting, issuer: TestIssuer): void {
-  endpoint.serve(peer.document(documentedKey(issuer, naming)))
-}
-
-interface Outcome {
-  readonly verdict: string
-  /** How long it waited for keys. Seconds. */
-  readonly waited: number
-}
-
-async function verifyGenuine(setting: Setting, issuer: TestIssuer): Promise<Outcome> {
-  const token = await signedToken(issuer, setting.naming)
-  return await outcomeOf(setting, setting.peer.verify(token))
-}
-
-/** Moves the clock only while the verification waits for it: what jose leaves to WebCrypto takes no virtual time. */
-async function outcomeOf(
-  { peer, endpoint }: Setting,
-  { startedAt, verdict, keysKnownAt }: Verification,
-): Promise<Outcome> {
-  await clock.advance(0)
-  let knownAt = keysKnownAt()
-  while (knownAt === undefined) {
-    await clock.advance(peer.hasTimers || endpoint.pending() > 0 ? 0.01 : 0)
-    knownAt = keysKnownAt()
-  }
-  return { verdict: await verdict, waited: knownAt - startedAt }
-}
 
 /** One token again and again, at a steady rate; those that wait do not hold up the others. */
 async function verifyRepeatedly(

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -16,6 +17,14 @@ test.each([...drawn.keys()])(
     expect(readFileSync(join(folder, name), 'utf8')).toBe(drawn.get(name))
   },
 )
+
+test('comparison.svg is what Portcullis and jose do with real tokens: `pnpm draw comparison` draws it', () => {
+  // In a process of its own, since it replaces the time of the whole process.
+  const script = join(import.meta.dirname, 'rotation-comparison.ts')
+  const options = ['--conditions=@portcullis/source', script, '--print']
+  const printed = execFileSync(process.execPath, options, { encoding: 'utf8' })
+  expect(readFileSync(join(folder, 'comparison.svg'), 'utf8')).toBe(printed)
+})
 
 test('in a rotation the first token of the new key is accepted, and so are all others of it', () => {
   const told = tell(ROTATION)
