@@ -66,7 +66,7 @@ const OF_ADAPTERS: Readonly<Record<string, readonly Row[]>> = Object.fromEntries
 const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ...OF_ADAPTERS,
   'CONTRIBUTING.md': [COMMANDS, ['', 'test/documents/contributing.test.ts']],
-  'README.md': [['sh', README], INSTALL, ...Array.from({ length: 4 }, (): Row => ['ts', README])],
+  'README.md': [['sh', README], INSTALL, ['ts', README], ['ts', README]],
   'RELEASING.md': [
     COMMANDS,
     ...Array.from({ length: 7 }, (): Row => ['sh', PUBLISHES]),
@@ -95,6 +95,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ...Array.from({ length: 3 }, (): Row => ['', OTHER_PROGRAMS]),
     ['ts', GUIDES],
   ],
+  'packages/core/COOKIES.md': [['ts', README]],
   'packages/core/FRAMEWORKS.md': [
     ['ts', GUIDES],
     ['ts', APPS],

@@ -6,74 +6,74 @@ import { expect, test } from 'vitest'
 
 import { codeSpans, tableUnder } from './markdown.ts'
 
-const readme = read('README.md')
+const guide = read('packages/core/ERRORS.md')
 const source = read('packages/core/src/refusal/refusals.ts')
 const clientReadme = read('packages/client/README.md')
 const clientSource = read('packages/client/src/errors.ts')
 
-test('the refusals of README.md are those of refusals.ts: codes, statuses, challenges and reasons, in order', () => {
+test('the refusals of ERRORS.md are those of refusals.ts: codes, statuses, challenges and reasons, in order', () => {
   expect(reasonsOf(source).size).toBeGreaterThan(4)
-  expect(complaints(readme, source)).toEqual([])
+  expect(complaints(guide, source)).toEqual([])
 })
 
-test.each<[what: string, readme: string, source: string, complaint: string]>([
+test.each<[what: string, guide: string, source: string, complaint: string]>([
   [
-    'a reason that the README lacks',
-    readme.replace('`too_old`, ', ''),
+    'a reason that the table lacks',
+    guide.replace('`too_old`, ', ''),
     source,
     'invalid_token: the row lacks too_old',
   ],
   [
     'a reason that is new in the code',
-    readme,
+    guide,
     source.replace("| 'too_old'", "| 'too_old'\n    | 'too_new'"),
     'invalid_token: the row lacks too_new',
   ],
   [
     'a reason that the code lacks',
-    readme,
+    guide,
     source.replace("    | 'too_old'\n", ''),
     'invalid_token: the code has no too_old',
   ],
   [
-    'a code that the README lacks',
-    readme.replace(/^\| `invalid_request`.*\n/m, ''),
+    'a code that the table lacks',
+    guide.replace(/^\| `invalid_request`.*\n/m, ''),
     source,
     'the codes differ',
   ],
   [
     'another order',
-    readme.replace('`missing_nonce`, `invalid_nonce`', '`invalid_nonce`, `missing_nonce`'),
+    guide.replace('`missing_nonce`, `invalid_nonce`', '`invalid_nonce`, `missing_nonce`'),
     source,
     'use_dpop_nonce: the order in the code is missing_nonce,invalid_nonce',
   ],
   [
     'another status',
-    readme.replace('| 503 ', '| 502 '),
+    guide.replace('| 503 ', '| 502 '),
     source,
     'keys_unavailable: the status differs',
   ],
   [
     'another challenge',
-    readme.replace('with `error="invalid_request"`', 'with `error="invalid_token"`'),
+    guide.replace('with `error="invalid_request"`', 'with `error="invalid_token"`'),
     source,
     'invalid_request: the challenge has no error="invalid_token"',
   ],
   [
     'a challenge where there is none',
-    readme.replace('none; `Retry-After`', '`Bearer`'),
+    guide.replace('none; `Retry-After`', '`Bearer`'),
     source,
     'keys_unavailable: the challenge has no Bearer',
   ],
   [
     'an error code that is not mentioned',
-    readme.replace('with `error="invalid_request"`', 'yes'),
+    guide.replace('with `error="invalid_request"`', 'yes'),
     source,
     'invalid_request: the error code is not mentioned',
   ],
   [
     'a described reason among those before the signature',
-    readme.replace('; proven: `expired`', ', `expired`; proven:'),
+    guide.replace('; proven: `expired`', ', `expired`; proven:'),
     source,
     'invalid_token: the client learns of expired',
   ],

@@ -67,6 +67,7 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/client': ['OAUTH.md'],
   '@portcullis/core': [
     'BOUND-TOKENS.md',
+    'COOKIES.md',
     'ERRORS.md',
     'FRAMEWORKS.md',
     'KEYS.md',
