@@ -2,9 +2,10 @@ import type { AuthError } from '@portcullis/core'
 import type { Explanation, Finding } from '@portcullis/core/explain'
 
 import type { CliHint } from './advice.ts'
+import { claimsText } from './claim-times.ts'
 import { inFlags } from './flag-names.ts'
 import type { Answered } from './opaque-token.ts'
-import { printable, printableJson } from './printable.ts'
+import { printable } from './printable.ts'
 import type { Style, Terminal } from './terminal.ts'
 import { wrapped } from './wrapped.ts'
 
@@ -23,6 +24,13 @@ export interface Explained {
   readonly share: boolean
 }
 
+/** How a report is shown. */
+export interface Shown {
+  readonly terminal: Terminal
+  /** Seconds since 1970-01-01T00:00:00Z: times of claims are shown with their distance from it. */
+  readonly now: number
+}
+
 const MARKS: Readonly<Record<Finding['outcome'], readonly [text: string, style: Style]>> = {
   ok: ['ok  ', 'green'],
   fail: ['FAIL', 'red'],
@@ -37,7 +45,7 @@ const LABEL = 12
 
 type Verdict = Pick<Explanation, 'verdict' | 'refusal'>
 
-export function printExplanation(explained: Explained, terminal: Terminal): void {
+export function printExplanation(explained: Explained, { terminal, now }: Shown): void {
   const { explanation, advice, commands, where, share } = explained
   const { columns } = terminal
   terminal.print(headline(explanation, terminal))
@@ -62,11 +70,11 @@ export function printExplanation(explained: Explained, terminal: Terminal): void
   }
   if (commands.length > 0) terminal.print()
   for (const command of commands) terminal.print(`  ${command}`) // not broken into lines
-  if (!share) printClaims(explanation, terminal)
+  if (!share) printClaims(explanation, { terminal, now })
 }
 
 /** What the issuer says of an opaque token. */
-export function printAnswered(answered: Answered, share: boolean, terminal: Terminal): void {
+export function printAnswered(answered: Answered, share: boolean, { terminal, now }: Shown): void {
   const { verdict, detail, advice, claims } = answered
   terminal.print(headline(answered, terminal))
   terminal.print()
@@ -80,7 +88,7 @@ export function printAnswered(answered: Answered, share: boolean, terminal: Term
   }
   if (claims !== undefined && !share) {
     terminal.print('\nClaims, as the issuer states them:')
-    terminal.print(printableJson(claims, 2))
+    terminal.print(claimsText(claims, now))
   }
 }
 
@@ -134,14 +142,17 @@ const FLAGS: ReadonlyMap<string, string> = new Map([
   ['type', '--type'],
 ])
 
-function printClaims({ provenClaims, unprovenClaims }: Explanation, terminal: Terminal): void {
+function printClaims(
+  { provenClaims, unprovenClaims }: Explanation,
+  { terminal, now }: Shown,
+): void {
   if (provenClaims !== undefined) {
     terminal.print('\nClaims, proven by the signature:')
-    terminal.print(printableJson(provenClaims, 2))
+    terminal.print(claimsText(provenClaims, now))
   }
   if (unprovenClaims !== undefined) {
     terminal.print('\nNot proven, anybody can write this:')
-    terminal.print(printableJson(unprovenClaims, 2))
+    terminal.print(claimsText(unprovenClaims, now))
   }
 }
 

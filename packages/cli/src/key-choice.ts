@@ -14,9 +14,9 @@ import type { Command } from 'commander'
 import type { Context } from './context.ts'
 import { usageError } from './exit-code.ts'
 import { inFlags } from './flag-names.ts'
+import { seconds } from './seconds.ts'
 import { nothingSeen, observing, type SeenDocument } from './seen-document.ts'
 import { readTextFile } from './token-input.ts'
-import { number } from './verifier-flags.ts'
 
 // Where commands get keys from: AUTH_URL, an issuer, a URL or a file.
 
@@ -59,7 +59,7 @@ export function takesKeys(command: Command): Command {
     .option('--discover <issuer>', 'an issuer, whose metadata name its keys; also the accepted iss')
     .option('--keys-url <url>', 'the URL of a key or a key set')
     .option('--keys-file <path>', 'a file with a key or a key set: JWK, JWKS or PEM')
-    .option('--timeout <seconds>', 'how long an answer may take (5)', number)
+    .option('--timeout <time>', 'how long an answer may take (5s)', seconds)
     .option('--allow-insecure', 'permit http: beyond this machine')
 }
 

@@ -21,10 +21,12 @@ export const OPTIONS = {
 
 export const HELP_COMMAND = ['help [command]', 'print help for a command'] as const
 
+const ASKS_FOR_HELP: ReadonlySet<string | undefined> = new Set(['-h', '--help', 'help'])
+
 /** Whether the arguments ask for the overview and nothing else. */
 export function asksForOverview(args: readonly string[]): boolean {
-  const [first] = args
-  return args.length === 1 && (first === '-h' || first === '--help' || first === 'help')
+  const [first, second = first] = args
+  return args.length <= 2 && ASKS_FOR_HELP.has(first) && ASKS_FOR_HELP.has(second)
 }
 
 /** @param columns Characters of a line. */

@@ -137,7 +137,7 @@ export async function run(surroundings: Surroundings): Promise<ExitCode> {
   }
   try {
     const program = await createProgram(surroundings, context)
-    await program.parseAsync([...surroundings.args], { from: 'user' })
+    await program.parseAsync(knownArgs(surroundings.args), { from: 'user' })
     return exitCode
   } catch (error) {
     return failure(error, surroundings, terminal)
@@ -175,6 +175,13 @@ async function createProgram(
     if (isNamed(name)) (await load())(command, context)
   }
   return program
+}
+
+/** Commander prints the help of all for `help foo`, and says of `foo` that there is none, and what was meant. */
+function knownArgs(args: readonly string[]): string[] {
+  const [first, name] = args
+  const isUnknown = name !== undefined && !COMMANDS.some((each) => each.name === name)
+  return args.slice(first === 'help' && isUnknown && !name.startsWith('-') ? 1 : 0)
 }
 
 /** What a failure means for the process. Commander has already said what is wrong with the command line. */

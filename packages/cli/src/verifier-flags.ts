@@ -2,6 +2,7 @@ import type { Algorithm, VerifierOptions } from '@portcullis/core'
 import { type Command, InvalidArgumentError } from 'commander'
 
 import type { Context } from './context.ts'
+import { seconds } from './seconds.ts'
 
 // Turns flags into options of `createVerifier`, for all commands that judge tokens.
 
@@ -44,8 +45,8 @@ export function takesVerifierFlags(command: Command): Command {
       collected,
     )
     .option('--no-require-expiry', 'accept tokens without exp')
-    .option('--clock-tolerance <seconds>', 'how far clocks may differ (5)', number)
-    .option('--max-token-age <seconds>', 'the longest time since iat', number)
+    .option('--clock-tolerance <time>', 'how far clocks may differ (5s)', seconds)
+    .option('--max-token-age <time>', 'the longest time since iat, such as 1h', seconds)
     .option('--confirmation <word>', 'require a proof of what cnf names (require), or ignore it')
 }
 
@@ -107,13 +108,6 @@ function requiredClaimsOf(
   return entries.every(([, texts]) => texts === true)
     ? [...values.keys()]
     : Object.fromEntries(entries)
-}
-
-export function number(text: string): number {
-  const value = Number(text)
-  if (text.trim() === '' || Number.isNaN(value))
-    throw new InvalidArgumentError('It must be a number.')
-  return value
 }
 
 export function algorithmName(

@@ -11,7 +11,7 @@ test('the help lists the commands', () => {
   expect(names).toEqual(expect.arrayContaining(['serve', 'explain', 'keys', 'probe', 'doctor']))
 })
 
-test.each([['help'], ['-h'], ['--help', '--help']])(
+test.each([['help'], ['-h'], ['--help', '--help'], ['help', 'help'], ['help', '--help']])(
   '%s %s prints the same help, in the width of the terminal',
   async (...args) => {
     const { exitCode, stdout } = await runProgram(args)
@@ -42,6 +42,8 @@ test.each(names)('the help says the same of the arguments of %s in both places',
 test.each<[typed: readonly string[], meant: string]>([
   [['explan'], 'explain'],
   [['prob'], 'probe'],
+  [['help', 'explan'], 'explain'],
+  [['help', 'keyz', 'more'], 'keys'],
   [['key'], 'keys'],
   [['explain', '--audiense', 'a'], '--audience'],
   [['keys', '--wacht'], '--watch'],
@@ -49,6 +51,18 @@ test.each<[typed: readonly string[], meant: string]>([
   const { exitCode, stdout, stderr } = await runProgram(typed)
   expect(stderr).toContain(`Did you mean ${meant}?`)
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+})
+
+test('of a command that there is not, help says so', async () => {
+  const { exitCode, stdout, stderr } = await runProgram(['help', 'foo'])
+  expect(stderr).toBe("error: unknown command 'foo'\n(--help shows what there is)\n")
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+})
+
+test('of a command that there is, help prints its help', async () => {
+  const { stdout } = await runProgram(['help', 'mint'])
+  expect(stdout).toMatch(/^Usage: portcullis mint /)
+  expect(stdout).toBe((await runProgram(['mint', '--help'])).stdout)
 })
 
 /** A command that has commands of its own says so where its own help is. */

@@ -2,6 +2,7 @@
 
 export { adviceOn } from './explain/advice.ts'
 export type { Advice } from './explain/advice-table.ts'
+export { describeTime } from './explain/details.ts'
 export { explain } from './explain/explain.ts'
 export type { ExplainOptions, Explanation, NamedKeys, Verdict } from './explain/explanation.ts'
 export type { Check, Finding } from './explain/finding.ts'

@@ -274,8 +274,8 @@ describeWithBrowser('the console', () => {
     await using opened = await open(service)
     const { page } = opened
     await page.getByLabel('Subject').fill('ada')
-    await page.getByLabel('Expires in').fill('60')
-    await page.getByLabel('Valid only from').fill('-5')
+    await page.getByLabel('Expires in').fill('1m')
+    await page.getByLabel('Valid only after').fill('-5s')
     await page.getByLabel('Other claims').fill('{ "scope": "locations:write" }')
     await page.getByLabel('The address of your API').fill("http://localhost:3000/it's?a=1&b=2")
     const token = await mint(page)

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 
 import type { Context } from '../context.ts'
 import { printable } from '../printable.ts'
+import { seconds } from '../seconds.ts'
 import {
   askControl,
   type ControlOptions,
@@ -23,8 +24,8 @@ interface MintOptions extends ControlOptions {
 export function registerMint(command: Command, context: Context): void {
   takesControl(command)
     .option('--claim <name=value>', 'a claim, repeatable; JSON or text', flags.claim)
-    .option('--expires-in <seconds>', 'from now; negative for one that has expired', flags.seconds)
-    .option('--not-before <seconds>', 'from now', flags.seconds)
+    .option('--expires-in <time>', 'from now, such as 5m; -5m for one that has expired', seconds)
+    .option('--not-before <time>', 'from now, such as 30s', seconds)
     .addOption(
       new Option('--bad <kind>', 'a token that must be refused').conflicts([
         'expiresIn',
@@ -34,7 +35,7 @@ export function registerMint(command: Command, context: Context): void {
     .option('--kinds', 'list the kinds of bad tokens, with the reasons to refuse them')
     .addHelpText(
       'after',
-      "\nExamples:\n  portcullis mint --claim sub=ada\n  portcullis mint --bad 'expired'",
+      "\nExamples:\n  portcullis mint --claim sub=ada --expires-in 5m\n  portcullis mint --bad 'expired'",
     )
     .action(async ({ claim, expiresIn, notBefore, bad, kinds, ...where }: MintOptions) => {
       const { terminal } = context
@@ -65,7 +66,7 @@ export function registerRotate(command: Command, context: Context): void {
       new Option('--publish <when>', 'the key document').choices(['now', 'first', 'later', 'both']),
     )
     .option(
-      '--for <seconds>',
+      '--for <time>',
       'so long until the second half follows by itself (first, later, both)',
       flags.duration,
     )
@@ -78,11 +79,11 @@ export function registerRotate(command: Command, context: Context): void {
     )
     .addHelpText(
       'after',
-      '\nExamples:\n  portcullis rotate\n  portcullis rotate --publish later --for 30\n  portcullis rotate --publish both && portcullis rotate --complete',
+      '\nExamples:\n  portcullis rotate\n  portcullis rotate --publish later --for 30s\n  portcullis rotate --publish both && portcullis rotate --complete',
     )
-    .action(async ({ kid, publish, complete, for: seconds, ...where }: RotateOptions) => {
+    .action(async ({ kid, publish, complete, for: duration, ...where }: RotateOptions) => {
       const [path, body] =
-        complete === true ? ['complete', {}] : ['rotate', { kid, publish, seconds }]
+        complete === true ? ['complete', {}] : ['rotate', { kid, publish, seconds: duration }]
       showKeys(await askControl(path, body, where, context), context)
     })
 }
@@ -106,19 +107,25 @@ export function registerFault(command: Command, context: Context): void {
     .argument('<endpoint>', 'keys, token, introspection or metadata')
     .argument('<kind>', 'a status, or hang, reset, truncated, html, empty, slow, ...')
     .option('--count <n>', 'for so many answers', flags.count)
-    .option('--for <seconds>', 'for so long', flags.duration)
-    .option('--delay <seconds>', 'how late a slow answer is', flags.duration)
+    .option('--for <time>', 'for so long, such as 1m', flags.duration)
+    .option('--delay <time>', 'how late a slow answer is', flags.duration)
     .addHelpText(
       'after',
-      '\nExamples:\n  portcullis fault keys 503 --for 60\n  portcullis fault token slow --delay 5\n  portcullis fault clear',
+      '\nExamples:\n  portcullis fault keys 503 --for 1m\n  portcullis fault token slow --delay 5s\n  portcullis fault clear',
     )
     .action(async (endpoint: string, kind: string, options: FaultOptions) => {
-      const { count: times, for: seconds, delay, ...where } = options
+      const { count: times, for: duration, delay, ...where } = options
       const isStatus = /^\d{3}$/.test(kind)
-      const body = { endpoint, kind: isStatus ? Number(kind) : kind, times, seconds, delay }
+      const body = {
+        endpoint,
+        kind: isStatus ? Number(kind) : kind,
+        times,
+        seconds: duration,
+        delay,
+      }
       await askControl('fault', body, where, context)
       const limits = [
-        ...(seconds === undefined ? [] : [`for ${seconds} s`]),
+        ...(duration === undefined ? [] : [`for ${duration} s`]),
         ...(times === undefined ? [] : [`for ${times} ${times === 1 ? 'answer' : 'answers'}`]),
         'until `portcullis fault clear`',
       ]

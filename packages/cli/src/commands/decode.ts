@@ -1,9 +1,10 @@
 import { parseJson } from '@portcullis/core/json'
 import type { Command } from 'commander'
 
+import { timeLines } from '../claim-times.ts'
 import type { Context } from '../context.ts'
 import { CommandError, EXIT } from '../exit-code.ts'
-import { printableJson } from '../printable.ts'
+import { printable, printableJson } from '../printable.ts'
 import { readToken, takesToken, type TokenOptions } from '../token-input.ts'
 
 // The command `decode`: prints header and payload, and judges nothing.
@@ -16,10 +17,11 @@ export function registerDecode(command: Command, context: Context): void {
     )
     .action(async (argument: string | undefined, options: TokenOptions) => {
       const { token, stripped } = await readToken(argument, options, context)
-      const { terminal } = context
+      const { terminal, clock } = context
       if (stripped.length > 0) terminal.say(`read without: ${stripped.join(', ')}`)
       const [header, payload] = partsOf(token)
       terminal.print(printableJson({ header, payload }, 2))
+      for (const line of timeLines(payload, clock.now())) terminal.say(printable(line))
       terminal.say('Nothing of this is checked: anybody can write it. `portcullis explain` checks.')
     })
 }

@@ -9,8 +9,8 @@ import { EXIT } from '../exit-code.ts'
 import { untilInterrupted } from '../interruption.ts'
 import type { KeyOptions } from '../key-choice.ts'
 import { printable, printableJson } from '../printable.ts'
+import { seconds } from '../seconds.ts'
 import type { Style } from '../terminal.ts'
-import { number } from '../verifier-flags.ts'
 import { wrapped } from '../wrapped.ts'
 
 // The command `doctor`: runs the checks of doctor/ and of the token service, and prints them. It only reads.
@@ -33,7 +33,7 @@ Exit codes: 0 sound, 1 something should be mended
 export function registerDoctor(command: Command, context: Context): void {
   command
     .option('--auth-url <url>', 'the token service, or an issuer (or set AUTH_URL)')
-    .option('--timeout <seconds>', 'how long the token service may take (5)', number)
+    .option('--timeout <time>', 'how long the token service may take (5s)', seconds)
     .option('--allow-insecure', 'permit http: beyond this machine')
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)

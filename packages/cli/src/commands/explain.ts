@@ -138,7 +138,7 @@ async function explainToken(
     share: options.share === true,
   }
   if (options.json === true) terminal.print(printableJson(explanationJson(report), 2))
-  else printExplanation(report, terminal)
+  else printExplanation(report, { terminal, now: context.clock.now() })
   context.exitWith(EXIT_CODES[explanation.verdict])
 }
 
@@ -157,7 +157,7 @@ async function explainOpaque(
   )
   const share = options.share === true
   if (options.json === true) terminal.print(printableJson(answeredJson(answered, share), 2))
-  else printAnswered(answered, share, terminal)
+  else printAnswered(answered, share, { terminal, now: context.clock.now() })
   context.exitWith(EXIT_CODES[answered.verdict])
 }
 

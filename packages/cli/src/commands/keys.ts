@@ -14,7 +14,8 @@ import {
 import { inspected, inspectFile, type KeyInspection } from '../key-inspection.ts'
 import { keysJson, printKeys } from '../key-report.ts'
 import { printable, printableJson } from '../printable.ts'
-import { algorithmName, number } from '../verifier-flags.ts'
+import { seconds } from '../seconds.ts'
+import { algorithmName } from '../verifier-flags.ts'
 
 // The command `keys`: fetches or reads a key document, prints what a verifier makes of it, and with `--watch` each later change.
 
@@ -40,8 +41,8 @@ export function registerKeys(command: Command, context: Context): void {
     .argument('[place]', 'a URL or a file: JWK, JWKS or PEM; without it the key of AUTH_URL')
     .option('--discover <issuer>', 'an issuer: the keys that its metadata name')
     .option('--watch', 'go on, and print each change, until Ctrl-C')
-    .option('--interval <seconds>', 'how often --watch looks', number, 5)
-    .option('--timeout <seconds>', 'how long an answer may take (5)', number)
+    .option('--interval <time>', 'how often --watch looks', seconds, 5)
+    .option('--timeout <time>', 'how long an answer may take (5s)', seconds)
     .option(
       '--algorithm-name <name=alg>',
       'another name of an algorithm, such as RSA512=RS512; may be repeated',

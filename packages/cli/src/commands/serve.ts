@@ -11,6 +11,7 @@ import { errorCode } from '../error-code.ts'
 import { CommandError, EXIT, usageError } from '../exit-code.ts'
 import { createPages } from '../pages/pages.ts'
 import { printableJson } from '../printable.ts'
+import { seconds } from '../seconds.ts'
 import { createControl } from '../serve/control.ts'
 import { eventLine } from '../serve/event-line.ts'
 import * as flags from '../serve/flags.ts'
@@ -63,7 +64,7 @@ export function registerServe(command: Command, context: Context): void {
       flags.opaque,
     )
     .option('-c, --config <file>', 'logins with claims, lifetimes, faults: JSON')
-    .option('--lifetime <seconds>', 'from iat to exp (default: 300)', flags.seconds)
+    .option('--lifetime <time>', 'from iat to exp (default: 5m)', seconds)
     .option('--issuer <iss>', 'the claim iss (default: none)', flags.notEmpty)
     .option('--audience <aud>', 'the claim aud, repeatable (default: none)', flags.audience)
     .option('--claim <name=value>', 'in every token, repeatable; JSON or text', flags.claim)

@@ -49,8 +49,8 @@ const PAUSE = 0.25
 
 export function registerHealth(command: Command, context: Context): void {
   takesControl(command)
-    .option('--wait <seconds>', 'ask again until then', flags.duration, 0)
-    .addHelpText('after', '\nExamples:\n  portcullis health --wait 10 && npm test')
+    .option('--wait <time>', 'ask again until then', flags.duration, 0)
+    .addHelpText('after', '\nExamples:\n  portcullis health --wait 10s && npm test')
     .action(async ({ wait, ...where }: ControlOptions & { readonly wait: number }) => {
       const { clock, signal } = context
       const until = clock.monotonic() + wait

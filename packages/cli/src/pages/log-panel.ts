@@ -19,8 +19,8 @@ export function logPanel(rows: Html): Html {
       <button type="button" id="pause" aria-pressed="false">Pause</button>
     </header>
     <p class="quiet">
-      Log-ins, key fetches, changes and reported verdicts, the newest first. Open one to read what
-      it means.
+      Log-ins, key fetches, changes and reported verdicts, the newest first. Times are UTC. Open one
+      to read what it means.
     </p>
     <div class="scroll" tabindex="0" role="region" aria-label="Events">${rows}</div>
     <p class="quiet" id="log-status" role="status"></p>

@@ -1,5 +1,6 @@
 import { parseJson } from '@portcullis/core/json'
 
+import { secondsIn } from '../seconds.ts'
 import { anyObject, anyText, InputError, objectOf, type Read } from '../serve/input.ts'
 import type { MintInput } from '../serve/requests.ts'
 
@@ -45,11 +46,9 @@ function claimsOf(text: string): Readonly<Record<string, unknown>> {
 }
 
 function secondsOf(text: string): number {
-  const value = Number(text)
-  if (text.trim() === '' || !(Math.abs(value) <= MAX_SECONDS)) {
-    throw new InputError('a time must be a number of seconds')
+  const value = secondsIn(text)
+  if (value === undefined) {
+    throw new InputError('a time must be like 30s, 5m, 2h or 1d, or a number of seconds')
   }
   return value
 }
-
-const MAX_SECONDS = 1e10

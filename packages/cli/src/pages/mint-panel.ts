@@ -32,12 +32,20 @@ export function mintPanel(kinds: readonly Kind[]): Html {
           ><input name="sub" value="demo" autocomplete="off" spellcheck="false"
         /></label>
         <label class="block" data-sound
-          ><span>Expires in, seconds</span
-          ><input name="expiresIn" type="number" step="any" placeholder="as usual"
+          ><span>Expires in</span
+          ><input
+            name="expiresIn"
+            autocomplete="off"
+            spellcheck="false"
+            placeholder="as usual, or 5m"
         /></label>
         <label class="block" data-sound
-          ><span>Valid only from, seconds from now</span
-          ><input name="notBefore" type="number" step="any" placeholder="at once"
+          ><span>Valid only after</span
+          ><input
+            name="notBefore"
+            autocomplete="off"
+            spellcheck="false"
+            placeholder="at once, or 30s"
         /></label>
       </div>
       <label class="block"

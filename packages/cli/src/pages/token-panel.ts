@@ -1,7 +1,9 @@
 import type { Finding, Verdict } from '@portcullis/core/explain'
 import { html } from 'hono/html'
 
+import { claimsText } from '../claim-times.ts'
 import { whyUnproven } from '../explanation-report.ts'
+import { printableJson } from '../printable.ts'
 import type { ExplainedToken } from '../serve/explain-token.ts'
 import type { ServedDocument } from '../serve/key-documents.ts'
 import { clock, clockText, type Html, shown } from './text.ts'
@@ -139,7 +141,7 @@ const PARTS = ['header', 'payload', 'signature'] as const
 const MAX_PART = 1200
 
 function segments(explained: ExplainedToken): Html {
-  const { token, explanation } = explained
+  const { token, explanation, now } = explained
   const { header, provenClaims, unprovenClaims } = explanation
   const parts = token.split('.', 4)
   if (header === undefined || parts.length !== 3) {
@@ -147,6 +149,7 @@ function segments(explained: ExplainedToken): Html {
       <p class="token"><code>${shown(token, MAX_PART)}</code></p>`
   }
   const claims = provenClaims ?? unprovenClaims
+  const payload = claims === undefined ? textIn(parts[1] ?? '') : claimsText(claims, now)
   return html`<h3>The token</h3>
     <p class="token">
       ${parts.map(
@@ -157,8 +160,8 @@ function segments(explained: ExplainedToken): Html {
       )}
     </p>
     <div class="decoded">
-      ${decoded('header', 'Header', header)}
-      ${decoded('payload', payloadTitle(explained), claims ?? textIn(parts[1] ?? ''))}
+      ${decoded('header', 'Header', printableJson(header, 2))}
+      ${decoded('payload', payloadTitle(explained), payload)}
     </div>`
 }
 
@@ -173,8 +176,7 @@ function textIn(part: string): string {
   return Buffer.from(part, 'base64url').toString('utf8')
 }
 
-function decoded(part: string, title: string, value: object | string): Html {
-  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+function decoded(part: string, title: string, text: string): Html {
   return html`<div>
     <h4 class="part-${part}">${title}</h4>
     <pre tabindex="0" role="region" aria-label="${title}"><code>${shown(text, 20_000)}</code></pre>

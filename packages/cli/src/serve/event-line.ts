@@ -24,7 +24,7 @@ export function readEvent(value: unknown): SeenEvent | undefined {
 /** An event as a line for people. What clients sent is in it, so it is made printable. */
 export function eventLine(event: SeenEvent): string {
   const time = new Date(event.time * 1000).toISOString().slice(11, 19)
-  return printable(`${time}  ${whatHappened(event)}`)
+  return printable(`${time} UTC  ${whatHappened(event)}`)
 }
 
 function whatHappened(event: SeenEvent): string {

@@ -21,6 +21,8 @@ export interface ExplainedToken {
   /** What was taken off, in words. */
   readonly stripped: readonly string[]
   readonly explanation: Explanation
+  /** When it was explained. Seconds since 1970-01-01T00:00:00Z. */
+  readonly now: number
   readonly hints: readonly { readonly name: string; readonly text: string }[]
   readonly advice: string | undefined
   /** Which of the service's keys made the signature, in words. */
@@ -78,7 +80,9 @@ export async function explainToken(
   const advice = adviceForKey(explanation, signer, authUrl) ?? adviceWithLogin(explanation, authUrl)
   const madeBy = whoMade(explanation, signer)
   const inHandFrom = inHand?.from
-  return { token, stripped, explanation, hints, advice, madeBy, inHandFrom, inHandFault: fault }
+  const now = clock.now()
+  const inHandFault = fault
+  return { token, stripped, explanation, now, hints, advice, madeBy, inHandFrom, inHandFault }
 }
 
 /** The same for programs. */

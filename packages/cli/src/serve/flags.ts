@@ -3,6 +3,7 @@ import type { RegisteredClient, Login } from '@portcullis/testing'
 import { InvalidArgumentError } from 'commander'
 
 import { usageError } from '../exit-code.ts'
+import { seconds } from '../seconds.ts'
 import type { ServeSettings } from './settings.ts'
 
 // What the words of a command line mean. Errors of these are shown by commander, with the name of the option.
@@ -13,13 +14,6 @@ export function port(text: string): number {
     throw new InvalidArgumentError('It must be a port from 0 to 65535.')
   }
   return value
-}
-
-export function seconds(text: string): number {
-  if (!/^-?\d{1,10}(?:\.\d{1,6})?$/.test(text)) {
-    throw new InvalidArgumentError('It must be a number of seconds.')
-  }
-  return Number(text)
 }
 
 export function duration(text: string): number {

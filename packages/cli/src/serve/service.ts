@@ -7,7 +7,6 @@ import {
   type Login,
   type OutageKind,
   type RotationStep,
-  type TestIssuer,
   type TestIssuerOptions,
   type TokenService,
   tokenService,
@@ -19,6 +18,7 @@ import { type ExplainedToken, explainToken } from './explain-token.ts'
 import { InputError } from './input.ts'
 import { createKeyDocuments, type ServedDocument } from './key-documents.ts'
 import type { KeyKeeper } from './key-keeper.ts'
+import { mintedBy } from './minting.ts'
 import type { ExplainInput, FaultInput, LogoutInput, MintInput, VerdictsInput } from './requests.ts'
 import { createRotations, type Rotations } from './rotations.ts'
 import { sendLogout } from './session-end.ts'
@@ -218,37 +218,6 @@ export async function createService(
   }
 }
 
-async function mintedBy(
-  issuer: TestIssuer,
-  kind: string | undefined,
-  options: Omit<MintInput, 'kind'>,
-): Promise<string> {
-  try {
-    return await (kind === undefined ? issuer.token(options) : badToken(issuer, kind, options))
-  } catch (error) {
-    if (error instanceof InputError) throw error
-    // Whatever the token was asked to be: nothing but the request decides whether it can be signed.
-    throw new InputError(`this token cannot be signed: ${messageOf(error)}`)
-  }
-}
-
-async function badToken(
-  issuer: TestIssuer,
-  kind: string,
-  { claims, header, ...others }: Omit<MintInput, 'kind'>,
-): Promise<string> {
-  const [other] = Object.keys(others)
-  if (other !== undefined) throw new InputError(`${other} does not go with a bad kind`)
-  const table = await issuer.badTokenKinds({ claims, header })
-  const row = table.find(({ name }) => name === kind)
-  if (row === undefined) {
-    throw new InputError(
-      `there is no such kind; there are: ${table.map(({ name }) => name).join(', ')}`,
-    )
-  }
-  return await row.make()
-}
-
 /** The last time that a client got the keys. */
 function lastFetch(log: EventLog): LoggedEvent | undefined {
   return log
@@ -256,8 +225,4 @@ function lastFetch(log: EventLog): LoggedEvent | undefined {
     .findLast(
       (event) => event.type === 'request' && event.endpoint === 'keys' && event.status === 200,
     )
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -25,9 +25,41 @@ describe('mint', () => {
     const { stdout } = await at.command('mint', '--kinds')
     expect(stdout).toMatch(/^expired +expired$/m)
     expect((await at.command('mint', '--bad', 'expired')).stdout).toContain('.')
-    const wrong = await at.command('mint', '--bad', 'nonsense')
-    expect([wrong.exitCode, wrong.stdout]).toEqual([2, ''])
-    expect(wrong.stderr).toContain('there is no such kind; there are: ')
+  })
+
+  test.each<[typed: string, said: string]>([
+    ['expird', "there is no such kind of bad token: did you mean 'expired'? `portcullis mint"],
+    ['not_yet_valid', "did you mean 'not yet valid'?"],
+    ['issuer', 'no such kind of bad token; `portcullis mint --kinds` lists all'],
+    ['binding', "did you mean 'bound to the key of somebody else', 'bound to the certificate"],
+    ['nonsense', 'there is no such kind of bad token; `portcullis mint --kinds` lists all'],
+  ])('of no kind, %s: what was meant, and where all kinds are', async (typed, said) => {
+    await using at = await serving()
+    const { exitCode, stdout, stderr } = await at.command('mint', '--bad', typed)
+    expect([exitCode, stdout]).toEqual([2, ''])
+    expect(stderr).toContain(said)
+  })
+
+  test.each<[typed: string, seconds: number]>([
+    ['5m', 300],
+    ['30s', 30],
+    ['2h', 7200],
+    ['1d', 86_400],
+    ['-5m', -300],
+    ['90', 90],
+  ])('--expires-in %s', async (typed, seconds) => {
+    await using at = await serving()
+    const { stdout } = await at.command('mint', '--expires-in', typed, '--claim', 'iat=1000')
+    const [, payload = ''] = stdout.split('.')
+    const { exp } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { exp: number }
+    const { now } = (await (await fetch(`${at.url}/control/state`)).json()) as { now: number }
+    expect(Math.abs(exp - now - seconds)).toBeLessThan(10)
+  })
+
+  test.each(['5x', '1h30m', 'soon', ''])('--expires-in %j is a mistake', async (typed) => {
+    const { exitCode, stdout, stderr } = await runProgram(['mint', '--expires-in', typed])
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(stderr).toContain('It must be a time such as 30s, 5m, 2h or 1d')
   })
 })
 
@@ -66,7 +98,9 @@ describe('log', () => {
   test('prints a line for each event, or JSON', async () => {
     await using at = await serving()
     await at.logIn('demo', 'wrong')
-    expect((await at.command('log')).stdout).toMatch(/^\d\d:\d\d:\d\d {2}token {2}401 {2}"demo"\n$/)
+    expect((await at.command('log')).stdout).toMatch(
+      /^\d\d:\d\d:\d\d UTC {2}token {2}401 {2}"demo"\n$/,
+    )
     const { stdout } = await at.command('log', '--json')
     expect(JSON.parse(stdout)).toMatchObject({ id: 1, status: 401 })
   })
@@ -129,9 +163,9 @@ describe('log of another server', () => {
     const { exitCode, stdout } = await runProgram(['log'], { fetch })
     expect(exitCode).toBe(0)
     expect(stdout.split('\n')).toEqual([
-      '00:00:00  5      ---  "?"',
-      '00:00:00  rotated, publish ?: ? signs',
-      '00:00:00  something that this version does not know',
+      '00:00:00 UTC  5      ---  "?"',
+      '00:00:00 UTC  rotated, publish ?: ? signs',
+      '00:00:00 UTC  something that this version does not know',
       '',
     ])
   })

@@ -1,4 +1,4 @@
-import { createTestIssuer } from '@portcullis/testing'
+import { createTestIssuer, manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
 import { runProgram } from '../run-program.ts'
@@ -11,6 +11,17 @@ test('shows header and payload on stdout, and says on stderr that nothing is che
   expect(JSON.parse(stdout)).toMatchObject({ header: { alg: 'ES256' }, payload: { sub: 'ada' } })
   expect(stderr).toContain('Nothing of this is checked')
   expect(exitCode).toBe(0)
+})
+
+test('says on stderr what its times mean, and leaves stdout JSON', async () => {
+  const clock = manualClock(1_795_647_600)
+  const other = await createTestIssuer({ clock, lifetime: 240 })
+  const stdin = await other.token({ claims: { auth_time: 1_795_644_000 } })
+  const { stdout, stderr } = await runProgram(['decode'], { stdin, clock })
+  expect(JSON.parse(stdout)).toMatchObject({ payload: { exp: 1_795_647_840 } })
+  expect(stderr).toContain('exp 1795647840: 2026-11-25T23:04:00Z, in 4 min\n')
+  expect(stderr).toContain('iat 1795647600: 2026-11-25T23:00:00Z, 0 s ago\n')
+  expect(stderr).toContain('auth_time 1795644000: 2026-11-25T22:00:00Z, 1 h ago\n')
 })
 
 test('never shows the signature', async () => {

@@ -46,6 +46,7 @@ test('a token that is accepted: 0, each check, and its claims as proven', async 
     '--    issuer      not checked: no --issuer given; iss is "https://auth.test"',
   )
   expect(stdout).toContain('Claims, proven by the signature:')
+  expect(stdout).toMatch(/^ {2}"exp": \d+,? \/\/ \d{4}-\d\d-\d\dT\S+Z, in 5 min$/m)
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
 })
 
@@ -169,7 +170,11 @@ test.each<[what: string, args: readonly string[], said: string]>([
   ['two places of keys', [...keys, '--auth-url', 'https://a.test'], 'state one of --auth-url'],
   ['a key URL without https', ['--keys-url', 'http://a.test/k'], 'must begin with https:'],
   ['an algorithm that is none', [...keys, '--algorithm', 'HS256'], 'is not supported'],
-  ['a tolerance that is no number', [...keys, '--clock-tolerance', 'much'], 'It must be a number.'],
+  [
+    'a tolerance that is no number',
+    [...keys, '--clock-tolerance', 'much'],
+    'It must be a time such as 30s',
+  ],
   [
     'a tolerance that is too large',
     [...keys, '--clock-tolerance', '601'],

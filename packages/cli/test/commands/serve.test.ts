@@ -258,7 +258,7 @@ describe('does not start', () => {
     [['--login', 'geheim'], '--login must be id:password'],
     [['--login', ':geheim'], '--login must be id:password'],
     [['--claim', 'scope'], 'It must be name=value'],
-    [['--lifetime', '5m'], 'It must be a number of seconds'],
+    [['--lifetime', '5x'], 'It must be a time such as 30s, 5m, 2h or 1d'],
     [['--response', 'xml'], 'It must be text, json or json:field'],
     [['--issuer', ''], 'It must not be empty'],
     [['--config', 'nowhere.json'], 'cannot be read (ENOENT)'],

@@ -9,7 +9,7 @@ import { unreadablePayload } from '../claims/details.ts'
 import { checkValues } from '../claims/required-claims.ts'
 import { type JsonObject, member } from '../ground/json.ts'
 import { AuthError } from '../refusal/errors.ts'
-import { audienceText, distanceOf, issuerText, timeText } from './details.ts'
+import { audienceText, distanceOf, issuerText, withDate } from './details.ts'
 import { failed, type Finding, passed, attempt, skipped } from './finding.ts'
 
 // Findings about claims: one for each rule, where a verifier stops at the first that a token breaks.
@@ -94,7 +94,7 @@ function timeFinding(
   if (typeof at !== 'number') return refusal ? failed(name, refusal) : skipped(name, 'no number')
   if (refusal?.reason === 'claim') return failed(name, refusal, 'not in seconds')
   const summary = distanceOf(at, now, refusal === undefined ? undefined : tolerance)
-  const detail = `${timeText(at)}, ${summary}`
+  const detail = withDate(at, summary)
   return refusal === undefined
     ? passed(name, summary, detail)
     : failed(name, refusal, summary, detail)

@@ -10,8 +10,22 @@ import {
 
 // What an explanation says of a token beyond what refusals say. It is for whoever has the token, so it shows claims.
 
-export function timeText(seconds: number): string {
-  return moment(seconds)
+/**
+ * A time of a token for people: `2026-11-25T22:59:17Z, in 4 min 59 s`, or `..., 2 h ago`.
+ *
+ * Does not say whether a verifier accepts it.
+ *
+ * @param at A NumericDate: seconds since 1970-01-01T00:00:00Z.
+ * @param now The same, of the clock that it is compared with.
+ * @see RFC 7519 section 2
+ */
+export function describeTime(at: number, now: number): string {
+  return withDate(at, distanceOf(at, now, undefined))
+}
+
+/** @param distance What {@link distanceOf} says of the same time. */
+export function withDate(at: number, distance: string): string {
+  return `${moment(at)}, ${distance}`
 }
 
 /** How far a time is from now, for people: of no value that would have to be kept from a ticket. */

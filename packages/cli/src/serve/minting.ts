@@ -1,0 +1,59 @@
+import type { TestIssuer } from '@portcullis/testing'
+
+import { alternatives, nearest } from '../nearest.ts'
+import { InputError } from './input.ts'
+import type { MintInput } from './requests.ts'
+
+// Makes the tokens that `mint` and the console ask for, and says what is wrong with what they ask.
+
+/**
+ * A token, sound or of a bad kind.
+ *
+ * @throws InputError if no such token can be made.
+ */
+export async function mintedBy(
+  issuer: TestIssuer,
+  kind: string | undefined,
+  options: Omit<MintInput, 'kind'>,
+): Promise<string> {
+  try {
+    return await (kind === undefined ? issuer.token(options) : badToken(issuer, kind, options))
+  } catch (error) {
+    if (error instanceof InputError) throw error
+    // Whatever the token was asked to be: nothing but the request decides whether it can be signed.
+    throw new InputError(`this token cannot be signed: ${messageOf(error)}`)
+  }
+}
+
+async function badToken(
+  issuer: TestIssuer,
+  kind: string,
+  { claims, header, ...others }: Omit<MintInput, 'kind'>,
+): Promise<string> {
+  const [other] = Object.keys(others)
+  if (other !== undefined) throw new InputError(`${other} does not go with a bad kind`)
+  const table = await issuer.badTokenKinds({ claims, header })
+  const row = table.find(({ name }) => name === kind)
+  if (row === undefined) {
+    throw new InputError(
+      `there is no such kind of bad token${guess(kind, table)} \`portcullis mint --kinds\` lists all`,
+    )
+  }
+  return await row.make()
+}
+
+/** What was meant: by a misspelt name, or by a reason to refuse, of which there are several kinds. */
+function guess(
+  kind: string,
+  table: readonly { readonly name: string; readonly reason: string }[],
+): string {
+  const ofReason = table.filter(({ reason }) => reason === kind).map(({ name }) => name)
+  const names = table.map(({ name }) => name)
+  const meant = ofReason.length > 0 ? ofReason.slice(0, 3) : nearest(kind, names)
+  const quoted = meant.map((name) => `'${name}'`)
+  return meant.length === 0 ? ';' : `: did you mean ${alternatives(quoted)}?`
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
