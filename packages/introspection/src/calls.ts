@@ -8,6 +8,7 @@ import {
   callStep,
   type Failure,
   initialLane,
+  isDown,
   isFailure,
   type LaneLimits,
   untilRate,
@@ -27,7 +28,7 @@ export interface Lane<Answer> {
   ask(name: string, token: string, place: Place): Promise<Outcome<Answer>>
   /** Begins a call for nobody who waits, if one may begin now. */
   renew(name: string, token: string): void
-  /** Whether the endpoint has failed when it was last asked. */
+  /** Whether the endpoint has failed when it was last asked, and lately. */
   isDown(): boolean
 }
 
@@ -41,6 +42,14 @@ export interface LaneOptions<Answer> extends LaneLimits {
   readonly call: (token: string, askedAt: Instant) => Promise<Answer | Failure>
   /** Is told of each answer before anybody who waits for it goes on. */
   readonly settled: (token: string, name: string, answer: Answer) => void
+  /** The same of each failure that may be the fault of the token. */
+  readonly odd: (name: string, failure: Failure, times: CallTimes) => void
+}
+
+/** When a call began, and when it ended. Seconds of the monotonic clock. */
+export interface CallTimes {
+  readonly startedAt: number
+  readonly settledAt: number
 }
 
 interface Call<Answer> {
@@ -54,7 +63,7 @@ interface Call<Answer> {
 }
 
 export function createLane<Answer extends object>(options: LaneOptions<Answer>): Lane<Answer> {
-  const { clock, timeout, random, call, settled } = options
+  const { clock, timeout, random, call, settled, odd } = options
   const underWay = new Map<string, Call<Answer>>()
   /** In the order in which they came. There are no more of them than there are tokens that wait. */
   const queue = new Map<string, Call<Answer>>()
@@ -105,12 +114,13 @@ export function createLane<Answer extends object>(options: LaneOptions<Answer>):
       return
     }
     underWay.delete(begun.name)
+    const times = { startedAt: askedAt.monotonic, settledAt: clock.monotonic() }
     if (isFailure(answer)) {
-      const times = { startedAt: askedAt.monotonic, settledAt: clock.monotonic() }
       state = afterFailure(state, times, answer, random())
+      if (answer.concerns === 'token') odd(begun.name, answer, times)
       begun.settle(failedOutcome(answer))
     } else {
-      state = afterAnswer(state)
+      state = afterAnswer(state, times.settledAt)
       settled(begun.token, begun.name, answer)
       begun.settle({ failure: undefined, answer })
     }
@@ -132,7 +142,7 @@ export function createLane<Answer extends object>(options: LaneOptions<Answer>):
 
   return {
     has: (name) => underWay.has(name) || queue.has(name),
-    isDown: () => state.failures > 0,
+    isDown: () => isDown(state, clock.monotonic(), timeout),
     renew(name, token) {
       dropLost()
       const step = callStep(state, underWay.size, clock.monotonic(), options)

@@ -1,4 +1,4 @@
-import { elapsed, failurePauseEnd, type Instant } from '@portcullis/core/verifier'
+import { elapsed, failurePauseEnd, type Instant, LONGEST_PAUSE } from '@portcullis/core/verifier'
 
 // What is decided about answers and calls: pure functions of a state and a moment, which answer with a word. Times are seconds.
 
@@ -33,6 +33,18 @@ export function answerState(
   return age < Math.min(maxAge + staleIfError, left) ? 'stale' : 'over'
 }
 
+/**
+ * Whether an answer has come, or is still in use, within `maxAge` of its question. Its `exp` is not looked at: the rules judge that,
+ * with their tolerance.
+ */
+export function isYoung(
+  { askedAt }: Pick<AnswerTimes, 'askedAt'>,
+  now: Instant,
+  { maxAge }: Pick<AgePolicy, 'maxAge'>,
+): boolean {
+  return elapsed(askedAt, now) < maxAge
+}
+
 /** Whether a token still counts as not active, without a question. */
 export function isStillInactive(askedAt: Instant, now: Instant, { maxAge }: AgePolicy): boolean {
   return elapsed(askedAt, now) < Math.min(INACTIVE_AGE, maxAge)
@@ -46,6 +58,8 @@ export interface LaneState {
   /** When the last failure was noticed, and the end of the pause that it causes. By the monotonic clock, as all times here. */
   readonly failedAt: number
   readonly pauseEnd: number
+  /** The end of the last pause that the endpoint has asked for. No answer ends it early. */
+  readonly quietEnd: number
   /** A token bucket: how many calls could begin at `countedAt`. */
   readonly calls: number
   readonly countedAt: number
@@ -56,8 +70,8 @@ export interface Failure {
   readonly reason: 'unreachable' | 'timeout' | 'bad_answer'
   readonly detail: string
   /**
-   * `token`: the endpoint has answered, and the answer may have been bad because of the token that was asked about. It causes no pause,
-   * so that nobody can stop the calls for all others with one invented token.
+   * `token`: the endpoint has answered, and the answer may have been bad because of the token that was asked about. It causes a pause
+   * for this token alone, so that nobody can stop the calls for all others with one invented token.
    */
   readonly concerns: 'endpoint' | 'token'
   /** The pause that the answer asked for. */
@@ -81,6 +95,7 @@ export function initialLane({ maxCalls }: LaneLimits, now: number): LaneState {
     lastFailure: undefined,
     failedAt: -Infinity,
     pauseEnd: -Infinity,
+    quietEnd: -Infinity,
     calls: maxCalls,
     countedAt: now,
   }
@@ -122,8 +137,20 @@ export function afterBegin(state: LaneState, now: number, limits: LaneLimits): L
   return { ...state, calls: callsLeft(state, now, limits) - 1, countedAt: now }
 }
 
-export function afterAnswer(state: LaneState): LaneState {
+/** The call of an answer that comes during a pause has begun before it, so that it cannot know of what was asked for since. */
+export function afterAnswer(state: LaneState, now: number): LaneState {
+  if (now < state.quietEnd) return state
   return { ...state, failures: 0, lastFailure: undefined, pauseEnd: -Infinity }
+}
+
+/**
+ * Whether the endpoint has failed when it was last asked, and that was lately: a failure of an hour ago says nothing of an endpoint that
+ * nobody has asked since.
+ *
+ * @param timeout The longest that a call takes: of one that failed with the first and was told to wait, and of the one after the pause.
+ */
+export function isDown({ failures, failedAt }: LaneState, now: number, timeout: number): boolean {
+  return failures > 0 && now - failedAt <= LONGEST_PAUSE + 2 * timeout
 }
 
 /** @param random From 0 to 1, so that a fleet does not come back in step. */
@@ -133,7 +160,7 @@ export function afterFailure(
   failure: Failure,
   random: number,
 ): LaneState {
-  if (failure.concerns === 'token') return afterAnswer(state)
+  if (failure.concerns === 'token') return afterAnswer(state, settledAt)
   // It began before an outage was known: it is the same outage.
   const isSame = startedAt <= state.failedAt && state.failures > 0
   const failures = isSame ? state.failures : state.failures + 1
@@ -145,5 +172,31 @@ export function afterFailure(
     lastFailure: failure,
     failedAt: isSame ? state.failedAt : settledAt,
     pauseEnd: isSame ? Math.max(state.pauseEnd, pauseEnd) : pauseEnd,
+    quietEnd: (failure.retryAfter ?? 0) > 0 ? Math.max(state.quietEnd, pauseEnd) : state.quietEnd,
+  }
+}
+
+/** What is known of one token about which the endpoint has given a bad answer. */
+export interface OddToken {
+  /** Bad answers in a row. */
+  readonly failures: number
+  readonly failure: Failure
+  /** Until then it is not asked about. Seconds of the monotonic clock. */
+  readonly pauseEnd: number
+}
+
+/** @param before What was known of it, if it had bad answers before. */
+export function afterBadAnswer(
+  before: OddToken | undefined,
+  times: { readonly startedAt: number; readonly settledAt: number },
+  failure: Failure,
+  random: number,
+): OddToken {
+  const isInRow = before !== undefined && times.startedAt - before.pauseEnd <= LONGEST_PAUSE
+  const failures = isInRow ? before.failures + 1 : 1
+  return {
+    failures,
+    failure,
+    pauseEnd: failurePauseEnd(failures, times, failure.retryAfter ?? 0, random),
   }
 }

@@ -27,8 +27,7 @@ export function unavailable(why: string, retryAfter: number): Detail {
   return () => `${why}; the next call can start ${next}`
 }
 
-export const roomFull: Detail = () =>
-  'too many tokens that were not seen before wait for their look-up'
+export const roomFull: Detail = () => 'too many requests wait until their token is looked up'
 
 /** @param patience Seconds. */
 export function noTurn(patience: number): Detail {

@@ -41,7 +41,7 @@ export function introspected(
     keys === undefined || issuer === null
       ? undefined
       : createSignedAnswers(keys, issuer, clientId, clock)
-  const rules = ownMembers({ requireExpiry: false, ...stated })
+  const rules = ownMembers({ ...stated, requireExpiry: stated.requireExpiry ?? false })
   const question = createQuestion(checked, asked, signed, () => verifier)
   const prover = createProver(checked, asked, signed, question)
   const verifier = createProvenVerifier(prover, rules)

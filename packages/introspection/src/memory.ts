@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { type Instant, noOptions, type ProvenToken } from '@portcullis/core/verifier'
 import { LRUCache } from 'lru-cache'
 
-import type { AnswerTimes } from './decisions.ts'
+import type { AnswerTimes, OddToken } from './decisions.ts'
 
 // What the issuer has said, remembered for a bounded number of tokens and of bytes. How long it may be used is decided elsewhere.
 
@@ -17,9 +17,12 @@ export interface AnswerMemory {
   find(token: string): HeldAnswer | undefined
   /** When a token was said to be not active. */
   findInactive(name: string): Instant | undefined
+  /** Bad answers about the token, since the last good one. */
+  findOdd(name: string): OddToken | undefined
   remember(token: string, name: string, answer: HeldAnswer): void
   /** Forgets what was held of the token. */
   rememberInactive(token: string, name: string, askedAt: Instant): void
+  rememberOdd(name: string, odd: OddToken): void
 }
 
 /** Octets of an answer and its token. */
@@ -30,8 +33,8 @@ const SMALLEST_ROOM = 4 * 65_536
 const WEIGHT = 4
 
 /**
- * Two memories: tokens that are not active have their own, so that invented ones push out no genuine one. Of these only the digest is
- * kept: whoever invents tokens makes them as long as they may be.
+ * Three memories: tokens that are not active, and those with bad answers, have their own, so that invented ones push out no genuine one.
+ * Of these only the digest is kept: whoever invents tokens makes them as long as they may be.
  */
 export function createMemory(max: number): AnswerMemory {
   const held = new LRUCache<string, HeldAnswer>({
@@ -40,16 +43,23 @@ export function createMemory(max: number): AnswerMemory {
     sizeCalculation: ({ size }, token) => size * WEIGHT + token.length,
   })
   const inactive = new LRUCache<string, Instant>({ max })
+  const odd = new LRUCache<string, OddToken>({ max })
   return {
     find: (token) => held.get(token, noOptions()),
     findInactive: (name) => inactive.get(name, noOptions()),
+    findOdd: (name) => odd.get(name, noOptions()),
     remember(token, name, answer) {
       inactive.delete(name)
+      odd.delete(name)
       held.set(token, answer, noOptions())
     },
     rememberInactive(token, name, askedAt) {
       held.delete(token)
+      odd.delete(name)
       inactive.set(name, askedAt, noOptions())
+    },
+    rememberOdd(name, bad) {
+      odd.set(name, bad, noOptions())
     },
   }
 }

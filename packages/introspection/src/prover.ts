@@ -7,10 +7,11 @@ import {
   member,
   textMember,
   type TokenProver,
+  type WaitingRoom,
 } from '@portcullis/core/verifier'
 
-import { createLane, type Outcome } from './calls.ts'
-import { answerState, isStillInactive } from './decisions.ts'
+import { type CallTimes, createLane, type Lane, type LaneOptions, type Outcome } from './calls.ts'
+import { afterBadAnswer, answerState, type Failure, isStillInactive, isYoung } from './decisions.ts'
 import {
   endedWhileJudged,
   noTurn,
@@ -39,25 +40,25 @@ export function createProver(
   signed: SignedAnswers | undefined,
   call: Question,
 ): TokenProver<HeldAnswer> {
-  const { clock, maxRate, types } = options
+  const { clock, types } = options
   const timeout = callTimeout(options)
   const memory = createMemory(options.max)
   const complaintOf = createFormCheck(options.form)
-  const room = createWaitingRoom(clock, options.timeout, {
-    whenFull: () => busy(roomFull),
-    whenLate: (patience) => busy(noTurn(patience)),
-  })
-
   function settled(token: string, name: string, answer: Answer): void {
     if (answer.word === 'active') memory.remember(token, name, answer.held)
     else memory.rememberInactive(token, name, answer.askedAt)
   }
 
-  const shared = { clock, timeout, random: Math.random, call, settled, maxCalls: options.maxCalls }
+  function odd(name: string, failure: Failure, times: CallTimes): void {
+    memory.rememberOdd(name, afterBadAnswer(memory.findOdd(name), times, failure, Math.random()))
+  }
+
+  const { maxCalls, maxRate } = options
+  const shared = { clock, timeout, random: Math.random, call, settled, odd, maxCalls }
   /** Invented tokens are all in the second: what they fill, slow down or make fail is no way of those that were active before. */
-  const lanes = {
-    known: createLane<Answer>({ ...shared, maxRate: Infinity }),
-    unknown: createLane<Answer>({ ...shared, maxRate }),
+  const ways = {
+    known: createWay({ ...shared, maxRate: Infinity }, options.timeout),
+    unknown: createWay({ ...shared, maxRate }, options.timeout),
   }
 
   function stateOf(held: HeldAnswer): ReturnType<typeof answerState> {
@@ -73,16 +74,19 @@ export function createProver(
     const name = nameOf(token)
     if (inactiveLately(name)) throw new AuthError('invalid_token', 'inactive', notActiveLately)
     const before = memory.find(token)
-    const lane = laneOf(name, before !== undefined)
+    const { failure, pauseEnd = 0 } = memory.findOdd(name) ?? {}
+    const pause = pauseEnd - clock.monotonic()
+    if (failure !== undefined && pause > 0) return provenBy({ failure, retryAfter: pause }, before)
+    const { lane, room } = wayOf(name, before !== undefined)
     const caller = { arrived: undefined, tokenSize: token.length, signal }
     const outcome = await room.wait(caller, async (place) => await lane.ask(name, token, place))
     return provenBy(outcome, before)
   }
 
   /** A call for a token that is under way stays the only one, whatever has become of its answer meanwhile. */
-  function laneOf(name: string, isKnown: boolean) {
-    if (lanes.known.has(name)) return lanes.known
-    return isKnown && !lanes.unknown.has(name) ? lanes.known : lanes.unknown
+  function wayOf(name: string, isKnown: boolean): Way {
+    if (ways.known.lane.has(name)) return ways.known
+    return isKnown && !ways.unknown.lane.has(name) ? ways.known : ways.unknown
   }
 
   function provenBy(outcome: Outcome<Answer>, before: HeldAnswer | undefined): HeldAnswer {
@@ -94,8 +98,8 @@ export function createProver(
     }
     const { answer } = outcome
     if (answer.word === 'inactive') throw new AuthError('invalid_token', 'inactive', notActive)
+    if (isYoung(answer.held, instant(clock), options)) return answer.held
     // A machine that was suspended meanwhile, or a clock that was set.
-    if (stateOf(answer.held) !== 'over') return answer.held
     throw new AuthError('introspection_unavailable', 'timeout', outdated)
   }
 
@@ -105,9 +109,10 @@ export function createProver(
       if (held === undefined) return undefined
       const state = stateOf(held)
       if (state === 'fresh') return held
-      if (state === 'over' || !lanes.known.isDown()) return undefined
+      const { lane } = ways.known
+      if (state === 'over' || !lane.isDown()) return undefined
       // One call at a time finds out whether the endpoint has come back. Nobody waits for it.
-      lanes.known.renew(nameOf(token), token)
+      lane.renew(nameOf(token), token)
       return held
     },
     async prove(token, signal) {
@@ -121,7 +126,8 @@ export function createProver(
       const held = memory.find(token)
       // Many others may have pushed it out.
       const isContradicted = held === undefined ? inactiveLately(nameOf(token)) : held !== proven
-      return !isContradicted && stateOf(proven) !== 'over'
+      const isUsable = isYoung(proven, instant(clock), options) || stateOf(proven) === 'stale'
+      return !isContradicted && isUsable
     },
     check(claims) {
       checkTokenType(claims, types)
@@ -140,6 +146,21 @@ export function createProver(
       await signed?.ready()
     },
   }
+}
+
+/** Calls of one kind of tokens, and those who wait for them. */
+interface Way {
+  readonly lane: Lane<Answer>
+  readonly room: WaitingRoom
+}
+
+/** @param timeout How long a caller waits at most. Seconds. */
+function createWay(options: LaneOptions<Answer>, timeout: number): Way {
+  const room = createWaitingRoom(options.clock, timeout, {
+    whenFull: () => busy(roomFull),
+    whenLate: (patience) => busy(noTurn(patience)),
+  })
+  return { lane: createLane(options), room }
 }
 
 function busy(detail: () => string): AuthError {

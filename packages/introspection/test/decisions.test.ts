@@ -2,13 +2,16 @@ import { describe, expect, test } from 'vitest'
 
 import {
   afterAnswer,
+  afterBadAnswer,
   afterBegin,
   afterFailure,
   answerState,
   callStep,
   type Failure,
   initialLane,
+  isDown,
   isStillInactive,
+  isYoung,
   untilRate,
 } from '../src/decisions.ts'
 
@@ -44,10 +47,35 @@ describe('what an answer is good for', () => {
     expect(answerState(answer, { wall: 1030, monotonic: 1 }, POLICY)).toBe('stale')
   })
 
+  test('an answer is young until maxAge, by either clock, whatever its exp', () => {
+    expect(isYoung({ askedAt: at(0) }, at(29.9), POLICY)).toBe(true)
+    expect(isYoung({ askedAt: at(0) }, at(30), POLICY)).toBe(false)
+    expect(isYoung({ askedAt: at(0) }, { wall: 1030, monotonic: 1 }, POLICY)).toBe(false)
+  })
+
   test('that a token is not active is believed for 5 s, or for maxAge if that is shorter', () => {
     expect(isStillInactive(at(0), at(4.9), POLICY)).toBe(true)
     expect(isStillInactive(at(0), at(5), POLICY)).toBe(false)
     expect(isStillInactive(at(0), at(1), { ...POLICY, maxAge: 1 })).toBe(false)
+  })
+})
+
+describe('a token with bad answers', () => {
+  const odd: Failure = { ...DOWN, reason: 'bad_answer', concerns: 'token' }
+
+  test('is asked about after a pause that grows', () => {
+    const first = afterBadAnswer(undefined, { startedAt: 0, settledAt: 0.5 }, odd, 0.5)
+    expect(first).toEqual({ failures: 1, failure: odd, pauseEnd: 1 })
+    const second = afterBadAnswer(first, { startedAt: 1, settledAt: 1.5 }, odd, 0.5)
+    expect(second).toEqual({ failures: 2, failure: odd, pauseEnd: 3 })
+    const asked = { ...odd, retryAfter: 10 }
+    expect(afterBadAnswer(second, { startedAt: 3, settledAt: 4 }, asked, 0.5).pauseEnd).toBe(14)
+  })
+
+  test('begins anew if nobody has asked for longer than any pause', () => {
+    const first = afterBadAnswer(undefined, { startedAt: 0, settledAt: 0 }, odd, 0.5)
+    expect(afterBadAnswer(first, { startedAt: 61, settledAt: 61 }, odd, 0.5).failures).toBe(2)
+    expect(afterBadAnswer(first, { startedAt: 61.1, settledAt: 61.1 }, odd, 0.5).failures).toBe(1)
   })
 })
 
@@ -81,7 +109,7 @@ describe('the next call', () => {
     expect(callStep(state, 0, 11.9, LIMITS)).toBe('fail')
     expect(callStep(state, 0, 12, LIMITS)).toBe('begin')
     expect(callStep(state, 1, 12, LIMITS)).toBe('join')
-    expect(callStep(afterAnswer(state), 1, 11.5, LIMITS)).toBe('begin')
+    expect(callStep(afterAnswer(state, 11.5), 1, 11.5, LIMITS)).toBe('begin')
   })
 
   test('waits longer after each failure, up to 30 s, and differently in each process', () => {
@@ -114,6 +142,27 @@ describe('the next call', () => {
     expect(second.pauseEnd).toBe(21.2)
     const third = afterFailure(second, { startedAt: 0.5, settledAt: 1.3 }, DOWN, 0.5)
     expect(third.pauseEnd).toBe(21.2)
+  })
+
+  test('waits until the end of a pause that was asked for, whatever an earlier call brings; of any other it ends it', () => {
+    const limits = { startedAt: 0, settledAt: 1 }
+    const asked = afterFailure(initialLane(LIMITS, 0), limits, { ...DOWN, retryAfter: 20 }, 0.5)
+    expect(callStep(afterAnswer(asked, 20.9), 0, 20.9, LIMITS)).toBe('fail')
+    expect(callStep(afterAnswer(asked, 21), 2, 21, LIMITS)).toBe('join')
+    expect(afterAnswer(asked, 21)).toMatchObject({ failures: 0, lastFailure: undefined })
+    // Another failure at the same time asks for nothing, and shortens nothing.
+    const second = afterFailure(asked, { startedAt: 0.5, settledAt: 1.5 }, DOWN, 0.5)
+    expect(callStep(afterAnswer(second, 3), 0, 3, LIMITS)).toBe('fail')
+    const zero = afterFailure(initialLane(LIMITS, 0), limits, { ...DOWN, retryAfter: 0 }, 0.5)
+    expect(callStep(afterAnswer(zero, 1.1), 0, 1.1, LIMITS)).toBe('begin')
+  })
+
+  test('is down until an answer comes, or the longest pause and two deadlines are over', () => {
+    const state = afterFailure(initialLane(LIMITS, 0), { startedAt: 0, settledAt: 1 }, DOWN, 0.5)
+    expect(isDown(initialLane(LIMITS, 0), 0, 5)).toBe(false)
+    expect(isDown(state, 71, 5)).toBe(true)
+    expect(isDown(state, 71.1, 5)).toBe(false)
+    expect(isDown(afterAnswer(state, 2), 2, 5)).toBe(false)
   })
 
   test('is not paused by a failure that may be the fault of its token, which ends an outage instead', () => {

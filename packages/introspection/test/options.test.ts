@@ -98,6 +98,19 @@ describe('a wrong option is told at start-up', () => {
   })
 })
 
+test('an option that is undefined counts as left out', async () => {
+  const { issuer, usual, create } = setUp()
+  issuer.tokens.set('token', claimsWith())
+  const names = ['requireExpiry', 'clockTolerance', 'maxTokenAge', 'requiredClaims', 'confirmation']
+  const others = ['revocations', 'schema', 'type', 'form', 'remember', 'maxAge', 'maxRate', 'keys']
+  const options = Object.fromEntries([...names, ...others].map((name) => [name, undefined]))
+  const verifier = introspected({ ...usual, ...options })
+  expect(await wordOf(verifier.verify('token'))).toBe('accepted')
+  expect(await wordOf(create({ requireExpiry: true }).verify('token'))).toBe(
+    'invalid_token missing_claim',
+  )
+})
+
 describe('the API proves who it is', () => {
   test('with its secret in the header, encoded as RFC 6749 section 2.3.1 says', async () => {
     const { issuer, create } = setUp({ clientId: 'api:1', clientSecret: 'p ä+%' })

@@ -1,0 +1,179 @@
+import { localRevocations } from '@portcullis/core'
+import { describe, expect, test } from 'vitest'
+
+import { claimsWith, refusalOf, settle, setUp, START, wordOf } from './issuer.ts'
+
+// What is held and what is asked: the sequences that could make a wrong use of either.
+
+const down = () => new Response('', { status: 500 })
+const html = () => new Response('<html>', { headers: { 'content-type': 'text/html' } })
+
+describe('an answer that has just come', () => {
+  test('is judged by its exp as a JWT is, if that has passed meanwhile', async () => {
+    const { clock, issuer, verifier, create } = setUp()
+    const strict = create({ clockTolerance: 0 })
+    const after = async (seconds: number, exp: number) => {
+      await clock.advance(seconds)
+      return Response.json({ active: true, ...claimsWith({ exp }) })
+    }
+    issuer.answer = async () => await after(2, START + 1)
+    expect(await wordOf(verifier.verify('token'))).toBe('accepted')
+    issuer.answer = async () => await after(2, START + 3)
+    expect(await wordOf(strict.verify('token'))).toBe('invalid_token expired')
+  })
+
+  test('the same with functions of the user, which take no further calls', async () => {
+    const { clock, issuer, create } = setUp()
+    const verifier = create({ revocations: localRevocations({ clock }) })
+    issuer.answer = async () => {
+      await clock.advance(2)
+      return Response.json({ active: true, ...claimsWith({ iat: START, exp: START + 1 }) })
+    }
+    expect(await wordOf(verifier.verify('token'))).toBe('accepted')
+    expect(issuer.asked).toHaveLength(1)
+  })
+
+  test('after a suspension is too old at maxAge, also where staleIfError is longer', async () => {
+    const { clock, issuer, verifier } = setUp({ maxAge: 30, staleIfError: 600 })
+    issuer.answer = () => {
+      clock.set(clock.now() + 30)
+      return Response.json({ active: true, ...claimsWith() })
+    }
+    const error = await refusalOf(verifier.verify('token'))
+    expect(error).toMatchObject({ code: 'introspection_unavailable', reason: 'timeout' })
+    expect(error.detail).toContain('suspended')
+  })
+})
+
+describe('a failure of long ago', () => {
+  test('keeps no answer alive: the endpoint is asked, and whoever asks waits for it', async () => {
+    const { clock, issuer, verifier } = setUp({ maxAge: 30, staleIfError: 600 })
+    issuer.tokens.set('one', claimsWith())
+    issuer.tokens.set('two', claimsWith())
+    await verifier.verify('one')
+    await clock.advance(31)
+    const { answer } = issuer
+    issuer.answer = down
+    expect(await wordOf(verifier.verify('one'))).toBe('accepted')
+    issuer.answer = answer
+    await clock.advance(3600)
+    await verifier.verify('two')
+    issuer.tokens.delete('two')
+    await clock.advance(500)
+    expect(await wordOf(verifier.verify('two'))).toBe('invalid_token inactive')
+  })
+})
+
+describe('bad answers about one token', () => {
+  test('cost one call and then a pause that grows, however often it is used', async () => {
+    const { clock, issuer, verifier } = setUp({ maxAge: 10 })
+    issuer.tokens.set('token', claimsWith())
+    await verifier.verify('token')
+    await clock.advance(10)
+    issuer.answer = html
+    for (let use = 0; use < 1000; use++) await wordOf(verifier.verify('token'))
+    expect(issuer.asked).toHaveLength(2)
+    const error = await refusalOf(verifier.verify('token'))
+    expect(error).toMatchObject({ code: 'introspection_unavailable', reason: 'bad_answer' })
+    expect(error.detail).toMatch(/not application\/json; the next call can start in \d/)
+    for (let second = 0; second < 120; second++) {
+      await clock.advance(1)
+      await wordOf(verifier.verify('token'))
+    }
+    // After 1, 2, 4, 8 and 16 seconds, then each 30.
+    expect(issuer.asked.length).toBeGreaterThanOrEqual(8)
+    expect(issuer.asked.length).toBeLessThanOrEqual(11)
+  })
+
+  test('are forgotten with the next good one', async () => {
+    const { clock, issuer, verifier } = setUp({ maxAge: 1 })
+    const { answer } = issuer
+    issuer.answer = html
+    await wordOf(verifier.verify('token'))
+    await clock.advance(1.3)
+    await wordOf(verifier.verify('token'))
+    for (const claims of [claimsWith(), undefined]) {
+      issuer.answer = answer
+      if (claims === undefined) issuer.tokens.delete('token')
+      else issuer.tokens.set('token', claims)
+      await clock.advance(3)
+      await wordOf(verifier.verify('token'))
+      issuer.answer = html
+      await clock.advance(3)
+      await wordOf(verifier.verify('token'))
+      const before = issuer.asked.length
+      await clock.advance(1.3)
+      await wordOf(verifier.verify('token'))
+      expect(issuer.asked).toHaveLength(before + 1)
+    }
+  })
+
+  test('with staleIfError leave it in use, without a call for each use', async () => {
+    const { clock, issuer, verifier } = setUp({ maxAge: 10, staleIfError: 60 })
+    issuer.tokens.set('token', claimsWith())
+    await verifier.verify('token')
+    await clock.advance(10)
+    issuer.answer = html
+    for (let use = 0; use < 10; use++) {
+      expect(await wordOf(verifier.verify('token'))).toBe('accepted')
+    }
+    expect(issuer.asked).toHaveLength(2)
+    await clock.advance(60)
+    expect(await wordOf(verifier.verify('token'))).toBe('introspection_unavailable bad_answer')
+  })
+
+  test('of many tokens are remembered of the last ones only', async () => {
+    const { issuer, verifier } = setUp({ remember: { max: 2 }, maxRate: 1000 })
+    issuer.answer = html
+    for (const token of ['one', 'two', 'three', 'one']) await wordOf(verifier.verify(token))
+    expect(issuer.asked).toHaveLength(4)
+    await wordOf(verifier.verify('three'))
+    expect(issuer.asked).toHaveLength(4)
+  })
+})
+
+describe('a flood of invented tokens', () => {
+  test('that fills the room where they wait leaves room for those that were active before', async () => {
+    const { clock, issuer, verifier } = setUp({ maxAge: 10, maxTokenSize: 65_536 })
+    issuer.tokens.set('token', claimsWith())
+    await verifier.verify('token')
+    await clock.advance(10)
+    const { answer } = issuer
+    issuer.answer = async (token) =>
+      token === 'token' ? await answer(token) : await new Promise<Response>(() => {})
+    const text = 'a'.repeat(60_000)
+    const flood = Array.from({ length: 400 }, async (_, index) => {
+      const { detail } = await refusalOf(verifier.verify(`${text}${index}`))
+      return detail
+    })
+    await settle()
+    expect(await wordOf(verifier.verify('token'))).toBe('accepted')
+    await clock.advance(5)
+    const details = await Promise.all(flood)
+    expect(details[0]).toContain('no answer in 5 s')
+    expect(details.at(-1)).toBe('too many requests wait until their token is looked up')
+  })
+})
+
+describe('a pause that the endpoint asks for', () => {
+  test('is not ended by the answer of a call that had begun before', async () => {
+    const { clock, issuer, verifier } = setUp()
+    const late = async () => {
+      await new Promise<void>((resolve) => {
+        clock.after(2, resolve)
+      })
+      return Response.json({ active: true, ...claimsWith() })
+    }
+    issuer.answer = async (token) =>
+      token === 'late'
+        ? await late()
+        : new Response('', { status: 429, headers: { 'retry-after': '20' } })
+    const first = wordOf(verifier.verify('late'))
+    expect(await wordOf(verifier.verify('one'))).toBe('introspection_unavailable unreachable')
+    await clock.advance(2)
+    expect(await first).toBe('accepted')
+    const error = await refusalOf(verifier.verify('two'))
+    expect(error.detail).toContain('answered 429; the next call can start in 18.0 s')
+    expect(issuer.asked).toHaveLength(2)
+  })
+})
