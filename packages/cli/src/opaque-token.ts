@@ -30,13 +30,6 @@ export function takesIntrospection(command: Command): Command {
     )
 }
 
-/** Whether a token is no JWT, right or wrong: it has no dot behind what begins as the base64url of a JSON object. */
-export function isOpaque(token: string): boolean {
-  const [header = '', ...rest] = token.split('.', 2)
-  const beginning = Buffer.from(header.slice(0, 64), 'base64url').toString().trimStart()
-  return rest.length === 0 || !beginning.startsWith('{')
-}
-
 export const OPAQUE_HINT =
   'This is no JWT. If it is an opaque token, only its issuer can read it: state who asks, with --client-id, and --client-secret-env or --client-secret-file.'
 

@@ -25,6 +25,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   ],
   'commands/explain': [
     '@portcullis/core/explain',
+    '@portcullis/core/verifier',
     'advice',
     'command-line',
     'exit-code',

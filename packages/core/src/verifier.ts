@@ -6,6 +6,7 @@ export { createProvenVerifier } from './verifier/token-prover.ts'
 export type { ProvenRules, ProvenToken, TokenProver } from './verifier/token-prover.ts'
 export { createSelectedVerifier } from './verifier/selected-verifier.ts'
 export { checkStated, LONGEST_TOKEN, ruleChecks } from './verifier/verifier-options.ts'
+export { createUnobservedVerifier } from './verifier/verifier.ts'
 export {
   checkOptions,
   hasMethods,
@@ -33,3 +34,4 @@ export { checkIssuer, findUrl } from './keys/metadata.ts'
 export type { Issuer, MetadataReader } from './keys/metadata.ts'
 export type { Detail } from './refusal/text.ts'
 export { shown } from './refusal/text.ts'
+export { isLikeJwt } from './token/token.ts'

@@ -3,11 +3,12 @@ import {
   checkOptions,
   createSelectedVerifier,
   hasMethods,
+  isLikeJwt,
   type OptionCheck,
   ownMembers,
 } from '@portcullis/core/verifier'
 
-import { isJwe, isLikeJwt } from './form.ts'
+import { isJwe } from './form.ts'
 
 // One verifier for an API that gets JWTs and opaque tokens: the form of a token alone says which it is.
 

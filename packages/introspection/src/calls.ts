@@ -42,8 +42,8 @@ export interface LaneOptions<Answer> extends LaneLimits {
   readonly call: (token: string, askedAt: Instant) => Promise<Answer | Failure>
   /** Is told of each answer before anybody who waits for it goes on. */
   readonly settled: (token: string, name: string, answer: Answer) => void
-  /** The same of each failure that may be the fault of the token. */
-  readonly odd: (name: string, failure: Failure, times: CallTimes) => void
+  /** The same of each failure that may be the fault of the token. Returns when the token may be asked about again. */
+  readonly odd: (name: string, failure: Failure, times: CallTimes) => number
 }
 
 /** When a call began, and when it ended. Seconds of the monotonic clock. */
@@ -117,8 +117,8 @@ export function createLane<Answer extends object>(options: LaneOptions<Answer>):
     const times = { startedAt: askedAt.monotonic, settledAt: clock.monotonic() }
     if (isFailure(answer)) {
       state = afterFailure(state, times, answer, random())
-      if (answer.concerns === 'token') odd(begun.name, answer, times)
-      begun.settle(failedOutcome(answer))
+      const pauseEnd = answer.concerns === 'token' ? odd(begun.name, answer, times) : state.pauseEnd
+      begun.settle(failedOutcome(answer, pauseEnd))
     } else {
       state = afterAnswer(state, times.settledAt)
       settled(begun.token, begun.name, answer)
@@ -127,9 +127,11 @@ export function createLane<Answer extends object>(options: LaneOptions<Answer>):
     beginNext()
   }
 
-  function failedOutcome(failure: Failure | undefined = state.lastFailure): Outcome<Answer> {
-    const retryAfter = Math.max(0, state.pauseEnd - clock.monotonic())
-    return { failure: failure ?? UNKNOWN, retryAfter }
+  function failedOutcome(
+    failure: Failure = state.lastFailure ?? UNKNOWN,
+    pauseEnd: number = state.pauseEnd,
+  ): Outcome<Answer> {
+    return { failure, retryAfter: Math.max(0, pauseEnd - clock.monotonic()) }
   }
 
   /** Those whose timers have been lost: see `LATENESS`. */

@@ -1,9 +1,15 @@
 import type { Clock, FetchResponse, ResponseHeaders } from '@portcullis/core'
-import { platformCode, readBody, retryAfter } from '@portcullis/core/verifier'
+import {
+  member,
+  parseUnambiguousObject,
+  platformCode,
+  readBody,
+  retryAfter,
+} from '@portcullis/core/verifier'
 
 import type { Failure } from './decisions.ts'
 
-// Sends one request to the issuer and reads what comes back: its size, its status, and that it is no redirect.
+// Sends one request to the issuer and reads what comes back: that it is no redirect, its status and its size.
 
 /** The part of `fetch` that is used. The platform's `fetch` and that of undici both fit. */
 export type IntrospectionFetch = (
@@ -59,11 +65,13 @@ export async function exchange(
   try {
     const init = { ...request, redirect: 'manual', credentials: 'omit', signal } as const
     const response = await fetch(url, init)
-    checkStatus(response, url, name, clock)
+    const pause = retryAfter(textOf(response.headers, 'retry-after'), clock.now())
+    checkStatus(response, url, name, pause)
     const octets = await readBody(response.body, signal, LONGEST_ANSWER)
     if (octets === undefined) {
       throw failed('bad_answer', `the answer of ${name} has more than ${LONGEST_ANSWER} bytes`)
     }
+    if (response.status === 400) throw badRequest(octets, name, pause)
     return { mediaType: mediaTypeOf(response.headers), octets }
   } catch (error) {
     if (error instanceof FailedExchange) throw error
@@ -75,34 +83,48 @@ export async function exchange(
 }
 
 function checkStatus(
-  { status, redirected, url: answered, headers }: FetchResponse,
+  { status, redirected, url: answered }: FetchResponse,
   url: string,
   name: string,
-  clock: Clock,
+  pause: number | undefined,
 ): void {
   // A constructed `Response` has an empty URL.
   if (redirected || (answered !== '' && answered !== url) || (status >= 300 && status < 400)) {
     const detail = `${name} answered with a redirect, which is not followed`
     throw unavailableEndpoint('bad_answer', detail)
   }
-  if (status === 200) return
-  const pause = retryAfter(textOf(headers, 'retry-after'), clock.now())
-  if (status === 401 || status === 403) {
-    const detail = `${name} refuses this API as its client (${status}): are its credentials right?`
-    throw unavailableEndpoint('bad_answer', detail, pause)
-  }
+  if (status === 200 || status === 400) return
+  if (status === 401 || status === 403) throw refusedClient(name, status, pause)
   if (status >= 500 || status === 429) {
     throw unavailableEndpoint('unreachable', `${name} answered ${status}`, pause)
   }
-  throw failed('bad_answer', `${name} answered ${status}`)
+  throw failed('bad_answer', `${name} answered ${status}`, pause)
 }
 
-/** A failure that may be the fault of the token. */
-export function failed(reason: Failure['reason'], detail: string): FailedExchange {
-  return new FailedExchange({ reason, detail, concerns: 'token', retryAfter: undefined })
+/** A client may be refused with 400 as well; the body says so. RFC 6749 section 5.2. */
+function badRequest(octets: Buffer, name: string, pause: number | undefined): FailedExchange {
+  const body = parseUnambiguousObject(octets)
+  const error = body && member(body, 'error')
+  return error === 'invalid_client' || error === 'unauthorized_client'
+    ? refusedClient(name, 400, pause)
+    : failed('bad_answer', `${name} answered 400`, pause)
 }
 
-/** @param pause What the answer asked for. Seconds. */
+function refusedClient(name: string, status: number, pause: number | undefined): FailedExchange {
+  const detail = `${name} refuses this API as its client (${status}): are its credentials right?`
+  return unavailableEndpoint('bad_answer', detail, pause)
+}
+
+/**
+ * A failure that may be the fault of the token.
+ *
+ * @param pause What the answer asked for. Seconds.
+ */
+export function failed(reason: Failure['reason'], detail: string, pause?: number): FailedExchange {
+  return new FailedExchange({ reason, detail, concerns: 'token', retryAfter: pause })
+}
+
+/** @param pause As of {@link failed}. */
 export function unavailableEndpoint(
   reason: Failure['reason'],
   detail: string,

@@ -76,29 +76,8 @@ function isMadeOf(token: string, characters: ReadonlySet<string>): boolean {
   return true
 }
 
-/** Characters. So much of the first part mostly tells whether it is the base64url of a JSON object. */
-const BEGINNING = 64
-
-/** Characters. No header that a reader takes begins with so much white space. */
+/** Characters. No header that a reader takes is longer. */
 const LONGEST_HEADER = 8192
-
-/**
- * Whether a token begins as a JWT does: with something that any reader might take for the base64url of a JSON object, and a dot
- * behind it. Read leniently, so that a JWT which is written in a way that a strict reader refuses does not count as opaque.
- */
-export function isLikeJwt(token: string): boolean {
-  const dot = token.indexOf('.')
-  if (dot === -1) return false
-  const beginning = beginningOf(token, Math.min(dot, BEGINNING))
-  if (beginning !== '') return beginning.startsWith('{')
-  const header = beginningOf(token, Math.min(dot, LONGEST_HEADER))
-  return header.startsWith('{') || (header === '' && dot > LONGEST_HEADER)
-}
-
-/** Without the white space before it. */
-function beginningOf(token: string, length: number): string {
-  return Buffer.from(token.slice(0, length), 'base64url').toString().trimStart()
-}
 
 /** Whether a token is a JWE in the compact form: five parts, and a header with `enc`. RFC 7516 sections 3.1 and 4.1.2. */
 export function isJwe(token: string): boolean {

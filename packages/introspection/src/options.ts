@@ -149,6 +149,13 @@ const lateBoundFetch: IntrospectionFetch = async (url, init) => await globalThis
 const isUrl: OptionCheck = (value) =>
   typeof value === 'string' ? urlComplaint(value, true) : 'must be a string'
 
+/** No request has one, so that the URL of an answer would be another one. */
+function withoutFragment(url: string): string {
+  const parsed = new URL(url)
+  parsed.hash = ''
+  return parsed.href
+}
+
 const isMax: OptionCheck = (value) =>
   isJsonObject(value) &&
   Object.keys(value).join(' ') === 'max' &&
@@ -226,7 +233,7 @@ export function checkIntrospectedOptions(
   }
   return {
     issuer,
-    endpoint,
+    endpoint: endpoint && withoutFragment(endpoint),
     clientId,
     keys,
     types: type === undefined ? undefined : [type].flat(),

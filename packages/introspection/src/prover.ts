@@ -49,8 +49,10 @@ export function createProver(
     else memory.rememberInactive(token, name, answer.askedAt)
   }
 
-  function odd(name: string, failure: Failure, times: CallTimes): void {
-    memory.rememberOdd(name, afterBadAnswer(memory.findOdd(name), times, failure, Math.random()))
+  function odd(name: string, failure: Failure, times: CallTimes): number {
+    const bad = afterBadAnswer(memory.findOdd(name), times, failure, Math.random())
+    memory.rememberOdd(name, bad)
+    return bad.pauseEnd
   }
 
   const { maxCalls, maxRate } = options

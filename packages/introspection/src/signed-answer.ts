@@ -1,5 +1,5 @@
-import { AuthError, type Clock, createVerifier, type KeySource } from '@portcullis/core'
-import { member, parseUnambiguousObject } from '@portcullis/core/verifier'
+import { AuthError, type Clock, type KeySource } from '@portcullis/core'
+import { createUnobservedVerifier, member, parseUnambiguousObject } from '@portcullis/core/verifier'
 
 import { type Statement, statementOf } from './answer.ts'
 import { failed, type RawAnswer, unavailableEndpoint } from './exchange.ts'
@@ -28,7 +28,7 @@ export function createSignedAnswers(
   clientId: string,
   clock: Clock,
 ): SignedAnswers {
-  const verifier = createVerifier({
+  const verifier = createUnobservedVerifier({
     keys,
     issuer,
     audience: clientId,

@@ -1,3 +1,5 @@
+import { channel } from 'node:diagnostics_channel'
+
 import { localKeys, remoteKeys } from '@portcullis/core'
 import { createTestIssuer } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
@@ -26,6 +28,20 @@ async function signedSetUp() {
 function answered(jwt: string, type = TYPE): Response {
   return new Response(jwt, { headers: { 'content-type': type } })
 }
+
+test('the verdict on a signed answer is none on a token: it is not published', async () => {
+  const { issuer, sign, verifier } = await signedSetUp()
+  const verdicts: unknown[] = []
+  const note = (message: unknown) => verdicts.push(Reflect.get(Object(message), 'verifier'))
+  channel('portcullis:verify').subscribe(note)
+  const jwt = await sign({ active: true, ...claimsWith() })
+  issuer.answer = () => answered(jwt)
+  await verifier.verify('token')
+  issuer.answer = () => answered('a.b.c')
+  await wordOf(verifier.verify('other'))
+  channel('portcullis:verify').unsubscribe(note)
+  expect(verdicts).toEqual([verifier, verifier])
+})
 
 describe('a signed answer', () => {
   test('is asked for, proven, and judged by its inner claims', async () => {

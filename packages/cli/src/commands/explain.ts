@@ -1,5 +1,6 @@
 import type { Possession, Revocations } from '@portcullis/core'
 import { explain, type Explanation } from '@portcullis/core/explain'
+import { isLikeJwt } from '@portcullis/core/verifier'
 import type { Command } from 'commander'
 
 import { cliHints, nextStep, otherKeysHints, timeHints, whatToDo } from '../advice.ts'
@@ -30,7 +31,6 @@ import {
 import {
   askIssuer,
   type IntrospectionOptions,
-  isOpaque,
   OPAQUE_HINT,
   takesIntrospection,
 } from '../opaque-token.ts'
@@ -107,12 +107,12 @@ async function explainToken(
   const { token, stripped } = await readToken(argument, options, context)
   if (stripped.length > 0) terminal.say(`read without: ${stripped.join(', ')}`)
   const { clientId } = options
-  if (clientId !== undefined && isOpaque(token)) {
+  if (clientId !== undefined && !isLikeJwt(token)) {
     await explainOpaque(token, { ...options, clientId }, possession, context)
     return
   }
   if (place === undefined || keys === undefined) {
-    const hint = isOpaque(token) ? OPAQUE_HINT : suggestion(token, argument, context)
+    const hint = !isLikeJwt(token) ? OPAQUE_HINT : suggestion(token, argument, context)
     const said = [NO_PLACE, hint]
     throw usageError(said.filter((each) => each !== undefined).join('\n'))
   }
@@ -127,7 +127,7 @@ async function explainToken(
     explanation,
     hints: [
       ...explanation.hints,
-      ...(isOpaque(token) ? [{ name: 'opaque_token' as const, text: OPAQUE_HINT }] : []),
+      ...(!isLikeJwt(token) ? [{ name: 'opaque_token' as const, text: OPAQUE_HINT }] : []),
       ...cliHints(token, keys),
       ...timeHints(explanation, keys, context.clock.now()),
       ...otherKeysHints(others.map(({ name, failure }) => ({ name, failure: failure() }))),

@@ -493,6 +493,14 @@ describe('an opaque token', () => {
     expect(exitCode).toBe(1)
   })
 
+  test('is not what begins as a JWT in a way that readers pass over: the issuer is not asked', async () => {
+    const before = questions()
+    const header = Buffer.from(`${' '.repeat(100)}{"alg":"RS512"}`).toString('base64url')
+    const { exitCode } = await explained(`${header}.e30.c2ln`, [...asking, ...secret], given)
+    expect(exitCode).not.toBe(0)
+    expect(questions()).toBe(before)
+  })
+
   test('for another audience: 1', async () => {
     const token = opaque.issue({ claims: { aud: 'orders' } })
     const args = [...asking, ...secret, '--audience', 'invoices']

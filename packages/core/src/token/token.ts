@@ -63,6 +63,38 @@ export function parseToken(
   return { header, payload, signingInput: Buffer.from(token.slice(0, second)), signature }
 }
 
+/** Characters. So much of the first part mostly tells whether it is the base64url of a JSON object. */
+const BEGINNING = 64
+
+/** Characters. No header that a reader takes begins with so much white space. */
+const LONGEST_HEADER = 8192
+
+/**
+ * Whether a token begins as a JWT does: with something that any reader might take for the base64url of a JSON object, and a dot
+ * behind it. Read leniently, so that a JWT which is written in a way that a strict reader refuses does not count as opaque.
+ */
+export function isLikeJwt(token: string): boolean {
+  const dot = token.indexOf('.')
+  if (dot === -1) return false
+  return (
+    beginsAsObject(token.slice(0, Math.min(dot, BEGINNING))) ??
+    beginsAsObject(token.slice(0, Math.min(dot, LONGEST_HEADER))) ??
+    dot > LONGEST_HEADER
+  )
+}
+
+/** What is of neither alphabet of base64: some readers pass over it, some end there, and some take it for another character. */
+const NO_BASE64 = /[^\w+/-]/g
+
+/** Whether a reader finds the beginning of a JSON object; `undefined` if one finds nothing but white space. */
+function beginsAsObject(encoded: string): boolean | undefined {
+  const plain = encoded.replace(NO_BASE64, '')
+  const readings = plain === encoded ? [plain] : [plain, encoded]
+  const texts = readings.map((each) => Buffer.from(each, 'base64url').toString().trimStart())
+  if (texts.some((text) => text.startsWith('{'))) return true
+  return texts.includes('') ? undefined : false
+}
+
 function parseHeader(encodedHeader: string, headers: HeaderCache): ParsedHeader {
   const octets = decodeBase64url(encodedHeader)
   const header = octets && parseJsonObject(octets)

@@ -66,13 +66,30 @@ export function createVerifier(options: VerifierOptions): Verifier
 export function createVerifier(
   options: VerifierOptions & Partial<SchemaOptions<unknown>>,
 ): Verifier<unknown> {
+  return create(options, () => verdicts.isObserved())
+}
+
+/**
+ * The same for what is signed and no access token, such as an answer of an issuer: no verdict of it is published, because whoever
+ * counts those counts requests.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option.
+ */
+export function createUnobservedVerifier(options: VerifierOptions): Verifier {
+  return create(options, () => false) as Verifier // without a schema the claims are as they were signed
+}
+
+function create(
+  options: VerifierOptions & Partial<SchemaOptions<unknown>>,
+  isObserved: () => boolean,
+): Verifier<unknown> {
   checkVerifierOptions(options)
   const parts = partsOf(options)
   const { keys, revocations, rules, maxTokenSize, clock } = parts
   const judge = createJudge(parts)
 
   function verify(token: string, verifyOptions?: VerifyOptions): Promise<Auth<unknown>> {
-    if (!verdicts.isObserved()) return judge(token, verifyOptions)
+    if (!isObserved()) return judge(token, verifyOptions)
     const verdict = async (record: VerdictRecord) => await judge(token, verifyOptions, record)
     return observed(verifier, verdict, clock)
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { AuthError } from '../../src/refusal/errors.ts'
-import { createHeaderCache, parseToken } from '../../src/token/token.ts'
+import { createHeaderCache, isLikeJwt, parseToken } from '../../src/token/token.ts'
 
 const MAX_SIZE = 16_384
 const MALFORMED = { code: 'invalid_token', reason: 'malformed', status: 401 }
@@ -253,5 +253,43 @@ describe('a header that was read before', () => {
     for (let kid = 1; kid <= 8; kid++) read(kid)
     expect(read(0)).not.toBe(first)
     expect(headers.size).toBe(8)
+  })
+})
+
+describe('what begins as a JWT', () => {
+  const header = encode('{"alg":"RS512"}')
+
+  test.each<[string, string]>([
+    ['a token', tokenWith('{"alg":"RS512"}')],
+    ['a header and a dot', `${header}.`],
+    ['padding before it', `=${header}.`],
+    ['padding within', `${header.slice(0, 1)}=${header.slice(1)}.`],
+    ['characters before it that some readers pass over', `${'*'.repeat(70)}${header}.`],
+    ['letters that Node takes for others', `${header.replace('e', '\u{165}')}.`],
+    ['white space in its JSON', `${encode(`${' '.repeat(100)}{`)}.`],
+    ['more white space than any header has', `${encode(' '.repeat(9000))}.`],
+    ['a byte order mark', `${encode('\u{FEFF}{')}.`],
+    ['plain base64', `${Buffer.from('{"a":">>>???"}').toString('base64')}.`],
+  ])('%s', (_name, token) => {
+    expect(isLikeJwt(token)).toBe(true)
+  })
+
+  test.each<[string, string]>([
+    ['nothing', ''],
+    ['a text without a dot', header],
+    ['a dot before it', `.${header}`],
+    ['other texts with dots', 'v4.public.abc'],
+    ['padding and a text', '=abc.def'],
+    ['a list', `${encode('["a"]')}.`],
+    ['white space alone', `${encode(' '.repeat(10))}.`],
+  ])('and what does not: %s', (_name, token) => {
+    expect(isLikeJwt(token)).toBe(false)
+  })
+
+  test('is told of the longest token in no time', () => {
+    const tokens = ['=', '*', ' ', 'IC', '\u{165}'].map((part) => `${part.repeat(500_000)}.`)
+    const start = performance.now()
+    for (const token of tokens) isLikeJwt(token)
+    expect(performance.now() - start).toBeLessThan(50)
   })
 })
