@@ -9,7 +9,7 @@ import {
 } from 'oauth4webapi'
 
 import { COMMON_HEADERS, exchange, type RawAnswer, unavailableEndpoint } from './exchange.ts'
-import { createDiscovery, type MetadataOptions } from './metadata.ts'
+import { createDiscovery, type Discovery, type MetadataOptions } from './metadata.ts'
 
 // The introspection endpoint: how it is asked. The request is composed by oauth4webapi, and our own exchange sends it.
 
@@ -39,7 +39,7 @@ const ENDPOINT = 'the introspection endpoint'
 /** @throws TypeError for what is no issuer, if the metadata have to name the endpoint. */
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { issuer, endpoint, client, authentication, fetch, clock, isSigned } = options
-  const locate = endpoint === undefined ? createDiscovery(options) : async () => endpoint
+  const { locate, doubt } = endpoint === undefined ? createDiscovery(options) : stated(endpoint)
 
   return {
     locate,
@@ -63,10 +63,19 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
           return new Response()
         },
       }
-      await introspectionRequest(server, client, authentication, token, ownMembers(request))
+      try {
+        await introspectionRequest(server, client, authentication, token, ownMembers(request))
+      } catch (error) {
+        doubt()
+        throw error
+      }
       if (answer === undefined)
         throw unavailableEndpoint('unreachable', `${ENDPOINT} was not asked`)
       return answer
     },
   }
+}
+
+function stated(endpoint: string): Discovery {
+  return { locate: async () => endpoint, doubt: () => {} }
 }

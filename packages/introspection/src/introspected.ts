@@ -36,6 +36,7 @@ export function introspected(
     issuer: issuer ?? endpoint ?? '',
     client: ownMembers({ client_id: clientId }),
     isSigned: keys !== undefined,
+    hasCertificate: stated.clientAuthentication === 'tls_client_auth',
   })
   const signed =
     keys === undefined || issuer === null

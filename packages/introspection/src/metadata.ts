@@ -1,4 +1,4 @@
-import type { Clock } from '@portcullis/core'
+import type { Clock, JsonObject } from '@portcullis/core'
 import {
   checkIssuer,
   elapsed,
@@ -7,7 +7,9 @@ import {
   findUrl,
   type Instant,
   instant,
+  isJsonObject,
   LATENESS,
+  member,
   type MetadataReader,
   withDeadline,
 } from '@portcullis/core/verifier'
@@ -24,17 +26,41 @@ export interface MetadataOptions {
   readonly clock: Clock
   /** The deadline of one attempt. Seconds. */
   readonly timeout: number
+  /** Whether this API shows a certificate: an issuer may have other URLs for that. */
+  readonly hasCertificate: boolean
+}
+
+/** Where the introspection endpoint is. */
+export interface Discovery {
+  /** Its URL. @throws FailedExchange */
+  readonly locate: () => Promise<string>
+  /** Is told that the endpoint has failed: it may have moved. */
+  readonly doubt: () => void
 }
 
 const READER: MetadataReader = {
   factory: 'introspected',
   alsoIn: '',
-  member: 'introspection_endpoint',
+  find: endpointIn,
   name: 'introspection endpoint',
 }
 
-/** How long metadata are used before they are read again. Seconds. */
+/** @see RFC 8705 section 5 */
+const CERTIFICATE_READER: MetadataReader = {
+  ...READER,
+  find(metadata) {
+    const aliases = member(metadata, 'mtls_endpoint_aliases')
+    return (isJsonObject(aliases) ? endpointIn(aliases) : undefined) ?? endpointIn(metadata)
+  },
+}
+
+function endpointIn(metadata: JsonObject): unknown {
+  return member(metadata, 'introspection_endpoint')
+}
+
+/** How long metadata are used before they are read again, and for how long at least while the endpoint fails. Seconds. */
 const METADATA_AGE = 3600
+const DOUBTED_AGE = 60
 
 /** The last attempt to read the metadata, if it has failed. */
 interface FailedAttempt {
@@ -45,14 +71,15 @@ interface FailedAttempt {
 }
 
 /**
- * Returns a function that tells the URL of the endpoint. The metadata are read by one attempt at a time, which belongs to no caller;
- * after a failure there is a pause. An old URL serves while the metadata are read again, and if they cannot be had.
+ * Finds the URL of the endpoint. The metadata are read by one attempt at a time, which belongs to no caller; after a failure there is a
+ * pause. An old URL serves while the metadata are read again, and if they cannot be had.
  *
  * @throws TypeError for what is no issuer.
  */
-export function createDiscovery(options: MetadataOptions): () => Promise<string> {
-  const { clock, timeout } = options
-  const issuer = checkIssuer(options.issuer, options.allowInsecure, READER)
+export function createDiscovery(options: MetadataOptions): Discovery {
+  const { clock, timeout, hasCertificate } = options
+  const reader = hasCertificate ? CERTIFICATE_READER : READER
+  const issuer = checkIssuer(options.issuer, options.allowInsecure, reader)
   let known: string | undefined
   let readAt: Instant | undefined
   let failed: FailedAttempt | undefined
@@ -102,15 +129,22 @@ export function createDiscovery(options: MetadataOptions): () => Promise<string>
     throw new FailedExchange({ ...(failed?.failure ?? UNREAD), retryAfter })
   }
 
-  return async () => {
-    if (known !== undefined) {
-      if (readAt === undefined || elapsed(readAt, instant(clock)) >= METADATA_AGE) {
-        void attemptToRead()
+  function isOlderThan(age: number): boolean {
+    return readAt === undefined || elapsed(readAt, instant(clock)) >= age
+  }
+
+  return {
+    async locate() {
+      if (known !== undefined) {
+        if (isOlderThan(METADATA_AGE)) void attemptToRead()
+      } else if (failed === undefined || clock.monotonic() >= failed.pauseEnd) {
+        await attemptToRead()
       }
-    } else if (failed === undefined || clock.monotonic() >= failed.pauseEnd) {
-      await attemptToRead()
-    }
-    return urlOrFailure()
+      return urlOrFailure()
+    },
+    doubt() {
+      if (isOlderThan(DOUBTED_AGE)) void attemptToRead()
+    },
   }
 }
 

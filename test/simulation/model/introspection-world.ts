@@ -10,7 +10,7 @@ export const MAX_RATE = 4
 export const TIMEOUT = 5
 
 /** How the issuer answers. `slow` takes two seconds, and says what was true when it was asked. */
-export type Mode = 'well' | 'slow' | 'hang' | 'broken' | 'wrong' | 'odd'
+export type Mode = 'well' | 'slow' | 'hang' | 'broken' | 'busy' | 'wrong' | 'odd'
 
 /** What happens to time. `suspend`: only the wall clock goes on. `set`: how far it is ahead from then on. */
 export type TimeEvent =
@@ -25,6 +25,8 @@ export interface Verdict {
   /** True times, in seconds. */
   readonly askedAt: number
   readonly settledAt: number
+  /** How long before it a call had failed, by the clock that stops with the machine. */
+  readonly failedAgo: number
 }
 
 export interface IntrospectionWorld {
@@ -36,8 +38,6 @@ export interface IntrospectionWorld {
   mode: Mode
   /** When the issuer ended a token. */
   readonly ended: ReadonlyMap<string, number>
-  /** Whether a call has ever failed or been late. */
-  readonly hasFailed: boolean
   /** What was seen of calls. */
   readonly seen: {
     /** The most calls at once for one token, for invented ones, and for genuine ones. */
@@ -68,6 +68,7 @@ export function createIntrospectionWorld(
   const running = new Map<string, number>()
   const seen = { ofOne: 0, ofInvented: 0, ofGenuine: 0, calls: 0, inventedAt: new Array<number>() }
   let waiting = 0
+  let failedAt = -Infinity
 
   function isGenuine(token: string): boolean {
     return genuine.includes(token)
@@ -103,6 +104,9 @@ export function createIntrospectionWorld(
     if (world.mode === 'hang') await after(1e6, signal)
     if (world.mode === 'slow') await after(2, signal)
     if (world.mode === 'broken') return new Response('', { status: 500 })
+    if (world.mode === 'busy') {
+      return new Response('', { status: 429, headers: { 'retry-after': '10' } })
+    }
     if (world.mode === 'wrong') return Response.json({ active: 'true', iss: ISSUER })
     if (world.mode === 'odd' && !isGenuine(token)) return new Response('', { status: 400 })
     return Response.json(body)
@@ -132,26 +136,23 @@ export function createIntrospectionWorld(
     clock,
     async fetch(_url, init) {
       const token = init.body?.get('token') ?? ''
-      if (world.mode !== 'well') state.hasFailed = true
       begin(token)
+      const { mode } = world
       try {
         return await answer(token, init.signal)
       } finally {
         end(token)
+        if (mode !== 'well' && mode !== 'slow') failedAt = clock.monotonic()
       }
     },
   })
 
-  const state = { hasFailed: false }
   const world: IntrospectionWorld = {
     clock,
     verdicts,
     waiting: () => waiting,
     mode: 'well',
     ended,
-    get hasFailed() {
-      return state.hasFailed
-    },
     seen,
     verify(token, abortAfter) {
       const controller = new AbortController()
@@ -164,7 +165,8 @@ export function createIntrospectionWorld(
       }
       const settle = (word: string) => {
         waiting--
-        verdicts.push({ token, word, askedAt, settledAt: truth() })
+        const failedAgo = clock.monotonic() - failedAt
+        verdicts.push({ token, word, askedAt, settledAt: truth(), failedAgo })
       }
       verifier.verify(token, { signal: controller.signal }).then(
         () => {

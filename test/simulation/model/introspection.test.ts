@@ -22,6 +22,9 @@ import {
 const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
 const RUNS = 400
 
+/** How long after a failure the endpoint counts as down, if nothing is asked: the longest pause, and two calls. */
+const LONGEST_OUTAGE = 60 + 2 * TIMEOUT
+
 const GENUINE = ['ada', 'bob', 'cyd', 'dan', 'eve']
 
 /** Plain, so that a sequence that fails prints as one can read it. */
@@ -33,7 +36,7 @@ type Event =
   | { readonly time: TimeEvent }
 
 const passing: fc.Arbitrary<TimeEvent> = fc.record({
-  pass: fc.constantFrom(0.1, 0.5, 1, 2, 4.9, 5, 6, MAX_AGE - 1, MAX_AGE, 45),
+  pass: fc.constantFrom(0.1, 0.5, 1, 2, 4.9, 5, 6, MAX_AGE - 1, MAX_AGE, 45, 80),
 })
 
 /** A clock that is set back while the machine is suspended hides how long that was: no run has both. */
@@ -58,7 +61,16 @@ function eventOf(disturbance: string): fc.Arbitrary<Event> {
     {
       weight: 3,
       arbitrary: fc.record({
-        mode: fc.constantFrom<Mode>('well', 'well', 'slow', 'hang', 'broken', 'wrong', 'odd'),
+        mode: fc.constantFrom<Mode>(
+          'well',
+          'well',
+          'slow',
+          'hang',
+          'broken',
+          'busy',
+          'wrong',
+          'odd',
+        ),
       }),
     },
     { weight: 6, arbitrary: fc.record({ time: passing }) },
@@ -82,10 +94,10 @@ async function play(world: IntrospectionWorld, each: Event, invented: () => stri
  * @param staleIfError Seconds.
  */
 function wrongVerdicts(world: IntrospectionWorld, staleIfError: number): readonly Verdict[] {
-  const longest = MAX_AGE + (world.hasFailed ? staleIfError : 0)
-  return world.verdicts.filter(({ token, word, settledAt }) => {
+  return world.verdicts.filter(({ token, word, settledAt, failedAgo }) => {
     const isGenuine = GENUINE.includes(token)
     const end = world.ended.get(token) ?? Infinity
+    const longest = MAX_AGE + (failedAgo <= LONGEST_OUTAGE ? staleIfError : 0)
     // It was active at some moment that is no longer ago than an answer may be used.
     if (word === 'accepted') return !isGenuine || settledAt - end > longest
     // No outage, flood or clock makes a genuine token a bad one.
@@ -108,7 +120,7 @@ function exceedsRate({ seen: { inventedAt } }: IntrospectionWorld): boolean {
  */
 async function heal(world: IntrospectionWorld, invented: string, staleIfError: number) {
   world.mode = 'well'
-  await world.happen({ pass: Math.max(40, MAX_AGE + staleIfError) })
+  await world.happen({ pass: Math.max(LONGEST_OUTAGE, MAX_AGE + staleIfError) })
   const waiting = world.waiting()
   const before = world.verdicts.length
   for (const token of [...GENUINE, invented]) world.verify(token)

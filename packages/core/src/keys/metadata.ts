@@ -10,15 +10,16 @@ export interface MetadataReader {
   readonly factory: string
   /** Where else the issuer has to be written as its metadata write it, such as ` and in the verifier`. */
   readonly alsoIn: string
-  /** The member of the metadata that is the wanted URL, and what failures call it. */
-  readonly member: string
+  /** Finds the wanted URL in the metadata; what it returns is checked. */
+  readonly find: (metadata: JsonObject) => unknown
+  /** What failures call the URL. */
   readonly name: string
 }
 
 const KEYS: MetadataReader = {
   factory: 'discoverKeys',
   alsoIn: ' and in the verifier',
-  member: 'jwks_uri',
+  find: (metadata) => member(metadata, 'jwks_uri'),
   name: 'key URL',
 }
 
@@ -142,7 +143,7 @@ function urlOf(metadata: unknown, issuer: Issuer): string | FetchFailure {
   // The comparison is exact: metadata of another issuer would bring keys of that issuer.
   const stated = member(document, 'issuer')
   if (stated !== identifier) return badDocument(otherIssuer(stated, issuer))
-  const url = member(document, reader.member)
+  const url = reader.find(document)
   if (typeof url !== 'string' || urlComplaint(url, allowInsecure) !== undefined) {
     return badDocument(`the metadata name no usable ${reader.name}`)
   }
