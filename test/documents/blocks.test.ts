@@ -111,6 +111,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   'packages/core/OPAQUE-TOKENS.md': [
     ['ts', GUIDES],
     ['ts', GUIDES],
+    ['ts', GUIDES],
   ],
   'packages/core/OPERATING.md': Array.from({ length: 3 }, (): Row => [
     'ts',

@@ -58,7 +58,7 @@ test.each([
   ['FRAMEWORKS.md', 2],
   ['KEYS.md', 0],
   ['MANY-ISSUERS.md', 2],
-  ['OPAQUE-TOKENS.md', 2],
+  ['OPAQUE-TOKENS.md', 3],
   ['REVOKING.md', 4],
   ['THREATS.md', 0],
 ])(
@@ -214,6 +214,14 @@ describe('MANY-ISSUERS.md', async () => {
 })
 
 describe('OPAQUE-TOKENS.md', () => {
+  test('a verifier of tokens that something else proves', async () => {
+    const { verifier } = await example('OPAQUE-TOKENS.md', [1])
+    const auth = await verifier?.verify('key_3f9c')
+    expect(auth).toMatchObject({ claims: { sub: 'billing' }, header: { alg: 'api-key' } })
+    await expect(verifier?.verify('other')).rejects.toMatchObject({ reason: 'inactive' })
+    await expect(verifier?.ready()).resolves.toBeUndefined()
+  })
+
   test('its API wants a token', async () => {
     const { app } = await example('OPAQUE-TOKENS.md', [0], '\nexport { app }')
     const { status, headers } = await request(listening(app)).get('/v1/account')
@@ -221,7 +229,7 @@ describe('OPAQUE-TOKENS.md', () => {
   })
 
   test('its tests pass', async () => {
-    await expect(example('OPAQUE-TOKENS.md', [1])).resolves.toBeDefined()
+    await expect(example('OPAQUE-TOKENS.md', [2])).resolves.toBeDefined()
   })
 })
 
