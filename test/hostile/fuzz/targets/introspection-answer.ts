@@ -1,16 +1,24 @@
+import { localKeys, type VerifierOptions } from '@portcullis/core'
 import { introspected } from '@portcullis/introspection'
 import { manualClock } from '@portcullis/testing'
 import fc from 'fast-check'
 
-import { isJsonObject } from '../../../../packages/core/src/ground/json.ts'
+import { isJsonObject, type JsonObject } from '../../../../packages/core/src/ground/json.ts'
 import { AuthError } from '../../../../packages/core/src/refusal/errors.ts'
 import { jsonText, nearlyAll, octetsOf, parseJson } from '../inputs.ts'
+import { privateKey, publicJwkOf, signed } from '../signed.ts'
 import { type FuzzTarget, hold } from '../target.ts'
 
 const ISSUER = 'https://issuer.example'
 const ENDPOINT = `${ISSUER}/introspect`
+const SIGNED = 'token-introspection+jwt'
 
-/** What an issuer says of an opaque token (RFC 7662): whoever controls one may write anything. */
+const keys = localKeys(publicJwkOf(privateKey))
+
+/**
+ * What an issuer says of an opaque token, plain (RFC 7662) and inside of a signed answer (RFC 9701): whoever controls one may write
+ * anything.
+ */
 export const introspectionAnswer: FuzzTarget = {
   inputs: jsonText(
     nearlyAll({
@@ -24,33 +32,53 @@ export const introspectionAnswer: FuzzTarget = {
   ),
   async run(input) {
     const octets = octetsOf(input)
-    const verifier = introspected({
-      issuer: ISSUER,
-      audience: 'api',
-      endpoint: ENDPOINT,
-      clientId: 'client',
-      clientSecret: 'secret',
-      clock: manualClock(),
-      fetch: async () => new Response(octets, { headers: { 'content-type': 'application/json' } }),
-    })
-    const accepted = await verifier.verify('token').then(
-      ({ claims }) => claims,
-      (error: unknown) => {
-        if (!(error instanceof AuthError)) throw error
-        hold(
-          error.code === 'invalid_token' || error.code === 'introspection_unavailable',
-          'it is refused, or there is no answer',
-        )
-        return undefined
-      },
-    )
-    if (accepted === undefined) return
-    const document = parseJson(octets.toString())
-    hold(isJsonObject(document), 'an accepted answer is a JSON object')
-    hold(document['active'] === true, 'it says that the token is active')
-    hold(document['iss'] === ISSUER, 'it is of this issuer')
-    hold([document['aud']].flat().includes('api'), 'it is for this API')
-    hold(!Object.hasOwn(document, 'cnf'), 'its token is bound to nothing')
-    hold(JSON.stringify(accepted) === JSON.stringify(document), 'another reader reads the same')
+    const plain = await acceptedClaims({ body: octets, type: 'application/json' })
+    if (plain !== undefined) checkAccepted(plain, parseJson(octets.toString()))
+
+    const payload = `{"iss":"${ISSUER}","aud":"client","iat":1767225600,"token_introspection":${octets.toString('latin1')}}`
+    const body = signed(`{"alg":"Ed25519","typ":"${SIGNED}"}`, payload)
+    const inside = await acceptedClaims({ body, type: `application/${SIGNED}`, keys })
+    if (inside === undefined) return
+    const document = parseJson(octetsOf(payload).toString())
+    hold(isJsonObject(document), 'a signed answer that is accepted is a JSON object')
+    checkAccepted(inside, document['token_introspection'])
   },
+}
+
+/** What is accepted of a token about which this is said. */
+async function acceptedClaims(answer: {
+  readonly body: Buffer | string
+  readonly type: string
+  readonly keys?: VerifierOptions['keys']
+}): Promise<JsonObject | undefined> {
+  const verifier = introspected({
+    issuer: ISSUER,
+    audience: 'api',
+    endpoint: ENDPOINT,
+    clientId: 'client',
+    clientSecret: 'secret',
+    keys: answer.keys,
+    clock: manualClock(),
+    fetch: async () => new Response(answer.body, { headers: { 'content-type': answer.type } }),
+  })
+  try {
+    return (await verifier.verify('token')).claims
+  } catch (error) {
+    if (!(error instanceof AuthError)) throw error
+    hold(
+      error.code === 'invalid_token' || error.code === 'introspection_unavailable',
+      'it is refused, or there is no answer',
+    )
+    return undefined
+  }
+}
+
+/** @param said What another reader reads in the same answer. */
+function checkAccepted(accepted: JsonObject, said: unknown): void {
+  hold(isJsonObject(said), 'an accepted answer is a JSON object')
+  hold(said['active'] === true, 'it says that the token is active')
+  hold(said['iss'] === ISSUER, 'it is of this issuer')
+  hold([said['aud']].flat().includes('api'), 'it is for this API')
+  hold(!Object.hasOwn(said, 'cnf'), 'its token is bound to nothing')
+  hold(JSON.stringify(accepted) === JSON.stringify(said), 'another reader reads the same')
 }
