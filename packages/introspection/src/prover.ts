@@ -76,9 +76,11 @@ export function createProver(
     const name = nameOf(token)
     if (inactiveLately(name)) throw new AuthError('invalid_token', 'inactive', notActiveLately)
     const before = memory.find(token)
-    const { failure, pauseEnd = 0 } = memory.findOdd(name) ?? {}
-    const pause = pauseEnd - clock.monotonic()
-    if (failure !== undefined && pause > 0) return provenBy({ failure, retryAfter: pause }, before)
+    const bad = memory.findOdd(name)
+    const retryAfter = bad === undefined ? 0 : bad.pauseEnd - clock.monotonic()
+    if (bad !== undefined && retryAfter > 0) {
+      return provenBy({ failure: bad.failure, retryAfter }, before)
+    }
     const { lane, room } = wayOf(name, before !== undefined)
     const caller = { arrived: undefined, tokenSize: token.length, signal }
     const outcome = await room.wait(caller, async (place) => await lane.ask(name, token, place))
