@@ -1,5 +1,6 @@
 import { TokenClientError } from './errors.ts'
 import type { TokenVerifier } from './options.ts'
+import { elapsed, instant } from './time.ts'
 import {
   type LoginProgress,
   requestToken,
@@ -53,7 +54,8 @@ export async function logIn(
     })
     const endsAt = clock.monotonic() + timeout
     const answer = await requestToken(endpoint, progress, endsAt, signal)
-    await checkUsable(answer, verifier, await endpoint.dpop?.jkt())
+    const jkt = await endpoint.dpop?.jkt()
+    await checkUsable(answer, elapsed(answer.receivedAt, instant(clock)), verifier, jkt)
     return answer
   }
   try {
@@ -65,13 +67,17 @@ export async function logIn(
   }
 }
 
-/** @param jkt What the token must be bound to. */
+/**
+ * @param age Seconds since the answer began: a body may come slowly.
+ * @param jkt What the token must be bound to.
+ */
 async function checkUsable(
   { token, lifetime, isBoundTo }: TokenAnswer,
+  age: number,
   verifier: TokenVerifier | undefined,
   jkt: string | undefined,
 ): Promise<void> {
-  if (lifetime !== undefined && lifetime <= 0) {
+  if (lifetime !== undefined && lifetime <= age) {
     const message = 'the token service gave a token that has expired by our clock (see clockSkew)'
     throw new TokenClientError('token_unusable', message)
   }

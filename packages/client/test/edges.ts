@@ -23,7 +23,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   index: ['create-token-client', 'errors'],
   json: [],
   lifetime: ['token-response'],
-  login: ['errors', 'token-request'],
+  login: ['errors', 'time', 'token-request'],
   'login-exchange': ['errors', 'http-answer', 'lifetime', 'token-response'],
   oauth: ['oauth/create-oauth-client', 'oauth/oauth-error'],
   'oauth/client-authentication': [
@@ -86,7 +86,13 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'oauth/target',
     'option-checks',
   ],
-  'oauth/options': ['node:util', 'oauth/target', 'option-checks', 'time'],
+  'oauth/options': [
+    'node:util',
+    'oauth/client-authentication',
+    'oauth/target',
+    'option-checks',
+    'time',
+  ],
   'oauth/subject': ['node:crypto', 'oauth/target', 'token-response'],
   'oauth/target': ['option-checks'],
   'option-checks': ['dpop', 'dpop-options'],

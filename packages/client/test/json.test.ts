@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { isTooDeep, parseJson } from '../src/json.ts'
+import { isTooDeep, parseJson, parseObject } from '../src/json.ts'
 
 test.each(['"a"', '{"a":[1,{"b":null}]}', 'false', '1e3'])('%s is read as JSON', (text) => {
   expect(parseJson(text)).toEqual(JSON.parse(text))
@@ -37,4 +37,25 @@ test('whatever strings stand between the brackets, each level counts', () => {
       expect(isTooDeep(text + '['.repeat(rest + 1))).toBe(true)
     }),
   )
+})
+
+test.each([
+  '{}',
+  '{"a":":","b":{"a":1,"a":2}}',
+  '{"a":[{"b":1},{"b":"\\":"}]}',
+  '{"__proto__":{"a":1}}',
+])('the object %s is read', (text) => {
+  expect(parseObject(text)).toEqual(JSON.parse(text))
+})
+
+test.each([
+  '{"a":1,"a":1}',
+  '{"a":1,"\\u0061":2}',
+  '{"b":{},"a":1,"b":{}}',
+  '[]',
+  'null',
+  '"a"',
+  '{',
+])('%s is no object without a member twice', (text) => {
+  expect(parseObject(text)).toBeUndefined()
 })

@@ -90,6 +90,22 @@ function asserted(assertion: string): ClientAuth {
   }
 }
 
+const CURVES: ReadonlySet<unknown> = new Set(['P-256', 'P-384', 'P-521'])
+const HASHES: ReadonlySet<unknown> = new Set(['SHA-256', 'SHA-384', 'SHA-512'])
+
+/** Whether assertions can be signed with it. RFC 7518 section 3.1; RFC 8037; RFC 9964 */
+export function isAssertionKey({ type, usages, algorithm }: webcrypto.CryptoKey): boolean {
+  const { name, namedCurve, hash, modulusLength }: Readonly<Record<string, unknown>> = {
+    ...algorithm,
+  }
+  if (type !== 'private' || !usages.includes('sign')) return false
+  if (name === 'ECDSA') return CURVES.has(namedCurve)
+  if (name === 'RSA-PSS' || name === 'RSASSA-PKCS1-v1_5') {
+    return Number(modulusLength) >= 2048 && HASHES.has(Reflect.get(Object(hash), 'name'))
+  }
+  return /^(?:Ed25519|ML-DSA-(?:44|65|87))$/.test(String(name))
+}
+
 async function readAssertion(assertion: ClientAssertion): Promise<string> {
   if (typeof assertion === 'function') return await readCredential('clientAssertion', assertion)
   let text: string | undefined

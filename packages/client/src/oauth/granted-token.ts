@@ -2,7 +2,7 @@ import { type Client, processGenericTokenEndpointResponse } from 'oauth4webapi'
 
 import { UNKNOWN_LIFETIME } from '../held-token.ts'
 import { notAToken } from '../http-answer.ts'
-import { parseJson } from '../json.ts'
+import { parseObject } from '../json.ts'
 import { lifetimeOf } from '../lifetime.ts'
 import { ownMembers } from '../option-checks.ts'
 import { elapsed } from '../time.ts'
@@ -59,8 +59,9 @@ async function judge(
 ): Promise<Judged | undefined> {
   const { response, proof } = answer
   // Nothing else of it: an ID token would be verified, and a refresh token is of no use.
-  const value = parseJson(text)
+  const value = parseObject(text)
   const own = (name: string) => membersOf(value, [name])[0]
+  if (!isLifetime(own('expires_in'))) return undefined
   const members = ['access_token', 'token_type', 'expires_in'].map((name) => [name, own(name)])
   const readable = Response.json(Object.fromEntries(members), { status: response.status })
   const server = ownMembers({ issuer: answer.url })
@@ -71,6 +72,15 @@ async function judge(
   if (!TOKEN.test(token) || (isProven && proof === undefined)) return undefined
   if (issuedType !== undefined && !ACCESS_TOKENS.has(issuedType)) return undefined
   return { token, isProven, expiresIn }
+}
+
+/** A text, since some servers write one; the library would read the beginning of any. RFC 6749 section 5.1 */
+function isLifetime(value: unknown): boolean {
+  return value === undefined || typeof value === 'number' || /^\d+$/.test(textIn(value))
+}
+
+function textIn(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 /**

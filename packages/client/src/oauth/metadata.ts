@@ -7,7 +7,7 @@ import {
 
 import { TokenClientError } from '../errors.ts'
 import { discardBody, readBody, refusalOf } from '../http-answer.ts'
-import { parseJson } from '../json.ts'
+import { parseObject } from '../json.ts'
 import { ownMembers, secureUrl } from '../option-checks.ts'
 import { afterFailure, INITIAL, nextLoginIn, type RenewalState } from '../renewal.ts'
 import { raceAbort } from '../shared-login.ts'
@@ -121,7 +121,7 @@ async function readInTime(options: DiscoveryOptions): Promise<AuthorizationServe
 
 const FORMS = ['oauth2', 'oidc'] as const
 
-/** @throws TokenClientError of the first form if neither has them */
+/** @throws TokenClientError of the second form if neither has them. */
 async function readMetadata(
   options: DiscoveryOptions,
   signal: AbortSignal,
@@ -158,7 +158,11 @@ async function readForm(
   if (typeof endpoint !== 'string' || metadata.issuer !== options.issuer) {
     throw new TokenClientError('unexpected_response', UNUSABLE)
   }
-  secureUrl('metadata', 'token_endpoint', endpoint, options.allowInsecure)
+  const { protocol } = secureUrl('metadata', 'token_endpoint', endpoint, options.allowInsecure)
+  // Not even to this machine: whoever wrote that could reach what listens there.
+  if (issuer.protocol === 'https:' && protocol !== 'https:' && !options.allowInsecure) {
+    throw new TokenClientError('unexpected_response', UNUSABLE)
+  }
   return ownMembers({ issuer: options.issuer, token_endpoint: endpoint })
 }
 
@@ -177,5 +181,5 @@ async function readDocument(
     discardBody(response)
     throw refusal
   }
-  return Response.json(parseJson(await reach(async () => await readBody(response))) ?? null)
+  return Response.json(parseObject(await reach(async () => await readBody(response))) ?? null)
 }

@@ -24,7 +24,12 @@ import {
 } from '../option-checks.ts'
 import { type Clock, systemClock } from '../time.ts'
 import type { Fetch } from '../token-request.ts'
-import type { ClientAssertion, ClientCredentials, ClientKey } from './client-authentication.ts'
+import {
+  type ClientAssertion,
+  type ClientCredentials,
+  type ClientKey,
+  isAssertionKey,
+} from './client-authentication.ts'
 import { isScope, isResources, isTexts } from './target.ts'
 
 // The options of `createOAuthClient`: their types, checks and defaults.
@@ -96,12 +101,17 @@ export interface OAuthClientOptions {
   clock?: Clock | undefined
 }
 
-const isKey = (value: unknown) =>
-  types.isCryptoKey(value) && value.type === 'private' && value.usages.includes('sign')
+const KEY_FORM =
+  '{ key, kid? }, with a private CryptoKey that signs by ECDSA, Ed25519, ML-DSA, or RSA with 2048 bits and SHA-256 or more'
 
-const isClientKey = mustBe('{ key, kid? }, with a private CryptoKey that signs', (value) => {
+const isClientKey = mustBe(KEY_FORM, (value) => {
   const { key, kid, ...others } = membersIn(value)
-  return isKey(key) && (kid === undefined || isText(kid)) && Object.keys(others).length === 0
+  return (
+    types.isCryptoKey(key) &&
+    isAssertionKey(key) &&
+    (kid === undefined || isText(kid)) &&
+    Object.keys(others).length === 0
+  )
 })
 
 const isAssertion = mustBe('{ file }, or a function that gives an assertion', (value) => {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 
 import { failureOf, jws } from '../login-service.ts'
-import { createClient, createServer } from './server.ts'
+import { createClient, createServer, slowly } from './server.ts'
+
+const GRANT = '{"access_token":"a","token_type":"Bearer","expires_in":9}'
 
 async function outcomeOf(members: Readonly<Record<string, unknown>>, options = {}) {
   const server = createServer()
@@ -24,6 +26,10 @@ describe('an answer without a token that can be used', () => {
     ['the type of a proof that nobody made', { token_type: 'DPoP' }],
     ['a lifetime that is none', { expires_in: 'canary' }],
     ['a lifetime below 0', { expires_in: -1 }],
+    ['a lifetime that begins as one', { expires_in: '100 canary' }],
+    ['a lifetime with a sign', { expires_in: '-0' }],
+    ['a lifetime in a list', { expires_in: [100] }],
+    ['a lifetime that is null', { expires_in: null }],
     [
       'what is no access token',
       { issued_token_type: 'urn:ietf:params:oauth:token-type:refresh_token' },
@@ -42,6 +48,14 @@ describe('an answer without a token that can be used', () => {
     ['another status', () => Response.json({ access_token: 'a' }, { status: 201 })],
     ['too deep', () => new Response(`{"a":${'['.repeat(5000)}`)],
     ['too long', () => new Response(' '.repeat(65_537))],
+    [
+      'a member twice',
+      () =>
+        new Response(
+          '{"access_token":"a","token_type":"Bearer","expires_in":9,"access_token":"b"}',
+        ),
+    ],
+    ['a lifetime beyond all numbers', () => new Response(GRANT.replace('9', '1e999'))],
     ['a redirect', () => new Response(null, { status: 307, headers: { location: '/' } })],
   ])('%s', async (_title, answer) => {
     const server = createServer()
@@ -59,6 +73,20 @@ test.each(['access_token', 'jwt'])(
     expect((await outcomeOf(issued)).token).toBe('opaque-0')
   },
 )
+
+test('the media type of an answer does not matter', async () => {
+  const server = createServer()
+  server.answer = () => new Response(GRANT, { headers: { 'content-type': 'text/html' } })
+  expect(await createClient(server).get()).toBe('a')
+})
+
+test('what is in an answer reaches no prototype', async () => {
+  const server = createServer()
+  const hostile = '"__proto__":{"issued_token_type":"x","polluted":1},"constructor":{"a":1}'
+  server.answer = () => new Response(GRANT.replace('{', `{${hostile},`))
+  expect(await createClient(server).get()).toBe('a')
+  expect(Reflect.get({}, 'polluted')).toBeUndefined()
+})
 
 describe('the lifetime', () => {
   test.each([
@@ -96,6 +124,15 @@ describe('the lifetime', () => {
     await client.get()
     expect(client.status().expiresIn).toBeCloseTo(1)
   })
+})
+
+test('a token that expires while its body comes is not used', async () => {
+  const server = createServer()
+  server.answer = () =>
+    slowly(server.clock, JSON.stringify({ ...JSON.parse(GRANT), expires_in: 3 }))
+  const failure = failureOf(createClient(server).get())
+  await server.clock.advance(4)
+  expect(await failure).toMatchObject({ code: 'token_unusable', status: 502 })
 })
 
 test('an ID token and a refresh token beside it do not matter', async () => {

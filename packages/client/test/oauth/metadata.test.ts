@@ -46,6 +46,17 @@ test('a tenant’s are asked for as RFC 8414 says, then as OpenID Connect Discov
   expect(server.paths()).toEqual([`${FIRST}/tenant/v2`, `/tenant/v2${SECOND}`, '/token'])
 })
 
+test.each([
+  ['of an issuer of this machine', 'http://127.0.0.1:3', {}],
+  ['where http is permitted', ISSUER, { allowInsecure: true }],
+])('an endpoint without TLS is used %s', async (_title, issuer, options) => {
+  const { server, client } = setUp({ issuer, ...options })
+  const endpoint = 'http://127.0.0.1:3/token'
+  server.answer = ({ url }) =>
+    url === endpoint ? server.grant() : Response.json({ issuer, token_endpoint: endpoint })
+  expect(await client.get()).toBe('opaque-0')
+})
+
 test('with a certificate, the endpoint for it is used', async () => {
   const { server, client } = setUp({ certificate: true })
   const mtls = 'https://mtls.as.test/token'
@@ -75,6 +86,17 @@ describe('metadata that cannot be used', () => {
     [
       'with an endpoint that is not https',
       () => Response.json({ issuer: ISSUER, token_endpoint: 'http://as.test/token' }),
+    ],
+    [
+      'with an endpoint of this machine without TLS',
+      () => Response.json({ issuer: ISSUER, token_endpoint: 'http://127.0.0.1:6379/' }),
+    ],
+    [
+      'with two endpoints',
+      () =>
+        new Response(
+          `{"issuer":"${ISSUER}","token_endpoint":"https://other.test","token_endpoint":"${ENDPOINT}"}`,
+        ),
     ],
     ['that are no object', () => Response.json([])],
     ['that are no JSON', () => new Response('canary')],

@@ -1,3 +1,5 @@
+import type { webcrypto } from 'node:crypto'
+
 import { describe, expect, test } from 'vitest'
 
 import { createOAuthClient, type OAuthClientOptions } from '../../src/oauth.ts'
@@ -14,6 +16,16 @@ const { privateKey, publicKey } = await crypto.subtle.generateKey(
   false,
   ['sign', 'verify'],
 )
+
+const weak = async (algorithm: webcrypto.RsaHashedKeyGenParams) =>
+  (await crypto.subtle.generateKey(algorithm, false, ['sign', 'verify'])).privateKey
+const rsa = { name: 'RSASSA-PKCS1-v1_5', publicExponent: Uint8Array.of(1, 0, 1) }
+const short = await weak({ ...rsa, modulusLength: 1024, hash: 'SHA-256' })
+const old = await weak({ ...rsa, modulusLength: 2048, hash: 'SHA-1' })
+const agreeing = await crypto.subtle.generateKey({ name: 'X25519' }, false, ['deriveBits'])
+const symmetric = await crypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256' }, false, [
+  'sign',
+])
 
 const creating = (options: unknown) => () => createOAuthClient(options as OAuthClientOptions)
 
@@ -34,6 +46,14 @@ describe('a wrong option is a TypeError at start-up', () => {
       'must be { key, kid? }, with a private CryptoKey that signs',
     ],
     ['privateKey', { key: privateKey, kid: '' }, 'must be { key, kid? }'],
+    ['privateKey', { key: short }, 'must be { key, kid? }'],
+    ['privateKey', { key: old }, 'must be { key, kid? }'],
+    [
+      'privateKey',
+      { key: 'privateKey' in agreeing && agreeing.privateKey },
+      'must be { key, kid? }',
+    ],
+    ['privateKey', { key: symmetric }, 'must be { key, kid? }'],
     ['privateKey', privateKey, 'must be { key, kid? }'],
     ['privateKey', { key: privateKey, kid: 'a', alg: 'RS512' }, 'must be { key, kid? }'],
     ['clientAssertion', { file: '/token', encoding: 'utf8' }, 'must be { file }'],

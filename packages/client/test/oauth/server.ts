@@ -74,6 +74,19 @@ export function createClient(
   })
 }
 
+/** An answer whose body comes after four seconds. */
+export function slowly(clock: LoginService['clock'], text: string): Response {
+  return new Response(
+    new ReadableStream({
+      async pull(stream) {
+        await new Promise<void>((resolve) => void clock.after(4, resolve))
+        stream.enqueue(Buffer.from(text))
+        stream.close()
+      },
+    }),
+  )
+}
+
 /** What a guard has verified. */
 export function authOf(exp: number | undefined, claims: object = {}) {
   const all = { sub: 'ada', ...(exp === undefined ? {} : { exp }), ...claims }
