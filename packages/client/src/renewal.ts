@@ -142,6 +142,7 @@ export function afterLogin(state: RenewalState, held: HeldToken): RenewalState {
 export interface LoginFailure {
   readonly code: TokenClientErrorCode
   readonly reason?: string | undefined
+  /** A refusal that states it was not asked for again: somebody else has heard of it, and it holds for so long. */
   readonly retryAfter?: number | undefined
   /** Whether the credentials were sent. */
   readonly isSent: boolean
@@ -164,13 +165,14 @@ export function afterFailure(
   random: number,
 ): RenewalState {
   // An outage in between does not reset the count, since the service may not reset its own.
-  const refusals = state.refusals + (isRefusal(code) ? 1 : 0)
+  const isRefused = isRefusal(code) && retryAfter === 0
+  const refusals = state.refusals + (isRefused ? 1 : 0)
   const isUnanswered = code === 'timeout' && isSent
   const timeouts = state.timeouts + (isUnanswered ? 1 : 0)
   const spread = 1 + random / 10
   let pause = Math.min(retryAfter, LONGEST_RETRY_AFTER) * spread
   // Many services lock an account after a few wrong passwords.
-  if (isRefusal(code)) pause = backOff(30, 300, refusals)
+  if (isRefused) pause = backOff(30, 300, refusals)
   if (isUnanswered) pause = backOff(1, 60, timeouts) * spread
   return {
     ...state,

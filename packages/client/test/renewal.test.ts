@@ -171,6 +171,13 @@ describe('the next login', () => {
     expect(nextLoginIn(state, at(60))).toBe(60)
   })
 
+  test('a refusal that states its pause holds for that time, and does not count: somebody else heard of it', () => {
+    const told = { code: 'credentials_rejected', retryAfter: 5, isSent: false } as const
+    const state = afterFailure(INITIAL, at(0), told, 0)
+    expect(nextLoginIn(state, at(0))).toBe(5)
+    expect(nextLoginIn(reject(state, 5), at(5))).toBe(30)
+  })
+
   test('a success makes the next refusal a first one', () => {
     const state = reject(afterLogin(reject(INITIAL, 0), held(300)), 100)
     expect(nextLoginIn(state, at(100))).toBe(30)

@@ -7,6 +7,7 @@ import { createDiscovery, type Locate } from './metadata.ts'
 import { oauthErrors } from './oauth-error.ts'
 import { createOnBehalfOf, type OnBehalf, type OnBehalfOfOptions } from './on-behalf-of.ts'
 import { checkOAuthClientOptions, type OAuthClientOptions, type OAuthSettings } from './options.ts'
+import { createServerPace } from './server-pace.ts'
 import type { Subject } from './subject.ts'
 import { parametersOf } from './target.ts'
 
@@ -40,6 +41,7 @@ export function createOAuthClient(options: OAuthClientOptions): OAuthClient {
   const environment = {
     clientId,
     locate: locateBy(settings, closing.signal),
+    pace: createServerPace(clock),
     authenticate: async (now: number) => await authenticate(credentials, now),
     clock,
   }

@@ -2,7 +2,6 @@ import { allowInsecureRequests, customFetch, genericTokenEndpointRequest } from 
 
 import { ExplainedError, TokenClientError } from '../errors.ts'
 import { refusalOf } from '../http-answer.ts'
-import { believed } from '../lifetime.ts'
 import { ownMembers } from '../option-checks.ts'
 import type { Clock } from '../time.ts'
 import type { Exchange, ServiceAnswer, TokenRequest } from '../token-request.ts'
@@ -11,6 +10,7 @@ import type { ClientAuth } from './client-authentication.ts'
 import { readGrant } from './granted-token.ts'
 import type { AuthorizationServer, Locate } from './metadata.ts'
 import { type Refusal, refusalIn } from './oauth-error.ts'
+import type { ServerPace } from './server-pace.ts'
 import type { Parameters } from './target.ts'
 
 // A grant at the token endpoint. oauth4webapi composes the request, and the client sends it.
@@ -21,6 +21,7 @@ export interface GrantEnvironment {
   readonly locate: Locate
   /** @param now The time of the server, as far as it is known. Seconds since 1970-01-01T00:00:00Z. */
   readonly authenticate: (now: number) => Promise<ClientAuth>
+  readonly pace: ServerPace
   readonly clock: Clock
 }
 
@@ -34,16 +35,15 @@ export interface Grant {
 }
 
 export function grantExchange(
-  { clientId, locate, authenticate, clock }: GrantEnvironment,
+  { clientId, locate, authenticate, pace, clock }: GrantEnvironment,
   { type, parameters, end = Infinity }: Grant,
 ): Exchange {
   const client = ownMembers({ client_id: clientId, use_mtls_endpoint_aliases: false })
-  /** Seconds that the server's clock is ahead of ours. */
-  let skew = 0
 
   async function compose(server: AuthorizationServer): Promise<TokenRequest> {
+    pace.check()
     const form = new URLSearchParams([...parameters])
-    const authentication = await authenticate(clock.now() + skew)
+    const authentication = await authenticate(pace.now())
     let composed: TokenRequest | undefined
     const options = ownMembers({
       // Where it may be without TLS has been decided: on the loopback, or as the options say.
@@ -71,12 +71,13 @@ export function grantExchange(
       return async () => await compose(server)
     },
     async read(answer) {
-      skew = believed(answer.clockSkew)
       const refused = await refusalBy(answer)
+      pace.learn(answer, refused)
       if (refused !== undefined) throw refused
-      // Meanwhile: what has come cannot be used, and no other could.
-      if (end <= answer.receivedAt.wall) throw subjectHasExpired()
-      return await readGrant(answer, client, end)
+      const granted = await readGrant(answer, client, end)
+      // Meanwhile, or while the body came: the token cannot be used, and no other could.
+      if (end <= Math.max(answer.receivedAt.wall, clock.now())) throw subjectHasExpired()
+      return granted
     },
   }
 }
