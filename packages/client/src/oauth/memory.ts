@@ -6,6 +6,7 @@ export interface Memory<Value> {
   /** Adds or replaces an entry, and forgets those that were used least recently until all are within the bounds. */
   set(key: string, value: Value, bytes: number): void
   forget(key: string): void
+  clear(): void
   readonly size: number
   readonly bytes: number
 }
@@ -52,5 +53,9 @@ export function createMemory<Value>(limits: {
       }
     },
     forget,
+    clear() {
+      entries.clear()
+      bytes = 0
+    },
   }
 }

@@ -70,17 +70,36 @@ export function createOnBehalfOf(
 ): (auth: Subject, options?: OnBehalfOfOptions) => OnBehalf {
   const { clientId, endpoint, exchangeFor, timeout, closing, ...others } = settings
   const memory = createMemory<TokenClient>(settings.remember)
+  /** Those with an exchange under way: also one that the memory has no room for is shared. */
+  const underWay = new Map<string, TokenClient>()
   const errorOf = oauthErrors(true)
+  closing.signal.addEventListener(
+    'abort',
+    () => {
+      memory.clear()
+    },
+    { once: true },
+  )
 
   function clientFor(grant: Grant): TokenClient {
     const key = digestOf(clientId, grant)
-    const known = memory.get(key)
+    const known = memory.get(key) ?? underWay.get(key)
     if (known !== undefined) return known
     const bytes = bytesOf(grant)
+    const exchange = exchangeFor(grant)
     const client = createClient({
       origins: others.origins,
       plan: {
-        endpoint: { ...endpoint, exchange: exchangeFor(grant) },
+        endpoint: {
+          ...endpoint,
+          exchange: {
+            ...exchange,
+            async prepare(ending) {
+              underWay.set(key, client)
+              return await exchange.prepare(ending)
+            },
+          },
+        },
         timeout,
         verifier: undefined,
       },
@@ -88,6 +107,7 @@ export function createOnBehalfOf(
       errorOf,
       reportedAs: others.reportedAs,
       onSettled(token) {
+        if (underWay.get(key) === client) underWay.delete(key)
         if (memory.get(key) !== client) return
         // Without an end it cannot be said how long the token may be used: until then callers share the exchange, and its pauses.
         if (grant.end === undefined && token !== undefined) memory.forget(key)
@@ -119,8 +139,12 @@ function handleOf(client: TokenClient, signal: AbortSignal | undefined): OnBehal
     get: async (options = {}) => await client.get(until(options)),
     getAuthorization: async (options = {}) => await client.getAuthorization(until(options)),
     async fetch(input, init) {
-      const own = init?.signal ?? (input instanceof Request ? input.signal : undefined)
-      return await client.fetch(input, { ...init, signal: either(signal, own) ?? null })
+      const isOfInput = init?.signal === undefined && input instanceof Request
+      const own = isOfInput ? input.signal : init?.signal
+      return await client.fetch(input, {
+        ...init,
+        signal: either(signal, own ?? undefined) ?? null,
+      })
     },
     invalidate(token) {
       client.invalidate(token)

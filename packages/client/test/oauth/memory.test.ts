@@ -35,6 +35,7 @@ test('whatever is done, it is within its bounds, and its bytes are those of its 
     fc.record({ set: key, bytes: fc.integer({ min: 0, max: 60 }) }),
     fc.record({ get: key }),
     fc.record({ forget: key }),
+    fc.record({ clear: fc.constant(true) }),
   )
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
@@ -42,7 +43,9 @@ test('whatever is done, it is within its bounds, and its bytes are those of its 
       for (const each of steps) {
         if ('set' in each) memory.set(each.set, each.bytes, each.bytes)
         else if ('get' in each) memory.get(each.get)
-        else memory.forget(each.forget)
+        else if ('forget' in each) memory.forget(each.forget)
+        else memory.clear()
+        expect('clear' in each && memory.size > 0).toBe(false)
         const held = ['a', 'b', 'c', 'd', 'e'].map((name) => memory.get(name))
         const sizes = held.filter((size) => size !== undefined)
         expect(sizes.length).toBe(memory.size)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { OAuthClientOptions, OnBehalfOfOptions } from '../../src/oauth.ts'
 import { failureOf, hang, jws, stateOf } from '../login-service.ts'
-import { API, authOf, createClient, createServer, refusing } from './server.ts'
+import { API, authOf, createClient, createServer, refusing, slowly } from './server.ts'
 
 function setUp(options: Partial<OAuthClientOptions> = {}) {
   const server = createServer()
@@ -124,6 +124,15 @@ describe('an exchanged token', () => {
     expect(server.requests).toHaveLength(1)
   })
 
+  test('whose body comes after the end of its subject is a matter of the subject', async () => {
+    const { server, client, clock, auth } = setUp()
+    const members = { access_token: 'late', token_type: 'Bearer', expires_in: 300 }
+    server.answer = () => slowly(clock, JSON.stringify(members))
+    const failure = failureOf(client.onBehalfOf(auth(3)).get())
+    await clock.advance(4)
+    expect(await failure).toMatchObject({ code: 'invalid_grant', status: 401 })
+  })
+
   test('that ends before its subject is renewed', async () => {
     const { server, client, clock, auth } = setUp()
     const handle = client.onBehalfOf(auth(3600))
@@ -194,6 +203,34 @@ describe('the memory', () => {
     settle?.()
     await waiting
     await client.onBehalfOf(late).get()
+    expect(server.requests).toHaveLength(2)
+  })
+
+  test('that has room for nobody: one exchange serves those who come during it', async () => {
+    const { server, client, auth } = setUp({ remember: { max: 0, bytes: 0 } })
+    const subject = auth()
+    const get = async () => await client.onBehalfOf(subject).get()
+    expect(await Promise.all([get(), get(), get()])).toEqual(['opaque-0', 'opaque-0', 'opaque-0'])
+    expect(await get()).toBe('opaque-1')
+    expect(server.requests).toHaveLength(2)
+  })
+
+  test('shares the exchange of somebody who was pushed out', async () => {
+    const { server, client, auth } = setUp({ remember: { max: 1, bytes: 1e6 } })
+    const [early, late] = [auth(120, { sub: 'early' }), auth(120, { sub: 'late' })]
+    const { answer } = server
+    let settle: (() => void) | undefined
+    server.answer = async (request) => {
+      await new Promise<void>((resolve) => (settle = resolve))
+      return await answer(request)
+    }
+    const both = [client.onBehalfOf(early).get()]
+    await server.clock.advance(0)
+    server.answer = answer
+    await client.onBehalfOf(late).get()
+    both.push(client.onBehalfOf(early).get())
+    settle?.()
+    expect(new Set(await Promise.all(both)).size).toBe(1)
     expect(server.requests).toHaveLength(2)
   })
 
@@ -277,6 +314,18 @@ describe('the handle', () => {
     await handle.fetch(new Request(API, { signal: own.signal }))
     own.abort()
     expect(server.requests.at(-1)?.init.signal?.aborted).toBe(true)
+  })
+
+  test('of a Request with a signal, called without one, follows its own alone', async () => {
+    const { client, auth, server } = setUp()
+    const [own, revoked] = [new AbortController(), new AbortController()]
+    const handle = client.onBehalfOf(auth(), { signal: revoked.signal })
+    await handle.fetch(new Request(API, { signal: own.signal }), { signal: null })
+    const signal = server.requests.at(-1)?.init.signal
+    own.abort()
+    expect(signal?.aborted).toBe(false)
+    revoked.abort()
+    expect(signal?.aborted).toBe(true)
   })
 
   test('ends with the client', async () => {
