@@ -43,6 +43,8 @@ export interface OAuthWorld {
   readonly subjects: ReadonlyMap<string, number>
   /** Callers who come at once, each with a handle of its own; `own` is the client itself. */
   call(subject: string, callers: number): void
+  /** A caller who leaves at once. */
+  leave(subject: string): Promise<void>
   /** Until every caller has an outcome. */
   settle(): Promise<void>
   close(): Promise<void>
@@ -51,7 +53,11 @@ export interface OAuthWorld {
 export const OWN = 'own'
 const START = 1_767_225_600
 
-export function createOAuthWorld(ends: Readonly<Record<string, number>>): OAuthWorld {
+/** @param remember By default there is room for all. */
+export function createOAuthWorld(
+  ends: Readonly<Record<string, number>>,
+  remember?: { readonly max: number; readonly bytes: number },
+): OAuthWorld {
   const clock = manualClock(START)
   const subjects = new Map(Object.entries(ends).map(([name, left]) => [name, START + left]))
   const grants = new Map<string, Grant>()
@@ -97,6 +103,7 @@ export function createOAuthWorld(ends: Readonly<Record<string, number>>): OAuthW
     clientSecret: 'secret',
     origins: [],
     timeout: TIMEOUT,
+    remember,
     clock,
     fetch,
   })
@@ -128,6 +135,12 @@ export function createOAuthWorld(ends: Readonly<Record<string, number>>): OAuthW
         waiting.add(call)
         void call.finally(() => waiting.delete(call))
       }
+    },
+    async leave(subject) {
+      const leaving = new AbortController()
+      const gone = handleFor(subject).get({ signal: leaving.signal })
+      leaving.abort()
+      await gone.catch(statusOf)
     },
     async settle() {
       // The longest time that a caller may wait.

@@ -16,6 +16,7 @@ const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
 const RUNS = 100
 
 const ENDS = { ada: 250, bob: 5000 }
+const NO_ROOM = { max: 0, bytes: 0 }
 const setUp = () => createOAuthWorld(ENDS)
 
 async function resultOf(world: OAuthWorld, subject: string) {
@@ -38,8 +39,14 @@ function faultsOf({ outcomes, mostAtOnce, subjects, asked }: OAuthWorld): readon
     const next = asked.slice(at + 1).find((each) => each.subject === subject)
     return next !== undefined && next.time - time < PAUSES[mood]
   })
+  const inPause = asked.filter(({ time }) =>
+    asked.some(
+      (busy) => busy.mood === 'busy' && busy.time < time && time < busy.time + PAUSES.busy,
+    ),
+  )
   return [
     ...ofCallers,
+    ...inPause.map(({ subject }) => `${subject} asks in a pause of the server`),
     ...tooSoon.map(({ subject, mood }) => `${subject} asks too soon after ${mood}`),
     ...(mostAtOnce() > 1 ? ['several requests at once'] : []),
   ]
@@ -109,6 +116,28 @@ describe('sequences that could go wrong', () => {
     expect(faultsOf(world)).toEqual([])
   })
 
+  test('the server wants a pause from one subject: others ask nothing until it is over', async () => {
+    const world = setUp()
+    world.mood = 'busy'
+    world.call('ada', 1)
+    await world.clock.advance(1)
+    world.mood = 'ok'
+    expect(await resultOf(world, 'bob')).toBe(503)
+    expect(await resultOf(world, OWN)).toMatchObject({ subject: OWN })
+    expect(world.asked.map(({ time }) => time >= PAUSES.busy)).toEqual([false, true])
+    expect(faultsOf(world)).toEqual([])
+  })
+
+  test('a caller leaves, and there is room for no subject: the others wait for the same request', async () => {
+    const world = createOAuthWorld(ENDS, NO_ROOM)
+    world.mood = 'hang'
+    world.call('bob', 2)
+    await world.leave('bob')
+    await world.settle()
+    expect(world.outcomes.map(({ result }) => result)).toEqual([503, 503])
+    expect(world.asked).toHaveLength(1)
+  })
+
   test('one subject is refused: others and the client itself get tokens', async () => {
     const world = setUp()
     world.mood = 'refuse'
@@ -125,6 +154,8 @@ type Event =
   | { readonly mood: ServerMood }
   | { readonly pass: number }
   | { readonly suspend: number }
+  | { readonly back: number }
+  | { readonly leave: string }
 
 const event: fc.Arbitrary<Event> = fc.oneof(
   {
@@ -142,6 +173,8 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   },
   { weight: 4, arbitrary: fc.record({ pass: fc.constantFrom(0, 0.5, 1, 5, 29, 31, 89, 96, 101) }) },
   { weight: 1, arbitrary: fc.record({ suspend: fc.constantFrom(30, 101, 260) }) },
+  { weight: 1, arbitrary: fc.record({ back: fc.constantFrom(1, 40, 300) }) },
+  { weight: 2, arbitrary: fc.record({ leave: fc.constantFrom(OWN, 'ada', 'bob') }) },
 )
 
 test(
@@ -154,6 +187,8 @@ test(
           if ('call' in each) world.call(each.call, each.callers)
           else if ('mood' in each) world.mood = each.mood
           else if ('pass' in each) await world.clock.advance(each.pass)
+          else if ('leave' in each) await world.leave(each.leave)
+          else if ('back' in each) world.clock.set(world.clock.now() - each.back)
           else {
             // What a caller has been given is in its hands.
             await world.clock.advance(0)
