@@ -198,6 +198,7 @@ describe('the memory', () => {
       return await answer(request)
     }
     const waiting = client.onBehalfOf(early).get()
+    await server.clock.advance(0)
     server.answer = answer
     await client.onBehalfOf(late).get()
     settle?.()
@@ -330,10 +331,13 @@ describe('the handle', () => {
 
   test('ends with the client', async () => {
     const { client, auth } = setUp()
-    const handle = client.onBehalfOf(auth())
+    const subject = auth()
+    const handle = client.onBehalfOf(subject)
     await handle.get()
     await client.close()
     expect(await failureOf(handle.get())).toMatchObject({ code: 'aborted' })
+    // Its token is forgotten.
+    expect(client.onBehalfOf(subject).status()).toMatchObject({ freshness: 'none', isClosed: true })
   })
 })
 
