@@ -1,11 +1,14 @@
 import { defaultServerConditions } from 'vite'
 import { configDefaults, defineConfig } from 'vitest/config'
 
+import { leftOut } from './test/left-out.ts'
+
 /** Folders of tests that share a process well: they leave nothing behind, and wait for no program. */
 const TOGETHER =
   '{architecture,bound-tokens,documents,frameworks,migration,opaque-tokens,publishing}'
 
 export default defineConfig({
+  plugins: [leftOut()],
   // Tests run the sources: nothing needs to be built before.
   ssr: { resolve: { conditions: ['@portcullis/source', ...defaultServerConditions] } },
   // The controllers of Nest are written with decorators, in tests alone: no source of ours has them.

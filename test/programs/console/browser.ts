@@ -1,22 +1,14 @@
-import { existsSync } from 'node:fs'
-
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, vi } from 'vitest'
+import { afterAll, beforeAll, expect, vi } from 'vitest'
 
-import { launchOptions, PROGRAM } from './launch.ts'
-
-const isSkipped = !existsSync(PROGRAM) && process.env['CI'] === undefined
-if (isSkipped) {
-  console.warn(
-    `Tests are skipped: no ${PROGRAM} here. On Debian it comes by apt-get install chromium`,
-  )
-}
+import { describeWith } from '../../describe-with.ts'
+import { launchOptions } from './launch.ts'
 
 // They wait for a browser, several of them at once.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
-/** Tests with a real browser. In CI they fail where it is missing; elsewhere they are skipped, and a line says so. */
-export const describeWithBrowser = isSkipped ? describe.skip : describe
+/** Tests with a real browser. */
+export const describeWithBrowser = describeWith('chromium')
 
 /** A page, and everything that went wrong in it. */
 export interface Visit extends AsyncDisposable {

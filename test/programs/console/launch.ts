@@ -1,7 +1,7 @@
 import type { LaunchOptions } from 'playwright-core'
 
 /** Debian's. */
-export const PROGRAM = '/usr/bin/chromium'
+const PROGRAM = '/usr/bin/chromium'
 
 /** @param args Further ones. */
 export function launchOptions(...args: readonly string[]): LaunchOptions {

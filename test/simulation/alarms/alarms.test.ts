@@ -11,7 +11,7 @@ import {
   type MetricRow,
   nameForPrometheus,
 } from '../../../packages/metrics/src/metrics.ts'
-import { describeWithPrometheus } from './describe-with-prometheus.ts'
+import { describeWith } from '../../describe-with.ts'
 import { ALERTS, fastRules } from './prometheus.ts'
 import { EXPECTED, tellAlarms } from './story.ts'
 
@@ -54,7 +54,11 @@ test('in fast time all durations are shorter, and nothing else is changed', () =
   expect(fast.replaceAll(/\d+ms/g, '')).toBe(text.replaceAll(/(?<=for: |\[)\d+[smh]\b/g, ''))
 })
 
-describeWithPrometheus('with a real Prometheus', () => {
+describeWith(
+  'prometheus',
+  'promtool',
+  'redis-server',
+)('with a real Prometheus', () => {
   test('promtool: each alarm fires for what it is about, and for nothing that is usual', () => {
     const file = fileURLToPath(new URL('rules.test.yml', import.meta.url))
     const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], {

@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+import { describe, type TaskMeta } from 'vitest'
+
+// Tests that need a program of the machine. Without it they are skipped, except in CI, where they fail; `left-out.ts` says how many,
+// at the end of the run.
+
+/** The packages of Debian that have a program. */
+const PACKAGES = {
+  // Pages need a font.
+  chromium: ['chromium', 'fonts-dejavu-core'],
+  prometheus: ['prometheus'],
+  promtool: ['prometheus'],
+  'redis-server': ['redis-server'],
+} as const
+
+/** What a test lacks, for the report at the end of a run. */
+export interface Missing {
+  readonly programs: readonly string[]
+  readonly packages: readonly string[]
+}
+
+declare module 'vitest' {
+  interface TaskMeta {
+    missing?: Missing
+  }
+}
+
+/** `describe` for tests that start these programs. */
+export function describeWith(
+  ...programs: readonly (keyof typeof PACKAGES)[]
+): (name: string, tests: () => void) => void {
+  const missing = programs.filter((program) => !isInstalled(program))
+  const isSkipped = missing.length > 0 && process.env['CI'] === undefined
+  const meta: TaskMeta = isSkipped
+    ? { missing: { programs: missing, packages: missing.flatMap((each) => PACKAGES[each]) } }
+    : {}
+  return (name, tests) => {
+    describe(name, { skip: isSkipped, meta }, tests)
+  }
+}
+
+function isInstalled(program: string): boolean {
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  return folders.some((folder) => folder !== '' && existsSync(join(folder, program)))
+}
