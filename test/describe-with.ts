@@ -37,6 +37,7 @@ export function describeWith(
     ? { missing: { programs: missing, packages: missing.flatMap((each) => PACKAGES[each]) } }
     : {}
   return (name, tests) => {
+    // oxlint-disable-next-line vitest/valid-title, vitest/valid-describe-callback -- they are the caller's
     describe(name, { skip: isSkipped, meta }, tests)
   }
 }

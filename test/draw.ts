@@ -14,6 +14,11 @@ const PROGRAMS: Programs = {
     file: 'bench/rotation-comparison.ts',
     does: 'the picture of README.md: a rotation and an outage, beside jose',
   },
+  try: {
+    file: 'programs/try/picture.ts',
+    options: ['--disable-warning=ExperimentalWarning'],
+    does: 'the picture of `portcullis try` in README.md, of a run of a minute',
+  },
   console: {
     file: 'programs/console/screenshots.ts',
     options: ['--disable-warning=ExperimentalWarning'],

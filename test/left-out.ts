@@ -50,8 +50,9 @@ export function sentence(tests: readonly LeftOut[]): string | undefined {
 function skippedIn(vitest: Vitest): readonly LeftOut[] {
   const tests = vitest.state
     .getTestModules()
-    .flatMap((module) => [...module.children.allTests('skipped')])
-    .map((test) => ({ missing: missingOf(test) }))
+    .flatMap((module) =>
+      Array.from(module.children.allTests('skipped'), (test) => ({ missing: missingOf(test) })),
+    )
   const isNamed = vitest.config.testNamePattern !== undefined
   return isNamed ? tests.filter(({ missing }) => missing !== undefined) : tests
 }

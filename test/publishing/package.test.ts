@@ -46,6 +46,8 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
     'commander',
     // For the pages of `serve`: its templates escape all that is put into them.
     'hono',
+    // What `try` runs beside our guard.
+    'jose',
   ],
   // For the entry `oauth` alone.
   '@portcullis/client': ['oauth4webapi'],

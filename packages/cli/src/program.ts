@@ -25,6 +25,12 @@ interface Entry extends Listed {
 /** Every command, in the order of the help, which is printed without reading their modules. */
 const COMMANDS: readonly Entry[] = [
   {
+    name: 'try',
+    usage: '[options]',
+    description: 'watch a guard for a minute, through a rotation and a flood of forged tokens',
+    load: async () => (await import('./commands/try.ts')).registerTry,
+  },
+  {
     name: 'serve',
     usage: '[options]',
     description: 'run a token service for development and tests',

@@ -20,6 +20,7 @@ export interface Input extends AsyncIterable<Uint8Array | string> {
 export interface Output {
   readonly isTTY?: boolean | undefined
   readonly columns?: number | undefined
+  readonly rows?: number | undefined
   write(text: string): unknown
 }
 

@@ -7,6 +7,9 @@ import type { Output, Surroundings } from './surroundings.ts'
 /** Those that can be read on black and on white: yellow and dim text cannot. */
 export type Style = 'plain' | 'bold' | 'red' | 'green'
 
+/** A line of pieces, each in a style. */
+export type StyledLine = readonly (readonly [style: Style, text: string])[]
+
 /** Says things: data on stdout, talk on stderr. The one place that decides about colour. */
 export interface Terminal {
   /** A line of data. */
@@ -17,6 +20,10 @@ export interface Terminal {
   ask(question: string): void
   /** A text of `print` in a style, where stdout shows styles. The text must mean the same without. */
   style(style: Style, text: string): string
+  /** Whether lines of stdout can be replaced: a person reads a terminal that has so many. */
+  canRewrite(lines: number): boolean
+  /** Lines in place of those that the last call has written. What is too long for a line is left out. */
+  rewrite(lines: readonly StyledLine[]): void
   /** Characters of a line of stdout. */
   readonly columns: number
   /** Whether a person reads stdout at this moment. */
@@ -25,12 +32,34 @@ export interface Terminal {
 }
 
 const WIDTH = 80
+/** Columns. On a narrower terminal, lines that are replaced would say too little. */
+const NARROWEST = 72
 
 export function createTerminal({ stdout, stderr, env }: Surroundings): Terminal {
+  let rewritable = 0
   const hasColour = { stdout: showsColour(stdout, env), stderr: showsColour(stderr, env) }
+  const style = (name: Style, text: string) =>
+    hasColour.stdout && name !== 'plain' ? styleText(name, text, { validateStream: false }) : text
   return {
     print(line = '') {
       stdout.write(`${line}\n`)
+    },
+    canRewrite: (lines) =>
+      stdout.isTTY === true &&
+      env['TERM'] !== 'dumb' &&
+      (stdout.columns ?? WIDTH) >= NARROWEST &&
+      (stdout.rows ?? 0) > lines,
+    rewrite(lines) {
+      const columns = stdout.columns ?? WIDTH
+      const texts = lines.map((line) =>
+        clipped(line, columns)
+          .map(([name, text]) => style(name, text))
+          .join(''),
+      )
+      // Up to the first of the lines before, and from there all is erased (ECMA-48: CUU, ED).
+      const back = rewritable === 0 ? '' : `\u{1b}[${rewritable}A\r\u{1b}[J`
+      stdout.write(`${back}${texts.join('\n')}\n`)
+      rewritable = lines.length
     },
     say(line) {
       stderr.write(`${line}\n`)
@@ -38,10 +67,7 @@ export function createTerminal({ stdout, stderr, env }: Surroundings): Terminal 
     ask(question) {
       stderr.write(question)
     },
-    style: (style, text) =>
-      hasColour.stdout && style !== 'plain'
-        ? styleText(style, text, { validateStream: false })
-        : text,
+    style,
     columns: stdout.columns ?? WIDTH,
     isInteractive: stdout.isTTY === true,
     hasColour,
@@ -54,4 +80,14 @@ function showsColour(output: Output, env: Surroundings['env']): boolean {
   const forced = env['FORCE_COLOR']
   if (forced !== undefined) return forced !== '0' && forced !== 'false'
   return output.isTTY === true && env['TERM'] !== 'dumb'
+}
+
+/** As much of a line as fits: a longer one would break into two, and the way back would be too short. */
+function clipped(line: StyledLine, columns: number): StyledLine {
+  let room = columns - 1
+  return line.map(([style, text]) => {
+    const part = text.slice(0, room)
+    room -= part.length
+    return [style, part] as const
+  })
 }

@@ -1,0 +1,96 @@
+import type { Context } from '../context.ts'
+import { pause } from '../interruption.ts'
+import { createStage, type Stage } from './stage.ts'
+import { FORGED, INTERVAL, type Story } from './story.ts'
+import { createTally, GUARDS, type Kind, type Tally } from './tally.ts'
+
+// Plays the story of `try`: sends the same calls to both guards, replaces the key, and counts. What is counted has happened.
+
+/** Calls under way: a slow machine gets no more than it answers. */
+const MOST_AT_ONCE = 100
+
+export interface Playing {
+  readonly tally: Tally
+  /** Seconds since the start; not more than the story has. */
+  elapsed(): number
+  /** When the new key signed, if it does. Seconds since the start. */
+  rotatedAt(): number | undefined
+}
+
+/**
+ * Plays a story to its end.
+ *
+ * @param show Called several times in a second, and at the end.
+ * @throws CommandError after Ctrl-C; then nothing is left that runs.
+ */
+export async function play(
+  story: Story,
+  context: Pick<Context, 'clock' | 'fetch' | 'signal'>,
+  show: (playing: Playing) => void,
+): Promise<Playing> {
+  const { clock, fetch, signal } = context
+  const tally = createTally(story)
+  const end = new AbortController()
+  let start = clock.monotonic()
+  const since = () => clock.monotonic() - start
+  const ended = AbortSignal.any([signal, end.signal])
+  await using stage = await createStage({ clock, fetch, signal: ended }, (guard) => {
+    tally.keysAsked(guard, since())
+  })
+  start = clock.monotonic()
+  let rotatedAt: number | undefined
+  const playing: Playing = {
+    tally,
+    elapsed: () => Math.min(since(), story.seconds),
+    rotatedAt: () => rotatedAt,
+  }
+  const calls = createCalls(stage, tally, since)
+  let forged = 0
+  try {
+    for (let at = 0; at < story.seconds; at = since()) {
+      if (rotatedAt === undefined && at >= story.rotatesAt) {
+        await stage.rotate(story.kid)
+        rotatedAt = since()
+      }
+      const token = await stage.token()
+      calls.send(rotatedAt === undefined ? 'old' : 'new', token)
+      const due = Math.floor((since() - story.floodFrom) * FORGED)
+      for (; forged < due; forged++) calls.send('forged', stage.forge(token))
+      show(playing)
+      const next = Math.min((Math.floor(since() / INTERVAL) + 1) * INTERVAL, story.seconds)
+      await pause(Math.max(0, next - since()), context)
+    }
+    await calls.settled()
+    show(playing)
+    return playing
+  } finally {
+    end.abort()
+    await calls.settled().catch(() => undefined) // what was under way when it was interrupted
+  }
+}
+
+function createCalls(stage: Stage, tally: Tally, since: () => number) {
+  const underWay = new Set<Promise<void>>()
+  async function call(guard: (typeof GUARDS)[number], kind: Kind, token: string): Promise<void> {
+    const at = since()
+    const status = await stage.call(guard, token)
+    tally.answered(guard, { kind, at, status, took: since() - at })
+  }
+  return {
+    /** Makes the same call to both guards. */
+    send(kind: Kind, token: string): void {
+      if (kind === 'forged' && underWay.size >= MOST_AT_ONCE) return
+      for (const guard of GUARDS) {
+        const calling = call(guard, kind, token)
+        underWay.add(calling)
+        void calling.then(
+          () => underWay.delete(calling),
+          () => undefined, // it is thrown where it is waited for
+        )
+      }
+    },
+    async settled(): Promise<void> {
+      await Promise.all(underWay)
+    },
+  }
+}

@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import { authenticateRequest, createVerifier, refusal, remoteKeys } from '@portcullis/core'
+import { createTestIssuer, tokenService } from '@portcullis/testing'
+import { createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose'
+
+import type { Clock, Fetch } from '../surroundings.ts'
+import type { NewKid } from './story.ts'
+import type { Guard } from './tally.ts'
+
+// The servers of `try`, on free ports of this machine: a token service, and an API with a guard of Portcullis on one path and one
+// of jose on another.
+
+export interface Stage extends AsyncDisposable {
+  /** A token that the service signs at this moment. */
+  token(): Promise<string>
+  /** A genuine token with a signature that nobody made: that is also what tokens of a new key look like to a guard. */
+  forge(genuine: string): string
+  /** Calls the API. @returns The status of its answer. */
+  call(guard: Guard, token: string): Promise<number>
+  rotate(kid: NewKid): Promise<void>
+}
+
+/** Where the token service has its key as a set: jose reads nothing else. */
+const SET_PATH = '/keys'
+/** Of a key of 2048 bits. */
+const SIGNATURE_OCTETS = 256
+
+/** @param asked Hears of each request for keys. */
+export async function createStage(
+  { clock, fetch, signal }: { clock: Clock; fetch: Fetch; signal: AbortSignal },
+  asked: (guard: Guard) => void,
+): Promise<Stage> {
+  const issuer = await createTestIssuer({ clock, maxRequests: 1 })
+  issuer.watchRequests(({ endpoint }) => {
+    if (endpoint === 'keys') asked('portcullis')
+  })
+  const service = await tokenService(issuer).listen({
+    routes(request) {
+      if (new URL(request.url).pathname !== SET_PATH) return undefined
+      asked('jose')
+      const { keyDocument } = issuer
+      return Response.json('keys' in keyDocument ? keyDocument : { keys: [keyDocument] })
+    },
+  })
+  const guards = {
+    portcullis: portcullisGuard(service.keyUrl, { clock, fetch }),
+    jose: joseGuard(`${service.authUrl}${SET_PATH}`, fetch),
+  }
+  const api = createServer((request, response) => {
+    const guard = request.url === '/jose' ? guards.jose : guards.portcullis
+    void guard(request).then((status) => response.writeHead(status).end())
+  }).listen(0, '127.0.0.1')
+  await once(api, 'listening')
+  const { port } = api.address() as AddressInfo // it listens on a port
+
+  return {
+    token: async () => await issuer.token({ claims: { sub: 'ada' } }),
+    forge(genuine) {
+      const [header = '', payload = ''] = genuine.split('.')
+      return `${header}.${payload}.${randomBytes(SIGNATURE_OCTETS).toString('base64url')}`
+    },
+    async call(guard, token) {
+      const headers = { authorization: `Bearer ${token}` }
+      const { status, body } = await fetch(`http://127.0.0.1:${port}/${guard}`, { headers, signal })
+      await body?.cancel()
+      return status
+    },
+    async rotate(kid) {
+      await issuer.rotate({ kid })
+    },
+    async [Symbol.asyncDispose]() {
+      api.close()
+      api.closeAllConnections()
+      await service.close()
+    },
+  }
+}
+
+/** Answers a request with a status. */
+type Guarding = (request: IncomingMessage) => Promise<number>
+
+function portcullisGuard(keyUrl: string, seams: { clock: Clock; fetch: Fetch }): Guarding {
+  const keys = remoteKeys(keyUrl, seams)
+  const verifier = createVerifier({ keys, issuer: null, audience: null, clock: seams.clock })
+  return async (request) => {
+    try {
+      await authenticateRequest(verifier, request)
+      return 200
+    } catch (error) {
+      return refusal(error)?.status ?? 500
+    }
+  }
+}
+
+/** With the defaults of jose, and the checks that Portcullis makes by default. */
+function joseGuard(setUrl: string, fetch: Fetch): Guarding {
+  const keys = createRemoteJWKSet(new URL(setUrl), { [customFetch]: fetch })
+  return async ({ headers }) => {
+    try {
+      const token = headers.authorization?.replace('Bearer ', '') ?? ''
+      await jwtVerify(token, keys, {
+        algorithms: ['RS512'],
+        requiredClaims: ['exp'],
+        clockTolerance: 5,
+      })
+      return 200
+    } catch (error) {
+      return error instanceof errors.JOSEError ? 401 : 500
+    }
+  }
+}

@@ -1,0 +1,94 @@
+// Counts what the two guards of `try` answer. It keeps numbers alone, as many of them for a long run as for a short one.
+
+export const GUARDS = ['portcullis', 'jose'] as const
+
+export type Guard = (typeof GUARDS)[number]
+
+/** What a call was made with: a token of the old key, of the new one, or one that nobody should accept. */
+export type Kind = 'old' | 'new' | 'forged'
+
+/** What a guard answered. */
+export interface Answers {
+  /** Of genuine tokens. */
+  readonly accepted: number
+  readonly refused: number
+  /** The answer to the first token of the new key, and how long it took; `undefined` before. */
+  readonly firstOfNewKey: { readonly status: number; readonly seconds: number } | undefined
+  readonly forgedRefused: number
+  readonly forgedAccepted: number
+  /** How often it asked for keys, and how often of that since the flood began. */
+  readonly keyRequests: number
+  readonly keyRequestsInFlood: number
+  /** What became of genuine tokens, in equal parts of the time. */
+  readonly course: readonly Moment[]
+}
+
+/** Of genuine tokens: none came, all were accepted, or one was refused. */
+export type Moment = 'none' | 'accepted' | 'refused'
+
+/** One call of the API. */
+export interface Call {
+  readonly kind: Kind
+  /** When it was sent. Seconds since the start. */
+  readonly at: number
+  readonly status: number
+  readonly took: number
+}
+
+export interface Tally {
+  answered(guard: Guard, call: Call): void
+  /** @param at Seconds since the start. */
+  keysAsked(guard: Guard, at: number): void
+  of(guard: Guard): Answers
+}
+
+/** Parts of the time that a course has, at most: one of a second, or longer. */
+const MOST_PARTS = 60
+
+/** @param times The whole length, and when the flood begins. Seconds. */
+export function createTally(times: {
+  readonly seconds: number
+  readonly floodFrom: number
+}): Tally {
+  const parts = Math.max(1, Math.min(MOST_PARTS, Math.floor(times.seconds)))
+  const counts = { portcullis: emptyCounts(parts), jose: emptyCounts(parts) }
+  return {
+    answered(guard, { kind, at, status, took }) {
+      const count = counts[guard]
+      const isAccepted = status === 200
+      if (kind === 'forged') {
+        count[isAccepted ? 'forgedAccepted' : 'forgedRefused']++
+        return
+      }
+      count[isAccepted ? 'accepted' : 'refused']++
+      const part = Math.min(parts - 1, Math.floor((at / times.seconds) * parts))
+      if (count.course[part] !== 'refused') count.course[part] = isAccepted ? 'accepted' : 'refused'
+      // Answers may come in another order than calls.
+      if (kind !== 'new' || at >= count.firstAt) return
+      count.firstAt = at
+      count.firstOfNewKey = { status, seconds: took }
+    },
+    keysAsked(guard, at) {
+      counts[guard].keyRequests++
+      if (at >= times.floodFrom) counts[guard].keyRequestsInFlood++
+    },
+    of: (guard) => {
+      const { firstAt: _, course, ...answers } = counts[guard]
+      return { ...answers, course: [...course] }
+    },
+  }
+}
+
+function emptyCounts(parts: number) {
+  return {
+    accepted: 0,
+    refused: 0,
+    firstOfNewKey: undefined as Answers['firstOfNewKey'],
+    firstAt: Infinity,
+    forgedRefused: 0,
+    forgedAccepted: 0,
+    keyRequests: 0,
+    keyRequestsInFlood: 0,
+    course: Array.from({ length: parts }, (): Moment => 'none'),
+  }
+}
