@@ -6,6 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 export interface Measured {
   /** Octets after a collection. */
   readonly heap: number
+  /** Octets that the process has of the machine. It may differ by what the allocator keeps. */
+  readonly resident: number
   /** What keeps the process alive: sockets, timers, servers. */
   readonly handles: number
   readonly listeners: number
@@ -16,8 +18,10 @@ export async function measure(): Promise<Measured> {
   globalThis.gc?.()
   await pause(0)
   globalThis.gc?.()
+  const { heapUsed, rss } = process.memoryUsage()
   return {
-    heap: process.memoryUsage().heapUsed,
+    heap: heapUsed,
+    resident: rss,
     handles: process.getActiveResourcesInfo().length,
     listeners: process
       .eventNames()

@@ -1,15 +1,15 @@
 import type { OutageKind, RotateOptions, TestIssuer } from '@portcullis/testing'
 
-import type { RedisServer } from '../redis/redis-server.ts'
 import type { Chronicle } from './history.ts'
 import type { Disturbance } from './schedule.ts'
+import type { Store } from './store.ts'
 import { afterSeconds, type Worker } from './workers.ts'
 
 // Does what the schedule says.
 
 export interface Scene {
   readonly issuer: TestIssuer
-  readonly store: RedisServer
+  readonly store: Store
   readonly workers: readonly Worker[]
   readonly chronicle: Chronicle
   /** Sends forged tokens to a worker until the signal. */
@@ -44,11 +44,9 @@ export async function disturb(disturbance: Disturbance, scene: Scene): Promise<v
       outage.restore()
     },
     async store() {
-      if (kind === 'pause') store.pause()
-      else await store.kill()
-      await afterSeconds(seconds)
-      if (kind === 'pause') store.resume()
-      else await store.restart()
+      if (kind === 'hang') await store.hang(seconds)
+      else if (kind === 'kill') await store.crash(seconds)
+      else await store.failOver(seconds)
     },
     async clock() {
       await worker.setClock(kind === 'forward' ? STEP : -STEP)

@@ -15,7 +15,7 @@ test('what grows is told, and what only differs is not', () => {
   const tally = createTally()
   const MIB = 2 ** 20
   for (let at = 0; at < 100; at += 1) {
-    const level = { at, handles: 5 + (at % 3), listeners: 9 }
+    const level = { at, resident: 90 * MIB, handles: 5 + (at % 3), listeners: 9 }
     tally.sampled('level', { ...level, heap: (20 + (at % 4) / 2) * MIB })
     tally.sampled('leaks memory', { ...level, heap: (20 + at / 10) * MIB })
     tally.sampled('leaks listeners', { ...level, heap: 20 * MIB, listeners: 9 + at })

@@ -23,9 +23,10 @@ export function printReport(result: SoakResult): void {
     console.log(`${kind}: ${right} right, ${outage} in an outage, ${wrong} wrong; ${refusals}`)
   }
   for (const [title, figures] of Object.entries(tally.figures)) console.log(title, figures)
-  for (const { process, heap, handles, listeners, isFlat } of growth) {
+  for (const { process, heap, resident, handles, listeners, isFlat } of growth) {
     const parts = [
       `heap ${heap.map(mebibytes).join(' -> ')} MiB`,
+      `resident ${resident.map(mebibytes).join(' -> ')} MiB`,
       `handles ${handles.join(' -> ')}`,
     ]
     const end = `listeners ${listeners.join(' -> ')}${isFlat ? '' : ', which is not flat'}`
@@ -69,6 +70,8 @@ function rowOf(result: SoakResult): Row {
   const sum = (read: (counts: (typeof all)[number]) => number) =>
     all.reduce((total, counts) => total + read(counts), 0)
   const minutes = seconds / 60
+  const largest = (read: (each: (typeof growth)[number]) => readonly [number, number]) =>
+    mebibytes(Math.max(...growth.map((each) => read(each)[1])))
   const grown = growth.map(({ heap }) => ((heap[1] - heap[0]) / heap[0]) * 100)
   return {
     Node: version,
@@ -84,6 +87,7 @@ function rowOf(result: SoakResult): Row {
       processes /
       minutes
     ).toFixed(1),
+    'At the end, largest heap and largest memory of a process': `${largest((each) => each.heap)} and ${largest((each) => each.resident)} MiB`,
     'Growth of the heap, of the process where it is largest': `${Math.max(...grown).toFixed(1)} %`,
     Date: new Date().toISOString().slice(0, '2026-01-01'.length),
   }

@@ -10,8 +10,8 @@ export const TRACKS = {
   issuer: ['503', '500', 'hang', 'reset', 'truncated', 'html', 'empty', 'slow'],
   /** Log-ins fail. */
   logins: ['503', 'hang', 'reset'],
-  /** The Redis server hangs, or is killed and comes back. */
-  store: ['pause', 'kill'],
+  /** The Redis server hangs, is killed and comes back, or is killed and its replica takes its place. */
+  store: ['hang', 'kill', 'fail over'],
   /** The wall clock of some workers is wrong. */
   clock: ['forward', 'back'],
   /** Forged tokens, hundreds each second. */

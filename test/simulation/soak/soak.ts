@@ -4,13 +4,13 @@ import { createTestIssuer, tokenService } from '@portcullis/testing'
 
 import { seededRandom } from '../../bench/random.ts'
 import { start } from '../flow/processes.ts'
-import { startRedis } from '../redis/redis-server.ts'
-import { createStream, STREAM } from '../redis/scene.ts'
+import { STREAM } from '../redis/scene.ts'
 import type { Measured } from './child.ts'
 import { disturb, type Scene } from './disturb.ts'
 import { createChronicle } from './history.ts'
 import { bundlePrograms } from './programs.ts'
 import { CALM, type Disturbance, scheduleOf, TRACKS } from './schedule.ts'
+import { startStore } from './store.ts'
 import { createTally, type Growth, type Tally } from './tally.ts'
 import { AUDIENCE, CLIENT, createTokens, ISSUER } from './tokens.ts'
 import { callAsClient, callWorker, flood, type Traffic } from './traffic.ts'
@@ -55,8 +55,7 @@ export async function soak({ seconds, seed, node }: SoakOptions): Promise<SoakRe
   issuer.watchRequests(({ endpoint }) => {
     if (endpoint === 'keys') keyRequests += 1
   })
-  await using store = await startRedis({ isPersistent: true })
-  await createStream(store)
+  await using store = await startStore()
   using programs = await bundlePrograms()
 
   const common = { keyUrl: service.keyUrl, issuer: ISSUER, audience: AUDIENCE, clientId: CLIENT }

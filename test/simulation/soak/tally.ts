@@ -39,6 +39,7 @@ export interface Growth {
   readonly process: string
   /** Octets. */
   readonly heap: readonly [first: number, last: number]
+  readonly resident: readonly [first: number, last: number]
   readonly handles: readonly [first: number, last: number]
   readonly listeners: readonly [first: number, last: number]
   readonly isFlat: boolean
@@ -102,6 +103,7 @@ function growthOf(process: string, all: readonly Sample[], from: number): Growth
   return {
     process,
     heap,
+    resident: ends((sample) => sample.resident),
     handles,
     listeners,
     isFlat:
