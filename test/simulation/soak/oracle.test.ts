@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { createChronicle } from './history.ts'
-import { type Call, judge, type Kind } from './oracle.ts'
-import type { Track } from './schedule.ts'
+import { type Call, type Cause, judge, type Kind } from './oracle.ts'
 
 const NOW = 1_000_000
 
@@ -13,7 +12,7 @@ function call(kind: Kind, status: number | undefined, more: Partial<Call> = {}):
 }
 
 /** Something was disturbed, and that ended so many seconds before NOW. */
-function after(seconds: number, track: Track, worker?: string) {
+function after(seconds: number, track: Cause, worker?: string) {
   let time = NOW - seconds - 1
   const chronicle = createChronicle(() => time)
   const end = chronicle.begin(track, worker)
@@ -79,6 +78,9 @@ describe('after something', () => {
       'outage',
     ],
     ['silence of another', call('genuine', undefined), after(4, 'fleet', 'koa 2'), 'wrong'],
+    ['503 while the machine was busy', call('genuine', 503), after(9, 'machine'), 'outage'],
+    ['503 long after that it was busy', call('genuine', 503), after(11, 'machine'), 'wrong'],
+    ['refused while it was busy', call('genuine', 401), after(1, 'machine'), 'wrong'],
     ['a new key in an outage', call('genuine', 401, came(40)), after(5, 'issuer'), 'outage'],
     ['an old key after an outage', call('genuine', 401), after(5, 'issuer'), 'wrong'],
     [

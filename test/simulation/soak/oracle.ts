@@ -33,10 +33,13 @@ export interface Call {
   readonly revokedAt?: number | undefined
 }
 
+/** What can be disturbed; and `machine`, which is not by the schedule: others keep it busy. */
+export type Cause = Track | 'machine'
+
 /** What was disturbed, and when. */
 export interface History {
   /** Whether something of a track was in force in that time. Of `clock` and `fleet`: at the worker that was called. */
-  wasDisturbed(track: Track, from: number, until: number): boolean
+  wasDisturbed(track: Cause, from: number, until: number): boolean
 }
 
 /** Whether nothing could excuse a refusal of a genuine token. If this is rare, the run proves little. */
@@ -88,6 +91,7 @@ function judgeOutage({ sent, answered }: Call, history: History): Judgement {
     // A replica is not current until the store has answered.
     ['clock', POLICY.maxStaleness + SLACK],
     ['fleet', POLICY.maxStaleness + SLACK],
+    ['machine', POLICY.maxStaleness + SLACK],
   ] as const
   const isExplained = causes.some(([track, after]) =>
     history.wasDisturbed(track, sent - after, answered),

@@ -65,7 +65,7 @@ export function readRows(): Readonly<Record<string, Row>> {
 }
 
 function rowOf(result: SoakResult): Row {
-  const { tally, growth, version, seconds, keyRequests, processes, schedule } = result
+  const { tally, growth, version, seconds, keyRequests, processes, schedule, busy } = result
   const all = Object.values(tally.counts)
   const sum = (read: (counts: (typeof all)[number]) => number) =>
     all.reduce((total, counts) => total + read(counts), 0)
@@ -79,7 +79,8 @@ function rowOf(result: SoakResult): Row {
     Disturbances: String(schedule.length),
     'Answers that were judged': String(sum(({ right, outage, wrong }) => right + outage + wrong)),
     'Of these, when nothing could excuse a refusal': String(sum(({ strict }) => strict)),
-    'Wrong verdicts': String(tally.faults.length),
+    'Wrong verdicts': String(tally.wrong),
+    'Seconds in which others kept the machine too busy': busy.toFixed(0),
     'Refused because of an outage': String(sum(({ outage }) => outage)),
     'Accepted requests, median and 99th percentile': `${tally.percentile(0.5).toFixed(1)} and ${tally.percentile(0.99).toFixed(1)} ms`,
     'Requests to the key endpoint, a minute and process': (

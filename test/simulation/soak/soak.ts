@@ -8,6 +8,7 @@ import { STREAM } from '../redis/scene.ts'
 import type { Measured } from './child.ts'
 import { disturb, type Scene } from './disturb.ts'
 import { createChronicle } from './history.ts'
+import { watchMachine } from './machine.ts'
 import { bundlePrograms } from './programs.ts'
 import { CALM, type Disturbance, scheduleOf, TRACKS } from './schedule.ts'
 import { startStore } from './store.ts'
@@ -33,6 +34,8 @@ export interface SoakResult extends SoakOptions {
   /** How often the key endpoint was asked in all, and for how many processes. */
   readonly keyRequests: number
   readonly processes: number
+  /** Seconds in which others kept the machine too busy. */
+  readonly busy: number
   readonly isSound: boolean
 }
 
@@ -87,6 +90,7 @@ export async function soak({ seconds, seed, node }: SoakOptions): Promise<SoakRe
   const began = now()
   const elapsed = () => now() - began
   const over = AbortSignal.timeout(Math.round(seconds * 1000))
+  const machine = watchMachine(store, chronicle, now, over)
   const every = async (pause: number, act: () => Promise<void>) => {
     while (!over.aborted) {
       await act()
@@ -120,7 +124,7 @@ export async function soak({ seconds, seed, node }: SoakOptions): Promise<SoakRe
   ])
   const growth = tally.growth(Math.min(WARM_UP, seconds / 4))
   const isSound =
-    tally.faults.length === 0 && (seconds < 2 * WARM_UP || growth.every(({ isFlat }) => isFlat))
+    tally.wrong === 0 && (seconds < 2 * WARM_UP || growth.every(({ isFlat }) => isFlat))
   return {
     seconds,
     seed,
@@ -131,6 +135,7 @@ export async function soak({ seconds, seed, node }: SoakOptions): Promise<SoakRe
     growth,
     keyRequests,
     processes: workers.length,
+    busy: machine.busy,
     isSound,
   }
 }

@@ -8,6 +8,8 @@ import { afterSeconds } from './workers.ts'
 
 export interface Store extends AsyncDisposable {
   readonly url: string
+  /** Resolves when the primary has answered, or cannot. */
+  ping(): Promise<void>
   /** The primary hangs for so many seconds. */
   hang(seconds: number): Promise<void>
   /** The primary is killed, and comes back with its data. */
@@ -24,6 +26,9 @@ export async function startStore(): Promise<Store> {
   const proxy = await startProxy(primary.port)
   return {
     url: proxy.url,
+    async ping() {
+      await primary.command('PING').catch(() => undefined)
+    },
     async hang(seconds) {
       primary.pause()
       await afterSeconds(seconds)

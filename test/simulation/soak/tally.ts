@@ -21,6 +21,10 @@ export interface Tally {
   judged(worker: string, call: Call, judgement: Judgement, isStrict: boolean): void
   /** Something that is wrong and no answer of a worker. */
   fault(why: string, evidence?: unknown): void
+  /** What is known of the fault before. */
+  explained(what: string, evidence: unknown): void
+  /** How much was wrong, however much of it is kept. */
+  readonly wrong: number
   sampled(process: string, sample: Sample): void
   /** Other figures, for the report. */
   noted(title: string, figures: Readonly<Record<string, number>>): void
@@ -48,8 +52,8 @@ export interface Growth {
 const MAX_DURATIONS = 1_000_000
 const MAX_FAULTS = 50
 /** Heaps differ by what was just compiled, handles by the connections of that moment. */
-const MORE_HEAP = 0.15
-const MORE_OCTETS = 2 * 2 ** 20
+const MORE_HEAP = 0.1
+const MORE_OCTETS = 2 ** 20
 const MORE_HANDLES = 24
 
 export function createTally(): Tally {
@@ -59,11 +63,22 @@ export function createTally(): Tally {
   const samples = new Map<string, Sample[]>()
   const figures: Record<string, Readonly<Record<string, number>>> = {}
 
-  function fault(why: string, evidence?: unknown): void {
+  let wrong = 0
+
+  function explained(why: string, evidence: unknown): void {
     if (faults.length < MAX_FAULTS) faults.push({ why, evidence })
   }
 
+  function fault(why: string, evidence?: unknown): void {
+    wrong += 1
+    explained(why, evidence)
+  }
+
   return {
+    get wrong() {
+      return wrong
+    },
+    explained,
     counts,
     faults,
     figures,

@@ -37,6 +37,8 @@ const TIMEOUT = 15
 /** Forged tokens each second. */
 const FLOOD = 250
 
+const CAUSES = ['issuer', 'logins', 'keys', 'store', 'clock', 'load', 'fleet', 'machine'] as const
+
 const agent = new Agent({ keepAlive: true })
 
 /** One request after the other until the signal. */
@@ -55,7 +57,7 @@ export async function callWorker(
       const judgement = judge(call, history)
       tally.judged(worker.name, call, judgement, isStrict(call, history))
       if (judgement.verdict === 'wrong') {
-        tally.fault(`${worker.name} says`, await worker.why().catch(String))
+        tally.explained(`${worker.name} says`, await worker.why().catch(String))
       }
     }
     await afterSeconds(PAUSE)
@@ -129,9 +131,7 @@ export async function callAsClient(
     const sent = now()
     const answer = await caller.ask<{ status?: number; error?: string }>('call', worker.url)
     const history = chronicle.at(worker.name)
-    const felt = (['issuer', 'logins', 'keys', 'store', 'clock', 'load', 'fleet'] as const).some(
-      (track) => history.wasDisturbed(track, sent - 60, now()),
-    )
+    const felt = CAUSES.some((track) => history.wasDisturbed(track, sent - 60, now()))
     if (answer.status === 200) counts.accepted += 1
     else if (felt) counts.felt += 1
     else tally.fault(`client: ${answer.status ?? answer.error}, and nothing was disturbed`)
