@@ -96,6 +96,7 @@ export function createClient({
     onSettled(isFailure ? undefined : outcome.token)
     publishLogin({
       client: reportedAs?.() ?? client,
+      kind: reportedAs === undefined ? 'login' : 'exchange',
       outcome: isFailure ? outcome.code : 'success',
       detail: isFailure ? outcome.message : undefined,
       requests,

@@ -11,6 +11,8 @@ import type { TokenClientErrorCode } from './errors.ts'
 export interface LoginMessage {
   /** What `createTokenClient` returned, to tell several clients apart. */
   readonly client: object
+  /** `exchange`: a token on behalf of a caller (`onBehalfOf`). `login`: one of the client itself. */
+  readonly kind: 'login' | 'exchange'
   readonly outcome: 'success' | TokenClientErrorCode
   /** What went wrong, in words. */
   readonly detail: string | undefined
@@ -30,8 +32,8 @@ export function publishLogin(message: LoginMessage): void {
   if (logins.hasSubscribers) logins.publish(message)
   // Cloudflare Workers enable every log, whatever the variable says.
   if (!log.enabled || (env['NODE_DEBUG'] ?? '') === '') return
-  const { outcome, detail, requests, duration, expiresIn } = message
+  const { kind, outcome, detail, requests, duration, expiresIn } = message
   const what = detail === undefined ? `the token expires in ${expiresIn ?? '?'} s` : detail
   const took = `${requests} requests, ${(duration * 1000).toFixed(1)} ms`
-  log('%s', `login: ${outcome}: ${what} (${took})`)
+  log('%s', `${kind}: ${outcome}: ${what} (${took})`)
 }

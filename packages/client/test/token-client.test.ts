@@ -925,6 +925,7 @@ describe('the channel portcullis:login', () => {
     expect(messages.filter((message) => message.client === client)).toEqual([
       {
         client,
+        kind: 'login',
         outcome: 'success',
         detail: undefined,
         requests: 2,
@@ -934,6 +935,7 @@ describe('the channel portcullis:login', () => {
       },
       {
         client,
+        kind: 'login',
         outcome: 'credentials_rejected',
         detail: 'the token service answered with status 401',
         requests: 1,

@@ -249,16 +249,21 @@ test('close ends the request under way, and later calls fail', async () => {
   expect(await failureOf(client.get())).toMatchObject({ code: 'aborted' })
 })
 
-test('the diagnostics channel has the outcome, and names the client', async () => {
+test('the diagnostics channel has the outcome, and names the client, also of an exchange', async () => {
   const messages: unknown[] = []
   const listen = (message: unknown) => void messages.push(message)
   subscribe('portcullis:login', listen)
   const { server, client } = setUp()
   server.answer = refusing('invalid_scope')
   await failureOf(client.get())
+  await failureOf(client.onBehalfOf({ token: 'a', claims: {} }).get())
   unsubscribe('portcullis:login', listen)
-  expect(messages).toMatchObject([{ outcome: 'credentials_rejected', requests: 1 }])
-  expect(messages[0]).toHaveProperty('client', client)
+  const outcome = 'credentials_rejected'
+  expect(messages).toMatchObject([
+    { kind: 'login', outcome, requests: 1 },
+    { kind: 'exchange', outcome, requests: 1 },
+  ])
+  for (const message of messages) expect(message).toHaveProperty('client', client)
 })
 
 /** A body that breaks off. */
