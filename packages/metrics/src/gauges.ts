@@ -21,7 +21,7 @@ export function measureAll({ keys, revocations, polls }: NamedSources): readonly
 }
 
 function ofKeys(name: string, source: KeySource): readonly Sample[] {
-  const { age, freshness, thumbprints, skippedKeys, untriedKeys } = source.status()
+  const { age, freshness, thumbprints, skippedKeys, untriedKeys, lastFailure } = source.status()
   const values = [name]
   return [
     ...known(MEASURED.keysAge, values, age),
@@ -34,16 +34,18 @@ function ofKeys(name: string, source: KeySource): readonly Sample[] {
     { row: MEASURED.keysSkipped, values, value: skippedKeys },
     { row: MEASURED.keysUntried, values, value: untriedKeys },
     ...states(MEASURED.keysFreshness, name, FRESHNESS, freshness),
+    { row: MEASURED.keysFailing, values, value: lastFailure === undefined ? 0 : 1 },
   ]
 }
 
 function ofRevocations(name: string, source: RevocationSource): readonly Sample[] {
-  const { age, state, entries } = source.status()
+  const { age, state, entries, failures } = source.status()
   const values = [name]
   return [
     ...known(MEASURED.revocationsAge, values, age),
     { row: MEASURED.revocationsCurrent, values, value: state === 'current' ? 1 : 0 },
     { row: MEASURED.revocationsEntries, values, value: entries },
+    { row: MEASURED.revocationsFailures, values, value: failures },
     ...states(MEASURED.revocationsState, name, REPLICA_STATES, state),
   ]
 }

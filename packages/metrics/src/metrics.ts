@@ -92,10 +92,10 @@ export const COUNTED: Readonly<Record<Counted, MetricRow>> = {
   ),
   logins: counter(
     'logins',
-    ['source', 'outcome'],
+    ['source', 'kind', 'outcome'],
     'Log-ins and exchanges of a client, by what came of them',
   ),
-  loginTime: times('login.duration', ['source'], 'Time that a log-in or an exchange took'),
+  loginTime: times('login.duration', ['source', 'kind'], 'Time that a log-in or an exchange took'),
   replayFailures: counter(
     'replay.failures',
     ['source', 'reason'],
@@ -114,10 +114,12 @@ type Measured =
   | 'keysSkipped'
   | 'keysUntried'
   | 'keysFreshness'
+  | 'keysFailing'
   | 'revocationsAge'
   | 'revocationsState'
   | 'revocationsCurrent'
   | 'revocationsEntries'
+  | 'revocationsFailures'
   | 'pollFailures'
 
 /** What is so at the moment of asking, as `status()` says it. */
@@ -129,6 +131,11 @@ export const MEASURED: Readonly<Record<Measured, MetricRow>> = {
   keysFreshness: gauge('keys.freshness', 'max', '1 for how fresh the keys are, 0 for the others', {
     labels: ['state'],
   }),
+  keysFailing: gauge(
+    'keys.failing',
+    'max',
+    '1 while the last attempt to fetch keys has failed, else 0',
+  ),
   revocationsAge: gauge(
     'revocations.age',
     'max',
@@ -150,6 +157,11 @@ export const MEASURED: Readonly<Record<Measured, MetricRow>> = {
     'revocations.entries',
     'max',
     'Revocations that the replica knows: at its option max it takes no more',
+  ),
+  revocationsFailures: gauge(
+    'revocations.failures',
+    'max',
+    'Attempts in a row to read the revocations that failed',
   ),
   pollFailures: gauge('event.poll.failures', 'max', 'Polls for events in a row that failed'),
 }

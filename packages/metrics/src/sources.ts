@@ -10,12 +10,18 @@ export interface KeySource {
     readonly thumbprints: readonly string[]
     readonly skippedKeys: number
     readonly untriedKeys: number
+    readonly lastFailure: object | undefined
   }
 }
 
 /** `redisRevocations` returns one. */
 export interface RevocationSource {
-  status(): { readonly state: string; readonly age: number | undefined; readonly entries: number }
+  status(): {
+    readonly state: string
+    readonly age: number | undefined
+    readonly entries: number
+    readonly failures: number
+  }
 }
 
 /** `pollEvents` returns one. */
@@ -74,7 +80,14 @@ export function checkSources(sources: Sources): NamedSources {
   const checked = Object.fromEntries(KINDS.map((kind) => [kind, checkNamed(kind, stated[kind])]))
   const names = new WeakMap<object, string>()
   for (const named of Object.values(checked)) {
-    for (const [name, source] of Object.entries(named)) names.set(source, name)
+    for (const [name, source] of Object.entries(named)) {
+      // Otherwise what it does would be counted under one of them alone.
+      const known = names.get(source)
+      if (known !== undefined) {
+        throw new TypeError(`sources: ${known} and ${name} are the same source`)
+      }
+      names.set(source, name)
+    }
   }
   return {
     ...(checked as unknown as Omit<NamedSources, 'nameOf'>), // each has been checked above

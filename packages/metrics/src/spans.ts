@@ -10,6 +10,7 @@ import {
   ATTEMPT_OUTCOMES,
   CODES,
   INTROSPECTION_OUTCOMES,
+  LOGIN_KINDS,
   LOGIN_OUTCOMES,
   REASONS,
   TRIGGERS,
@@ -100,13 +101,14 @@ function readersOf(
       return call('portcullis.introspection', duration, isFailure, attributes)
     },
     'portcullis:login'(message) {
-      const { client, outcome, duration, requests } = message as LoginMessage
+      const { client, kind, outcome, duration, requests } = message as LoginMessage
+      const word = wordIn(LOGIN_KINDS, kind, 'login')
       const attributes = {
         'portcullis.source': nameOf(client),
         'portcullis.outcome': wordIn(LOGIN_OUTCOMES, outcome),
         'portcullis.requests': requests,
       }
-      return call('portcullis.login', duration, outcome !== 'success', attributes)
+      return call(`portcullis.${word}`, duration, outcome !== 'success', attributes)
     },
   }
   return withVerdicts ? { ...calls, 'portcullis:verify': verdictReader(nameOf) } : calls

@@ -16,6 +16,7 @@ import {
   EVENT_OUTCOMES,
   FRAMEWORKS,
   INTROSPECTION_OUTCOMES,
+  LOGIN_KINDS,
   LOGIN_OUTCOMES,
   REASONS,
   REPLAY_REASONS,
@@ -89,10 +90,10 @@ function listenersOf(
       ])
     },
     'portcullis:login'(message) {
-      const { client, outcome, duration } = message as LoginMessage
-      const name = nameOf(client)
-      count(COUNTED.logins, [name, wordIn(LOGIN_OUTCOMES, outcome)])
-      time(COUNTED.loginTime, [name], duration)
+      const { client, kind, outcome, duration } = message as LoginMessage
+      const values = [nameOf(client), wordIn(LOGIN_KINDS, kind, 'login')]
+      count(COUNTED.logins, [...values, wordIn(LOGIN_OUTCOMES, outcome)])
+      time(COUNTED.loginTime, values, duration)
     },
     'portcullis:replays'(message) {
       const { source, reason } = message as ReplaysMessage

@@ -172,6 +172,11 @@ export const EVENT_ERRORS: ReadonlySet<string> = words<EventError>({
   access_denied: true,
 })
 
+export const LOGIN_KINDS: ReadonlySet<string> = words<LoginMessage['kind']>({
+  login: true,
+  exchange: true,
+})
+
 export const LOGIN_OUTCOMES: ReadonlySet<string> = words<LoginMessage['outcome']>({
   success: true,
   credentials_rejected: true,

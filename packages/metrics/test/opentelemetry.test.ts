@@ -86,6 +86,8 @@ test('one span for each attempt for keys, introspection and log-in, and none for
     ['portcullis.keys.fetch', undefined],
     ['portcullis.keys.fetch', 2],
     ['portcullis.login', undefined],
+    ['portcullis.exchange', 2],
+    ['portcullis.other', 2],
     ['portcullis.introspection', 2],
   ])
   const [, , , login] = spans

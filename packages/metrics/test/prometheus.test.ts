@@ -63,12 +63,16 @@ test('Prometheus reads what every channel has told, by words of short lists', as
     'portcullis_revocations_current{source="redis"} 0',
     'portcullis_revocations_state{source="redis",state="stale"} 1',
     'portcullis_revocations_entries{source="redis"} 3',
+    'portcullis_revocations_failures{source="redis"} 4',
+    'portcullis_keys_failing{source="main"} 1',
     'portcullis_event_poll_failures{source="hub"} 2',
     'portcullis_events_total{source="logouts",outcome="refused",error="invalid_key"} 1',
-    'portcullis_logins_total{source="orders",outcome="success"} 1',
-    'portcullis_login_duration_seconds_sum{source="orders"} 0.2',
-    'portcullis_login_duration_seconds_bucket{le="0.05",source="orders"} 0',
-    'portcullis_login_duration_seconds_bucket{le="0.5",source="orders"} 1',
+    'portcullis_logins_total{source="orders",kind="login",outcome="success"} 1',
+    'portcullis_logins_total{source="orders",kind="exchange",outcome="timeout"} 1',
+    'portcullis_logins_total{source="orders",kind="other",outcome="other"} 1',
+    'portcullis_login_duration_seconds_sum{source="orders",kind="login"} 0.2',
+    'portcullis_login_duration_seconds_bucket{le="0.05",source="orders",kind="login"} 0',
+    'portcullis_login_duration_seconds_bucket{le="0.5",source="orders",kind="login"} 1',
     'portcullis_introspections_total{source="other",outcome="other"} 1',
     'portcullis_replay_failures_total{source="proofs",reason="timeout"} 1',
   ]) {
@@ -121,7 +125,7 @@ test('two processes: counts are added, ages are the largest, usable keys the few
     'portcullis_revocations_age_seconds{source="redis"} 12',
     'portcullis_revocations_entries{source="redis"} 3',
     'portcullis_revocations_state{source="redis",state="stale"} 1',
-    'portcullis_login_duration_seconds_count{source="orders"} 1',
+    'portcullis_login_duration_seconds_count{source="orders",kind="login"} 1',
   ]) {
     expect(text.split('\n')).toContain(line)
   }
@@ -153,6 +157,8 @@ test('a wrong name, a wrong kind and a source that is none are a TypeError', asy
     { keys: { other: keys } },
     { keys: { 'https://issuer.example.com': keys } },
     { keys: { main: {} } },
+    { keys: { main: keys, same: keys } },
+    { keys: { main: keys }, verifiers: { same: keys } },
     { keys: keys },
     { verifiers: { main: 'api' } },
     { keys: null },

@@ -32,7 +32,9 @@ const replays = {}
 const MESSAGES: readonly [channel: string, message: object][] = [
   ['portcullis:revocations', { source: replica, event: 'state', state: 'stale' }],
   ['portcullis:events', { source: receiver, outcome: 'refused', error: 'invalid_key' }],
-  ['portcullis:login', { client, outcome: 'success', duration: 0.2, requests: 1 }],
+  ['portcullis:login', { client, kind: 'login', outcome: 'success', duration: 0.2, requests: 1 }],
+  ['portcullis:login', { client, kind: 'exchange', outcome: 'timeout', duration: 5, requests: 1 }],
+  ['portcullis:login', { client, kind: 'canary', outcome: 'canary', duration: 5, requests: 1 }],
   ['portcullis:replays', { source: replays, reason: 'timeout' }],
   ['portcullis:refusal', { framework: 'koa', code: 'missing_token', reason: 'missing_header' }],
   ['portcullis:refusal', { framework: 'canary', code: 'canary', reason: 'canary' }],

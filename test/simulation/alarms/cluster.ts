@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url'
 
 import { AggregatorRegistry } from 'prom-client'
 
-// The primary of two workers: it shows what prom-client makes of their metrics, and ends with its parent.
+// The primary of two workers: it shows what prom-client makes of their metrics, replaces one when it is told to, and ends with its
+// parent.
 
 const registry = new AggregatorRegistry()
 cluster.setupPrimary({ exec: fileURLToPath(new URL('worker.ts', import.meta.url)) })
@@ -18,8 +19,14 @@ process.on('disconnect', () => {
   for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL')
   process.exit()
 })
-// Without both there is nothing to see.
-cluster.on('exit', () => process.exit(1))
+process.on('message', () => {
+  Object.values(cluster.workers ?? {})[0]?.process.kill('SIGKILL')
+})
+cluster.on('exit', (_worker, _code, signal) => {
+  // Without both there is nothing to see.
+  if (signal !== 'SIGKILL') process.exit(1)
+  cluster.fork()
+})
 
 let listening = 0
 let api = 0

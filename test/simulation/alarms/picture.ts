@@ -1,5 +1,6 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 
+import { alarmsOf, ALERTS } from './prometheus.ts'
 import { type Fired, tellAlarms, type Told } from './story.ts'
 
 // The picture of OPERATING.md in core: which alarms have fired when, in a run with a real Prometheus. `pnpm draw alarms` makes it.
@@ -10,6 +11,9 @@ const END = 676
 const LANE = 30
 const TOP = 64
 const MINUTE = 60
+const HOUR = 3600
+/** How much of the calm stretch is drawn. */
+const BEFORE = 5 * MINUTE
 
 // No script and no font of elsewhere: a page that shows the file as an image loads neither.
 const STYLE = `
@@ -30,12 +34,12 @@ const STYLE = `
     }
   `
 
-export function picture({ fired, calmFor, repairedAt }: Told): string {
+export function picture({ fired, repairedAt, calmFor }: Told): string {
   const last = Math.max(repairedAt, ...fired.map(({ until }) => until))
-  const x = (at: number) => (START + ((at + calmFor) / (last + calmFor)) * (END - START)).toFixed(1)
+  const x = (at: number) => (START + ((at + BEFORE) / (last + BEFORE)) * (END - START)).toFixed(1)
   const flood = fired.find(({ alarm }) => alarm === 'PortcullisFlood')?.from ?? 0
   const lanes = [
-    { name: 'endpoint and Redis are silent', kind: 'fault', from: 0, until: repairedAt },
+    { name: 'issuer and Redis hang', kind: 'fault', from: 0, until: repairedAt },
     { name: 'a flood of forged tokens', kind: 'fault', from: 0, until: flood },
     ...fired.map(({ alarm, from, until }) => ({ name: alarm, kind: 'alarm', from, until })),
   ]
@@ -45,32 +49,34 @@ export function picture({ fired, calmFor, repairedAt }: Told): string {
     const width = (Number(x(until)) - Number(x(from))).toFixed(1)
     return `  <text x="${START - 12}" y="${y + 4}" text-anchor="end">${name}</text><path class="rule" d="M${START} ${y}H${END}"/><rect class="${kind}" x="${x(from)}" y="${y - 9}" width="${width}" height="18"/>`
   })
-  const ticks = [-5, 0, 5, 10].filter((minute) => minute * MINUTE <= last)
+  const ticks = [-5, 0, 5, 10, 15, 20, 25].filter((minute) => minute * MINUTE <= last)
   const times = ticks.map((minute) => {
     const text = minute === 0 ? 'faults begin' : `${minute} min`
     return `  <text class="quiet" x="${x(minute * MINUTE)}" y="${height - 16}" text-anchor="middle">${text}</text>`
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-labelledby="title description">
   <title id="title">Alarms of a cluster of two workers</title>
-  <desc id="description">${sentences(fired)}</desc>
+  <desc id="description">${sentences(fired, calmFor)}</desc>
   <style>${STYLE}</style>
-  <text class="title" x="12" y="26">Alarms of a cluster of two workers</text>
+  <text class="title" x="12" y="26">Alarms of a cluster of two workers, after a calm hour</text>
 ${[...bars, ...times].join('\n')}
 </svg>
 `
 }
 
 /** For those who do not see it. */
-function sentences(fired: readonly Fired[]): string {
+function sentences(fired: readonly Fired[], calmFor: number): string {
   const each = fired.map(
     ({ alarm, from, until }) => `${alarm} from ${inMinutes(from)} to ${inMinutes(until)}`,
   )
-  return `Before the faults no alarm fires. After they begin: ${each.join('; ')}.`
+  return `In the ${calmFor / MINUTE} minutes before the faults no alarm fires. After they begin: ${each.join('; ')}.`
 }
 
 const inMinutes = (seconds: number) => `${(seconds / MINUTE).toFixed(1)} min`
 
 if (import.meta.main) {
   const file = new URL('../../../packages/core/pictures/alarms.svg', import.meta.url)
-  writeFileSync(file, picture(await tellAlarms()))
+  const told = await tellAlarms(HOUR, alarmsOf(readFileSync(ALERTS, 'utf8')))
+  if (told.calm.length > 0) throw new Error(`in a calm hour there fired ${told.calm.join(', ')}`)
+  writeFileSync(file, picture(told))
 }

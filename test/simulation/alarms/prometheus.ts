@@ -22,6 +22,11 @@ export function fastRules(rules: string, speed: number): string {
   )
 }
 
+/** The names of the alarms, in their order. */
+export function alarmsOf(rules: string): readonly string[] {
+  return [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name)
+}
+
 export interface Prometheus extends AsyncDisposable {
   /** The names of the alarms that fire now. */
   firing(): Promise<ReadonlySet<string>>
