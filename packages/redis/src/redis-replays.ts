@@ -1,6 +1,7 @@
 import type { DpopProof, ReplayAnswer, ReplayMemory } from '@portcullis/core'
 
 import type { Connect } from './connection.ts'
+import { logReplay } from './debug-log.ts'
 import { publishReplays } from './diagnostics.ts'
 import { redisTransport } from './redis-transport.ts'
 import type { ReplayStoreError } from './replay-errors.ts'
@@ -59,6 +60,7 @@ export function sharedReplays(
     } catch (error) {
       const { reason, message } = error as ReplayStoreError // the only error that a store throws
       publishReplays(() => ({ source: replays, reason, detail: message }))
+      logReplay(reason, message)
       // That is no outage: whoever fills the memory or the queue must not open the door for replays.
       if (reason === 'out_of_memory' || reason === 'busy') return 'full'
       return whenUnreachable === 'accept' && reason !== 'closed' ? 'new' : 'unavailable'

@@ -6,7 +6,7 @@ import {
 } from '@portcullis/core'
 
 import type { Connect } from './connection.ts'
-import { createStateLog } from './debug-log.ts'
+import { createStateLog, logLoad } from './debug-log.ts'
 import { publish, type RevocationsMessage } from './diagnostics.ts'
 import { RevocationStoreError } from './errors.ts'
 import { INITIAL_STATE, type LoadTrigger, type ReplicaState } from './following.ts'
@@ -110,6 +110,7 @@ export function replicatedRevocations(
 
   function onLoad(trigger: LoadTrigger, records: number, duration: number): void {
     tell({ event: 'load', trigger, records, duration })
+    logLoad(trigger, records, duration)
   }
 
   function failed(error: RevocationStoreError): number {

@@ -62,6 +62,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   'replay-script': ['node:crypto'],
   'replay-store': ['connection', 'errors', 'pacing', 'replay-errors', 'replay-script'],
   'redis-replays': [
+    'debug-log',
     'diagnostics',
     'redis-transport',
     'replay-options',

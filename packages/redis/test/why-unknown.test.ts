@@ -1,7 +1,3 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-
 import { AuthError, createVerifier } from '@portcullis/core'
 import { createTestIssuer } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
@@ -106,65 +102,4 @@ test('ready of a verifier says why as well', async () => {
     code: 'revocation_unavailable',
     detail: `revocations failed: ${NO_STREAM}; cause says why`,
   })
-})
-
-/** A process starts slowly on a busy machine. */
-const SLOW = { timeout: 20_000 }
-
-// What is printed depends on the environment at start-up, so it is a process of its own.
-const PROGRAM = `
-  import { manualClock } from '@portcullis/testing'
-  import { replicatedRevocations } from './src/redis-revocations.ts'
-  import { fakeStore, KEY } from './test/fake-store.ts'
-  const clock = manualClock()
-  const store = fakeStore(clock)
-  const settings = { stream: KEY, maxStaleness: 10, whenStale: 'refuse', max: 1000, clock }
-  store.mode = 'unreachable'
-  const replica = replicatedRevocations(settings, store.connect, () => 1)
-  await clock.advance(60)
-  store.mode = 'up'
-  await clock.advance(60)
-  store.create('first')
-  await clock.advance(60)
-  store.mode = 'unreachable'
-  store.cut()
-  await clock.advance(60)
-  await replica.close()
-`
-
-async function printed(debug: string): Promise<readonly string[]> {
-  const flags = ['--conditions=@portcullis/source', '--disable-warning=ExperimentalWarning']
-  const { stderr } = await promisify(execFile)(
-    process.execPath,
-    [...flags, '--input-type=module', '--eval', PROGRAM],
-    {
-      cwd: fileURLToPath(new URL('..', import.meta.url)),
-      env: { ...process.env, NODE_DEBUG: debug },
-      timeout: 15_000,
-    },
-  )
-  return stderr
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => line.replace(/^PORTCULLIS \d+: /, ''))
-}
-
-test(
-  'NODE_DEBUG=portcullis prints one line for each change of the state, however many attempts fail',
-  SLOW,
-  async () => {
-    const down = `the last attempt: ${UNREACHABLE}: ECONNREFUSED`
-    const lines = await printed('portcullis')
-    expect(lines.map((line) => line.replace(/\d+ s ago/, 'N s ago'))).toEqual([
-      `revocations: loading: ${NEVER}; ${down}`,
-      `revocations: missing: ${NO_STREAM}`,
-      'revocations: current',
-      `revocations: stale: the stream of revocations was last read completely N s ago; ${down}`,
-      'revocations: closed: the replica of revocations has been closed',
-    ])
-  },
-)
-
-test('without it nothing is printed', SLOW, async () => {
-  expect(await printed('')).toEqual([])
 })
