@@ -3,7 +3,7 @@ import { authenticate, getAuth } from '@portcullis/express'
 import { createHealth, statusOf } from '@portcullis/metrics'
 import { collectMetrics } from '@portcullis/metrics/prometheus'
 import express from 'express'
-import { register } from 'prom-client'
+import { AggregatorRegistry, register } from 'prom-client'
 
 const { AUTH_URL = 'http://127.0.0.1:4010', PORT = '3000' } = process.env
 
@@ -13,6 +13,8 @@ const verifier = createVerifier({ keys, issuer: null, audience: null })
 const health = createHealth(verifier)
 const sources = { keys: { main: keys }, verifiers: { main: verifier } }
 collectMetrics(register, sources)
+// In a worker of cluster.ts it answers the primary; otherwise it does nothing.
+void new AggregatorRegistry()
 
 const app = express()
 app.get('/livez', (_request, response) => {

@@ -16,6 +16,8 @@ afterAll(async () => {
 
 interface Running extends AsyncDisposable {
   readonly child: ChildProcess
+  /** Where the primary shows the metrics of all. */
+  readonly metrics: () => Promise<string>
   /** The worker that is announced next, and where it listens. */
   readonly nextWorker: () => Promise<{ readonly pid: number; readonly url: string }>
 }
@@ -23,17 +25,28 @@ interface Running extends AsyncDisposable {
 function start(workers: number): Running {
   const program = fileURLToPath(new URL('../src/cluster.ts', import.meta.url))
   const child = spawn(process.execPath, ['--conditions=@portcullis/source', program], {
-    env: { ...process.env, AUTH_URL: service.authUrl, PORT: '0', WORKERS: String(workers) },
+    env: {
+      ...process.env,
+      AUTH_URL: service.authUrl,
+      PORT: '0',
+      METRICS_PORT: '0',
+      WORKERS: String(workers),
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  let metrics = ''
+  async function nextWorker(): Promise<{ readonly pid: number; readonly url: string }> {
+    const line: { readonly value: unknown } = await lines.next()
+    const [, name, pid, url = ''] = /^(worker|metrics) ?(\d*): (.*)$/.exec(String(line.value)) ?? []
+    if (name !== 'metrics') return { pid: Number(pid), url }
+    metrics = url
+    return await nextWorker()
+  }
   return {
     child,
-    async nextWorker() {
-      const line: { readonly value: unknown } = await lines.next()
-      const [, pid, url = ''] = /^worker (\d+): (.*)$/.exec(String(line.value)) ?? []
-      return { pid: Number(pid), url }
-    },
+    nextWorker,
+    metrics: async () => await (await fetch(metrics)).text(),
     async [Symbol.asyncDispose]() {
       if (child.exitCode !== null || child.signalCode !== null) return
       child.kill('SIGTERM')
@@ -61,6 +74,11 @@ test('two workers answer behind one port; one that dies is replaced, and the end
   expect(workers[1]?.url).toBe(url)
   const pids = new Set(workers.map(({ pid }) => pid))
   expect(await processesAnswering(url, 2)).toEqual(pids)
+  // Each worker has one key: they are not added up.
+  expect(await running.metrics()).toContain('portcullis_keys_usable{source="main"} 1\n')
+  expect(await running.metrics()).toMatch(
+    /^portcullis_key_attempts_total\{source="main",trigger="\w+",outcome="success"\} 2$/m,
+  )
   expect((await fetch(`${url}/livez`)).status).toBe(200)
 
   const [victim = 0] = pids

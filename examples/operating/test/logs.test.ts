@@ -1,13 +1,23 @@
-import { remoteKeys } from '@portcullis/core'
+import { channel } from 'node:diagnostics_channel'
+
+import {
+  InMemoryLogRecordExporter,
+  LoggerProvider,
+  SimpleLogRecordProcessor,
+} from '@opentelemetry/sdk-logs'
+import { AuthError, remoteKeys } from '@portcullis/core'
 import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
+import { pino } from 'pino'
 import { expect, test } from 'vitest'
 
-import { logKeys } from '../src/key-log.ts'
+import { logOperations, logRefusals, toOpenTelemetry, toPino, type Write } from '../src/logs.ts'
+
+const lines: Parameters<Write>[] = []
+// Once, as a program does it: a subscription lasts as long as the process.
+logOperations((...line) => void lines.push(line))
 
 test('a line for keys that come and leave, and for what fails; none for a refresh that changes nothing', async () => {
-  const lines: unknown[][] = []
-  const write = (...line: unknown[]) => void lines.push(line)
-  logKeys({ info: write, warn: write })
+  lines.length = 0
   const clock = manualClock()
   const issuer = await createTestIssuer({ clock, algorithm: 'ES256' })
   const service = tokenService(issuer)
@@ -20,9 +30,67 @@ test('a line for keys that come and leave, and for what fails; none for a refres
   }
   const first = expect.any(String) as string
   expect(lines).toMatchObject([
-    ['keys', { trigger: 'snapshot', outcome: 'ignored' }],
-    ['keys', { trigger: 'refresh', added: [first], removed: [] }],
-    ['keys', { trigger: 'refresh', added: [first], removed: [first] }],
-    ['keys', { trigger: 'refresh', outcome: 'unreachable', detail: 'the key URL answered 503' }],
+    ['warn', 'keys', { trigger: 'snapshot', outcome: 'ignored' }],
+    ['info', 'keys', { trigger: 'refresh', added: [first], removed: [] }],
+    ['info', 'keys', { trigger: 'refresh', added: [first], removed: [first] }],
+    ['warn', 'keys', { outcome: 'unreachable', detail: 'the key URL answered 503' }],
   ])
+})
+
+test('a line for what fails elsewhere, and none for what works', () => {
+  lines.length = 0
+  const detail = 'why'
+  const publish = (name: string, message: object) => {
+    channel(`portcullis:${name}`).publish(message)
+  }
+  publish('revocations', { event: 'failure', state: 'stale', reason: 'timeout', detail })
+  publish('revocations', { event: 'load', state: 'current' })
+  publish('replays', { reason: 'busy', detail })
+  publish('introspection', { outcome: 'active' })
+  publish('introspection', { outcome: 'timeout', detail })
+  publish('login', { kind: 'login', outcome: 'success' })
+  publish('login', { kind: 'exchange', outcome: 'timeout', detail })
+  publish('events', { outcome: 'recorded' })
+  publish('events', { outcome: 'refused', error: 'invalid_key' })
+  expect(lines).toEqual([
+    ['warn', 'revocations', { event: 'failure', state: 'stale', reason: 'timeout', detail }],
+    ['info', 'revocations', { event: 'load', state: 'current' }],
+    ['warn', 'replays', { reason: 'busy', detail }],
+    ['warn', 'introspection', { outcome: 'timeout', detail }],
+    ['warn', 'exchange', { outcome: 'timeout', detail }],
+    ['warn', 'event', { outcome: 'refused', error: 'invalid_key' }],
+  ])
+})
+
+const ours = new AuthError('keys_unavailable', 'timeout')
+const theirs = new AuthError('invalid_token', 'expired')
+
+test('pino has a refusal as fields, and a warning if it is our problem', () => {
+  const written: string[] = []
+  const log = logRefusals(toPino(pino({}, { write: (line) => void written.push(line) })))
+  log(theirs)
+  log(ours)
+  expect(written.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { level: 30, msg: 'portcullis', event: 'refusal', code: 'invalid_token', reason: 'expired' },
+    { level: 40, msg: 'portcullis', event: 'refusal', code: 'keys_unavailable', reason: 'timeout' },
+  ])
+})
+
+test('OpenTelemetry has it as attributes with a prefix, and its severity', async () => {
+  const exporter = new InMemoryLogRecordExporter()
+  const provider = new LoggerProvider({ processors: [new SimpleLogRecordProcessor({ exporter })] })
+  const log = logRefusals(toOpenTelemetry(provider.getLogger('portcullis')))
+  log(theirs)
+  log(ours)
+  await provider.forceFlush()
+  expect(exporter.getFinishedLogRecords()).toMatchObject([
+    { eventName: 'portcullis.refusal', severityText: 'INFO' },
+    {
+      severityNumber: 13,
+      severityText: 'WARN',
+      body: 'portcullis refusal',
+      attributes: { 'portcullis.code': 'keys_unavailable', 'portcullis.reason': 'timeout' },
+    },
+  ])
+  await provider.shutdown()
 })
