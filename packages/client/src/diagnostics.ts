@@ -33,7 +33,7 @@ export function publishLogin(message: LoginMessage): void {
   // Cloudflare Workers enable every log, whatever the variable says.
   if (!log.enabled || (env['NODE_DEBUG'] ?? '') === '') return
   const { kind, outcome, detail, requests, duration, expiresIn } = message
-  const what = detail === undefined ? `the token expires in ${expiresIn ?? '?'} s` : detail
-  const took = `${requests} requests, ${(duration * 1000).toFixed(1)} ms`
+  const what = detail ?? `the token expires in ${expiresIn?.toFixed(0) ?? '?'} s`
+  const took = `${requests} ${requests === 1 ? 'request' : 'requests'}, ${(duration * 1000).toFixed(1)} ms`
   log('%s', `${kind}: ${outcome}: ${what} (${took})`)
 }
