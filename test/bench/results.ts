@@ -9,6 +9,7 @@ import {
   GUARD_FLOORS,
   isWithin,
   type Limit,
+  METRICS_FLOORS,
   START_FLOORS,
 } from './floors.ts'
 import { markdownTable } from './table.ts'
@@ -60,13 +61,15 @@ export function partsOf(readme: string): readonly [before: string, table: string
 /** Each figure with a goal or a floor, what was measured last, and on what. */
 export function goalsTable(): string {
   const measured = Object.entries(readFigures())
-  const rows = [...FLOORS, ...GUARD_FLOORS, ...START_FLOORS].map(({ figure, goal, floor }) => {
-    const [, last] = measured.find(([, { figures }]) => Object.hasOwn(figures, figure)) ?? []
-    const value = last?.figures[figure]
-    const isMissed = value !== undefined && goal !== undefined && !isWithin(value, goal)
-    const said = value === undefined ? '' : `${value}${isMissed ? ', missed' : ''}`
-    return [figure, inWords(goal), inWords(floor), said]
-  })
+  const rows = [...FLOORS, ...GUARD_FLOORS, ...START_FLOORS, ...METRICS_FLOORS].map(
+    ({ figure, goal, floor }) => {
+      const [, last] = measured.find(([, { figures }]) => Object.hasOwn(figures, figure)) ?? []
+      const value = last?.figures[figure]
+      const isMissed = value !== undefined && goal !== undefined && !isWithin(value, goal)
+      const said = value === undefined ? '' : `${value}${isMissed ? ', missed' : ''}`
+      return [figure, inWords(goal), inWords(floor), said]
+    },
+  )
   const machines = measured.map(([bench, { machine }]) => `\`${bench}\`: ${machine}`)
   return `\n${machines.join('\\\n')}\n\n${markdownTable(['Figure', 'goal', 'floor', 'measured'], rows)}\n\n`
 }
