@@ -37,12 +37,13 @@ test('a line for keys that come and leave, and for what fails; none for a refres
   ])
 })
 
+function publish(name: string, message: object): void {
+  channel(`portcullis:${name}`).publish(message)
+}
+
 test('a line for what fails elsewhere, and none for what works', () => {
   lines.length = 0
   const detail = 'why'
-  const publish = (name: string, message: object) => {
-    channel(`portcullis:${name}`).publish(message)
-  }
   publish('revocations', { event: 'failure', state: 'stale', reason: 'timeout', detail })
   publish('revocations', { event: 'load', state: 'current' })
   publish('replays', { reason: 'busy', detail })

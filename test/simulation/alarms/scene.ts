@@ -124,7 +124,9 @@ export async function createScene(): Promise<Scene> {
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 
-type Call = RequestInit & { readonly headers?: Readonly<Record<string, string>> }
+interface Call extends Pick<RequestInit, 'method' | 'body'> {
+  readonly headers?: Readonly<Record<string, string>>
+}
 
 /** Requests that wait, of each path. What is more is not sent: something hangs. */
 const MOST = 64
@@ -136,7 +138,8 @@ function sender(url: string): (path: string, init: Call) => void {
     if ((waiting.get(path) ?? 0) >= MOST) return
     add(path, 1)
     // Each on a connection of its own, so that both workers are asked. One of them may have been killed.
-    fetch(url + path, { ...init, headers: { ...init.headers, connection: 'close' } })
+    const { headers = {}, ...others } = init
+    fetch(url + path, { ...others, headers: { ...headers, connection: 'close' } })
       .then(async (response) => await response.arrayBuffer())
       .catch(() => undefined)
       .finally(() => add(path, -1))

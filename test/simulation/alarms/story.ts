@@ -70,7 +70,8 @@ export async function tellAlarms(calmFor: number, expected: readonly string[]): 
     await watch(!seen.has('PortcullisFlood'))
     return expected.every((alarm) => seen.has(alarm))
   }
-  const fired = () => [...seen].map(([alarm, times]) => ({ alarm, ...times }))
+  const fired = () =>
+    [...seen].map(([alarm, { from, until: end }]) => ({ alarm, from, until: end }))
   await until('all alarms have fired', hasFired, LIMIT).catch((error: unknown) => {
     throw new Error(`there have fired ${[...seen.keys()].join(', ')}`, { cause: error })
   })
