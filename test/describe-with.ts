@@ -12,6 +12,7 @@ const PACKAGES = {
   chromium: ['chromium', 'fonts-dejavu-core'],
   prometheus: ['prometheus'],
   promtool: ['prometheus'],
+  'redis-sentinel': ['redis-sentinel'],
   'redis-server': ['redis-server'],
 } as const
 

@@ -87,7 +87,7 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/metrics': ['alerts.yml', 'dashboard.json'],
   // A page for each provider.
   '@portcullis/providers': ['docs'],
-  '@portcullis/redis': ['REPLAYS.md'],
+  '@portcullis/redis': ['OPERATING.md', 'REPLAYS.md'],
   '@portcullis/testing': ['BOUND-TOKENS.md', 'TESTING.md'],
 }
 

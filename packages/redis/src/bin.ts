@@ -14,7 +14,7 @@ const write = promisify((text: string, done: (error?: Error | null) => void) => 
 })
 
 process.exitCode = await run(process.argv.slice(2), {
-  connect: (url) => redisTransport({ url }),
+  connect: (source) => redisTransport(source),
   environment: process.env,
   input: createInterface({ input: process.stdin }),
   print: async (line) => {

@@ -6,7 +6,7 @@ import { deadline } from './time.ts'
 // Gives every command a deadline, and the number of waiting ones a limit, over any transport.
 
 /** What talks to the server. The first command waits until it is connected. */
-interface Transport {
+export interface Transport {
   send(command: readonly string[]): Promise<unknown>
   /** Ends it at once, whatever is under way. */
   destroy(): void
@@ -80,7 +80,8 @@ export function openConnection(connect: Connect, clock: Clock): Connection {
   }
 }
 
-function started(connect: Connect): Transport {
+/** A transport that could not begin is one whose commands fail. */
+export function started(connect: Connect): Transport {
   try {
     return connect()
   } catch (error) {

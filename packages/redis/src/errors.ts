@@ -47,6 +47,7 @@ const TEXTS: Readonly<Record<RevocationStoreReason, string>> = {
 /** What the codes of Redis mean that an operator meets. */
 const CODES: Readonly<Record<string, string>> = {
   AUTH: 'a password is missing or wrong',
+  EXECABORT: 'it has discarded a transaction: the user may lack a permission',
   LOADING: 'it is still loading its data',
   MASTERDOWN: 'it is a replica without its primary',
   MISCONF: 'it cannot save its data',

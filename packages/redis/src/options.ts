@@ -1,6 +1,6 @@
 import type { Clock } from '@portcullis/core'
 
-import type { RedisClient, RedisSource } from './redis-transport.ts'
+import type { RedisClient, RedisSentinels, RedisSource } from './redis-transport.ts'
 import { systemClock } from './time.ts'
 
 // The options of `redisRevocations`, with the checks that `redisReplays` uses as well. No message repeats a URL, since it may hold a
@@ -14,6 +14,11 @@ export interface RedisRevocationsOptions {
    * changes. Only its options are used, for other connections; it need not be connected.
    */
   client?: RedisClient | undefined
+  /**
+   * Sentinels that know the primary. Then host and port are what they say, and the rest is of `url` or `client`: credentials,
+   * database, and whether it is TLS.
+   */
+  sentinel?: RedisSentinels | undefined
   /** @default 'portcullis:revocations' */
   stream?: string | undefined
   /**
@@ -56,17 +61,20 @@ export const mustBe = (description: string, holds: (value: unknown) => boolean):
 }
 
 /** Those that every factory takes. */
-export const SOURCE_CHECKS: Readonly<Record<'url' | 'client' | 'clock', OptionCheck>> = {
-  url: (value) => urlComplaint(value),
-  client: mustBe('what createClient returns', (value) => hasMethods(value, 'duplicate')),
-  clock: mustBe('an object with the functions now, monotonic and after', (value) =>
-    hasMethods(value, 'now', 'monotonic', 'after'),
-  ),
-}
+export const SOURCE_CHECKS: Readonly<Record<'url' | 'client' | 'sentinel' | 'clock', OptionCheck>> =
+  {
+    url: (value) => urlComplaint(value),
+    client: mustBe('what createClient returns', (value) => hasMethods(value, 'duplicate')),
+    sentinel: (value) => sentinelComplaint(value),
+    clock: mustBe('an object with the functions now, monotonic and after', (value) =>
+      hasMethods(value, 'now', 'monotonic', 'after'),
+    ),
+  }
 
 const CHECKS: Readonly<Record<keyof RedisRevocationsOptions, OptionCheck>> = {
   url: SOURCE_CHECKS.url,
   client: SOURCE_CHECKS.client,
+  sentinel: SOURCE_CHECKS.sentinel,
   stream: mustBe(
     'a string that is not empty',
     (value) => typeof value === 'string' && value !== '',
@@ -125,13 +133,12 @@ export function checkOptions<Name extends string>(
   }
 }
 
-/** @throws TypeError unless one of them is stated. */
-export function sourceOf(
-  factory: string,
-  { url, client }: { url?: string | URL | undefined; client?: RedisClient | undefined },
-): RedisSource {
-  if (url !== undefined && client === undefined) return { url: String(url) }
-  if (url === undefined && client !== undefined) return { client }
+type SourceOptions = Pick<RedisRevocationsOptions, 'url' | 'client' | 'sentinel'>
+
+/** @throws TypeError unless either a URL or a client is stated. */
+export function sourceOf(factory: string, { url, client, sentinel }: SourceOptions): RedisSource {
+  if (url !== undefined && client === undefined) return { url: String(url), sentinel }
+  if (url === undefined && client !== undefined) return { client, sentinel }
   const hint = url === undefined ? ': is an environment variable unset?' : ', not both'
   throw new TypeError(`${factory}: either url or client must be stated${hint}`)
 }
@@ -154,6 +161,27 @@ export function urlComplaint(value: unknown): string | undefined {
   } catch {
     return 'has a % in its user name or password that must be written as %25'
   }
+}
+
+/** More than anybody runs for one primary. */
+const MOST_SENTINELS = 32
+
+/** What is wrong with what is said of sentinels, without repeating a URL. */
+export function sentinelComplaint(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return 'must be { primary, urls }'
+  const wrong = Object.keys(value).find((name) => name !== 'primary' && name !== 'urls')
+  if (wrong !== undefined) return `has an unknown member ${wrong}, known are primary, urls`
+  const { primary, urls } = value as Partial<Record<string, unknown>>
+  if (typeof primary !== 'string' || primary === '') {
+    return 'must have the name of the primary as `primary`'
+  }
+  if (!Array.isArray(urls) || urls.length === 0 || urls.length > MOST_SENTINELS) {
+    return `must have \`urls\`, a list of 1 to ${MOST_SENTINELS} sentinels`
+  }
+  const complaint = urls.map((url) => urlComplaint(url)).find((each) => each !== undefined)
+  if (complaint !== undefined) return `has a URL that ${complaint}`
+  const hasDatabase = urls.some((url) => new URL(String(url)).pathname.length > 1)
+  return hasDatabase ? 'has a URL with a database: sentinels have none' : undefined
 }
 
 export function isWithin(value: unknown, min: number, max: number): boolean {

@@ -14,6 +14,17 @@ export function pacing(maxStaleness: number): {
   return { heartbeat: maxStaleness / 4, answer: maxStaleness / 4, page: maxStaleness }
 }
 
+/**
+ * How often sentinels are asked while a connection is used, and how long their answers are waited for: within the deadline of an
+ * answer of the store, which begins before it is known where that is.
+ */
+export function sentinelPacing(
+  maxStaleness: number,
+  answer: number,
+): { readonly interval: number; readonly patience: number } {
+  return { interval: maxStaleness / 4, patience: answer / 2 }
+}
+
 const FIRST_PAUSE = 0.1
 const LONGEST_PAUSE = 5
 

@@ -1,5 +1,3 @@
-import { parseArgs } from 'node:util'
-
 import {
   CommandError,
   compactStream,
@@ -12,16 +10,23 @@ import {
 } from './commands.ts'
 import { type Connect, openConnection } from './connection.ts'
 import { RevocationStoreError } from './errors.ts'
-import { DEFAULT_STREAM, urlComplaint } from './options.ts'
+import { DEFAULT_STREAM } from './options.ts'
+import {
+  type ProgramSource,
+  readArguments,
+  sourceIn,
+  timeOf,
+  type Values,
+} from './program-arguments.ts'
 import { openStream, type Stream } from './stream.ts'
 import { systemClock, whileWaiting } from './time.ts'
 
-// The command line of `portcullis-revocations`: reads the arguments, and refuses what could revoke more than was meant. `commands.ts` does
-// the work.
+// The command line of `portcullis-revocations`: carries out a command, and refuses what could revoke more than was meant. `commands.ts`
+// does the work.
 
 /** What the program reads, writes and connects by, so that tests can run it in their process. */
 export interface Surroundings {
-  readonly connect: (url: string) => Connect
+  readonly connect: (source: ProgramSource) => Connect
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly input: AsyncIterable<string>
   /** Data, a line. May reject: whoever reads it may have gone. */
@@ -46,43 +51,9 @@ const USAGE = `Usage: portcullis-revocations COMMAND [--url URL] [--stream KEY]
   export                         every revocation, a line of JSON each
   import                         add the lines that export has printed, from the standard input: all, or none if any is missing
 
-The URL of the store is --url, or else the environment variable REDIS_URL. TIME is in seconds since 1970, or as
+The URL of the store is --url, or else the environment variable REDIS_URL. With Sentinel, add --primary NAME, and --sentinel URL
+for each sentinel: host and port are then what they say. TIME is in seconds since 1970, or as
 2026-01-31T12:00:00Z. Exit code 1: it was not done; 2: the command line is wrong.`
-
-const OPTIONS = {
-  url: { type: 'string' },
-  stream: { type: 'string' },
-  replaces: { type: 'string', multiple: true },
-  iss: { type: 'string' },
-  jti: { type: 'string', multiple: true },
-  exp: { type: 'string' },
-  sub: { type: 'string' },
-  'client-id': { type: 'string' },
-  sid: { type: 'string' },
-  time: { type: 'string' },
-  until: { type: 'string' },
-  all: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const
-
-/** Those that may be stated several times. */
-const REPEATABLE: ReadonlySet<string> = new Set([
-  'replaces',
-  'jti',
-] satisfies (keyof typeof OPTIONS)[])
-
-type Values = ReturnType<typeof parse>['values']
-
-/** Which options a command takes, besides `url` and `stream`. */
-const COMMANDS: Readonly<Record<string, readonly (keyof Values)[]>> = {
-  create: ['replaces'],
-  revoke: ['iss', 'jti', 'exp'],
-  'revoke-before': ['iss', 'sub', 'client-id', 'sid', 'time', 'until', 'all'],
-  status: [],
-  compact: [],
-  export: [],
-  import: [],
-}
 
 /** @returns The exit code. */
 export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
@@ -106,11 +77,7 @@ async function perform(
   values: Values,
   { connect, environment, input, print, say }: Surroundings,
 ): Promise<number> {
-  const url = values.url ?? environment['REDIS_URL']
-  if (url === undefined) throw new TypeError('state the store by --url or REDIS_URL')
-  const complaint = urlComplaint(url)
-  if (complaint !== undefined) throw new TypeError(`the URL of the store ${complaint}`)
-  const connection = openConnection(connect(url), systemClock)
+  const connection = openConnection(connect(sourceIn(values, environment)), systemClock)
   try {
     const stream = openStream(values.stream ?? DEFAULT_STREAM, connection, TIMEOUT)
     await carryOut(command, values, stream, input, async (data) => {
@@ -178,50 +145,6 @@ function checkWhose(whose: object, isAll: boolean): void {
       'revoke-before: state whose tokens by --iss, --sub, --client-id or --sid, or --all for all that name no issuer',
     )
   }
-}
-
-function readArguments(args: readonly string[]): { command: string; values: Values } {
-  const { values, positionals } = parse(args)
-  const [command, ...others] = positionals
-  if (values.help === true) return { command: 'help', values }
-  const names = Object.keys(COMMANDS).join(', ')
-  if (command === undefined) throw new TypeError(`no command, known are ${names}`)
-  if (!Object.hasOwn(COMMANDS, command) || others.length > 0) {
-    throw new TypeError(`unknown command ${positionals.join(' ')}, known are ${names}`)
-  }
-  const known = new Set<string>(['url', 'stream', ...(COMMANDS[command] ?? [])])
-  const wrong = Object.keys(values).find((name) => !known.has(name))
-  if (wrong !== undefined) throw new TypeError(`${command} takes no --${wrong}`)
-  return { command, values }
-}
-
-/** @throws TypeError for an unknown option, and for one that is stated twice: of two values, one would be dropped in silence. */
-function parse(args: readonly string[]) {
-  const options = {
-    args: [...args],
-    options: OPTIONS,
-    allowPositionals: true,
-    tokens: true,
-  } as const
-  const { values, positionals, tokens } = parseArgs(options)
-  const seen = new Set<string>()
-  for (const token of tokens) {
-    if (token.kind !== 'option' || REPEATABLE.has(token.name)) continue
-    if (seen.has(token.name)) throw new TypeError(`--${token.name} is stated twice`)
-    seen.add(token.name)
-  }
-  return { values, positionals }
-}
-
-/** The year 5138. What is later is a time in milliseconds. */
-const LATEST = 100_000_000_000
-
-function timeOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const time = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Date.parse(text) / 1000
-  if (!Number.isFinite(time)) throw new TypeError('a time must be seconds or 2026-01-31T12:00:00Z')
-  if (time >= LATEST) throw new TypeError('a time must be in seconds, not in milliseconds')
-  return time
 }
 
 /** Without what is `undefined`. */

@@ -3,6 +3,7 @@ import type { DpopProof, ReplayAnswer, ReplayMemory } from '@portcullis/core'
 import type { Connect } from './connection.ts'
 import { logReplay } from './debug-log.ts'
 import { publishReplays } from './diagnostics.ts'
+import { sentinelPacing } from './pacing.ts'
 import { redisTransport } from './redis-transport.ts'
 import type { ReplayStoreError } from './replay-errors.ts'
 import {
@@ -11,7 +12,7 @@ import {
   type RedisReplaysSettings,
 } from './replay-options.ts'
 import { scriptArguments } from './replay-script.ts'
-import { createReplayStore } from './replay-store.ts'
+import { createReplayStore, PACE } from './replay-store.ts'
 import { whileWaiting } from './time.ts'
 
 // The memory of used DPoP proofs that several processes share. When the store fails, the option `whenUnreachable` decides.
@@ -40,7 +41,11 @@ export interface RedisReplays extends ReplayMemory {
  */
 export function redisReplays(options: RedisReplaysOptions): RedisReplays {
   const settings = checkRedisReplaysOptions(options)
-  return sharedReplays(settings, redisTransport(settings.source))
+  const { source, clock, timeout } = settings
+  return sharedReplays(
+    settings,
+    redisTransport(source, { clock, ...sentinelPacing(PACE, timeout) }),
+  )
 }
 
 /** The same over any transport. */

@@ -16,7 +16,7 @@ import {
   type RedisRevocationsOptions,
   type RedisRevocationsSettings,
 } from './options.ts'
-import { pauseAfter } from './pacing.ts'
+import { pacing, pauseAfter, sentinelPacing } from './pacing.ts'
 import { startReading } from './reader.ts'
 import { readiness, type RevocationsState, wordOf } from './readiness.ts'
 import { writeRecord } from './record.ts'
@@ -57,7 +57,9 @@ export interface RedisRevocations extends Revocations, RevocationWriter {
  */
 export function redisRevocations(options: RedisRevocationsOptions): RedisRevocations {
   const settings = checkRedisRevocationsOptions(options)
-  return replicatedRevocations(settings, redisTransport(settings.source))
+  const { source, clock, maxStaleness } = settings
+  const pace = { clock, ...sentinelPacing(maxStaleness, pacing(maxStaleness).answer) }
+  return replicatedRevocations(settings, redisTransport(source, pace))
 }
 
 type Told = Pick<RevocationsMessage, 'event'> & Partial<RevocationsMessage>

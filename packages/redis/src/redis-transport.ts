@@ -1,6 +1,9 @@
 import { createClient } from '@redis/client'
 
-import type { Connect } from './connection.ts'
+import type { Connect, Transport } from './connection.ts'
+import type { Primary } from './sentinel-answers.ts'
+import { type SentinelPace, sentinelTransport } from './sentinel-transport.ts'
+import { systemClock } from './time.ts'
 
 // Sends commands with `@redis/client`, which no other file imports.
 
@@ -18,10 +21,19 @@ export interface RedisConnection {
   destroy(): void
 }
 
-/** Where the store is: stated as a URL, or by a client. */
-export type RedisSource =
+/** Who knows the address of the primary. */
+export interface RedisSentinels {
+  /** The name that they have for it. */
+  readonly primary: string
+  /** `redis://` or `rediss://` of each of them, with a user name and a password if they need those. */
+  readonly urls: readonly (string | URL)[]
+}
+
+/** Where the store is: stated as a URL, or by a client; with sentinels, host and port are theirs. */
+export type RedisSource = (
   | { readonly url: string; readonly client?: undefined }
   | { readonly url?: undefined; readonly client: RedisClient }
+) & { readonly sentinel?: RedisSentinels | undefined }
 
 /** Whatever of a user's client would change what is promised. The rest is how to reach the store, and who asks. */
 const OPTIONS = {
@@ -50,47 +62,88 @@ const SOCKET_OPTIONS = {
   allowHalfOpen: false,
 } as const
 
+/** For whoever asks little and soon ends. */
+const UNHURRIED: SentinelPace = { clock: systemClock, interval: 2.5, patience: 2 }
+
 /**
  * Each connection is a client of its own that never reconnects: the client's own reconnecting would queue commands, and hide
- * that a connection was lost.
+ * that a connection was lost. With sentinels, each goes to the server that they name.
  */
-export function redisTransport(source: RedisSource): Connect {
-  return () => {
-    const client = newClient(source)
-    let isDestroyed = false
-    // Without a listener it would end the process.
-    client.on('error', () => undefined)
-    // Destroyed while it was connecting, the client connects nevertheless, and then waits for its first answer for ever.
-    client.on('connect', () => {
-      if (isDestroyed) client.destroy()
-    })
-    client.unref()
-    const connecting = client.connect()
-    // Whoever sends is told.
-    connecting.catch(() => undefined)
-    return {
-      async send(command) {
-        await connecting
-        return await client.sendCommand(command)
-      },
-      destroy() {
-        isDestroyed = true
-        client.destroy()
-      },
-    }
+export function redisTransport(source: RedisSource, pace: SentinelPace = UNHURRIED): Connect {
+  const { sentinel } = source
+  if (sentinel === undefined) return () => openTransport(newClient(source))
+  return sentinelTransport({
+    ...pace,
+    name: sentinel.primary,
+    sentinels: sentinel.urls.map((url) => () => openTransport(sentinelClient(String(url), source))),
+    open: (primary) => openTransport(newClient(source, primary)),
+  })
+}
+
+function openTransport(client: RedisConnection): Transport {
+  let isDestroyed = false
+  // Without a listener it would end the process.
+  client.on('error', () => undefined)
+  // Destroyed while it was connecting, the client connects nevertheless, and then waits for its first answer for ever.
+  client.on('connect', () => {
+    if (isDestroyed) client.destroy()
+  })
+  client.unref()
+  const connecting = client.connect()
+  // Whoever sends is told.
+  connecting.catch(() => undefined)
+  return {
+    async send(command) {
+      await connecting
+      return await client.sendCommand(command)
+    },
+    destroy() {
+      isDestroyed = true
+      client.destroy()
+    },
   }
 }
 
-function newClient({ url, client }: RedisSource): RedisConnection {
+/** @param primary In place of the address that was stated. */
+function newClient({ url, client }: RedisSource, primary?: Primary): RedisConnection {
   // A copy: the client writes the address into what it is given.
-  if (client === undefined) return createClient({ url, ...OPTIONS, socket: { ...SOCKET_OPTIONS } })
+  if (client === undefined) {
+    const address = primary === undefined ? url : addressIn(url, primary)
+    return createClient({ url: address, ...OPTIONS, socket: { ...SOCKET_OPTIONS } })
+  }
   const { socket } = (client.options ?? {}) as { socket?: object }
+  const { host, port } = primary ?? {}
+  const elsewhere = primary === undefined ? {} : { host, port, path: undefined }
   return client.duplicate({
     ...OPTIONS,
+    // It would be read again, and come before the address below.
+    ...(primary === undefined ? {} : { url: undefined }),
     // What works with RESP 3 alone, or changes replies.
     clientSideCache: undefined,
     emitInvalidate: false,
     // Aborting ends the user's connection, not ours.
-    socket: { ...socket, ...SOCKET_OPTIONS, signal: undefined },
+    socket: { ...socket, ...elsewhere, ...SOCKET_OPTIONS, signal: undefined },
   })
+}
+
+function addressIn(url: string, { host, port }: Primary): string {
+  const address = new URL(url)
+  // An IPv6 address.
+  address.hostname = host.includes(':') ? `[${host}]` : host
+  address.port = String(port)
+  return address.href
+}
+
+/** With the certificates of the given client, but neither its address nor its credentials. */
+function sentinelClient(url: string, { client }: RedisSource): RedisConnection {
+  const { socket } = (client?.options ?? {}) as { socket?: Record<string, unknown> }
+  const {
+    host: _host,
+    port: _port,
+    path: _path,
+    tls: _tls,
+    signal: _signal,
+    ...rest
+  } = socket ?? {}
+  return createClient({ url, ...OPTIONS, socket: { ...rest, ...SOCKET_OPTIONS } })
 }

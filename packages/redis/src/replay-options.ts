@@ -8,7 +8,7 @@ import {
   SOURCE_CHECKS,
   sourceOf,
 } from './options.ts'
-import type { RedisClient, RedisSource } from './redis-transport.ts'
+import type { RedisClient, RedisSentinels, RedisSource } from './redis-transport.ts'
 import { systemClock } from './time.ts'
 
 // The options of `redisReplays`: their types, checks and defaults.
@@ -18,6 +18,11 @@ export interface RedisReplaysOptions {
   url?: string | URL | undefined
   /** What `createClient` of `@redis/client` 6 or `redis` 6 returns. Only its options are used, not its connection. */
   client?: RedisClient | undefined
+  /**
+   * Sentinels that know the primary. Then host and port are what they say, and the rest is of `url` or `client`: credentials,
+   * database, and whether it is TLS.
+   */
+  sentinel?: RedisSentinels | undefined
   /**
    * The beginning of the names of all its keys.
    * @default 'portcullis:replays'
@@ -65,6 +70,7 @@ const isCount = mustBe(
 const CHECKS: Readonly<Record<keyof RedisReplaysOptions, OptionCheck>> = {
   url: SOURCE_CHECKS.url,
   client: SOURCE_CHECKS.client,
+  sentinel: SOURCE_CHECKS.sentinel,
   prefix: mustBe(
     'a string that is not empty',
     (value) => typeof value === 'string' && value !== '',

@@ -12,8 +12,8 @@ import { isAnswer, SCRIPT, SCRIPT_HASH } from './replay-script.ts'
 const LONGEST_REST = 30
 /** Seconds. An operator may change how the store frees memory while it runs. */
 const LONGEST_TRUST = 60
-/** The longest pause after failures is a quarter of it. Seconds. */
-const PACE = 10
+/** The longest pause after failures, and the time between questions to sentinels, are a quarter of it. Seconds. */
+export const PACE = 10
 
 export interface ReplayStore {
   /**

@@ -11,6 +11,7 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
 function operator() {
   const store = fakeStore(manualClock(Date.now() / 1000))
   const urls: string[] = []
+  const sentinels: unknown[] = []
   async function portcullis(
     command: string,
     {
@@ -24,8 +25,9 @@ function operator() {
     const code = await run(command.split(' ').filter(Boolean), {
       environment,
       input: linesOf(input),
-      connect: (url) => {
+      connect: ({ url, sentinel }) => {
         urls.push(url)
+        sentinels.push(sentinel)
         return store.connect
       },
       async print(line) {
@@ -36,7 +38,7 @@ function operator() {
     })
     return { code, printed, said: said.join('\n'), data: dataOf(printed) }
   }
-  return { store, urls, portcullis }
+  return { store, urls, sentinels, portcullis }
 }
 
 interface Terminal {
@@ -70,6 +72,27 @@ test('create makes the stream once, and prints its identity', async () => {
   expect(again).toMatchObject({ code: 1, printed: [] })
   expect(again.said).toContain(`exists already: its identity is ${String(data['id'])}`)
   expect(store.data.get('portcullis:revocations')?.entries).toHaveLength(1)
+})
+
+test('with Sentinel, each command is told the name of the primary and all sentinels', async () => {
+  const { sentinels, portcullis } = operator()
+  await portcullis('create --primary main --sentinel redis://a:26379 --sentinel redis://b:26379')
+  await portcullis('status')
+  const urls = ['redis://a:26379', 'redis://b:26379']
+  expect(sentinels).toEqual([{ primary: 'main', urls }, undefined])
+})
+
+test.each([
+  ['status --primary main', 'state both --primary and --sentinel'],
+  ['status --sentinel redis://a', 'state both --primary and --sentinel'],
+  ['status --primary main --sentinel a', 'what is said of sentinels has a URL that is not an'],
+  ['status --primary main --primary other --sentinel redis://a', '--primary is stated twice'],
+])('%s: exit code 2, and nothing is asked', async (command, complaint) => {
+  const { urls, portcullis } = operator()
+  const { code, said } = await portcullis(command)
+  expect(code).toBe(2)
+  expect(said).toContain(complaint)
+  expect(urls).toEqual([])
 })
 
 test('create --replaces names the streams that were lost', async () => {

@@ -44,7 +44,7 @@ function scene(options: RedisReplaysOptions = {}) {
 test.each<[object, string]>([
   [
     { urls: 1 },
-    'unknown option urls, known are url, client, prefix, timeout, whenUnreachable, max, maxPerKey, clock',
+    'unknown option urls, known are url, client, sentinel, prefix, timeout, whenUnreachable, max, maxPerKey, clock',
   ],
   [{}, 'redisReplays: either url or client must be stated: is an environment variable unset?'],
   [{ url: 'http://a' }, 'redisReplays: url must begin with redis: or rediss:'],

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 
 import { expect, test } from 'vitest'
 
@@ -11,31 +10,12 @@ import { redisTransport } from '../../../packages/redis/src/redis-transport.ts'
 import { openStream } from '../../../packages/redis/src/stream.ts'
 import { systemClock } from '../../../packages/redis/src/time.ts'
 import { describeWithRedis } from './describe-with-redis.ts'
+import { operate as operateAt, OPERATOR } from './operate.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
 import { append, appendMany, createStream, ISSUER, issue, join, STREAM } from './scene.ts'
 
-interface Outcome {
-  readonly exitCode: number | null
-  readonly printed: string
-  readonly said: string
-}
-
-/** Runs `portcullis-revocations`. */
-async function operate(server: RedisServer, ...args: readonly string[]): Promise<Outcome> {
-  const program = fileURLToPath(new URL('../../../packages/redis/src/bin.ts', import.meta.url))
-  const options = ['--conditions=@portcullis/source', program, ...args]
-  const child = spawn(process.execPath, options, {
-    env: { ...process.env, REDIS_URL: server.url },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const exited = once(child, 'exit') as Promise<[number | null]>
-  const [printed, said, [exitCode]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    exited,
-  ])
-  return { exitCode, printed, said }
-}
+const operate = async (server: RedisServer, ...args: readonly string[]) =>
+  await operateAt(server.url, ...args)
 
 describeWithRedis('the program of an operator', () => {
   test('makes the stream once, and revokes what every process then refuses', async () => {
@@ -83,8 +63,7 @@ describeWithRedis('the program of an operator', () => {
     await using server = await startRedis()
     await createStream(server)
     await appendMany(server, 20_000)
-    const program = fileURLToPath(new URL('../../../packages/redis/src/bin.ts', import.meta.url))
-    const options = ['--conditions=@portcullis/source', program, 'export']
+    const options = ['--conditions=@portcullis/source', OPERATOR, 'export']
     const child = spawn(process.execPath, options, {
       env: { ...process.env, REDIS_URL: server.url },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -43,7 +43,7 @@ async function operate(command: string, input: readonly string[] = []): Promise<
   const said: string[] = []
   const code = await run(command.split(' '), {
     environment: process.env,
-    connect: (url) => redisTransport({ url }),
+    connect: (source) => redisTransport(source),
     input: Readable.from(input),
     print: (line) => printed.push(line),
     say: (line) => said.push(line),

@@ -216,7 +216,7 @@ describeWithRedis('passwords and TLS', () => {
   test.concurrent('with no more permissions than the README names', async () => {
     await using server = await startRedis()
     await createStream(server)
-    const commands = ['+hello', '+multi', '+exec', '+xrange', '+xread', '+xinfo', '+xadd']
+    const commands = ['+multi', '+exec', '+xrange', '+xread', '+xinfo', '+xadd']
     const permissions = ['~portcullis:revocations', ...commands]
     await server.command('ACL', 'SETUSER', 'api', 'on', '>secret', ...permissions)
     await using member = join(server.url.replace('//', '//api:secret@'))

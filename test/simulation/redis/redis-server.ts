@@ -1,15 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 
 import type { Certificate } from '../../certificate.ts'
 import { connect, type Connection } from './connection.ts'
+import { end, run as runProgram, type Running, runOnFreePort } from './redis-process.ts'
 
 export interface ServerOptions {
+  readonly program?: string
   /** Every write is on the disk before it is answered, so that `kill` loses none. */
   readonly isPersistent?: boolean
   readonly password?: string
@@ -19,9 +17,13 @@ export interface ServerOptions {
   readonly maxMemory?: number
   /** The port of the primary that this one copies. */
   readonly replicaOf?: number
+  /** Whether it is a node of a cluster. */
+  readonly isCluster?: boolean
+  /** Further settings, as its command line takes them. */
+  readonly settings?: readonly string[]
 }
 
-/** Debian's `redis-server` as a process of its own, on one port for its whole life. */
+/** Debian's `redis-server`, or another one, as a process of its own, on one port for its whole life. */
 export interface RedisServer extends AsyncDisposable {
   readonly port: number
   /** Without the password. */
@@ -35,19 +37,16 @@ export interface RedisServer extends AsyncDisposable {
   pause(): void
   /** SIGCONT */
   resume(): void
-  /** Starts it again after `kill`, on the same port. */
-  restart(options?: { readonly withData: boolean }): Promise<void>
+  /** Starts it again after `kill`, on the same port; perhaps another program. */
+  restart(options?: { readonly withData?: boolean; readonly program?: string }): Promise<void>
 }
 
-export const PROGRAM = 'redis-server'
+/** `VALKEY_SERVER` names another one, of Valkey. */
+export const PROGRAM = process.env['VALKEY_SERVER'] ?? 'redis-server'
+
 export async function startRedis(options: ServerOptions = {}): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-redis-'))
-  let running: Running | undefined
-  // Somebody else may take a free port before the server does.
-  for (let attempt = 0; running === undefined && attempt < 20; attempt += 1) {
-    running = await run(await freePort(), folder, options)
-  }
-  if (running === undefined) throw new Error('no free port for a redis-server')
+  const running = await runOnFreePort(async (port) => await run(port, folder, options))
   return controlled(running, folder, options)
 }
 
@@ -64,13 +63,9 @@ function controlled(first: Running, folder: string, options: ServerOptions): Red
 
   async function kill(): Promise<void> {
     if (running === undefined) return
-    const { child, guard } = running
+    const ending = end(running)
     running = undefined
-    const gone = once(child, 'exit')
-    // First the guard: afterwards the number may be another process's.
-    guard.kill('SIGKILL')
-    child.kill('SIGKILL')
-    await gone
+    await ending
   }
 
   return {
@@ -88,12 +83,12 @@ function controlled(first: Running, folder: string, options: ServerOptions): Red
     kill,
     pause: () => running?.child.kill('SIGSTOP'),
     resume: () => running?.child.kill('SIGCONT'),
-    async restart({ withData } = { withData: true }) {
+    async restart({ withData = true, program } = {}) {
       await kill()
       if (!withData) rmSync(join(folder, 'appendonlydir'), { recursive: true, force: true })
       // A connection that is being made may hold the port for a moment.
       for (let attempt = 0; running === undefined && attempt < 50; attempt += 1) {
-        running = await run(port, folder, options)
+        running = await run(port, folder, program === undefined ? options : { ...options, program })
       }
       if (running === undefined) throw new Error(`port ${port} is no longer free`)
     },
@@ -104,44 +99,19 @@ function controlled(first: Running, folder: string, options: ServerOptions): Red
   }
 }
 
-interface Running {
-  readonly port: number
-  readonly child: ChildProcess
-  /** Ends the server when this process ends, however it ends. */
-  readonly guard: ChildProcess
-}
-
-/** Nothing, if the port is taken. */
 async function run(
   port: number,
   folder: string,
   options: ServerOptions,
 ): Promise<Running | undefined> {
-  const child = spawn(PROGRAM, settings(port, folder, options), {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  await once(child, 'spawn')
-  const script = 'read -r line; kill -9 "$0"; rm -rf "$1"'
-  const guard = spawn('sh', ['-c', script, String(child.pid), folder], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
-  let printed = ''
-  for await (const line of createInterface({ input: child.stdout ?? [] })) {
-    printed += `${line}\n`
-    if (line.includes('Ready to accept connections')) {
-      // A pipe that nobody reads fills up, and then the server waits for us.
-      child.stdout?.resume()
-      return { port, child, guard }
-    }
-  }
-  guard.kill('SIGKILL')
-  if (/already in use|Failed listening/.test(printed)) return undefined
-  throw new Error(`redis-server has ended:\n${printed}`)
+  const ready = /Ready to accept connections/
+  const { program = PROGRAM } = options
+  return await runProgram(program, settings(port, folder, options), { port, folder, ready })
 }
 
 function settings(port: number, folder: string, options: ServerOptions): string[] {
   const { isPersistent = false, password, certificate, maxMemory = 0, replicaOf } = options
+  const { isCluster = false, settings: further = [] } = options
   const { certFile = '', keyFile = '' } = certificate ?? {}
   const tls = ['--tls-port', String(port), '--tls-cert-file', certFile, '--tls-key-file', keyFile]
   const listening =
@@ -159,16 +129,8 @@ function settings(port: number, folder: string, options: ServerOptions): string[
     ...replication,
     ...(isPersistent ? ['--appendonly', 'yes', '--appendfsync', 'always'] : []),
     ...(password === undefined ? [] : ['--requirepass', password]),
+    ...(isCluster ? ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'] : []),
+    ...further,
     ...(replicaOf === undefined ? [] : ['--replicaof', '127.0.0.1', String(replicaOf)]),
   ]
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }

@@ -1,0 +1,65 @@
+import { RevocationStoreError } from './errors.ts'
+import { listIn, unreadable } from './stream-replies.ts'
+
+// Which server is the primary, by what sentinels say: pure functions.
+
+/** Where a sentinel says that the primary is. */
+export interface Primary {
+  readonly host: string
+  readonly port: number
+  /** `config-epoch`: each fail-over makes it larger. */
+  readonly epoch: number
+}
+
+/** What one sentinel said, or why it said nothing. */
+export type SentinelAnswer = Primary | RevocationStoreError
+
+/** Reads the reply to `SENTINEL MASTER`: names and values in turn. */
+export function primaryIn(reply: unknown): Primary {
+  const list = listIn(reply)
+  const found = new Map<unknown, unknown>()
+  for (let at = 0; at + 1 < list.length; at += 2) found.set(list[at], list[at + 1])
+  const host = found.get('ip')
+  const [port, epoch] = [numberIn(found.get('port')), numberIn(found.get('config-epoch'))]
+  const isHost = typeof host === 'string' && /^[\w.:%-]{1,255}$/.test(host)
+  if (!isHost || port === undefined || port < 1 || port > 65_535) return unreadable()
+  return epoch === undefined ? unreadable() : { host, port, epoch }
+}
+
+function numberIn(text: unknown): number | undefined {
+  return typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : undefined
+}
+
+/**
+ * What answers mean until now: the primary, why none is known, or to wait for further ones. More than half of the sentinels agree
+ * to each fail-over, so the newest of so many answers is enough; nobody waits longer for a sentinel that hangs.
+ *
+ * @param asked How many sentinels were asked.
+ * @param isLate Whether nobody waits any longer: then fewer must do.
+ */
+export function primaryOf(
+  answers: readonly SentinelAnswer[],
+  asked: number,
+  isLate: boolean,
+): SentinelAnswer | 'wait' {
+  const named = answers.filter(isPrimary)
+  const isEnough = isLate || answers.length === asked || named.length * 2 > asked
+  if (!isEnough) return 'wait'
+  const [first, ...others] = named
+  if (first !== undefined) {
+    return others.reduce((best, each) => (each.epoch > best.epoch ? each : best), first)
+  }
+  // One that answers knows more than one that cannot be reached.
+  const errors = answers.filter((answer) => answer instanceof RevocationStoreError)
+  const silent = new RevocationStoreError('timeout', 'no sentinel answered')
+  return errors.find(({ reason }) => reason === 'refused') ?? errors[0] ?? silent
+}
+
+function isPrimary(answer: SentinelAnswer): answer is Primary {
+  return !(answer instanceof RevocationStoreError)
+}
+
+/** Whether a connection to a primary should be left. An answer from before a fail-over is no reason. */
+export function hasMoved(known: Primary, found: Primary): boolean {
+  return found.epoch >= known.epoch && (found.host !== known.host || found.port !== known.port)
+}

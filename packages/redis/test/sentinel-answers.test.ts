@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest'
+
+import { RevocationStoreError } from '../src/errors.ts'
+import { hasMoved, type Primary, primaryIn, primaryOf } from '../src/sentinel-answers.ts'
+
+const A: Primary = { host: '10.0.0.1', port: 6379, epoch: 1 }
+const B: Primary = { host: '10.0.0.2', port: 6379, epoch: 2 }
+const GONE = new RevocationStoreError('unreachable', 'ECONNREFUSED')
+const UNNAMED = new RevocationStoreError('refused', 'no sentinel knows a primary of that name')
+
+test.each([
+  ['none has answered', [], 3, 'wait'],
+  ['one of three', [A], 3, 'wait'],
+  ['two of three agree', [A, A], 3, A],
+  ['two of three: the later fail-over counts', [B, A], 3, B],
+  ['two of three, the other way round', [A, B], 3, B],
+  ['one, and one that is gone', [A, GONE], 3, 'wait'],
+  ['one, and two that are gone', [GONE, A, GONE], 3, A],
+  ['the only one', [A], 1, A],
+  ['one of two', [A], 2, 'wait'],
+  ['all are gone', [GONE, GONE, GONE], 3, GONE],
+  ['all but one are gone, and that one knows no such name', [GONE, UNNAMED, GONE], 3, UNNAMED],
+  ['two know no such name, one does', [UNNAMED, B, UNNAMED], 3, B],
+] as const)('of several sentinels: %s', (_title, answers, asked, expected) => {
+  expect(primaryOf(answers, asked, false)).toBe(expected)
+})
+
+test('nobody waits any longer: one answer must do, and no answer is a time-out', () => {
+  expect(primaryOf([A], 3, true)).toBe(A)
+  expect(primaryOf([GONE], 3, true)).toBe(GONE)
+  expect(primaryOf([], 3, true)).toMatchObject({
+    reason: 'timeout',
+    detail: 'no sentinel answered',
+  })
+})
+
+test.each([
+  ['the same', A, A, false],
+  ['another address of a later fail-over', A, B, true],
+  ['another address of an earlier fail-over', B, A, false],
+  ['another address, without a fail-over: an operator has changed it', A, { ...B, epoch: 1 }, true],
+  ['the same address after a fail-over there and back', A, { ...A, epoch: 3 }, false],
+  ['another port', A, { ...A, port: 6380 }, true],
+])('a connection is left: %s', (_title, known, found, expected) => {
+  expect(hasMoved(known, found)).toBe(expected)
+})
+
+const REPLY = ['name', 'main', 'ip', '10.0.0.1', 'port', '6379', 'config-epoch', '1']
+const replaced = (from: string, to: unknown) => REPLY.map((each) => (each === from ? to : each))
+
+test('a reply of a sentinel is read', () => {
+  expect(primaryIn(REPLY)).toEqual(A)
+  expect(primaryIn(replaced('10.0.0.1', 'fe80::1%eth0'))).toMatchObject({ host: 'fe80::1%eth0' })
+  expect(primaryIn(replaced('10.0.0.1', 'redis-0.redis'))).toMatchObject({ host: 'redis-0.redis' })
+})
+
+test.each([
+  ['no list', null],
+  ['no address', replaced('ip', 'other')],
+  ['an empty address', replaced('10.0.0.1', '')],
+  ['an address with a path', replaced('10.0.0.1', '10.0.0.1/x')],
+  ['an address with credentials', replaced('10.0.0.1', 'a@b')],
+  ['no port', replaced('6379', '')],
+  ['port 0, of a primary with TLS alone whose sentinels do not know', replaced('6379', '0')],
+  ['a port too large', replaced('6379', '65536')],
+  ['an epoch that is no number', replaced('1', '-1')],
+])('a reply that cannot be read is refused: %s', (_title, reply) => {
+  expect(() => primaryIn(reply)).toThrow(
+    expect.objectContaining({ reason: 'unsupported' }) as Error,
+  )
+})

@@ -1,0 +1,239 @@
+import { redisReplays } from '@portcullis/redis'
+import { createClient } from '@redis/client'
+import { expect, onTestFinished, test, vi } from 'vitest'
+
+import { createCertificate } from '../../certificate.ts'
+import { describeWithSentinel } from './describe-with-redis.ts'
+import { operate } from './operate.ts'
+import { type RedisServer, startRedis } from './redis-server.ts'
+import { append, createStream, issue, join, type Member, STREAM } from './scene.ts'
+import { type SentinelOptions, type Sentinels, startSentinels, WATCHER } from './sentinels.ts'
+import { until } from './waiting.ts'
+
+// A primary, a replica, and three sentinels that promote it.
+
+// Sentinels take up to half a minute until they have told each server what it is.
+vi.setConfig({ testTimeout: 120_000 })
+
+/** Seconds. In a quarter of it sentinels are asked, a connection is made and an answer comes, also on a busy machine. */
+const STALENESS = 4
+/** Seconds. What a connection to sentinels and to the new primary may take, on a busy machine. */
+const CONNECTED = 5
+
+interface Watched extends AsyncDisposable {
+  readonly primary: RedisServer
+  readonly replica: RedisServer
+  readonly sentinels: Sentinels
+  /** One process, which has nothing but the addresses of the sentinels. */
+  readonly reader: Member
+  follow(): Member
+}
+
+/** An address at which nobody listens: all that is used of it is what stands beside host and port. */
+const NOWHERE = 'redis://127.0.0.1:1'
+
+async function createWatched(options: SentinelOptions = {}): Promise<Watched> {
+  const owned: AsyncDisposable[] = []
+  const own = <Owned extends AsyncDisposable>(each: Owned): Owned => {
+    owned.unshift(each)
+    return each
+  }
+  const primary = own(await startRedis({ isPersistent: true }))
+  await createStream(primary)
+  const replica = own(await startRedis({ isPersistent: true, replicaOf: primary.port }))
+  const { password } = options
+  if (password !== undefined) {
+    const everything = ['on', `>${password}`, '~*', '&*', '+@all']
+    for (const each of [primary, replica]) {
+      await each.command('ACL', 'SETUSER', WATCHER, ...everything)
+    }
+  }
+  const sentinels = own(await startSentinels(primary, 1, options))
+  const follow = () => join(NOWHERE, { sentinel: sentinels.option, maxStaleness: STALENESS })
+  const reader = own(follow())
+  await until('current', () => reader.revocations.status().state === 'current')
+  return {
+    primary,
+    replica,
+    sentinels,
+    reader,
+    follow,
+    async [Symbol.asyncDispose]() {
+      for (const each of owned) await each[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const copied = async (server: RedisServer, entries: number) =>
+  await until('copied', async () => {
+    const length = await server.command('XLEN', STREAM).catch(() => 0)
+    return length === entries
+  })
+
+/** A server that becomes a replica ends all connections. */
+async function roleOf(server: RedisServer): Promise<unknown> {
+  const reply = await server.command('ROLE').catch(() => [])
+  return (reply as readonly unknown[])[0]
+}
+
+describeWithSentinel('a fail-over by sentinels', () => {
+  test('the primary is killed: processes find the promoted replica, and revoke there; the old primary comes back as a replica', async () => {
+    await using watched = await createWatched()
+    const { primary, replica, sentinels, reader } = watched
+    const [revoked, valid, fresh, last] = [
+      await issue(),
+      await issue(),
+      await issue(),
+      await issue(),
+    ]
+    await reader.revocations.revoke(revoked.claims)
+    await copied(replica, 2)
+
+    await primary.kill()
+    await sentinels.name(replica)
+    expect(await reader.verdict(revoked)).toBe('revoked')
+    await reader.comesTo('accepted', valid)
+    await reader.revocations.revoke(fresh.claims)
+    expect(await replica.command('XLEN', STREAM)).toBe(3)
+
+    await primary.restart()
+    await until('a replica', async () => (await roleOf(primary)) === 'slave', 50)
+    await copied(primary, 3)
+    await using newcomer = watched.follow()
+    await newcomer.comesTo('revoked', fresh)
+    await newcomer.revocations.revoke(last.claims)
+    await reader.comesTo('revoked', last)
+    expect(await reader.verdict(revoked)).toBe('revoked')
+    await reader.comesTo('accepted', valid)
+  })
+
+  test('the promoted replica lacks the last second: what a process has read it refuses for ever, and only that is known of it', async () => {
+    await using watched = await createWatched()
+    const { primary, replica, sentinels, reader } = watched
+    const [kept, lost, valid] = [await issue(), await issue(), await issue()]
+    await append(primary, kept)
+    await copied(replica, 2)
+    replica.pause()
+    // What is sent to it from now on would be read when it goes on.
+    await primary.command('CLIENT', 'KILL', 'TYPE', 'replica')
+    await append(primary, lost)
+    await reader.comesTo('revoked', lost)
+    await primary.kill()
+    replica.resume()
+
+    await sentinels.name(replica)
+    await reader.comesTo('accepted', valid)
+    expect(await reader.verdict(lost)).toBe('revoked')
+    expect(await reader.verdict(kept)).toBe('revoked')
+    // That is the loss: nobody who starts now can know it.
+    await using newcomer = watched.follow()
+    await newcomer.comesTo('revoked', kept)
+    await newcomer.comesTo('accepted', lost)
+    // Whoever still knows it can revoke it again.
+    await reader.revocations.revoke(lost.claims)
+    await newcomer.comesTo('revoked', lost)
+  })
+
+  test('the primary is cut off from its sentinels and goes on answering: processes leave it within maxStaleness', async () => {
+    await using watched = await createWatched({ password: 'secret' })
+    const { primary, replica, sentinels, reader } = watched
+    const valid = await issue()
+    await reader.comesTo('accepted', valid)
+    // From now on it refuses them, so for them it is gone.
+    await primary.command('ACL', 'SETUSER', 'default', '-ping', '-info', '-publish', '-subscribe')
+    await primary.command('ACL', 'SETUSER', WATCHER, 'off')
+    await primary.command('CLIENT', 'KILL', 'USER', WATCHER)
+    await sentinels.name(replica)
+    expect(await roleOf(primary)).toBe('master')
+    const fresh = await issue()
+    await append(replica, fresh)
+    expect(await reader.comesTo('revoked', fresh)).toBeLessThan(STALENESS + CONNECTED)
+    await reader.comesTo('accepted', valid)
+    const next = await issue()
+    await reader.revocations.revoke(next.claims)
+    expect(await replica.command('XLEN', STREAM)).toBe(3)
+  })
+
+  test('an operator moves the primary, for an upgrade: no token is refused for it but in the moment of the move', async () => {
+    await using watched = await createWatched()
+    const { replica, sentinels, reader } = watched
+    const [revoked, valid] = [await issue(), await issue()]
+    await reader.revocations.revoke(revoked.claims)
+    await copied(replica, 2)
+    await sentinels.command(0, 'SENTINEL', 'FAILOVER', 'main')
+    await sentinels.name(replica)
+    await reader.comesTo('accepted', valid)
+    const fresh = await issue()
+    await reader.revocations.revoke(fresh.claims)
+    expect(await reader.verdict(revoked)).toBe('revoked')
+    expect(await replica.command('XLEN', STREAM)).toBe(3)
+  })
+
+  test('a sentinel that hangs and one that is gone: a process that starts finds the primary by the third', async () => {
+    await using watched = await createWatched()
+    await watched.sentinels.kill(0)
+    watched.sentinels.pause(1)
+    await using newcomer = watched.follow()
+    const valid = await issue()
+    await newcomer.comesTo('accepted', valid)
+    expect(await watched.reader.verdict(valid)).toBe('accepted')
+  })
+
+  test('all sentinels are gone: the primary is used on, and who starts says what is wrong', async () => {
+    await using watched = await createWatched()
+    const { primary, reader } = watched
+    for (const at of [0, 1, 2]) await watched.sentinels.kill(at)
+    const [fresh, valid] = [await issue(), await issue()]
+    await until('asked again', () => (reader.revocations.status().age ?? Infinity) < 0.2)
+    await append(primary, fresh)
+    await reader.comesTo('revoked', fresh)
+    await reader.comesTo('accepted', valid)
+    await using newcomer = watched.follow()
+    await expect(newcomer.revocations.ready()).rejects.toThrow('ECONNREFUSED')
+  })
+
+  test('an unknown name of the primary is said', async () => {
+    await using watched = await createWatched()
+    const sentinel = { ...watched.sentinels.option, primary: 'other' }
+    await using member = join(NOWHERE, { sentinel })
+    await expect(member.revocations.ready()).rejects.toThrow(
+      'refused: no sentinel knows a primary of that name',
+    )
+  })
+
+  test('the program of an operator, and used proofs, find the primary as well', async () => {
+    await using watched = await createWatched()
+    const { option } = watched.sentinels
+    const flags = option.urls.flatMap((url) => ['--sentinel', url])
+    const outcome = await operate(NOWHERE, 'status', '--primary', option.primary, ...flags)
+    expect(outcome).toMatchObject({ exitCode: 0, said: '' })
+    expect(JSON.parse(outcome.printed)).toMatchObject({ identity: 'first' })
+    await using replays = redisReplays({ url: NOWHERE, sentinel: option, timeout: 5 })
+    const now = Date.now() / 1000
+    const proof = { jkt: 'key', jti: 'one', expires: now + 60 }
+    expect(await replays.remember(proof, now)).toBe('new')
+    expect(await replays.remember(proof, now)).toBe('replayed')
+  })
+
+  test('through TLS, with a user for the processes: the client states both, and the sentinels need neither', async () => {
+    const certificate = createCertificate()
+    onTestFinished(() => {
+      certificate[Symbol.dispose]()
+    })
+    await using primary = await startRedis({ certificate })
+    await createStream(primary)
+    const rights = ['+multi', '+exec', '+xrange', '+xread', '+xinfo', '+xadd']
+    await primary.command('ACL', 'SETUSER', 'api', 'on', '>secret', `~${STREAM}`, ...rights)
+    await using sentinels = await startSentinels(primary, 0, { count: 1, certificate })
+    const client = createClient({
+      username: 'api',
+      password: 'secret',
+      socket: { host: 'redis.invalid', port: 1, tls: true, ca: certificate.cert },
+    })
+    await using member = join('', { client, sentinel: sentinels.option })
+    const token = await issue()
+    await member.comesTo('accepted', token)
+    await member.revocations.revoke(token.claims)
+    expect(await member.verdict(token)).toBe('revoked')
+  })
+})
