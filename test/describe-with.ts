@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter, isAbsolute, join } from 'node:path'
 
 import { describe, type TaskMeta } from 'vitest'
 
@@ -7,14 +7,14 @@ import { describe, type TaskMeta } from 'vitest'
 // at the end of the run.
 
 /** The packages of Debian that have a program. */
-const PACKAGES = {
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   // Pages need a font.
   chromium: ['chromium', 'fonts-dejavu-core'],
   prometheus: ['prometheus'],
   promtool: ['prometheus'],
   'redis-sentinel': ['redis-sentinel'],
   'redis-server': ['redis-server'],
-} as const
+}
 
 /** What a test lacks, for the report at the end of a run. */
 export interface Missing {
@@ -28,14 +28,14 @@ declare module 'vitest' {
   }
 }
 
-/** `describe` for tests that start these programs. */
+/** `describe` for tests that start these programs, by name or by path. */
 export function describeWith(
-  ...programs: readonly (keyof typeof PACKAGES)[]
+  ...programs: readonly string[]
 ): (name: string, tests: () => void) => void {
   const missing = programs.filter((program) => !isInstalled(program))
   const isSkipped = missing.length > 0 && process.env['CI'] === undefined
   const meta: TaskMeta = isSkipped
-    ? { missing: { programs: missing, packages: missing.flatMap((each) => PACKAGES[each]) } }
+    ? { missing: { programs: missing, packages: missing.flatMap((each) => PACKAGES[each] ?? []) } }
     : {}
   return (name, tests) => {
     // oxlint-disable-next-line vitest/valid-title, vitest/valid-describe-callback -- they are the caller's
@@ -44,6 +44,7 @@ export function describeWith(
 }
 
 function isInstalled(program: string): boolean {
+  if (isAbsolute(program)) return existsSync(program)
   const folders = (process.env['PATH'] ?? '').split(delimiter)
   return folders.some((folder) => folder !== '' && existsSync(join(folder, program)))
 }
