@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { channel } from 'node:diagnostics_channel'
 
 import type { Span, SpanOptions, Tracer } from '@opentelemetry/api'
@@ -98,6 +99,22 @@ test('one span for each attempt for keys, introspection and log-in, and none for
   })
   expect((login?.end ?? 0) - Number(login?.options.startTime)).toBeCloseTo(200, 0)
   expect(JSON.stringify(spans)).not.toContain('canary')
+})
+
+test('a span is a child of what was active where the call was caused', async () => {
+  const { day, sources } = await setUp()
+  const active = new AsyncLocalStorage<string>()
+  const parents: unknown[] = []
+  const tracer: Pick<Tracer, 'startSpan'> = {
+    startSpan(name) {
+      parents.push([name, active.getStore()])
+      return { setStatus() {}, end() {} } as unknown as Span // all that is called
+    },
+  }
+  onTestFinished(traceOperations(tracer as Tracer, sources))
+  await active.run('a request', day)
+  expect(parents).toContainEqual(['portcullis.keys.fetch', 'a request'])
+  expect(parents).not.toContainEqual(['portcullis.keys.fetch', undefined])
 })
 
 test('with `verdicts` one for each verdict as well; a bad token is no failure', async () => {

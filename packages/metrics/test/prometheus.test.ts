@@ -90,6 +90,28 @@ test('without keys there is no age, and nothing is usable', async () => {
   expect(text).toContain('portcullis_keys_usable{source="main"} 0')
 })
 
+test('keys that have become too old are not usable any more', async () => {
+  const { clock, day, sources } = await setUp()
+  const register = new Registry()
+  onTestFinished(collectMetrics(register, sources))
+  await day()
+  await clock.advance(86_400)
+  const text = await register.metrics()
+  expect(text).toContain('portcullis_keys_usable{source="main"} 0')
+  expect(text).toContain('portcullis_keys_freshness{source="main",state="empty"} 1')
+})
+
+test('a time that is the bound of a bucket is in it', async () => {
+  const register = new Registry()
+  onTestFinished(collectMetrics(register))
+  const { channel } = await import('node:diagnostics_channel')
+  channel('portcullis:introspection').publish({ outcome: 'active', duration: 0.05 })
+  const text = await register.metrics()
+  const bucket = 'portcullis_introspection_duration_seconds_bucket'
+  expect(text).toContain(`${bucket}{le="0.005",source="other"} 0`)
+  expect(text).toContain(`${bucket}{le="0.05",source="other"} 1`)
+})
+
 test('without sources all that is counted has the name other', async () => {
   const { day } = await setUp()
   const register = new Registry()
@@ -110,12 +132,13 @@ test('once it is ended nothing is counted, and it can begin again in the same re
   expect(await register.metrics()).not.toMatch(/^portcullis_verdicts_total\{/m)
 })
 
-test('two processes: counts are added, ages are the largest, usable keys the fewest', async () => {
+test('several processes: counts are added, ages are the largest, usable keys the fewest', async () => {
   const [ready, empty] = [await afterDay(), new Registry()]
   const { sources } = await setUp()
   onTestFinished(collectMetrics(empty, sources))
   // What workers send to the primary.
-  const read = async () => [await ready.getMetricsAsJSON(), await empty.getMetricsAsJSON()]
+  const read = async () =>
+    await Promise.all([ready, ready, empty].map(async (each) => await each.getMetricsAsJSON()))
   const text = await aggregate(JSON.parse(JSON.stringify(await read()))).metrics()
   for (const line of [
     'portcullis_keys_age_seconds{source="main"} 2',
@@ -125,7 +148,12 @@ test('two processes: counts are added, ages are the largest, usable keys the few
     'portcullis_revocations_age_seconds{source="redis"} 12',
     'portcullis_revocations_entries{source="redis"} 3',
     'portcullis_revocations_state{source="redis",state="stale"} 1',
-    'portcullis_login_duration_seconds_count{source="orders",kind="login"} 1',
+    'portcullis_revocations_failures{source="redis"} 4',
+    'portcullis_revocations_current{source="redis"} 0',
+    'portcullis_keys_failing{source="main"} 1',
+    'portcullis_event_poll_failures{source="hub"} 2',
+    'portcullis_key_changes_total{source="main",change="added"} 4',
+    'portcullis_login_duration_seconds_count{source="orders",kind="login"} 2',
   ]) {
     expect(text.split('\n')).toContain(line)
   }

@@ -71,5 +71,5 @@ export async function setUp() {
     receivers: { logouts: receiver },
     replays: { proofs: replays },
   }
-  return { day, keys, sources, verifier }
+  return { clock, day, keys, sources }
 }
