@@ -8,6 +8,7 @@ import { FRAMEWORKS } from '../../frameworks/packages.ts'
 import { copyPrograms, install, pack } from './consumers.ts'
 import { createReport, succeedsInSilence } from './report.ts'
 import { COMPILER_PACKAGES, compileApp } from './typescript.ts'
+import { METRICS_PACKAGES } from './versions.ts'
 
 // What would be published, on a Node that is installed already: `pnpm test:packed --node PATH`. `pnpm test:packed` runs it on others,
 // and does much more; this one finds out about a Node that came out yesterday.
@@ -24,7 +25,7 @@ try {
   const tarballs = await pack(root, work)
   const consumer = join(work, 'consumer')
   copyPrograms(root, consumer)
-  await install(consumer, tarballs, { ...COMPILER_PACKAGES, ...FRAMEWORKS })
+  await install(consumer, tarballs, { ...COMPILER_PACKAGES, ...FRAMEWORKS, ...METRICS_PACKAGES })
   const programs = [
     [await compileApp(consumer, report)],
     ['smoke.cjs'],

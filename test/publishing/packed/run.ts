@@ -11,7 +11,7 @@ import { createReport, type Outcome, succeeds, succeedsInSilence } from './repor
 import { RUNTIME_PACKAGES, RUNTIMES } from './runtimes.ts'
 import { NEST_11, NEST_11_FOLDER } from './typescript-settings.ts'
 import { checkTypeScript, COMPILER_PACKAGES, compileApp } from './typescript.ts'
-import { isComplete, NODES, OLDEST_NODE } from './versions.ts'
+import { isComplete, METRICS_PACKAGES, NODES, OLDEST_NODE } from './versions.ts'
 
 // Packs what would be published, examines it, installs it in projects of its own, and runs it there on the Nodes of
 // versions.ts: `pnpm test:packed`. Needs the package registry for the Nodes, the first time.
@@ -19,6 +19,7 @@ import { isComplete, NODES, OLDEST_NODE } from './versions.ts'
 /** The same with the previous major of NestJS, in a folder of the consumer. */
 const WITH_NEST_11 = {
   ...FRAMEWORKS,
+  ...METRICS_PACKAGES,
   '@nestjs/common': NEST_11,
   '@nestjs/core': NEST_11,
   '@nestjs/platform-express': NEST_11,
@@ -64,6 +65,7 @@ async function checkConsumer(tarballs: ReadonlyMap<string, string>): Promise<voi
       ...NODE_PACKAGES,
       ...COMPILER_PACKAGES,
       ...FRAMEWORKS,
+      ...METRICS_PACKAGES,
       ...RUNTIME_PACKAGES,
       '@fastify/jwt': '10.2.8',
       'express-oauth2-jwt-bearer': '1.10.0',

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
+import { metrics, trace } from '@opentelemetry/api'
 import { createTokenClient } from '@portcullis/client'
 import { createOAuthClient, OAuthError } from '@portcullis/client/oauth'
 import { type Auth, AuthError, createVerifier, remoteKeys } from '@portcullis/core'
@@ -11,10 +12,16 @@ import { receiveLogout } from '@portcullis/events'
 import '@portcullis/express/request'
 import { byForm, introspected } from '@portcullis/introspection'
 import { createHealth, statusOf } from '@portcullis/metrics'
+import {
+  collectMetrics as collectForOpenTelemetry,
+  traceOperations,
+} from '@portcullis/metrics/opentelemetry'
+import { collectMetrics } from '@portcullis/metrics/prometheus'
 import { auth0 } from '@portcullis/providers'
 import { redisRevocations } from '@portcullis/redis'
 import { createTestIssuer, introspectionService, tokenService } from '@portcullis/testing'
 import type { Request } from 'express'
+import { Registry } from 'prom-client'
 
 import type { Guarded } from './guards/guarded.js'
 import * as guards from './guards/index.js'
@@ -43,6 +50,15 @@ async function main(): Promise<void> {
 
   assert.equal(statusOf({ keys: { main: keys } }).keys.main.freshness, 'fresh')
   assert.equal(createHealth(verifier).live(), 200)
+  const register = new Registry()
+  const sources = { keys: { main: keys } }
+  const ends = [
+    collectMetrics(register, sources),
+    collectForOpenTelemetry(metrics.getMeter('app'), sources),
+    traceOperations(trace.getTracer('app'), sources),
+  ]
+  assert.match(await register.metrics(), /^portcullis_keys_usable\{source="main"\} 1$/m)
+  for (const end of ends) end()
 
   const opaque = introspectionService(issuer)
   const asking = byForm({ jwt: verifier, opaque: introspected(opaque.verifierOptions) })
