@@ -16,6 +16,8 @@ import {
   type MetricRow,
   nameForPrometheus,
 } from '../../packages/metrics/src/metrics.ts'
+import { FRAMEWORKS } from '../../packages/metrics/src/words.ts'
+import { adapters } from '../frameworks/contract/frameworks/index.ts'
 import { writtenExamples } from './examples.ts'
 import { blocksOf, tableUnder } from './markdown.ts'
 
@@ -110,4 +112,9 @@ test('the table has each metric, with its labels and what a cluster makes of it'
     row.aggregator,
   ])
   expect(tableUnder(readme, 'Metrics', 'Metric').rows).toEqual(expected)
+})
+
+test('each framework is a word of the label, so that its refusals are not counted as other', () => {
+  const folders = adapters.map(({ folder }) => folder)
+  expect(folders.filter((folder) => !FRAMEWORKS.has(folder))).toEqual([])
 })
