@@ -1,13 +1,13 @@
-import { readFileSync } from 'node:fs'
-
 import { authenticateRequest, createVerifier, getAuth } from '@portcullis/core'
-import { type KeysSnapshot, refusalResponse, remoteKeys } from '@portcullis/core'
+import { refusalResponse, remoteKeys } from '@portcullis/core'
+
+import { savedKeys } from './saved-keys.ts'
 
 // A function of a platform that starts it anew all day, with the keys that save-keys.ts has saved.
 
 const { AUTH_URL = 'http://127.0.0.1:4010', KEYS_FILE = 'keys.json' } = process.env
 
-const keys = remoteKeys(`${AUTH_URL}/tokenservice/pubkey.json`, { snapshot: savedKeys() })
+const keys = remoteKeys(`${AUTH_URL}/tokenservice/pubkey.json`, { snapshot: savedKeys(KEYS_FILE) })
 // The tokens of this service have neither `iss` nor `aud`
 const verifier = createVerifier({ keys, issuer: null, audience: null })
 let firstRefresh: Promise<void> | undefined
@@ -27,14 +27,4 @@ export async function handler(request: Request, context?: Context): Promise<Resp
     return refusalResponse(error) // throws what is no refusal
   }
   return Response.json({ savedBy: getAuth(request).claims.sub })
-}
-
-/** A file that is missing or broken must not keep the function from starting. */
-function savedKeys(): KeysSnapshot | undefined {
-  try {
-    return JSON.parse(readFileSync(KEYS_FILE, 'utf8')) as KeysSnapshot // judged by `remoteKeys`
-  } catch (error) {
-    console.warn(`starting without saved keys: ${String(error)}`)
-    return undefined
-  }
 }
