@@ -22,7 +22,7 @@ const PROGRAMS: Programs = {
   console: {
     file: 'programs/console/screenshots.ts',
     options: ['--disable-warning=ExperimentalWarning'],
-    does: 'the console in both colour schemes and at two widths; FOLDER: where to',
+    does: 'the console in both colour schemes and at three widths; FOLDER: where to',
   },
 }
 

@@ -134,18 +134,39 @@ kindChoice.addEventListener('change', () => {
   }
 })
 
-// What was minted comes after this script has run.
-find('#mint-result', HTMLElement).addEventListener('click', ({ target }) => {
-  if (!(target instanceof HTMLButtonElement)) return
-  const text = find(`#${target.value}`, HTMLElement).textContent
-  if (target.name === 'copy') {
-    act(async () => {
-      await navigator.clipboard.writeText(text)
-      return 'It is copied.'
-    })
-    return
-  }
-  const form = find('form[data-form="explain"]', HTMLFormElement)
-  find('textarea', HTMLTextAreaElement, form).value = text
-  form.requestSubmit()
+// What was minted or explained comes after this script has run.
+for (const result of ['mint', 'explain']) {
+  find(`#${result}-result`, HTMLElement).addEventListener('click', ({ target }) => {
+    if (!(target instanceof HTMLButtonElement)) return
+    const text = find(`#${target.value}`, HTMLElement).textContent
+    if (target.name === 'copy') {
+      act(async () => {
+        await navigator.clipboard.writeText(text)
+        return 'It is copied.'
+      })
+      return
+    }
+    const form = find('form[data-form="explain"]', HTMLFormElement)
+    find('textarea', HTMLTextAreaElement, form).value = text
+    // On a narrow page, its section alone is shown.
+    location.hash = 'explain'
+    form.requestSubmit()
+  })
+}
+
+// A token that is pasted is explained at once.
+const pasted = find('form[data-form="explain"] textarea', HTMLTextAreaElement)
+pasted.addEventListener('paste', () => {
+  setTimeout(() => pasted.form?.requestSubmit())
 })
+
+/** Tells which section is shown, or where the page was sent to. */
+function markSection() {
+  const hash = location.hash || '#explain'
+  for (const link of document.querySelectorAll('.sections a')) {
+    if (link.getAttribute('href') === hash) link.setAttribute('aria-current', 'true')
+    else link.removeAttribute('aria-current')
+  }
+}
+addEventListener('hashchange', markSection)
+markSection()

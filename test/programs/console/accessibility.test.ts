@@ -13,10 +13,10 @@ describeWithBrowser('the console is for everybody', () => {
   const visit = useBrowser()
 
   test.each([
-    { colorScheme: 'light', width: 360 },
-    { colorScheme: 'light', width: 1400 },
-    { colorScheme: 'dark', width: 360 },
-    { colorScheme: 'dark', width: 1400 },
+    { colorScheme: 'light', width: 390 },
+    { colorScheme: 'light', width: 1440 },
+    { colorScheme: 'dark', width: 390 },
+    { colorScheme: 'dark', width: 1440 },
   ] as const)('axe finds nothing: $colorScheme, $width pixels', async ({ colorScheme, width }) => {
     await using service = await serving()
     await play(service)
@@ -28,10 +28,15 @@ describeWithBrowser('the console is for everybody', () => {
     const { page } = opened
     await isLive(page)
     expect(await findings(page)).toEqual([])
+    for (const section of ['Keys', 'Faults', 'Session', 'Log']) {
+      await page.getByRole('link', { name: section, exact: true }).click()
+      expect(await findings(page)).toEqual([])
+    }
     await page.locator('.event summary').nth(1).click()
     await page.getByRole('button', { name: 'Pause' }).click()
     // One that services accept, and one that they do not.
     for (const kind of ['a sound token', 'expired']) {
+      await page.getByRole('link', { name: 'Mint', exact: true }).click()
       await page.getByLabel('Kind').selectOption(kind)
       await page.getByRole('button', { name: 'Mint' }).click()
       await page.locator('#outcome', { hasText: 'A token is minted.' }).waitFor()
@@ -39,6 +44,7 @@ describeWithBrowser('the console is for everybody', () => {
       await page.locator('#outcome', { hasText: 'The token is explained.' }).waitFor()
       expect(await findings(page)).toEqual([])
     }
+    await page.getByRole('link', { name: 'Mint', exact: true }).click()
     await page.getByLabel('Other claims').fill('{')
     await page.getByRole('button', { name: 'Mint' }).click()
     await page.locator('#outcome.failure').waitFor()

@@ -89,7 +89,7 @@ describeWithBrowser('against the console', () => {
       const { token } = await service.control('mint', { claims: { note: 'x'.repeat(size) } })
       await page.getByLabel('A token, or a whole').fill(String(token))
       await page.getByRole('button', { name: 'Explain', exact: true }).click()
-      await page.locator('.token', { hasText: 'characters)' }).waitFor()
+      await page.locator('.token', { hasText: 'characters)' }).waitFor({ state: 'attached' })
     }
     await page.locator('.verdict', { hasText: 'too_large' }).first().waitFor()
     await page.getByLabel('A token, or a whole').fill('x'.repeat(100_000))

@@ -9,6 +9,9 @@ import { describeWithBrowser, expectNothingWrong, useBrowser, type Visit } from 
 import { isLive } from './live.ts'
 import { type Serving, serving } from './serving.ts'
 
+/** Runs in the page. */
+const IDS = (panels: readonly { readonly id: string }[]) => panels.map(({ id }) => id)
+
 describeWithBrowser('the console', () => {
   const visit = useBrowser()
 
@@ -202,7 +205,9 @@ describeWithBrowser('the console', () => {
     await service.clock.advance(10)
     const token = await (await service.logIn('demo', 'demo')).text()
     await explain(page, `Authorization: Bearer ${token}`)
-    expect(await verdicts(page)).toEqual(['accepted', 'accepted'])
+    // Both services answer the same: that is one card.
+    expect(await verdicts(page)).toEqual(['accepted'])
+    await page.getByText('With the keys of now, and with those of 08:00:00').waitFor()
     await page.getByText('Read without: Authorization:, Bearer').waitFor()
     await page.getByText('Payload, proven', { exact: true }).waitFor()
     await page.locator('.finding', { hasText: 'signature' }).getByText('passed').waitFor()
@@ -212,15 +217,98 @@ describeWithBrowser('the console', () => {
     await explain(page, token)
     expect(await verdicts(page)).toEqual(['refused · 401', 'accepted'])
     await page.getByText('of this service, which is withdrawn').waitFor()
-    await page.getByText('What to do: log in again').waitFor()
+    await page.locator('.advice', { hasText: 'What to do: log in again' }).waitFor()
 
     await service.clock.advance(10)
     await service.control('rotate', { publish: 'later' })
     await explain(page, await (await service.logIn('demo', 'demo')).text())
-    expect(await verdicts(page)).toEqual(['refused · 401', 'refused · 401'])
+    expect(await verdicts(page)).toEqual(['refused · 401'])
     await page.getByText('of this service, which is not yet published').waitFor()
-    await page.getByText('What to do: publish the key that made it').waitFor()
+    await page.locator('.advice', { hasText: 'What to do: publish the key that made it' }).waitFor()
     await page.getByText('Payload, not proven: anybody can write this').waitFor()
+    expectNothingWrong(opened)
+  })
+
+  test('an explanation is copied, and says what the command says, without values of claims', async () => {
+    await using service = await serving()
+    await using opened = await open(service)
+    const { page } = opened
+    const claims = { sub: 'somebody' }
+    const { token } = await service.control('mint', { claims, expiresIn: -300 })
+    await explain(page, String(token))
+    await page.locator('.verdict .reason', { hasText: 'exp: ' }).getByText('5 min ago').waitFor()
+    await page.getByText('No client has fetched a key yet').waitFor()
+    await page.getByRole('button', { name: 'Copy the explanation' }).click()
+    await said(page, 'It is copied.')
+    const copied = String(await page.evaluate('navigator.clipboard.readText()'))
+    expect(copied).toMatch(/^REFUSED {2}expired {2}-> {2}401 {2}Bearer realm="api"/)
+    expect(copied).toMatch(/FAIL {2}exp {9}5 min ago/)
+    expect(copied).toContain('What to do: log in again')
+    expect(copied).not.toMatch(/somebody|eyJ|<|&/)
+    expectNothingWrong(opened)
+  })
+
+  test('a token that is pasted is explained at once', async () => {
+    await using service = await serving()
+    await using opened = await open(service)
+    const { page } = opened
+    const { token } = await service.control('mint')
+    await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(token)})`)
+    await page.getByLabel('A token, or a whole').focus()
+    await page.keyboard.press('ControlOrMeta+V')
+    await said(page, 'The token is explained.')
+    expect(await verdicts(page)).toEqual(['accepted'])
+    expectNothingWrong(opened)
+  })
+
+  test('what a token says of its times is shown beside them', async () => {
+    await using service = await serving()
+    await using opened = await open(service)
+    const { token } = await service.control('mint', { claims: { auth_time: 1_795_244_400 } })
+    await explain(opened.page, String(token))
+    const payload = opened.page.locator('.decoded pre').nth(1)
+    await payload.getByText('// 2026-11-21T08:05:00Z, in 5 min').waitFor()
+    await payload.getByText('// 2026-11-21T07:00:00Z, 1 h ago').waitFor()
+    expectNothingWrong(opened)
+  })
+
+  test('a narrow page shows one section at a time, the token first, and stays short', async () => {
+    await using service = await serving()
+    await service.control('rotate')
+    await using opened = await visit(service.url, { viewport: { width: 390, height: 844 } })
+    const { page } = opened
+    await isLive(page)
+    const shown = async () => await page.locator('.panel:visible').evaluateAll(IDS)
+    const height = async () => Number(await page.evaluate('document.documentElement.scrollHeight'))
+    expect([await shown(), (await height()) <= 844]).toEqual([['explain'], true])
+    for (const link of await page.locator('.sections a').all()) {
+      await link.click()
+      const id = (await link.getAttribute('href'))?.slice(1)
+      expect([await shown(), await link.getAttribute('aria-current')]).toEqual([[id], 'true'])
+      expect(await height()).toBeLessThan(1800)
+    }
+    await page.getByRole('link', { name: 'Mint' }).click()
+    await page.getByRole('button', { name: 'Mint' }).click()
+    await page.getByRole('button', { name: 'Explain it' }).click()
+    await said(page, 'The token is explained.')
+    expect(await shown()).toEqual(['explain'])
+    await page.goBack()
+    expect(await shown()).toEqual(['mint'])
+    expectNothingWrong(opened)
+  })
+
+  test.each([
+    [390, 2],
+    [820, 4],
+    [1440, 4],
+  ])('at %d pixels the kinds of rotations are %d in a row', async (width, inRow) => {
+    await using service = await serving()
+    await using opened = await visit(service.url, { viewport: { width, height: 900 } })
+    const { page } = opened
+    await page.getByRole('link', { name: 'Keys' }).click()
+    const tiles = await page.locator('.tile').all()
+    const tops = await Promise.all(tiles.map(async (tile) => (await tile.boundingBox())?.y))
+    expect(tops.filter((top) => top === tops[0])).toHaveLength(inRow)
     expectNothingWrong(opened)
   })
 

@@ -8,7 +8,7 @@ import { launchOptions } from './launch.ts'
 import { isLive } from './live.ts'
 import { serving } from './serving.ts'
 
-// Pictures of the console in both colour schemes and at both widths, to be looked at: `pnpm draw console [folder]`. The README
+// Pictures of the console in both colour schemes and at three widths, with their heights, to be looked at: `pnpm draw console [folder]`. The README
 // of the package shows `readme.png`, as docs/console.png.
 
 const [folder = join(import.meta.dirname, 'screenshots')] = process.argv.slice(2)
@@ -23,18 +23,24 @@ const browser = await chromium.launch(launchOptions())
 try {
   await atTop(join(folder, 'readme.png'), { viewport: { width: 1180, height: 660 } })
   for (const colorScheme of ['light', 'dark'] as const) {
-    for (const width of [360, 1400]) {
+    for (const width of [390, 820, 1440]) {
       const options = { colorScheme, viewport: { width, height: 900 } }
       const page = await atTop(join(folder, `${colorScheme}-${width}-top.png`), options)
       await page.getByLabel('A token, or a whole').fill(`Authorization: Bearer ${String(token)}`)
       await page.getByRole('button', { name: 'Explain', exact: true }).click()
       await page.getByRole('heading', { name: 'Checks' }).waitFor()
-      await page.getByRole('button', { name: 'Mint' }).click()
-      await page.getByRole('button', { name: 'Copy the token' }).waitFor()
-      await page.locator('.event summary').nth(4).click()
-      await page.screenshot({ path: join(folder, `${colorScheme}-${width}.png`), fullPage: true })
+      for (const section of ['Keys', 'Log', 'Mint', 'Token']) {
+        await page.getByRole('link', { name: section, exact: true }).click()
+        if (section === 'Mint') {
+          await page.getByRole('button', { name: 'Mint' }).click()
+          await page.getByRole('button', { name: 'Copy the token' }).waitFor()
+        }
+        if (section === 'Log') await page.locator('.event summary').nth(4).click()
+        const path = join(folder, `${colorScheme}-${width}-${section.toLowerCase()}.png`)
+        await page.screenshot({ path, fullPage: true })
+        console.log(path, await page.evaluate('document.documentElement.scrollHeight'))
+      }
       await page.close()
-      console.log(join(folder, `${colorScheme}-${width}.png`))
     }
   }
 } finally {

@@ -14,6 +14,16 @@ export interface Panels {
   readonly session: Html
 }
 
+/** What the navigation leads to: on a narrow page one section is shown at a time, the first one unless another is chosen. */
+const SECTIONS: readonly (readonly [id: string, name: string])[] = [
+  ['explain', 'Token'],
+  ['keys', 'Keys'],
+  ['log-panel', 'Log'],
+  ['mint', 'Mint'],
+  ['faults', 'Faults'],
+  ['session', 'Session'],
+]
+
 /** @param authUrl As the browser has it. */
 export function layout(authUrl: string, { keys, faults, log, token, mint, session }: Panels): Html {
   return html`<!doctype html>
@@ -40,9 +50,12 @@ export function layout(authUrl: string, { keys, faults, log, token, mint, sessio
         <noscript
           ><p class="notice">This page needs JavaScript for everything but looking.</p></noscript
         >
+        <nav class="sections" aria-label="Sections">
+          ${SECTIONS.map(([id, name]) => html`<a href="#${id}">${name}</a>`)}
+        </nav>
         <main id="main" tabindex="-1">
-          <div class="column">${keys} ${faults}</div>
-          ${log} ${token} ${mint} ${session}
+          <div class="column">${token} ${keys}</div>
+          <div class="column">${log} ${mint} ${faults} ${session}</div>
         </main>
         <p id="outcome" class="outcome" role="status" hidden></p>
       </body>

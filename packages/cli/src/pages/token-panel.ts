@@ -2,7 +2,7 @@ import type { Finding, Verdict } from '@portcullis/core/explain'
 import { html } from 'hono/html'
 
 import { claimsText } from '../claim-times.ts'
-import { whyUnproven } from '../explanation-report.ts'
+import { explanationText, whyUnproven } from '../explanation-report.ts'
 import { printableJson } from '../printable.ts'
 import type { ExplainedToken } from '../serve/explain-token.ts'
 import type { ServedDocument } from '../serve/key-documents.ts'
@@ -68,12 +68,11 @@ export function explanationPart(explained: ExplainedToken): Html {
   const firstUnproven = findings.findIndex(({ check }) => check === 'type')
   return html`<div>
     <h3 class="visually-hidden">What services answer</h3>
-    <div class="verdicts">
-      ${verdict(html`With the keys of now`, explanation)} ${inHandVerdict(explained)}
-    </div>
+    <div class="verdicts">${verdicts(explained)}</div>
     ${advice === undefined ? '' : html`<p class="advice"><strong>What to do:</strong> ${shown(advice, 600)}</p>`}
     ${hints.map(({ text }) => html`<p class="hint"><strong>Hint:</strong> ${shown(text, 600)}</p>`)}
     <p><strong>Who signed it:</strong> ${madeBy}</p>
+    ${copying(explained)}
     <h3>Checks</h3>
     <ol class="findings">
       ${findings.map(
@@ -101,8 +100,47 @@ function finding({ check, outcome, detail }: Finding): Html {
 
 const VERDICT_SIGNS = { accepted: '✓', refused: '✕', undecided: '?' } as const
 
-/** @param note Of what the service does beside that answer. */
-function verdict(title: Html, { verdict: word, refusal }: Verdict, note: string = ''): Html {
+/** A card for each answer, and one alone if both kinds of services answer the same. */
+function verdicts(explained: ExplainedToken): Html {
+  const { explanation, inHandFrom } = explained
+  const { inHand } = explanation
+  const now = {
+    title: html`With the keys of now`,
+    verdict: explanation,
+    reasons: reasonsOf(explained),
+  }
+  if (inHand === undefined || inHandFrom === undefined) {
+    return card({ ...now, note: 'No client has fetched a key yet, so none has older ones.' })
+  }
+  const note = inHandNote(explained)
+  if (isSame(explanation, inHand)) {
+    const title = html`With the keys of now, and with those of ${clock(inHandFrom)}`
+    return card({ ...now, title, note })
+  }
+  const older = { title: html`With the keys of ${clock(inHandFrom)}`, verdict: inHand, reasons: [] }
+  return html`${card({ ...now, note: '' })} ${card({ ...older, note })}`
+}
+
+function isSame(one: Verdict, other: Verdict): boolean {
+  return one.verdict === other.verdict && one.refusal?.reason === other.refusal?.reason
+}
+
+/** The checks that have failed, in words. */
+function reasonsOf({ explanation: { findings } }: ExplainedToken): readonly string[] {
+  return findings
+    .filter(({ outcome }) => outcome === 'fail')
+    .map(({ check, detail }) => `${check}: ${detail}`)
+}
+
+interface Card {
+  readonly title: Html
+  readonly verdict: Verdict
+  readonly reasons: readonly string[]
+  /** Of what the service does beside that answer. */
+  readonly note: string
+}
+
+function card({ title, verdict: { verdict: word, refusal }, reasons, note }: Card): Html {
   const challenge = refusal?.headers['WWW-Authenticate']
   return html`<div class="verdict ${word}">
     <span class="quiet">${title}</span>
@@ -111,6 +149,7 @@ function verdict(title: Html, { verdict: word, refusal }: Verdict, note: string 
       ${word}${refusal === undefined ? '' : html` · ${refusal.status}`}</strong
     >
     <span>${refusal?.reason ?? 'The API answers.'}</span>
+    ${reasons.map((reason) => html`<span class="reason">${shown(reason, 600)}</span>`)}
     ${note === '' ? '' : html`<span class="quiet">${note}</span>`}
     ${challenge === undefined ? '' : html`<code class="challenge">WWW-Authenticate: ${challenge}</code>`}
   </div>`
@@ -118,22 +157,33 @@ function verdict(title: Html, { verdict: word, refusal }: Verdict, note: string 
 
 const FAULT_NOTE = 'unless it fetched other ones while a fault was in force'
 
-function inHandVerdict(explained: ExplainedToken): Html {
-  const { explanation, inHandFrom, inHandFault } = explained
-  const { inHand } = explanation
-  if (inHand === undefined || inHandFrom === undefined) {
-    return html`<div class="verdict none">
-      <span class="quiet">With older keys</span><strong>–</strong>
-      <span>No client has fetched a key yet.</span>
-    </div>`
-  }
-  const reason = inHand.refusal?.reason
+function inHandNote({ explanation: { inHand }, inHandFault }: ExplainedToken): string {
+  const reason = inHand?.refusal?.reason
   const isAsking = reason === 'signature' || reason === 'unknown_key'
-  const notes = [
+  return [
     ...(isAsking ? ['before it asks for newer keys'] : []),
     ...(inHandFault === undefined ? [] : [`${FAULT_NOTE} (${inHandFault})`]),
-  ]
-  return verdict(html`With the keys of ${clock(inHandFrom)}`, inHand, notes.join('; '))
+  ].join('; ')
+}
+
+/** The report of the command `explain`, as it can go into a ticket. */
+function copying({ explanation, hints, advice, now }: ExplainedToken): Html {
+  const text = explanationText(
+    {
+      explanation,
+      hints,
+      advice,
+      commands: [],
+      where: 'the token service',
+      share: true,
+    },
+    now,
+  )
+  return html`<p class="buttons">
+      <button type="button" name="copy" value="explanation-text">Copy the explanation</button>
+      <span class="quiet">without values of claims: fit for a ticket</span>
+    </p>
+    <pre id="explanation-text" hidden>${text}</pre>`
 }
 
 const PARTS = ['header', 'payload', 'signature'] as const
@@ -151,14 +201,17 @@ function segments(explained: ExplainedToken): Html {
   const claims = provenClaims ?? unprovenClaims
   const payload = claims === undefined ? textIn(parts[1] ?? '') : claimsText(claims, now)
   return html`<h3>The token</h3>
-    <p class="token">
-      ${parts.map(
-        (text, at) =>
-          html`${at === 0 ? '' : html`<span class="dot">.</span>`}<code class="part-${PARTS[at]}"
-              >${shown(text, MAX_PART)}</code
-            >`,
-      )}
-    </p>
+    <details class="text">
+      <summary>Its text</summary>
+      <p class="token">
+        ${parts.map(
+          (text, at) =>
+            html`${at === 0 ? '' : html`<span class="dot">.</span>`}<code class="part-${PARTS[at]}"
+                >${shown(text, MAX_PART)}</code
+              >`,
+        )}
+      </p>
+    </details>
     <div class="decoded">
       ${decoded('header', 'Header', printableJson(header, 2))}
       ${decoded('payload', payloadTitle(explained), payload)}

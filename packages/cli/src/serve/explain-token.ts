@@ -4,7 +4,7 @@ import type { KeyPhases, OutageKind } from '@portcullis/testing'
 
 import { cliHints, nextStep, whatToDo } from '../advice.ts'
 import { CommandError } from '../exit-code.ts'
-import { explanationJson } from '../explanation-report.ts'
+import { type Explained, explanationJson } from '../explanation-report.ts'
 import { nothingSeen } from '../seen-document.ts'
 import type { Clock } from '../surroundings.ts'
 import { tokenIn } from '../token-input.ts'
@@ -23,7 +23,7 @@ export interface ExplainedToken {
   readonly explanation: Explanation
   /** When it was explained. Seconds since 1970-01-01T00:00:00Z. */
   readonly now: number
-  readonly hints: readonly { readonly name: string; readonly text: string }[]
+  readonly hints: Explained['hints']
   readonly advice: string | undefined
   /** Which of the service's keys made the signature, in words. */
   readonly madeBy: string
