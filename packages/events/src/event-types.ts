@@ -16,17 +16,22 @@ export type RevokingEvent =
   | 'account-purged'
   | 'sessions-revoked'
 
+/**
+ * What an event is about: a `session`, as which an opaque name is taken; a `user`, or what the subject names of it; or all of an
+ * `account`, of which a session or a token is only a part.
+ */
+export type About = 'session' | 'user' | 'account'
+
 interface EventType {
   readonly name: RevokingEvent
-  /** What a subject that is only an identifier stands for. */
-  readonly about: 'session' | 'account'
+  readonly about: About
 }
 
 const EVENT_TYPES: ReadonlyMap<string, EventType> = new Map([
   [`${CAEP}session-revoked`, { name: 'session-revoked', about: 'session' }],
-  [`${CAEP}credential-change`, { name: 'credential-change', about: 'account' }],
-  [`${CAEP}token-claims-change`, { name: 'token-claims-change', about: 'account' }],
-  [`${CAEP}assurance-level-change`, { name: 'assurance-level-change', about: 'account' }],
+  [`${CAEP}credential-change`, { name: 'credential-change', about: 'user' }],
+  [`${CAEP}token-claims-change`, { name: 'token-claims-change', about: 'user' }],
+  [`${CAEP}assurance-level-change`, { name: 'assurance-level-change', about: 'user' }],
   [`${RISC}account-disabled`, { name: 'account-disabled', about: 'account' }],
   [`${RISC}account-purged`, { name: 'account-purged', about: 'account' }],
   [`${RISC}sessions-revoked`, { name: 'sessions-revoked', about: 'account' }],

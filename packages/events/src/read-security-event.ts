@@ -1,7 +1,7 @@
 import type { JsonObject, RevocationEntry } from '@portcullis/core'
 import { isJsonObject, member } from '@portcullis/core/verifier'
 
-import { findEventType, type RevokingEvent } from './event-types.ts'
+import { type About, findEventType, type RevokingEvent } from './event-types.ts'
 import type { ReadingRules } from './read-logout.ts'
 import { entryFor, isTimeOfEvent, type ReadEvent, readHead, type Whose } from './reading.ts'
 import { invalidEvent, type RefusedEvent } from './refused-event.ts'
@@ -11,7 +11,7 @@ import { whoseOf } from './subject-identifier.ts'
 
 /** An event that ends access, before it is known whose. */
 interface Cut {
-  readonly about: 'session' | 'account'
+  readonly about: About
   /** Of the event: seconds since 1970-01-01T00:00:00Z. */
   readonly time: number
 }

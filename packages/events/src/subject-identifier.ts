@@ -1,6 +1,7 @@
 import type { JsonObject } from '@portcullis/core'
 import { isJsonObject, textMember } from '@portcullis/core/verifier'
 
+import type { About } from './event-types.ts'
 import { nameIn, type Whose } from './reading.ts'
 
 // Whom a subject identifier of RFC 9493 means, where that is certain.
@@ -8,8 +9,7 @@ import { nameIn, type Whose } from './reading.ts'
 export interface SubjectRules {
   /** The issuer of the event: it may speak of its own users and tokens alone. */
   readonly iss: string
-  /** What the event is about, if its subject does not say it. */
-  readonly about: 'session' | 'account'
+  readonly about: About
   readonly revokes: 'session' | 'subject'
 }
 
@@ -23,6 +23,9 @@ export function whoseOf(
   { iss, about, revokes }: SubjectRules,
 ): Whose | undefined {
   const isOfSession = revokes === 'session'
+  const isOfAccount = about === 'account'
+  // Who ends one session or one token of a whole account has not done what the event says.
+  if (isOfAccount && isOfSession) return undefined
   switch (textMember(subject, 'format')) {
     case 'iss_sub':
       return isOfSession ? undefined : userOf(subject, iss)
@@ -30,7 +33,7 @@ export function whoseOf(
       if (about === 'session') return isOfSession ? sessionOf(subject) : undefined
       return isOfSession ? undefined : userOf(subject, iss)
     case 'jwt_id':
-      return tokenOf(subject, iss)
+      return isOfAccount ? undefined : tokenOf(subject, iss)
     case 'complex':
       return complexOf(subject, iss, isOfSession ? 'session' : 'user')
     default:

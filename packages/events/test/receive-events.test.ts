@@ -41,6 +41,7 @@ describe('whom an event means', () => {
     ['session-revoked', complex, 'subject', { sub: 'ada' }],
     ['account-disabled', USER, 'subject', { sub: 'ada' }],
     ['account-disabled', { format: 'opaque', id: 'ada' }, 'subject', { sub: 'ada' }],
+    ['account-disabled', complex, 'subject', { sub: 'ada' }],
     ['account-purged', USER, 'subject', { sub: 'ada' }],
     ['sessions-revoked', USER, 'subject', { sub: 'ada' }],
   ] as const)('%s of %j, revokes: %s', async (type, subject, revokes, whose) => {
@@ -53,6 +54,12 @@ describe('whom an event means', () => {
   test.each([
     ['session-revoked', SESSION, 'subject'],
     ['account-disabled', { format: 'opaque', id: 'ada' }, 'session'],
+    ['account-disabled', complex, 'session'],
+    ['account-purged', complex, 'session'],
+    ['sessions-revoked', complex, 'session'],
+    ['account-disabled', { format: 'jwt_id', iss: ISSUER, jti: 't-1' }, 'session'],
+    ['account-purged', { format: 'jwt_id', iss: ISSUER, jti: 't-1' }, 'subject'],
+    ['sessions-revoked', { format: 'jwt_id', iss: ISSUER, jti: 't-1' }, 'subject'],
     ['account-disabled', USER, 'session'],
     ['session-revoked', { format: 'complex', user: USER }, 'session'],
     ['session-revoked', { format: 'complex', session: SESSION }, 'subject'],
@@ -109,6 +116,20 @@ describe('whom an event means', () => {
     expect(await send(token)).toMatchObject({ status: 400 })
     expect(store.calls).toBe(0)
   })
+
+  test.each(['credential-change', 'token-claims-change', 'assurance-level-change'] as const)(
+    '%s of a complex subject ends its session or its user, as stated',
+    async (type) => {
+      for (const [revokes, whose] of [
+        ['session', { sid: 's-1' }],
+        ['subject', { sub: 'ada' }],
+      ] as const) {
+        const { send, store } = eventScene({ revokes, revokeOn: [type] })
+        await send(await transmitter.securityEvent({ type, subject: complex }))
+        expect(store.entries()).toMatchObject([whose])
+      }
+    },
+  )
 
   test('one token by its jti, whatever is revoked otherwise', async () => {
     const subject = { format: 'jwt_id', iss: ISSUER, jti: 't-1' }
@@ -208,6 +229,21 @@ describe('whom an event means', () => {
     expect(await send(token)).toMatchObject({ status: 202 })
     expect(store.calls).toBe(1)
   })
+})
+
+test('an event of years ago is acknowledged, ends what was issued until then, and is not kept for ever', async () => {
+  const long = Math.floor(clock.now()) - 315_360_000
+  const event = { event_timestamp: long }
+  for (const maxTokenLifetime of [undefined, 3600]) {
+    const { send, store } = eventScene({ maxTokenLifetime })
+    const token = await transmitter.securityEvent({ type: 'session-revoked', subject: USER, event })
+    expect(await send(token)).toMatchObject({ status: 202 })
+    const statusOf = (iat: number) =>
+      store.local.statusOf({ iss: ISSUER, sub: 'ada', iat }, clock.now())
+    expect(statusOf(long + 1)).toBe('valid')
+    if (maxTokenLifetime === undefined) expect(statusOf(long)).toBe('revoked')
+    expect(store.calls).toBe(1)
+  }
 })
 
 describe('the time of an event', () => {
