@@ -40,7 +40,7 @@ export function answerTo(receipt: Receipt, wording: Wording): EventAnswer {
   return { status: 503, headers: { ...NO_STORE, ...pauseOf(receipt.error) }, body: '' }
 }
 
-export function refusalOf(refused: RefusedEvent, { bodyOf }: Wording, status = 400): EventAnswer {
+function refusalOf(refused: RefusedEvent, { bodyOf }: Wording, status = 400): EventAnswer {
   const headers = {
     ...NO_STORE,
     'Content-Type': 'application/json',
@@ -56,11 +56,16 @@ export const NOT_POST: EventAnswer = {
   body: '',
 }
 
-/** The answer to somebody who may not send events: that of a guard, with a body of RFC 8935. */
-export function unauthorized(error: AuthError): EventAnswer {
-  if (error.status === 503) return answerTo({ outcome: 'unavailable', error }, PUSH_WORDING)
-  const err = error.status === 403 ? 'access_denied' : 'authentication_failed'
-  const answer = refusalOf({ err, description: error.message }, PUSH_WORDING, error.status)
+/** What somebody is told who may not send events; `undefined` if that cannot be said now. */
+export function refusedSender({ status, message }: AuthError): RefusedEvent | undefined {
+  if (status === 503) return undefined
+  return { err: status === 403 ? 'access_denied' : 'authentication_failed', description: message }
+}
+
+/** The answer to such a sender: that of a guard, with a body of RFC 8935. */
+export function unauthorized(error: AuthError, refused: RefusedEvent | undefined): EventAnswer {
+  if (refused === undefined) return answerTo({ outcome: 'unavailable', error }, PUSH_WORDING)
+  const answer = refusalOf(refused, PUSH_WORDING, error.status)
   return { ...answer, headers: { ...answer.headers, ...challengeOf(error), ...NO_STORE } }
 }
 

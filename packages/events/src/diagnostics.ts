@@ -7,7 +7,10 @@ import type { EventError } from './refused-event.ts'
 
 // What is told of each event that came: the channel `portcullis:events`, and a line for NODE_DEBUG=portcullis.
 
-/** What became of an event, on the channel `portcullis:events`. It contains nothing of the event and no address. */
+/**
+ * What became of an event, or of a request without one, on the channel `portcullis:events`. It contains nothing of the event and
+ * no address.
+ */
 export interface EventReport {
   /** What `receiveLogout`, `receiveEvents` or `pollEvents` returned, to tell several apart. */
   readonly source: object

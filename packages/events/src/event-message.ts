@@ -1,4 +1,4 @@
-import type { RevocationEntry } from '@portcullis/core'
+import type { JsonObject, RevocationEntry } from '@portcullis/core'
 
 import type { RefusedEvent } from './refused-event.ts'
 
@@ -10,13 +10,18 @@ import type { RefusedEvent } from './refused-event.ts'
  */
 export type EventOutcome = 'recorded' | 'repeated' | 'ignored' | 'refused' | 'unavailable'
 
-/** What `onEvent` is told. Of an event that no key has proven, it contains nothing. */
+/**
+ * What `onEvent` is told of each event, and of each request in which none was found. Of an event that no key has proven, it
+ * contains nothing. Of senders that `authorize` has refused it is not told.
+ */
 export interface EventMessage {
   readonly outcome: EventOutcome
   readonly iss: string | undefined
   readonly jti: string | undefined
   /** The members of `events`: URIs. */
   readonly types: readonly string[]
+  /** All claims of the event, frozen. */
+  readonly claims: JsonObject | undefined
   /** What it revokes. */
   readonly revokes: readonly RevocationEntry[]
   /** What the sender is told, if it was refused. */

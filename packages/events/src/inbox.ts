@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+
 import type { JsonObject, RevocationEntry, RevocationWriter } from '@portcullis/core'
 
 import { publishEvent } from './diagnostics.ts'
@@ -21,6 +23,8 @@ export interface Inbox {
    * @param name What the sender calls the event: its `jti` must be that.
    */
   take(token: string, name?: string): Promise<Receipt>
+  /** Tells of a request in which no event was found. */
+  refuse(refused: RefusedEvent): Receipt
 }
 
 export type ReadClaims = (
@@ -30,7 +34,15 @@ export type ReadClaims = (
 /** How many events are remembered. A repeat of an older one is recorded once more, which changes nothing. */
 const MEMORY = 10_000
 
-const UNKNOWN = { iss: undefined, jti: undefined, types: [], revokes: [] } as const
+const UNKNOWN = {
+  iss: undefined,
+  jti: undefined,
+  types: [],
+  claims: undefined,
+  revokes: [],
+  refused: undefined,
+  error: undefined,
+} as const
 
 /**
  * @param read What claims mean. When it fails, the event is not acknowledged.
@@ -56,17 +68,22 @@ export function createInbox(
   }
 
   /** The same event may come twice at once: it is recorded once, and both are answered afterwards. */
-  async function record(key: string, revokes: readonly RevocationEntry[]): Promise<void> {
+  async function record(
+    key: string,
+    revokes: readonly RevocationEntry[],
+  ): Promise<'recorded' | 'repeated'> {
+    if (recorded.has(key)) return 'repeated'
     const others = underWay.get(key)
     if (others !== undefined) {
       await others
-      return
+      return 'repeated'
     }
     const work = recordAll(revocations, revokes)
     underWay.set(key, work)
     try {
       await work
       remember(key)
+      return 'recorded'
     } finally {
       underWay.delete(key)
     }
@@ -74,12 +91,7 @@ export function createInbox(
 
   function tell(outcome: EventOutcome, about: Partial<EventMessage>): void {
     publishEvent(reportedAs, outcome, about.refused)
-    if (onEvent === undefined) return
-    try {
-      onEvent({ ...UNKNOWN, refused: undefined, error: undefined, ...about, outcome })
-    } catch (fault) {
-      process.emitWarning(fault instanceof Error ? fault : 'onEvent failed')
-    }
+    if (onEvent !== undefined) void report(onEvent, { ...UNKNOWN, ...about, outcome })
   }
 
   function refuse(refused: RefusedEvent, about: Partial<EventMessage>): Receipt {
@@ -93,7 +105,7 @@ export function createInbox(
   }
 
   async function takeProven(claims: JsonObject, name: string | undefined): Promise<Receipt> {
-    const named = { iss: nameIn(claims, 'iss'), jti: nameIn(claims, 'jti') }
+    const named = { claims, iss: nameIn(claims, 'iss'), jti: nameIn(claims, 'jti') }
     let event: ReadEvent | RefusedEvent
     try {
       event = await read(claims)
@@ -105,21 +117,19 @@ export function createInbox(
     if (name !== undefined && name !== jti) {
       return refuse(invalidEvent('The token has another jti than its name'), named)
     }
-    const about = { iss, jti, types, revokes }
+    const about = { claims, iss, jti, types, revokes }
     if (revokes.length === 0) {
       tell('ignored', about)
       return { outcome: 'accepted' }
     }
     // With what it revokes: nothing is lost of an issuer that gives two events one `jti`.
-    const key = JSON.stringify([iss, jti, revokes])
-    const isRepeated = recorded.has(key)
+    const key = hash('sha256', JSON.stringify([iss, jti, revokes]), 'base64')
     try {
-      if (!isRepeated) await record(key, revokes)
+      tell(await record(key, revokes), about)
+      return { outcome: 'accepted' }
     } catch (error) {
       return fail(error, about)
     }
-    tell(isRepeated ? 'repeated' : 'recorded', about)
-    return { outcome: 'accepted' }
   }
 
   return {
@@ -132,6 +142,19 @@ export function createInbox(
         return fail(error, {})
       }
     },
+    refuse: (refused) => refuse(refused, {}),
+  }
+}
+
+/** What the application makes of it changes nothing, and ends nothing: it may fail at once or later. */
+async function report(
+  onEvent: (message: EventMessage) => unknown,
+  message: EventMessage,
+): Promise<void> {
+  try {
+    await onEvent(message)
+  } catch (fault) {
+    process.emitWarning(fault instanceof Error ? fault : 'onEvent failed')
   }
 }
 

@@ -1,5 +1,6 @@
-import { answerTo, NOT_POST, PUSH_WORDING, refusalOf, unauthorized } from './answer.ts'
+import { answerTo, NOT_POST, PUSH_WORDING, refusedSender, unauthorized } from './answer.ts'
 import { createAuthorization } from './authorization.ts'
+import { publishEvent } from './diagnostics.ts'
 import { findSecurityEventToken } from './event-request.ts'
 import { checkReceiveEventsOptions, type ReceiveEventsOptions } from './options.ts'
 import { createReceiver, type EventReceiver } from './receiver.ts'
@@ -24,9 +25,14 @@ export function receiveEvents(options: ReceiveEventsOptions): EventReceiver {
     if (request.method !== undefined && request.method !== 'POST') return NOT_POST
     // Before the body is read: strangers cost no more than their headers.
     const stranger = await authorize(request)
-    if (stranger !== undefined) return unauthorized(stranger)
+    if (stranger !== undefined) {
+      const refused = refusedSender(stranger)
+      // There is no event to tell of. But a transmitter with an old secret must not go unnoticed.
+      publishEvent(() => receiver, refused === undefined ? 'unavailable' : 'refused', refused)
+      return unauthorized(stranger, refused)
+    }
     const found = await findSecurityEventToken(request)
-    if (found.err !== undefined) return refusalOf(found, PUSH_WORDING)
+    if (found.err !== undefined) return answerTo(inbox.refuse(found), PUSH_WORDING)
     return answerTo(await inbox.take(found.token), PUSH_WORDING)
   })
   return receiver

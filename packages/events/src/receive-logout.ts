@@ -1,4 +1,4 @@
-import { answerTo, LOGOUT_WORDING, NOT_POST, refusalOf } from './answer.ts'
+import { answerTo, LOGOUT_WORDING, NOT_POST } from './answer.ts'
 import { findLogoutToken } from './event-request.ts'
 import { createEventProver } from './event-verifier.ts'
 import { createInbox } from './inbox.ts'
@@ -32,7 +32,7 @@ export function receiveLogout(options: LogoutOptions): EventReceiver {
   const receiver = createReceiver(async (request) => {
     if (request.method !== undefined && request.method !== 'POST') return NOT_POST
     const found = await findLogoutToken(request)
-    if (found.err !== undefined) return refusalOf(found, LOGOUT_WORDING)
+    if (found.err !== undefined) return answerTo(inbox.refuse(found), LOGOUT_WORDING)
     return answerTo(await inbox.take(found.token), LOGOUT_WORDING)
   })
   return receiver

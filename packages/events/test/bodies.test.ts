@@ -16,10 +16,10 @@ const subject = { format: 'opaque', id: 's-1' }
 const event = await transmitter.securityEvent({ type: 'session-revoked', subject })
 
 async function answerTo(body: unknown, type: string | undefined = FORM) {
-  const { receiver, store } = logoutScene()
+  const { receiver, store, told } = logoutScene()
   const headers = { 'content-type': type }
   const answer = await receiver.answer({ method: 'POST', headers, body })
-  return { ...answer, calls: store.calls }
+  return { ...answer, calls: store.calls, told }
 }
 
 /** A form that breaks off when all of it has come. */
@@ -116,6 +116,8 @@ test.each<[string, unknown]>([
   const answer = await answerTo(body)
   expect(answer).toMatchObject({ status: 400, calls: 0 })
   expect(read(answer.body)).toMatchObject({ error: 'invalid_request' })
+  const refused = { err: 'invalid_request', description: expect.any(String) as string }
+  expect(answer.told).toMatchObject([{ outcome: 'refused', claims: undefined, refused }])
 })
 
 test('a body that a request inherits is not its own', async () => {

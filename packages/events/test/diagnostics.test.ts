@@ -1,11 +1,12 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 
+import { AuthError } from '@portcullis/core'
 import { expect, test } from 'vitest'
 
 import { publishEvent } from '../src/diagnostics.ts'
 import { createInbox } from '../src/inbox.ts'
 import { invalidEvent } from '../src/refused-event.ts'
-import { createStore } from './scene.ts'
+import { createStore, eventScene } from './scene.ts'
 
 async function reportsOf(act: () => unknown): Promise<readonly unknown[]> {
   const seen: unknown[] = []
@@ -37,6 +38,26 @@ test('the channel says of which source an event came, and what became of it; not
     { source, outcome: 'ignored', error: undefined },
     { source, outcome: 'refused', error: 'invalid_request' },
   ])
+})
+
+test('a request in which no event is found, and a sender who may not send, are reported as well', async () => {
+  const { receiver, told } = eventScene({ authorize: 'Bearer 0123456789abcdef' })
+  const error = new AuthError('keys_unavailable', 'timeout')
+  const unsure = eventScene({
+    authorize: { verify: async () => await Promise.reject(error), ready: async () => undefined },
+  })
+  const authorization = 'Bearer 0123456789abcdef'
+  const reports = await reportsOf(async () => {
+    await receiver.answer({ headers: { authorization }, body: 'x' })
+    await receiver.answer({ headers: {}, body: 'x' })
+    await unsure.receiver.answer({ headers: { authorization }, body: 'x' })
+  })
+  expect(reports).toEqual([
+    { source: receiver, outcome: 'refused', error: 'invalid_request' },
+    { source: receiver, outcome: 'refused', error: 'authentication_failed' },
+    { source: unsure.receiver, outcome: 'unavailable', error: undefined },
+  ])
+  expect([told.length, unsure.told.length]).toEqual([1, 0])
 })
 
 const unknown = () => {

@@ -220,6 +220,7 @@ describe('whom an event means', () => {
         iss: ISSUER,
         jti: 'j-1',
         types: [],
+        claims: expect.objectContaining({ sub_id: USER }) as unknown,
         revokes: [],
         refused: undefined,
         error: fault,
@@ -303,6 +304,8 @@ describe('events that revoke nothing are acknowledged and told', () => {
     expect(told).toMatchObject([
       { outcome: 'ignored', types: [expect.stringContaining(type) as string] },
     ])
+    const events = Object.values(told[0]?.claims?.['events'] ?? {})
+    expect([events, Object.isFrozen(events[0])]).toEqual([[event], true])
   })
 
   test('and each that CAEP and RISC know revokes if it is stated', async () => {
@@ -468,11 +471,12 @@ describe('who may send', () => {
       verify: async () => await Promise.reject(error),
       ready: async () => undefined,
     }
-    const { send, store } = eventScene({ authorize })
+    const { send, store, told } = eventScene({ authorize })
     const answer = await send('whatever it is', 'Bearer x')
     expect(answer).toMatchObject({ status, headers: { 'cache-control': 'no-store' } })
     expect(read(answer.body)).toEqual({ err, description: error.message })
     expect(store.calls).toBe(0)
+    expect(told).toEqual([])
   })
 
   test('without the keys of its access token a sender is asked to come again, and nothing is said of it', async () => {

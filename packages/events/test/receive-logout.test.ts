@@ -51,6 +51,16 @@ test('a log-out of a session is answered 200 when its session is revoked up to t
       iss: ISSUER,
       jti: 'j-1',
       types: [LOGOUT],
+      claims: {
+        iss: ISSUER,
+        aud: AUDIENCE,
+        iat,
+        exp: iat + 120,
+        jti: 'j-1',
+        sub: 'ada',
+        sid: 's-1',
+        events: { [LOGOUT]: {} },
+      },
       revokes: [entry],
       refused: undefined,
       error: undefined,
@@ -212,7 +222,7 @@ describe('once, and never lost', () => {
   })
 
   test('nothing is answered before it is recorded, not even what came at the same time', async () => {
-    const { send, store } = logoutScene()
+    const { send, store, told } = logoutScene()
     const held = new EventEmitter()
     store.pause = once(held, 'over').then(() => undefined)
     const token = await transmitter.logoutToken({ sid: 's-1' })
@@ -220,11 +230,12 @@ describe('once, and never lost', () => {
     const all = [send(token), send(token)].map(async (each) => answered.push((await each).status))
     while (store.calls === 0) await nextTurn()
     for (let round = 0; round < 20; round++) await nextTurn()
-    expect(answered).toEqual([])
+    expect([answered, told]).toEqual([[], []])
     held.emit('over')
     await Promise.all(all)
     expect(answered).toEqual([200, 200])
     expect(store.calls).toBe(1)
+    expect(told.map(({ outcome }) => outcome)).toEqual(['recorded', 'repeated'])
   })
 
   test('both of two that come at the same time are answered 503 when the store is down', async () => {
@@ -290,6 +301,7 @@ describe('what is told of an event that is refused', () => {
         iss: undefined,
         jti: undefined,
         types: [],
+        claims: undefined,
         revokes: [],
         refused: { err: 'invalid_key', description: expect.any(String) as string },
         error: expect.any(AuthError) as unknown,
@@ -332,12 +344,16 @@ describe('the clock', () => {
   })
 })
 
-test('a listener that throws changes no answer', async () => {
-  const { send } = logoutScene({
-    onEvent() {
+test.each<[string, () => unknown]>([
+  [
+    'throws',
+    () => {
       throw new Error('of the listener')
     },
-  })
+  ],
+  ['rejects', async () => await Promise.reject(new Error('of the listener'))],
+])('a listener that %s changes no answer, and is warned of', async (_, onEvent) => {
+  const { send } = logoutScene({ onEvent: () => onEvent() })
   const warned = new Promise((resolve) => process.once('warning', resolve))
   expect(await send(await transmitter.logoutToken({ sid: 's-1' }))).toMatchObject({ status: 200 })
   expect(await warned).toMatchObject({ message: 'of the listener' })
