@@ -13,6 +13,7 @@ import { exchange, failed, type PollAnswer } from './poll-exchange.ts'
 import {
   afterSettling,
   isProgress,
+  MAX_TAKEN,
   nextPoll,
   NO_VERDICTS,
   type PollOutcome,
@@ -43,6 +44,8 @@ export interface EventPoll {
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
+
+const NO_TEXT = invalidEvent('The token is not a signed JWT')
 
 interface PollState {
   readonly verdicts: Verdicts
@@ -106,7 +109,7 @@ export function pollEvents(options: PollEventsOptions): EventPoll {
       const failures = state.failures + 1
       return { outcome: 'failure', retryAfter, next: { ...state, failures, lastFailure: failure } }
     }
-    const { verdicts, isComplete } = await takeAll(inbox, answer.sets)
+    const { verdicts, isComplete } = await takeAll(inbox, answer.sets, closed)
     const names = [...verdicts.ack, ...verdicts.setErrs.keys()]
     const settled = afterSettling(names, state.settled)
     const answered = { ...state, verdicts, settled, answeredAt: instant(clock) }
@@ -152,23 +155,23 @@ function wordOf({ failures, answeredAt }: PollState): EventPollStatus['state'] {
   return answeredAt === undefined ? 'starting' : 'current'
 }
 
-/** Takes all events of one answer in, in their order. */
+/** Takes the events of one answer in, in their order, until the poll is closed. */
 async function takeAll(
   inbox: Inbox,
   sets: ReadonlyMap<string, unknown>,
+  closed: AbortSignal,
 ): Promise<{ verdicts: Verdicts; isComplete: boolean }> {
   const ack: string[] = []
   const setErrs = new Map<string, { err: string; description: string }>()
-  for (const [name, token] of sets) {
-    if (typeof token !== 'string') {
-      setErrs.set(name, invalidEvent('The token is not a signed JWT'))
-      continue
-    }
-    const receipt = await inbox.take(token, name)
+  const taken = [...sets].slice(0, MAX_TAKEN)
+  for (const [name, token] of taken) {
+    if (closed.aborted) break
+    const receipt =
+      typeof token === 'string' ? await inbox.take(token, name) : inbox.refuse(NO_TEXT)
     if (receipt.outcome === 'accepted') ack.push(name)
     else if (receipt.outcome === 'refused') setErrs.set(name, receipt.refused)
   }
-  return { verdicts: { ack, setErrs }, isComplete: ack.length + setErrs.size === sets.size }
+  return { verdicts: { ack, setErrs }, isComplete: ack.length + setErrs.size === taken.length }
 }
 
 /**

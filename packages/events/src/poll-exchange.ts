@@ -34,6 +34,7 @@ export async function exchange(
       body,
       // Events come from the endpoint that was configured, and from nowhere else.
       redirect: 'manual',
+      credentials: 'omit',
       signal,
     })
     // An injected `fetch` may follow redirects all the same. A constructed `Response` has an empty URL.

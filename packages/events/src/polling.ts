@@ -30,6 +30,12 @@ export function pollRequest({ ack, setErrs }: Verdicts): string {
 /** Digests of the names of events that were settled, the newest first: a name may be long. */
 export type Settled = ReadonlySet<string>
 
+/**
+ * How many events of one answer are taken in. A transmitter should keep to `maxEvents`, and need not. What is left out is not
+ * named, so that it comes again. A hundred thousand names fit into an answer, and would stop the event loop for a second.
+ */
+export const MAX_TAKEN = 1000
+
 /** Ten answers: so many transmitters behind one address may have events that they are never told the verdicts of. */
 const MAX_SETTLED = 1000
 

@@ -219,6 +219,7 @@ test('a poll is a POST of JSON to the endpoint, and follows no redirect', async 
         headers: { 'content-type': 'application/json', accept: 'application/json' },
         body: '{"maxEvents":100}',
         redirect: 'manual',
+        credentials: 'omit',
         signal: expect.any(AbortSignal) as unknown,
       },
     ],
@@ -468,7 +469,7 @@ describe('what is no answer', () => {
   })
 
   test('a set that is no text is refused, and the others count', async () => {
-    const { start, until, faults, publish, transmitter, polls } = await scene()
+    const { start, until, faults, publish, transmitter, polls, told } = await scene()
     const name = await publish()
     const init = { method: 'POST', body: '{}' }
     const { sets } = (await (await transmitter.pollFetch(ENDPOINT, init)).json()) as {
@@ -480,10 +481,40 @@ describe('what is no answer', () => {
     expect(polls[1]?.body).toMatch(
       new RegExp(`"ack":\\["${name}"\\],"setErrs":\\{"a":\\{"err":"invalid_request".*"b":`),
     )
+    expect(told.map(({ outcome }) => outcome)).toEqual(['refused', 'refused', 'recorded'])
   })
 })
 
+test('of more events than were asked for, a thousand are taken, and the others when they come again', async () => {
+  const { start, until, faults, publish, transmitter, polls, told } = await scene()
+  const name = await publish()
+  const init = { method: 'POST', body: '{}' }
+  const { sets } = (await (await transmitter.pollFetch(ENDPOINT, init)).json()) as { sets: object }
+  const wrong = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`wrong-${at}`, at]))
+  faults.push(() => Response.json({ sets: { ...wrong, ...sets } }))
+  const poll = start()
+  await until(() => transmitter.acknowledged().length === 1)
+  expect(polls[1]?.body).not.toContain(name)
+  expect(told.filter(({ outcome }) => outcome === 'refused')).toHaveLength(1000)
+  expect(poll.status()).toMatchObject({ state: 'current', failures: 0 })
+})
+
 describe('close', () => {
+  test('takes no further event in', async () => {
+    const { start, until, publish, store, told } = await scene()
+    const held = new EventEmitter()
+    store.pause = once(held, 'over').then(() => undefined)
+    await publish('ada')
+    await publish('eve')
+    const poll = start()
+    await until(() => store.calls === 1)
+    const closed = poll.close()
+    held.emit('over')
+    await closed
+    expect(store.entries()).toMatchObject([{ sub: 'ada' }])
+    expect([store.calls, told.length, poll.status().state]).toEqual([1, 1, 'closed'])
+  })
+
   test('ends the request that waits, and nothing is asked afterwards', async () => {
     const { start, until, clock, polls, publish, store } = await scene()
     const poll = start()
