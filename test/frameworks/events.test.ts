@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import {
   createServer,
   type IncomingMessage,
+  request as send,
   type RequestListener,
   type ServerResponse,
 } from 'node:http'
@@ -12,7 +13,7 @@ import { Controller, Module, Post, Req, Res } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { ExpressAdapter } from '@nestjs/platform-express'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
-import { localRevocations } from '@portcullis/core'
+import { createVerifier, localRevocations } from '@portcullis/core'
 import { type EventReceiver, receiveEvents, receiveLogout } from '@portcullis/events'
 import { createTestIssuer, eventTransmitter } from '@portcullis/testing'
 import express from 'express'
@@ -57,6 +58,7 @@ async function answerKoa(context: KoaContext, { logout, push }: Receivers): Prom
   const receiver = context.path === '/logout' ? logout : push
   const { status, headers, body } = await receiver.answer({
     headers: context.headers,
+    rawHeaders: context.req.rawHeaders,
     body: context.req.readableDidRead ? Reflect.get(context.request, 'body') : context.req,
   })
   context.status = status
@@ -69,7 +71,11 @@ async function answerFastify(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const { status, headers, body } = await receiver.answer(request)
+  const { status, headers, body } = await receiver.answer({
+    headers: request.headers,
+    rawHeaders: request.raw.rawHeaders,
+    body: request.body,
+  })
   await reply.code(status).headers(headers).send(body)
 }
 
@@ -133,6 +139,24 @@ const MAKERS: Readonly<Record<string, Make>> = {
     const app = new Hono()
     app.post('/logout', async (context) => await logout.fetch(context.req.raw))
     app.post('/push', async (context) => await push.fetch(context.req.raw))
+    const listener = getRequestListener(app.fetch)
+    return (request, response) => void listener(request, response)
+  },
+  'Hono behind what reads the body': (receivers) => {
+    const app = new Hono()
+    app.use(async (context, next) => {
+      await context.req.parseBody()
+      await next()
+    })
+    for (const name of ['logout', 'push'] as const) {
+      app.post(`/${name}`, async (context) => {
+        const { status, headers, body } = await receivers[name].answer({
+          headers: context.req.raw.headers,
+          body: await context.req.text(),
+        })
+        return new Response(body, { status, headers })
+      })
+    }
     const listener = getRequestListener(app.fetch)
     return (request, response) => void listener(request, response)
   },
@@ -251,6 +275,40 @@ describe.each(Object.entries(MAKERS))('%s', (_, make) => {
     expect(revocations.size).toBe(2)
   })
 })
+
+test.each(Object.entries(MAKERS))(
+  '%s: a header Authorization that came twice is refused',
+  async (_, make) => {
+    const revocations = localRevocations()
+    const options = { issuer: ISSUER, revocations, revokes: 'session' } as const
+    const { keys } = issuer.verifierOptions
+    const authorize = createVerifier(issuer.verifierOptions)
+    await using served = await serve(
+      await make({
+        logout: receiveLogout({ ...options, keys, clientId: 'me' }),
+        push: receiveEvents({ ...options, keys, audience: 'me', authorize }),
+      }),
+    )
+    const subject = { format: 'opaque', id: 's-2' }
+    const event = await transmitter.securityEvent({ type: 'session-revoked', subject })
+    const bearer = ['Authorization', `Bearer ${await issuer.token()}`]
+    const pushed = async (...more: readonly string[]) => {
+      const headers = ['Host', 'x', 'Content-Type', SET, 'Content-Length', String(event.length)]
+      const sending = send(served.at('/push'), {
+        method: 'POST',
+        headers: [...headers, ...bearer, ...more],
+      })
+      sending.end(event)
+      const [response] = (await once(sending, 'response')) as [IncomingMessage]
+      response.resume()
+      return response.statusCode
+    }
+    expect(await pushed('Authorization', 'Bearer x')).toBe(400)
+    expect(revocations.size).toBe(0)
+    expect(await pushed()).toBe(202)
+    expect(revocations.size).toBe(1)
+  },
+)
 
 function isAccepted(status: number) {
   return (response: Response) =>
