@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import {
   createServer,
   type IncomingMessage,
-  request as send,
+  request as requestOverHttp,
   type RequestListener,
   type ServerResponse,
 } from 'node:http'
@@ -294,7 +294,7 @@ test.each(Object.entries(MAKERS))(
     const bearer = ['Authorization', `Bearer ${await issuer.token()}`]
     const pushed = async (...more: readonly string[]) => {
       const headers = ['Host', 'x', 'Content-Type', SET, 'Content-Length', String(event.length)]
-      const sending = send(served.at('/push'), {
+      const sending = requestOverHttp(served.at('/push'), {
         method: 'POST',
         headers: [...headers, ...bearer, ...more],
       })
