@@ -29,7 +29,7 @@ dpop        | ground refusal algorithms keys token claims                       
 verifier    | ground refusal report algorithms keys token claims possession revocation   |                | verifier verifier-options prover verified-tokens internals revocation-watch
 issuers     | ground refusal report token claims verifier                                |                |
 requirement | ground refusal claims                                                      | verifier       | requirement-list details
-request     | ground refusal report possession verifier requirement                      | claims dpop    |
+request     | ground refusal report claims possession verifier requirement               | dpop           |
 explain     | ground refusal algorithms keys token claims possession revocation verifier |                |
 `
 

@@ -1,6 +1,9 @@
 // What packages for a framework need beside the main entry: `@portcullis/core/adapter`. Nobody else has to find these names.
 
 export { checkGuardOptions } from './request/guard-options.ts'
-export { hasPassed, isAtOnce } from './request/http.ts'
+export { hasPassed, isAtOnce, requireAudience } from './request/http.ts'
+export { targetOf } from './request/request-target.ts'
 export { checkRequirementList } from './requirement/requirement-list.ts'
+export { audiencesOf } from './verifier/internals.ts'
+export { signedClaims } from './claims/signed-claims.ts'
 export { applySchema } from './claims/schema.ts'

@@ -29,6 +29,7 @@ export function judgeOf(
   }
   setInternals(verify, {
     checksIssuer: (name) => name === issuer,
+    audiences: [null],
     maxTokenSize: 16_384,
     recall: (token) => remembered.get(token),
     watch: () => NO_WATCH,

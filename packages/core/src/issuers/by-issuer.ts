@@ -8,7 +8,7 @@ import { AuthError } from '../refusal/errors.ts'
 import { verdictMessage, verdicts } from '../report/diagnostics.ts'
 import { notText } from '../token/details.ts'
 import { createHeaderCache, parseToken } from '../token/token.ts'
-import { findInternals, setInternals } from '../verifier/internals.ts'
+import { audiencesOf, findInternals, type Internals, setInternals } from '../verifier/internals.ts'
 import { watchInTurn } from '../verifier/revocation-watch.ts'
 import { createVerifiedTokens } from '../verifier/verified-tokens.ts'
 import { LONGEST_TOKEN } from '../verifier/verifier-options.ts'
@@ -77,6 +77,7 @@ export function byIssuer(
     return createSelector({
       directory: foundVerifiers(from, limits),
       checksIssuer: () => true,
+      audiences: [],
       ready: async () => {},
       maxTokenSize,
       remember,
@@ -90,6 +91,7 @@ export function byIssuer(
   return createSelector({
     directory: listedVerifiers(verifiers),
     checksIssuer: (issuer) => verifiers.has(issuer),
+    audiences: audiencesOf([...verifiers.values()]),
     ready: async () => {
       await allReady([...verifiers.values()])
     },
@@ -102,6 +104,7 @@ export function byIssuer(
 interface SelectorOptions {
   readonly directory: IssuerDirectory
   readonly checksIssuer: (issuer: string) => boolean
+  readonly audiences: Internals['audiences']
   readonly ready: () => Promise<void>
   readonly maxTokenSize: number
   readonly remember: { readonly max: number } | false
@@ -207,6 +210,7 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
 
   setInternals(verify, {
     checksIssuer: options.checksIssuer,
+    audiences: options.audiences,
     maxTokenSize,
     recall(token) {
       const origin = origins?.find(token)

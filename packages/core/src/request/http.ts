@@ -1,6 +1,9 @@
 import type { Auth } from '../claims/auth.ts'
+import { checkAudience } from '../claims/claims.ts'
+import { signedClaims } from '../claims/signed-claims.ts'
 import { own } from '../ground/options.ts'
 import { AuthError } from '../refusal/errors.ts'
+import type { Scheme } from '../refusal/presentation.ts'
 import { anonymous } from '../requirement/details.ts'
 import { checkRequirements, type Requirement } from '../requirement/requirement-list.ts'
 import { findInternals } from '../verifier/internals.ts'
@@ -160,10 +163,31 @@ export async function authorizeRequest(
     if (auth === undefined) throw new AuthError('missing_token', 'missing_header', anonymous)
     await checkRequirements(auth, requirements, { output: auth.claims, verifier })
   } catch (error) {
-    throw presentRefusal(error, subject, options, {
-      scheme: auth && isProvenByKey(auth) ? 'DPoP' : 'Bearer',
-    })
+    throw presentRefusal(error, subject, options, { scheme: schemeFor(auth) })
   }
+}
+
+/**
+ * Checks that a token which {@link authenticateRequest} has accepted names this audience, whatever else its verifier accepts.
+ *
+ * @param subject As it was given to {@link authenticateRequest}.
+ * @throws AuthError `invalid_token` with the reason `audience`; `missing_token` for a request without a token.
+ * @throws TypeError if no guard has accepted the request.
+ * @see RFC 8707 section 2; RFC 7519 section 4.1.3
+ */
+export function requireAudience(subject: object, audience: string): void {
+  const { auth, options } = guardOf(subject)
+  try {
+    if (auth === undefined) throw new AuthError('missing_token', 'missing_header', anonymous)
+    checkAudience(signedClaims(auth), [audience])
+  } catch (error) {
+    throw presentRefusal(error, subject, options, { scheme: schemeFor(auth) })
+  }
+}
+
+/** The scheme in which a token that was accepted has come. */
+function schemeFor(auth: Auth<unknown> | undefined): Scheme {
+  return auth !== undefined && isProvenByKey(auth) ? 'DPoP' : 'Bearer'
 }
 
 function findCredentials(

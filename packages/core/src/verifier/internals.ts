@@ -6,6 +6,8 @@ import type { Auth } from '../claims/auth.ts'
 export interface Internals {
   /** Whether the tokens that it accepts with this `iss` are from an issuer that it was told to accept. */
   readonly checksIssuer: (issuer: string) => boolean
+  /** The option `audience` of each verifier that may judge a token, as far as it is known before the first token. */
+  readonly audiences: readonly Audience[]
   /** Octets. */
   readonly maxTokenSize: number
   /**
@@ -16,6 +18,9 @@ export interface Internals {
   /** Calls a function each time that a token may have been revoked, and at once if it may have been already. */
   readonly watch: (auth: Auth<unknown>, listener: () => void) => RevocationWatch
 }
+
+/** Values of `aud`, of which a token must have one; `null` accepts any token. */
+type Audience = readonly string[] | null
 
 /** Tells that a token may have been revoked, while a connection is open. */
 export interface RevocationWatch {
@@ -37,4 +42,11 @@ export function setInternals(verify: object, known: Internals): void {
 /** Of the `verify` that this verifier has at this moment; `undefined` if it is not ours. */
 export function findInternals({ verify }: { readonly verify: object }): Internals | undefined {
   return internals.get(verify)
+}
+
+/** What the verifiers among several of which each may judge a token compare its `aud` with. One that is not ours tells nothing. */
+export function audiencesOf(
+  verifiers: readonly { readonly verify: object }[],
+): Internals['audiences'] {
+  return verifiers.flatMap((each) => findInternals(each)?.audiences ?? [])
 }

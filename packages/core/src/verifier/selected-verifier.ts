@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../ground/time.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { verdictMessage, verdicts } from '../report/diagnostics.ts'
 import { notText } from '../token/details.ts'
-import { findInternals, setInternals } from './internals.ts'
+import { audiencesOf, findInternals, setInternals } from './internals.ts'
 import { watchInTurn } from './revocation-watch.ts'
 import { LONGEST_TOKEN } from './verifier-options.ts'
 import type { Verifier, VerifyOptions } from './verifier.ts'
@@ -47,6 +47,7 @@ export function createSelectedVerifier<ClaimsType>(
   setInternals(verify, {
     checksIssuer: (issuer) =>
       verifiers.every((each) => findInternals(each)?.checksIssuer(issuer) === true),
+    audiences: audiencesOf(verifiers),
     maxTokenSize: Math.max(
       ...verifiers.map((each) => findInternals(each)?.maxTokenSize ?? LONGEST_TOKEN),
     ),

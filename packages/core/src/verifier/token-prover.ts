@@ -115,6 +115,7 @@ export function createProvenVerifier<Proven extends ProvenToken>(
 
   setInternals(verify, {
     checksIssuer: (issuer) => parts.rules.issuer?.includes(issuer) === true,
+    audiences: [parts.rules.audience],
     maxTokenSize,
     recall(token) {
       if (schema !== undefined || token.length > maxTokenSize) {

@@ -104,6 +104,7 @@ function create(
 
   setInternals(verify, {
     checksIssuer: (issuer) => rules.issuer?.includes(issuer) === true,
+    audiences: [rules.audience],
     maxTokenSize,
     recall: createRecall(parts, () => verifier),
     watch: createWatch(parts),
