@@ -5,7 +5,7 @@ import { leftOut } from './test/left-out.ts'
 
 /** Folders of tests that share a process well: they leave nothing behind, and wait for no program. */
 const TOGETHER =
-  '{architecture,bound-tokens,documents,frameworks,migration,opaque-tokens,publishing}'
+  '{architecture,bound-tokens,documents,frameworks,mcp,migration,opaque-tokens,publishing}'
 
 export default defineConfig({
   plugins: [leftOut()],

@@ -34,6 +34,7 @@ const README = 'test/documents/readme.test.ts'
 const FIRST_SCREEN = 'test/documents/first-screen.test.ts'
 const APPS = 'test/frameworks/apps/apps.test.ts'
 const EVENTS = 'test/documents/events.test.ts'
+const MCP = 'test/documents/mcp.test.ts'
 const METRICS = 'test/documents/metrics.test.ts'
 const PROVIDERS = 'test/documents/providers.test.ts'
 const GUIDES = 'test/documents/guides.test.ts'
@@ -147,6 +148,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['ts', APPS],
     ['ts', 'packages/nest/test/testing-module.test.ts'],
   ],
+  'packages/mcp/README.md': [INSTALL, ['ts', MCP], ['sh', MCP], ['ts', MCP], ['ts', MCP]],
+  'packages/mcp/TOKENS.md': [['ts', MCP]],
   'packages/introspection/README.md': [INSTALL, ['ts', 'test/documents/introspection.test.ts']],
   'packages/metrics/README.md': [INSTALL, ['ts', METRICS], ['sh', METRICS], ['ts', METRICS]],
   'packages/providers/README.md': [INSTALL, ['ts', PROVIDERS]],

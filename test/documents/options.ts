@@ -12,6 +12,7 @@ import {
   remoteKeys,
 } from '@portcullis/core'
 import { introspected } from '@portcullis/introspection'
+import { expressEndpoint } from '@portcullis/mcp'
 import { redisReplays, redisRevocations } from '@portcullis/redis'
 import {
   assertChallenge,
@@ -89,6 +90,13 @@ export const OPTION_TABLES: readonly OptionTable[] = [
     takes: introspected,
     declared: ['introspection', 'IntrospectedOptions'],
     taken: ['core', 'VerifierOptions', 'SchemaOptions'],
+  },
+  {
+    readme: 'packages/mcp/README.md',
+    heading: 'Options',
+    takes: (options) => expressEndpoint(stubVerifier(), options, () => undefined),
+    declared: ['mcp', 'EndpointOptions'],
+    taken: guard,
   },
   {
     readme: 'packages/client/OAUTH.md',

@@ -55,6 +55,7 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/events': ['@portcullis/core'],
   '@portcullis/fastify': ['@portcullis/core', 'fastify-plugin'],
   '@portcullis/introspection': ['@portcullis/core', 'lru-cache', 'oauth4webapi'],
+  '@portcullis/mcp': ['@portcullis/core', 'lru-cache'],
   // It reads what the others publish, and imports none of them.
   '@portcullis/metrics': [],
   '@portcullis/providers': ['@portcullis/core'],
@@ -84,6 +85,7 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/fastify': ['MIGRATING.md'],
   '@portcullis/hono': ['MIGRATING.md'],
   '@portcullis/koa': ['MIGRATING.md'],
+  '@portcullis/mcp': ['TOKENS.md'],
   '@portcullis/metrics': ['alerts.yml', 'dashboard.json'],
   // A page for each provider.
   '@portcullis/providers': ['docs'],
@@ -98,6 +100,8 @@ const PEERS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
 
 /** Of these the user takes one, or none. */
 const OPTIONAL_PEERS: Readonly<Record<string, readonly string[]>> = {
+  // Its types fit both majors of the SDK, and it imports neither.
+  '@portcullis/mcp': ['@modelcontextprotocol/sdk', '@modelcontextprotocol/server'],
   '@portcullis/metrics': ['@opentelemetry/api', 'prom-client'],
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 const examples = fileURLToPath(new URL('../..', import.meta.url))
-const sources = globSync('{callers,graphql}/src/*.ts', { cwd: examples })
+const sources = globSync('{callers,graphql,mcp}/src/*.ts', { cwd: examples })
 
 // A longer one would mean that the packages lack something.
 test.each(sources)('%s has under 40 lines of code beside its imports', (source) => {

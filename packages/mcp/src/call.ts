@@ -1,0 +1,93 @@
+import type { Requirement } from '@portcullis/core'
+import { parseJson } from '@portcullis/core/json'
+import { isJsonObject, member, own, ownMembers, textMember } from '@portcullis/core/verifier'
+
+// What the body of a request asks for: which tools it calls, and what these need. The SDK gets the very object that is judged here.
+
+/** A body that was read, or how to answer one that cannot be. */
+export type ReadBody =
+  | { readonly body: object; readonly fault?: undefined }
+  | { readonly body?: undefined; readonly fault: 'malformed' | 'too_large' }
+
+/**
+ * Reads a body as JSON, with a bound on its length and on its depth.
+ *
+ * @param maxSize Octets.
+ */
+export async function readBody(
+  chunks: AsyncIterable<Uint8Array | string>,
+  maxSize: number,
+): Promise<ReadBody> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of chunks) {
+    const octets = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    size += octets.byteLength
+    if (size > maxSize) return { fault: 'too_large' }
+    parts.push(octets)
+  }
+  return bodyOf(parseJson(textOf(parts) ?? ''))
+}
+
+/** A body that somebody has parsed already. What is no object could be read as another one later. */
+export function bodyOf(body: unknown): ReadBody {
+  return typeof body === 'object' && body !== null && !ArrayBuffer.isView(body)
+    ? { body }
+    : { fault: 'malformed' }
+}
+
+function textOf(parts: readonly Uint8Array[]): string | undefined {
+  try {
+    return new TextDecoder('utf-8', FATAL).decode(Buffer.concat(parts))
+  } catch {
+    // It is no UTF-8.
+  }
+  return undefined
+}
+
+/** Without inherited members, which the platform reads as well. */
+const FATAL = ownMembers({ fatal: true })
+
+/**
+ * What a request needs. Each requirement names the scopes of all, so that one challenge is enough, whatever the token lacks.
+ *
+ * @param body `undefined` for a request without one.
+ * @param base What every request needs.
+ * @param tools What calls of single tools need in addition.
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#runtime-insufficient-scope-errors
+ */
+export function requirementsOf(
+  body: object | undefined,
+  base: Requirement | undefined,
+  tools: ReadonlyMap<string, Requirement> | undefined,
+): readonly Requirement[] {
+  // Revisions before 2025-06-18 may send several messages in a list.
+  const messages: readonly unknown[] = Array.isArray(body) ? body : [body]
+  const called = new Set(messages.flatMap((message) => tools?.get(toolOf(message) ?? '') ?? []))
+  const needed = [base ?? [], ...called].flat().flatMap(flatten)
+  const scopes = new Set(needed.flatMap((each) => own(each, 'scope')?.split(' ') ?? []))
+  const scope = [...scopes].join(' ')
+  return needed.map((each) => (own(each, 'scope') === undefined ? each : naming(scope, each)))
+}
+
+function flatten(requirement: Requirement): readonly Requirement[] {
+  return own(requirement, 'parts')?.flatMap(flatten) ?? [requirement]
+}
+
+function naming(scope: string, requirement: Requirement): Requirement {
+  const { reason, description } = requirement
+  const explain = own(requirement, 'explain')
+  return ownMembers<Requirement>({
+    reason,
+    description,
+    explain,
+    scope,
+    isMetBy: (auth, acceptance) => requirement.isMetBy(auth, acceptance),
+  })
+}
+
+function toolOf(message: unknown): string | undefined {
+  if (!isJsonObject(message) || member(message, 'method') !== 'tools/call') return undefined
+  const params = member(message, 'params')
+  return isJsonObject(params) ? textMember(params, 'name') : undefined
+}

@@ -1,0 +1,112 @@
+import {
+  type Auth,
+  authenticateRequest,
+  authorizeRequest,
+  type FetchRequest,
+  type RequestHeaders,
+  type Verifier,
+} from '@portcullis/core'
+import { requireAudience } from '@portcullis/core/adapter'
+
+import { type AuthInfo, authInfoOf } from './auth-info.ts'
+import { requirementsOf } from './call.ts'
+import { reportSession } from './diagnostics.ts'
+import type { CheckedOptions } from './options.ts'
+import { ownerOf } from './owner.ts'
+import { createSessions } from './sessions.ts'
+
+// What both forms of an endpoint do with a request: first its token, the audience and the session; then what it needs, and what its
+// calls of tools need.
+
+/** What is at a path. */
+type Place = 'metadata' | 'endpoint' | undefined
+
+/** A request whose token was accepted. */
+export interface Admission {
+  readonly auth: Auth<unknown>
+  readonly info: AuthInfo
+  /** Whose the sessions are that it begins. */
+  readonly owner: string
+}
+
+/** A request in the parts that the two forms keep it in. */
+interface AskedRequest {
+  readonly request: RequestHeaders | FetchRequest
+  /** What handlers get, and `onRefusal`. */
+  readonly subject: object
+  readonly sessionId: string | undefined
+}
+
+export interface Endpoint {
+  placeOf(path: string): Place
+  /**
+   * @returns `undefined` if the session is not known, or another user's: the answer must be the same.
+   * @throws AuthError
+   */
+  admit(asked: AskedRequest): Promise<Admission | undefined>
+  /**
+   * Checks what every request needs, and what the calls in its body need.
+   *
+   * @throws AuthError `insufficient_scope` or `insufficient_user_authentication`
+   */
+  authorize(subject: object, body: object | undefined): Promise<void>
+  /**
+   * Notes what an answer says of its session.
+   *
+   * @throws Error for an id that another user's session has; TypeError for a session of a server that has said to have none.
+   */
+  answered(admission: Admission, answer: AnsweredSession): void
+}
+
+/** What an answer, and the request for it, say of a session. */
+interface AnsweredSession {
+  /** The header `Mcp-Session-Id` of the answer. */
+  readonly begun: string | undefined
+  /** The session that the request has ended: with DELETE, if the answer says that it succeeded. */
+  readonly ended: string | undefined
+}
+
+export function createEndpoint(verifier: Verifier<unknown>, options: CheckedOptions): Endpoint {
+  const { guard, metadata, path, requirement, resource, tools, clientIdClaims } = options
+  const parts = { resource, metadataUrl: metadata.url, clientIdClaims }
+  const sessions = options.sessions && createSessions(options.sessions)
+
+  async function admit({ request, subject, sessionId }: AskedRequest) {
+    const auth = await authenticateRequest(verifier, request, guard as object, subject)
+    // The guard is not optional.
+    if (auth === undefined) throw new TypeError('the request is anonymous')
+    requireAudience(subject, resource)
+    const owner = ownerOf(auth, clientIdClaims)
+    if (sessionId !== undefined && sessions !== undefined) {
+      const status = sessions.statusOf(sessionId, owner)
+      if (status !== 'own') {
+        reportSession(status, { auth, subject, onForeignSession: options.onForeignSession })
+        return undefined
+      }
+    }
+    return { auth, info: authInfoOf(auth, parts), owner }
+  }
+
+  return {
+    placeOf(asked) {
+      if (asked === metadata.path) return 'metadata'
+      return asked === path ? 'endpoint' : undefined
+    },
+    admit,
+    async authorize(subject, body) {
+      const needed = requirementsOf(body, requirement, tools)
+      if (needed.length > 0) await authorizeRequest(subject, needed)
+    },
+    answered({ owner }, { begun, ended }) {
+      if (ended !== undefined) sessions?.end(ended)
+      else if (begun !== undefined) {
+        if (sessions === undefined) {
+          throw new TypeError(
+            'the server has begun a session, but the endpoint has sessions: false',
+          )
+        }
+        sessions.begin(begun, owner)
+      }
+    },
+  }
+}

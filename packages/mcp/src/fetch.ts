@@ -1,0 +1,126 @@
+import { refusal, refusalResponse, type Verifier, watchToken } from '@portcullis/core'
+import { ownMembers } from '@portcullis/core/verifier'
+
+import { type Answer, BODY_FAULTS, metadataAnswer, NO_SESSION } from './answers.ts'
+import type { AuthInfo } from './auth-info.ts'
+import { readBody } from './call.ts'
+import { type Admission, createEndpoint } from './endpoint.ts'
+import { isEventStream, untilEnded } from './event-stream.ts'
+import { type CheckedOptions, checkEndpointOptions, type EndpointOptions } from './options.ts'
+
+// The endpoint for the platform's `Request` and `Response`: Hono, Cloudflare Workers, Deno, Bun.
+
+/** What the handler gets beside the request. */
+export interface FetchContext {
+  /** What the token proves. */
+  authInfo: AuthInfo
+  /** The body that the endpoint has read, with the option `tools`. */
+  parsedBody?: unknown
+}
+
+/**
+ * What serves an accepted request: `fetch` of what `createMcpHandler` returns, or a function that calls `handleRequest` of a
+ * `WebStandardStreamableHTTPServerTransport`. The headers that carry the token are not in the request.
+ */
+export type FetchHandler = (request: Request, context: FetchContext) => Response | Promise<Response>
+
+/**
+ * The endpoint of a server of the Model Context Protocol, as a function from a `Request` to its `Response`: it serves the metadata of
+ * the protected resource, lets requests reach the handler only with a token for this resource, and ends open streams with their token.
+ * It answers 404 for other paths.
+ *
+ * @throws TypeError for a wrong, misspelt or missing option, and for a verifier with `audience: null`.
+ * @see https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
+ */
+export function fetchEndpoint(
+  verifier: Verifier<unknown>,
+  options: EndpointOptions<Request>,
+  handler: FetchHandler,
+): (request: Request) => Promise<Response> {
+  const checked = checkEndpointOptions('fetchEndpoint', verifier, options, 'mcp-fetch')
+  if (typeof handler !== 'function') {
+    throw new TypeError('fetchEndpoint: the third argument must be a function')
+  }
+  const endpoint = createEndpoint(verifier, checked)
+
+  async function serve(asked: Request): Promise<Response> {
+    const sessionId = asked.headers.get('mcp-session-id') ?? undefined
+    const bare = headersWithoutToken(asked)
+    // Handlers and `onRefusal` know the request by this object.
+    const subject = requestOf(asked, bare, asked.body)
+    const admission = await endpoint.admit({ request: asked, subject, sessionId })
+    if (admission === undefined) return responseOf(NO_SESSION)
+    const context: FetchContext = { authInfo: admission.info }
+    let request = subject
+    if (checked.tools !== undefined && asked.method === 'POST') {
+      const read = await bodyOf(subject, checked)
+      if (read.fault !== undefined) return responseOf(BODY_FAULTS[read.fault])
+      await endpoint.authorize(subject, read.body)
+      context.parsedBody = read.body
+      // Written anew, so that whoever reads it reads what was judged.
+      request = requestOf(asked, bare, JSON.stringify(read.body))
+    } else await endpoint.authorize(subject, undefined)
+    const response = await handler(request, context)
+    const begun = response.headers.get('mcp-session-id') ?? undefined
+    const isEnded = asked.method === 'DELETE' && response.ok
+    endpoint.answered(admission, { begun, ended: isEnded ? sessionId : undefined })
+    const isOpen = response.body !== null && isEventStream(response.headers.get('content-type'))
+    return isOpen ? endingWithToken(response, admission) : response
+  }
+
+  function endingWithToken(response: Response, { auth }: Admission): Response {
+    const body = untilEnded(response.body as ReadableStream<Uint8Array> /* it has one */, (end) =>
+      watchToken(verifier, auth, end, { clock: checked.clock }),
+    )
+    const { status, statusText, headers } = response
+    return new Response(body, ownMembers({ status, statusText, headers }))
+  }
+
+  return async (request) => {
+    const place = endpoint.placeOf(new URL(request.url).pathname)
+    if (place === undefined) return new Response('Not Found', ownMembers({ status: 404 }))
+    if (place === 'metadata') return responseOf(metadataAnswer(request.method, checked.metadata))
+    try {
+      return await serve(request)
+    } catch (error) {
+      if (refusal(error) === undefined) throw error
+      return refusalResponse(error)
+    }
+  }
+}
+
+async function bodyOf(request: Request, { maxBodySize }: CheckedOptions) {
+  return await readBody(request.body ?? NO_CHUNKS, maxBodySize)
+}
+
+const NO_CHUNKS: AsyncIterable<Uint8Array> = {
+  async *[Symbol.asyncIterator]() {
+    // There is no body.
+  },
+}
+
+/** What carries the token or proves who sends it. Nothing behind the guard needs them, and a proxy would pass them on. */
+function headersWithoutToken({ headers }: Request): Headers {
+  const copy = new Headers(headers)
+  copy.delete('authorization')
+  copy.delete('dpop')
+  return copy
+}
+
+/**
+ * The same request with other headers and another body. It is not made from the request itself, since that of some servers only looks
+ * like one of the platform.
+ */
+function requestOf(
+  { url, method, signal }: Request,
+  headers: Headers,
+  body: ReadableStream<Uint8Array> | string | null,
+): Request {
+  const hasBody = body !== null && method !== 'GET' && method !== 'HEAD'
+  const init = { method, headers, signal, ...(hasBody ? { body, duplex: 'half' } : {}) }
+  return new Request(url, ownMembers(init) as RequestInit)
+}
+
+function responseOf({ status, headers, body }: Answer): Response {
+  return new Response(body ?? null, ownMembers({ status, headers }))
+}

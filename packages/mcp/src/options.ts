@@ -1,0 +1,275 @@
+import {
+  type Auth,
+  type Clock,
+  type GuardOptions,
+  type ProtectedResourceMetadata,
+  protectedResourceMetadata,
+  type Requirement,
+  type Verifier,
+} from '@portcullis/core'
+import { audiencesOf, checkGuardOptions, checkRequirementList } from '@portcullis/core/adapter'
+import {
+  checkOptions,
+  hasMethods,
+  isClock,
+  isFunction,
+  isJsonObject,
+  isText,
+  type OptionCheck,
+  ownMembers,
+  urlComplaint,
+} from '@portcullis/core/verifier'
+
+import type { SessionLimits } from './sessions.ts'
+
+// The options of an endpoint: their types, their checks at start-up, and their defaults.
+
+/** How many sessions are known at a time. */
+export interface SessionOptions {
+  /**
+   * Of all users together. The session that was not used for the longest time is forgotten first.
+   * @default 10_000
+   */
+  max?: number | undefined
+  /**
+   * Of one user with one client.
+   * @default 100
+   */
+  maxPerUser?: number | undefined
+}
+
+/** Options of an endpoint of the Model Context Protocol. */
+export interface EndpointOptions<Subject = object> extends Pick<
+  GuardOptions<Subject>,
+  'dpop' | 'mutualTls' | 'onRefusal' | 'realm'
+> {
+  /**
+   * The resource identifier: the URL that clients know this server by, https and without a fragment. Each token must name exactly
+   * this text in `aud`, whatever else its verifier accepts.
+   * @see RFC 8707 section 2; RFC 9728 section 1.2
+   */
+  resource: string
+  /** Issuer identifiers of the authorization servers where clients get tokens for this server. */
+  authorizationServers: readonly string[]
+  /** What every request needs, such as `scope('tools')`. Its scope is in the challenge. */
+  requirement?: Requirement | undefined
+  /**
+   * What calls of single tools need in addition, by the name of the tool. A token that lacks it gets 403 with all scopes that the call
+   * needs, before the SDK sees the request.
+   */
+  tools?: Readonly<Record<string, Requirement>> | undefined
+  /**
+   * The scopes that the metadata names.
+   * @default the scope of `requirement`
+   */
+  scopes?: readonly string[] | undefined
+  /** The name of this server in the metadata, for people. */
+  name?: string | undefined
+  /** URL of documentation for developers, for the metadata. */
+  documentation?: string | undefined
+  /**
+   * The path of the endpoint in this process, for a proxy in front that changes paths.
+   * @default the path of `resource`
+   */
+  path?: string | undefined
+  /**
+   * The claims that may say which client a token was issued to. The first that a token has counts.
+   * @default ['client_id', 'azp']
+   */
+  clientIdClaims?: readonly string[] | undefined
+  /**
+   * How many sessions are known. `false` for a server that has none, such as that of `createMcpHandler`: then the ids that clients
+   * send mean nothing, and an answer that begins a session is an error.
+   * @default { max: 10_000, maxPerUser: 100 }
+   */
+  sessions?: SessionOptions | false | undefined
+  /**
+   * Called when somebody sends the id of another user's session, for logs and alarms. If it throws, the process emits a warning, and
+   * the answer is the same.
+   */
+  onForeignSession?: ((auth: Auth<unknown>, subject: Subject) => unknown) | undefined
+  /**
+   * The longest body that is read for `tools`. Bytes, at most 64 MiB.
+   * @default 4_194_304
+   */
+  maxBodySize?: number | undefined
+  /** Where the time of open streams comes from, for tests. By default the system's. */
+  clock?: Clock | undefined
+}
+
+/** The options with their defaults, and what follows from them. */
+export interface CheckedOptions {
+  readonly resource: string
+  readonly metadata: ProtectedResourceMetadata
+  /** For `authenticateRequest`. */
+  readonly guard: GuardOptions<never>
+  readonly requirement: Requirement | undefined
+  readonly tools: ReadonlyMap<string, Requirement> | undefined
+  readonly path: string
+  readonly clientIdClaims: readonly string[]
+  readonly sessions: SessionLimits | undefined
+  readonly onForeignSession: ((auth: Auth<unknown>, subject: never) => unknown) | undefined
+  readonly maxBodySize: number
+  readonly clock: Clock | undefined
+}
+
+const isRequirement: OptionCheck = (value) =>
+  hasMethods(value, 'isMetBy') ? undefined : "must be a requirement, such as scope('tools')"
+
+const isTools: OptionCheck = (value) =>
+  isJsonObject(value) && Object.values(value).every((each) => isRequirement(each) === undefined)
+    ? undefined
+    : 'must be an object with a requirement for each name of a tool'
+
+const isList = (value: unknown): value is readonly unknown[] =>
+  Array.isArray(value) && value.length > 0
+
+const isServers: OptionCheck = (value) => {
+  if (!isList(value)) return 'must be a list of issuer identifiers'
+  const complaints = Array.from(value, (each) =>
+    typeof each === 'string' ? urlComplaint(each, false) : 'must be a string',
+  )
+  return complaints.find((each) => each !== undefined)
+}
+
+const isNames: OptionCheck = (value) =>
+  isList(value) && Array.from(value).every((each) => isText(each) === undefined)
+    ? undefined
+    : 'must be a list of strings that are not empty'
+
+/** A refresh token is the client's business, and not something that this server requires. */
+const isScopes: OptionCheck = (value) =>
+  isNames(value) ??
+  ((value as readonly unknown[]).includes('offline_access')
+    ? 'must not contain offline_access, which is no scope of a resource'
+    : undefined)
+
+const isPath: OptionCheck = (value) =>
+  typeof value === 'string' && value.startsWith('/') && !/[?#]/.test(value)
+    ? undefined
+    : 'must be a path that begins with /'
+
+function count(max: number): OptionCheck {
+  return (value) =>
+    Number.isInteger(value) && Number(value) >= 1 && Number(value) <= max
+      ? undefined
+      : `must be a number from 1 to ${max}`
+}
+
+const SESSION_CHECKS: Readonly<Record<string, OptionCheck>> = {
+  max: count(1_000_000),
+  maxPerUser: count(1_000_000),
+}
+
+const isSessions: OptionCheck = (value) => {
+  if (value === false) return undefined
+  const isKnown =
+    isJsonObject(value) &&
+    Object.entries(value).every(
+      ([name, each]) =>
+        Object.hasOwn(SESSION_CHECKS, name) && SESSION_CHECKS[name]?.(each) === undefined,
+    )
+  return isKnown ? undefined : 'must be false or { max, maxPerUser }, numbers from 1 to 1000000'
+}
+
+/**
+ * Checks the arguments at start-up.
+ *
+ * @param form What the debug log calls it, such as `mcp-express`.
+ * @throws TypeError for a wrong, misspelt or missing option, and for a verifier that does not compare `aud` with the resource.
+ */
+export function checkEndpointOptions(
+  factory: string,
+  verifier: Verifier<unknown>,
+  options: EndpointOptions<never>,
+  form: string,
+): CheckedOptions {
+  if (!hasMethods(verifier, 'verify')) {
+    throw new TypeError(`${factory}: the first argument must be a verifier`)
+  }
+  checkOptions(factory, options, {
+    resource: isText,
+    authorizationServers: isServers,
+    requirement: isRequirement,
+    tools: isTools,
+    scopes: isScopes,
+    name: isText,
+    documentation: isText,
+    path: isPath,
+    clientIdClaims: isNames,
+    sessions: isSessions,
+    onForeignSession: isFunction,
+    maxBodySize: count(67_108_864),
+    clock: isClock,
+    // `checkGuardOptions` knows what these must be.
+    dpop: () => undefined,
+    mutualTls: () => undefined,
+    onRefusal: isFunction,
+    realm: () => undefined,
+  })
+  const stated = ownMembers(options)
+  const { resource, requirement, tools } = stated
+  for (const name of ['resource', 'authorizationServers'] as const) {
+    if (stated[name] === undefined) throw new TypeError(`${factory}: ${name} must be stated`)
+  }
+  const requirements = [requirement ?? [], ...Object.values(tools ?? {})].flat()
+  if (requirements.length > 0) checkRequirementList(factory, requirements)
+  const metadata = metadataOf(stated)
+  checkAudiences(factory, verifier, resource)
+  const { max = 10_000, maxPerUser = 100 } = ownMembers(stated.sessions || {})
+  return {
+    resource,
+    metadata,
+    guard: guardOf(verifier, stated, metadata, form),
+    requirement,
+    tools: tools && new Map(Object.entries(tools)),
+    path: stated.path ?? new URL(resource).pathname,
+    clientIdClaims: [...(stated.clientIdClaims ?? ['client_id', 'azp'])],
+    sessions: stated.sessions === false ? undefined : { max, maxPerUser },
+    onForeignSession: stated.onForeignSession,
+    maxBodySize: stated.maxBodySize ?? 4_194_304,
+    clock: stated.clock,
+  }
+}
+
+/** @throws TypeError */
+function metadataOf(stated: EndpointOptions<never>): ProtectedResourceMetadata {
+  const { resource, authorizationServers, name, documentation } = stated
+  const scopes = stated.scopes ?? scopeOf(stated)?.split(' ')
+  return protectedResourceMetadata({ resource, authorizationServers, scopes, name, documentation })
+}
+
+function scopeOf({ requirement }: EndpointOptions<never>): string | undefined {
+  return requirement === undefined ? undefined : ownMembers(requirement).scope
+}
+
+function guardOf(
+  verifier: Verifier<unknown>,
+  stated: EndpointOptions<never>,
+  resourceMetadata: ProtectedResourceMetadata,
+  form: string,
+): GuardOptions<never> {
+  const { dpop, mutualTls, onRefusal, realm } = stated
+  const scope = scopeOf(stated)
+  return checkGuardOptions<GuardOptions<never>>(
+    verifier,
+    { dpop, mutualTls, onRefusal, realm, scope, resourceMetadata, respond: 'problem' },
+    form,
+  )
+}
+
+/** A verifier that is not ours, or that finds others by a function, says nothing before the first token: then each token is checked. */
+function checkAudiences(factory: string, verifier: Verifier<unknown>, resource: string): void {
+  for (const audience of audiencesOf([verifier])) {
+    if (audience === null) {
+      throw new TypeError(
+        `${factory}: the verifier accepts tokens for any server: state its audience, which is the resource`,
+      )
+    }
+    if (!audience.includes(resource)) {
+      throw new TypeError(
+        `${factory}: the verifier refuses every token for this resource: its audience must name the resource exactly`,
+      )
+    }
+  }
+}

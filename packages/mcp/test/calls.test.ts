@@ -1,0 +1,103 @@
+import { acr, all, scope } from '@portcullis/core'
+import { describe, expect, test } from 'vitest'
+
+import { FORMS } from './forms.ts'
+import { bearer, CHALLENGE, PATH, starting } from './started.ts'
+
+const call = (name: unknown, method = 'tools/call') =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { name, arguments: {} } })
+
+describe.each(FORMS)('%s', (_form, create) => {
+  const start = starting(create)
+
+  describe('what requests need', () => {
+    const tools = {
+      write: scope('files:write'),
+      erase: all(scope('files:write'), scope('files:erase')),
+      vault: acr('gold'),
+    }
+
+    test.each([
+      ['everything, without the scope of all', '', 'read', 403, 'tools'],
+      ['a tool that needs no more', 'tools', 'read', 200, ''],
+      ['a tool that needs more', 'tools', 'write', 403, 'tools files:write'],
+      ['a tool that needs more, with that alone', 'files:write', 'write', 403, 'tools files:write'],
+      ['a tool that needs more, with it', 'tools files:write', 'write', 200, ''],
+      ['a tool that needs two', 'tools files:write', 'erase', 403, 'tools files:write files:erase'],
+      ['a tool of a hostile name', 'tools', '__proto__', 200, ''],
+      ['a tool whose name is no text', 'tools', ['write'], 200, ''],
+    ])('%s', async (_title, granted, name, status, named) => {
+      await using api = await start({ tools })
+      const headers = await bearer({ scope: granted })
+      const answer = await api.ask(PATH, { method: 'POST', headers, body: call(name) })
+      expect(answer.status).toBe(status)
+      const needed = `error="insufficient_scope".* scope="${named}", ${CHALLENGE}`
+      expect(answer.headers.get('www-authenticate') ?? 'none').toMatch(
+        new RegExp(status === 200 ? 'none' : needed),
+      )
+    })
+
+    test('the handler gets the very body that was judged', async () => {
+      await using api = await start({ tools })
+      const headers = { ...(await bearer()), 'content-type': 'text/plain' }
+      const body = `{"method":"tools/call","params":{"name":"write"},"params":{"name":"read"}}`
+      expect((await api.ask(PATH, { method: 'POST', headers, body })).status).toBe(200)
+      expect(api.seen[0]?.body).toEqual({ method: 'tools/call', params: { name: 'read' } })
+      const last = `{"method":"tools/call","params":{"name":"read"},"params":{"name":"write"}}`
+      expect((await api.ask(PATH, { method: 'POST', headers, body: last })).status).toBe(403)
+    })
+
+    test('each message of a list is judged', async () => {
+      await using api = await start({ tools })
+      const body = `[${call('read')},${call('write')}]`
+      const answer = await api.ask(PATH, { method: 'POST', headers: await bearer(), body })
+      expect(answer.status).toBe(403)
+    })
+
+    test('another log-in may be needed', async () => {
+      await using api = await start({ tools })
+      const answer = await api.ask(PATH, {
+        method: 'POST',
+        headers: await bearer(),
+        body: call('vault'),
+      })
+      expect(answer.status).toBe(401)
+      expect(answer.headers.get('www-authenticate')).toMatch(
+        /error="insufficient_user_authentication".*acr_values="gold"/,
+      )
+    })
+
+    test.each([
+      ['no JSON', '{', 400, -32_700],
+      ['nothing', '', 400, -32_700],
+      ['a text', '"tools/call"', 400, -32_700],
+      ['what is nested too deep', '['.repeat(100_000), 400, -32_700],
+      ['no UTF-8', new Uint8Array([0x7b, 0xff, 0x7d]), 400, -32_700],
+      ['too much', `[${' '.repeat(2000)}]`, 413, -32_000],
+    ])('a body with %s reaches nobody', async (_title, body, status, code) => {
+      await using api = await start({
+        tools,
+        maxBodySize: 1000,
+        ...(status === 400 ? { maxBodySize: 1_000_000 } : {}),
+      })
+      const answer = await api.ask(PATH, { method: 'POST', headers: await bearer(), body })
+      expect([answer.status, await answer.json()]).toMatchObject([
+        status,
+        { jsonrpc: '2.0', error: { code }, id: null },
+      ])
+      expect(api.seen).toEqual([])
+    })
+
+    test('nobody who has no token makes it read a body', async () => {
+      await using api = await start({ tools, maxBodySize: 10 })
+      const answer = await api.ask(PATH, { method: 'POST', body: 'x'.repeat(100_000) })
+      expect(answer.status).toBe(401)
+    })
+
+    test('other methods have no body that is judged', async () => {
+      await using api = await start({ tools })
+      expect((await api.ask(PATH, { headers: await bearer() })).status).toBe(200)
+      expect(api.seen[0]?.body).toBeUndefined()
+    })
+  })
+})

@@ -1,0 +1,227 @@
+import { createVerifier, type Verifier } from '@portcullis/core'
+import { assertChallenge, createTestIssuer, stubVerifier } from '@portcullis/testing'
+import { describe, expect, test } from 'vitest'
+
+import { FORMS, type Seen } from './forms.ts'
+import { bearer, CHALLENGE, issuer, METADATA, PATH, raw, RESOURCE, starting } from './started.ts'
+
+describe.each(FORMS)('%s', (_form, create) => {
+  const start = starting(create)
+
+  describe('the metadata', () => {
+    test('are served to everybody, at the path with that of the resource in it', async () => {
+      await using api = await start({ name: 'Files', documentation: 'https://docs.test' })
+      const answer = await api.ask(`${METADATA}?a=1`)
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json'])
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+      expect(await answer.json()).toEqual({
+        resource: RESOURCE,
+        authorization_servers: ['https://auth.test'],
+        scopes_supported: ['tools'],
+        bearer_methods_supported: ['header'],
+        resource_name: 'Files',
+        resource_documentation: 'https://docs.test',
+      })
+    })
+
+    test.each([
+      ['GET', 200],
+      ['HEAD', 200],
+      ['OPTIONS', 204],
+      ['POST', 405],
+      ['DELETE', 405],
+    ])('%s gets %i', async (method, status) => {
+      await using api = await start()
+      const answer = await api.ask(METADATA, { method })
+      expect(answer.status).toBe(status)
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+      expect(answer.headers.get('allow')).toBe(status === 405 ? 'GET, HEAD, OPTIONS' : null)
+      expect(api.seen).toEqual([])
+    })
+
+    test('do not change with what the client says its host is', async () => {
+      await using api = await start()
+      const usual = await (await api.ask(METADATA)).text()
+      for (const host of ['evil.test', 'evil.test/mcp', '"><script>', 'a@b', '[::1]:1', ' ']) {
+        const answer = await raw(api.port, `GET ${METADATA} HTTP/1.1\r\nHost: ${host}\r\n`)
+        // A `Request` cannot be made with some of these: that is 400, and never another document.
+        expect(answer).toMatch(/^HTTP\/1\.1 (?:200|400)/)
+        expect(answer.includes('authorization_servers')).toBe(answer.includes(usual))
+        expect(answer).not.toContain('evil')
+      }
+      const refused = await raw(api.port, `POST ${PATH} HTTP/1.1\r\nHost: evil.test\r\n`)
+      expect(refused).toContain(CHALLENGE)
+      expect(refused).not.toContain('evil')
+    })
+
+    test.each([
+      '/.well-known/oauth-protected-resource',
+      '/.well-known/oauth-protected-resource/',
+      '/.well-known/oauth-protected-resource/tenant',
+      `${METADATA}/`,
+      '/.well-known/oauth-protected-resource/tenant%2Fmcp',
+      '/.WELL-KNOWN/oauth-protected-resource/tenant/mcp',
+      '//.well-known/oauth-protected-resource/tenant/mcp',
+    ])('are not at %s', async (path) => {
+      await using api = await start()
+      expect((await api.ask(path)).status).toBe(404)
+    })
+  })
+
+  describe('the endpoint', () => {
+    test.each([
+      '/TENANT/MCP',
+      `${PATH}/`,
+      `/${PATH}`,
+      '/tenant%2Fmcp',
+      '/tenant/mc%70',
+      '/tenant/mcp;a=1',
+      '/tenant/mcp%00',
+      '/other/..%2ftenant/mcp',
+      '/',
+      '/__proto__',
+    ])('is not at %s: no spelling gets around the guard', async (path) => {
+      await using api = await start()
+      const answer = await api.ask(path, { method: 'POST', headers: await bearer(), body: '{}' })
+      expect(answer.status).toBe(404)
+      expect(api.seen).toEqual([])
+    })
+
+    test('is where a proxy leads to, with the metadata of its public address', async () => {
+      await using api = await start({ path: '/mcp' })
+      expect((await api.ask(PATH, { headers: await bearer() })).status).toBe(404)
+      const answer = await api.ask('/mcp?session=1', { headers: await bearer() })
+      expect(answer.status).toBe(200)
+      expect((await api.ask(METADATA)).status).toBe(200)
+    })
+
+    test('the handler gets the AuthInfo, and no header with the token', async () => {
+      await using api = await start()
+      const headers: Record<string, string> = {
+        ...(await bearer({ azp: 'other' })),
+        dpop: 'a.b.c',
+        other: 'kept',
+      }
+      const answer = await api.ask(PATH, { method: 'POST', headers, body: '{"a":1}' })
+      expect(answer.status).toBe(200)
+      const [{ authInfo, headers: left } = {} as Seen] = api.seen
+      expect(authInfo).toMatchObject({
+        clientId: 'agent',
+        scopes: ['tools'],
+        resource: new URL(RESOURCE),
+        resourceMetadataUrl: `https://mcp.test${METADATA}`,
+        extra: { sub: 'ada', aud: RESOURCE },
+      })
+      expect(`Bearer ${authInfo.token}`).toBe(headers['authorization'])
+      expect([left.has('authorization'), left.has('dpop'), left.get('other')]).toEqual([
+        false,
+        false,
+        'kept',
+      ])
+      expect([...left.values()].join(' ')).not.toContain(authInfo.token)
+    })
+
+    test.each(['GET', 'POST', 'DELETE', 'PUT', 'PATCH', 'OPTIONS', 'HEAD'])(
+      '%s without a token is refused',
+      async (method) => {
+        await using api = await start()
+        const answer = await api.ask(PATH, { method })
+        expect(answer.status).toBe(401)
+        expect(answer.headers.get('www-authenticate')).toBe(
+          `Bearer realm="api", scope="tools", ${CHALLENGE}`,
+        )
+        expect(api.seen).toEqual([])
+        expect(api.refused.map(({ code }) => code)).toEqual(['missing_token'])
+      },
+    )
+
+    test('every bad token is refused, with the challenge', async () => {
+      await using api = await start()
+      const claims = { sub: 'ada', client_id: 'agent', scope: 'tools' }
+      for (const bad of await issuer.badTokens({ claims })) {
+        if (bad.reason === 'too_large') continue // Node itself answers such a header, with 431
+        const headers = { authorization: `Bearer ${bad.token}` }
+        const answer = await api.ask(PATH, { method: 'POST', headers, body: '{}' })
+        assertChallenge(answer, { status: 401, error: bad.code, reason: bad.reason })
+        expect(answer.headers.get('www-authenticate')).toContain(CHALLENGE)
+      }
+      expect(api.seen).toEqual([])
+    })
+
+    test('the token in the query is no token', async () => {
+      await using api = await start()
+      const { authorization = '' } = await bearer()
+      const answer = await api.ask(`${PATH}?access_token=${authorization.slice(7)}`)
+      expect(answer.status).toBe(401)
+    })
+
+    test('in an outage of the keys it answers 503, and asks for no other token', async () => {
+      const down = await createTestIssuer({ issuer: 'https://auth.test', audience: RESOURCE })
+      down.outage(503)
+      await using api = await start({}, { by: createVerifier(down.verifierOptions) })
+      const answer = await api.ask(PATH, { headers: { ...(await down.bearer()) } })
+      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([503, null])
+      expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
+    })
+  })
+
+  describe('the audience', () => {
+    const accepting: Verifier<unknown> = {
+      verify: async (token) =>
+        await createVerifier({ ...issuer.verifierOptions, audience: null }).verify(token),
+      ready: async () => {},
+    }
+
+    test.each([
+      'https://mcp.test/tenant/mcp/',
+      'https://mcp.test/tenant',
+      'https://mcp.test',
+      'https://MCP.test/tenant/mcp',
+      'https://mcp.test:443/tenant/mcp',
+      'https://mcp.test/tenant/mcp?',
+      'https://mcp.test/tenant/mcp#',
+      'http://mcp.test/tenant/mcp',
+      ' https://mcp.test/tenant/mcp',
+      'https://mcp.test/tenant/mc%70',
+      '',
+      undefined,
+      null,
+      [],
+      [[RESOURCE]],
+      [RESOURCE, 1],
+      { [RESOURCE]: true },
+    ])('%j is not this resource, whatever the verifier accepts', async (aud) => {
+      await using api = await start({}, { by: accepting })
+      const answer = await api.ask(PATH, { headers: await bearer({ aud }) })
+      assertChallenge(answer, { status: 401, error: 'invalid_token', reason: 'audience' })
+      expect(answer.headers.get('www-authenticate')).toContain(CHALLENGE)
+      expect([api.seen.length, api.refused.map(({ reason }) => reason)]).toEqual([0, ['audience']])
+    })
+
+    test.each([RESOURCE, [RESOURCE], ['other', RESOURCE]])('%j is', async (aud) => {
+      await using api = await start({}, { by: accepting })
+      expect((await api.ask(PATH, { headers: await bearer({ aud }) })).status).toBe(200)
+    })
+
+    test('a verifier for several APIs lets in tokens for this one alone', async () => {
+      const audience = ['https://api.test', RESOURCE]
+      const by = createVerifier({ ...issuer.verifierOptions, audience })
+      await using api = await start({}, { by })
+      const status = async (aud: string) =>
+        (await api.ask(PATH, { headers: await bearer({ aud }) })).status
+      expect([await status('https://api.test'), await status(RESOURCE)]).toEqual([401, 200])
+    })
+
+    test('a stub needs it as well', async () => {
+      const claims = { sub: 'ada', scope: 'tools' }
+      const headers = { authorization: 'Bearer any' }
+      await using without = await start({}, { by: stubVerifier({ claims }) })
+      expect((await without.ask(PATH, { headers })).status).toBe(401)
+      await using other = await start(
+        {},
+        { by: stubVerifier({ claims: { ...claims, aud: RESOURCE } }) },
+      )
+      expect((await other.ask(PATH, { headers })).status).toBe(200)
+    })
+  })
+})

@@ -1,0 +1,146 @@
+import {
+  byIssuer,
+  createVerifier,
+  localKeys,
+  scope,
+  type Verifier,
+  type VerifierOptions,
+} from '@portcullis/core'
+import { byForm, introspected } from '@portcullis/introspection'
+import { createTestIssuer, stubVerifier } from '@portcullis/testing'
+import { describe, expect, test } from 'vitest'
+
+import { type EndpointOptions, expressEndpoint, fetchEndpoint } from '../src/index.ts'
+
+const RESOURCE = 'https://mcp.test/mcp'
+const ISSUER = 'https://auth.test'
+const keys = localKeys((await createTestIssuer()).publicJwk)
+const stated = { resource: RESOURCE, authorizationServers: [ISSUER] }
+
+const jwt = (audience: VerifierOptions['audience']) =>
+  createVerifier({ keys, issuer: ISSUER, audience })
+const opaque = (audience: VerifierOptions['audience']) =>
+  introspected({ issuer: ISSUER, audience, clientId: 'api', clientSecret: 'secret' })
+
+const FORMS = [
+  [
+    'expressEndpoint',
+    (options: object, verifier: unknown = jwt(RESOURCE), handler: unknown = () => {}) =>
+      expressEndpoint(verifier as Verifier, options as EndpointOptions, handler as never),
+  ],
+  [
+    'fetchEndpoint',
+    (options: object, verifier: unknown = jwt(RESOURCE), handler: unknown = () => {}) =>
+      fetchEndpoint(verifier as Verifier, options as EndpointOptions, handler as never),
+  ],
+] as const
+
+describe.each(FORMS)('%s', (name, create) => {
+  test.each<[string, object, RegExp]>([
+    ['no resource', { authorizationServers: [ISSUER] }, /resource must be stated/],
+    ['no authorization server', { resource: RESOURCE }, /authorizationServers must be stated/],
+    ['an empty list of them', { ...stated, authorizationServers: [] }, /authorizationServers must/],
+    [
+      'a gap in it',
+      { ...stated, authorizationServers: Array.of(undefined, ISSUER) },
+      /authorizationServers must/,
+    ],
+    ['one over http', { ...stated, authorizationServers: ['http://auth.test'] }, /https/],
+    ['one that is no URL', { ...stated, authorizationServers: ['auth'] }, /absolute URL/],
+    ['a resource over http', { ...stated, resource: 'http://mcp.test/mcp' }, /https/],
+    ['a resource with a fragment', { ...stated, resource: `${RESOURCE}#a` }, /fragment/],
+    ['a resource that is no URL', { ...stated, resource: 'mcp' }, /absolute URL/],
+    ['a URL object as the resource', { ...stated, resource: new URL(RESOURCE) }, /resource must/],
+    ['a misspelt option', { ...stated, scope: 'tools' }, /unknown option "scope"/],
+    ['optional', { ...stated, optional: true }, /unknown option "optional"/],
+    ['credentials', { ...stated, credentials: { header: 'a' } }, /unknown option "credentials"/],
+    ['a requirement that is a text', { ...stated, requirement: 'tools' }, /requirement must/],
+    [
+      'a requirement with another reason',
+      { ...stated, requirement: { ...scope('a'), reason: 'other' } },
+      /reason/,
+    ],
+    ['tools in a list', { ...stated, tools: [scope('a')] }, /tools must/],
+    ['a tool that needs a text', { ...stated, tools: { write: 'files:write' } }, /tools must/],
+    [
+      'a tool with a wrong requirement',
+      { ...stated, tools: { write: { ...scope('a'), scope: '"' } } },
+      /scope/,
+    ],
+    ['scopes in a text', { ...stated, scopes: 'a b' }, /scopes must/],
+    ['a list of scopes in one', { ...stated, scopes: ['a b'] }, /scopes must/],
+    ['offline_access', { ...stated, scopes: ['a', 'offline_access'] }, /offline_access/],
+    ['a path without a slash', { ...stated, path: 'mcp' }, /path must/],
+    ['a path with a query', { ...stated, path: '/mcp?a' }, /path must/],
+    ['no claim of a client', { ...stated, clientIdClaims: [] }, /clientIdClaims must/],
+    ['sessions: true', { ...stated, sessions: true }, /sessions must/],
+    ['no sessions at all', { ...stated, sessions: { max: 0 } }, /sessions must/],
+    ['a misspelt limit', { ...stated, sessions: { maximum: 1 } }, /sessions must/],
+    ['an inherited limit', { ...stated, sessions: { toString: 1 } }, /sessions must/],
+    ['no function', { ...stated, onForeignSession: true }, /onForeignSession must/],
+    ['no body', { ...stated, maxBodySize: 0 }, /maxBodySize must/],
+    ['an endless body', { ...stated, maxBodySize: Infinity }, /maxBodySize must/],
+    ['no clock', { ...stated, clock: Date }, /clock must/],
+    ['proofs that are none', { ...stated, dpop: {} }, /dpop/],
+    ['a realm with a line break', { ...stated, realm: 'a\r\nb' }, /realm/],
+  ])('%s is a TypeError', (_title, options, message) => {
+    expect(() => create(options)).toThrow(TypeError)
+    expect(() => create(options)).toThrow(message)
+  })
+
+  test('the message names the function', () => {
+    expect(() => create({})).toThrow(new RegExp(`^${name}: `))
+    expect(() => create(stated, {})).toThrow(`${name}: the first argument must be a verifier`)
+    expect(() => create(stated, undefined, {})).not.toThrow(/first/)
+    expect(() => create(stated, jwt(RESOURCE), {})).toThrow(`${name}: the third argument`)
+    expect(() => create([])).toThrow(/options must be an object/)
+  })
+
+  test.each<[string, unknown]>([
+    ['of JWTs', jwt(null)],
+    ['of opaque tokens', opaque(null)],
+    ['of byForm, of which one has it', byForm({ jwt: jwt(RESOURCE), opaque: opaque(null) })],
+    ['of byIssuer, of which one has it', byIssuer({ [ISSUER]: jwt(null) })],
+    ['of byIssuer in byIssuer', byIssuer({ [ISSUER]: byIssuer({ [ISSUER]: jwt(null) }) })],
+  ])('audience: null of a verifier %s is a TypeError', (_title, verifier) => {
+    expect(() => create(stated, verifier)).toThrow(
+      `${name}: the verifier accepts tokens for any server: state its audience, which is the resource`,
+    )
+  })
+
+  test.each<[string, unknown]>([
+    ['another one', jwt('https://other.test')],
+    ['one with a slash more', jwt(`${RESOURCE}/`)],
+    ['one in other letters', jwt('https://MCP.test/mcp')],
+    ['another one of opaque tokens', opaque('api')],
+    ['another one beside a right one', byForm({ jwt: jwt(RESOURCE), opaque: opaque('api') })],
+  ])('an audience that no token for the resource has is a TypeError: %s', (_title, verifier) => {
+    expect(() => create(stated, verifier)).toThrow(/its audience must name the resource exactly/)
+  })
+
+  test.each<[string, unknown]>([
+    ['several audiences', jwt(['api', RESOURCE])],
+    ['opaque tokens', opaque(RESOURCE)],
+    ['byForm', byForm({ jwt: jwt(RESOURCE), opaque: opaque(RESOURCE) })],
+    ['byIssuer', byIssuer({ [ISSUER]: jwt(RESOURCE) })],
+    ['byIssuer with a function, which says nothing yet', byIssuer(() => undefined)],
+    ['a stub', stubVerifier()],
+    ['one that is not ours', { verify: async () => await Promise.reject(new Error()) }],
+  ])('a verifier may be %s', (_title, verifier) => {
+    expect(create(stated, verifier)).toBeTypeOf('function')
+  })
+
+  test('on this machine the resource and the authorization server may be http', () => {
+    const local = 'http://127.0.0.1:3000/mcp'
+    const options = { resource: local, authorizationServers: ['http://localhost:4010'] }
+    expect(create(options, jwt(local))).toBeTypeOf('function')
+  })
+
+  test('options that are changed afterwards change nothing', () => {
+    const options = { ...stated, tools: { write: scope('a') }, clientIdClaims: ['client_id'] }
+    const endpoint = create(options)
+    options.clientIdClaims.length = 0
+    Reflect.deleteProperty(options.tools, 'write')
+    expect(endpoint).toBeTypeOf('function')
+  })
+})

@@ -1,0 +1,69 @@
+import { describe, expect, test, vi } from 'vitest'
+
+import { FORMS, type Handle } from './forms.ts'
+import { bearer, PATH, raw, starting } from './started.ts'
+
+const begins: Handle = ({ headers }) =>
+  headers.has('mcp-session-id') ? {} : { headers: { 'Mcp-Session-Id': 'a-session' } }
+
+async function asking(claims: Record<string, unknown>, sessionId?: string) {
+  const id = sessionId === undefined ? {} : { 'mcp-session-id': sessionId }
+  return { headers: { ...(await bearer(claims)), ...id } }
+}
+
+describe.each(FORMS)('%s', (_form, create) => {
+  const start = starting(create)
+
+  describe('sessions', () => {
+    test('one that this server has begun is that of its user alone', async () => {
+      const foreign: unknown[] = []
+      const onForeignSession = (auth: unknown, subject: unknown) => {
+        foreign.push([auth, typeof subject])
+        throw new Error('of the user')
+      }
+      const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+      await using api = await start({ onForeignSession }, { handle: begins })
+      const status = async (...given: Parameters<typeof asking>) =>
+        (await api.ask(PATH, await asking(...given))).status
+      expect(await status({ sub: 'ada' })).toBe(200)
+      expect(await status({ sub: 'ada' }, 'a-session')).toBe(200)
+      expect(await status({ sub: 'eve' }, 'a-session')).toBe(404)
+      expect(await status({ sub: 'eve' }, 'another')).toBe(404)
+      expect(foreign).toMatchObject([[{ claims: { sub: 'eve' } }, 'object']])
+      await vi.waitFor(() => {
+        expect(warned).toHaveBeenCalledTimes(1)
+      })
+      warned.mockRestore()
+    })
+
+    test('repeated, empty and huge ids are of nobody', async () => {
+      await using api = await start({}, { handle: begins })
+      await api.ask(PATH, await asking({}))
+      for (const id of [
+        'a-session, a-session',
+        'x'.repeat(8000),
+        'A-SESSION',
+        '__proto__',
+        '%00',
+      ]) {
+        expect((await api.ask(PATH, await asking({}, id))).status).toBe(404)
+      }
+      const { authorization = '' } = await bearer()
+      const twice = `Authorization: ${authorization}\r\nMcp-Session-Id: a-session\r\nmcp-session-id: other\r\n`
+      const answer = await raw(api.port, `GET ${PATH} HTTP/1.1\r\nHost: a\r\n${twice}`)
+      expect(answer).toMatch(/^HTTP\/1\.1 404/)
+    })
+
+    test('a server that gives one id to two users is broken, and the second gets nothing', async () => {
+      await using api = await start(
+        {},
+        { handle: () => ({ headers: { 'mcp-session-id': 'same' } }) },
+      )
+      expect((await api.ask(PATH, await asking({ sub: 'ada' }))).status).toBe(200)
+      const second = await api.ask(PATH, await asking({ sub: 'eve' }))
+      expect([second.status, second.headers.get('mcp-session-id')]).toEqual([500, null])
+      expect((await api.ask(PATH, await asking({ sub: 'ada' }, 'same'))).status).toBe(200)
+      expect((await api.ask(PATH, await asking({ sub: 'eve' }, 'same'))).status).toBe(404)
+    })
+  })
+})

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest'
+
+import { createSessions, type SessionLimits, type Sessions } from '../src/sessions.ts'
+
+describe('sessions', () => {
+  test('are of whoever has begun them, until they are ended', () => {
+    const sessions = createSessions({ max: 10, maxPerUser: 10 })
+    expect(sessions.statusOf('s', 'ada')).toBe('unknown')
+    sessions.begin('s', 'ada')
+    sessions.begin('s', 'ada')
+    expect([sessions.statusOf('s', 'ada'), sessions.statusOf('s', 'eve')]).toEqual(['own', 'other'])
+    sessions.end('s')
+    sessions.end('s')
+    expect(sessions.statusOf('s', 'ada')).toBe('unknown')
+    sessions.begin('s', 'eve')
+    expect(sessions.statusOf('s', 'eve')).toBe('own')
+  })
+
+  test('an id is not given to a second owner', () => {
+    const sessions = createSessions({ max: 10, maxPerUser: 10 })
+    sessions.begin('s', 'ada')
+    expect(() => {
+      sessions.begin('s', 'eve')
+    }).toThrow('the id of a session to a second user')
+    expect([sessions.statusOf('s', 'ada'), sessions.statusOf('s', 'eve')]).toEqual(['own', 'other'])
+  })
+
+  test('of one owner those go first that were not used for the longest time', () => {
+    const sessions = createSessions({ max: 100, maxPerUser: 2 })
+    sessions.begin('a', 'ada')
+    sessions.begin('b', 'ada')
+    expect(sessions.statusOf('a', 'ada')).toBe('own') // used
+    sessions.begin('c', 'ada')
+    expect(['a', 'b', 'c'].map((id) => sessions.statusOf(id, 'ada'))).toEqual([
+      'own',
+      'unknown',
+      'own',
+    ])
+  })
+
+  test('a user with too many pushes out no session of another, also where there is no room left', () => {
+    const sessions = createSessions({ max: 3, maxPerUser: 2 })
+    sessions.begin('a', 'ada')
+    for (let each = 0; each < 10; each++) sessions.begin(`e${each}`, 'eve')
+    expect(sessions.statusOf('a', 'ada')).toBe('own')
+  })
+
+  test('whoever asks for the session of somebody else does not keep it from being forgotten', () => {
+    const sessions = createSessions({ max: 100, maxPerUser: 2 })
+    sessions.begin('a', 'ada')
+    sessions.begin('b', 'ada')
+    expect(sessions.statusOf('a', 'eve')).toBe('other')
+    sessions.begin('c', 'ada')
+    expect(sessions.statusOf('a', 'ada')).toBe('unknown')
+  })
+
+  test('of all owners together there are never more than may be', () => {
+    const sessions = createSessions({ max: 5, maxPerUser: 100 })
+    for (let each = 0; each < 50; each++) sessions.begin(`s${each}`, `owner${each % 7}`)
+    const known = Array.from({ length: 50 }, (_, each) =>
+      sessions.statusOf(`s${each}`, `owner${each % 7}`),
+    ).filter((status) => status === 'own')
+    expect(known).toHaveLength(5)
+  })
+
+  test('a flood of ids that nobody has given out leaves nothing behind', () => {
+    const sessions = createSessions({ max: 2, maxPerUser: 2 })
+    sessions.begin('s', 'ada')
+    for (let each = 0; each < 10_000; each++) sessions.statusOf(`invented${each}`, 'eve')
+    expect(sessions.statusOf('s', 'ada')).toBe('own')
+  })
+
+  test('any sequence does what a plain list would do', () => {
+    const random = randomOf(20_261_125)
+    for (let run = 0; run < 200; run++) {
+      const limits = { max: 1 + random(6), maxPerUser: 1 + random(3) }
+      const sessions = createSessions(limits)
+      const model = createModel(limits)
+      for (let step = 0; step < 60; step++) {
+        const [id, owner, action] = [`s${random(8)}`, `o${random(3)}`, random(3)]
+        const outcomes = [sessions, model].map((each) => outcomeOf(each, action, id, owner))
+        expect(outcomes[0]).toBe(outcomes[1])
+      }
+    }
+  })
+})
+
+function outcomeOf(sessions: Sessions, action: number, id: string, owner: string): unknown {
+  try {
+    if (action === 0) return sessions.statusOf(id, owner)
+    return action === 1 ? sessions.end(id) : sessions.begin(id, owner)
+  } catch {
+    return 'refused'
+  }
+}
+
+/** The same, as simple as it can be. */
+function createModel({ max, maxPerUser }: SessionLimits): Sessions {
+  /** The least recently used first. */
+  let known: readonly { readonly id: string; readonly owner: string }[] = []
+  const ownerOf = (id: string) => known.find((each) => each.id === id)?.owner
+  const others = (id: string) => known.filter((each) => each.id !== id)
+  return {
+    statusOf(id, owner) {
+      const found = ownerOf(id)
+      if (found !== owner) return found === undefined ? 'unknown' : 'other'
+      known = [...others(id), { id, owner }]
+      return 'own'
+    },
+    begin(id, owner) {
+      const found = ownerOf(id)
+      if (found !== undefined && found !== owner) throw new Error('of another owner')
+      const own = others(id).filter((each) => each.owner === owner)
+      const isFull = found === undefined && own.length >= maxPerUser
+      const left = isFull ? others(id).filter((each) => each !== own[0]) : others(id)
+      known = [...left, { id, owner }].slice(-max)
+    },
+    end(id) {
+      known = others(id)
+    },
+  }
+}
+
+/** A linear congruential generator, so that a failure can be repeated. */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs'
+import type { RequestListener } from 'node:http'
+import { fileURLToPath } from 'node:url'
+
+import type { Requirement } from '@portcullis/core'
+import { fetchEndpoint } from '@portcullis/mcp'
+import { createTestIssuer, stubVerifier, tokenService } from '@portcullis/testing'
+import { decodeJwt } from 'jose'
+import request from 'supertest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+
+import { serve } from '../bound-tokens/serve.ts'
+import { writtenExamples } from './examples.ts'
+import { identityProvider, ISSUER } from './identity-provider.ts'
+import { exampleOf } from './markdown.ts'
+
+// Every piece of code in packages/mcp/README.md and TOKENS.md, as it stands.
+
+const read = (name: string) =>
+  readFileSync(fileURLToPath(new URL(`../../packages/mcp/${name}`, import.meta.url)), 'utf8')
+const examples = writtenExamples('.mcp-readme')
+const provider = await identityProvider()
+
+afterAll(async () => {
+  examples.remove()
+  await provider[Symbol.asyncDispose]()
+})
+
+const RESOURCE = 'https://mcp.example.com/mcp'
+const CHALLENGE =
+  'Bearer realm="api", scope="tools", resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"'
+
+async function run(place: number, ending = '') {
+  const code = provider.namedIn(exampleOf(read('README.md'), place))
+  return (await examples.run(`readme-${place}`, code, ending)) as {
+    app: RequestListener & { fetch: (request: Request) => Promise<Response> }
+    fetch: (request: Request) => Promise<Response>
+    tools: Readonly<Record<string, Requirement>>
+  }
+}
+
+const call = (name: string) => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name, arguments: {} },
+})
+const accept = { accept: 'application/json, text/event-stream' }
+
+test('the example for Express: 401 with the metadata, and with a token the tool knows its user', async () => {
+  const { app } = await run(0, '\nexport { app }')
+  const refused = await request(app).post('/mcp').send({})
+  expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, CHALLENGE])
+  const metadata = await request(app).get('/.well-known/oauth-protected-resource/mcp')
+  expect(metadata.body).toMatchObject({ resource: RESOURCE, authorization_servers: [provider.url] })
+  const claims = { sub: 'ada', scope: 'tools', aud: RESOURCE }
+  const headers = { ...(await provider.bearer({ claims })), ...accept }
+  const answer = await request(app).post('/mcp').set(headers).send(call('whoami'))
+  expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('"text":"ada"')])
+  const slash = await provider.bearer({ claims: { ...claims, aud: `${RESOURCE}/` } })
+  expect((await request(app).post('/mcp').set(slash).send({})).status).toBe(401)
+})
+
+test('the example for the platform: as it is, and in Hono', async () => {
+  const { app, fetch } = await run(1)
+  for (const each of [fetch, async (asked: Request) => await app.fetch(asked)]) {
+    const answer = await each(new Request(RESOURCE, { method: 'POST', body: '{}' }))
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, CHALLENGE])
+    expect((await each(new Request('https://mcp.example.com/other'))).status).toBe(404)
+  }
+})
+
+test('what tools need', async () => {
+  const { tools } = await run(2)
+  const claims = { aud: RESOURCE, scope: 'files:write' }
+  const endpoint = fetchEndpoint(
+    stubVerifier({ claims }),
+    { resource: RESOURCE, authorizationServers: [ISSUER], tools },
+    () => new Response('called'),
+  )
+  const status = async (name: string) => {
+    const init = { method: 'POST', body: JSON.stringify(call(name)) }
+    const headers = { authorization: 'Bearer any' }
+    return (await endpoint(new Request(RESOURCE, { ...init, headers }))).status
+  }
+  expect([await status('write'), await status('erase'), await status('other')]).toEqual([
+    200, 401, 200,
+  ])
+})
+
+describe('the guide', () => {
+  test('a tool calls another API with a token that is for that API, and names its user', async () => {
+    const issuer = await createTestIssuer({ algorithm: 'ES256' })
+    const service = await tokenService(issuer, { clients: { mcp: { secret: 'secret' } } }).listen()
+    await using orders = await serve((_url) => (incoming, answer) => {
+      const [, token = ''] = incoming.headers.authorization?.split(' ') ?? []
+      const { sub, aud } = decodeJwt(token)
+      answer.end(JSON.stringify({ sub, aud, url: incoming.url }))
+    })
+    vi.stubEnv('CLIENT_SECRET', 'secret')
+    vi.stubEnv('ORDERS_URL', orders.url)
+    const code = exampleOf(read('TOKENS.md'), 0).replaceAll(`'${ISSUER}'`, `'${service.authUrl}'`)
+    const { mcp } = (await examples.run('tokens', code)) as {
+      mcp: { fetch: Parameters<typeof fetchEndpoint>[2] }
+    }
+    const token = await issuer.token({
+      claims: { iss: service.authUrl, aud: RESOURCE, sub: 'ada' },
+    })
+    const claims = decodeJwt(token)
+    const headers = {
+      ...accept,
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+    }
+    const endpoint = fetchEndpoint(
+      stubVerifier({ claims }),
+      { resource: RESOURCE, authorizationServers: [ISSUER] },
+      mcp.fetch,
+    )
+    const init = { method: 'POST', headers, body: JSON.stringify(call('orders')) }
+    const text = await (await endpoint(new Request(RESOURCE, init))).text()
+    expect(text).toContain(String.raw`{\"sub\":\"ada\",\"aud\":\"orders\",\"url\":\"/v1/orders\"}`)
+    vi.unstubAllEnvs()
+    await service.close()
+  })
+})
