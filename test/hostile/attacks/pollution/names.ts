@@ -15,12 +15,12 @@ const NAMES = [
 ]
 
 /**
- * Every name that the sources of core, of introspection and of the adapters could read of an object. Those that all objects have anyway are
+ * Every name that the sources of core, introspection, mcp and the adapters could read of an object. Those that all objects have anyway are
  * left out: a polluted `toString` breaks the language.
  */
 export function memberNames(): readonly string[] {
   const names = new Set<string>()
-  const folders = ['core', 'introspection', ...adapters.map(({ folder }) => folder)]
+  const folders = ['core', 'introspection', 'mcp', ...adapters.map(({ folder }) => folder)]
   const patterns = folders.map((folder) => `packages/${folder}/src/**/*.ts`)
   for (const path of globSync(patterns, { cwd: root })) {
     const text = readFileSync(`${root}/${path}`, 'utf8').replaceAll(COMMENTS, ' ')
