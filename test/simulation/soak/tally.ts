@@ -54,7 +54,7 @@ const MAX_FAULTS = 50
 /** Heaps differ by what was just compiled, handles by the connections of that moment. */
 const MORE_HEAP = 0.1
 const MORE_OCTETS = 2 ** 20
-const MORE_HANDLES = 24
+const MORE_HANDLES = 10
 
 export function createTally(): Tally {
   const counts: Record<string, Counts> = {}

@@ -79,10 +79,15 @@ function kindNow({ published }: SentToken): Kind {
 }
 
 /** `undefined` if there is no answer. */
-async function statusOf(url: string, token: string): Promise<number | undefined> {
+async function statusOf(
+  url: string,
+  token: string,
+  connections = agent,
+): Promise<number | undefined> {
   return await new Promise((resolve) => {
     const headers = { authorization: `Bearer ${token}` }
-    const sending = request(url, { agent, headers, timeout: TIMEOUT * 1000 }, (response) => {
+    const options = { agent: connections, headers, timeout: TIMEOUT * 1000 }
+    const sending = request(url, options, (response) => {
       response.resume()
       response.on('end', () => {
         resolve(response.statusCode)
@@ -92,8 +97,10 @@ async function statusOf(url: string, token: string): Promise<number | undefined>
       })
     })
     sending.on('timeout', () => sending.destroy())
-    sending.on('error', () => {
-      resolve(undefined)
+    sending.on('error', (error) => {
+      // The server ends a connection that is idle, and may do so while a request is on its way: whoever keeps connections sends it again.
+      const isIdleEnd = sending.reusedSocket && 'code' in error && error.code === 'ECONNRESET'
+      resolve(isIdleEnd ? statusOf(url, token, connections) : undefined)
     })
     sending.end()
   })
@@ -108,13 +115,20 @@ export async function flood(
   const forged = tokens.pick('forged', 0)?.token ?? ''
   const start = forged.slice(0, forged.lastIndexOf('.') + 1)
   const length = forged.length - start.length
+  const connections = new Agent({ keepAlive: true })
   while (!signal.aborted) {
     const some = Array.from({ length: FLOOD / 10 }, async () => {
       const signature = Buffer.from(Array.from({ length }, () => random() * 256))
-      return await statusOf(worker.url, start + signature.toString('base64url').slice(0, length))
+      return await statusOf(
+        worker.url,
+        start + signature.toString('base64url').slice(0, length),
+        connections,
+      )
     })
     await Promise.all([afterSeconds(0.1), ...some])
   }
+  // Some frameworks keep connections for a minute, which would count as handles of the worker.
+  connections.destroy()
 }
 
 /** The client of ours calls the workers that stay, until the signal. Only what disturbs them or the log-ins may be felt. */
