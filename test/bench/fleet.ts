@@ -1,5 +1,6 @@
 import type { VerificationKey } from '../../packages/core/src/keys/key-source.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
+import { othersTable } from './others-table.ts'
 import { randomAt, seededRandom } from './random.ts'
 import { revocationTable } from './replica-table.ts'
 import {
@@ -14,7 +15,7 @@ import { createProcess, type SimulatedProcess, type Verdict } from './simulated-
 import { markdownTable } from './table.ts'
 
 // What a fleet of processes asks of one key endpoint, what its callers notice of it, and what it asks of the Redis that has its
-// revocations, in virtual time:
+// revocations, of an introspection endpoint and of a transmitter of events, in virtual time:
 //
 //   node --conditions=@portcullis/source test/bench/fleet.ts
 //
@@ -245,4 +246,5 @@ const HEADER = [
 
 console.log(`Seed ${SEED}. Round trip ${ROUND_TRIP * 1000} ms.\n`)
 console.log(`${markdownTable(HEADER, FLEETS.map(row))}\n`)
-console.log(revocationTable(FLEETS, SEED))
+console.log(`${revocationTable(FLEETS, SEED)}\n`)
+console.log(othersTable(FLEETS, SEED))

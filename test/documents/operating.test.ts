@@ -9,7 +9,8 @@ import {
   type MetricRow,
   nameForPrometheus,
 } from '../../packages/metrics/src/metrics.ts'
-import { tableUnder } from './markdown.ts'
+import { BENCHES } from '../bench/benches.ts'
+import { codeSpans, tableUnder } from './markdown.ts'
 
 const operating = read('packages/core/OPERATING.md')
 const bench = read('test/bench/README.md')
@@ -70,6 +71,24 @@ describe('what it names', () => {
       ]
     })
     expect(rows).toEqual(expected)
+  })
+
+  test('so are the requests for opaque tokens and events', () => {
+    const { columns, rows } = tableUnder(operating, 'Opaque tokens and events', 'Processes')
+    const printed = tableUnder(
+      bench,
+      'What a fleet asks of an introspection endpoint and of a transmitter',
+      'Processes',
+    )
+    expect([columns, ...rows]).toEqual([printed.columns, ...printed.rows])
+    expect(rows.length).toBeGreaterThan(4)
+  })
+
+  test('each line of the capacity names benches that there are', () => {
+    const { rows } = tableUnder(operating, 'Capacity', 'You have')
+    const named = rows.flatMap(([, , cell = '']) => codeSpans(cell))
+    expect(named.length).toBeGreaterThan(8)
+    expect(named.filter((name) => !Object.hasOwn(BENCHES, name))).toEqual([])
   })
 })
 

@@ -1,0 +1,147 @@
+import {
+  afterAnswer,
+  afterBegin,
+  afterFailure,
+  answerState,
+  callStep,
+  type Failure,
+  initialLane,
+  type LaneLimits,
+  type LaneState,
+  untilRate,
+} from '../../packages/introspection/src/decisions.ts'
+import type { EventQueue } from './event-queue.ts'
+import type { Random } from './random.ts'
+
+// One process that takes opaque tokens: the words of `decisions.ts` of introspection, carried out with events as its lanes carry them
+// out with promises. Not simulated: deadlines (no answer takes longer than a round trip), and bounds of memory and of who waits.
+
+/** The defaults of `introspected`. */
+const AGE = { maxAge: 30, staleIfError: 0 }
+const KNOWN: LaneLimits = { maxCalls: 16, maxRate: Infinity }
+const UNKNOWN: LaneLimits = { maxCalls: 16, maxRate: 100 }
+
+const REFUSED: Failure = {
+  reason: 'unreachable',
+  detail: 'refused',
+  concerns: 'endpoint',
+  retryAfter: undefined,
+}
+
+/** An introspection endpoint, as a fleet sees it: it answers after a round trip, that each token is active, or with a failure. */
+export interface SimulatedIntrospection {
+  call(settle: (isAnswered: boolean) => void): void
+  /** When its requests came, in order. */
+  readonly requests: readonly number[]
+  setDown(isDown: boolean): void
+}
+
+export function createIntrospection(queue: EventQueue, roundTrip: number): SimulatedIntrospection {
+  const requests: number[] = []
+  let isDown = false
+  return {
+    requests,
+    call(settle) {
+      requests.push(queue.now())
+      const isAnswered = !isDown
+      queue.at(queue.now() + roundTrip, () => {
+        settle(isAnswered)
+      })
+    },
+    setDown(down) {
+      isDown = down
+    },
+  }
+}
+
+/** @returns A function that asks about a token: `settle` is told whether there was an answer. */
+function createLane(
+  queue: EventQueue,
+  endpoint: SimulatedIntrospection,
+  random: Random,
+  limits: LaneLimits,
+): { ask(settle: (askedAt: number | undefined) => void): void; pauseEnd(): number } {
+  let state: LaneState = initialLane(limits, queue.now())
+  let underWay = 0
+  let waiting: ((askedAt: number | undefined) => void)[] = []
+
+  function beginNext(): void {
+    for (let [next] = waiting; next !== undefined; [next] = waiting) {
+      const step = callStep(state, underWay, queue.now(), limits)
+      if (step === 'join') return
+      if (step === 'pause') {
+        queue.at(queue.now() + untilRate(state, queue.now(), limits), beginNext)
+        return
+      }
+      waiting = waiting.slice(1)
+      if (step === 'fail') next(undefined)
+      else run(next)
+    }
+  }
+
+  function run(settle: (askedAt: number | undefined) => void): void {
+    const startedAt = queue.now()
+    state = afterBegin(state, startedAt, limits)
+    underWay += 1
+    endpoint.call((isAnswered) => {
+      underWay -= 1
+      const times = { startedAt, settledAt: queue.now() }
+      state = isAnswered
+        ? afterAnswer(state, times.settledAt)
+        : afterFailure(state, times, REFUSED, random())
+      settle(isAnswered ? startedAt : undefined)
+      beginNext()
+    })
+  }
+
+  return {
+    ask(settle) {
+      waiting.push(settle)
+      beginNext()
+    },
+    pauseEnd: () => state.pauseEnd,
+  }
+}
+
+/**
+ * Starts a process to which each of its tokens comes once a second.
+ *
+ * @param from When the first requests come.
+ */
+export function startIntrospecting(
+  queue: EventQueue,
+  endpoint: SimulatedIntrospection,
+  random: Random,
+  { tokens, from }: { readonly tokens: number; readonly from: number },
+): void {
+  queue.at(from, () => {
+    const known = createLane(queue, endpoint, random, KNOWN)
+    const unknown = createLane(queue, endpoint, random, UNKNOWN)
+    for (let token = 0; token < tokens; token += 1) {
+      const phase = from + random()
+      /** When it comes for the first time at or after a moment. */
+      const arrival = (time: number) => phase + Math.max(0, Math.ceil(time - phase))
+      let askedAt: number | undefined
+      const present = () => {
+        const lane = askedAt === undefined ? unknown : known
+        lane.ask((asked) => {
+          askedAt = asked ?? askedAt
+          // What comes before then is answered without a call: it is held, or refused in a pause.
+          const quiet = asked === undefined ? lane.pauseEnd() : freshUntil(asked)
+          queue.at(arrival(Math.max(quiet, queue.now() + 1e-9)), present)
+        })
+      }
+      queue.at(phase, present)
+    }
+  })
+}
+
+function freshUntil(asked: number): number {
+  const askedAt = { wall: asked, monotonic: asked }
+  const end = asked + AGE.maxAge
+  const at = { wall: end, monotonic: end }
+  // The policy decides; this holds the simulation to it.
+  const isOver = answerState({ askedAt, exp: undefined }, at, AGE) === 'over'
+  if (!isOver) throw new Error('an answer is used for longer than the simulation assumes')
+  return end
+}
