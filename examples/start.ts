@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, globSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import type { Server } from 'node:net'
 import { join, sep } from 'node:path'
 
@@ -10,15 +10,25 @@ import { systemClock } from '../packages/cli/src/system-clock.ts'
 
 // Runs an example API together with `portcullis serve`, in one process: `pnpm start`, `pnpm start koa`.
 
+interface Manifest {
+  readonly peerDependencies?: object
+  /** Those that are optional. */
+  readonly peerDependenciesMeta?: object
+}
+
 interface Api {
   /** HTTP/2 servers have no `closeAllConnections`. */
   readonly server: Server & { closeAllConnections?(): void }
 }
 
-/** The example of a framework has the name of our package for it. */
-const examples = globSync('*/src/server.ts', { cwd: import.meta.dirname })
-  .map((path) => path.split(sep)[0] ?? '')
-  .filter((name) => existsSync(join(import.meta.dirname, '..', 'packages', name)))
+/** The example of a framework has the name of our package for it, which has that framework as its peer. */
+const examples = globSync('../packages/*/package.json', { cwd: import.meta.dirname })
+  .filter((path) => {
+    const text = readFileSync(join(import.meta.dirname, path), 'utf8')
+    const { peerDependencies = {}, peerDependenciesMeta = {} } = JSON.parse(text) as Manifest
+    return Object.keys(peerDependencies).some((peer) => !(peer in peerDependenciesMeta))
+  })
+  .map((path) => path.split(sep).at(-2) ?? '')
   .toSorted()
 
 const [example = 'express'] = process.argv.slice(2)
