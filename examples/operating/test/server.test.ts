@@ -104,6 +104,9 @@ test('started in an outage with saved keys: ready', async () => {
   outage()
   const running = await start({ KEYS_FILE })
   await becomesReady(running)
+  const headers = { authorization: `Bearer ${await issuer.token()}` }
+  const answer = await fetch(`${running.url}/v1/clientLocations`, { method: 'POST', headers })
+  expect(answer.status).toBe(200)
 }, 60_000)
 
 test('with Redis out of reach it is alive and not ready: it cannot know what is revoked', async () => {
