@@ -11,7 +11,7 @@ import { until } from './waiting.ts'
 // Debian's `redis-sentinel` as processes of their own: three of them watch a primary, and promote a replica when two say that it is
 // gone.
 
-export const PRIMARY = 'main'
+const PRIMARY = 'main'
 /** The one that sentinels log in as, where there is one. */
 export const WATCHER = 'watcher'
 
