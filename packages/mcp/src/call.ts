@@ -4,10 +4,10 @@ import { isJsonObject, member, own, ownMembers, textMember } from '@portcullis/c
 
 // What the body of a request asks for: which tools it calls, and what these need. The SDK gets the very object that is judged here.
 
-/** A body that was read, or how to answer one that cannot be. */
+/** A body that was read, or what is wrong with it. Both members are its own: a polluted prototype must change no answer. */
 export type ReadBody =
-  | { readonly body: object; readonly fault?: undefined }
-  | { readonly body?: undefined; readonly fault: 'malformed' | 'too_large' }
+  | { readonly body: object; readonly fault: undefined }
+  | { readonly body: undefined; readonly fault: 'malformed' | 'too_large' }
 
 /**
  * Reads a body as JSON, with a bound on its length and on its depth.
@@ -23,7 +23,7 @@ export async function readBody(
   for await (const chunk of chunks) {
     const octets = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
     size += octets.byteLength
-    if (size > maxSize) return { fault: 'too_large' }
+    if (size > maxSize) return { body: undefined, fault: 'too_large' }
     parts.push(octets)
   }
   return bodyOf(parseJson(textOf(parts) ?? ''))
@@ -32,8 +32,8 @@ export async function readBody(
 /** A body that somebody has parsed already. What is no object could be read as another one later. */
 export function bodyOf(body: unknown): ReadBody {
   return typeof body === 'object' && body !== null && !ArrayBuffer.isView(body)
-    ? { body }
-    : { fault: 'malformed' }
+    ? { body, fault: undefined }
+    : { body: undefined, fault: 'malformed' }
 }
 
 function textOf(parts: readonly Uint8Array[]): string | undefined {

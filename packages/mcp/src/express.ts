@@ -109,15 +109,18 @@ export function expressEndpoint<
   }
 }
 
+/** The handler reads the body. */
+const NOT_READ = { body: undefined, fault: undefined } as const
+
 /** Where calls of tools are judged, the body has to be known: what nobody has parsed yet is read here, whatever its type says it is. */
 async function bodyFor(
   request: IncomingMessage,
   { tools, maxBodySize }: CheckedOptions,
-): Promise<ReadBody | { readonly body?: undefined; readonly fault?: undefined }> {
+): Promise<ReadBody | typeof NOT_READ> {
   const isParsed = request.readableEnded
   const parsed: unknown = isParsed ? own(request as { body?: unknown }, 'body') : undefined
   if (tools === undefined || request.method !== 'POST') {
-    return parsed === undefined ? {} : bodyOf(parsed)
+    return parsed === undefined ? NOT_READ : bodyOf(parsed)
   }
   // Its rest is not read: whoever sends too much is answered at once.
   const chunks = request.iterator(ownMembers({ destroyOnReturn: false }))
