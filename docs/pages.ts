@@ -1,94 +1,131 @@
-import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { globSync, readFileSync } from 'node:fs'
+import { join, matchesGlob, posix } from 'node:path'
 
-import { entriesOf, root } from './entries.ts'
+import { root } from './entries.ts'
+import { EXAMPLES, LEFT_OUT, type Section, SECTIONS } from './sections.ts'
 
-/** A document of the site. */
+// The documents of the repository as pages: which there are, and what each is called.
+
+/** A page of the site, before its links are those of the site. */
 export interface Page {
-  /** From the root of the repository. */
+  /** What it is made of, from the root of the repository. */
   readonly path: string
+  /** Where it is on the site, without the ending: `.html` for people, `.md` for programs. */
+  readonly address: string
+  readonly section: Section
+  /** What it is called in the navigation. */
+  readonly label: string
+  /** Its first heading, without marks. */
   readonly title: string
-  /** What is written there, without links to what is not on the site. */
+  /** Its first sentence, without marks. */
+  readonly about: string
   readonly text: string
-  /** What it shows or links to beside documents, such as pictures, from the root of the repository. */
-  readonly files: readonly string[]
+  /** The folder that its links are relative to, if it is not that of `path`. */
+  readonly base?: string
+  /** What stands above the title, such as what kind of export it is. */
+  readonly kind?: string
+  /** The page that the navigation shows it below. */
+  readonly parent?: string
 }
 
-const OUTSIDE_OF_PACKAGES = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'SECURITY.md',
-  'docs/*.md',
-  'docs/decisions/*.md',
-  'test/**/README.md',
-]
+/** What the code of documents is written in. */
+export const LANGUAGES = ['diff', 'js', 'json', 'sh', 'ts', 'yaml'] as const
 
-/** What the code of documents is written in. Typedoc warns of a language that it does not know. */
-export const LANGUAGES = ['diff', 'js', 'json', 'sh', 'ts'] as const
-
-/** Where a document outside of packages is on the site: below another one, by the folder that it is in. */
-export function isBelow(parent: Page, { path }: Page): boolean {
-  if (path === parent.path) return false
-  if (parent.path === 'docs/decisions/README.md') return path.startsWith('docs/decisions/')
-  const isAbout = /^test\/|^docs\/[^/]+$|\/README\.md$/.test(path) && !path.startsWith('packages/')
-  return parent.path === 'CONTRIBUTING.md' && isAbout
+/** The paths of all Markdown documents of the repository. */
+export function documentsOf(): readonly string[] {
+  return globSync(['**/*.md', '.changeset/**/*.md', '.github/**/*.md'], {
+    cwd: root,
+    exclude: (path) =>
+      /(?:^|\/)(?:node_modules|coverage|\.reference|\.readme[^/]*)$|^docs\/site$/.test(path),
+  }).toSorted()
 }
 
-/** A link or a picture, but none to another site and none within the page. */
-const LINK = /(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)\s#]+)(?:#[^)\s]*)?\)/g
-
-/** All documents, those of a package with its README first. */
-export function pagesOf(): readonly Page[] {
-  const paths = globSync(
-    [...OUTSIDE_OF_PACKAGES, 'packages/*/*.md', 'packages/providers/docs/*.md'],
-    {
-      cwd: root,
-      exclude: (path) => path.includes('node_modules') || path.endsWith('CHANGELOG.md'),
-    },
+/** What is wrong with the list of sections, in words that say what to do. */
+export function faultsOfSections(
+  documents: readonly string[],
+  sections: readonly Section[] = SECTIONS,
+): readonly string[] {
+  const rows = sections.flatMap(({ folder, rows: some }) =>
+    some.map(([path, name]) => ({ path, address: posix.join(folder, name) })),
   )
-  const onSite = new Set(paths)
-  const modules = new Set(entriesOf().map(({ folder }) => folder))
-  return paths.toSorted(readmeFirst).map((path) => {
-    const text = readFileSync(join(root, path), 'utf8')
-    const [heading = '', title = path] = /^# (.*)\n/m.exec(text) ?? []
-    const isReadme = path.endsWith('/README.md') && modules.has(dirname(path))
-    const isFront = path === 'README.md'
+  return [
+    ...documents
+      .filter((path) => !isLeftOut(path) && !rows.some((row) => row.path === path))
+      .map((path) => `${path} is in no section: add a row for it to SECTIONS in docs/sections.ts`),
+    ...rows
+      .filter(({ path }) => !documents.includes(path))
+      .map(
+        ({ path }) => `${path} does not exist: take its row out of SECTIONS in docs/sections.ts`,
+      ),
+    ...rows
+      .filter(({ path, address }, at) =>
+        rows.slice(0, at).some((row) => row.path === path || row.address === address),
+      )
+      .map(({ path }) => `${path}, or its address, is twice in SECTIONS in docs/sections.ts`),
+  ]
+}
+
+function isLeftOut(path: string): boolean {
+  return LEFT_OUT.some(([paths]) => matchesGlob(path, paths))
+}
+
+/** The pages that are documents, in the order of the sections. */
+export function pagesOf(): readonly Page[] {
+  return SECTIONS.flatMap((section) =>
+    section.rows.map(([path, name, label]) => {
+      const text = readFileSync(join(root, path), 'utf8')
+      return {
+        ...headOf(text, path),
+        path,
+        address: posix.join(section.folder, name),
+        section,
+        label,
+        text,
+      }
+    }),
+  )
+}
+
+/** Programs of the repository that documents link to, as pages. Other sources are read where they are. */
+export function programsOf(documents: readonly Page[]): readonly Page[] {
+  const list = documents.find(({ path }) => path === EXAMPLES)
+  if (list === undefined) return []
+  const paths = [...list.text.matchAll(/\]\(([^)\s]+\.[jt]s)\)/g)].map(([, target = '']) =>
+    posix.join(posix.dirname(EXAMPLES), target),
+  )
+  return [...new Set(paths)].map((path): Page => {
+    const code = readFileSync(join(root, path), 'utf8')
+    const name = path.replace(/^examples\/|^test\/frameworks\//, '')
     return {
       path,
-      // A module of that name is beside it.
-      // Typedoc shows a title as it stands, and none that has marks of code.
-      title: isReadme ? 'README' : title.replaceAll('`', ''),
-      // The front page has that heading already.
-      text: withoutLinks(isFront ? text.replace(heading, '') : text, (link) =>
-        isOnSite(join(dirname(path), link), onSite),
-      ),
-      files: [...text.matchAll(LINK)]
-        .map(([, , , link = '']) => join(dirname(path), link))
-        .filter((file) => !file.endsWith('.md') && isOnSite(file, onSite)),
+      address: `start/examples/${name.replace('/src/', '/').replace(/\.[jt]s$/, '')}`,
+      section: list.section,
+      label: name.replace('/src/', '/').replace(/\.[jt]s$/, ''),
+      title: name,
+      about: `A program: ${path}.`,
+      kind: 'Program',
+      parent: list.address,
+      text: `# ${name}\n\nIn the repository it is \`${path}\`.\n\n\`\`\`${path.slice(-2)}\n${code.trimEnd()}\n\`\`\`\n`,
     }
   })
 }
 
-/** Links to files of the repository that are not on the site become their text. */
-export function withoutLinks(text: string, isKept: (path: string) => boolean): string {
-  return text.replaceAll(LINK, (link: string, mark: string, shown: string, path: string) =>
-    mark === '!' || isKept(path) ? link : shown,
-  )
+/** The title of a document, and its first sentence. */
+export function headOf(text: string, path: string): Pick<Page, 'title' | 'about'> {
+  const [, title] = /^# (.*)$/m.exec(text) ?? []
+  if (title === undefined) throw new Error(`${path} has no heading`)
+  const [, paragraph = ''] = /^# .*\n\n(?!#|```|\||!|-|>)((?:.+\n?)+)/m.exec(text) ?? []
+  const [sentence = ''] = /^.*?[.:](?=\s+\p{Lu}|$)/su.exec(plain(paragraph)) ?? [plain(paragraph)]
+  return { title: plain(title), about: sentence.replace(/:$/, '.').trim() }
 }
 
-/** Documents, and single files such as the licence, which are copied. No sources. */
-function isOnSite(path: string, documents: ReadonlySet<string>): boolean {
-  if (path.endsWith('.md')) return documents.has(path)
-  // Typedoc would compile a copy of it.
-  if (path.endsWith('.ts')) return false
-  const absolute = join(root, path)
-  return existsSync(absolute) && statSync(absolute).isFile()
-}
-
-function readmeFirst(a: string, b: string): number {
-  return rankOf(a) < rankOf(b) ? -1 : 1
-}
-
-function rankOf(path: string): string {
-  return `${dirname(path)}/${path.endsWith('/README.md') ? '' : path}`
+/** A piece of Markdown as its words. */
+export function plain(markdown: string): string {
+  return markdown
+    .replaceAll(/(?<!\\)<[^>]+>/g, '')
+    .replaceAll(/!?\[((?:`[^`]*`|[^\]`])*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/\\([\\`*_{}[\]()<>#+.!|-])/g, '$1')
+    .replaceAll(/\*\*|`/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
 }

@@ -1,18 +1,19 @@
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { Application } from 'typedoc'
+import { Application, type TypeDocOptions } from 'typedoc'
+import type { PluginOptions } from 'typedoc-plugin-markdown'
 
-import { brokenLinks } from './broken-links.ts'
-import { entriesOf, type Entry, pathFrom, root } from './entries.ts'
-import { isBelow, LANGUAGES, type Page, pagesOf, withoutLinks } from './pages.ts'
+import { type Entry, pathFrom, root } from './entries.ts'
+import { headOf, type Page } from './pages.ts'
+import { REFERENCE, SECTIONS } from './sections.ts'
 
-// The API reference with all guides, as a site in docs/site: `pnpm run docs`. A warning fails it, and so does a link that leads
-// nowhere.
+// What the packages export, as pages in Markdown: typedoc reads the sources, and a page says of each export what its comment
+// says. The pages look as all others do, and can be searched with them.
 
-/** What typedoc reads: documents as they are on the site, and a file for each module. */
+/** What typedoc reads, a file for each module, and what it writes. */
 const WORK = 'docs/.reference'
-const SITE = join(import.meta.dirname, 'site')
+const PAGES = `${WORK}/pages`
 
 /** What the modules are for that have no README of their own. */
 const OTHER_MODULES: Readonly<Record<string, string>> = {
@@ -34,95 +35,111 @@ const OTHER_MODULES: Readonly<Record<string, string>> = {
     "Declares `request.auth` for TypeScript: `import '@portcullis/express/request'`. It exports nothing.",
 }
 
-const pages = pagesOf()
-const entries = entriesOf()
-rmSync(join(root, WORK), { recursive: true, force: true })
-for (const page of pages) writePage(page)
-const app = await Application.bootstrap({
-  name: 'Portcullis',
-  readme: join(root, WORK, 'README.md'),
-  entryPoints: entries.map((entry) => writeEntry(entry, pages)),
-  projectDocuments: pages
-    .filter(({ path }) => path !== 'README.md' && !hasModule(path))
-    .filter((page) => !pages.some((parent) => isBelow(parent, page)))
-    .map(({ path }) => join(root, WORK, path)),
-  tsconfig: join(import.meta.dirname, 'tsconfig.reference.json'),
-  basePath: root,
-  displayBasePath: root,
-  out: SITE,
-  cleanOutputDir: true,
-  customCss: join(import.meta.dirname, 'site.css'),
-  treatWarningsAsErrors: true,
-  excludePrivate: true,
-  excludeInternal: true,
-  // The repository has no address yet that they could lead to.
-  disableSources: true,
-  // Its links lead nowhere where a class extends one of another package.
-  includeHierarchySummary: false,
-  hideGenerator: true,
-  highlightLanguages: [...LANGUAGES],
-  searchInDocuments: true,
-  // What people call comes before the types that it takes, and modules come before what is written about the repository.
-  groupOrder: ['Documents', 'Functions', 'Classes', 'Variables', '*'],
-  kindSortOrder: ['Module', 'Document', 'Function', 'Class', 'Variable', 'Interface', 'TypeAlias'],
-  navigation: { includeFolders: false },
-})
-const project = await app.convert()
-if (project === undefined) throw new Error('the sources cannot be read')
-app.validate(project)
-await app.generateOutputs(project)
-const broken = brokenLinks(SITE)
-for (const link of broken) console.error(link)
-if (app.logger.hasErrors() || app.logger.hasWarnings() || broken.length > 0) process.exitCode = 1
-else console.log(`docs/site/index.html: ${entries.length} modules, ${pages.length} documents`)
-
-/** Whether a document belongs to a package that can be imported: it is shown with its module. */
-function hasModule(path: string): boolean {
-  return entries.some(({ folder }) => folder === dirname(path))
+/** @throws Error if a comment is wrong, such as a link in it that leads nowhere. */
+export async function referenceOf(
+  documents: readonly Page[],
+  entries: readonly Entry[],
+): Promise<readonly Page[]> {
+  rmSync(join(root, WORK), { recursive: true, force: true })
+  const options: TypeDocOptions & PluginOptions = {
+    name: 'Reference',
+    plugin: ['typedoc-plugin-markdown'],
+    entryPoints: entries.map((entry) => writeEntry(entry, documents)),
+    tsconfig: join(import.meta.dirname, 'tsconfig.reference.json'),
+    basePath: root,
+    displayBasePath: root,
+    outputs: [{ name: 'markdown', path: join(root, PAGES) }],
+    router: 'member',
+    readme: 'none',
+    entryFileName: 'index',
+    treatWarningsAsErrors: true,
+    excludePrivate: true,
+    excludeInternal: true,
+    // The repository has no address yet that they could lead to.
+    disableSources: true,
+    // Its links lead nowhere where a class extends one of another package.
+    includeHierarchySummary: false,
+    hideBreadcrumbs: true,
+    hidePageHeader: true,
+    parametersFormat: 'table',
+    interfacePropertiesFormat: 'table',
+    classPropertiesFormat: 'table',
+    propertyMembersFormat: 'table',
+    typeDeclarationFormat: 'table',
+    // What people call comes before the types that it takes.
+    groupOrder: ['Functions', 'Classes', 'Variables', '*'],
+    kindSortOrder: ['Module', 'Function', 'Class', 'Variable', 'Interface', 'TypeAlias'],
+  }
+  const app = await Application.bootstrapWithPlugins(options)
+  const project = await app.convert()
+  if (project === undefined) throw new Error('the sources cannot be read')
+  app.validate(project)
+  await app.generateOutputs(project)
+  if (app.logger.hasErrors() || app.logger.hasWarnings()) {
+    throw new Error('the comments of the sources are not right')
+  }
+  return entries.flatMap((entry) => pagesOfModule(entry, entries))
 }
 
-function writePage(page: Page): void {
-  const { path, title, text, files } = page
-  const children = pages
-    .filter((each) => isBelow(page, each))
-    .map((each) => `  - ${pathFrom(dirname(path), each.path)}\n`)
-  const below = children.length === 0 ? '' : `children:\n${children.join('')}`
-  write(path, `---\ntitle: ${JSON.stringify(title)}\n${below}---\n\n${text}`)
-  for (const file of files) {
-    mkdirSync(dirname(join(root, WORK, file)), { recursive: true })
-    copyFileSync(join(root, file), join(root, WORK, file))
+/** The page of a module, and one for each of its exports. */
+function pagesOfModule({ module }: Entry, entries: readonly Entry[]): readonly Page[] {
+  const folder = `${PAGES}/${module}`
+  const inside = entries
+    .filter((each) => each.module.startsWith(`${module}/`))
+    .map((each) => each.module.slice(module.length + 1))
+  const paths = globSync('**/*.md', {
+    cwd: join(root, folder),
+    exclude: (path) => inside.some((name) => path === name),
+  })
+  return paths.toSorted(moduleFirst).map((path) => pageOf(module, path))
+}
+
+/** @param path Of what typedoc has written, from the folder of the module. */
+function pageOf(module: string, path: string): Page {
+  const section = SECTIONS.find(({ folder }) => folder === REFERENCE)
+  if (section === undefined) throw new Error('there is no section for the reference')
+  const written = readFileSync(join(root, PAGES, module, path), 'utf8')
+  const [, kind = 'Module', name = module] = /^# ([A-Z][\w ]+): (.*)$/m.exec(written) ?? []
+  const text = written
+    .replace(/^# .*$/m, `# ${name}`)
+    // In a cell of a table, each on a line of its own.
+    .replaceAll(/ \*\*(Default|See|Throws|Deprecated)\*\* /g, '<br>**$1** ')
+  const short = module.replace('@portcullis/', '')
+  const head = headOf(text, path)
+  const isModule = path === 'index.md'
+  return {
+    ...head,
+    path: `${PAGES}/${module}/${path}`,
+    address: `${REFERENCE}/${short}/${path.replace(/\.md$/, '')}`,
+    section,
+    label: isModule ? short : head.title,
+    kind: isModule ? 'Module' : `${kind} of ${module}`,
+    text,
+    ...(!isModule && { parent: `${REFERENCE}/${short}/index` }),
   }
 }
 
-/** Typedoc takes the names of modules, what they are for and their guides from comments. */
-function writeEntry({ module, folder, source, isMain }: Entry, all: readonly Page[]): string {
-  const path = `${module.replace('@portcullis/', '')}.ts`
-  const here = dirname(join(WORK, path))
-  const guides = all.filter((page) => isMain && dirname(page.path) === folder)
-  const about = isMain ? introductionOf(folder, all) : OTHER_MODULES[module]
+function moduleFirst(a: string, b: string): number {
+  return Number(b === 'index.md') - Number(a === 'index.md') || (a < b ? -1 : 1)
+}
+
+/** Typedoc takes the names of modules, and what they are for, from comments. */
+function writeEntry({ module, folder, source, isMain }: Entry, documents: readonly Page[]): string {
+  const path = join(root, WORK, `${module.replace('@portcullis/', '')}.ts`)
+  const about = isMain ? introductionOf(folder, documents) : OTHER_MODULES[module]
   if (about === undefined) throw new Error(`say in OTHER_MODULES what ${module} is for`)
-  const comment = [
-    ...about.split('\n'),
-    '',
-    `@module ${module}`,
-    ...guides.map((guide) => `@document ${pathFrom(here, join(WORK, guide.path))}`),
-  ]
-  write(
+  const comment = [...about.split('\n'), '', `@module ${module}`]
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(
     path,
-    `/**\n${comment.map((line) => ` * ${line}\n`).join('')} */\nexport * from '${pathFrom(here, source)}'\n`,
+    `/**\n${comment.map((line) => ` * ${line}\n`).join('')} */\nexport * from '${pathFrom(dirname(path).slice(root.length + 1), source)}'\n`,
   )
-  return join(root, WORK, path)
+  return path
 }
 
 /** The first paragraph of a package's README. Its links are relative to the package, so only their texts are kept. */
-function introductionOf(folder: string, all: readonly Page[]): string | undefined {
-  const readme = all.find(({ path }) => path === `${folder}/README.md`)?.text ?? ''
+function introductionOf(folder: string, documents: readonly Page[]): string | undefined {
+  const readme = documents.find(({ path }) => path === `${folder}/README.md`)?.text ?? ''
   const [, paragraph] = /^# [^\n]*\n\n(.*?)\n\n/s.exec(readme) ?? []
-  return paragraph && withoutLinks(paragraph, () => false)
-}
-
-function write(path: string, text: string): void {
-  const absolute = join(root, WORK, path)
-  mkdirSync(dirname(absolute), { recursive: true })
-  writeFileSync(absolute, text)
+  return paragraph?.replaceAll(/\[((?:`[^`]*`|[^\]`])*)\]\([^)]*\)/g, '$1')
 }

@@ -5,16 +5,32 @@ import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { brokenLinks } from '../../docs/broken-links.ts'
-import { entriesOf } from '../../docs/entries.ts'
-import { isBelow, LANGUAGES, pagesOf, withoutLinks } from '../../docs/pages.ts'
-import { blocksOf } from './markdown.ts'
+import { errorPagesOf } from '../../docs/error-pages.ts'
+import { relinked } from '../../docs/links.ts'
+import { faultsOfPages } from '../../docs/page-rules.ts'
+import {
+  documentsOf,
+  faultsOfSections,
+  headOf,
+  LANGUAGES,
+  type Page,
+  pagesOf,
+  plain,
+  programsOf,
+} from '../../docs/pages.ts'
+import { ERRORS, SECTIONS } from '../../docs/sections.ts'
+import { refusals } from '../../packages/core/src/refusal/refusals.ts'
+import { blocksOf, tablesOf } from './markdown.ts'
 
-// What the API reference is made of. The site itself is built by `pnpm run docs`.
+// What the site is made of. The site as a browser shows it is looked at in test/programs/site.
 
 const site = mkdtempSync(join(tmpdir(), 'portcullis-site-'))
 afterAll(() => {
   rmSync(site, { recursive: true })
 })
+
+const pages = pagesOf()
+const byPath = new Map(pages.map((page) => [page.path, page]))
 
 describe('a link of the site', () => {
   write('index.html', '<h1 id="top"></h1><a href="guides/keys.html#rotation"></a>')
@@ -40,39 +56,183 @@ describe('a link of the site', () => {
   })
 })
 
-test('a link to what is not on the site becomes its text; others and pictures stay', () => {
-  const text = '[a](on.md#x), [b](off.md#x), ![c](off.svg), [d](#here), [e](https://example.com)'
-  expect(withoutLinks(text, (path) => path === 'on.md')).toBe(text.replace('[b](off.md#x)', 'b'))
+describe('a page', () => {
+  const policy = '<meta http-equiv="Content-Security-Policy" content="x">'
+
+  test.each([
+    [
+      'that loads a script of others',
+      '<script src="https://example.com/x.js"></script>',
+      'loads https://example.com/x.js, which is of others',
+    ],
+    [
+      'with a picture of others',
+      '<img alt="" src="//example.com/x.png">',
+      'loads //example.com/x.png, which is of others',
+    ],
+    ['with a script within it', '<script>1</script>', 'has <script, which the policy forbids'],
+    ['with a style within it', '<style>a {}</style>', 'has <style, which the policy forbids'],
+    [
+      'with the style of an element',
+      '<td class="a" style="b">',
+      'has <td class="a" style=, which the policy forbids',
+    ],
+    ['with a handler', '<a onclick="b">', 'has <a onclick=, which the policy forbids'],
+    ['of 300 kB', 'x'.repeat(300_000), `loads ${300_000 + policy.length} bytes, more than 300000`],
+  ])('%s is found', (_, html, fault) => {
+    write('guides/keys.html', policy + html)
+    write('index.html', policy)
+    expect(faultsOfPages(site)).toEqual([`guides/keys.html ${fault}`])
+  })
+
+  test('without a policy is found', () => {
+    write('guides/keys.html', '<p>style="x"</p>')
+    write('index.html', policy)
+    expect(faultsOfPages(site)).toEqual(['guides/keys.html has no policy'])
+  })
 })
 
-test('every module of every package is in it, and every guide', () => {
-  const modules = entriesOf().map(({ module }) => module)
-  expect(modules).toEqual(expect.arrayContaining(['@portcullis/core', '@portcullis/core/explain']))
-  const paths = pagesOf().map(({ path }) => path)
-  expect(paths).toEqual(expect.arrayContaining(['README.md', 'packages/core/KEYS.md']))
+describe('the list of sections', () => {
+  test('has every Markdown document of the repository', () => {
+    expect(faultsOfSections(documentsOf())).toEqual([])
+  })
+
+  test('names a document that it does not have, and says where to add it', () => {
+    expect(faultsOfSections([...documentsOf(), 'packages/new/README.md'])).toEqual([
+      'packages/new/README.md is in no section: add a row for it to SECTIONS in docs/sections.ts',
+    ])
+  })
+
+  test('names a row whose document is gone, and one that is there twice', () => {
+    const [start, ...others] = SECTIONS
+    if (start === undefined) throw new Error('there are no sections')
+    const rows = [...start.rows, ['GONE.md', 'gone', 'Gone'] as const, ...start.rows.slice(0, 1)]
+    expect(faultsOfSections(documentsOf(), [{ ...start, rows }, ...others])).toEqual([
+      'GONE.md does not exist: take its row out of SECTIONS in docs/sections.ts',
+      'README.md, or its address, is twice in SECTIONS in docs/sections.ts',
+    ])
+  })
+
+  test('has the sections that people look for, in this order', () => {
+    expect(SECTIONS.map(({ name }) => name)).toEqual([
+      'Start',
+      'Guides',
+      'Frameworks',
+      'Providers',
+      'Testing',
+      'Operating',
+      'Command line',
+      'Reference',
+      'Why and security',
+      'Contribute',
+    ])
+  })
+})
+
+describe('the links of a page', () => {
+  test.each([
+    ['to a document', '[a](REVOKING.md#x)', '[a](revoking.html#x)'],
+    ['to a document of another section', '[a](README.md)', '[a](../start/core.html)'],
+    ['to a place of its own', '[a](#here)', '[a](#here)'],
+    ['to another site', '[a](https://example.com)', '[a](https://example.com)'],
+    ['with code as its text', '[`a`](REVOKING.md)', '[`a`](revoking.html)'],
+    ['to a source', '[`a`](src/index.ts)', '`a`'],
+    ['to a folder', '[a](src)', 'a'],
+    [
+      'to a package that a text names',
+      'see `@portcullis/redis`',
+      'see [`@portcullis/redis`](../operating/redis.html)',
+    ],
+    [
+      'to a guide of another package',
+      '`REPLAYS.md` of `@portcullis/redis`',
+      '[`REPLAYS.md` of `@portcullis/redis`](../operating/replays.html)',
+    ],
+  ])('%s: %s', (_, text, expected) => {
+    expect(relinked(pageWith(text), byPath, '.html').text).toBe(expected)
+  })
+
+  test.each([
+    ['a piece of code', '```ts\na[b](REVOKING.md)\n```'],
+    ['code in a line', '`a[b](REVOKING.md)`'],
+    ['a heading that names a package', '# `@portcullis/redis`'],
+    ['the package of the page itself', 'this is `@portcullis/redis`'],
+  ])('%s is left alone', (_, text) => {
+    const path = 'packages/redis/README.md'
+    expect(relinked(pageWith(text, path), byPath, '.html').text).toBe(text)
+  })
+
+  test('a page for programs leads to pages for programs', () => {
+    expect(relinked(pageWith('[a](REVOKING.md)'), byPath, '.md').text).toBe('[a](revoking.md)')
+  })
+
+  test('a picture is copied, and one that does not exist is an error', () => {
+    const { text, files } = relinked(pageWith('![a](pictures/outage.svg)'), byPath, '.html')
+    expect(text).toBe('![a](../files/packages/core/pictures/outage.svg)')
+    expect(files).toEqual(['packages/core/pictures/outage.svg'])
+    expect(() => relinked(pageWith('![a](nowhere.svg)'), byPath, '.html')).toThrow('nowhere.svg')
+  })
+})
+
+describe('the pages of errors', () => {
+  const document = byPath.get(ERRORS)
+  if (document === undefined) throw new Error(`${ERRORS} is in no section`)
+  const errors = errorPagesOf(document)
+  const addresses = new Set(errors.map(({ address }) => address))
+
+  test.each(Object.entries(refusals))(
+    '%s has one, and each of its reasons',
+    (code, { reasons }) => {
+      expect(addresses).toContain(`errors/${code}/index`)
+      for (const reason of Object.keys(reasons))
+        expect(addresses).toContain(`errors/${code}/${reason}`)
+    },
+  )
+
+  test('every message has one', () => {
+    const rows = tablesOf(document.text)
+      .filter(({ columns: [first] }) => first === 'Message')
+      .flatMap((table) => table.rows)
+    const messages = errors.filter(({ address }) => address.startsWith('errors/messages/'))
+    expect(messages.length).toBe(rows.length)
+    expect(messages.length).toBeGreaterThan(50)
+  })
+
+  test('the page of a reason says what it means, what to do and what the client reads', () => {
+    const page = errors.find(({ address }) => address === 'errors/invalid_token/expired')
+    expect(page?.text).toMatch(
+      /^# invalid_token: expired\n\n[^#]+\n\n## The client\n\n[^#]+## Whoever runs the API\n\n/,
+    )
+    expect(page?.text).toContain('The access token has expired')
+  })
+})
+
+test('every program that the index of examples links to is a page', () => {
+  const programs = programsOf(pages).map(({ path }) => path)
+  expect(programs).toContain('examples/callers/src/websocket.ts')
+  expect(programs).toContain('test/frameworks/apps/express.ts')
 })
 
 test('code is in languages that the site shows in colour', () => {
-  const used = pagesOf().flatMap(({ text }) => blocksOf(text).map(({ language }) => language))
+  const used = pages.flatMap(({ text }) => blocksOf(text).map(({ language }) => language))
   const known: readonly string[] = LANGUAGES
   expect([...new Set(used)].filter((name) => name !== '' && !known.includes(name))).toEqual([])
 })
 
-test('no source file is copied beside the documents, where typedoc would compile it', () => {
-  const files = pagesOf().flatMap((page) => page.files)
-  expect(files).toContain('LICENSE')
-  expect(files.filter((path) => /\.[cm]?[jt]s$/.test(path))).toEqual([])
+test('the title and the first sentence of a document are its words', () => {
+  expect(headOf('# `a` and *b*\n\nIt [reads](x.md) `c`, e.g. d. More.\n', 'x.md')).toEqual({
+    title: 'a and *b*',
+    about: 'It reads c, e.g. d.',
+  })
+  expect(plain('<a id="x"></a>**a** \\<`B`\\>')).toBe('a <B>')
 })
 
-test('no title has marks of code, which the site would show as a path', () => {
-  expect(pagesOf().filter(({ title }) => /[`*_]/.test(title))).toEqual([])
-})
-
-test('documents that are not of a package are below one of two', () => {
-  const pages = pagesOf().filter(({ path }) => !/^(?:packages\/|README)/.test(path))
-  const top = pages.filter((page) => !pages.some((parent) => isBelow(parent, page)))
-  expect(top.map(({ path }) => path)).toEqual(['CONTRIBUTING.md', 'SECURITY.md'])
-})
+/** A document with another text. */
+function pageWith(text: string, path = 'packages/core/KEYS.md'): Page {
+  const found = byPath.get(path)
+  if (found === undefined) throw new Error(`${path} is in no section`)
+  return { ...found, text }
+}
 
 function write(path: string, html: string): void {
   mkdirSync(dirname(join(site, path)), { recursive: true })

@@ -1,10 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 
-import { describeWithBrowser, expectNothingWrong, useBrowser } from './browser.ts'
+import { describeWithBrowser, expectNothingWrong, findings, useBrowser } from './browser.ts'
 import { play } from './history.ts'
 import { isLive } from './live.ts'
 import { serving } from './serving.ts'
@@ -105,15 +102,6 @@ describeWithBrowser('the console is for everybody', () => {
     }
   })
 })
-
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
-
-async function findings(page: Page): Promise<unknown> {
-  // The policy of the page lets no tag load it.
-  await page.evaluate(readFileSync(AXE, 'utf8'))
-  return await page.evaluate(`axe.run(document).then(({ violations }) =>
-    violations.map(({ id, nodes }) => [id, ...nodes.map(({ html, failureSummary }) => html + failureSummary)]))`)
-}
 
 async function focused(page: Page): Promise<string> {
   const text = await page.evaluate('document.activeElement.textContent')

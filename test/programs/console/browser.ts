@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
 
@@ -63,4 +66,14 @@ export function useBrowser(...args: readonly string[]) {
 /** @param but What the test itself has caused. */
 export function expectNothingWrong({ wrong }: Visit, but?: RegExp): void {
   expect(wrong.filter((each) => but?.test(each) !== true)).toEqual([])
+}
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+/** What axe finds wrong with a page. */
+export async function findings(page: Page): Promise<unknown> {
+  // The policy of the page lets no tag load it.
+  await page.evaluate(readFileSync(AXE, 'utf8'))
+  return await page.evaluate(`axe.run(document).then(({ violations }) =>
+    violations.map(({ id, nodes }) => [id, ...nodes.map(({ html, failureSummary }) => html + failureSummary)]))`)
 }

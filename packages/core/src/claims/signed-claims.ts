@@ -34,7 +34,7 @@ export function asSigned(auth: Auth<unknown>): Auth {
   return signed as Auth // requirements read own members only, so claims of any type are safe
 }
 
-/** As {@link asSigned}: own members, and none if a wrapper has made something else of the claims. */
+/** As `asSigned`: own members, and none if a wrapper has made something else of the claims. */
 export function signedClaims(auth: Auth<unknown>): JsonObject {
   const { claims } = asSigned(auth)
   return isJsonObject(claims) ? claims : {}

@@ -1,0 +1,91 @@
+import { existsSync, statSync } from 'node:fs'
+import { join, posix } from 'node:path'
+
+import { root } from './entries.ts'
+import type { Page } from './pages.ts'
+
+// Links between documents, which are paths in the repository, as links between pages of the site.
+
+/** What a page is on the site: for people or for programs. */
+export type Ending = '.html' | '.md'
+
+/** Links of one page to others, and what it shows beside them. */
+export interface Links {
+  /** Its text with the links of the site. What is not on the site is not linked. */
+  readonly text: string
+  /** Files that it shows or links to, from the root of the repository. */
+  readonly files: readonly string[]
+}
+
+/** A piece of code, which is left as it is, or a link or a picture. Code of a package may be a link of its own. */
+const PIECE =
+  /(?<code>^( *)(?:`{3,}|~{3,})[\s\S]*?^\2(?:`{3,}|~{3,})$)|(?<mark>!?)\[(?<shown>(?:`[^`]*`|\\.|[^\]`\\])*)\]\((?<target>[^)\s]+)\)|(?:`(?<guide>[A-Z-]+\.md)` of )?`(?<module>@portcullis\/[\w/-]+)`|(?<readme>README of the repository)|`[^`\n]*`/gm
+
+export function relinked(page: Page, pages: ReadonlyMap<string, Page>, ending: Ending): Links {
+  const files: string[] = []
+  const text = page.text.replaceAll(PIECE, (piece: string, ...rest: unknown[]) => {
+    const groups = rest.at(-1) as Readonly<Record<string, string | undefined>>
+    const isInHeading = page.text
+      .slice(0, rest.at(-3) as number)
+      .split('\n')
+      .at(-1)
+      ?.startsWith('#')
+    const { mark, shown, target, guide, module, readme } = groups
+    if (target !== undefined) {
+      const found = resolved(target)
+      if (found === undefined && mark === '!') throw new Error(`${page.path}: no picture ${target}`)
+      return found === undefined ? (shown ?? '') : `${mark}[${shown}](${found})`
+    }
+    const pointed = module !== undefined ? ofModule(module, guide) : readme && 'README.md'
+    if (!pointed || isInHeading || pointed === page.path || !pages.has(pointed)) return piece
+    return `[${piece}](${resolved(`/${pointed}`)})`
+  })
+  return { text, files }
+
+  function pathTo(file: string): string {
+    return file.startsWith('/')
+      ? file.slice(1)
+      : posix.join(page.base ?? posix.dirname(page.path), file)
+  }
+
+  /** @param target A link in the repository; `/` is its root. */
+  function resolved(target: string): string | undefined {
+    if (/^[a-z][a-z\d+.-]*:/i.test(target)) return target
+    const own = pages.get(page.path)
+    // The first page shows parts of another one.
+    if (target.startsWith('#') && (own === undefined || own.address === page.address)) return target
+    const [file = '', anchor] = decodeURI(target).split('#')
+    const path = file === '' ? page.path : pathTo(file)
+    const linked = pages.get(path) ?? pages.get(posix.join(path, 'README.md'))
+    if (linked !== undefined) {
+      return `${pathBetween(page.address, `${linked.address}${ending}`)}${anchor === undefined ? '' : `#${anchor}`}`
+    }
+    // Sources are read where they are.
+    if (/\.(?:[cm]?[jt]s|md)$/.test(path) || !isFile(path)) return undefined
+    files.push(path)
+    return pathBetween(page.address, fileAddress(path))
+  }
+}
+
+/** Where a file is on the site that pages show or link to. */
+export function fileAddress(path: string): string {
+  return `files/${path}`
+}
+
+/** The relative link from one page to another: the site works below any address. */
+export function pathBetween(from: string, to: string): string {
+  return posix.relative(posix.dirname(from), to)
+}
+
+/** The document of a package that a text names, which is published without the others and so cannot link to them. */
+function ofModule(module: string, guide = 'README.md'): string {
+  const [, name = '', entry] = module.split('/')
+  return entry === undefined
+    ? `packages/${name}/${guide}`
+    : `docs/.reference/pages/@portcullis/${name}/${entry}/index.md`
+}
+
+function isFile(path: string): boolean {
+  const absolute = join(root, path)
+  return existsSync(absolute) && statSync(absolute).isFile()
+}

@@ -1,0 +1,2 @@
+// The site has a copy of it beside these scripts.
+export { default } from 'minisearch'

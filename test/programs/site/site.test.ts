@@ -1,0 +1,221 @@
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import type { Page as BrowserPage } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { brokenLinks } from '../../../docs/broken-links.ts'
+import { buildSite } from '../../../docs/build.ts'
+import { faultsOfPages } from '../../../docs/page-rules.ts'
+import { type Page, pagesOf } from '../../../docs/pages.ts'
+import { REFERENCE, SECTIONS } from '../../../docs/sections.ts'
+import type { Served } from '../../bound-tokens/serve.ts'
+import {
+  describeWithBrowser,
+  expectNothingWrong,
+  findings,
+  useBrowser,
+} from '../console/browser.ts'
+import { servingFiles } from './serving.ts'
+
+// The site as a browser shows it. Only typedoc is left out, which takes long: in place of what it writes there is one page of the
+// same form. `pnpm run docs` builds all of it, and fails for what is looked at in files here.
+
+const site = mkdtempSync(join(tmpdir(), 'portcullis-site-'))
+const read = (path: string) => readFileSync(join(site, path), 'utf8')
+let served: Served
+let pages: readonly Page[]
+
+beforeAll(async () => {
+  pages = await buildSite(site, pagesOf(), [exported()])
+  served = await servingFiles(site)
+}, 120_000)
+
+afterAll(async () => {
+  await served[Symbol.asyncDispose]()
+  rmSync(site, { recursive: true })
+})
+
+test('no link leads nowhere, and no page is too large or against its policy', () => {
+  expect(globSync('**/*.html', { cwd: site }).length).toBeGreaterThan(200)
+  expect(brokenLinks(site)).toEqual([])
+  expect(faultsOfPages(site)).toEqual([])
+})
+
+test('each page has its Markdown beside it, and the lists for programs have every document', () => {
+  const list = read('llms.txt')
+  const whole = read('llms-full.txt')
+  for (const { address } of pages) expect(existsSync(join(site, `${address}.md`))).toBe(true)
+  for (const { address, path } of pagesOf()) {
+    expect(list, `${path} in llms.txt`).toContain(`](${address}.md)`)
+    expect(whole, `${path} in llms-full.txt`).toContain(`<!-- ${address}.md -->`)
+  }
+})
+
+test('each section has a page that leads to all of its documents', () => {
+  for (const { folder, rows } of SECTIONS) {
+    const text = read(`${folder}/index.md`)
+    expect(text.match(/^- \[/gm)?.length, `the page of ${folder}`).toBe(rows.length)
+  }
+})
+
+const REPRESENTATIVE = [
+  'index.html',
+  'frameworks/express.html',
+  'guides/keys.html',
+  'errors/index.html',
+  'errors/keys_unavailable/index.html',
+  'errors/invalid_token/audience.html',
+  'reference/core/functions/example.html',
+  'security/measured.html',
+  'start/examples/callers/websocket.html',
+  'all.html',
+]
+
+describeWithBrowser('the site', () => {
+  const visit = useBrowser()
+
+  test.each(
+    [390, 820, 1440].flatMap((width) =>
+      (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
+    ),
+  )(
+    'axe finds nothing, nothing is wider than $width pixels, and nothing of others is asked for: $colorScheme',
+    async ({ width, colorScheme }) => {
+      await using opened = await visit(`${served.url}/index.html`, {
+        colorScheme,
+        viewport: { width, height: 900 },
+        reducedMotion: 'reduce',
+      })
+      for (const path of REPRESENTATIVE) {
+        await opened.page.goto(`${served.url}/${path}`)
+        const wide = await opened.page.evaluate('document.documentElement.scrollWidth')
+        expect(wide, `the width of ${path}`).toBe(width)
+        expect(await findings(opened.page), `axe, ${path}`).toEqual([])
+      }
+      expectNothingWrong(opened)
+    },
+  )
+
+  test('a wide table scrolls inside itself, and can be reached by the keyboard', async () => {
+    await using opened = await visit(`${served.url}/errors/index.html`, {
+      viewport: { width: 390, height: 900 },
+    })
+    const table = opened.page.locator('.table').nth(1)
+    expect(await table.getAttribute('tabindex')).toBe('0')
+    const isWider = `(() => {
+      const box = document.querySelectorAll('.table')[1]
+      return box.scrollWidth > box.clientWidth
+    })()`
+    expect(await opened.page.evaluate(isWider)).toBe(true)
+  })
+
+  test.each([
+    ['invalid_token: aud is "shop"; expected "api"', 'invalid_token: audience'],
+    ['The access token has expired', 'invalid_token: expired'],
+    ['Access tokens cannot be verified at the moment', 'keys_unavailable'],
+    ['createVerifier: keys must be stated', 'createVerifier: keys must be stated'],
+    ['websocket', 'websocket'],
+  ])('the search finds %s', async (asked, title) => {
+    await using opened = await visit(`${served.url}/guides/keys.html`)
+    await search(opened.page, asked)
+    const titles = opened.page.locator('#results strong')
+    await titles.first().waitFor()
+    expect((await titles.allTextContents()).slice(0, 4).join('\n')).toContain(title)
+    await opened.page.keyboard.press('ArrowDown')
+    await opened.page.keyboard.press('Enter')
+    await opened.page.waitForURL((url) => !url.pathname.endsWith('/guides/keys.html'))
+    expectNothingWrong(opened)
+  })
+
+  test('axe finds nothing in the search, and what is not found is said', async () => {
+    await using opened = await visit(`${served.url}/index.html`)
+    await search(opened.page, 'revoke')
+    await opened.page.locator('#results strong').first().waitFor()
+    expect(await findings(opened.page)).toEqual([])
+    await opened.page.getByLabel('Search for').fill('zzzzzzzzzz')
+    await opened.page.getByText('Nothing found.').waitFor()
+    expectNothingWrong(opened)
+  })
+
+  test('what is asked is text, not markup', async () => {
+    await using opened = await visit(`${served.url}/index.html`)
+    await search(opened.page, '<img src=x onerror=alert(1)> revoke')
+    await opened.page.locator('#results strong').first().waitFor()
+    expect(await opened.page.locator('#results img').count()).toBe(0)
+    expectNothingWrong(opened)
+  })
+
+  test('the colours that were chosen stay on the next page', async () => {
+    await using opened = await visit(`${served.url}/index.html`, { colorScheme: 'light' })
+    const { page } = opened
+    const background = async () =>
+      await page.evaluate('getComputedStyle(document.body).backgroundColor')
+    const light = await background()
+    await page.getByRole('button', { name: 'Dark colours' }).click()
+    const dark = await background()
+    expect(dark).not.toBe(light)
+    await page.goto(`${served.url}/guides/keys.html`)
+    expect(await background()).toBe(dark)
+    expectNothingWrong(opened)
+  })
+
+  test('without script there is everything but the search', async () => {
+    await using opened = await visit(`${served.url}/index.html`, {
+      javaScriptEnabled: false,
+      viewport: { width: 390, height: 900 },
+    })
+    const { page } = opened
+    await page.getByRole('link', { name: 'Express', exact: true }).first().click()
+    await page.waitForURL('**/frameworks/**')
+    expect(await page.getByRole('button', { name: 'Search' }).isVisible()).toBe(false)
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await page.locator('#navigation summary', { hasText: 'Guides' }).click()
+    await page.getByRole('link', { name: 'Keys and rotations' }).click()
+    await page.waitForURL('**/guides/keys.html')
+    await page.locator('[rel=next]').click()
+    await page.waitForURL('**/guides/many-issuers.html')
+    await page.locator('[rel=prev]').click()
+    await page.waitForURL('**/guides/keys.html')
+    await page.getByRole('link', { name: 'All pages' }).click()
+    await page.getByRole('link', { name: 'invalid_token: expired' }).click()
+    await page.waitForURL('**/errors/invalid_token/expired.html')
+    expectNothingWrong(opened)
+  })
+
+  test('the address of an error has no ending', async () => {
+    await using opened = await visit(`${served.url}/errors/keys_unavailable`)
+    await opened.page.getByRole('heading', { level: 1, name: 'keys_unavailable' }).waitFor()
+    expectNothingWrong(opened)
+  })
+})
+
+async function search(page: BrowserPage, words: string): Promise<void> {
+  await page.keyboard.press('/')
+  await page.getByLabel('Search for').fill(words)
+}
+
+/** A page as typedoc writes it. */
+function exported(): Page {
+  const section = SECTIONS.find(({ folder }) => folder === REFERENCE)
+  if (section === undefined) throw new Error('there is no section for the reference')
+  return {
+    path: 'docs/.reference/pages/@portcullis/core/functions/example.md',
+    address: 'reference/core/functions/example',
+    section,
+    label: 'example()',
+    title: 'example()',
+    about: 'Shows how an export looks.',
+    kind: 'Function of @portcullis/core',
+    text: [
+      '# example()',
+      '> **example**\\<`Output`\\>(`options`): `Readonly`\\<`Record`\\<`string`, `Output`\\>\\>',
+      'Shows how an export looks.',
+      '## Parameters',
+      `| Parameter | Type | Description |\n| ------ | ------ | ------ |\n| <a id="options"></a> \`options\` | \`Readonly\`\\<\\{ \`${'long'.repeat(30)}\`: \`string\`; \\}\\> | What it is.<br>**Default** \`5\` |`,
+      '## Throws',
+      'TypeError for a wrong option.',
+    ].join('\n\n'),
+  }
+}
