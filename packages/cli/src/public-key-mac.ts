@@ -14,7 +14,7 @@ import { entriesOf, headerMember, memberOf } from './unread-json.ts'
  */
 export function isKeyedWithPublicKey(token: string, document: string | undefined): boolean {
   const [header = '', payload = '', signature = ''] = token.split('.')
-  const hash = HASHES.get(String(headerMember(token, 'alg')))
+  const hash = HASHES.get(headerMember(token, 'alg'))
   if (hash === undefined || document === undefined) return false
   const stated = Buffer.from(signature, 'base64url')
   return secretsOf(document).some((secret) => {
@@ -23,7 +23,8 @@ export function isKeyedWithPublicKey(token: string, document: string | undefined
   })
 }
 
-const HASHES: ReadonlyMap<string, string> = new Map([
+/** By what a header states, which may be of any type. */
+const HASHES: ReadonlyMap<unknown, string> = new Map([
   ['HS256', 'sha256'],
   ['HS384', 'sha384'],
   ['HS512', 'sha512'],

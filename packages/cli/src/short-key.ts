@@ -25,7 +25,7 @@ const SHORT_KEYS: ReadonlySet<number> = new Set([512, 768, 1024, 1536])
  */
 export function findShortKey(token: string, document: string | undefined): ShortKey | undefined {
   const [header = '', payload = '', signature = ''] = token.split('.')
-  const scheme = SCHEMES.get(String(headerMember(token, 'alg')))
+  const scheme = SCHEMES.get(headerMember(token, 'alg'))
   const octets = Buffer.from(signature, 'base64url')
   const bits = octets.length * 8
   if (scheme === undefined || bits >= LEAST_BITS) return undefined
@@ -39,7 +39,8 @@ interface Scheme {
   readonly padding: number
 }
 
-const SCHEMES: ReadonlyMap<string, Scheme> = new Map(
+/** By what a header states, which may be of any type. */
+const SCHEMES: ReadonlyMap<unknown, Scheme> = new Map(
   ['256', '384', '512'].flatMap((size) => {
     const hash = `sha${size}`
     return [

@@ -38,6 +38,7 @@ test.each<[what: string, token: string]>([
   ['a key that is long enough', signedWith(long.privateKey)],
   ['a signature that was cut', signedWith(long.privateKey).slice(0, -7)],
   ['another algorithm', signedWith(short.privateKey, 'ES256')],
+  ['an algorithm that is no text', `${encoded({ alg: { toString: null } })}.e30.c2ln`],
   ['no token', 'hello'],
 ])('%s is none', (_, token) => {
   expect(findShortKey(token, document)).toBeUndefined()

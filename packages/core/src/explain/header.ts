@@ -45,10 +45,12 @@ export function explainAlgorithm(
   const names = algorithmNamesOf(algorithmNames)
   const named = algorithmNamed(alg, names)
   const accepted = attempt(() => checkAlgorithm(alg, algorithms, names))
-  const text = named === alg ? String(alg) : `${shown(alg)}, which means ${String(named)}`
   const finding =
     accepted.refusal === undefined
-      ? passed('algorithm', text)
+      ? passed(
+          'algorithm',
+          named === alg ? accepted.value : `${shown(alg)}, which means ${accepted.value}`,
+        )
       : failed('algorithm', accepted.refusal)
   return { ...accepted, named, finding }
 }

@@ -52,6 +52,16 @@ describe('a sound token', () => {
   })
 })
 
+test.each([{ toString: null }, { toString: 'a' }, ['RS512'], 1])(
+  'an alg that is no text, %j, is a finding and no fault of the program',
+  async (alg) => {
+    const [, payload = '', signature = ''] = (await issuer.token()).split('.')
+    const header = Buffer.from(JSON.stringify({ alg })).toString('base64url')
+    const explanation = await explain(`${header}.${payload}.${signature}`, options)
+    expect(outline(explanation)).toContain('algorithm fail algorithm')
+  },
+)
+
 describe('a token with several faults', () => {
   test('has a finding for each, and the refusal of the verifier', async () => {
     const token = await issuer.token({ expiresIn: -300, claims: { iss: 'https://other.test' } })
