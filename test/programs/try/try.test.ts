@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { text } from 'node:stream/consumers'
+import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
 import { expect, test } from 'vitest'
@@ -95,8 +95,8 @@ function started(...args: readonly string[]) {
 
 async function ended(child: ReturnType<typeof started>) {
   const [stdout, stderr] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
+    textOf(child.stdout),
+    textOf(child.stderr),
     once(child, 'close'),
   ])
   return { exitCode: child.exitCode, stdout, stderr }

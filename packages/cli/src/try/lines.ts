@@ -39,18 +39,9 @@ export function linesOf(story: Story, playing: Playing): readonly StyledLine[] {
     }),
     [],
     [['bold', row('', Object.values(NAMES))]],
-    ...ROWS.map(([label, read]): StyledLine => {
-      const cells = answers.map((each) => read(each))
-      return [
-        ['plain', label.padEnd(LABEL)],
-        ...cells.map(({ text, style = 'plain' }) => [style, text.padStart(COLUMN)] as const),
-      ]
-    }),
+    ...ROWS.map(([label, read]) => counted(label, answers.map(read))),
     [],
-    ...GUARDS.map((guard, number): StyledLine => [
-      ['plain', NAMES[guard].padEnd(COLUMN)],
-      ...strip(answers[number]?.course ?? []),
-    ]),
+    ...GUARDS.map((guard, number) => courseOf(NAMES[guard], answers[number]?.course ?? [])),
     [['plain', `${' '.repeat(COLUMN)}+ all genuine tokens accepted   x one refused`]],
     [],
     [
@@ -96,6 +87,15 @@ const ROWS: readonly (readonly [label: string, read: (answers: Answers) => Cell]
   ],
   ['requests for keys', ({ keyRequests }) => ({ text: String(keyRequests) })],
 ]
+
+function counted(label: string, cells: readonly Cell[]): StyledLine {
+  const pieces = cells.map(({ text, style = 'plain' }) => [style, text.padStart(COLUMN)] as const)
+  return [['plain', label.padEnd(LABEL)], ...pieces]
+}
+
+function courseOf(name: string, course: readonly Moment[]): StyledLine {
+  return [['plain', name.padEnd(COLUMN)], ...strip(course)]
+}
 
 function row(label: string, cells: readonly string[]): string {
   return label.padEnd(LABEL) + cells.map((cell) => cell.padStart(COLUMN)).join('')

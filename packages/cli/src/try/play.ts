@@ -12,9 +12,9 @@ const MOST_AT_ONCE = 100
 export interface Playing {
   readonly tally: Tally
   /** Seconds since the start; not more than the story has. */
-  elapsed(): number
+  readonly elapsed: () => number
   /** When the new key signed, if it does. Seconds since the start. */
-  rotatedAt(): number | undefined
+  readonly rotatedAt: () => number | undefined
 }
 
 /**
