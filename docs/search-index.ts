@@ -6,9 +6,9 @@ import { REFERENCE } from './sections.ts'
 // somebody opens the search, and not before.
 
 /** A page: its address, its title, and what kind or section it is of. */
-export type Found = readonly [address: string, title: string, where: string]
+type Found = readonly [address: string, title: string, where: string]
 /** The words below a heading: the number of the page, what follows `#`, the heading, the text. */
-export type Part = readonly [page: number, anchor: string, heading: string, text: string]
+type Part = readonly [page: number, anchor: string, heading: string, text: string]
 
 export interface SearchIndex {
   readonly pages: readonly Found[]

@@ -2,7 +2,7 @@
 // search are made of it, and a test fails for a document that it does not have.
 
 /** A document, what its address ends with, and what the navigation calls it. */
-export type Row = readonly [path: string, name: string, label: string]
+type Row = readonly [path: string, name: string, label: string]
 
 export interface Section {
   readonly name: string

@@ -25,6 +25,8 @@ const documents = globSync(
   ],
   { cwd: root, exclude: (path) => /node_modules|CHANGELOG/.test(path) },
 )
+  // Made of the README beside it: test/documents/skills.test.ts compares them.
+  .filter((path) => !path.endsWith('/SKILL.md'))
 
 /** Of a block: its language, and the file that runs it or compares it with what runs. Or a reason, which names no file. */
 type Row = readonly [language: string, where: string]

@@ -7,7 +7,7 @@ import { ALGORITHMS } from '../../packages/core/src/algorithms/algorithms.ts'
 import { ADVICE } from '../../packages/core/src/explain/advice-table.ts'
 import { refusals } from '../../packages/core/src/refusal/refusals.ts'
 import { anchorsOf, codeSpans, tableUnder, tablesOf } from './markdown.ts'
-import { messagesIn, messagesOf } from './type-errors.ts'
+import { begins, messagesIn, messagesOf } from './type-errors.ts'
 
 const guide = (name: string) =>
   fileURLToPath(new URL(`../../packages/core/${name}`, import.meta.url))
@@ -133,10 +133,3 @@ describe('the messages of a source', () => {
     expect(begins(text, message)).toBe(expected)
   })
 })
-
-/** Whether a message is that of a row, which may leave out its end. In a row `…:` is the name of any function. */
-function begins(text: string, row: string): boolean {
-  return row.startsWith('…: ')
-    ? text.replace(/^[^\s:]+: /, '…: ').startsWith(row)
-    : text.startsWith(row)
-}

@@ -55,3 +55,10 @@ function endOfPart(code: string, start: number): number {
   }
   throw new Error('a template without an end')
 }
+
+/** Whether a message is that of a row, which may leave out its end. In a row `…:` is the name of any function. */
+export function begins(text: string, row: string): boolean {
+  return row.startsWith('…: ')
+    ? text.replace(/^[^\s:]+: /, '…: ').startsWith(row)
+    : text.startsWith(row)
+}

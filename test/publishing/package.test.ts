@@ -63,7 +63,7 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/testing': ['@portcullis/core', 'jose'],
 }
 
-/** What is published beside the README, the CHANGELOG, the licence and the code. */
+/** What is published beside the README, the CHANGELOG, the licence, SKILL.md and the code. */
 const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   // For the browser, neither compiled nor bundled; and for editors.
   '@portcullis/cli': ['browser', '!browser/tsconfig.json', 'serve.schema.json'],
@@ -169,7 +169,13 @@ test.each(manifests)('$name is ready to publish', (manifest) => {
     license: 'MIT',
     sideEffects: false,
     engines: { node: '^20.19.0 || ^22.13.0 || >=24' },
-    files: ['CHANGELOG.md', ...(DOCUMENTS[manifest.name] ?? []), 'dist', '!dist/.tsbuildinfo'],
+    files: [
+      'CHANGELOG.md',
+      'SKILL.md',
+      ...(DOCUMENTS[manifest.name] ?? []),
+      'dist',
+      '!dist/.tsbuildinfo',
+    ],
     publishConfig: { access: 'public', provenance: true },
   })
   expect(manifest.private).toBeUndefined()
@@ -179,7 +185,10 @@ test.each(manifests)('$name is ready to publish', (manifest) => {
 
 test.each(manifests)('every guide of $name is published', ({ name }) => {
   const folder = join(root, 'packages', name.replace('@portcullis/', ''))
-  const guides = globSync('*.md', { cwd: folder, exclude: ['README.md', 'CHANGELOG.md'] })
+  const guides = globSync('*.md', {
+    cwd: folder,
+    exclude: ['README.md', 'CHANGELOG.md', 'SKILL.md'],
+  })
   const published = (DOCUMENTS[name] ?? []).filter((file) => file.endsWith('.md'))
   expect(guides.toSorted(), 'DOCUMENTS in test/publishing/package.test.ts').toEqual(published)
 })

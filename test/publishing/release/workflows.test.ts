@@ -86,7 +86,7 @@ describe.each(workflows)('$path', ({ text, workflow }) => {
   })
 })
 
-test('only the job that publishes can prove who it is, in an environment that somebody approves', () => {
+test('only the jobs that publish packages and the site can prove who they are, each in its environment', () => {
   const able = workflows.flatMap(({ path, workflow }) =>
     Object.entries(workflow.jobs)
       .filter(([, { permissions = {} }]) => permissions['id-token'] !== undefined)
@@ -94,6 +94,7 @@ test('only the job that publishes can prove who it is, in an environment that so
   )
   expect(able).toEqual([
     { path: '.github/workflows/release.yml', job: 'publish', environment: 'release' },
+    { path: '.github/workflows/site.yml', job: 'publish', environment: 'github-pages' },
   ])
 })
 

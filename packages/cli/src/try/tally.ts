@@ -27,7 +27,7 @@ export interface Answers {
 export type Moment = 'none' | 'accepted' | 'refused'
 
 /** One call of the API. */
-export interface Call {
+interface Call {
   readonly kind: Kind
   /** When it was sent. Seconds since the start. */
   readonly at: number

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { tablesOf } from '../test/documents/markdown.ts'
+import { begins, messagesOf } from '../test/documents/type-errors.ts'
+import { root } from './entries.ts'
+import { headOf, plain } from './pages.ts'
+import { ERRORS } from './sections.ts'
+
+// SKILL.md of a package, for coding agents: what it is for, the first lines, and the mistakes that are made with it. All of it stands
+// in the README of the package and in ERRORS.md; test/documents/skills.test.ts compares, and writes it with `-u`.
+
+/** Parts of a README that keep somebody from a mistake. */
+const WARNINGS = [
+  'Behind the guard',
+  'CORS',
+  'Why 401?',
+  'What it does not do',
+  'What it is not',
+  'What is refused',
+]
+
+/** @param folder Of the package, such as `express`. */
+export function skillOf(folder: string): string {
+  const readme = readFileSync(join(root, 'packages', folder, 'README.md'), 'utf8')
+  const { title, about } = headOf(readme, folder)
+  const [, lead = ''] = /^# .*\n\n((?:.+\n)+)/m.exec(readme) ?? []
+  const mistakes = mistakesOf(folder, readme.includes('authenticate(verifier')).map(
+    ([message, advice]) => `- \`${message}\`: ${advice}`,
+  )
+  return (
+    [
+      `---\nname: portcullis-${folder}\ndescription: ${JSON.stringify(about)}\n---`,
+      `# ${title}`,
+      withoutLinks(lead).trim(),
+      '## The first lines',
+      ...blocksOf(readme),
+      'The README beside this file has all options.',
+      ...(mistakes.length === 0 ? [] : ['## Mistakes, by their messages', mistakes.join('\n')]),
+      ...WARNINGS.flatMap((heading) => sectionOf(readme, heading)),
+    ].join('\n\n') + '\n'
+  )
+}
+
+/** What the sources of a package say to who has made a mistake, and what to do then. `…` stands for text that differs. */
+function mistakesOf(
+  folder: string,
+  isGuard: boolean,
+): readonly (readonly [message: string, advice: string])[] {
+  // What guards say is written once for all of them, in core.
+  const ofGuards = messagesOf('core').filter(({ path }) => path.includes('/src/request/'))
+  const messages = [...messagesOf(folder), ...(isGuard ? ofGuards : [])]
+  return tablesOf(readFileSync(join(root, ERRORS), 'utf8'))
+    .filter(({ columns: [first] }) => first === 'Message')
+    .flatMap(({ rows }) => rows)
+    .flatMap(([cell = '', advice = '']) => {
+      const message = plain(cell)
+      // One that fits every function says nothing of this package.
+      const isOwn = message !== '…: … …' && messages.some(({ text }) => begins(text, message))
+      return isOwn ? [[message, withoutLinks(advice)] as const] : []
+    })
+}
+
+/** How it is installed, and its first example. */
+function blocksOf(readme: string): readonly string[] {
+  const blocks = readme.match(/^```(?:sh|ts|js)\n[\s\S]*?^```$/gm) ?? []
+  const example = blocks.find((block) => !block.startsWith('```sh'))
+  return [blocks[0], example].filter((block) => block !== undefined)
+}
+
+function sectionOf(readme: string, heading: string): readonly string[] {
+  const section = readme.split(/^(?=## )/m).find((part) => part.startsWith(`## ${heading}\n`))
+  return section === undefined ? [] : [withoutLinks(section).trim()]
+}
+
+/** Links are for who reads the README; here their texts are enough. */
+function withoutLinks(text: string): string {
+  return text.replaceAll(/\[((?:`[^`]*`|[^\]`])*)\]\([^)]*\)/g, '$1')
+}

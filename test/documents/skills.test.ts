@@ -1,0 +1,31 @@
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { expect, test } from 'vitest'
+
+import { skillOf } from '../../docs/skills.ts'
+
+const packages = fileURLToPath(new URL('../../packages', import.meta.url))
+const folders = globSync('*/package.json', { cwd: packages }).map(
+  (path) => path.split('/')[0] ?? '',
+)
+
+test.each(folders)(
+  'SKILL.md of %s says what its README and ERRORS.md say; with -u this test writes it',
+  async (folder) => {
+    await expect(skillOf(folder)).toMatchFileSnapshot(join(packages, folder, 'SKILL.md'))
+  },
+)
+
+test.each(folders)('SKILL.md of %s has what an agent needs, and is short', (folder) => {
+  const skill = skillOf(folder)
+  expect(skill).toMatch(
+    new RegExp(
+      `^---\\nname: portcullis-${folder}\\ndescription: ".{40,1024}"\\n---\\n\\n# @portcullis/${folder}\\n`,
+    ),
+  )
+  expect(skill).toMatch(/^```(?:sh|ts)\n/m)
+  expect(skill).not.toMatch(/\]\(/)
+  expect(skill.split(/\s+/).length).toBeLessThan(1600)
+})
