@@ -216,6 +216,27 @@ describe('the memory', () => {
     expect(server.requests).toHaveLength(2)
   })
 
+  test('that has room for nobody shares the later of two exchanges when the earlier one ends', async () => {
+    const { server, client, auth } = setUp({ remember: { max: 0, bytes: 0 } })
+    const subject = auth()
+    const { answer } = server
+    const settle: (() => void)[] = []
+    server.answer = async (request) => {
+      await new Promise<void>((resolve) => void settle.push(resolve))
+      return await answer(request)
+    }
+    const [earlier, later] = [client.onBehalfOf(subject), client.onBehalfOf(subject)]
+    const [first, second] = [earlier.get(), later.get()]
+    await server.clock.advance(0)
+    settle[0]?.()
+    await first
+    const third = client.onBehalfOf(subject).get()
+    await server.clock.advance(0)
+    for (const each of settle) each()
+    expect(await third).toBe(await second)
+    expect(server.requests).toHaveLength(2)
+  })
+
   test('shares the exchange of somebody who was pushed out', async () => {
     const { server, client, auth } = setUp({ remember: { max: 1, bytes: 1e6 } })
     const [early, late] = [auth(120, { sub: 'early' }), auth(120, { sub: 'late' })]

@@ -27,6 +27,9 @@ describe('a pause that the server states', () => {
     for (const other of [of('bob'), client]) {
       const failure = await failureOf(other.get())
       expect(failure).toMatchObject({ code: 'service_unavailable', status: 503 })
+      expect(String(failure)).toContain(
+        ': the authorization server wants a pause: it is asked again in 40 s',
+      )
       expect(Reflect.get(Object(failure), 'retryAfter')).toBeGreaterThanOrEqual(40)
     }
     expect(server.requests).toHaveLength(1)
@@ -70,6 +73,9 @@ describe('a refusal of the client itself', () => {
       for (const other of [of('bob'), client]) {
         const failure = await failureOf(other.get())
         expect(failure).toMatchObject({ code, status: 502 })
+        expect(String(failure)).toContain(
+          ': the authorization server refuses this client: it is asked again in 30 s',
+        )
         const { retryAfter = 0 } = failure as OAuthError
         expect(retryAfter).toBeGreaterThanOrEqual(30)
         expect(retryAfter).toBeLessThanOrEqual(33)
