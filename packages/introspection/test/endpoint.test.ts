@@ -79,6 +79,21 @@ test('an endpoint that has moved is found again within a minute of its failure',
   expect(issuer.asked.at(-1)?.url).toBe(moved)
 })
 
+test.each<[string, object]>([
+  ['says that it was redirected', { redirected: true }],
+  ['is of another URL', { url: 'https://evil.test/introspect' }],
+])('an answer that %s is none, whatever an injected fetch makes of redirects', async (_, more) => {
+  const { issuer, verifier } = setUp()
+  issuer.answer = () => {
+    const answer = Response.json({ active: true, ...claimsWith() })
+    for (const [name, value] of Object.entries(more)) Object.defineProperty(answer, name, { value })
+    return answer
+  }
+  const refused = await refusalOf(verifier.verify('token'))
+  expect(refused).toMatchObject({ code: 'introspection_unavailable', reason: 'bad_answer' })
+  expect(refused.detail).toContain('redirect')
+})
+
 describe('status 400', () => {
   test.each(['invalid_client', 'unauthorized_client'])(
     'with the error %s: our credentials are wrong, which stops all calls for a while',

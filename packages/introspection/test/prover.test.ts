@@ -45,6 +45,22 @@ describe('an answer that has just come', () => {
   })
 })
 
+describe('a token that was said to be not active', () => {
+  test('is not revived by an outage behind that, whatever was held before', async () => {
+    const { clock, issuer, verifier } = setUp({ maxAge: 10, staleIfError: 600 })
+    issuer.tokens.set('token', claimsWith())
+    await verifier.verify('token')
+    issuer.tokens.delete('token')
+    await clock.advance(10)
+    expect(await wordOf(verifier.verify('token'))).toBe('invalid_token inactive')
+    issuer.answer = down
+    await clock.advance(6)
+    for (let use = 0; use < 2; use++) {
+      expect(await wordOf(verifier.verify('token'))).toBe('introspection_unavailable unreachable')
+    }
+  })
+})
+
 describe('a failure of long ago', () => {
   test('keeps no answer alive: the endpoint is asked, and whoever asks waits for it', async () => {
     const { clock, issuer, verifier } = setUp({ maxAge: 30, staleIfError: 600 })
@@ -142,8 +158,9 @@ describe('a flood of invented tokens', () => {
     issuer.answer = async (token) =>
       token === 'token' ? await answer(token) : await new Promise<Response>(() => {})
     const text = 'a'.repeat(60_000)
-    const flood = Array.from({ length: 400 }, async (_, index) => {
-      const { detail } = await refusalOf(verifier.verify(`${text}${index}`))
+    // The short ones fill what is left behind the long ones.
+    const flood = Array.from({ length: 450 }, async (_, index) => {
+      const { detail } = await refusalOf(verifier.verify(`${index < 400 ? text : ''}${index}`))
       return detail
     })
     await settle()

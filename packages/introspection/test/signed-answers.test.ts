@@ -115,6 +115,16 @@ describe('a signed answer', () => {
     expect(error).toMatchObject({ code: 'introspection_unavailable', reason: 'bad_answer' })
   })
 
+  test.each(['application/jwt', 'application/json', 'text/plain', ''])(
+    'with the content type "%s" is none',
+    async (type) => {
+      const { issuer, sign, verifier } = await signedSetUp()
+      const jwt = await sign({ active: true, ...claimsWith() })
+      issuer.answer = () => answered(jwt, type)
+      expect(await wordOf(verifier.verify('token'))).toBe('introspection_unavailable bad_answer')
+    },
+  )
+
   test('is not read where none was asked for', async () => {
     const { issuer, sign } = await signedSetUp()
     const { issuer: plain, verifier } = setUp()
