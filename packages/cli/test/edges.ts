@@ -311,7 +311,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   terminal: ['node:util'],
   'token-input': ['exit-code', 'interruption', 'node:fs/promises', 'node:path'],
   'try/lines': ['try/story', 'try/tally'],
-  'try/play': ['interruption', 'try/stage', 'try/story', 'try/tally'],
+  'try/play': ['exit-code', 'interruption', 'try/stage', 'try/story', 'try/tally'],
   'try/stage': [
     '@portcullis/core',
     '@portcullis/testing',

@@ -91,13 +91,13 @@ function summary({ tally }: Playing): string {
   }).join('; ')
 }
 
-function resultOf(story: Story, { tally, rotatedAt }: Playing): object {
+function resultOf(story: Story, { tally, rotatedAt, floodedAt }: Playing): object {
   return {
     schemaVersion: 1,
     seconds: story.seconds,
     kid: story.kid,
     rotatedAt: rotatedAt(),
-    floodFrom: story.floodFrom,
+    floodedAt: floodedAt(),
     ...Object.fromEntries(
       GUARDS.map((guard) => {
         const { course: _, ...counts } = tally.of(guard)

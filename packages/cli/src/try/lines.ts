@@ -124,13 +124,16 @@ function strip(course: readonly Moment[]): StyledLine {
 }
 
 /** What came of it, in sentences, from what was counted. */
-export function conclusion(story: Story, { tally, rotatedAt }: Playing): readonly string[] {
+export function conclusion(
+  story: Story,
+  { tally, rotatedAt, floodedAt }: Playing,
+): readonly string[] {
   const [ours, theirs] = [tally.of('portcullis'), tally.of('jose')]
   return [
     `${genuine('Portcullis', ours)} ${genuine('jose', theirs)}`,
     ...(rotatedAt() === undefined ? [] : [firstToken(ours, theirs)]),
     'With its defaults, jose asks for keys again when it sees a kid that it does not know, at most every 30 seconds, and else after 10 minutes.',
-    `${count(ours.forgedRefused + ours.forgedAccepted, 'forged token')} in ${Math.round(story.seconds - story.floodFrom)} s made Portcullis ask for keys ${times(ours.keyRequestsInFlood)}, and jose ${times(theirs.keyRequestsInFlood)}. ${forged(ours, theirs)}`,
+    `${count(ours.forgedRefused + ours.forgedAccepted, 'forged token')} in ${Math.round(Math.max(1, story.seconds - (floodedAt() ?? story.floodFrom)))} s made Portcullis ask for keys ${times(ours.keyRequestsInFlood)}, and jose ${times(theirs.keyRequestsInFlood)}. ${forged(ours, theirs)}`,
   ]
 }
 

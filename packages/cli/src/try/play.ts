@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { CommandError, EXIT } from '../exit-code.ts'
 import { pause } from '../interruption.ts'
 import { createStage, type Stage } from './stage.ts'
 import { FORGED, INTERVAL, type Story } from './story.ts'
@@ -15,6 +16,8 @@ export interface Playing {
   readonly elapsed: () => number
   /** When the new key signed, if it does. Seconds since the start. */
   readonly rotatedAt: () => number | undefined
+  /** When the first forged token was sent, if one was. */
+  readonly floodedAt: () => number | undefined
 }
 
 /**
@@ -29,36 +32,43 @@ export async function play(
   show: (playing: Playing) => void,
 ): Promise<Playing> {
   const { clock, fetch, signal } = context
-  const tally = createTally(story)
+  const tally = createTally(story.seconds)
   const end = new AbortController()
   let start = clock.monotonic()
   const since = () => clock.monotonic() - start
   const ended = AbortSignal.any([signal, end.signal])
   await using stage = await createStage({ clock, fetch, signal: ended }, (guard) => {
-    tally.keysAsked(guard, since())
+    tally.keysAsked(guard)
   })
   start = clock.monotonic()
   let rotatedAt: number | undefined
+  let floodedAt: number | undefined
   const playing: Playing = {
     tally,
     elapsed: () => Math.min(since(), story.seconds),
     rotatedAt: () => rotatedAt,
+    floodedAt: () => floodedAt,
   }
   const calls = createCalls(stage, tally, since)
   let forged = 0
   try {
-    for (let at = 0; at < story.seconds; at = since()) {
+    // On a machine that is too busy it lasts longer, so that everything happens, and in this order.
+    for (let at = 0; at < story.seconds || floodedAt === undefined; at = since()) {
       if (rotatedAt === undefined && at >= story.rotatesAt) {
         await stage.rotate(story.kid)
         rotatedAt = since()
       }
       const token = await stage.token()
       calls.send(rotatedAt === undefined ? 'old' : 'new', token)
-      const due = Math.floor((since() - story.floodFrom) * FORGED)
+      const isNewKeyTried = GUARDS.every((guard) => tally.of(guard).firstOfNewKey !== undefined)
+      if (floodedAt === undefined && isNewKeyTried && at >= story.floodFrom) {
+        floodedAt = at
+        tally.floodBegins()
+      }
+      const due = floodedAt === undefined ? 0 : Math.ceil((since() - floodedAt) * FORGED)
       for (; forged < due; forged++) calls.send('forged', stage.forge(token))
       show(playing)
-      const next = Math.min((Math.floor(since() / INTERVAL) + 1) * INTERVAL, story.seconds)
-      await pause(Math.max(0, next - since()), context)
+      await pause(INTERVAL - (since() % INTERVAL), context)
     }
     await calls.settled()
     show(playing)
@@ -71,21 +81,24 @@ export async function play(
 
 function createCalls(stage: Stage, tally: Tally, since: () => number) {
   const underWay = new Set<Promise<void>>()
+  let hasFailed = false
   async function call(guard: (typeof GUARDS)[number], kind: Kind, token: string): Promise<void> {
     const at = since()
     const status = await stage.call(guard, token)
     tally.answered(guard, { kind, at, status, took: since() - at })
   }
   return {
-    /** Makes the same call to both guards. */
+    /** Makes the same call to both guards. @throws CommandError if an earlier one got no answer */
     send(kind: Kind, token: string): void {
+      if (hasFailed)
+        throw new CommandError(EXIT.undecided, 'the API on this machine does not answer')
       if (kind === 'forged' && underWay.size >= MOST_AT_ONCE) return
       for (const guard of GUARDS) {
         const calling = call(guard, kind, token)
         underWay.add(calling)
         void calling.then(
           () => underWay.delete(calling),
-          () => undefined, // it is thrown where it is waited for
+          () => (hasFailed = true),
         )
       }
     },

@@ -37,20 +37,19 @@ interface Call {
 
 export interface Tally {
   answered(guard: Guard, call: Call): void
-  /** @param at Seconds since the start. */
-  keysAsked(guard: Guard, at: number): void
+  /** From now on, requests for keys are those of the flood as well. */
+  floodBegins(): void
+  keysAsked(guard: Guard): void
   of(guard: Guard): Answers
 }
 
 /** Parts of the time that a course has, at most: one of a second, or longer. */
 const MOST_PARTS = 60
 
-/** @param times The whole length, and when the flood begins. Seconds. */
-export function createTally(times: {
-  readonly seconds: number
-  readonly floodFrom: number
-}): Tally {
-  const parts = Math.max(1, Math.min(MOST_PARTS, Math.floor(times.seconds)))
+/** @param seconds The whole length. */
+export function createTally(seconds: number): Tally {
+  const parts = Math.max(1, Math.min(MOST_PARTS, Math.floor(seconds)))
+  let isFlood = false
   const counts = { portcullis: emptyCounts(parts), jose: emptyCounts(parts) }
   return {
     answered(guard, { kind, at, status, took }) {
@@ -61,16 +60,19 @@ export function createTally(times: {
         return
       }
       count[isAccepted ? 'accepted' : 'refused']++
-      const part = Math.min(parts - 1, Math.floor((at / times.seconds) * parts))
+      const part = Math.min(parts - 1, Math.floor((at / seconds) * parts))
       if (count.course[part] !== 'refused') count.course[part] = isAccepted ? 'accepted' : 'refused'
       // Answers may come in another order than calls.
       if (kind !== 'new' || at >= count.firstAt) return
       count.firstAt = at
       count.firstOfNewKey = { status, seconds: took }
     },
-    keysAsked(guard, at) {
+    floodBegins() {
+      isFlood = true
+    },
+    keysAsked(guard) {
       counts[guard].keyRequests++
-      if (at >= times.floodFrom) counts[guard].keyRequestsInFlood++
+      if (isFlood) counts[guard].keyRequestsInFlood++
     },
     of: (guard) => {
       const { firstAt: _, course, ...answers } = counts[guard]

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { runProgram } from '../run-program.ts'
+import { systemClock } from '../system-clock.ts'
 
 // A whole run is in test/programs/try, as a process.
 
@@ -19,4 +20,10 @@ test('a run that is interrupted before it begins leaves nothing, and ends with 1
   const signal = AbortSignal.abort()
   const { exitCode } = await runProgram(['try'], { signal, fetch: globalThis.fetch })
   expect(exitCode).toBe(130)
+})
+
+test('where the API cannot be called, it says so, and ends with 3', async () => {
+  const { exitCode, stderr } = await runProgram(['try'], { clock: systemClock })
+  expect(stderr).toBe('portcullis: the API on this machine does not answer\n')
+  expect(exitCode).toBe(3)
 })

@@ -8,20 +8,29 @@ const story = storyOf(60, 'same')
 
 /** A story at a moment: Portcullis accepts all genuine tokens, the other one none of the new key. */
 function at(elapsed: number) {
-  const tally = createTally(story)
+  const tally = createTally(story.seconds)
   for (let time = 0; time < elapsed; time += 1) {
     const kind = time < story.rotatesAt ? 'old' : 'new'
     tally.answered('portcullis', { kind, at: time, status: 200, took: 0.012 })
     tally.answered('jose', { kind, at: time, status: kind === 'old' ? 200 : 401, took: 0.003 })
   }
-  for (const guard of ['portcullis', 'jose'] as const) {
-    tally.keysAsked(guard, 0)
-    if (elapsed <= story.floodFrom) continue
-    tally.answered(guard, { kind: 'forged', at: 40, status: 401, took: 0.001 })
+  const isFlooded = elapsed > story.floodFrom
+  for (const guard of ['portcullis', 'jose'] as const) tally.keysAsked(guard)
+  if (elapsed > story.rotatesAt) tally.keysAsked('portcullis')
+  if (isFlooded) {
+    tally.floodBegins()
+    tally.keysAsked('portcullis')
+    for (const guard of ['portcullis', 'jose'] as const) {
+      tally.answered(guard, { kind: 'forged', at: 40, status: 401, took: 0.001 })
+    }
   }
-  if (elapsed > story.rotatesAt) tally.keysAsked('portcullis', 21)
-  if (elapsed > story.floodFrom) tally.keysAsked('portcullis', 40)
-  return { tally, elapsed: () => elapsed, rotatedAt: () => (elapsed > 20 ? 20 : undefined) }
+  const floodedAt = () => (isFlooded ? 35 : undefined)
+  return {
+    tally,
+    elapsed: () => elapsed,
+    rotatedAt: () => (elapsed > 20 ? 20 : undefined),
+    floodedAt,
+  }
 }
 
 const textsAt = (elapsed: number) =>

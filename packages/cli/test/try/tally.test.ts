@@ -5,7 +5,7 @@ import { createTally } from '../../src/try/tally.ts'
 const call = { at: 0, status: 200, took: 0.01 }
 
 test('genuine and forged tokens are counted apart, for each guard', () => {
-  const tally = createTally({ seconds: 60, floodFrom: 35 })
+  const tally = createTally(60)
   tally.answered('portcullis', { ...call, kind: 'old' })
   tally.answered('portcullis', { ...call, kind: 'new' })
   tally.answered('portcullis', { ...call, kind: 'forged', status: 401 })
@@ -26,7 +26,7 @@ test('genuine and forged tokens are counted apart, for each guard', () => {
 })
 
 test('the first token of the new key is the one that was sent first, in whatever order answers come', () => {
-  const tally = createTally({ seconds: 60, floodFrom: 35 })
+  const tally = createTally(60)
   expect(tally.of('jose').firstOfNewKey).toBeUndefined()
   tally.answered('jose', { kind: 'new', at: 20.5, status: 200, took: 0.01 })
   tally.answered('jose', { kind: 'new', at: 20.25, status: 401, took: 0.5 })
@@ -35,14 +35,16 @@ test('the first token of the new key is the one that was sent first, in whatever
 })
 
 test('requests for keys are counted, and those of the flood once more', () => {
-  const tally = createTally({ seconds: 60, floodFrom: 35 })
-  for (const at of [0, 34.9, 35, 50]) tally.keysAsked('portcullis', at)
+  const tally = createTally(60)
+  for (let number = 0; number < 2; number++) tally.keysAsked('portcullis')
+  tally.floodBegins()
+  for (let number = 0; number < 2; number++) tally.keysAsked('portcullis')
   expect(tally.of('portcullis')).toMatchObject({ keyRequests: 4, keyRequestsInFlood: 2 })
   expect(tally.of('jose')).toMatchObject({ keyRequests: 0, keyRequestsInFlood: 0 })
 })
 
 test('a course has a part for each second, and one refused token marks it', () => {
-  const tally = createTally({ seconds: 4, floodFrom: 2 })
+  const tally = createTally(4)
   tally.answered('jose', { ...call, kind: 'old', at: 0.5 })
   tally.answered('jose', { ...call, kind: 'old', at: 2, status: 503 })
   tally.answered('jose', { ...call, kind: 'old', at: 2.5 })
@@ -56,11 +58,11 @@ test.each([
   [0.5, 1],
   [3600, 60],
 ])('a course of %d seconds has %d parts', (seconds, parts) => {
-  expect(createTally({ seconds, floodFrom: 0 }).of('jose').course).toHaveLength(parts)
+  expect(createTally(seconds).of('jose').course).toHaveLength(parts)
 })
 
 test('what was read before does not change', () => {
-  const tally = createTally({ seconds: 4, floodFrom: 2 })
+  const tally = createTally(4)
   const before = tally.of('jose')
   tally.answered('jose', { ...call, kind: 'old' })
   expect(before).toMatchObject({ accepted: 0, course: ['none', 'none', 'none', 'none'] })
