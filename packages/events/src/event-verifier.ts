@@ -1,11 +1,10 @@
+import { AuthError, type JsonObject, type Verifier, type VerifierOptions } from '@portcullis/core'
 import {
-  AuthError,
-  createVerifier,
-  type JsonObject,
-  type Verifier,
-  type VerifierOptions,
-} from '@portcullis/core'
-import { createSelectedVerifier, member, parseUnambiguousObject } from '@portcullis/core/verifier'
+  createSelectedVerifier,
+  createUnobservedVerifier,
+  member,
+  parseUnambiguousObject,
+} from '@portcullis/core/verifier'
 
 import type { EventOptions } from './options.ts'
 import { invalidEvent, type RefusedEvent, refusedBy } from './refused-event.ts'
@@ -62,9 +61,9 @@ function createEventVerifier(
     // The inbox knows what was seen before, and events come once.
     remember: false,
   }
-  const typed = createVerifier({ ...rules, type })
+  const typed = createUnobservedVerifier({ ...rules, type })
   if (!isTypeOptional) return typed
-  const untyped = createVerifier(rules)
+  const untyped = createUnobservedVerifier(rules)
   return createSelectedVerifier([typed, untyped], (token) => (namesNoType(token) ? untyped : typed))
 }
 

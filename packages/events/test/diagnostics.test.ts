@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { publishEvent } from '../src/diagnostics.ts'
 import { createInbox } from '../src/inbox.ts'
 import { invalidEvent } from '../src/refused-event.ts'
-import { createStore, eventScene } from './scene.ts'
+import { createStore, eventScene, logoutScene, transmitter } from './scene.ts'
 
 async function reportsOf(act: () => unknown): Promise<readonly unknown[]> {
   const seen: unknown[] = []
@@ -58,6 +58,20 @@ test('a request in which no event is found, and a sender who may not send, are r
     { source: unsure.receiver, outcome: 'unavailable', error: undefined },
   ])
   expect([told.length, unsure.told.length]).toEqual([1, 0])
+})
+
+test.each([
+  ['as it should be', {}],
+  ['where a type is only recommended', { type: null }],
+] as const)('no event counts as the token of a request, %s', async (_, options) => {
+  const verdicts: unknown[] = []
+  const listen = (message: unknown) => verdicts.push(message)
+  subscribe('portcullis:verify', listen)
+  const { send } = logoutScene(options)
+  expect(await send(await transmitter.logoutToken({ sid: 's-1' }))).toMatchObject({ status: 200 })
+  expect(await send('a.b.c')).toMatchObject({ status: 400 })
+  unsubscribe('portcullis:verify', listen)
+  expect(verdicts).toEqual([])
 })
 
 const unknown = () => {
