@@ -32,6 +32,7 @@ const SHOWN_BY: Readonly<Record<string, string>> = { dpop: 'a string', respond: 
 /** As above, but the servers stop to answer, so that these are tried one by one, and not waited for. */
 const STOPS_OTHERS: ReadonlyMap<string, string> = new Map([
   ['charset', 'Express can send no text, an error neither, and the process ends'],
+  ['getReader', 'Fastify takes every answer for a stream of the platform, and the process ends'],
   ['pause', 'servers of Node do not read their connections'],
   ['return', 'the language calls it to end an iteration early'],
   ['signal', 'streams of Node take it for an AbortSignal'],

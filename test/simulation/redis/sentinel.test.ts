@@ -154,12 +154,14 @@ describeWithSentinel('a fail-over by sentinels', () => {
 
   test('an operator moves the primary, for an upgrade: no token is refused for it but in the moment of the move', async () => {
     await using watched = await createWatched()
-    const { replica, sentinels, reader } = watched
+    const { primary, replica, sentinels, reader } = watched
     const [revoked, valid] = [await issue(), await issue()]
     await reader.revocations.revoke(revoked.claims)
     await copied(replica, 2)
     await sentinels.command(0, 'SENTINEL', 'FAILOVER', 'main')
     await sentinels.name(replica)
+    // Until then it may take what is revoked, and loses that as it becomes a replica.
+    await until('a replica', async () => (await roleOf(primary)) === 'slave', 50)
     await reader.comesTo('accepted', valid)
     const fresh = await issue()
     await reader.revocations.revoke(fresh.claims)
