@@ -51,7 +51,10 @@ describe('mint', () => {
   })
 
   test.each<[error: string, body: object]>([
-    ['there is no such kind of bad token; `portcullis mint --kinds` lists all', { kind: 'nonsense' }],
+    [
+      'there is no such kind of bad token; `portcullis mint --kinds` lists all',
+      { kind: 'nonsense' },
+    ],
     ['expiresIn does not go with a bad kind', { kind: 'expired', expiresIn: 5 }],
     ['this token cannot be signed: ', { header: { alg: 'HS256' } }],
     ['this token cannot be signed: ', { header: { alg: 'none' } }],
