@@ -11,6 +11,7 @@ import { explain } from '@portcullis/core/explain'
 import { receiveLogout } from '@portcullis/events'
 import '@portcullis/express/request'
 import { byForm, introspected } from '@portcullis/introspection'
+import { expressEndpoint } from '@portcullis/mcp'
 import { createHealth, statusOf } from '@portcullis/metrics'
 import {
   collectMetrics as collectForOpenTelemetry,
@@ -60,6 +61,13 @@ async function main(): Promise<void> {
   assert.match(await register.metrics(), /^portcullis_keys_usable\{source="main"\} 1$/m)
   for (const end of ends) end()
 
+  const resource = 'https://mcp.test/mcp'
+  const ofResource = createVerifier({ ...issuer.verifierOptions, audience: resource })
+  const stated = { resource, authorizationServers: ['https://auth.test'] }
+  const endpoint = expressEndpoint(ofResource, stated, (_request, response) => {
+    response.end()
+  })
+  assert.equal(typeof endpoint, 'function')
   const opaque = introspectionService(issuer)
   const asking = byForm({ jwt: verifier, opaque: introspected(opaque.verifierOptions) })
   const { claims } = await asking.verify(opaque.issue({ claims: { sub: 'ada' } }))
