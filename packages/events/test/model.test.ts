@@ -1,18 +1,28 @@
-import { localKeys } from '@portcullis/core'
-import { createTestIssuer, eventTransmitter, manualClock } from '@portcullis/testing'
+import type { RevocationWriter } from '@portcullis/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { pollEvents, receiveEvents } from '../src/index.ts'
-import { AUDIENCE, createStore, ISSUER } from './scene.ts'
+import { receiveEvents, receiveLogout } from '../src/index.ts'
+import {
+  clock,
+  eventOf,
+  forgery,
+  issuerClock,
+  keys,
+  LIMIT,
+  runs,
+  strangers,
+  transmitter,
+  type User,
+  user,
+} from './model-scene.ts'
+import { AUDIENCE, createStore, form, ISSUER } from './scene.ts'
 
 // Events that come repeated, late, out of order and forged, to a store that fails, in virtual time. Whatever happens:
 // - what was acknowledged is revoked from then on, and what was told is revoked in the end;
 // - nobody is revoked of whom no event was told, and no log-in that is newer than the event;
-// - nothing is acknowledged that is not recorded, and a forged event changes nothing.
-
-const USERS = ['ada', 'bob', 'eve'] as const
-type User = (typeof USERS)[number]
+// - nothing is acknowledged that is not recorded, and a forged event changes nothing, nor do many of them at once.
+// A log-out is refused once it has expired. Until then the same holds of it.
 
 interface Token {
   readonly user: User
@@ -22,20 +32,10 @@ interface Token {
 interface Told {
   readonly user: User
   readonly iat: number
-  readonly jti: string
   readonly token: string
 }
 
-const user = fc.constantFrom(...USERS)
 const place = fc.nat({ max: 30 })
-/** For how long random sequences are played, in place of the usual number of them. */
-const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
-const LIMIT = 20_000 + minutes * 90_000
-const runs = (usual: number) =>
-  minutes > 0
-    ? { numRuns: 1e9, interruptAfterTimeLimit: minutes * 60_000, markInterruptAsFailure: false }
-    : { numRuns: usual }
-
 const ACTION = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('logIn' as const), user }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('tell' as const), user }) },
@@ -43,6 +43,7 @@ const ACTION = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('deliverTwice' as const), place }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('forge' as const), user }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('foreign' as const), user }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('flood' as const), user, place }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -61,52 +62,70 @@ const ACTION = fc.oneof(
 )
 type Action = typeof ACTION extends fc.Arbitrary<infer Value> ? Value : never
 
-const clock = manualClock()
-/** Of the issuer, which need not show what ours does. */
-const issuerClock = manualClock()
-const issuer = await createTestIssuer({ clock: issuerClock, issuer: ISSUER, algorithm: 'ES256' })
-const forger = await createTestIssuer({ clock: issuerClock, issuer: ISSUER, algorithm: 'ES256' })
-const transmitter = eventTransmitter(issuer, { audience: AUDIENCE })
-const strangers = eventTransmitter(issuer, { audience: 'somebody else' })
-const forgery = eventTransmitter(forger, { audience: AUDIENCE })
-/** No key is fetched: what waits for keys is the matter of core. */
-const keys = localKeys(issuer.publicJwk)
-let named = 0
-
-function eventOf(told: User) {
-  named += 1
-  const jti = `j-${named}`
-  const subject = { format: 'iss_sub', iss: ISSUER, sub: told }
-  return { type: 'session-revoked', subject, claims: { jti } }
-}
-
 function means(event: Told, token: Token): boolean {
   return event.user === token.user && token.iat <= event.iat
 }
 
-function scene() {
+type Signer = typeof transmitter
+
+/** Seconds: `exp` less `iat`, and what clocks may differ in. */
+const LOGOUT_ENDS = 120 + 5
+
+/** How an event is told and received: a security event of a user, or the log-out of a session, which has the name of its user. */
+const KINDS = {
+  'security events': {
+    sign: async (by: Signer, whose: User) => await by.securityEvent(eventOf(whose)),
+    receiver: (revocations: RevocationWriter) =>
+      receiveEvents({
+        keys,
+        issuer: ISSUER,
+        audience: AUDIENCE,
+        revocations,
+        revokes: 'subject',
+        authorize: null,
+        clock,
+      }),
+    type: 'application/secevent+jwt',
+    body: (token: string) => token,
+    claim: 'sub',
+    endsAfter: Infinity,
+  },
+  'log-outs': {
+    sign: async (by: Signer, whose: User) => await by.logoutToken({ sid: whose }),
+    receiver: (revocations: RevocationWriter) =>
+      receiveLogout({
+        keys,
+        issuer: ISSUER,
+        clientId: AUDIENCE,
+        revocations,
+        revokes: 'session',
+        clock,
+      }),
+    type: 'application/x-www-form-urlencoded',
+    body: form,
+    claim: 'sid',
+    endsAfter: LOGOUT_ENDS,
+  },
+} as const
+
+function scene(kind: keyof typeof KINDS) {
+  const { sign, receiver: create, type, body: bodyOf, claim, endsAfter } = KINDS[kind]
   const store = createStore()
-  const receiver = receiveEvents({
-    keys,
-    issuer: ISSUER,
-    audience: AUDIENCE,
-    revocations: store.revocations,
-    revokes: 'subject',
-    authorize: null,
-    clock,
-  })
-  const headers = { 'content-type': 'application/secevent+jwt' }
+  const receiver = create(store.revocations)
+  const headers = { 'content-type': type }
   const tokens: Token[] = []
   const told: Told[] = []
   const delivered = new Set<Told>()
   const acknowledged = new Set<Told>()
-  const send = async (body: string) => (await receiver.answer({ headers, body })).status
+  const send = async (token: string) =>
+    (await receiver.answer({ headers, body: bodyOf(token) })).status
+  const hasEnded = ({ iat }: Told) => clock.now() >= iat + endsAfter
 
   async function deliver(event: Told): Promise<void> {
     delivered.add(event)
     const status = await send(event.token)
-    expect([202, 503]).toContain(status)
-    if (status === 202) acknowledged.add(event)
+    expect(hasEnded(event) ? [400] : [200, 202, 503]).toContain(status)
+    if (status < 300) acknowledged.add(event)
   }
 
   async function act(action: Action): Promise<void> {
@@ -116,9 +135,8 @@ function scene() {
         tokens.push({ user: action.user, iat: now })
         break
       case 'tell': {
-        const event = eventOf(action.user)
-        const token = await transmitter.securityEvent(event)
-        told.push({ user: action.user, iat: now, jti: event.claims.jti, token })
+        const token = await sign(transmitter, action.user)
+        told.push({ user: action.user, iat: now, token })
         break
       }
       case 'deliver':
@@ -130,10 +148,20 @@ function scene() {
         break
       }
       case 'forge':
-        expect(await send(await forgery.securityEvent(eventOf(action.user)))).toBe(400)
+        expect(await send(await sign(forgery, action.user))).toBe(400)
         break
+      case 'flood': {
+        const forged = await Promise.all(
+          Array.from({ length: 10 }, async () => await sign(forgery, action.user)),
+        )
+        const event = told[action.place % Math.max(1, told.length)]
+        const statuses = forged.map(async (token) => await send(token))
+        if (event !== undefined) await deliver(event)
+        expect(new Set(await Promise.all(statuses))).toEqual(new Set([400]))
+        break
+      }
       case 'foreign':
-        expect(await send(await strangers.securityEvent(eventOf(action.user)))).toBe(400)
+        expect(await send(await sign(strangers, action.user))).toBe(400)
         break
       case 'store':
         store.isDown = action.state === 'down'
@@ -147,26 +175,27 @@ function scene() {
 
   function check(): void {
     for (const token of tokens) {
-      const claims = { iss: ISSUER, sub: token.user, iat: token.iat }
+      const claims = { iss: ISSUER, [claim]: token.user, iat: token.iat }
       const isRevoked = store.local.statusOf(claims, clock.now()) === 'revoked'
       if ([...acknowledged].some((event) => means(event, token))) expect(isRevoked).toBe(true)
       if (![...delivered].some((event) => means(event, token))) expect(isRevoked).toBe(false)
     }
   }
 
-  return { store, told, act, check, deliver, acknowledged }
+  return { store, told, act, check, deliver, acknowledged, hasEnded }
 }
 
-test(
-  'nothing told is forgotten, nobody else is revoked, and nothing is acknowledged before it holds',
-  async () => {
+test.each(['security events', 'log-outs'] as const)(
+  'of %s nothing told is forgotten, nobody else is revoked, and nothing is acknowledged before it holds',
+  { timeout: LIMIT },
+  async (kind) => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(ACTION, { minLength: 5, maxLength: 60 }),
         fc.integer({ min: -300, max: 55 }),
         async (actions, ahead) => {
           issuerClock.set(clock.now() + ahead)
-          const { store, told, act, check, deliver, acknowledged } = scene()
+          const { store, told, act, check, deliver, acknowledged, hasEnded } = scene(kind)
           for (const action of actions) {
             await act(action)
             check()
@@ -174,77 +203,11 @@ test(
           store.isDown = false
           store.losesAnswers = false
           for (const event of told) await deliver(event)
-          expect(acknowledged.size).toBe(told.length)
+          expect(told.filter((event) => !acknowledged.has(event) && !hasEnded(event))).toEqual([])
           check()
         },
       ),
-      runs(150),
+      runs(100),
     )
   },
-  LIMIT,
-)
-
-const FAULT = fc.constantFrom<'fine' | 'lost' | 'unheard' | 'broken' | 'store' | 'silent'>(
-  'fine',
-  'fine',
-  'lost',
-  'unheard',
-  'broken',
-  'store',
-  'silent',
-)
-
-test(
-  'of what waits at a transmitter, all is recorded and acknowledged in the end, and what is forged is named',
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(FAULT, { maxLength: 12 }),
-        fc.array(fc.tuple(user, fc.boolean()), { minLength: 1, maxLength: 8 }),
-        async (faults, events) => {
-          issuerClock.set(clock.now())
-          const source = eventTransmitter(issuer, { audience: AUDIENCE })
-          const store = createStore()
-          const poll = pollEvents({
-            endpoint: 'https://login.test/poll',
-            async fetch(url, init) {
-              const fault = faults.shift() ?? 'fine'
-              store.isDown = fault === 'store'
-              if (fault === 'lost') throw new Error('not sent')
-              if (fault === 'silent') return await new Promise(() => undefined)
-              const answer = await source.pollFetch(url, init)
-              if (fault === 'unheard') throw new Error('the answer is lost')
-              return fault === 'broken' ? new Response('{"sets":{') : answer
-            },
-            keys,
-            issuer: ISSUER,
-            audience: AUDIENCE,
-            revocations: store.revocations,
-            revokes: 'subject',
-            clock,
-          })
-          const forged: string[] = []
-          for (const [sub, isForged] of events) {
-            const event = eventOf(sub)
-            const { jti } = event.claims
-            if (isForged) forged.push(jti)
-            source.publish(jti, await (isForged ? forgery : transmitter).securityEvent(event))
-            await clock.advance(0.5)
-          }
-          while (source.waiting().length > 0) {
-            await clock.advance(0.5)
-          }
-          await poll.close()
-          expect([...source.errors().keys()].toSorted()).toEqual(forged.toSorted())
-          expect(source.acknowledged()).toHaveLength(events.length - forged.length)
-          const whose = new Set(events.filter(([, isForged]) => !isForged).map(([sub]) => sub))
-          expect(
-            new Set(store.entries().flatMap((entry) => ('sub' in entry ? [entry.sub] : []))),
-          ).toEqual(whose)
-        },
-      ),
-      runs(60),
-    )
-  },
-  LIMIT,
 )
