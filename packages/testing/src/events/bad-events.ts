@@ -96,6 +96,12 @@ export async function createBadSecurityEvents(parts: BadEventParts): Promise<rea
     ],
     [
       'invalid_request',
+      'of a whole account by one of its tokens',
+      async () =>
+        await sign({ type: 'account-disabled', subject: { format: 'jwt_id', iss, jti: 'j' } }),
+    ],
+    [
+      'invalid_request',
       'of one device of a user',
       of({ ...usual.subject, device: { format: 'opaque', id: 'd' } }),
     ],
