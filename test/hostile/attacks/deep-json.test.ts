@@ -52,10 +52,12 @@ test(
         'introspection, hostile: bad_answer': 36,
         'grant, hostile: unexpected_response': 36,
         'refused grant, hostile: unexpected_response': 36,
+        'poll, hostile: failing': 36,
         'log-out, hostile: 400': 72,
         'event, hostile: 400': 72,
         'introspection, sound: accepted': 1,
         'grant, sound: a token': 1,
+        'poll, sound: current': 1,
       },
     })
   },

@@ -1,8 +1,13 @@
 import { createOAuthClient, OAuthError } from '@portcullis/client/oauth'
 import { AuthError, localRevocations } from '@portcullis/core'
-import { receiveEvents, receiveLogout } from '@portcullis/events'
+import { pollEvents, receiveEvents, receiveLogout } from '@portcullis/events'
 import { introspected } from '@portcullis/introspection'
-import { createTestIssuer, introspectionService, tokenService } from '@portcullis/testing'
+import {
+  createTestIssuer,
+  introspectionService,
+  manualClock,
+  tokenService,
+} from '@portcullis/testing'
 
 import { answered, collect } from './program.ts'
 import { BODY_TEXTS, encoded } from './texts.ts'
@@ -30,6 +35,7 @@ for (let round = 0; round < ROUNDS; round++) {
     const refusal = async () =>
       await Promise.resolve(new Response(text, { ...JSON_TYPE, status: 400 }))
     answered('refused grant', 'hostile', await grant(refusal))
+    answered('poll', 'hostile', await polled(answer))
     for (const token of [
       `${encoded(text)}.e30.AAAA`,
       `${encoded('{"alg":"ES256"}')}.${encoded(text)}.AAAA`,
@@ -42,6 +48,11 @@ for (let round = 0; round < ROUNDS; round++) {
 }
 answered('introspection', 'sound', await introspect(opaque.issue(), opaque.fetch))
 answered('grant', 'sound', await grant(oauth.fetch))
+answered(
+  'poll',
+  'sound',
+  await polled(async () => await Promise.resolve(Response.json({ sets: {} }))),
+)
 
 async function introspect(token: string, fetch: typeof opaque.fetch): Promise<string> {
   try {
@@ -68,6 +79,26 @@ async function grant(fetch: typeof oauth.fetch): Promise<string> {
     if (error instanceof OAuthError) return error.code
     throw error
   }
+}
+
+/** What a poll makes of its first answer. The second one never comes. */
+async function polled(answer: () => Promise<Response>): Promise<string> {
+  const clock = manualClock()
+  let polls = 0
+  const poll = pollEvents({
+    ...shared,
+    endpoint: 'https://auth.test/poll',
+    audience: 'shop',
+    clock,
+    fetch: async () => {
+      polls += 1
+      return polls === 1 ? await answer() : await new Promise(() => undefined)
+    },
+  })
+  while (polls < 2) await clock.advance(1)
+  const { state } = poll.status()
+  await poll.close()
+  return state
 }
 
 async function send(receiver: typeof logout, body: string, type: string): Promise<number> {
