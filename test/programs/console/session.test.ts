@@ -10,6 +10,7 @@ import {
   remoteKeys,
 } from '@portcullis/core'
 import { receiveLogout } from '@portcullis/events'
+import { reportVerdicts } from '@portcullis/testing'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { type Serving, serving } from './serving.ts'
@@ -45,9 +46,10 @@ async function startApi({ url, clock }: Serving): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('a session that serve ends: the next answer of the API is 401 revoked, and the console shows the log-out', async () => {
+test('a session that serve ends: the next answer of the API is 401 revoked, and the console shows both', async () => {
   await using service = await serving(['--issuer', ISSUER])
   const api = await startApi(service)
+  const reports = reportVerdicts({ url: service.url, name: 'an API' })
   const { token } = await service.control('mint', { claims: { sub: 'ada' } })
   const call = async () => {
     const response = await fetch(api, { headers: { authorization: `Bearer ${String(token)}` } })
@@ -58,9 +60,11 @@ test('a session that serve ends: the next answer of the API is 401 revoked, and 
   expect(await service.control('logout', ended)).toEqual({ status: 200 })
   expect(await call()).toEqual([401, 'revoked'])
   expect(await service.control('logout', { ...ended, clientId: 'other' })).toEqual({ status: 400 })
+  await reports.close()
   const page = await (await fetch(service.url)).text()
   expect(page).toContain('it refuses the tokens of that session from now on')
   expect(page).toContain('The API has not recorded the log-out')
+  expect(page).toMatch(/Token refused[^]*invalid_token: the token, which [^]* has been revoked/)
   expect(page).not.toContain('ada')
 })
 
