@@ -19,20 +19,29 @@ export const runs = (usual: number) =>
     ? { numRuns: 1e9, interruptAfterTimeLimit: minutes * 60_000, markInterruptAsFailure: false }
     : { numRuns: usual }
 
-export const clock = manualClock()
-/** Of the issuer, which need not show what ours does. */
-export const issuerClock = manualClock()
-export const issuer = await createTestIssuer({
-  clock: issuerClock,
-  issuer: ISSUER,
-  algorithm: 'ES256',
-})
-const forger = await createTestIssuer({ clock: issuerClock, issuer: ISSUER, algorithm: 'ES256' })
-export const transmitter = eventTransmitter(issuer, { audience: AUDIENCE })
-export const strangers = eventTransmitter(issuer, { audience: 'somebody else' })
-export const forgery = eventTransmitter(forger, { audience: AUDIENCE })
-/** No key is fetched: what waits for keys is the matter of core. */
-export const keys = localKeys(issuer.publicJwk)
+/**
+ * An issuer that need not show the same time as our clock, strangers whom it also serves, and a forger. Each test has its own: a
+ * run that is interrupted when its minutes are over still goes on for a while.
+ */
+export async function modelScene() {
+  const clock = manualClock()
+  const issuerClock = manualClock()
+  const signer = { clock: issuerClock, issuer: ISSUER, algorithm: 'ES256' } as const
+  const [issuer, forger] = [await createTestIssuer(signer), await createTestIssuer(signer)]
+  return {
+    clock,
+    issuerClock,
+    newTransmitter: () => eventTransmitter(issuer, { audience: AUDIENCE }),
+    transmitter: eventTransmitter(issuer, { audience: AUDIENCE }),
+    strangers: eventTransmitter(issuer, { audience: 'somebody else' }),
+    forgery: eventTransmitter(forger, { audience: AUDIENCE }),
+    /** No key is fetched: what waits for keys is the matter of core. */
+    keys: localKeys(issuer.publicJwk),
+  }
+}
+
+export type ModelScene = Awaited<ReturnType<typeof modelScene>>
+
 let named = 0
 
 export function eventOf(told: User) {

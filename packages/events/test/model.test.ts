@@ -4,15 +4,11 @@ import { expect, test } from 'vitest'
 
 import { receiveEvents, receiveLogout } from '../src/index.ts'
 import {
-  clock,
   eventOf,
-  forgery,
-  issuerClock,
-  keys,
   LIMIT,
+  type ModelScene,
+  modelScene,
   runs,
-  strangers,
-  transmitter,
   type User,
   user,
 } from './model-scene.ts'
@@ -66,7 +62,8 @@ function means(event: Told, token: Token): boolean {
   return event.user === token.user && token.iat <= event.iat
 }
 
-type Signer = typeof transmitter
+type Signer = ModelScene['transmitter']
+type Ours = Pick<ModelScene, 'clock' | 'keys'>
 
 /** Seconds: `exp` less `iat`, and what clocks may differ in. */
 const LOGOUT_ENDS = 120 + 5
@@ -75,7 +72,7 @@ const LOGOUT_ENDS = 120 + 5
 const KINDS = {
   'security events': {
     sign: async (by: Signer, whose: User) => await by.securityEvent(eventOf(whose)),
-    receiver: (revocations: RevocationWriter) =>
+    receiver: (revocations: RevocationWriter, { keys, clock }: Ours) =>
       receiveEvents({
         keys,
         issuer: ISSUER,
@@ -92,7 +89,7 @@ const KINDS = {
   },
   'log-outs': {
     sign: async (by: Signer, whose: User) => await by.logoutToken({ sid: whose }),
-    receiver: (revocations: RevocationWriter) =>
+    receiver: (revocations: RevocationWriter, { keys, clock }: Ours) =>
       receiveLogout({
         keys,
         issuer: ISSUER,
@@ -108,10 +105,11 @@ const KINDS = {
   },
 } as const
 
-function scene(kind: keyof typeof KINDS) {
+function scene(kind: keyof typeof KINDS, around: ModelScene) {
+  const { clock, issuerClock, transmitter, strangers, forgery } = around
   const { sign, receiver: create, type, body: bodyOf, claim, endsAfter } = KINDS[kind]
   const store = createStore()
-  const receiver = create(store.revocations)
+  const receiver = create(store.revocations, around)
   const headers = { 'content-type': type }
   const tokens: Token[] = []
   const told: Told[] = []
@@ -189,13 +187,14 @@ test.each(['security events', 'log-outs'] as const)(
   'of %s nothing told is forgotten, nobody else is revoked, and nothing is acknowledged before it holds',
   { timeout: LIMIT },
   async (kind) => {
+    const around = await modelScene()
     await fc.assert(
       fc.asyncProperty(
         fc.array(ACTION, { minLength: 5, maxLength: 60 }),
         fc.integer({ min: -300, max: 55 }),
         async (actions, ahead) => {
-          issuerClock.set(clock.now() + ahead)
-          const { store, told, act, check, deliver, acknowledged, hasEnded } = scene(kind)
+          around.issuerClock.set(around.clock.now() + ahead)
+          const { store, told, act, check, deliver, acknowledged, hasEnded } = scene(kind, around)
           for (const action of actions) {
             await act(action)
             check()

@@ -1,20 +1,8 @@
-import { eventTransmitter } from '@portcullis/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 import { pollEvents } from '../src/index.ts'
-import {
-  clock,
-  eventOf,
-  forgery,
-  issuer,
-  issuerClock,
-  keys,
-  LIMIT,
-  runs,
-  transmitter,
-  user,
-} from './model-scene.ts'
+import { eventOf, LIMIT, modelScene, runs, user } from './model-scene.ts'
 import { AUDIENCE, createStore, ISSUER } from './scene.ts'
 
 // Polls whose requests, answers and store fail, in virtual time: each event is recorded and acknowledged in the end.
@@ -32,13 +20,14 @@ const FAULT = fc.constantFrom<'fine' | 'lost' | 'unheard' | 'broken' | 'store' |
 test(
   'of what waits at a transmitter, all is recorded and acknowledged in the end, and what is forged is named',
   async () => {
+    const { clock, issuerClock, newTransmitter, transmitter, forgery, keys } = await modelScene()
     await fc.assert(
       fc.asyncProperty(
         fc.array(FAULT, { maxLength: 12 }),
         fc.array(fc.tuple(user, fc.boolean()), { minLength: 1, maxLength: 8 }),
         async (faults, events) => {
           issuerClock.set(clock.now())
-          const source = eventTransmitter(issuer, { audience: AUDIENCE })
+          const source = newTransmitter()
           const store = createStore()
           const poll = pollEvents({
             endpoint: 'https://login.test/poll',
