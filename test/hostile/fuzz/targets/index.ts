@@ -10,6 +10,7 @@ import { introspectionAnswer } from './introspection-answer.ts'
 import { keyDocument } from './key-document.ts'
 import { loginResponse } from './login-response.ts'
 import { metadata } from './metadata.ts'
+import { pollAnswer } from './poll-answer.ts'
 import { securityEvent } from './security-event.ts'
 import { targetUrl } from './target-url.ts'
 import { header, token } from './token.ts'
@@ -28,6 +29,7 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   'key-document': keyDocument,
   'login-response': loginResponse,
   metadata,
+  'poll-answer': pollAnswer,
   'security-event': securityEvent,
   'target-url': targetUrl,
   token,
