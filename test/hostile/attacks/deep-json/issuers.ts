@@ -95,7 +95,8 @@ async function polled(answer: () => Promise<Response>): Promise<string> {
       return polls === 1 ? await answer() : await new Promise(() => undefined)
     },
   })
-  while (polls < 2) await clock.advance(1)
+  const isJudged = () => polls === 2
+  while (!isJudged()) await clock.advance(1)
   const { state } = poll.status()
   await poll.close()
   return state
