@@ -9,11 +9,13 @@ export { checkStated, LONGEST_TOKEN, ruleChecks } from './verifier/verifier-opti
 export { createUnobservedVerifier } from './verifier/verifier.ts'
 export {
   checkOptions,
+  countUpTo,
   hasMethods,
   isBoolean,
   isClock,
   isFunction,
   isText,
+  isTextList,
   noOptions,
   own,
   ownMembers,

@@ -5,6 +5,7 @@ import type { Clock, KeySource, SchemaOptions, VerifierOptions } from '@portcull
 import {
   checkOptions,
   checkStated,
+  countUpTo,
   hasMethods,
   isBoolean,
   isClock,
@@ -159,7 +160,7 @@ function withoutFragment(url: string): string {
 const isMax: OptionCheck = (value) =>
   isJsonObject(value) &&
   Object.keys(value).join(' ') === 'max' &&
-  isCount(1_000_000)(value['max']) === undefined
+  countUpTo(1_000_000)(value['max']) === undefined
     ? undefined
     : 'must be { max }, a number of tokens from 1 to 1000000'
 
@@ -172,13 +173,6 @@ const isClientKey: OptionCheck = (value) => {
   return isKey && isName && Object.keys(others).length === 0
     ? undefined
     : 'must be { key, kid? }, with a private CryptoKey that signs'
-}
-
-function isCount(max: number): OptionCheck {
-  return (value) =>
-    Number.isInteger(value) && Number(value) >= 1 && Number(value) <= max
-      ? undefined
-      : `must be a number from 1 to ${max}`
 }
 
 const METHODS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'tls_client_auth']
@@ -207,8 +201,8 @@ export function checkIntrospectedOptions(
     maxAge: seconds(1, 3600),
     staleIfError: seconds(0, 86_400),
     timeout: seconds(0.1, 60),
-    maxCalls: isCount(1000),
-    maxRate: isCount(100_000),
+    maxCalls: countUpTo(1000),
+    maxRate: countUpTo(100_000),
     form: isForm,
     remember: isMax,
     allowInsecure: isBoolean,

@@ -10,16 +10,16 @@ import {
 import { audiencesOf, checkGuardOptions, checkRequirementList } from '@portcullis/core/adapter'
 import {
   checkOptions,
+  countUpTo,
   hasMethods,
   isClock,
   isFunction,
-  isJsonObject,
   isText,
-  type OptionCheck,
+  isTextList,
   ownMembers,
-  urlComplaint,
 } from '@portcullis/core/verifier'
 
+import { isPath, isRequirement, isScopes, isServers, isSessions, isTools } from './option-checks.ts'
 import type { SessionLimits } from './sessions.ts'
 
 // The options of an endpoint: their types, their checks at start-up, and their defaults.
@@ -113,65 +113,6 @@ export interface CheckedOptions {
   readonly clock: Clock | undefined
 }
 
-const isRequirement: OptionCheck = (value) =>
-  hasMethods(value, 'isMetBy') ? undefined : "must be a requirement, such as scope('tools')"
-
-const isTools: OptionCheck = (value) =>
-  isJsonObject(value) && Object.values(value).every((each) => isRequirement(each) === undefined)
-    ? undefined
-    : 'must be an object with a requirement for each name of a tool'
-
-const isList = (value: unknown): value is readonly unknown[] =>
-  Array.isArray(value) && value.length > 0
-
-const isServers: OptionCheck = (value) => {
-  if (!isList(value)) return 'must be a list of issuer identifiers'
-  const complaints = Array.from(value, (each) =>
-    typeof each === 'string' ? urlComplaint(each, false) : 'must be a string',
-  )
-  return complaints.find((each) => each !== undefined)
-}
-
-const isNames: OptionCheck = (value) =>
-  isList(value) && Array.from(value).every((each) => isText(each) === undefined)
-    ? undefined
-    : 'must be a list of strings that are not empty'
-
-/** A refresh token is the client's business, and not something that this server requires. */
-const isScopes: OptionCheck = (value) =>
-  isNames(value) ??
-  ((value as readonly unknown[]).includes('offline_access')
-    ? 'must not contain offline_access, which is no scope of a resource'
-    : undefined)
-
-const isPath: OptionCheck = (value) =>
-  typeof value === 'string' && value.startsWith('/') && !/[?#]/.test(value)
-    ? undefined
-    : 'must be a path that begins with /'
-
-function count(max: number): OptionCheck {
-  return (value) =>
-    Number.isInteger(value) && Number(value) >= 1 && Number(value) <= max
-      ? undefined
-      : `must be a number from 1 to ${max}`
-}
-
-const SESSION_CHECKS: Readonly<Record<string, OptionCheck>> = {
-  max: count(1_000_000),
-  maxPerUser: count(1_000_000),
-}
-
-const isSessions: OptionCheck = (value) => {
-  if (value === false) return undefined
-  const isKnown =
-    isJsonObject(value) &&
-    Object.entries(value).every(
-      ([name, each]) =>
-        Object.hasOwn(SESSION_CHECKS, name) && SESSION_CHECKS[name]?.(each) === undefined,
-    )
-  return isKnown ? undefined : 'must be false or { max, maxPerUser }, numbers from 1 to 1000000'
-}
-
 /**
  * Checks the arguments at start-up.
  *
@@ -196,10 +137,10 @@ export function checkEndpointOptions(
     name: isText,
     documentation: isText,
     path: isPath,
-    clientIdClaims: isNames,
+    clientIdClaims: isTextList,
     sessions: isSessions,
     onForeignSession: isFunction,
-    maxBodySize: count(67_108_864),
+    maxBodySize: countUpTo(67_108_864),
     clock: isClock,
     // `checkGuardOptions` knows what these must be.
     dpop: () => undefined,

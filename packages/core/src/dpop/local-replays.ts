@@ -1,4 +1,4 @@
-import { checkOptions, type OptionCheck, ownMembers } from '../ground/options.ts'
+import { checkOptions, countUpTo, ownMembers } from '../ground/options.ts'
 import type { DpopProof } from './proof-check.ts'
 import type { ReplayAnswer, ReplayMemory } from './replay-memory.ts'
 
@@ -100,7 +100,4 @@ export function localReplays(options: LocalReplaysOptions = {}): LocalReplays {
 }
 
 /** A map of the platform holds no more than 16 million. */
-const isCount: OptionCheck = (value) =>
-  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 10_000_000
-    ? undefined
-    : 'must be a number of proofs from 1 to 10000000'
+const isCount = countUpTo(10_000_000, 'proofs')

@@ -36,6 +36,14 @@ export function seconds(min: number, max: number): OptionCheck {
       : `must be a number of seconds from ${min} to ${max}`
 }
 
+/** A whole number, 1 or more. @param noun What is counted, for the complaint. */
+export function countUpTo(max: number, noun?: string): OptionCheck {
+  return (value) =>
+    Number.isInteger(value) && Number(value) >= 1 && Number(value) <= max
+      ? undefined
+      : `must be a number ${noun === undefined ? '' : `of ${noun} `}from 1 to ${max}`
+}
+
 export const isBoolean: OptionCheck = (value) =>
   typeof value === 'boolean' ? undefined : 'must be true or false'
 

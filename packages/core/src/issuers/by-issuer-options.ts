@@ -1,6 +1,6 @@
 import { isIssuerName } from '../claims/claims.ts'
 import { isJsonObject } from '../ground/json.ts'
-import { checkOptions, isClock, type OptionCheck, ownMembers, seconds } from '../ground/options.ts'
+import { checkOptions, countUpTo, isClock, ownMembers, seconds } from '../ground/options.ts'
 import type { Clock } from '../ground/time.ts'
 import { isRemember, isTokenSize } from '../verifier/verifier-options.ts'
 import type { Verifier } from '../verifier/verifier.ts'
@@ -58,10 +58,7 @@ export interface ByIssuerOptions {
   clock?: Clock | undefined
 }
 
-const isCount: OptionCheck = (value) =>
-  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 1_000_000
-    ? undefined
-    : 'must be a number from 1 to 1000000'
+const isCount = countUpTo(1_000_000)
 
 /**
  * Checks the options of `byIssuer`, at start-up.

@@ -3,6 +3,7 @@ import { isJsonObject, member } from '../ground/json.ts'
 import { createListeners } from '../ground/listeners.ts'
 import {
   checkOptions,
+  countUpTo,
   isClock,
   isFunction,
   type OptionCheck,
@@ -117,10 +118,7 @@ function readEntries(caller: string, entries: Iterable<unknown>): readonly Revoc
 }
 
 /** A map of the platform holds no more than 16 million. */
-const isMax: OptionCheck = (value) =>
-  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 10_000_000
-    ? undefined
-    : 'must be a number of entries from 1 to 10000000'
+const isMax = countUpTo(10_000_000, 'entries')
 
 const isSnapshot: OptionCheck = (value) =>
   isJsonObject(value) && member(value, 'version') === 1 && Array.isArray(member(value, 'entries'))

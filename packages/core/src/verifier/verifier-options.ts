@@ -10,6 +10,7 @@ import type { Schema } from '../claims/schema.ts'
 import { isJsonObject } from '../ground/json.ts'
 import {
   checkOptions,
+  countUpTo,
   hasMethods,
   isBoolean,
   isClock,
@@ -129,10 +130,7 @@ const oneOrMore: OptionCheck = (value) =>
 /** Octets. No token is longer, whatever the options of its verifier. */
 export const LONGEST_TOKEN = 65_536
 
-export const isTokenSize: OptionCheck = (value) =>
-  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= LONGEST_TOKEN
-    ? undefined
-    : 'must be a number of bytes from 1 to 65536'
+export const isTokenSize: OptionCheck = countUpTo(LONGEST_TOKEN, 'bytes')
 
 /** The options that every verifier has. */
 type RuleName = Exclude<

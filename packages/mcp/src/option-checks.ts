@@ -1,0 +1,57 @@
+import {
+  countUpTo,
+  hasMethods,
+  isJsonObject,
+  isTextList,
+  type OptionCheck,
+  urlComplaint,
+} from '@portcullis/core/verifier'
+
+// What single options of an endpoint must be. The options themselves, and what must fit together, are in `options.ts`.
+
+export const isRequirement: OptionCheck = (value) =>
+  hasMethods(value, 'isMetBy') ? undefined : "must be a requirement, such as scope('tools')"
+
+export const isTools: OptionCheck = (value) =>
+  isJsonObject(value) && Object.values(value).every((each) => isRequirement(each) === undefined)
+    ? undefined
+    : 'must be an object with a requirement for each name of a tool'
+
+const isList = (value: unknown): value is readonly unknown[] =>
+  Array.isArray(value) && value.length > 0
+
+export const isServers: OptionCheck = (value) => {
+  if (!isList(value)) return 'must be a list of issuer identifiers'
+  const complaints = Array.from(value, (each) =>
+    typeof each === 'string' ? urlComplaint(each, false) : 'must be a string',
+  )
+  return complaints.find((each) => each !== undefined)
+}
+
+/** A refresh token is the client's business, and not something that this server requires. */
+export const isScopes: OptionCheck = (value) =>
+  isTextList(value) ??
+  ((value as readonly unknown[]).includes('offline_access')
+    ? 'must not contain offline_access, which is no scope of a resource'
+    : undefined)
+
+export const isPath: OptionCheck = (value) =>
+  typeof value === 'string' && value.startsWith('/') && !/[?#]/.test(value)
+    ? undefined
+    : 'must be a path that begins with /'
+
+const SESSION_CHECKS: Readonly<Record<string, OptionCheck>> = {
+  max: countUpTo(1_000_000),
+  maxPerUser: countUpTo(1_000_000),
+}
+
+export const isSessions: OptionCheck = (value) => {
+  if (value === false) return undefined
+  const isKnown =
+    isJsonObject(value) &&
+    Object.entries(value).every(
+      ([name, each]) =>
+        Object.hasOwn(SESSION_CHECKS, name) && SESSION_CHECKS[name]?.(each) === undefined,
+    )
+  return isKnown ? undefined : 'must be false or { max, maxPerUser }, numbers from 1 to 1000000'
+}
