@@ -41,6 +41,8 @@ export const SECTIONS: readonly Section[] = [
       ['packages/events/README.md', 'events', 'Log-outs of a provider'],
       ['packages/core/COOKIES.md', 'cookies', 'Tokens in a cookie'],
       ['packages/core/BOUND-TOKENS.md', 'bound-tokens', 'Bound tokens'],
+      ['packages/core/MUTUAL-TLS.md', 'mutual-tls', 'Mutual TLS'],
+      ['packages/core/LOGGING-IN-AGAIN.md', 'logging-in-again', 'Logging in again'],
       ['packages/core/OPAQUE-TOKENS.md', 'opaque-tokens', 'Opaque tokens'],
       ['packages/introspection/README.md', 'introspection', 'Introspection'],
       ['packages/client/README.md', 'client', 'Calling a guarded API'],

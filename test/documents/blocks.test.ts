@@ -92,12 +92,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['ts', README],
     ...Array.from({ length: 4 }, (): Row => ['ts', 'packages/client/test/recipes.test.ts']),
   ],
-  'packages/core/BOUND-TOKENS.md': [
-    ['ts', GUIDES],
-    ['ts', GUIDES],
-    ...Array.from({ length: 3 }, (): Row => ['', OTHER_PROGRAMS]),
-    ['ts', GUIDES],
-  ],
+  'packages/core/BOUND-TOKENS.md': [['ts', GUIDES]],
   'packages/core/COOKIES.md': [['ts', README]],
   'packages/core/FRAMEWORKS.md': [
     ['ts', GUIDES],
@@ -107,9 +102,14 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     'ts',
     'test/documents/oauth-guide.test.ts',
   ]),
+  'packages/core/LOGGING-IN-AGAIN.md': [['ts', GUIDES]],
   'packages/core/MANY-ISSUERS.md': [
     ['ts', GUIDES],
     ['ts', GUIDES],
+  ],
+  'packages/core/MUTUAL-TLS.md': [
+    ['ts', GUIDES],
+    ...Array.from({ length: 3 }, (): Row => ['', OTHER_PROGRAMS]),
   ],
   'packages/core/OPAQUE-TOKENS.md': [
     ['ts', GUIDES],

@@ -67,8 +67,8 @@ export const OPTION_TABLES: readonly OptionTable[] = [
     declared: ['core', 'DpopProofsOptions'],
   },
   {
-    readme: 'packages/core/BOUND-TOKENS.md',
-    heading: 'Mutual TLS',
+    readme: 'packages/core/MUTUAL-TLS.md',
+    heading: 'Options',
     takes: mutualTls,
     declared: ['core', 'MutualTlsOptions'],
   },
