@@ -52,9 +52,10 @@ const BEGINNING: readonly Row[] = [
   INSTALL,
   ['ts', README],
   ['sh', FIRST_SCREEN],
+  DEBUG_LINE,
+  ['ts', APPS],
   ['ts', README],
   ['sh', README],
-  DEBUG_LINE,
 ]
 
 const OF_ADAPTERS: Readonly<Record<string, readonly Row[]>> = Object.fromEntries(
@@ -134,7 +135,6 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   'packages/fastify/MIGRATING.md': [MIGRATION],
   'packages/fastify/README.md': [
     ...BEGINNING,
-    ['ts', APPS],
     ['js', APPS],
     ['js', APPS],
     ['js', README],
@@ -144,7 +144,6 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   'packages/koa/MIGRATING.md': [MIGRATION],
   'packages/nest/README.md': [
     ...BEGINNING,
-    ['ts', APPS],
     ['ts', 'packages/nest/test/testing-module.test.ts'],
     ['ts', APPS],
     ['ts', APPS],

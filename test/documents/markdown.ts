@@ -61,9 +61,19 @@ export function withTokenService(code: string, lines: string): string {
   return changed
 }
 
-/** The first example of a README with those lines, which are its second one. */
+/** The lines that a README has for a token service whose tokens have neither `iss` nor `aud`. */
+export function linesForTokenService(markdown: string): string {
+  const found = blocksOf(markdown).find(
+    ({ language, code }) =>
+      language === 'ts' && /remoteKeys\(.*issuer: null, audience: null/s.test(code),
+  )
+  if (found === undefined) throw new Error('there are no lines for a token service')
+  return found.code
+}
+
+/** The first example of a README with those lines. */
 export function exampleWithTokenService(markdown: string): string {
-  const lines = exampleOf(markdown, 1)
+  const lines = linesForTokenService(markdown)
   const changed = withTokenService(exampleOf(markdown, 0), lines)
   const [imports = ''] = lines.split('\n', 1)
   if (!changed.includes(imports)) throw new Error(`the example does not begin with ${imports}`)

@@ -17,6 +17,7 @@ import {
 
 const security = read('SECURITY.md')
 const coreReadme = read('packages/core/README.md')
+const coreKeys = read('packages/core/KEYS.md')
 
 describe.each(OPTION_TABLES)('$readme, $heading', ({ readme, heading, takes, ...of }) => {
   const rows = rowsOf(read(readme), heading)
@@ -37,9 +38,9 @@ describe.each(OPTION_TABLES)('$readme, $heading', ({ readme, heading, takes, ...
   })
 })
 
-test('discoverKeys takes the options of remoteKeys, as packages/core/README.md says', async () => {
+test('discoverKeys takes the options of remoteKeys, as packages/core/KEYS.md says', async () => {
   expect(await knownOptions(takenByDiscoverKeys)).toEqual([
-    ...rowsOf(coreReadme, 'Keys behind a URL').keys(),
+    ...rowsOf(coreKeys, 'Keys behind a URL').keys(),
   ])
 })
 
@@ -56,12 +57,9 @@ describe('packages/testing/README.md', () => {
 })
 
 describe('SECURITY.md', () => {
-  const core = new Map([
-    ...rowsOf(coreReadme, 'The verifier'),
-    ...rowsOf(coreReadme, 'Keys behind a URL'),
-  ])
+  const core = new Map([...rowsOf(coreReadme, 'Options'), ...rowsOf(coreKeys, 'Keys behind a URL')])
 
-  test('has each default that the README of core states, and the same', () => {
+  test('has each default that the tables of core state, and the same', () => {
     expect(
       securityComplaints(security, core),
       'add them to SECURITY.md; a default that decides no verdict is said in words in the README, without a value',

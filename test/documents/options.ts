@@ -44,12 +44,12 @@ const guard = ['core', 'GuardOptions', 'PresentationOptions'] as const
 export const OPTION_TABLES: readonly OptionTable[] = [
   {
     readme: 'packages/core/README.md',
-    heading: 'The verifier',
+    heading: 'Options',
     takes: createVerifier,
     declared: ['core', 'VerifierOptions', 'SchemaOptions'],
   },
   {
-    readme: 'packages/core/README.md',
+    readme: 'packages/core/KEYS.md',
     heading: 'Keys behind a URL',
     takes: (options) => remoteKeys(keyUrl, options),
     declared: ['core', 'RemoteKeysOptions'],
@@ -72,10 +72,10 @@ export const OPTION_TABLES: readonly OptionTable[] = [
     takes: mutualTls,
     declared: ['core', 'MutualTlsOptions'],
   },
-  ...adapters.map(({ folder, options }) => ({
+  ...adapters.map(({ folder, takesOptions }) => ({
     readme: `packages/${folder}/README.md`,
-    heading: options.heading,
-    takes: options.takes,
+    heading: 'Options',
+    takes: takesOptions,
     declared: guard,
   })),
   {

@@ -110,6 +110,15 @@ test.each(READMES)('%s says what an AUTH_URL is, and has at most 2,200 words', (
   ).toBeLessThanOrEqual(2200)
 })
 
+/** What is before the first heading of level 2, and the sections that have these headings. */
+function sectionsOf(text: string, ...headings: readonly string[]): readonly string[] {
+  const [head = '', ...sections] = text.split(/^(?=## )/m)
+  return [
+    head,
+    ...headings.map((name) => sections.find((each) => each.startsWith(`## ${name}\n`)) ?? ''),
+  ]
+}
+
 test('packages/testing/README.md: how to install what its examples import is right above the first', () => {
   const text = read('packages/testing/README.md')
   const [, commands = ''] = /```sh\n(.*?)```/s.exec(text) ?? []
@@ -132,11 +141,22 @@ const TEXT = /[^`]*(?:`[^`\n]+`[^`]*)*?/.source
 test.each(adapters)(
   'packages/$folder/README.md says how to try its examples: with a provider, and with a token service on this machine',
   ({ folder }) => {
-    const [, code = '', called = '', lines = '', file, tried] =
+    const [head = '', section = ''] = sectionsOf(
+      read(`packages/${folder}/README.md`),
+      'A token service with one key',
+    )
+    const [, code = '', named, called = ''] =
       new RegExp(
-        `\`\`\`ts\n(.*?)\`\`\`\n\nSave it as ${TEXT}\n\n\`\`\`sh\n(.*?)\`\`\`\n${TEXT}\n\`\`\`ts\n(.*?)\`\`\`\n\nTo try that without a provider, save the example as \`(app\\.m[jt]s)\`${TEXT}\n\n\`\`\`sh\n(.*?)\`\`\``,
+        `\`\`\`ts\n(.*?)\`\`\`\n\nSave it as \`(app\\.m[jt]s)\`${TEXT}\n\n\`\`\`sh\n(.*?)\`\`\``,
         's',
-      ).exec(read(`packages/${folder}/README.md`)) ?? []
+      ).exec(head) ?? []
+    const [, lines = '', file, tried] =
+      new RegExp(
+        `\`\`\`ts\n(.*?)\`\`\`\n\nTo try that without a provider, save the example as \`(app\\.m[jt]s)\`${TEXT}\n\n\`\`\`sh\n(.*?)\`\`\``,
+        's',
+      ).exec(section) ?? []
+    expect(head).toContain('(#a-token-service-with-one-key)')
+    expect(named).toBe(file)
     expect(code).toContain("scope('locations:write')")
     expect(code).toMatch(/\b(?:listen\(|port: )3000\b/)
     expect(lines).toContain('remoteKeys(')
@@ -176,7 +196,7 @@ test.each(logging)('packages/$folder/README.md: the line that onRefusal logs', a
   const { folder, exampleEnding } = adapter
   const path = `packages/${folder}/README.md`
   const log = folder === 'fastify' ? LINES : LOG // the others have no logger of their own
-  const [first = '', , guard = ''] = blocks(path)
+  const [first = '', guard = ''] = blocks(path)
   const code = first
     .replace('authenticate(verifier)', 'guard')
     .replace('fastify()', 'fastify({ logger: { stream: { write: (line) => lines.push(line) } } })')

@@ -116,7 +116,7 @@ test.each<[string, () => unknown, string]>([
   expect(start).toThrow(cause)
 })
 
-describe.each(adapters)('$folder: an option of the guard', ({ options: { takes } }) => {
+describe.each(adapters)('$folder: an option of the guard', ({ takesOptions }) => {
   test.each<[string, object, string]>([
     ['is misspelt', { optinal: true }, 'unknown option "optinal", known are optional,'],
     ['is a realm with a line break', { realm: 'a\r\nb' }, 'realm must be'],
@@ -128,8 +128,8 @@ describe.each(adapters)('$folder: an option of the guard', ({ options: { takes }
     ['is no way to respond', { respond: 'json' }, 'respond must be one of'],
     ['is a property that is none', { property: '__proto__' }, 'property must be'],
   ])('%s', (_, wrong, cause) => {
-    expect(() => takes(wrong as never)).toThrow(TypeError)
-    expect(() => takes(wrong as never)).toThrow(cause)
+    expect(() => takesOptions(wrong as never)).toThrow(TypeError)
+    expect(() => takesOptions(wrong as never)).toThrow(cause)
   })
 })
 

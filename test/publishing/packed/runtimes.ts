@@ -6,7 +6,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 import type { TestIssuer } from '@portcullis/testing'
 
-import { exampleOf, whatFollows, withTokenService } from '../../documents/markdown.ts'
+import {
+  exampleOf,
+  linesForTokenService,
+  whatFollows,
+  withTokenService,
+} from '../../documents/markdown.ts'
 import { expectScopeToOpen, expectVerdicts, NAMED } from './runtime-answers.ts'
 
 // Runs two programs on Bun, on Deno and on workerd, which Cloudflare Workers are made of, from the packed packages: the
@@ -73,7 +78,7 @@ function programOf(markdown: string, { where, ending }: Runtime): string {
   const line = whatFollows(markdown, where)
     .replace('port: 3000', "port: 0, hostname: '127.0.0.1'")
     .replace(/^(?=Bun\.|Deno\.)/, 'const server = ')
-  return withTokenService(exampleOf(markdown, 2), exampleOf(markdown, 1)) + line + ending
+  return withTokenService(exampleOf(markdown, 2), linesForTokenService(markdown)) + line + ending
 }
 
 /** A worker is one file, and has no registry of packages: it is bundled, as the tools of Cloudflare do. */

@@ -130,10 +130,7 @@ export const adapter: Adapter = {
       'authorize is not called': () => express5().use(authorize as never),
     },
   },
-  options: {
-    heading: '`authenticate(verifier, options)`',
-    takes: (options) => authenticate(stubVerifier(), options),
-  },
+  takesOptions: (options) => authenticate(stubVerifier(), options),
   moved: [
     {
       title: 'sees the path that was asked for, in an application that is mounted in another one',

@@ -136,8 +136,8 @@ export interface Adapter {
   readonly folder: string
   /** `null` for Nest, which has a module and decorators, and no order in which guards are added. */
   readonly functions: GuardFunctions | null
-  /** The option table in its README, and what takes these options. */
-  readonly options: { readonly heading: string; readonly takes: (options: never) => unknown }
+  /** What takes the options of the table in its README. */
+  readonly takesOptions: (options: never) => unknown
   /** What the package has as peers, if that is not one package that is called like its folder. */
   readonly peers?: readonly string[]
   /** How the path that the client asked for is found where the framework shows handlers another one. */

@@ -118,10 +118,7 @@ export const adapter: Adapter = {
       },
     },
   },
-  options: {
-    heading: '`authenticate(verifier, options)`',
-    takes: (options) => authenticate(stubVerifier(), options),
-  },
+  takesOptions: (options) => authenticate(stubVerifier(), options),
   moved: [
     {
       title:

@@ -207,11 +207,8 @@ export const adapter: Adapter = {
   folder: 'nest',
   peers: ['@nestjs/common', '@nestjs/core', 'reflect-metadata'],
   functions: null,
-  options: {
-    heading: 'Options',
-    takes: (options) =>
-      adapter12.PortcullisModule.forRoot({ verifier: stubVerifier(), ...(options as object) }),
-  },
+  takesOptions: (options) =>
+    adapter12.PortcullisModule.forRoot({ verifier: stubVerifier(), ...(options as object) }),
   // Express and Fastify change paths, below it.
   moved: [],
   exampleEnding:
