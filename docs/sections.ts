@@ -101,7 +101,7 @@ export const SECTIONS: readonly Section[] = [
     about:
       'Tests of your own routes: a stub, real signatures, a whole token service, time that you set.',
     rows: [
-      ['packages/testing/README.md', 'testing', 'What there is'],
+      ['packages/testing/README.md', 'testing', 'Tokens for tests'],
       ['packages/testing/TESTING.md', 'what-to-test', 'What to test'],
       ['packages/testing/BOUND-TOKENS.md', 'bound-tokens', 'Bound tokens in tests'],
     ],

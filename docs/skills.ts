@@ -16,7 +16,6 @@ const WARNINGS = [
   'CORS',
   'Why 401?',
   'What it does not do',
-  'What it is not',
   'What is refused',
 ]
 

@@ -176,7 +176,7 @@ function securityComplaints(text: string, core: ReadonlyMap<string, string>): re
 
 /** `issuer.token({ claims, ... })` in the first column. */
 function callsOf(markdown: string): ReadonlyMap<string, readonly string[]> {
-  const { rows } = tableUnder(markdown, 'What there is', 'Call')
+  const { rows } = tableUnder(markdown, 'What you get', 'Call')
   const calls = rows.flatMap(([cell = '']) => codeSpans(cell))
   return new Map(
     calls.flatMap((call) => {

@@ -151,7 +151,7 @@ test('what an issuer does not state no token is refused for', async () => {
   const reasons = new Set<string>(rows.map(({ reason }) => reason))
   expect(
     reasonsToRefuseTokens().filter((reason) => !reasons.has(reason)),
-    'packages/testing/README.md and the comment of badTokens() in src/issuer.ts say which these are',
+    'packages/testing/TESTING.md and the comment of badTokens() in src/issuer.ts say which these are',
   ).toEqual(['unknown_key', 'inactive', 'too_old', 'issuer', 'audience', 'revoked'])
 })
 
