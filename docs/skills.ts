@@ -11,13 +11,7 @@ import { ERRORS } from './sections.ts'
 // in the README of the package and in ERRORS.md; test/documents/skills.test.ts compares, and writes it with `-u`.
 
 /** Parts of a README that keep somebody from a mistake. */
-const WARNINGS = [
-  'Behind the guard',
-  'CORS',
-  'Why 401?',
-  'What it does not do',
-  'What is refused',
-]
+const WARNINGS = ['Behind the guard', 'CORS', 'Why 401?', 'What it does not do', 'What is refused']
 
 /** @param folder Of the package, such as `express`. */
 export function skillOf(folder: string): string {
