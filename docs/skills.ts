@@ -10,8 +10,8 @@ import { ERRORS } from './sections.ts'
 // SKILL.md of a package, for coding agents: what it is for, the first lines, and the mistakes that are made with it. All of it stands
 // in the README of the package and in ERRORS.md; test/documents/skills.test.ts compares, and writes it with `-u`.
 
-/** Parts of a README that keep somebody from a mistake. */
-const WARNINGS = ['Behind the guard', 'CORS', 'Why 401?', 'What it does not do', 'What is refused']
+/** Parts of a README that keep somebody from a mistake, in its order. */
+const WARNINGS = ['Why 401?', 'Behind the guard', 'CORS', 'Refusals', 'What it does not do']
 
 /** @param folder Of the package, such as `express`. */
 export function skillOf(folder: string): string {
