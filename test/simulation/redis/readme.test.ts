@@ -18,11 +18,11 @@ import { describeWithRedis } from './describe-with-redis.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
 import { STREAM } from './scene.ts'
 
-// What packages/redis/README.md and REPLAYS.md show, as it stands, with a real server.
+// What packages/redis/README.md, REPLAYS.md and OPERATING.md show, as it stands, with a real server.
 
-const [readme, guide] = ['README.md', 'REPLAYS.md'].map((name) =>
+const [readme, guide, operating] = ['README.md', 'REPLAYS.md', 'OPERATING.md'].map((name) =>
   readFileSync(fileURLToPath(new URL(`../../../packages/redis/${name}`, import.meta.url)), 'utf8'),
-) as [string, string]
+) as [string, string, string]
 const examples = writtenExamples('.readme-redis')
 
 interface Example {
@@ -153,10 +153,11 @@ describeWithRedis('the documents of packages/redis', () => {
   test('have no code but these examples', () => {
     expect(readme.match(/^```\w+$/gm)).toEqual(['```sh', '```ts', '```sh', '```ts'])
     expect(guide.match(/^```\w+$/gm)).toEqual(['```ts'])
+    expect(operating).not.toContain('```')
   })
 
   test('each command of the table does something', async () => {
-    const { rows } = tableUnder(readme, 'Operating', 'Command')
+    const { rows } = tableUnder(operating, 'The program', 'Command')
     const commands = rows.flatMap(([cell = '']) => codeSpans(cell)).map(filledIn)
     expect(commands.length).toBeGreaterThan(6)
     await server.command('DEL', STREAM)

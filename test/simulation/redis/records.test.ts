@@ -213,7 +213,7 @@ describeWithRedis('passwords and TLS', () => {
     expect(member.revocations.status()).toMatchObject({ state: 'current', lastFailure: undefined })
   })
 
-  test.concurrent('with no more permissions than the README names', async () => {
+  test.concurrent('with no more permissions than OPERATING.md names', async () => {
     await using server = await startRedis()
     await createStream(server)
     const commands = ['+multi', '+exec', '+xrange', '+xread', '+xinfo', '+xadd']

@@ -21,10 +21,10 @@ function rightsIn(text: string, pattern: RegExp): readonly string[] {
   return words.split(' ')
 }
 
-const readme = read('README.md')
-const READING = rightsIn(readme, /user of a process needs `([^`]*)`/)
-const REVOKING = rightsIn(readme, /and `([^`]*)` to revoke/)
-const COMPACTING = rightsIn(readme, /The program needs `([^`]*)` as well/)
+const guide = read('OPERATING.md')
+const READING = rightsIn(guide, /user of a process needs `([^`]*)`/)
+const REVOKING = rightsIn(guide, /and `([^`]*)` to revoke/)
+const COMPACTING = rightsIn(guide, /The program needs `([^`]*)` as well/)
 const PROOFS = rightsIn(read('REPLAYS.md'), /user of a\s+process needs `([^`]*)`/)
 
 /** A user with these rights, and the URL as that user. */
