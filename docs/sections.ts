@@ -122,7 +122,10 @@ export const SECTIONS: readonly Section[] = [
     name: 'Command line',
     folder: 'command-line',
     about: 'The program that says why a token is refused, and that serves, mints and measures.',
-    rows: [['packages/cli/README.md', 'portcullis', 'The program portcullis']],
+    rows: [
+      ['packages/cli/README.md', 'portcullis', 'The program portcullis'],
+      ['packages/cli/SERVE.md', 'serve', 'A token service on your machine'],
+    ],
   },
   {
     name: 'Reference',

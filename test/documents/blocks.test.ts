@@ -85,6 +85,8 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['sh', 'packages/cli/test/readme.test.ts'],
     ['sh', 'packages/cli/test/readme.test.ts'],
     ['', 'packages/cli/test/readme.test.ts'],
+  ],
+  'packages/cli/SERVE.md': [
     ['sh', 'packages/cli/test/readme.test.ts'],
     ['ts', README],
   ],

@@ -459,7 +459,7 @@ test('packages/fastify/README.md: an application of Express that is mounted behi
   expect(answer.body).toEqual({ seenBy: 'ada' })
 })
 
-test('packages/cli/README.md: an API with its one line reports verdicts to `portcullis serve`', async () => {
+test('packages/cli/SERVE.md: an API with its one line reports verdicts to `portcullis serve`', async () => {
   let report: ((body: unknown) => void) | undefined
   const reported = new Promise<unknown>((resolve) => {
     report = resolve
@@ -469,7 +469,7 @@ test('packages/cli/README.md: an API with its one line reports verdicts to `port
     report?.(await incoming.json())
     return Response.json({})
   })
-  const [first = ''] = blocks('packages/cli/README.md')
+  const [first = ''] = blocks('packages/cli/SERVE.md')
   const code = first.replace('http://127.0.0.1:4010', console.authUrl)
   const { reports } = await run('cli', code, '\nexport { reports }')
   await authenticateRequest(

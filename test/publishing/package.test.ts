@@ -66,7 +66,7 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
 /** What is published beside the README, the CHANGELOG, the licence, SKILL.md and the code. */
 const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   // For the browser, neither compiled nor bundled; and for editors.
-  '@portcullis/cli': ['browser', '!browser/tsconfig.json', 'serve.schema.json'],
+  '@portcullis/cli': ['SERVE.md', 'browser', '!browser/tsconfig.json', 'serve.schema.json'],
   '@portcullis/client': ['OAUTH.md'],
   '@portcullis/core': [
     'BOUND-TOKENS.md',

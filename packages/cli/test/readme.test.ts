@@ -14,17 +14,25 @@ import { runProgram } from './run-program.ts'
 import { serving } from './serving.ts'
 import { systemClock } from './system-clock.ts'
 
-// The command lines of README.md, and what it shows of a report.
+// The command lines of README.md and SERVE.md, and what the first shows of a report.
 
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-const [[ofProvider = [], keysOfProvider = [], first = []] = [], [piped = []] = [], commands = []] =
-  [...readme.matchAll(/```sh\n(.*?)```/gs)].map(([, code = '']) =>
+const [readme, guide] = ['README.md', 'SERVE.md'].map((name) =>
+  readFileSync(new URL(`../${name}`, import.meta.url), 'utf8'),
+) as [string, string]
+const [[ofProvider = [], keysOfProvider = [], first = []] = [], [piped = []] = []] =
+  commandsOf(readme)
+const [commands = []] = commandsOf(guide)
+const [, sample = ''] = /```\n(BREACH.*?)```/s.exec(readme) ?? []
+
+/** For each piece of code that is pasted into a shell, the words of its lines. */
+function commandsOf(text: string): readonly (readonly string[][])[] {
+  return [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, code = '']) =>
     code
       .trimEnd()
       .split('\n')
       .map((line) => line.replace(/ +#.*/, '').replaceAll('npx @portcullis/cli ', '').split(' ')),
   )
-const [, sample = ''] = /```\n(BREACH.*?)```/s.exec(readme) ?? []
+}
 
 test('the first two lines are about an identity provider: a token of it, and its keys', async () => {
   const provider = await createProvider(systemClock)
