@@ -101,14 +101,73 @@ test('README.md has less than 900 words', () => {
   expect(words.length).toBeLessThan(900)
 })
 
-test.each(READMES)('%s says what an AUTH_URL is, and has at most 2,200 words', (path) => {
+test.each(READMES)('%s says what an AUTH_URL is, and has at most 1,650 words', (path) => {
   const code = blocks(path).find((each) => each.includes('AUTH_URL')) ?? ''
   expect(/AUTH_URL.*https:\/\/auth\.example\.com/.test(code)).toBe(code !== '')
   expect(
     read(path).split(/\s+/).length,
     `shorten ${path}, or move a part of it to a guide beside it`,
-  ).toBeLessThanOrEqual(2200)
+  ).toBeLessThanOrEqual(1650)
 })
+
+// Who knows one README finds everything in the others. A heading that is not listed is a topic of the package.
+const BEFORE_TOPICS = ['What you get', 'Options', 'Why 401?']
+const AFTER_TOPICS = ['Refusals', 'Errors', 'Tests', 'What it does not do']
+/** The topics of packages with guards, in their order. What only some frameworks have is between them. */
+const TOPICS_OF_ADAPTERS = [
+  'A token service with one key',
+  'The module',
+  'Behind the guard',
+  'Typed claims',
+  'CORS',
+  'Other plugins',
+  'Mounted applications',
+  'GraphQL',
+  'A token in a cookie',
+  'Versions',
+]
+/** These verify no token of a caller, so there is no 401 to explain. */
+const WITHOUT_401 = new Set(['events', 'metrics'])
+const PACKAGES = globSync('*/README.md', { cwd: join(root, 'packages') }).map(
+  (path) => path.split('/')[0] ?? '',
+)
+
+test.each(PACKAGES)(
+  'packages/%s/README.md has its headings in the order that all packages have',
+  (folder) => {
+    const headings = headingsOf(folder)
+    const present = (name: string) => headings.includes(name)
+    expect(
+      headings,
+      'first those of BEFORE_TOPICS, then the topics, then those of AFTER_TOPICS',
+    ).toEqual([
+      ...BEFORE_TOPICS.filter(present),
+      ...headings.filter(isTopic),
+      ...AFTER_TOPICS.filter(present),
+    ])
+    expect(present('Why 401?')).toBe(!WITHOUT_401.has(folder))
+    expect(headings).toEqual(expect.arrayContaining(['Options', 'What it does not do']))
+  },
+)
+
+test.each(adapters)(
+  'packages/$folder/README.md has the sections of all packages with guards',
+  ({ folder }) => {
+    const headings = headingsOf(folder)
+    const topics = headings.filter(isTopic)
+    expect(topics).toEqual(TOPICS_OF_ADAPTERS.filter((name) => topics.includes(name)))
+    const shared = ['A token service with one key', 'Behind the guard', 'Typed claims', 'CORS']
+    expect(headings).toEqual(expect.arrayContaining([...shared, 'Versions', 'Refusals', 'Tests']))
+  },
+)
+
+test.each(PACKAGES)(
+  'packages/%s/README.md says on one screen how to see a first result',
+  (folder) => {
+    const [head = ''] = sectionsOf(read(`packages/${folder}/README.md`))
+    expect(head.trimEnd().split('\n').length).toBeLessThanOrEqual(55)
+  },
+)
 
 /** What is before the first heading of level 2, and the sections that have these headings. */
 function sectionsOf(text: string, ...headings: readonly string[]): readonly string[] {
@@ -117,6 +176,15 @@ function sectionsOf(text: string, ...headings: readonly string[]): readonly stri
     head,
     ...headings.map((name) => sections.find((each) => each.startsWith(`## ${name}\n`)) ?? ''),
   ]
+}
+
+function isTopic(heading: string): boolean {
+  return ![...BEFORE_TOPICS, ...AFTER_TOPICS].includes(heading)
+}
+
+function headingsOf(folder: string): readonly string[] {
+  const text = read(`packages/${folder}/README.md`).replaceAll(/^```.*?^```$/gms, '')
+  return [...text.matchAll(/^## (.*)$/gm)].map(([, name = '']) => name)
 }
 
 test('packages/testing/README.md: how to install what its examples import is right above the first', () => {
