@@ -1,6 +1,6 @@
 import { redisReplays } from '@portcullis/redis'
 import { createClient } from '@redis/client'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 import { createCertificate } from '../../certificate.ts'
 import { describeWithSentinel } from './describe-with-redis.ts'
@@ -12,8 +12,8 @@ import { until } from './waiting.ts'
 
 // A primary, a replica, and three sentinels that promote it.
 
-// Sentinels take up to half a minute until they have told each server what it is.
-vi.setConfig({ testTimeout: 120_000 })
+// Sentinels take up to half a minute until they have told each server what it is. Meanwhile the processor is idle.
+vi.setConfig({ testTimeout: 120_000, maxConcurrency: 4 })
 
 /** Seconds. In a quarter of it sentinels are asked, a connection is made and an answer comes, also on a busy machine. */
 const STALENESS = 4
@@ -75,7 +75,7 @@ async function roleOf(server: RedisServer): Promise<unknown> {
 }
 
 describeWithSentinel('a fail-over by sentinels', () => {
-  test('the primary is killed: processes find the promoted replica, and revoke there; the old primary comes back as a replica', async () => {
+  test.concurrent('the primary is killed: processes find the promoted replica, and revoke there; the old primary comes back as a replica', async () => {
     await using watched = await createWatched()
     const { primary, replica, sentinels, reader } = watched
     const [revoked, valid, fresh, last] = [
@@ -105,7 +105,7 @@ describeWithSentinel('a fail-over by sentinels', () => {
     await reader.comesTo('accepted', valid)
   })
 
-  test('the promoted replica lacks the last second: what a process has read it refuses for ever, and only that is known of it', async () => {
+  test.concurrent('the promoted replica lacks the last second: what a process has read it refuses for ever, and only that is known of it', async () => {
     await using watched = await createWatched()
     const { primary, replica, sentinels, reader } = watched
     const [kept, lost, valid] = [await issue(), await issue(), await issue()]
@@ -132,7 +132,7 @@ describeWithSentinel('a fail-over by sentinels', () => {
     await newcomer.comesTo('revoked', lost)
   })
 
-  test('the primary is cut off from its sentinels and goes on answering: processes leave it within maxStaleness', async () => {
+  test.concurrent('the primary is cut off from its sentinels and goes on answering: processes leave it within maxStaleness', async () => {
     await using watched = await createWatched({ password: 'secret' })
     const { primary, replica, sentinels, reader } = watched
     const valid = await issue()
@@ -152,7 +152,7 @@ describeWithSentinel('a fail-over by sentinels', () => {
     expect(await replica.command('XLEN', STREAM)).toBe(3)
   })
 
-  test('an operator moves the primary, for an upgrade: no token is refused for it but in the moment of the move', async () => {
+  test.concurrent('an operator moves the primary, for an upgrade: no token is refused for it but in the moment of the move', async () => {
     await using watched = await createWatched()
     const { primary, replica, sentinels, reader } = watched
     const [revoked, valid] = [await issue(), await issue()]
@@ -169,7 +169,7 @@ describeWithSentinel('a fail-over by sentinels', () => {
     expect(await replica.command('XLEN', STREAM)).toBe(3)
   })
 
-  test('a sentinel that hangs and one that is gone: a process that starts finds the primary by the third', async () => {
+  test.concurrent('a sentinel that hangs and one that is gone: a process that starts finds the primary by the third', async () => {
     await using watched = await createWatched()
     await watched.sentinels.kill(0)
     watched.sentinels.pause(1)
@@ -179,7 +179,7 @@ describeWithSentinel('a fail-over by sentinels', () => {
     expect(await watched.reader.verdict(valid)).toBe('accepted')
   })
 
-  test('all sentinels are gone: the primary is used on, and who starts says what is wrong', async () => {
+  test.concurrent('all sentinels are gone: the primary is used on, and who starts says what is wrong', async () => {
     await using watched = await createWatched()
     const { primary, reader } = watched
     for (const at of [0, 1, 2]) await watched.sentinels.kill(at)
@@ -192,7 +192,7 @@ describeWithSentinel('a fail-over by sentinels', () => {
     await expect(newcomer.revocations.ready()).rejects.toThrow('ECONNREFUSED')
   })
 
-  test('an unknown name of the primary is said', async () => {
+  test.concurrent('an unknown name of the primary is said', async () => {
     await using watched = await createWatched()
     const sentinel = { ...watched.sentinels.option, primary: 'other' }
     await using member = join(NOWHERE, { sentinel })
@@ -201,7 +201,7 @@ describeWithSentinel('a fail-over by sentinels', () => {
     )
   })
 
-  test('the program of an operator, and used proofs, find the primary as well', async () => {
+  test.concurrent('the program of an operator, and used proofs, find the primary as well', async () => {
     await using watched = await createWatched()
     const { option } = watched.sentinels
     const flags = option.urls.flatMap((url) => ['--sentinel', url])
@@ -215,7 +215,9 @@ describeWithSentinel('a fail-over by sentinels', () => {
     expect(await replays.remember(proof, now)).toBe('replayed')
   })
 
-  test('through TLS, with a user for the processes: the client states both, and the sentinels need neither', async () => {
+  test.concurrent('through TLS, with a user for the processes: the client states both, and the sentinels need neither', async ({
+    onTestFinished,
+  }) => {
     const certificate = createCertificate()
     onTestFinished(() => {
       certificate[Symbol.dispose]()
