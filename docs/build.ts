@@ -1,4 +1,4 @@
-import { copyFileSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
@@ -61,7 +61,9 @@ export async function buildSite(
     copy(join(THEME, name), site, `theme/${name}`)
   copy(join(root, 'packages/cli/browser/icon.svg'), site, 'theme/icon.svg')
   const search = dirname(dirname(createRequire(import.meta.url).resolve('minisearch')))
-  copy(join(search, 'es/index.js'), site, 'theme/minisearch.js')
+  const library = readFileSync(join(search, 'es/index.js'), 'utf8')
+  // Its map is not on the site.
+  write(site, 'theme/minisearch.js', library.replace(/^\/\/# sourceMappingURL=.*$/m, ''))
   return pages
 }
 

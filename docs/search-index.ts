@@ -31,6 +31,8 @@ function partsOf(page: Searched, at: number): readonly Part[] {
   if (page.address.startsWith(`${REFERENCE}/`)) return [[at, '', '', page.about]]
   // All of it is on pages of their own.
   if (page.address === 'errors/index') return [[at, '', '', page.about]]
+  // One that is short is one result, whatever of it was found.
+  if (page.address.startsWith('errors/')) return [[at, '', '', words(page.text)]]
   const [, ...texts] = withoutCode(page.text).split(/^#{1,6} .*$/m)
   return texts.map((text, part): Part => {
     const { id = '', text: heading = '' } = page.headings[part] ?? {}

@@ -1,10 +1,8 @@
 // The search: it loads the words of all pages when it is opened first, and finds them in the browser. Nothing is sent anywhere.
 
-import MiniSearch from './minisearch.js'
+import { createFinder } from './finder.js'
 
 const root = new URL(`${document.documentElement.dataset['root'] ?? '.'}/`, location.href)
-
-/** @typedef {{ id: number, address: string, title: string, where: string, heading: string, text: string }} Entry */
 
 /** @type {HTMLDialogElement | undefined} */
 let dialog
@@ -37,7 +35,8 @@ async function createDialog() {
   row.append(input, close)
   box.append(row, status, list)
   document.body.append(box)
-  const find = await createFinder()
+  const response = await fetch(new URL('search.json', root))
+  const find = createFinder(/** @type {import('./finder.js').Index} */ (await response.json()))
   input.addEventListener('input', () => {
     const found = input.value.trim() === '' ? [] : find(input.value)
     list.replaceChildren(...found.map(item))
@@ -60,45 +59,7 @@ function said(asked, count) {
   return count === 0 ? 'Nothing found. Try fewer words.' : `${count} found`
 }
 
-async function createFinder() {
-  const response = await fetch(new URL('search.json', root))
-  /** @typedef {{ pages: [string, string, string][], parts: [number, string, string, string][] }} Index */
-  const { pages, parts } = /** @type {Index} */ (await response.json())
-  /** @type {Entry[]} */
-  const entries = parts.map(([page, anchor, heading, text], id) => {
-    const [address, title, where] = pages[page] ?? ['index', '', '']
-    return {
-      id,
-      address: `${address}.html${anchor === '' ? '' : `#${anchor}`}`,
-      title,
-      where,
-      heading,
-      text,
-    }
-  })
-  const index = new MiniSearch({
-    fields: ['title', 'heading', 'text'],
-    searchOptions: {
-      boost: { title: 4, heading: 2 },
-      prefix: (/** @type {string} */ term) => term.length > 2,
-      fuzzy: (/** @type {string} */ term) => (term.length > 5 ? 0.15 : false),
-      // A page of an error comes before one that mentions it.
-      boostDocument: (/** @type {number} */ id) =>
-        entries[id]?.address.startsWith('errors/') ? 1.4 : 1,
-    },
-  })
-  index.addAll(entries)
-  return (/** @type {string} */ asked) =>
-    index
-      .search(asked)
-      .slice(0, 12)
-      .flatMap(({ id, terms }) => {
-        const entry = entries[Number(id)]
-        return entry === undefined ? [] : [{ ...entry, terms }]
-      })
-}
-
-/** @param {Entry & { terms: string[] }} entry */
+/** @param {import('./finder.js').Found} found */
 function item({ address, title, where, heading, text, terms }) {
   const link = document.createElement('a')
   link.href = new URL(address, root).href

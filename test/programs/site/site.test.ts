@@ -1,6 +1,7 @@
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 
 import type { Page as BrowserPage } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -10,6 +11,7 @@ import { buildSite } from '../../../docs/build.ts'
 import { faultsOfPages } from '../../../docs/page-rules.ts'
 import { type Page, pagesOf } from '../../../docs/pages.ts'
 import { REFERENCE, SECTIONS } from '../../../docs/sections.ts'
+import { refusals } from '../../../packages/core/src/refusal/refusals.ts'
 import type { Served } from '../../bound-tokens/serve.ts'
 import {
   describeWithBrowser,
@@ -59,6 +61,52 @@ test('each section has a page that leads to all of its documents', () => {
     expect(text.match(/^- \[/gm)?.length, `the page of ${folder}`).toBe(rows.length)
   }
 })
+
+test('the search finds each message as a program prints it, and each text that clients read', async () => {
+  const { createFinder } = (await import(pathToFileURL(join(site, 'theme/finder.js')).href)) as {
+    createFinder: (index: unknown) => (asked: string) => readonly { readonly address: string }[]
+  }
+  const find = createFinder(JSON.parse(read('search.json')))
+  const lost = (asked: string, address: string, among: number) =>
+    find(asked)
+      .slice(0, among)
+      .some((found) => found.address === `${address}.html`)
+      ? []
+      : [`${asked}: not ${address}`]
+  // The message that is only `…` is one of those in full.
+  const messages = pages.filter(
+    ({ address, title }) => address.startsWith('errors/messages/') && /[a-z]/i.test(title),
+  )
+  const texts = Object.entries(refusals).flatMap(([code, { description, reasons }]) =>
+    Object.entries({ index: description, ...reasons }).map(
+      ([name, text]) => [text ?? description, text === null ? 'index' : name, code] as const,
+    ),
+  )
+  expect([
+    ...messages.flatMap(({ title, address }) => lost(printed(title), address, 2)),
+    ...texts.flatMap(([text, name, code]) => lost(text, `errors/${code}/${name}`, 2)),
+    ...PRINTED.flatMap(([text, name]) => lost(text, `errors/messages/${name}`, 1)),
+  ]).toEqual([])
+})
+
+/** A message with something in the place of `…`. */
+function printed(message: string): string {
+  return message.replace(/^…/, 'createVerifier').replaceAll('…', 'something')
+}
+
+/** What options that are wrong make these functions say, in full. */
+const PRINTED = [
+  [
+    'TypeError: createVerifier: unknown option "isuer", known are keys, issuer, audience, clockTolerance, requireExpiry, maxTokenAge',
+    'unknown-option',
+  ],
+  ['createVerifier: clockTolerance must be a number of seconds from 0 to 600', 'wrong-value'],
+  ['createVerifier: algorithms: "HS256" is not supported, choose from RS256, ES256', 'algorithms'],
+  [
+    'remoteKeys: the key URL is not an absolute URL: is an environment variable unset?',
+    'the-key-url',
+  ],
+] as const
 
 const REPRESENTATIVE = [
   'index.html',

@@ -1,0 +1,74 @@
+// What the search finds. A message is pasted here as a program has printed it, so it has words that its page does not have.
+
+import MiniSearch from './minisearch.js'
+
+/** @typedef {{ id: number, address: string, title: string, where: string, heading: string, text: string }} Entry */
+/** @typedef {Entry & { terms: string[] }} Found */
+/** @typedef {{ pages: [string, string, string][], parts: [number, string, string, string][] }} Index */
+
+/**
+ * @param {Index} index As `search.json` has it.
+ * @returns {(asked: string) => Found[]}
+ */
+export function createFinder({ pages, parts }) {
+  /** @type {Entry[]} */
+  const entries = parts.map(([page, anchor, heading, text], id) => {
+    const [address, title, where] = pages[page] ?? ['index', '', '']
+    const place = anchor === '' ? '' : `#${anchor}`
+    return { id, address: `${address}.html${place}`, title, where, heading, text }
+  })
+  const messages = entries
+    .filter(({ address }) => address.startsWith('errors/messages/'))
+    .map(({ id, title }) => ({ id, pattern: patternOf(title), letters: lettersOf(title) }))
+  const index = new MiniSearch({ fields: ['title', 'heading', 'text'] })
+  index.addAll(entries)
+  return (asked) => {
+    const fitting = new Map(
+      messages.filter(({ pattern }) => pattern.test(asked)).map(({ id, letters }) => [id, letters]),
+    )
+    const phrase = asked.trim().toLowerCase()
+    const results = index.search(asked, {
+      boost: { title: 4, heading: 2 },
+      prefix: (term) => term.length > 2,
+      fuzzy: (term) => (term.length > 5 ? 0.15 : false),
+      boostDocument: (/** @type {number} */ id) => boostOf(entries[id], phrase, fitting),
+    })
+    return results.slice(0, 12).flatMap(({ id, terms }) => {
+      const entry = entries[Number(id)]
+      return entry === undefined ? [] : [{ ...entry, terms }]
+    })
+  }
+}
+
+/**
+ * A page of an error comes before one that mentions it, and first of all the page whose message was asked.
+ *
+ * @param {Entry | undefined} entry
+ * @param {string} phrase All that was asked.
+ * @param {ReadonlyMap<number, number>} fitting The pages of messages that were asked, with the letters of each.
+ */
+function boostOf(entry, phrase, fitting) {
+  if (!entry?.address.startsWith('errors/')) return 1
+  const letters = fitting.get(entry.id)
+  // One without letters has few words, and they are everywhere.
+  if (letters !== undefined) return letters === 0 ? 25 : 5 + letters / 2
+  if (entry.text.toLowerCase().includes(phrase)) return 5
+  return fitting.size > 0 && entry.address.startsWith('errors/messages/') ? 0.7 : 1.4
+}
+
+/**
+ * What fits a message. In its title `…` stands for text that differs; one before a colon is a name.
+ *
+ * @param {string} title
+ */
+function patternOf(title) {
+  const parts = title.split('…').map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+  const [first = '', second = ''] = parts
+  const isNamed = first === '' && second.startsWith(': ')
+  return new RegExp(isNamed ? `[\\w.@]+${parts.slice(1).join('.+')}` : parts.join('.+'), 'i')
+}
+
+/** @param {string} title */
+function lettersOf(title) {
+  return title.replaceAll(/[^a-z]/gi, '').length
+}
