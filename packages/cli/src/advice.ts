@@ -100,7 +100,7 @@ export function otherKeysHints(
 }
 
 /** What to do, in words; `undefined` for a token that is accepted. */
-export function whatToDo(explanation: Explanation): string | undefined {
+export function whatToDo(explanation: Pick<Explanation, 'refusal' | 'hints'>): string | undefined {
   const advice = adviceOn(explanation)
   if (advice === undefined) return undefined
   const { client, operator } = advice

@@ -1,7 +1,7 @@
 import type { AuthError, Claims, Possession, Revocations } from '@portcullis/core'
-import { adviceOn } from '@portcullis/core/explain'
 import type { Command } from 'commander'
 
+import { whatToDo } from './advice.ts'
 import type { Context } from './context.ts'
 import { usageError } from './exit-code.ts'
 import { orUsage } from './key-choice.ts'
@@ -93,12 +93,11 @@ export async function askIssuer(
     return { verdict: 'accepted', refusal: undefined, detail: undefined, advice: undefined, claims }
   } catch (error) {
     if (!(error instanceof AuthError)) throw error
-    const advice = adviceOn({ refusal: error, hints: [] })
     return {
       verdict: error.status === 503 ? 'undecided' : 'refused',
       refusal: error,
       detail: error.detail,
-      advice: advice && `${advice.client}. If you run the API: ${advice.operator}.`,
+      advice: whatToDo({ refusal: error, hints: [] }),
       claims: undefined,
     }
   }

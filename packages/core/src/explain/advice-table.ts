@@ -6,7 +6,7 @@ import type { AuthErrorCode, AuthErrorReasons } from '../refusal/refusals.ts'
 export interface Advice {
   /** For whoever writes the client. */
   readonly client: string
-  /** For whoever runs the API. */
+  /** For whoever runs the API: what to do comes first, then when or why. `Nothing` stands alone. */
   readonly operator: string
 }
 
@@ -16,96 +16,95 @@ export const ADVICE: {
   missing_token: {
     missing_header: {
       client: 'send `Authorization: Bearer` and the token',
-      operator: 'Nothing. If all requests have it: a proxy removes the header',
+      operator: 'Look for a proxy that removes the header if clients do send it',
     },
     other_scheme: {
       client: 'send the token with a scheme of the challenge',
       operator:
-        'Look for a gateway that sets `Basic` or its own scheme. If the scheme is `DPoP`: the guard needs the option `dpop`',
+        'Look for a gateway that sets `Basic` or its own scheme. For `DPoP` the guard needs the option `dpop`',
     },
   },
   invalid_request: {
     malformed_header: {
-      client: 'send the scheme, one space and one token, nothing else',
+      client: 'send the scheme, one space and one token',
       operator: 'Look for a client that sends `Bearer undefined x`, quotes or two tokens',
     },
     repeated_header: {
       client: 'send each header once',
-      operator: "Look for a proxy that adds one beside the client's",
+      operator: 'Look for a proxy that adds one',
     },
     malformed_credentials: {
-      client: 'send one token in the header that the API names, nothing else',
+      client: 'send one token in the header that the API names',
       operator:
         'Compare what the proxy sends with the option `credentials`: with or without `Bearer`',
     },
     repeated_credentials: {
       client: 'leave the header to the proxy',
-      operator: 'Let the proxy replace the header of a client, and not add one beside it',
+      operator: 'Let the proxy replace the header of a client, not add one',
     },
   },
   invalid_token: {
     malformed: {
       client: 'log in again, once',
       operator:
-        'Look whether the token was copied whole: it has three parts with dots between them. If it was: look for a client that sends something else, such as a session or an encrypted token',
+        'Look for a token that was cut off (it has three parts with dots between them), or a client that sends something else, such as a session or an encrypted token',
     },
     too_large: {
       client: 'log in again, once',
-      operator: 'Before you raise the limit, ask the issuer what it puts into tokens',
+      operator: 'Ask the issuer what it puts into tokens before you raise the limit',
     },
     algorithm: {
       client: 'log in again, once',
       operator:
-        'Read `detail`: it says what the keys are for. The issuer has changed its algorithm, publishes keys without `alg` (then state `algorithms`), or tokens of another issuer come. Never add an algorithm without asking the issuer',
+        'Read `detail`: it says what the keys are for. The issuer has changed its algorithm, publishes keys without `alg` (then state `algorithms`), or is another one. Ask it before you add an algorithm',
     },
     critical_header: {
       client: 'log in again, once',
-      operator: 'Ask the issuer. There is no option',
+      operator: 'Ask the issuer: there is no option',
     },
     unknown_key: {
       client: 'log in again, once',
       operator:
-        'Compare `keys.status().thumbprints` with the key document, and the key URL with that of the issuer. The tokens are of another environment, are forged, or their key is not published yet',
+        'Compare the key document with `keys.status().thumbprints`, and the key URL with that of the issuer: the tokens are of another environment, forged, or signed with a key that is not published yet',
     },
     signature: {
       client: 'log in again, once',
       operator:
-        'Compare `keys.status().thumbprints` with the key document: the tokens are of another issuer, or were changed. If many come at once after a rotation, see OPERATING.md#rotating-a-key',
+        'Compare the key document with `keys.status().thumbprints`: the tokens are of another issuer, or were changed. If many come after a rotation, see OPERATING.md#rotating-a-key',
     },
     inactive: {
       client: 'log in again, once',
       operator:
-        'Nothing, unless all tokens are refused: then compare the introspection endpoint with the service that issues the tokens, and ask whether this API may introspect them',
+        'Compare the introspection endpoint with the service that issues the tokens if all are refused, and ask whether this API may introspect them',
     },
     expired: {
       client: 'log in again, once',
       operator:
-        'Nothing. If new tokens are refused: compare the clocks of this machine and of the issuer',
+        'Compare the clocks of this machine and of the issuer if new tokens are refused, too',
     },
     not_yet_valid: {
       client: 'send the same token again, a little later',
-      operator: 'Compare the clocks',
+      operator: 'Compare the clocks of this machine and of the issuer',
     },
     issued_in_future: {
       client: 'send the same token again, a little later',
-      operator: 'Compare the clocks',
+      operator: 'Compare the clocks of this machine and of the issuer',
     },
     too_old: {
       client: 'log in again, once',
-      operator: 'Nothing, unless the tokens are valid for longer than `maxTokenAge`',
+      operator: 'Compare `maxTokenAge` with the lifetime of the tokens',
     },
     issuer: {
       client: 'stop, and check whether this is the right token service for the API',
       operator:
-        'The tokens are of another environment, or the issuer writes its name in another way now, such as with a slash at the end',
+        'Compare `issuer` with what `detail` shows: the tokens are of another environment, or the issuer writes its name in another way now, such as with a slash at the end',
     },
     audience: {
       client: 'stop: the token is for another API',
-      operator:
-        "Nothing. If all tokens are refused: the issuer's configuration of this API has changed",
+      operator: "Look at the issuer's configuration of this API if all tokens are refused",
     },
     type: {
-      client: 'stop, and check whether the client sends an ID token instead of its access token',
+      client: 'stop, and check whether the client sends an ID token',
       operator: 'Look for a client that sends an ID token instead of its access token',
     },
     missing_claim: {
@@ -118,13 +117,13 @@ export const ADVICE: {
     },
     revoked: {
       client: 'ask the user to log in again',
-      operator: 'Nothing. If it was a mistake, see OPERATING.md#revoking-a-token-a-user-everything',
+      operator: 'See OPERATING.md#revoking-a-token-a-user-everything if it was a mistake',
     },
     binding: {
       client:
-        'send it with a proof of what it is bound to: under the scheme DPoP with a proof of its key, or with its client certificate',
+        'send it with a proof of its key under the scheme DPoP, or with its client certificate',
       operator:
-        'If many come at once: the guard needs the option `dpop` or `mutualTls`, a proxy removes the certificate, or a wrapper of `verify` does not pass on its second argument; `detail` says which. If it is one client: find out whether its token was stolen',
+        'Read `detail`. If many come at once, the guard needs the option `dpop` or `mutualTls`, a proxy removes the certificate, or a wrapper of `verify` drops its second argument. If it is one client, find out whether its token was stolen',
     },
   },
   invalid_dpop_proof: {
@@ -134,7 +133,7 @@ export const ADVICE: {
     },
     malformed_proof: {
       client: 'stop: the library makes proofs that cannot be read',
-      operator: "Look at the client's library. `detail` says what is wrong",
+      operator: "Read `detail`, and look at the client's library",
     },
     proof_algorithm: {
       client: 'make the key for an algorithm of `algs` in the challenge',
@@ -142,7 +141,7 @@ export const ADVICE: {
     },
     proof_key: {
       client: 'stop: the key cannot be used here',
-      operator: "Look at the client's library. A private key in it must be replaced",
+      operator: "Look at the client's library. A private key in a proof must be replaced",
     },
     proof_signature: {
       client: 'stop: the proof shows another key than it was signed with',
@@ -150,22 +149,21 @@ export const ADVICE: {
     },
     proof_method: {
       client: 'make a new proof for this method, written as it is sent',
-      operator: 'If all proofs are refused: a proxy changes methods',
+      operator: 'Look for a proxy that changes methods if all proofs are refused',
     },
     proof_url: {
       client: 'make a new proof for the URL that is called',
       operator:
-        'If all proofs are refused: `origin` is not the address that clients use, for example because a proxy removes a part of the path. See OPERATING.md#proofs-for-another-url',
+        'Compare `origin` with the address that clients use if all proofs are refused: see OPERATING.md#proofs-for-another-url',
     },
     proof_time: {
       client: 'correct the clock, and make a new proof for each request',
       operator:
-        'Compare the clocks. `clockTolerance` of `dpopProofs` is 5 s: raise it for clients whose clocks you cannot set',
+        'Compare the clocks. Raise `clockTolerance` of `dpopProofs` (5 s) for clients whose clocks you cannot set',
     },
     proof_token: {
       client: 'make a new proof with the hash of this token',
-      operator:
-        'Look at the client: it makes one proof for each request, with the token that it sends',
+      operator: 'Let the client make a proof for each request, with the token that it sends',
     },
     replayed_proof: {
       client: 'make a new proof for each request, also for one that is repeated',
@@ -180,33 +178,31 @@ export const ADVICE: {
     },
     invalid_nonce: {
       client: 'repeat the request once, with the nonce of `DPoP-Nonce` in a new proof',
-      operator: 'Nothing. If all nonces are refused: the processes have different secrets',
+      operator: 'State the same secret in all processes if all nonces are refused',
     },
   },
   insufficient_user_authentication: {
     acr: {
       client: 'send the user to log in with the `acr_values` of the challenge',
-      operator:
-        'Nothing. If tokens are refused also after a log-in: the issuer sets no `acr`, or another one',
+      operator: 'Ask the issuer for such an `acr` if tokens are refused after a log-in, too',
     },
     age: {
       client: 'send the user to log in with the `max_age` of the challenge',
-      operator:
-        'Nothing. If tokens are refused also after a log-in: the issuer sets no `auth_time`',
+      operator: 'Ask the issuer for `auth_time` if tokens are refused after a log-in, too',
     },
   },
   insufficient_scope: {
     scope: {
       client: 'ask for the scopes that the challenge names, or do not call this route',
-      operator: 'Nothing. If all tokens are refused: the issuer grants other scopes now',
+      operator: 'Ask the issuer which scopes it grants now if all tokens are refused',
     },
     claim: {
-      client: 'do without',
-      operator: 'Nothing. If all tokens are refused: the issuer grants other values now',
+      client: 'do not call this route',
+      operator: 'Ask the issuer which values it grants now if all tokens are refused',
     },
     check: {
-      client: 'do without',
-      operator: 'Look at the function given to `check`. (If it throws, the answer is 500)',
+      client: 'do not call this route',
+      operator: 'Look at the function that `check` was given. If it throws, the answer is 500',
     },
   },
   keys_unavailable: {
@@ -221,20 +217,19 @@ export const ADVICE: {
     bad_document: {
       client: 'repeat the request after `Retry-After`',
       operator:
-        'See OPERATING.md#the-key-endpoint-is-down; `keys.status().lastFailure.detail` says why no key is usable',
+        'Read `keys.status().lastFailure.detail`: it says why no key is usable. See OPERATING.md#the-key-endpoint-is-down',
     },
   },
   revocation_unavailable: {
     stale: {
       client: 'repeat the request after `Retry-After`',
-      operator:
-        '`detail` says why, such as a store that is down. See OPERATING.md#revocations-cannot-be-told',
+      operator: 'Read `detail`, and see OPERATING.md#revocations-cannot-be-told',
     },
   },
   replay_unavailable: {
     unreachable: {
       client: 'repeat the request after `Retry-After`, with a new proof',
-      operator: 'Look at the store, such as Redis: see OPERATING.md#proofs-cannot-be-looked-up',
+      operator: 'See OPERATING.md#proofs-cannot-be-looked-up',
     },
     full: {
       client: 'repeat the request after `Retry-After`, with a new proof',
@@ -253,8 +248,7 @@ export const ADVICE: {
     },
     bad_answer: {
       client: 'repeat the request after `Retry-After`',
-      operator:
-        'Read `detail`: the endpoint refuses the credentials of this API, or its answer cannot be used. See OPERATING.md#the-introspection-endpoint-is-down',
+      operator: 'Read `detail`, and see OPERATING.md#the-introspection-endpoint-is-down',
     },
     busy: {
       client: 'repeat the request after `Retry-After`',

@@ -31,6 +31,6 @@ const ON_HINTS: Readonly<Partial<Record<HintName, Advice>>> = {
   algorithm_not_listed: {
     client: 'wait until the API accepts the algorithm',
     operator:
-      'If your issuer signs so, state that algorithm: in the option `algorithms` of the verifier, or with `--algorithm`',
+      'State that algorithm if your issuer signs so: in the option `algorithms` of the verifier, or with `--algorithm`',
   },
 }

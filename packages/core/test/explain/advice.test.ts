@@ -29,6 +29,13 @@ describe('what to do', () => {
     expect(adviceOn({ refusal: signature, hints })?.client).toMatch(client)
   })
 
+  test('follows "If you run the API:", so it begins neither with a condition nor with nothing and a condition', () => {
+    const said = Object.values(ADVICE).flatMap((reasons) =>
+      Object.values<{ operator: string }>(reasons).map(({ operator }) => operator),
+    )
+    expect(said.filter((text) => /^(?:If|Nothing\b.+)/.test(text))).toEqual([])
+  })
+
   test('is that of the reason with any other hint', () => {
     const advice = adviceOn({ refusal: signature, hints: [hint('unusable_keys')] })
     expect(advice).toBe(ADVICE.invalid_token.signature)
