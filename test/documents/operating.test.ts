@@ -49,7 +49,7 @@ describe('what it names', () => {
     for (const path of named) expect(read(path)).not.toBe('')
   })
 
-  test('the capacity is what bench fleet has printed', () => {
+  test('the capacity is what bench fleet has printed, which has more rows', () => {
     const { rows } = tableUnder(operating, 'Capacity', 'Processes')
     const keys = tableUnder(bench, 'What a fleet asks of one key endpoint', 'Processes').rows
     const revocations = tableUnder(
@@ -70,7 +70,7 @@ describe('what it names', () => {
         sent,
       ]
     })
-    expect(rows).toEqual(expected)
+    expect(rows).toEqual(rowsOf(expected, '100', '10000'))
   })
 
   test('so are the requests for opaque tokens and events', () => {
@@ -80,8 +80,8 @@ describe('what it names', () => {
       'What a fleet asks of an introspection endpoint and of a transmitter',
       'Processes',
     )
-    expect([columns, ...rows]).toEqual([printed.columns, ...printed.rows])
-    expect(rows.length).toBeGreaterThan(4)
+    expect([columns, ...rows]).toEqual([printed.columns, ...rowsOf(printed.rows, '100', '10000')])
+    expect(rows).toHaveLength(2)
   })
 
   test('each line of the capacity names benches that there are', () => {
@@ -91,6 +91,10 @@ describe('what it names', () => {
     expect(named.filter((name) => !Object.hasOwn(BENCHES, name))).toEqual([])
   })
 })
+
+function rowsOf(rows: readonly (readonly string[])[], ...processes: readonly string[]) {
+  return rows.filter(([cell = '']) => processes.includes(cell))
+}
 
 function read(path: string): string {
   return readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
