@@ -11,7 +11,7 @@ import { fileAddress, relinked } from './links.ts'
 import { createRenderer } from './markdown.ts'
 import { type Page, programsOf } from './pages.ts'
 import { searchIndexOf } from './search-index.ts'
-import { ERRORS, EXAMPLES, type Section, SECTIONS } from './sections.ts'
+import { ERRORS, EXAMPLES, MISTAKES, type Section, SECTIONS } from './sections.ts'
 
 const THEME = join(import.meta.dirname, 'theme')
 
@@ -79,7 +79,7 @@ function withItsPage(section: Section, documents: readonly Page[]): readonly Pag
 
 function withMore(page: Page, documents: readonly Page[]): readonly Page[] {
   if (page.path === EXAMPLES) return [page, ...programsOf(documents)]
-  if (page.path !== ERRORS) return [page]
+  if (page.path !== ERRORS && page.path !== MISTAKES) return [page]
   return [{ ...page, text: withLinksToErrors(page.text) }, ...errorPagesOf(page)]
 }
 

@@ -3,10 +3,10 @@ import { tablesOf } from '../test/documents/markdown.ts'
 import { type Page, plain } from './pages.ts'
 import { ERRORS } from './sections.ts'
 
-// A page for each code, each reason and each message of ERRORS.md, at an address that does not change: `errors/CODE`,
-// `errors/CODE/REASON` and `errors/messages/NAME`.
+// A page for each code and each reason of ERRORS.md, and for each message of MISTAKES.md, at an address that does not change:
+// `errors/CODE`, `errors/CODE/REASON` and `errors/messages/NAME`.
 
-/** @param document ERRORS.md. */
+/** @param document ERRORS.md or MISTAKES.md. */
 export function errorPagesOf(document: Page): readonly Page[] {
   return chaptersOf(document.text).flatMap((chapter) => pagesOfChapter(document, chapter))
 }
@@ -23,7 +23,7 @@ function pagesOfChapter(document: Page, chapter: Chapter): readonly Page[] {
   ]
 }
 
-/** ERRORS.md itself, where each reason and message is a link to its page. */
+/** The document itself, where each reason and message is a link to its page. */
 export function withLinksToErrors(text: string): string {
   return text
     .replaceAll(/(<a id="(\w+)-(\w+)"><\/a>)(`\w+`)/g, '$1[$4](/errors/$2/$3.md)')
@@ -56,8 +56,7 @@ function chaptersOf(text: string): readonly Chapter[] {
 
 function rowOf([first = '', ...others]: readonly string[], columns: readonly string[]): Row {
   const [, id, name] = /^<a id="([^"]+)"><\/a>`([^`]+)`$/.exec(first) ?? []
-  if (id === undefined || name === undefined)
-    throw new Error(`${ERRORS}: no place to link to in ${first}`)
+  if (id === undefined || name === undefined) throw new Error(`no place to link to in ${first}`)
   return { id, name, cells: others.map((cell, at) => [columns[at + 1] ?? '', cell] as const) }
 }
 
@@ -99,8 +98,8 @@ function messagePage(document: Page, { heading }: Chapter, { id, name, cells }: 
     title: name,
     kind: `TypeError: ${heading}`,
     about: plain(parts[0] ?? ''),
-    parent: 'errors/index',
-    text: `# \`${name}\`\n\n${parts.join('\n\n')}\n\nIn the message, \`…\` stands for text that differs. The row in the table of all messages is [here](/${ERRORS}#${id}).\n`,
+    parent: 'errors/messages/index',
+    text: `# \`${name}\`\n\n${parts.join('\n\n')}\n\nIn the message, \`…\` stands for text that differs. The row in the table of all messages is [here](/${document.path}#${id}).\n`,
   })
 }
 

@@ -1,5 +1,5 @@
 import type { Page } from './pages.ts'
-import { ERRORS, SECTIONS } from './sections.ts'
+import { SECTIONS } from './sections.ts'
 
 // The site for programs that read: a list of the pages with what each is about, and all documents as one text.
 
@@ -19,10 +19,7 @@ export function textForPrograms(
   texts: ReadonlyMap<string, string>,
 ): string {
   return pages
-    .filter(
-      ({ path }) =>
-        SECTIONS.some(({ rows }) => rows.some(([row]) => row === path)) || path === ERRORS,
-    )
+    .filter(({ path }) => SECTIONS.some(({ rows }) => rows.some(([row]) => row === path)))
     .map(({ address }) => `<!-- ${address}.md -->\n\n${texts.get(address)?.trim() ?? ''}\n`)
     .join('\n')
 }

@@ -30,7 +30,7 @@ function partsOf(page: Searched, at: number): readonly Part[] {
   // Of an export its name, and what it is for: the rest are types, which are found by their own names.
   if (page.address.startsWith(`${REFERENCE}/`)) return [[at, '', '', page.about]]
   // All of it is on pages of their own.
-  if (page.address === 'errors/index') return [[at, '', '', page.about]]
+  if (/^errors\/(?:messages\/)?index$/.test(page.address)) return [[at, '', '', page.about]]
   // One that is short is one result, whatever of it was found.
   if (page.address.startsWith('errors/')) return [[at, '', '', words(page.text)]]
   const [, ...texts] = withoutCode(page.text).split(/^#{1,6} .*$/m)

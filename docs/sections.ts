@@ -13,8 +13,9 @@ export interface Section {
   readonly rows: readonly Row[]
 }
 
-/** Of these documents more pages are made: of errors, of programs, and of what the packages export. */
+/** Of these documents more pages are made: of errors, of messages, of programs, and of what the packages export. */
 export const ERRORS = 'packages/core/ERRORS.md'
+export const MISTAKES = 'packages/core/MISTAKES.md'
 export const EXAMPLES = 'examples/README.md'
 export const REFERENCE = 'reference'
 
@@ -131,7 +132,10 @@ export const SECTIONS: readonly Section[] = [
     name: 'Reference',
     folder: REFERENCE,
     about: 'Every error with what to do, and everything that the packages export.',
-    rows: [[ERRORS, '../errors/index', 'Errors']],
+    rows: [
+      [ERRORS, '../errors/index', 'Errors'],
+      [MISTAKES, '../errors/messages/index', 'Mistakes'],
+    ],
   },
   {
     name: 'Why and security',

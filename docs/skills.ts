@@ -5,10 +5,10 @@ import { tablesOf } from '../test/documents/markdown.ts'
 import { begins, messagesOf } from '../test/documents/type-errors.ts'
 import { root } from './entries.ts'
 import { headOf, plain } from './pages.ts'
-import { ERRORS } from './sections.ts'
+import { MISTAKES } from './sections.ts'
 
 // SKILL.md of a package, for coding agents: what it is for, the first lines, and the mistakes that are made with it. All of it stands
-// in the README of the package and in ERRORS.md; test/documents/skills.test.ts compares, and writes it with `-u`.
+// in the README of the package and in MISTAKES.md; test/documents/skills.test.ts compares, and writes it with `-u`.
 
 /** Parts of a README that keep somebody from a mistake, in its order. */
 const WARNINGS = ['Why 401?', 'Behind the guard', 'CORS', 'Refusals', 'What it does not do']
@@ -43,7 +43,7 @@ function mistakesOf(
   // What guards say is written once for all of them, in core.
   const ofGuards = messagesOf('core').filter(({ path }) => path.includes('/src/request/'))
   const messages = [...messagesOf(folder), ...(isGuard ? ofGuards : [])]
-  return tablesOf(readFileSync(join(root, ERRORS), 'utf8'))
+  return tablesOf(readFileSync(join(root, MISTAKES), 'utf8'))
     .filter(({ columns: [first] }) => first === 'Message')
     .flatMap(({ rows }) => rows)
     .flatMap(([cell = '', advice = '']) => {

@@ -86,8 +86,8 @@ const MESSAGES = messagesOf('!(cli|providers|testing)')
   .filter(({ path }) => !path.startsWith('packages/redis/src/program'))
   .filter(({ text }) => ![OF_DECORATORS, ...UNREACHABLE].includes(text))
 
-describe('the mistakes of ERRORS.md', () => {
-  const rows = tablesOf(errors)
+describe('MISTAKES.md', () => {
+  const rows = tablesOf(readFileSync(guide('MISTAKES.md'), 'utf8'))
     .filter(({ columns: [first] }) => first === 'Message')
     .flatMap((table) => table.rows)
   const messages = rows.map(([cell = '']) => codeSpans(cell)[0] ?? '')

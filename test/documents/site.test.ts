@@ -18,7 +18,7 @@ import {
   plain,
   programsOf,
 } from '../../docs/pages.ts'
-import { ERRORS, SECTIONS } from '../../docs/sections.ts'
+import { ERRORS, MISTAKES, SECTIONS } from '../../docs/sections.ts'
 import { refusals } from '../../packages/core/src/refusal/refusals.ts'
 import { blocksOf, tablesOf } from './markdown.ts'
 
@@ -175,9 +175,7 @@ describe('the links of a page', () => {
 })
 
 describe('the pages of errors', () => {
-  const document = byPath.get(ERRORS)
-  if (document === undefined) throw new Error(`${ERRORS} is in no section`)
-  const errors = errorPagesOf(document)
+  const errors = errorPagesOf(documentAt(ERRORS))
   const addresses = new Set(errors.map(({ address }) => address))
 
   test.each(Object.entries(refusals))(
@@ -190,10 +188,13 @@ describe('the pages of errors', () => {
   )
 
   test('every message has one', () => {
+    const document = documentAt(MISTAKES)
     const rows = tablesOf(document.text)
       .filter(({ columns: [first] }) => first === 'Message')
       .flatMap((table) => table.rows)
-    const messages = errors.filter(({ address }) => address.startsWith('errors/messages/'))
+    const messages = errorPagesOf(document).filter(({ address }) =>
+      address.startsWith('errors/messages/'),
+    )
     expect(messages.length).toBe(rows.length)
     expect(messages.length).toBeGreaterThan(50)
   })
@@ -229,9 +230,13 @@ test('the title and the first sentence of a document are its words', () => {
 
 /** A document with another text. */
 function pageWith(text: string, path = 'packages/core/KEYS.md'): Page {
+  return { ...documentAt(path), text }
+}
+
+function documentAt(path: string): Page {
   const found = byPath.get(path)
   if (found === undefined) throw new Error(`${path} is in no section`)
-  return { ...found, text }
+  return found
 }
 
 function write(path: string, html: string): void {

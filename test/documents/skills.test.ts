@@ -12,7 +12,7 @@ const folders = globSync('*/package.json', { cwd: packages }).map(
 )
 
 test.each(folders)(
-  'SKILL.md of %s says what its README and ERRORS.md say; with -u this test writes it',
+  'SKILL.md of %s says what its README and MISTAKES.md say; with -u this test writes it',
   async (folder) => {
     await expect(skillOf(folder)).toMatchFileSnapshot(join(packages, folder, 'SKILL.md'))
   },

@@ -76,6 +76,7 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
     'KEYS.md',
     'LOGGING-IN-AGAIN.md',
     'MANY-ISSUERS.md',
+    'MISTAKES.md',
     'MUTUAL-TLS.md',
     'OPAQUE-TOKENS.md',
     'OPERATING.md',

@@ -75,7 +75,7 @@ test('the search finds each message as a program prints it, and each text that c
       : [`${asked}: not ${address}`]
   // The message that is only `…` is one of those in full.
   const messages = pages.filter(
-    ({ address, title }) => address.startsWith('errors/messages/') && /[a-z]/i.test(title),
+    ({ address, title }) => /^errors\/messages\/(?!index$)/.test(address) && /[a-z]/i.test(title),
   )
   const texts = Object.entries(refusals).flatMap(([code, { description, reasons }]) =>
     Object.entries({ index: description, ...reasons }).map(
@@ -113,6 +113,7 @@ const REPRESENTATIVE = [
   'frameworks/express.html',
   'guides/keys.html',
   'errors/index.html',
+  'errors/messages/index.html',
   'errors/keys_unavailable/index.html',
   'errors/invalid_token/audience.html',
   'reference/core/functions/example.html',
