@@ -31,7 +31,7 @@ test.each([
 test('it is the last line of a run on a machine without programs, and with a name only those count', async () => {
   const suite = 'test/programs/console/accessibility.test.ts'
   expect(await lastLine('run', suite)).toMatch(
-    /^6 tests were skipped: 6 for which chromium is missing \(on Debian: apt-get install chromium /,
+    /^4 tests were skipped: 4 for which chromium is missing \(on Debian: apt-get install chromium /,
   )
   expect(await lastLine('run', 'test/left-out.test.ts', '-t', 'nothing is said')).not.toContain(
     'skipped:',
