@@ -1,3 +1,4 @@
+import type { webcrypto } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +7,7 @@ import { decodeProtectedHeader, exportJWK, importJWK, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
 
 import type { OAuthClientOptions } from '../../src/oauth.ts'
+import { isAssertionKey } from '../../src/oauth/client-authentication.ts'
 import { failureOf } from '../login-service.ts'
 import { createClient, createServer, ENDPOINT, ISSUER, posts } from './server.ts'
 
@@ -67,6 +69,44 @@ describe('a private key', () => {
   })
 })
 
+function holds(algorithm: object, type = 'private', usages = ['sign']): boolean {
+  return isAssertionKey({ type, usages, algorithm } as webcrypto.CryptoKey)
+}
+
+describe('a key', () => {
+  const rsa = { name: 'RSA-PSS', modulusLength: 2048, hash: { name: 'SHA-256' } }
+
+  test.each([
+    { name: 'ECDSA', namedCurve: 'P-256' },
+    { name: 'ECDSA', namedCurve: 'P-384' },
+    { name: 'ECDSA', namedCurve: 'P-521' },
+    rsa,
+    { ...rsa, name: 'RSASSA-PKCS1-v1_5' },
+    { ...rsa, hash: { name: 'SHA-384' } },
+    { ...rsa, hash: { name: 'SHA-512' } },
+    { name: 'Ed25519' },
+    { name: 'ML-DSA-44' },
+    { name: 'ML-DSA-65' },
+    { name: 'ML-DSA-87' },
+  ])('can sign assertions: %j', (algorithm) => {
+    expect(holds(algorithm)).toBe(true)
+    expect(holds(algorithm, 'public')).toBe(false)
+    expect(holds(algorithm, 'private', ['deriveBits'])).toBe(false)
+  })
+
+  test.each([
+    { name: 'ECDSA', namedCurve: 'K-256' },
+    { ...rsa, modulusLength: 2047 },
+    { ...rsa, hash: { name: 'SHA-1' } },
+    { name: 'Ed448' },
+    { name: 'X-Ed25519' },
+    { name: 'ML-DSA-44-X' },
+    {},
+  ])('cannot: %j', (algorithm) => {
+    expect(holds(algorithm)).toBe(false)
+  })
+})
+
 function claimsIn(assertion: string) {
   const [, payload = ''] = assertion.split('.')
   const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())
@@ -93,13 +133,16 @@ describe('an assertion of somebody else', () => {
     const file = join(folder, 'token')
     await writeFile(file, 'first\n')
     const server = createServer()
-    const client = createClient(server, { clientAssertion: { file }, timeout: 0.1 })
+    const clientAssertion = { file }
+    const client = createClient(server, { clientAssertion, timeout: 0.1 })
+    clientAssertion.file = '/not/what/was/stated'
     await client.get()
-    await writeFile(file, 'second\n')
+    const longest = 'x'.repeat(65_536)
+    await writeFile(file, longest)
     await server.clock.advance(300)
     await client.get()
-    expect(server.forms().map((form) => form['client_assertion'])).toEqual(['first', 'second'])
-    await writeFile(file, 'x'.repeat(65_537))
+    expect(server.forms().map((form) => form['client_assertion'])).toEqual(['first', longest])
+    await writeFile(file, `${longest}x`)
     client.invalidate(await client.get())
     expect(await failureOf(client.get())).toMatchObject({
       code: 'service_unavailable',

@@ -109,8 +109,22 @@ describe('a refusal', () => {
     const { server, client } = setUp()
     server.answer = refusing(error, status)
     const failure = await failureOf(client.get())
-    expect(failure).toMatchObject({ code: 'unexpected_response', status: 502 })
+    const message = `the token service answered with status ${status}`
+    expect(failure).toMatchObject({ code: 'unexpected_response', status: 502, message })
     expect(JSON.stringify(failure)).not.toContain('canary')
+  })
+
+  test('of its own grant is never the fault of a caller, and says so as JSON too', async () => {
+    const { server, client } = setUp()
+    server.answer = refusing('invalid_grant')
+    const failure = await failureOf(client.get())
+    expect(JSON.parse(JSON.stringify(failure))).toEqual({
+      name: 'OAuthError',
+      code: 'invalid_grant',
+      status: 502,
+      message: 'the token service answered with status 400 and invalid_grant',
+      retryAfter: 30,
+    })
   })
 
   test.each([400, 401, 403])(
@@ -151,6 +165,12 @@ describe('an outage', () => {
     await clock.advance(15)
     server.answer = () => server.grant()
     expect(await client.get()).toBe('opaque-0')
+  })
+
+  test('is one whatever its body says', async () => {
+    const { server, client } = setUp({ timeout: 0.1 })
+    server.answer = refusing('invalid_grant', 503)
+    expect(await failureOf(client.get())).toMatchObject({ code: 'service_unavailable' })
   })
 
   test('does not matter while the token is valid', async () => {

@@ -45,7 +45,7 @@ describe('an answer without a token that can be used', () => {
     ['no JSON', () => new Response('canary')],
     ['a list', () => Response.json([])],
     ['null', () => Response.json(null)],
-    ['another status', () => Response.json({ access_token: 'a' }, { status: 201 })],
+    ['another status', () => new Response(GRANT, { status: 201 })],
     ['too deep', () => new Response(`{"a":${'['.repeat(5000)}`)],
     ['too long', () => new Response(' '.repeat(65_537))],
     [

@@ -15,6 +15,13 @@ test('what does not fit alone is not kept', () => {
   ])
 })
 
+test('what fits exactly is kept', () => {
+  const memory = createMemory<number>({ max: 2, bytes: 100 })
+  memory.set('a', 1, 60)
+  memory.set('b', 2, 40)
+  expect([memory.get('a'), memory.get('b'), memory.bytes]).toEqual([1, 2, 100])
+})
+
 test('an entry that is replaced counts once, and as just used', () => {
   const memory = createMemory<number>({ max: 2, bytes: 100 })
   memory.set('a', 1, 10)

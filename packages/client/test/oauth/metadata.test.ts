@@ -28,6 +28,7 @@ test('after an hour they are read again, while what is known serves', async () =
   server.answer = (request) =>
     request.url === ENDPOINT ? server.grant() : new Response(null, { status: 500 })
   await client.get()
+  expect(server.paths().filter((path) => path === FIRST)).toHaveLength(2)
   server.answer = answer
   await clock.advance(300)
   await client.get()
@@ -46,6 +47,17 @@ test('a tenant’s are asked for as RFC 8414 says, then as OpenID Connect Discov
   expect(server.paths()).toEqual([`${FIRST}/tenant/v2`, `/tenant/v2${SECOND}`, '/token'])
 })
 
+test('an issuer that has only the document of OpenID Connect is asked for that', async () => {
+  const { server, client } = setUp()
+  server.answer = ({ url }) => {
+    if (url === ENDPOINT) return server.grant()
+    if (!url.endsWith(SECOND)) return new Response(null, { status: 404 })
+    return Response.json({ issuer: ISSUER, token_endpoint: ENDPOINT })
+  }
+  expect(await client.get()).toBe('opaque-0')
+  expect(server.paths()).toEqual([FIRST, SECOND, '/token'])
+})
+
 test.each([
   ['of an issuer of this machine', 'http://127.0.0.1:3', {}],
   ['where http is permitted', ISSUER, { allowInsecure: true }],
@@ -57,21 +69,23 @@ test.each([
   expect(await client.get()).toBe('opaque-0')
 })
 
-test('with a certificate, the endpoint for it is used', async () => {
-  const { server, client } = setUp({ certificate: true })
+describe('an issuer with an endpoint for certificates', () => {
   const mtls = 'https://mtls.as.test/token'
-  server.answer = ({ url }) => {
-    if (url === mtls) return server.grant()
-    const aliases = { token_endpoint: mtls }
-    return Response.json({
-      issuer: ISSUER,
-      token_endpoint: ENDPOINT,
-      mtls_endpoint_aliases: aliases,
-    })
+  const members = {
+    issuer: ISSUER,
+    token_endpoint: ENDPOINT,
+    mtls_endpoint_aliases: { token_endpoint: mtls },
   }
-  await client.get()
-  expect(server.requests.at(-1)?.url).toBe(mtls)
-  expect(server.forms()).toEqual([{ client_id: 'shop', grant_type: 'client_credentials' }])
+
+  test.each<[string, Parameters<typeof setUp>[0], string]>([
+    ['is asked there with a certificate', { certificate: true }, mtls],
+    ['is asked at the other one without', {}, ENDPOINT],
+  ])('%s', async (_title, options, endpoint) => {
+    const { server, client } = setUp(options)
+    server.answer = ({ url }) => (url === endpoint ? server.grant() : Response.json(members))
+    expect(await client.get()).toBe('opaque-0')
+    expect(server.forms()).toMatchObject([{ grant_type: 'client_credentials' }])
+  })
 })
 
 describe('metadata that cannot be used', () => {
@@ -82,6 +96,10 @@ describe('metadata that cannot be used', () => {
     [
       'with an endpoint that is no text',
       () => Response.json({ issuer: ISSUER, token_endpoint: 1 }),
+    ],
+    [
+      'with an endpoint in a list',
+      () => Response.json({ issuer: ISSUER, token_endpoint: [ENDPOINT] }),
     ],
     [
       'with an endpoint that is not https',
@@ -139,9 +157,32 @@ test('metadata that hang end with the deadline, and the next attempt reads them 
 })
 
 test('an attempt leaves no timer, and its signal ends: nothing of it can go on', async () => {
-  const { server, client } = setUp()
-  await client.get()
+  const server = createServer()
+  const timers = new Set<object>()
+  const clock = {
+    ...server.clock,
+    after(seconds: number, fn: () => void) {
+      const timer = {}
+      timers.add(timer)
+      const cancel = server.clock.after(seconds, fn)
+      return () => {
+        timers.delete(timer)
+        cancel()
+      }
+    },
+  }
+  await createClient(server, { tokenEndpoint: undefined, issuer: ISSUER, clock }).get()
   expect(server.requests[0]?.init.signal?.aborted).toBe(true)
+  expect(timers.size).toBe(0)
+})
+
+test('the body of an answer without metadata is not left to come', async () => {
+  const { server, client } = setUp()
+  let cancelled = 0
+  const body = () => new ReadableStream({ cancel: () => void (cancelled += 1) })
+  server.answer = () => new Response(body(), { status: 503 })
+  await failureOf(client.get())
+  expect(cancelled).toBe(1)
 })
 
 test('whoever comes in the pause after a failure hears of it at once, with the time that is left', async () => {
@@ -154,7 +195,9 @@ test('whoever comes in the pause after a failure hears of it at once, with the t
   const count = server.requests.length
   const before = await failureOf(client.onBehalfOf({ token: 'a', claims: { exp } }).get())
   expect(before).toMatchObject({ code: 'service_unavailable', status: 503 })
-  expect(before).toMatchObject({ retryAfter: expect.any(Number) as number })
+  const { retryAfter } = before as { retryAfter: number }
+  expect(retryAfter).toBeGreaterThanOrEqual(10)
+  expect(retryAfter).toBeLessThanOrEqual(14)
   expect(server.requests).toHaveLength(count)
 })
 
@@ -197,6 +240,29 @@ test('subjects who come at once read them together, and wait together after a fa
   await clock.advance(10)
   await Promise.all(failures)
   const other = { token: 'other', claims: claims(99) }
-  expect(await failureOf(client.onBehalfOf(other).get())).toMatchObject({ status: 503 })
+  expect(await failureOf(client.onBehalfOf(other).get())).toMatchObject({
+    code: 'timeout',
+    status: 503,
+    message: 'the authorization server gave no metadata in 10 s',
+  })
   expect(server.requests).toHaveLength(1)
+})
+
+test('metadata that hang again and again are read less and less often, up to once a minute', async () => {
+  const { server, client, clock } = setUp()
+  server.answer = hang
+  const handleOf = (token: string) =>
+    client.onBehalfOf({ token, claims: { exp: clock.now() + 3600 } })
+  let last: unknown
+  for (let count = 0; count < 8; count++) {
+    const failure = failureOf(handleOf(`first-${count}`).get())
+    await clock.advance(10)
+    await failure
+    last = await failureOf(handleOf(`second-${count}`).get())
+    await clock.advance(100)
+  }
+  const { retryAfter } = last as { retryAfter: number }
+  expect(retryAfter).toBeGreaterThanOrEqual(60)
+  expect(retryAfter).toBeLessThanOrEqual(73)
+  expect(server.requests).toHaveLength(8)
 })

@@ -111,16 +111,28 @@ describe('an exchanged token', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('that comes after the end of its subject is a matter of the subject', async () => {
+  test.each([
+    ['after the end', 3],
+    ['at the very end', 5],
+  ])('that comes %s of its subject is a matter of the subject', async (_title, left) => {
     const { server, client, clock, auth } = setUp()
     server.answer = async () => {
       await clock.advance(5)
       return server.grant()
     }
-    const handle = client.onBehalfOf(auth(3))
+    const handle = client.onBehalfOf(auth(left))
     for (let count = 0; count < 2; count++) {
       expect(await failureOf(handle.get())).toMatchObject({ code: 'invalid_grant', status: 401 })
     }
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('that ends with its subject is not renewed: no other could last longer', async () => {
+    const { server, client, clock, auth } = setUp()
+    const handle = client.onBehalfOf(auth(300))
+    await handle.get()
+    await clock.advance(299)
+    expect(await handle.get()).toBe('opaque-0')
     expect(server.requests).toHaveLength(1)
   })
 

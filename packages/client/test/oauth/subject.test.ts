@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { digestOf, grantFor } from '../../src/oauth/subject.ts'
+import { bearerSubject, bytesOf, digestOf, grantFor } from '../../src/oauth/subject.ts'
 
 const subject = { token: 'subject', end: 1 }
 const request = { form: 'token-exchange', actorToken: undefined } as const
@@ -23,4 +23,15 @@ test('the client, the actor and the end are parts of it', () => {
     digestOf('shop', grantFor(subject, { ...request, actorToken: 'a' })),
   ]
   expect(new Set(digests).size).toBe(digests.length)
+})
+
+test.each([['1'], [[1]], [Infinity], [NaN], [null]])('an exp of %j is no end', (exp) => {
+  expect(bearerSubject({ token: 'a', claims: { exp } })).toEqual({ token: 'a', end: undefined })
+})
+
+test('the bytes of a grant are more when its tokens are longer', () => {
+  const bytes = bytesOf(grantFor(subject, request))
+  expect(bytesOf(grantFor({ ...subject, token: `${subject.token}xx` }, request))).toBe(bytes + 2)
+  const actorToken = 'x'.repeat(1000)
+  expect(bytesOf(grantFor(subject, { ...request, actorToken }))).toBeGreaterThan(bytes + 1000)
 })
