@@ -111,6 +111,7 @@ test.each<[string, unknown]>([
   ['an inherited field', Object.create({ logout_token: token })],
   ['a list', [{ logout_token: token }]],
   ['a stream of objects', Readable.from([{ logout_token: token }])],
+  ['a stream of lists of octets', Readable.from([[...Buffer.from(form(token))]])],
   ['a stream that does not begin', { [Symbol.asyncIterator]: () => undefined }],
 ])('%s is no form', async (_, body) => {
   const answer = await answerTo(body)
@@ -118,6 +119,18 @@ test.each<[string, unknown]>([
   expect(read(answer.body)).toMatchObject({ error: 'invalid_request' })
   const refused = { err: 'invalid_request', description: expect.any(String) as string }
   expect(answer.told).toMatchObject([{ outcome: 'refused', claims: undefined, refused }])
+})
+
+// As in `refused-event.test.ts`: somebody searches for these words.
+test.each<[string, object, string]>([
+  ['no body', {}, 'The request has no body that can be read'],
+  ['a field in a list', { body: { logout_token: [token] } }, 'The form must have one logout_token'],
+  ['no field', { body: 'token=x' }, 'The form must have one logout_token'],
+  ['another type', { headers: {} }, `The Content-Type must be ${FORM}`],
+])('a log-out with %s is told so', async (_, members, description) => {
+  const request = { headers: { 'content-type': FORM }, ...members }
+  const { body } = await logoutScene().receiver.answer(request)
+  expect(read(body)).toEqual({ error: 'invalid_request', error_description: description })
 })
 
 test('a body that a request inherits is not its own', async () => {
@@ -155,7 +168,10 @@ describe('the media type', () => {
       const { receiver, store } = eventScene({ revokes: 'session' })
       const headers = type === undefined ? {} : { 'content-type': type }
       const answer = await receiver.answer({ headers, body: event })
-      expect(answer).toMatchObject({ status: 400 })
+      expect([answer.status, read(answer.body)]).toEqual([
+        400,
+        { err: 'invalid_request', description: `The Content-Type must be ${SET}` },
+      ])
       expect(store.calls).toBe(0)
     },
   )

@@ -46,13 +46,16 @@ test('a request in which no event is found, and a sender who may not send, are r
   const unsure = eventScene({
     authorize: { verify: async () => await Promise.reject(error), ready: async () => undefined },
   })
+  const logout = logoutScene()
   const authorization = 'Bearer 0123456789abcdef'
   const reports = await reportsOf(async () => {
+    await logout.receiver.answer({ headers: {}, body: 'x' })
     await receiver.answer({ headers: { authorization }, body: 'x' })
     await receiver.answer({ headers: {}, body: 'x' })
     await unsure.receiver.answer({ headers: { authorization }, body: 'x' })
   })
   expect(reports).toEqual([
+    { source: logout.receiver, outcome: 'refused', error: 'invalid_request' },
     { source: receiver, outcome: 'refused', error: 'invalid_request' },
     { source: receiver, outcome: 'refused', error: 'authentication_failed' },
     { source: unsure.receiver, outcome: 'unavailable', error: undefined },

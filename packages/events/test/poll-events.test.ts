@@ -1,9 +1,15 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { EventEmitter, once } from 'node:events'
 
 import { createTestIssuer, eventTransmitter, manualClock } from '@portcullis/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { type EventMessage, pollEvents, type PollEventsOptions } from '../src/index.ts'
+import {
+  type EventMessage,
+  type EventReport,
+  pollEvents,
+  type PollEventsOptions,
+} from '../src/index.ts'
 import { AUDIENCE, createStore, ISSUER } from './scene.ts'
 
 const ENDPOINT = 'https://login.test/poll'
@@ -25,6 +31,7 @@ async function scene(options: Partial<PollEventsOptions> = {}) {
   const transmitter = eventTransmitter(issuer, { audience: AUDIENCE })
   const store = createStore()
   const polls: Poll[] = []
+  const timers = new Set<object>()
   const told: EventMessage[] = []
   const faults: ((init: RequestInit) => Response | Promise<Response>)[] = []
   const start = () => {
@@ -40,7 +47,22 @@ async function scene(options: Partial<PollEventsOptions> = {}) {
       audience: AUDIENCE,
       revocations: store.revocations,
       revokes: 'subject',
-      clock,
+      clock: {
+        ...clock,
+        after(seconds, fn) {
+          const timer = {}
+          const end = () => timers.delete(timer)
+          timers.add(timer)
+          const cancel = clock.after(seconds, () => {
+            end()
+            fn()
+          })
+          return () => {
+            end()
+            cancel()
+          }
+        },
+      },
       onEvent: (message) => void told.push(message),
       ...options,
     })
@@ -57,6 +79,8 @@ async function scene(options: Partial<PollEventsOptions> = {}) {
     told,
     faults,
     transmitter,
+    /** Those of the clock that are not over. */
+    timers,
     start,
     /** Publishes an event, and returns its name. */
     publish: async (sub = 'ada', jti = `j-${++count}`): Promise<string> => {
@@ -128,7 +152,24 @@ test('an event under the name of another one is refused', async () => {
   )
   start()
   await until(() => transmitter.errors().size === 1)
-  expect([store.calls, transmitter.errors().get('another')?.err]).toEqual([0, 'invalid_request'])
+  expect(transmitter.errors().get('another')).toEqual({
+    err: 'invalid_request',
+    description: 'The token has another jti than its name',
+  })
+  expect(store.calls).toBe(0)
+})
+
+test('the channel says of which poll an event came', async () => {
+  const { start, publish, until, transmitter } = await scene()
+  const sources: unknown[] = []
+  const listen = (message: unknown) =>
+    void sources.push((message as EventReport) /* what the channel is for */.source)
+  subscribe('portcullis:events', listen)
+  await publish()
+  const poll = start()
+  await until(() => transmitter.acknowledged().length === 1)
+  unsubscribe('portcullis:events', listen)
+  expect(sources).toEqual([poll])
 })
 
 test.each(['__proto__', 'constructor', 'toString'])('an event may be named %s', async (name) => {
@@ -460,9 +501,15 @@ describe('what is no answer', () => {
     expect(cancelled).toBe(1)
   })
 
-  test('an answer of 1 MiB is one', async () => {
+  test.each<[string, () => Response]>([
+    ['of 1 MiB', () => new Response(`{"sets":{}}${' '.repeat(1_048_565)}`)],
+    [
+      'with the URL of the endpoint',
+      () => Object.defineProperty(Response.json({ sets: {} }), 'url', { value: ENDPOINT }),
+    ],
+  ])('an answer %s is one', async (_, answer) => {
     const { start, until, faults } = await scene()
-    faults.push(() => new Response(`{"sets":{}}${' '.repeat(1_048_565)}`))
+    faults.push(answer)
     const poll = start()
     await until(() => poll.status().state === 'current')
     expect(poll.status().lastFailure).toBeUndefined()
@@ -479,7 +526,9 @@ describe('what is no answer', () => {
     start()
     await until(() => transmitter.acknowledged().length === 1)
     expect(polls[1]?.body).toMatch(
-      new RegExp(`"ack":\\["${name}"\\],"setErrs":\\{"a":\\{"err":"invalid_request".*"b":`),
+      new RegExp(
+        `"ack":\\["${name}"\\],"setErrs":\\{"a":\\{"err":"invalid_request","description":"The token is not a signed JWT"\\},"b":`,
+      ),
     )
     expect(told.map(({ outcome }) => outcome)).toEqual(['refused', 'refused', 'recorded'])
   })
@@ -544,6 +593,16 @@ describe('close', () => {
     expect(transmitter.acknowledged()).toEqual([])
   })
 
+  test('leaves no timer', async () => {
+    const { start, until, faults, timers } = await scene()
+    faults.push(status(500))
+    const poll = start()
+    await until(() => poll.status().failures === 1)
+    expect(timers.size).toBe(1)
+    await poll.close()
+    expect(timers.size).toBe(0)
+  })
+
   test('ends a pause, and a request whose fetch does not look at its signal', async () => {
     const { start, until, clock, polls, faults } = await scene()
     faults.push(status(500))
@@ -554,6 +613,7 @@ describe('close', () => {
     const waiting = start()
     await until(() => polls.length === 2)
     await waiting.close()
+    expect(waiting.status()).toMatchObject({ state: 'closed', lastFailure: 'closed' })
     await clock.advance(1000)
     expect(polls).toHaveLength(2)
   })
@@ -571,6 +631,7 @@ describe('options', () => {
   ])('%s: %j is a TypeError, without the URL', async (name, value) => {
     const { start } = await scene({ [name]: value })
     expect(start).toThrow(TypeError)
+    expect(start).toThrow(new RegExp(`^pollEvents: (unknown option "${name}",|${name} must )`))
     expect(start).not.toThrow(/login\.test/)
   })
 })

@@ -97,6 +97,7 @@ describe('whom an event means', () => {
     ['an iss_sub', { format: 'iss_sub', sub: 'ada' }],
     ['an iss_sub', { ...USER, iss: [ISSUER] }],
     ['an iss_sub', { ...USER, id: 'ada' }],
+    ['an iss_sub', { format: 'iss_sub', id: 'ada' }],
     ['an opaque', { format: 'opaque', id: null }],
     ['an opaque', { format: 'opaque', id: 'ada', sub: 'eve' }],
     ['an opaque', { format: 'opaque', sub: 'ada' }],
@@ -104,6 +105,7 @@ describe('whom an event means', () => {
     ['a jwt_id', { format: 'jwt_id', iss: ISSUER, jti: 't-1', sub: 'ada' }],
     ['a complex', { format: 'complex', user: USER, tenant: { format: 'opaque', id: 't' } }],
     ['a complex', { format: 'complex', user: { format: 'complex', user: USER } }],
+    ['a complex', { format: 'complex', user: { format: 'account', id: 'ada' } }],
     ['a complex', { format: 'complex', user: { ...USER, iss: 'https://old.test' } }],
     ['a complex', { format: 'complex', user: USER, session: { ...SESSION, iss: ISSUER } }],
     ['a complex', { format: 'complex', user: USER, session: null }],
@@ -196,6 +198,9 @@ describe('whom an event means', () => {
     expect(told).toMatchObject([
       { outcome: 'unavailable', error: expect.any(TypeError) as unknown, iss: ISSUER, revokes: [] },
     ])
+    expect(told[0]?.error).toMatchObject({
+      message: expect.stringMatching(/^mapSubject: i/) as string,
+    })
   })
 
   test('a mapping that fails is told with the name of the event, and the repeat is mapped again', async () => {
@@ -508,15 +513,24 @@ describe('who may send', () => {
     expect(isRead).toBe(false)
   })
 
-  test('a verifier that fails is answered 503, and warned of', async () => {
+  test.each([
+    ['an error', new Error('of the verifier'), 'of the verifier'],
+    ['nothing', null, 'authorize failed'],
+  ])('a verifier that fails with %s is answered 503, and warned of', async (_, fault, message) => {
     const warned = new Promise((resolve) => process.once('warning', resolve))
-    const fault = new Error('of the verifier')
     const { send, store } = eventScene({
-      authorize: { verify: async () => await Promise.reject(fault), ready: async () => undefined },
+      authorize: {
+        async verify() {
+          AbortSignal.abort(fault).throwIfAborted()
+          throw new Error('not reached')
+        },
+        ready: async () => undefined,
+      },
     })
     const token = await transmitter.securityEvent({ type, subject: USER })
     expect(await send(token, 'Bearer x')).toMatchObject({ status: 503 })
-    expect([await warned, store.calls]).toEqual([fault, 0])
+    expect(await warned).toMatchObject({ message })
+    expect(store.calls).toBe(0)
   })
 
   test('the text has 16 characters or more, and is one that a header can have', async () => {
@@ -543,8 +557,18 @@ describe('who may send', () => {
     ['mapSubject', {}],
     ['clockTolerance', 601],
     ['clientId', AUDIENCE],
-  ])('%s: %j is a TypeError', (name, value) => {
-    expect(() => eventScene({ [name]: value })).toThrow(TypeError)
+  ])('%s: %j is a TypeError that says so', (name, value) => {
+    const create = () => eventScene({ [name]: value })
+    expect(create).toThrow(TypeError)
+    expect(create).toThrow(
+      new RegExp(`^receiveEvents: (unknown option "${name}",|${name} must be )`),
+    )
+  })
+
+  test('a wrong name of an event is answered with those that are known', () => {
+    expect(() => eventScene({ revokeOn: ['verification' as never] })).toThrow(
+      'must be a list of session-revoked, credential-change, token-claims-change, assurance-level-change, account-disabled, account-purged, sessions-revoked',
+    )
   })
 
   test.each([[undefined], [''], ['too short'], [{}], [true]])(

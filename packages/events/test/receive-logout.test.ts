@@ -112,7 +112,10 @@ test('a member that is there twice, at whatever depth, is refused', async () => 
   const signed = async (events: string) =>
     await issuer.token({ payload: `{${rest},"events":${events}}`, header: { typ: 'logout+jwt' } })
   expect(await send(await signed(`{"${LOGOUT}":{},"${LOGOUT}":{}}`))).toMatchObject({ status: 400 })
-  expect(await send(await signed(`{"${LOGOUT}":{"a":1,"a":2}}`))).toMatchObject({ status: 400 })
+  expect(await send(await signed(`{"${LOGOUT}":{"a":1,"a":2}}`))).toMatchObject({
+    status: 400,
+    body: expect.stringContaining('"The token has a member twice"') as string,
+  })
   expect(store.calls).toBe(0)
   expect(await send(await signed(`{"${LOGOUT}":{}}`))).toMatchObject({ status: 200 })
 })
@@ -139,6 +142,13 @@ describe('the type', () => {
     const token = await transmitter.logoutToken({ sid: 's-1', header, omit })
     expect(await logoutScene().send(token)).toMatchObject({ status: required })
     expect(await logoutScene({ type: null }).send(token)).toMatchObject({ status: optional })
+  })
+
+  test.each([7, null, ['logout+jwt'], {}])('%j, which is no text, is refused', async (typ) => {
+    const header = Buffer.from(JSON.stringify({ alg: 'ES256', typ })).toString('base64url')
+    const token = `${header}.e30.AAAA`
+    expect(await logoutScene().send(token)).toMatchObject({ status: 400 })
+    expect(await logoutScene({ type: null }).send(token)).toMatchObject({ status: 400 })
   })
 
   test('with type: null, access tokens and ID tokens are still refused', async () => {
@@ -363,6 +373,20 @@ test.each<[string, () => unknown]>([
   expect(await warned).toMatchObject({ message: 'of the listener' })
 })
 
+test('a listener that fails with nothing is warned of as well; one that is not there is not', async () => {
+  const warnings: string[] = []
+  const listen = ({ message }: Error) => void warnings.push(message)
+  process.on('warning', listen)
+  const nothing = AbortSignal.abort(null)
+  for (const onEvent of [undefined, () => nothing.throwIfAborted()]) {
+    const { send } = logoutScene({ onEvent })
+    await send(await transmitter.logoutToken({ sid: 's-1' }))
+    await nextTurn()
+  }
+  process.off('warning', listen)
+  expect(warnings).toEqual(['onEvent failed'])
+})
+
 describe('options', () => {
   const { keys } = issuer.verifierOptions
   const { revocations } = logoutScene().store
@@ -388,7 +412,9 @@ describe('options', () => {
 
   test.each([
     ['issuer', null],
+    ['issuer', 7],
     ['clientId', null],
+    ['clientId', []],
     ['revokes', 'token'],
     ['type', 'JWT'],
     ['keys', {}],
@@ -398,8 +424,16 @@ describe('options', () => {
     ['clockTolerance', 601],
     ['clock', {}],
     ['audience', 'api'],
-  ])('%s: %j is a TypeError', (name, value) => {
-    expect(() => receiveLogout({ ...sound, [name]: value })).toThrow(TypeError)
+  ])('%s: %j is a TypeError that says so', (name, value) => {
+    const create = () => receiveLogout({ ...sound, [name]: value })
+    expect(create).toThrow(TypeError)
+    expect(create).toThrow(
+      new RegExp(`^receiveLogout: (unknown option "${name}",|${name} must (be|have) )`),
+    )
+  })
+
+  test('the usual type may be stated', () => {
+    expect(() => receiveLogout({ ...sound, type: 'logout+jwt' })).not.toThrow()
   })
 })
 

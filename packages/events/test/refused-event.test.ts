@@ -1,6 +1,9 @@
-import { AuthError, type AuthErrorReasons } from '@portcullis/core'
+import { AuthError, type AuthErrorReasons, type JsonObject } from '@portcullis/core'
 import { expect, test } from 'vitest'
 
+import { LOGOUT_EVENT } from '../src/event-types.ts'
+import { readLogout } from '../src/read-logout.ts'
+import { entriesOf, readSecurityEvent } from '../src/read-security-event.ts'
 import { refusedBy } from '../src/refused-event.ts'
 
 // Senders of events are programs of others: their operators search for these words. So each stands here.
@@ -27,4 +30,60 @@ test.each<[AuthErrorReasons['invalid_token'], string, string]>([
   ['revoked', 'invalid_request', 'The token is not valid'],
 ])('what a verifier refuses as %s is told as %s: %s', (reason, err, description) => {
   expect(refusedBy(new AuthError('invalid_token', reason))).toEqual({ err, description })
+})
+
+const HEAD = { iss: 'https://login.test', jti: 'j-1', iat: 100 }
+const NO_OTHER = 'events must have the event of a back-channel log-out, and no other'
+const DISABLED = 'https://schemas.openid.net/secevent/risc/event-type/account-disabled'
+const NOT_SECONDS = 'The time of the event must be in seconds, and not after iat'
+
+test.each<[JsonObject, string]>([
+  [{ iss: undefined }, 'iss and iat are required'],
+  [{ iat: '100' }, 'iss and iat are required'],
+  [{ iat: -1 }, 'iat must be a time'],
+  [{ jti: '' }, 'jti must be a text'],
+  [{ events: [] }, 'events must be an object'],
+  [{ events: {} }, 'events must have a member'],
+  [{ events: { [DISABLED]: {} } }, NO_OTHER],
+  [{ events: { [LOGOUT_EVENT]: {}, [DISABLED]: {} } }, NO_OTHER],
+  [{ nonce: 'n' }, 'nonce is forbidden'],
+  [{ sub: 7 }, 'sub and sid must be texts'],
+])('a log-out with %j: %s', (claims, description) => {
+  const all = { ...HEAD, events: { [LOGOUT_EVENT]: {} }, sid: 's-1', ...claims }
+  const rules = { revokes: 'session', maxTokenLifetime: undefined } as const
+  expect(readLogout(all, rules)).toEqual({ err: 'invalid_request', description })
+})
+
+test.each([
+  ['session', { sub: 'ada' }, 'The log-out must have sid here'],
+  ['subject', { sid: 's-1' }, 'The log-out must have sub here'],
+] as const)('revokes: %s, a log-out that names %j alone: %s', (revokes, whose, description) => {
+  const all = { ...HEAD, events: { [LOGOUT_EVENT]: {} }, ...whose }
+  const rules = { revokes, maxTokenLifetime: undefined }
+  expect(readLogout(all, rules)).toEqual({ err: 'invalid_request', description })
+})
+
+test.each<[JsonObject, string]>([
+  [{ exp: 200 }, 'exp is forbidden'],
+  [{ sub: 'ada' }, 'sub is forbidden: use sub_id'],
+  [{ events: { [DISABLED]: {}, other: 'text' } }, 'Each member of events must be an object'],
+  [{ events: { [DISABLED]: { event_timestamp: 161 } } }, NOT_SECONDS],
+  [{ sub_id: 'ada' }, 'sub_id must be an object'],
+])('a security event with %j: %s', (claims, description) => {
+  const all = { ...HEAD, events: { [DISABLED]: {} }, sub_id: {}, ...claims }
+  expect(readSecurityEvent(all, ['account-disabled'])).toEqual({
+    err: 'invalid_request',
+    description,
+  })
+})
+
+test.each([
+  ['session', 'sub_id names no session that is known here'],
+  ['subject', 'sub_id names no user that is known here'],
+] as const)('a security event of nobody, revokes: %s: %s', (revokes, description) => {
+  const all = { ...HEAD, events: { [DISABLED]: {} }, sub_id: {} }
+  const event = readSecurityEvent(all, ['account-disabled'])
+  if (event.err !== undefined) throw new TypeError(event.description)
+  const rules = { revokes, maxTokenLifetime: undefined }
+  expect(entriesOf(event, rules, undefined)).toEqual({ err: 'invalid_request', description })
 })

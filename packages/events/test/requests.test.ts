@@ -53,6 +53,7 @@ describe('a body that nobody has read, or that a parser has', () => {
     const url = await serve(receiver, parse)
     const response = await post(url, form(await transmitter.logoutToken({ sid: 's-1' })))
     expect([response.status, await response.text()]).toEqual([200, ''])
+    expect(response.headers.get('connection')).toBe('keep-alive')
     expect(store.entries()).toHaveLength(1)
   })
 
