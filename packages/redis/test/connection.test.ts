@@ -69,3 +69,37 @@ test('too many wait for answers already: the next one is refused before it is se
   answers.at(-1)?.()
   expect(await next).toBe('OK')
 })
+
+test('what has ended stays so: the first reason is told, and nothing is sent any more', async () => {
+  let sent = 0
+  let destroyed = 0
+  const transport = {
+    async send() {
+      sent += 1
+      return await new Promise(() => undefined)
+    },
+    destroy: () => void (destroyed += 1),
+  }
+  const connection = openConnection(() => transport, systemClock)
+  await expect(connection.ask(['PING'], DEADLINE)).rejects.toMatchObject({ reason: 'timeout' })
+  connection.close()
+  await expect(connection.ask(['PING'], DEADLINE)).rejects.toMatchObject({ reason: 'timeout' })
+  expect([sent, destroyed]).toEqual([1, 1])
+})
+
+test('a connection that is closed, or could not begin, says so to whoever asks', async () => {
+  const closed = openConnection(
+    () => ({ send: async () => await new Promise(() => undefined), destroy: () => undefined }),
+    systemClock,
+  )
+  const asked = closed.ask(['PING'], 60)
+  closed.close()
+  await expect(asked).rejects.toMatchObject({ reason: 'closed' })
+  const failed = openConnection(() => {
+    throw Object.assign(new Error('no'), { code: 'EMFILE' })
+  }, systemClock)
+  await expect(failed.ask(['PING'], 60)).rejects.toMatchObject({
+    reason: 'unreachable',
+    detail: 'EMFILE',
+  })
+})

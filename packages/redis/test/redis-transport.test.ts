@@ -2,9 +2,10 @@ import { EventEmitter, once } from 'node:events'
 import { createServer, type LookupFunction, type Socket } from 'node:net'
 
 import { createClient } from '@redis/client'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { redisTransport } from '../src/redis-transport.ts'
+import { redisTransport, type RedisSource } from '../src/redis-transport.ts'
+import { respServer, sentinelOf } from './resp-server.ts'
 
 /** A server that answers nothing. */
 async function listen() {
@@ -111,4 +112,90 @@ test('of several stores each is connected to at its own address, with TLS where 
   const connected = await Promise.all([plain.connected, secure.connected, given.connected])
   expect(connected).toHaveLength(3)
   for (const transport of transports) transport.destroy()
+})
+
+test('a connection keeps no process alive, and ends when it is destroyed', () => {
+  const calls: string[] = []
+  const connection = {
+    connect: async () => await new Promise(() => undefined),
+    sendCommand: async () => await new Promise(() => undefined),
+    on: (event: string) => void calls.push(`on ${event}`),
+    unref: () => void calls.push('unref'),
+    destroy: () => void calls.push('destroy'),
+  }
+  redisTransport({ client: { duplicate: () => connection } })().destroy()
+  expect(calls).toEqual(['on error', 'on connect', 'unref', 'destroy'])
+})
+
+const urlOf = (port: number) => `redis://ann:secret@127.0.0.1:${port}/3`
+
+async function scene() {
+  // Whoever connects to what the options say would come here.
+  const stated = await respServer()
+  const primary = await respServer(([name]) => (name === 'PING' ? 'PONG' : 'OK'))
+  const sentinel = await respServer(sentinelOf('127.0.0.1', primary.port))
+  const urls = [`redis://bob:other@127.0.0.1:${sentinel.port}`]
+  return { stated, primary, sentinel, options: { primary: 'main', urls } }
+}
+describe('with sentinels', () => {
+  test.each<[string, (port: number) => RedisSource]>([
+    ['a URL', (port) => ({ url: urlOf(port) })],
+    ['a client of a URL', (port) => ({ client: createClient({ url: urlOf(port) }) })],
+    [
+      'a client of a file',
+      () => ({
+        client: createClient({
+          username: 'ann',
+          password: 'secret',
+          database: 3,
+          socket: { path: '/nowhere/redis.sock', signal: AbortSignal.abort() },
+        }),
+      }),
+    ],
+    [
+      'a client of an address',
+      (port) => ({
+        client: createClient({
+          username: 'ann',
+          password: 'secret',
+          database: 3,
+          socket: { host: '127.0.0.1', port },
+        }),
+      }),
+    ],
+  ])('of %s everything is used but the address', async (_, sourceOf) => {
+    const { stated, primary, sentinel, options } = await scene()
+    const transport = redisTransport({ ...sourceOf(stated.port), sentinel: options })()
+    expect(await transport.send(['PING'])).toBe('PONG')
+    transport.destroy()
+    expect(primary.commands).toEqual(
+      expect.arrayContaining([['AUTH', 'ann', 'secret'], ['SELECT', '3'], ['PING']]),
+    )
+    expect(stated.commands).toEqual([])
+    // Sentinels have credentials of their own, and no database.
+    expect(sentinel.commands).toEqual(
+      expect.arrayContaining([
+        ['AUTH', 'bob', 'other'],
+        ['SENTINEL', 'MASTER', 'main'],
+      ]),
+    )
+    const told = new Set(sentinel.commands.flat())
+    expect(['ann', 'secret', 'SELECT'].filter((word) => told.has(word))).toEqual([])
+  })
+
+  test('that name an IPv6 address, nobody connects to the one that was stated', async () => {
+    const stated = await respServer()
+    const sentinel = await respServer(sentinelOf('::1', stated.port))
+    const urls = [`redis://127.0.0.1:${sentinel.port}`]
+    const transport = redisTransport({
+      url: `redis://127.0.0.1:${stated.port}`,
+      sentinel: { primary: 'main', urls },
+    })()
+    // Nothing listens there.
+    await expect(transport.send(['PING'])).rejects.toMatchObject({
+      code: expect.stringMatching(/^E/) as string,
+    })
+    transport.destroy()
+    expect(stated.commands).toEqual([])
+  })
 })

@@ -16,6 +16,7 @@ test.each([
   ['two of three, the other way round', [A, B], 3, B],
   ['one, and one that is gone', [A, GONE], 3, 'wait'],
   ['one, and two that are gone', [GONE, A, GONE], 3, A],
+  ['two of one fail-over that name two: the first counts', [A, { ...B, epoch: 1 }], 3, A],
   ['the only one', [A], 1, A],
   ['one of two', [A], 2, 'wait'],
   ['all are gone', [GONE, GONE, GONE], 3, GONE],
@@ -52,6 +53,8 @@ test('a reply of a sentinel is read', () => {
   expect(primaryIn(REPLY)).toEqual(A)
   expect(primaryIn(replaced('10.0.0.1', 'fe80::1%eth0'))).toMatchObject({ host: 'fe80::1%eth0' })
   expect(primaryIn(replaced('10.0.0.1', 'redis-0.redis'))).toMatchObject({ host: 'redis-0.redis' })
+  expect(primaryIn(replaced('6379', '65535'))).toMatchObject({ port: 65_535 })
+  expect(primaryIn(['ip', 'a', 'port', '1', 'config-epoch', '0'])).toMatchObject({ port: 1 })
 })
 
 test.each([
@@ -63,6 +66,8 @@ test.each([
   ['no port', replaced('6379', '')],
   ['port 0, of a primary with TLS alone whose sentinels do not know', replaced('6379', '0')],
   ['a port too large', replaced('6379', '65536')],
+  ['a port that is no text', replaced('6379', 6379)],
+  ['a port that goes on', replaced('6379', '6379x')],
   ['an epoch that is no number', replaced('1', '-1')],
 ])('a reply that cannot be read is refused: %s', (_title, reply) => {
   expect(() => primaryIn(reply)).toThrow(

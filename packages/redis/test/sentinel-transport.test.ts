@@ -153,6 +153,7 @@ test('the primary is cut off and another promoted: the connection ends at the ne
   // Whoever goes on opens another one.
   expect(await connect().send(['PING'])).toBe(B.host)
   transport.destroy()
+  await expect(transport.send(['PING'])).rejects.toMatchObject({ reason: 'unreachable', detail })
 })
 
 test('sentinels that are late with the news, or away, end no connection, and are asked again', async () => {
