@@ -129,6 +129,14 @@ test('given up while the sentinels are asked: nothing is opened afterwards', asy
   expect(opened).toEqual([])
 })
 
+test('all are away, and nobody has sent anything: whoever sends later is told', async () => {
+  const { connect, clock } = scene('away', 'away', 'away')
+  const transport = connect()
+  // A rejection that nobody handles would end the process.
+  await clock.advance(PATIENCE)
+  await expect(transport.send(['PING'])).rejects.toMatchObject({ reason: 'unreachable' })
+})
+
 test('given up just after they have answered: what was opened is closed', async () => {
   const { connect, opened, clock, asked } = scene(A, A, A)
   const transport = connect()
