@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
+import { manualClock } from '@portcullis/testing'
 import { expect, test } from 'vitest'
 
 import { MOST_WAITING, openConnection } from '../src/connection.ts'
@@ -102,4 +103,21 @@ test('a connection that is closed, or could not begin, says so to whoever asks',
     reason: 'unreachable',
     detail: 'EMFILE',
   })
+})
+
+test('a command that the store refuses ends its own wait, and not the connection', async () => {
+  const clock = manualClock()
+  let destroyed = 0
+  const transport = {
+    async send([command]: readonly string[]) {
+      if (command === 'PING') return 'PONG'
+      throw new Error('ERR no such command')
+    },
+    destroy: () => void (destroyed += 1),
+  }
+  const connection = openConnection(() => transport, clock)
+  await expect(connection.ask(['OTHER'], 1)).rejects.toMatchObject({ reason: 'refused' })
+  await clock.advance(10)
+  expect(await connection.ask(['PING'], 1)).toBe('PONG')
+  expect(destroyed).toBe(0)
 })
