@@ -140,6 +140,7 @@ async function scene() {
 describe('with sentinels', () => {
   test.each<[string, (port: number) => RedisSource]>([
     ['a URL', (port) => ({ url: urlOf(port) })],
+    ['a URL of another machine', () => ({ url: 'redis://ann:secret@stated.invalid/3' })],
     ['a client of a URL', (port) => ({ client: createClient({ url: urlOf(port) }) })],
     [
       'a client of a file',
@@ -181,6 +182,22 @@ describe('with sentinels', () => {
     )
     const told = new Set(sentinel.commands.flat())
     expect(['ann', 'secret', 'SELECT'].filter((word) => told.has(word))).toEqual([])
+  })
+
+  test('their names are looked up as the client says, and the rest of its socket is used', async () => {
+    const { primary, sentinel } = await scene()
+    const looked: string[] = []
+    const lookup: LookupFunction = (name, _options, callback) => {
+      looked.push(name)
+      callback(null, [{ address: '127.0.0.1', family: 4 }])
+    }
+    const client = createClient({ socket: { host: 'redis.test', lookup } })
+    const urls = [`redis://sentinel.test:${sentinel.port}`]
+    const transport = redisTransport({ client, sentinel: { primary: 'main', urls } })()
+    expect(await transport.send(['PING'])).toBe('PONG')
+    transport.destroy()
+    expect(looked).toEqual(['sentinel.test'])
+    expect(primary.commands).toContainEqual(['PING'])
   })
 
   test('that name an IPv6 address, nobody connects to the one that was stated', async () => {
