@@ -115,8 +115,6 @@ function ask({ name, sentinels, clock, patience }: SentinelSettings): AskedSenti
       else resolve(answer)
     }
   })
-  // It may be ended before anybody waits.
-  found.catch(() => undefined)
   const cancel = deadline(clock, patience, () => {
     settle?.(primaryOf(answers, sentinels.length, true))
   })
