@@ -1,6 +1,7 @@
 import { acr, all, scope } from '@portcullis/core'
 import { describe, expect, test } from 'vitest'
 
+import { readBody } from '../src/call.ts'
 import { FORMS } from './forms.ts'
 import { bearer, CHALLENGE, PATH, starting } from './started.ts'
 
@@ -15,6 +16,7 @@ describe.each(FORMS)('%s', (_form, create) => {
       write: scope('files:write'),
       erase: all(scope('files:write'), scope('files:erase')),
       vault: acr('gold'),
+      sign: all(scope('files:write'), acr('gold')),
     }
 
     test.each([
@@ -24,6 +26,7 @@ describe.each(FORMS)('%s', (_form, create) => {
       ['a tool that needs more, with that alone', 'files:write', 'write', 403, 'tools files:write'],
       ['a tool that needs more, with it', 'tools files:write', 'write', 200, ''],
       ['a tool that needs two', 'tools files:write', 'erase', 403, 'tools files:write files:erase'],
+      ['everything, where the tool needs a log-in', '', 'vault', 403, 'tools'],
       ['a tool of a hostile name', 'tools', '__proto__', 200, ''],
       ['a tool whose name is no text', 'tools', ['write'], 200, ''],
     ])('%s', async (_title, granted, name, status, named) => {
@@ -54,25 +57,36 @@ describe.each(FORMS)('%s', (_form, create) => {
       expect(answer.status).toBe(403)
     })
 
-    test('another log-in may be needed', async () => {
+    test('what has the name of a tool, and is none, needs no more', async () => {
       await using api = await start({ tools })
-      const answer = await api.ask(PATH, {
-        method: 'POST',
-        headers: await bearer(),
-        body: call('vault'),
-      })
+      const body = call('write', 'prompts/get')
+      const answer = await api.ask(PATH, { method: 'POST', headers: await bearer(), body })
+      expect(answer.status).toBe(200)
+    })
+
+    test.each(['vault', 'sign'])('another log-in may be needed: %s', async (name) => {
+      await using api = await start({ tools })
+      const headers = await bearer({ scope: 'tools files:write' })
+      const answer = await api.ask(PATH, { method: 'POST', headers, body: call(name) })
       expect(answer.status).toBe(401)
       expect(answer.headers.get('www-authenticate')).toMatch(
         /error="insufficient_user_authentication".*acr_values="gold"/,
       )
     })
 
+    test('the sentence for developers is that of what the token lacks', async () => {
+      await using api = await start({ tools })
+      await api.ask(PATH, { method: 'POST', headers: await bearer(), body: call('write') })
+      expect(api.refused[0]?.detail).toContain('lacks "files:write"')
+    })
+
     test.each([
       ['no JSON', '{', 400, -32_700],
       ['nothing', '', 400, -32_700],
       ['a text', '"tools/call"', 400, -32_700],
+      ['null', 'null', 400, -32_700],
       ['what is nested too deep', '['.repeat(100_000), 400, -32_700],
-      ['no UTF-8', new Uint8Array([0x7b, 0xff, 0x7d]), 400, -32_700],
+      ['no UTF-8', Uint8Array.of(0x5b, 0x22, 0xff, 0x22, 0x5d), 400, -32_700], // a text in a list
       ['too much', `[${' '.repeat(2000)}]`, 413, -32_000],
     ])('a body with %s reaches nobody', async (_title, body, status, code) => {
       await using api = await start({
@@ -88,6 +102,13 @@ describe.each(FORMS)('%s', (_form, create) => {
       expect(api.seen).toEqual([])
     })
 
+    test('a body that is as long as may be is read', async () => {
+      await using api = await start({ tools, maxBodySize: 4 })
+      const status = async (body: string) =>
+        (await api.ask(PATH, { method: 'POST', headers: await bearer(), body })).status
+      expect([await status('[1 ]'), await status('[1  ]')]).toEqual([200, 413])
+    })
+
     test('nobody who has no token makes it read a body', async () => {
       await using api = await start({ tools, maxBodySize: 10 })
       const answer = await api.ask(PATH, { method: 'POST', body: 'x'.repeat(100_000) })
@@ -100,4 +121,12 @@ describe.each(FORMS)('%s', (_form, create) => {
       expect(api.seen[0]?.body).toBeUndefined()
     })
   })
+})
+
+test.each([
+  [6, { body: ['\u{E9}'], fault: undefined }],
+  [5, { body: undefined, fault: 'too_large' }],
+])('a body may come as text, whose octets are counted: at most %i', async (maxSize, read) => {
+  const chunks = ReadableStream.from(['["\u{E9}', '"]'])
+  expect(await readBody(chunks, maxSize)).toEqual(read)
 })

@@ -65,5 +65,27 @@ describe.each(FORMS)('%s', (_form, create) => {
       expect((await api.ask(PATH, await asking({ sub: 'ada' }, 'same'))).status).toBe(200)
       expect((await api.ask(PATH, await asking({ sub: 'eve' }, 'same'))).status).toBe(404)
     })
+
+    test('one is ended by DELETE alone, and only if the answer says that it succeeded', async () => {
+      let status = 300
+      const echo = { 'mcp-session-id': 'a-session' }
+      const handle: Handle = (seen) =>
+        seen.method === 'DELETE' ? { status, headers: echo } : begins(seen)
+      await using api = await start({}, { handle })
+      await api.ask(PATH, await asking({}))
+      const send = async (method: string) =>
+        (await api.ask(PATH, { method, ...(await asking({}, 'a-session')) })).status
+      expect([await send('GET'), await send('DELETE'), await send('GET')]).toEqual([200, 300, 200])
+      status = 299
+      expect([await send('DELETE'), await send('GET')]).toEqual([299, 404])
+    })
+
+    test('of a server that has said to have none: ids mean nothing, and one that it begins is an error', async () => {
+      await using api = await start({ sessions: false }, { handle: begins })
+      const send = async (method: string, id?: string) =>
+        (await api.ask(PATH, { method, ...(await asking({}, id)) })).status
+      expect([await send('GET', 'of-old'), await send('DELETE', 'of-old')]).toEqual([200, 200])
+      expect(await send('GET')).toBe(500)
+    })
   })
 })

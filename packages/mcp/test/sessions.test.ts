@@ -1,3 +1,6 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
 import { describe, expect, test } from 'vitest'
 
 import { createSessions, type SessionLimits, type Sessions } from '../src/sessions.ts'
@@ -68,6 +71,18 @@ describe('sessions', () => {
     sessions.begin('s', 'ada')
     for (let each = 0; each < 10_000; each++) sessions.statusOf(`invented${each}`, 'eve')
     expect(sessions.statusOf('s', 'ada')).toBe('own')
+  })
+
+  test('of owners whose sessions are all over nothing is kept', () => {
+    const sessions = createSessions({ max: 10, maxPerUser: 10 })
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void // what the flag exposes
+    collect()
+    const before = process.memoryUsage().heapUsed
+    for (let each = 0; each < 50_000; each++) sessions.begin(`s${each}`, `owner${each}`)
+    collect()
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(4_000_000)
+    expect(sessions.statusOf('s49999', 'owner49999')).toBe('own')
   })
 
   test('any sequence does what a plain list would do', () => {

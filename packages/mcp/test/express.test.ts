@@ -1,0 +1,113 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+import { AuthError, createVerifier, scope } from '@portcullis/core'
+import express, { type RequestHandler } from 'express'
+import { describe, expect, test } from 'vitest'
+
+import { type EndpointOptions, expressEndpoint, type NodeHandler } from '../src/index.ts'
+import { listening } from './forms.ts'
+import { bearer, issuer, PATH, raw, RESOURCE } from './started.ts'
+
+// What the form for Express alone has: middleware in front that has read the body, the request of `node:http`, and errors that go on.
+
+const verifier = createVerifier(issuer.verifierOptions)
+const STATED = { resource: RESOURCE, authorizationServers: ['https://auth.test'] }
+
+async function start(
+  handler: NodeHandler<IncomingMessage, ServerResponse>,
+  options: Partial<EndpointOptions> = {},
+  before: RequestHandler = (_request, _response, next) => {
+    next()
+  },
+) {
+  const failed: unknown[] = []
+  const app = express()
+    .use(before, expressEndpoint(verifier, { ...STATED, ...options }, handler))
+    .use(((error, _request, response, _next) => {
+      failed.push(error)
+      if (response.headersSent) response.end()
+      else response.status(500).end()
+    }) satisfies express.ErrorRequestHandler)
+  return { ...(await listening(app)), failed }
+}
+
+/** Reads the body, and keeps nothing of it. */
+const unkept: RequestHandler = (request, _response, next) => {
+  request.resume().once('end', next)
+}
+
+const pretended: RequestHandler = (request, _response, next) => {
+  request.body = { method: 'ping' }
+  next()
+}
+
+describe('a body that was read before', () => {
+  const tools = { write: scope('files:write') }
+  const call = '{"method":"tools/call","params":{"name":"write"}}'
+  const every = { type: () => true }
+
+  test.each<[string, RequestHandler, string, number, unknown, number, unknown]>([
+    ['as JSON', express.json(every), '{"a":1}', 200, { a: 1 }, 200, { a: 1 }],
+    ['as JSON, with a call', express.json(every), call, 403, undefined, 200, JSON.parse(call)],
+    ['as octets', express.raw(every), call, 400, undefined, 400, undefined],
+    ['as text', express.text(every), call, 400, undefined, 400, undefined],
+    ['and that nobody has kept', unkept, call, 400, undefined, 200, undefined],
+    ['as somebody pretends', pretended, call, 403, undefined, 200, undefined],
+  ])('%s', async (_title, before, body, judged, judgedBody, plain, plainBody) => {
+    const init = { method: 'POST', headers: await bearer(), body }
+    for (const [options, status, given] of [
+      [{ tools }, judged, judgedBody],
+      [{}, plain, plainBody],
+    ] as const) {
+      const bodies: unknown[] = []
+      const handler: NodeHandler<IncomingMessage, ServerResponse> = (_request, response, each) => {
+        bodies.push(each)
+        response.end()
+      }
+      await using api = await start(handler, options, before)
+      expect((await fetch(`${api.url}${PATH}`, init)).status).toBe(status)
+      expect(bodies).toEqual(status === 200 ? [given] : [])
+    }
+  })
+})
+
+test('the request has the AuthInfo as a plain property, and the proof in none of its headers', async () => {
+  const seen: unknown[] = []
+  await using api = await start((request, response) => {
+    const { writable, enumerable, configurable } =
+      Object.getOwnPropertyDescriptor(request, 'auth') ?? {}
+    const { headers, rawHeaders } = request
+    seen.push(request.auth.extra['sub'], [writable, enumerable, configurable])
+    seen.push([headers.authorization, headers['dpop'], headers['last']])
+    seen.push(rawHeaders.slice(0, -2)) // without `Connection`, which `raw` sends
+    response.end()
+  })
+  const { authorization = '' } = await bearer()
+  const lines = [`AUTHORIZATION: ${authorization}`, 'Host: a', 'DPoP: a', 'dpop: b', 'Last: c']
+  const answer = await raw(api.port, `GET ${PATH} HTTP/1.1\r\n${lines.join('\r\n')}\r\n`)
+  expect(answer).toMatch(/^HTTP\/1\.1 200/)
+  expect(seen).toEqual([
+    'ada',
+    [true, true, true],
+    [undefined, undefined, 'c'],
+    ['Host', 'a', 'Last', 'c'],
+  ])
+})
+
+describe('what the handler throws', () => {
+  const refused = new AuthError('missing_token', 'missing_header')
+
+  test.each<[string, Error, boolean, number, boolean]>([
+    ['goes on', new Error('of the handler'), false, 500, true],
+    ['is answered if it is a refusal', refused, false, 401, false],
+    ['goes on if it is a refusal after the head', refused, true, 200, true],
+  ])('%s', async (_title, error, isBegun, status, goesOn) => {
+    await using api = await start(async (_request, response) => {
+      if (isBegun) response.write('begun')
+      await Promise.reject(error)
+    })
+    const answer = await fetch(`${api.url}${PATH}`, { headers: await bearer() })
+    await answer.text()
+    expect([answer.status, api.failed]).toEqual([status, goesOn ? [error] : []])
+  })
+})

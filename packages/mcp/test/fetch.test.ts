@@ -1,0 +1,108 @@
+import { createVerifier } from '@portcullis/core'
+import { describe, expect, test } from 'vitest'
+
+import { type EndpointOptions, fetchEndpoint, type FetchHandler } from '../src/index.ts'
+import { bearer, issuer, RESOURCE } from './started.ts'
+
+// What the form for the platform's `Request` alone has: the request that the handler gets, and the response that it returns.
+
+const verifier = createVerifier(issuer.verifierOptions)
+const STATED = { resource: RESOURCE, authorizationServers: ['https://auth.test'] }
+
+async function answerOf(
+  handler: FetchHandler,
+  init: RequestInit = {},
+  options: Partial<EndpointOptions> = {},
+) {
+  const endpoint = fetchEndpoint(verifier, { ...STATED, ...options }, handler)
+  const headers = { ...(await bearer()), other: 'kept' }
+  return await endpoint(new Request(`${RESOURCE}?a=1`, { headers, ...init }))
+}
+
+/** What `init` of a request with a body must say. */
+const sent = (body: string): RequestInit => ({
+  method: 'POST',
+  body: new Blob([body]).stream(),
+  duplex: 'half',
+})
+
+describe('the request that the handler gets', () => {
+  test.each<[string, Partial<EndpointOptions>, string, unknown]>([
+    ['as it was sent', {}, '{ "a": 1 }', undefined],
+    ['anew if it was judged', { tools: {} }, '{"a":1}', { a: 1 }],
+  ])('has the method, the URL, the headers and the body, %s', async (_, options, text, parsed) => {
+    let seen: unknown
+    const handler: FetchHandler = async (request, { parsedBody }) => {
+      const { method, url, headers } = request
+      seen = [method, url, headers.get('other'), await request.text(), parsedBody]
+      return new Response()
+    }
+    await answerOf(handler, sent('{ "a": 1 }'), options)
+    expect(seen).toEqual(['POST', `${RESOURCE}?a=1`, 'kept', text, parsed])
+  })
+
+  test('is aborted with the one of the client', async () => {
+    const controller = new AbortController()
+    let signal: AbortSignal | undefined
+    const handler: FetchHandler = (request) => {
+      ;({ signal } = request)
+      return new Response()
+    }
+    await answerOf(handler, { signal: controller.signal })
+    expect(signal?.aborted).toBe(false)
+    controller.abort()
+    expect(signal?.aborted).toBe(true)
+  })
+
+  test('is the one that onRefusal gets: it has no token', async () => {
+    const subjects: Request[] = []
+    const onRefusal = (_error: unknown, subject: object) => subjects.push(subject as Request)
+    const headers = await bearer({ aud: 'https://other.test' })
+    const answer = await answerOf(() => new Response(), { headers }, { onRefusal })
+    expect(answer.status).toBe(401)
+    expect(subjects.map((each) => [each.url, each.headers.has('authorization')])).toEqual([
+      [`${RESOURCE}?a=1`, false],
+    ])
+  })
+
+  test('must have a body if that is judged', async () => {
+    const answer = await answerOf(() => new Response(), { method: 'POST' }, { tools: {} })
+    expect(answer.status).toBe(400)
+  })
+})
+
+describe('the response that it returns', () => {
+  test('is the very one, also if it is a stream of events without a body', async () => {
+    for (const response of [
+      new Response('a'),
+      new Response(null, { headers: { 'content-type': 'text/event-stream' } }),
+    ]) {
+      expect(await answerOf(() => response)).toBe(response)
+    }
+  })
+
+  test('has its status and its headers as an open stream as well', async () => {
+    const headers = { 'content-type': 'text/event-stream', other: 'kept' }
+    const answer = await answerOf(
+      () => new Response('data: a\n\n', { status: 201, statusText: 'Fine', headers }),
+    )
+    expect([answer.status, answer.statusText, answer.headers.get('other')]).toEqual([
+      201,
+      'Fine',
+      'kept',
+    ])
+    expect(await answer.text()).toBe('data: a\n\n')
+  })
+})
+
+test('what the handler throws is for whoever has called the endpoint', async () => {
+  const error = new Error('of the handler')
+  const handler: FetchHandler = async () => await Promise.reject(error)
+  await expect(answerOf(handler)).rejects.toBe(error)
+})
+
+test('a session where there are to be none: the error says what does not fit', async () => {
+  const headers = { 'mcp-session-id': 'a' }
+  const answer = answerOf(() => new Response('', { headers }), {}, { sessions: false })
+  await expect(answer).rejects.toThrow('sessions: false')
+})
