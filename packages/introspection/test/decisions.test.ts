@@ -37,6 +37,7 @@ describe('what an answer is good for', () => {
     ['just before that', 1050, 49.9, 'stale'],
     ['with an exp that has passed: for 5 s, so that its refusal costs no calls', 990, 4.9, 'fresh'],
     ['and no longer', 990, 5, 'over'],
+    ['the same with an exp that is just now', 1000, 4.9, 'fresh'],
   ])('%s', (_name, exp, seconds, state) => {
     expect(answerState({ askedAt: at(0), exp }, at(seconds), POLICY)).toBe(state)
   })
@@ -130,9 +131,16 @@ describe('the next call', () => {
 
   test('counts the failures of calls that ran at the same time as one', () => {
     const first = afterFailure(initialLane(LIMITS, 0), { startedAt: 0, settledAt: 1 }, DOWN, 0.5)
-    const second = afterFailure(first, { startedAt: 0.5, settledAt: 1.2 }, DOWN, 0.5)
-    expect(second.failures).toBe(1)
-    expect(second.pauseEnd).toBe(first.pauseEnd)
+    for (const startedAt of [0.5, 1]) {
+      expect(afterFailure(first, { startedAt, settledAt: 1.2 }, DOWN, 0.5)).toEqual(first)
+    }
+  })
+
+  test('counts anew after an answer, whenever the call that fails has begun', () => {
+    const first = afterFailure(initialLane(LIMITS, 0), { startedAt: 0, settledAt: 1 }, DOWN, 0.5)
+    const times = { startedAt: 0.5, settledAt: 2.5 }
+    const second = afterFailure(afterAnswer(first, 2), times, DOWN, 0.5)
+    expect(second).toMatchObject({ failures: 1, failedAt: 2.5, pauseEnd: 3.5 })
   })
 
   test('honours the longest pause that any of them was asked for', () => {

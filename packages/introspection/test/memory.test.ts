@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+
+import { createMemory, type HeldAnswer, nameOf } from '../src/memory.ts'
+
+const askedAt = { wall: 1000, monotonic: 0 }
+const FAILURE = {
+  reason: 'bad_answer',
+  detail: 'odd',
+  concerns: 'token',
+  retryAfter: undefined,
+} as const
+const ODD = { failures: 1, failure: FAILURE, pauseEnd: 1 }
+
+const answerOf = (size: number): HeldAnswer => ({
+  claims: {},
+  header: { alg: 'opaque' },
+  size,
+  askedAt,
+  exp: undefined,
+})
+
+describe('how many answers are held', () => {
+  // Tokens of four characters, which are as much as one octet of an answer.
+  test.each([
+    ['of the mean size: as many as may be', 1000, 1000, 2047, 0],
+    ['of more: the first ones go', 1000, 1000, 2048, 1],
+    ['of the longest: four at least', 4, 4, 65_535, 0],
+    ['of more than that: the first ones go', 4, 4, 65_536, 1],
+    ['one more than max: the first one goes', 4, 5, 1, 1],
+  ])('%s', (_title, max, count, size, lost) => {
+    const memory = createMemory(max)
+    const tokens = Array.from({ length: count }, (_, each) => `t${String(each).padStart(3, '0')}`)
+    for (const token of tokens) memory.remember(token, nameOf(token), answerOf(size))
+    expect(tokens.filter((token) => memory.find(token) === undefined)).toEqual(
+      tokens.slice(0, lost),
+    )
+  })
+})
+
+test('of one token there is one word at a time: active, not active or a bad answer', () => {
+  const memory = createMemory(1)
+  const found = () => [memory.find('t'), memory.findInactive('n'), memory.findOdd('n')]
+  const held = answerOf(1)
+  memory.rememberOdd('n', ODD)
+  expect(found()).toEqual([undefined, undefined, ODD])
+  memory.rememberInactive('t', 'n', askedAt)
+  expect(found()).toEqual([undefined, askedAt, undefined])
+  memory.rememberOdd('n', ODD)
+  memory.remember('t', 'n', held)
+  expect(found()).toEqual([held, undefined, undefined])
+  memory.rememberInactive('t', 'n', askedAt)
+  expect(found()).toEqual([undefined, askedAt, undefined])
+})
+
+test('tokens that are not active, and those with bad answers, are bounded as well', () => {
+  const memory = createMemory(2)
+  for (const name of ['a', 'b', 'c']) {
+    memory.rememberInactive(name, name, askedAt)
+    memory.rememberOdd(name, ODD)
+  }
+  expect(['a', 'b', 'c'].map((name) => memory.findInactive(name))).toEqual([
+    undefined,
+    askedAt,
+    askedAt,
+  ])
+  expect(['a', 'b', 'c'].map((name) => memory.findOdd(name))).toEqual([undefined, ODD, ODD])
+})
