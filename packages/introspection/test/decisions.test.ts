@@ -92,9 +92,12 @@ describe('the next call', () => {
     state = afterBegin(afterBegin(state, 0, LIMITS), 0, LIMITS)
     expect(callStep(state, 0, 0, LIMITS)).toBe('pause')
     expect(untilRate(state, 0, LIMITS)).toBeCloseTo(0.1)
+    expect(untilRate(state, 0.05, LIMITS)).toBeCloseTo(0.05)
     expect(callStep(state, 0, 0.1, LIMITS)).toBe('begin')
-    expect(callStep(afterBegin(state, 100, LIMITS), 0, 100, LIMITS)).toBe('begin')
     expect(untilRate(state, 0.1, LIMITS)).toBeGreaterThan(0)
+    state = afterBegin(state, 100, LIMITS)
+    expect(callStep(state, 0, 100, LIMITS)).toBe('begin')
+    expect(callStep(afterBegin(state, 100, LIMITS), 0, 100, LIMITS)).toBe('pause')
   })
 
   test('needs no turn of the rate where there is none', () => {

@@ -65,3 +65,7 @@ test('tokens that are not active, and those with bad answers, are bounded as wel
   ])
   expect(['a', 'b', 'c'].map((name) => memory.findOdd(name))).toEqual([undefined, ODD, ODD])
 })
+
+test('a token is called by a text that says nothing of it', () => {
+  expect(nameOf('a')).toBe('ypeBEsobvcr6wjGzmiPcTaeG7_gUfE5yuYB3ha_uSLs')
+})
