@@ -137,5 +137,8 @@ describe('status 400', () => {
     await clock.advance(19)
     await wordOf(verifier.verify('token'))
     expect(issuer.asked).toHaveLength(1)
+    await clock.advance(1)
+    await wordOf(verifier.verify('token'))
+    expect(issuer.asked).toHaveLength(2)
   })
 })

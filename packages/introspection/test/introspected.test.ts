@@ -133,6 +133,12 @@ describe('what the answer says is judged as the claims of a JWT are', () => {
     ['a refresh token', { aud: 'api', token_type: 'refresh_token' }, 'type'],
     ['a token_type that is no text', { aud: 'api', token_type: 1 }, 'type'],
     ['DPoP without a key', { aud: 'api', token_type: 'DPoP' }, 'binding'],
+    ['DPoP with a text as cnf', { aud: 'api', token_type: 'DPoP', cnf: 'a' }, 'binding'],
+    [
+      'DPoP without a proof',
+      { aud: 'api', token_type: 'DPoP', cnf: { jkt: 'a'.repeat(43) } },
+      'binding',
+    ],
     ['a bound token under Bearer', { aud: 'api', cnf: { jkt: 'a'.repeat(43) } }, 'binding'],
     ['a cnf that nobody knows', { aud: 'api', cnf: { other: 1 } }, 'binding'],
   ])('%s is refused', async (_name, more, reason) => {
@@ -145,6 +151,7 @@ describe('what the answer says is judged as the claims of a JWT are', () => {
     ['Bearer', undefined],
     ['bearer', undefined],
     ['custom', 'Custom'],
+    ['Bearer', ['DPoP', 'bearer']],
   ])('token_type %s is accepted where type is %s', async (tokenType, type) => {
     const { issuer, verifier } = setUp({ type })
     issuer.tokens.set('token', claimsWith({ token_type: tokenType }))
@@ -631,7 +638,11 @@ describe('the endpoint', () => {
     const { clock, issuer, create } = setUp()
     issuer.metadata = () => new Response('', { status: 500 })
     const verifier = create({ endpoint: undefined })
-    for (let count = 0; count < 10; count++) await wordOf(verifier.ready())
+    for (let count = 0; count < 10; count++) {
+      const error = await refusalOf(verifier.ready())
+      expect(error.detail).toMatch(/; the next call can start in [01]\.\d s$/)
+      expect(Number(error.headers['Retry-After'])).toBeGreaterThanOrEqual(1)
+    }
     expect(issuer.metadataReads).toHaveLength(2) // one for each location
     issuer.metadata = () => Response.json(METADATA)
     await clock.advance(2)
@@ -681,7 +692,7 @@ describe('a guard', () => {
   })
 
   test('has a message for each call', async () => {
-    const { issuer, verifier } = setUp()
+    const { clock, issuer, verifier } = setUp()
     const messages: IntrospectionMessage[] = []
     const note = (message: unknown) => messages.push(message as IntrospectionMessage) // of this channel
     channel('portcullis:introspection').subscribe(note)
@@ -689,13 +700,16 @@ describe('a guard', () => {
     await verifier.verify('token')
     await verifier.verify('token')
     await wordOf(verifier.verify('other'))
-    issuer.answer = () => new Response('', { status: 500 })
+    issuer.answer = async () => {
+      await clock.advance(2)
+      return new Response('', { status: 500 })
+    }
     await wordOf(verifier.verify('third'))
     channel('portcullis:introspection').unsubscribe(note)
     const own = messages.filter((message) => message.verifier === verifier)
     expect(own.map(({ outcome }) => outcome)).toEqual(['active', 'inactive', 'unreachable'])
     expect(own[2]?.detail).toBe('the introspection endpoint answered 500')
-    expect(own.every(({ duration }) => duration >= 0)).toBe(true)
+    expect(own.map(({ duration }) => duration)).toEqual([0, 0, 2])
   })
 })
 

@@ -1,7 +1,8 @@
-import { localRevocations } from '@portcullis/core'
+import { localRevocations, type Schema } from '@portcullis/core'
 import { describe, expect, test } from 'vitest'
 
-import { claimsWith, refusalOf, settle, setUp, START, wordOf } from './issuer.ts'
+import { introspected, type IntrospectedOptions } from '../src/index.ts'
+import { claimsWith, held, refusalOf, settle, setUp, START, wordOf } from './issuer.ts'
 
 // What is held and what is asked: the sequences that could make a wrong use of either.
 
@@ -42,6 +43,75 @@ describe('an answer that has just come', () => {
     const error = await refusalOf(verifier.verify('token'))
     expect(error).toMatchObject({ code: 'introspection_unavailable', reason: 'timeout' })
     expect(error.detail).toContain('suspended')
+  })
+})
+
+/** @param during Each run of the schema waits for one of them, if there is one left. */
+function withSchema(options: Partial<IntrospectedOptions>, during: (() => Promise<void>)[]) {
+  const { clock, issuer, usual } = setUp()
+  const schema: Schema<object> = {
+    '~standard': {
+      version: 1,
+      async validate(value) {
+        await during.shift()?.()
+        return { value: value as object } // claims are
+      },
+    },
+  }
+  issuer.tokens.set('token', claimsWith({ exp: START + 3 }))
+  const verifier = introspected({ ...usual, clockTolerance: 60, ...options, schema })
+  return { clock, issuer, verifier }
+}
+
+describe('while a schema takes its time', () => {
+  test('the answer that its token is not active counts at once', async () => {
+    const words: string[] = []
+    const { clock, issuer, verifier } = withSchema({}, [
+      async () => {
+        await clock.advance(3)
+        issuer.tokens.clear()
+        words.push(await wordOf(verifier.verify('token')))
+      },
+    ])
+    words.push(await wordOf(verifier.verify('token')))
+    expect(words).toEqual(['invalid_token inactive', 'invalid_token inactive'])
+    expect(issuer.asked).toHaveLength(2)
+  })
+
+  test('a later answer takes the place of the one before', async () => {
+    const { clock, issuer, verifier } = withSchema({}, [
+      async () => {
+        await clock.advance(3)
+        issuer.tokens.set('token', claimsWith({ sub: 'eve' }))
+        await verifier.verify('token')
+      },
+    ])
+    expect((await verifier.verify('token')).claims).toMatchObject({ sub: 'eve' })
+    expect(issuer.asked).toHaveLength(2)
+  })
+
+  test('an answer that others have pushed out still counts', async () => {
+    const { issuer, verifier } = withSchema({ remember: { max: 1 } }, [
+      async () => {
+        issuer.tokens.set('other', claimsWith())
+        await verifier.verify('other')
+      },
+    ])
+    expect(await wordOf(verifier.verify('token'))).toBe('accepted')
+    expect(issuer.asked.map(({ token }) => token)).toEqual(['token', 'other'])
+  })
+
+  test.each([
+    [60, 'accepted', 1],
+    [0, 'introspection_unavailable timeout', 3],
+  ])('an answer grows too old: with staleIfError %i %s', async (staleIfError, word, calls) => {
+    const wait = async () => {
+      await clock.advance(10)
+    }
+    const { clock, issuer, verifier } = withSchema({ maxAge: 10, staleIfError }, [wait, wait, wait])
+    issuer.tokens.set('token', claimsWith())
+    expect(await wordOf(verifier.verify('token'))).toBe(word)
+    expect(issuer.asked).toHaveLength(calls)
   })
 })
 
@@ -146,6 +216,36 @@ describe('bad answers about one token', () => {
     await wordOf(verifier.verify('three'))
     expect(issuer.asked).toHaveLength(4)
   })
+})
+
+test('a call for a token stays the only one, also if its earlier answer was pushed out', async () => {
+  const { clock, issuer, verifier } = setUp({ maxAge: 10, remember: { max: 1 } })
+  for (const token of ['token', 'other']) issuer.tokens.set(token, claimsWith())
+  await verifier.verify('token')
+  await clock.advance(10)
+  const { answer } = issuer
+  const late = held<boolean>()
+  issuer.answer = async (token) => {
+    if (token === 'token') await late.promise
+    return await answer(token)
+  }
+  const first = wordOf(verifier.verify('token'))
+  await settle()
+  await verifier.verify('other')
+  const second = wordOf(verifier.verify('token'))
+  await settle()
+  late.resolve(true)
+  expect([await first, await second]).toEqual(['accepted', 'accepted'])
+  expect(issuer.asked.map(({ token }) => token)).toEqual(['token', 'token', 'other'])
+})
+
+test('a call takes no longer than its answer may be used', async () => {
+  const { clock, issuer, verifier } = setUp({ maxAge: 1, timeout: 5 })
+  issuer.answer = async () => await new Promise<Response>(() => {})
+  const error = refusalOf(verifier.verify('token'))
+  await clock.advance(1)
+  expect(await error).toMatchObject({ code: 'introspection_unavailable', reason: 'timeout' })
+  expect((await error).detail).toMatch(/^the introspection endpoint: /)
 })
 
 describe('a flood of invented tokens', () => {
