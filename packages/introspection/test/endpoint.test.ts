@@ -94,6 +94,111 @@ test.each<[string, object]>([
   expect(refused.detail).toContain('redirect')
 })
 
+test('requests follow no redirect, send no cookie and want nothing compressed', async () => {
+  const { issuer, create } = setUp({ endpoint: undefined })
+  const inits: unknown[] = []
+  const fetch: typeof issuer.fetch = async (url, init) => {
+    const { accept, 'accept-encoding': encoding, 'user-agent': agent } = init.headers
+    inits.push([init.method, init.redirect, init.credentials, accept, encoding, agent])
+    return await issuer.fetch(url, init)
+  }
+  await wordOf(create({ fetch }).verify('token'))
+  expect(inits).toEqual([
+    ['GET', 'manual', 'omit', 'application/json', 'identity', 'portcullis'],
+    ['POST', 'manual', 'omit', 'application/json', 'identity', 'portcullis'],
+  ])
+})
+
+test.each<[number, string, string, number]>([
+  [201, 'bad_answer', 'answered 201', 2],
+  [300, 'bad_answer', 'redirect', 1],
+  [399, 'bad_answer', 'redirect', 1],
+  [402, 'bad_answer', 'answered 402', 2],
+  [403, 'bad_answer', 'refuses this API as its client (403)', 1],
+  [404, 'bad_answer', 'answered 404', 2],
+  [429, 'unreachable', 'answered 429', 1],
+  [499, 'bad_answer', 'answered 499', 2],
+  [500, 'unreachable', 'answered 500', 1],
+  [599, 'unreachable', 'answered 599', 1],
+])(
+  'status %i is %s: %s; of two tokens %i are asked about',
+  async (status, reason, detail, calls) => {
+    const { issuer, verifier } = setUp()
+    issuer.answer = () => new Response('', { status, headers: { 'retry-after': '20' } })
+    const error = await refusalOf(verifier.verify('token'))
+    expect(error).toMatchObject({ code: 'introspection_unavailable', reason })
+    expect(error.detail).toContain(detail)
+    await wordOf(verifier.verify('other'))
+    expect(issuer.asked).toHaveLength(calls)
+    const isRedirect = detail === 'redirect'
+    expect(error.headers['Retry-After'] === '20').toBe(!isRedirect)
+  },
+)
+
+test.each([
+  [' Application/JSON ; charset=utf-8', 'accepted'],
+  ['application/json', 'accepted'],
+  ['application/jsonp', 'introspection_unavailable bad_answer'],
+  [undefined, 'introspection_unavailable bad_answer'],
+  [['application/json'], 'introspection_unavailable bad_answer'],
+])('whatever an injected fetch makes of the content type: %j is %s', async (type, word) => {
+  const { issuer, create } = setUp()
+  const fetch: typeof issuer.fetch = async () => {
+    const { body } = Response.json({ active: true, ...claimsWith() })
+    const headers = { get: (name: string) => (name === 'content-type' ? (type as string) : null) }
+    return await Promise.resolve({ status: 200, url: '', redirected: false, headers, body })
+  }
+  expect(await wordOf(create({ fetch }).verify('token'))).toBe(word)
+})
+
+describe('metadata that cannot be read', () => {
+  test('are read again after a pause that grows', async () => {
+    const { clock, issuer, create } = setUp({ endpoint: undefined })
+    issuer.metadata = () => new Response('', { status: 500 })
+    const verifier = create()
+    const reads: number[] = []
+    for (const seconds of [0, 1.3, 1.3, 1.3]) {
+      await clock.advance(seconds)
+      await wordOf(verifier.ready())
+      reads.push(issuer.metadataReads.length / 2) // of two locations
+    }
+    expect(reads).toEqual([1, 2, 2, 3])
+  })
+
+  test('have the pause that they ask for', async () => {
+    const { issuer, create } = setUp({ endpoint: undefined })
+    issuer.metadata = () => new Response('', { status: 503, headers: { 'retry-after': '20' } })
+    const error = await refusalOf(create().ready())
+    expect(error.headers['Retry-After']).toBe('20')
+  })
+
+  test('in time are a failure, by one attempt for all', async () => {
+    const { clock, issuer, create } = setUp({ endpoint: undefined, timeout: 3 })
+    issuer.metadata = async () => await new Promise<Response>(() => {})
+    const verifier = create()
+    const words = [wordOf(verifier.ready()), wordOf(verifier.ready())]
+    await clock.advance(3)
+    expect(new Set(await Promise.all(words))).toEqual(
+      new Set(['introspection_unavailable timeout']),
+    )
+    expect(new Set(issuer.metadataReads).size).toBe(issuer.metadataReads.length)
+  })
+
+  test('since the timers were lost are read anew a second after the deadline', async () => {
+    const { clock, issuer, create } = setUp({ endpoint: undefined, timeout: 3 })
+    issuer.metadata = async () => await new Promise<Response>(() => {})
+    const verifier = create({ clock: { ...clock, after: () => () => {} } })
+    const words = [wordOf(verifier.ready())]
+    await clock.advance(4)
+    words.push(wordOf(verifier.ready()))
+    expect(issuer.metadataReads).toHaveLength(1)
+    await clock.advance(0.1)
+    issuer.metadata = () => Response.json(METADATA)
+    words.push(wordOf(verifier.ready()))
+    expect(await words[2]).toBe('accepted')
+  })
+})
+
 describe('status 400', () => {
   test.each(['invalid_client', 'unauthorized_client'])(
     'with the error %s: our credentials are wrong, which stops all calls for a while',

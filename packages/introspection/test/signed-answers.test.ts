@@ -54,6 +54,13 @@ describe('a signed answer', () => {
     expect(issuer.asked[0]?.headers.get('accept')).toBe(TYPE)
   })
 
+  test('may be longer than a token may be, and end with a line', async () => {
+    const { issuer, sign, verifier } = await signedSetUp()
+    const jwt = await sign({ active: true, ...claimsWith({ text: 'a'.repeat(40_000) }) })
+    issuer.answer = () => answered(` ${jwt}\n`)
+    expect(await wordOf(verifier.verify('token'))).toBe('accepted')
+  })
+
   test('may say that the token is not active', async () => {
     const { issuer, sign, verifier } = await signedSetUp()
     const jwt = await sign({ active: false })
@@ -148,5 +155,21 @@ describe('a signed answer', () => {
     expect(await wordOf(verifier.verify('other'))).toBe('introspection_unavailable unreachable')
     expect(issuer.asked).toHaveLength(1)
     expect(await wordOf(verifier.ready())).toBe('keys_unavailable unreachable')
+  })
+
+  test('whose keys do not come in time: 503 that says so', async () => {
+    const { signer } = await signedSetUp()
+    const { clock, issuer, create } = setUp()
+    const keys = remoteKeys(`${ISSUER}/jwks`, {
+      clock,
+      timeout: 1,
+      fetch: async () => await new Promise<Response>(() => {}),
+    })
+    const jwt = await signer.token({ header: { typ: 'token-introspection+jwt' } })
+    issuer.answer = () => answered(jwt)
+    const error = refusalOf(create({ keys }).verify('token'))
+    await clock.advance(2)
+    expect(await error).toMatchObject({ code: 'introspection_unavailable', reason: 'timeout' })
+    expect((await error).detail).toContain('the signed answer')
   })
 })
