@@ -109,6 +109,28 @@ describe.each(FORMS)('%s', (_form, create) => {
       expect([await status('[1 ]'), await status('[1  ]')]).toEqual([200, 413])
     })
 
+    test('a body that is longer than 4 MiB is not read, unless the options say so', async () => {
+      await using api = await start({ tools })
+      const init = { method: 'POST', headers: await bearer() }
+      const answer = await api.ask(PATH, { ...init, body: `[${' '.repeat(4_194_303)}]` })
+      expect([answer.status, answer.headers.get('connection')]).toEqual([413, 'close'])
+      const fits = await api.ask(PATH, { ...init, body: `[${' '.repeat(4_194_302)}]` })
+      expect(fits.status).toBe(200)
+    })
+
+    test('options that are changed afterwards change nothing', async () => {
+      const options = { tools: { ...tools }, clientIdClaims: ['sub'] }
+      await using api = await start(options)
+      Reflect.deleteProperty(options.tools, 'write')
+      options.clientIdClaims.length = 0
+      const status = async (name: string) => {
+        const init = { method: 'POST', headers: await bearer(), body: call(name) }
+        return (await api.ask(PATH, init)).status
+      }
+      expect([await status('write'), await status('read')]).toEqual([403, 200])
+      expect(api.seen.map(({ authInfo }) => authInfo.clientId)).toEqual(['ada'])
+    })
+
     test('nobody who has no token makes it read a body', async () => {
       await using api = await start({ tools, maxBodySize: 10 })
       const answer = await api.ask(PATH, { method: 'POST', body: 'x'.repeat(100_000) })

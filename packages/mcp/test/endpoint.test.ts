@@ -1,4 +1,4 @@
-import { createVerifier, type Verifier } from '@portcullis/core'
+import { createVerifier, scope, type Verifier } from '@portcullis/core'
 import { assertChallenge, createTestIssuer, stubVerifier } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
@@ -36,8 +36,25 @@ describe.each(FORMS)('%s', (_form, create) => {
       expect(answer.status).toBe(status)
       expect(answer.headers.get('access-control-allow-origin')).toBe('*')
       expect(answer.headers.get('allow')).toBe(status === 405 ? 'GET, HEAD, OPTIONS' : null)
+      const allowed = ['methods', 'headers'].map((each) =>
+        answer.headers.get(`access-control-allow-${each}`),
+      )
+      expect(allowed).toEqual(status === 204 ? ['GET, HEAD, OPTIONS', '*'] : [null, null])
       expect(api.seen).toEqual([])
     })
+
+    test.each([
+      [{ scopes: ['a', 'b'] }, ['a', 'b']],
+      [{ requirement: scope('a b') }, ['a', 'b']],
+      [{ requirement: undefined }, undefined],
+    ])(
+      'name the scopes that are stated, or else those of all requests: %#',
+      async (options, scopes) => {
+        await using api = await start(options)
+        const metadata = (await (await api.ask(METADATA)).json()) as Record<string, unknown>
+        expect(metadata['scopes_supported']).toEqual(scopes)
+      },
+    )
 
     test('do not change with what the client says its host is', async () => {
       await using api = await start()
@@ -134,6 +151,13 @@ describe.each(FORMS)('%s', (_form, create) => {
         expect(api.refused.map(({ code }) => code)).toEqual(['missing_token'])
       },
     )
+
+    test('a refusal names the realm, and is a problem document', async () => {
+      await using api = await start({ realm: 'files' })
+      const answer = await api.ask(PATH)
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="files", /)
+      expect(answer.headers.get('content-type')).toContain('application/problem+json')
+    })
 
     test('every bad token is refused, with the challenge', async () => {
       await using api = await start()

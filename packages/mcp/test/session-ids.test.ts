@@ -29,11 +29,38 @@ describe.each(FORMS)('%s', (_form, create) => {
       expect(await status({ sub: 'ada' }, 'a-session')).toBe(200)
       expect(await status({ sub: 'eve' }, 'a-session')).toBe(404)
       expect(await status({ sub: 'eve' }, 'another')).toBe(404)
-      expect(foreign).toMatchObject([[{ claims: { sub: 'eve' } }, 'object']])
+      const answers = ['a-session', 'another'].map(async (id) => {
+        const answer = await api.ask(PATH, await asking({ sub: 'bob' }, id))
+        const names = ['content-type', 'cache-control']
+        return [names.map((name) => answer.headers.get(name)), await answer.json()]
+      })
+      const error = { code: -32_001, message: 'Session not found' }
+      const said = [['application/json', 'no-store'], { jsonrpc: '2.0', error, id: null }]
+      expect(await Promise.all(answers)).toEqual([said, said])
+      expect(foreign).toMatchObject([
+        [{ claims: { sub: 'eve' } }, 'object'],
+        [{ claims: { sub: 'bob' } }, 'object'],
+      ])
       await vi.waitFor(() => {
-        expect(warned).toHaveBeenCalledTimes(1)
+        expect(warned).toHaveBeenCalledTimes(2)
       })
       warned.mockRestore()
+    })
+
+    test('of one user with one client there are as many as the options say', async () => {
+      let id = 'first'
+      const handle: Handle = () => ({ headers: { 'mcp-session-id': id } })
+      await using api = await start({ sessions: { maxPerUser: 1 } }, { handle })
+      const status = async (...given: Parameters<typeof asking>) =>
+        (await api.ask(PATH, await asking(...given))).status
+      await status({ sub: 'ada' })
+      id = 'second'
+      await status({ sub: 'ada' })
+      id = 'of-eve'
+      await status({ sub: 'eve' })
+      expect(await status({ sub: 'ada' }, 'first')).toBe(404)
+      id = 'second'
+      expect(await status({ sub: 'ada' }, 'second')).toBe(200)
     })
 
     test('repeated, empty and huge ids are of nobody', async () => {
