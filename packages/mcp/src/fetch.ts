@@ -1,4 +1,4 @@
-import { refusal, refusalResponse, type Verifier, watchToken } from '@portcullis/core'
+import { refusalResponse, type Verifier, watchToken } from '@portcullis/core'
 import { ownMembers } from '@portcullis/core/verifier'
 
 import { type Answer, BODY_FAULTS, metadataAnswer, NO_SESSION } from './answers.ts'
@@ -83,7 +83,7 @@ export function fetchEndpoint(
     try {
       return await serve(request)
     } catch (error) {
-      if (refusal(error) === undefined) throw error
+      // It throws on what is no refusal.
       return refusalResponse(error)
     }
   }

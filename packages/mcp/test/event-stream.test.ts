@@ -15,6 +15,20 @@ function watched(source: ReadableStream<Uint8Array>) {
 }
 
 describe('a stream of events', () => {
+  test('has all that its source has, and is watched until the end of that', async () => {
+    const parts = ['data: a\n\n', 'data: b\n\n'].map((text) => Buffer.from(text))
+    const { calls, reader } = watched(ReadableStream.from(parts))
+    expect([await reader.read(), await reader.read(), calls]).toEqual([
+      { done: false, value: parts[0] },
+      { done: false, value: parts[1] },
+      [],
+    ])
+    expect([await reader.read(), calls]).toEqual([
+      { done: true, value: undefined },
+      ['watched no longer'],
+    ])
+  })
+
   test('fails as its source does, and is watched no longer', async () => {
     const error = new Error('of the source')
     const source = new ReadableStream<Uint8Array>({

@@ -65,6 +65,19 @@ describe('the request that the handler gets', () => {
     ])
   })
 
+  test.each(['GET', 'HEAD'])(
+    'has no body with %s, whatever a server has made of that',
+    async (method) => {
+      const endpoint = fetchEndpoint(verifier, STATED, (request) => new Response(request.method))
+      const headers = new Headers(await bearer())
+      const { signal } = new AbortController()
+      const body = new Blob(['a']).stream()
+      // What only looks like a request of the platform, as that of some servers.
+      const answer = await endpoint({ url: RESOURCE, method, headers, signal, body } as Request)
+      expect(await answer.text()).toBe(method)
+    },
+  )
+
   test('must have a body if that is judged', async () => {
     const answer = await answerOf(() => new Response(), { method: 'POST' }, { tools: {} })
     expect(answer.status).toBe(400)

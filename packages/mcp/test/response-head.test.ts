@@ -32,6 +32,20 @@ const WAYS: readonly (readonly [string, (response: ServerResponse) => void])[] =
     },
   ],
   [
+    'writeHead with null for the reason and an object',
+    (response) => {
+      const headers = { 'mcp-session-id': 'a', 'content-type': 'text/event-stream' }
+      response.writeHead(201, null as never, headers).end()
+    },
+  ],
+  [
+    'writeHead with a list in which a name is a value',
+    (response) => {
+      const list = ['other', 'mcp-session-id', 'content-type', 'text/event-stream']
+      response.writeHead(201, [...list, 'mcp-session-id', 'a']).end()
+    },
+  ],
+  [
     'writeHead with a list',
     (response) => {
       response.writeHead(201, ['mcp-session-id', 'a', 'content-type', 'text/event-stream']).end()
@@ -94,6 +108,29 @@ describe('the head of an answer is seen once', () => {
     expect(heads).toEqual([{ status: 201, begun: 'a', contentType: 'text/event-stream' }])
   })
 
+  test.each<[string, unknown, string]>([
+    ['several values', ['a', 'b'], 'a, b'],
+    ['a number', 5, '5'],
+  ])('with %s, as the client sees them', async (_title, value, begun) => {
+    for (const answer of [
+      (response: ServerResponse) => response.setHeader('mcp-session-id', value as string).end(),
+      (response: ServerResponse) =>
+        response.writeHead(200, ['mcp-session-id', value as string, 'other', 'b']).end(),
+    ]) {
+      const { heads, id } = await headsOf(answer)
+      expect([heads.map((head) => head.begun), id]).toEqual([[begun], begun])
+    }
+  })
+
+  test('and not again for a second head, which Node refuses', async () => {
+    const { heads } = await headsOf((response) => {
+      response.writeHead(200)
+      expect(() => response.writeHead(201)).toThrow('after they are sent')
+      response.end()
+    })
+    expect(heads.map(({ status }) => status)).toEqual([200])
+  })
+
   test('without any of the headers', async () => {
     const { heads } = await headsOf((response) => {
       response.end()
@@ -124,6 +161,8 @@ test.each([
   ['Text/Event-Stream ; charset=utf-8', true],
   ['text/event-stream,text/html', false],
   ['text/event-streams', false],
+  [' text/event-stream', true],
+  ['xtext/event-stream', false],
   ['application/json; a=text/event-stream', false],
   ['', false],
   [null, false],
