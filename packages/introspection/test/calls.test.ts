@@ -133,6 +133,25 @@ describe('a call', () => {
     expect(asked).toEqual(['one', 'two', 'one'])
   })
 
+  test('that was given up stops no renewal', async () => {
+    const { asked, lane, manual } = setUp()
+    lane.renew('one', 'one')
+    await manual.advance(6.1)
+    lane.renew('one', 'one')
+    expect(asked).toEqual(['one', 'one'])
+  })
+
+  test('that was given up takes nobody along whose caller asks anew', async () => {
+    const { ask, answer, asked, manual } = setUp()
+    const { leave } = ask('one')
+    await manual.advance(6.1)
+    ask('two')
+    ask('one')
+    leave()
+    await answer('two', GOOD)
+    expect(asked).toEqual(['one', 'two', 'one'])
+  })
+
   test('that fails fails those that wait as well, and says when the next one can begin', async () => {
     const { ask, answer, asked, lane, manual } = setUp()
     const [one, two] = [ask('one'), ask('two')]
