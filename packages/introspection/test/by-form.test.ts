@@ -65,6 +65,13 @@ describe('what begins as a JWT is one, and reaches the issuer in no way', () => 
   })
 })
 
+test('encrypted tokens are for the verifier of JWTs, also if that is stated', async () => {
+  const { issuer, asked, verifier } = both('jwt')
+  const token = `${encode('{"alg":"dir","enc":"A256GCM"}')}.a.b.c.d`
+  await verifier.verify(token)
+  expect([asked, issuer.asked]).toEqual([[token], []])
+})
+
 describe('everything else is opaque', () => {
   test.each<[string, string]>([
     ['no dot', 'oat_1234567890'],
