@@ -94,6 +94,15 @@ test.each<[string, object]>([
   expect(refused.detail).toContain('redirect')
 })
 
+test('an answer of the very URL that was asked is one', async () => {
+  const { issuer, verifier } = setUp()
+  issuer.answer = () => {
+    const answer = Response.json({ active: true, ...claimsWith() })
+    return Object.defineProperty(answer, 'url', { value: METADATA.introspection_endpoint })
+  }
+  expect(await wordOf(verifier.verify('token'))).toBe('accepted')
+})
+
 test('requests follow no redirect, send no cookie and want nothing compressed', async () => {
   const { issuer, create } = setUp({ endpoint: undefined })
   const inits: unknown[] = []
