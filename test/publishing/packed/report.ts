@@ -6,6 +6,8 @@ import { text } from 'node:stream/consumers'
 
 /** What came of a program. */
 export interface Outcome {
+  /** How long it took. */
+  readonly seconds: number
   readonly status: number | null
   readonly stdout: string
   readonly stderr: string
@@ -57,7 +59,8 @@ export function createReport(): Report {
 
   return {
     async check(title, command, cwd, examine = succeeds) {
-      tell(title, examine(await runWhenFree(command, cwd)))
+      const outcome = await runWhenFree(command, cwd)
+      tell(`${title} (${outcome.seconds.toFixed(1)} s)`, examine(outcome))
     },
     run: runWhenFree,
     tell,
@@ -86,6 +89,8 @@ export function pnpm(...args: string[]): string[] {
 }
 
 async function run([program = '', ...args]: readonly string[], cwd: string): Promise<Outcome> {
+  const begun = performance.now()
+  const seconds = () => (performance.now() - begun) / 1000
   const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject).once('close', resolve)
@@ -96,8 +101,8 @@ async function run([program = '', ...args]: readonly string[], cwd: string): Pro
       text(child.stdout),
       text(child.stderr),
     ])
-    return { status, stdout, stderr }
+    return { seconds: seconds(), status, stdout, stderr }
   } catch (error) {
-    return { status: null, stdout: '', stderr: String(error) }
+    return { seconds: seconds(), status: null, stdout: '', stderr: String(error) }
   }
 }

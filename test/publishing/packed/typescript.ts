@@ -8,9 +8,11 @@ import { APP_OPTIONS, type Program, PROGRAMS, type Setting } from './typescript-
 import {
   type Compiler,
   COMPILERS,
+  isComplete,
   NEWEST_COMPILER,
   type NodeVersion,
   OLDEST_AND_NEWEST,
+  SIDE_BY_SIDE_COMPILERS,
 } from './versions.ts'
 
 // What the README says of TypeScript: which settings find the packages, from CommonJS and from ES modules, and that what
@@ -82,7 +84,9 @@ function projectOf(
   setting: Setting,
   compiler: Compiler,
 ): Project {
-  const { type, error, output } = setting
+  const { type, error, output, compilers } = setting
+  // One compiler hardly makes something else of the same settings than another.
+  const isRun = error === undefined && (isComplete || compiler === compilers[0])
   const title = `TypeScript ${compiler}, ${setting.title}`
   return {
     title,
@@ -91,7 +95,7 @@ function projectOf(
     type,
     options: { ...options, ...setting.options, outDir: 'dist', rootDir: '.' },
     error,
-    nodes: error === undefined ? nodes : [],
+    nodes: isRun ? nodes : [],
     output,
   }
 }
@@ -109,6 +113,7 @@ function sideBySide(compiler: Compiler): readonly Project[] {
     ['nodenext', 'nodenext'],
     ...(OLDEST_AND_NEWEST.includes(compiler) ? [['preserve', 'bundler'] as const] : []),
   ] as const
+  if (!SIDE_BY_SIDE_COMPILERS.includes(compiler)) return []
   return resolutions.flatMap(([module, moduleResolution]) =>
     SIDE_BY_SIDE.map((file) => {
       const title = `TypeScript ${compiler} ${module} ${file}`
@@ -135,10 +140,10 @@ async function checkProjects(
   for (const project of projects) writeProject(project, consumer)
   const build = [process.execPath, compilerIn(consumer, compiler), '--build', '--verbose']
   const folders = projects.map(({ folder }) => folder)
-  const { status, stdout, stderr } = await report.run([...build, ...folders], consumer)
+  const { seconds, status, stdout, stderr } = await report.run([...build, ...folders], consumer)
   const statuses = projects.some(({ error }) => error !== undefined) ? [1, 2] : [0]
   const isExpected = status !== null && statuses.includes(status)
-  const title = `TypeScript ${compiler}, ${projects.length} projects`
+  const title = `TypeScript ${compiler}, ${projects.length} projects (${seconds.toFixed(1)} s)`
   report.tell(title, isExpected ? undefined : `it ends with ${status}: ${stdout}${stderr}`)
   const said = saidOfFolders(stdout)
   for (const project of projects) {

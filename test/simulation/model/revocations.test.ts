@@ -10,7 +10,7 @@ import { createWorld } from './revocation-world.ts'
 //   MODEL_MINUTES=10 npx --yes pnpm@12 test test/simulation/model
 
 const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
-const RUNS = 2000
+const RUNS = 1000
 
 test(
   'whatever happens: no revoked token is accepted, and none is refused because of an entry of somebody else',

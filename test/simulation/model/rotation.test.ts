@@ -15,7 +15,7 @@ import { createWorld, type Setting, type World } from './world.ts'
 // A sequence that fails is printed in its shortest form, with the seed that repeats it.
 
 const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
-const RUNS = 400
+const RUNS = 200
 /** The first verifier of a process has a list, the second has none. */
 const LISTED = 0
 

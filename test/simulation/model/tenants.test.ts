@@ -16,7 +16,7 @@ import {
 // Random sequences of events for a `byIssuer` of a function, in virtual time, against what is promised whatever happens.
 
 const minutes = Number(process.env['MODEL_MINUTES'] ?? 0)
-const RUNS = 2000
+const RUNS = 1000
 
 /** Plain, so that a sequence that fails prints as one can read it. Seconds. */
 type Event =
