@@ -1,7 +1,8 @@
 import { execFile, spawn } from 'node:child_process'
 import { channel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 
@@ -23,7 +24,8 @@ import { blocksOf, tableUnder } from './markdown.ts'
 
 // The README of @portcullis/metrics: its example is a program, and its commands are pasted into a shell.
 
-const readme = readFileSync(new URL('../../packages/metrics/README.md', import.meta.url), 'utf8')
+const root = join(import.meta.dirname, '..', '..')
+const readme = readFileSync(join(root, 'packages', 'metrics', 'README.md'), 'utf8')
 const blocks = blocksOf(readme)
 const [example = '', otherExample = ''] = blocks
   .filter(({ language }) => language === 'ts')
@@ -114,7 +116,15 @@ test('the table has each metric, with its labels and what a cluster makes of it'
   expect(tableUnder(readme, 'Metrics', 'Metric').rows).toEqual(expected)
 })
 
-test('each framework is a word of the label, so that its refusals are not counted as other', () => {
+test('what each guard and endpoint calls itself is a word of the label, so that its refusals are not counted as other', () => {
+  const sources = globSync('packages/*/src/**/*.ts', { cwd: root }).map((path) =>
+    readFileSync(join(root, path), 'utf8'),
+  )
+  const called = /check(?:Guard|Endpoint)Options\([^)]*?'(?<name>[\w-]+)'\)/g
+  const names = sources.flatMap((text) =>
+    [...text.matchAll(called)].map(({ groups }) => groups?.['name'] ?? ''),
+  )
   const folders = adapters.map(({ folder }) => folder)
-  expect(folders.filter((folder) => !FRAMEWORKS.has(folder))).toEqual([])
+  expect(names).toEqual(expect.arrayContaining([...folders, 'mcp-express', 'mcp-fetch']))
+  expect(names.filter((name) => !FRAMEWORKS.has(name))).toEqual([])
 })

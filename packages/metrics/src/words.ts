@@ -85,15 +85,17 @@ export const REASONS: ReadonlySet<string> = words<AuthErrorReason>({
   busy: true,
 })
 
-/** A guard without a package of its own is `http`, as in the lines of `NODE_DEBUG`. */
+/** As in the lines of `NODE_DEBUG`. A guard without a package of its own is `http`. */
 export const FRAMEWORKS: ReadonlySet<string> = words<
-  'express' | 'fastify' | 'hono' | 'http' | 'koa' | 'nest'
+  'express' | 'fastify' | 'hono' | 'http' | 'koa' | 'mcp-express' | 'mcp-fetch' | 'nest'
 >({
   express: true,
   fastify: true,
   hono: true,
   http: true,
   koa: true,
+  'mcp-express': true,
+  'mcp-fetch': true,
   nest: true,
 })
 
