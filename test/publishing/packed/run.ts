@@ -86,7 +86,11 @@ async function checkConsumer(tarballs: ReadonlyMap<string, string>): Promise<voi
     ...PROGRAMS.flatMap((program) => checkProgram(program, consumer)),
     ...Object.keys(RUNTIMES).map(async (name) => {
       const command = [process.execPath, join(here, 'runtimes.ts'), consumer, name]
-      await report.check(`example of core and all verdicts on ${name}`, command, here)
+      await report.check(
+        `example of core, all verdicts and an MCP endpoint on ${name}`,
+        command,
+        here,
+      )
     }),
     ...checkTypeScript(
       consumer,

@@ -10,6 +10,9 @@ export const NAMED = {
   maxTokenAge: 3600,
 }
 
+/** What `mcp.ts` is known as. */
+export const RESOURCE = 'https://mcp.test/mcp'
+
 /** What a stranger, a user without the scope and one with it get, also of a new key. */
 export async function expectScopeToOpen(url: string, issuer: TestIssuer): Promise<void> {
   const allowed = async () =>
@@ -94,4 +97,37 @@ export async function expectVerdicts(
   for (const { name, headers, code, reason } of proofs)
     await expectVerdict(name, { headers }, `${code} ${reason}`)
   if (bad.length < 60 || proofs.length < 20) throw new Error('there are fewer tokens or proofs')
+}
+
+/** What an endpoint of the Model Context Protocol answers to strangers, and to users without and with the scope of a tool. */
+export async function expectToolsToBeGuarded(url: string, issuer: TestIssuer): Promise<void> {
+  const endpoint = new URL('mcp', url).href
+  const metadata = new URL('.well-known/oauth-protected-resource/mcp', url).href
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'save' } }
+  const sent = (headers: Readonly<Record<string, string>> = {}): RequestInit => ({
+    ...post(JSON.stringify(call)),
+    headers: { ...headers, 'content-type': 'application/json' },
+  })
+  const bearer = async (scope: string, audience = RESOURCE) =>
+    await issuer.bearer({ claims: { sub: 'ada', client_id: 'editor', scope, aud: audience } })
+
+  const stranger = await fetch(endpoint, sent())
+  const challenge = stranger.headers.get('www-authenticate') ?? ''
+  const where = 'resource_metadata="https://mcp.test/.well-known/oauth-protected-resource/mcp"'
+  if (stranger.status !== 401 || !challenge.includes(where)) {
+    throw new Error(`a stranger: ${stranger.status} ${challenge}`)
+  }
+  const { resource } = (await (await fetch(metadata)).json()) as { resource: unknown }
+  if (resource !== RESOURCE) throw new Error(`the metadata name ${String(resource)}`)
+  for (const [title, headers, status] of [
+    ['for another resource', await bearer('tools files:write', `${RESOURCE}/`), 401],
+    ['without the scope of the tool', await bearer('tools'), 403],
+  ] as const) {
+    const { status: seen } = await fetch(endpoint, sent({ ...headers }))
+    if (seen !== status) throw new Error(`a token ${title}: ${seen}, not ${status}`)
+  }
+  const answer = { user: 'ada', clientId: 'editor', scopes: ['tools', 'files:write'] }
+  const expected = JSON.stringify({ ...answer, hasToken: false, parsedBody: call })
+  const good = sent({ ...(await bearer('tools files:write')) })
+  await expectAnswer(endpoint, 'a good token', good, `200 ${expected}`)
 }

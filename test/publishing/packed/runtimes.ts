@@ -12,12 +12,18 @@ import {
   whatFollows,
   withTokenService,
 } from '../../documents/markdown.ts'
-import { expectScopeToOpen, expectVerdicts, NAMED } from './runtime-answers.ts'
+import {
+  expectScopeToOpen,
+  expectToolsToBeGuarded,
+  expectVerdicts,
+  NAMED,
+  RESOURCE,
+} from './runtime-answers.ts'
 
-// Runs two programs on Bun, on Deno and on workerd, which Cloudflare Workers are made of, from the packed packages: the
-// example of core's README for any other framework, as it stands but for the port, and `verdicts.ts` of the consumer, which
-// must refuse every bad token and every bad proof for the reason that Node has. `node runtimes.ts FOLDER NAME`, in the folder
-// that has them.
+// Runs three programs on Bun, on Deno and on workerd, which Cloudflare Workers are made of, from the packed packages: the
+// example of core's README for any other framework, as it stands but for the port; `verdicts.ts` of the consumer, which
+// must refuse every bad token and every bad proof for the reason that Node has; and `mcp.ts` there. `node runtimes.ts FOLDER NAME`,
+// in the folder that has them.
 
 /** Packages without install scripts. */
 export const RUNTIME_PACKAGES: Readonly<Record<string, string>> = {
@@ -32,7 +38,7 @@ interface Runtime {
   readonly where: string
   /** Code behind the example, which prints the port. */
   readonly ending: string
-  /** Code that serves `verdicts.ts`, and is followed by the same. */
+  /** Code that serves `judge` of a program of the consumer, and is followed by the same. */
   readonly serving: string
   readonly command: (folder: string, file: string) => readonly string[]
 }
@@ -176,16 +182,17 @@ async function main(folder: string, name: string): Promise<void> {
   await check(plain, 'example', programOf(readme, runtime), async (url) => {
     await expectScopeToOpen(url, plain)
   })
+  const sourceOf = (file: string) =>
+    readFileSync(join(folder, file), 'utf8') + runtime.serving + runtime.ending
   const named = await createTestIssuer(NAMED)
   const dpop = await dpopClient()
-  await check(
-    named,
-    'verdicts',
-    readFileSync(join(folder, 'verdicts.ts'), 'utf8') + runtime.serving + runtime.ending,
-    async (url) => {
-      await expectVerdicts(url, named, dpop)
-    },
-  )
+  await check(named, 'verdicts', sourceOf('verdicts.ts'), async (url) => {
+    await expectVerdicts(url, named, dpop)
+  })
+  const ofTools = await createTestIssuer({ issuer: NAMED.issuer, audience: RESOURCE })
+  await check(ofTools, 'mcp', sourceOf('mcp.ts'), async (url) => {
+    await expectToolsToBeGuarded(url, ofTools)
+  })
 }
 
 const [, program, folder, name] = process.argv
