@@ -105,7 +105,10 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     'ts',
     'test/documents/oauth-guide.test.ts',
   ]),
-  'packages/core/LOGGING-IN-AGAIN.md': [['ts', GUIDES]],
+  'packages/core/LOGGING-IN-AGAIN.md': [
+    ['ts', GUIDES],
+    ['ts', GUIDES],
+  ],
   'packages/core/MANY-ISSUERS.md': [
     ['ts', GUIDES],
     ['ts', GUIDES],

@@ -9,8 +9,22 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-import type { LocalRevocations, Revocations, Verifier } from '@portcullis/core'
-import { assertChallenge, createTestIssuer, dpopClient, tokenService } from '@portcullis/testing'
+import {
+  authenticateRequest,
+  createVerifier,
+  type LocalRevocations,
+  refusal,
+  remoteKeys,
+  type Revocations,
+  type Verifier,
+} from '@portcullis/core'
+import {
+  assertChallenge,
+  createTestIssuer,
+  dpopClient,
+  manualClock,
+  tokenService,
+} from '@portcullis/testing'
 import request from 'supertest'
 import { afterAll, describe, expect, test } from 'vitest'
 
@@ -18,7 +32,7 @@ import { fetchWith } from '../bound-tokens/tls-fetch.ts'
 import { type Certificate, createCertificate } from '../certificate.ts'
 import { writtenExamples } from './examples.ts'
 import { identityProvider } from './identity-provider.ts'
-import { exampleOf } from './markdown.ts'
+import { exampleOf, tableUnder } from './markdown.ts'
 
 // Every piece of code in the guides of core and testing, as it stands. Those of OPERATING.md are compared with examples/operating.
 
@@ -57,7 +71,7 @@ test.each([
   ['ERRORS.md', 0],
   ['FRAMEWORKS.md', 2],
   ['KEYS.md', 0],
-  ['LOGGING-IN-AGAIN.md', 1],
+  ['LOGGING-IN-AGAIN.md', 2],
   ['MANY-ISSUERS.md', 2],
   ['MISTAKES.md', 0],
   ['MUTUAL-TLS.md', 1],
@@ -134,7 +148,7 @@ describe('BOUND-TOKENS.md', async () => {
 })
 
 describe('LOGGING-IN-AGAIN.md', async () => {
-  const { app } = await example('LOGGING-IN-AGAIN.md', [0], '\nexport { app }')
+  const { app } = await example('LOGGING-IN-AGAIN.md', [0, 1], '\nexport { app }')
 
   test('the route wants a user who has just logged in, in one of two ways', async () => {
     const path = '/v1/payments'
@@ -153,6 +167,70 @@ describe('LOGGING-IN-AGAIN.md', async () => {
         /error="insufficient_user_authentication", .*, acr_values="phr phrh", max_age="300"$/,
       )
     }
+  })
+
+  const lacksScope = /error="insufficient_scope", .*, scope="orders:write"$/
+  const lacksLogin =
+    /error="insufficient_user_authentication", error_description="[^"]*", max_age="300"$/
+
+  test.each([
+    { lacks: 'nothing', scope: 'orders:write', ago: 30, status: 200, challenge: /^none$/ },
+    { lacks: 'the scope', scope: 'other', ago: 30, status: 403, challenge: lacksScope },
+    { lacks: 'a log-in', scope: 'orders:write', ago: 400, status: 401, challenge: lacksLogin },
+    { lacks: 'both', scope: 'other', ago: 400, status: 403, challenge: lacksScope },
+  ])('beside a scope, a token that lacks $lacks: $status', async ({ scope, ago, ...wanted }) => {
+    const claims = { sub: 'ada', scope, auth_time: Math.floor(Date.now() / 1000) - ago }
+    const { status, headers } = await post(app, '/v1/orders', await provider.bearer({ claims }))
+    expect(status).toBe(wanted.status)
+    expect(headers['www-authenticate'] ?? 'none').toMatch(wanted.challenge)
+  })
+})
+
+describe('KEYS.md', () => {
+  const clients = 'What clients see when the issuer is down'
+
+  test('what clients see when the issuer is down', async () => {
+    const clock = manualClock()
+    const issuer = await createTestIssuer({ clock })
+    const service = tokenService(issuer)
+    let isDown = false
+    const newProcess = () =>
+      createVerifier({
+        keys: remoteKeys(service.keyUrl, {
+          clock,
+          fetch: async (...args) =>
+            isDown ? new Response(null, { status: 503 }) : await service.fetch(...args),
+        }),
+        issuer: null,
+        audience: null,
+        clock,
+      })
+    const known = await issuer.bearer()
+    const running = newProcess()
+    const ask = async (verifier: Verifier, headers: Readonly<Record<string, string>>) => {
+      const incoming = new Request('http://api.test/', { headers })
+      const error: unknown = await authenticateRequest(verifier, incoming).then(
+        () => undefined,
+        (refused: unknown) => refused,
+      )
+      const refused = refusal(error)
+      return [refused?.status ?? 200, Object.keys(refused?.headers ?? {}), refused?.message]
+    }
+    expect((await ask(running, known))[0]).toBe(200)
+    isDown = true
+    await issuer.rotate()
+    await clock.advance(20)
+    const started = newProcess()
+    const { rows } = tableUnder(read('KEYS.md'), clients, 'The request has')
+    const [, text = ''] = /The text of the 503 is `([^`]*)`/.exec(read('KEYS.md')) ?? []
+    const unavailable = [503, expect.not.arrayContaining(['WWW-Authenticate']), text]
+    expect([rows.length, (await ask(running, known))[0]]).toEqual([4, 200])
+    for (const answer of [await ask(running, await issuer.bearer()), await ask(started, known)]) {
+      expect(answer).toEqual(unavailable)
+      expect(answer[1]).toContain('Retry-After')
+    }
+    const [status, names] = await ask(started, {})
+    expect([status, names]).toEqual([401, expect.arrayContaining(['WWW-Authenticate'])])
   })
 })
 
