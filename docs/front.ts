@@ -11,8 +11,8 @@ import type { Section } from './sections.ts'
 // README.md; what each link says, in the document that it leads to.
 
 /**
- * @param overview README.md with the links of the first page, of which are shown: the first paragraph and picture, the commands,
- * the example, and the table of what people want to do.
+ * @param overview README.md with the links of the first page, of which are shown: the first paragraph and picture, the commands
+ * that need no clone, the example, and the table of what people want to do.
  */
 export async function frontOf(
   overview: Page,
@@ -39,7 +39,7 @@ export async function frontOf(
             >
             <a href="${addressOf('README.md', pages)}">What it is</a>
           </p>
-          ${raw(render(blockOf(overview.text, 'sh')))}
+          ${raw(render(tried(overview.text)))}
         </div>
         <div class="sample">${raw(render(blockOf(overview.text, 'ts')))}</div>
       </section>
@@ -124,4 +124,11 @@ function blockOf(text: string, language: string): string {
   const [block] = new RegExp(`^\`\`\`${language}\\n[\\s\\S]*?^\`\`\`$`, 'm').exec(text) ?? []
   if (block === undefined) throw new Error(`README.md has no code in ${escaped(language)}`)
   return block
+}
+
+/** What whoever has only npm can run, and what that does. */
+function tried(text: string): string {
+  const [part] = /^.+\n\n```sh\n(?:npx @portcullis\/cli .*\n)+```$/m.exec(text) ?? []
+  if (part === undefined) throw new Error('README.md has no commands of @portcullis/cli')
+  return part
 }

@@ -70,7 +70,7 @@ const OF_ADAPTERS: Readonly<Record<string, readonly Row[]>> = Object.fromEntries
 const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ...OF_ADAPTERS,
   'CONTRIBUTING.md': [COMMANDS, ['', 'test/documents/contributing.test.ts']],
-  'README.md': [['sh', README], INSTALL, ['ts', README], ['ts', README]],
+  'README.md': [['sh', README], ['sh', README], INSTALL, ['ts', README], ['ts', README]],
   'RELEASING.md': [
     COMMANDS,
     ...Array.from({ length: 7 }, (): Row => ['sh', PUBLISHES]),
@@ -207,6 +207,22 @@ test('the table has no document that is gone, and no test that is gone', () => {
   const files = new Set(places.filter((where) => !where.startsWith('not run: ')))
   expect([...files].filter((path) => !existsSync(join(root, path)))).toEqual([])
 })
+
+// Interactive zsh, the shell of macOS, takes `#` and what follows for words of the command.
+test.each([...documents, 'examples/README.md'])(
+  '%s: what is pasted into a shell has no comment that could run or spoil the command',
+  (path) => {
+    const lines = blocksOf(read(path)).flatMap(({ language, code }) =>
+      language === 'sh' ? code.split('\n') : [],
+    )
+    const comments = lines.filter((line) => /(?:^|\s)#/.test(line))
+    const isForContributors = /^(?:CONTRIBUTING|RELEASING|test\/.*)\.md$/.test(path)
+    expect(
+      comments.filter((line) => !isForContributors || /#.*[;`]/.test(line)),
+      'say it in the text above',
+    ).toEqual([])
+  },
+)
 
 test('blocks are found with and without a language, and within lists', () => {
   const text = 'a\n```ts\nb\n```\n\n1. c\n\n   ```sh\n   d\n   ```\n\n```\ne\n```\n'

@@ -207,16 +207,7 @@ describe('KEYS.md', () => {
       })
     const known = await issuer.bearer()
     const running = newProcess()
-    const ask = async (verifier: Verifier, headers: Readonly<Record<string, string>>) => {
-      const incoming = new Request('http://api.test/', { headers })
-      const error: unknown = await authenticateRequest(verifier, incoming).then(
-        () => undefined,
-        (refused: unknown) => refused,
-      )
-      const refused = refusal(error)
-      return [refused?.status ?? 200, Object.keys(refused?.headers ?? {}), refused?.message]
-    }
-    expect((await ask(running, known))[0]).toBe(200)
+    expect((await answerTo(running, known))[0]).toBe(200)
     isDown = true
     await issuer.rotate()
     await clock.advance(20)
@@ -224,12 +215,15 @@ describe('KEYS.md', () => {
     const { rows } = tableUnder(read('KEYS.md'), clients, 'The request has')
     const [, text = ''] = /The text of the 503 is `([^`]*)`/.exec(read('KEYS.md')) ?? []
     const unavailable = [503, expect.not.arrayContaining(['WWW-Authenticate']), text]
-    expect([rows.length, (await ask(running, known))[0]]).toEqual([4, 200])
-    for (const answer of [await ask(running, await issuer.bearer()), await ask(started, known)]) {
+    expect([rows.length, (await answerTo(running, known))[0]]).toEqual([4, 200])
+    for (const answer of [
+      await answerTo(running, await issuer.bearer()),
+      await answerTo(started, known),
+    ]) {
       expect(answer).toEqual(unavailable)
       expect(answer[1]).toContain('Retry-After')
     }
-    const [status, names] = await ask(started, {})
+    const [status, names] = await answerTo(started, {})
     expect([status, names]).toEqual([401, expect.arrayContaining(['WWW-Authenticate'])])
   })
 })
@@ -373,6 +367,16 @@ describe('REVOKING.md', async () => {
     expect(ofBlockedUsers?.statusOf({ sub: 'ada' }, 0)).toBe('revoked')
   })
 })
+
+async function answerTo(verifier: Verifier, headers: Readonly<Record<string, string>>) {
+  const incoming = new Request('http://api.test/', { headers })
+  const error: unknown = await authenticateRequest(verifier, incoming).then(
+    () => undefined,
+    (refused: unknown) => refused,
+  )
+  const refused = refusal(error)
+  return [refused?.status ?? 200, Object.keys(refused?.headers ?? {}), refused?.message]
+}
 
 async function bearerOf(jti: string, sub: string) {
   return await provider.bearer({ claims: { jti, sub } })

@@ -36,6 +36,7 @@ import Koa from 'koa'
 import request from 'supertest'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
+import { runProgram } from '../../packages/cli/test/run-program.ts'
 import { adapter as expressAdapter } from '../frameworks/contract/frameworks/express.ts'
 import { adapter as fastifyAdapter } from '../frameworks/contract/frameworks/fastify.ts'
 import { adapters } from '../frameworks/contract/frameworks/index.ts'
@@ -73,7 +74,18 @@ describe('README.md', async () => {
   test('begins with the two commands', () => {
     const text = read('README.md')
     const [commands = ''] = /```sh\n.*?```/s.exec(text) ?? []
-    expect(commands).toMatch(/^npx --yes pnpm@12 start .*\nnpx --yes pnpm@12 test /m)
+    expect(commands).toBe('```sh\nnpx --yes pnpm@12 start\nnpx --yes pnpm@12 test\n```')
+  })
+
+  test('the commands that need no clone are there', async () => {
+    const [, block] = blocksOf(read('README.md'))
+    const lines = block?.code.trimEnd().split('\n') ?? []
+    expect(lines).toHaveLength(3)
+    for (const line of lines) {
+      const [, name = ''] = /^npx @portcullis\/cli (\w+)/.exec(line) ?? []
+      const { exitCode } = await runProgram([name, '--help'])
+      expect([line, exitCode]).toEqual([line, 0])
+    }
   })
 })
 
@@ -229,19 +241,22 @@ test.each(adapters)(
     expect(code).toMatch(/\b(?:listen\(|port: )3000\b/)
     expect(lines).toContain('remoteKeys(')
     expect(file).toBe(folder === 'nest' ? 'app.mts' : 'app.mjs')
-    const accepted = folder === 'nest' ? 201 : 200
-    const call = `curl -i -X POST -H "Authorization: Bearer $TOKEN" localhost:3000/v1/clientLocations # ${accepted}; without the header 401`
+    const call = `curl -i -X POST -H "Authorization: Bearer $TOKEN" localhost:3000/v1/clientLocations`
     expect(called.replace(/^.*\nnpx tsc app\.mts .*\n/, '')).toBe(`\
 node app.mjs
-${call}; without the scope 403
+${call}
 echo "$TOKEN" | npx @portcullis/cli explain --discover ${ISSUER} --audience ${AUDIENCE}
 `)
     expect(tried).toBe(`\
-npx @portcullis/cli serve --claim scope=locations:write # a token service on your machine
+npx @portcullis/cli serve --claim scope=locations:write
 AUTH_URL=http://127.0.0.1:4010 node app.mjs
 TOKEN=$(npx @portcullis/cli mint --claim sub=ada)
 ${call}
+echo "$TOKEN" | npx @portcullis/cli explain --auth-url http://127.0.0.1:4010
 `)
+    const accepted = `\`curl\` gets ${folder === 'nest' ? 201 : 200}, without the header 401`
+    expect(head).toContain(`${accepted}, without the scope 403.`)
+    expect(section).toContain(`${accepted}:\n\n\`\`\`sh\n`)
   },
 )
 

@@ -1,4 +1,3 @@
-import type { INestApplication } from '@nestjs/common'
 import { Test } from '@nestjs/testing'
 import { stubVerifier } from '@portcullis/testing'
 
@@ -6,7 +5,7 @@ import { PortcullisGuard } from '../../src/index.ts'
 import { AppModule } from './app.ts'
 
 /** It takes any token for one of Ada's. */
-export async function appOfAda(): Promise<INestApplication> {
+export async function appOfAda() {
   const guard = new PortcullisGuard({ verifier: stubVerifier({ claims: { sub: 'ada' } }) })
   const testing = Test.createTestingModule({ imports: [AppModule] })
     .overrideProvider(PortcullisGuard) // `overrideGuard` does nothing for a global guard
