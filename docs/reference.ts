@@ -1,11 +1,12 @@
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { Application, type TypeDocOptions } from 'typedoc'
+import type { TypeDocOptions } from 'typedoc'
 import type { PluginOptions } from 'typedoc-plugin-markdown'
 
 import { type Entry, pathFrom, root } from './entries.ts'
 import { headOf, type Page } from './pages.ts'
+import { createReader } from './reader.ts'
 import { REFERENCE, SECTIONS } from './sections.ts'
 
 // What the packages export, as pages in Markdown: typedoc reads the sources, and a page says of each export what its comment
@@ -70,7 +71,7 @@ export async function referenceOf(
     groupOrder: ['Functions', 'Classes', 'Variables', '*'],
     kindSortOrder: ['Module', 'Function', 'Class', 'Variable', 'Interface', 'TypeAlias'],
   }
-  const app = await Application.bootstrapWithPlugins(options)
+  const app = await createReader(options)
   const project = await app.convert()
   if (project === undefined) throw new Error('the sources cannot be read')
   app.validate(project)
