@@ -183,7 +183,10 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['sh', 'test/publishing/packed/jest.ts'],
     ['json', 'test/publishing/packed/jest.ts'],
   ],
-  'packages/testing/TESTING.md': Array.from({ length: 6 }, (): Row => ['ts', GUIDES]),
+  'packages/testing/TESTING.md': [
+    ['sh', GUIDES],
+    ...Array.from({ length: 6 }, (): Row => ['ts', GUIDES]),
+  ],
   'test/README.md': [COMMANDS],
   'test/hostile/attacks/README.md': [COMMANDS],
   'test/bench/README.md': [COMMANDS],

@@ -32,7 +32,7 @@ import { fetchWith } from '../bound-tokens/tls-fetch.ts'
 import { type Certificate, createCertificate } from '../certificate.ts'
 import { writtenExamples } from './examples.ts'
 import { identityProvider } from './identity-provider.ts'
-import { exampleOf, tableUnder } from './markdown.ts'
+import { blocksOf, exampleOf, tableUnder } from './markdown.ts'
 
 // Every piece of code in the guides of core and testing, as it stands. Those of OPERATING.md are compared with examples/operating.
 
@@ -116,9 +116,14 @@ test('THREATS.md names tests that are there', () => {
 
 test('TESTING.md of testing is a file of tests, all of which pass', async () => {
   const guide = readFileSync(join(core, '../testing/TESTING.md'), 'utf8')
-  const blocks = [...guide.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code)
-  expect(blocks).toHaveLength([...guide.matchAll(/^```\w+$/gm)].length)
-  const file = examples.write('TESTING.md', blocks.join('\n'))
+  const [install, ...blocks] = blocksOf(guide)
+  expect(blocks.filter(({ language }) => language !== 'ts')).toEqual([])
+  const text = blocks.map(({ code }) => code).join('\n')
+  const imported = [...text.matchAll(/from '((?:@portcullis\/|(?!node:))[\w-]+)'/g)]
+  expect(install?.code.split(/\s/)).toEqual(
+    expect.arrayContaining(imported.map(([, name = '']) => name)),
+  )
+  const file = examples.write('TESTING.md', text)
   const { stdout } = await run(process.execPath, ['--conditions=@portcullis/source', file])
   expect(stdout).toContain('pass 6\n')
   expect(stdout).toContain('fail 0\n')
