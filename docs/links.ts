@@ -21,6 +21,9 @@ export interface Links {
 const PIECE =
   /(?<code>^( *)(?:`{3,}|~{3,})[\s\S]*?^\2(?:`{3,}|~{3,})$)|(?<mark>!?)\[(?<shown>(?:`[^`]*`|\\.|[^\]`\\])*)\]\((?<target>[^)\s]+)\)|(?:`(?<guide>[A-Z-]+\.md)` of )?`(?<module>@portcullis\/[\w/-]+)`|(?<readme>README of the repository)|`[^`\n]*`/gm
 
+/** What a link shows that only says which file it leads to. On the site a page has no file name, but a title. */
+const FILE_NAME = /^`?[A-Z-]+\.md`?$/
+
 export function relinked(page: Page, pages: ReadonlyMap<string, Page>, ending: Ending): Links {
   const files: string[] = []
   const text = page.text.replaceAll(PIECE, (piece: string, ...rest: unknown[]) => {
@@ -34,11 +37,14 @@ export function relinked(page: Page, pages: ReadonlyMap<string, Page>, ending: E
     if (target !== undefined) {
       const found = resolved(target)
       if (found === undefined && mark === '!') throw new Error(`${page.path}: no picture ${target}`)
-      return found === undefined ? (shown ?? '') : `${mark}[${shown}](${found})`
+      if (found === undefined) return shown ?? ''
+      const title = FILE_NAME.test(shown ?? '') ? linkedPage(target)?.title : undefined
+      return `${mark}[${title ?? shown}](${found})`
     }
     const pointed = module !== undefined ? ofModule(module, guide) : readme && 'README.md'
     if (!pointed || isInHeading || pointed === page.path || !pages.has(pointed)) return piece
-    return `[${piece}](${resolved(`/${pointed}`)})`
+    const words = guide === undefined ? piece : pages.get(pointed)?.title
+    return `[${words}](${resolved(`/${pointed}`)})`
   })
   return { text, files }
 
@@ -46,6 +52,12 @@ export function relinked(page: Page, pages: ReadonlyMap<string, Page>, ending: E
     return file.startsWith('/')
       ? file.slice(1)
       : posix.join(page.base ?? posix.dirname(page.path), file)
+  }
+
+  function linkedPage(target: string): Page | undefined {
+    const [file = ''] = decodeURI(target).split('#')
+    if (file === '') return undefined
+    return pages.get(pathTo(file)) ?? pages.get(posix.join(pathTo(file), 'README.md'))
   }
 
   /** @param target A link in the repository; `/` is its root. */
@@ -56,7 +68,7 @@ export function relinked(page: Page, pages: ReadonlyMap<string, Page>, ending: E
     if (target.startsWith('#') && (own === undefined || own.address === page.address)) return target
     const [file = '', anchor] = decodeURI(target).split('#')
     const path = file === '' ? page.path : pathTo(file)
-    const linked = pages.get(path) ?? pages.get(posix.join(path, 'README.md'))
+    const linked = file === '' ? own : linkedPage(target)
     if (linked !== undefined) {
       return `${pathBetween(page.address, `${linked.address}${ending}`)}${anchor === undefined ? '' : `#${anchor}`}`
     }

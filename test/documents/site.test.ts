@@ -146,7 +146,12 @@ describe('the links of a page', () => {
     [
       'to a guide of another package',
       '`REPLAYS.md` of `@portcullis/redis`',
-      '[`REPLAYS.md` of `@portcullis/redis`](../operating/replays.html)',
+      '[Used proofs of a fleet](../operating/replays.html)',
+    ],
+    [
+      'whose text is the name of a file',
+      '[REVOKING.md](REVOKING.md#across-a-restart), [`ERRORS.md`](ERRORS.md)',
+      '[Revoking tokens](revoking.html#across-a-restart), [Errors](../errors/index.html)',
     ],
   ])('%s: %s', (_, text, expected) => {
     expect(relinked(pageWith(text), byPath, '.html').text).toBe(expected)
