@@ -13,6 +13,7 @@ export interface CliHint {
     | 'clock_differs'
     | 'clock_not_seen'
     | 'mac_with_public_key'
+    | 'no_metadata'
     | 'opaque_token'
     | 'other_keys_missing'
     | 'short_key'
@@ -99,13 +100,41 @@ export function otherKeysHints(
   )
 }
 
-/** What to do, in words; `undefined` for a token that is accepted. */
-export function whatToDo(explanation: Pick<Explanation, 'refusal' | 'hints'>): string | undefined {
+/** That an issuer has no metadata is no outage, so to wait does not help. */
+export function metadataHints(
+  { refusal }: Pick<Explanation, 'refusal'>,
+  { metadata }: Pick<SeenDocument, 'metadata'>,
+): readonly CliHint[] {
+  const isMissing = metadata.size > 0 && [...metadata.values()].every((status) => status === 404)
+  if (refusal?.code !== 'keys_unavailable' || !isMissing) return []
+  const text =
+    'this issuer has no metadata (404 at each place): it has another name, or publishes its keys without them'
+  return [{ name: 'no_metadata', text }]
+}
+
+const WITHOUT_METADATA =
+  'compare the issuer with `iss` of a token. If it publishes no metadata, state --auth-url (a token service with one key) or --keys-url. If you run the API: Use remoteKeys(url) for such an issuer, not discoverKeys(issuer).'
+
+/**
+ * What to do, in words; `undefined` for a token that is accepted.
+ *
+ * @param hints Of this program. One may say more than those of core.
+ */
+export function whatToDo(
+  explanation: Pick<Explanation, 'refusal' | 'hints'>,
+  hints: readonly CliHint[] = [],
+): string | undefined {
+  if (hints.some(({ name }) => name === 'no_metadata')) return WITHOUT_METADATA
   const advice = adviceOn(explanation)
   if (advice === undefined) return undefined
   const { client, operator } = advice
-  const ofApi = operator === 'Nothing' ? [] : [`If you run the API: ${operator}.`]
+  const ofApi = operator === 'Nothing' ? [] : [`If you run the API: ${withPackage(operator)}.`]
   return [`${client}.`, ...ofApi].join(' ')
+}
+
+/** Core names its own guides, and here nobody knows whose they are. */
+function withPackage(advice: string): string {
+  return advice.replaceAll(/\b[A-Z-]+\.md#[\w-]+/g, '$& of @portcullis/core')
 }
 
 /** What else this program can do about it. */

@@ -3,7 +3,14 @@ import { explain, type Explanation } from '@portcullis/core/explain'
 import { isLikeJwt } from '@portcullis/core/verifier'
 import type { Command } from 'commander'
 
-import { cliHints, nextStep, otherKeysHints, timeHints, whatToDo } from '../advice.ts'
+import {
+  cliHints,
+  metadataHints,
+  nextStep,
+  otherKeysHints,
+  timeHints,
+  whatToDo,
+} from '../advice.ts'
 import { commandLine } from '../command-line.ts'
 import type { Context } from '../context.ts'
 import { EXIT, type ExitCode, usageError } from '../exit-code.ts'
@@ -123,16 +130,18 @@ async function explainToken(
       explain(token, verifier, { otherKeys: otherSources, possession, signal }),
     )
   })
+  const ofMetadata = metadataHints(explanation, keys.seen)
   const report = {
     explanation,
     hints: [
       ...explanation.hints,
+      ...ofMetadata,
       ...(!isLikeJwt(token) ? [{ name: 'opaque_token' as const, text: OPAQUE_HINT }] : []),
       ...cliHints(token, keys),
       ...timeHints(explanation, keys, context.clock.now()),
       ...otherKeysHints(others.map(({ name, failure }) => ({ name, failure: failure() }))),
     ],
-    advice: whatToDo(explanation),
+    advice: whatToDo(explanation, ofMetadata),
     commands: commandsFor(explanation, place, options, context),
     where: keys.seen.url ?? keys.where,
     share: options.share === true,

@@ -375,6 +375,26 @@ describe('with --discover', async () => {
     expect(next.stdout.replaceAll(/\s+/g, ' ')).toMatch(said)
   })
 
+  test('an issuer without metadata: 3, and that to wait does not help', async () => {
+    const nowhere = ['--discover', 'https://other.example.com/']
+    const { exitCode, stdout } = await explained(token, nowhere, { fetch })
+    const said = stdout.replaceAll(/\s+/g, ' ')
+    expect(said).toContain('Hint: this issuer has no metadata (404 at each place)')
+    expect(said).toContain('What to do: compare the issuer with `iss` of a token.')
+    expect(said).toContain('state --auth-url (a token service with one key) or --keys-url')
+    expect(said).not.toMatch(/repeat the request|OPERATING/)
+    expect(exitCode).toBe(3)
+  })
+
+  test('an issuer that is down: the guide of core, by its package', async () => {
+    const down = { fetch: unreachable }
+    const { stdout } = await explained(token, discover, down)
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'See OPERATING.md#the-key-endpoint-is-down of @portcullis/core.',
+    )
+    expect(stdout).not.toContain('no metadata')
+  })
+
   test.each([
     [
       'a URL of metadata',
