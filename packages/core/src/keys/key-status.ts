@@ -12,6 +12,7 @@ import type { Beginning } from './snapshot.ts'
 
 /** The state of a key cache. Times are seconds. */
 export interface RemoteKeysStatus {
+  /** What the age of the keys allows. In an outage `expired` is normal: see {@link KeyFreshness}. */
   readonly freshness: KeyFreshness
   /** How long ago the attempt started that fetched the keys. */
   readonly age: number | undefined

@@ -5,6 +5,17 @@ import type { AuthErrorCode, AuthErrorReason, AuthErrorReasons } from '../refusa
 // The channels `portcullis:keys`, `portcullis:verify` and `portcullis:refusal` of node:diagnostics_channel, and what their
 // messages say.
 
+/**
+ * How old the keys of a source are, in a word. Each allows what is said here:
+ *
+ * - `fresh`: younger than `maxAge`. They are used without asking.
+ * - `stale`: for `staleWhileRevalidate` after that. They are used, and the next request has them fetched behind it.
+ * - `expired`: after that, until they are older than `maxAge` and `staleIfError` together. The next request waits for a
+ *   fetch, and they are used also if that fails. While fetches fail, as in an outage, no request waits.
+ * - `empty`: there are none, or they are older than that. Without a fetch that succeeds each token gets 503.
+ *
+ * It does not say whether the endpoint works: `lastFailure` of `status()` does.
+ */
 export type KeyFreshness = 'fresh' | 'stale' | 'expired' | 'empty'
 
 /** Why one entry of a key document is not used. No key material. */
