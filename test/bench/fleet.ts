@@ -24,7 +24,7 @@ import { markdownTable } from './table.ts'
 // process, one every 5 ms. All processes start within 10 s.
 
 const SEED = 20_260_101
-const FLEETS = [1, 10, 100, 1000, 10_000]
+const FLEETS = [1, 10, 50, 100, 1000, 10_000]
 const HOUR = 3600
 const DEPLOY = 10
 const SETTLED = 1000

@@ -50,7 +50,7 @@ describe('what it names', () => {
   })
 
   test('the capacity is what bench fleet has printed, which has more rows', () => {
-    const { rows } = tableUnder(operating, 'Capacity', 'Processes')
+    const { rows } = tableUnder(operating, 'Requests of all processes', 'Processes')
     const keys = tableUnder(bench, 'What a fleet asks of one key endpoint', 'Processes').rows
     const revocations = tableUnder(
       bench,
@@ -70,7 +70,7 @@ describe('what it names', () => {
         sent,
       ]
     })
-    expect(rows).toEqual(rowsOf(expected, '100', '10000'))
+    expect(rows).toEqual(rowsOf(expected, '50', '100', '10000'))
   })
 
   test('so are the requests for opaque tokens and events', () => {
@@ -80,8 +80,11 @@ describe('what it names', () => {
       'What a fleet asks of an introspection endpoint and of a transmitter',
       'Processes',
     )
-    expect([columns, ...rows]).toEqual([printed.columns, ...rowsOf(printed.rows, '100', '10000')])
-    expect(rows).toHaveLength(2)
+    expect([columns, ...rows]).toEqual([
+      printed.columns,
+      ...rowsOf(printed.rows, '50', '100', '10000'),
+    ])
+    expect(rows).toHaveLength(3)
   })
 
   test('each line of the capacity names benches that there are', () => {
