@@ -17,9 +17,9 @@ export interface Links {
   readonly files: readonly string[]
 }
 
-/** A piece of code, which is left as it is, or a link or a picture. Code of a package may be a link of its own. */
+/** A piece of code, which is left as it is, or a link or a picture. What names a package or an example may be a link of its own. */
 const PIECE =
-  /(?<code>^( *)(?:`{3,}|~{3,})[\s\S]*?^\2(?:`{3,}|~{3,})$)|(?<mark>!?)\[(?<shown>(?:`[^`]*`|\\.|[^\]`\\])*)\]\((?<target>[^)\s]+)\)|(?:`(?<guide>[A-Z-]+\.md)` of )?`(?<module>@portcullis\/[\w/-]+)`|(?<readme>README of the repository)|`[^`\n]*`/gm
+  /(?<code>^( *)(?:`{3,}|~{3,})[\s\S]*?^\2(?:`{3,}|~{3,})$)|(?<mark>!?)\[(?<shown>(?:`[^`]*`|\\.|[^\]`\\])*)\]\((?<target>[^)\s]+)\)|(?:`(?<guide>[A-Z-]+\.md)(?<heading>#[\w-]+)?` of )?`(?<module>@portcullis\/[\w/-]+)`|`(?<example>examples\/[\w/.-]+)`|(?<readme>README of the repository)|`[^`\n]*`/gm
 
 /** What a link shows that only says which file it leads to. On the site a page has no file name, but a title. */
 const FILE_NAME = /^`?[A-Z-]+\.md`?$/
@@ -33,7 +33,7 @@ export function relinked(page: Page, pages: ReadonlyMap<string, Page>, ending: E
       .split('\n')
       .at(-1)
       ?.startsWith('#')
-    const { mark, shown, target, guide, module, readme } = groups
+    const { mark, shown, target, guide, heading = '', module, example, readme } = groups
     if (target !== undefined) {
       const found = resolved(target)
       if (found === undefined && mark === '!') throw new Error(`${page.path}: no picture ${target}`)
@@ -41,10 +41,11 @@ export function relinked(page: Page, pages: ReadonlyMap<string, Page>, ending: E
       const title = FILE_NAME.test(shown ?? '') ? linkedPage(target)?.title : undefined
       return `${mark}[${title ?? shown}](${found})`
     }
-    const pointed = module !== undefined ? ofModule(module, guide) : readme && 'README.md'
+    const pointed =
+      module !== undefined ? ofModule(module, guide) : (example ?? (readme && 'README.md'))
     if (!pointed || isInHeading || pointed === page.path || !pages.has(pointed)) return piece
     const words = guide === undefined ? piece : pages.get(pointed)?.title
-    return `[${words}](${resolved(`/${pointed}`)})`
+    return `[${words}](${resolved(`/${pointed}${heading}`)})`
   })
   return { text, files }
 

@@ -19,12 +19,15 @@ export function createFinder({ pages, parts }) {
   })
   const messages = entries
     .filter(({ address }) => address.startsWith('errors/messages/'))
-    .map(({ id, title }) => ({ id, pattern: patternOf(title), letters: lettersOf(title) }))
+    .map(({ id, title }) => ({ id, fits: fitsOf(title) }))
   const index = new MiniSearch({ fields: ['title', 'heading', 'text'] })
   index.addAll(entries)
   return (asked) => {
     const fitting = new Map(
-      messages.filter(({ pattern }) => pattern.test(asked)).map(({ id, letters }) => [id, letters]),
+      messages.flatMap(({ id, fits }) => {
+        const longest = fits.find(({ pattern }) => pattern.test(asked))
+        return longest === undefined ? [] : [[id, longest.letters]]
+      }),
     )
     const phrase = asked.trim().toLowerCase()
     const results = index.search(asked, {
@@ -57,15 +60,40 @@ function boostOf(entry, phrase, fitting) {
 }
 
 /**
- * What fits a message. In its title `…` stands for text that differs; one before a colon is a name.
+ * What fits a message, the longest first: all of it, or where it was cut off, if three words of it are left.
  *
  * @param {string} title
  */
-function patternOf(title) {
+function fitsOf(title) {
+  const words = title.split(' ')
+  const beginnings = words.map((_, at) =>
+    words
+      .slice(0, at + 1)
+      .join(' ')
+      .replace(/[,;:]$/, ''),
+  )
+  return [
+    { pattern: new RegExp(sourceOf(title), 'i'), letters: lettersOf(title) },
+    ...beginnings
+      .slice(2, -1)
+      .toReversed()
+      .map((beginning) => ({
+        pattern: new RegExp(`${sourceOf(beginning)}[,;:]?\\s*$`, 'i'),
+        letters: lettersOf(beginning),
+      })),
+  ]
+}
+
+/**
+ * In the title of a message `…` stands for text that differs; one before a colon is a name.
+ *
+ * @param {string} title
+ */
+function sourceOf(title) {
   const parts = title.split('…').map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
   const [first = '', second = ''] = parts
   const isNamed = first === '' && second.startsWith(': ')
-  return new RegExp(isNamed ? `[\\w.@]+${parts.slice(1).join('.+')}` : parts.join('.+'), 'i')
+  return isNamed ? `[\\w.@]+${parts.slice(1).join('.+')}` : parts.join('.+')
 }
 
 /** @param {string} title */

@@ -50,7 +50,7 @@ describe('what it names', () => {
   })
 
   test('the capacity is what bench fleet has printed, which has more rows', () => {
-    const { rows } = tableUnder(operating, 'Requests of all processes', 'Processes')
+    const { rows } = tableUnder(operating, 'Requests of all processes to the issuer', 'Processes')
     const keys = tableUnder(bench, 'What a fleet asks of one key endpoint', 'Processes').rows
     const revocations = tableUnder(
       bench,

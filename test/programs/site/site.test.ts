@@ -94,7 +94,7 @@ function printed(message: string): string {
   return message.replace(/^…/, 'createVerifier').replaceAll('…', 'something')
 }
 
-/** What options that are wrong make these functions say, in full. */
+/** What options that are wrong make these functions say, in full, or cut off where somebody stopped to copy. */
 const PRINTED = [
   [
     'TypeError: createVerifier: unknown option "isuer", known are keys, issuer, audience, clockTolerance, requireExpiry, maxTokenAge',
@@ -106,6 +106,9 @@ const PRINTED = [
     'remoteKeys: the key URL is not an absolute URL: is an environment variable unset?',
     'the-key-url',
   ],
+  ['createVerifier: audience must be stated', 'must-be-stated-null-to-accept-any'],
+  ['TypeError: createVerifier: issuer must be stated, null', 'must-be-stated-null-to-accept-any'],
+  ['receiveLogout: revokes must be stated', 'must-be-stated'],
 ] as const
 
 const REPRESENTATIVE = [
