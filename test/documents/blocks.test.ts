@@ -99,7 +99,10 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   'packages/core/COOKIES.md': [['ts', README]],
   'packages/core/FRAMEWORKS.md': [
     ['ts', GUIDES],
+    ['sh', APPS],
+    ['json', APPS],
     ['ts', APPS],
+    ['sh', 'not run: it needs the program of Cloudflare'],
   ],
   'packages/client/OAUTH.md': Array.from({ length: 4 }, (): Row => [
     'ts',

@@ -59,7 +59,17 @@ test.each(adapters)(
 test('a Worker makes its guard of the bindings of its first request, and keeps it, as FRAMEWORKS.md shows', async () => {
   const guide = new URL('../../../packages/core/FRAMEWORKS.md', import.meta.url)
   const code = readFileSync(new URL('hono-worker.ts', import.meta.url), 'utf8')
-  expect(blocksOf(readFileSync(guide, 'utf8')).map((block) => block.code)).toContain(code)
+  const blocks = blocksOf(readFileSync(guide, 'utf8'))
+  expect(blocks.map((block) => block.code)).toContain(code)
+  const [install = '', settings = ''] = ['sh', 'json'].map(
+    (kind) => blocks.find(({ language }) => language === kind)?.code,
+  )
+  const imported = [...code.matchAll(/from '(.*)'/g)].map(([, name]) => name)
+  expect(install.split(/\s/)).toEqual(expect.arrayContaining(imported))
+  expect(JSON.parse(settings)).toMatchObject({
+    compatibility_flags: ['nodejs_compat'],
+    vars: { AUTH_URL: expect.stringMatching(/^http/) as string },
+  })
   const own = await createTestIssuer()
   await using service = await tokenService(own).listen()
   const env = { AUTH_URL: service.url }
