@@ -54,10 +54,16 @@ function chaptersOf(text: string): readonly Chapter[] {
     })
 }
 
+/** A cell of a table as text outside of one: there `|` needs no backslash. */
+function inText(cell: string): string {
+  return cell.replaceAll('\\|', '|')
+}
+
 function rowOf([first = '', ...others]: readonly string[], columns: readonly string[]): Row {
   const [, id, name] = /^<a id="([^"]+)"><\/a>`([^`]+)`$/.exec(first) ?? []
   if (id === undefined || name === undefined) throw new Error(`no place to link to in ${first}`)
-  return { id, name, cells: others.map((cell, at) => [columns[at + 1] ?? '', cell] as const) }
+  const cells = others.map((cell, at) => [columns[at + 1] ?? '', inText(cell)] as const)
+  return { id, name, cells }
 }
 
 function codePage(document: Page, { heading, text }: Chapter, rows: readonly Row[]): Page {

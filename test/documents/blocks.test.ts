@@ -139,7 +139,10 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ],
   'packages/core/REVOKING.md': Array.from({ length: 4 }, (): Row => ['ts', GUIDES]),
   'packages/events/README.md': [INSTALL, ['ts', EVENTS], ['ts', EVENTS], ['ts', EVENTS]],
-  'packages/express/MIGRATING.md': [MIGRATION, MIGRATION, MIGRATION, MIGRATION],
+  'packages/express/MIGRATING.md': [
+    ['js', 'test/migration/guides.test.ts'],
+    ...Array.from({ length: 4 }, () => MIGRATION),
+  ],
   'packages/fastify/MIGRATING.md': [MIGRATION],
   'packages/fastify/README.md': [
     ...BEGINNING,

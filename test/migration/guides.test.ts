@@ -2,9 +2,12 @@ import { globSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { describe, expect, test } from 'vitest'
+import { createTestIssuer, tokenService } from '@portcullis/testing'
+import supertest from 'supertest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { codeSpans, tableUnder } from '../documents/markdown.ts'
+import { writtenExamples } from '../documents/examples.ts'
+import { blocksOf, codeSpans, tableUnder } from '../documents/markdown.ts'
 import { AFTER, type Peer, peers } from './peers.ts'
 
 // The guides beside the packages: their code is that of the applications here, and their tables are what was seen of them.
@@ -72,6 +75,35 @@ describe.each(peers)('the section of $name', (peer) => {
     }
     expect(section.match(/```\w+/g)).toEqual(['```diff'])
   })
+})
+
+test('the middleware of the guide of express gives old handlers the claims', async () => {
+  const issuer = await createTestIssuer()
+  await using service = await tokenService(issuer).listen()
+  const [bridge = ''] = blocksOf(read(pathOf('express')))
+    .filter(({ language }) => language === 'js')
+    .map(({ code }) => code)
+  const examples = writtenExamples('.migration-guides')
+  onTestFinished(() => {
+    examples.remove()
+  })
+  const { app } = (await examples.run(
+    'bridge',
+    `import { createVerifier, remoteKeys } from '@portcullis/core'
+import { authenticate, getAuth } from '@portcullis/express'
+import express from 'express'
+
+const keys = remoteKeys('${service.keyUrl}')
+const verifier = createVerifier({ keys, issuer: null, audience: null })
+export const app = express()
+${bridge}
+app.get('/hello', (request, response) => response.json(request.user?.sub ?? 'stranger'))
+`,
+  )) as { app: Parameters<typeof supertest>[0] }
+  const { body } = await supertest(app)
+    .get('/hello')
+    .set(await issuer.bearer({ claims: { sub: 'ada' } }))
+  expect(body).toBe('ada')
 })
 
 /** Of Node, of the frameworks, and of others that take over a part. */

@@ -89,6 +89,11 @@ test('the search finds each message as a program prints it, and each text that c
   ]).toEqual([])
 })
 
+test('pages made of the row of a table have no backslash before a |', () => {
+  const made = pages.filter(({ address }) => /^errors\/messages\/(?!index$)/.test(address))
+  expect(made.filter(({ address }) => read(`${address}.md`).includes('\\|'))).toEqual([])
+})
+
 /** A message with something in the place of `…`. */
 function printed(message: string): string {
   return message.replace(/^…/, 'createVerifier').replaceAll('…', 'something')
