@@ -83,7 +83,7 @@ test('the middleware of the guide of express gives old handlers the claims', asy
   const [bridge = ''] = blocksOf(read(pathOf('express')))
     .filter(({ language }) => language === 'js')
     .map(({ code }) => code)
-  const examples = writtenExamples('.migration-guides')
+  const examples = writtenExamples('.readme-migrating')
   onTestFinished(() => {
     examples.remove()
   })
