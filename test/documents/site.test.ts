@@ -149,6 +149,16 @@ describe('the links of a page', () => {
       '[Used proofs of a fleet](../operating/replays.html)',
     ],
     [
+      'to a heading of such a guide',
+      '`REPLAYS.md#when-redis-is-away` of `@portcullis/redis`',
+      '[Used proofs of a fleet](../operating/replays.html#when-redis-is-away)',
+    ],
+    [
+      'to an example that a text names',
+      '`examples/README.md`, `examples/nowhere.ts`',
+      '[`examples/README.md`](../start/examples.html), `examples/nowhere.ts`',
+    ],
+    [
       'whose text is the name of a file',
       '[REVOKING.md](REVOKING.md#across-a-restart), [`ERRORS.md`](ERRORS.md)',
       '[Revoking tokens](revoking.html#across-a-restart), [Errors](../errors/index.html)',

@@ -100,10 +100,10 @@ ${bridge}
 app.get('/hello', (request, response) => response.json(request.user?.sub ?? 'stranger'))
 `,
   )) as { app: Parameters<typeof supertest>[0] }
-  const { body } = await supertest(app)
+  const { text } = await supertest(app)
     .get('/hello')
     .set(await issuer.bearer({ claims: { sub: 'ada' } }))
-  expect(body).toBe('ada')
+  expect(text).toBe('"ada"')
 })
 
 /** Of Node, of the frameworks, and of others that take over a part. */
