@@ -101,6 +101,15 @@ describe('a token that the issuer says is active', () => {
     expect(issuer.asked).toHaveLength(1)
   })
 
+  test('whose exp is no number is refused for maxAge without another call', async () => {
+    const { clock, issuer, verifier } = setUp({ maxAge: 30 })
+    issuer.tokens.set('token', claimsWith({ exp: String(START - 60) }))
+    expect(await wordOf(verifier.verify('token'))).toBe('invalid_token claim')
+    await clock.advance(29)
+    expect(await wordOf(verifier.verify('token'))).toBe('invalid_token claim')
+    expect(issuer.asked).toHaveLength(1)
+  })
+
   test('while the wall clock is set back is not held for longer', async () => {
     const { clock, issuer, verifier } = setUp({ maxAge: 30 })
     issuer.tokens.set('token', claimsWith())
@@ -162,6 +171,16 @@ describe('what the answer says is judged as the claims of a JWT are', () => {
     const { issuer, verifier } = setUp({ type: ['Bearer', 'DPoP'] })
     issuer.tokens.set('token', claimsWith())
     expect(await wordOf(verifier.verify('token'))).toBe('invalid_token type')
+  })
+
+  test.each<[object, string]>([
+    [{ jkt: 'a'.repeat(43) }, 'accepted'],
+    [{ 'x5t#S256': 'a'.repeat(43) }, 'invalid_token binding'],
+    [{}, 'invalid_token binding'],
+  ])('DPoP needs a key also where nobody has to prove it: with %j as cnf %s', async (cnf, word) => {
+    const { issuer, verifier } = setUp({ confirmation: 'ignore' })
+    issuer.tokens.set('token', claimsWith({ token_type: 'DPoP', cnf }))
+    expect(await wordOf(verifier.verify('token'))).toBe(word)
   })
 
   test('a required claim is required, and a schema makes claims of them', async () => {
@@ -697,6 +716,7 @@ describe('a guard', () => {
     const note = (message: unknown) => messages.push(message as IntrospectionMessage) // of this channel
     channel('portcullis:introspection').subscribe(note)
     issuer.tokens.set('token', claimsWith())
+    await clock.advance(10)
     await verifier.verify('token')
     await verifier.verify('token')
     await wordOf(verifier.verify('other'))
