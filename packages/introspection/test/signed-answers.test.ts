@@ -4,7 +4,7 @@ import { localKeys, remoteKeys } from '@portcullis/core'
 import { createTestIssuer } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
-import { claimsWith, ISSUER, refusalOf, setUp, START, wordOf } from './issuer.ts'
+import { claimsWith, ISSUER, refusalOf, settle, setUp, START, wordOf } from './issuer.ts'
 
 // Signed answers, RFC 9701.
 
@@ -112,7 +112,9 @@ describe('a signed answer', () => {
   test('that is encrypted is refused, and the sentence says so', async () => {
     const { issuer, verifier } = await signedSetUp()
     issuer.answer = () => answered('a.b.c.d.e')
-    expect((await refusalOf(verifier.verify('token'))).detail).toContain('encrypted')
+    const error = await refusalOf(verifier.verify('token'))
+    expect(error).toMatchObject({ code: 'introspection_unavailable', reason: 'bad_answer' })
+    expect(error.detail).toContain('encrypted')
   })
 
   test('must not be replaced by a plain one', async () => {
@@ -171,5 +173,38 @@ describe('a signed answer', () => {
     await clock.advance(2)
     expect(await error).toMatchObject({ code: 'introspection_unavailable', reason: 'timeout' })
     expect((await error).detail).toContain('the signed answer')
+  })
+
+  test('whose keys fail with an error of their own: 503, as if nobody had answered', async () => {
+    const { signer } = await signedSetUp()
+    const { issuer, create } = setUp()
+    const jwt = await signer.token({ header: { typ: 'token-introspection+jwt' } })
+    issuer.answer = () => answered(jwt)
+    const keys = {
+      ...localKeys(signer.publicJwk),
+      current: () => undefined,
+      wait: async () => await Promise.reject(new TypeError('of the keys')),
+    }
+    const error = await refusalOf(create({ keys }).verify('token'))
+    expect(error).toMatchObject({ code: 'introspection_unavailable', reason: 'unreachable' })
+    expect(error.detail).not.toContain('of the keys')
+  })
+
+  test('is waited for no longer than the call: its keys are told', async () => {
+    const { signer } = await signedSetUp()
+    const { clock, issuer, create } = setUp()
+    const jwt = await signer.token({ header: { typ: 'token-introspection+jwt' } })
+    issuer.answer = () => answered(jwt)
+    const signals: (AbortSignal | undefined)[] = []
+    const wait = async ({ signal }: { signal?: AbortSignal }) => {
+      signals.push(signal)
+      return await new Promise(() => {})
+    }
+    const keys = { ...localKeys(signer.publicJwk), current: () => undefined, wait }
+    const word = wordOf(create({ keys, timeout: 3 }).verify('token'))
+    await settle()
+    await clock.advance(3)
+    expect(await word).toBe('introspection_unavailable timeout')
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true])
   })
 })
