@@ -1,3 +1,7 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
 import { describe, expect, test } from 'vitest'
 
 import { claimsWith, ISSUER, METADATA, refusalOf, setUp, wordOf } from './issuer.ts'
@@ -56,6 +60,19 @@ test('an endpoint with a fragment is asked without it', async () => {
   expect(issuer.asked.map((each) => each.url)).toEqual([`${ISSUER}/introspect?a=b`])
 })
 
+test('an endpoint on this machine may be without TLS, and the fetch of the platform asks it', async () => {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ active: true, ...claimsWith() }))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo // it listens on a port
+  const { verifier } = setUp({ endpoint: `http://127.0.0.1:${port}/introspect`, fetch: undefined })
+  expect(await wordOf(verifier.verify('token'))).toBe('accepted')
+  server.closeAllConnections()
+  await once(server.close(), 'close')
+})
+
 test('an endpoint that has moved is found again within a minute of its failure', async () => {
   const { clock, issuer, create } = setUp({ endpoint: undefined })
   issuer.tokens.set('token', claimsWith())
@@ -68,10 +85,10 @@ test('an endpoint that has moved is found again within a minute of its failure',
   await clock.advance(59)
   await wordOf(verifier.verify('token'))
   expect(issuer.metadataReads).toHaveLength(1)
-  await clock.advance(2)
-  await wordOf(verifier.verify('token'))
-  expect(issuer.metadataReads).toHaveLength(2)
+  await clock.advance(1)
   await wordOf(verifier.verify('other'))
+  expect(issuer.metadataReads).toHaveLength(2)
+  await wordOf(verifier.verify('third'))
   expect(issuer.metadataReads).toHaveLength(2)
   issuer.answer = answer
   await clock.advance(4)
@@ -175,10 +192,29 @@ describe('metadata that cannot be read', () => {
   })
 
   test('have the pause that they ask for', async () => {
-    const { issuer, create } = setUp({ endpoint: undefined })
+    const { clock, issuer, create } = setUp({ endpoint: undefined })
     issuer.metadata = () => new Response('', { status: 503, headers: { 'retry-after': '20' } })
-    const error = await refusalOf(create().ready())
-    expect(error.headers['Retry-After']).toBe('20')
+    const verifier = create()
+    const pause = async () => (await refusalOf(verifier.ready())).headers['Retry-After']
+    expect(await pause()).toBe('20')
+    await clock.advance(5)
+    expect(await pause()).toBe('15')
+    expect(issuer.metadataReads).toHaveLength(2) // of two locations
+    await clock.advance(15)
+    await pause()
+    expect(issuer.metadataReads).toHaveLength(4)
+  })
+
+  test('at one location in time are read at the other before the deadline', async () => {
+    const { clock, issuer, create } = setUp({ endpoint: undefined, timeout: 3 })
+    issuer.metadata = async (url) =>
+      url.endsWith('/openid-configuration')
+        ? await new Promise<Response>(() => {})
+        : Response.json(METADATA)
+    const word = wordOf(create().ready())
+    await clock.advance(1)
+    await clock.advance(2)
+    expect(await word).toBe('accepted')
   })
 
   test('in time are a failure, by one attempt for all', async () => {
@@ -197,6 +233,7 @@ describe('metadata that cannot be read', () => {
     const { clock, issuer, create } = setUp({ endpoint: undefined, timeout: 3 })
     issuer.metadata = async () => await new Promise<Response>(() => {})
     const verifier = create({ clock: { ...clock, after: () => () => {} } })
+    await clock.advance(10)
     const words = [wordOf(verifier.ready())]
     await clock.advance(4)
     words.push(wordOf(verifier.ready()))
