@@ -6,6 +6,11 @@ import { describe, expect, test } from 'vitest'
 import { introspected, type IntrospectedOptions } from '../src/index.ts'
 import { claimsWith, createIssuer, ISSUER, setUp, wordOf } from './issuer.ts'
 
+const generate = webcrypto.subtle.generateKey.bind(webcrypto.subtle)
+const signing = await generate({ name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign', 'verify'])
+const agreeing = await generate({ name: 'ECDH', namedCurve: 'P-256' }, false, ['deriveBits'])
+const shared = await generate({ name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+
 const RIGHT = { issuer: ISSUER, audience: 'api', clientId: 'api', clientSecret: 'my secret' }
 
 describe('a wrong option is told at start-up', () => {
@@ -19,6 +24,12 @@ describe('a wrong option is told at start-up', () => {
       'client_secret_basic needs clientSecret',
     ],
     ['an issuer that is no URL', { issuer: 'issuer' }, 'issuer'],
+    ['an issuer that is no text', { issuer: 1 }, 'issuer must be a string'],
+    [
+      'an issuer that is no URL, beside an endpoint',
+      { issuer: 'issuer', endpoint: `${ISSUER}/i` },
+      'issuer is not an absolute URL',
+    ],
     ['an issuer without TLS', { issuer: 'http://issuer.test' }, 'issuer'],
     [
       'the URL of the metadata',
@@ -55,6 +66,18 @@ describe('a wrong option is told at start-up', () => {
       { clientSecret: undefined, clientKey: { key: {} } },
       'private CryptoKey',
     ],
+    ...[
+      { key: { type: 'private', usages: ['sign'] } },
+      { key: signing.publicKey },
+      { key: agreeing.privateKey },
+      { key: shared },
+      { key: signing.privateKey, kid: 1 },
+      { key: signing.privateKey, alg: 'ES256' },
+    ].map((clientKey, index): [string, object, string] => [
+      `a wrong clientKey, ${index}`,
+      { clientSecret: undefined, clientKey },
+      'clientKey must be { key, kid? }, with a private CryptoKey that signs',
+    ]),
     ['maxAge 0', { maxAge: 0 }, 'maxAge'],
     ['maxAge of two hours', { maxAge: 7200 }, 'maxAge'],
     ['maxAge in milliseconds', { maxAge: 30_000 }, 'maxAge'],
@@ -66,6 +89,9 @@ describe('a wrong option is told at start-up', () => {
     ['maxRate without an end', { maxRate: Infinity }, 'maxRate'],
     ['remember as a number', { remember: 1000 }, 'remember must be { max }'],
     ['remember false', { remember: false }, 'remember must be { max }'],
+    ['remember nothing', { remember: { max: 0 } }, 'remember must be { max }'],
+    ['remember too many', { remember: { max: 1_000_001 } }, 'remember must be { max }'],
+    ['an unknown member of remember', { remember: { max: 1, ttl: 1 } }, 'remember must be { max }'],
     ['form as a pattern', { form: /a/ }, 'form'],
     ['an unknown member of form', { form: { max: 3 } }, 'form has the unknown member "max"'],
     ['a length that is no range', { form: { length: [20, 10] } }, 'length'],
@@ -78,6 +104,7 @@ describe('a wrong option is told at start-up', () => {
   ])('%s', (_name, change, message) => {
     const options = { ...RIGHT, ...change } as IntrospectedOptions
     expect(() => introspected(options)).toThrow(TypeError)
+    expect(() => introspected(options)).toThrow(/^introspected: /)
     expect(() => introspected(options)).toThrow(message)
     expect(() => introspected(options)).not.toThrow(/my secret/)
   })
@@ -85,6 +112,9 @@ describe('a wrong option is told at start-up', () => {
   test('and right ones are taken', () => {
     expect(() => introspected(RIGHT)).not.toThrow()
     expect(() => introspected({ ...RIGHT, endpoint: 'http://127.0.0.1:8080/i' })).not.toThrow()
+    expect(() =>
+      introspected({ ...RIGHT, clientAuthentication: 'client_secret_basic' }),
+    ).not.toThrow()
     expect(() =>
       introspected({ ...RIGHT, endpoint: 'http://issuer.test/', allowInsecure: true }),
     ).not.toThrow()
