@@ -138,6 +138,12 @@ describe.each(FORMS)('%s', (_form, create) => {
       expect([...left.values()].join(' ')).not.toContain(authInfo.token)
     })
 
+    test('a token without client_id is of the client in azp', async () => {
+      await using api = await start()
+      await api.ask(PATH, { headers: await bearer({ client_id: undefined, azp: 'other' }) })
+      expect(api.seen.map(({ authInfo }) => authInfo.clientId)).toEqual(['other'])
+    })
+
     test.each(['GET', 'POST', 'DELETE', 'PUT', 'PATCH', 'OPTIONS', 'HEAD'])(
       '%s without a token is refused',
       async (method) => {

@@ -39,7 +39,11 @@ describe.each(FORMS)('%s', (name, create) => {
   test.each<[string, object, RegExp]>([
     ['no resource', { authorizationServers: [ISSUER] }, /resource must be stated/],
     ['no authorization server', { resource: RESOURCE }, /authorizationServers must be stated/],
-    ['an empty list of them', { ...stated, authorizationServers: [] }, /authorizationServers must/],
+    [
+      'an empty list of them',
+      { ...stated, authorizationServers: [] },
+      /Endpoint: authorizationServers/,
+    ],
     [
       'a gap in it',
       { ...stated, authorizationServers: Array.of(undefined, ISSUER) },
@@ -49,6 +53,7 @@ describe.each(FORMS)('%s', (name, create) => {
     ['one in a text', { ...stated, authorizationServers: ISSUER }, /must be a list of issuer/],
     ['one over http', { ...stated, authorizationServers: ['http://auth.test'] }, /https/],
     ['one that is no URL', { ...stated, authorizationServers: ['auth'] }, /absolute URL/],
+    ['one behind a right one', { ...stated, authorizationServers: [ISSUER, 'auth'] }, /absolute/],
     ['a resource over http', { ...stated, resource: 'http://mcp.test/mcp' }, /https/],
     ['a resource with a fragment', { ...stated, resource: `${RESOURCE}#a` }, /fragment/],
     ['a resource that is no URL', { ...stated, resource: 'mcp' }, /absolute URL/],
@@ -69,7 +74,7 @@ describe.each(FORMS)('%s', (name, create) => {
       { ...stated, tools: { write: { ...scope('a'), scope: '"' } } },
       /scope/,
     ],
-    ['scopes in a text', { ...stated, scopes: 'a b' }, /scopes must/],
+    ['scopes in a text', { ...stated, scopes: 'a b' }, /Endpoint: scopes must/],
     ['a list of scopes in one', { ...stated, scopes: ['a b'] }, /scopes must/],
     ['offline_access', { ...stated, scopes: ['a', 'offline_access'] }, /offline_access/],
     ['a path without a slash', { ...stated, path: 'mcp' }, /path must/],
