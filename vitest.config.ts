@@ -17,7 +17,7 @@ export default defineConfig({
   oxc: { decorator: { legacy: true } },
   test: {
     // Many tests wait: for a program that starts, or for a server. Vitest takes more than 100 % for 100 %, so this is a number.
-    maxWorkers: 2 * availableParallelism(),
+    maxWorkers: Math.ceil(1.5 * availableParallelism()),
     // Tests make many short-lived objects: a larger young generation is collected less often, which saves 6 to 10 % of the time.
     execArgv: ['--max-semi-space-size=64'],
     coverage: {
