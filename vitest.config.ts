@@ -16,7 +16,7 @@ export default defineConfig({
   // The controllers of Nest are written with decorators, in tests alone: no source of ours has them.
   oxc: { decorator: { legacy: true } },
   test: {
-    // Many tests wait: for a program that starts, or for a server. Vitest takes more than 100 % for 100 %, so this is a number.
+    // Many tests wait: for a program that starts, or for a server. A percentage could be 100 at most, so this is a number.
     maxWorkers: Math.ceil(1.5 * availableParallelism()),
     // Tests make many short-lived objects: a larger young generation is collected less often, which saves 6 to 10 % of the time.
     execArgv: ['--max-semi-space-size=64'],

@@ -83,7 +83,7 @@ export function fetchEndpoint(
     try {
       return await serve(request)
     } catch (error) {
-      // It throws on what is no refusal.
+      // This throws what is no refusal.
       return refusalResponse(error)
     }
   }

@@ -85,7 +85,7 @@ function projectOf(
   compiler: Compiler,
 ): Project {
   const { type, error, output, compilers } = setting
-  // One compiler hardly makes something else of the same settings than another.
+  // Compilers hardly differ in what they make of the same settings: the oldest is enough.
   const isRun = error === undefined && (isComplete || compiler === compilers[0])
   const title = `TypeScript ${compiler}, ${setting.title}`
   return {
@@ -101,6 +101,7 @@ function projectOf(
 }
 
 function sideBySide(compiler: Compiler): readonly Project[] {
+  if (!SIDE_BY_SIDE_COMPILERS.includes(compiler)) return []
   const options = {
     noEmit: true,
     strict: true,
@@ -113,7 +114,6 @@ function sideBySide(compiler: Compiler): readonly Project[] {
     ['nodenext', 'nodenext'],
     ...(OLDEST_AND_NEWEST.includes(compiler) ? [['preserve', 'bundler'] as const] : []),
   ] as const
-  if (!SIDE_BY_SIDE_COMPILERS.includes(compiler)) return []
   return resolutions.flatMap(([module, moduleResolution]) =>
     SIDE_BY_SIDE.map((file) => {
       const title = `TypeScript ${compiler} ${module} ${file}`

@@ -18,7 +18,7 @@ export const NEWEST_COMPILER = '7.0.2' satisfies Compiler
 /** For what does not depend on the version. */
 export const OLDEST_AND_NEWEST: readonly Compiler[] = ['5.9.3', NEWEST_COMPILER]
 export const COMPILERS: readonly Compiler[] = isComplete ? EVERY_COMPILER : OLDEST_AND_NEWEST
-/** What looks at types beside those of other packages. */
+/** What compiles our types beside those of other packages. */
 export const SIDE_BY_SIDE_COMPILERS: readonly Compiler[] = isComplete
   ? EVERY_COMPILER
   : [NEWEST_COMPILER]
