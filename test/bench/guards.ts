@@ -33,7 +33,7 @@ const { values: flags } = parseArgs({
 })
 
 const PLAN: Plan = flags.check
-  ? { rounds: 9, milliseconds: 25, warmUp: 200 }
+  ? { rounds: 9, milliseconds: 25, warmUp: 200, garbage: 'minor' }
   : { rounds: 21, milliseconds: 150, warmUp: 1000 }
 
 const BODY = '{"ok":true}'

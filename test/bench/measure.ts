@@ -27,6 +27,8 @@ export interface Plan {
   readonly milliseconds: number
   /** How long it runs before the first. Milliseconds. */
   readonly warmUp: number
+  /** Which is collected before each round, all of it unless told otherwise: that takes more than half of the time of a check. */
+  readonly garbage?: 'minor'
 }
 
 /** The longest list of verifications that is prepared at once, and what every such list is a multiple of. */
@@ -43,7 +45,7 @@ export async function measure(
   const costs = new Map(tasks.map((task): [Task, Cost[]] => [task, []]))
   for (let round = 0; round < plan.rounds; round += 1) {
     for (const task of shuffled(tasks)) {
-      const cost = await runOnce(task, counts.get(task) ?? BATCH)
+      const cost = await runOnce(task, counts.get(task) ?? BATCH, plan)
       costs.get(task)?.push(cost)
     }
   }
@@ -61,10 +63,11 @@ function shuffled(tasks: readonly Task[]): readonly Task[] {
  * Runs a task until it is compiled, and answers how many verifications fill a round. By CPU time: a verification that
  * waits for a key endpoint says nothing about the others.
  */
-async function warmUp(task: Task, { milliseconds, warmUp: enough }: Plan): Promise<number> {
+async function warmUp(task: Task, plan: Plan): Promise<number> {
+  const { milliseconds, warmUp: enough } = plan
   let count = BATCH
   for (let spent = 0; spent < enough * 1000;) {
-    const { cpu } = await runOnce(task, count)
+    const { cpu } = await runOnce(task, count, plan)
     spent += cpu * count
     const fitting = Math.ceil((milliseconds * 1000) / cpu / BATCH) * BATCH
     // No more than twice the last one: the first verifications are no measure for the later ones.
@@ -73,9 +76,9 @@ async function warmUp(task: Task, { milliseconds, warmUp: enough }: Plan): Promi
   return count
 }
 
-async function runOnce(task: Task, count: number): Promise<Cost> {
+async function runOnce(task: Task, count: number, plan: Plan): Promise<Cost> {
   const run = task.prepare(count)
-  globalThis.gc?.()
+  globalThis.gc?.({ type: plan.garbage ?? 'major' })
   const mainBefore = mainThread.read()
   const cpuBefore = process.cpuUsage()
   const before = performance.now()
