@@ -7,7 +7,7 @@ import {
   type RequestHeaders,
 } from '../../../../packages/core/src/request/bearer.ts'
 import { parseTokenHeader } from '../../../../packages/core/src/request/token-header.ts'
-import { mostly } from '../inputs.ts'
+import { anyCharacter, mostly } from '../inputs.ts'
 import { type FuzzTarget, hold } from '../target.ts'
 
 /** RFC 6750 section 2.1, with the scheme in any case and more than one space, as RFC 9110 section 11.4 has it. */
@@ -27,7 +27,7 @@ const value = fc
   .tuple(
     mostly(fc.constantFrom('Bearer', 'bearer', 'Basic', 'DPoP', 'Basic a,'), fc.string()),
     mostly(fc.constantFrom(' ', '   ', '\t', ''), fc.string()),
-    mostly(fc.base64String(), fc.string({ unit: 'binary' })),
+    mostly(fc.base64String(), fc.string({ unit: anyCharacter })),
   )
   .map((parts) => parts.join(''))
 

@@ -5,13 +5,17 @@ import fc from 'fast-check'
 import { AuthError } from '../../../../packages/core/src/refusal/errors.ts'
 import { checkGuardOptions } from '../../../../packages/core/src/request/guard-options.ts'
 import { scope } from '../../../../packages/core/src/requirement/requirement.ts'
-import { mostly } from '../inputs.ts'
+import { anyCharacter, mostly } from '../inputs.ts'
 import { type FuzzTarget, hold } from '../target.ts'
 
 /** RFC 9110 section 11.2: parameters in quotes, which hide whatever is in them. */
 const CHALLENGE = /^Bearer (?:[a-z_]+="(?:[^"\\]|\\["\\])*"(?:, (?!$)|$))+$/
 
-const text = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.stringMatching(/^["\\=, a]*$/))
+const text = fc.oneof(
+  fc.string(),
+  fc.string({ unit: anyCharacter }),
+  fc.stringMatching(/^["\\=, a]*$/),
+)
 
 /** Three lines: realm, scopes and the URL of the metadata, as far as start-up lets them through. */
 export const challenge: FuzzTarget = {

@@ -3,7 +3,7 @@ import { type EventMessage, pollEvents } from '@portcullis/events'
 import fc from 'fast-check'
 
 import { isJsonObject, type JsonObject } from '../../../../packages/core/src/ground/json.ts'
-import { jsonText, mostly, nearlyAll, octetsOf, parseJson } from '../inputs.ts'
+import { anyCharacter, jsonText, mostly, nearlyAll, octetsOf, parseJson } from '../inputs.ts'
 import { privateKey, publicJwkOf, signed } from '../signed.ts'
 import { type FuzzTarget, hold } from '../target.ts'
 
@@ -31,7 +31,7 @@ export const pollAnswer: FuzzTarget = {
   inputs: jsonText(
     nearlyAll({
       sets: fc.dictionary(
-        mostly(fc.constantFrom(...names), fc.string({ unit: 'binary' })),
+        mostly(fc.constantFrom(...names), fc.string({ unit: anyCharacter })),
         mostly(fc.constantFrom(...tokens), fc.jsonValue({ maxDepth: 1 })),
         { maxKeys: 6 },
       ),

@@ -9,7 +9,15 @@ import {
   type ParsedToken,
   parseToken,
 } from '../../../../packages/core/src/token/token.ts'
-import { base64url, jsonObject, jsonText, mostly, octetsOf, parseJson } from '../inputs.ts'
+import {
+  anyCharacter,
+  base64url,
+  jsonObject,
+  jsonText,
+  mostly,
+  octetsOf,
+  parseJson,
+} from '../inputs.ts'
 import { type FuzzTarget, hold } from '../target.ts'
 
 const MAX_SIZE = 16_384
@@ -24,7 +32,7 @@ const headerText = jsonText(
     jwk: fc.jsonValue({ maxDepth: 40 }),
   }),
 )
-const anySegment = mostly(base64url, fc.string({ unit: 'binary' }))
+const anySegment = mostly(base64url, fc.string({ unit: anyCharacter }))
 
 /** A compact JWS: the token as it comes out of the Authorization header. */
 export const token: FuzzTarget = {
