@@ -9,7 +9,7 @@ import { describe, type TaskMeta } from 'vitest'
 /** The packages of Debian that have a program. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   // Pages need a font.
-  chromium: ['chromium', 'fonts-dejavu-core'],
+  'chromium-headless-shell': ['chromium-headless-shell', 'fonts-dejavu-core'],
   prometheus: ['prometheus'],
   promtool: ['prometheus'],
   'redis-sentinel': ['redis-sentinel'],

@@ -7,7 +7,10 @@ import { expect, test } from 'vitest'
 
 import { sentence } from './left-out.ts'
 
-const CHROMIUM = { programs: ['chromium'], packages: ['chromium', 'fonts-dejavu-core'] }
+const CHROMIUM = {
+  programs: ['chromium-headless-shell'],
+  packages: ['chromium-headless-shell', 'fonts-dejavu-core'],
+}
 const REDIS = { programs: ['redis-server'], packages: ['redis-server'] }
 
 test('where nothing is skipped, nothing is said', () => {
@@ -17,11 +20,11 @@ test('where nothing is skipped, nothing is said', () => {
 test.each([
   [
     [{ missing: CHROMIUM }],
-    '1 test was skipped: 1 for which chromium is missing (on Debian: apt-get install chromium fonts-dejavu-core).',
+    '1 test was skipped: 1 for which chromium-headless-shell is missing (on Debian: apt-get install chromium-headless-shell fonts-dejavu-core).',
   ],
   [
     [{ missing: REDIS }, { missing: CHROMIUM }, { missing: CHROMIUM }, { missing: undefined }],
-    '4 tests were skipped: 3 for which chromium and redis-server are missing (on Debian: apt-get install chromium fonts-dejavu-core redis-server); 1 that cannot run on this system.',
+    '4 tests were skipped: 3 for which chromium-headless-shell and redis-server are missing (on Debian: apt-get install chromium-headless-shell fonts-dejavu-core redis-server); 1 that cannot run on this system.',
   ],
   [[{ missing: undefined }], '1 test was skipped: 1 that cannot run on this system.'],
 ])('how many were skipped, why, and what to install', (tests, line) => {
@@ -31,7 +34,7 @@ test.each([
 test('it is the last line of a run on a machine without programs, and with a name only those count', async () => {
   const suite = 'test/programs/console/accessibility.test.ts'
   expect(await lastLine('run', suite)).toMatch(
-    /^4 tests were skipped: 4 for which chromium is missing \(on Debian: apt-get install chromium /,
+    /^4 tests were skipped: 4 for which chromium-headless-shell is missing \(on Debian: apt-get install chromium-headless-shell /,
   )
   expect(await lastLine('run', 'test/left-out.test.ts', '-t', 'nothing is said')).not.toContain(
     'skipped:',

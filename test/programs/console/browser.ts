@@ -11,7 +11,7 @@ import { launchOptions } from './launch.ts'
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 /** Tests with a real browser. */
-export const describeWithBrowser = describeWith('chromium')
+export const describeWithBrowser = describeWith('chromium-headless-shell')
 
 /** A page, and everything that went wrong in it. */
 export interface Visit extends AsyncDisposable {

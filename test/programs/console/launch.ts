@@ -1,7 +1,7 @@
 import type { LaunchOptions } from 'playwright-core'
 
-/** Debian's. */
-const PROGRAM = '/usr/bin/chromium'
+/** Debian's, without the parts that only a window needs: tests take two thirds of the time. */
+const PROGRAM = '/usr/bin/chromium-headless-shell'
 
 /** @param args Further ones. */
 export function launchOptions(...args: readonly string[]): LaunchOptions {
