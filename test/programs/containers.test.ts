@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -8,6 +7,7 @@ import { parse } from 'yaml'
 
 import { run } from '../../packages/cli/src/program.ts'
 import { systemClock } from '../../packages/cli/src/system-clock.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
 // The container of the token service, without containers: what its files say is compared with the program, and run by it.
 
@@ -100,7 +100,7 @@ test.each([
   ['compose.yaml', tokens.command ?? []],
 ])('the command of %s serves, and its health check says so', async (_file, args) => {
   const paths: Record<string, string> = {
-    '/keys': mkdtempSync(join(tmpdir(), 'portcullis-container-')),
+    '/keys': temporaryFolder(),
     '/etc/portcullis': folder,
   }
   const here = args.map((word) => {

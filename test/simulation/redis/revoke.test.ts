@@ -1,11 +1,11 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join as joinPath } from 'node:path'
 
 import { expect, test } from 'vitest'
 
 import { run } from '../../../packages/cli/src/program.ts'
 import { systemClock } from '../../../packages/cli/src/system-clock.ts'
+import { temporaryFolder } from '../../temporary-folder.ts'
 import { describeWithRedis } from './describe-with-redis.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
 import { createStream, ISSUER, issue, type Issued, join, KEY } from './scene.ts'
@@ -49,7 +49,7 @@ describeWithRedis('portcullis revoke', () => {
     expect((await revoke(server, ['--iss', ISSUER, '--sub', 'somebody'])).exitCode).toBe(0)
     await member.comesTo('revoked', other)
     await member.comesTo('accepted', valid)
-    const file = joinPath(await mkdtemp(joinPath(tmpdir(), 'portcullis-')), 'key.json')
+    const file = joinPath(temporaryFolder(), 'key.json')
     await writeFile(file, KEY)
     const explain = async ({ token }: Issued) => {
       const args = ['explain', '--revocations', '--keys-file', file, '--algorithm', 'ES256']

@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
+import { temporaryFolder } from '../../../../test/temporary-folder.ts'
 import { judgeSettings } from '../../src/doctor/typescript.ts'
 import { createProvider, FAULTS, ISSUER } from '../provider.ts'
 import { type Given, type Outcome, runProgram } from '../run-program.ts'
@@ -30,7 +30,7 @@ async function unreachable(): Promise<never> {
 }
 
 async function folderWith(files: Files): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'portcullis-'))
+  const folder = temporaryFolder()
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await writeFile(join(folder, path), JSON.stringify(content))

@@ -1,6 +1,5 @@
 import { createHmac, createPublicKey } from 'node:crypto'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import {
@@ -12,6 +11,7 @@ import {
 } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
+import { temporaryFolder } from '../../../../test/temporary-folder.ts'
 import { createProvider, FAULTS, ISSUER } from '../provider.ts'
 import { type Given, type Outcome, runProgram } from '../run-program.ts'
 import { wordsOf } from '../shell.ts'
@@ -277,7 +277,7 @@ describe('options of the verifier', () => {
 })
 
 test('a token in hand with a key file: nothing tells of clocks, and it says so', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'portcullis-'))
+  const folder = temporaryFolder()
   const path = join(folder, 'key.json')
   await writeFile(path, JSON.stringify(issuer.publicJwk))
   const { stdout } = await explained(await issuer.token({ expiresIn: -60 }), ['--keys-file', path])
@@ -498,7 +498,7 @@ describe('an opaque token', () => {
   })
 
   test('is found by the metadata, with the secret of a file', async () => {
-    const file = join(await mkdtemp(join(tmpdir(), 'portcullis-')), 'secret')
+    const file = join(temporaryFolder(), 'secret')
     await writeFile(file, 'secret\n')
     const args = ['--discover', opaque.authUrl, '--client-id', 'api', '--client-secret-file', file]
     const { exitCode } = await explained(opaque.issue(), args, given)

@@ -1,10 +1,10 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 
+import { temporaryFolder } from '../../../../test/temporary-folder.ts'
 import { run } from '../../src/program.ts'
 import { createProvider, FAULTS, ISSUER } from '../provider.ts'
 import { type Given, type Outcome, runProgram } from '../run-program.ts'
@@ -87,7 +87,7 @@ test.each<[what: string, answer: () => Response, exitCode: number, said: RegExp]
 })
 
 describe('a file', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'portcullis-'))
+  const folder = temporaryFolder(afterAll)
   const path = join(folder, 'key.json')
 
   test('is looked at as well', async () => {

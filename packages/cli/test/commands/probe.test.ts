@@ -1,8 +1,7 @@
 import { once } from 'node:events'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import {
@@ -13,8 +12,9 @@ import {
   refusal,
 } from '@portcullis/core'
 import { createTestIssuer, dpopClient, tokenService } from '@portcullis/testing'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 
+import { temporaryFolder } from '../../../../test/temporary-folder.ts'
 import { createProvider, ISSUER } from '../provider.ts'
 import { type Outcome, runProgram } from '../run-program.ts'
 import { systemClock } from '../system-clock.ts'
@@ -231,7 +231,7 @@ describe('finds', () => {
 })
 
 describe('a token of the user that has expired', async () => {
-  const expired = join(mkdtempSync(join(tmpdir(), 'portcullis-probe-')), 'expired.txt')
+  const expired = join(temporaryFolder(afterAll), 'expired.txt')
 
   /** Which level of finding there is about expiry, and whether it counts as tested. */
   async function expiryAt(handler: Handler, old: string, args: readonly string[]) {

@@ -1,17 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
+import { temporaryFolder } from '../../../../test/temporary-folder.ts'
 import { runProgram } from '../run-program.ts'
 import { serving } from '../serving.ts'
 import { systemClock } from '../system-clock.ts'
-
-const folder = async () => await mkdtemp(join(tmpdir(), 'portcullis-serve-'))
 
 const claimsOf = (token: string): unknown =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
@@ -65,7 +63,7 @@ describe('serve', () => {
   })
 
   test('reads a file of logins and faults, and the command line comes before it', async () => {
-    const path = join(await folder(), 'serve.json')
+    const path = join(temporaryFolder(), 'serve.json')
     const faults = [{ endpoint: 'keys', kind: 503, times: 1 }]
     const logins = { eve: { password: 'e', claims: { admin: true }, lifetime: -5 } }
     await writeFile(path, JSON.stringify({ logins, faults, lifetime: 10, claims: { a: 1 } }))
@@ -126,7 +124,7 @@ describe('serve', () => {
   })
 
   test('writes a ready file that its owner alone can read, and removes it in the end', async () => {
-    const at = await folder()
+    const at = temporaryFolder()
     const path = join(at, 'ready.json')
     const { url, end } = await serving(['--ready-file', path])
     expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ authUrl: url })
@@ -138,7 +136,7 @@ describe('serve', () => {
 
 describe('the key file', () => {
   test('keeps the key across restarts, also after a rotation; only its owner can read it', async () => {
-    const path = join(await folder(), 'key.json')
+    const path = join(temporaryFolder(), 'key.json')
     const kept: unknown[] = []
     for (const commands of [['rotate'], ['rotate', 'rollback'], ['rotate']]) {
       await using at = await serving(['--private-key-file', path])
@@ -156,7 +154,7 @@ describe('the key file', () => {
   test.each(['first', 'later', 'both'])(
     'keeps a rotation that is half done, publish %s, and the names of its keys',
     async (publish) => {
-      const path = join(await folder(), 'key.json')
+      const path = join(temporaryFolder(), 'key.json')
       const kept: unknown[] = []
       for (const command of [['rotate', '--publish', publish, '--kid', 'same'], ['health']]) {
         await using at = await serving(['--private-key-file', path])
@@ -171,7 +169,7 @@ describe('the key file', () => {
   )
 
   test('that cannot be written any more: the command says so, and so does the service', async () => {
-    const at = await folder()
+    const at = temporaryFolder()
     await using service = await serving(['--private-key-file', join(at, 'key.json')])
     await rm(at, { recursive: true })
     const { exitCode, stderr } = await service.command('rotate')
@@ -182,14 +180,14 @@ describe('the key file', () => {
   })
 
   test('that cannot be written at all: serve does not start', async () => {
-    const path = join(await folder(), 'nowhere', 'key.json')
+    const path = join(temporaryFolder(), 'nowhere', 'key.json')
     const outcome = await runProgram(['serve', '--port', '0', '--private-key-file', path])
     expect(outcome.exitCode).toBe(2)
     expect(outcome.stderr).toMatch(/^portcullis: these keys cannot be kept: .*ENOENT.*\n$/)
   })
 
   test('can be PEM, which stays as it is until another key signs', async () => {
-    const path = join(await folder(), 'key.pem')
+    const path = join(temporaryFolder(), 'key.pem')
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
     await writeFile(path, pem, { mode: 0o600 })
@@ -203,7 +201,7 @@ describe('the key file', () => {
     ['that holds no key', 'geheim', 0o600, 'key must be a private key for RS512'],
     ['that is broken JSON', '{"d":"geheim"', 0o600, 'is neither PEM nor a JWK'],
   ])('%s is refused, and not shown', async (_name, text, mode, said) => {
-    const path = join(await folder(), 'key.json')
+    const path = join(temporaryFolder(), 'key.json')
     await writeFile(path, text)
     await chmod(path, mode)
     const { exitCode, stdout, stderr } = await runProgram([
@@ -283,7 +281,7 @@ describe('does not start', () => {
     ['{"faults":[{"endpoint":"keys","kind":"stale-key"}]}', 'no key is stale before'],
     ['{"__proto__":{}}', 'there is no "__proto__"'],
   ])('with the configuration %s', async (text, said) => {
-    const path = join(await folder(), 'serve.json')
+    const path = join(temporaryFolder(), 'serve.json')
     await writeFile(path, text)
     const { exitCode, stderr } = await runProgram(['serve', '--port', '0', '--config', path])
     expect(exitCode).toBe(2)
@@ -350,7 +348,7 @@ describe('serve --opaque', () => {
   })
 
   test('takes the clients of a configuration, and tells where to ask in its ready line', async () => {
-    const file = join(await folder(), 'serve.json')
+    const file = join(temporaryFolder(), 'serve.json')
     await writeFile(file, JSON.stringify({ opaque: { orders: { secret: 'secret' } } }))
     await using at = await serving(['--config', file, '--json'])
     const [ready = ''] = at.written.stdout.split('\n')

@@ -1,7 +1,6 @@
 import {
   chmod,
   chown,
-  mkdtemp,
   readdir,
   readFile,
   stat,
@@ -9,19 +8,18 @@ import {
   truncate,
   writeFile,
 } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
+import { temporaryFolder } from '../../../../test/temporary-folder.ts'
 import { readKeyFile, writeSecretFile } from '../../src/serve/key-file.ts'
 
 const isPosix = process.platform !== 'win32'
-const folder = async () => await mkdtemp(join(tmpdir(), 'portcullis-key-file-'))
 
 describe('a secret file', () => {
   test('is new, for its owner alone, and nothing is left beside it', async () => {
-    const at = await folder()
+    const at = temporaryFolder()
     const path = join(at, 'key.json')
     await writeSecretFile(path, 'one')
     await writeSecretFile(path, 'two')
@@ -32,7 +30,7 @@ describe('a secret file', () => {
   })
 
   test('that is written ten times at once is one of the texts, and no write meets another', async () => {
-    const at = await folder()
+    const at = temporaryFolder()
     const path = join(at, 'key.json')
     const texts = Array.from({ length: 10 }, (_, number) => String(number).repeat(10_000))
     await Promise.all(
@@ -45,7 +43,7 @@ describe('a secret file', () => {
   })
 
   test.runIf(isPosix)('does not go where a link that was planted beside it points', async () => {
-    const at = await folder()
+    const at = temporaryFolder()
     const theirs = join(at, 'theirs')
     await writeFile(theirs, '')
     await symlink(theirs, join(at, `key.json.${process.pid}.tmp`))
@@ -54,7 +52,7 @@ describe('a secret file', () => {
   })
 
   test.runIf(isPosix)('replaces a link in its place, and leaves what it points to', async () => {
-    const at = await folder()
+    const at = temporaryFolder()
     const theirs = join(at, 'theirs')
     await writeFile(theirs, '')
     await symlink(theirs, join(at, 'key.json'))
@@ -64,7 +62,7 @@ describe('a secret file', () => {
   })
 
   test('that cannot be put in its place leaves nothing', async () => {
-    const at = await folder()
+    const at = temporaryFolder()
     const path = join(at, 'folder', 'key.json')
     await expect(writeSecretFile(path, 'geheim')).rejects.toThrow('cannot be written (ENOENT)')
     expect(await readdir(at)).toEqual([])
@@ -75,7 +73,7 @@ describe.runIf(isPosix)('a key file', () => {
   const pem = '-----BEGIN PRIVATE KEY-----'
 
   async function keyFile(): Promise<string> {
-    const path = join(await folder(), 'key.pem')
+    const path = join(temporaryFolder(), 'key.pem')
     await writeFile(path, pem, { mode: 0o600 })
     return path
   }
@@ -85,7 +83,7 @@ describe.runIf(isPosix)('a key file', () => {
   })
 
   test('that is not there is no mistake', async () => {
-    expect(await readKeyFile(join(await folder(), 'key.pem'))).toBeUndefined()
+    expect(await readKeyFile(join(temporaryFolder(), 'key.pem'))).toBeUndefined()
   })
 
   test('of another user is refused', async () => {
@@ -103,13 +101,13 @@ describe.runIf(isPosix)('a key file', () => {
   })
 
   test('that is a link is refused, also to a key of ours', async () => {
-    const path = join(await folder(), 'link.pem')
+    const path = join(temporaryFolder(), 'link.pem')
     await symlink(await keyFile(), path)
     await expect(readKeyFile(path)).rejects.toThrow('is a link: state the file itself')
   })
 
   test('that is a folder is refused', async () => {
-    await expect(readKeyFile(await folder())).rejects.toThrow('is no file')
+    await expect(readKeyFile(temporaryFolder())).rejects.toThrow('is no file')
   })
 
   test('that is larger than keys are is refused before it is read', async () => {

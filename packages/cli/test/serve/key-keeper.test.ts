@@ -1,11 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { createTestIssuer } from '@portcullis/testing'
 import { expect, test } from 'vitest'
 
+import { temporaryFolder } from '../../../../test/temporary-folder.ts'
 import { createKeyKeeper } from '../../src/serve/key-keeper.ts'
 import { setUp } from './service-for-test.ts'
 
@@ -94,7 +93,7 @@ test.each(['rotate', 'rollback', 'complete'])(
 )
 
 test('nothing is left beside the file, whether it could be written or not', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'portcullis-keys-'))
+  const folder = temporaryFolder()
   const issuer = await createTestIssuer({ algorithm: 'ES256' })
   const path = join(folder, 'keys.json')
   await createKeyKeeper(path, () => undefined).keep(issuer)
