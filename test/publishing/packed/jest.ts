@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { codeSpans, tableUnder } from '../../documents/markdown.ts'
 import { install, NODE_PACKAGES, nodeIn } from './consumers.ts'
 import type { Report } from './report.ts'
-import { NEWEST_NODE, NODES, type NodeVersion, OLDEST_NODE } from './versions.ts'
+import { isComplete, NEWEST_NODE, NODES, type NodeVersion, OLDEST_NODE } from './versions.ts'
 
 // What the README of @portcullis/testing says of Jest: its packages, and its lines as they are pasted. A project of its
 // own, so that nothing is there but what the README names, the Nodes and two frameworks.
@@ -154,7 +154,7 @@ function withTransforms(): readonly Project[] {
       ...common,
       title: 'transforms, TypeScript',
       // What ts-jest makes of it is the same on each.
-      nodes: [OLDEST_NODE, NEWEST_NODE],
+      nodes: isComplete ? [OLDEST_NODE, NEWEST_NODE] : [OLDEST_NODE],
       test: TESTS.typescript,
       config: blockOf('babel-jest'),
       tsconfig: COMMONJS,

@@ -1,11 +1,11 @@
 import { versionInCatalog } from '../../frameworks/packages.ts'
 import {
   type Compiler,
-  COMPILERS,
   NEWEST_NODE,
   type NodeVersion,
   OLDEST_AND_NEWEST,
   OLDEST_NODE,
+  SHARED_BY,
 } from './versions.ts'
 
 // What is compiled for the claims of the README: each program, with each of the settings that somebody may have.
@@ -49,7 +49,7 @@ const SETTINGS: readonly Setting[] = [
   },
   ...(['commonjs', 'node20', 'nodenext'] as const).map((module) => ({
     title: `module ${module} in a CommonJS package`,
-    compilers: COMPILERS,
+    compilers: SHARED_BY,
     type: 'commonjs' as const,
     options: { module },
   })),
@@ -62,13 +62,13 @@ const SETTINGS: readonly Setting[] = [
   })),
   {
     title: 'module nodenext in an ES module package',
-    compilers: COMPILERS,
+    compilers: SHARED_BY,
     type: 'module',
     options: { module: 'nodenext' },
   },
   {
     title: 'moduleResolution bundler',
-    compilers: COMPILERS,
+    compilers: SHARED_BY,
     type: 'module',
     options: { module: 'preserve', moduleResolution: 'bundler' },
   },

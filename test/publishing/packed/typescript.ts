@@ -12,7 +12,7 @@ import {
   NEWEST_COMPILER,
   type NodeVersion,
   OLDEST_AND_NEWEST,
-  SIDE_BY_SIDE_COMPILERS,
+  SHARED_BY,
 } from './versions.ts'
 
 // What the README says of TypeScript: which settings find the packages, from CommonJS and from ES modules, and that what
@@ -101,7 +101,7 @@ function projectOf(
 }
 
 function sideBySide(compiler: Compiler): readonly Project[] {
-  if (!SIDE_BY_SIDE_COMPILERS.includes(compiler)) return []
+  if (!SHARED_BY.includes(compiler)) return []
   const options = {
     noEmit: true,
     strict: true,

@@ -15,12 +15,14 @@ export const NEWEST_NODE = '26.10.0' satisfies NodeVersion
 export const NODES: readonly NodeVersion[] = isComplete ? EVERY_NODE : [OLDEST_NODE, NEWEST_NODE]
 
 export const NEWEST_COMPILER = '7.0.2' satisfies Compiler
-/** For what does not depend on the version. */
-export const OLDEST_AND_NEWEST: readonly Compiler[] = ['5.9.3', NEWEST_COMPILER]
-export const COMPILERS: readonly Compiler[] = isComplete ? EVERY_COMPILER : OLDEST_AND_NEWEST
-/** What compiles our types beside those of other packages. */
-export const SIDE_BY_SIDE_COMPILERS: readonly Compiler[] = isComplete
-  ? EVERY_COMPILER
+const OLDEST_COMPILER = '5.9.3' satisfies Compiler
+const FIRST_AND_LAST: readonly Compiler[] = [OLDEST_COMPILER, NEWEST_COMPILER]
+export const COMPILERS: readonly Compiler[] = isComplete ? EVERY_COMPILER : FIRST_AND_LAST
+/** What compiles a setting that they all have. The oldest takes longest. */
+export const SHARED_BY: readonly Compiler[] = isComplete ? EVERY_COMPILER : [NEWEST_COMPILER]
+/** What compiles what does not depend on the version. */
+export const OLDEST_AND_NEWEST: readonly Compiler[] = isComplete
+  ? FIRST_AND_LAST
   : [NEWEST_COMPILER]
 
 /** What `@portcullis/metrics` makes metrics for. */
