@@ -23,7 +23,10 @@ const exitCode = await run({
   args: process.argv.slice(2),
   env: process.env,
   cwd: process.cwd(),
-  stdin: process.stdin,
+  // Node opens it when somebody asks for it, and few commands do.
+  get stdin() {
+    return process.stdin
+  },
   stdout: process.stdout,
   stderr: process.stderr,
   fetch: async (...args) => await globalThis.fetch(...args),

@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
 
 import { manualClock } from '@portcullis/testing'
@@ -242,23 +242,35 @@ describe('an answer without an end', () => {
 
   test.each(commands)('is left after 30 seconds, by %s %s', async (...args) => {
     const clock = manualClock()
-    const running = runProgram(
-      args.filter((each) => each !== undefined),
-      { fetch: hanging, clock },
-    )
+    const { asked, fetch } = noticing(hanging)
+    const words = args.filter((each) => each !== undefined)
+    const running = runProgram(words, { fetch, clock })
+    await asked
     await clock.advance(30)
     expect((await running).exitCode).toBe(args[0] === 'health' ? 1 : 3)
   })
 
   test('that does not begin is left after 30 seconds, also by log -f', async () => {
     const clock = manualClock()
-    const running = runProgram(['log', '-f'], { fetch: silent, clock })
+    const { asked, fetch } = noticing(silent)
+    const running = runProgram(['log', '-f'], { fetch, clock })
+    await asked
     await clock.advance(30)
     const { exitCode, stderr } = await running
     expect(exitCode).toBe(3)
     expect(stderr).toContain('is `portcullis serve` running?')
   })
 })
+
+/** The same, and when it is asked: before, a command reads its modules, which takes as long as it takes. */
+function noticing(answer: typeof hanging) {
+  const asking = new EventEmitter()
+  const fetch: typeof hanging = async (...request) => {
+    asking.emit('asked')
+    return await answer(...request)
+  }
+  return { asked: once(asking, 'asked'), fetch }
+}
 
 /** Answers with a body that sends nothing, and fails when the request is given up. */
 async function hanging(_: unknown, init?: RequestInit): Promise<Response> {
