@@ -139,5 +139,5 @@ export const adapter: Adapter = {
     'const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })',
     'export { listener as app }',
   ].join('\n'),
-  frameworks: [{ name: 'Hono 4', createApp, createHttp2Server }],
+  frameworks: [{ name: 'Hono 4', joinsHeaders: true, createApp, createHttp2Server }],
 }
