@@ -33,6 +33,7 @@ export default defineConfig({
           include: ['packages/*/test/**/*.test.ts'],
           // One process runs many files, and loads the sources once. That is a third less work.
           isolate: false,
+          setupFiles: 'test/same-globals.ts',
           benchmark: { include: [] },
           // Days of virtual time take seconds on a busy machine.
           testTimeout: 20_000,
@@ -47,6 +48,7 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, 'test/publishing/packed/consumer/**'],
           // As above: they load every framework.
           isolate: false,
+          setupFiles: 'test/same-globals.ts',
           benchmark: { include: [] },
           testTimeout: 20_000,
         },

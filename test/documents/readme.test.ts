@@ -396,6 +396,11 @@ describe('COOKIES.md of core', async () => {
         app.use(cookieToHeader)
         app.use(honoGuard.authenticate(verifier))
         app.get('/', (c) => c.json(c.var.auth.claims.sub))
+        // It replaces both, as `serve` does, or the recipe could not make a `Request`.
+        const { Request, Response } = globalThis
+        onTestFinished(() => {
+          Object.assign(globalThis, { Request, Response })
+        })
         return await Promise.resolve({ listener: getRequestListener(app.fetch) })
       },
     ],

@@ -139,7 +139,7 @@ const MAKERS: Readonly<Record<string, Make>> = {
     const app = new Hono()
     app.post('/logout', async (context) => await logout.fetch(context.req.raw))
     app.post('/push', async (context) => await push.fetch(context.req.raw))
-    const listener = getRequestListener(app.fetch)
+    const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
     return (request, response) => void listener(request, response)
   },
   'Hono behind what reads the body': (receivers) => {
@@ -157,7 +157,7 @@ const MAKERS: Readonly<Record<string, Make>> = {
         return new Response(body, { status, headers })
       })
     }
-    const listener = getRequestListener(app.fetch)
+    const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
     return (request, response) => void listener(request, response)
   },
   'Koa 3': (receivers) => {

@@ -56,7 +56,7 @@ function ofHono(
   createApp: (issuer: string) => { fetch: (request: Request) => Response | Promise<Response> },
 ): CreateListener {
   return (issuer) => {
-    const listener = getRequestListener(createApp(issuer).fetch)
+    const listener = getRequestListener(createApp(issuer).fetch, { overrideGlobalObjects: false })
     return (request, response) => void listener(request, response)
   }
 }

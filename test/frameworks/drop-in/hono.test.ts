@@ -279,10 +279,18 @@ test('middleware in front that replaces c.req.raw, or sets a header of it, decid
   })
 })
 
-/** As `serve` of @hono/node-server does, which replaces the global `Request` and `Response` by its own. */
+/**
+ * As `serve` of @hono/node-server does, which replaces the global `Request` and `Response` by its own. They are put back for the
+ * other files that share this process.
+ */
 async function serving(
   app: { readonly fetch: Parameters<typeof getRequestListener>[0] },
   use: (url: string) => Promise<void>,
 ): Promise<void> {
-  await servingListener(getRequestListener(app.fetch), use)
+  const { Request, Response } = globalThis
+  try {
+    await servingListener(getRequestListener(app.fetch), use)
+  } finally {
+    Object.assign(globalThis, { Request, Response })
+  }
 }
