@@ -106,11 +106,12 @@ test.each(READMES.filter((path) => path !== 'packages/cli/README.md'))(
   },
 )
 
-test('README.md has less than 900 words', () => {
+test('README.md has less than 740 words, beside the row of each package', () => {
   const words = read('README.md')
+    .replaceAll(/^\| \[`@portcullis\/.*\n/gm, '')
     .split(/\s+/)
     .filter((word) => /\w/.test(word))
-  expect(words.length).toBeLessThan(900)
+  expect(words.length, 'shorten README.md, or move a part of it to a guide').toBeLessThan(740)
 })
 
 test.each(READMES)('%s says what an AUTH_URL is, and has at most 1,650 words', (path) => {
