@@ -1,3 +1,8 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+import { frameworkOf, GUARDING } from '../test/frameworks/packages.ts'
+
 // Where each document of the repository is on the site, and in which order. It is the one list: navigation, `llms.txt` and the
 // search are made of it, and a test fails for a document that it does not have.
 
@@ -11,6 +16,17 @@ export interface Section {
   /** One sentence, for its page and for `llms.txt`. */
   readonly about: string
   readonly rows: readonly Row[]
+}
+
+/** One document of every package that guards the routes of a framework and has it. */
+function ofEveryGuard(
+  document: string,
+  row: (folder: string, framework: string) => readonly [name: string, label: string],
+): readonly Row[] {
+  return GUARDING.map((folder): Row => {
+    const [name, label] = row(folder, frameworkOf(folder))
+    return [`packages/${folder}/${document}`, name, label]
+  }).filter(([path]) => existsSync(fileURLToPath(new URL(`../${path}`, import.meta.url))))
 }
 
 /** Of these documents more pages are made: of errors, of messages, of programs, and of what the packages export. */
@@ -55,18 +71,14 @@ export const SECTIONS: readonly Section[] = [
     folder: 'frameworks',
     about: 'Guards for each framework, and how to move to them from another package.',
     rows: [
-      ['packages/express/README.md', 'express', 'Express'],
-      ['packages/fastify/README.md', 'fastify', 'Fastify'],
-      ['packages/koa/README.md', 'koa', 'Koa'],
-      ['packages/hono/README.md', 'hono', 'Hono'],
-      ['packages/nest/README.md', 'nest', 'NestJS'],
+      ...ofEveryGuard('README.md', (folder, framework) => [folder, framework]),
       ['packages/mcp/README.md', 'mcp', 'Servers of MCP'],
       ['packages/mcp/TOKENS.md', 'mcp-tokens', 'Tokens for MCP'],
       ['packages/core/FRAMEWORKS.md', 'any-other', 'Any other framework'],
-      ['packages/express/MIGRATING.md', 'to-express', 'Moving to it: Express'],
-      ['packages/fastify/MIGRATING.md', 'to-fastify', 'Moving to it: Fastify'],
-      ['packages/koa/MIGRATING.md', 'to-koa', 'Moving to it: Koa'],
-      ['packages/hono/MIGRATING.md', 'to-hono', 'Moving to it: Hono'],
+      ...ofEveryGuard('MIGRATING.md', (folder, framework) => [
+        `to-${folder}`,
+        `Moving to it: ${framework}`,
+      ]),
     ],
   },
   {

@@ -15,6 +15,10 @@ export interface Dependencies {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
 }
 
+interface Manifest extends Dependencies {
+  readonly description?: string
+}
+
 /** The folders of the packages that guard the routes of a framework. Their examples have the same names. */
 export const GUARDING = globSync('packages/*/package.json', { cwd: root })
   .filter((path) => {
@@ -25,6 +29,18 @@ export const GUARDING = globSync('packages/*/package.json', { cwd: root })
   })
   .map((path) => path.split(/[/\\]/)[1] ?? '')
   .toSorted()
+
+/** What its package calls the framework in its description, such as `NestJS` in `Guards NestJS handlers with access tokens.` */
+export function frameworkOf(folder: string): string {
+  const { description = '' } = manifestAt(`packages/${folder}/package.json`)
+  const [, framework] = /^Guards (\S+) /.exec(description) ?? []
+  if (framework === undefined) {
+    throw new Error(
+      `let the description in packages/${folder}/package.json begin with "Guards", and the name of the framework`,
+    )
+  }
+  return framework
+}
 
 /** By name: what the examples have from the catalog. */
 export const FRAMEWORKS: Readonly<Record<string, string>> = Object.fromEntries(
@@ -46,6 +62,6 @@ export function versionInCatalog(name: string): string {
   return version
 }
 
-function manifestAt(path: string): Dependencies {
-  return JSON.parse(readFileSync(join(root, path), 'utf8')) as Dependencies
+function manifestAt(path: string): Manifest {
+  return JSON.parse(readFileSync(join(root, path), 'utf8')) as Manifest
 }
