@@ -213,8 +213,6 @@ test('every package with guards is in the table of frameworks, and so in every s
   ).toEqual(guarding)
 })
 
-const importsFrom = (folder: string) => `from '@portcullis/${folder}'`
-
 // What cannot take its list from the table of frameworks.
 test.each<[path: string, names: readonly string[], entry: (folder: string) => string]>([
   ['README.md', folders, (folder) => `| [\`@portcullis/${folder}\`](packages/${folder}/README.md)`],
@@ -224,7 +222,6 @@ test.each<[path: string, names: readonly string[], entry: (folder: string) => st
     adapters.flatMap(({ frameworks: [newest] }) => newest?.name.split(' ')[0] ?? []),
     (name) => name,
   ],
-  ['test/bench/http-server.ts', guarding, importsFrom],
 ])('%s names every package that it should', (path, names, entry) => {
   const text = read(path)
   const missing = names.map(entry).filter((each) => !text.includes(each))
