@@ -42,7 +42,13 @@ import { adapter as fastifyAdapter } from '../frameworks/contract/frameworks/fas
 import { adapters } from '../frameworks/contract/frameworks/index.ts'
 import { writtenExamples } from './examples.ts'
 import { AUDIENCE, identityProvider, ISSUER } from './identity-provider.ts'
-import { blocksOf, exampleOf, exampleWithTokenService, whatFollows } from './markdown.ts'
+import {
+  blocksOf,
+  exampleOf,
+  exampleWithTokenService,
+  tableUnder,
+  whatFollows,
+} from './markdown.ts'
 
 const { exampleEnding: EXPRESS } = expressAdapter
 
@@ -268,6 +274,24 @@ test.each(adapters)(
     expect(read(`packages/${folder}/README.md`)).toMatch(
       /expose\w*: \['WWW-Authenticate', 'Retry-After'\]/,
     )
+  },
+)
+
+test.each(adapters)(
+  '$folder: MUTUAL-TLS.md of core or its README says where the options of TLS go',
+  ({ folder, frameworks: [newest] }) => {
+    const guide = read('packages/core/MUTUAL-TLS.md')
+    const rows = tableUnder(guide, 'Mutual TLS', 'Framework').rows.map(([name = '']) => name)
+    const isInGuide =
+      guide.includes(`from '@portcullis/${folder}'`) ||
+      rows.some((name) => name.startsWith(newest?.name.split(' ')[0] ?? ' '))
+    const isInReadme = read(`packages/${folder}/README.md`).includes(
+      'With `mutualTls`, the options of TLS go to `',
+    )
+    expect(
+      isInGuide || isInReadme,
+      'let its README say, under Options: With `mutualTls`, the options of TLS go to `...`',
+    ).toBe(true)
   },
 )
 
