@@ -96,6 +96,8 @@ export interface Framework {
    * are named as in test/hostile/attacks/pollution/values.ts.
    */
   readonly failsUnder?: readonly string[]
+  /** The same of single names, with any value or with some: why the framework fails, if Node does not by itself. */
+  readonly failsUnderNames?: Readonly<Record<string, string>>
 }
 
 /** An application that handles requests, also one that answers with a promise. */

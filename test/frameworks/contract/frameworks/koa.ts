@@ -143,5 +143,9 @@ export const adapter: Adapter = {
     name,
     createApp: async (spec) => await createApp(Koa, spec),
     createHttp2Server: async (verifier) => await createHttp2Server(Koa, verifier),
+    failsUnderNames: {
+      host: 'Koa 2 does not know which host was asked',
+      respond: 'it does not answer if the context has or inherits `respond: false`',
+    },
   })),
 }
