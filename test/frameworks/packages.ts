@@ -30,6 +30,13 @@ export const GUARDING = globSync('packages/*/package.json', { cwd: root })
   .map((path) => path.split(/[/\\]/)[1] ?? '')
   .toSorted()
 
+/** Those of which the framework's own types compile with `skipLibCheck` alone: so does the adapter. */
+export const SKIPPING_LIB_CHECK = GUARDING.filter((folder) =>
+  readFileSync(join(root, 'packages', folder, 'tsconfig.build.json'), 'utf8').includes(
+    '"skipLibCheck": true',
+  ),
+)
+
 /** What its package calls the framework in its description, such as `NestJS` in `Guards NestJS handlers with access tokens.` */
 export function frameworkOf(folder: string): string {
   const { description = '' } = manifestAt(`packages/${folder}/package.json`)

@@ -25,8 +25,13 @@ export const NODE_PACKAGES: Readonly<Record<string, string>> = Object.fromEntrie
 /** Copies the programs of `consumer`, with an index of the guarded applications that they try. */
 export function copyPrograms(root: string, consumer: string): void {
   cpSync(join(root, 'test', 'publishing', 'packed', 'consumer'), consumer, { recursive: true })
-  const lines = GUARDING.map((folder) => `export { guarded as ${folder} } from './${folder}.js'\n`)
-  writeFileSync(join(consumer, 'guards', 'index.ts'), lines.join(''))
+  writeIndex(consumer, GUARDING)
+}
+
+/** Of the guarded applications of these packages. */
+export function writeIndex(home: string, folders: readonly string[]): void {
+  const lines = folders.map((folder) => `export { guarded as ${folder} } from './${folder}.js'\n`)
+  writeFileSync(join(home, 'guards', 'index.ts'), lines.join(''))
 }
 
 /** The program of a Node that the consumer has installed. */

@@ -1,8 +1,8 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-import { GUARDING } from '../../frameworks/packages.ts'
-import { nodeIn } from './consumers.ts'
+import { GUARDING, SKIPPING_LIB_CHECK } from '../../frameworks/packages.ts'
+import { nodeIn, writeIndex } from './consumers.ts'
 import { type Examine, type Report, succeedsInSilence } from './report.ts'
 import { APP_OPTIONS, type Program, PROGRAMS, type Setting } from './typescript-settings.ts'
 import {
@@ -63,9 +63,10 @@ export function checkTypeScript(
   })
 }
 
-/** Compiles `app.ts` as an ES module, to be run on all Nodes, and answers where the program is. */
+/** Compiles `app.ts` with all guards as an ES module, to be run on all Nodes, and answers where the program is. */
 export async function compileApp(consumer: string, report: Report): Promise<string> {
-  const options = { ...APP_OPTIONS, module: 'nodenext', outDir: 'dist', rootDir: '.' }
+  const all = { module: 'nodenext', skipLibCheck: true, outDir: 'dist', rootDir: '.' }
+  const options = { ...APP_OPTIONS, ...all }
   const project = {
     title: 'app.ts',
     folder: 'app',
@@ -159,6 +160,12 @@ function writeProject({ folder, file, type, options }: Project, consumer: string
   mkdirSync(home)
   cpSync(join(consumer, file), join(home, file))
   cpSync(join(consumer, 'guards'), join(home, 'guards'), { recursive: true })
+  if (options['skipLibCheck'] !== true) {
+    writeIndex(
+      home,
+      GUARDING.filter((each) => !SKIPPING_LIB_CHECK.includes(each)),
+    )
+  }
   writeFileSync(join(home, 'package.json'), JSON.stringify({ type }))
   const tsconfig = JSON.stringify({ compilerOptions: options, files: [file] })
   writeFileSync(join(home, 'tsconfig.json'), tsconfig)
