@@ -57,7 +57,15 @@ const app = await guarded(verifier, (reason) => {
   refusals.push(`${new Date().toISOString()} ${reason}`)
   if (refusals.length > 200) refusals.shift()
 })
-const api = 'fetch' in app ? (serveHono({ ...app, port: 0, hostname: '127.0.0.1' }) as Server) : app
+const api =
+  'fetch' in app
+    ? (serveHono({
+        ...app,
+        port: 0,
+        hostname: '127.0.0.1',
+        overrideGlobalObjects: false,
+      }) as Server)
+    : app
 
 const logout = receiveLogout({ keys, issuer, clientId, revocations, revokes: 'session', clock })
 const inbox = createServer((request, response) => void logout(request, response))

@@ -123,14 +123,22 @@ function authOf(request: Pick<Request, 'auth'>): Auth | undefined {
 }
 
 interface NodeServer {
-  serve(options: { fetch: unknown; port: number; hostname: string }): Server
+  serve(options: {
+    fetch: unknown
+    port: number
+    hostname: string
+    overrideGlobalObjects: boolean
+  }): Server
 }
 
-/** Not imported by its name: its declarations need those of browsers. */
+/**
+ * Not imported by its name: its declarations need those of browsers. It leaves `Response` alone, or another framework that is
+ * tried after it would not know its own answers.
+ */
 async function serve(fetch: unknown): Promise<Server> {
   const name: string = '@hono/node-server'
   const { serve: serveFetch } = (await import(name)) as NodeServer
-  return serveFetch({ fetch, port: 0, hostname: '127.0.0.1' })
+  return serveFetch({ fetch, port: 0, hostname: '127.0.0.1', overrideGlobalObjects: false })
 }
 
 void main()
