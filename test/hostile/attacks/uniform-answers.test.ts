@@ -65,7 +65,7 @@ describe.each(shared)('$name', ({ createApp, share }) => {
       const answers = await answersTo(tried, { respond })
       expect(tried.length).toBeGreaterThan(200)
       expect(examples(answers).slice(1)).toEqual([])
-      expectAnswer(answers, '401 Unauthorized', INVALID_TOKEN)
+      expectAnswer(answers, 401, INVALID_TOKEN)
     })
 
     test('what is no bearer token is told so, in the same octets as well', async () => {
@@ -73,7 +73,7 @@ describe.each(shared)('$name', ({ createApp, share }) => {
       const answers = await answersTo(tried, { respond })
       expect(tried.length).toBeGreaterThan(13)
       expect(examples(answers).slice(1)).toEqual([])
-      expectAnswer(answers, '400 Bad Request', INVALID_REQUEST)
+      expectAnswer(answers, 400, INVALID_REQUEST)
     })
   })
 
@@ -110,10 +110,11 @@ function examples(answers: ReadonlyMap<string, readonly string[]>): readonly str
   return [...answers].map(([answer, [name]]) => `${name}: ${answer}`)
 }
 
-function expectAnswer(answers: ReadonlyMap<string, unknown>, status: string, challenge: string) {
+function expectAnswer(answers: ReadonlyMap<string, unknown>, status: number, challenge: string) {
   const [answer = ''] = answers.keys()
   const lines = answer.split('\r\n')
-  expect(lines[0]).toBe(`HTTP/1.1 ${status}`)
+  // The reason phrase behind it is optional, and some frameworks send none (RFC 9112 section 4).
+  expect(lines[0]).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
   expect(lines.map((line) => line.toLowerCase())).toContain(challenge.toLowerCase())
   expect(lines.map((line) => line.toLowerCase())).toContain('cache-control: no-store')
 }
