@@ -229,7 +229,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'unread-json',
   ],
   'probe/report': ['printable', 'wrapped'],
-  program: ['exit-code', 'node:fs', 'overview', 'terminal'],
+  program: ['exit-code', 'overview', 'terminal'],
   'public-key-mac': ['@portcullis/core/json', 'node:crypto', 'unread-json'],
   'redis-stream': ['exit-code', 'key-choice', 'serve/flags'],
   remarks: ['printable', 'wrapped'],
