@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs'
-import { delimiter, isAbsolute, join } from 'node:path'
-
 import { describe, type TaskMeta } from 'vitest'
+
+import { pathOf } from './installed.ts'
 
 // Tests that need a program of the machine. Without it they are skipped, except in CI, where they fail; `left-out.ts` says how many,
 // at the end of the run.
@@ -32,7 +31,7 @@ declare module 'vitest' {
 export function describeWith(
   ...programs: readonly string[]
 ): (name: string, tests: () => void) => void {
-  const missing = programs.filter((program) => !isInstalled(program))
+  const missing = programs.filter((program) => pathOf(program) === undefined)
   const isSkipped = missing.length > 0 && process.env['CI'] === undefined
   const meta: TaskMeta = isSkipped
     ? { missing: { programs: missing, packages: missing.flatMap((each) => PACKAGES[each] ?? []) } }
@@ -41,10 +40,4 @@ export function describeWith(
     // oxlint-disable-next-line vitest/valid-title, vitest/valid-describe-callback -- they are the caller's
     describe(name, { skip: isSkipped, meta }, tests)
   }
-}
-
-function isInstalled(program: string): boolean {
-  if (isAbsolute(program)) return existsSync(program)
-  const folders = (process.env['PATH'] ?? '').split(delimiter)
-  return folders.some((folder) => folder !== '' && existsSync(join(folder, program)))
 }

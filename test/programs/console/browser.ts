@@ -5,13 +5,13 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { afterAll, beforeAll, expect, vi } from 'vitest'
 
 import { describeWith } from '../../describe-with.ts'
-import { launchOptions } from './launch.ts'
+import { BROWSER, launchOptions } from './launch.ts'
 
 // They wait for a browser, several of them at once.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 /** Tests with a real browser. */
-export const describeWithBrowser = describeWith('chromium-headless-shell')
+export const describeWithBrowser = describeWith(BROWSER)
 
 /** A page, and everything that went wrong in it. */
 export interface Visit extends AsyncDisposable {
