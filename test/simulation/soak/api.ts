@@ -5,12 +5,19 @@ import { createVerifier, type KeysSnapshot, remoteKeys } from '@portcullis/core'
 import { receiveLogout } from '@portcullis/events'
 import { redisRevocations } from '@portcullis/redis'
 
+import { guarded as express } from '../../publishing/packed/consumer/guards/express.ts'
+import { guarded as fastify } from '../../publishing/packed/consumer/guards/fastify.ts'
 import type { Guarded } from '../../publishing/packed/consumer/guards/guarded.ts'
+import { guarded as hono } from '../../publishing/packed/consumer/guards/hono.ts'
+import { guarded as koa } from '../../publishing/packed/consumer/guards/koa.ts'
+import { guarded as nest } from '../../publishing/packed/consumer/guards/nest.ts'
 import { serve } from '../flow/processes.ts'
 import { isAt, measure } from './child.ts'
 import { POLICY } from './oracle.ts'
 
 // A program: a guarded API of one framework, which is told of log-outs. SETTINGS says with what.
+
+const GUARDED: Readonly<Record<string, Guarded>> = { express, fastify, hono, koa, nest }
 
 export interface Settings {
   readonly framework: string
@@ -51,9 +58,9 @@ const verifier = createVerifier({ keys, issuer, audience, revocations, clock })
 
 /** The newest refusals, to find out what was behind a wrong one. */
 const refusals: string[] = []
-const guards = new URL('../../publishing/packed/consumer/guards/', import.meta.url)
-const { guarded } = (await import(new URL(`${framework}.ts`, guards).href)) as { guarded: Guarded } // as guarded.ts says
-const app = await guarded(verifier, (reason) => {
+const create = GUARDED[framework]
+if (create === undefined) throw new Error(`no framework ${framework}`)
+const app = await create(verifier, (reason) => {
   refusals.push(`${new Date().toISOString()} ${reason}`)
   if (refusals.length > 200) refusals.shift()
 })

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 
 import type { KeysSnapshot } from '@portcullis/core'
 
-import { GUARDING } from '../../frameworks/packages.ts'
 import { type Running, start } from '../flow/processes.ts'
 import type { Settings } from './api.ts'
 import type { Measured } from './child.ts'
@@ -12,6 +11,8 @@ import type { Programs } from './programs.ts'
 
 // The processes of the API: two for each framework. The first of two stays for the whole run, so that what grows in it is seen;
 // the second is replaced and killed.
+
+const FRAMEWORKS = ['express', 'fastify', 'hono', 'koa', 'nest'] as const
 
 /** Debian's libfaketime: it changes what the system says of the wall clock, under the process. */
 const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1'
@@ -56,7 +57,7 @@ export interface Fleet extends AsyncDisposable {
 
 export async function startWorkers(options: WorkerOptions): Promise<Fleet> {
   const workers = await Promise.all(
-    GUARDING.flatMap((framework) =>
+    FRAMEWORKS.flatMap((framework) =>
       [true, false].map(async (isResident) => await startWorker(framework, isResident, options)),
     ),
   )
