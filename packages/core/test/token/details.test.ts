@@ -42,7 +42,7 @@ describe('what verify was given', () => {
     ['JSON of a token', JSON.stringify(token), 'is it still JSON?'],
     ['a line', `${token}\n`, 'white space before or behind'],
     ['an opaque token', 'abcdefghijklmnop', 'an opaque token cannot be verified here'],
-    ['half of a token', token.slice(0, token.lastIndexOf('.')), 'has it been cut?'],
+    ['half of a token', token.slice(0, token.lastIndexOf('.')), 'the text has two parts'],
     ['a JWE', 'a.b.c.d.e', 'encrypted tokens (JWE)'],
     ['an unsecured token', `${token.slice(0, token.lastIndexOf('.'))}.`, 'the signature, is empty'],
     ['padded base64url', `${token}==`, 'base64url without padding'],
@@ -51,6 +51,21 @@ describe('what verify was given', () => {
     ['a header that is no JSON', `e30x.${payload}.${signature}`, 'the first part is not'],
   ])('%s', async (_, given, sentence) => {
     expect(await detailOf(given)).toContain(sentence)
+  })
+
+  test('what is no promise lacks no `await`', async () => {
+    expect(await detailOf(undefined)).toBe(
+      'verify was given undefined; it takes the text of one token',
+    )
+  })
+
+  test.each([
+    ['"Bearer"', `Authorization: Bearer ${token}`],
+    ['a quote', `${token}"`],
+  ])('%s that is not at the beginning is not said to be there', async (_, given) => {
+    expect(await detailOf(given)).toMatch(
+      /^not a JWS: (?:the first part is not|it is not three parts of) /,
+    )
   })
 })
 

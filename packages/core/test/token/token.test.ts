@@ -282,6 +282,7 @@ describe('what begins as a JWT', () => {
     ['padding and a text', '=abc.def'],
     ['a list', `${encode('["a"]')}.`],
     ['white space alone', `${encode(' '.repeat(10))}.`],
+    ['as much of it as the longest header has', `${encode(' '.repeat(6144))}.`],
   ])('and what does not: %s', (_name, token) => {
     expect(isLikeJwt(token)).toBe(false)
   })
