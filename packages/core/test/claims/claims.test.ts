@@ -542,6 +542,7 @@ describe('the type of a token', () => {
     'application/AT+JWT',
     'JOSE',
     'at+jwt; v=1',
+    'at+jwt ; v=1',
     'logout',
     'a+jwt2',
   ])('%j is accepted if no type is stated', (typ) => {

@@ -35,6 +35,21 @@ const REQUIRED: readonly (readonly [Record<string, unknown>, RequiredValue, stri
   [{ use: ['secret'] }, true, `is a list; where true is required, it ${AFFIRMED}`],
 ]
 
+describe('a type that is another', () => {
+  const typ = 'logout+jwt'
+
+  test.each<[string, Partial<VerifierOptions>, string]>([
+    ['of another kind of token', {}, 'which is no access token; to accept it, state type'],
+    ['than the only one', { type: 'at+jwt' }, 'expected "at+jwt"'],
+    ['than those that are stated', { type: ['at+jwt', 'JWT'] }, 'expected one of "at+jwt", "JWT"'],
+  ])('%s', async (_, options, sentence) => {
+    const separator = options.type === undefined ? ', ' : '; '
+    expect(await detailOf({ header: { typ } }, options)).toBe(
+      `the header's typ is "${typ}"${separator}${sentence}`,
+    )
+  })
+})
+
 describe('claims that are missing, or have another value', () => {
   test.each<[TokenOptions, Partial<VerifierOptions>, string]>([
     [{ omit: ['exp'] }, {}, 'exp is missing; only requireExpiry: false accepts'],
@@ -80,9 +95,12 @@ describe('an audience or an issuer that is another', () => {
     )
   })
 
-  test('differs not only in http if the other has no scheme', async () => {
-    const detail = await detailOf({ claims: { iss: 'a.test' } }, { issuer: 'http:a.test' })
-    expect(detail).toBe('iss is "a.test"; expected "http:a.test"')
+  test.each([
+    ['a.test', 'http:a.test'],
+    ['urn:https:a.test', 'urn:http:a.test'],
+  ])('differs not only in http if it is no scheme: %s and %s', async (iss, expected) => {
+    const detail = await detailOf({ claims: { iss } }, { issuer: expected })
+    expect(detail).toBe(`iss is "${iss}"; expected "${expected}"`)
   })
 
   test('has no near miss where two are simply different', async () => {
@@ -135,6 +153,24 @@ describe('times', () => {
     expect(await detailOf(token, late)).toMatch(/clockTolerance is 5 s$/)
   })
 
+  test('say of a token that expires now that it was valid until now', async () => {
+    const now = clock.now()
+    const token = { claims: { exp: now, iat: now - 60 } }
+    expect(await detailOf(token, { clockTolerance: 0 })).toMatch(
+      /^exp was .*, 0 s before now .*; clockTolerance is 0 s; by its iat it was issued 60 s ago/,
+    )
+  })
+
+  test('say of a token that expires when it is issued when that was', async () => {
+    const at = clock.now() - 60
+    expect(await detailOf({ claims: { exp: at, iat: at } })).toContain('it was issued 60 s ago')
+  })
+
+  test('say how far ahead an iat may be', async () => {
+    const detail = await detailOf({ claims: { iat: clock.now() + 61, exp: clock.now() + 99 } })
+    expect(detail).toMatch(/^iat is .*; the tolerance of clocks is 60 s: is this clock slow/)
+  })
+
   test('may be no dates', async () => {
     expect(await detailOf({ claims: { exp: -1e300 } })).toMatch(/^exp was -1e\+300 \(no date\), /)
     const broken = { ...clock, now: () => Number.NaN }
@@ -163,6 +199,8 @@ describe('what a schema finds wrong', () => {
     const deep = { path: Array.from({ length: 1e4 }, () => 'x'.repeat(1e4)) }
     const many = schemaIssues(Array.from({ length: 1e4 }, () => deep))
     expect(many().length).toBeLessThan(600)
+    expect(many()).toMatch(/ and 9,995 other places$/)
+    expect(schemaIssues([{ path: ['a', 'b', 'c', 'd', 'e', 'f'] }])()).toMatch(/ a\.b\.c\.d\.e$/)
     const hostile = {
       get path(): never {
         throw new Error('canary')

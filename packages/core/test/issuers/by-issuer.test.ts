@@ -98,6 +98,13 @@ describe('an object of verifiers', () => {
     expect(await verdictOf(refused)).toBe('invalid_token unknown_key')
   })
 
+  test('accepts a token whose iss has 1,024 characters', async () => {
+    const iss = 'a'.repeat(1024)
+    const verifier = byIssuer({ [iss]: verifierOf(a, { issuer: iss }) })
+    const { claims } = await verifier.verify(await a.token({ claims: { iss } }))
+    expect(claims.iss).toBe(iss)
+  })
+
   test.each([
     ['that is no JSON', '{"iss"'],
     ['that is a list', `["${A}"]`],
