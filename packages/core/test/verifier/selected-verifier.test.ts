@@ -32,7 +32,7 @@ function select(token: string) {
   throw new AuthError('invalid_token', 'malformed')
 }
 
-const verifier = createSelectedVerifier([first, second], select)
+const verifier = createSelectedVerifier([first, second], select, clock)
 
 test('each token is judged by the verifier that is selected, and by no other', async () => {
   expect((await verifier.verify(tokens[0])).token).toBe(tokens[0])
@@ -46,6 +46,12 @@ test('a guard gets a token at once that the selected verifier has accepted', () 
   expect(findInternals(verifier)?.maxTokenSize).toBe(16_384)
 })
 
+test('a token of a verifier that somebody has wrapped has to be asked for', () => {
+  const wrapped = { ...first, verify: async (token: string) => await first.verify(token) }
+  const around = createSelectedVerifier([wrapped], () => wrapped)
+  expect(findInternals(around)?.recall(tokens[0])).toBeUndefined()
+})
+
 test('it checks an issuer if all of them do', async () => {
   expect(findInternals(verifier)?.checksIssuer(A)).toBe(true)
   expect(findInternals(verifier)?.checksIssuer(B)).toBe(false)
@@ -57,18 +63,25 @@ test('it checks an issuer if all of them do', async () => {
 })
 
 test('a token for none of them is refused and published; so is what is no text', async () => {
-  const messages: VerifyMessage[] = []
-  const listen = (message: unknown) => void messages.push(message as VerifyMessage)
-  diagnostics.subscribe('portcullis:verify', listen)
-  await expect(verifier.verify('other')).rejects.toMatchObject({ reason: 'malformed' })
-  await expect(verifier.verify(undefined as unknown as string)).rejects.toMatchObject({
-    reason: 'malformed',
+  const messages = await published(async () => {
+    await expect(verifier.verify('other')).rejects.toMatchObject({ reason: 'malformed' })
+    await expect(verifier.verify(undefined as unknown as string)).rejects.toMatchObject({
+      reason: 'malformed',
+    })
   })
-  diagnostics.unsubscribe('portcullis:verify', listen)
-  expect(messages.map((message) => [message.verifier, message.reason])).toEqual([
-    [verifier, 'malformed'],
-    [verifier, 'malformed'],
-  ])
+  const refused = { verifier, reason: 'malformed', remembered: false, duration: 0 }
+  expect(messages).toMatchObject([refused, refused])
+})
+
+test('what fails while a verifier is selected is no verdict', async () => {
+  const fault = new TypeError('a bug')
+  const failing = createSelectedVerifier([first], () => {
+    throw fault
+  })
+  const messages = await published(async () => {
+    await expect(failing.verify(tokens[0])).rejects.toBe(fault)
+  })
+  expect(messages).toEqual([])
 })
 
 test('an open connection hears of the revocations of the selected verifier', async () => {
@@ -86,3 +99,15 @@ test('it is ready when all are, and fails with the first that is not', async () 
   const down = { ...second, ready: async () => await Promise.reject(fault) }
   await expect(createSelectedVerifier([first, down], select).ready()).rejects.toBe(fault)
 })
+
+async function published(act: () => Promise<void>): Promise<readonly VerifyMessage[]> {
+  const messages: VerifyMessage[] = []
+  const listen = (message: unknown) => void messages.push(message as VerifyMessage)
+  diagnostics.subscribe('portcullis:verify', listen)
+  try {
+    await act()
+  } finally {
+    diagnostics.unsubscribe('portcullis:verify', listen)
+  }
+  return messages
+}

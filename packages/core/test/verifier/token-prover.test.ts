@@ -1,3 +1,5 @@
+import diagnostics from 'node:diagnostics_channel'
+
 import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
@@ -7,6 +9,7 @@ import {
   authenticateRequest,
   type AuthError,
   localRevocations,
+  type VerifyMessage,
   watchToken,
 } from '../../src/index.ts'
 import { AuthError as Refusal } from '../../src/refusal/errors.ts'
@@ -119,6 +122,46 @@ describe('a token', () => {
     expect(findInternals(verifier)?.recall('x'.repeat(21))).toBeUndefined()
     expect(state.asked).toBe(0)
   })
+
+  test('that is as long as it may be is judged and recalled', async () => {
+    const verifier = proverOf({}).create({ maxTokenSize: 'known'.length })
+    await verifier.verify('known')
+    expect(findInternals(verifier)?.recall('known')).toBeDefined()
+  })
+})
+
+test.each<[string | null, boolean]>([
+  ['https://a.example', true],
+  ['https://b.example', false],
+  [null, false],
+])('with the issuer %j, whether it checks a certain one: %j', (issuer, checks) => {
+  const internals = findInternals(proverOf({}).create({ issuer }))
+  expect(internals?.checksIssuer('https://a.example')).toBe(checks)
+})
+
+test('verdicts are published, with whether the proof was remembered', async () => {
+  const { create, state } = proverOf({ sub: 'ada' })
+  const verifier = create()
+  const messages: VerifyMessage[] = []
+  const listen = (message: unknown) => void messages.push(message as VerifyMessage)
+  diagnostics.subscribe('portcullis:verify', listen)
+  try {
+    state.isHeld = false
+    await verifier.verify('known')
+    state.isHeld = true
+    await verifier.verify('known')
+    findInternals(verifier)?.recall('known')
+    await refusalOf(verifier.verify('other'))
+  } finally {
+    diagnostics.unsubscribe('portcullis:verify', listen)
+  }
+  const common = { verifier, duration: 0 }
+  expect(messages).toMatchObject([
+    { ...common, reason: undefined, remembered: false },
+    { ...common, reason: undefined, remembered: true },
+    { ...common, reason: undefined, remembered: true },
+    { ...common, reason: 'inactive', remembered: false },
+  ])
 })
 
 describe('a guard', () => {
@@ -187,6 +230,35 @@ describe('while a schema takes its time', () => {
     })
     expect(await refusalOf(create({ schema }).verify('known'))).toMatchObject({ reason: 'expired' })
   })
+})
+
+describe('revocations that answer with a promise', () => {
+  const claims = { iss: 'i', jti: '1', exp: START + 60 }
+
+  test('are waited for', async () => {
+    const revocations = { statusOf: async () => await Promise.resolve('revoked' as const) }
+    const verifier = proverOf(claims).create({ revocations })
+    expect(await refusalOf(verifier.verify('known'))).toMatchObject({ reason: 'revoked' })
+  })
+
+  test('a newer proof that comes meanwhile is judged', async () => {
+    const { create, state } = proverOf({ ...claims, role: 'admin' })
+    const revocations = {
+      statusOf: async () => {
+        if (state.proven.claims['role'] === 'admin') {
+          state.proven = provenOf({ ...claims, role: 'guest' })
+        }
+        return await Promise.resolve('valid' as const)
+      },
+    }
+    const auth = await create({ revocations }).verify('known')
+    expect(auth.claims).toEqual({ ...claims, role: 'guest' })
+  })
+})
+
+test('a proof that nothing was waited for behind is not asked whether it still stands', async () => {
+  const verifier = proverOf({ sub: 'ada' }).create({}, { stands: failing })
+  expect((await verifier.verify('known')).claims).toEqual({ sub: 'ada' })
 })
 
 test('an open connection ends when its token is revoked', async () => {
