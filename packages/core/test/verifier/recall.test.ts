@@ -228,6 +228,7 @@ describe('whoever stands between a guard and the verifier is asked about each to
 
 test('subscribers hear of a token that is answered at once, from the very next request', async () => {
   const verifier = await knowing()
+  await clock.advance(1)
   const seen: unknown[] = []
   const listen = (message: unknown) => seen.push(message)
   subscribe('portcullis:verify', listen)

@@ -140,8 +140,9 @@ test.each<[string | null, boolean]>([
 })
 
 test('verdicts are published, with whether the proof was remembered', async () => {
-  const { create, state } = proverOf({ sub: 'ada' })
+  const { create, state, clock } = proverOf({ sub: 'ada' })
   const verifier = create()
+  await clock.advance(1)
   const messages: VerifyMessage[] = []
   const listen = (message: unknown) => void messages.push(message as VerifyMessage)
   diagnostics.subscribe('portcullis:verify', listen)
