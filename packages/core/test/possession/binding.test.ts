@@ -193,6 +193,25 @@ describe('the comparison', () => {
   })
 })
 
+describe('what a refusal tells', () => {
+  const byCertificate = { 'x5t#S256': CERTIFICATE }
+
+  test.each<[string, unknown, Possession, string]>([
+    ['bound by jkt, no proof', key, {}, 'a key (cnf.jkt), and came without a DPoP proof: '],
+    ['the proof of another key', key, { jkt: 'x' }, 'came with a DPoP proof of another key'],
+    ['bound by certificate, none shown', byCertificate, {}, 'came without a client certificate: '],
+    ['another certificate', byCertificate, { x5tS256: 'x' }, 'came with another one'],
+    ['a proof for a certificate', byCertificate, both, 'and is bound to no such key'],
+    ['a proof for nothing readable', {}, key, 'cnf is an empty object'],
+  ])('%s', async (_, cnf, possession, sentence) => {
+    const refused = verifierWith().verify(await bound(cnf), { possession })
+    await expect(refused).rejects.toMatchObject({
+      reason: 'binding',
+      detail: expect.stringContaining(sentence) as unknown,
+    })
+  })
+})
+
 const signed = async (members: string) =>
   await issuer.token({
     payload: `{"iss":"${NAME}","exp":${Math.floor(clock.now()) + 600},${members}}`,

@@ -62,12 +62,17 @@ const ESCAPED_PEM: readonly Row[] = [
   ['a character that base64 does not have', ESCAPED.replace('MIIB', 'MI*B'), undefined],
   ['a base64 text that is cut', ESCAPED.replace('%2BSY%3D', '%2BSY'), undefined],
   ['a base64 text with bits that nobody reads', ESCAPED.replace('SY%3D', 'SZ%3D'), undefined],
+  ['as much as is read', ESCAPED.padEnd(65_536, '\n'), THUMBPRINT],
+  ['one character more', ESCAPED.padEnd(65_537, '\n'), undefined],
   ['more than anybody reads', ESCAPED + '%0A'.repeat(30_000), undefined],
 ]
 
 const RFC9440: readonly Row[] = [
   ['a byte sequence', `:${BASE64}:`, THUMBPRINT],
   ['without its colons', BASE64, undefined],
+  ['a quote in place of the first colon', `"${BASE64}:`, undefined],
+  ['a quote in place of the last colon', `:${BASE64}"`, undefined],
+  ['quotes in place of both', `"${BASE64}"`, undefined],
   ['two of them', `:${BASE64}:, :${BASE64}:`, undefined],
   ['with a parameter', `:${BASE64}:;a=1`, undefined],
   ['an empty one', '::', undefined],

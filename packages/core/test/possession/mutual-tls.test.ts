@@ -44,7 +44,10 @@ describe('the options', () => {
     [{ proxies: [] }, 'mutualTls: proxies must be a list of addresses'],
     [{ proxies: ['0.0.0.0/0'] }, 'mutualTls: proxies must not list every peer'],
     [{ header: HEADER }, 'mutualTls: header, format and proxies must be stated together'],
+    [{ format: 'xfcc' }, 'must be stated together'],
+    [{ proxies: ['10.0.0.1'] }, 'must be stated together'],
     [{ header: HEADER, format: 'xfcc' }, 'must be stated together'],
+    [{ header: HEADER, proxies: ['10.0.0.1'] }, 'must be stated together'],
     [{ proxies: ['10.0.0.1'], format: 'xfcc' }, 'must be stated together'],
   ])('%j is a TypeError', (options, complaint) => {
     expect(() => mutualTls(options)).toThrow(TypeError)
@@ -210,6 +213,16 @@ describe('a header', () => {
     expect(await getPlain(app.port, [...single, 'x-forwarded-CLIENT-cert', proven])).toBe(
       'undefined',
     )
+  })
+
+  test('sent once counts, though another header has its name as its value', () => {
+    const headers = { [HEADER]: proven, vary: HEADER }
+    const request = {
+      socket: { remoteAddress: '127.0.0.1' },
+      rawHeaders: Object.entries(headers).flat(),
+      headers,
+    }
+    expect(envoy().thumbprintOf(request)).toBe(FORWARDED)
   })
 
   test('the certificate of the connection never counts beside one: it is that of the proxy', async () => {

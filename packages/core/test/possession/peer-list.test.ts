@@ -8,6 +8,7 @@ describe('isPeerList', () => {
     [['10.0.0.0/8', '192.168.0.0/16']],
     [['::1', 'fd00::/8']],
     [['::ffff:10.0.0.1']],
+    [['0.0.0.0/1', '128.0.0.0/1']],
   ])('takes %j', (list) => {
     expect(isPeerList(list)).toBeUndefined()
   })
@@ -26,6 +27,9 @@ describe('isPeerList', () => {
     [['010.0.0.1']],
     [['10.0.0.1:443']],
     [['fe80::1%eth0']],
+    [['fe80::1%10.0.0.1']],
+    [['8/10.0.0.1']],
+    [[['10.0.0.1']]],
     [[' 10.0.0.1']],
   ])('does not take %j', (list) => {
     expect(isPeerList(list)).toMatch(/^must (?:be a )?list /)
