@@ -5,9 +5,12 @@ import { configDefaults, defineConfig } from 'vitest/config'
 
 import { leftOut } from './test/left-out.ts'
 
-/** Folders of tests that share a process well: they leave nothing behind, and wait for no program. */
-const TOGETHER =
-  '{architecture,bound-tokens,documents,frameworks,mcp,migration,opaque-tokens,publishing}'
+/** Tests that share a process well: they leave nothing behind, and wait for no program. */
+const TOGETHER = [
+  'test/{architecture,bound-tokens,documents,frameworks,mcp,migration,opaque-tokens,publishing}/**/*.test.ts',
+  'test/simulation/{faults,model}/**/*.test.ts',
+  'test/hostile/attacks/!(deep-json|install-scripts|pollution|supply-chain).test.ts',
+]
 
 export default defineConfig({
   plugins: [leftOut()],
@@ -43,10 +46,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'together',
-          include: [`test/${TOGETHER}/**/*.test.ts`],
+          include: TOGETHER,
           // Projects of their own, which `test:packed` runs.
           exclude: [...configDefaults.exclude, 'test/publishing/packed/consumer/**'],
-          // As above: they load every framework.
+          // As above: most of them load every framework.
           isolate: false,
           setupFiles: 'test/same-globals.ts',
           benchmark: { include: [] },
@@ -62,7 +65,7 @@ export default defineConfig({
             'examples/*/test/*.test.ts',
             'examples/testing/vitest/**/*.test.ts',
           ],
-          exclude: [...configDefaults.exclude, `test/${TOGETHER}/**`],
+          exclude: [...configDefaults.exclude, ...TOGETHER],
           benchmark: { include: [] },
           testTimeout: 20_000,
         },
