@@ -49,7 +49,22 @@ describe('a proof', () => {
   })
 })
 
+test('a proof that expires with the proofs around it is known in that very second', () => {
+  const replays = localReplays()
+  const expires = Math.ceil(NOW / 16) * 16
+  expect(replays.remember({ ...proofOf('a'), expires }, NOW)).toBe('new')
+  expect(replays.remember({ ...proofOf('a'), expires }, expires)).toBe('replayed')
+})
+
 describe('at the bound', () => {
+  test('of all keys together, there is room for none', () => {
+    const replays = localReplays({ max: 2 })
+    expect(replays.remember(proofOf('a', NOW, 'one'), NOW)).toBe('new')
+    expect(replays.remember(proofOf('a', NOW, 'two'), NOW)).toBe('new')
+    expect(replays.remember(proofOf('a', NOW, 'three'), NOW)).toBe('full')
+    expect(replays.size).toBe(2)
+  })
+
   test('new proofs are full, known ones still replayed, and nothing is forgotten', () => {
     const replays = localReplays({ max: 2 })
     expect(replays.remember(proofOf('a'), NOW)).toBe('new')

@@ -53,6 +53,18 @@ describe('the claims', () => {
     expect(await verdictOnDraft({ claims })).toBe('proof_time')
   })
 
+  test.each([{ exp: NOW - 4 }, { exp: NOW }, { nbf: NOW + 5 }])(
+    'with %j, which the tolerance of clocks covers: accepted',
+    async (claims) => {
+      expect(await verdictOnDraft({ claims })).toBe('accepted')
+    },
+  )
+
+  test('without htm, of a request without a method: proof_method', async () => {
+    const request = { method: undefined as never }
+    expect(await verdictOnDraft({ claims: { htm: undefined } }, {}, request)).toBe('proof_method')
+  })
+
   test.each([
     ...ANYTHING,
     TOKEN,

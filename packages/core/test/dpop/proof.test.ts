@@ -231,6 +231,30 @@ describe('the key of a proof', () => {
     })
   })
 
+  test.each<['EdDSA' | 'RS256', object]>([
+    ['EdDSA', { kty: 'OKP', crv: 'X25519', x: long(32) }],
+    ['RS256', { kty: 'oct', e: 'AQAB', n: long(256) }],
+    ['RS256', makerOf('ES256').jwk],
+  ])('is not for %s, as the proof says: it is not even imported', async (alg, jwk) => {
+    const proof = client.proof({ header: { alg, jwk } })
+    await expect(guarding({ algorithms: [alg] }).check(requestWith(proof))).rejects.toMatchObject({
+      reason: 'proof_key',
+      detail: expect.stringContaining(`it is not for the alg of the proof, ${alg}`) as unknown,
+    })
+  })
+
+  test.each([
+    [undefined, 'it is missing'],
+    [null, 'it is no JSON object'],
+  ])('that is %j: the refusal says so', async (jwk, why) => {
+    await expect(
+      guarding().check(requestWith(client.proof({ header: { jwk } }))),
+    ).rejects.toMatchObject({
+      reason: 'proof_key',
+      detail: expect.stringContaining(why) as unknown,
+    })
+  })
+
   test.each([
     ['EdDSA', 'Ed25519'],
     ['Ed25519', 'EdDSA'],

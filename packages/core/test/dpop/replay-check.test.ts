@@ -47,6 +47,20 @@ describe('replays', () => {
     expect(asked).toEqual([])
   })
 
+  test('a proof in the last second of its time is remembered', async () => {
+    const clock = manualClock(NOW)
+    const proofs = guarding({ clock })
+    const proof = await proofs.check(requestWith(client.proof()))
+    await clock.advance(65)
+    expect(await verdictOf(proofs.remember(proof))).toBe('accepted')
+  })
+
+  test('a memory that answers at once is not waited for', async () => {
+    const proofs = guarding()
+    const proof = await proofs.check(requestWith(client.proof()))
+    expect(proofs.remember(proof)).toBeUndefined()
+  })
+
   test('a clock that is set forward and back again: a used proof is never accepted', async () => {
     let time = NOW
     const clock: Clock = { ...manualClock(NOW), now: () => time }
