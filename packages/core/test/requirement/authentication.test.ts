@@ -115,6 +115,12 @@ describe('one challenge', () => {
     ['both in all()', [all(acr('phr'), within(60))], { acr: 'phr' }, '401 | age | phr | 60'],
     ['the shortest of several ages', [within(60), within(300)], {}, '401 | age | - | 60'],
     ['the classes that all accept', [acr('a', 'b'), acr('b', 'c')], {}, '401 | acr | b | -'],
+    [
+      'the classes that all of three accept',
+      [acr('a', 'b', 'c'), acr('a', 'c'), acr('c', 'b')],
+      {},
+      '401 | acr | c | -',
+    ],
     ['classes without a common one', [acr('a'), acr('b')], {}, '401 | acr | a b | -'],
     ['any of two classes', [any(acr('a'), acr('b', 'a'))], {}, '401 | acr | a b | -'],
     ['any of two ages', [any(within(60), within(300))], {}, '401 | age | - | 300'],

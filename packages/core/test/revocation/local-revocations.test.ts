@@ -208,6 +208,7 @@ describe('what was issued before a time', () => {
     await revocations.revokeBefore({ iss, sub: 'ann' }, { time: 1 })
     expect(isRevoked(revocations)).toBe(false)
     expect(isRevoked(revocations, { iat: undefined })).toBe(true)
+    expect(isRevoked(revocations, { iat: String(NOW) })).toBe(true)
   })
 
   test('includes what was issued in the very second of the revocation, and not the next second', async () => {
@@ -237,6 +238,8 @@ describe('what was issued before a time', () => {
     expect(isRevoked(revocations, {}, NOW + 99)).toBe(true)
     expect(isRevoked(revocations, {}, NOW + 100)).toBe(false)
     expect(isRevoked(revocations, { iat: NOW - 501 }, NOW * 2)).toBe(true)
+    expect(revocations.toSnapshot().entries).toHaveLength(2)
+    await revocations.revokeBefore(whose, { time: NOW - 100, until: NOW + 50 })
     expect(revocations.toSnapshot().entries).toHaveLength(2)
     await revocations.revokeBefore(whose)
     expect(revocations.toSnapshot().entries).toHaveLength(1)
@@ -319,6 +322,24 @@ describe('at the bound', () => {
     ])
   })
 
+  test('what has not lapsed is kept when others make room', async () => {
+    const { clock, revocations } = made({ max: 2 })
+    await revocations.revoke(named)
+    await revocations.revoke(tokenOf('two', NOW + 10))
+    await clock.advance(610)
+    await revocations.revoke(tokenOf('three'))
+    expect(isRevoked(revocations, {}, NOW + 1599)).toBe(true)
+  })
+
+  test('the time since the list was made counts, however long the process has run before', async () => {
+    const clock = manualClock(NOW)
+    await clock.advance(10_000)
+    const revocations = localRevocations({ clock, max: 1 })
+    await revocations.revoke(tokenOf('one', NOW + 10_010))
+    clock.set(NOW + 1_000_000)
+    await expect(revocations.revoke(tokenOf('two'))).rejects.toThrow(RangeError)
+  })
+
   test('what has lapsed already takes no room', async () => {
     const { revocations } = made({ max: 1 })
     await revocations.revoke(tokenOf('one'))
@@ -357,6 +378,14 @@ describe('whether there is room', () => {
     expect(revocations.hasRoomFor([{ type: 'token', jti: 'four' }])).toBe(false)
     await clock.advance(1)
     expect(revocations.hasRoomFor([{ type: 'token', jti: 'four' }])).toBe(true)
+  })
+
+  test('counts several entries of one owner as those that are left of them', async () => {
+    const { revocations } = made({ max: 2 })
+    await revocations.revokeBefore({ iss, sub: 'ann' }, { time: NOW - 500 })
+    const entry = { type: 'issued_before', iss, sub: 'ann', time: NOW, until: NOW + 100 } as const
+    expect(revocations.hasRoomFor([entry, entry])).toBe(true)
+    expect(revocations.hasRoomFor([entry, { ...entry, sub: 'bob' }])).toBe(false)
   })
 
   test('is asked with entries alone', () => {
