@@ -362,6 +362,16 @@ describe('the challenge', () => {
     })
   })
 
+  test.each([
+    ['DPoP', 'DPoP'],
+    ['dPoP two words', 'DPoP'],
+    ['Bearer dpop', 'Bearer'],
+    ['Bearer not-a-dpop token', 'Bearer'],
+  ])('has the error of %j in the scheme %s', async (authorization, scheme) => {
+    const challenge = challengeIn(await refusalOf({ authorization }, { dpop: proofs() }))
+    expect(challenge).toMatch(new RegExp(`^${scheme} realm="api", error=`))
+  })
+
   test('is DPoP alone where that is required', async () => {
     const options = { dpop: proofs({ required: true }) }
     expect(challengeIn(await refusalOf({}, options))).toBe(`${DPOP}, ${ALGS}`)
