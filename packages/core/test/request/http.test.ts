@@ -734,6 +734,17 @@ describe('hasPassed', () => {
     expect(guards.map((options) => hasPassed(bearer(), options))).toEqual([false, false, false])
   })
 
+  test('is true of two guards of one verifier', async () => {
+    const verifier = verifierOf()
+    const [outer, inner] = [{}, { realm: 'inner' }].map((options) =>
+      checkGuardOptions(verifier, options),
+    )
+    const seen = bearer()
+    const guards = [outer, inner].filter((each) => each !== undefined)
+    for (const options of guards) await authenticate(verifier, seen, options)
+    expect(guards.map((options) => hasPassed(seen, options))).toEqual([true, true])
+  })
+
   test('is false of a guard that has refused, and true of one that let in an anonymous request', async () => {
     const strict = checkGuardOptions(verifierOf(), {})
     const lenient = checkGuardOptions(verifierOf(), { optional: true })
