@@ -804,6 +804,11 @@ describe('checkGuardOptions', () => {
     { name: 'a realm beyond ASCII', options: { realm: 'schlüssel' }, message: 'realm' },
     { name: 'a realm that is no text', options: { realm: 1 }, message: 'realm' },
     {
+      name: 'metadata that is null',
+      options: { resourceMetadata: null },
+      message: 'resourceMetadata must be a string',
+    },
+    {
       name: 'metadata that is no URL',
       options: { resourceMetadata: '/meta' },
       message: 'resourceMetadata is not an absolute URL: is an environment variable unset?',

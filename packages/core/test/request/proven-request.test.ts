@@ -6,7 +6,12 @@ import type { DpopProof, DpopProofs, PresentedProof } from '../../src/dpop/proof
 import type { MutualTls } from '../../src/possession/mutual-tls.ts'
 import { AuthError } from '../../src/refusal/errors.ts'
 import { checkGuardOptions, type GuardOptions } from '../../src/request/guard-options.ts'
-import { authenticateRequest, authorizeRequest, isAtOnce } from '../../src/request/http.ts'
+import {
+  authenticateRequest,
+  authorizeRequest,
+  isAtOnce,
+  requireAudience,
+} from '../../src/request/http.ts'
 import { scope } from '../../src/requirement/requirement.ts'
 import { createVerifier, type Verifier } from '../../src/verifier/verifier.ts'
 
@@ -408,6 +413,20 @@ describe('the challenge', () => {
     const challenge = challengeIn(refusal as AuthError)
     expect(challenge?.startsWith(start)).toBe(true)
     expect(challenge?.match(/scope="write"/g)).toHaveLength(1)
+  })
+
+  test.each([
+    [{ authorization: `DPoP ${byKey}`, dpop: JKT }, `${DPOP}, error=`],
+    [{ authorization: `Bearer ${unbound}` }, `${BEARER}, error=`],
+  ])('of an audience that a token lacks is in that scheme as well', async (sent, start) => {
+    const refused: AuthError[] = []
+    const onRefusal = (error: AuthError) => refused.push(error)
+    const request = requestOf(sent)
+    await authenticateRequest(verifier, request, { dpop: proofs(), onRefusal })
+    expect(() => {
+      requireAudience(request, 'https://other.test')
+    }).toThrow(AuthError)
+    expect(refused.map((each) => challengeIn(each)?.startsWith(start))).toEqual([true])
   })
 
   test('comes with a nonce, whatever was refused, if that can be a header', async () => {
