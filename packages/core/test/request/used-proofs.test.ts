@@ -89,6 +89,15 @@ describe.each<[string, (() => Promise<void>) | undefined]>([
     expect(memory.remembered).toEqual(['one'])
   })
 
+  test('one request, two guards with memories of their own, in turn: it is used once in each', async () => {
+    const [one, other] = [createMemory(wait), createMemory(wait)]
+    const request = requestWith()
+    for (const memory of [one, other, one]) {
+      expect(await verdictOf(request, memory)).toBe('accepted')
+    }
+    expect([one.remembered, other.remembered]).toEqual([['one'], ['one']])
+  })
+
   test('a request in the wrapper of another framework: the same', async () => {
     const memory = createMemory(wait)
     const request = requestWith()
