@@ -314,6 +314,16 @@ describe('a guard with dpop', () => {
     expect(asked[0]?.target).toBe(target)
   })
 
+  test.each<[string, object, object, string]>([
+    ['both', { url: '/', originalUrl: '/outer/a' }, { originalUrl: '/a' }, '/outer/a'],
+    ['the request of node', { url: '/', originalUrl: '/v1/a' }, {}, '/v1/a'],
+    ['its own object', { url: '/a' }, { originalUrl: '/v1/a' }, '/v1/a'],
+  ])('asks about the path that a framework keeps in %s', async (_, parts, subject, target) => {
+    const request = { ...requestOf({ authorization: `DPoP ${byKey}`, dpop: JKT }), ...parts }
+    await authenticateRequest(verifier, request, { dpop: proofs() }, subject)
+    expect(asked[0]?.target).toBe(target)
+  })
+
   test('asks about a Request of the Fetch standard, and refuses two of its headers', async () => {
     await authenticateRequest(verifier, fetchRequest(), { dpop: proofs() })
     expect(asked).toMatchObject([{ method: 'PUT', target: '//b?c=1#d' }])
