@@ -64,6 +64,12 @@ describe('refused at start-up', () => {
     ['one without TLS', { resource: 'http://api.test' }, /resource must be an https URL/],
     ['one with a fragment', { resource: 'https://api.test/#a' }, /without a fragment/],
     ['one with an empty fragment', { resource: 'https://api.test/#' }, /without a fragment/],
+    ['another scheme', { resource: 'ws://localhost' }, /resource must be an https URL/],
+    [
+      'two scopes as one beside a good one',
+      { resource: 'https://a.test', scopes: ['a', 'b c'] },
+      /scopes must be a list of scopes/,
+    ],
     ['a scope that is no list', { resource: 'https://a.test', scopes: 'a' }, /scopes must be/],
     [
       'two scopes in one text',
