@@ -3,7 +3,7 @@ import {
   type Compiler,
   NEWEST_NODE,
   type NodeVersion,
-  OLDEST_AND_NEWEST,
+  ANY_COMPILER,
   OLDEST_NODE,
   SHARED_BY,
 } from './versions.ts'
@@ -55,7 +55,7 @@ const SETTINGS: readonly Setting[] = [
   })),
   ...(['node16', 'node18'] as const).map((module) => ({
     title: `module ${module} in a CommonJS package`,
-    compilers: OLDEST_AND_NEWEST,
+    compilers: ANY_COMPILER,
     type: 'commonjs' as const,
     options: { module },
     error: 'TS1479', // an ES module cannot be imported with `require`

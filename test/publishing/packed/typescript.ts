@@ -11,7 +11,7 @@ import {
   isComplete,
   NEWEST_COMPILER,
   type NodeVersion,
-  OLDEST_AND_NEWEST,
+  ANY_COMPILER,
   SHARED_BY,
 } from './versions.ts'
 
@@ -113,7 +113,7 @@ function sideBySide(compiler: Compiler): readonly Project[] {
   }
   const resolutions = [
     ['nodenext', 'nodenext'],
-    ...(OLDEST_AND_NEWEST.includes(compiler) ? [['preserve', 'bundler'] as const] : []),
+    ...(ANY_COMPILER.includes(compiler) ? [['preserve', 'bundler'] as const] : []),
   ] as const
   return resolutions.flatMap(([module, moduleResolution]) =>
     SIDE_BY_SIDE.map((file) => {
