@@ -23,7 +23,7 @@ const exitCode = await run({
   args: process.argv.slice(2),
   env: process.env,
   cwd: process.cwd(),
-  // Node opens it when somebody asks for it, and few commands do.
+  // Node opens it when it is read, and the overview does not read it.
   get stdin() {
     return process.stdin
   },
