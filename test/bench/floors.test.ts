@@ -1,33 +1,45 @@
 import { readFileSync } from 'node:fs'
 
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 
-import { type Floor, missedFloors } from './floors.ts'
+import { checkFloors } from './check-floors.ts'
+import { type Floor, isWithin } from './floors.ts'
 import { goalsTable, partsOf } from './results.ts'
 
 const FLOORS: readonly Floor[] = [
   { figure: 'price', goal: { atMost: 1 }, floor: { atMost: 2 } },
-  { figure: 'gain', floor: { atLeast: 10 } },
   { figure: 'microseconds', goal: { atMost: 3 } },
 ]
 
 test.each([
-  ['on its floor', [2, 10], []],
-  ['beyond its goal, not its floor', [1.5, 11], []],
-  ['above the most', [2.001, 10], ['price: 2.001, must be at most 2']],
-  ['below the least', [2, 9], ['gain: 9.000, must be at least 10']],
-  ['not a number', [Number.NaN, 10], ['price: NaN, must be at most 2']],
-] as const)('a figure %s', (_, [price, gain], missed) => {
-  const figures = new Map([
-    ['price', price],
-    ['gain', gain],
-  ])
-  expect(missedFloors(figures, FLOORS)).toEqual(missed)
+  ['at the limit', 2, { atMost: 2 }, true],
+  ['above the most', 2.001, { atMost: 2 }, false],
+  ['at the least', 10, { atLeast: 10 }, true],
+  ['below the least', 9, { atLeast: 10 }, false],
+] as const)('a figure %s', (_, value, limit, within) => {
+  expect(isWithin(value, limit)).toBe(within)
 })
 
-test('a figure that has a floor and was not measured is missed', () => {
-  expect(missedFloors(new Map([['gain', 12]]), FLOORS)).toEqual(['price: not measured'])
+test('a floor that is missed is said, and stops nothing', () => {
+  const print = vi.spyOn(console, 'log').mockReturnValue()
+  onTestFinished(() => {
+    print.mockRestore()
+  })
+  checkFloors(FLOORS, new Map([['price', 2.5]]))
+  expect(print).toHaveBeenCalledWith(
+    expect.stringMatching(/price +\| at most 2 +\| 2\.500 +\| missed/),
+  )
 })
+
+test.each([undefined, Number.NaN, Infinity])(
+  'a figure that has a floor and was not measured, %s, stops the run',
+  (value) => {
+    const figures = new Map(value === undefined ? [] : [['price', value]])
+    expect(() => {
+      checkFloors(FLOORS, figures)
+    }).toThrow('not measured: price')
+  },
+)
 
 test('README.md has the figures that were measured last', () => {
   const [, table] = partsOf(readFileSync(new URL('README.md', import.meta.url), 'utf8'))

@@ -4,7 +4,7 @@ export type Figures = ReadonlyMap<string, number>
 /** At most so much, or at least. */
 export type Limit = { readonly atMost: number } | { readonly atLeast: number }
 
-/** What is promised of a figure, and what no run may miss, on however busy a machine. */
+/** What is promised of a figure, and what a run on a machine of its own does not miss. */
 export interface Floor {
   readonly figure: string
   readonly goal?: Limit
@@ -163,13 +163,6 @@ export function describeLimit(limit: Limit): string {
   return 'atMost' in limit ? `at most ${limit.atMost}` : `at least ${limit.atLeast}`
 }
 
-/** The figures that are not within their floors, in words. One that was not measured is one of them. */
-export function missedFloors(figures: Figures, floors: readonly Floor[] = FLOORS): string[] {
-  return floors.flatMap(({ figure, floor }) => {
-    if (floor === undefined) return []
-    const value = figures.get(figure)
-    if (value === undefined) return [`${figure}: not measured`]
-    const isMet = isWithin(value, floor)
-    return isMet ? [] : [`${figure}: ${value.toFixed(3)}, must be ${describeLimit(floor)}`]
-  })
+export function isMeasured(value: number | undefined): value is number {
+  return value !== undefined && Number.isFinite(value)
 }

@@ -123,7 +123,7 @@ function figuresOf(costs: ReadonlyMap<string, readonly number[]>): Figures {
 
 console.log(`${describeMachine()}\n`)
 if (flags.check) {
-  await checkFloors(METRICS_FLOORS, async () => figuresOf(await measureAll()))
+  checkFloors(METRICS_FLOORS, figuresOf(await measureAll()))
 } else {
   const costs = await measureAll()
   const rows = [...costs].map(([name, each]) => [

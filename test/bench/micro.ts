@@ -351,7 +351,7 @@ function print(results: Results): void {
 
 if (flags.check) {
   console.log(`${describeMachine()}\n`)
-  await checkFloors(FLOORS, async () => figuresOf(await measureAll()))
+  checkFloors(FLOORS, figuresOf(await measureAll()))
 } else {
   const results = await measureAll()
   const figures = figuresOf(results)

@@ -11,7 +11,7 @@ import { type Bench, BENCHES, CHECKED } from './benches.ts'
 //   pnpm bench                                the names
 //   pnpm bench micro                          one of them, in the Node of the lockfile
 //   pnpm bench micro --node /usr/bin/node     in that one
-//   pnpm bench --check                        those that have floors, against them
+//   pnpm bench --check                        those that have floors, beside them
 //
 // Most run on what would be published, in any Node that Portcullis supports: the packages are built, and of the benches a copy
 // without types is made beside them, since Node 20 reads no TypeScript.

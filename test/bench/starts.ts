@@ -112,7 +112,7 @@ try {
   for (const child of CHILDREN) cpSync(join(here, child), join(consumer, child))
   console.log(`${describeMachine()}\n`)
   if (flags.check) {
-    await checkFloors(START_FLOORS, async () => figuresOf(await measureAll()))
+    checkFloors(START_FLOORS, figuresOf(await measureAll()))
   } else {
     const times = await measureAll()
     const rows = [...times].map(([name, each]) => [name, median(each).toFixed(1)])
