@@ -81,10 +81,10 @@ function accepting(
   const claims = frozen(cnf === undefined ? given : { ...given, cnf })
   const header = Object.freeze({ alg: 'RS512', typ: 'JWT' })
   return {
-    async verify(token, { possession } = {}): Promise<Auth<unknown>> {
+    async verify(token, { possession, signal } = {}): Promise<Auth<unknown>> {
       const proven = checkBinding(claims, possession)
       const auth = Object.freeze({ claims, header, token, ...proven })
-      return await (schema === undefined ? auth : applySchema(schema, auth))
+      return await (schema === undefined ? auth : applySchema(schema, auth, signal))
     },
     ready: async () => {
       await Promise.resolve()

@@ -119,6 +119,15 @@ describe('stubVerifier with a schema', () => {
     expect(expiry(auth)).toBe(5)
   })
 
+  test('waits for a schema that hangs until the signal ends it, as a verifier does', async () => {
+    const hanging: Schema<unknown> = {
+      '~standard': { version: 1, validate: async () => await new Promise<never>(() => {}) },
+    }
+    const signal = AbortSignal.abort(new Error('gone'))
+    const verdict = stubVerifier({ schema: hanging }).verify('any', { signal })
+    await expect(verdict).rejects.toThrow('gone')
+  })
+
   test('refuses claims that the schema refuses', async () => {
     await expect(stubVerifier({ claims: { sub: 7 }, schema }).verify('any')).rejects.toMatchObject({
       code: 'invalid_token',

@@ -1,3 +1,4 @@
+import { unlessAborted } from '../ground/answer-in-time.ts'
 import { AuthError } from '../refusal/errors.ts'
 import type { Auth } from './auth.ts'
 import { schemaIssues } from './details.ts'
@@ -23,13 +24,15 @@ export type SchemaResult<Output> =
  *
  * @param auth With the claims as they were signed.
  * @returns The same with the output of the schema as its claims.
- * @throws AuthError `claim`, whose cause is what the schema found wrong.
+ * @param signal Of the caller for whom it is asked.
+ * @throws AuthError `claim`, whose cause is what the schema found wrong; the signal's reason.
  */
 export async function applySchema<Output>(
   schema: Schema<Output>,
   auth: Auth<unknown>,
+  signal?: AbortSignal,
 ): Promise<Auth<Output>> {
-  const result = await schema['~standard'].validate(auth.claims)
+  const result = await unlessAborted(schema['~standard'].validate(auth.claims), signal)
   // Not only an own member: some validators return an instance of a class. A polluted prototype refuses, which is safe.
   if (result.issues !== undefined) {
     const { issues } = result

@@ -1,6 +1,6 @@
 import type { Clock } from './time.ts'
 
-// The limit in time for answers of others during a request: of revocations, and of the memory of used proofs.
+// The limit in time for answers of others: of revocations, and of the memory of used proofs.
 
 /** How long a request waits for what may be far away, in seconds. A round trip takes a thousandth of it. */
 export const PATIENCE = 1
@@ -12,35 +12,54 @@ export interface Waiting {
   readonly signal: AbortSignal | undefined
   /** What is thrown if there is no answer in time. */
   readonly late: () => Error
+  /** Seconds. {@link PATIENCE} by default. */
+  readonly patience?: number
 }
 
 /**
- * Waits for an answer that others give, for {@link PATIENCE} seconds at most.
+ * Waits for an answer that others give, and not for ever.
  *
  * @param answer Its failure is thrown on, and never stays unhandled.
  * @throws What `late` makes; the signal's reason.
  */
 export async function answerInTime<Answer>(
   answer: Promise<Answer>,
-  { clock, signal, late }: Waiting,
+  { clock, signal, late, patience = PATIENCE }: Waiting,
 ): Promise<Answer> {
-  const cleanups: (() => void)[] = []
+  let cancel: (() => void) | undefined
+  const end = new Promise<never>((_, reject) => {
+    cancel = clock.after(patience, () => {
+      reject(late())
+    })
+  })
+  try {
+    return await unlessAborted(Promise.race([answer, end]), signal)
+  } finally {
+    cancel?.()
+  }
+}
+
+/**
+ * Waits for what belongs to one caller: only the caller's own signal ends it.
+ *
+ * @throws The signal's reason.
+ */
+export async function unlessAborted<Answer>(
+  answer: Answer | Promise<Answer>,
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
+  if (signal === undefined) return await answer
+  let leave: (() => void) | undefined
   const leaving = new Promise<never>((_, reject) => {
-    const leave = () => {
-      reject(signal?.reason as Error) // whatever the caller gave, as `fetch` does
+    leave = () => {
+      reject(signal.reason as Error) // whatever the caller gave, as `fetch` does
     }
-    signal?.addEventListener('abort', leave)
-    cleanups.push(
-      () => signal?.removeEventListener('abort', leave),
-      clock.after(PATIENCE, () => {
-        reject(late())
-      }),
-    )
-    if (signal?.aborted === true) leave()
+    signal.addEventListener('abort', leave)
+    if (signal.aborted) leave()
   })
   try {
     return await Promise.race([answer, leaving])
   } finally {
-    for (const cleanUp of cleanups) cleanUp()
+    if (leave !== undefined) signal.removeEventListener('abort', leave)
   }
 }

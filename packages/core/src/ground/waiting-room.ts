@@ -92,7 +92,8 @@ export function createWaitingRoom(
         return exit.signal.aborted
       },
       whenLeft(cancel) {
-        exit.signal.addEventListener('abort', cancel)
+        if (exit.signal.aborted) cancel()
+        else exit.signal.addEventListener('abort', cancel)
       },
     }
     taken.add(own)
@@ -127,6 +128,8 @@ async function leaving(
       reject(signal?.reason as Error) // whatever the caller gave, as `fetch` does
     }
     signal?.addEventListener('abort', abort)
+    // The work has begun before this, and may have called what aborts it.
+    if (signal?.aborted === true) abort()
     place.whenLeft(() => signal?.removeEventListener('abort', abort))
     place.whenLeft(
       clock.after(limit.seconds, () => {

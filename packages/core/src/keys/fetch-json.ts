@@ -124,6 +124,7 @@ export async function within<Outcome>(
     }
     cancel = clock.after(share, giveUp)
     signal.addEventListener('abort', giveUp, { once: true })
+    if (signal.aborted) giveUp()
   })
   try {
     return await Promise.race([outcome, end])

@@ -31,6 +31,9 @@ export interface RevocationCheck {
   subscribe(listener: () => void): () => void
 }
 
+/** How long `ready` waits for a source, in seconds: it may read a million entries first. Whoever asks again waits anew. */
+const START_UP_PATIENCE = 30
+
 /** @param clock What waits are measured with. */
 export function createRevocationCheck(source: Revocations, clock: Clock): RevocationCheck {
   // Read once: what somebody puts on `Object.prototype` later is not the source's.
@@ -68,7 +71,14 @@ export function createRevocationCheck(source: Revocations, clock: Clock): Revoca
     },
     async ready() {
       try {
-        if (hasReady) await source.ready?.()
+        if (!hasReady) return
+        const readiness = Promise.resolve(source.ready?.())
+        await answerInTime(readiness, {
+          clock,
+          signal: undefined,
+          late: () => unavailable(lateRevocations(START_UP_PATIENCE)),
+          patience: START_UP_PATIENCE,
+        })
       } catch (cause) {
         throw cause instanceof AuthError ? cause : unavailable(failedRevocations(why()), cause)
       }

@@ -21,7 +21,7 @@ export interface Revocations {
    * no address, no password and no value of a claim.
    */
   whyUnknown?(): string | undefined
-  /** Resolves when `statusOf` can answer: `verifier.ready()` waits for it. */
+  /** Resolves when `statusOf` can answer: `verifier.ready()` waits for it, for 30 seconds at most. */
   ready?(): PromiseLike<unknown>
   /**
    * Calls `listener` each time that something was revoked, so that open connections are checked again.

@@ -183,7 +183,7 @@ function createJudge<Proven extends ProvenToken>(
       const proven = known ?? (await prover.prove(token, signal))
       const { auth, binding } = judgementOf(proven, token)
       const bound = checkBinding(auth, binding, possession, confirmation)
-      const result = schema === undefined ? bound : await applySchema(schema, bound)
+      const result = schema === undefined ? bound : await applySchema(schema, bound, signal)
       // The revocations come last, as in every verifier: a schema may take its time, and a token be revoked meanwhile.
       const answered = revocations?.check(auth.claims, now(), signal)
       if (answered !== undefined) await answered

@@ -181,7 +181,7 @@ function createJudge({
     auth: Auth,
     caller: Caller,
   ): Promise<Auth<unknown>> {
-    const result = schema === undefined ? auth : await applySchema(schema, auth)
+    const result = schema === undefined ? auth : await applySchema(schema, auth, caller.signal)
     let ring = keys.current(keys.now())
     do {
       const time = checkStill(verified, ring ?? (await keys.wait(caller)))

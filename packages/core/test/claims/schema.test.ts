@@ -56,6 +56,19 @@ test('claims that it refuses are refused, and only the cause says why', async ()
   expect(JSON.stringify(error)).not.toContain('canary')
 })
 
+test("a schema that hangs is waited for until the caller's signal ends it", async () => {
+  const hanging: Schema<unknown> = {
+    '~standard': { version: 1, validate: async () => await new Promise<never>(() => {}) },
+  }
+  const controller = new AbortController()
+  const { signal } = controller
+  const refused = createVerifier({ ...base, schema: hanging }).verify(good, { signal })
+  setImmediate(() => {
+    controller.abort(new Error('gone'))
+  })
+  await expect(refused).rejects.toThrow('gone')
+})
+
 test('it may be asynchronous', async () => {
   const later: Schema<string> = {
     '~standard': {

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events'
 import { manualClock } from '@portcullis/testing'
 import { describe, expect, test, vi } from 'vitest'
 
-import { createWaitingRoom, type Place } from '../../src/ground/waiting-room.ts'
+import { createWaitingRoom, pause, type Place } from '../../src/ground/waiting-room.ts'
 import { WITHOUT_KEYS } from '../../src/keys/key-cache.ts'
 import type { Caller } from '../../src/keys/key-source.ts'
 
@@ -105,6 +105,32 @@ describe('a place', () => {
     })
     expect(place.hasLeft).toBe(true)
     expect(cancel).toHaveBeenCalledTimes(1)
+  })
+
+  test('that is left already cancels at once what it is given', async () => {
+    const { arrive, room } = setup()
+    const cancel = vi.fn<() => void>()
+    const place = await room.wait(arrive(), async (held: Place) => held)
+    place.whenLeft(cancel)
+    expect(cancel).toHaveBeenCalledTimes(1)
+  })
+
+  test('a pause of who has left keeps no timer', async () => {
+    const { clock, arrive, room } = setup()
+    const cancel = vi.fn<() => void>()
+    const place = await room.wait(arrive(), async (held: Place) => held)
+    void pause(60, { ...clock, after: () => cancel }, place)
+    expect(cancel).toHaveBeenCalledTimes(1)
+  })
+
+  test('is left at once by a caller whom the work itself has aborted', async () => {
+    const { arrive, room } = setup()
+    const controller = new AbortController()
+    const waiting = room.wait(arrive({ signal: controller.signal }), async () => {
+      controller.abort(new Error('gone'))
+      return await forever()
+    })
+    await expect(waiting).rejects.toThrow('gone')
   })
 
   test('is left when patience ends, five seconds after the arrival', async () => {

@@ -16,6 +16,7 @@ import {
   type Fetch,
   fetchJson,
   type FetchResponse,
+  within,
   withDeadline,
 } from '../../src/keys/fetch-json.ts'
 import { checkRemoteKeysOptions } from '../../src/keys/remote-keys-options.ts'
@@ -640,4 +641,10 @@ test('badDocument asks for no pause', () => {
     detail: 'why',
     retryAfter: undefined,
   })
+})
+
+test('a share of an attempt that is over already is not waited for', async () => {
+  const exchange = exchangeWith(platformFetch, { signal: AbortSignal.abort() })
+  const never = new Promise<never>(() => {})
+  expect(await within(60, never, exchange)).toBeUndefined()
 })

@@ -59,14 +59,17 @@ describe('the lifetime that an answer announces', () => {
     expect(freshnessLifetime(cacheControl, age)).toBe(seconds)
   })
 
-  test('a field of 100,000 characters is read in time', () => {
-    const start = performance.now()
-    freshnessLifetime('a'.repeat(100_000) + '\u0000', null)
-    freshnessLifetime(`x="${String.raw`\a`.repeat(50_000)}`, null)
-    freshnessLifetime('a=,'.repeat(33_000), null)
-    freshnessLifetime(`a${' '.repeat(100_000)}b`, null)
-    expect(performance.now() - start).toBeLessThan(500)
-  })
+  test.each([
+    ['a control character at its end', 'a'.repeat(1_000_000) + '\u0000'],
+    ['a text without an end', `x="${String.raw`\a`.repeat(500_000)}`],
+    ['empty values', 'a=,'.repeat(330_000)],
+    ['spaces', `a${' '.repeat(1_000_000)}b`],
+  ])(
+    'a million characters are read in linear time, else the limit of a test ends it: %s',
+    (_title, field) => {
+      expect(freshnessLifetime(field, null)).toBe(0)
+    },
+  )
 })
 
 const NOW = Date.UTC(2026, 0, 1) / 1000

@@ -168,11 +168,12 @@ describe('a token behind a comma, as two headers look that somebody has joined',
     { name: 'commas and spaces', value: `Basic ${', '.repeat(500_000)}` },
     { name: 'spaces behind a comma', value: `Basic a,${' '.repeat(1_000_000)}x` },
     { name: 'beginnings of Bearer', value: `Basic a${', beare'.repeat(150_000)}` },
-  ])('a million characters are read in linear time: $name', ({ value }) => {
-    const started = performance.now()
-    expect(refusalOf(withHeader(value))).toMatchObject(OTHER_SCHEME)
-    expect(performance.now() - started).toBeLessThan(1000)
-  })
+  ])(
+    'a million characters are read in linear time, else the limit of a test ends it: $name',
+    ({ value }) => {
+      expect(refusalOf(withHeader(value))).toMatchObject(OTHER_SCHEME)
+    },
+  )
 })
 
 describe('headers with a method `get`', () => {

@@ -420,6 +420,20 @@ describe('ready', () => {
     })
   })
 
+  test('is refused with 503 after 30 s if the source hangs, and asks anew the next time', async () => {
+    let calls = 0
+    const ready = async () => {
+      calls += 1
+      if (calls === 1) await new Promise<never>(() => {})
+    }
+    const verifier = guarding({ ...source, ready })
+    const refusal = verifier.ready().catch((error: unknown) => error)
+    await clock.advance(30)
+    expect(await refusal).toMatchObject({ code: 'revocation_unavailable', reason: 'stale' })
+    await expect(verifier.ready()).resolves.toBeUndefined()
+    expect(calls).toBe(2)
+  })
+
   test('takes a source whose ready resolves with something', async () => {
     await expect(
       guarding({ ...source, ready: async () => await Promise.resolve('PONG') }).ready(),

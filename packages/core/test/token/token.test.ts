@@ -287,10 +287,8 @@ describe('what begins as a JWT', () => {
     expect(isLikeJwt(token)).toBe(false)
   })
 
-  test('is told of the longest token in no time', () => {
-    const tokens = ['=', '*', ' ', 'IC', '\u{165}'].map((part) => `${part.repeat(500_000)}.`)
-    const start = performance.now()
-    for (const token of tokens) isLikeJwt(token)
-    expect(performance.now() - start).toBeLessThan(50)
+  test('is told of the longest text in linear time: quadratic time would end after the limit of a test', () => {
+    const texts = ['=', '*', ' ', 'IC', '\u{165}'].map((part) => `${part.repeat(500_000)}.`)
+    expect(texts.map((each) => isLikeJwt(each))).toEqual([true, true, true, false, true])
   })
 })
