@@ -26,17 +26,41 @@ export type SchemaResult<Output> =
  * @returns The same with the output of the schema as its claims.
  * @param signal Of the caller for whom it is asked.
  * @throws AuthError `claim`, whose cause is what the schema found wrong; the signal's reason.
+ * @throws TypeError for an answer that is neither: a validator that is used wrongly must not let anybody in.
  */
 export async function applySchema<Output>(
   schema: Schema<Output>,
   auth: Auth<unknown>,
   signal?: AbortSignal,
 ): Promise<Auth<Output>> {
-  const result = await unlessAborted(schema['~standard'].validate(auth.claims), signal)
+  const answer: unknown = await unlessAborted(schema['~standard'].validate(auth.claims), signal)
+  if (!isObject(answer)) throw noResult()
+  const result = answer as SchemaResult<Output> // or an object of any other shape
   // Not only an own member: some validators return an instance of a class. A polluted prototype refuses, which is safe.
   if (result.issues !== undefined) {
     const { issues } = result
     throw new AuthError('invalid_token', 'claim', { cause: issues, detail: schemaIssues(issues) })
   }
+  if (!hasValue(result)) throw noResult()
   return withOutput(auth, result.value)
+}
+
+function noResult(): TypeError {
+  return new TypeError(
+    'schema: its validate must return { value } or { issues }, or a promise of one',
+  )
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function'
+}
+
+/** Of its own or of its class. What somebody has put on `Object.prototype` is no answer of a schema. */
+function hasValue(result: object): result is { readonly value: unknown } {
+  let holder: unknown = result
+  while (isObject(holder) && holder !== Object.prototype) {
+    if (Object.hasOwn(holder, 'value')) return true
+    holder = Object.getPrototypeOf(holder)
+  }
+  return false
 }

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process'
+
 import { createTestIssuer, manualClock } from '@portcullis/testing'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 
@@ -78,6 +80,57 @@ test('it may be asynchronous', async () => {
   }
   const { claims } = await createVerifier({ ...base, schema: later }).verify(good)
   expect(claims).toBe('ada')
+})
+
+const NO_RESULT = 'schema: its validate must return { value } or { issues }'
+
+/** As an instance of a class that has these members. */
+function classOf(members: object): object {
+  return Object.create(members) as object
+}
+
+describe('an answer of another shape lets nobody in: a TypeError', () => {
+  test.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['false', false],
+    ['true', true],
+    ['a number', 5],
+    ['a text', 'value'],
+    ['an empty object', {}],
+    ['what validators call a result', { success: true, data: { sub: 'ada' } }],
+    ['what they call a failure', { success: false }],
+    ['the claims themselves', { sub: 'ada' }],
+    ['a list', [{ sub: 'ada' }]],
+    ['an object without a prototype', Object.create(null)],
+    ['a value without its name', { Value: 1 }],
+  ])('%s', async (_title, answer) => {
+    for (const validate of [() => answer, async () => await Promise.resolve(answer)]) {
+      const schema = { '~standard': { version: 1, validate } } as never
+      const verdict = createVerifier({ ...base, schema }).verify(good)
+      await expect(verdict).rejects.toThrow(NO_RESULT)
+      await expect(verdict).rejects.toBeInstanceOf(TypeError)
+    }
+  })
+
+  test.each<[string, unknown, unknown]>([
+    ['a value', { value: 7 }, 7],
+    ['a value that is undefined', { value: undefined }, undefined],
+    ['a value beside issues that are undefined', { value: 7, issues: undefined }, 7],
+    ['a value of its class', classOf({ value: 7 }), 7],
+    ['a value of the class of its class', classOf(classOf({ value: 7 })), 7],
+    ['a value without a prototype', Object.assign(Object.create(null) as object, { value: 7 }), 7],
+  ])('%s is one', async (_title, answer, output) => {
+    const schema = { '~standard': { version: 1, validate: () => answer } } as never
+    expect((await createVerifier({ ...base, schema }).verify(good)).claims).toBe(output)
+  })
+
+  test('issues of its class refuse', async () => {
+    const answer = classOf({ issues: [] })
+    const schema = { '~standard': { version: 1, validate: () => answer } } as never
+    const verdict = createVerifier({ ...base, schema }).verify(good)
+    await expect(verdict).rejects.toMatchObject({ reason: 'claim' })
+  })
 })
 
 test('it never sees the claims of a token that is refused otherwise', async () => {
@@ -198,3 +251,18 @@ test.each([{}, { '~standard': {} }, () => true, 'user', null])(
     )
   },
 )
+
+test('what somebody has put on Object.prototype is no answer of a schema', () => {
+  // In a process of its own, which it spoils.
+  const code = `
+    const { applySchema } = await import(${JSON.stringify(new URL('../../src/claims/schema.ts', import.meta.url).href)})
+    Object.prototype.value = 'polluted'
+    const schema = { '~standard': { version: 1, validate: () => ({ success: false }) } }
+    const verdict = await applySchema(schema, { claims: {} }).catch((error) => error)
+    delete Object.prototype.value
+    process.stdout.write(String(verdict))`
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', code], {
+    encoding: 'utf8',
+  })
+  expect(stdout).toContain(`TypeError: ${NO_RESULT}`)
+})
