@@ -89,6 +89,7 @@ export interface WrongProofTime {
   /** Seconds. */
   readonly maxAge: number
   readonly clockTolerance: number
+  readonly toleranceAhead: number
 }
 
 export function wrongProofTime({
@@ -97,6 +98,7 @@ export function wrongProofTime({
   now,
   maxAge,
   clockTolerance,
+  toleranceAhead,
 }: WrongProofTime): Detail {
   const kind = kindOf(value)
   return () => {
@@ -106,7 +108,11 @@ export function wrongProofTime({
     const gap = now - value
     const side = gap < 0 ? 'after' : 'before'
     const found = `the DPoP proof's ${name} is ${moment(value)}, ${duration(Math.abs(gap))} ${side} now (${moment(now)})`
-    return `${found}; maxAge is ${duration(maxAge)}, clockTolerance ${duration(clockTolerance)}`
+    const allowed =
+      name !== 'exp' && gap < 0
+        ? `it may be ${duration(toleranceAhead)} ahead (clockTolerance)`
+        : `maxAge is ${duration(maxAge)}, clockTolerance ${duration(clockTolerance)}`
+    return `${found}; ${allowed}`
   }
 }
 

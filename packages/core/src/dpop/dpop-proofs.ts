@@ -25,11 +25,11 @@ import { createUrlCheck } from './target-url.ts'
  * @see RFC 9449 sections 4.3, 7 and 9
  */
 export function dpopProofs(options: DpopProofsOptions): DpopProofs {
-  const { origins, algorithms, maxAge, clockTolerance, required, clock, ...sources } =
-    readProofOptions(options)
+  const settings = readProofOptions(options)
+  const { origins, algorithms, clockTolerance, required, clock, ...sources } = settings
   const readProof = createProofReader(algorithms)
   const isSignedBy = createSignatureCheck()
-  const rules: ProofRules = { maxAge, clockTolerance, origins, isUrlOf: createUrlCheck(origins) }
+  const rules: ProofRules = { ...settings, isUrlOf: createUrlCheck(origins) }
   const nonces = sources.nonces && createNonces(sources.nonces, clockTolerance)
   const rememberProof = createReplayCheck(sources.replays, clock)
 

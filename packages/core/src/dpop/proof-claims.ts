@@ -21,6 +21,8 @@ import type { UrlCheck } from './target-url.ts'
 export interface ProofRules {
   readonly maxAge: number
   readonly clockTolerance: number
+  /** How far `iat` and `nbf` may be ahead. */
+  readonly toleranceAhead: number
   readonly isUrlOf: UrlCheck
   /** As configured, for what a refusal tells developers. */
   readonly origins: readonly string[]
@@ -96,21 +98,21 @@ function checkId(claims: JsonObject): string {
  */
 function checkTimes(
   claims: JsonObject,
-  { maxAge, clockTolerance }: ProofRules,
+  { maxAge, clockTolerance, toleranceAhead }: ProofRules,
   now: number,
 ): number {
   const check = (name: 'iat' | 'exp' | 'nbf', holds: (time: number) => boolean) => {
     const value = member(claims, name)
     // True of sound times only: if the clock shows no number, every proof is refused.
     if (typeof value === 'number' && holds(value)) return value
-    const detail = wrongProofTime({ name, value, now, maxAge, clockTolerance })
+    const detail = wrongProofTime({ name, value, now, maxAge, clockTolerance, toleranceAhead })
     throw new AuthError('invalid_dpop_proof', 'proof_time', detail)
   }
   const iat = check('iat', (time) => {
-    return now <= time + maxAge + clockTolerance && time <= now + clockTolerance
+    return now <= time + maxAge + clockTolerance && time <= now + toleranceAhead
   })
   if (Object.hasOwn(claims, 'exp')) check('exp', (time) => now < time + clockTolerance)
-  if (Object.hasOwn(claims, 'nbf')) check('nbf', (time) => time <= now + clockTolerance)
+  if (Object.hasOwn(claims, 'nbf')) check('nbf', (time) => time <= now + toleranceAhead)
   return iat + maxAge + clockTolerance
 }
 

@@ -36,7 +36,8 @@ export interface DpopProofsOptions {
    */
   maxAge?: number | undefined
   /**
-   * How far the client's clock may differ from ours. Seconds, 0 to 600.
+   * How far the client's clock may differ from ours. Seconds, 0 to 600. Where it is not stated, `iat` and `nbf` may be ahead by
+   * 30 seconds: many clients' clocks are. A stated one counts as it is.
    * @default 5
    */
   clockTolerance?: number | undefined
@@ -65,6 +66,8 @@ export interface ProofSettings {
   readonly algorithms: readonly Algorithm[]
   readonly maxAge: number
   readonly clockTolerance: number
+  /** How far `iat` and `nbf` may be ahead. Seconds. */
+  readonly toleranceAhead: number
   readonly replays: ReplayMemory
   readonly nonces: NonceOptions | undefined
   readonly required: boolean
@@ -81,7 +84,7 @@ export function readProofOptions(options: DpopProofsOptions): ProofSettings {
     origin,
     algorithms = ALGORITHMS,
     maxAge = 60,
-    clockTolerance = 5,
+    clockTolerance: stated,
     replays = localReplays(),
     nonces,
     required = false,
@@ -94,7 +97,8 @@ export function readProofOptions(options: DpopProofsOptions): ProofSettings {
     origins: [origin].flat(),
     algorithms: Object.freeze(checkAlgorithmList(algorithms, 'dpopProofs')),
     maxAge,
-    clockTolerance,
+    clockTolerance: stated ?? 5,
+    toleranceAhead: stated ?? 30,
     replays,
     nonces: nonces && checkNonces(nonces),
     required,

@@ -34,6 +34,12 @@ describe('a sound proof', () => {
     })
   })
 
+  test('of a client whose clock is ahead is remembered for that much longer', async () => {
+    const proof = makerOf('ES256').proof({ claims: { iat: NOW + 30 } })
+    const expires = NOW + 30 + 65
+    await expect(guarding().check(requestWith(proof))).resolves.toMatchObject({ expires })
+  })
+
   test('that jose has made is accepted', async () => {
     const { publicKey, privateKey } = await generateKeyPair('ES256')
     const proof = await new SignJWT({

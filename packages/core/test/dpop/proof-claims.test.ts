@@ -32,14 +32,14 @@ describe('the claims', () => {
     },
   )
 
-  test.each([...ANYTHING, `${NOW}`, NOW - 66, NOW + 6, NOW * 1000, 1e308, -1e308])(
+  test.each([...ANYTHING, `${NOW}`, NOW - 66, NOW + 31, NOW * 1000, 1e308, -1e308])(
     'with the iat %j: proof_time',
     async (iat) => {
       expect(await verdictOnDraft({ claims: { iat } })).toBe('proof_time')
     },
   )
 
-  test.each([NOW - 65, NOW - 60, NOW, NOW + 5])('with the iat %j: accepted', async (iat) => {
+  test.each([NOW - 65, NOW - 60, NOW, NOW + 30])('with the iat %j: accepted', async (iat) => {
     expect(await verdictOnDraft({ claims: { iat } })).toBe('accepted')
   })
 
@@ -47,18 +47,38 @@ describe('the claims', () => {
     { exp: NOW - 5 },
     { exp: null },
     { exp: `${NOW + 9}` },
-    { nbf: NOW + 6 },
+    { nbf: NOW + 31 },
     { nbf: [] },
   ])('with %j: proof_time', async (claims) => {
     expect(await verdictOnDraft({ claims })).toBe('proof_time')
   })
 
-  test.each([{ exp: NOW - 4 }, { exp: NOW }, { nbf: NOW + 5 }])(
+  test.each([{ exp: NOW - 4 }, { exp: NOW }, { nbf: NOW + 30 }])(
     'with %j, which the tolerance of clocks covers: accepted',
     async (claims) => {
       expect(await verdictOnDraft({ claims })).toBe('accepted')
     },
   )
+
+  test.each([
+    { stated: undefined, ahead: 30, behind: 5 },
+    { stated: 0, ahead: 0, behind: 0 },
+    { stated: 5, ahead: 5, behind: 5 },
+    { stated: 29, ahead: 29, behind: 29 },
+    { stated: 600, ahead: 600, behind: 600 },
+  ])('with the clockTolerance $stated: $ahead s ahead, $behind s behind', async (row) => {
+    const { stated: clockTolerance, ahead, behind } = row
+    const verdict = async (claims: Readonly<Record<string, unknown>>) =>
+      await verdictOnDraft({ claims }, { clockTolerance })
+    expect(await verdict({ iat: NOW + ahead })).toBe('accepted')
+    expect(await verdict({ iat: NOW + ahead + 0.1 })).toBe('proof_time')
+    expect(await verdict({ nbf: NOW + ahead })).toBe('accepted')
+    expect(await verdict({ nbf: NOW + ahead + 0.1 })).toBe('proof_time')
+    expect(await verdict({ iat: NOW - 60 - behind })).toBe('accepted')
+    expect(await verdict({ iat: NOW - 60.1 - behind })).toBe('proof_time')
+    expect(await verdict({ exp: NOW - behind + 0.1 })).toBe('accepted')
+    expect(await verdict({ exp: NOW - behind })).toBe('proof_time')
+  })
 
   test('without htm, of a request without a method: proof_method', async () => {
     const request = { method: undefined as never }
