@@ -165,6 +165,69 @@ test('only byIssuer reads the issuer that an unproven token names', () => {
   ])
 })
 
+/**
+ * The reads of `auth.claims` in a text: what a schema may have made of them for handlers. Whatever decides reads the claims as they were
+ * signed.
+ */
+function readsOfClaims(text: string): number {
+  const code = text.replaceAll(/\/\*.*?\*\/|^\s*\/\/[^\n]*/gms, '')
+  const reads =
+    /\bauth\??\.claims\b|\{[^{}]*\bclaims\b[^{}]*\}\s*=\s*(?:\w+\.)*auth\b|\bauth\b,? ?\[?\[?'claims'/g
+  return [...code.matchAll(reads)].length
+}
+
+/** Who reads them, how often, and why that decides nothing, or is what was signed. */
+const READERS_OF_CLAIMS: Readonly<Record<string, readonly [reads: number, reason: string]>> = {
+  'client/oauth/subject': [1, 'beside the payload of the token, where nobody has noted the signed'],
+  'core/claims/schema': [1, 'the input of the schema: what the verifier has just proven'],
+  'core/request/http': [1, 'the output, for check() of the route'],
+  'core/requirement/requirement': [1, 'the output, for check() of the route'],
+  'core/requirement/requirement-list': [1, 'the output, for check() of the route'],
+  'core/verifier/recall': [1, 'what the verifier remembers, before its schema'],
+  'core/verifier/token-prover': [4, 'what the verifier has just proven, before its schema'],
+  'core/verifier/verifier': [2, 'what the verifier has just proven, before its schema'],
+  'mcp/auth-info': [1, 'the output, for tools'],
+}
+
+describe('nothing decides by what a schema has made of the claims', () => {
+  test('so auth.claims is read where the table says, and nowhere else', () => {
+    const found = sources
+      .map((source) => [nameOf(source), readsOfClaims(read(source))] as const)
+      .filter(([, reads]) => reads > 0)
+    expect(
+      Object.fromEntries(found),
+      'read the claims as they were signed: signedClaims(auth) of @portcullis/core/adapter',
+    ).toEqual(
+      Object.fromEntries(
+        Object.entries(READERS_OF_CLAIMS).map(([name, [reads]]) => [name, reads] as const),
+      ),
+    )
+  })
+
+  test.each([
+    'if (auth.claims.sub === owner) return',
+    'return auth?.claims',
+    'const { claims } = auth',
+    'const { token, claims: given } = known.auth',
+    "const [claims] = membersOf(auth, ['claims'])",
+    "member(auth, 'claims')",
+    "Reflect.get(auth, 'claims')",
+    "auth['claims']",
+  ])('%s is a read', (code) => {
+    expect(readsOfClaims(code)).toBe(1)
+  })
+
+  test.each([
+    'const { claims } = asSigned(auth)',
+    'signedClaims(auth)',
+    '// of auth.claims',
+    '/**\n * auth.claims\n */',
+    'const { claims } = proven',
+  ])('%j is none', (code) => {
+    expect(readsOfClaims(code)).toBe(0)
+  })
+})
+
 test('no imports form a circle, types included', () => {
   expect(circles()).toEqual([])
 })

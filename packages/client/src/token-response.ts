@@ -114,12 +114,13 @@ export function boundKeyOf(token: string): unknown {
   return membersOf(claimsOf(token)['cnf'], ['jkt'])[0]
 }
 
-function claimsOf(token: string): Readonly<Record<string, unknown>> {
+/** Unverified; none of what is no JWT. */
+export function claimsOf(token: string): Readonly<Record<string, unknown>> {
   const [, payload = ''] = token.split('.')
   return readObject(payload) ?? {}
 }
 
-function isNumericDate(value: unknown): value is number {
+export function isNumericDate(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value)
 }
 

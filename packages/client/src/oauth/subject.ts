@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-import { membersOf } from '../token-response.ts'
+import { claimsOf, isNumericDate, membersOf } from '../token-response.ts'
 import type { Grant } from './grant-exchange.ts'
 import { type Parameters, parametersOf, type Target } from './target.ts'
 
@@ -21,7 +21,8 @@ export interface BearerSubject {
 }
 
 /**
- * Reads what an exchange needs.
+ * Reads what an exchange needs, from the claims as they were signed: what a schema makes of them for handlers may have lost `exp`
+ * and `cnf`.
  *
  * @throws TypeError for what is no `Auth`, and for a token that is bound: whoever exchanges it had to prove a key that is not ours.
  */
@@ -31,13 +32,30 @@ export function bearerSubject(auth: Subject): BearerSubject {
   if (typeof token !== 'string' || token === '' || typeof claims !== 'object' || claims === null) {
     throw new TypeError('onBehalfOf: the first argument must be what the guard has verified')
   }
-  if (Object.hasOwn(claims, 'cnf')) {
+  const signed = recordedClaims(auth)
+  const facts = signed === undefined ? [claims, claimsOf(token)] : [signed]
+  if (facts.some((each) => Object.hasOwn(each, 'cnf'))) {
     throw new TypeError(
       'onBehalfOf: the token is bound to a key or certificate, which only its holder can prove',
     )
   }
-  const [exp] = membersOf(claims, ['exp'])
-  return { token, end: typeof exp === 'number' && Number.isFinite(exp) ? exp : undefined }
+  const ends = facts.flatMap((each) => membersOf(each, ['exp'])).filter(isNumericDate)
+  return { token, end: ends.length === 0 ? undefined : Math.min(...ends) }
+}
+
+/** Where core notes at an `Auth` what was signed. Its name is registered, so that nothing of core is imported for it. */
+const RECORD = Symbol.for('@portcullis/core signed')
+
+/**
+ * The claims as they were signed, if a verifier has noted them at this very `Auth`. A copy of it, or a `Proxy` around it, was made by
+ * others. `undefined` where there is no note: of a verifier without a schema, of a stub, of a copy.
+ */
+function recordedClaims(auth: Subject): object | undefined {
+  const record: unknown = Object.hasOwn(auth, RECORD) ? Reflect.get(auth, RECORD) : undefined
+  const [of] = membersOf(record, ['of'])
+  const [signed] = membersOf(record, ['signed'])
+  const [claims] = membersOf(signed, ['claims'])
+  return of === auth && typeof claims === 'object' && claims !== null ? claims : undefined
 }
 
 /** How a token is asked for: by RFC 8693, or by the assertion of RFC 7523 that Entra ID wants. */
