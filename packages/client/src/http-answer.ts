@@ -85,7 +85,7 @@ const MEDIA_TYPES: ReadonlySet<string> = new Set([
 ])
 
 /** Only a known one is named, since a service may write anything there, even a token. */
-function mediaTypeOf(contentType: string | null): string {
+export function mediaTypeOf(contentType: string | null): string {
   if (contentType === null) return 'no media type'
   const [type = ''] = contentType.toLowerCase().split(';')
   return MEDIA_TYPES.has(type.trim()) ? type.trim() : 'another media type'

@@ -63,11 +63,13 @@ function candidates(body: string, format: 'auto' | { readonly field: string }): 
   return [body.trim(), value, ...membersOf(value, USUAL_FIELDS)]
 }
 
+/** The own members with these names. JSON `null` is what is not there. */
 export function membersOf(value: unknown, names: readonly string[]): unknown[] {
   if (typeof value !== 'object' || value === null) return []
   return names
     .filter((name) => Object.hasOwn(value, name))
     .map((name): unknown => Reflect.get(value, name))
+    .filter((member) => member !== null)
 }
 
 /** The code in the body of a refusal: `undefined` if it has none. RFC 6749 section 5.2. */

@@ -55,12 +55,11 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'token-response',
   ],
   'oauth/granted-token': [
+    'errors',
     'held-token',
     'http-answer',
     'json',
     'lifetime',
-    'oauth4webapi',
-    'option-checks',
     'time',
     'token-response',
   ],

@@ -74,7 +74,7 @@ export function grantExchange(
       const refused = await refusalBy(answer)
       pace.learn(answer, refused)
       if (refused !== undefined) throw refused
-      const granted = await readGrant(answer, client, end)
+      const granted = await readGrant(answer, end)
       // Meanwhile, or while the body came: the token cannot be used, and no other could.
       if (end <= Math.max(answer.receivedAt.wall, clock.now())) throw subjectHasExpired()
       return granted
@@ -88,7 +88,7 @@ interface ComposedRequest {
   readonly body: URLSearchParams
 }
 
-/** Why an answer has no token, by its status and its error code. RFC 6749 section 5.2 */
+/** Why an answer has no token, by its status and its error code. Some servers refuse with 200. RFC 6749 section 5.2 */
 async function refusalBy({
   url,
   response,
@@ -96,11 +96,21 @@ async function refusalBy({
   body,
 }: ServiceAnswer): Promise<TokenClientError | undefined> {
   const refused = refusalOf(response, url, receivedAt.wall)
-  if (refused?.code !== 'credentials_rejected') return refused
+  if (refused !== undefined && refused.code !== 'credentials_rejected') return refused
   // A refusal stays one if its body cannot be read: as an outage it would be asked for again at once.
-  const reason = refusalIn(errorIn(await body().catch(() => '')))
-  if (reason === undefined) return refused
-  return refusal(reason, `${refused.message} and ${reason}`, refused.responseStatus)
+  const text = refused === undefined ? await body() : await body().catch(() => '')
+  const error = errorIn(text)
+  if (error === undefined) return refused
+  const { status } = response
+  const message = `the token service answered with status ${status}`
+  const reason = refusalIn(error)
+  if (reason !== undefined) return refusal(reason, `${message} and ${reason}`, status)
+  return (
+    refused ??
+    new TokenClientError('credentials_rejected', `${message} and an error in place of a token`, {
+      responseStatus: status,
+    })
+  )
 }
 
 function subjectHasExpired(): ExplainedError {

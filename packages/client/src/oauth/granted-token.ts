@@ -1,41 +1,29 @@
-import { type Client, processGenericTokenEndpointResponse } from 'oauth4webapi'
-
+import { TokenClientError } from '../errors.ts'
 import { UNKNOWN_LIFETIME } from '../held-token.ts'
-import { notAToken } from '../http-answer.ts'
+import { mediaTypeOf } from '../http-answer.ts'
 import { parseObject } from '../json.ts'
 import { lifetimeOf } from '../lifetime.ts'
-import { ownMembers } from '../option-checks.ts'
 import { elapsed } from '../time.ts'
 import type { GrantedToken, ServiceAnswer } from '../token-request.ts'
-import { boundKeyOf, membersOf } from '../token-response.ts'
+import { boundKeyOf, membersOf, validityOf } from '../token-response.ts'
 
-// Reads the token in an answer of the token endpoint: first we its size, depth and members, then oauth4webapi what they say.
-
-/** RFC 6750 section 2.1; RFC 9449 section 7.1 */
-const TOKEN = /^[\w.~+/-]+=*$/
-
-/** What an exchange may have issued to be sent as an access token. RFC 8693 section 3 */
-const ACCESS_TOKENS: ReadonlySet<unknown> = new Set([
-  'urn:ietf:params:oauth:token-type:access_token',
-  'urn:ietf:params:oauth:token-type:jwt',
-])
+// Reads the token in an answer of the token endpoint. The library would refuse what several servers write and nothing depends on.
 
 /**
  * @param end When the token ends at the latest: seconds since 1970-01-01T00:00:00Z.
  * @throws TokenClientError for what is no token that can be used; whatever reading the body fails with.
  */
-export async function readGrant(
-  answer: ServiceAnswer,
-  client: Client,
-  end: number,
-): Promise<GrantedToken> {
-  const text = await answer.body()
-  // What oauth4webapi throws may quote the answer.
-  const judged = await judge(answer, text, client).catch(() => undefined)
-  if (judged === undefined) throw notAToken(answer.response, `${text.length} characters`)
-  const { token, isProven, expiresIn } = judged
-  const lifetime = lifetimeIn(answer, token, expiresIn)
-  const left = end - answer.receivedAt.wall
+export async function readGrant(answer: ServiceAnswer, end: number): Promise<GrantedToken> {
+  const { response, proof, receivedAt } = answer
+  // Nothing else of it: an ID token would be verified, and a refresh token is of no use.
+  const read = readMembers(parseObject(await answer.body()), response, proof !== undefined)
+  if (typeof read === 'string') {
+    const message = `the answer of the token service ${read}`
+    throw new TokenClientError('unexpected_response', message, { responseStatus: response.status })
+  }
+  const { token, isProven } = read
+  const lifetime = lifetimeIn(answer, read)
+  const left = end - receivedAt.wall
   return {
     token,
     lifetime: left === Infinity ? lifetime : Math.min(lifetime ?? UNKNOWN_LIFETIME, left),
@@ -45,53 +33,91 @@ export async function readGrant(
   }
 }
 
-interface Judged {
+interface Granted {
   readonly token: string
+  /** Whether it is bound to the key of the proof. */
   readonly isProven: boolean
+  /** Seconds. */
   readonly expiresIn: number | undefined
 }
 
-/** `undefined` for what is no token for a request of this client. */
-async function judge(
-  answer: ServiceAnswer,
-  text: string,
-  client: Client,
-): Promise<Judged | undefined> {
-  const { response, proof } = answer
-  // Nothing else of it: an ID token would be verified, and a refresh token is of no use.
-  const value = parseObject(text)
+/** What can stand in a header behind the scheme: VSCHAR of RFC 6749 appendix A.12, without the space. */
+const TOKEN = /^[\x21-\x7e]+$/
+
+/** How servers write RFC 6750, in any case. */
+const BEARER: ReadonlySet<unknown> = new Set(['bearer', 'bearertoken'])
+
+/** What an exchange may have issued to be sent as an access token. RFC 8693 section 3 */
+const ACCESS_TOKENS: ReadonlySet<unknown> = new Set([
+  'urn:ietf:params:oauth:token-type:access_token',
+  'urn:ietf:params:oauth:token-type:jwt',
+])
+
+/**
+ * What an answer grants, or why nothing. JSON `null` is what is not there.
+ *
+ * @param hasProof Whether the request had a DPoP proof, so that the token must be bound to its key.
+ * @see RFC 6749 section 5.1; RFC 8693 section 2.2.1; RFC 9449 section 5
+ */
+function readMembers(
+  value: object | undefined,
+  { status, headers }: Response,
+  hasProof: boolean,
+): Granted | string {
+  if (status !== 200) return `has the status ${status}: expected 200`
+  if (value === undefined) {
+    const found = mediaTypeOf(headers.get('content-type'))
+    return `is no JSON object with each member once (${found}): expected one with access_token and token_type`
+  }
   const own = (name: string) => membersOf(value, [name])[0]
-  if (!isLifetime(own('expires_in'))) return undefined
-  const members = ['access_token', 'token_type', 'expires_in'].map((name) => [name, own(name)])
-  const readable = Response.json(Object.fromEntries(members), { status: response.status })
-  const server = ownMembers({ issuer: answer.url })
-  const judged = await processGenericTokenEndpointResponse(server, client, readable)
-  const { access_token: token, token_type: type, expires_in: expiresIn } = ownMembers(judged)
+  const token = own('access_token')
+  if (token === undefined) return 'has no access_token'
+  if (typeof token !== 'string' || !TOKEN.test(token)) {
+    return 'has an access_token that no header can have: expected a text of visible ASCII characters'
+  }
+  const stated = own('token_type')
+  const type = typeof stated === 'string' ? stated.toLowerCase() : stated
+  if (type === undefined && hasProof) return 'has no token_type: expected DPoP, since dpop is set'
+  if (type === 'dpop' && !hasProof) {
+    return 'has the token_type DPoP: expected Bearer, since dpop is not set'
+  }
+  if (type !== undefined && type !== 'dpop' && !BEARER.has(type)) {
+    return `has another token_type: expected ${hasProof ? 'DPoP' : 'Bearer'}`
+  }
   const issuedType = own('issued_token_type')
-  const isProven = type === 'dpop'
-  if (!TOKEN.test(token) || (isProven && proof === undefined)) return undefined
-  if (issuedType !== undefined && !ACCESS_TOKENS.has(issuedType)) return undefined
-  return { token, isProven, expiresIn }
+  if (issuedType !== undefined && !ACCESS_TOKENS.has(issuedType)) {
+    return `has an issued_token_type that is no access token: expected one of ${[...ACCESS_TOKENS].join(', ')}`
+  }
+  const expiresIn = secondsIn(own('expires_in'))
+  if (expiresIn !== undefined && !(expiresIn < Infinity)) {
+    return 'has an expires_in that is no number of seconds from 0'
+  }
+  return { token, isProven: type === 'dpop', expiresIn }
 }
 
-/** A text, since some servers write one; the library would read the beginning of any. RFC 6749 section 5.1 */
-function isLifetime(value: unknown): boolean {
-  return value === undefined || typeof value === 'number' || /^\d+$/.test(textIn(value))
-}
-
-function textIn(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+/** Some servers write the number as a text, or an empty text for none. `NaN` for anything else. */
+function secondsIn(value: unknown): number | undefined {
+  if (value === undefined || value === '') return undefined
+  if (typeof value === 'number') return value >= 0 ? value : NaN
+  return typeof value === 'string' && /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : NaN
 }
 
 /**
- * Seconds from the answer on. `expires_in` counts from when the server wrote it, which may be long ago: the machine may have been
- * suspended. RFC 6749 section 5.1
+ * Seconds from the answer on: the earlier of what the answer and a JWT itself say, since a gateway may write a constant, and some
+ * servers write milliseconds. `expires_in` counts from when the server wrote it, which may be long ago: the machine may have been
+ * suspended.
+ *
+ * A JWT that has expired by our clock alone may be a matter of our clock. Then it lasts as long as from `iat` to `exp`.
  */
 function lifetimeIn(
   { sentAt, receivedAt, clockSkew }: ServiceAnswer,
-  token: string,
-  expiresIn: number | undefined,
+  { token, expiresIn }: Granted,
 ): number | undefined {
-  if (expiresIn === undefined) return lifetimeOf(token, receivedAt.wall, clockSkew)
-  return expiresIn - elapsed(sentAt, receivedAt)
+  const ofToken = lifetimeOf(token, receivedAt.wall, clockSkew)
+  if (expiresIn === undefined) return ofToken
+  const left = expiresIn - elapsed(sentAt, receivedAt)
+  if (ofToken === undefined) return left
+  if (ofToken > 0) return Math.min(left, ofToken)
+  const validity = validityOf(token)
+  return Math.min(left, validity === Infinity ? UNKNOWN_LIFETIME : validity)
 }

@@ -4,6 +4,7 @@ import { reasonOf, TokenClientError } from '../errors.ts'
 
 /** What an authorization server says of a refusal, as far as it is passed on. */
 const REFUSALS = [
+  'access_denied',
   'invalid_client',
   'invalid_grant',
   'invalid_request',
@@ -18,7 +19,7 @@ export type Refusal = (typeof REFUSALS)[number]
  * Why there is no token. A minor release may bring further codes, so a `switch` needs a `default`.
  *
  * - `invalid_request`, `invalid_grant`: of `onBehalfOf`, the subject's token is no good any more (RFC 8693 section 2.2.2).
- * - `invalid_target`, `invalid_scope`: there is no token for this audience, resource or scope (RFC 8707 section 2).
+ * - `invalid_target`, `invalid_scope`, `access_denied`: there is no token for this audience, resource or scope (RFC 8707 section 2).
  * - `invalid_client`, `unauthorized_client`, `unsupported_grant_type`: this client is not set up for it (RFC 6749 section 5.2).
  * - `unexpected_response`: the server answered with another code, or with something that is no token.
  * - `token_unusable`: its token has expired, does not last for `minValidity`, or is not bound to the key of `dpop`.
@@ -38,6 +39,7 @@ export type OAuthErrorCode =
 
 /** For a route that serves a caller with this token. */
 const STATUSES: Readonly<Record<OAuthErrorCode, number>> = {
+  access_denied: 403,
   invalid_client: 502,
   invalid_grant: 502,
   invalid_request: 502,
