@@ -32,8 +32,8 @@ export interface EventOptions {
   /** Where it is recorded what an event revokes: `localRevocations()`, `redisRevocations(...)`. */
   revocations: RevocationWriter
   /**
-   * `'session'` revokes the tokens with the `sid` of the event. `'subject'` revokes all tokens of its user (`sub`), also
-   * those without a `sid`. An event that does not name what is stated here is refused.
+   * `'session'` revokes the tokens with the `sid` of the event, and all tokens of its user (`sub`) if it names no session.
+   * `'subject'` always revokes all tokens of its user, also those without a `sid`; an event that names no user is refused.
    */
   revokes: 'session' | 'subject'
   /**

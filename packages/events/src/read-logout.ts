@@ -2,14 +2,13 @@ import type { JsonObject } from '@portcullis/core'
 import { isJsonObject } from '@portcullis/core/verifier'
 
 import { LOGOUT_EVENT } from './event-types.ts'
-import { entryFor, isTimeOfEvent, nameIn, type ReadEvent, readHead } from './reading.ts'
+import { entryFor, isTimeOfEvent, nameIn, type ReadEvent, readHead, type Whose } from './reading.ts'
 import { invalidEvent, type RefusedEvent } from './refused-event.ts'
 
 // What a log-out token says, once a key has proven it.
 
 /** What a reading depends on beside the event. */
 export interface ReadingRules {
-  /** Whether a log-out ends the session that it names, or all that its user has. */
   readonly revokes: 'session' | 'subject'
   /** Seconds. */
   readonly maxTokenLifetime: number | undefined
@@ -39,9 +38,22 @@ export function readLogout(
   const isWrong = (name: string, value: unknown) =>
     value === undefined && Object.hasOwn(claims, name)
   if (isWrong('sub', sub) || isWrong('sid', sid)) return invalidEvent('sub and sid must be texts')
-  const claim = revokes === 'session' ? 'sid' : 'sub'
-  const value = revokes === 'session' ? sid : sub
-  if (value === undefined) return invalidEvent(`The log-out must have ${claim} here`)
-  const entry = entryFor(iss, { claim, value }, { time: iat, iat }, maxTokenLifetime)
+  const whose = whoseLogout({ sub, sid }, revokes)
+  if ('err' in whose) return whose
+  const entry = entryFor(iss, whose, { time: iat, iat }, maxTokenLifetime)
   return { err: undefined, iss, jti, types, revokes: [entry] }
+}
+
+/** Whose log-out it is. Without `sid` the issuer means all sessions of the user. OpenID Connect Back-Channel Logout 1.0 section 2.4. */
+function whoseLogout(
+  { sub, sid }: { readonly sub: string | undefined; readonly sid: string | undefined },
+  revokes: 'session' | 'subject',
+): Whose | RefusedEvent {
+  if (revokes === 'session' && sid !== undefined) return { claim: 'sid', value: sid }
+  if (sub !== undefined) return { claim: 'sub', value: sub }
+  return sid === undefined
+    ? invalidEvent('The log-out must have sub or sid')
+    : invalidEvent(
+        "The log-out has no sub. Its receiver ends sessions by sid with revokes: 'session'",
+      )
 }

@@ -92,7 +92,7 @@ export function entriesOf(
     if (whose === undefined) {
       return invalidEvent(
         revokes === 'session'
-          ? 'sub_id names no session that is known here'
+          ? 'sub_id names no session and no user that is known here'
           : 'sub_id names no user that is known here',
       )
     }

@@ -22,30 +22,29 @@ export function whoseOf(
   subject: JsonObject,
   { iss, about, revokes }: SubjectRules,
 ): Whose | undefined {
-  const isOfSession = revokes === 'session'
+  // One session or one token of a whole account is less than the event means.
   const isOfAccount = about === 'account'
-  // Who ends one session or one token of a whole account has not done what the event says.
-  if (isOfAccount && isOfSession) return undefined
   switch (textMember(subject, 'format')) {
     case 'iss_sub':
-      return isOfSession ? undefined : userOf(subject, iss)
+      return userOf(subject, iss)
     case 'opaque':
-      if (about === 'session') return isOfSession ? sessionOf(subject) : undefined
-      return isOfSession ? undefined : userOf(subject, iss)
+      if (about !== 'session') return userOf(subject, iss)
+      return revokes === 'session' ? sessionOf(subject) : undefined
     case 'jwt_id':
       return isOfAccount ? undefined : tokenOf(subject, iss)
     case 'complex':
-      return complexOf(subject, iss, isOfSession ? 'session' : 'user')
+      return complexOf(subject, iss, revokes === 'session' && !isOfAccount)
     default:
       return undefined
   }
 }
 
 /** All parts of a complex subject must be understood: each narrows what is meant, to one device for example. */
-function complexOf(subject: JsonObject, iss: string, wanted: string): Whose | undefined {
+function complexOf(subject: JsonObject, iss: string, isOfSession: boolean): Whose | undefined {
   const names = Object.keys(subject).filter((name) => name !== 'format')
   const parts = new Map(names.map((name) => [name, partOf(name, subject[name], iss)]))
-  return [...parts.values()].includes(undefined) ? undefined : parts.get(wanted)
+  if ([...parts.values()].includes(undefined)) return undefined
+  return (isOfSession ? parts.get('session') : undefined) ?? parts.get('user')
 }
 
 function partOf(name: string, part: unknown, iss: string): Whose | undefined {

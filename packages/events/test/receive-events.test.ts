@@ -44,6 +44,13 @@ describe('whom an event means', () => {
     ['account-disabled', complex, 'subject', { sub: 'ada' }],
     ['account-purged', USER, 'subject', { sub: 'ada' }],
     ['sessions-revoked', USER, 'subject', { sub: 'ada' }],
+    ['session-revoked', USER, 'session', { sub: 'ada' }],
+    ['session-revoked', { format: 'complex', user: USER }, 'session', { sub: 'ada' }],
+    ['account-disabled', USER, 'session', { sub: 'ada' }],
+    ['account-disabled', { format: 'opaque', id: 'ada' }, 'session', { sub: 'ada' }],
+    ['account-disabled', complex, 'session', { sub: 'ada' }],
+    ['account-purged', complex, 'session', { sub: 'ada' }],
+    ['sessions-revoked', complex, 'session', { sub: 'ada' }],
   ] as const)('%s of %j, revokes: %s', async (type, subject, revokes, whose) => {
     const { send, store } = eventScene({ revokes })
     const answer = await send(await transmitter.securityEvent({ type, subject }))
@@ -53,15 +60,11 @@ describe('whom an event means', () => {
 
   test.each([
     ['session-revoked', SESSION, 'subject'],
-    ['account-disabled', { format: 'opaque', id: 'ada' }, 'session'],
-    ['account-disabled', complex, 'session'],
-    ['account-purged', complex, 'session'],
-    ['sessions-revoked', complex, 'session'],
+    ['account-disabled', { format: 'complex', session: SESSION }, 'session'],
+    ['account-disabled', { format: 'complex', session: SESSION }, 'subject'],
     ['account-disabled', { format: 'jwt_id', iss: ISSUER, jti: 't-1' }, 'session'],
     ['account-purged', { format: 'jwt_id', iss: ISSUER, jti: 't-1' }, 'subject'],
     ['sessions-revoked', { format: 'jwt_id', iss: ISSUER, jti: 't-1' }, 'subject'],
-    ['account-disabled', USER, 'session'],
-    ['session-revoked', { format: 'complex', user: USER }, 'session'],
     ['session-revoked', { format: 'complex', session: SESSION }, 'subject'],
     ['session-revoked', { format: 'complex', session: SESSION, user: 'ada' }, 'session'],
     ['session-revoked', { format: 'complex' }, 'session'],

@@ -77,6 +77,44 @@ test('a log-out of a user revokes all tokens of the user, for as long as one can
   ])
 })
 
+describe('whose tokens a log-out ends', () => {
+  test.each([
+    ['session', { sid: 's-1', sub: 'ada' }, { sid: 's-1' }],
+    ['session', { sid: 's-1' }, { sid: 's-1' }],
+    ['session', { sub: 'ada' }, { sub: 'ada' }],
+    ['subject', { sid: 's-1', sub: 'ada' }, { sub: 'ada' }],
+    ['subject', { sub: 'ada' }, { sub: 'ada' }],
+  ] as const)('revokes: %s, of a log-out with %j: %j', async (revokes, named, whose) => {
+    const { send, store } = logoutScene({ revokes })
+    expect(await send(await transmitter.logoutToken(named))).toMatchObject({ status: 200 })
+    const time = Math.floor(clock.now()) + 1
+    expect(store.entries()).toEqual([{ type: 'issued_before', iss: ISSUER, ...whose, time }])
+  })
+
+  test.each([7, '', ['s-1'], { id: 's-1' }, true, '\ud800'])(
+    'a sid that is %j is not none: 400, and no other session of the user ends',
+    async (sid) => {
+      const { send, store } = logoutScene()
+      const token = await transmitter.logoutToken({ sub: 'ada', claims: { sid } })
+      expect(await send(token)).toMatchObject({ status: 400 })
+      expect(store.calls).toBe(0)
+    },
+  )
+
+  test('a user who is logged out everywhere is refused on each device, until the next log-in', async () => {
+    const { send, store } = logoutScene()
+    const verifier = createVerifier({ ...issuer.verifierOptions, revocations: store.local })
+    await send(await transmitter.logoutToken({ sub: 'ada' }))
+    for (const sid of ['s-1', 's-2']) {
+      await expect(verifier.verify(await tokenOf(sid, 0, 'ada'))).rejects.toMatchObject({
+        reason: 'revoked',
+      })
+    }
+    await expect(verifier.verify(await tokenOf('s-3', 1, 'ada'))).resolves.toBeDefined()
+    await expect(verifier.verify(await tokenOf('s-4', 0, 'eve'))).resolves.toBeDefined()
+  })
+})
+
 test('tokens of the session are refused, those of others and of later log-ins are not', async () => {
   const { send, store } = logoutScene()
   const verifier = createVerifier({ ...issuer.verifierOptions, revocations: store.local })
@@ -325,7 +363,7 @@ describe('what is told of an event that is refused', () => {
 
   test('of one that is proven, its issuer and its name', async () => {
     const { send, told } = logoutScene()
-    await send(await transmitter.logoutToken({ sub: 'ada', claims: { jti: 'j-1' } }))
+    await send(await transmitter.logoutToken({ claims: { jti: 'j-1' } }))
     expect(told).toMatchObject([{ outcome: 'refused', iss: ISSUER, jti: 'j-1', error: undefined }])
   })
 })
@@ -443,6 +481,6 @@ async function nextTurn(): Promise<false> {
   return await new Promise((resolve) => setImmediate(() => resolve(false)))
 }
 
-async function tokenOf(sid: string, later = 0): Promise<string> {
-  return await issuer.token({ claims: { sid, iat: Math.floor(clock.now()) + later } })
+async function tokenOf(sid: string, later = 0, sub = 'bob'): Promise<string> {
+  return await issuer.token({ claims: { sid, sub, iat: Math.floor(clock.now()) + later } })
 }

@@ -54,10 +54,13 @@ test.each<[JsonObject, string]>([
   expect(readLogout(all, rules)).toEqual({ err: 'invalid_request', description })
 })
 
+const NO_SUB = "The log-out has no sub. Its receiver ends sessions by sid with revokes: 'session'"
+
 test.each([
-  ['session', { sub: 'ada' }, 'The log-out must have sid here'],
-  ['subject', { sid: 's-1' }, 'The log-out must have sub here'],
-] as const)('revokes: %s, a log-out that names %j alone: %s', (revokes, whose, description) => {
+  ['session', {}, 'The log-out must have sub or sid'],
+  ['subject', {}, 'The log-out must have sub or sid'],
+  ['subject', { sid: 's-1' }, NO_SUB],
+] as const)('revokes: %s, a log-out that names %j: %s', (revokes, whose, description) => {
   const all = { ...HEAD, events: { [LOGOUT_EVENT]: {} }, ...whose }
   const rules = { revokes, maxTokenLifetime: undefined }
   expect(readLogout(all, rules)).toEqual({ err: 'invalid_request', description })
@@ -78,7 +81,7 @@ test.each<[JsonObject, string]>([
 })
 
 test.each([
-  ['session', 'sub_id names no session that is known here'],
+  ['session', 'sub_id names no session and no user that is known here'],
   ['subject', 'sub_id names no user that is known here'],
 ] as const)('a security event of nobody, revokes: %s: %s', (revokes, description) => {
   const all = { ...HEAD, events: { [DISABLED]: {} }, sub_id: {} }

@@ -53,11 +53,12 @@ export async function createBadLogouts(parts: BadEventParts): Promise<readonly B
     ['invalid_request', 'of a user that is a number', claims({ sub: 7 })],
     ['invalid_request', 'of a session without a name', claims({ sid: '' })],
     ['invalid_request', 'of a session in a list', claims({ sid: ['s-1'] })],
-    [
+    // With `revokes: 'session'` a log-out without `sid` means all sessions of its user.
+    ...only(revokes === 'subject', [
       'invalid_request',
-      'of something else than what is revoked',
-      without(revokes === 'session' ? 'sid' : 'sub'),
-    ],
+      'of a session, where users are revoked',
+      without('sub'),
+    ]),
     ['invalid_request', 'that is an ID token', idToken(parts)],
   ])
 }
@@ -107,9 +108,14 @@ export async function createBadSecurityEvents(parts: BadEventParts): Promise<rea
     ],
     [
       'invalid_request',
-      'of something else than what is revoked',
-      of(revokes === 'session' ? user : session),
+      'of a whole account by one of its sessions',
+      async () => await sign({ type: 'account-disabled', subject: { format: 'complex', session } }),
     ],
+    ...only(revokes === 'subject', [
+      'invalid_request',
+      'of a session, where users are revoked',
+      of(session),
+    ]),
     [
       'invalid_request',
       'that is a log-out token',
@@ -146,6 +152,10 @@ function badForms(
     ['invalid_request', 'with no event', claims({ events: {} })],
     ['invalid_request', 'with events in a list', claims({ events: [REVOKED] })],
   ]
+}
+
+function only(condition: boolean, row: Row): readonly Row[] {
+  return condition ? [row] : []
 }
 
 function idToken({ issuer, audience }: BadEventParts): () => Promise<string> {

@@ -132,8 +132,9 @@ async function take(
   hold(outcomes.includes('recorded') === entries.length > 0, 'and whether it is recorded')
   for (const entry of entries) {
     hold(entry.iss === ISSUER, 'it revokes tokens of this issuer alone')
-    const claim = revokes === 'session' ? 'sid' : 'sub'
-    hold(entry.type === 'token' || Object.hasOwn(entry, claim), `or those of one ${claim}`)
+    const isOfUser = Object.hasOwn(entry, 'sub')
+    const isOfSession = revokes === 'session' && Object.hasOwn(entry, 'sid')
+    hold(entry.type === 'token' || isOfUser || isOfSession, 'or those of one user or session')
     hold(entry.type === 'token' || entry.time <= NOW + 66, 'and none of the future')
   }
   if (status >= 300) return undefined
