@@ -22,6 +22,11 @@ export interface EventMessage {
   readonly types: readonly string[]
   /** All claims of the event, frozen. */
   readonly claims: JsonObject | undefined
+  /**
+   * The names of members that could not be read: an `event_timestamp` or a `toe` that is no time in seconds. All ends then that
+   * was issued until the token was.
+   */
+  readonly unreadable: readonly string[]
   /** What it revokes. */
   readonly revokes: readonly RevocationEntry[]
   /** What the sender is told, if it was refused. */

@@ -39,6 +39,7 @@ const UNKNOWN = {
   jti: undefined,
   types: [],
   claims: undefined,
+  unreadable: [],
   revokes: [],
   refused: undefined,
   error: undefined,
@@ -113,11 +114,11 @@ export function createInbox(
       return fail(error, named)
     }
     if (event.err !== undefined) return refuse(event, named)
-    const { iss, jti, types, revokes } = event
+    const { iss, jti, types, unreadable, revokes } = event
     if (name !== undefined && name !== jti) {
       return refuse(invalidEvent('The token has another jti than its name'), named)
     }
-    const about = { claims, iss, jti, types, revokes }
+    const about = { claims, iss, jti, types, unreadable, revokes }
     if (revokes.length === 0) {
       tell('ignored', about)
       return { outcome: 'accepted' }

@@ -2,7 +2,7 @@ import type { JsonObject } from '@portcullis/core'
 import { isJsonObject } from '@portcullis/core/verifier'
 
 import { LOGOUT_EVENT } from './event-types.ts'
-import { entryFor, isTimeOfEvent, nameIn, type ReadEvent, readHead, type Whose } from './reading.ts'
+import { entryFor, nameIn, type ReadEvent, readHead, type Whose } from './reading.ts'
 import { invalidEvent, type RefusedEvent } from './refused-event.ts'
 
 // What a log-out token says, once a key has proven it.
@@ -33,7 +33,6 @@ export function readLogout(
   if (told.length !== 1 || told[0] !== LOGOUT_EVENT) {
     return invalidEvent('events must have the event of a back-channel log-out, and no other')
   }
-  if (!isTimeOfEvent(iat, iat)) return invalidEvent('iat must be a time')
   const [sub, sid] = [nameIn(claims, 'sub'), nameIn(claims, 'sid')]
   const isWrong = (name: string, value: unknown) =>
     value === undefined && Object.hasOwn(claims, name)
@@ -41,7 +40,7 @@ export function readLogout(
   const whose = whoseLogout({ sub, sid }, revokes)
   if ('err' in whose) return whose
   const entry = entryFor(iss, whose, { time: iat, iat }, maxTokenLifetime)
-  return { err: undefined, iss, jti, types, revokes: [entry] }
+  return { err: undefined, iss, jti, types, unreadable: [], revokes: [entry] }
 }
 
 /** Whose log-out it is. Without `sid` the issuer means all sessions of the user. OpenID Connect Back-Channel Logout 1.0 section 2.4. */

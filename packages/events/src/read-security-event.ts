@@ -10,25 +10,29 @@ import { whoseOf } from './subject-identifier.ts'
 // What a security event token of the Shared Signals Framework says, once a key has proven it.
 
 /** An event that ends access, before it is known whose. */
-interface Cut {
+export interface Cut {
   readonly about: About
   /** Of the event: seconds since 1970-01-01T00:00:00Z. */
   readonly time: number
+  /** Of the token, or of this event alone. */
+  readonly subject: JsonObject
+  /** The types of the events that have this subject: URIs. */
+  readonly types: readonly string[]
 }
 
-/** A security event token that was understood, but for its subject. */
+/** A security event token that was understood, but for its subjects. */
 export interface SecurityEvent extends Omit<ReadEvent, 'revokes'> {
   /** Empty for what revokes nothing: then the subject does not matter. */
   readonly cuts: readonly Cut[]
   /** Of its token. */
   readonly iat: number
-  readonly subject: JsonObject
 }
-
-const NOBODY: JsonObject = Object.freeze({})
 
 /**
  * What the claims of a security event token tell.
+ *
+ * What is proven and cannot be read in one detail still revokes: a time that is none is replaced by that of the token, which is
+ * later, and events beside those that revoke may be anything.
  *
  * @param revokeOn The events that end access. All others are understood, and revoke nothing.
  * @see RFC 8417 section 2.2; OpenID Shared Signals Framework 1.0 section 4
@@ -43,36 +47,40 @@ export function readSecurityEvent(
   // What tokens about access have. An event with it could be taken for one of these elsewhere.
   if (Object.hasOwn(claims, 'exp')) return invalidEvent('exp is forbidden')
   if (Object.hasOwn(claims, 'sub')) return invalidEvent('sub is forbidden: use sub_id')
-  if (!types.every((type) => isJsonObject(events[type]))) {
-    return invalidEvent('Each member of events must be an object')
-  }
+  const shared = member(claims, 'sub_id')
   const cuts: Cut[] = []
+  const unreadable = new Set<string>()
   for (const type of types) {
     const known = findEventType(type)
     if (known === undefined || !revokeOn.includes(known.name)) continue
-    const time = timeOf(events[type], claims, iat)
-    if (!isTimeOfEvent(time, iat)) {
-      return invalidEvent('The time of the event must be in seconds, and not after iat')
-    }
-    cuts.push({ about: known.about, time })
+    const event = events[type]
+    if (!isJsonObject(event)) return invalidEvent('An event that revokes must be an object')
+    const { time, wrong } = timeOf(event, claims, iat)
+    if (wrong !== undefined) unreadable.add(wrong)
+    // Within the event: drafts of SSF and RISC, as Okta and Google send it.
+    const subject = shared ?? member(event, 'subject')
+    if (!isJsonObject(subject)) return invalidEvent('sub_id must be an object')
+    cuts.push({ about: known.about, time, subject, types: shared === undefined ? [type] : types })
   }
-  const subject = member(claims, 'sub_id')
-  if (cuts.length > 0 && !isJsonObject(subject)) return invalidEvent('sub_id must be an object')
-  return {
-    err: undefined,
-    iss,
-    jti,
-    types,
-    cuts,
-    iat,
-    subject: isJsonObject(subject) ? subject : NOBODY,
-  }
+  return { err: undefined, iss, jti, types, unreadable: [...unreadable], cuts, iat }
 }
 
-/** When it happened: as the event says (CAEP 1.0 section 2), else as its token says (RFC 8417 section 2.2). */
-function timeOf(event: unknown, claims: JsonObject, iat: number): unknown {
-  const stated = isJsonObject(event) ? member(event, 'event_timestamp') : undefined
-  return stated ?? member(claims, 'toe') ?? iat
+/**
+ * When it happened: as the event says (CAEP 1.0 section 2), else as its token says (RFC 8417 section 2.2). Milliseconds, a text or
+ * a time to come are none (`wrong` is its name): then all ends that was issued until the token was.
+ */
+function timeOf(
+  event: JsonObject,
+  claims: JsonObject,
+  iat: number,
+): { readonly time: number; readonly wrong: string | undefined } {
+  const stamp = member(event, 'event_timestamp')
+  const [name, stated] =
+    stamp === undefined ? ['toe', member(claims, 'toe')] : ['event_timestamp', stamp]
+  if (stated === undefined) return { time: iat, wrong: undefined }
+  return isTimeOfEvent(stated, iat)
+    ? { time: stated, wrong: undefined }
+    : { time: iat, wrong: name }
 }
 
 /** Of another issuer, perhaps. */
@@ -80,23 +88,24 @@ export interface MappedWhose extends Whose {
   readonly iss: string | undefined
 }
 
-/** @param mapped Whom the application says that the subject is, if it knows. */
+/** @param mapped Whom the application says that a subject is, if it knows. */
 export function entriesOf(
-  { iss, jti, types, cuts, iat, subject }: SecurityEvent,
+  { iss, jti, types, unreadable, cuts, iat }: SecurityEvent,
   { revokes, maxTokenLifetime }: ReadingRules,
-  mapped: MappedWhose | undefined,
+  mapped: ReadonlyMap<JsonObject, MappedWhose | undefined>,
 ): ReadEvent | RefusedEvent {
   const entries: RevocationEntry[] = []
-  for (const { about, time } of cuts) {
-    const whose = mapped ?? whoseOf(subject, { iss, about, revokes })
+  for (const { about, time, subject } of cuts) {
+    const stated = mapped.get(subject)
+    const whose = stated ?? whoseOf(subject, { iss, about, revokes })
     if (whose === undefined) {
       return invalidEvent(
         revokes === 'session'
-          ? 'sub_id names no session and no user that is known here'
-          : 'sub_id names no user that is known here',
+          ? 'The subject names no session and no user that is known here'
+          : 'The subject names no user that is known here',
       )
     }
-    entries.push(entryFor(mapped?.iss ?? iss, whose, { time, iat }, maxTokenLifetime))
+    entries.push(entryFor(stated?.iss ?? iss, whose, { time, iat }, maxTokenLifetime))
   }
-  return { err: undefined, iss, jti, types, revokes: entries }
+  return { err: undefined, iss, jti, types, unreadable, revokes: entries }
 }

@@ -18,6 +18,8 @@ export interface ReadEvent {
   readonly jti: string
   /** The members of `events`: URIs. */
   readonly types: readonly string[]
+  /** The names of members that could not be read, and without which it was understood. */
+  readonly unreadable: readonly string[]
   /** What has to be recorded; empty for an event that revokes nothing. */
   readonly revokes: readonly RevocationEntry[]
 }
@@ -40,6 +42,7 @@ export function readHead(claims: JsonObject): ({ err: undefined } & EventHead) |
   const [iss, jti, iat] = [nameIn(claims, 'iss'), nameIn(claims, 'jti'), member(claims, 'iat')]
   const events = member(claims, 'events')
   if (iss === undefined || typeof iat !== 'number') return invalidEvent('iss and iat are required')
+  if (!isTimeOfEvent(iat, iat)) return invalidEvent('iat must be a time')
   if (jti === undefined) return invalidEvent('jti must be a text')
   if (!isJsonObject(events)) return invalidEvent('events must be an object')
   const types = Object.keys(events)

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@portcullis/core'
 import { isText, ownMembers } from '@portcullis/core/verifier'
 
 import { DEFAULT_REVOKE_ON } from './event-types.ts'
@@ -36,10 +37,14 @@ function createReader({
   return async (claims) => {
     const event = readSecurityEvent(claims, revokeOn)
     if (event.err !== undefined) return event
-    const { iss, types, subject, cuts } = event
-    const mapped =
-      cuts.length === 0 ? undefined : await mapSubject?.(subject, Object.freeze({ iss, types }))
-    return entriesOf(event, { revokes, maxTokenLifetime }, mapped && checkMapped(mapped))
+    const { iss, cuts } = event
+    const mapped = new Map<JsonObject, MappedWhose | undefined>()
+    for (const { subject, types } of cuts) {
+      if (mapSubject === undefined || mapped.has(subject)) continue
+      const answer = await mapSubject(subject, Object.freeze({ iss, types }))
+      mapped.set(subject, answer === undefined ? undefined : checkMapped(answer))
+    }
+    return entriesOf(event, { revokes, maxTokenLifetime }, mapped)
   }
 }
 

@@ -24,7 +24,7 @@ export function whoseOf(
 ): Whose | undefined {
   // One session or one token of a whole account is less than the event means.
   const isOfAccount = about === 'account'
-  switch (textMember(subject, 'format')) {
+  switch (formatOf(subject)) {
     case 'iss_sub':
       return userOf(subject, iss)
     case 'opaque':
@@ -39,9 +39,21 @@ export function whoseOf(
   }
 }
 
+/**
+ * Drafts of RISC call it `subject_type`, and write `iss-sub`. Drafts of SSF have no name for a complex subject.
+ *
+ * @see RFC 9493 section 3
+ */
+function formatOf(subject: JsonObject): string | undefined {
+  if (Object.hasOwn(subject, 'format')) return textMember(subject, 'format')
+  if (!Object.hasOwn(subject, 'subject_type')) return 'complex'
+  return textMember(subject, 'subject_type')?.replaceAll('-', '_')
+}
+
 /** All parts of a complex subject must be understood: each narrows what is meant, to one device for example. */
 function complexOf(subject: JsonObject, iss: string, isOfSession: boolean): Whose | undefined {
-  const names = Object.keys(subject).filter((name) => name !== 'format')
+  const ownName = Object.hasOwn(subject, 'format') ? 'format' : 'subject_type'
+  const names = Object.keys(subject).filter((name) => name !== ownName)
   const parts = new Map(names.map((name) => [name, partOf(name, subject[name], iss)]))
   if ([...parts.values()].includes(undefined)) return undefined
   return (isOfSession ? parts.get('session') : undefined) ?? parts.get('user')
@@ -75,7 +87,7 @@ function named(claim: Whose['claim'], value: string | undefined): Whose | undefi
 /** RFC 9493 section 3: an identifier has the members of its format, and no others. */
 function consistsOf(subject: JsonObject, format: string, ...members: readonly string[]): boolean {
   return (
-    textMember(subject, 'format') === format &&
+    formatOf(subject) === format &&
     Object.keys(subject).length === members.length + 1 &&
     members.every((name) => Object.hasOwn(subject, name))
   )

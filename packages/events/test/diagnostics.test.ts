@@ -25,7 +25,7 @@ test('the channel says of which source an event came, and what became of it; not
       token === 'forged'
         ? { claims: undefined, refused: invalidEvent('canary'), failure: undefined }
         : { claims: { jti: token }, refused: undefined, failure: undefined },
-    () => ({ err: undefined, iss: 'i', jti: 'j', types: ['t'], revokes: [] }),
+    () => ({ err: undefined, iss: 'i', jti: 'j', types: ['t'], unreadable: [], revokes: [] }),
     store.revocations,
     undefined,
     () => source,

@@ -11,6 +11,7 @@ function inboxWith(store: ReturnType<typeof createStore>) {
       iss: 'i',
       jti: String(jti),
       types: [],
+      unreadable: [],
       revokes: [{ type: 'issued_before', iss: 'i', sub: String(jti), time: 1 }],
     }),
     store.revocations,

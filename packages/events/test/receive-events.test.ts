@@ -193,6 +193,8 @@ describe('whom an event means', () => {
     ['an issuer that is no text', { sub: 'ada', iss: 7 }],
     ['a misspelt member', { sub: 'ada', issuer: 'https://old.test' }],
     ['a text', 'ada'],
+    ['null', null],
+    ['false', false],
   ])('a mapping to %s is not acknowledged, and revokes nothing', async (_, mapped) => {
     const { send, store, told } = eventScene({ mapSubject: () => mapped as { sub: string } })
     const token = await transmitter.securityEvent({ type: 'session-revoked', subject: USER })
@@ -229,6 +231,7 @@ describe('whom an event means', () => {
         jti: 'j-1',
         types: [],
         claims: expect.objectContaining({ sub_id: USER }) as unknown,
+        unreadable: [],
         revokes: [],
         refused: undefined,
         error: fault,
@@ -279,20 +282,131 @@ describe('the time of an event', () => {
   })
 })
 
-test.each([
-  ['before the beginning', { event: { event_timestamp: -1 } }],
-  ['more than a minute ahead', { event: { event_timestamp: Math.floor(clock.now()) + 61 } }],
-  ['a list', { event: { event_timestamp: [1] } }],
-  ['true', { claims: { toe: true } }],
-])('a time that is %s is refused', async (_, options) => {
-  const { send, store } = eventScene()
-  const token = await transmitter.securityEvent({
-    type: 'session-revoked',
-    subject: USER,
-    ...options,
+describe('a time that is none: the time of the token is the cut, and it is told', () => {
+  const now = Math.floor(clock.now())
+  test.each([
+    ['event_timestamp', 'milliseconds', { event: { event_timestamp: now * 1000 } }],
+    ['event_timestamp', 'before the beginning', { event: { event_timestamp: -1 } }],
+    ['event_timestamp', 'more than a minute ahead', { event: { event_timestamp: now + 61 } }],
+    ['event_timestamp', 'a text', { event: { event_timestamp: String(now) } }],
+    ['event_timestamp', 'a date', { event: { event_timestamp: '2026-11-26T19:00:00Z' } }],
+    ['event_timestamp', 'a list', { event: { event_timestamp: [1] } }],
+    ['event_timestamp', 'an object', { event: { event_timestamp: {} } }],
+    [
+      'event_timestamp',
+      'a text, whatever toe is',
+      { event: { event_timestamp: 'x' }, claims: { toe: 5 } },
+    ],
+    ['toe', 'true', { claims: { toe: true } }],
+    ['toe', 'milliseconds', { claims: { toe: now * 1000 } }],
+  ])('%s: %s', async (name, _, options) => {
+    const { send, store, told } = eventScene()
+    const type = 'session-revoked'
+    const token = await transmitter.securityEvent({ type, subject: USER, ...options })
+    expect(await send(token)).toMatchObject({ status: 202 })
+    expect(store.entries()).toMatchObject([{ sub: 'ada', time: now + 1 }])
+    expect(told).toMatchObject([{ outcome: 'recorded', unreadable: [name] }])
   })
-  expect(await send(token)).toMatchObject({ status: 400 })
-  expect(store.calls).toBe(0)
+
+  test('of one that can be read, nothing is told', async () => {
+    const { send, told } = eventScene()
+    await send(await sound())
+    expect(told).toMatchObject([{ unreadable: [] }])
+  })
+})
+
+describe('subjects as drafts of RISC and SSF write them', () => {
+  const GOOGLE = { subject_type: 'iss-sub', iss: ISSUER, sub: 'ada' }
+  const OKTA = { user: USER, session: SESSION }
+
+  test.each([
+    ['account-disabled', GOOGLE, 'subject', { sub: 'ada' }],
+    ['account-disabled', GOOGLE, 'session', { sub: 'ada' }],
+    ['account-purged', { ...GOOGLE, subject_type: 'iss_sub' }, 'subject', { sub: 'ada' }],
+    ['session-revoked', { user: USER }, 'subject', { sub: 'ada' }],
+    ['session-revoked', OKTA, 'subject', { sub: 'ada' }],
+    ['session-revoked', OKTA, 'session', { sid: 's-1' }],
+    ['session-revoked', { user: GOOGLE, session: SESSION }, 'subject', { sub: 'ada' }],
+    ['session-revoked', { ...OKTA, subject_type: 'complex' }, 'session', { sid: 's-1' }],
+    ['session-revoked', USER, 'subject', { sub: 'ada' }],
+  ] as const)('%s of %j in the event, revokes: %s', async (type, subject, revokes, whose) => {
+    const { send, store } = eventScene({ revokes })
+    const token = await transmitter.securityEvent({ type, event: { subject } })
+    expect(await send(token)).toMatchObject({ status: 202 })
+    expect(store.entries()).toMatchObject([{ iss: ISSUER, ...whose }])
+  })
+
+  test('and as sub_id', async () => {
+    const { send, store } = eventScene()
+    await send(await transmitter.securityEvent({ type: 'account-disabled', subject: GOOGLE }))
+    expect(store.entries()).toMatchObject([{ sub: 'ada' }])
+  })
+
+  test.each([
+    ['of another issuer', { ...GOOGLE, iss: 'https://old.test' }],
+    ['with two formats', { ...GOOGLE, format: 'iss_sub' }],
+    ['with a member more', { ...GOOGLE, email: 'ada@api.test' }],
+    ['of a type that is no text', { ...GOOGLE, subject_type: 7 }],
+    ['of an address', { subject_type: 'email', email: 'ada@api.test' }],
+    ['of a tenant as well', { ...OKTA, tenant: { format: 'opaque', id: 't' } }],
+    ['of a tenant alone', { tenant: { format: 'opaque', id: 't' } }],
+    ['of nobody', {}],
+    ['that is a text', 'ada'],
+  ])('a subject %s is refused', async (_, subject) => {
+    const { send, store } = eventScene()
+    const token = await transmitter.securityEvent({ type: 'session-revoked', event: { subject } })
+    expect(await send(token)).toMatchObject({ status: 400 })
+    expect(store.calls).toBe(0)
+  })
+
+  test('sub_id wins over a subject in the event', async () => {
+    const { send, store } = eventScene()
+    const event = { subject: { ...USER, sub: 'eve' } }
+    await send(await transmitter.securityEvent({ type: 'session-revoked', subject: USER, event }))
+    expect(store.entries()).toMatchObject([{ sub: 'ada' }])
+  })
+
+  test('each reaches mapSubject before it is refused, with the types that it is of', async () => {
+    const asked: unknown[] = []
+    const { send, store } = eventScene({
+      revokeOn: ['session-revoked', 'credential-change'],
+      mapSubject(subject, { types }) {
+        asked.push([subject, types])
+        return { sub: `user-${asked.length}` }
+      },
+    })
+    const tenant = { user: USER, tenant: { format: 'opaque', id: 't' } }
+    const email = { subject_type: 'email', email: 'ada@api.test' }
+    const [revoked, changed] = [`${CAEP}session-revoked`, `${CAEP}credential-change`]
+    const events = {
+      [revoked]: { subject: tenant, event_timestamp: 'now' },
+      [changed]: { subject: email },
+    }
+    const token = await transmitter.securityEvent({ type: 'x:y', claims: { events } })
+    expect(await send(token)).toMatchObject({ status: 202 })
+    expect(asked).toEqual([
+      [tenant, [revoked]],
+      [email, [changed]],
+    ])
+    expect(store.entries()).toMatchObject([{ sub: 'user-1' }, { sub: 'user-2' }])
+  })
+
+  test('whom several events of one sub_id mean is asked once', async () => {
+    let asked = 0
+    const { send, store } = eventScene({
+      mapSubject() {
+        asked += 1
+        return { sub: 'ada' }
+      },
+    })
+    const events = {
+      [`${CAEP}session-revoked`]: {},
+      'https://schemas.openid.net/secevent/risc/event-type/account-disabled': {},
+    }
+    const claims = { events }
+    await send(await transmitter.securityEvent({ type: 'x:y', subject: USER, claims }))
+    expect([asked, store.calls]).toEqual([1, 2])
+  })
 })
 
 describe('events that revoke nothing are acknowledged and told', () => {
@@ -341,12 +455,12 @@ test('of a token with several events, each that revokes is recorded', async () =
   expect(store.entries()).toMatchObject([{ sub: 'ada', time: now + 1 }])
 })
 
-test('of events of which one is no object, none counts', async () => {
+test('beside an event that revokes, another one may be anything', async () => {
   const { send, store } = eventScene()
   const events = { [`${CAEP}session-revoked`]: {}, 'https://others.test/event': 'text' }
   const token = await transmitter.securityEvent({ type: 'x:y', subject: USER, claims: { events } })
-  expect(await send(token)).toMatchObject({ status: 400 })
-  expect(store.calls).toBe(0)
+  expect(await send(token)).toMatchObject({ status: 202 })
+  expect(store.entries()).toMatchObject([{ sub: 'ada' }])
 })
 
 test('a token of whose revocation nothing is known is not acknowledged', async () => {
