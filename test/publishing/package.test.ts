@@ -84,6 +84,7 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
     'THREATS.md',
     'pictures',
   ],
+  '@portcullis/events': ['SECURITY-EVENTS.md'],
   '@portcullis/express': ['MIGRATING.md'],
   '@portcullis/fastify': ['MIGRATING.md'],
   '@portcullis/hono': ['MIGRATING.md'],
