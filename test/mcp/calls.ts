@@ -38,7 +38,11 @@ export async function post(
   message: keyof typeof MESSAGE,
   call: Call,
 ): Promise<Response> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, ...MESSAGE[message] })
+  return await postText(url, JSON.stringify({ jsonrpc: '2.0', id: 1, ...MESSAGE[message] }), call)
+}
+
+/** A body as it is written. */
+export async function postText(url: string, body: string, call: Call): Promise<Response> {
   return await fetch(url, { method: 'POST', headers: headersOf(call), body })
 }
 

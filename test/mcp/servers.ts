@@ -17,6 +17,8 @@ import {
 } from '@portcullis/mcp'
 import express from 'express'
 import express4 from 'express4'
+import * as zod3 from 'portcullis-test-zod3'
+import * as zod4 from 'portcullis-test-zod4'
 
 import { serve, type Served } from '../bound-tokens/serve.ts'
 
@@ -80,8 +82,15 @@ const text = (value: unknown) => ({
   content: [{ type: 'text' as const, text: JSON.stringify(value) }],
 })
 
-function createServer2(tools: Tools): McpServer2 {
-  const server = new McpServer2({ name: 'example', version: '2.0.0' })
+const sdk1 = {
+  McpServer: McpServer1,
+  StreamableHTTPServerTransport,
+  WebStandardStreamableHTTPServerTransport,
+}
+const sdk2 = { McpServer: McpServer2, createMcpHandler, toNodeHandler }
+
+function createServer2({ McpServer }: typeof sdk2, tools: Tools): McpServer2 {
+  const server = new McpServer({ name: 'example', version: '2.0.0' })
   for (const [name, tool] of Object.entries(tools)) {
     server.registerTool(name, { description: name }, async ({ http }) =>
       text(await tool(http?.authInfo as AuthInfo | undefined, http?.req?.headers ?? [])),
@@ -100,8 +109,8 @@ function createServer2(tools: Tools): McpServer2 {
   return server
 }
 
-function createServer1(tools: Tools): McpServer1 {
-  const server = new McpServer1({ name: 'example', version: '1.0.0' })
+function createServer1({ McpServer }: typeof sdk1, tools: Tools): McpServer1 {
+  const server = new McpServer({ name: 'example', version: '1.0.0' })
   for (const [name, tool] of Object.entries(tools)) {
     server.registerTool(name, { description: name }, async ({ authInfo, requestInfo }) =>
       text(
@@ -130,7 +139,7 @@ const listenerOf = (handle: (request: Request) => Promise<Response>): RequestLis
 }
 
 /** As the examples of the first major keep their sessions: by id, in a map. */
-function nodeSessions(tools: Tools) {
+function nodeSessions(sdk: typeof sdk1, tools: Tools) {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   return async (
     ...[request, response, body]: Parameters<StreamableHTTPServerTransport['handleRequest']>
@@ -138,37 +147,41 @@ function nodeSessions(tools: Tools) {
     const id = request.headers['mcp-session-id']
     let transport = sessions.get(String(id))
     if (transport === undefined) {
-      const created = new StreamableHTTPServerTransport({
+      const created = new sdk.StreamableHTTPServerTransport({
         sessionIdGenerator: () => randomUUID(),
         onsessioninitialized: (begun) => void sessions.set(begun, created),
       })
-      await createServer1(tools).connect(created)
+      await createServer1(sdk, tools).connect(created)
       transport = created
     }
     await transport.handleRequest(request, response, body)
   }
 }
 
-function fetchSessions(tools: Tools): FetchHandler {
+function fetchSessions(sdk: typeof sdk1, tools: Tools): FetchHandler {
   const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>()
   return async (request, context) => {
     const id = request.headers.get('mcp-session-id')
     let transport = sessions.get(String(id))
     if (transport === undefined) {
-      const created = new WebStandardStreamableHTTPServerTransport({
+      const created = new sdk.WebStandardStreamableHTTPServerTransport({
         sessionIdGenerator: () => randomUUID(),
         onsessioninitialized: (begun) => void sessions.set(begun, created),
       })
-      await createServer1(tools).connect(created)
+      await createServer1(sdk, tools).connect(created)
       transport = created
     }
     return await transport.handleRequest(request, context)
   }
 }
 
-export const SERVERS: readonly ServerKind[] = [
+const serversOf = (
+  first: typeof sdk1,
+  second: typeof sdk2,
+  version: string,
+): readonly ServerKind[] => [
   {
-    name: 'Express 5 with SDK 2',
+    name: `Express 5 with SDK 2${version}`,
     major: 2,
     createListener: (verifier, options, tools) =>
       express()
@@ -177,33 +190,46 @@ export const SERVERS: readonly ServerKind[] = [
           expressEndpoint(
             verifier,
             options,
-            toNodeHandler(createMcpHandler(() => createServer2(tools))),
+            second.toNodeHandler(second.createMcpHandler(() => createServer2(second, tools))),
           ),
         ),
   },
   {
-    name: 'Request with SDK 2',
+    name: `Request with SDK 2${version}`,
     major: 2,
     createListener: (verifier, options, tools) =>
       listenerOf(
-        fetchEndpoint(verifier, options, createMcpHandler(() => createServer2(tools)).fetch),
+        fetchEndpoint(
+          verifier,
+          options,
+          second.createMcpHandler(() => createServer2(second, tools)).fetch,
+        ),
       ),
   },
   {
-    name: 'Express 4 with SDK 1 and a parser of bodies',
+    name: `Express 4 with SDK 1${version} and a parser of bodies`,
     major: 1,
     createListener: (verifier, options, tools) =>
       express4()
         .set('env', 'test')
         .use(
           express4.json(),
-          expressEndpoint(verifier, options, nodeSessions(tools)),
+          expressEndpoint(verifier, options, nodeSessions(first, tools)),
         ) as RequestListener,
   },
   {
-    name: 'Request with SDK 1',
+    name: `Request with SDK 1${version}`,
     major: 1,
     createListener: (verifier, options, tools) =>
-      listenerOf(fetchEndpoint(verifier, options, fetchSessions(tools))),
+      listenerOf(fetchEndpoint(verifier, options, fetchSessions(first, tools))),
   },
 ]
+
+export const SERVERS = serversOf(sdk1, sdk2, '')
+
+/** The same with the oldest zod that each major permits: it copies what it reads in other ways. */
+export const OLDEST = serversOf(
+  zod3 as unknown as typeof sdk1, // the same types, of another copy
+  zod4,
+  ' and its oldest zod',
+)

@@ -40,13 +40,16 @@ export function authInfoOf(auth: Auth<unknown>, parts: InfoParts): AuthInfo {
   const { claims, token } = auth
   const signed = signedClaims(auth)
   const { exp } = ownMembers(signed)
+  const extra = ownMembers(isJsonObject(claims) ? claims : {})
+  // Whoever copies it into another object would set the prototype of that one. Claims of ours never have it, but a schema may make one.
+  Reflect.deleteProperty(extra, '__proto__')
   const info = ownMembers({
     clientId: clientIdOf(signed, parts.clientIdClaims) ?? '',
     scopes: [...grantedScopes(auth)],
     ...(typeof exp === 'number' ? { expiresAt: exp } : {}),
     resource: new URL(parts.resource),
     resourceMetadataUrl: parts.metadataUrl,
-    extra: ownMembers(isJsonObject(claims) ? claims : {}),
+    extra,
   })
   return Object.defineProperty(info, 'token', ownMembers({ value: token })) as AuthInfo // which it is now
 }

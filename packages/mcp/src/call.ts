@@ -29,11 +29,42 @@ export async function readBody(
   return bodyOf(parseJson(textOf(parts) ?? ''))
 }
 
-/** A body that somebody has parsed already. What is no object could be read as another one later. */
+/**
+ * A body that somebody has parsed already. What is no object could be read as another one later, and so could an object with a member
+ * `__proto__`: whoever copies it member by member makes a prototype of that, and finds there what is no member here.
+ */
 export function bodyOf(body: unknown): ReadBody {
+  return isMessage(body) && isHarmless(body, DEEPEST) ? { body, fault: undefined } : MALFORMED
+}
+
+/**
+ * A body that somebody has parsed already and that is judged: read anew, since an object of a parser may inherit members, or have
+ * functions in their place, which answer something else each time.
+ */
+export function copyOf(body: unknown): ReadBody {
+  if (!isMessage(body)) return MALFORMED
+  try {
+    return bodyOf(parseJson(JSON.stringify(body)))
+  } catch {
+    // It is nothing that JSON has a text for.
+  }
+  return MALFORMED
+}
+
+const MALFORMED: ReadBody = { body: undefined, fault: 'malformed' }
+
+/** As `parseJson`: levels. */
+const DEEPEST = 1000
+
+/** An object or a list, which octets are not. */
+function isMessage(body: unknown): body is object {
   return typeof body === 'object' && body !== null && !ArrayBuffer.isView(body)
-    ? { body, fault: undefined }
-    : { body: undefined, fault: 'malformed' }
+}
+
+function isHarmless(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (levels === 0 || Object.hasOwn(value, '__proto__')) return false
+  return Object.values(value).every((each) => isHarmless(each, levels - 1))
 }
 
 function textOf(parts: readonly Uint8Array[]): string | undefined {

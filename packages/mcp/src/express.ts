@@ -6,7 +6,7 @@ import { own, ownMembers } from '@portcullis/core/verifier'
 
 import { type Answer, BODY_FAULTS, metadataAnswer, NO_SESSION } from './answers.ts'
 import type { AuthInfo } from './auth-info.ts'
-import { bodyOf, readBody, type ReadBody } from './call.ts'
+import { bodyOf, copyOf, readBody, type ReadBody } from './call.ts'
 import { type Admission, createEndpoint } from './endpoint.ts'
 import { isEventStream } from './event-stream.ts'
 import { type CheckedOptions, checkEndpointOptions, type EndpointOptions } from './options.ts'
@@ -125,7 +125,7 @@ async function bodyFor(
   // Its rest is not read: whoever sends too much is answered at once.
   const chunks = request.iterator(ownMembers({ destroyOnReturn: false }))
   return isParsed
-    ? bodyOf(parsed)
+    ? copyOf(parsed)
     : await readBody(chunks as AsyncIterable<Uint8Array>, maxBodySize)
 }
 

@@ -97,6 +97,13 @@ test('what strangers put on Object.prototype is in none of it', () => {
   }
 })
 
+test('a member __proto__ that a schema has made, or a verifier of others, is not in extra', () => {
+  const claims = JSON.parse('{"sub":"ada","__proto__":{"role":"admin"}}') as Record<string, unknown>
+  const { extra } = infoOf(claims)
+  expect(Object.keys(extra)).toEqual(['sub'])
+  expect(Object.assign({}, extra)).not.toHaveProperty('role')
+})
+
 test('with a schema, extra is what it has made, and all else is as it was signed', async () => {
   const issuer = await createTestIssuer({ audience: RESOURCE })
   const schema = {

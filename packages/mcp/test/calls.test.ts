@@ -87,6 +87,8 @@ describe.each(FORMS)('%s', (_form, create) => {
       ['null', 'null', 400, -32_700],
       ['what is nested too deep', '['.repeat(100_000), 400, -32_700],
       ['no UTF-8', Uint8Array.of(0x5b, 0x22, 0xff, 0x22, 0x5d), 400, -32_700], // a text in a list
+      ['__proto__ in its params', '{"params":{"__proto__":{}}}', 400, -32_700],
+      ['__proto__ in a message of a list', '[{},{"__proto__":{}}]', 400, -32_700],
       ['too much', `[${' '.repeat(2000)}]`, 413, -32_000],
     ])('a body with %s reaches nobody', async (_title, body, status, code) => {
       await using api = await start({

@@ -36,6 +36,34 @@ const unkept: RequestHandler = (request, _response, next) => {
   request.resume().once('end', next)
 }
 
+/** A parser that makes an object which has the call in its prototype, or says something else each time. */
+const made =
+  (body: object): RequestHandler =>
+  (request, response, next) => {
+    unkept(request, response, () => {
+      request.body = body
+      next()
+    })
+  }
+
+const inheriting = made(
+  Object.create({ method: 'tools/call', params: { name: 'write' } }) as object,
+)
+let asked = 0
+const changing = made({
+  method: 'tools/call',
+  params: {
+    get name() {
+      return asked++ === 0 ? 'read' : 'write'
+    },
+  },
+})
+const deep = () => {
+  let body = {}
+  for (let level = 0; level < 100_000; level++) body = { body }
+  return body
+}
+
 const pretended: RequestHandler = (request, _response, next) => {
   request.body = { method: 'ping' }
   next()
@@ -52,6 +80,26 @@ describe('a body that was read before', () => {
     ['as octets', express.raw(every), call, 400, undefined, 400, undefined],
     ['as text', express.text(every), call, 400, undefined, 400, undefined],
     ['and that nobody has kept', unkept, call, 400, undefined, 200, undefined],
+    ['into what inherits a call', inheriting, call, 200, {}, 200, {}],
+    [
+      'into what changes',
+      changing,
+      call,
+      200,
+      { method: 'tools/call', params: { name: 'read' } },
+      200,
+      expect.anything(),
+    ],
+    ['into what is nested too deep', made(deep()), call, 400, undefined, 400, undefined],
+    [
+      'as JSON, with __proto__',
+      express.json(every),
+      '{"a":[{"__proto__":{}}]}',
+      400,
+      undefined,
+      400,
+      undefined,
+    ],
     ['as somebody pretends', pretended, call, 403, undefined, 200, undefined],
   ])('%s', async (_title, before, body, judged, judgedBody, plain, plainBody) => {
     const init = { method: 'POST', headers: await bearer(), body }

@@ -21,7 +21,7 @@ try {
   const lockfile = readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8')
   const locked = readLockfile(lockfile)
   const manifests = globSync(
-    '{.,packages/*,examples/*,test,test/bench,test/frameworks/nest11}/package.json',
+    '{.,packages/*,examples/*,test,test/bench,test/frameworks/nest11,test/mcp/zod*}/package.json',
     {
       cwd: root,
     },
