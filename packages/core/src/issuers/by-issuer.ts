@@ -225,6 +225,7 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
       const find = () => (issuer === undefined ? undefined : directory.find(issuer)?.verifier)
       return watchInTurn(find, auth, listener)
     },
+    selected: issuerOf,
   })
   const verifier: Verifier<unknown> = { verify, ready: options.ready }
   return verifier

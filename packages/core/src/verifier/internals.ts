@@ -1,4 +1,5 @@
 import type { Auth } from '../claims/auth.ts'
+import { own } from '../ground/options.ts'
 
 // What core knows of its own verifiers, found by their function `verify`: whoever wraps that function inherits none of it.
 
@@ -17,6 +18,8 @@ export interface Internals {
   readonly recall: (token: string) => Auth<unknown> | undefined
   /** Calls a function each time that a token may have been revoked, and at once if it may have been already. */
   readonly watch: (auth: Auth<unknown>, listener: () => void) => RevocationWatch
+  /** Of several verifiers, the one that a token selects, or the issuer by which that is found. Missing where there is one. */
+  readonly selected?: (token: string) => { readonly verify: object } | string | undefined
 }
 
 /** Values of `aud`, of which a token must have one; `null` accepts any token. */
@@ -49,4 +52,12 @@ export function audiencesOf(
   verifiers: readonly { readonly verify: object }[],
 ): Internals['audiences'] {
   return verifiers.flatMap((each) => findInternals(each)?.audiences ?? [])
+}
+
+/** Who has proven a token that this verifier has accepted: of several, the one it has selected, or the issuer by which that is found. */
+export function proverOf(verifier: { readonly verify: object }, token: string): object | string {
+  const internal = findInternals(verifier)
+  const selected = internal && own(internal, 'selected')?.(token)
+  if (selected === undefined) return verifier
+  return typeof selected === 'string' ? selected : proverOf(selected, token)
 }

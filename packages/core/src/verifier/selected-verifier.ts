@@ -53,6 +53,7 @@ export function createSelectedVerifier<ClaimsType>(
     ),
     recall: (token) => findInternals(select(token))?.recall(token),
     watch: (auth, listener) => watchInTurn(() => select(auth.token), auth, listener),
+    selected: select,
   })
   const verifier: Verifier<ClaimsType> = {
     verify,
