@@ -74,6 +74,7 @@ export const SECTIONS: readonly Section[] = [
     rows: [
       ...ofEveryGuard('README.md', (folder, framework) => [folder, framework]),
       ['packages/mcp/README.md', 'mcp', 'Servers of MCP'],
+      ['packages/mcp/SESSIONS.md', 'mcp-sessions', 'Sessions of MCP'],
       ['packages/mcp/TOKENS.md', 'mcp-tokens', 'Tokens for MCP'],
       ['packages/core/FRAMEWORKS.md', 'any-other', 'Any other framework'],
       ...ofEveryGuard('MIGRATING.md', (folder, framework) => [

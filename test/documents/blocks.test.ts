@@ -161,6 +161,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['ts', 'packages/nest/test/testing-module.test.ts'],
   ],
   'packages/mcp/README.md': [INSTALL, ['ts', MCP], ['sh', MCP], ['ts', MCP], ['ts', MCP]],
+  'packages/mcp/SESSIONS.md': [['ts', MCP]],
   'packages/mcp/TOKENS.md': [['ts', MCP]],
   'packages/introspection/README.md': [INSTALL, ['ts', 'test/documents/introspection.test.ts']],
   'packages/metrics/README.md': [INSTALL, ['ts', METRICS], ['sh', METRICS], ['ts', METRICS]],

@@ -14,7 +14,7 @@ import { writtenExamples } from './examples.ts'
 import { identityProvider, ISSUER } from './identity-provider.ts'
 import { exampleOf } from './markdown.ts'
 
-// Every piece of code in packages/mcp/README.md and TOKENS.md, as it stands.
+// Every piece of code in packages/mcp/README.md, SESSIONS.md and TOKENS.md, as it stands.
 
 const read = (name: string) =>
   readFileSync(fileURLToPath(new URL(`../../packages/mcp/${name}`, import.meta.url)), 'utf8')
@@ -89,6 +89,27 @@ test('what tools need', async () => {
 })
 
 describe('the guide', () => {
+  test('a session goes on with a new token of a client without a user', async () => {
+    const code = provider
+      .namedIn(exampleOf(read('SESSIONS.md'), 0))
+      .replace("new Response('served')", "new Response('', { headers: { 'mcp-session-id': 'a' } })")
+    const { fetch } = (await examples.run('sessions', code)) as {
+      fetch: (request: Request) => Promise<Response>
+    }
+    const status = async (claims: Record<string, unknown>, session = {}) => {
+      const headers = {
+        ...(await provider.bearer({ claims: { aud: RESOURCE, ...claims } })),
+        ...session,
+      }
+      return (await fetch(new Request(RESOURCE, { headers }))).status
+    }
+    const session = { 'mcp-session-id': 'a' }
+    expect(await status({ client_id: 'robot' })).toBe(200)
+    expect(await status({ client_id: 'robot', jti: 'renewed' }, session)).toBe(200)
+    expect(await status({ client_id: 'other' }, session)).toBe(404)
+    expect(await status({ client_id: 'robot', sub: 'ada' }, session)).toBe(404)
+  })
+
   test('a tool calls another API with a token that is for that API, and names its user', async () => {
     const issuer = await createTestIssuer({ algorithm: 'ES256' })
     const service = await tokenService(issuer, { clients: { mcp: { secret: 'secret' } } }).listen()

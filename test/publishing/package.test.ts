@@ -89,7 +89,7 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/fastify': ['MIGRATING.md'],
   '@portcullis/hono': ['MIGRATING.md'],
   '@portcullis/koa': ['MIGRATING.md'],
-  '@portcullis/mcp': ['TOKENS.md'],
+  '@portcullis/mcp': ['SESSIONS.md', 'TOKENS.md'],
   '@portcullis/metrics': ['alerts.yml', 'dashboard.json'],
   // A page for each provider.
   '@portcullis/providers': ['docs'],

@@ -1,6 +1,6 @@
-import { type Auth, grantedScopes, type JsonObject } from '@portcullis/core'
+import { type Auth, grantedScopes } from '@portcullis/core'
 import { signedClaims } from '@portcullis/core/adapter'
-import { isJsonObject, ownMembers, textMember } from '@portcullis/core/verifier'
+import { isJsonObject, ownMembers } from '@portcullis/core/verifier'
 
 // What tools see of an accepted token: the `AuthInfo` that both majors of the SDK hand on. Nothing in it is a header.
 
@@ -15,7 +15,7 @@ export interface AuthInfo {
    * `@portcullis/client/oauth` exchanges it for one that is for that API.
    */
   readonly token: string
-  /** The claim `client_id`, else `azp`, else what the option `clientIdClaims` names; empty if there is none. */
+  /** The client that the claims of the option `clientIdClaims` name; empty if none does. */
   clientId: string
   scopes: string[]
   /** The claim `exp`: seconds since 1970-01-01T00:00:00Z. It is left out for a token without one. */
@@ -32,11 +32,18 @@ export interface AuthInfo {
 export interface InfoParts {
   readonly resource: string
   readonly metadataUrl: string
-  readonly clientIdClaims: readonly string[]
 }
 
-/** A new object for each request: tools may change it. */
-export function authInfoOf(auth: Auth<unknown>, parts: InfoParts): AuthInfo {
+/**
+ * A new object for each request: tools may change it.
+ *
+ * @param client The one that the token was issued to. Never `sub`: a user may have the name of a client.
+ */
+export function authInfoOf(
+  auth: Auth<unknown>,
+  client: string | undefined,
+  parts: InfoParts,
+): AuthInfo {
   const { claims, token } = auth
   const signed = signedClaims(auth)
   const { exp } = ownMembers(signed)
@@ -44,7 +51,7 @@ export function authInfoOf(auth: Auth<unknown>, parts: InfoParts): AuthInfo {
   // Whoever copies it into another object would set the prototype of that one. Claims of ours never have it, but a schema may make one.
   Reflect.deleteProperty(extra, '__proto__')
   const info = ownMembers({
-    clientId: clientIdOf(signed, parts.clientIdClaims) ?? '',
+    clientId: client ?? '',
     scopes: [...grantedScopes(auth)],
     ...(typeof exp === 'number' ? { expiresAt: exp } : {}),
     resource: new URL(parts.resource),
@@ -52,9 +59,4 @@ export function authInfoOf(auth: Auth<unknown>, parts: InfoParts): AuthInfo {
     extra,
   })
   return Object.defineProperty(info, 'token', ownMembers({ value: token })) as AuthInfo // which it is now
-}
-
-/** The client that the token was issued to. Never `sub`: a user may have the name of a client. */
-export function clientIdOf(claims: JsonObject, names: readonly string[]): string | undefined {
-  return names.map((name) => textMember(claims, name)).find((each) => each !== undefined)
 }

@@ -6,13 +6,13 @@ import {
   type RequestHeaders,
   type Verifier,
 } from '@portcullis/core'
-import { requireAudience } from '@portcullis/core/adapter'
+import { requireAudience, type TokenOwner } from '@portcullis/core/adapter'
 
 import { type AuthInfo, authInfoOf } from './auth-info.ts'
 import { requirementsOf } from './call.ts'
 import { reportSession } from './diagnostics.ts'
 import type { CheckedOptions } from './options.ts'
-import { ownerOf } from './owner.ts'
+import { createOwners } from './owner.ts'
 import { createSessions } from './sessions.ts'
 
 // What both forms of an endpoint do with a request: first its token, the audience and the session; then what it needs, and what its
@@ -26,7 +26,7 @@ export interface Admission {
   readonly auth: Auth<unknown>
   readonly info: AuthInfo
   /** Whose the sessions are that it begins. */
-  readonly owner: string
+  readonly owner: TokenOwner
 }
 
 /** A request in the parts that the two forms keep it in. */
@@ -68,15 +68,16 @@ interface AnsweredSession {
 
 export function createEndpoint(verifier: Verifier<unknown>, options: CheckedOptions): Endpoint {
   const { guard, metadata, path, requirement, resource, tools, clientIdClaims } = options
-  const parts = { resource, metadataUrl: metadata.url, clientIdClaims }
+  const parts = { resource, metadataUrl: metadata.url }
   const sessions = options.sessions && createSessions(options.sessions)
+  const ownerOf = createOwners(verifier, { clientIdClaims, owner: sessions && options.owner })
 
   async function admit({ request, subject, sessionId }: AskedRequest) {
     const auth = await authenticateRequest(verifier, request, guard as object, subject)
     // The guard is not optional.
     if (auth === undefined) throw new TypeError('the request is anonymous')
     requireAudience(subject, resource)
-    const owner = ownerOf(auth, clientIdClaims)
+    const owner = ownerOf(auth)
     if (sessionId !== undefined && sessions !== undefined) {
       const status = sessions.statusOf(sessionId, owner)
       if (status !== 'own') {
@@ -84,7 +85,7 @@ export function createEndpoint(verifier: Verifier<unknown>, options: CheckedOpti
         return undefined
       }
     }
-    return { auth, info: authInfoOf(auth, parts), owner }
+    return { auth, info: authInfoOf(auth, owner.client, parts), owner }
   }
 
   return {

@@ -20,6 +20,7 @@ import {
 } from '@portcullis/core/verifier'
 
 import { isPath, isRequirement, isScopes, isServers, isSessions, isTools } from './option-checks.ts'
+import type { StatedOwner } from './owner.ts'
 import type { SessionLimits } from './sessions.ts'
 
 // The options of an endpoint: their types, their checks at start-up, and their defaults.
@@ -32,7 +33,7 @@ export interface SessionOptions {
    */
   max?: number | undefined
   /**
-   * Of one user with one client.
+   * Of one user, with all clients together. Sessions of tokens that do not name a user count for their client.
    * @default 100
    */
   maxPerUser?: number | undefined
@@ -84,6 +85,12 @@ export interface EndpointOptions<Subject = object> extends Pick<
    */
   sessions?: SessionOptions | false | undefined
   /**
+   * Says whose the sessions of a token are, where that is not the user in `sub` with the client: one text for all tokens of an owner,
+   * who is told from those of other issuers. If it throws, or returns anything else than a text that is not empty, the process emits
+   * a warning, and the sessions are those of this very token.
+   */
+  owner?: StatedOwner | undefined
+  /**
    * Called when somebody sends the id of another user's session, for logs and alarms. If it throws, the process emits a warning, and
    * the answer is the same.
    */
@@ -108,6 +115,7 @@ export interface CheckedOptions {
   readonly path: string
   readonly clientIdClaims: readonly string[]
   readonly sessions: SessionLimits | undefined
+  readonly owner: StatedOwner | undefined
   readonly onForeignSession: ((auth: Auth<unknown>, subject: never) => unknown) | undefined
   readonly maxBodySize: number
   readonly clock: Clock | undefined
@@ -139,6 +147,7 @@ export function checkEndpointOptions(
     path: isPath,
     clientIdClaims: isTextList,
     sessions: isSessions,
+    owner: isFunction,
     onForeignSession: isFunction,
     maxBodySize: countUpTo(67_108_864),
     clock: isClock,
@@ -167,6 +176,7 @@ export function checkEndpointOptions(
     path: stated.path ?? new URL(resource).pathname,
     clientIdClaims: [...(stated.clientIdClaims ?? ['client_id', 'azp'])],
     sessions: stated.sessions === false ? undefined : { max, maxPerUser },
+    owner: stated.owner,
     onForeignSession: stated.onForeignSession,
     maxBodySize: stated.maxBodySize ?? 4_194_304,
     clock: stated.clock,

@@ -1,28 +1,48 @@
-import { createHash } from 'node:crypto'
+import type { Auth, Verifier } from '@portcullis/core'
+import { ownerOf, proverOf, type TokenOwner } from '@portcullis/core/adapter'
 
-import type { Auth } from '@portcullis/core'
-import { signedClaims } from '@portcullis/core/adapter'
-import { textMember } from '@portcullis/core/verifier'
+// Whose the token of a request is: as core says it, or the function of the user's.
 
-import { clientIdOf } from './auth-info.ts'
+/** Says in the user's own words whose a token is. */
+export type StatedOwner = (auth: Auth<unknown>) => string
 
-// Whose a session is: the issuer, the user and the client of a token, as one text of a fixed length.
-
-/**
- * The same text for all tokens that one client has of one user from one issuer, and another one for every other token. The claims
- * are read as they were signed. Where a token names neither a user nor a client, nobody but this very token has the session.
- */
-export function ownerOf(auth: Auth<unknown>, clientIdClaims: readonly string[]): string {
-  const claims = signedClaims(auth)
-  const user = textMember(claims, 'sub')
-  const client = clientIdOf(claims, clientIdClaims)
-  const isNameless = user === undefined && client === undefined
-  const parts = isNameless ? [auth.token] : [textMember(claims, 'iss'), user, client]
-  // A list, since a joined text could be cut in several ways. JSON writes `null` for what is not there.
-  return digest(JSON.stringify(parts))
+interface OwnersOptions {
+  readonly clientIdClaims: readonly string[]
+  readonly owner: StatedOwner | undefined
 }
 
-/** However long the text is, what is kept of it is not. */
-export function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url')
+export function createOwners(
+  verifier: Verifier<unknown>,
+  { clientIdClaims, owner }: OwnersOptions,
+): (auth: Auth<unknown>) => TokenOwner {
+  /** Verifiers that have proven a token without `iss`: it is known by them. */
+  const numbers = new WeakMap<object, number>()
+  let last = 0
+
+  function numberOf(prover: object): number {
+    const number = numbers.get(prover) ?? ++last
+    numbers.set(prover, number)
+    return number
+  }
+
+  return (auth) => {
+    const proven = proverOf(verifier, auth.token)
+    const prover = typeof proven === 'string' ? proven : numberOf(proven)
+    const rules = { clientIdClaims, prover }
+    return ownerOf(auth, owner === undefined ? rules : { ...rules, stated: answerOf(owner, auth) })
+  }
+}
+
+/** Whatever goes wrong makes the owner this very token: so the session goes on until the token is renewed, and is nobody else's. */
+function answerOf(owner: StatedOwner, auth: Auth<unknown>): unknown {
+  try {
+    const answer: unknown = owner(auth)
+    if (typeof answer === 'string' && answer !== '') return answer
+    process.emitWarning('owner must return a text that is not empty, and has not')
+    // Nobody waits for a promise, which may reject.
+    void Promise.resolve(answer).catch(() => {})
+  } catch (fault) {
+    process.emitWarning(fault instanceof Error ? fault : 'owner failed')
+  }
+  return undefined
 }

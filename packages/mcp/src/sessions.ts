@@ -1,19 +1,23 @@
+import { createHash } from 'node:crypto'
+
+import type { TokenOwner } from '@portcullis/core/adapter'
 import { noOptions } from '@portcullis/core/verifier'
 import { LRUCache } from 'lru-cache'
 
-import { digest } from './owner.ts'
+// Whose each session is that this server has begun: bounded in all and for each user.
 
-// Whose each session is that this server has begun: bounded in all and for each owner.
+/** Whose a session is, and where it counts. */
+type Owner = Pick<TokenOwner, 'id' | 'account'>
 
 export interface Sessions {
   /** Whether the session is of this owner, of another one, or of nobody that is known. */
-  statusOf(id: string, owner: string): 'own' | 'other' | 'unknown'
+  statusOf(id: string, owner: Owner): 'own' | 'other' | 'unknown'
   /**
    * Notes whose a new session is.
    *
    * @throws Error for the id of another owner's session: ids must not be given out twice.
    */
-  begin(id: string, owner: string): void
+  begin(id: string, owner: Owner): void
   end(id: string): void
 }
 
@@ -23,60 +27,69 @@ export interface SessionLimits {
 }
 
 /**
- * A session that is not known is refused, never bound to whoever asks first. So nothing is kept of ids that clients invent. An owner
- * who begins too many loses those that were not used for the longest time; others keep theirs.
+ * A session that is not known is refused, never bound to whoever asks first. So nothing is kept of ids that clients invent. A user
+ * who begins too many loses those that were not used for the longest time, of whatever client; others keep theirs.
  */
 export function createSessions({ max, maxPerUser }: SessionLimits): Sessions {
-  /** The sessions of each owner, the least recently used first. */
-  const ofOwner = new Map<string, Set<string>>()
-  const owners = new LRUCache<string, string>({
+  /** The sessions of each account, the least recently used first. */
+  const ofAccount = new Map<string, Set<string>>()
+  const sessions = new LRUCache<string, Owner>({
     max,
-    dispose(owner, name) {
-      const names = ofOwner.get(owner)
+    dispose({ account }, name) {
+      const names = ofAccount.get(account)
       names?.delete(name)
-      if (names?.size === 0) ofOwner.delete(owner)
+      if (names?.size === 0) ofAccount.delete(account)
     },
   })
 
   /** What another owner asks for does not count as used. */
-  function use(name: string, owner: string): void {
-    owners.get(name, noOptions())
-    const names = ofOwner.get(owner) ?? new Set()
-    ofOwner.set(owner, names)
+  function use(name: string, { account }: Owner): void {
+    sessions.get(name, noOptions())
+    const names = ofAccount.get(account) ?? new Set()
+    ofAccount.set(account, names)
     names.delete(name)
     names.add(name)
   }
 
-  /** Before the owner gets another one: it must not push out somebody else's. */
-  function makeRoom(owner: string): void {
-    const names = ofOwner.get(owner) ?? new Set()
+  /** Before the account gets another one: it must not push out somebody else's. */
+  function makeRoom({ account }: Owner): void {
+    const names = ofAccount.get(account) ?? new Set()
     const [oldest = ''] = names
-    if (names.size >= maxPerUser) owners.delete(oldest)
+    if (names.size >= maxPerUser) sessions.delete(oldest)
   }
 
   return {
-    statusOf(id, owner) {
-      const name = digest(id)
-      const found = owners.peek(name, noOptions())
+    statusOf(id, asking) {
+      const [name, owner] = [digest(id), digested(asking)]
+      const found = sessions.peek(name, noOptions())
       if (found === undefined) return 'unknown'
-      if (found !== owner) return 'other'
-      use(name, owner)
+      if (found.id !== owner.id) return 'other'
+      use(name, found)
       return 'own'
     },
-    begin(id, owner) {
-      const name = digest(id)
-      const found = owners.peek(name, noOptions())
-      if (found !== undefined && found !== owner) {
+    begin(id, beginning) {
+      const [name, owner] = [digest(id), digested(beginning)]
+      const found = sessions.peek(name, noOptions())
+      if (found !== undefined && found.id !== owner.id) {
         throw new Error('the server has given the id of a session to a second user')
       }
       if (found === undefined) {
         makeRoom(owner)
-        owners.set(name, owner, noOptions())
+        sessions.set(name, owner, noOptions())
       }
-      use(name, owner)
+      use(name, found ?? owner)
     },
     end(id) {
-      owners.delete(digest(id))
+      sessions.delete(digest(id))
     },
   }
+}
+
+/** However long a text is, what is kept of it is not, and it may hold a token. */
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}
+
+function digested({ id, account }: Owner): Owner {
+  return { id: digest(id), account: digest(account) }
 }

@@ -42,7 +42,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     '@portcullis/core/verifier',
     'option-checks',
   ],
-  owner: ['@portcullis/core/adapter', '@portcullis/core/verifier', 'auth-info', 'node:crypto'],
+  owner: ['@portcullis/core/adapter'],
   'response-head': [],
-  sessions: ['@portcullis/core/verifier', 'lru-cache', 'owner'],
+  sessions: ['@portcullis/core/verifier', 'lru-cache', 'node:crypto'],
 }

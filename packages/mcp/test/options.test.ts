@@ -89,6 +89,7 @@ describe.each(FORMS)('%s', (name, create) => {
     ['a number of sessions', { ...stated, sessions: 1 }, /sessions must/],
     ['a misspelt limit', { ...stated, sessions: { maximum: 1 } }, /sessions must/],
     ['an inherited limit', { ...stated, sessions: { toString: 1 } }, /sessions must/],
+    ['an owner that is a text', { ...stated, owner: 'sub' }, /owner must be a function/],
     ['no function', { ...stated, onForeignSession: true }, /onForeignSession must/],
     ['no body', { ...stated, maxBodySize: 0 }, /maxBodySize must/],
     ['an endless body', { ...stated, maxBodySize: Infinity }, /maxBodySize must/],

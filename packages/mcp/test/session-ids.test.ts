@@ -47,7 +47,7 @@ describe.each(FORMS)('%s', (_form, create) => {
       warned.mockRestore()
     })
 
-    test('of one user with one client there are as many as the options say', async () => {
+    test('of one user there are as many as the options say', async () => {
       let id = 'first'
       const handle: Handle = () => ({ headers: { 'mcp-session-id': id } })
       await using api = await start({ sessions: { maxPerUser: 1 } }, { handle })

@@ -3,7 +3,31 @@ import { runInNewContext } from 'node:vm'
 
 import { describe, expect, test } from 'vitest'
 
-import { createSessions, type SessionLimits, type Sessions } from '../src/sessions.ts'
+import { createSessions as create, type SessionLimits } from '../src/sessions.ts'
+
+/** Sessions whose owners are written as `user/client`. */
+interface Sessions {
+  statusOf(id: string, owner: string): string
+  begin(id: string, owner: string): void
+  end(id: string): void
+}
+
+const accountOf = (owner: string) => owner.replace(/\/.*/, '')
+
+const written = (owner: string) => ({ id: owner, account: accountOf(owner) })
+
+function createSessions(limits: SessionLimits): Sessions {
+  const sessions = create(limits)
+  return {
+    statusOf: (id, owner) => sessions.statusOf(id, written(owner)),
+    begin(id, owner) {
+      sessions.begin(id, written(owner))
+    },
+    end(id) {
+      sessions.end(id)
+    },
+  }
+}
 
 describe('sessions', () => {
   test('are of whoever has begun them, until they are ended', () => {
@@ -46,6 +70,26 @@ describe('sessions', () => {
     sessions.begin('a', 'ada')
     for (let each = 0; each < 10; each++) sessions.begin(`e${each}`, 'eve')
     expect(sessions.statusOf('a', 'ada')).toBe('own')
+  })
+
+  test('a user with 101 clients has as many sessions as a user with one, and pushes out nobody', () => {
+    const sessions = createSessions({ max: 1000, maxPerUser: 100 })
+    sessions.begin('a', 'ada')
+    for (let each = 0; each < 101 * 100; each++) sessions.begin(`e${each}`, `eve/${each % 101}`)
+    expect(sessions.statusOf('a', 'ada')).toBe('own')
+    const known = Array.from({ length: 101 * 100 }, (_, each) =>
+      sessions.statusOf(`e${each}`, `eve/${each % 101}`),
+    ).filter((status) => status === 'own')
+    expect(known).toHaveLength(100)
+  })
+
+  test('one client of a user does not see what another has begun', () => {
+    const sessions = createSessions({ max: 10, maxPerUser: 10 })
+    sessions.begin('s', 'ada/one')
+    expect(['one', 'two'].map((each) => sessions.statusOf('s', `ada/${each}`))).toEqual([
+      'own',
+      'other',
+    ])
   })
 
   test('whoever asks for the session of somebody else does not keep it from being forgotten', () => {
@@ -92,7 +136,7 @@ describe('sessions', () => {
       const sessions = createSessions(limits)
       const model = createModel(limits)
       for (let step = 0; step < 60; step++) {
-        const [id, owner, action] = [`s${random(8)}`, `o${random(3)}`, random(3)]
+        const [id, owner, action] = [`s${random(8)}`, `o${random(3)}/${random(2)}`, random(3)]
         const outcomes = [sessions, model].map((each) => outcomeOf(each, action, id, owner))
         expect(outcomes[0]).toBe(outcomes[1])
       }
@@ -125,7 +169,7 @@ function createModel({ max, maxPerUser }: SessionLimits): Sessions {
     begin(id, owner) {
       const found = ownerOf(id)
       if (found !== undefined && found !== owner) throw new Error('of another owner')
-      const own = others(id).filter((each) => each.owner === owner)
+      const own = others(id).filter((each) => accountOf(each.owner) === accountOf(owner))
       const isFull = found === undefined && own.length >= maxPerUser
       const left = isFull ? others(id).filter((each) => each !== own[0]) : others(id)
       known = [...left, { id, owner }].slice(-max)
