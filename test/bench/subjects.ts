@@ -149,7 +149,7 @@ export async function guardThatHoldsAnswers(setting: Setting, isByForm: boolean)
     clientId: 'api',
     clientSecret: 'secret',
     maxAge: 3600,
-    fetch: async () => Response.json({ active: true, ...claimsOf(0) }),
+    fetch: async () => Response.json({ active: true, token_type: 'Bearer', ...claimsOf(0) }),
   })
   const jwt = longLived(setting, {})
   const verifier = isByForm ? byForm({ jwt, opaque }) : opaque

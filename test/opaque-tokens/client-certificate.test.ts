@@ -29,7 +29,8 @@ function issuerAt(issuer: string): RequestListener {
   }
   return (request, response) => {
     const isRight = request.url === '/certified' && showsCertificate(request)
-    const body = request.method === 'GET' ? metadata : { active: true, iss: issuer, sub: 'ada' }
+    const answer = { active: true, token_type: 'Bearer', iss: issuer, sub: 'ada' }
+    const body = request.method === 'GET' ? metadata : answer
     response.statusCode = request.method === 'GET' || isRight ? 200 : 401
     response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
   }

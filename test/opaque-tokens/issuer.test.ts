@@ -119,6 +119,20 @@ describe.each(Object.entries(APIS))('%s', (_, createApi) => {
   })
 })
 
+test('a refresh token, which the issuer calls active as well, is no access token', async () => {
+  const { verifier, asked } = asking({ audience: null })
+  const refused = verifier.verify(await issuer.refreshToken())
+  await expect(refused).rejects.toMatchObject({ code: 'invalid_token', reason: 'type' })
+  expect(asked()).toBe(1)
+  // What the issuer says of an access token names its kind.
+  await verifier.verify(await logIn())
+  // It is active there: nothing but the missing kind was wrong with it.
+  const { claims } = await asking({ audience: null, type: null }).verifier.verify(
+    await issuer.refreshToken(),
+  )
+  expect(claims).toMatchObject({ active: true, sub: 'ada' })
+})
+
 test('two processes that ask for themselves both see a revocation within maxAge', async () => {
   const file = new URL('api-process.ts', import.meta.url)
   await using first = await start(file, { ISSUER: issuer.url })

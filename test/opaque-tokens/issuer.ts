@@ -11,12 +11,44 @@ export const SECRET = 'a secret of this client alone'
 /** What the issuer calls the API, which may ask about tokens. */
 export const API_CLIENT = 'orders'
 
-export async function startIssuer(): Promise<Served> {
-  return await serve(async (url) => {
+export interface Issuer extends Served {
+  /** A new refresh token of a user. */
+  readonly refreshToken: () => Promise<string>
+}
+
+export async function startIssuer(): Promise<Issuer> {
+  const made: { provider?: Provider } = {}
+  const served = await serve(async (url) => {
     const provider = await createProvider(url)
+    made.provider = provider
     const handle = provider.callback()
     return (request, response) => void handle(request, response)
   })
+  return {
+    url: served.url,
+    refreshToken: async () => await refreshTokenOf(made.provider),
+    [Symbol.asyncDispose]: async () => {
+      await served[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** As its own endpoint makes one when a user has logged in. */
+async function refreshTokenOf(provider: Provider | undefined): Promise<string> {
+  const client = await provider?.Client.find('plain')
+  if (provider === undefined || client === undefined) throw new Error('there is no such client')
+  const grant = new provider.Grant({ accountId: 'ada', clientId: client.clientId })
+  grant.addResourceScope(API, 'read')
+  const grantId = await grant.save()
+  const token = new provider.RefreshToken({
+    accountId: 'ada',
+    client,
+    grantId,
+    gty: 'authorization_code',
+    resource: API,
+    scope: 'read',
+  })
+  return await token.save()
 }
 
 async function createProvider(url: string): Promise<Provider> {

@@ -1,6 +1,6 @@
 import { type Detail, shown } from '@portcullis/core/verifier'
 
-// What refusals tell developers. Of a token they show nothing, and of an answer nothing but `token_type`.
+// What refusals tell developers. Of a token they show nothing, and of an answer nothing but what kind of token it names.
 
 export const notActive: Detail = () =>
   'the issuer says that the token is not active: it is unknown there, has expired or was revoked'
@@ -13,13 +13,23 @@ export function otherForm(complaint: string): Detail {
     `the token has not the form of the option form: ${complaint}; the issuer was not asked`
 }
 
-export function otherTokenType(found: unknown, accepted: readonly string[] | undefined): Detail {
-  const expected = accepted?.join(', ') ?? 'Bearer, DPoP or none'
-  return () => `the token_type of the answer is ${shown(found)}; expected ${expected}`
+/** @param accepted What that member may name. */
+export function otherKind(name: string, found: unknown, accepted: readonly string[]): Detail {
+  const expected = accepted.join(', ')
+  return () => `the ${name} of the answer is ${shown(found)}; expected ${expected}`
+}
+
+/** @param stated The option `type`. */
+export function noKind(stated: readonly string[] | undefined): Detail {
+  const members = 'token_type, token_use or typ'
+  return () =>
+    stated === undefined
+      ? `the answer names no kind of token, by ${members}: it may be about a refresh token; to accept it, state type: null`
+      : `the answer has none of the option type (${stated.join(', ')}) as ${members}`
 }
 
 export const unboundDpop: Detail = () =>
-  'the token_type of the answer is DPoP, and its cnf names no key (jkt)'
+  'the answer is about a token of the type DPoP, and its cnf names no key (jkt)'
 
 /** @param retryAfter Seconds. */
 export function unavailable(why: string, retryAfter: number): Detail {

@@ -1,6 +1,3 @@
-import type { webcrypto } from 'node:crypto'
-import { types } from 'node:util'
-
 import type { Clock, KeySource, SchemaOptions, VerifierOptions } from '@portcullis/core'
 import {
   checkOptions,
@@ -20,16 +17,12 @@ import {
   urlComplaint,
 } from '@portcullis/core/verifier'
 
+import { type ClientKey, isClientKey } from './client-key.ts'
 import type { IntrospectionFetch } from './exchange.ts'
 import { isForm, type TokenForm } from './form.ts'
+import type { Kinds } from './kind.ts'
 
 // The options of `introspected`: their types, their checks at start-up, and their defaults.
-
-/** The private key that this API signs its assertions with (RFC 7523). */
-export interface ClientKey {
-  readonly key: webcrypto.CryptoKey
-  readonly kid?: string | undefined
-}
 
 /** Options of `introspected`. All times are seconds. */
 export interface IntrospectedOptions extends Pick<
@@ -72,11 +65,12 @@ export interface IntrospectedOptions extends Pick<
    */
   keys?: KeySource | undefined
   /**
-   * The accepted values of `token_type` in answers, in any case. By default `Bearer`, `DPoP`, and answers without one: what names
-   * another kind, such as a refresh token, is refused.
+   * What an answer must name as the kind of its token, in any case, in place of `Bearer` and `DPoP`: as `token_type`, `typ` or
+   * `token_use`. Beside it `access_token` and `access` are accepted as `token_use`, and `at+jwt` as `typ`; whatever else one of the three
+   * names is refused. `null` accepts also answers that name no kind.
    * @see RFC 7662 section 2.2
    */
-  type?: string | readonly string[] | undefined
+  type?: string | readonly string[] | null | undefined
   /**
    * How long an answer is used: a token that is revoked at the issuer works for so long. 1 to 3600.
    * @default 30
@@ -132,7 +126,7 @@ export interface CheckedOptions {
   readonly endpoint: string | undefined
   readonly clientId: string
   readonly keys: KeySource | undefined
-  readonly types: readonly string[] | undefined
+  readonly types: Kinds
   readonly maxAge: number
   readonly staleIfError: number
   readonly timeout: number
@@ -164,17 +158,6 @@ const isMax: OptionCheck = (value) =>
     ? undefined
     : 'must be { max }, a number of tokens from 1 to 1000000'
 
-const isClientKey: OptionCheck = (value) => {
-  const { key, kid, ...others }: Readonly<Record<string, unknown>> = isJsonObject(value)
-    ? value
-    : {}
-  const isKey = types.isCryptoKey(key) && key.type === 'private' && key.usages.includes('sign')
-  const isName = kid === undefined || isText(kid) === undefined
-  return isKey && isName && Object.keys(others).length === 0
-    ? undefined
-    : 'must be { key, kid? }, with a private CryptoKey that signs'
-}
-
 const METHODS = ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'tls_client_auth']
 
 /**
@@ -187,6 +170,10 @@ export function checkIntrospectedOptions(
 ): CheckedOptions {
   checkOptions('introspected', options, {
     ...ruleChecks,
+    type: (value) =>
+      value === null || ruleChecks.type(value) === undefined
+        ? undefined
+        : 'must be a string, a list of strings, or null to accept answers that name no kind',
     issuer: (value) => (value === null ? undefined : isUrl(value)),
     endpoint: isUrl,
     clientId: isText,
@@ -230,7 +217,7 @@ export function checkIntrospectedOptions(
     endpoint: endpoint && withoutFragment(endpoint),
     clientId,
     keys,
-    types: type === undefined ? undefined : [type].flat(),
+    types: type === undefined || type === null ? type : [type].flat(),
     maxAge: stated.maxAge ?? 30,
     staleIfError: stated.staleIfError ?? 0,
     timeout: stated.timeout ?? 5,

@@ -1,11 +1,7 @@
 import { AuthError } from '@portcullis/core'
 import {
-  type Claims,
   createWaitingRoom,
   instant,
-  isJsonObject,
-  member,
-  textMember,
   type TokenProver,
   type WaitingRoom,
 } from '@portcullis/core/verifier'
@@ -18,14 +14,13 @@ import {
   notActive,
   notActiveLately,
   otherForm,
-  otherTokenType,
   outdated,
   roomFull,
   unavailable,
-  unboundDpop,
 } from './details.ts'
 import type { Endpoint } from './endpoint.ts'
 import { createFormCheck } from './form.ts'
+import { checkKind } from './kind.ts'
 import { createMemory, type HeldAnswer, nameOf } from './memory.ts'
 import type { CheckedOptions } from './options.ts'
 import { type Answer, callTimeout, failureOf, type Question } from './question.ts'
@@ -134,7 +129,7 @@ export function createProver(
       return !isContradicted && isUsable
     },
     check(claims) {
-      checkTokenType(claims, types)
+      checkKind(claims, types)
     },
     late: () => new AuthError('introspection_unavailable', 'timeout', endedWhileJudged),
     async ready() {
@@ -169,20 +164,4 @@ function createWay(options: LaneOptions<Answer>, timeout: number): Way {
 
 function busy(detail: () => string): AuthError {
   return new AuthError('introspection_unavailable', 'busy', detail)
-}
-
-/** @throws AuthError `type` or `binding` @see RFC 7662 section 2.2; RFC 9449 section 6.2 */
-function checkTokenType(claims: Claims, types: readonly string[] | undefined): void {
-  const found = member(claims, 'token_type')
-  const type = typeof found === 'string' ? found.toLowerCase() : found
-  const isAccepted =
-    types === undefined
-      ? type === undefined || type === 'bearer' || type === 'dpop'
-      : types.some((each) => each.toLowerCase() === type)
-  if (!isAccepted) throw new AuthError('invalid_token', 'type', otherTokenType(found, types))
-  if (type !== 'dpop') return
-  const cnf = member(claims, 'cnf')
-  if (!isJsonObject(cnf) || textMember(cnf, 'jkt') === undefined) {
-    throw new AuthError('invalid_token', 'binding', unboundDpop)
-  }
 }

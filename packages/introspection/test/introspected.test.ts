@@ -22,7 +22,7 @@ describe('a token that the issuer says is active', () => {
     issuer.tokens.set('token', claimsWith({ scope: 'read' }))
     const auth = await verifier.verify('token')
     expect(auth).toEqual({
-      claims: { active: true, iss: ISSUER, sub: 'ada', scope: 'read' },
+      claims: { active: true, iss: ISSUER, sub: 'ada', token_type: 'Bearer', scope: 'read' },
       header: { alg: 'opaque' },
       token: 'token',
     })
@@ -140,6 +140,9 @@ describe('what the answer says is judged as the claims of a JWT are', () => {
     ['nbf ahead', { aud: 'api', nbf: START + 10 }, 'not_yet_valid'],
     ['iat ahead', { aud: 'api', iat: START + 100 }, 'issued_in_future'],
     ['a refresh token', { aud: 'api', token_type: 'refresh_token' }, 'type'],
+    ['a refresh token that names no kind', { aud: 'api', token_type: undefined }, 'type'],
+    ['a refresh token by its typ', { aud: 'api', typ: 'Refresh' }, 'type'],
+    ['a refresh token by its token_use', { aud: 'api', token_use: 'refresh_token' }, 'type'],
     ['a token_type that is no text', { aud: 'api', token_type: 1 }, 'type'],
     ['DPoP without a key', { aud: 'api', token_type: 'DPoP' }, 'binding'],
     ['DPoP with a text as cnf', { aud: 'api', token_type: 'DPoP', cnf: 'a' }, 'binding'],
@@ -167,10 +170,14 @@ describe('what the answer says is judged as the claims of a JWT are', () => {
     expect(await wordOf(verifier.verify('token'))).toBe('accepted')
   })
 
-  test('an answer without token_type is refused where type is stated', async () => {
-    const { issuer, verifier } = setUp({ type: ['Bearer', 'DPoP'] })
-    issuer.tokens.set('token', claimsWith())
-    expect(await wordOf(verifier.verify('token'))).toBe('invalid_token type')
+  test('type: null waives that an answer names a kind, and nothing else', async () => {
+    const { issuer, create, verifier } = setUp()
+    issuer.tokens.set('silent', claimsWith({ token_type: undefined }))
+    issuer.tokens.set('refresh', claimsWith({ token_type: undefined, typ: 'Refresh' }))
+    expect(await wordOf(verifier.verify('silent'))).toBe('invalid_token type')
+    const lenient = create({ type: null })
+    expect(await wordOf(lenient.verify('silent'))).toBe('accepted')
+    expect(await wordOf(lenient.verify('refresh'))).toBe('invalid_token type')
   })
 
   test.each<[object, string]>([

@@ -80,7 +80,7 @@ export function setUp(options: Partial<IntrospectedOptions> = {}) {
 
 /** The claims of an answer that is accepted. */
 export function claimsWith(more: object = {}): object {
-  return { iss: ISSUER, sub: 'ada', ...more }
+  return { iss: ISSUER, sub: 'ada', token_type: 'Bearer', ...more }
 }
 
 /** A promise that a test resolves. */

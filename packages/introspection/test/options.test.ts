@@ -221,7 +221,7 @@ describe('the API proves who it is', () => {
 
 test('an issuer without a name: claims need none, and the endpoint is stated', async () => {
   const issuer = createIssuer()
-  issuer.tokens.set('token', { sub: 'ada' })
+  issuer.tokens.set('token', { sub: 'ada', token_type: 'Bearer' })
   const verifier = introspected({
     issuer: null,
     audience: null,
@@ -230,7 +230,11 @@ test('an issuer without a name: claims need none, and the endpoint is stated', a
     clientSecret: 'secret',
     fetch: issuer.fetch,
   })
-  expect((await verifier.verify('token')).claims).toEqual({ active: true, sub: 'ada' })
+  expect((await verifier.verify('token')).claims).toEqual({
+    active: true,
+    sub: 'ada',
+    token_type: 'Bearer',
+  })
 })
 
 function read(part: string): unknown {

@@ -63,7 +63,7 @@ export interface IntrospectionService extends Omit<TokenService, 'listen'>, Intr
    * they are for a verifier that has `keys`. After some of these answers a verifier asks nothing for a while: take a new one for
    * each, or move the clock.
    *
-   * The tokens that test a time are refused for it only for some time.
+   * The tokens that test a time are refused for it only for some time. A verifier with `type: null` accepts `no kind of token`.
    */
   badAnswers(options?: BadAnswersOptions): Promise<readonly BadAnswer[]>
   /** Serves the same over HTTP, by default on a free port of 127.0.0.1. */

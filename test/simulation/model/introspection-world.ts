@@ -99,7 +99,7 @@ export function createIntrospectionWorld(
   async function answer(token: string, signal: AbortSignal): Promise<Response> {
     const body =
       isGenuine(token) && !ended.has(token)
-        ? { active: true, iss: ISSUER, sub: token }
+        ? { active: true, iss: ISSUER, token_type: 'Bearer', sub: token }
         : { active: false }
     if (world.mode === 'hang') await after(1e6, signal)
     if (world.mode === 'slow') await after(2, signal)

@@ -81,6 +81,8 @@ async function asTokens(
   )
 }
 
+const NO_KIND = { token_type: undefined, token_use: undefined, typ: undefined }
+
 /** Answers of the right form that do not say what an answer has to say. */
 function wrongWords({ defaults, sound }: BadAnswerParts): readonly BadAnswerRow[] {
   const saying =
@@ -112,6 +114,10 @@ function wrongWords({ defaults, sound }: BadAnswerParts): readonly BadAnswerRow[
     ],
     ['bad_answer', 'longer than a megabyte', saying((text) => `${text}${' '.repeat(2 ** 20)}`)],
     ['type', 'refresh token', claiming({ token_type: 'refresh_token' })],
+    ['type', 'refresh token by its typ', claiming({ typ: 'Refresh' })],
+    ['type', 'refresh token by its token_use', claiming({ token_use: 'refresh_token' })],
+    // As several issuers answer about their refresh tokens.
+    ['type', 'no kind of token', claiming(NO_KIND)],
     ['type', 'token_type as list', claiming({ token_type: ['Bearer'] })],
     ['binding', 'DPoP without a key', claiming({ token_type: 'DPoP' })],
   ]

@@ -160,7 +160,7 @@ function keysOf(jwk: JWK): KeySource {
 
 /** Asks an issuer that knows one token, without a network. Each round every answer is too old. */
 function opaqueOf(claims: object): Verifier {
-  const active = JSON.stringify({ active: true, ...claims })
+  const active = JSON.stringify({ active: true, token_type: 'Bearer', ...claims })
   return introspected({
     issuer: ISSUER,
     audience: null,

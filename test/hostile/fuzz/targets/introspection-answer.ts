@@ -27,7 +27,9 @@ export const introspectionAnswer: FuzzTarget = {
       aud: fc.constantFrom('api', ['api', 'other'], 'other'),
       exp: fc.constantFrom(1_767_229_200, 4e9, '4000000000', 0),
       cnf: fc.constantFrom(undefined, undefined, { jkt: 'key' }, {}),
-      token_type: fc.constantFrom('Bearer', 'bearer', 'DPoP', undefined),
+      token_type: fc.constantFrom('Bearer', 'bearer', 'DPoP', undefined, null),
+      token_use: fc.constantFrom(undefined, 'access_token', 'refresh_token'),
+      typ: fc.constantFrom(undefined, 'Bearer', 'JWT', 'Refresh'),
     }),
   ),
   async run(input) {
@@ -80,5 +82,13 @@ function checkAccepted(accepted: JsonObject, said: unknown): void {
   hold(said['iss'] === ISSUER, 'it is of this issuer')
   hold([said['aud']].flat().includes('api'), 'it is for this API')
   hold(!Object.hasOwn(said, 'cnf'), 'its token is bound to nothing')
+  const kinds = [said['token_type'], said['token_use'], said['typ']].map((each) =>
+    String(each).toLowerCase(),
+  )
+  hold(
+    kinds.some((each) => ['bearer', 'access_token', 'access', 'at+jwt'].includes(each)),
+    'it is of an access token',
+  )
+  hold(!kinds.some((each) => each.includes('refresh')), 'and of no other token')
   hold(JSON.stringify(accepted) === JSON.stringify(said), 'another reader reads the same')
 }
