@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { channel } from 'node:diagnostics_channel'
 
 import { createVerifier, localKeys, type Verifier, watchToken } from '@portcullis/core'
@@ -79,11 +80,31 @@ describe('everything else is opaque', () => {
     ['dots', 'a.b.c'],
     ['a dot at the beginning', `.${HEADER}`],
     ['a list as the header', `${encode('["a"]')}.b.c`],
+    ['a brace that begins no object', `${encode('{\u{1}\u{7F}random')}.b`],
   ])('%s', async (_name, token) => {
     const { issuer, asked, verifier } = both()
     expect(await wordOf(verifier.verify(token))).toBe('invalid_token inactive')
     expect(asked).toEqual([])
     expect(issuer.asked).toHaveLength(1)
+  })
+
+  test('5,000 random texts with a dot, as some issuers make their tokens', async () => {
+    const reached: string[] = []
+    const named = (name: string): Verifier => ({
+      async verify(token) {
+        reached.push(name)
+        return await Promise.resolve({ claims: {}, header: { alg: 'opaque' }, token })
+      },
+      ready: async () => {},
+    })
+    const verifier = byForm({ jwt: named('jwt'), opaque: named('opaque') })
+    for (let each = 0; each < 5000; each++) {
+      const random = createHash('sha512').update(`${each}`).digest()
+      const parts = [random.subarray(0, 32), random.subarray(32)]
+      await verifier.verify(parts.map((part) => part.toString('base64url')).join('.'))
+    }
+    expect(reached).toHaveLength(5000)
+    expect(reached.filter((name) => name === 'jwt')).toEqual([])
   })
 
   test('JWE, if that is stated: only with five parts and an enc that is a text', async () => {

@@ -83,16 +83,21 @@ export function isLikeJwt(token: string): boolean {
   )
 }
 
+/** What follows the brace of an object: a name, or its end. One in 240 random texts begins with a brace, one in 30,000 so. RFC 8259 section 4. */
+const OBJECT = /^\s*\{\s*["}]/
+/** More of the text has to be read. */
+const UNDECIDED = /^\s*(?:\{\s*)?$/
+
 /** What is of neither alphabet of base64: some readers pass over it, some end there, and some take it for another character. */
 const NO_BASE64 = /[^\w+/-]/g
 
-/** Whether a reader finds the beginning of a JSON object; `undefined` if one finds nothing but white space. */
+/** Whether a reader finds the beginning of a JSON object; `undefined` if one finds too little to tell. */
 function beginsAsObject(encoded: string): boolean | undefined {
   const plain = encoded.replace(NO_BASE64, '')
   const readings = plain === encoded ? [plain] : [plain, encoded]
-  const texts = readings.map((each) => Buffer.from(each, 'base64url').toString().trimStart())
-  if (texts.some((text) => text.startsWith('{'))) return true
-  return texts.includes('') ? undefined : false
+  const texts = readings.map((each) => Buffer.from(each, 'base64url').toString())
+  if (texts.some((text) => OBJECT.test(text))) return true
+  return texts.some((text) => UNDECIDED.test(text)) ? undefined : false
 }
 
 function parseHeader(encodedHeader: string, headers: HeaderCache): ParsedHeader {

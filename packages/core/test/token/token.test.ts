@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { AuthError } from '../../src/refusal/errors.ts'
@@ -266,9 +267,12 @@ describe('what begins as a JWT', () => {
     ['padding within', `${header.slice(0, 1)}=${header.slice(1)}.`],
     ['characters before it that some readers pass over', `${'*'.repeat(70)}${header}.`],
     ['letters that Node takes for others', `${header.replace('e', '\u{165}')}.`],
-    ['white space in its JSON', `${encode(`${' '.repeat(100)}{`)}.`],
+    ['white space in its JSON', `${encode(`${' '.repeat(100)}{"`)}.`],
+    ['white space within its JSON', `${encode(`{${' \n\t\r'.repeat(50)}"alg"`)}.`],
+    ['white space around the brace where it is first cut', `${encode(`${' '.repeat(47)}{ "a"`)}.`],
+    ['an empty header', `${encode('{ }')}.`],
     ['more white space than any header has', `${encode(' '.repeat(9000))}.`],
-    ['a byte order mark', `${encode('\u{FEFF}{')}.`],
+    ['a byte order mark', `${encode('\u{FEFF}{"')}.`],
     ['plain base64', `${Buffer.from('{"a":">>>???"}').toString('base64')}.`],
   ])('%s', (_name, token) => {
     expect(isLikeJwt(token)).toBe(true)
@@ -281,10 +285,34 @@ describe('what begins as a JWT', () => {
     ['other texts with dots', 'v4.public.abc'],
     ['padding and a text', '=abc.def'],
     ['a list', `${encode('["a"]')}.`],
+    ['a brace alone', `${encode('{')}.`],
+    ['a brace and no name', `${encode('{a":1}')}.`],
+    ['a brace, white space and no name', `${encode('{ \n1}')}.`],
+    ['a brace and white space alone', `${encode('{  ')}.`],
     ['white space alone', `${encode(' '.repeat(10))}.`],
     ['as much of it as the longest header has', `${encode(' '.repeat(6144))}.`],
   ])('and what does not: %s', (_name, token) => {
     expect(isLikeJwt(token)).toBe(false)
+  })
+
+  const part = fc
+    .uint8Array({ minLength: 8, maxLength: 64 })
+    .map((octets) => Buffer.from(octets).toString('base64url'))
+
+  // One of 30,000 is like a JWT all the same: these are not.
+  test('is no random text with a dot', () => {
+    const property = fc.property(part, part, (first, second) => !isLikeJwt(`${first}.${second}`))
+    fc.assert(property, { numRuns: 10_000, seed: 1 })
+  })
+
+  test('is any JSON object, however it is written', () => {
+    const space = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r'), maxLength: 80 })
+    const object = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 })
+    const property = fc.property(space, space, object, part, (before, within, value, rest) => {
+      const text = `${before}{${within}${JSON.stringify(value).slice(1)}`
+      return isLikeJwt(`${encode(text)}.${rest}`)
+    })
+    fc.assert(property)
   })
 
   test('is told of the longest text in linear time: quadratic time would end after the limit of a test', () => {
