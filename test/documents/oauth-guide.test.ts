@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url'
 
 import { type OAuthClient, OAuthError, type OAuthErrorCode } from '@portcullis/client/oauth'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
+import express from 'express'
+import { fastify } from 'fastify'
 import { decodeJwt } from 'jose'
+import Koa from 'koa'
 import request from 'supertest'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
@@ -110,6 +113,56 @@ test('an assertion of the platform, from its file', async () => {
   vi.stubEnv('TOKEN_FILE', file)
   const { tokens } = await run(3, trusting.authUrl)
   expect(decodeJwt((await tokens?.get()) ?? '')).toMatchObject({ sub: 'shop' })
+})
+
+describe('without an error handler', () => {
+  const refused = new OAuthError('invalid_grant', 'no', { status: 401, retryAfter: 30 })
+  const down = new OAuthError('timeout', 'no', { status: 503, retryAfter: 6.2 })
+
+  test.each<[string, (error: OAuthError) => Promise<RequestListener>]>([
+    [
+      'Express',
+      async (error) =>
+        await Promise.resolve(
+          express()
+            .set('env', 'test')
+            .use(() => {
+              throw error
+            }),
+        ),
+    ],
+    [
+      'Koa',
+      async (error) => {
+        const app = new Koa()
+        app.silent = true
+        app.use(() => {
+          throw error
+        })
+        const callback = app.callback()
+        return await Promise.resolve((incoming, answer) => void callback(incoming, answer))
+      },
+    ],
+    [
+      'Fastify',
+      async (error) => {
+        const app = fastify()
+        app.get('/', () => {
+          throw error
+        })
+        await app.ready()
+        return (incoming, answer) => {
+          app.routing(incoming, answer)
+        }
+      },
+    ],
+  ])('%s answers with the status and the headers of the error', async (_name, serving) => {
+    const first = await request(await serving(refused)).get('/')
+    expect(first.status).toBe(401)
+    expect(first.headers['www-authenticate']).toMatch(/^Bearer error="invalid_token"/)
+    const second = await request(await serving(down)).get('/')
+    expect([second.status, second.headers['retry-after']]).toEqual([503, '7'])
+  })
 })
 
 describe('the table of errors', () => {

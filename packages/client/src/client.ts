@@ -184,16 +184,15 @@ export function createClient({
 }
 
 function tooSoon({ code, reason, retryAfter }: LoginRefusal): TokenClientError {
-  const message = `no login is made for ${Math.ceil(retryAfter)} s, since the last one failed`
+  const message = 'no token is asked for yet, since the last attempt failed (see retryAfter)'
   return failureWith(code, message, { reason, retryAfter })
 }
 
 /** @throws TokenClientError if the service's tokens do not last for as long as the caller needs them. */
 function lasting(held: HeldToken, minValidity = 0): string {
   if (canLast(held, minValidity)) return held.token
-  const lifetime = Math.floor(held.lifetime)
   throw new TokenClientError(
     'token_unusable',
-    `the token service gives tokens for ${lifetime} s: ${minValidity} s is more than nine tenths of that`,
+    'minValidity is more than nine tenths of the lifetime that the token service gives its tokens',
   )
 }

@@ -24,7 +24,7 @@ async function discard(body: Discardable | null): Promise<void> {
 }
 
 /** Why an answer cannot have a token, judged by its status and its URL. */
-export function refusalOf(
+export function failureOfStatus(
   response: Response,
   url: string,
   now: number,

@@ -1,5 +1,5 @@
 import { TokenClientError } from './errors.ts'
-import { notAToken, refusalOf } from './http-answer.ts'
+import { notAToken, failureOfStatus } from './http-answer.ts'
 import { lifetimeOf } from './lifetime.ts'
 import type { Exchange } from './token-request.ts'
 import { boundKeyOf, findToken, type ResponseFormat } from './token-response.ts'
@@ -31,7 +31,7 @@ export function loginExchange({
       return async () => ({ url, body })
     },
     async read({ response, receivedAt, clockSkew, body }) {
-      const refusal = refusalOf(response, url, receivedAt.wall)
+      const refusal = failureOfStatus(response, url, receivedAt.wall)
       if (refusal !== undefined) throw refusal
       const text = await body()
       const token = tokenIn(text, format, response)

@@ -8,8 +8,13 @@ export type { Credential } from './login-exchange.ts'
 export type { ClientAssertion, ClientKey } from './oauth/client-authentication.ts'
 export { createOAuthClient } from './oauth/create-oauth-client.ts'
 export type { OAuthClient } from './oauth/create-oauth-client.ts'
-export { OAuthError } from './oauth/oauth-error.ts'
-export type { OAuthErrorCode } from './oauth/oauth-error.ts'
+export { OAuthError, refusalOf } from './oauth/oauth-error.ts'
+export type {
+  OAuthErrorCode,
+  OAuthErrorOptions,
+  OAuthErrorStatus,
+  OAuthRefusal,
+} from './oauth/oauth-error.ts'
 export type { OnBehalf, OnBehalfOfOptions } from './oauth/on-behalf-of.ts'
 export type { OAuthClientOptions } from './oauth/options.ts'
 export type { ExchangeForm, Subject } from './oauth/subject.ts'

@@ -76,7 +76,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'token-request',
     'token-response',
   ],
-  'oauth/oauth-error': ['errors'],
+  'oauth/oauth-error': ['errors', 'option-checks'],
   'oauth/on-behalf-of': [
     'client',
     'oauth/memory',

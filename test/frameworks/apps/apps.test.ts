@@ -106,6 +106,24 @@ describe.each(all)('an application of $folder', ({ plain }) => {
     expect(await lacking.json()).toEqual({ code: 'insufficient_scope' })
   })
 
+  test('its error handler answers a call onwards without a token: a challenge, or when to come back', async () => {
+    const refused = await call('/refused')
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+      401,
+      'Bearer error="invalid_token", error_description="The access token is not accepted any more"',
+    ])
+    expect(await refused.json()).toMatchObject({ status: 401, title: 'Unauthorized' })
+    const down = await call('/down')
+    expect([down.status, down.headers.get('retry-after')]).toEqual([
+      503,
+      expect.stringMatching(/^[78]$/),
+    ])
+    for (const { headers } of [refused, down]) {
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('content-type')).toMatch(/^application\/problem\+json/)
+    }
+  })
+
   test('its log has a line for what is refused', async () => {
     logged.length = 0
     await call('/places')

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
+import { createOAuthClient } from '@portcullis/client/oauth'
 import type { Verifier, VerifierOptions } from '@portcullis/core'
 
 // What an application has from elsewhere, and what apps.test.ts has of it.
@@ -34,3 +35,19 @@ function write(fields: Line & Readonly<Record<string, unknown>>, _text: string):
 
 /** Takes what most loggers take. */
 export const log = { info: write, warn: write }
+
+/** Calls another service on behalf of a caller; the authorization server gives no token for that. */
+export async function callOnwards(server: 'refuses' | 'is down'): Promise<string> {
+  const tokens = createOAuthClient({
+    tokenEndpoint: 'https://login.test/token',
+    clientId: 'shop',
+    clientSecret: 'secret',
+    origins: [],
+    timeout: 0.1,
+    fetch: async () =>
+      server === 'refuses'
+        ? Response.json({ error: 'invalid_grant' }, { status: 400 })
+        : new Response(null, { status: 503, headers: { 'retry-after': '7' } }),
+  })
+  return await tokens.onBehalfOf({ token: 'opaque', claims: {} }).get()
+}

@@ -1,10 +1,17 @@
+import { refusalOf } from '@portcullis/client/oauth'
 import { createVerifier, refusal, scope, type Verifier } from '@portcullis/core'
 import { authenticate, authorize, findAuth, getAuth } from '@portcullis/express'
 import cors from 'cors'
 import express from 'express'
 import { z } from 'zod'
 
-import { type Applications, type Configuration, log } from './configuration.ts'
+import { type Applications, callOnwards, type Configuration, log } from './configuration.ts'
+
+const answerOnwards: express.ErrorRequestHandler = (error, _request, response, next) => {
+  const refused = refusalOf(error)
+  if (refused) response.status(refused.status).set(refused.headers).send(refused.body)
+  else next(error)
+}
 
 const answerError: express.ErrorRequestHandler = (error, _request, response, next) => {
   const refused = refusal(error)
@@ -29,6 +36,13 @@ function createApp(verifier: Verifier): express.Express {
   app.post('/places', authorize(scope('places:write')), (request, response) => {
     response.status(201).json({ savedBy: getAuth(request).claims.sub })
   })
+  app.get('/refused', (_request, response, next) => {
+    callOnwards('refuses').then((text) => response.send(text), next)
+  })
+  app.get('/down', (_request, response, next) => {
+    callOnwards('is down').then((text) => response.send(text), next)
+  })
+  app.use(answerOnwards)
   app.use(answerError)
   return app
 }

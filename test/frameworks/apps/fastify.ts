@@ -1,12 +1,13 @@
 import type { RequestListener } from 'node:http'
 
 import cors from '@fastify/cors'
+import { refusalOf } from '@portcullis/client/oauth'
 import { createVerifier, refusal, scope, type Verifier } from '@portcullis/core'
 import { authenticate, authorize, findAuth, getAuth } from '@portcullis/fastify'
 import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify'
 import { z } from 'zod'
 
-import { type Applications, type Configuration, logged } from './configuration.ts'
+import { type Applications, callOnwards, type Configuration, logged } from './configuration.ts'
 
 function createApp(verifier: Verifier): FastifyInstance {
   const stream = {
@@ -18,10 +19,14 @@ function createApp(verifier: Verifier): FastifyInstance {
   }
   const app = fastify({ logger: { stream }, disableRequestLogging: true })
   app.setErrorHandler(async (error, _request, reply) => {
+    const onwards = refusalOf(error)
+    if (onwards) return await reply.code(onwards.status).headers(onwards.headers).send(onwards.body)
     const refused = refusal(error)
     if (!refused) throw error
     return await reply.code(refused.status).send({ code: refused.code })
   })
+  app.get('/refused', async () => await callOnwards('refuses'))
+  app.get('/down', async () => await callOnwards('is down'))
   app.register(async (open) => {
     await open.register(authenticate(verifier, { optional: true }))
     open.get('/hello', async (request) => ({

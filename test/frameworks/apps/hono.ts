@@ -1,10 +1,11 @@
+import { refusalOf } from '@portcullis/client/oauth'
 import { createVerifier, refusal, scope, type Verifier } from '@portcullis/core'
 import { authenticate, authorize, type AuthVariables } from '@portcullis/hono'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { z } from 'zod'
 
-import { type Applications, type Configuration, log } from './configuration.ts'
+import { type Applications, callOnwards, type Configuration, log } from './configuration.ts'
 
 function createApp(verifier: Verifier): Hono<{ Variables: AuthVariables }> {
   const app = new Hono<{ Variables: AuthVariables }>()
@@ -21,7 +22,11 @@ function createApp(verifier: Verifier): Hono<{ Variables: AuthVariables }> {
   app.post('/places', authorize(scope('places:write')), (c) =>
     c.json({ savedBy: c.var.auth.claims.sub }, 201),
   )
+  app.get('/refused', async (c) => c.text(await callOnwards('refuses')))
+  app.get('/down', async (c) => c.text(await callOnwards('is down')))
   app.onError((error, c) => {
+    const onwards = refusalOf(error)
+    if (onwards) return c.body(onwards.body, onwards.status, onwards.headers)
     const refused = refusal(error)
     return refused ? c.json({ code: refused.code }, refused.status) : c.json({ code: 'fault' }, 500)
   })

@@ -1,11 +1,12 @@
 import cors from '@koa/cors'
 import { Router } from '@koa/router'
+import { refusalOf } from '@portcullis/client/oauth'
 import { createVerifier, refusal, scope, type Verifier } from '@portcullis/core'
 import { authenticate, authorize, findAuth, getAuth, type AuthState } from '@portcullis/koa'
 import Koa from 'koa'
 import { z } from 'zod'
 
-import { type Applications, type Configuration, log } from './configuration.ts'
+import { type Applications, callOnwards, type Configuration, log } from './configuration.ts'
 
 function createApp(verifier: Verifier): Koa {
   const app = new Koa()
@@ -19,7 +20,24 @@ function createApp(verifier: Verifier): Koa {
       ctx.body = { code: refused.code }
     }
   })
+  app.use(async (ctx, next) => {
+    try {
+      await next()
+    } catch (error) {
+      const refused = refusalOf(error)
+      if (!refused) throw error
+      ctx.set(refused.headers)
+      ctx.status = refused.status
+      ctx.body = refused.body
+    }
+  })
   const router = new Router()
+  router.get('/refused', async (ctx) => {
+    ctx.body = await callOnwards('refuses')
+  })
+  router.get('/down', async (ctx) => {
+    ctx.body = await callOnwards('is down')
+  })
   router.get('/hello', authenticate(verifier, { optional: true }), (ctx) => {
     ctx.body = { hello: findAuth(ctx)?.claims.sub ?? 'stranger' }
   })

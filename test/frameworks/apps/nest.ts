@@ -2,19 +2,46 @@ import { Catch, Controller, Get, Module, Post, UseGuards } from '@nestjs/common'
 import type { ArgumentsHost, DynamicModule, ExceptionFilter } from '@nestjs/common'
 import { APP_FILTER, NestFactory } from '@nestjs/core'
 import type { NestExpressApplication } from '@nestjs/platform-express'
+import { OAuthError, refusalOf } from '@portcullis/client/oauth'
 import { type Auth, createVerifier, scope, type Verifier } from '@portcullis/core'
 import { AuthException, CurrentAuth, PortcullisGuard } from '@portcullis/nest'
 import { PortcullisModule, refusal, Requires } from '@portcullis/nest'
 import type express from 'express'
 import { z } from 'zod'
 
-import { type Applications, type Configuration, log as logger } from './configuration.ts'
+import {
+  type Applications,
+  callOnwards,
+  type Configuration,
+  log as logger,
+} from './configuration.ts'
 
 @Catch(AuthException)
 class RefusalFilter implements ExceptionFilter {
   catch(exception: AuthException, host: ArgumentsHost): void {
     const { status, code } = refusal(exception)
     host.switchToHttp().getResponse<express.Response>().status(status).json({ code })
+  }
+}
+
+@Catch(OAuthError)
+class OnwardsFilter implements ExceptionFilter {
+  catch(error: OAuthError, host: ArgumentsHost): void {
+    const { status, headers, body } = refusalOf(error)
+    host.switchToHttp().getResponse<express.Response>().status(status).set(headers).send(body)
+  }
+}
+
+@Controller()
+class Onwards {
+  @Get('refused')
+  async refused(): Promise<string> {
+    return await callOnwards('refuses')
+  }
+
+  @Get('down')
+  async down(): Promise<string> {
+    return await callOnwards('is down')
   }
 }
 
@@ -48,7 +75,13 @@ class HelloModule {}
 @Module({ controllers: [Places] })
 class PlacesModule {}
 
-@Module({ providers: [{ provide: APP_FILTER, useClass: RefusalFilter }] })
+@Module({
+  controllers: [Onwards],
+  providers: [
+    { provide: APP_FILTER, useClass: RefusalFilter },
+    { provide: APP_FILTER, useClass: OnwardsFilter },
+  ],
+})
 class AppModule {
   static forVerifier(verifier: Verifier): DynamicModule {
     const optional = PortcullisModule.forRoot({ verifier, global: false, optional: true })

@@ -1,7 +1,7 @@
 import { allowInsecureRequests, customFetch, genericTokenEndpointRequest } from 'oauth4webapi'
 
 import { ExplainedError, TokenClientError } from '../errors.ts'
-import { refusalOf } from '../http-answer.ts'
+import { failureOfStatus } from '../http-answer.ts'
 import { ownMembers } from '../option-checks.ts'
 import type { Clock } from '../time.ts'
 import type { Exchange, ServiceAnswer, TokenRequest } from '../token-request.ts'
@@ -95,7 +95,7 @@ async function refusalBy({
   receivedAt,
   body,
 }: ServiceAnswer): Promise<TokenClientError | undefined> {
-  const refused = refusalOf(response, url, receivedAt.wall)
+  const refused = failureOfStatus(response, url, receivedAt.wall)
   if (refused !== undefined && refused.code !== 'credentials_rejected') return refused
   // A refusal stays one if its body cannot be read: as an outage it would be asked for again at once.
   const text = refused === undefined ? await body() : await body().catch(() => '')

@@ -6,7 +6,7 @@ import {
 } from 'oauth4webapi'
 
 import { TokenClientError } from '../errors.ts'
-import { discardBody, readBody, refusalOf } from '../http-answer.ts'
+import { discardBody, readBody, failureOfStatus } from '../http-answer.ts'
 import { parseObject } from '../json.ts'
 import { ownMembers, secureUrl } from '../option-checks.ts'
 import { afterFailure, INITIAL, nextLoginIn, type RenewalState } from '../renewal.ts'
@@ -176,7 +176,7 @@ async function readDocument(
 ): Promise<Response> {
   const init = { headers: HEADERS, redirect: 'manual', credentials: 'omit', signal } as const
   const response = await reach(async () => await fetch(url, init))
-  const refusal = refusalOf(response, url, clock.now())
+  const refusal = failureOfStatus(response, url, clock.now())
   if (refusal !== undefined) {
     discardBody(response)
     throw refusal

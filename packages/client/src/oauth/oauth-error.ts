@@ -1,4 +1,5 @@
 import { reasonOf, TokenClientError } from '../errors.ts'
+import { ownMembers } from '../option-checks.ts'
 
 // The error of a client of OAuth: which status of the route it is worth, and what it is made of.
 
@@ -37,8 +38,11 @@ export type OAuthErrorCode =
   | 'origin_not_allowed'
   | 'aborted'
 
+/** What a route answers that has no token for its call onwards. */
+export type OAuthErrorStatus = 401 | 403 | 500 | 502 | 503
+
 /** For a route that serves a caller with this token. */
-const STATUSES: Readonly<Record<OAuthErrorCode, number>> = {
+const STATUSES: Readonly<Record<OAuthErrorCode, OAuthErrorStatus>> = {
   access_denied: 403,
   invalid_client: 502,
   invalid_grant: 502,
@@ -58,8 +62,14 @@ const STATUSES: Readonly<Record<OAuthErrorCode, number>> = {
 /** What says something of the subject's token, where there is one. */
 const ABOUT_SUBJECT: ReadonlySet<OAuthErrorCode> = new Set(['invalid_grant', 'invalid_request'])
 
+export interface OAuthErrorOptions {
+  readonly status: OAuthErrorStatus
+  /** Seconds; a fraction counts as a whole one. */
+  readonly retryAfter: number | undefined
+}
+
 /**
- * Why a call got no token. Decide by `code`; the message is for developers.
+ * Why a call got no token. Decide by `code`; the message is for developers, and always the same for the same cause.
  *
  * It contains no credential, token, URL or part of an answer, and it has no `cause`.
  */
@@ -69,19 +79,22 @@ export class OAuthError extends Error {
    * What the route should answer its own caller: 401 if the subject's token is no good, 403 if there is no token for what
    * is asked for, 502 if this client or the server is set up wrongly, 503 in an outage, 500 for a mistake in the program.
    */
-  readonly status: number
-  /** After how many seconds the server can be asked again. */
+  readonly status: OAuthErrorStatus
+  /**
+   * What belongs to that status: `WWW-Authenticate` with 401, `Retry-After` with 503, and `Cache-Control`. Express, Koa and Fastify
+   * send them by themselves.
+   * @see RFC 9110 sections 10.2.3 and 11.6.1
+   */
+  readonly headers: Readonly<Record<string, string>>
+  /** After how many seconds the server can be asked again: a whole number. */
   readonly retryAfter: number | undefined
 
-  constructor(
-    code: OAuthErrorCode,
-    message: string,
-    { status, retryAfter }: { status: number; retryAfter: number | undefined },
-  ) {
+  constructor(code: OAuthErrorCode, message: string, { status, retryAfter }: OAuthErrorOptions) {
     super(message)
     this.code = code
     this.status = status
-    this.retryAfter = retryAfter
+    this.retryAfter = retryAfter === undefined ? undefined : Math.ceil(retryAfter)
+    this.headers = headersOf(status, this.retryAfter)
   }
 
   override get name(): string {
@@ -91,6 +104,54 @@ export class OAuthError extends Error {
   toJSON(): object {
     const { name, code, status, message, retryAfter } = this
     return { name, code, status, message, retryAfter }
+  }
+}
+
+/** What the caller of the route is told. It knows nothing of other services, and need not know how they are called. */
+const TEXTS: Readonly<Record<OAuthErrorStatus, readonly [title: string, detail: string]>> = {
+  401: ['Unauthorized', 'The access token is not accepted any more'],
+  403: ['Forbidden', 'The access token does not permit what this request needs'],
+  500: ['Internal Server Error', 'The request could not be served'],
+  502: ['Bad Gateway', 'A service that this request needs cannot be called'],
+  503: ['Service Unavailable', 'A service that this request needs cannot be called at the moment'],
+}
+
+function headersOf(status: OAuthErrorStatus, retryAfter = 1): Readonly<Record<string, string>> {
+  const [, detail] = TEXTS[status]
+  // Frameworks copy these with `for ... in`, so they inherit nothing.
+  return ownMembers({
+    // RFC 6750 section 3.1
+    ...(status === 401
+      ? { 'WWW-Authenticate': `Bearer error="invalid_token", error_description="${detail}"` }
+      : {}),
+    ...(status === 503 ? { 'Retry-After': String(Math.max(1, retryAfter)) } : {}),
+    'Cache-Control': 'no-store',
+  })
+}
+
+/** An HTTP answer. */
+export interface OAuthRefusal {
+  readonly status: OAuthErrorStatus
+  readonly headers: Readonly<Record<string, string>>
+  /** A problem document: the status in words. It says nothing of the server, nor of this client. RFC 9457 */
+  readonly body: string
+}
+
+/**
+ * What a route should answer its own caller if its call onwards got no token. For any other error `undefined`.
+ *
+ * `refusal` of `@portcullis/core` is the same for what a guard has refused.
+ */
+export function refusalOf(error: OAuthError): OAuthRefusal
+export function refusalOf(error: unknown): OAuthRefusal | undefined
+export function refusalOf(error: unknown): OAuthRefusal | undefined {
+  if (!(error instanceof OAuthError)) return undefined
+  const { status } = error
+  const [title, detail] = TEXTS[status]
+  return {
+    status,
+    headers: ownMembers({ ...error.headers, 'Content-Type': 'application/problem+json' }),
+    body: JSON.stringify({ type: 'about:blank', title, status, detail }),
   }
 }
 

@@ -31,7 +31,7 @@ export function createServerPace(clock: Clock): ServerPace {
         lastFailure === 'credentials_rejected'
           ? 'the authorization server refuses this client'
           : 'the authorization server wants a pause'
-      const message = `${why}: it is asked again in ${Math.ceil(retryAfter)} s`
+      const message = `${why}: it is not asked again yet (see retryAfter)`
       throw failureWith(lastFailure, message, { reason: lastReason, retryAfter })
     },
     learn({ sentAt, receivedAt, clockSkew }, refused) {

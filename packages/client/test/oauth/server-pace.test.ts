@@ -28,7 +28,7 @@ describe('a pause that the server states', () => {
       const failure = await failureOf(other.get())
       expect(failure).toMatchObject({ code: 'service_unavailable', status: 503 })
       expect(String(failure)).toContain(
-        ': the authorization server wants a pause: it is asked again in 40 s',
+        ': the authorization server wants a pause: it is not asked again yet (see retryAfter)',
       )
       expect(Reflect.get(Object(failure), 'retryAfter')).toBeGreaterThanOrEqual(40)
     }
@@ -74,7 +74,7 @@ describe('a refusal of the client itself', () => {
         const failure = await failureOf(other.get())
         expect(failure).toMatchObject({ code, status: 502 })
         expect(String(failure)).toContain(
-          ': the authorization server refuses this client: it is asked again in 30 s',
+          ': the authorization server refuses this client: it is not asked again yet (see retryAfter)',
         )
         const { retryAfter = 0 } = failure as OAuthError
         expect(retryAfter).toBeGreaterThanOrEqual(30)
