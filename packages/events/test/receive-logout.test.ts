@@ -202,8 +202,11 @@ describe('the type', () => {
 
 test('a log-out token is no access token, not even for an API that is named as the client is', async () => {
   const verifier = createVerifier({ ...issuer.verifierOptions, audience: AUDIENCE })
-  const token = await transmitter.logoutToken({ sub: 'ada', sid: 's-1' })
-  await expect(verifier.verify(token)).rejects.toMatchObject({ reason: 'type' })
+  const named = { sub: 'ada', sid: 's-1' }
+  for (const changes of [{}, { omit: ['typ'] }, { header: { typ: 'JWT' } }]) {
+    const token = await transmitter.logoutToken({ ...named, ...changes })
+    await expect(verifier.verify(token)).rejects.toMatchObject({ reason: 'type' })
+  }
 })
 
 describe('once, and never lost', () => {

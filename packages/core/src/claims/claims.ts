@@ -11,10 +11,10 @@ import {
   notSeconds,
   otherAudience,
   otherIssuer,
-  otherType,
   unreadablePayload,
   wrongTime,
 } from './details.ts'
+import { checkKind } from './kind.ts'
 import { checkValues, type RequiredClaim } from './required-claims.ts'
 
 // Step 5 of the verifier: reads the payload of a proven token and checks the claims that every token must have right.
@@ -26,6 +26,8 @@ import { checkValues, type RequiredClaim } from './required-claims.ts'
  * function of the user's may be among them.
  */
 export interface ClaimRules {
+  /** Not so for what an issuer says in another token, such as an event: there `null` is absent, and `events` are no fault. */
+  readonly isAccessToken: boolean
   /** The accepted values, or `null` for any. */
   readonly issuer: readonly string[] | null
   readonly audience: readonly string[] | null
@@ -44,16 +46,28 @@ const IAT_TOLERANCE = 60
  * Does NOT check scopes or anything else that differs from route to route.
  *
  * @param now Seconds since 1970-01-01T00:00:00Z.
+ * @param isKindStated See {@link statesKind}.
  * @returns The claims as signed, frozen to the last level.
- * @throws AuthError `malformed`, `missing_claim`, `claim`, `expired`, `not_yet_valid`, `issued_in_future`, `too_old`,
+ * @throws AuthError `malformed`, `type`, `missing_claim`, `claim`, `expired`, `not_yet_valid`, `issued_in_future`, `too_old`,
  *   `issuer`, `audience` or `claim`, in this order.
  * @see RFC 7519 sections 4.1 and 7.2; RFC 8725 sections 3.8 and 3.9
  */
-export function checkClaims(payload: Buffer, rules: ClaimRules, now: number): Claims {
-  const claims = parseJsonObject(payload)
-  if (claims === undefined) throw new AuthError('invalid_token', 'malformed', unreadablePayload)
-  checkClaimSet(claims, rules, now)
+export function checkClaims(
+  payload: Buffer,
+  rules: ClaimRules,
+  now: number,
+  isKindStated = false,
+): Claims {
+  const read = parseJsonObject(payload)
+  if (read === undefined) throw new AuthError('invalid_token', 'malformed', unreadablePayload)
+  const claims = rules.isAccessToken ? read : withoutNulls(read)
+  checkClaimSet(claims, rules, now, isKindStated)
   return claims
+}
+
+function withoutNulls(claims: JsonObject): JsonObject {
+  const present = Object.entries(claims).filter(([, value]) => value !== null)
+  return Object.freeze(Object.fromEntries(present))
 }
 
 /**
@@ -61,7 +75,13 @@ export function checkClaims(payload: Buffer, rules: ClaimRules, now: number): Cl
  *
  * @throws AuthError as {@link checkClaims}, but for `malformed`.
  */
-export function checkClaimSet(claims: JsonObject, rules: ClaimRules, now: number): void {
+export function checkClaimSet(
+  claims: JsonObject,
+  rules: ClaimRules,
+  now: number,
+  isKindStated = false,
+): void {
+  if (rules.isAccessToken) checkKind(claims, isKindStated)
   checkPresence(claims, rules)
   checkTimes(claims, rules, now)
   checkIssuer(claims, rules.issuer)
@@ -73,9 +93,14 @@ export function checkClaimSet(claims: JsonObject, rules: ClaimRules, now: number
  * Whether a token would be accepted if a key proved it. The answer decides whether the token may ask for newer keys, and
  * nothing else. No claim leaves this function.
  */
-export function couldBeAccepted(payload: Buffer, rules: ClaimRules, now: number): boolean {
+export function couldBeAccepted(
+  payload: Buffer,
+  rules: ClaimRules,
+  now: number,
+  isKindStated = false,
+): boolean {
   try {
-    checkClaims(payload, rules, now)
+    checkClaims(payload, rules, now, isKindStated)
     return true
   } catch (error) {
     if (error instanceof AuthError) return false
@@ -112,37 +137,6 @@ export function wasIssuedAfter(
 ): boolean {
   const iat = member(parseJsonObject(payload) ?? {}, 'iat')
   return typeof iat === 'number' && iat > time + clockTolerance
-}
-
-/**
- * The header's `typ`. Media types: in any case, `application/` may be left out.
- *
- * @param types What is accepted; `undefined` for everything that does not name another kind of token.
- * @throws AuthError `type`
- * @see RFC 7515 section 4.1.9; RFC 8725 section 3.11; RFC 9068 section 4
- */
-export function checkType(typ: string | undefined, types: readonly string[] | undefined): void {
-  if (!isOfType(typ, types)) throw new AuthError('invalid_token', 'type', otherType(typ, types))
-}
-
-export function isOfType(typ: string | undefined, types: readonly string[] | undefined): boolean {
-  if (types === undefined) return typ === undefined || !namesAnotherKind(typ)
-  return typ !== undefined && types.some((each) => mediaType(typ) === mediaType(each))
-}
-
-/**
- * Tokens that are signed with the same keys and are no access tokens say so with a suffix: `logout+jwt`, `dpop+jwt`,
- * `vc+sd-jwt`. The access token's own is `at+jwt`.
- */
-function namesAnotherKind(typ: string): boolean {
-  if (!typ.includes('+')) return false
-  const [type = ''] = mediaType(typ).split(';')
-  return /\+[^+]*jwt$/.test(type.trim()) && type.trim() !== 'at+jwt'
-}
-
-/** Only the letters of ASCII: `toLowerCase` would also turn the Kelvin sign (U+212A) into a k. */
-function mediaType(type: string): string {
-  return type.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/^application\//, '')
 }
 
 export function checkPresence(claims: JsonObject, rules: ClaimRules): void {

@@ -23,6 +23,9 @@ export function otherType(typ: string | undefined, types: readonly string[] | un
   }
 }
 
+export const securityEvent: Detail = () =>
+  'the claims have events, as a log-out token and other security events have, which give no access; to accept it, state its type'
+
 export const unreadablePayload: Detail = () => `the payload is not ${JSON_OBJECT}`
 
 export const missingExpiry: Detail = () =>

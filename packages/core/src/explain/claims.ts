@@ -40,6 +40,7 @@ export function claimFindings(
 
 /** Complete, so that a finding about one rule has no refusal of another one. */
 const NOTHING_REQUIRED = {
+  isAccessToken: true,
   requireExpiry: false,
   maxTokenAge: undefined,
   requiredClaims: [],

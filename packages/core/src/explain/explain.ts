@@ -94,10 +94,10 @@ async function explainParsed(
         )
   const found = proveWith(all.keys)
   const inHand = all.inHand && proveWith(all.inHand)
-  const type = explainType(parsed, options)
-  // The verdict on claims is that of the whole step, whatever the findings are.
-  const { refusal } = attempt(() => checkClaims(parsed.payload, rules, now))
   const claims = parseJsonObject(parsed.payload)
+  const type = explainType(parsed, options, claims)
+  // The verdict on claims is that of the whole step, whatever the findings are. Their kind was judged with `typ`.
+  const { refusal } = attempt(() => checkClaims(parsed.payload, rules, now, true))
   const binding = claims && bindingOf(claims, parsed.payload)
   const bound = attemptBinding(claims, binding, all.possession, options)
   const isProven = found.key !== undefined

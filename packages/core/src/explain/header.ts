@@ -4,8 +4,8 @@ import {
   checkAlgorithm,
 } from '../algorithms/accepted-algorithms.ts'
 import type { Algorithm } from '../algorithms/algorithms.ts'
-import { checkType } from '../claims/claims.ts'
-import { member, textMember } from '../ground/json.ts'
+import { checkKind, checkType, statesKind } from '../claims/kind.ts'
+import { type JsonObject, member, textMember } from '../ground/json.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { counted, shown } from '../refusal/text.ts'
 import { notText } from '../token/details.ts'
@@ -55,15 +55,18 @@ export function explainAlgorithm(
   return { ...accepted, named, finding }
 }
 
+/** @param claims Some say what kind of token it is, where `typ` does not; `undefined` if they cannot be read. */
 export function explainType(
   { header }: ParsedToken,
   options: VerifierOptions,
+  claims: JsonObject | undefined,
 ): ExplainedStep<void> {
   const types = typesOf(options)
   const typ = textMember(header, 'typ')
   const found = typ === undefined ? 'the header has no typ' : shown(typ)
   const checked = attempt(() => {
     checkType(typ, types)
+    if (claims !== undefined) checkKind(claims, statesKind(typ, types))
   })
   if (checked.refusal !== undefined) return { ...checked, finding: failed('type', checked.refusal) }
   const finding =

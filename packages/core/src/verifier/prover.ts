@@ -1,6 +1,7 @@
 import { type AlgorithmNames, checkAlgorithm } from '../algorithms/accepted-algorithms.ts'
 import { type AcceptedAlgorithms, type Algorithm, isFor } from '../algorithms/algorithms.ts'
-import { type ClaimRules, couldBeAccepted, isOfType, wasIssuedAfter } from '../claims/claims.ts'
+import { type ClaimRules, couldBeAccepted, wasIssuedAfter } from '../claims/claims.ts'
+import { isOfType, statesKind } from '../claims/kind.ts'
 import { member, textMember } from '../ground/json.ts'
 import { otherSignature, unknownKey, type Unproven } from '../keys/details.ts'
 import {
@@ -117,7 +118,10 @@ export function createProver({
       ring,
       couldBeAccepted() {
         const { header, payload } = read(token).parsed
-        return isOfType(textMember(header, 'typ'), types) && couldBeAccepted(payload, rules, now())
+        const typ = textMember(header, 'typ')
+        return (
+          isOfType(typ, types) && couldBeAccepted(payload, rules, now(), statesKind(typ, types))
+        )
       },
       async findKey(newer) {
         const reading = read(token)

@@ -74,7 +74,7 @@ export interface VerifierOptions {
   requiredClaims?: readonly string[] | Readonly<Record<string, RequiredValue>> | undefined
   /**
    * The media type that the header's `typ` must name, such as `at+jwt`, or several of which it must name one. If it is not stated,
-   * everything is accepted but what names another kind of token, such as `logout+jwt` or `dpop+jwt`.
+   * everything is accepted but what names another kind of token, such as `logout+jwt` or `dpop+jwt`, and security events.
    * @see RFC 8725 section 3.11; RFC 9068 section 4
    */
   type?: string | readonly string[] | undefined
@@ -202,6 +202,7 @@ export function rulesOf({
   requiredClaims = [],
 }: Omit<VerifierOptions, 'keys'>): ClaimRules {
   return {
+    isAccessToken: true,
     issuer: listed(issuer),
     audience: listed(audience),
     clockTolerance,

@@ -34,8 +34,14 @@ export interface VerifierParts {
   readonly clock: Clock
 }
 
-/** @param options Options that `checkVerifierOptions` has checked. */
-export function partsOf(options: VerifierOptions & Partial<SchemaOptions<unknown>>): VerifierParts {
+/**
+ * @param options Options that `checkVerifierOptions` has checked.
+ * @param isAccessToken See {@link ClaimRules}.
+ */
+export function partsOf(
+  options: VerifierOptions & Partial<SchemaOptions<unknown>>,
+  isAccessToken: boolean,
+): VerifierParts {
   const stated = ownMembers(options)
   const {
     maxTokenSize = 16_384,
@@ -46,7 +52,7 @@ export function partsOf(options: VerifierOptions & Partial<SchemaOptions<unknown
   const clock = stated.clock ?? systemClock
   const keys = methodsOf(stated.keys)
   const now = stated.clock === undefined ? () => keys.now().wall : () => clock.now()
-  const rules = rulesOf(stated)
+  const rules = { ...rulesOf(stated), isAccessToken }
   const types = typesOf(stated)
   const accepted = acceptedAlgorithms(stated.algorithms)
   const algorithmNames = algorithmNamesOf(stated.algorithmNames)

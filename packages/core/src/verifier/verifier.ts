@@ -1,5 +1,6 @@
 import type { Auth, Claims, Header } from '../claims/auth.ts'
-import { checkClaims, checkTimes, checkType } from '../claims/claims.ts'
+import { checkClaims, checkTimes } from '../claims/claims.ts'
+import { checkType, statesKind } from '../claims/kind.ts'
 import type { Possession } from '../claims/possession.ts'
 import { applySchema } from '../claims/schema.ts'
 import { textMember } from '../ground/json.ts'
@@ -66,25 +67,26 @@ export function createVerifier(options: VerifierOptions): Verifier
 export function createVerifier(
   options: VerifierOptions & Partial<SchemaOptions<unknown>>,
 ): Verifier<unknown> {
-  return create(options, () => verdicts.isObserved())
+  return create(options, () => verdicts.isObserved(), true)
 }
 
 /**
- * The same for what is signed and no access token, such as an answer of an issuer: no verdict of it is published, because whoever
- * counts those counts requests.
+ * The same for what is signed and no access token, such as an answer of an issuer or an event: no verdict of it is published,
+ * because whoever counts those counts requests. A claim that is `null` is absent.
  *
  * @throws TypeError for a wrong, misspelt or missing option.
  */
 export function createUnobservedVerifier(options: VerifierOptions): Verifier {
-  return create(options, () => false) as Verifier // without a schema the claims are as they were signed
+  return create(options, () => false, false) as Verifier // without a schema the claims are as they were signed
 }
 
 function create(
   options: VerifierOptions & Partial<SchemaOptions<unknown>>,
   isObserved: () => boolean,
+  isAccessToken: boolean,
 ): Verifier<unknown> {
   checkVerifierOptions(options)
-  const parts = partsOf(options)
+  const parts = partsOf(options, isAccessToken)
   const { keys, revocations, rules, maxTokenSize, clock } = parts
   const judge = createJudge(parts)
 
@@ -161,8 +163,9 @@ function createJudge({
     }
     const { reading, key, foundIn } = await prove(token, caller)
     const { parsed, algorithm } = reading
-    checkType(textMember(parsed.header, 'typ'), types)
-    const claims = checkClaims(parsed.payload, rules, now())
+    const typ = textMember(parsed.header, 'typ')
+    checkType(typ, types)
+    const claims = checkClaims(parsed.payload, rules, now(), statesKind(typ, types))
     const auth: Auth = Object.freeze({
       claims,
       header: parsed.header as Header /* `checkAlgorithm` has found its `alg` */,

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 
 import {
   checkClaims,
-  checkType,
   type ClaimRules,
   couldBeAccepted,
   wasIssuedAfter,
@@ -13,6 +12,7 @@ import { AuthError } from '../../src/refusal/errors.ts'
 const NOW = 1_700_000_000
 
 const RULES: ClaimRules = {
+  isAccessToken: true,
   issuer: null,
   audience: null,
   clockTolerance: 5,
@@ -476,82 +476,11 @@ test('a fault that is no refusal is not taken for an answer', () => {
   expect(() => couldBeAccepted(encode({ exp: NOW + 60 }), rules, NOW)).toThrow(RangeError)
 })
 
-describe('the type of a token', () => {
-  test.each([
-    { name: 'the same', typ: 'at+jwt', type: 'at+jwt' },
-    { name: 'another case', typ: 'AT+JWT', type: 'at+jwt' },
-    { name: 'another case wanted', typ: 'at+jwt', type: 'At+Jwt' },
-    { name: 'the whole media type', typ: 'application/at+jwt', type: 'at+jwt' },
-    { name: 'the whole media type in another case', typ: 'Application/AT+jwt', type: 'at+jwt' },
-    { name: 'the whole media type wanted', typ: 'at+jwt', type: 'application/at+jwt' },
-    { name: 'the whole media type on both sides', typ: 'application/x', type: 'APPLICATION/x' },
-    { name: 'any, when none is wanted', typ: 'JWT', type: undefined },
-    { name: 'none, when none is wanted', typ: undefined, type: undefined },
-  ])('$name is accepted', ({ typ, type }) => {
-    expect(checked(() => checkType(typ, type === undefined ? undefined : [type]))).toBe('accepted')
-  })
-
-  test.each([
-    { name: 'none', typ: undefined },
-    { name: 'an empty one', typ: '' },
-    { name: 'that of every JWT', typ: 'JWT' },
-    { name: 'a beginning', typ: 'at' },
-    { name: 'a longer one', typ: 'at+jwt2' },
-    { name: 'one with a space', typ: ' at+jwt' },
-    { name: 'one with parameters', typ: 'at+jwt; v=1' },
-    { name: 'one of another tree', typ: 'text/at+jwt' },
-    { name: 'one with the prefix twice', typ: 'application/application/at+jwt' },
-    { name: 'one with the prefix inside', typ: 'at+application/jwt' },
-  ])('$name is refused', ({ typ }) => {
-    expect(checked(() => checkType(typ, ['at+jwt']))).toBe('type')
-  })
-
-  test.each(['at+jwt', 'AT+JWT', 'wimse-at+jwt'])(
-    '%s is accepted if it is one of a list',
-    (typ) => {
-      expect(checked(() => checkType(typ, ['wimse-at+jwt', 'at+jwt']))).toBe('accepted')
-    },
-  )
-
-  test.each([
-    'logout+jwt',
-    'secevent+jwt',
-    'dpop+jwt',
-    'token-introspection+jwt',
-    'vc+sd-jwt',
-    'kb+jwt',
-    'LOGOUT+JWT',
-    'application/logout+jwt',
-    'Application/DPoP+Jwt',
-    'logout+jwt; v=1',
-    'x+at+jwt',
-    'text/at+jwt',
-    'logout+jwt ',
-  ])('%j is refused if no type is stated: it names another kind of token', (typ) => {
-    expect(checked(() => checkType(typ, undefined))).toBe('type')
-    expect(checked(() => checkType(typ, [typ]))).toBe('accepted')
-  })
-
-  test.each([
-    undefined,
-    '',
-    'JWT',
-    'jwt',
-    'application/jwt',
-    'at+jwt',
-    'application/AT+JWT',
-    'JOSE',
-    'at+jwt; v=1',
-    'at+jwt ; v=1',
-    'logout',
-    'a+jwt2',
-  ])('%j is accepted if no type is stated', (typ) => {
-    expect(checked(() => checkType(typ, undefined))).toBe('accepted')
-  })
-
-  test('a token without a type is refused even for an empty wish', () => {
-    expect(checked(() => checkType(undefined, ['']))).toBe('type')
-  })
+test('a security event is refused before anything else is said of its claims, and asks for no key', () => {
+  const events = { 'https://schemas.test/event': {} }
+  expect(verdict({ exp: NOW - 60, iss: 7, events }, { ...RULES, issuer: ['x'] })).toBe('type')
+  expect(verdict({ events }, { ...ANY_TIME, isAccessToken: false })).toBe('accepted')
+  expect(checked(() => checkClaims(encode({ events }), ANY_TIME, NOW, true))).toBe('accepted')
 })
 
 describe('whether a token was issued after a time', () => {

@@ -292,3 +292,14 @@ function schemaOf(validate: (value: unknown) => unknown) {
     },
   }
 }
+
+test('what is said of a token is no security event, however the token was proven', async () => {
+  const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+  const { create } = proverOf({ sub: 'ada', events })
+  const error = await refusalOf(create().verify('known'))
+  expect([error.code, error.reason, error.detail]).toEqual([
+    'invalid_token',
+    'type',
+    expect.stringContaining('the claims have events'),
+  ])
+})

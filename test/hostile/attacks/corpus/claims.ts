@@ -1,4 +1,4 @@
-import type { Row } from './row.ts'
+import type { Options, Row } from './row.ts'
 import { AUDIENCE, type TokenMaker, ISSUER } from './token-maker.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -10,6 +10,7 @@ export function claims(maker: TokenMaker): readonly Row[] {
     ...audiences(maker),
     ...presence(maker),
     ...unusual(maker),
+    ...events(maker),
     ...confirmations(maker),
   ]
 }
@@ -235,6 +236,41 @@ function presence({ token }: TokenMaker): readonly Row[] {
       token: token({ claims: { toString: 1 } }),
     },
   ]
+}
+
+/** Issuers sign them with the same keys, and some name no type in the header. */
+function events({ token }: TokenMaker): readonly Row[] {
+  const logout = 'http://schemas.openid.net/event/backchannel-logout'
+  const source = 'RFC 8417 section 2.2'
+  const refused: readonly (readonly [string, Members, Members, Options?])[] = [
+    ['a log-out without a type', { typ: undefined }, { [logout]: {} }],
+    ['a log-out of the type JWT', { typ: 'JWT' }, { [logout]: {} }],
+    ['a log-out of the stated type JWT', { typ: 'JWT' }, { [logout]: {} }, { type: 'JWT' }],
+    ['a log-out of the type of access tokens', { typ: 'at+jwt' }, { [logout]: {} }],
+    ['an event with a URN', {}, { 'urn:ietf:params:event:SCIM:delete': { id: '1' } }],
+    ['an event beside what is none', {}, { login: 1, 'https://events.test/x': {} }],
+  ]
+  const accepted: readonly (readonly [string, Members, unknown, Options?])[] = [
+    ['a list of events', {}, [logout]],
+    ['events with other names', {}, { login: {}, logout: {} }],
+    ['an event that is no object', {}, { [logout]: true }],
+    [
+      'an event, where a type is stated and says so',
+      { typ: 'at+jwt' },
+      { [logout]: {} },
+      { type: 'at+jwt' },
+    ],
+  ]
+  const row =
+    (verdict: 'type' | 'accepted') =>
+    ([name, header, found, options]: readonly [string, Members, unknown, Options?]): Row => ({
+      name: `a token with ${name}`,
+      source,
+      verdict,
+      options,
+      token: token({ header, claims: { events: found, jti: 'j-1', sid: 's-1' } }),
+    })
+  return [...refused.map(row('type')), ...accepted.map(row('accepted'))]
 }
 
 function unusual({ token }: TokenMaker): readonly Row[] {

@@ -13,6 +13,7 @@ import { type FuzzTarget, hold } from '../target.ts'
 
 const NOW = 1_767_225_600
 const RULES = {
+  isAccessToken: true,
   issuer: ['https://issuer.example'],
   audience: ['https://api.example', 'api'],
   clockTolerance: 5,
