@@ -2,6 +2,7 @@ import { AuthError, type JsonObject, type Verifier, type VerifierOptions } from 
 import {
   createSelectedVerifier,
   createUnobservedVerifier,
+  isJsonObject,
   member,
   parseUnambiguousObject,
 } from '@portcullis/core/verifier'
@@ -21,7 +22,8 @@ export type ProveEvent = (token: string) => Promise<Proof>
 
 interface Kind {
   readonly audience: string | readonly string[]
-  readonly requireExpiry: boolean
+  /** Seconds, by `iat`. */
+  readonly maxTokenAge: number | undefined
   /** What `typ` must name. With `null` also a token that names no type of its own. */
   readonly type: string
   readonly isTypeOptional: boolean
@@ -39,7 +41,9 @@ export function createEventProver(options: EventOptions, kind: Kind): ProveEvent
     }
     // What decides is in inner objects, and a member that is there twice could be read in two ways.
     const claims = parseUnambiguousObject(octetsOf(token, 1))
-    if (claims !== undefined) return { claims, refused: undefined, failure: undefined }
+    if (claims !== undefined) {
+      return { claims: presentIn(claims), refused: undefined, failure: undefined }
+    }
     const refused = invalidEvent('The token has a member twice')
     return { claims: undefined, refused, failure: undefined }
   }
@@ -47,7 +51,7 @@ export function createEventProver(options: EventOptions, kind: Kind): ProveEvent
 
 function createEventVerifier(
   { keys, issuer, algorithms, clockTolerance, clock }: EventOptions,
-  { audience, requireExpiry, type, isTypeOptional }: Kind,
+  { audience, maxTokenAge, type, isTypeOptional }: Kind,
 ): Verifier {
   const rules: VerifierOptions = {
     keys,
@@ -56,7 +60,9 @@ function createEventVerifier(
     algorithms,
     clockTolerance,
     clock,
-    requireExpiry,
+    // An event has happened, and does not expire (RFC 8417 section 2.2). Who reads a log-out knows whether `exp` must be there.
+    requireExpiry: false,
+    maxTokenAge,
     requiredClaims: ['iat', 'jti'],
     // The inbox knows what was seen before, and events come once.
     remember: false,
@@ -72,6 +78,17 @@ function namesNoType(token: string): boolean {
   const header = parseUnambiguousObject(octetsOf(token, 0))
   const typ = header === undefined ? undefined : member(header, 'typ')
   return typ === undefined || (typeof typ === 'string' && typ.toUpperCase() === 'JWT')
+}
+
+/** `null` is absent, at every level: so it was judged by the verifier, and so `mapSubject` and `onEvent` get it. */
+function presentIn(object: JsonObject): JsonObject {
+  const members = Object.entries(object).filter(([, value]) => value !== null)
+  return Object.freeze(Object.fromEntries(members.map(([name, value]) => [name, present(value)])))
+}
+
+function present(value: unknown): unknown {
+  if (Array.isArray(value)) return Object.freeze(value.map(present))
+  return isJsonObject(value) ? presentIn(value) : value
 }
 
 function octetsOf(token: string, segment: number): Buffer {

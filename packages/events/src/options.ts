@@ -63,6 +63,16 @@ export interface LogoutOptions extends EventOptions {
    * @default 'logout+jwt'
    */
   type?: 'logout+jwt' | null | undefined
+  /**
+   * Whether a log-out token without `exp` is refused. With `false` its `iat` bounds its age, by `maxTokenAge`.
+   * @default true
+   */
+  requireExpiry?: boolean | undefined
+  /**
+   * The greatest age of a log-out token by `iat`, in seconds.
+   * @default a day with `requireExpiry: false`, else none
+   */
+  maxTokenAge?: number | undefined
 }
 
 /** Whose tokens an event revokes: one member of `sub`, `sid` and `jti`. `iss` is by default that of the event. */
@@ -165,6 +175,8 @@ const LOGOUT_CHECKS: Readonly<Record<keyof LogoutOptions, OptionCheck>> = {
   clientId: isStated(ruleChecks.audience),
   type: (value) =>
     value === null || value === 'logout+jwt' ? undefined : "must be 'logout+jwt' or null",
+  requireExpiry: ruleChecks.requireExpiry,
+  maxTokenAge: ruleChecks.maxTokenAge,
 }
 
 const SECURITY_EVENT_CHECKS: Readonly<Record<keyof SecurityEventOptions, OptionCheck>> = {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@portcullis/core'
-import { isJsonObject } from '@portcullis/core/verifier'
+import { isJsonObject, member } from '@portcullis/core/verifier'
 
 import { LOGOUT_EVENT } from './event-types.ts'
 import { entryFor, nameIn, type ReadEvent, readHead, type Whose } from './reading.ts'
@@ -14,6 +14,10 @@ export interface ReadingRules {
   readonly maxTokenLifetime: number | undefined
 }
 
+export interface LogoutRules extends ReadingRules {
+  readonly requireExpiry: boolean
+}
+
 /**
  * What the claims of a log-out token revoke.
  *
@@ -21,17 +25,19 @@ export interface ReadingRules {
  */
 export function readLogout(
   claims: JsonObject,
-  { revokes, maxTokenLifetime }: ReadingRules,
+  { revokes, maxTokenLifetime, requireExpiry }: LogoutRules,
 ): ReadEvent | RefusedEvent {
   const head = readHead(claims)
   if (head.err !== undefined) return head
   const { iss, jti, iat, events, types } = head
   // What an ID token has. A log-out token with it could be taken for one elsewhere.
   if (Object.hasOwn(claims, 'nonce')) return invalidEvent('nonce is forbidden')
-  // Keycloak adds `revoke_offline_access: true`, which is no object and so no event (RFC 8417 section 2.2).
-  const told = types.filter((type) => isJsonObject(events[type]))
-  if (told.length !== 1 || told[0] !== LOGOUT_EVENT) {
-    return invalidEvent('events must have the event of a back-channel log-out, and no other')
+  if (requireExpiry && !Object.hasOwn(claims, 'exp')) {
+    return invalidEvent('The token has no exp. Its receiver accepts that with requireExpiry: false')
+  }
+  // Whatever stands beside it: Keycloak adds `revoke_offline_access: true`, and others an event of their own.
+  if (!isJsonObject(member(events, LOGOUT_EVENT))) {
+    return invalidEvent('events must have the event of a back-channel log-out')
   }
   const [sub, sid] = [nameIn(claims, 'sub'), nameIn(claims, 'sid')]
   const isWrong = (name: string, value: unknown) =>

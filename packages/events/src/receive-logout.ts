@@ -8,6 +8,9 @@ import { createReceiver, type EventReceiver } from './receiver.ts'
 
 // Receives the log-outs of an OpenID provider.
 
+/** Seconds: so long providers may repeat a log-out that names no end. A later replay only repeats the same cut. */
+const A_DAY = 86_400
+
 /**
  * Receives log-out tokens: each that is proven becomes a revocation. Its URL is the `backchannel_logout_uri` of the client, and
  * needs no other authorization.
@@ -20,14 +23,15 @@ import { createReceiver, type EventReceiver } from './receiver.ts'
 export function receiveLogout(options: LogoutOptions): EventReceiver {
   const stated = checkLogoutOptions(options)
   const { clientId, type = 'logout+jwt', revokes, maxTokenLifetime, revocations, onEvent } = stated
+  const { requireExpiry = true, maxTokenAge = requireExpiry ? undefined : A_DAY } = stated
   const prove = createEventProver(stated, {
     audience: clientId,
-    requireExpiry: true,
+    maxTokenAge,
     type: 'logout+jwt',
     isTypeOptional: type === null,
   })
   const read = (claims: Parameters<typeof readLogout>[0]) =>
-    readLogout(claims, { revokes, maxTokenLifetime })
+    readLogout(claims, { revokes, maxTokenLifetime, requireExpiry })
   const inbox = createInbox(prove, read, revocations, onEvent, () => receiver)
   const receiver = createReceiver(async (request) => {
     if (request.method !== undefined && request.method !== 'POST') return NOT_POST

@@ -38,6 +38,7 @@ const FINDINGS: ReadonlyMap<AuthErrorReason, RefusedEvent> = new Map([
   ['type', invalidEvent('The token has another typ')],
   ['expired', invalidEvent('The token has expired')],
   ['not_yet_valid', invalidEvent('The token is not yet valid')],
+  ['too_old', invalidEvent('The token is older than maxTokenAge of its receiver')],
   ['issued_in_future', invalidEvent('The token was issued in the future')],
   ['missing_claim', invalidEvent('The token lacks iat, jti or another claim that it must have')],
   ['claim', invalidEvent('The token has a time that is not in seconds')],

@@ -20,8 +20,7 @@ export function createSecurityEventInbox(
   const { audience, revocations, onEvent } = options
   const prove = createEventProver(options, {
     audience,
-    // RFC 8417 section 2.2: an event happened, and does not expire.
-    requireExpiry: false,
+    maxTokenAge: undefined,
     type: 'secevent+jwt',
     isTypeOptional: false,
   })

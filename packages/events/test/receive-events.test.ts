@@ -111,7 +111,7 @@ describe('whom an event means', () => {
     ['a complex', { format: 'complex', user: { format: 'account', id: 'ada' } }],
     ['a complex', { format: 'complex', user: { ...USER, iss: 'https://old.test' } }],
     ['a complex', { format: 'complex', user: USER, session: { ...SESSION, iss: ISSUER } }],
-    ['a complex', { format: 'complex', user: USER, session: null }],
+    ['a complex', { format: 'complex', user: USER, session: {} }],
     ['a complex', { format: 'complex', user: USER, session: USER }],
     ['a format', { ...USER, format: 'ISS_SUB' }],
     ['a format', { ...USER, format: ['iss_sub'] }],
@@ -488,6 +488,70 @@ test('of two events the second of which could not be recorded, both are recorded
   expect(store.calls).toBe(4)
   expect(store.entries()).toMatchObject([{ sub: 'ada', time: now + 1 }])
   expect(told.map(({ outcome }) => outcome)).toEqual(['unavailable', 'recorded'])
+})
+
+describe('a member that is null is absent', () => {
+  const type = 'session-revoked'
+  test.each([
+    ['exp', { claims: { exp: null } }],
+    ['sub', { claims: { sub: null } }],
+    ['toe', { claims: { toe: null } }],
+    ['event_timestamp', { event: { event_timestamp: null } }],
+    ['a member of a subject', { subject: { ...USER, email: null } }],
+    ['a part of a subject', { subject: { format: 'complex', user: USER, session: null } }],
+    ['another format of a subject', { subject: { ...USER, subject_type: null } }],
+    ['sub_id, where the event has a subject', { subject: null, event: { subject: USER } }],
+    ['another event', { claims: { events: { [`${CAEP}${type}`]: {}, 'urn:x': null } } }],
+  ])('%s', async (_, { subject = USER, claims, event }: Changes) => {
+    const { send, store, told } = eventScene()
+    const token = await transmitter.securityEvent({
+      type,
+      event,
+      claims: { sub_id: subject, ...claims },
+    })
+    expect(await send(token)).toMatchObject({ status: 202 })
+    expect(store.entries()).toMatchObject([{ sub: 'ada', time: Math.floor(clock.now()) + 1 }])
+    expect(told).toMatchObject([{ unreadable: [] }])
+  })
+
+  test('and mapSubject does not see it', async () => {
+    const asked: unknown[] = []
+    const { send } = eventScene({ mapSubject: (subject) => void asked.push(subject) })
+    const subject = { ...USER, email: null, list: [null, { a: null }] }
+    await send(await transmitter.securityEvent({ type, subject }))
+    expect(asked).toEqual([{ ...USER, list: [null, {}] }])
+  })
+
+  test('an event that is null revokes nothing', async () => {
+    const { send, store } = eventScene()
+    const claims = { events: { [`${CAEP}${type}`]: null } }
+    expect(
+      await send(await transmitter.securityEvent({ type, subject: USER, claims })),
+    ).toMatchObject({ status: 400 })
+    expect(store.calls).toBe(0)
+  })
+})
+
+interface Changes {
+  readonly subject?: object | null
+  readonly claims?: object
+  readonly event?: Readonly<Record<string, unknown>>
+}
+
+test.each([
+  '{"__proto__":{"format":"opaque","id":"eve"}}',
+  '{"format":"opaque","id":"ada","__proto__":{}}',
+])('a subject %s is refused before mapSubject sees it', async (subject) => {
+  const { send, store } = eventScene({
+    mapSubject() {
+      throw new Error('it is asked')
+    },
+  })
+  const claims = `"iss":"${ISSUER}","aud":"${AUDIENCE}","iat":${Math.floor(clock.now())},"jti":"j"`
+  const payload = `{${claims},"sub_id":${subject},"events":{"${CAEP}session-revoked":{}}}`
+  const token = await issuer.token({ payload, header: { typ: 'secevent+jwt' } })
+  expect(await send(token)).toMatchObject({ status: 400 })
+  expect(store.calls).toBe(0)
 })
 
 test.each([

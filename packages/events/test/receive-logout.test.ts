@@ -144,6 +144,119 @@ test('the parameter that Keycloak adds to the events is no event', async () => {
   expect(await send(token)).toMatchObject({ status: 200 })
 })
 
+test('a second event beside that of the log-out changes nothing', async () => {
+  const { send, store, told } = logoutScene()
+  const other = 'https://schemas.openid.net/secevent/caep/event-type/session-revoked'
+  const events = { [LOGOUT]: {}, [other]: { subject: { format: 'opaque', id: 's-9' } } }
+  const token = await transmitter.logoutToken({ sid: 's-1', claims: { events } })
+  expect(await send(token)).toMatchObject({ status: 200 })
+  expect(store.entries()).toMatchObject([{ sid: 's-1' }])
+  expect(told).toMatchObject([{ outcome: 'recorded', types: [LOGOUT, other] }])
+})
+
+describe('a log-out token without exp', () => {
+  const keys = localKeys(issuer.publicJwk)
+  test('is refused, in words that name the option', async () => {
+    const { send, store } = logoutScene()
+    const { status, body } = await send(await endless())
+    expect([status, body]).toEqual([400, expect.stringContaining('requireExpiry: false')])
+    expect(store.calls).toBe(0)
+  })
+
+  test.each([
+    ['at once', 0, {}, 200],
+    ['within a day', 86_400, {}, 200],
+    ['after a day, and what clocks may differ in', 86_406, {}, 400],
+    ['within the age that is stated', 3600, { maxTokenAge: 3600 }, 200],
+    ['later than that', 3606, { maxTokenAge: 3600 }, 400],
+  ])('with requireExpiry: false, %s', async (_, later, options, status) => {
+    const token = await endless()
+    const ours = manualClock(Math.floor(clock.now()) + later)
+    const { send, store } = logoutScene({ keys, clock: ours, requireExpiry: false, ...options })
+    expect(await send(token)).toMatchObject({ status })
+    expect(store.calls).toBe(status === 200 ? 1 : 0)
+  })
+
+  test('with requireExpiry: false, one that has an end is still refused behind it', async () => {
+    const token = await transmitter.logoutToken({ sid: 's-1' })
+    const ours = manualClock(Math.floor(clock.now()) + 126)
+    const { send } = logoutScene({ keys, clock: ours, requireExpiry: false })
+    expect(await send(token)).toMatchObject({ status: 400 })
+  })
+
+  test('whose replay comes a day later ends no newer log-in', async () => {
+    const token = await endless()
+    const iat = Math.floor(clock.now())
+    const { send, store } = logoutScene({
+      keys,
+      clock: manualClock(iat + 80_000),
+      requireExpiry: false,
+    })
+    await send(token)
+    expect(store.entries()).toMatchObject([{ sid: 's-1', time: iat + 1 }])
+  })
+})
+
+describe('a claim that is null is absent', () => {
+  const named = { sub: 'ada', sid: 's-1' }
+  test.each([
+    ['sid', 'session', { sid: null }, { sub: 'ada' }],
+    ['sub', 'session', { sub: null }, { sid: 's-1' }],
+    ['sid', 'subject', { sid: null }, { sub: 'ada' }],
+    ['nbf', 'session', { nbf: null }, { sid: 's-1' }],
+    ['nonce', 'session', { nonce: null }, { sid: 's-1' }],
+    ['an event beside', 'session', { events: { [LOGOUT]: {}, x: null } }, { sid: 's-1' }],
+  ] as const)('%s, revokes: %s', async (_, revokes, claims, whose) => {
+    const { send, store, told } = logoutScene({ revokes })
+    expect(await send(await transmitter.logoutToken({ ...named, claims }))).toMatchObject({
+      status: 200,
+    })
+    expect(store.entries()).toMatchObject([whose])
+    expect(JSON.stringify(told[0]?.claims)).not.toContain('null')
+  })
+
+  test.each([
+    ['exp, which must be there', {}, { exp: null }],
+    ['sub, where users are revoked', { revokes: 'subject' }, { sub: null }],
+    ['both names', {}, { sub: null, sid: null }],
+    ['jti', {}, { jti: null }],
+    ['iat', {}, { iat: null }],
+    ['iss', {}, { iss: null }],
+    ['aud', {}, { aud: null }],
+    ['events', {}, { events: null }],
+    ['the event', {}, { events: { [LOGOUT]: null } }],
+  ] as const)('%s: 400', async (_, options, claims) => {
+    const { send, store } = logoutScene(options)
+    expect(await send(await transmitter.logoutToken({ ...named, claims }))).toMatchObject({
+      status: 400,
+    })
+    expect(store.calls).toBe(0)
+  })
+
+  test('exp, where it need not be there', async () => {
+    const { send } = logoutScene({ requireExpiry: false })
+    const claims = { exp: null }
+    expect(await send(await transmitter.logoutToken({ ...named, claims }))).toMatchObject({
+      status: 200,
+    })
+  })
+})
+
+test.each([
+  ['among the claims', '"__proto__":{"sid":"s-2"}'],
+  ['in an event', `"events":{"${LOGOUT}":{"__proto__":{}}}`],
+  ['in place of an event', `"events":{"__proto__":{"${LOGOUT}":{}}}`],
+])('a member __proto__ %s is refused, before anybody sees it', async (_, member) => {
+  const { send, store, told } = logoutScene()
+  const now = Math.floor(clock.now())
+  const rest = `"iss":"${ISSUER}","aud":"${AUDIENCE}","iat":${now},"exp":${now + 60},"jti":"j","sid":"s"`
+  const payload = `{${rest},${member}}`
+  const token = await issuer.token({ payload, header: { typ: 'logout+jwt' } })
+  expect(await send(token)).toMatchObject({ status: 400 })
+  expect(store.calls).toBe(0)
+  expect(told).toMatchObject([{ outcome: 'refused', claims: undefined }])
+})
+
 test('a member that is there twice, at whatever depth, is refused', async () => {
   const { send, store } = logoutScene()
   const now = Math.floor(clock.now())
@@ -468,6 +581,8 @@ describe('options', () => {
     ['onEvent', 'log'],
     ['clockTolerance', 601],
     ['clock', {}],
+    ['requireExpiry', 'no'],
+    ['maxTokenAge', 0],
     ['audience', 'api'],
   ])('%s: %j is a TypeError that says so', (name, value) => {
     const create = () => receiveLogout({ ...sound, [name]: value })
@@ -488,4 +603,8 @@ async function nextTurn(): Promise<false> {
 
 async function tokenOf(sid: string, later = 0, sub = 'bob'): Promise<string> {
   return await issuer.token({ claims: { sid, sub, iat: Math.floor(clock.now()) + later } })
+}
+
+async function endless(): Promise<string> {
+  return await transmitter.logoutToken({ sid: 's-1', omit: ['exp'] })
 }

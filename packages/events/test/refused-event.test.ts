@@ -18,6 +18,7 @@ test.each<[AuthErrorReasons['invalid_token'], string, string]>([
   ['type', 'invalid_request', 'The token has another typ'],
   ['expired', 'invalid_request', 'The token has expired'],
   ['not_yet_valid', 'invalid_request', 'The token is not yet valid'],
+  ['too_old', 'invalid_request', 'The token is older than maxTokenAge of its receiver'],
   ['issued_in_future', 'invalid_request', 'The token was issued in the future'],
   [
     'missing_claim',
@@ -33,7 +34,8 @@ test.each<[AuthErrorReasons['invalid_token'], string, string]>([
 })
 
 const HEAD = { iss: 'https://login.test', jti: 'j-1', iat: 100 }
-const NO_OTHER = 'events must have the event of a back-channel log-out, and no other'
+const NO_LOGOUT = 'events must have the event of a back-channel log-out'
+const NO_EXP = 'The token has no exp. Its receiver accepts that with requireExpiry: false'
 const DISABLED = 'https://schemas.openid.net/secevent/risc/event-type/account-disabled'
 
 test.each<[JsonObject, string]>([
@@ -43,14 +45,20 @@ test.each<[JsonObject, string]>([
   [{ jti: '' }, 'jti must be a text'],
   [{ events: [] }, 'events must be an object'],
   [{ events: {} }, 'events must have a member'],
-  [{ events: { [DISABLED]: {} } }, NO_OTHER],
-  [{ events: { [LOGOUT_EVENT]: {}, [DISABLED]: {} } }, NO_OTHER],
+  [{ events: { [DISABLED]: {} } }, NO_LOGOUT],
+  [{ events: { [LOGOUT_EVENT]: true, [DISABLED]: {} } }, NO_LOGOUT],
   [{ nonce: 'n' }, 'nonce is forbidden'],
   [{ sub: 7 }, 'sub and sid must be texts'],
 ])('a log-out with %j: %s', (claims, description) => {
-  const all = { ...HEAD, events: { [LOGOUT_EVENT]: {} }, sid: 's-1', ...claims }
-  const rules = { revokes: 'session', maxTokenLifetime: undefined } as const
+  const all = { ...HEAD, exp: 200, events: { [LOGOUT_EVENT]: {} }, sid: 's-1', ...claims }
+  const rules = { revokes: 'session', maxTokenLifetime: undefined, requireExpiry: true } as const
   expect(readLogout(all, rules)).toEqual({ err: 'invalid_request', description })
+})
+
+test('a log-out without an end, where one is required', () => {
+  const rules = { revokes: 'session', maxTokenLifetime: undefined, requireExpiry: true } as const
+  const all = { ...HEAD, events: { [LOGOUT_EVENT]: {} }, sid: 's-1' }
+  expect(readLogout(all, rules)).toEqual({ err: 'invalid_request', description: NO_EXP })
 })
 
 const NO_SUB = "The log-out has no sub. Its receiver ends sessions by sid with revokes: 'session'"
@@ -61,7 +69,7 @@ test.each([
   ['subject', { sid: 's-1' }, NO_SUB],
 ] as const)('revokes: %s, a log-out that names %j: %s', (revokes, whose, description) => {
   const all = { ...HEAD, events: { [LOGOUT_EVENT]: {} }, ...whose }
-  const rules = { revokes, maxTokenLifetime: undefined }
+  const rules = { revokes, maxTokenLifetime: undefined, requireExpiry: false }
   expect(readLogout(all, rules)).toEqual({ err: 'invalid_request', description })
 })
 

@@ -8,7 +8,7 @@ import {
 } from '@portcullis/events'
 import fc from 'fast-check'
 
-import { isJsonObject } from '../../../../packages/core/src/ground/json.ts'
+import { isJsonObject, type JsonObject } from '../../../../packages/core/src/ground/json.ts'
 import { jsonText, mostly, nearlyAll, parseJson } from '../inputs.ts'
 import { privateKey, publicJwkOf, signed } from '../signed.ts'
 import { type FuzzTarget, hold } from '../target.ts'
@@ -97,12 +97,17 @@ export const securityEvent: FuzzTarget = {
       const claims = parseJson(payload)
       hold(isJsonObject(claims) && claims['iss'] === ISSUER, 'it is of this issuer')
       hold([claims['aud']].flat().includes('client'), 'it is for this client')
-      hold(!asLogout || !Object.hasOwn(claims, 'nonce'), 'a log-out is no ID token')
-      hold(!asEvent || !Object.hasOwn(claims, 'exp'), 'an event is no access token')
+      hold(!asLogout || !isThere(claims, 'nonce'), 'a log-out is no ID token')
+      hold(!asEvent || !isThere(claims, 'exp'), 'an event is no access token')
       const isForeign = payload.includes(`"iss":"${OTHER}"`)
       hold(!(asEvent === 'recorded' && isForeign), 'it revokes nothing of another issuer')
     }
   },
+}
+
+/** JSON `null` is absent. */
+function isThere(claims: JsonObject, name: string): boolean {
+  return Object.hasOwn(claims, name) && claims[name] !== null
 }
 
 /** A longer one is refused before there is an event in it. */
