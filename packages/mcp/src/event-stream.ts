@@ -10,7 +10,8 @@ export function isEventStream(contentType: string | null | undefined): boolean {
 /**
  * The same stream, until somebody ends it.
  *
- * @param watch Gets the function that ends it, and returns one that is called when the stream has ended by itself.
+ * @param watch Gets the function that ends it, which may be called at once and several times, and returns one that is called when the
+ *   stream has ended by itself.
  */
 export function untilEnded(
   source: ReadableStream<Uint8Array>,
@@ -23,6 +24,7 @@ export function untilEnded(
     ownMembers({
       start(controller: ReadableStreamDefaultController<Uint8Array>) {
         stop = watch(() => {
+          if (isOver) return
           isOver = true
           controller.close()
           // What makes it sees that nobody reads any more.

@@ -10,7 +10,7 @@ import { bodyOf, copyOf, readBody, type ReadBody } from './call.ts'
 import { type Admission, createEndpoint } from './endpoint.ts'
 import { isEventStream } from './event-stream.ts'
 import { type CheckedOptions, checkEndpointOptions, type EndpointOptions } from './options.ts'
-import { watchHead } from './response-head.ts'
+import { hasLeft, watchHead } from './response-head.ts'
 
 // The endpoint for Express 5 and 4, and for every server of `node:http`: how it is given a request, and how it answers.
 
@@ -88,6 +88,11 @@ export function expressEndpoint<
   }
 
   function endWithToken(response: Response, { auth }: Admission): void {
+    if (hasLeft(response)) {
+      // There will be no `close` any more that could end the watch.
+      response.destroy()
+      return
+    }
     // Not `end()`: what the SDK writes after it would be an error that nobody handles, and a cut answer must not look like a whole one.
     const stop = watchToken(verifier, auth, () => response.destroy(), { clock: checked.clock })
     response.once('close', stop)

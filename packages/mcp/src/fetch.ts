@@ -65,12 +65,17 @@ export function fetchEndpoint(
     const isEnded = asked.method === 'DELETE' && response.ok
     endpoint.answered(admission, { begun, ended: isEnded ? sessionId : undefined })
     const isOpen = response.body !== null && isEventStream(response.headers.get('content-type'))
-    return isOpen ? endingWithToken(response, admission) : response
+    return isOpen ? endingWithToken(response, admission, asked.signal) : response
   }
 
-  function endingWithToken(response: Response, { auth }: Admission): Response {
-    const body = untilEnded(response.body as ReadableStream<Uint8Array> /* it has one */, (end) =>
-      watchToken(verifier, auth, end, { clock: checked.clock }),
+  function endingWithToken(
+    response: Response,
+    { auth }: Admission,
+    leaving: AbortSignal,
+  ): Response {
+    const source = response.body as ReadableStream<Uint8Array> // it has one
+    const body = untilEnded(source, (end) =>
+      untilLeft(leaving, end, () => watchToken(verifier, auth, end, { clock: checked.clock })),
     )
     const { status, statusText, headers } = response
     return new Response(body, ownMembers({ status, statusText, headers }))
@@ -86,6 +91,29 @@ export function fetchEndpoint(
       // This throws what is no refusal.
       return refusalResponse(error)
     }
+  }
+}
+
+/**
+ * Watches as long as the client is there. Not every server cancels a stream that nobody reads any more, or that nobody has ever read.
+ *
+ * @returns A function that ends the watch.
+ */
+function untilLeft(leaving: AbortSignal, end: () => void, watch: () => () => void): () => void {
+  // It would not abort a second time.
+  if (leaving.aborted) {
+    end()
+    return () => {}
+  }
+  const stop = watch()
+  const leave = () => {
+    stop()
+    end()
+  }
+  leaving.addEventListener('abort', leave)
+  return () => {
+    leaving.removeEventListener('abort', leave)
+    stop()
   }
 }
 

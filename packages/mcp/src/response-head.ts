@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-// Sees the head of an answer of `node:http` before it is sent, whoever sends it and however.
+// Sees the head of an answer of `node:http` before it is sent, whoever sends it and however; and whether anybody will get it.
 
 /** What an endpoint reads of the head of an answer. */
 export interface Head {
@@ -29,6 +29,15 @@ export function watchHead(response: ServerResponse, seen: (head: Head) => void):
     }
     return Reflect.apply(writeHead, undefined, args) as ServerResponse // what it returns
   }
+}
+
+/** Whether the client has left already. An answer of HTTP/2 says so by its stream alone. */
+export function hasLeft(response: ServerResponse & { readonly stream?: Destroyable }): boolean {
+  return response.destroyed || response.stream?.destroyed === true
+}
+
+interface Destroyable {
+  readonly destroyed?: boolean
 }
 
 /** A header of the call itself, else one that was set before. */

@@ -53,6 +53,21 @@ describe('a stream of events', () => {
     expect([told, calls]).toEqual([['left'], ['watched no longer']])
   })
 
+  test('may be ended before anybody reads it, and a second time', async () => {
+    let isCancelled = false
+    const source = new ReadableStream<Uint8Array>({
+      cancel() {
+        isCancelled = true
+      },
+    })
+    const stream = untilEnded(source, (end) => {
+      end()
+      return end
+    })
+    const reader = stream.getReader()
+    expect([await reader.read(), isCancelled]).toEqual([{ done: true, value: undefined }, true])
+  })
+
   test('that was ended is at its end, also if its source cannot be cancelled', async () => {
     const told: unknown[] = []
     const source = new ReadableStream<Uint8Array>({

@@ -108,6 +108,26 @@ describe('the response that it returns', () => {
   })
 })
 
+test('a stream whose client leaves is cancelled, whether the server does so or not', async () => {
+  for (const isBefore of [true, false]) {
+    const controller = new AbortController()
+    const told: string[] = []
+    const stream = new ReadableStream<Uint8Array>({
+      cancel() {
+        told.push('cancelled')
+      },
+    })
+    const handler: FetchHandler = () => {
+      if (isBefore) controller.abort()
+      return new Response(stream, { headers: { 'content-type': 'text/event-stream' } })
+    }
+    const answer = await answerOf(handler, { signal: controller.signal })
+    expect(told).toEqual(isBefore ? ['cancelled'] : [])
+    controller.abort()
+    expect([await answer.text(), told]).toEqual(['', ['cancelled']])
+  }
+})
+
 test('what the handler throws is for whoever has called the endpoint', async () => {
   const error = new Error('of the handler')
   const handler: FetchHandler = async () => await Promise.reject(error)

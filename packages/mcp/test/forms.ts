@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
 
 import { getRequestListener } from '@hono/node-server'
 import type { Verifier } from '@portcullis/core'
@@ -92,6 +93,8 @@ export const FORMS: readonly (readonly [name: string, create: Create])[] = [
 export interface Listening extends AsyncDisposable {
   readonly port: number
   readonly url: string
+  /** How many clients are connected. */
+  connections(): Promise<number>
 }
 
 export async function listening(listener: RequestListener): Promise<Listening> {
@@ -101,6 +104,7 @@ export async function listening(listener: RequestListener): Promise<Listening> {
   return {
     port,
     url: `http://127.0.0.1:${port}`,
+    connections: async () => await promisify(server.getConnections.bind(server))(),
     async [Symbol.asyncDispose]() {
       server.close()
       server.closeAllConnections()

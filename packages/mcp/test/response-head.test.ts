@@ -1,9 +1,12 @@
+import { once } from 'node:events'
 import type { RequestListener, ServerResponse } from 'node:http'
+import { connect, createServer } from 'node:http2'
+import type { AddressInfo } from 'node:net'
 
 import { describe, expect, test } from 'vitest'
 
 import { isEventStream } from '../src/event-stream.ts'
-import { type Head, watchHead } from '../src/response-head.ts'
+import { hasLeft, type Head, watchHead } from '../src/response-head.ts'
 import { listening } from './forms.ts'
 
 const WAYS: readonly (readonly [string, (response: ServerResponse) => void])[] = [
@@ -169,4 +172,19 @@ test.each([
   [undefined, false],
 ])('%j is a stream of events: %s', (contentType, expected) => {
   expect(isEventStream(contentType)).toBe(expected)
+})
+
+test('of HTTP/2 it is known as well whether the client has left', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const stream = client.request({ ':path': '/' })
+  const [, response] = (await once(server, 'request')) as [unknown, ServerResponse]
+  expect(hasLeft(response)).toBe(false)
+  const closed = once(response, 'close')
+  stream.close()
+  await closed
+  expect(hasLeft(response)).toBe(true)
+  client.close()
+  server.close()
 })

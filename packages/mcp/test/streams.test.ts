@@ -1,6 +1,7 @@
 import { once } from 'node:events'
+import { connect } from 'node:net'
 
-import { type Clock, createVerifier } from '@portcullis/core'
+import { type Clock, createVerifier, type Verifier } from '@portcullis/core'
 import { createTestIssuer, manualClock } from '@portcullis/testing'
 import { describe, expect, test, vi } from 'vitest'
 
@@ -81,6 +82,45 @@ describe.each(FORMS)('%s', (form, create) => {
       })
     })
 
+    test('one whose client has left before its head is watched by nobody', async () => {
+      const own = await createTestIssuer({ clock, issuer: 'https://auth.test', audience: RESOURCE })
+      const verifier = createVerifier({ ...own.verifierOptions, clockTolerance: 0 })
+      const gate = holding()
+      const by: Verifier = {
+        ...verifier,
+        async verify(...given) {
+          await gate.held()
+          return await verifier.verify(...given)
+        },
+      }
+      let served = 0
+      const handle = (): Reply => {
+        served++
+        return { headers: { 'content-type': 'text/event-stream' }, stream: source().stream }
+      }
+      await using api = await start({ clock, requirement: undefined }, { by, handle })
+      const headers = await own.bearer({ claims: { sub: 'ada', exp: clock.now() + 100 } })
+      const lines = Object.entries({ host: 'a', ...headers }).map((each) => each.join(': '))
+      const callers = Array.from({ length: 20 }, () => connect(api.port, '127.0.0.1'))
+      for (const each of callers)
+        each.write(`GET ${PATH} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
+      await vi.waitFor(() => {
+        expect(gate.asked()).toBe(20)
+      })
+      for (const each of callers) each.destroy()
+      await vi.waitFor(async () => {
+        expect(await api.connections()).toBe(0)
+      })
+      gate.go()
+      await vi.waitFor(() => {
+        expect(served).toBe(20)
+      })
+      expect((await api.ask(METADATA)).status).toBe(200)
+      await vi.waitFor(() => {
+        expect(pending).toBe(0)
+      })
+    })
+
     test('one that the client leaves is watched no longer', async () => {
       await using opened = await open('text/event-stream')
       expect(pending).toBe(1)
@@ -91,6 +131,23 @@ describe.each(FORMS)('%s', (form, create) => {
     })
   })
 })
+
+/** Lets nobody on before the test says so. */
+function holding() {
+  let count = 0
+  const told = new EventTarget()
+  const opened = once(told, 'go')
+  return {
+    async held() {
+      count++
+      await opened
+    },
+    asked: () => count,
+    go: () => {
+      told.dispatchEvent(new Event('go'))
+    },
+  }
+}
 
 /** A stream whose end the test decides. */
 function source() {
