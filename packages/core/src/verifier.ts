@@ -22,7 +22,13 @@ export {
   seconds,
 } from './ground/options.ts'
 export type { OptionCheck } from './ground/options.ts'
-export { isJsonObject, member, parseUnambiguousObject, textMember } from './ground/json.ts'
+export {
+  isJsonObject,
+  member,
+  parseUnambiguousObject,
+  textMember,
+  withoutNulls,
+} from './ground/json.ts'
 export { elapsed, instant, systemClock } from './ground/time.ts'
 export type { Instant } from './ground/time.ts'
 export { createWaitingRoom, LATENESS } from './ground/waiting-room.ts'

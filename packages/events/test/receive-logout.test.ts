@@ -322,6 +322,16 @@ test('a log-out token is no access token, not even for an API that is named as t
   }
 })
 
+test.each([
+  [{ sub: 'ada', sid: null }, { sub: 'ada' }],
+  [{ sub: 'ada', nonce: null }, { sub: 'ada' }],
+])('what is null is absent: %j', async (said, revoked) => {
+  const { send, store } = logoutScene({ revokes: 'subject' })
+  const token = await transmitter.logoutToken({ sub: 'ada', claims: said })
+  expect(await send(token)).toMatchObject({ status: 200 })
+  expect(store.entries()).toMatchObject([revoked])
+})
+
 describe('once, and never lost', () => {
   test('a repeat is acknowledged as the first was, and changes nothing', async () => {
     const { send, store, told } = logoutScene()

@@ -3,11 +3,12 @@ import {
   isJsonObject,
   member,
   parseUnambiguousObject,
+  withoutNulls,
 } from '@portcullis/core/verifier'
 
 import { failed, type RawAnswer } from './exchange.ts'
 
-// Reads what an issuer says of a token: as strictly as the payload of a JWT.
+// Reads what an issuer says of a token: as strictly as the payload of a JWT, but that a member which is null is absent.
 
 /** What the issuer says. `inactive` has no claims: whatever else the answer has means nothing (RFC 7662 section 2.2). */
 export type Statement =
@@ -41,5 +42,5 @@ export function statementOf(value: unknown, size: number): Statement {
   if (active === false) return { word: 'inactive' }
   // The boolean, and nothing that is only like it.
   if (active !== true) throw failed('bad_answer', 'active is neither true nor false in the answer')
-  return { word: 'active', claims: value, size }
+  return { word: 'active', claims: withoutNulls(value), size }
 }

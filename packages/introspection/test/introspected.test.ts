@@ -190,6 +190,35 @@ describe('what the answer says is judged as the claims of a JWT are', () => {
     expect(await wordOf(verifier.verify('token'))).toBe(word)
   })
 
+  test.each<[string, object]>([
+    ['a time', { exp: null, nbf: null, iat: null }],
+    ['another kind of token', { token_use: null, typ: null }],
+    ['a binding', { cnf: null }],
+    ['anything', { scope: null, username: null, aud: null }],
+  ])('what is null is absent: %s', async (_name, more) => {
+    const { issuer, verifier } = setUp()
+    issuer.tokens.set('token', claimsWith(more))
+    const { claims } = await verifier.verify('token')
+    expect(claims).toEqual({ active: true, ...claimsWith() })
+  })
+
+  test('what is null is absent also where it is required, and where it names a key', async () => {
+    const { issuer, create } = setUp()
+    issuer.tokens.set('token', claimsWith({ sub: null, exp: null, token_type: null }))
+    for (const [more, reason] of [
+      [{ type: null, requiredClaims: ['sub'] }, 'missing_claim'],
+      [{ type: null, requireExpiry: true }, 'missing_claim'],
+      [{}, 'type'],
+    ] as const) {
+      expect(await wordOf(create(more).verify('token'))).toBe(`invalid_token ${reason}`)
+    }
+    const cnf = { 'x5t#S256': 'a'.repeat(43), jkt: null }
+    issuer.tokens.set('bound', claimsWith({ cnf }))
+    const possession = { x5tS256: 'a'.repeat(43) }
+    const auth = await create().verify('bound', { possession })
+    expect(auth.possession).toEqual(possession)
+  })
+
   test('a required claim is required, and a schema makes claims of them', async () => {
     const { issuer, usual, create } = setUp()
     issuer.tokens.set('token', claimsWith())

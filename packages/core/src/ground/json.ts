@@ -125,6 +125,21 @@ export function textMember(object: JsonObject, name: string): string | undefined
   return typeof value === 'string' ? value : undefined
 }
 
+/**
+ * The same object without its members that are `null`, at every level: some services write what they do not have so. It is not
+ * for the claims of a token, where a time that is no number refuses.
+ */
+export function withoutNulls(object: JsonObject): JsonObject {
+  const present = Object.entries(object).filter(([, value]) => value !== null)
+  return Object.freeze(Object.fromEntries(present.map(([name, value]) => [name, pruned(value)])))
+}
+
+/** A list keeps its places. */
+function pruned(value: unknown): unknown {
+  if (Array.isArray(value)) return Object.freeze(value.map(pruned))
+  return isJsonObject(value) ? withoutNulls(value) : value
+}
+
 /** @see RFC 8259 section 2 */
 const WHITE_SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
 const QUOTE = 0x22

@@ -7,6 +7,7 @@ import {
   parseJson,
   parseJsonObject,
   repeatsMember,
+  withoutNulls,
 } from '../../src/ground/json.ts'
 
 function parse(text: string) {
@@ -326,4 +327,21 @@ describe('repeatsMember', () => {
       expect(repeats(text)).toBe(true)
     },
   )
+})
+
+describe('without nulls', () => {
+  test.each([
+    ['{}', '{}'],
+    ['{"a":null}', '{}'],
+    ['{"a":null,"b":false,"c":0,"d":""}', '{"b":false,"c":0,"d":""}'],
+    ['{"a":{"b":null,"c":1},"d":null}', '{"a":{"c":1}}'],
+    ['{"a":{"b":null}}', '{"a":{}}'],
+    ['{"a":[null,{"b":null},[null]]}', '{"a":[null,{},[null]]}'],
+    ['{"toString":null}', '{}'],
+  ])('%s is %s, and frozen', (text, left) => {
+    const value = withoutNulls(parse(text) ?? { unread: true })
+    expect(JSON.stringify(value)).toBe(left)
+    expect(Object.isFrozen(value)).toBe(true)
+    expect(Object.values(value).every(Object.isFrozen)).toBe(true)
+  })
 })

@@ -70,8 +70,8 @@ async function asTokens(
   }
   const payload = base64url.encode(JSON.stringify(parts.sound(EMULATED)))
   const rows = [...badPayloads({ sign, payload }), ...badClaims({ sign, defaults })]
-  // `exp` is optional in an answer. RFC 7662 section 2.2.
-  const wrong = rows.filter(([, name]) => name !== 'missing expiry')
+  // `exp` is optional in an answer (RFC 7662 section 2.2), and what is null there is missing.
+  const wrong = rows.filter(([, name]) => !['missing expiry', 'expiry null'].includes(name))
   return await Promise.all(
     wrong.map(async ([reason, name, make]) => ({
       reason: reason === 'malformed' ? 'bad_answer' : reason,
