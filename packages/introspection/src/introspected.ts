@@ -27,7 +27,7 @@ export function introspected(
   options: IntrospectedOptions & { readonly schema?: Schema<unknown> },
 ): Verifier<unknown> {
   const checked = checkIntrospectedOptions(options)
-  const { issuer, endpoint, clientId, keys, clock } = checked
+  const { issuer, endpoint, clientId, keys } = checked
   const stated = ownMembers(options)
   const asked = createEndpoint({
     ...checked,
@@ -39,9 +39,7 @@ export function introspected(
     hasCertificate: stated.clientAuthentication === 'tls_client_auth',
   })
   const signed =
-    keys === undefined || issuer === null
-      ? undefined
-      : createSignedAnswers(keys, issuer, clientId, clock)
+    keys === undefined || issuer === null ? undefined : createSignedAnswers(keys, issuer, checked)
   const rules = ownMembers({ ...stated, requireExpiry: stated.requireExpiry ?? false })
   const question = createQuestion(checked, asked, signed, () => verifier)
   const prover = createProver(checked, asked, signed, question)

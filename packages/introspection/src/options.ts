@@ -127,6 +127,7 @@ export interface CheckedOptions {
   readonly clientId: string
   readonly keys: KeySource | undefined
   readonly types: Kinds
+  readonly clockTolerance: number
   readonly maxAge: number
   readonly staleIfError: number
   readonly timeout: number
@@ -218,6 +219,7 @@ export function checkIntrospectedOptions(
     clientId,
     keys,
     types: type === undefined || type === null ? type : [type].flat(),
+    clockTolerance: stated.clockTolerance ?? 5,
     maxAge: stated.maxAge ?? 30,
     staleIfError: stated.staleIfError ?? 0,
     timeout: stated.timeout ?? 5,

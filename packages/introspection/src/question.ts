@@ -62,7 +62,7 @@ export function createQuestion(
     try {
       const raw = await endpoint.ask(token, signal)
       return answerOf(
-        signed === undefined ? readAnswer(raw) : await signed.read(raw, signal),
+        signed === undefined ? readAnswer(raw) : await signed.read(raw, askedAt, signal),
         askedAt,
       )
     } catch (error) {

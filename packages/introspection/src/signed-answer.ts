@@ -1,32 +1,46 @@
-import { AuthError, type Clock, type KeySource } from '@portcullis/core'
-import { createUnobservedVerifier, member, parseUnambiguousObject } from '@portcullis/core/verifier'
+import { AuthError, type KeySource } from '@portcullis/core'
+import {
+  createUnobservedVerifier,
+  type Instant,
+  member,
+  parseUnambiguousObject,
+} from '@portcullis/core/verifier'
 
 import { type Statement, statementOf } from './answer.ts'
 import { failed, type RawAnswer, unavailableEndpoint } from './exchange.ts'
+import type { CheckedOptions } from './options.ts'
 
 // Reads signed answers (RFC 9701): a verifier of our own proves them, with its rules and its cache of keys.
 
 const TYPE = 'token-introspection+jwt'
 
-/** How old an answer may be: it was made for this request. Seconds. */
+/** No call takes longer. Seconds. */
 const LONGEST_AGE = 60
 
 export interface SignedAnswers {
-  /** @throws FailedExchange */
-  readonly read: (answer: RawAnswer, signal: AbortSignal) => Promise<Statement>
+  /**
+   * @param askedAt When the question was sent.
+   * @throws FailedExchange
+   */
+  readonly read: (answer: RawAnswer, askedAt: Instant, signal: AbortSignal) => Promise<Statement>
   /** @throws AuthError `keys_unavailable` */
   readonly ready: () => Promise<void>
 }
 
 /**
- * @param clientId Who the answers are for.
+ * No signed answer names the token that it is about: whoever can send one in the place of another can send what was said of another
+ * token, within the tolerance of the clocks.
+ *
  * @see RFC 9701 section 5
  */
 export function createSignedAnswers(
   keys: KeySource,
   issuer: string,
-  clientId: string,
-  clock: Clock,
+  {
+    clientId,
+    clockTolerance,
+    clock,
+  }: Pick<CheckedOptions, 'clientId' | 'clockTolerance' | 'clock'>,
 ): SignedAnswers {
   const verifier = createUnobservedVerifier({
     keys,
@@ -34,6 +48,7 @@ export function createSignedAnswers(
     audience: clientId,
     type: TYPE,
     requireExpiry: false,
+    clockTolerance,
     maxTokenAge: LONGEST_AGE,
     maxTokenSize: 65_536,
     remember: false,
@@ -43,7 +58,7 @@ export function createSignedAnswers(
     ready: async () => {
       await verifier.ready()
     },
-    async read({ mediaType, octets }, signal) {
+    async read({ mediaType, octets }, askedAt, signal) {
       // A plain answer in the place of a signed one would be a way around the signature.
       if (mediaType !== `application/${TYPE}`) {
         throw failed('bad_answer', `the answer is not application/${TYPE}, and keys are stated`)
@@ -52,16 +67,19 @@ export function createSignedAnswers(
       if (jwt.split('.', 6).length === 5) {
         throw failed('bad_answer', 'the answer is encrypted (JWE), which is not supported')
       }
-      await prove(jwt, signal)
+      checkTime(await prove(jwt, signal), askedAt)
       // The verifier has read it as well, but repeated members at the top level alone.
       const payload = parseUnambiguousObject(Buffer.from(jwt.split('.', 2)[1] ?? '', 'base64url'))
       return statementOf(payload && member(payload, 'token_introspection'), octets.length)
     },
   }
 
-  async function prove(jwt: string, signal: AbortSignal): Promise<void> {
+  /** @returns When it was made. */
+  async function prove(jwt: string, signal: AbortSignal): Promise<number> {
     try {
-      await verifier.verify(jwt, { signal })
+      const { claims } = await verifier.verify(jwt, { signal })
+      // `maxTokenAge` requires it.
+      return claims.iat ?? -Infinity
     } catch (error) {
       if (!(error instanceof AuthError)) throw error
       const detail = `the signed answer: ${error.detail}`
@@ -69,4 +87,14 @@ export function createSignedAnswers(
       throw unavailableEndpoint(error.reason === 'timeout' ? 'timeout' : 'unreachable', detail)
     }
   }
+
+  /** An older one was made for another question, such as one before a revocation. `iat` counts whole seconds. */
+  function checkTime(iat: number, askedAt: Instant): void {
+    const age = Math.floor(askedAt.wall) - iat
+    if (age > clockTolerance) throw failed('bad_answer', madeBefore(age, clockTolerance))
+  }
+}
+
+function madeBefore(age: number, clockTolerance: number): string {
+  return `the signed answer was made ${age.toFixed(0)} s before the question; clockTolerance is ${clockTolerance} s`
 }

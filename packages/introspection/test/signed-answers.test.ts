@@ -91,6 +91,51 @@ describe('a signed answer', () => {
     expect(await wordOf(verifier.verify('token'))).toBe('introspection_unavailable bad_answer')
   })
 
+  test.each<[string, object, number, string]>([
+    ['at the moment of the question', {}, 0, 'accepted'],
+    ['in the second of the question, which has fractions', { clockTolerance: 0 }, -0.9, 'accepted'],
+    ['5 seconds before it', {}, -5, 'accepted'],
+    ['6 seconds before it', {}, -6, 'introspection_unavailable bad_answer'],
+    [
+      'a second before it, without a tolerance',
+      { clockTolerance: 0 },
+      -1,
+      'introspection_unavailable bad_answer',
+    ],
+    [
+      '500 seconds before it, by a clock that is known to be slow',
+      { clockTolerance: 500 },
+      -500,
+      'accepted',
+    ],
+    [
+      '501 seconds before it, by such a clock',
+      { clockTolerance: 500 },
+      -501,
+      'introspection_unavailable bad_answer',
+    ],
+  ])('made %s', async (_name, options, seconds, word) => {
+    const { clock, issuer, signer, sign } = await signedSetUp()
+    const { create } = setUp({ fetch: issuer.fetch, clock })
+    const verifier = create({ keys: localKeys(signer.publicJwk), ...options })
+    const jwt = await sign({ active: true, ...claimsWith() }, { iat: Math.ceil(START + seconds) })
+    if (!Number.isInteger(seconds)) clock.set(START - seconds)
+    issuer.answer = () => answered(jwt)
+    expect(await wordOf(verifier.verify('token'))).toBe(word)
+  })
+
+  test('of an earlier question, before the token was revoked, is none, and the sentence says why', async () => {
+    const { clock, issuer, sign, verifier } = await signedSetUp()
+    const recorded = answered(await sign({ active: true, ...claimsWith() }))
+    issuer.answer = () => recorded.clone()
+    expect(await wordOf(verifier.verify('token'))).toBe('accepted')
+    await clock.advance(30)
+    const error = await refusalOf(verifier.verify('token'))
+    expect(error).toMatchObject({ code: 'introspection_unavailable', reason: 'bad_answer' })
+    expect(error.detail).toContain('made 30 s before the question; clockTolerance is 5 s')
+    expect(issuer.asked).toHaveLength(2)
+  })
+
   test('signed by somebody else is none', async () => {
     const { issuer, verifier } = await signedSetUp()
     const other = await signedSetUp()
