@@ -2,9 +2,9 @@ import { AuthError, type JsonObject, type Verifier, type VerifierOptions } from 
 import {
   createSelectedVerifier,
   createUnobservedVerifier,
-  isJsonObject,
   member,
   parseUnambiguousObject,
+  withoutNulls,
 } from '@portcullis/core/verifier'
 
 import type { EventOptions } from './options.ts'
@@ -42,7 +42,8 @@ export function createEventProver(options: EventOptions, kind: Kind): ProveEvent
     // What decides is in inner objects, and a member that is there twice could be read in two ways.
     const claims = parseUnambiguousObject(octetsOf(token, 1))
     if (claims !== undefined) {
-      return { claims: presentIn(claims), refused: undefined, failure: undefined }
+      // So it was judged by the verifier, and so `mapSubject` and `onEvent` get it.
+      return { claims: withoutNulls(claims), refused: undefined, failure: undefined }
     }
     const refused = invalidEvent('The token has a member twice')
     return { claims: undefined, refused, failure: undefined }
@@ -78,17 +79,6 @@ function namesNoType(token: string): boolean {
   const header = parseUnambiguousObject(octetsOf(token, 0))
   const typ = header === undefined ? undefined : member(header, 'typ')
   return typ === undefined || (typeof typ === 'string' && typ.toUpperCase() === 'JWT')
-}
-
-/** `null` is absent, at every level: so it was judged by the verifier, and so `mapSubject` and `onEvent` get it. */
-function presentIn(object: JsonObject): JsonObject {
-  const members = Object.entries(object).filter(([, value]) => value !== null)
-  return Object.freeze(Object.fromEntries(members.map(([name, value]) => [name, present(value)])))
-}
-
-function present(value: unknown): unknown {
-  if (Array.isArray(value)) return Object.freeze(value.map(present))
-  return isJsonObject(value) ? presentIn(value) : value
 }
 
 function octetsOf(token: string, segment: number): Buffer {

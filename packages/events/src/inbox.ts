@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 
 import type { JsonObject, RevocationEntry, RevocationWriter } from '@portcullis/core'
-import { withoutNulls } from '@portcullis/core/verifier'
 
 import { publishEvent } from './diagnostics.ts'
 import type { EventMessage, EventOutcome } from './event-message.ts'
@@ -110,7 +109,7 @@ export function createInbox(
     const named = { claims, iss: nameIn(claims, 'iss'), jti: nameIn(claims, 'jti') }
     let event: ReadEvent | RefusedEvent
     try {
-      event = await read(withoutNulls(claims))
+      event = await read(claims)
     } catch (error) {
       return fail(error, named)
     }

@@ -7,7 +7,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   'event-request': ['@portcullis/core/verifier', 'refused-event'],
   'event-types': [],
   'event-verifier': ['@portcullis/core', '@portcullis/core/verifier', 'refused-event'],
-  inbox: ['@portcullis/core/verifier', 'diagnostics', 'node:crypto', 'reading', 'refused-event'],
+  inbox: ['diagnostics', 'node:crypto', 'reading', 'refused-event'],
   index: ['poll-events', 'receive-events', 'receive-logout'],
   options: ['@portcullis/core/verifier', 'event-types'],
   'poll-events': [

@@ -1,4 +1,10 @@
-import { type JsonObject, member, parseJsonObject, textMember } from '../ground/json.ts'
+import {
+  type JsonObject,
+  member,
+  parseJsonObject,
+  textMember,
+  withoutNulls,
+} from '../ground/json.ts'
 import { isInSeconds } from '../ground/time.ts'
 import { AuthError } from '../refusal/errors.ts'
 import type { Claims } from './auth.ts'
@@ -63,11 +69,6 @@ export function checkClaims(
   const claims = rules.isAccessToken ? read : withoutNulls(read)
   checkClaimSet(claims, rules, now, isKindStated)
   return claims
-}
-
-function withoutNulls(claims: JsonObject): JsonObject {
-  const present = Object.entries(claims).filter(([, value]) => value !== null)
-  return Object.freeze(Object.fromEntries(present))
 }
 
 /**
