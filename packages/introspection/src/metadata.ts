@@ -1,4 +1,4 @@
-import type { Clock, JsonObject } from '@portcullis/core'
+import type { Clock, FetchResponse, JsonObject } from '@portcullis/core'
 import {
   checkIssuer,
   elapsed,
@@ -100,8 +100,16 @@ export function createDiscovery(options: MetadataOptions): Discovery {
 
   async function readMetadata(): Promise<string | FetchFailure> {
     return await withDeadline(clock, timeout, async (signal) => {
-      const get = async (url: string) =>
-        await options.fetch(url, { method: 'GET', headers: HEADERS, ...UNREDIRECTED, signal })
+      let pause: FetchResponse | undefined
+      const get = async (url: string) => {
+        // Whoever wants a pause is asked for nothing else, at no other location: RFC 6585 section 4.
+        if (pause !== undefined) return pause
+        const init = { method: 'GET', headers: HEADERS, ...UNREDIRECTED, signal } as const
+        const response = await options.fetch(url, init)
+        const { status, headers } = response
+        if (status === 429) pause = { status, headers, url: '', redirected: false, body: null }
+        return response
+      }
       return await findUrl(issuer, { get, signal, clock }, timeout / 3)
     })
   }

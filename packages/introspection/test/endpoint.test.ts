@@ -205,6 +205,18 @@ describe('metadata that cannot be read', () => {
     expect(issuer.metadataReads).toHaveLength(4)
   })
 
+  test('because of 429 are not asked for at the other location', async () => {
+    const { clock, issuer, create } = setUp({ endpoint: undefined })
+    issuer.metadata = () => new Response('', { status: 429, headers: { 'retry-after': '20' } })
+    const verifier = create()
+    const pause = async () => (await refusalOf(verifier.ready())).headers['Retry-After']
+    expect([await pause(), issuer.metadataReads.length]).toEqual(['20', 1])
+    await clock.advance(20)
+    issuer.metadata = () => Response.json(METADATA)
+    expect(await wordOf(verifier.ready())).toBe('accepted')
+    expect(issuer.metadataReads).toHaveLength(2)
+  })
+
   test('at one location in time are read at the other before the deadline', async () => {
     const { clock, issuer, create } = setUp({ endpoint: undefined, timeout: 3 })
     issuer.metadata = async (url) =>

@@ -1,27 +1,17 @@
-import {
-  allowInsecureRequests,
-  customFetch,
-  discoveryRequest,
-  processDiscoveryResponse,
-} from 'oauth4webapi'
-
 import { TokenClientError } from '../errors.ts'
-import { discardBody, readBody, failureOfStatus } from '../http-answer.ts'
-import { parseObject } from '../json.ts'
-import { ownMembers, secureUrl } from '../option-checks.ts'
 import { afterFailure, INITIAL, nextLoginIn, type RenewalState } from '../renewal.ts'
 import { raceAbort } from '../shared-login.ts'
 import { type Clock, elapsed, type Instant, instant } from '../time.ts'
 import { type Fetch, reach } from '../token-request.ts'
-import { membersOf } from '../token-response.ts'
+import {
+  type AuthorizationServer,
+  isServer,
+  type MetadataOutcome,
+  outcomeOf,
+  type UnusableMetadata,
+} from './metadata-answer.ts'
 
-// Where the token endpoint is, as the metadata of the issuer say: RFC 8414 first, then OpenID Connect Discovery.
-
-/** The authorization server, as far as a client of it needs to know it. */
-export type AuthorizationServer = {
-  readonly issuer: string
-  readonly token_endpoint: string
-}
+// Where the token endpoint is, as the metadata of the issuer say. `metadata-answer.ts` reads each answer.
 
 export interface DiscoveryOptions {
   readonly issuer: string
@@ -90,14 +80,10 @@ export function createDiscovery(options: DiscoveryOptions): Locate {
   }
 }
 
-/** An outage as it is; anything else is about the document, whatever has found it. */
 function failureOf(error: unknown): TokenClientError {
-  const isOutage = error instanceof TokenClientError && OUTAGES.has(error.code)
-  return isOutage ? error : new TokenClientError('unexpected_response', UNUSABLE)
+  if (error instanceof TokenClientError) return error
+  return new TokenClientError('service_unavailable', 'the metadata were not read')
 }
-
-const OUTAGES: ReadonlySet<string> = new Set(['service_unavailable', 'timeout', 'aborted'])
-const UNUSABLE = 'the metadata of the authorization server cannot be used'
 
 /** One attempt with its deadline: an injected `fetch` may ignore its signal. */
 async function readInTime(options: DiscoveryOptions): Promise<AuthorizationServer> {
@@ -119,67 +105,96 @@ async function readInTime(options: DiscoveryOptions): Promise<AuthorizationServe
   }
 }
 
-const FORMS = ['oauth2', 'oidc'] as const
-
-/** @throws TokenClientError of the second form if neither has them. */
+/**
+ * Two places may have them. When the first has not answered within its share of the time, the second is asked as well, and the
+ * first answer that names the endpoint counts: so one that hangs or fails does not hide the other. Only whoever wants a pause
+ * (429) is not asked anything else.
+ *
+ * @throws TokenClientError
+ */
 async function readMetadata(
   options: DiscoveryOptions,
   signal: AbortSignal,
 ): Promise<AuthorizationServer> {
-  const [first, second] = FORMS
-  try {
-    return await readForm(first, options, signal)
-  } catch (error) {
-    // Whoever does not answer one of them has nothing else to say.
-    if (error instanceof TokenClientError && error.code === 'service_unavailable') throw error
-    return await readForm(second, options, signal)
-  }
+  const [first, second] = metadataUrls(options.issuer)
+  const earlier = readLocation(first, options, signal)
+  const outcome = await within(options.timeout / 3, earlier, options.clock)
+  if (outcome !== undefined && isServer(outcome)) return outcome
+  if (outcome?.failure.responseStatus === 429) throw outcome.failure
+  const both = [earlier, readLocation(second, options, signal)]
+  const found = await firstServer(both)
+  if (found !== undefined) return found
+  throw mostTelling((await Promise.all(both)).flatMap((each) => (isServer(each) ? [] : [each])))
 }
 
-async function readForm(
-  algorithm: (typeof FORMS)[number],
-  options: DiscoveryOptions,
-  signal: AbortSignal,
-): Promise<AuthorizationServer> {
-  const issuer = new URL(options.issuer)
-  const request = ownMembers({
-    algorithm,
-    signal,
-    // Where it may be without TLS has been decided: on the loopback, or as the options say.
-    [allowInsecureRequests]: true,
-    [customFetch]: async (url: string) => await readDocument(url, options, signal),
-  })
-  const response = await discoveryRequest(issuer, request)
-  const metadata = await processDiscoveryResponse(issuer, response)
-  const [aliases] = membersOf(metadata, ['mtls_endpoint_aliases'])
-  const [alias] = options.hasCertificate ? membersOf(aliases, ['token_endpoint']) : []
-  const [endpoint] = alias === undefined ? membersOf(metadata, ['token_endpoint']) : [alias]
-  // The library compares what `URL` makes of the two.
-  if (typeof endpoint !== 'string' || metadata.issuer !== options.issuer) {
-    throw new TokenClientError('unexpected_response', UNUSABLE)
-  }
-  const { protocol } = secureUrl('metadata', 'token_endpoint', endpoint, options.allowInsecure)
-  // Not even to this machine: whoever wrote that could reach what listens there.
-  if (issuer.protocol === 'https:' && protocol !== 'https:' && !options.allowInsecure) {
-    throw new TokenClientError('unexpected_response', UNUSABLE)
-  }
-  return ownMembers({ issuer: options.issuer, token_endpoint: endpoint })
+/** RFC 8414 section 3; OpenID Connect Discovery 1.0 section 4 */
+function metadataUrls(issuer: string): readonly [string, string] {
+  const { origin, pathname } = new URL(issuer)
+  const path = pathname.replace(/\/$/, '')
+  return [
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+    `${origin}${path}/.well-known/openid-configuration`,
+  ]
 }
 
 const HEADERS = { accept: 'application/json', 'user-agent': 'portcullis' }
 
-/** The document, after its status, size and depth were checked. */
-async function readDocument(
+/** Never rejects. */
+async function readLocation(
   url: string,
-  { fetch, clock }: DiscoveryOptions,
+  options: DiscoveryOptions,
   signal: AbortSignal,
-): Promise<Response> {
+): Promise<MetadataOutcome> {
+  const { fetch, clock } = options
   const init = { headers: HEADERS, redirect: 'manual', credentials: 'omit', signal } as const
-  const response = await reach(async () => await fetch(url, init))
-  const refusal = failureOfStatus(response, url, clock.now())
-  if (refusal !== undefined) {
-    discardBody(response)
-    throw refusal
+  try {
+    const response = await reach(async () => await fetch(url, init))
+    return await outcomeOf(response, url, clock.now(), options)
+  } catch (error) {
+    return { failure: failureOf(error), isOfDocument: false }
   }
-  return Response.json(parseObject(await reach(async () => await readBody(response))) ?? null)
+}
+
+/** What has come in so many seconds. */
+async function within<Outcome>(
+  seconds: number,
+  promise: Promise<Outcome>,
+  clock: Clock,
+): Promise<Outcome | undefined> {
+  let cancel: (() => void) | undefined
+  const over = new Promise<undefined>((resolve) => {
+    cancel = clock.after(seconds, () => {
+      resolve(undefined)
+    })
+  })
+  try {
+    return await Promise.race([promise, over])
+  } finally {
+    cancel?.()
+  }
+}
+
+/** `undefined` once all have come and none is one. */
+async function firstServer(
+  outcomes: readonly Promise<MetadataOutcome>[],
+): Promise<AuthorizationServer | undefined> {
+  return await new Promise((resolve, reject) => {
+    const known = outcomes.map(async (each) => {
+      const outcome = await each
+      if (isServer(outcome)) resolve(outcome)
+    })
+    Promise.all(known).then(() => {
+      resolve(undefined)
+    }, reject)
+  })
+}
+
+/** A document that cannot be used explains more than one that could not be had, and an outage more than one that is not there. */
+function mostTelling(outcomes: readonly UnusableMetadata[]): TokenClientError {
+  const failures = outcomes.map(({ failure }) => failure)
+  return (
+    outcomes.find(({ isOfDocument }) => isOfDocument)?.failure ??
+    failures.find(({ code }) => code === 'service_unavailable') ??
+    failureOf(failures.at(-1))
+  )
 }

@@ -12,6 +12,24 @@ function setUp(options: Parameters<typeof createClient>[1] = {}) {
   return { server, clock: server.clock, client }
 }
 
+const of = (members: object) => () => Response.json({ issuer: ISSUER, ...members })
+const usable = of({ token_endpoint: ENDPOINT })
+
+/** An answer that breaks off. */
+function broken(): Response {
+  return new Response(
+    new ReadableStream({
+      pull(stream) {
+        stream.error(new Error('canary'))
+      },
+    }),
+  )
+}
+
+function reset(): Response {
+  throw new TypeError('fetch failed')
+}
+
 test('the metadata are read once, before the first token', async () => {
   const { server, client, clock } = setUp()
   await client.get()
@@ -90,24 +108,31 @@ describe('an issuer with an endpoint for certificates', () => {
 
 describe('metadata that cannot be used', () => {
   const deep = '['.repeat(5000)
-  test.each<[string, () => Response]>([
-    ['of another issuer', () => Response.json({ issuer: `${ISSUER}/`, token_endpoint: ENDPOINT })],
-    ['without an endpoint', () => Response.json({ issuer: ISSUER })],
+  const OTHER = 'the metadata are of another issuer'
+  const PLACE = 'write it so in createOAuthClient'
+  const NO_ENDPOINT = 'the metadata name no usable token endpoint'
+  const NO_OBJECT = 'the metadata are no JSON object with each member once'
+  test.each<[string, () => Response, string]>([
+    ['of another issuer', of({ issuer: 'https://other.test', token_endpoint: ENDPOINT }), OTHER],
+    ['of an issuer that is null', of({ issuer: null, token_endpoint: ENDPOINT }), OTHER],
     [
-      'with an endpoint that is no text',
-      () => Response.json({ issuer: ISSUER, token_endpoint: 1 }),
+      'of the issuer with a slash',
+      of({ issuer: `${ISSUER}/`, token_endpoint: ENDPOINT }),
+      `the metadata write the issuer with a slash at the end: ${PLACE}`,
     ],
-    [
-      'with an endpoint in a list',
-      () => Response.json({ issuer: ISSUER, token_endpoint: [ENDPOINT] }),
-    ],
+    ['without an endpoint', of({}), NO_ENDPOINT],
+    ['with an endpoint that is null', of({ token_endpoint: null }), NO_ENDPOINT],
+    ['with an endpoint that is no text', of({ token_endpoint: 1 }), NO_ENDPOINT],
+    ['with an endpoint in a list', of({ token_endpoint: [ENDPOINT] }), NO_ENDPOINT],
     [
       'with an endpoint that is not https',
-      () => Response.json({ issuer: ISSUER, token_endpoint: 'http://as.test/token' }),
+      of({ token_endpoint: 'http://as.test/token' }),
+      NO_ENDPOINT,
     ],
     [
       'with an endpoint of this machine without TLS',
-      () => Response.json({ issuer: ISSUER, token_endpoint: 'http://127.0.0.1:6379/' }),
+      of({ token_endpoint: 'http://127.0.0.1:6379/' }),
+      'the metadata of an https issuer name a token endpoint that is not',
     ],
     [
       'with two endpoints',
@@ -115,32 +140,163 @@ describe('metadata that cannot be used', () => {
         new Response(
           `{"issuer":"${ISSUER}","token_endpoint":"https://other.test","token_endpoint":"${ENDPOINT}"}`,
         ),
+      NO_OBJECT,
     ],
-    ['that are no object', () => Response.json([])],
-    ['that are no JSON', () => new Response('canary')],
-    ['that are nested too deep', () => new Response(deep)],
-    ['that are too long', () => new Response(' '.repeat(65_537))],
-    ['that redirect', () => new Response(null, { status: 302 })],
-    ['that do not exist', () => new Response(null, { status: 404 })],
-  ])('%s: no secret is sent', async (_title, answer) => {
+    ['that are no object', () => Response.json([]), NO_OBJECT],
+    ['that are no JSON', () => new Response('canary'), NO_OBJECT],
+    ['that are nested too deep', () => new Response(deep), NO_OBJECT],
+    ['that are too long', () => new Response(' '.repeat(65_537)), NO_OBJECT],
+    [
+      'that redirect',
+      () => new Response(null, { status: 302 }),
+      'the metadata URL answered with status 302',
+    ],
+    [
+      'with another status',
+      () => Response.json({ issuer: ISSUER, token_endpoint: ENDPOINT }, { status: 203 }),
+      'the metadata URL answered with status 203',
+    ],
+    [
+      'that do not exist',
+      () => new Response(null, { status: 404 }),
+      'the metadata URL answered with status 404',
+    ],
+  ])('%s: no secret is sent, and the error says why', async (_title, answer, message) => {
     const { server, client } = setUp()
     server.answer = answer
     expect(await failureOf(client.get())).toMatchObject({
       code: 'unexpected_response',
       status: 502,
-      message: 'the metadata of the authorization server cannot be used',
+      message,
     })
+    expect(server.paths()).toEqual([FIRST, SECOND])
     expect(posts(server)).toEqual([])
+  })
+
+  test('of the issuer without its slash', async () => {
+    const { server, client } = setUp({ issuer: `${ISSUER}/` })
+    server.answer = of({ token_endpoint: ENDPOINT })
+    expect(await failureOf(client.get())).toMatchObject({
+      message: `the metadata write the issuer without the slash at the end: ${PLACE}`,
+    })
   })
 })
 
-test('an outage is one, and the second document is not asked for', async () => {
+describe('when the address of RFC 8414 gives no metadata, OpenID Connect Discovery is asked', () => {
+  test.each<[string, () => Response | Promise<Response>]>([
+    ['it answers 500', () => new Response(null, { status: 500 })],
+    ['it answers 503', () => new Response(null, { status: 503 })],
+    ['its connection is reset', reset],
+    ['its answer breaks off', broken],
+    ['it answers 403', () => new Response(null, { status: 403 })],
+    ['it has a page', () => new Response('<html>')],
+    ['it has metadata of another issuer', () => Response.json({ issuer: 'https://other.test' })],
+  ])('%s', async (_title, first) => {
+    const { server, client } = setUp()
+    const { answer } = server
+    server.answer = (request) => {
+      if (request.url.endsWith(FIRST)) return first()
+      return request.url.endsWith(SECOND) ? usable() : answer(request)
+    }
+    expect(await client.get()).toBe('opaque-0')
+    expect(server.paths()).toEqual([FIRST, SECOND, '/token'])
+  })
+
+  test.each(['the second answers', 'the first answers after all'])(
+    'it hangs for a third of the time, and %s',
+    async (title) => {
+      const { server, client, clock } = setUp({ timeout: 9 })
+      const { answer } = server
+      const isSecond = title === 'the second answers'
+      server.answer = async (request) => {
+        if (request.url.endsWith(isSecond ? SECOND : FIRST)) {
+          if (!isSecond) await new Promise<void>((resolve) => void clock.after(5, resolve))
+          return usable()
+        }
+        return request.url === ENDPOINT ? await answer(request) : await hang()
+      }
+      const token = client.get()
+      await clock.advance(2.9)
+      expect(server.paths()).toEqual([FIRST])
+      await clock.advance(0.2)
+      if (!isSecond) await clock.advance(2)
+      expect(await token).toBe('opaque-0')
+      expect(server.paths()).toEqual([FIRST, SECOND, '/token'])
+    },
+  )
+
+  test('but not after 429, which wants a pause', async () => {
+    const { server, client, clock } = setUp()
+    server.answer = () => new Response(null, { status: 429, headers: { 'retry-after': '20' } })
+    expect(await failureOf(client.get())).toMatchObject({
+      code: 'service_unavailable',
+      status: 503,
+    })
+    await clock.advance(19)
+    const later = { token: 'later', claims: { exp: clock.now() + 600 } }
+    expect(await failureOf(client.onBehalfOf(later).get())).toMatchObject({ status: 503 })
+    expect(server.paths()).toEqual([FIRST])
+  })
+
+  test.each<[string, () => Response, () => Response, string]>([
+    [
+      'an outage beside what is not there',
+      () => new Response(null, { status: 503 }),
+      () => new Response(null, { status: 404 }),
+      'service_unavailable',
+    ],
+    [
+      'an outage beside a page',
+      () => new Response('<html>'),
+      () => new Response(null, { status: 503 }),
+      'service_unavailable',
+    ],
+    [
+      'metadata of another issuer beside an outage',
+      () => Response.json({ issuer: `${ISSUER}/` }),
+      () => new Response(null, { status: 503 }),
+      'unexpected_response',
+    ],
+  ])('of two failures the one counts that explains more: %s', async (_title, first, next, code) => {
+    const { server, client } = setUp()
+    server.answer = ({ url }) => (url.endsWith(FIRST) ? first() : next())
+    expect(await failureOf(client.get())).toMatchObject({ code })
+  })
+})
+
+test.each([
+  ['a fragment, which no request has', `${ENDPOINT}#x`, ENDPOINT],
+  ['a host in upper case', 'https://AS.test/token', ENDPOINT],
+  ['no path', 'https://as.test', 'https://as.test/'],
+])('an endpoint with %s is asked', async (_title, written, asked) => {
+  const { server, client } = setUp()
+  server.answer = ({ url }) => {
+    if (url !== asked) return Response.json({ issuer: ISSUER, token_endpoint: written })
+    const answer = server.grant()
+    // As the platform says from where an answer comes.
+    return Object.defineProperty(answer, 'url', { value: asked })
+  }
+  expect(await client.get()).toBe('opaque-0')
+  expect(posts(server).map(({ url }) => url)).toEqual([asked])
+})
+
+test('an alias for certificates that is null is none', async () => {
+  const { server, client } = setUp({ certificate: true })
+  const aliases = { mtls_endpoint_aliases: { token_endpoint: null } }
+  server.answer = ({ url }) =>
+    url === ENDPOINT
+      ? server.grant()
+      : Response.json({ issuer: ISSUER, token_endpoint: ENDPOINT, ...aliases })
+  expect(await client.get()).toBe('opaque-0')
+})
+
+test('an outage is one: both documents are asked for, and none more', async () => {
   const { server, client, clock } = setUp({ timeout: 2 })
   server.answer = () => new Response(null, { status: 503 })
   const failure = failureOf(client.get())
   await clock.advance(4)
   expect(await failure).toMatchObject({ code: 'service_unavailable', status: 503 })
-  expect(new Set(server.paths())).toEqual(new Set([FIRST]))
+  expect(server.paths()).toEqual([FIRST, SECOND])
 })
 
 test('metadata that hang end with the deadline, and the next attempt reads them again', async () => {
@@ -182,7 +338,7 @@ test('the body of an answer without metadata is not left to come', async () => {
   const body = () => new ReadableStream({ cancel: () => void (cancelled += 1) })
   server.answer = () => new Response(body(), { status: 503 })
   await failureOf(client.get())
-  expect(cancelled).toBe(1)
+  expect(cancelled).toBe(2)
 })
 
 test('whoever comes in the pause after a failure hears of it at once, with the time that is left', async () => {
@@ -245,7 +401,7 @@ test('subjects who come at once read them together, and wait together after a fa
     status: 503,
     message: 'the authorization server gave no metadata in 10 s',
   })
-  expect(server.requests).toHaveLength(1)
+  expect(server.requests).toHaveLength(2)
 })
 
 test('metadata that hang again and again are read less and less often, up to once a minute', async () => {
@@ -264,5 +420,5 @@ test('metadata that hang again and again are read less and less often, up to onc
   const { retryAfter } = last as { retryAfter: number }
   expect(retryAfter).toBeGreaterThanOrEqual(60)
   expect(retryAfter).toBeLessThanOrEqual(73)
-  expect(server.requests).toHaveLength(8)
+  expect(server.requests).toHaveLength(16)
 })
