@@ -29,6 +29,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   'oauth/client-authentication': [
     'errors',
     'login-exchange',
+    'node:crypto',
     'node:fs/promises',
     'oauth4webapi',
     'token-request',

@@ -29,6 +29,7 @@ import {
   type ClientCredentials,
   type ClientKey,
   isAssertionKey,
+  isCertificate,
 } from './client-authentication.ts'
 import { isScope, isResources, isTexts } from './target.ts'
 
@@ -50,7 +51,7 @@ export interface OAuthClientOptions {
   /** One of `clientSecret`, `privateKey`, `clientAssertion` and `certificate` is required. A function is called for each request. */
   clientSecret?: Credential | undefined
   /**
-   * How `clientSecret` is sent.
+   * How `clientSecret` is sent. In the header it is encoded as a form, and `-`, `.`, `_` and `~` stay as they are.
    * @default 'client_secret_basic'
    * @see RFC 6749 section 2.3.1
    */
@@ -102,14 +103,15 @@ export interface OAuthClientOptions {
 }
 
 const KEY_FORM =
-  '{ key, kid? }, with a private CryptoKey that signs by ECDSA, Ed25519, ML-DSA, or RSA with 2048 bits and SHA-256 or more'
+  '{ key, kid?, certificate? }, with a private CryptoKey that signs by ECDSA, Ed25519, ML-DSA, or RSA with 2048 bits and SHA-256 or more, and a certificate as PEM'
 
 const isClientKey = mustBe(KEY_FORM, (value) => {
-  const { key, kid, ...others } = membersIn(value)
+  const { key, kid, certificate, ...others } = membersIn(value)
   return (
     types.isCryptoKey(key) &&
     isAssertionKey(key) &&
     (kid === undefined || isText(kid)) &&
+    (certificate === undefined || isCertificate(certificate)) &&
     Object.keys(others).length === 0
   )
 })
