@@ -80,7 +80,8 @@ function textOf(parts: readonly Uint8Array[]): string | undefined {
 const FATAL = ownMembers({ fatal: true })
 
 /**
- * What a request needs. Each requirement names the scopes of all, so that one challenge is enough, whatever the token lacks.
+ * What a request needs. Each requirement names the scopes of all, so that one challenge is enough, whatever the token lacks: a client that
+ * is asked for a log-in, or for one scope, alone may come back with a token that lacks what it had before.
  *
  * @param body `undefined` for a request without one.
  * @param base What every request needs.
@@ -98,7 +99,12 @@ export function requirementsOf(
   const needed = [base ?? [], ...called].flat().flatMap(flatten)
   const scopes = new Set(needed.flatMap((each) => own(each, 'scope')?.split(' ') ?? []))
   const scope = [...scopes].join(' ')
-  return needed.map((each) => (own(each, 'scope') === undefined ? each : naming(scope, each)))
+  return needed.map((each) => (isMetByAsking(each) ? naming(scope, each) : each))
+}
+
+/** Of what a claim or a function decides, no scope in the challenge would help. */
+function isMetByAsking(requirement: Requirement): boolean {
+  return own(requirement, 'scope') !== undefined || ['acr', 'age'].includes(requirement.reason)
 }
 
 function flatten(requirement: Requirement): readonly Requirement[] {
@@ -107,12 +113,13 @@ function flatten(requirement: Requirement): readonly Requirement[] {
 
 function naming(scope: string, requirement: Requirement): Requirement {
   const { reason, description } = requirement
-  const explain = own(requirement, 'explain')
   return ownMembers<Requirement>({
     reason,
     description,
-    explain,
-    scope,
+    explain: own(requirement, 'explain'),
+    scope: scope === '' ? undefined : scope,
+    acr: own(requirement, 'acr'),
+    maxAge: own(requirement, 'maxAge'),
     isMetBy: (auth, acceptance) => requirement.isMetBy(auth, acceptance),
   })
 }

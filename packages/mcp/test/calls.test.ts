@@ -1,4 +1,4 @@
-import { acr, all, scope } from '@portcullis/core'
+import { acr, all, authenticatedWithin, scope } from '@portcullis/core'
 import { describe, expect, test } from 'vitest'
 
 import { readBody } from '../src/call.ts'
@@ -72,6 +72,44 @@ describe.each(FORMS)('%s', (_form, create) => {
       expect(answer.headers.get('www-authenticate')).toMatch(
         /error="insufficient_user_authentication".*acr_values="gold"/,
       )
+    })
+
+    test('a client that gets what each challenge asks for, and no more, is let in', async () => {
+      await using api = await start({ tools })
+      for (const first of [{}, { scope: 'tools' }, { scope: 'files:write' }, { acr: 'gold' }]) {
+        let claims: Record<string, unknown> = { scope: 'tools', ...first }
+        const challenges: string[] = []
+        for (let round = 0; round < 6; round++) {
+          const init = { method: 'POST', headers: await bearer(claims), body: call('sign') }
+          const answer = await api.ask(PATH, init)
+          if (answer.status === 200) break
+          const challenge = answer.headers.get('www-authenticate') ?? ''
+          const parameter = (name: string) =>
+            new RegExp(`[ ,]${name}="([^"]*)"`).exec(challenge)?.[1]
+          challenges.push(`${answer.status} ${parameter('scope')}`)
+          expect(parameter('acr_values')).toBe(answer.status === 401 ? 'gold' : undefined)
+          // As an authorization server does that grants what is asked for.
+          claims = { scope: parameter('scope'), acr: parameter('acr_values') }
+        }
+        expect(challenges.length).toBeLessThanOrEqual(2)
+        expect(challenges.every((each) => each.endsWith('tools files:write'))).toBe(true)
+        expect(claims).toEqual({ scope: 'tools files:write', acr: 'gold' })
+      }
+    })
+
+    test('how long ago the user may have logged in stands in the 401 as well', async () => {
+      const pay = all(scope('pay'), authenticatedWithin(300))
+      await using api = await start({ tools: { pay } })
+      const challenge = async (claims: Record<string, unknown>) => {
+        const init = { method: 'POST', headers: await bearer(claims), body: call('pay') }
+        const answer = await api.ask(PATH, init)
+        return `${answer.status} ${answer.headers.get('www-authenticate')}`
+      }
+      expect(await challenge({ scope: 'tools pay' })).toMatch(
+        /^401 .*max_age="300", scope="tools pay"/,
+      )
+      expect(await challenge({})).toMatch(/^403 .*scope="tools pay"/)
+      expect(await challenge({})).not.toContain('max_age')
     })
 
     test('the sentence for developers is that of what the token lacks', async () => {

@@ -26,3 +26,9 @@ export function isScope(value: unknown): value is string {
 export function isOneScope(value: unknown): value is string {
   return isScope(value) && !value.includes(' ')
 }
+
+/** Each scope of some lists once; `undefined` if there is no list. */
+export function joinedScopes(lists: readonly (string | undefined)[]): string | undefined {
+  const scopes = new Set(lists.flatMap((each) => each?.split(' ') ?? []))
+  return scopes.size === 0 ? undefined : [...scopes].join(' ')
+}

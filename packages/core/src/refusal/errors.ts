@@ -1,4 +1,5 @@
 import { own, ownMembers } from '../ground/options.ts'
+import { joinedScopes } from '../ground/scopes.ts'
 import {
   asksForToken,
   headersOf,
@@ -74,6 +75,8 @@ export class AuthError extends Error {
   /** The message may be shown to the client. Koa and Express read this member, as `http-errors` defines it. */
   readonly expose = true
   readonly #arguments: [code: AuthErrorCode, reason: AuthErrorReason, options: AuthErrorOptions]
+  /** The scope that was given at first, whoever has presented the refusal since. */
+  #wanted: string | undefined
   #detail: Detail | undefined
   #headers: Readonly<Record<string, string>> | undefined
 
@@ -92,6 +95,7 @@ export class AuthError extends Error {
     this.status = refusals[code].status
     this.statusCode = this.status
     this.#detail = typeof options === 'function' ? options : own(options, 'detail')
+    this.#wanted = own(given, 'scope')
     this.#arguments = [code, reason, given === NO_OPTIONS ? given : ownMembers(given)]
   }
 
@@ -148,7 +152,7 @@ export class AuthError extends Error {
     const presented = {
       ...given,
       realm,
-      scope: asksForToken(code) ? scope : given.scope,
+      scope: scopeFor(code, scope, this.#wanted),
       resourceMetadata,
       dpop,
       scheme,
@@ -157,6 +161,7 @@ export class AuthError extends Error {
     // They came from one list of arguments, so the reason belongs to the code; the compiler does not know that any more.
     const error = new AuthError(...([code, reason, presented] as AuthErrorArguments))
     error.#detail = this.#detail
+    error.#wanted = this.#wanted
     return error
   }
 
@@ -179,6 +184,16 @@ export class AuthError extends Error {
       ownMembers({ value: inspected }),
     )
   }
+}
+
+/** @param wanted What the requirements want, in addition to what every token should have. */
+function scopeFor(
+  code: AuthErrorCode,
+  everywhere: string | undefined,
+  wanted: string | undefined,
+): string | undefined {
+  if (code === 'insufficient_user_authentication') return joinedScopes([everywhere, wanted])
+  return asksForToken(code) ? everywhere : wanted
 }
 
 /** An assignment, since `Reflect.set` costs as much as the rest of a refusal. It throws where somebody has frozen `Error`. */

@@ -30,7 +30,8 @@ export interface PresentationOptions {
   realm?: string | undefined
   /**
    * The scope that a client should ask for: a space-separated list. It is in the challenge of `missing_token` and
-   * `invalid_token`. The challenge of `insufficient_scope` names the scope of the requirement instead.
+   * `invalid_token`, and with that of the requirement in that of `insufficient_user_authentication`. The challenge of
+   * `insufficient_scope` names the scope of the requirement instead.
    * @default the scopes of `resourceMetadata`, if that is an object with scopes
    * @see RFC 6750 section 3
    */

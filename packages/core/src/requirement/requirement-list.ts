@@ -105,6 +105,7 @@ export async function checkRequirements(
       ...known,
       acrValues: all.acr?.join(' '),
       maxAge: all.maxAge,
+      scope: own(requirement, 'scope'),
     })
   }
   throw new AuthError('insufficient_scope', reason, { ...known, scope: own(requirement, 'scope') })

@@ -433,6 +433,17 @@ describe('the scope that a client should ask for', () => {
     expect(challengeIn(error.presentedBy({}))).toBe('Bearer realm="api"')
   })
 
+  test.each([
+    [{ scope: 'base' }, ', scope="base write"'],
+    [{ scope: 'write base' }, 'scope="write base"'],
+    [{}, 'scope="write"'],
+    [{ resourceMetadata: metadata }, `scope="write", ${named}`],
+  ])('is joined with that of the route where another log-in is needed: %j', (options, end) => {
+    const error = new AuthError('insufficient_user_authentication', 'acr', { scope: 'write' })
+    const presented = error.presentedBy({ scope: 'of another API' }).presentedBy(options)
+    expect(challengeIn(presented)).toContain(end)
+  })
+
   test('is no answer to a token that permits too little, nor to a malformed header', () => {
     const options = { scope: 'a', resourceMetadata: metadata }
     const lacking = new AuthError('insufficient_scope', 'scope', { scope: 'delete' })
