@@ -1,7 +1,9 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import type { RequestListener } from 'node:http'
+import { type IncomingMessage, request as rawRequest, type RequestListener } from 'node:http'
 import { fileURLToPath } from 'node:url'
 
+import { getRequestListener } from '@hono/node-server'
 import type { Requirement } from '@portcullis/core'
 import { fetchEndpoint } from '@portcullis/mcp'
 import { createTestIssuer, stubVerifier, tokenService } from '@portcullis/testing'
@@ -68,6 +70,19 @@ test('the example for the platform: as it is, and in Hono', async () => {
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, CHALLENGE])
     expect((await each(new Request('https://mcp.example.com/other'))).status).toBe(404)
   }
+})
+
+test('the example for the platform: Hono hands on what no Request can have', async () => {
+  const { app } = await run(1)
+  const listener = getRequestListener(async (asked) => await app.fetch(asked), {
+    overrideGlobalObjects: false,
+  })
+  await using served = await serve(() => (asked, answer) => void listener(asked, answer))
+  const [status] = (await once(
+    rawRequest(`${served.url}/mcp`, { method: 'TRACE' }).end(),
+    'response',
+  )) as [IncomingMessage]
+  expect([status.statusCode, status.headers.allow]).toEqual([405, 'GET, POST, DELETE'])
 })
 
 test('what tools need', async () => {

@@ -30,12 +30,26 @@ export function metadataAnswer(method: string, { body }: ProtectedResourceMetada
   return { status: 405, headers: ownMembers({ ...PUBLIC, Allow: allowed }) }
 }
 
+/** Methods that a `Request` of the platform cannot have, and that nothing of the protocol uses. */
+const FORBIDDEN: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK'])
+
+/**
+ * The answer to a method that no `Request` can be made with, whoever sends it.
+ *
+ * @see https://fetch.spec.whatwg.org/#forbidden-method
+ */
+export function methodAnswer(method: string): Answer | undefined {
+  if (!FORBIDDEN.has(method.toUpperCase())) return undefined
+  return { status: 405, headers: ownMembers({ Allow: 'GET, POST, DELETE' }) }
+}
+
 /** The same for a session that nobody knows and for another user's, so that nobody learns which ids there are. */
 export const NO_SESSION: Answer = rpcError(404, -32_001, 'Session not found')
 
-/** Answers to bodies that cannot be judged. */
-export const BODY_FAULTS: Readonly<Record<'malformed' | 'too_large', Answer>> = {
+/** Answers to bodies that cannot be judged. Nobody is there any more to get that to an unfinished one. */
+export const BODY_FAULTS: Readonly<Record<'malformed' | 'unfinished' | 'too_large', Answer>> = {
   malformed: rpcError(400, -32_700, 'Parse error'),
+  unfinished: rpcError(400, -32_700, 'Parse error'),
   too_large: rpcError(413, -32_000, 'Payload too large', { Connection: 'close' }),
 }
 

@@ -7,7 +7,7 @@ import { isJsonObject, member, own, ownMembers, textMember } from '@portcullis/c
 /** A body that was read, or what is wrong with it. Both members are its own: a polluted prototype must change no answer. */
 export type ReadBody =
   | { readonly body: object; readonly fault: undefined }
-  | { readonly body: undefined; readonly fault: 'malformed' | 'too_large' }
+  | { readonly body: undefined; readonly fault: 'malformed' | 'unfinished' | 'too_large' }
 
 /**
  * Reads a body as JSON, with a bound on its length and on its depth.
@@ -20,11 +20,16 @@ export async function readBody(
 ): Promise<ReadBody> {
   const parts: Uint8Array[] = []
   let size = 0
-  for await (const chunk of chunks) {
-    const octets = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-    size += octets.byteLength
-    if (size > maxSize) return { body: undefined, fault: 'too_large' }
-    parts.push(octets)
+  try {
+    for await (const chunk of chunks) {
+      const octets = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+      size += octets.byteLength
+      if (size > maxSize) return { body: undefined, fault: 'too_large' }
+      parts.push(octets)
+    }
+  } catch {
+    // The client has left before its end.
+    return { body: undefined, fault: 'unfinished' }
   }
   return bodyOf(parseJson(textOf(parts) ?? ''))
 }

@@ -4,7 +4,7 @@ import { refusal, type Verifier, watchToken } from '@portcullis/core'
 import { targetOf } from '@portcullis/core/adapter'
 import { own, ownMembers } from '@portcullis/core/verifier'
 
-import { type Answer, BODY_FAULTS, metadataAnswer, NO_SESSION } from './answers.ts'
+import { type Answer, BODY_FAULTS, metadataAnswer, methodAnswer, NO_SESSION } from './answers.ts'
 import type { AuthInfo } from './auth-info.ts'
 import { bodyOf, copyOf, readBody, type ReadBody } from './call.ts'
 import { type Admission, createEndpoint } from './endpoint.ts'
@@ -74,7 +74,8 @@ export function expressEndpoint<
     }
     const read = await bodyFor(request, checked)
     if (read.fault !== undefined) {
-      send(response, BODY_FAULTS[read.fault])
+      if (read.fault === 'unfinished') response.destroy()
+      else send(response, BODY_FAULTS[read.fault])
       return
     }
     await endpoint.authorize(request, read.body)
@@ -101,10 +102,12 @@ export function expressEndpoint<
   return (request, response, next) => {
     const [path = ''] = targetOf(request, request).split('?')
     const place = endpoint.placeOf(path)
+    const method = request.method ?? ''
+    const refused = methodAnswer(method)
     if (place === undefined) next()
-    else if (place === 'metadata') {
-      send(response, metadataAnswer(request.method ?? '', checked.metadata))
-    } else {
+    else if (place === 'metadata') send(response, metadataAnswer(method, checked.metadata))
+    else if (refused !== undefined) send(response, refused)
+    else {
       serve(request, response).catch((error: unknown) => {
         const answer = refusal(error)
         if (answer === undefined || response.headersSent) next(error)

@@ -1,7 +1,7 @@
 import { refusalResponse, type Verifier, watchToken } from '@portcullis/core'
 import { ownMembers } from '@portcullis/core/verifier'
 
-import { type Answer, BODY_FAULTS, metadataAnswer, NO_SESSION } from './answers.ts'
+import { type Answer, BODY_FAULTS, metadataAnswer, methodAnswer, NO_SESSION } from './answers.ts'
 import type { AuthInfo } from './auth-info.ts'
 import { readBody } from './call.ts'
 import { type Admission, createEndpoint } from './endpoint.ts'
@@ -46,10 +46,16 @@ export function fetchEndpoint(
   async function serve(asked: Request): Promise<Response> {
     const sessionId = asked.headers.get('mcp-session-id') ?? undefined
     const bare = headersWithoutToken(asked)
+    const isRead = asked.bodyUsed || asked.body?.locked === true
     // Handlers and `onRefusal` know the request by this object.
-    const subject = requestOf(asked, bare, asked.body)
+    const subject = requestOf(asked, bare, isRead ? null : asked.body)
     const admission = await endpoint.admit({ request: asked, subject, sessionId })
     if (admission === undefined) return responseOf(NO_SESSION)
+    if (isRead) {
+      throw new TypeError(
+        'the body of the request was read before fetchEndpoint: put middleware that reads bodies behind it, or let it read a clone of the request',
+      )
+    }
     const context: FetchContext = { authInfo: admission.info }
     let request = subject
     if (checked.tools !== undefined && asked.method === 'POST') {
@@ -85,6 +91,8 @@ export function fetchEndpoint(
     const place = endpoint.placeOf(new URL(request.url).pathname)
     if (place === undefined) return new Response('Not Found', ownMembers({ status: 404 }))
     if (place === 'metadata') return responseOf(metadataAnswer(request.method, checked.metadata))
+    const refused = methodAnswer(request.method)
+    if (refused !== undefined) return responseOf(refused)
     try {
       return await serve(request)
     } catch (error) {

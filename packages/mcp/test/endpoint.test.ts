@@ -144,6 +144,19 @@ describe.each(FORMS)('%s', (_form, create) => {
       expect(api.seen.map(({ authInfo }) => authInfo.clientId)).toEqual(['other'])
     })
 
+    test('TRACE, which no Request can have, gets 405, with a token and without', async () => {
+      await using api = await start()
+      const { authorization = '' } = await bearer()
+      for (const line of ['', `Authorization: ${authorization}\r\n`]) {
+        const answer = await raw(api.port, `TRACE ${PATH} HTTP/1.1\r\nHost: a\r\n${line}`)
+        expect(answer).toMatch(/^HTTP\/1\.1 405 /)
+        expect(answer).toMatch(/^allow: GET, POST, DELETE\r$/im)
+      }
+      expect(await raw(api.port, `TRACE ${METADATA} HTTP/1.1\r\nHost: a\r\n`)).toMatch(/ 405 /)
+      expect(await raw(api.port, 'TRACE /other HTTP/1.1\r\nHost: a\r\n')).toMatch(/ 404 /)
+      expect(api.seen).toEqual([])
+    })
+
     test.each(['GET', 'POST', 'DELETE', 'PUT', 'PATCH', 'OPTIONS', 'HEAD'])(
       '%s without a token is refused',
       async (method) => {

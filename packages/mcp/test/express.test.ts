@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 
 import { AuthError, createVerifier, scope } from '@portcullis/core'
 import express, { type RequestHandler } from 'express'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 
 import { type EndpointOptions, expressEndpoint, type NodeHandler } from '../src/index.ts'
 import { listening } from './forms.ts'
@@ -158,4 +159,28 @@ describe('what the handler throws', () => {
     await answer.text()
     expect([answer.status, api.failed]).toEqual([status, goesOn ? [error] : []])
   })
+})
+
+test('a client that leaves while its body is read: nothing fails, and nobody is called', async () => {
+  const called: unknown[] = []
+  const requests: IncomingMessage[] = []
+  const tools = { write: scope('files:write') }
+  const before: RequestHandler = (request, _response, next) => {
+    requests.push(request)
+    next()
+  }
+  await using api = await start(() => called.push(1), { tools }, before)
+  const { authorization = '' } = await bearer()
+  const socket = connect(api.port, '127.0.0.1')
+  const head = [`POST ${PATH} HTTP/1.1`, 'Host: a', `Authorization: ${authorization}`]
+  socket.write([...head, 'Content-Length: 100', '', '{"method":'].join('\r\n'))
+  await vi.waitFor(() => {
+    expect(requests[0]?.listenerCount('readable')).toBe(1)
+  })
+  socket.destroy()
+  await vi.waitFor(async () => {
+    expect(await api.connections()).toBe(0)
+  })
+  expect((await fetch(`${api.url}${PATH}`)).status).toBe(401)
+  expect([called, api.failed]).toEqual([[], []])
 })

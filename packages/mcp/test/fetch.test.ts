@@ -1,4 +1,5 @@
 import { createVerifier } from '@portcullis/core'
+import { type Context, Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
 
 import { type EndpointOptions, fetchEndpoint, type FetchHandler } from '../src/index.ts'
@@ -75,6 +76,67 @@ describe('the request that the handler gets', () => {
       // What only looks like a request of the platform, as that of some servers.
       const answer = await endpoint({ url: RESOURCE, method, headers, signal, body } as Request)
       expect(await answer.text()).toBe(method)
+    },
+  )
+
+  test('may end while its body is read, since its client has left: nothing fails', async () => {
+    const called: unknown[] = []
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        controller.error(new Error('the client has left'))
+      },
+    })
+    const handler: FetchHandler = () => {
+      called.push(1)
+      return new Response()
+    }
+    const init = { method: 'POST', body, duplex: 'half' } as RequestInit
+    const answer = await answerOf(handler, init, { tools: {} })
+    expect([answer.status, called]).toEqual([400, []])
+  })
+
+  test.each(['connect', 'CONNECT', 'Trace', 'TRACK'])(
+    'is not made with %s: 405',
+    async (method) => {
+      const endpoint = fetchEndpoint(verifier, STATED, () => new Response())
+      const { signal } = new AbortController()
+      const headers = new Headers()
+      const answer = await endpoint({
+        url: RESOURCE,
+        method,
+        headers,
+        signal,
+        body: null,
+      } as Request)
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST, DELETE'])
+    },
+  )
+
+  test.each<[string, (c: Context) => Promise<unknown>]>([
+    ['read', async (c) => await c.req.text()],
+    ['read in part', async (c) => await c.req.raw.body?.getReader().read()],
+  ])(
+    'must have its body: middleware of Hono that has %s it is the fault of the operator',
+    async (_how, read) => {
+      const faults: Error[] = []
+      const endpoint = fetchEndpoint(verifier, { ...STATED, tools: {} }, () => new Response())
+      const app = new Hono()
+        .use(async (c, next) => {
+          await read(c)
+          await next()
+        })
+        .mount('/', endpoint, { replaceRequest: false })
+        .onError((error, c) => {
+          faults.push(error)
+          return c.text('failed', 500)
+        })
+      const ask = async (headers: Record<string, string>) =>
+        (await app.request(RESOURCE, { method: 'POST', headers, body: '{}' })).status
+      // What is wrong is nobody's business who has no token.
+      expect([await ask({}), faults]).toEqual([401, []])
+      expect(await ask(await bearer())).toBe(500)
+      expect(faults[0]).toBeInstanceOf(TypeError)
+      expect(faults[0]?.message).toMatch(/^the body of the request was read before fetchEndpoint/)
     },
   )
 
