@@ -49,6 +49,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   'oauth/grant-exchange': [
     'errors',
     'http-answer',
+    'json',
     'oauth/granted-token',
     'oauth/oauth-error',
     'oauth4webapi',

@@ -2,10 +2,11 @@ import { allowInsecureRequests, customFetch, genericTokenEndpointRequest } from 
 
 import { ExplainedError, TokenClientError } from '../errors.ts'
 import { failureOfStatus } from '../http-answer.ts'
+import { parseObject } from '../json.ts'
 import { ownMembers } from '../option-checks.ts'
 import type { Clock } from '../time.ts'
 import type { Exchange, ServiceAnswer, TokenRequest } from '../token-request.ts'
-import { errorIn } from '../token-response.ts'
+import { errorIn, membersOf } from '../token-response.ts'
 import type { ClientAuth } from './client-authentication.ts'
 import { readGrant } from './granted-token.ts'
 import type { AuthorizationServer } from './metadata-answer.ts'
@@ -100,7 +101,7 @@ async function refusalBy({
   if (refused !== undefined && refused.code !== 'credentials_rejected') return refused
   // A refusal stays one if its body cannot be read: as an outage it would be asked for again at once.
   const text = refused === undefined ? await body() : await body().catch(() => '')
-  const error = errorIn(text)
+  const error = refused === undefined ? errorOf200(text) : errorIn(text)
   if (error === undefined) return refused
   const { status } = response
   const message = `the token service answered with status ${status}`
@@ -112,6 +113,13 @@ async function refusalBy({
       responseStatus: status,
     })
   )
+}
+
+/** Beside a token only a text that is not empty says that there is none: some servers fill in the member in every answer. */
+function errorOf200(text: string): unknown {
+  const error = errorIn(text)
+  const isSaid = typeof error === 'string' && error !== ''
+  return isSaid || membersOf(parseObject(text), ['access_token']).length === 0 ? error : undefined
 }
 
 function subjectHasExpired(): ExplainedError {

@@ -32,8 +32,8 @@ export function bearerSubject(auth: Subject): BearerSubject {
   if (typeof token !== 'string' || token === '' || typeof claims !== 'object' || claims === null) {
     throw new TypeError('onBehalfOf: the first argument must be what the guard has verified')
   }
-  const signed = recordedClaims(auth)
-  const facts = signed === undefined ? [claims, claimsOf(token)] : [signed]
+  // Of an answer about a JWT, the signed claims are those of the answer: what the token itself says counts as well.
+  const facts = [recordedClaims(auth) ?? claims, claimsOf(token)]
   if (facts.some((each) => Object.hasOwn(each, 'cnf'))) {
     throw new TypeError(
       'onBehalfOf: the token is bound to a key or certificate, which only its holder can prove',

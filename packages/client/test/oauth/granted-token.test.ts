@@ -95,6 +95,9 @@ describe('what several servers write is taken, since nothing depends on it', () 
     ['a lifetime with a fraction of 0', { expires_in: '3600.0' }, 'opaque-0', 3600],
     ['an issued type that is null', { issued_token_type: null }, 'opaque-0', 300],
     ['an error that is null', { error: null }, 'opaque-0', 300],
+    ['an error that is empty', { error: '' }, 'opaque-0', 300],
+    ['an error that is false', { error: false }, 'opaque-0', 300],
+    ['an error that is 0', { error: 0 }, 'opaque-0', 300],
   ])('%s', async (_title, members, expected, expiresIn) => {
     const { token, client } = await outcomeOf(members)
     expect(token).toBe(expected)

@@ -71,6 +71,28 @@ describe('an Auth whose schema keeps nothing but sub', () => {
   })
 })
 
+/** As core notes an answer at the `Auth` of a verifier with a schema. */
+function answered(token: string, claims: object): Subject {
+  const auth = { token, claims: { sub: 'ada' } }
+  const value = { of: auth, signed: { token, claims } }
+  return Object.defineProperty(auth, Symbol.for('@portcullis/core signed'), { value })
+}
+
+describe('a JWT about which its issuer was asked: what was signed is the answer, and the token counts as well', () => {
+  test.each<[string, object, number]>([
+    ['without exp', {}, 100],
+    ['with a later exp', { exp: 200 }, 100],
+    ['with an earlier exp', { exp: 50 }, 50],
+  ])('an answer %s', (_title, claims, end) => {
+    expect(bearerSubject(answered(jws({ exp: 100 }), claims)).end).toBe(end)
+  })
+
+  test('a bound token is a TypeError, also if the answer has no cnf', () => {
+    const auth = answered(jws({ exp: 100, cnf: { jkt: JKT } }), { exp: 100 })
+    expect(() => bearerSubject(auth)).toThrow('onBehalfOf: the token is bound')
+  })
+})
+
 describe('where nobody has noted what was signed', () => {
   const token = jws({ exp: 100 })
 
