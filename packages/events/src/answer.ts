@@ -1,5 +1,6 @@
 import { AuthError } from '@portcullis/core'
 
+import type { Stranger } from './authorization.ts'
 import type { Receipt } from './inbox.ts'
 import type { RefusedEvent } from './refused-event.ts'
 
@@ -63,14 +64,24 @@ export function refusedSender({ status, message }: AuthError): RefusedEvent | un
 }
 
 /** The answer to such a sender: that of a guard, with a body of RFC 8935. */
-export function unauthorized(error: AuthError, refused: RefusedEvent | undefined): EventAnswer {
-  if (refused === undefined) return answerTo({ outcome: 'unavailable', error }, PUSH_WORDING)
+export function unauthorized(
+  { error, challenge }: Stranger,
+  refused: RefusedEvent | undefined,
+): EventAnswer {
+  if (refused === undefined)
+    return answerTo({ outcome: 'unavailable', error, failed: 'keys' }, PUSH_WORDING)
   const answer = refusalOf(refused, PUSH_WORDING, error.status)
-  return { ...answer, headers: { ...answer.headers, ...challengeOf(error), ...NO_STORE } }
+  return {
+    ...answer,
+    headers: { ...answer.headers, ...challengeOf(error, challenge), ...NO_STORE },
+  }
 }
 
-function challengeOf({ headers }: AuthError): Readonly<Record<string, string>> {
-  const challenge = headers['WWW-Authenticate']
+function challengeOf(
+  { headers }: AuthError,
+  stated: string | undefined,
+): Readonly<Record<string, string>> {
+  const challenge = stated ?? headers['WWW-Authenticate']
   return challenge === undefined ? {} : { 'WWW-Authenticate': challenge }
 }
 

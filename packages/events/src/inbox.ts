@@ -5,16 +5,23 @@ import type { JsonObject, RevocationEntry, RevocationWriter } from '@portcullis/
 import { publishEvent } from './diagnostics.ts'
 import type { EventMessage, EventOutcome } from './event-message.ts'
 import type { Proof, ProveEvent } from './event-verifier.ts'
+import type { Limits } from './in-time.ts'
 import { nameIn, type ReadEvent } from './reading.ts'
 import { invalidEvent, type RefusedEvent } from './refused-event.ts'
+import { type CallStore, createStoreCalls } from './store-calls.ts'
 
 // Takes events in: each is proven, read and recorded, and only then remembered and acknowledged.
 
 /** How a sender is answered. */
 export type Receipt =
-  | { readonly outcome: 'accepted' }
+  | { readonly outcome: 'accepted'; readonly isRecorded: boolean }
   | { readonly outcome: 'refused'; readonly refused: RefusedEvent }
-  | { readonly outcome: 'unavailable'; readonly error: unknown }
+  | {
+      readonly outcome: 'unavailable'
+      readonly error: unknown
+      /** Whose failure it is: `event` if only this one cannot be read, such as one that `mapSubject` fails for. */
+      readonly failed: 'event' | 'keys' | 'store'
+    }
 
 export interface Inbox {
   /**
@@ -45,17 +52,21 @@ const UNKNOWN = {
   error: undefined,
 } as const
 
-/**
- * @param read What claims mean. When it fails, the event is not acknowledged.
- * @param reportedAs What diagnostics call the source of the events.
- */
-export function createInbox(
-  prove: ProveEvent,
-  read: ReadClaims,
-  revocations: RevocationWriter,
-  onEvent: ((message: EventMessage) => void) | undefined,
-  reportedAs: () => object,
-): Inbox {
+export interface InboxParts {
+  readonly prove: ProveEvent
+  /** What claims mean. When it fails, the event is not acknowledged. */
+  readonly read: ReadClaims
+  readonly revocations: RevocationWriter
+  /** Of the calls of `revocations`. */
+  readonly limits: Limits
+  readonly onEvent: ((message: EventMessage) => void) | undefined
+  /** What diagnostics call the source of the events. */
+  readonly reportedAs: () => object
+}
+
+export function createInbox(parts: InboxParts): Inbox {
+  const { prove, read, revocations, limits, onEvent, reportedAs } = parts
+  const callStore = createStoreCalls(limits)
   const recorded = new Set<string>()
   const underWay = new Map<string, Promise<void>>()
 
@@ -79,7 +90,7 @@ export function createInbox(
       await others
       return 'repeated'
     }
-    const work = recordAll(revocations, revokes)
+    const work = recordAll(revocations, revokes, callStore)
     underWay.set(key, work)
     try {
       await work
@@ -100,9 +111,13 @@ export function createInbox(
     return { outcome: 'refused', refused }
   }
 
-  function fail(error: unknown, about: Partial<EventMessage>): Receipt {
+  function fail(
+    failed: 'event' | 'keys' | 'store',
+    error: unknown,
+    about: Partial<EventMessage>,
+  ): Receipt {
     tell('unavailable', { ...about, error })
-    return { outcome: 'unavailable', error }
+    return { outcome: 'unavailable', error, failed }
   }
 
   async function takeProven(claims: JsonObject, name: string | undefined): Promise<Receipt> {
@@ -111,7 +126,7 @@ export function createInbox(
     try {
       event = await read(claims)
     } catch (error) {
-      return fail(error, named)
+      return fail('event', error, named)
     }
     if (event.err !== undefined) return refuse(event, named)
     const { iss, jti, types, unreadable, revokes } = event
@@ -121,15 +136,16 @@ export function createInbox(
     const about = { claims, iss, jti, types, unreadable, revokes }
     if (revokes.length === 0) {
       tell('ignored', about)
-      return { outcome: 'accepted' }
+      return { outcome: 'accepted', isRecorded: false }
     }
     // With what it revokes: nothing is lost of an issuer that gives two events one `jti`.
     const key = hash('sha256', JSON.stringify([iss, jti, revokes]), 'base64')
     try {
-      tell(await record(key, revokes), about)
-      return { outcome: 'accepted' }
+      const outcome = await record(key, revokes)
+      tell(outcome, about)
+      return { outcome: 'accepted', isRecorded: outcome === 'recorded' }
     } catch (error) {
-      return fail(error, about)
+      return fail('store', error, about)
     }
   }
 
@@ -138,9 +154,11 @@ export function createInbox(
       try {
         const { claims, refused, failure }: Proof = await prove(token)
         if (claims !== undefined) return await takeProven(claims, name)
-        return refused === undefined ? fail(failure, {}) : refuse(refused, { error: failure })
+        return refused === undefined
+          ? fail('keys', failure, {})
+          : refuse(refused, { error: failure })
       } catch (error) {
-        return fail(error, {})
+        return fail('keys', error, {})
       }
     },
     refuse: (refused) => refuse(refused, {}),
@@ -163,14 +181,15 @@ async function report(
 async function recordAll(
   revocations: RevocationWriter,
   revokes: readonly RevocationEntry[],
+  callStore: CallStore,
 ): Promise<void> {
   for (const entry of revokes) {
     if (entry.type === 'token') {
       const { iss, jti, exp } = entry
-      await revocations.revoke({ iss, jti, exp })
+      await callStore(() => revocations.revoke({ iss, jti, exp }))
     } else {
       const { type: _type, time, until, ...whose } = entry
-      await revocations.revokeBefore(whose, { time, until })
+      await callStore(() => revocations.revokeBefore(whose, { time, until }))
     }
   }
 }

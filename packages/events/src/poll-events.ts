@@ -7,21 +7,23 @@ import {
   withDeadline,
 } from '@portcullis/core/verifier'
 
-import type { Inbox } from './inbox.ts'
-import { checkPollEventsOptions, type PollEventsOptions } from './options.ts'
+import type { Inbox, Receipt } from './inbox.ts'
+import { checkPollEventsOptions } from './option-checks.ts'
+import type { PollEventsOptions } from './options.ts'
 import { exchange, failed, type PollAnswer } from './poll-exchange.ts'
 import {
   afterSettling,
-  isProgress,
+  judgeEvents,
   MAX_TAKEN,
   nextPoll,
   NO_VERDICTS,
   type PollOutcome,
   pollRequest,
   type Settled,
+  type TakenEvent,
   type Verdicts,
 } from './polling.ts'
-import { invalidEvent } from './refused-event.ts'
+import { invalidEvent, type RefusedEvent } from './refused-event.ts'
 import { createSecurityEventInbox } from './security-events.ts'
 
 // Polls a transmitter for security events, one request at a time.
@@ -29,8 +31,13 @@ import { createSecurityEventInbox } from './security-events.ts'
 export interface EventPollStatus {
   /** `current` while polls are answered. */
   readonly state: 'starting' | 'current' | 'failing' | 'closed'
-  /** Polls in a row that had no answer, or whose events could not all be recorded. */
+  /** Polls in a row that had no answer, or after which the store or the keys failed. */
   readonly failures: number
+  /**
+   * Events of the last answer that fail by themselves, such as one that `mapSubject` throws for. They are neither acknowledged nor
+   * refused, come again, and make no poll fail.
+   */
+  readonly stuck: number
   /** The last failure in words, without an address. */
   readonly lastFailure: string | undefined
   /** Seconds since the last answer. */
@@ -40,7 +47,7 @@ export interface EventPollStatus {
 /** Polls until it is closed. */
 export interface EventPoll {
   status(): EventPollStatus
-  /** Ends it, and the request that waits. Resolves when nothing is recorded any longer. */
+  /** Ends it, and the request that waits. Resolves when nothing is recorded any longer, or what hangs was given up. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -50,6 +57,7 @@ const NO_TEXT = invalidEvent('The token is not a signed JWT')
 interface PollState {
   readonly verdicts: Verdicts
   readonly settled: Settled
+  readonly stuck: Settled
   readonly failures: number
   readonly lastFailure: string | undefined
   readonly answeredAt: Instant | undefined
@@ -82,6 +90,7 @@ export function pollEvents(options: PollEventsOptions): EventPoll {
   let state: PollState = {
     verdicts: NO_VERDICTS,
     settled: new Set(),
+    stuck: new Set(),
     failures: 0,
     lastFailure: undefined,
     answeredAt: undefined,
@@ -109,16 +118,15 @@ export function pollEvents(options: PollEventsOptions): EventPoll {
       const failures = state.failures + 1
       return { outcome: 'failure', retryAfter, next: { ...state, failures, lastFailure: failure } }
     }
-    const { verdicts, isComplete } = await takeAll(inbox, answer.sets, closed)
-    const names = [...verdicts.ack, ...verdicts.setErrs.keys()]
-    const settled = afterSettling(names, state.settled)
-    const answered = { ...state, verdicts, settled, answeredAt: instant(clock) }
-    if (!isComplete) {
+    const { verdicts, events } = await takeAll(inbox, answer.sets, closed)
+    const { outcome, stuck } = judgeEvents(events, state.settled, state.stuck)
+    const settled = afterSettling([...verdicts.ack, ...verdicts.setErrs.keys()], state.settled)
+    const answered = { ...state, verdicts, settled, stuck, answeredAt: instant(clock) }
+    if (outcome === 'failure') {
       const lastFailure = 'some events could not be judged or recorded'
       const next = { ...answered, failures: state.failures + 1, lastFailure }
-      return { outcome: 'failure', retryAfter: 0, next }
+      return { outcome, retryAfter: 0, next }
     }
-    const outcome = isProgress(names, state.settled) ? 'progress' : 'nothing'
     return { outcome, retryAfter: 0, next: { ...answered, failures: 0 } }
   }
 
@@ -140,9 +148,10 @@ export function pollEvents(options: PollEventsOptions): EventPoll {
   }
   const poller: EventPoll = {
     status() {
-      const { failures, lastFailure, answeredAt } = state
+      const { failures, stuck, lastFailure, answeredAt } = state
       const answerAge = answeredAt && elapsed(answeredAt, instant(clock))
-      return { state: closed.aborted ? 'closed' : wordOf(state), failures, lastFailure, answerAge }
+      const word = closed.aborted ? 'closed' : wordOf(state)
+      return { state: word, failures, stuck: stuck.size, lastFailure, answerAge }
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -155,23 +164,45 @@ function wordOf({ failures, answeredAt }: PollState): EventPollStatus['state'] {
   return answeredAt === undefined ? 'starting' : 'current'
 }
 
-/** Takes the events of one answer in, in their order, until the poll is closed. */
+/** How many events are taken in at once: one that hangs keeps no others waiting, and a store that hangs is called no more often. */
+const AT_ONCE = 25
+
+interface Taken {
+  readonly verdicts: Verdicts
+  readonly events: readonly TakenEvent[]
+}
+
+/** Takes the events of one answer in, until the poll is closed, or keys or store fail for all that were taken at once. */
 async function takeAll(
   inbox: Inbox,
   sets: ReadonlyMap<string, unknown>,
   closed: AbortSignal,
-): Promise<{ verdicts: Verdicts; isComplete: boolean }> {
+): Promise<Taken> {
   const ack: string[] = []
-  const setErrs = new Map<string, { err: string; description: string }>()
-  const taken = [...sets].slice(0, MAX_TAKEN)
-  for (const [name, token] of taken) {
-    if (closed.aborted) break
-    const receipt =
-      typeof token === 'string' ? await inbox.take(token, name) : inbox.refuse(NO_TEXT)
-    if (receipt.outcome === 'accepted') ack.push(name)
-    else if (receipt.outcome === 'refused') setErrs.set(name, receipt.refused)
+  const setErrs = new Map<string, RefusedEvent>()
+  const events: TakenEvent[] = []
+  const waiting = [...sets].slice(0, MAX_TAKEN)
+  for (let at = 0; at < waiting.length && !closed.aborted; at += AT_ONCE) {
+    const receipts = await Promise.all(
+      waiting.slice(at, at + AT_ONCE).map(async ([name, token]) => {
+        const isText = typeof token === 'string'
+        return [name, isText ? await inbox.take(token, name) : inbox.refuse(NO_TEXT)] as const
+      }),
+    )
+    for (const [name, receipt] of receipts) {
+      if (receipt.outcome === 'accepted') ack.push(name)
+      else if (receipt.outcome === 'refused') setErrs.set(name, receipt.refused)
+      events.push({ name, became: wordFor(receipt) })
+    }
+    if (events.slice(at).every(({ became }) => became === 'failed')) break
   }
-  return { verdicts: { ack, setErrs }, isComplete: ack.length + setErrs.size === taken.length }
+  return { verdicts: { ack, setErrs }, events }
+}
+
+function wordFor(receipt: Receipt): TakenEvent['became'] {
+  if (receipt.outcome === 'accepted') return receipt.isRecorded ? 'recorded' : 'accepted'
+  if (receipt.outcome === 'refused') return 'refused'
+  return receipt.failed === 'event' ? 'unread' : 'failed'
 }
 
 /**
@@ -184,7 +215,9 @@ async function whenClosed(closed: AbortSignal, over: AbortSignal): Promise<PollA
     const end = () => {
       resolve(failed('closed'))
     }
-    closed.addEventListener('abort', end, { once: true, signal: over })
+    // A `fetch` of the caller's may have closed the poll before it returned.
+    if (closed.aborted) end()
+    else closed.addEventListener('abort', end, { once: true, signal: over })
   })
 }
 

@@ -42,6 +42,10 @@ export async function exchange(
       discardBody(response)
       return failed('the endpoint answered with a redirect')
     }
+    if (response.status === 204) {
+      discardBody(response)
+      return NO_EVENTS
+    }
     if (response.status !== 200) {
       const pause = retryAfter(response.headers.get('retry-after'), wallNow())
       discardBody(response)
@@ -50,13 +54,27 @@ export async function exchange(
     const octets = await readBody(response.body, signal, MAX_ANSWER)
     if (octets === undefined) return failed(`the answer has more than ${MAX_ANSWER} bytes`)
     const answer = isUtf8(octets) ? parseJson(octets.toString()) : undefined
-    const sets = isJsonObject(answer) ? member(answer, 'sets') : undefined
-    if (!isJsonObject(sets)) return failed('the answer is no JSON object with sets')
-    return { failure: undefined, sets: new Map(Object.entries(sets)) }
+    return setsIn(answer)
   } catch (error) {
     return failed(`the connection to the endpoint failed${platformCode(error)}`)
   }
 }
+
+const NO_EVENTS: PollAnswer = { failure: undefined, sets: new Map() }
+
+/** Some transmitters leave an empty `sets` out, or write it as languages do whose maps are lists. */
+function setsIn(answer: unknown): PollAnswer {
+  if (!isJsonObject(answer)) return failed(NO_SETS)
+  const sets = member(answer, 'sets') ?? undefined
+  if (isJsonObject(sets)) return { failure: undefined, sets: new Map(Object.entries(sets)) }
+  const isEmpty =
+    sets === undefined
+      ? Object.keys(answer).every((name) => name === 'sets' || name === 'moreAvailable')
+      : Array.isArray(sets) && sets.length === 0
+  return isEmpty ? NO_EVENTS : failed(NO_SETS)
+}
+
+const NO_SETS = 'the answer is no JSON object with sets'
 
 /** Does not wait for it: cancelling may fail or never end, and the answer means the same in any case. */
 function discardBody({ body }: Response): void {

@@ -4,8 +4,11 @@ import { failurePauseEnd } from '@portcullis/core/verifier'
 
 // When a transmitter is asked next, and what it is told then. Times are seconds on the monotonic clock.
 
-/** What one poll came to: `progress` if it brought what was not there before. */
-export type PollOutcome = 'progress' | 'nothing' | 'failure'
+/**
+ * What one poll came to: `progress` if it brought an event that was not there before, `refusals` if all that is new was refused,
+ * and `failure` if there was no answer, or if what is shared by all events failed.
+ */
+export type PollOutcome = 'progress' | 'refusals' | 'nothing' | 'failure'
 
 /** What is to be said of the events of the last answer. It is said until a request with it was answered. */
 export interface Verdicts {
@@ -39,13 +42,41 @@ export const MAX_TAKEN = 1000
 /** Ten answers: so many transmitters behind one address may have events that they are never told the verdicts of. */
 const MAX_SETTLED = 1000
 
+/** An event of an answer. One that is `unread` or `failed` is not settled, and comes again. */
+export interface TakenEvent {
+  readonly name: string
+  /**
+   * `recorded`; `accepted`, if it was recorded before or revokes nothing; `refused`; `unread`, if it is the one that cannot be
+   * read, such as one that `mapSubject` fails for; `failed`, if keys or store failed.
+   */
+  readonly became: 'recorded' | 'accepted' | 'refused' | 'unread' | 'failed'
+}
+
 /**
- * Whether an answer brought something new: one that repeats what was settled before it must not be asked for at once again.
+ * What the events of an answer come to.
  *
- * @param names Of the events that were settled by this answer.
+ * A failure is that of its event alone where another event was recorded meanwhile, and as long as it then comes again: it neither
+ * makes the poll fail nor slows it. An answer that repeats what was settled before must not be asked for at once again. Nor must
+ * one with refusals alone: a transmitter could have a new name for each.
+ *
+ * @param stuck Events that failed by themselves in the answer before.
  */
-export function isProgress(names: readonly string[], settled: Settled): boolean {
-  return names.some((name) => !settled.has(digestOf(name)))
+export function judgeEvents(
+  events: readonly TakenEvent[],
+  settled: Settled,
+  stuck: Settled,
+): { readonly outcome: PollOutcome; readonly stuck: Settled } {
+  const isRecording = events.some(({ became }) => became === 'recorded')
+  const failed = events.filter(({ became }) => became === 'unread' || became === 'failed')
+  const alone = failed.filter(
+    ({ name, became }) => became === 'unread' || isRecording || stuck.has(digestOf(name)),
+  )
+  const isNew = (...words: readonly TakenEvent['became'][]) =>
+    events.some(({ name, became }) => words.includes(became) && !settled.has(digestOf(name)))
+  const stuckNow = new Set(alone.map(({ name }) => digestOf(name)))
+  if (alone.length < failed.length) return { outcome: 'failure', stuck: stuckNow }
+  if (isNew('recorded', 'accepted')) return { outcome: 'progress', stuck: stuckNow }
+  return { outcome: isNew('refused') ? 'refusals' : 'nothing', stuck: stuckNow }
 }
 
 export function afterSettling(names: readonly string[], settled: Settled): Settled {
@@ -65,6 +96,9 @@ export interface PollTimes {
   readonly retryAfter: number
 }
 
+/** Seconds. A transmitter that took so long to say that there is nothing has held the request, as it should. */
+const SHORTEST_PAUSE = 1
+
 /**
  * When the next poll may start: at once while there is something new; else an interval after the start of the last one, so
  * that a transmitter which answers at once is not asked without a pause; after a failure later and later.
@@ -78,6 +112,10 @@ export function nextPoll(
   random: number,
 ): number {
   if (outcome === 'progress') return settledAt
-  if (outcome === 'nothing') return startedAt + interval
+  if (outcome === 'refusals') return Math.max(settledAt, startedAt + SHORTEST_PAUSE)
+  if (outcome === 'nothing') {
+    const isHeld = settledAt - startedAt >= SHORTEST_PAUSE
+    return Math.max(startedAt + interval, isHeld ? settledAt : settledAt + SHORTEST_PAUSE)
+  }
   return failurePauseEnd(failures, { startedAt, settledAt }, retryAfter, random)
 }

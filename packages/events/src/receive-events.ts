@@ -2,7 +2,8 @@ import { answerTo, NOT_POST, PUSH_WORDING, refusedSender, unauthorized } from '.
 import { createAuthorization } from './authorization.ts'
 import { publishEvent } from './diagnostics.ts'
 import { findSecurityEventToken } from './event-request.ts'
-import { checkReceiveEventsOptions, type ReceiveEventsOptions } from './options.ts'
+import { checkReceiveEventsOptions, limitsOf } from './option-checks.ts'
+import type { ReceiveEventsOptions } from './options.ts'
 import { createReceiver, type EventReceiver } from './receiver.ts'
 import { createSecurityEventInbox } from './security-events.ts'
 
@@ -19,14 +20,14 @@ import { createSecurityEventInbox } from './security-events.ts'
  */
 export function receiveEvents(options: ReceiveEventsOptions): EventReceiver {
   const { authorize: who, ...stated } = checkReceiveEventsOptions(options)
-  const authorize = createAuthorization(who)
+  const authorize = createAuthorization(who, limitsOf(stated))
   const inbox = createSecurityEventInbox(stated, () => receiver)
   const receiver = createReceiver(async (request) => {
     if (request.method !== undefined && request.method !== 'POST') return NOT_POST
     // Before the body is read: strangers cost no more than their headers.
     const stranger = await authorize(request)
     if (stranger !== undefined) {
-      const refused = refusedSender(stranger)
+      const refused = refusedSender(stranger.error)
       // There is no event to tell of. But a transmitter with an old secret must not go unnoticed.
       publishEvent(() => receiver, refused === undefined ? 'unavailable' : 'refused', refused)
       return unauthorized(stranger, refused)

@@ -2,7 +2,8 @@ import { answerTo, LOGOUT_WORDING, NOT_POST } from './answer.ts'
 import { findLogoutToken } from './event-request.ts'
 import { createEventProver } from './event-verifier.ts'
 import { createInbox } from './inbox.ts'
-import { checkLogoutOptions, type LogoutOptions } from './options.ts'
+import { checkLogoutOptions, limitsOf } from './option-checks.ts'
+import type { LogoutOptions } from './options.ts'
 import { readLogout } from './read-logout.ts'
 import { createReceiver, type EventReceiver } from './receiver.ts'
 
@@ -32,7 +33,14 @@ export function receiveLogout(options: LogoutOptions): EventReceiver {
   })
   const read = (claims: Parameters<typeof readLogout>[0]) =>
     readLogout(claims, { revokes, maxTokenLifetime, requireExpiry })
-  const inbox = createInbox(prove, read, revocations, onEvent, () => receiver)
+  const inbox = createInbox({
+    prove,
+    read,
+    revocations,
+    limits: limitsOf(stated),
+    onEvent,
+    reportedAs: () => receiver,
+  })
   const receiver = createReceiver(async (request) => {
     if (request.method !== undefined && request.method !== 'POST') return NOT_POST
     const found = await findLogoutToken(request)

@@ -3,7 +3,9 @@ import { isText, ownMembers } from '@portcullis/core/verifier'
 
 import { DEFAULT_REVOKE_ON } from './event-types.ts'
 import { createEventProver } from './event-verifier.ts'
+import { inTime, type Limits } from './in-time.ts'
 import { createInbox, type Inbox, type ReadClaims } from './inbox.ts'
+import { limitsOf } from './option-checks.ts'
 import type { MappedSubject, SecurityEventOptions } from './options.ts'
 import { entriesOf, type MappedWhose, readSecurityEvent } from './read-security-event.ts'
 
@@ -24,15 +26,15 @@ export function createSecurityEventInbox(
     type: 'secevent+jwt',
     isTypeOptional: false,
   })
-  return createInbox(prove, createReader(options), revocations, onEvent, reportedAs)
+  const limits = limitsOf(options)
+  const read = createReader(options, limits)
+  return createInbox({ prove, read, revocations, limits, onEvent, reportedAs })
 }
 
-function createReader({
-  revokes,
-  maxTokenLifetime,
-  revokeOn = DEFAULT_REVOKE_ON,
-  mapSubject,
-}: SecurityEventOptions): ReadClaims {
+function createReader(
+  { revokes, maxTokenLifetime, revokeOn = DEFAULT_REVOKE_ON, mapSubject }: SecurityEventOptions,
+  limits: Limits,
+): ReadClaims {
   return async (claims) => {
     const event = readSecurityEvent(claims, revokeOn)
     if (event.err !== undefined) return event
@@ -40,7 +42,8 @@ function createReader({
     const mapped = new Map<JsonObject, MappedWhose | undefined>()
     for (const { subject, types } of cuts) {
       if (mapSubject === undefined || mapped.has(subject)) continue
-      const answer = await mapSubject(subject, Object.freeze({ iss, types }))
+      const context = Object.freeze({ iss, types })
+      const answer = await inTime('mapSubject', limits, () => mapSubject(subject, context))
       mapped.set(subject, answer === undefined ? undefined : checkMapped(answer))
     }
     return entriesOf(event, { revokes, maxTokenLifetime }, mapped)

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { publishEvent } from '../src/diagnostics.ts'
 import { createInbox } from '../src/inbox.ts'
 import { invalidEvent } from '../src/refused-event.ts'
-import { createStore, eventScene, logoutScene, transmitter } from './scene.ts'
+import { clock, createStore, eventScene, logoutScene, transmitter } from './scene.ts'
 
 async function reportsOf(act: () => unknown): Promise<readonly unknown[]> {
   const seen: unknown[] = []
@@ -20,16 +20,17 @@ async function reportsOf(act: () => unknown): Promise<readonly unknown[]> {
 test('the channel says of which source an event came, and what became of it; nothing of the event', async () => {
   const store = createStore()
   const source = {}
-  const inbox = createInbox(
-    async (token) =>
+  const inbox = createInbox({
+    prove: async (token) =>
       token === 'forged'
         ? { claims: undefined, refused: invalidEvent('canary'), failure: undefined }
         : { claims: { jti: token }, refused: undefined, failure: undefined },
-    () => ({ err: undefined, iss: 'i', jti: 'j', types: ['t'], unreadable: [], revokes: [] }),
-    store.revocations,
-    undefined,
-    () => source,
-  )
+    read: () => ({ err: undefined, iss: 'i', jti: 'j', types: ['t'], unreadable: [], revokes: [] }),
+    revocations: store.revocations,
+    limits: { clock, timeout: 10 },
+    onEvent: undefined,
+    reportedAs: () => source,
+  })
   const reports = await reportsOf(async () => {
     await inbox.take('one')
     await inbox.take('forged')

@@ -44,9 +44,9 @@ export type ModelScene = Awaited<ReturnType<typeof modelScene>>
 
 let named = 0
 
-export function eventOf(told: User) {
+export function eventOf(told: User, event: Readonly<Record<string, unknown>> = {}) {
   named += 1
   const jti = `j-${named}`
   const subject = { format: 'iss_sub', iss: ISSUER, sub: told }
-  return { type: 'session-revoked', subject, claims: { jti } }
+  return { type: 'session-revoked', subject, event, claims: { jti } }
 }

@@ -2,7 +2,7 @@ import type { RevocationWriter } from '@portcullis/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
-import { receiveEvents, receiveLogout } from '../src/index.ts'
+import { receiveEvents, receiveLogout, type SecurityEventOptions } from '../src/index.ts'
 import {
   eventOf,
   LIMIT,
@@ -12,9 +12,10 @@ import {
   type User,
   user,
 } from './model-scene.ts'
-import { AUDIENCE, createStore, form, ISSUER } from './scene.ts'
+import { AUDIENCE, createStore, form, ISSUER, NEVER } from './scene.ts'
 
-// Events that come repeated, late, out of order and forged, to a store that fails, in virtual time. Whatever happens:
+// Events that come repeated, late, out of order, forged, and with times that are none, to a store and a mapping of subjects that fail
+// and hang, in virtual time. Whatever happens:
 // - what was acknowledged is revoked from then on, and what was told is revoked in the end;
 // - nobody is revoked of whom no event was told, and no log-in that is newer than the event;
 // - nothing is acknowledged that is not recorded, and a forged event changes nothing, nor do many of them at once.
@@ -34,7 +35,23 @@ interface Told {
 const place = fc.nat({ max: 30 })
 const ACTION = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('logIn' as const), user }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('tell' as const), user }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('tell' as const),
+      user,
+      stamp: fc.constantFrom(undefined, undefined, 'a text', -1, 1.9e12, [7], null),
+      isEverywhere: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('poison' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('mapping' as const),
+      state: fc.constantFrom('up', 'hangs', 'fails'),
+    }),
+  },
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('deliver' as const), place }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('deliverTwice' as const), place }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('forge' as const), user }) },
@@ -44,7 +61,7 @@ const ACTION = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant('store' as const),
-      state: fc.constantFrom('up', 'up', 'down', 'loses answers'),
+      state: fc.constantFrom('up', 'up', 'down', 'loses answers', 'hangs'),
     }),
   },
   {
@@ -64,6 +81,13 @@ function means(event: Told, token: Token): boolean {
 
 type Signer = ModelScene['transmitter']
 type Ours = Pick<ModelScene, 'clock' | 'keys'>
+type MapSubject = SecurityEventOptions['mapSubject']
+
+/** What differs from event to event of a kind. */
+interface Style {
+  readonly stamp?: unknown
+  readonly isEverywhere?: boolean
+}
 
 /** Seconds: `exp` less `iat`, and what clocks may differ in. */
 const LOGOUT_ENDS = 120 + 5
@@ -71,8 +95,9 @@ const LOGOUT_ENDS = 120 + 5
 /** How an event is told and received: a security event of a user, or the log-out of a session, which has the name of its user. */
 const KINDS = {
   'security events': {
-    sign: async (by: Signer, whose: User) => await by.securityEvent(eventOf(whose)),
-    receiver: (revocations: RevocationWriter, { keys, clock }: Ours) =>
+    sign: async (by: Signer, whose: User, { stamp }: Style = {}) =>
+      await by.securityEvent(eventOf(whose, { event_timestamp: stamp })),
+    receiver: (revocations: RevocationWriter, { keys, clock }: Ours, mapSubject: MapSubject) =>
       receiveEvents({
         keys,
         issuer: ISSUER,
@@ -80,15 +105,16 @@ const KINDS = {
         revocations,
         revokes: 'subject',
         authorize: null,
+        mapSubject,
         clock,
       }),
     type: 'application/secevent+jwt',
     body: (token: string) => token,
-    claim: 'sub',
     endsAfter: Infinity,
   },
   'log-outs': {
-    sign: async (by: Signer, whose: User) => await by.logoutToken({ sid: whose }),
+    sign: async (by: Signer, whose: User, { isEverywhere }: Style = {}) =>
+      await by.logoutToken(isEverywhere === true ? { sub: whose } : { sid: whose }),
     receiver: (revocations: RevocationWriter, { keys, clock }: Ours) =>
       receiveLogout({
         keys,
@@ -100,29 +126,46 @@ const KINDS = {
       }),
     type: 'application/x-www-form-urlencoded',
     body: form,
-    claim: 'sid',
     endsAfter: LOGOUT_ENDS,
   },
 } as const
 
 function scene(kind: keyof typeof KINDS, around: ModelScene) {
   const { clock, issuerClock, transmitter, strangers, forgery } = around
-  const { sign, receiver: create, type, body: bodyOf, claim, endsAfter } = KINDS[kind]
+  const { sign, receiver: create, type, body: bodyOf, endsAfter } = KINDS[kind]
   const store = createStore()
-  const receiver = create(store.revocations, around)
+  const mapping = { state: 'up' }
+  const receiver = create(store.revocations, around, async ({ format }) => {
+    if (format === 'poison' || mapping.state === 'fails') throw new Error('of the directory')
+    return mapping.state === 'hangs' ? await NEVER : undefined
+  })
   const headers = { 'content-type': type }
   const tokens: Token[] = []
   const told: Told[] = []
   const delivered = new Set<Told>()
   const acknowledged = new Set<Told>()
-  const send = async (token: string) =>
-    (await receiver.answer({ headers, body: bodyOf(token) })).status
+  /** Time passes as long as something hangs. */
+  async function send(token: string): Promise<number> {
+    const state = { isOver: false }
+    const answer = receiver.answer({ headers, body: bodyOf(token) }).finally(() => {
+      state.isOver = true
+    })
+    while (!state.isOver && (store.pause !== undefined || mapping.state === 'hangs')) {
+      await new Promise((resolve) => setImmediate(resolve))
+      await clock.advance(0.5)
+      await issuerClock.advance(0.5)
+    }
+    return (await answer).status
+  }
   const hasEnded = ({ iat }: Told) => clock.now() >= iat + endsAfter
 
   async function deliver(event: Told): Promise<void> {
     delivered.add(event)
+    const hadEnded = hasEnded(event)
     const status = await send(event.token)
-    expect(hasEnded(event) ? [400] : [200, 202, 503]).toContain(status)
+    expect([...(hadEnded ? [] : [200, 202, 503]), ...(hasEnded(event) ? [400] : [])]).toContain(
+      status,
+    )
     if (status < 300) acknowledged.add(event)
   }
 
@@ -133,7 +176,7 @@ function scene(kind: keyof typeof KINDS, around: ModelScene) {
         tokens.push({ user: action.user, iat: now })
         break
       case 'tell': {
-        const token = await sign(transmitter, action.user)
+        const token = await sign(transmitter, action.user, action)
         told.push({ user: action.user, iat: now, token })
         break
       }
@@ -161,8 +204,20 @@ function scene(kind: keyof typeof KINDS, around: ModelScene) {
       case 'foreign':
         expect(await send(await sign(strangers, action.user))).toBe(400)
         break
+      case 'poison': {
+        if (kind === 'log-outs') break
+        const { claims } = eventOf('eve')
+        const subject = { format: 'poison' }
+        const poison = { type: 'session-revoked', subject, claims }
+        expect(await send(await transmitter.securityEvent(poison))).toBe(503)
+        break
+      }
+      case 'mapping':
+        mapping.state = action.state
+        break
       case 'store':
         store.isDown = action.state === 'down'
+        store.pause = action.state === 'hangs' ? NEVER : undefined
         store.losesAnswers = action.state === 'loses answers'
         break
       case 'wait':
@@ -173,14 +228,14 @@ function scene(kind: keyof typeof KINDS, around: ModelScene) {
 
   function check(): void {
     for (const token of tokens) {
-      const claims = { iss: ISSUER, [claim]: token.user, iat: token.iat }
+      const claims = { iss: ISSUER, sub: token.user, sid: token.user, iat: token.iat }
       const isRevoked = store.local.statusOf(claims, clock.now()) === 'revoked'
       if ([...acknowledged].some((event) => means(event, token))) expect(isRevoked).toBe(true)
       if (![...delivered].some((event) => means(event, token))) expect(isRevoked).toBe(false)
     }
   }
 
-  return { store, told, act, check, deliver, acknowledged, hasEnded }
+  return { store, mapping, told, act, check, deliver, acknowledged, hasEnded }
 }
 
 test.each(['security events', 'log-outs'] as const)(
@@ -194,13 +249,16 @@ test.each(['security events', 'log-outs'] as const)(
         fc.integer({ min: -300, max: 55 }),
         async (actions, ahead) => {
           around.issuerClock.set(around.clock.now() + ahead)
-          const { store, told, act, check, deliver, acknowledged, hasEnded } = scene(kind, around)
+          const parts = scene(kind, around)
+          const { store, mapping, told, act, check, deliver, acknowledged, hasEnded } = parts
           for (const action of actions) {
             await act(action)
             check()
           }
           store.isDown = false
           store.losesAnswers = false
+          store.pause = undefined
+          mapping.state = 'up'
           for (const event of told) await deliver(event)
           expect(told.filter((event) => !acknowledged.has(event) && !hasEnded(event))).toEqual([])
           check()

@@ -10,7 +10,7 @@ import {
   pollEvents,
   type PollEventsOptions,
 } from '../src/index.ts'
-import { AUDIENCE, createStore, ISSUER } from './scene.ts'
+import { AUDIENCE, createStore, ISSUER, NEVER } from './scene.ts'
 
 const ENDPOINT = 'https://login.test/poll'
 
@@ -67,7 +67,10 @@ async function scene(options: Partial<PollEventsOptions> = {}) {
       ...options,
     })
     onTestFinished(async () => {
-      await poll.close()
+      const closed = poll.close()
+      // What hangs is given up.
+      await clock.advance(30)
+      await closed
     })
     return poll
   }
@@ -96,6 +99,9 @@ async function scene(options: Partial<PollEventsOptions> = {}) {
     },
   }
 }
+
+const gaps = (polls: readonly Poll[]) =>
+  polls.slice(1).map(({ at }, index) => at - (polls[index]?.at ?? 0))
 
 const status = (code: number, headers: Record<string, string> = {}) => {
   return () => new Response('no', { status: code, headers })
@@ -219,12 +225,155 @@ test('what cannot be recorded is neither acknowledged nor refused, and is record
 test('of several events, one that cannot be recorded keeps no other from being acknowledged', async () => {
   const { start, publish, until, transmitter, polls, store } = await scene()
   const [first, second, third] = [await publish('ada'), await publish('bob'), await publish('eve')]
-  store.failsAt = 2
+  store.failsFor.add('bob')
   const poll = start()
+  await until(() => transmitter.acknowledged().length === 2)
+  store.failsFor.clear()
   await until(() => transmitter.acknowledged().length === 3)
   expect(polls[1]?.body).toBe(`{"maxEvents":100,"ack":["${first}","${third}"]}`)
   expect(transmitter.acknowledged()).toEqual([first, third, second])
-  expect([store.calls, poll.status().failures]).toEqual([4, 0])
+  expect([store.entries().length, poll.status().failures]).toEqual([3, 0])
+})
+
+describe('what hangs', () => {
+  test('a store that never answers is given up after 10 s, and the event that comes again is recorded', async () => {
+    const { start, publish, until, transmitter, store, told } = await scene()
+    store.pause = NEVER
+    await publish()
+    const poll = start()
+    await until(() => store.calls === 1)
+    store.pause = undefined
+    await until(() => transmitter.acknowledged().length === 1)
+    expect(poll.status().lastFailure).toBe('some events could not be judged or recorded')
+    expect(told).toMatchObject([
+      { outcome: 'unavailable', error: new Error('revocations did not answer in 10 s') },
+      { outcome: 'recorded', error: undefined },
+    ])
+    expect([store.calls, store.entries().length]).toEqual([2, 1])
+  })
+
+  test('a store that never answers is called 25 times for an answer of 100 events', async () => {
+    const { start, publish, until, store, polls, faults, transmitter } = await scene()
+    store.pause = NEVER
+    faults.push(
+      async (init) => await transmitter.pollFetch(ENDPOINT, init),
+      async () => await NEVER,
+    )
+    for (let count = 0; count < 100; count++) await publish(`user-${count}`)
+    start()
+    await until(() => polls.length === 2)
+    expect(store.calls).toBe(25)
+  })
+
+  test('the end may be stated', async () => {
+    const { start, publish, until, told, store } = await scene({ recordTimeout: 2 })
+    store.pause = NEVER
+    await publish()
+    start()
+    await until(() => told.length === 1)
+    expect(told).toMatchObject([{ error: new Error('revocations did not answer in 2 s') }])
+  })
+
+  test('a mapSubject that never answers for one event keeps no other from being recorded at once', async () => {
+    const { start, publish, until, transmitter, store, told, polls } = await scene({
+      mapSubject: async ({ sub }) => (sub === 'eve' ? await NEVER : undefined),
+    })
+    await publish('eve')
+    await publish('ada')
+    const poll = start()
+    await until(() => store.entries().length === 1)
+    expect(polls).toHaveLength(1)
+    await until(() => transmitter.acknowledged().length === 1)
+    expect(poll.status()).toMatchObject({ state: 'current', failures: 0, stuck: 1 })
+    expect(told).toMatchObject([
+      { outcome: 'recorded' },
+      { outcome: 'unavailable', error: new Error('mapSubject did not answer in 10 s') },
+    ])
+  })
+})
+
+describe('an event that fails by itself', () => {
+  test('is neither acknowledged nor refused, is counted by itself, and slows nothing', async () => {
+    const { start, publish, until, transmitter, polls, told } = await scene({
+      mapSubject({ sub }) {
+        if (sub === 'eve') throw new Error('of the directory')
+        return undefined
+      },
+    })
+    const poisoned = await publish('eve')
+    const poll = start()
+    await until(() => polls.length === 6)
+    for (const gap of gaps(polls)) expect(gap).toBeCloseTo(5, 0)
+    expect(poll.status()).toMatchObject({ state: 'current', failures: 0, stuck: 1 })
+    await publish('ada')
+    await until(() => transmitter.acknowledged().length === 1)
+    expect(polls).toHaveLength(8)
+    expect(transmitter.waiting()).toEqual([poisoned])
+    expect(transmitter.errors().size).toBe(0)
+    expect(new Set(told.map(({ outcome }) => outcome))).toEqual(
+      new Set(['unavailable', 'recorded']),
+    )
+  })
+
+  test('the same holds of one that the store never takes, once the store has taken another', async () => {
+    const { start, publish, until, transmitter, polls, store } = await scene()
+    store.failsFor.add('eve')
+    await publish('eve')
+    const poll = start()
+    await until(() => poll.status().failures === 2)
+    await publish('ada')
+    await until(() => transmitter.acknowledged().length === 1)
+    const since = polls.length
+    await until(() => polls.length === since + 3)
+    for (const gap of gaps(polls.slice(since))) expect(gap).toBeCloseTo(5, 0)
+    expect(poll.status()).toMatchObject({ state: 'current', failures: 0, stuck: 1 })
+    store.failsFor.clear()
+    await until(() => transmitter.acknowledged().length === 2)
+    await until(() => poll.status().stuck === 0)
+  })
+
+  test('a store that then fails for all is a failure of the poll', async () => {
+    const { start, publish, until, store } = await scene()
+    store.failsFor.add('eve')
+    await publish('eve')
+    await publish('ada')
+    const poll = start()
+    await until(() => poll.status().stuck === 1)
+    store.isDown = true
+    await publish('bob')
+    await until(() => poll.status().failures === 1)
+    expect(poll.status().state).toBe('failing')
+  })
+})
+
+test('a transmitter with a new junk name in each answer is polled once in a second', async () => {
+  const { start, until, polls, faults } = await scene()
+  faults.push(
+    ...Array.from({ length: 8 }, (_, at) => () => Response.json({ sets: { [`junk-${at}`]: 'x' } })),
+  )
+  const poll = start()
+  await until(() => polls.length === 8)
+  for (const gap of gaps(polls)) {
+    expect(gap).toBeGreaterThanOrEqual(1)
+    expect(gap).toBeLessThan(1.2)
+  }
+  expect(poll.status()).toMatchObject({ state: 'current', failures: 0 })
+})
+
+test.each<[string, () => Response]>([
+  ['no members', () => Response.json({})],
+  ['moreAvailable alone', () => Response.json({ moreAvailable: false })],
+  ['sets that are null', () => Response.json({ sets: null })],
+  ['sets as an empty list', () => Response.json({ sets: [] })],
+  ['the status 204', () => new Response(null, { status: 204 })],
+])('an answer with %s has no events, and is no failure', async (_, answer) => {
+  const { start, until, polls, faults, told } = await scene({ interval: 1 })
+  faults.push(answer, answer, answer)
+  const poll = start()
+  await until(() => polls.length === 3)
+  expect(poll.status()).toMatchObject({ state: 'current', failures: 0, lastFailure: undefined })
+  for (const gap of gaps(polls)) expect(gap).toBeGreaterThanOrEqual(1)
+  expect(told).toEqual([])
 })
 
 test('a transmitter that answers again is current, and its failures are over', async () => {
@@ -268,37 +417,32 @@ test('a poll is a POST of JSON to the endpoint, and follows no redirect', async 
 })
 
 test('events are judged by the clock of the options', async () => {
-  const { start, publish, until, transmitter, clock } = await scene({
+  const { start, publish, until, told } = await scene({
     clock: manualClock(manualClock().now() - 3600),
   })
   await publish()
   start()
-  await until(() => transmitter.errors().size === 1)
-  expect(clock.now()).toBeGreaterThan(0)
-  expect([...transmitter.errors().values()]).toMatchObject([
-    { err: 'invalid_request', description: 'The token was issued in the future' },
-  ])
+  await until(() => told.length === 1)
+  const description = 'The token was issued in the future'
+  expect(told).toMatchObject([{ refused: { err: 'invalid_request', description } }])
 })
 
-test('a polluted prototype is no answer', async () => {
-  const { start, until, faults } = await scene()
+test('a polluted prototype has no events', async () => {
+  const { start, until, faults, told } = await scene()
   faults.push(() => Response.json({}))
   Reflect.defineProperty(Object.prototype, 'sets', {
     __proto__: null,
-    value: {},
+    value: { a: 'not a token' },
     configurable: true,
   } as PropertyDescriptor)
   try {
     const poll = start()
     await until(() => poll.status().state !== 'starting')
-    expect(poll.status().state).toBe('failing')
+    expect([poll.status().state, told]).toEqual(['current', []])
   } finally {
     Reflect.deleteProperty(Object.prototype, 'sets')
   }
 })
-
-const gaps = (polls: readonly Poll[]) =>
-  polls.slice(1).map(({ at }, index) => at - (polls[index]?.at ?? 0))
 
 describe('the pace', () => {
   test('a transmitter that fails is asked after 1 s, then after twice that, at the latest after 36 s', async () => {
@@ -463,8 +607,9 @@ describe('what is no answer', () => {
     ['an answer from elsewhere', () => redirected({ url: 'https://elsewhere.test/' }), REDIRECTED],
     ['HTML', () => new Response('<html>'), NO_SETS],
     ['a list', () => Response.json([]), NO_SETS],
-    ['no sets', () => Response.json({}), NO_SETS],
-    ['sets in a list', () => Response.json({ sets: [] }), NO_SETS],
+    ['another object', () => Response.json({ error: 'x' }), NO_SETS],
+    ['another object with empty sets in a list', () => Response.json({ sets: [{}] }), NO_SETS],
+    ['sets that are a text', () => Response.json({ sets: '' }), NO_SETS],
     ['inherited sets', () => new Response('{"__proto__":{"sets":{}}}'), NO_SETS],
     ['no UTF-8', () => new Response(Buffer.from('{"sets":{"\xff":""}}', 'latin1')), NO_SETS],
     ['a text that is too deep', () => new Response(`{"sets":${deep}`), NO_SETS],
@@ -549,19 +694,61 @@ test('of more events than were asked for, a thousand are taken, and the others w
 })
 
 describe('close', () => {
-  test('takes no further event in', async () => {
+  test('takes no further events in than those that are being recorded', async () => {
     const { start, until, publish, store, told } = await scene()
     const held = new EventEmitter()
     store.pause = once(held, 'over').then(() => undefined)
-    await publish('ada')
-    await publish('eve')
+    for (let count = 0; count < 30; count++) await publish(`user-${count}`)
     const poll = start()
-    await until(() => store.calls === 1)
+    await until(() => store.calls === 25)
     const closed = poll.close()
     held.emit('over')
     await closed
-    expect(store.entries()).toMatchObject([{ sub: 'ada' }])
-    expect([store.calls, told.length, poll.status().state]).toEqual([1, 1, 'closed'])
+    expect([store.calls, told.length, poll.status().state]).toEqual([25, 25, 'closed'])
+    expect(store.entries()).toHaveLength(25)
+  })
+
+  test('resolves though the store never answers', async () => {
+    const { start, until, publish, store, clock } = await scene()
+    store.pause = NEVER
+    await publish()
+    const poll = start()
+    await until(() => store.calls === 1)
+    const closed = poll.close()
+    await clock.advance(10)
+    await closed
+    expect(poll.status().state).toBe('closed')
+  })
+
+  test('resolves though mapSubject never answers', async () => {
+    let asked = 0
+    const { start, until, publish, clock } = await scene({
+      async mapSubject() {
+        asked += 1
+        return await NEVER
+      },
+    })
+    await publish()
+    const poll = start()
+    await until(() => asked === 1)
+    const closed = poll.close()
+    await clock.advance(10)
+    await closed
+    expect(asked).toBe(1)
+  })
+
+  test('resolves though it is called within fetch, which then never answers', async () => {
+    const closes: Promise<void>[] = []
+    const { start, clock, until, polls, faults } = await scene()
+    faults.push(status(500), async () => {
+      closes.push(poll.close())
+      return await NEVER
+    })
+    const poll = start()
+    await until(() => polls.length === 2)
+    await Promise.all(closes)
+    await clock.advance(1000)
+    expect([closes.length, polls.length]).toEqual([1, 2])
   })
 
   test('ends the request that waits, and nothing is asked afterwards', async () => {

@@ -3,17 +3,22 @@ import { expect, test } from 'vitest'
 
 import { pollEvents } from '../src/index.ts'
 import { eventOf, LIMIT, modelScene, runs, user } from './model-scene.ts'
-import { AUDIENCE, createStore, ISSUER } from './scene.ts'
+import { AUDIENCE, createStore, ISSUER, NEVER } from './scene.ts'
 
-// Polls whose requests, answers and store fail, in virtual time: each event is recorded and acknowledged in the end.
+// Polls whose requests, answers, store and mapping fail and hang, in virtual time: each event is recorded and acknowledged in the end,
+// but for those that fail by themselves.
 
-const FAULT = fc.constantFrom<'fine' | 'lost' | 'unheard' | 'broken' | 'store' | 'silent'>(
+const FAULT = fc.constantFrom<
+  'fine' | 'lost' | 'unheard' | 'broken' | 'store' | 'hanging store' | 'hanging mapping' | 'silent'
+>(
   'fine',
   'fine',
   'lost',
   'unheard',
   'broken',
   'store',
+  'hanging store',
+  'hanging mapping',
   'silent',
 )
 
@@ -24,16 +29,22 @@ test(
     await fc.assert(
       fc.asyncProperty(
         fc.array(FAULT, { maxLength: 12 }),
-        fc.array(fc.tuple(user, fc.boolean()), { minLength: 1, maxLength: 8 }),
+        fc.array(
+          fc.tuple(user, fc.constantFrom('sound', 'sound', 'strange time', 'forged', 'poisoned')),
+          { minLength: 1, maxLength: 8 },
+        ),
         async (faults, events) => {
           issuerClock.set(clock.now())
           const source = newTransmitter()
           const store = createStore()
+          let isMappingHanging = false
           const poll = pollEvents({
             endpoint: 'https://login.test/poll',
             async fetch(url, init) {
               const fault = faults.shift() ?? 'fine'
               store.isDown = fault === 'store'
+              store.pause = fault === 'hanging store' ? NEVER : undefined
+              isMappingHanging = fault === 'hanging mapping'
               if (fault === 'lost') throw new Error('not sent')
               if (fault === 'silent') return await new Promise(() => undefined)
               const answer = await source.pollFetch(url, init)
@@ -46,22 +57,36 @@ test(
             revocations: store.revocations,
             revokes: 'subject',
             clock,
+            async mapSubject({ format }) {
+              if (format === 'poison') throw new Error('of the directory')
+              return isMappingHanging ? await NEVER : undefined
+            },
           })
           const forged: string[] = []
-          for (const [sub, isForged] of events) {
-            const event = eventOf(sub)
+          const poisoned: string[] = []
+          for (const [sub, kind] of events) {
+            const usual = eventOf(sub, kind === 'strange time' ? { event_timestamp: 1.9e12 } : {})
+            const event = kind === 'poisoned' ? { ...usual, subject: { format: 'poison' } } : usual
             const { jti } = event.claims
-            if (isForged) forged.push(jti)
-            source.publish(jti, await (isForged ? forgery : transmitter).securityEvent(event))
+            if (kind === 'forged') forged.push(jti)
+            if (kind === 'poisoned') poisoned.push(jti)
+            const signer = kind === 'forged' ? forgery : transmitter
+            source.publish(jti, await signer.securityEvent(event))
             await clock.advance(0.5)
           }
-          while (source.waiting().length > 0) {
+          while (source.waiting().length > poisoned.length) {
             await clock.advance(0.5)
           }
-          await poll.close()
+          const closed = poll.close()
+          await clock.advance(30)
+          await closed
+          expect(source.waiting()).toEqual(poisoned)
           expect([...source.errors().keys()].toSorted()).toEqual(forged.toSorted())
-          expect(source.acknowledged()).toHaveLength(events.length - forged.length)
-          const whose = new Set(events.filter(([, isForged]) => !isForged).map(([sub]) => sub))
+          expect(source.acknowledged()).toHaveLength(
+            events.length - forged.length - poisoned.length,
+          )
+          const recorded = events.filter(([, kind]) => kind === 'sound' || kind === 'strange time')
+          const whose = new Set(recorded.map(([sub]) => sub))
           expect(
             new Set(store.entries().flatMap((entry) => ('sub' in entry ? [entry.sub] : []))),
           ).toEqual(whose)

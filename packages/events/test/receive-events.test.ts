@@ -1,9 +1,9 @@
 import { AuthError, createVerifier, localKeys } from '@portcullis/core'
 import { manualClock } from '@portcullis/testing'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 
 import { receiveEvents } from '../src/index.ts'
-import { AUDIENCE, clock, eventScene, ISSUER, issuer, transmitter, read } from './scene.ts'
+import { AUDIENCE, clock, eventScene, ISSUER, issuer, NEVER, read, transmitter } from './scene.ts'
 
 const CAEP = 'https://schemas.openid.net/secevent/caep/event-type/'
 const USER = { format: 'iss_sub', iss: ISSUER, sub: 'ada' }
@@ -206,6 +206,27 @@ describe('whom an event means', () => {
     expect(told[0]?.error).toMatchObject({
       message: expect.stringMatching(/^mapSubject: i/) as string,
     })
+  })
+
+  test('a mapping that never answers is given up after 10 s: 503, and the repeat is mapped again', async () => {
+    const time = manualClock(clock.now())
+    let asked = 0
+    const { send, store, told } = eventScene({
+      keys: localKeys(issuer.publicJwk),
+      clock: time,
+      async mapSubject() {
+        asked += 1
+        return asked === 1 ? await NEVER : { sub: 'ada' }
+      },
+    })
+    const token = await transmitter.securityEvent({ type: 'session-revoked', subject: USER })
+    const answer = send(token)
+    await vi.waitUntil(() => asked > 0)
+    await time.advance(10)
+    expect(await answer).toMatchObject({ status: 503 })
+    expect(told).toMatchObject([{ error: new Error('mapSubject did not answer in 10 s') }])
+    expect(await send(token)).toMatchObject({ status: 202 })
+    expect([asked, store.calls]).toEqual([2, 1])
   })
 
   test('a mapping that fails is told with the name of the event, and the repeat is mapped again', async () => {
@@ -712,6 +733,49 @@ describe('who may send', () => {
     expect(await send(token, 'Bearer x')).toMatchObject({ status: 503 })
     expect(await warned).toMatchObject({ message })
     expect(store.calls).toBe(0)
+  })
+
+  test('a verifier that never answers is given up after 10 s: 503', async () => {
+    const time = manualClock(clock.now())
+    const warned = new Promise((resolve) => process.once('warning', resolve))
+    let asked = 0
+    const { send } = eventScene({
+      clock: time,
+      authorize: {
+        async verify() {
+          asked += 1
+          return await NEVER
+        },
+        ready: async () => undefined,
+      },
+    })
+    const answer = send('whatever it is', 'Bearer x')
+    await vi.waitUntil(() => asked > 0)
+    await time.advance(10)
+    expect(await answer).toMatchObject({ status: 503 })
+    expect(await warned).toMatchObject({ message: 'authorize did not answer in 10 s' })
+  })
+
+  test.each([
+    ['Basic dHJhbnNtaXR0ZXI6c2VjcmV0', 'Basic realm="api"'],
+    ['basic dTpw-not-base64', 'Basic realm="api"'],
+    ['Token 0123456789abcdef', 'Token realm="api"'],
+    ['ApiKey 0123456789abcdef==', 'ApiKey realm="api"'],
+    ['Bearer 0123456789abcdef', 'Bearer realm="api"'],
+    ['0123456789abcdef', 'Bearer realm="api"'],
+    ['correct horse battery staple', 'Bearer realm="api"'],
+    ['swordfish another-word', 'Bearer realm="api"'],
+  ])('authorize: %j challenges %s', async (authorize, challenge) => {
+    const { send, store } = eventScene({ authorize })
+    const token = await transmitter.securityEvent({ type, subject: USER })
+    const [none, wrong] = [await send(token), await send(token, 'Basic eDp5')]
+    expect([none.status, none.headers['www-authenticate']]).toEqual([401, challenge])
+    expect([wrong.status, wrong.headers['www-authenticate']?.startsWith(challenge)]).toEqual([
+      401,
+      true,
+    ])
+    expect(store.calls).toBe(0)
+    expect(await send(token, authorize)).toMatchObject({ status: 202 })
   })
 
   test('the text has 16 characters or more, and is one that a header can have', async () => {

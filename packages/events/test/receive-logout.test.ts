@@ -4,8 +4,8 @@ import { AuthError, createVerifier, localKeys } from '@portcullis/core'
 import { createTestIssuer, eventTransmitter, manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
-import { receiveLogout } from '../src/index.ts'
-import { AUDIENCE, clock, ISSUER, issuer, logoutScene, transmitter, read } from './scene.ts'
+import { type LogoutOptions, receiveLogout } from '../src/index.ts'
+import { AUDIENCE, clock, ISSUER, issuer, logoutScene, NEVER, read, transmitter } from './scene.ts'
 
 const LOGOUT = 'http://schemas.openid.net/event/backchannel-logout'
 
@@ -447,6 +447,70 @@ describe('once, and never lost', () => {
   })
 })
 
+describe('a store that hangs', () => {
+  test('is given up after 10 s: 503, and the repeat is recorded', async () => {
+    const { send, store, told, time } = hangingScene()
+    const token = await transmitter.logoutToken({ sid: 's-1' })
+    const answer = send(token)
+    await untilCalled(store, 1)
+    await time.advance(9.9)
+    expect(told).toEqual([])
+    await time.advance(0.1)
+    expect(await answer).toMatchObject({ status: 503 })
+    const error = new Error('revocations did not answer in 10 s')
+    expect(told).toMatchObject([{ outcome: 'unavailable', error }])
+    store.pause = undefined
+    expect(await send(token)).toMatchObject({ status: 200 })
+    expect([store.calls, store.entries().length, told.at(-1)?.outcome]).toEqual([2, 1, 'recorded'])
+  })
+
+  test('after the time that is stated', async () => {
+    const { send, store, time } = hangingScene({ recordTimeout: 3 })
+    const answer = send(await transmitter.logoutToken({ sid: 's-1' }))
+    await untilCalled(store, 1)
+    await time.advance(3)
+    expect(await answer).toMatchObject({ status: 503 })
+  })
+
+  test('has 100 calls at the most: other log-outs are 503 without a call, and recorded later', async () => {
+    const { send, store, time } = hangingScene()
+    const tokens = await Promise.all(
+      Array.from(
+        { length: 130 },
+        async (_, at) => await transmitter.logoutToken({ sid: `s-${at}` }),
+      ),
+    )
+    const answers = tokens.map(async (token) => (await send(token)).status)
+    await untilCalled(store, 100)
+    const early = await Promise.race([Promise.any(answers), NEVER])
+    expect([early, store.calls]).toEqual([503, 100])
+    await time.advance(10)
+    expect(new Set(await Promise.all(answers))).toEqual(new Set([503]))
+    expect(store.calls).toBe(100)
+    store.pause = undefined
+    await time.advance(10)
+    for (const token of tokens) expect(await send(token)).toMatchObject({ status: 200 })
+    expect(store.entries()).toHaveLength(130)
+  })
+
+  test('and that takes the log-out after all, when it was given up, changes nothing', async () => {
+    const { send, store, time } = hangingScene()
+    const held = new EventEmitter()
+    store.pause = once(held, 'over').then(() => undefined)
+    const token = await transmitter.logoutToken({ sid: 's-1' })
+    const answer = send(token)
+    await untilCalled(store, 1)
+    await time.advance(10)
+    expect(await answer).toMatchObject({ status: 503 })
+    held.emit('over')
+    await nextTurn()
+    expect(store.entries()).toHaveLength(1)
+    store.pause = undefined
+    expect(await send(token)).toMatchObject({ status: 200 })
+    expect(store.entries()).toHaveLength(1)
+  })
+})
+
 test('a flood of forged log-outs asks for keys as often as one of forged access tokens, and keeps no sound one waiting', async () => {
   const time = manualClock()
   const other = await createTestIssuer({ clock: time, issuer: ISSUER, algorithm: 'ES256' })
@@ -592,6 +656,8 @@ describe('options', () => {
     ['clockTolerance', 601],
     ['clock', {}],
     ['requireExpiry', 'no'],
+    ['recordTimeout', 0],
+    ['recordTimeout', 601],
     ['maxTokenAge', 0],
     ['audience', 'api'],
   ])('%s: %j is a TypeError that says so', (name, value) => {
@@ -617,4 +683,16 @@ async function tokenOf(sid: string, later = 0, sub = 'bob'): Promise<string> {
 
 async function endless(): Promise<string> {
   return await transmitter.logoutToken({ sid: 's-1', omit: ['exp'] })
+}
+
+async function untilCalled(store: { readonly calls: number }, times: number): Promise<void> {
+  while (store.calls < times) await nextTurn()
+}
+
+/** Its time is its own, and no keys are waited for. */
+function hangingScene(options: Partial<LogoutOptions> = {}) {
+  const time = manualClock(clock.now())
+  const scene = logoutScene({ keys: localKeys(issuer.publicJwk), clock: time, ...options })
+  scene.store.pause = NEVER
+  return { ...scene, time }
 }

@@ -27,6 +27,9 @@ export const issuer = await createTestIssuer({
 })
 export const transmitter = eventTransmitter(issuer, { audience: AUDIENCE })
 
+/** What never settles: a store or a function that hangs. */
+export const NEVER = new Promise<never>(() => undefined)
+
 /** A store of revocations that counts what it is told, and fails when it is told to. */
 export function createStore() {
   const local = localRevocations({ clock })
@@ -37,12 +40,15 @@ export function createStore() {
     failsAt: 0,
     /** It records, and fails all the same. */
     losesAnswers: false,
+    /** The names of users and sessions that it never takes. */
+    failsFor: new Set<unknown>(),
     pause: undefined as Promise<void> | undefined,
     entries: () => local.toSnapshot().entries,
   }
-  async function count(): Promise<void> {
+  async function count(name?: unknown): Promise<void> {
     store.calls += 1
     await store.pause
+    if (store.failsFor.has(name)) throw new Error('it is never taken')
     if (store.isDown || store.calls === store.failsAt) throw new Error('down')
   }
   function lose(): void {
@@ -55,7 +61,7 @@ export function createStore() {
       lose()
     },
     async revokeBefore(whose, options) {
-      await count()
+      await count(whose.sub ?? whose.sid)
       await local.revokeBefore(whose, options)
       lose()
     },

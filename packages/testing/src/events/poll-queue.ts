@@ -43,7 +43,9 @@ export function createPollQueue(): PollQueue {
         else resolve()
       }
       listeners.add(end)
-      signal?.addEventListener('abort', end, { once: true })
+      // Its abort may have been told before anybody listened.
+      if (signal?.aborted === true) end()
+      else signal?.addEventListener('abort', end, { once: true })
     })
   }
 

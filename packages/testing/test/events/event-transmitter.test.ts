@@ -104,6 +104,14 @@ describe('the poll endpoint', () => {
     await expect(waiting).rejects.toThrow('over')
   })
 
+  test('ends a poll whose signal aborts before the request is read', async () => {
+    const given = new AbortController()
+    const init = { method: 'POST', body: '{}', signal: given.signal }
+    const waiting = transmitter.pollFetch('https://login.test/poll', init)
+    given.abort(new Error('over'))
+    await expect(waiting).rejects.toThrow('over')
+  })
+
   test('answers 400 to what is no object', async () => {
     const init = { method: 'POST', body: '['.repeat(100_000) }
     expect((await transmitter.pollFetch('https://login.test/poll', init)).status).toBe(400)

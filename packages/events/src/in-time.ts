@@ -1,0 +1,33 @@
+import type { Clock } from '@portcullis/core'
+
+// The end of every wait for a function of the application's.
+
+export interface Limits {
+  readonly clock: Clock
+  /** Seconds. */
+  readonly timeout: number
+}
+
+/**
+ * Waits for an answer, until `timeout`. What comes later is not heard, and never an unhandled rejection.
+ *
+ * @param what Its name in the error.
+ * @throws Error if there was no answer in time; what the call fails with.
+ */
+export async function inTime<Answer>(
+  what: string,
+  { clock, timeout }: Limits,
+  call: () => Answer | PromiseLike<Answer>,
+): Promise<Answer> {
+  let cancel: (() => void) | undefined
+  const late = new Promise<never>((_, reject) => {
+    cancel = clock.after(timeout, () => {
+      reject(new Error(`${what} did not answer in ${timeout} s`))
+    })
+  })
+  try {
+    return await Promise.race([(async () => await call())(), late])
+  } finally {
+    cancel?.()
+  }
+}

@@ -1,0 +1,133 @@
+import {
+  checkOptions,
+  hasMethods,
+  isFunction,
+  type OptionCheck,
+  ownMembers,
+  ruleChecks,
+  seconds,
+  systemClock,
+  urlComplaint,
+} from '@portcullis/core/verifier'
+
+import { REVOKING_EVENTS } from './event-types.ts'
+import type { Limits } from './in-time.ts'
+import type {
+  EventOptions,
+  LogoutOptions,
+  PollEventsOptions,
+  ReceiveEventsOptions,
+  SecurityEventOptions,
+} from './options.ts'
+
+// Checks the options of receivers at start-up.
+
+const TEN_YEARS = 315_360_000
+
+/** Nothing is accepted of anybody: what an event revokes depends on who tells it. */
+const isStated =
+  (check: OptionCheck): OptionCheck =>
+  (value) =>
+    value === null || check(value) !== undefined
+      ? 'must be a string or a list of strings'
+      : undefined
+
+const EVENT_CHECKS: Readonly<Record<keyof EventOptions, OptionCheck>> = {
+  keys: (value) =>
+    hasMethods(value, 'now', 'current', 'wait', 'suspect')
+      ? undefined
+      : 'must be a key source, such as discoverKeys(issuer)',
+  issuer: isStated(ruleChecks.issuer),
+  revocations: (value) =>
+    hasMethods(value, 'revoke', 'revokeBefore')
+      ? undefined
+      : 'must have the functions revoke and revokeBefore, as localRevocations() has',
+  revokes: (value) =>
+    value === 'session' || value === 'subject' ? undefined : "must be 'session' or 'subject'",
+  maxTokenLifetime: seconds(1, TEN_YEARS),
+  algorithms: () => undefined, // `createVerifier` knows the names
+  clockTolerance: ruleChecks.clockTolerance,
+  clock: ruleChecks.clock,
+  recordTimeout: seconds(1, 600),
+  onEvent: isFunction,
+}
+
+const LOGOUT_CHECKS: Readonly<Record<keyof LogoutOptions, OptionCheck>> = {
+  ...EVENT_CHECKS,
+  clientId: isStated(ruleChecks.audience),
+  type: (value) =>
+    value === null || value === 'logout+jwt' ? undefined : "must be 'logout+jwt' or null",
+  requireExpiry: ruleChecks.requireExpiry,
+  maxTokenAge: ruleChecks.maxTokenAge,
+}
+
+const SECURITY_EVENT_CHECKS: Readonly<Record<keyof SecurityEventOptions, OptionCheck>> = {
+  ...EVENT_CHECKS,
+  audience: isStated(ruleChecks.audience),
+  revokeOn: (value) =>
+    Array.isArray(value) && value.every((each) => REVOKING_EVENTS.some((name) => name === each))
+      ? undefined
+      : `must be a list of ${REVOKING_EVENTS.join(', ')}`,
+  mapSubject: isFunction,
+}
+
+/** Characters. Shorter ones can be guessed. */
+const SHORTEST_SECRET = 16
+
+/** What arrives as it was sent: HTTP takes spaces and the end of a line away. RFC 9110 section 5.5. */
+const HEADER = /^[!-~](?:[ -~]*[!-~])?$/
+
+const isAuthorization: OptionCheck = (value) => {
+  const isSecret =
+    typeof value === 'string' && value.length >= SHORTEST_SECRET && HEADER.test(value)
+  return value === null || isSecret || hasMethods(value, 'verify', 'ready')
+    ? undefined
+    : `must be a verifier, null, or a text of ${SHORTEST_SECRET} characters or more as a header can have it`
+}
+
+const POLL_CHECKS: Readonly<Record<keyof PollEventsOptions, OptionCheck>> = {
+  ...SECURITY_EVENT_CHECKS,
+  endpoint: (value) => urlComplaint(String(value), false),
+  fetch: isFunction,
+  interval: seconds(1, 3600),
+  timeout: seconds(1, 600),
+}
+
+/**
+ * @returns The options, safe from a polluted prototype.
+ * @throws TypeError for a wrong, misspelt or missing option.
+ */
+export function checkLogoutOptions(options: LogoutOptions): LogoutOptions {
+  return checked('receiveLogout', options, LOGOUT_CHECKS, ['clientId'])
+}
+
+export function checkReceiveEventsOptions(options: ReceiveEventsOptions): ReceiveEventsOptions {
+  const checks = { ...SECURITY_EVENT_CHECKS, authorize: isAuthorization }
+  return checked('receiveEvents', options, checks, ['audience', 'authorize'])
+}
+
+export function checkPollEventsOptions(options: PollEventsOptions): PollEventsOptions {
+  return checked('pollEvents', options, POLL_CHECKS, ['audience', 'endpoint', 'fetch'])
+}
+
+/** How long functions of the application may take, and the clock that says so. */
+export function limitsOf({ clock = systemClock, recordTimeout = 10 }: EventOptions): Limits {
+  return { clock, timeout: recordTimeout }
+}
+
+const REQUIRED = ['keys', 'issuer', 'revocations', 'revokes'] as const
+
+/** @param required Those of this factory; what every receiver needs is required as well. */
+function checked<Options extends EventOptions>(
+  factory: string,
+  options: Options,
+  checks: Readonly<Record<string, OptionCheck>>,
+  required: readonly (string & keyof Options)[],
+): Options {
+  checkOptions(factory, options, checks)
+  const stated = ownMembers(options)
+  for (const name of [...REQUIRED, ...required]) {
+    if (stated[name] === undefined) throw new TypeError(`${factory}: ${name} must be stated`)
+  }
+  return stated
+}
