@@ -101,6 +101,37 @@ describe.each(SERVERS.filter(({ major }) => major === 1).map((kind) => [kind.nam
       expect((await post(url, 'whoami', { token: ada, sessionId })).status).toBe(200)
     })
 
+    test('whoever keeps transports is told of each session that is forgotten, by its id', async () => {
+      const ended: unknown[] = []
+      const onSessionEnd = (...end: unknown[]) => ended.push(end)
+      const sessions = { maxPerUser: 1 }
+      await using api = await startWithSessions(kind, { sessions, onSessionEnd })
+      const url = api.server.resource
+      const token = await api.tokenOf({ sub: 'ada' })
+      const [first, second] = [await begin(url, token), await begin(url, token)]
+      await ask(url, 'DELETE', { token, sessionId: second })
+      expect(ended).toEqual([
+        [first, 'maxPerUser'],
+        [second, 'deleted'],
+      ])
+    })
+
+    test('users whom their tokens name by numbers, or not at all, do not share a session', async () => {
+      await using api = await startWithSessions(kind)
+      const url = api.server.resource
+      for (const [owner, other] of [
+        [{ sub: 1001 }, { sub: 1002 }],
+        [{ username: 'ada' }, { username: 'eve' }],
+        [{ uid: 'ada' }, { uid: 'eve' }],
+      ] as const) {
+        const sessionId = await begin(url, await api.tokenOf(owner))
+        const token = await api.tokenOf(other)
+        expect((await post(url, 'whoami', { token, sessionId })).status).toBe(404)
+        expect((await ask(url, 'GET', { token, sessionId })).status).toBe(404)
+        expect((await ask(url, 'DELETE', { token, sessionId })).status).toBe(404)
+      }
+    })
+
     test('a server that has said to have no sessions begins none', async () => {
       await using api = await startWithSessions(kind, { sessions: false })
       const answer = await post(api.server.resource, 'initialize', {

@@ -3,7 +3,7 @@ import { debuglog } from 'node:util'
 
 import type { Auth } from '@portcullis/core'
 
-// What is told of a session that was refused: a line for NODE_DEBUG=portcullis, and the function of the user's.
+// What is told of sessions: of one that was refused, in a line for NODE_DEBUG=portcullis, and to the functions of the user's.
 
 interface RefusedSession {
   readonly auth: Auth<unknown>
@@ -18,15 +18,19 @@ export function reportSession(status: 'other' | 'unknown', refused: RefusedSessi
   if (log.enabled && (env['NODE_DEBUG'] ?? '') !== '') {
     log('%s', `mcp: 404 ${status === 'other' ? 'session of another user' : 'unknown session'}`)
   }
-  if (status === 'other') void tell(refused)
+  const { auth, subject, onForeignSession } = refused
+  // The endpoint with this function was given this subject.
+  if (status === 'other') tell('onForeignSession', () => onForeignSession?.(auth, subject as never))
 }
 
-/** Its own failure changes no answer. */
-async function tell({ auth, subject, onForeignSession }: RefusedSession): Promise<void> {
-  try {
-    // The endpoint with this function was given this subject.
-    await onForeignSession?.(auth, subject as never)
-  } catch (fault) {
-    process.emitWarning(fault instanceof Error ? fault : 'onForeignSession failed')
+/** Calls a function of the user's. Its own failure changes no answer. */
+export function tell(name: string, call: () => unknown): void {
+  const calling = async (): Promise<void> => {
+    try {
+      await call()
+    } catch (fault) {
+      process.emitWarning(fault instanceof Error ? fault : `${name} failed`)
+    }
   }
+  void calling()
 }

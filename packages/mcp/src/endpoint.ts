@@ -10,10 +10,10 @@ import { requireAudience, type TokenOwner } from '@portcullis/core/adapter'
 
 import { type AuthInfo, authInfoOf } from './auth-info.ts'
 import { requirementsOf } from './call.ts'
-import { reportSession } from './diagnostics.ts'
+import { reportSession, tell } from './diagnostics.ts'
 import type { CheckedOptions } from './options.ts'
 import { createOwners } from './owner.ts'
-import { createSessions } from './sessions.ts'
+import { createSessions, type SessionEnd } from './sessions.ts'
 
 // What both forms of an endpoint do with a request: first its token, the audience and the session; then what it needs, and what its
 // calls of tools need.
@@ -69,7 +69,7 @@ interface AnsweredSession {
 export function createEndpoint(verifier: Verifier<unknown>, options: CheckedOptions): Endpoint {
   const { guard, metadata, path, requirement, resource, tools, clientIdClaims } = options
   const parts = { resource, metadataUrl: metadata.url }
-  const sessions = options.sessions && createSessions(options.sessions)
+  const sessions = options.sessions && createSessions(options.sessions, toldTo(options))
   const ownerOf = createOwners(verifier, { clientIdClaims, owner: sessions && options.owner })
 
   async function admit({ request, subject, sessionId }: AskedRequest) {
@@ -110,4 +110,13 @@ export function createEndpoint(verifier: Verifier<unknown>, options: CheckedOpti
       }
     },
   }
+}
+
+function toldTo({ onSessionEnd }: CheckedOptions) {
+  return (
+    onSessionEnd &&
+    ((id: string, why: SessionEnd) => {
+      tell('onSessionEnd', () => onSessionEnd(id, why))
+    })
+  )
 }

@@ -21,7 +21,7 @@ import {
 
 import { isPath, isRequirement, isScopes, isServers, isSessions, isTools } from './option-checks.ts'
 import type { StatedOwner } from './owner.ts'
-import type { SessionLimits } from './sessions.ts'
+import type { SessionEnd, SessionLimits } from './sessions.ts'
 
 // The options of an endpoint: their types, their checks at start-up, and their defaults.
 
@@ -96,6 +96,12 @@ export interface EndpointOptions<Subject = object> extends Pick<
    */
   onForeignSession?: ((auth: Auth<unknown>, subject: Subject) => unknown) | undefined
   /**
+   * Called with the id of a session that the endpoint has forgotten, so that the server forgets it as well: the SDK's own map keeps its
+   * transport. `deleted`: the client has ended it; `max` and `maxPerUser`: there were too many. With this function the endpoint keeps the
+   * ids of all sessions that it knows, otherwise their digests alone. If it throws, the process emits a warning.
+   */
+  onSessionEnd?: ((id: string, why: SessionEnd) => unknown) | undefined
+  /**
    * The longest body that is read for `tools`. Bytes, at most 64 MiB.
    * @default 4_194_304
    */
@@ -117,6 +123,7 @@ export interface CheckedOptions {
   readonly sessions: SessionLimits | undefined
   readonly owner: StatedOwner | undefined
   readonly onForeignSession: ((auth: Auth<unknown>, subject: never) => unknown) | undefined
+  readonly onSessionEnd: ((id: string, why: SessionEnd) => unknown) | undefined
   readonly maxBodySize: number
   readonly clock: Clock | undefined
 }
@@ -149,6 +156,7 @@ export function checkEndpointOptions(
     sessions: isSessions,
     owner: isFunction,
     onForeignSession: isFunction,
+    onSessionEnd: isFunction,
     maxBodySize: countUpTo(67_108_864),
     clock: isClock,
     // `checkGuardOptions` knows what these must be.
@@ -178,6 +186,7 @@ export function checkEndpointOptions(
     sessions: stated.sessions === false ? undefined : { max, maxPerUser },
     owner: stated.owner,
     onForeignSession: stated.onForeignSession,
+    onSessionEnd: stated.onSessionEnd,
     maxBodySize: stated.maxBodySize ?? 4_194_304,
     clock: stated.clock,
   }

@@ -21,66 +21,95 @@ export interface Sessions {
   end(id: string): void
 }
 
+/** Why a session is over: the client has ended it with DELETE, or there were too many, of all users or of its own. */
+export type SessionEnd = 'deleted' | 'max' | 'maxPerUser'
+
 export interface SessionLimits {
   readonly max: number
   readonly maxPerUser: number
 }
 
+/** What is kept of a session. */
+interface Session extends Owner {
+  /** Its id, where somebody wants to hear of its end. */
+  readonly name: string | undefined
+}
+
 /**
  * A session that is not known is refused, never bound to whoever asks first. So nothing is kept of ids that clients invent. A user
  * who begins too many loses those that were not used for the longest time, of whatever client; others keep theirs.
+ *
+ * @param onEnd Called when a session is forgotten. It must not throw.
  */
-export function createSessions({ max, maxPerUser }: SessionLimits): Sessions {
+export function createSessions(
+  { max, maxPerUser }: SessionLimits,
+  onEnd?: (id: string, why: SessionEnd) => void,
+): Sessions {
   /** The sessions of each account, the least recently used first. */
   const ofAccount = new Map<string, Set<string>>()
-  const sessions = new LRUCache<string, Owner>({
+  const sessions = new LRUCache<string, Session>({
     max,
-    dispose({ account }, name) {
-      const names = ofAccount.get(account)
-      names?.delete(name)
-      if (names?.size === 0) ofAccount.delete(account)
+    dispose({ account }, key) {
+      const keys = ofAccount.get(account)
+      keys?.delete(key)
+      if (keys?.size === 0) ofAccount.delete(account)
+    },
+    // Once the new one is there: whoever is told may ask at once.
+    disposeAfter(session, _key, reason) {
+      if (reason === 'evict') tell(session, 'max')
     },
   })
 
+  function tell({ name }: Session, why: SessionEnd): void {
+    if (name !== undefined) onEnd?.(name, why)
+  }
+
+  function forget(key: string, why: SessionEnd): void {
+    const session = sessions.peek(key, noOptions())
+    sessions.delete(key)
+    if (session !== undefined) tell(session, why)
+  }
+
   /** What another owner asks for does not count as used. */
-  function use(name: string, { account }: Owner): void {
-    sessions.get(name, noOptions())
-    const names = ofAccount.get(account) ?? new Set()
-    ofAccount.set(account, names)
-    names.delete(name)
-    names.add(name)
+  function use(key: string, { account }: Owner): void {
+    sessions.get(key, noOptions())
+    const keys = ofAccount.get(account) ?? new Set()
+    ofAccount.set(account, keys)
+    keys.delete(key)
+    keys.add(key)
   }
 
   /** Before the account gets another one: it must not push out somebody else's. */
   function makeRoom({ account }: Owner): void {
-    const names = ofAccount.get(account) ?? new Set()
-    const [oldest = ''] = names
-    if (names.size >= maxPerUser) sessions.delete(oldest)
+    const keys = ofAccount.get(account) ?? new Set()
+    const [oldest = ''] = keys
+    if (keys.size >= maxPerUser) forget(oldest, 'maxPerUser')
   }
 
   return {
     statusOf(id, asking) {
-      const [name, owner] = [digest(id), digested(asking)]
-      const found = sessions.peek(name, noOptions())
+      const [key, owner] = [digest(id), digested(asking)]
+      const found = sessions.peek(key, noOptions())
       if (found === undefined) return 'unknown'
       if (found.id !== owner.id) return 'other'
-      use(name, found)
+      use(key, found)
       return 'own'
     },
     begin(id, beginning) {
-      const [name, owner] = [digest(id), digested(beginning)]
-      const found = sessions.peek(name, noOptions())
+      const [key, owner] = [digest(id), digested(beginning)]
+      const found = sessions.peek(key, noOptions())
       if (found !== undefined && found.id !== owner.id) {
         throw new Error('the server has given the id of a session to a second user')
       }
       if (found === undefined) {
         makeRoom(owner)
-        sessions.set(name, owner, noOptions())
+        const name = onEnd === undefined ? undefined : id
+        sessions.set(key, { ...owner, name }, noOptions())
       }
-      use(name, found ?? owner)
+      use(key, owner)
     },
     end(id) {
-      sessions.delete(digest(id))
+      forget(digest(id), 'deleted')
     },
   }
 }

@@ -91,6 +91,7 @@ describe.each(FORMS)('%s', (name, create) => {
     ['an inherited limit', { ...stated, sessions: { toString: 1 } }, /sessions must/],
     ['an owner that is a text', { ...stated, owner: 'sub' }, /owner must be a function/],
     ['no function', { ...stated, onForeignSession: true }, /onForeignSession must/],
+    ['no function for ends', { ...stated, onSessionEnd: 'a' }, /onSessionEnd must be a function/],
     ['no body', { ...stated, maxBodySize: 0 }, /maxBodySize must/],
     ['an endless body', { ...stated, maxBodySize: Infinity }, /maxBodySize must/],
     ['more than 64 MiB', { ...stated, maxBodySize: 67_108_865 }, /maxBodySize must/],

@@ -63,6 +63,32 @@ describe.each(FORMS)('%s', (_form, create) => {
       expect(await status({ sub: 'ada' }, 'second')).toBe(200)
     })
 
+    test('whoever is told of their end gets the id, and changes no answer by a failure', async () => {
+      let id = 'first'
+      const ends: unknown[] = []
+      const onSessionEnd = (...end: unknown[]) => {
+        ends.push(end)
+        throw new Error('of the user')
+      }
+      const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+      const handle: Handle = () => ({ headers: { 'mcp-session-id': id } })
+      await using api = await start({ sessions: { maxPerUser: 1 }, onSessionEnd }, { handle })
+      const begun = async () => (await api.ask(PATH, await asking({ sub: 'ada' }))).status
+      expect(await begun()).toBe(200)
+      id = 'second'
+      expect(await begun()).toBe(200)
+      const init = { method: 'DELETE', ...(await asking({ sub: 'ada' }, 'second')) }
+      expect((await api.ask(PATH, init)).status).toBe(200)
+      expect(ends).toEqual([
+        ['first', 'maxPerUser'],
+        ['second', 'deleted'],
+      ])
+      await vi.waitFor(() => {
+        expect(warned).toHaveBeenCalledTimes(2)
+      })
+      warned.mockRestore()
+    })
+
     test('repeated, empty and huge ids are of nobody', async () => {
       await using api = await start({}, { handle: begins })
       await api.ask(PATH, await asking({}))

@@ -16,8 +16,11 @@ const accountOf = (owner: string) => owner.replace(/\/.*/, '')
 
 const written = (owner: string) => ({ id: owner, account: accountOf(owner) })
 
-function createSessions(limits: SessionLimits): Sessions {
-  const sessions = create(limits)
+function createSessions(
+  limits: SessionLimits,
+  onEnd?: (id: string, why: string) => void,
+): Sessions {
+  const sessions = create(limits, onEnd)
   return {
     statusOf: (id, owner) => sessions.statusOf(id, written(owner)),
     begin(id, owner) {
@@ -129,16 +132,37 @@ describe('sessions', () => {
     expect(sessions.statusOf('s49999', 'owner49999')).toBe('own')
   })
 
+  test('whoever wants to hear of their end is told once, and why', () => {
+    const ends: unknown[] = []
+    const sessions = createSessions({ max: 3, maxPerUser: 2 }, (...end) => ends.push(end))
+    sessions.begin('a', 'ada')
+    sessions.begin('b', 'ada')
+    sessions.begin('c', 'ada')
+    sessions.begin('c', 'ada')
+    sessions.begin('d', 'eve')
+    sessions.begin('e', 'bob')
+    sessions.end('d')
+    sessions.end('d')
+    sessions.end('invented')
+    expect(ends).toEqual([
+      ['a', 'maxPerUser'],
+      ['b', 'max'],
+      ['d', 'deleted'],
+    ])
+  })
+
   test('any sequence does what a plain list would do', () => {
     const random = randomOf(20_261_125)
     for (let run = 0; run < 200; run++) {
       const limits = { max: 1 + random(6), maxPerUser: 1 + random(3) }
-      const sessions = createSessions(limits)
-      const model = createModel(limits)
+      const [told, expected] = [[] as string[], [] as string[]]
+      const sessions = createSessions(limits, (...end) => told.push(end.join(' ')))
+      const model = createModel(limits, (...end) => expected.push(end.join(' ')))
       for (let step = 0; step < 60; step++) {
         const [id, owner, action] = [`s${random(8)}`, `o${random(3)}/${random(2)}`, random(3)]
         const outcomes = [sessions, model].map((each) => outcomeOf(each, action, id, owner))
         expect(outcomes[0]).toBe(outcomes[1])
+        expect(told).toEqual(expected)
       }
     }
   })
@@ -154,11 +178,19 @@ function outcomeOf(sessions: Sessions, action: number, id: string, owner: string
 }
 
 /** The same, as simple as it can be. */
-function createModel({ max, maxPerUser }: SessionLimits): Sessions {
+function createModel(
+  { max, maxPerUser }: SessionLimits,
+  onEnd: (id: string, why: string) => void,
+): Sessions {
   /** The least recently used first. */
   let known: readonly { readonly id: string; readonly owner: string }[] = []
   const ownerOf = (id: string) => known.find((each) => each.id === id)?.owner
   const others = (id: string) => known.filter((each) => each.id !== id)
+  function forget(id: string | undefined, why: string): void {
+    if (id === undefined || ownerOf(id) === undefined) return
+    known = others(id)
+    onEnd(id, why)
+  }
   return {
     statusOf(id, owner) {
       const found = ownerOf(id)
@@ -169,13 +201,13 @@ function createModel({ max, maxPerUser }: SessionLimits): Sessions {
     begin(id, owner) {
       const found = ownerOf(id)
       if (found !== undefined && found !== owner) throw new Error('of another owner')
-      const own = others(id).filter((each) => accountOf(each.owner) === accountOf(owner))
-      const isFull = found === undefined && own.length >= maxPerUser
-      const left = isFull ? others(id).filter((each) => each !== own[0]) : others(id)
-      known = [...left, { id, owner }].slice(-max)
+      const own = known.filter((each) => accountOf(each.owner) === accountOf(owner))
+      if (found === undefined && own.length >= maxPerUser) forget(own[0]?.id, 'maxPerUser')
+      if (found === undefined && known.length >= max) forget(known[0]?.id, 'max')
+      known = [...others(id), { id, owner }]
     },
     end(id) {
-      known = others(id)
+      forget(id, 'deleted')
     },
   }
 }
