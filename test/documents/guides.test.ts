@@ -369,9 +369,9 @@ describe('REVOKING.md', async () => {
       [2],
       '\nexport { blockedUsers }',
     )
-    expect(ofBlockedUsers?.statusOf({ sub: 'ada' }, 0)).toBe('valid')
+    expect(ofBlockedUsers?.statusOf({ sub: 'ada' }, 0, '')).toBe('valid')
     blockedUsers?.add('ada')
-    expect(ofBlockedUsers?.statusOf({ sub: 'ada' }, 0)).toBe('revoked')
+    expect(ofBlockedUsers?.statusOf({ sub: 'ada' }, 0, '')).toBe('revoked')
   })
 })
 

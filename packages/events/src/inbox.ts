@@ -187,7 +187,7 @@ async function recordAll(
     if (entry.type === 'token') {
       const { iss, jti, exp } = entry
       await callStore(() => revocations.revoke({ iss, jti, exp }))
-    } else {
+    } else if (entry.type === 'issued_before') {
       const { type: _type, time, until, ...whose } = entry
       await callStore(() => revocations.revokeBefore(whose, { time, until }))
     }

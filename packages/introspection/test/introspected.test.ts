@@ -248,6 +248,39 @@ describe('what the answer says is judged as the claims of a JWT are', () => {
   })
 })
 
+describe('a log-out here of a token without jti', () => {
+  test('ends this token alone, and whoever watches it is told', async () => {
+    const { clock, issuer, create } = setUp()
+    const revocations = localRevocations({ clock })
+    const verifier = create({ revocations })
+    issuer.tokens.set('token', claimsWith({ exp: START + 600 }))
+    issuer.tokens.set('other', claimsWith({ exp: START + 600 }))
+    const auth = await verifier.verify('token')
+    const told = new Promise((resolve) => {
+      watchToken(verifier, auth, resolve, { clock })
+    })
+    await revocations.revoke(auth)
+    expect(await told).toMatchObject({ reason: 'revoked' })
+    expect(await wordOf(verifier.verify('token'))).toBe('invalid_token revoked')
+    expect(await wordOf(verifier.verify('other'))).toBe('accepted')
+    expect(issuer.asked).toHaveLength(2)
+  })
+
+  test('ends a JWT that the issuer was asked about, whatever is its signature', async () => {
+    const { clock, issuer, create } = setUp()
+    const revocations = localRevocations({ clock })
+    const verifier = create({ revocations })
+    const input = ['{"alg":"ES256"}', '{"sub":"ada"}'].map((each) =>
+      Buffer.from(each).toString('base64url'),
+    )
+    for (const signature of ['one', 'two']) {
+      issuer.tokens.set([...input, signature].join('.'), claimsWith())
+    }
+    await revocations.revoke(await verifier.verify([...input, 'one'].join('.')))
+    expect(await wordOf(verifier.verify([...input, 'two'].join('.')))).toBe('invalid_token revoked')
+  })
+})
+
 describe('a token that the issuer says is not active', () => {
   test('is refused, and what the client reads is that of a token with a wrong signature', async () => {
     const { verifier } = setUp()

@@ -31,7 +31,7 @@ export function createCompaction(now: number): {
     const record = readRecord(fields)
     if (record.kind !== 'revocation') return []
     const { entry } = record
-    const next = { id, time: entry.type === 'token' ? 0 : entry.time, end: endOf(entry) }
+    const next = { id, time: entry.type === 'issued_before' ? entry.time : 0, end: endOf(entry) }
     if (next.end + CLOCK_DIFFERENCE < now) return [id]
     const key = keyOf(entry)
     const known = kept.get(key)
@@ -45,13 +45,18 @@ export function createCompaction(now: number): {
 }
 
 function endOf(entry: RevocationEntry): number {
-  return entry.type === 'token' ? (entry.exp ?? Infinity) + TOLERANCE : (entry.until ?? Infinity)
+  return entry.type === 'issued_before'
+    ? (entry.until ?? Infinity)
+    : (entry.exp ?? Infinity) + TOLERANCE
 }
 
 /** A list as JSON, so that no two different ones are alike. */
 function keyOf(entry: RevocationEntry): string {
-  const { type, iss } = entry
-  const whose =
-    type === 'token' ? [entry.jti] : [entry.sub ?? null, entry.client_id ?? null, entry.sid ?? null]
-  return JSON.stringify([type, iss ?? null, ...whose])
+  return JSON.stringify([entry.type, entry.iss ?? null, ...whoseOf(entry)])
+}
+
+function whoseOf(entry: RevocationEntry): readonly (string | null)[] {
+  if (entry.type === 'token') return [entry.jti]
+  if (entry.type === 'digest') return [entry.digest]
+  return [entry.sub ?? null, entry.client_id ?? null, entry.sid ?? null]
 }

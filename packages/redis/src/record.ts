@@ -43,6 +43,8 @@ export function readRecord(list: readonly string[]): StreamRecord {
       return readIdentity(fields)
     case 'token':
       return readToken(fields)
+    case 'digest':
+      return readDigest(fields)
     case 'issued_before':
       return readIssuedBefore(fields)
     default:
@@ -58,21 +60,19 @@ const LONE_SURROGATE = /\p{Cs}/u
  * @throws TypeError for a text that would be read as another one, so that the record would revoke nothing.
  */
 export function writeRecord(entry: RevocationEntry): readonly string[] {
-  const { type, iss } = entry
-  const fields =
-    type === 'token'
-      ? { iss, jti: entry.jti, exp: entry.exp }
-      : {
-          iss,
-          sub: entry.sub,
-          client_id: entry.client_id,
-          sid: entry.sid,
-          time: entry.time,
-          until: entry.until,
-        }
+  const fields = fieldsOf(entry)
   const wrong = Object.entries(fields).find(([, value]) => LONE_SURROGATE.test(String(value)))
   if (wrong !== undefined) throw new TypeError(`revoke: ${wrong[0]} cannot be written in UTF-8`)
-  return listOf({ v: VERSION, type, ...fields })
+  return listOf({ v: VERSION, type: entry.type, ...fields })
+}
+
+/** The others in their order. */
+function fieldsOf(entry: RevocationEntry): Readonly<Record<string, string | number | undefined>> {
+  const { iss } = entry
+  if (entry.type === 'token') return { iss, jti: entry.jti, exp: entry.exp }
+  if (entry.type === 'digest') return { iss, digest: entry.digest, exp: entry.exp }
+  const { sub, client_id, sid, time, until } = entry
+  return { iss, sub, client_id, sid, time, until }
 }
 
 export function writeIdentity({ id, replaces }: Identity): readonly string[] {
@@ -100,6 +100,23 @@ function readToken(fields: Fields): StreamRecord {
     type: 'token',
     ...textsIn(fields, 'iss'),
     jti,
+    ...(exp !== undefined && { exp }),
+  } as const
+  return { kind: 'revocation', entry }
+}
+
+/** SHA-256 in base64url. */
+const DIGEST = /^[\w-]{43}$/
+
+/** Versions before this type call the record unreadable. */
+function readDigest(fields: Fields): StreamRecord {
+  const digest = fields.get('digest') ?? ''
+  const exp = numberIn(fields, 'exp')
+  if (!DIGEST.test(digest) || exp === 'unreadable') return UNREADABLE
+  const entry = {
+    type: 'digest',
+    ...textsIn(fields, 'iss'),
+    digest,
     ...(exp !== undefined && { exp }),
   } as const
   return { kind: 'revocation', entry }

@@ -1,7 +1,9 @@
 import {
+  type Claims,
   localRevocations,
   type Revocations,
   type RevocationEntry,
+  type RevocationStatus,
   type RevocationWriter,
 } from '@portcullis/core'
 
@@ -31,6 +33,7 @@ import { createWriter } from './writer.ts'
 
 /** The revocations of all processes that follow one stream. */
 export interface RedisRevocations extends Revocations, RevocationWriter {
+  statusOf(claims: Claims, now: number, digest?: string): RevocationStatus
   /**
    * Resolves when the stream has been read. With `whenStale: 'accept'` it resolves after one attempt, also after a failed
    * one.
@@ -75,6 +78,9 @@ const NOTHING_ELSE = {
 /** Entries of one reply: about 200 KB, and the event loop is free again after some 15 ms. */
 const PAGE = 2000
 
+const WITHOUT_DIGEST =
+  'revoke: the token has no jti, and statusOf is called without its digest, the third argument: pass it on, or see revokeBefore'
+
 /** The same over any transport. */
 export function replicatedRevocations(
   settings: Omit<RedisRevocationsSettings, 'source'>,
@@ -90,6 +96,8 @@ export function replicatedRevocations(
   const underWay = new Set<RevocationEntry>()
   let state: ReplicaState = INITIAL_STATE
   let lastWord: RevocationsState = 'loading'
+  /** Then a token that is revoked by its digest may still be accepted, by whoever asks so. */
+  let isAskedWithoutDigest = false
 
   const logState = createStateLog()
 
@@ -179,14 +187,21 @@ export function replicatedRevocations(
   }
 
   const revocations: RedisRevocations = {
-    statusOf(claims, now) {
-      const known = index.statusOf(claims, now)
+    statusOf(claims, now, digest) {
+      if (digest === undefined) isAskedWithoutDigest = true
+      const known = index.statusOf(claims, now, digest)
       if (known === 'revoked' || whenStale === 'accept' || word() === 'current') return known
       return 'unknown'
     },
     ready: async () => await whileWaiting(ready()),
     subscribe: (listener) => index.subscribe(listener),
-    revoke: async (token) => await append(await newEntries(clock, (made) => made.revoke(token))),
+    async revoke(token) {
+      const entries = await newEntries(clock, (made) => made.revoke(token))
+      if (isAskedWithoutDigest && entries.some(({ type }) => type === 'digest')) {
+        throw new TypeError(WITHOUT_DIGEST)
+      }
+      await append(entries)
+    },
     revokeBefore: async (whose, given = {}) =>
       await append(await newEntries(clock, (made) => made.revokeBefore(whose, given))),
     whyUnknown: () => whyUnknown(status()),

@@ -22,6 +22,12 @@ const token = (jti: string, exp?: number, iss?: string): RevocationEntry => ({
   ...(exp !== undefined && { exp }),
   ...(iss !== undefined && { iss }),
 })
+const digestLike = (letter: string) => letter.repeat(43)
+const digest = (letter: string, exp?: number): RevocationEntry => ({
+  type: 'digest',
+  digest: digestLike(letter),
+  ...(exp !== undefined && { exp }),
+})
 const before = (sub: string, time: number, until?: number): RevocationEntry => ({
   type: 'issued_before',
   sub,
@@ -37,6 +43,9 @@ test.each<[string, readonly RevocationEntry[], readonly number[]]>([
   ['an entry that has ended goes', [before('a', 1, NOW - 301)], [0]],
   ['the same once more: one stays', [token('a', NOW), token('a', NOW)], [1]],
   ['the later exp stays', [token('a', NOW), token('a', NOW + 1), token('a', NOW)], [0, 2]],
+  ['of a digest the later exp stays', [digest('a', NOW), digest('a', NOW + 1), digest('b')], [0]],
+  ['a digest goes when a token does', [digest('a', NOW - 901), digest('b', NOW - 900)], [0]],
+  ['a digest is no jti', [token(digestLike('a')), digest('a')], []],
   ['other issuers are others', [token('a'), token('a', undefined, 'x')], []],
   ['the latest time stays', [before('a', 1), before('a', 3), before('a', 2)], [0, 2]],
   ['a later time that ends earlier leaves both', [before('a', 1), before('a', 3, NOW)], []],

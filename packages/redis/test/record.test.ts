@@ -4,6 +4,9 @@ import { expect, test } from 'vitest'
 
 import { readRecord, writeIdentity, writeRecord } from '../src/record.ts'
 
+/** SHA-256 of some text, in base64url. */
+const DIGEST = 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg'
+
 const text = fc.string({ minLength: 1, unit: 'grapheme' })
 const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0)
 const optional = { requiredKeys: [] as [] }
@@ -12,6 +15,10 @@ const entry: fc.Arbitrary<RevocationEntry> = fc.oneof(
   fc.record(
     { type: fc.constant('token' as const), iss: text, jti: text, exp: number },
     { requiredKeys: ['type', 'jti'] },
+  ),
+  fc.record(
+    { type: fc.constant('digest' as const), iss: text, digest: fc.constant(DIGEST), exp: number },
+    { requiredKeys: ['type', 'digest'] },
   ),
   fc
     .tuple(
@@ -42,6 +49,21 @@ test.each<RevocationEntry>([
   { type: 'issued_before', time: 1, sub: '\ud83d' },
 ])('a text that UTF-8 cannot write is not written as another one: %j', (each) => {
   expect(() => writeRecord(each)).toThrow(/^revoke: (?:jti|iss|sub) cannot be written in UTF-8$/)
+})
+
+test('a digest is a record of a type that earlier versions do not know, so that they call it unreadable', () => {
+  const fields = writeRecord({ type: 'digest', iss: 'a', digest: DIGEST, exp: 1 })
+  expect(fields).toEqual(['v', '1', 'type', 'digest', 'iss', 'a', 'digest', DIGEST, 'exp', '1'])
+})
+
+test.each([
+  ['none', []],
+  ['one that is cut', ['digest', DIGEST.slice(1)]],
+  ['one that is padded', ['digest', `${DIGEST}=`]],
+  ['one of hexadecimal digits', ['digest', '0'.repeat(64)]],
+  ['an exp that is no number', ['digest', DIGEST, 'exp', 'soon']],
+])('a record of a digest with %s is unreadable', (_name, fields) => {
+  expect(readRecord(['v', '1', 'type', 'digest', ...fields])).toEqual({ kind: 'unreadable' })
 })
 
 test.each([

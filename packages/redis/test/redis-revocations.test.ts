@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 
-import { createVerifier, type Schema } from '@portcullis/core'
+import { type Claims, createVerifier, type Schema } from '@portcullis/core'
 import { createTestIssuer } from '@portcullis/testing'
 import { expect, onTestFinished, test, vi } from 'vitest'
 
@@ -38,6 +38,35 @@ test('revoke(auth) revokes the token as it was signed, whatever a schema has mad
   await replica.revoke(await verifier.verify(token))
   expect(verdicts(replica, 'a', 'b')).toEqual(['revoked', 'valid'])
   await expect(verifier.verify(token)).rejects.toMatchObject({ reason: 'revoked' })
+})
+
+test('revoke(auth) of a token without jti: that token is refused in all processes, and no other of its user', async () => {
+  const { replica, start, clock } = await following()
+  const issuer = await createTestIssuer({ clock, issuer: ISS, algorithm: 'ES256' })
+  const verifierOf = (revocations: RedisRevocations) =>
+    createVerifier({ ...issuer.verifierOptions, revocations })
+  const [one, two] = [await issuer.token(), await issuer.token({ claims: { other: true } })]
+  await replica.revoke(await verifierOf(replica).verify(one))
+  const late = start()
+  await late.ready()
+  for (const each of [replica, late]) {
+    await expect(verifierOf(each).verify(one)).rejects.toMatchObject({ reason: 'revoked' })
+    await verifierOf(each).verify(two)
+  }
+})
+
+test('revoke(auth) of a token without jti is a TypeError where the digest is not passed on, and nothing is recorded', async () => {
+  const { replica, clock } = await following()
+  const issuer = await createTestIssuer({ clock, issuer: ISS, algorithm: 'ES256' })
+  const revocations = { statusOf: (claims: Claims, now: number) => replica.statusOf(claims, now) }
+  const verifier = createVerifier({ ...issuer.verifierOptions, revocations })
+  const auth = await verifier.verify(await issuer.token())
+  await expect(replica.revoke(auth)).rejects.toThrow(
+    new TypeError(
+      'revoke: the token has no jti, and statusOf is called without its digest, the third argument: pass it on, or see revokeBefore',
+    ),
+  )
+  expect(replica.status().entries).toBe(0)
 })
 
 test('everything of a subject that was issued before now is revoked, with the fraction of the second', async () => {

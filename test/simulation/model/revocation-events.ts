@@ -1,7 +1,7 @@
-import type { JsonObject, RevocationEntry } from '@portcullis/core'
+import type { JsonObject } from '@portcullis/core'
 import fc from 'fast-check'
 
-import type { Setting, World } from './revocation-world.ts'
+import type { Setting, Stated, World } from './revocation-world.ts'
 
 // Few names, so that they meet often. Times are relative, in seconds, and become absolute when the event happens.
 
@@ -12,8 +12,9 @@ export const setting: fc.Arbitrary<Setting> = fc.record({
 })
 
 type Event =
-  | { readonly revoke: RevocationEntry }
-  | { readonly load: readonly RevocationEntry[] }
+  | { readonly revoke: Stated }
+  | { readonly load: readonly Stated[] }
+  | { readonly logOut: number }
   | { readonly present: JsonObject }
   | { readonly again: number }
   | { readonly wait: number }
@@ -37,7 +38,7 @@ const issuedBefore = fc
   .tuple(owner, fc.record({ iss, time: offset, until: end }))
   .map(([whose, rest]) => Object.assign({ type: 'issued_before' as const }, whose, rest))
 
-const entry = fc.oneof(token, issuedBefore) as fc.Arbitrary<RevocationEntry>
+const entry = fc.oneof(token, issuedBefore) as fc.Arbitrary<Stated>
 
 const claims = fc.record(
   {
@@ -57,6 +58,7 @@ export const sequence: fc.Arbitrary<readonly Event[]> = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: fc.record({ revoke: entry }) },
     { weight: 1, arbitrary: fc.record({ load: fc.array(entry, { maxLength: 6 }) }) },
+    { weight: 2, arbitrary: fc.record({ logOut: fc.nat(20) }) },
     { weight: 6, arbitrary: fc.record({ present: claims }) },
     { weight: 6, arbitrary: fc.record({ again: fc.nat(20) }) },
     { weight: 3, arbitrary: fc.record({ wait: fc.constantFrom(0.5, 1, 99, 600, 1300) }) },
@@ -80,6 +82,7 @@ async function happen(world: World, event: Event): Promise<void> {
   if ('wait' in event) await clock.advance(event.wait)
   else if ('step' in event) clock.set(clock.now() + event.step)
   else if ('again' in event) await world.presentAgain(event.again)
+  else if ('logOut' in event) await world.logOut(event.logOut)
   else if ('restart' in event) world.restart()
   else if ('revoke' in event) await world.write(absolute(event.revoke, clock.now()))
   else if ('load' in event) world.load(event.load.map((each) => absolute(each, clock.now())))

@@ -60,6 +60,7 @@ export async function explain(
     ...otherKeys.map(async (each) => await held(each.name, each.keys)),
   ])
   return await explainParsed(form.value, form.finding, stated, {
+    token,
     keys,
     inHand,
     others,
@@ -79,7 +80,7 @@ async function explainParsed(
   parsed: ParsedToken,
   form: Finding,
   options: VerifierOptions,
-  all: AllKeys & Pick<ExplainOptions, 'possession' | 'signal'>,
+  all: AllKeys & Pick<ExplainOptions, 'possession' | 'signal'> & { readonly token: string },
 ): Promise<Explanation> {
   const now = options.clock === undefined ? all.keys.source.now().wall : options.clock.now()
   const rules = rulesOf(options)
@@ -104,6 +105,7 @@ async function explainParsed(
   const askable = claimsInForm(claims, rules, now)
   const revoked = await attemptRevocations(options, {
     claims: isProven || inHand?.key !== undefined ? askable : undefined,
+    token: all.token,
     now,
     signal: all.signal,
   })

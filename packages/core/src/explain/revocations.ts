@@ -33,6 +33,7 @@ export function claimsInForm(
 export interface AskedAbout {
   /** `undefined` where no key proves them or their form is wrong: a source is told of nothing else. */
   readonly claims: JsonObject | undefined
+  readonly token: string
   readonly now: number
   readonly signal: AbortSignal | undefined
 }
@@ -44,12 +45,12 @@ export interface AskedAbout {
  */
 export async function attemptRevocations(
   { revocations, clock = systemClock }: VerifierOptions,
-  { claims, now, signal }: AskedAbout,
+  { claims, token, now, signal }: AskedAbout,
 ): Promise<Attempt<void>> {
   if (revocations === undefined || claims === undefined) return UNASKED
   const source = createRevocationCheck(revocations, clock)
   return await attemptLater(async () => {
-    await source.check(claims, now, signal)
+    await source.check({ claims, token }, now, signal)
   })
 }
 

@@ -38,7 +38,7 @@ export interface LocalRevocationsOptions {
  * them.
  */
 export interface LocalRevocations extends Revocations, RevocationWriter {
-  statusOf(claims: Claims, now: number): 'valid' | 'revoked'
+  statusOf(claims: Claims, now: number, digest?: string): 'valid' | 'revoked'
   subscribe(listener: () => void): () => void
   /**
    * Adds all entries, or none of them.
@@ -71,6 +71,8 @@ export function localRevocations(options: LocalRevocationsOptions = {}): LocalRe
   const list = createRevocationList(max)
   const listeners = createListeners()
   const started = instant(clock)
+  /** Then a token that is revoked by its digest may still be accepted, by whoever asks so. */
+  let isAskedWithoutDigest = false
 
   /** The earlier one of two clocks: one that is set forward and back again must not make anything be forgotten. */
   function certainTime(): number {
@@ -88,7 +90,10 @@ export function localRevocations(options: LocalRevocationsOptions = {}): LocalRe
     add('localRevocations', readEntries('localRevocations', snapshot.entries))
   }
   return {
-    statusOf: (claims, now) => (list.isRevoked(claims, now) ? 'revoked' : 'valid'),
+    statusOf(claims, now, digest) {
+      if (typeof digest !== 'string') isAskedWithoutDigest = true
+      return list.isRevoked(claims, now, digest) ? 'revoked' : 'valid'
+    },
     subscribe(listener) {
       if (isFunction(listener) !== undefined) {
         throw new TypeError('subscribe: the listener must be a function')
@@ -96,7 +101,9 @@ export function localRevocations(options: LocalRevocationsOptions = {}): LocalRe
       return listeners.subscribe(listener)
     },
     async revoke(token) {
-      add('revoke', [revokedTokenEntry('revoke', token)])
+      const entry = revokedTokenEntry('revoke', token)
+      if (entry.type === 'digest' && isAskedWithoutDigest) throw new TypeError(WITHOUT_DIGEST)
+      add('revoke', [entry])
     },
     async revokeBefore(whose, given = {}) {
       // `issuedBeforeEntry` knows what they may be.
@@ -112,6 +119,9 @@ export function localRevocations(options: LocalRevocationsOptions = {}): LocalRe
     toSnapshot: () => ({ version: 1, entries: [...list.entries()] }),
   }
 }
+
+const WITHOUT_DIGEST =
+  'revoke: the token has no jti, and statusOf is called without its digest, the third argument: pass it on, or see revokeBefore'
 
 function readEntries(caller: string, entries: Iterable<unknown>): readonly RevocationEntry[] {
   return Array.from(entries, (entry) => readEntry(caller, entry))

@@ -1,4 +1,4 @@
-import type { Claims } from '../claims/auth.ts'
+import type { Auth, Claims } from '../claims/auth.ts'
 import { answerInTime, PATIENCE } from '../ground/answer-in-time.ts'
 import { hasMethods, isFunction } from '../ground/options.ts'
 import type { Clock } from '../ground/time.ts'
@@ -12,20 +12,24 @@ import {
   strangeRevocations,
 } from './details.ts'
 import type { Revocations } from './revocations.ts'
+import { createDigests } from './token-digest.ts'
 
 // How a verifier asks revocations of whatever origin. Only the answer `valid` lets a token through; it waits a second at most.
+
+/** A token, with its claims as they were signed. */
+export type AskedAbout = Pick<Auth, 'claims' | 'token'>
 
 /** What a verifier asks of its revocations. Times are seconds since 1970-01-01T00:00:00Z. */
 export interface RevocationCheck {
   /** Whether the source says at once that a token is valid. If it does not, {@link check} has to be asked. */
-  isValidNow(claims: Claims, now: number): boolean
+  isValidNow(asked: AskedAbout, now: number): boolean
   /**
    * Step 7: whether a token has been revoked.
    *
    * @returns A promise if the source takes its time: when it resolves, everything else may have changed.
    * @throws AuthError `revoked` or `stale`; the signal's reason.
    */
-  check(claims: Claims, now: number, signal: AbortSignal | undefined): Promise<void> | undefined
+  check(asked: AskedAbout, now: number, signal: AbortSignal | undefined): Promise<void> | undefined
   /** @throws AuthError `stale` if the source will not be ready */
   ready(): Promise<void>
   subscribe(listener: () => void): () => void
@@ -42,12 +46,26 @@ export function createRevocationCheck(source: Revocations, clock: Clock): Revoca
   const why = () => (hasWhy ? reasonOf(source) : undefined)
   /** Then it is not asked in vain by those who cannot wait. */
   let takesItsTime = false
+  const digestOf = createDigests()
+
+  /** The only place that asks. */
+  function ask({ claims, token }: AskedAbout, now: number): unknown {
+    return source.statusOf(claims, now, digestOf(token, claims))
+  }
+
+  function answerOf(asked: AskedAbout, now: number): unknown {
+    try {
+      return ask(asked, now)
+    } catch (cause) {
+      throw unavailable(failedRevocations(), cause)
+    }
+  }
 
   return {
-    isValidNow(claims, now) {
+    isValidNow(asked, now) {
       if (takesItsTime) return false
       try {
-        const answer: unknown = source.statusOf(claims, now)
+        const answer = ask(asked, now)
         if (isObject(answer)) {
           takesItsTime = true
           ignore(answer)
@@ -58,8 +76,9 @@ export function createRevocationCheck(source: Revocations, clock: Clock): Revoca
       }
       return false
     },
-    check(claims, now, signal) {
-      const answer = answerOf(source, claims, now)
+    check(asked, now, signal) {
+      const { claims } = asked
+      const answer = answerOf(asked, now)
       if (!isObject(answer)) {
         checkAnswer(answer, claims, why)
         return undefined
@@ -90,14 +109,6 @@ export function createRevocationCheck(source: Revocations, clock: Clock): Revoca
         if (end !== undefined && isFunction(end) === undefined) warningOfFaults(end)
       }
     },
-  }
-}
-
-function answerOf(source: Revocations, claims: Claims, now: number): unknown {
-  try {
-    return source.statusOf(claims, now)
-  } catch (cause) {
-    throw unavailable(failedRevocations(), cause)
   }
 }
 

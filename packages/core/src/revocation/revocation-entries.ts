@@ -1,14 +1,16 @@
 import type { Auth } from '../claims/auth.ts'
-import { signedClaims } from '../claims/signed-claims.ts'
+import { asSigned } from '../claims/signed-claims.ts'
 import { isJsonObject, type JsonObject, member } from '../ground/json.ts'
 import { checkOptions, isText, type OptionCheck } from '../ground/options.ts'
 import { isInSeconds } from '../ground/time.ts'
 import type { RevocationEntry } from './revocations.ts'
+import { digestOf } from './token-digest.ts'
 
 // Makes entries of what a caller or a snapshot says, and reads it exactly: with a `sub` that is misspelt or empty, everybody's tokens would
 // be revoked. The entries have all their members, `undefined` or not: such objects take the least memory, and inherit none of them.
 
 type TokenEntry = Extract<RevocationEntry, { type: 'token' }>
+type DigestEntry = Extract<RevocationEntry, { type: 'digest' }>
 type IssuedBeforeEntry = Extract<RevocationEntry, { type: 'issued_before' }>
 
 const isString: OptionCheck = (value) =>
@@ -31,9 +33,9 @@ const TOKEN_MEMBERS = ['iss', 'jti', 'exp']
  * @param caller For messages.
  * @throws TypeError
  */
-export function revokedTokenEntry(caller: string, token: unknown): TokenEntry {
+export function revokedTokenEntry(caller: string, token: unknown): TokenEntry | DigestEntry {
   if (!isJsonObject(token)) throw new TypeError(`${caller}: the token must be an object`)
-  if (isAuth(token)) return claimedEntry(caller, signedClaims(token))
+  if (isAuth(token)) return authEntry(caller, token)
   const unknown = Object.keys(token).find((name) => !TOKEN_MEMBERS.includes(name))
   if (unknown !== undefined) {
     throw new TypeError(
@@ -43,9 +45,35 @@ export function revokedTokenEntry(caller: string, token: unknown): TokenEntry {
   return claimedEntry(caller, token)
 }
 
+/** What has no `jti` is named by its digest, if there is a token, and claims that can say whose it is. */
+function authEntry(caller: string, auth: Auth<unknown>): TokenEntry | DigestEntry {
+  const claims: unknown = asSigned(auth).claims
+  if (!isJsonObject(claims) || auth.token === '') return claimedEntry(caller, {})
+  const hasName = (nameOf(member(claims, 'jti')) ?? '') !== ''
+  if (hasName) return claimedEntry(caller, claims)
+  checkMember(caller, 'exp', member(claims, 'exp'), isTime)
+  const [iss, exp] = [member(claims, 'iss'), member(claims, 'exp')]
+  return digestEntry(caller, { iss, digest: digestOf(auth.token), exp })
+}
+
 function claimedEntry(caller: string, claims: JsonObject): TokenEntry {
   checkMember(caller, 'exp', member(claims, 'exp'), isTime)
   return tokenEntry(caller, claims)
+}
+
+const isDigest: OptionCheck = (value) =>
+  typeof value === 'string' && /^[\w-]{43}$/.test(value)
+    ? undefined
+    : 'must be a SHA-256 digest in base64url'
+
+/** As leniently as {@link tokenEntry}, but for the digest: another text would revoke nothing. */
+function digestEntry(caller: string, stated: JsonObject): DigestEntry {
+  const [iss, exp] = [member(stated, 'iss'), member(stated, 'exp')]
+  const digest = member(stated, 'digest') ?? ''
+  checkMember(caller, 'iss', iss, isString)
+  checkMember(caller, 'digest', digest, isDigest)
+  checkMember(caller, 'exp', exp, isNumericDate)
+  return { type: 'digest', iss, digest, exp } as DigestEntry // as it was checked
 }
 
 /**
@@ -125,8 +153,9 @@ export function readEntry(caller: string, value: unknown): RevocationEntry {
   if (!isJsonObject(value)) throw new TypeError(`${caller}: an entry must be an object`)
   const type = member(value, 'type')
   if (type === 'token') return tokenEntry(caller, value)
+  if (type === 'digest') return digestEntry(caller, value)
   if (type !== 'issued_before') {
-    throw new TypeError(`${caller}: the type of an entry must be token or issued_before`)
+    throw new TypeError(`${caller}: the type of an entry must be token, digest or issued_before`)
   }
   const { type: _type, time: _time, until: _until, ...whose } = value
   return issuedBeforeEntry(caller, whose, {

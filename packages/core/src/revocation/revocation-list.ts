@@ -1,6 +1,16 @@
 import type { Claims } from '../claims/auth.ts'
 import { member, textMember } from '../ground/json.ts'
 import { nameOf } from './revocation-entries.ts'
+import {
+  copyPlace,
+  endOf,
+  entriesOf,
+  type IssuerEntries,
+  type Kind,
+  put,
+  type Table,
+  TOLERANCE,
+} from './revocation-table.ts'
 import type { RevocationEntry } from './revocations.ts'
 
 // The index of revocations: what is revoked, and when an entry is no longer needed. It is made for a million entries.
@@ -17,32 +27,13 @@ export interface RevocationList {
   hasRoomFor(entries: readonly RevocationEntry[], now: number): boolean
   /** With entries that have lapsed and are not removed yet. */
   readonly size: number
-  isRevoked(claims: Claims, now: number): boolean
+  /** @param digest Of the token. Without it, one that was revoked by it counts as valid. */
+  isRevoked(claims: Claims, now: number, digest: string | undefined): boolean
   entries(): Iterable<RevocationEntry>
 }
 
-/** Seconds. The longest `clockTolerance` of a verifier: so long after its `exp` a token may still be accepted. */
-const TOLERANCE = 600
 /** Entries. With fewer it is not worthwhile to look for those that have lapsed. */
 const FEW = 1024
-
-type Kind = 'all' | 'sub' | 'client_id' | 'sid'
-
-/** What was issued before `time` is revoked. The entry lapses at `until`. */
-interface Limit {
-  readonly time: number
-  readonly until: number
-}
-
-/** Nested maps, since texts that are joined might be joined of other texts. */
-interface IssuerEntries {
-  /** The `exp` of each `jti`. Bare numbers: there may be a million. */
-  readonly tokens: Map<string, number>
-  /** Several of one owner, if the one with the later time lapses earlier. */
-  readonly limits: Map<Kind, Map<string, readonly Limit[]>>
-}
-
-type Table = Map<string | undefined, IssuerEntries>
 
 /** A list of at most `max` entries, which forgets those that have lapsed and no others. */
 export function createRevocationList(max: number): RevocationList {
@@ -83,11 +74,13 @@ export function createRevocationList(max: number): RevocationList {
   function removeLapsed(now: number): void {
     if (!hasLapsed(nextLapse, now)) return
     nextLapse = Infinity
-    for (const [iss, { tokens, limits }] of table) {
-      for (const [jti, exp] of tokens) {
-        if (isKept(exp + TOLERANCE, now)) continue
-        tokens.delete(jti)
-        size -= 1
+    for (const [iss, { tokens, digests, limits }] of table) {
+      for (const names of [tokens, digests]) {
+        for (const [name, exp] of names) {
+          if (isKept(exp + TOLERANCE, now)) continue
+          names.delete(name)
+          size -= 1
+        }
       }
       for (const [kind, each] of limits) {
         for (const [value, known] of each) {
@@ -98,7 +91,7 @@ export function createRevocationList(max: number): RevocationList {
         }
         if (each.size === 0) limits.delete(kind)
       }
-      if (tokens.size === 0 && limits.size === 0) table.delete(iss)
+      if (tokens.size + digests.size + limits.size === 0) table.delete(iss)
     }
     crowded = Math.min(Math.max(FEW, 2 * size), max)
   }
@@ -109,12 +102,11 @@ export function createRevocationList(max: number): RevocationList {
     return true
   }
 
-  function isRevoked(claims: Claims, now: number): boolean {
+  function isRevoked(claims: Claims, now: number, digest: string | undefined): boolean {
     const issuer = table.get(textMember(claims, 'iss'))
     if (issuer === undefined) return false
     const jti = nameOf(member(claims, 'jti'))
-    const exp = jti === undefined ? undefined : issuer.tokens.get(jti)
-    if (exp !== undefined && !hasLapsed(exp + TOLERANCE, now)) return true
+    if (isNamed(issuer.tokens, jti, now) || isNamed(issuer.digests, digest, now)) return true
     return issuer.limits.size > 0 && isIssuedBefore(issuer.limits, claims, now)
   }
 
@@ -139,59 +131,13 @@ function hasLapsed(end: number, now: number): boolean {
   return now >= end
 }
 
-function endOf(entry: RevocationEntry): number {
-  return entry.type === 'token' ? (entry.exp ?? Infinity) + TOLERANCE : (entry.until ?? Infinity)
-}
-
-/** @returns How many entries more there are now. */
-function put(table: Table, entry: RevocationEntry): number {
-  const { tokens, limits } = made(table, entry.iss, noEntries)
-  if (entry.type === 'token') {
-    const { jti, exp = Infinity } = entry
-    const known = tokens.get(jti)
-    tokens.set(jti, Math.max(exp, known ?? exp))
-    return known === undefined ? 1 : 0
-  }
-  const [kind, value] = ownerOf(entry)
-  const each = made(limits, kind, noLimits)
-  const known = each.get(value)
-  const limit = { time: entry.time, until: endOf(entry) }
-  const added = known === undefined ? [limit] : withLimit(known, limit)
-  each.set(value, added)
-  return added.length - (known?.length ?? 0)
-}
-
-/** What there is in the place of an entry, if it is not there already. */
-function copyPlace(from: Table, to: Table, entry: RevocationEntry): void {
-  const known = from.get(entry.iss)
-  const { tokens, limits } = made(to, entry.iss, noEntries)
-  if (entry.type === 'token') {
-    const exp = known?.tokens.get(entry.jti)
-    if (exp !== undefined && !tokens.has(entry.jti)) tokens.set(entry.jti, exp)
-    return
-  }
-  const [kind, value] = ownerOf(entry)
-  const limit = known?.limits.get(kind)?.get(value)
-  const each = made(limits, kind, noLimits)
-  if (limit !== undefined && !each.has(value)) each.set(value, limit)
-}
-
-/** Without those that say no more than another. So the order in which they come does not matter. */
-function withLimit(known: readonly Limit[], added: Limit): readonly Limit[] {
-  if (known.some((each) => covers(each, added))) return known
-  return [...known.filter((each) => !covers(added, each)), added]
-}
-
-function covers(one: Limit, other: Limit): boolean {
-  return one.time >= other.time && one.until >= other.until
-}
-
-type IssuedBeforeEntry = Extract<RevocationEntry, { type: 'issued_before' }>
-
-function ownerOf({ sub, client_id, sid }: IssuedBeforeEntry): [kind: Kind, value: string] {
-  if (sub !== undefined) return ['sub', sub]
-  if (client_id !== undefined) return ['client_id', client_id]
-  return sid === undefined ? ['all', ''] : ['sid', sid]
+function isNamed(
+  names: ReadonlyMap<string, number>,
+  name: string | undefined,
+  now: number,
+): boolean {
+  const exp = name === undefined ? undefined : names.get(name)
+  return exp !== undefined && !hasLapsed(exp + TOLERANCE, now)
 }
 
 function isIssuedBefore(limits: IssuerEntries['limits'], claims: Claims, now: number): boolean {
@@ -210,38 +156,4 @@ function isIssuedBefore(limits: IssuerEntries['limits'], claims: Claims, now: nu
     isBefore('client_id', nameOf(member(claims, 'azp'))) ||
     isBefore('sid', nameOf(member(claims, 'sid')))
   )
-}
-
-function* entriesOf(table: Table): Generator<RevocationEntry> {
-  for (const [iss, { tokens, limits }] of table) {
-    const issuer = iss === undefined ? {} : { iss }
-    for (const [jti, exp] of tokens) {
-      yield { type: 'token', ...issuer, jti, ...(exp === Infinity ? {} : { exp }) }
-    }
-    for (const [kind, each] of limits) {
-      for (const [value, known] of each) {
-        const owner = kind === 'all' ? {} : { [kind]: value }
-        for (const { time, until } of known) {
-          const end = until === Infinity ? {} : { until }
-          yield { type: 'issued_before', ...issuer, ...owner, time, ...end }
-        }
-      }
-    }
-  }
-}
-
-function noEntries(): IssuerEntries {
-  return { tokens: new Map(), limits: new Map() }
-}
-
-function noLimits(): Map<string, readonly Limit[]> {
-  return new Map()
-}
-
-function made<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const known = map.get(key)
-  if (known !== undefined) return known
-  const value = make()
-  map.set(key, value)
-  return value
 }

@@ -14,8 +14,14 @@ export interface Revocations {
    * `unknown`, and so does a failure.
    *
    * @param now Seconds since 1970-01-01T00:00:00Z, by the clock of the verifier.
+   * @param digest Names a token without `jti`: SHA-256 in base64url, of the signing input of a JWT, or of the text of an opaque token.
+   *   Pass it on to a store of ours, or `revoke` there refuses such tokens.
    */
-  statusOf(claims: Claims, now: number): RevocationStatus | PromiseLike<RevocationStatus>
+  statusOf(
+    claims: Claims,
+    now: number,
+    digest: string,
+  ): RevocationStatus | PromiseLike<RevocationStatus>
   /**
    * Why `statusOf` answers `unknown` now, in words for developers: the `detail` of the refusal repeats them. They must contain
    * no address, no password and no value of a claim.
@@ -79,8 +85,11 @@ export interface RevocationWriter {
    * signed. A copy of it has what a schema made of them: without `iss`, another token would be revoked. Anything else has no
    * other members than those of {@link RevokedToken}; `auth.claims` has.
    *
-   * @throws TypeError for a token without `jti`, for any other member, and for an `exp` that is not in seconds; RangeError if
-   *   there is no room. No entry is ever dropped.
+   * An `Auth` without `jti` is revoked by the digest of its token. That is certain for a JWT; an issuer of opaque tokens that reads
+   * them leniently may take another text for the same token.
+   *
+   * @throws TypeError for a token without `jti` that is no `Auth`, or if nobody passes its digest on to `statusOf`; for any other
+   *   member, and for an `exp` that is not in seconds; RangeError if there is no room. No entry is ever dropped.
    */
   revoke(token: Auth<unknown> | RevokedToken): Promise<void>
   /**
@@ -99,6 +108,7 @@ export interface RevocationWriter {
 /** One entry of a snapshot, as JSON. */
 export type RevocationEntry =
   | ({ readonly type: 'token' } & RevokedToken)
+  | ({ readonly type: 'digest'; readonly digest: string } & Omit<RevokedToken, 'jti'>)
   | ({
       readonly type: 'issued_before'
       readonly time: number

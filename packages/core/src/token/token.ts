@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 
 import { decodeBase64url } from '../ground/base64url.ts'
+import { isLikeEncodedObject } from '../ground/encoded-object.ts'
 import { type JsonObject, member, parseJsonObject } from '../ground/json.ts'
 import { noOptions } from '../ground/options.ts'
 import { AuthError } from '../refusal/errors.ts'
@@ -63,41 +64,13 @@ export function parseToken(
   return { header, payload, signingInput: Buffer.from(token.slice(0, second)), signature }
 }
 
-/** Characters. So much of the first part mostly tells whether it is the base64url of a JSON object. */
-const BEGINNING = 64
-
-/** Characters. No header that a reader takes begins with so much white space. */
-const LONGEST_HEADER = 8192
-
 /**
  * Whether a token begins as a JWT does: with something that any reader might take for the base64url of a JSON object, and a dot
  * behind it. Read leniently, so that a JWT which is written in a way that a strict reader refuses does not count as opaque.
  */
 export function isLikeJwt(token: string): boolean {
   const dot = token.indexOf('.')
-  if (dot === -1) return false
-  return (
-    beginsAsObject(token.slice(0, Math.min(dot, BEGINNING))) ??
-    beginsAsObject(token.slice(0, Math.min(dot, LONGEST_HEADER))) ??
-    dot > LONGEST_HEADER
-  )
-}
-
-/** What follows the brace of an object: a name, or its end. One in 240 random texts begins with a brace, one in 30,000 so. RFC 8259 section 4. */
-const OBJECT = /^\s*\{\s*["}]/
-/** More of the text has to be read. */
-const UNDECIDED = /^\s*(?:\{\s*)?$/
-
-/** What is of neither alphabet of base64: some readers pass over it, some end there, and some take it for another character. */
-const NO_BASE64 = /[^\w+/-]/g
-
-/** Whether a reader finds the beginning of a JSON object; `undefined` if one finds too little to tell. */
-function beginsAsObject(encoded: string): boolean | undefined {
-  const plain = encoded.replace(NO_BASE64, '')
-  const readings = plain === encoded ? [plain] : [plain, encoded]
-  const texts = readings.map((each) => Buffer.from(each, 'base64url').toString())
-  if (texts.some((text) => OBJECT.test(text))) return true
-  return texts.some((text) => UNDECIDED.test(text)) ? undefined : false
+  return dot !== -1 && isLikeEncodedObject(token.slice(0, dot))
 }
 
 function parseHeader(encodedHeader: string, headers: HeaderCache): ParsedHeader {

@@ -27,7 +27,7 @@ export function createRecall(
     const { claims } = known.auth
     const time = timeAt(arrived)
     const isAccepted =
-      isTimely(claims, rules, time) && revocations?.isValidNow(claims, time) !== false
+      isTimely(claims, rules, time) && revocations?.isValidNow(known.auth, time) !== false
     if (!isAccepted) return undefined
     publishRemembered(verifier, () => keys.now().monotonic - arrived.monotonic)
     return known.auth

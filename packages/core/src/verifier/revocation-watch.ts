@@ -18,7 +18,8 @@ export function createWatch({
     const look = () => {
       // Of a copy that somebody has made of an `Auth`, nobody knows what the schema removed.
       const isKnown = schema === undefined || isRecorded(auth)
-      if (!isKnown || !revocations.isValidNow(signedClaims(auth), now())) listener()
+      const asked = { claims: signedClaims(auth), token: auth.token }
+      if (!isKnown || !revocations.isValidNow(asked, now())) listener()
     }
     const end = revocations.subscribe(look)
     look()

@@ -128,7 +128,7 @@ export function createProvenVerifier<Proven extends ProvenToken>(
       const { claims } = known.auth
       const time = now()
       const isAccepted =
-        isTimely(claims, parts.rules, time) && revocations?.isValidNow(claims, time) !== false
+        isTimely(claims, parts.rules, time) && revocations?.isValidNow(known.auth, time) !== false
       if (!isAccepted) return undefined
       publishRemembered(
         () => verifier,
@@ -185,7 +185,7 @@ function createJudge<Proven extends ProvenToken>(
       const bound = checkBinding(auth, binding, possession, confirmation)
       const result = schema === undefined ? bound : await applySchema(schema, bound, signal)
       // The revocations come last, as in every verifier: a schema may take its time, and a token be revoked meanwhile.
-      const answered = revocations?.check(auth.claims, now(), signal)
+      const answered = revocations?.check(auth, now(), signal)
       if (answered !== undefined) await answered
       if (schema === undefined && answered === undefined) return result
       if (prover.stands(token, proven)) {

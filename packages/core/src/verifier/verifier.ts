@@ -188,7 +188,7 @@ function createJudge({
     let ring = keys.current(keys.now())
     do {
       const time = checkStill(verified, ring ?? (await keys.wait(caller)))
-      const answered = revocations?.check(auth.claims, time, caller.signal)
+      const answered = revocations?.check(auth, time, caller.signal)
       if (answered === undefined) return result
       await answered
       // If keys have to be waited for once more, the answer will be too old, and is asked for again.

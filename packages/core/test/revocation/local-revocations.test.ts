@@ -10,6 +10,7 @@ import {
   type LocalRevocationsOptions,
 } from '../../src/revocation/local-revocations.ts'
 import type { RevocationEntry } from '../../src/revocation/revocations.ts'
+import { digestOf } from '../../src/revocation/token-digest.ts'
 
 const NOW = 1_767_225_600
 const iss = 'https://issuer.test'
@@ -391,7 +392,7 @@ describe('whether there is room', () => {
   test('is asked with entries alone', () => {
     const { revocations } = made()
     expect(() => revocations.hasRoomFor([{ type: 'session' } as never])).toThrow(
-      new TypeError('hasRoomFor: the type of an entry must be token or issued_before'),
+      new TypeError('hasRoomFor: the type of an entry must be token, digest or issued_before'),
     )
   })
 
@@ -534,6 +535,74 @@ describe('a listener that fails', () => {
   })
 })
 
+describe('a token without jti', () => {
+  const header = { alg: 'opaque' }
+  const unnamed = { iss, sub: 'ann', exp: NOW + 1000 }
+  const auth = (token: string, more: object = {}) => ({
+    claims: { ...unnamed, ...more },
+    header,
+    token,
+  })
+
+  test('is revoked by its digest, and no other token of its user is', async () => {
+    const { revocations } = made()
+    await revocations.revoke(auth('one'))
+    expect(revocations.statusOf(unnamed, NOW, digestOf('one'))).toBe('revoked')
+    expect(revocations.statusOf(unnamed, NOW, digestOf('two'))).toBe('valid')
+    expect(
+      revocations.statusOf({ ...unnamed, iss: 'https://other.test' }, NOW, digestOf('one')),
+    ).toBe('valid')
+    expect(revocations.size).toBe(1)
+  })
+
+  test.each([undefined, null, '', {}, true])('is one with %j as jti', async (jti) => {
+    const { revocations } = made()
+    await revocations.revoke(auth('one', { jti }))
+    expect(revocations.toSnapshot().entries).toEqual([
+      { type: 'digest', iss, digest: digestOf('one'), exp: NOW + 1000 },
+    ])
+    expect(revocations.statusOf({ ...unnamed, jti }, NOW, digestOf('one'))).toBe('revoked')
+  })
+
+  test('is not confused with one whose jti is its digest', async () => {
+    const { revocations } = made()
+    await revocations.revoke(auth('one'))
+    const digest = digestOf('one')
+    expect(revocations.statusOf({ iss, jti: digest }, NOW, digestOf('two'))).toBe('valid')
+    await revocations.revoke({ iss, jti: digestOf('three') })
+    expect(revocations.statusOf({ iss }, NOW, digestOf('three'))).toBe('valid')
+    expect(revocations.size).toBe(2)
+  })
+
+  test('stays revoked in a snapshot, until 600 seconds after its exp, and counts once', async () => {
+    const { clock, revocations } = made({ max: 2 })
+    await revocations.revoke(auth('one'))
+    await revocations.revoke(auth('one', { exp: NOW + 500 }))
+    const snapshot = JSON.parse(JSON.stringify(revocations.toSnapshot())) as never
+    const next = localRevocations({ clock, snapshot })
+    const statusAt = (now: number) => next.statusOf(unnamed, now, digestOf('one'))
+    expect([statusAt(NOW + 1599), statusAt(NOW + 1600)]).toEqual(['revoked', 'valid'])
+    await revocations.revoke(auth('two', { exp: undefined }))
+    await expect(revocations.revoke(auth('three'))).rejects.toThrow(RangeError)
+    expect(revocations.hasRoomFor([{ type: 'digest', iss, digest: digestOf('two') }])).toBe(true)
+    await clock.advance(1600)
+    await revocations.revoke(auth('three'))
+    expect(revocations.toSnapshot().entries).toHaveLength(2)
+  })
+
+  test('is a TypeError where somebody asks without the digest, which others then say is valid', async () => {
+    const { revocations } = made()
+    await revocations.revoke(auth('one'))
+    expect(revocations.statusOf(unnamed, NOW)).toBe('valid')
+    const message = 'revoke: the token has no jti, and statusOf is called without its digest'
+    await expect(revocations.revoke(auth('two'))).rejects.toThrow(message)
+    await expect(revocations.revoke(auth('two'))).rejects.toThrow(TypeError)
+    // One with a jti needs none.
+    await revocations.revoke(auth('two', { jti: 'two' }))
+    expect(revocations.size).toBe(2)
+  })
+})
+
 describe('a mistake is a TypeError', () => {
   const { revocations } = made()
 
@@ -547,8 +616,14 @@ describe('a mistake is a TypeError', () => {
     ],
     [{ jti: ['one'] }, 'revoke: jti must be a string that is not empty'],
     [
-      { token: 'a.b.c', header: {}, claims: {} },
+      { token: '', header: {}, claims: {} },
       'revoke: the token has no jti, so it cannot be revoked by itself: see revokeBefore',
+    ],
+    [{ token: 'a.b.c', header: {}, claims: { exp: 1e12 } }, 'revoke: exp must be in seconds'],
+    [{ token: 'a.b.c', header: {}, claims: { iss: 1 } }, 'revoke: iss must be a string'],
+    [
+      { iss, digest: digestOf('one') },
+      'revoke: unknown member "digest", known are iss, jti, exp; an Auth is taken as a whole',
     ],
     [{ issuer: iss, jti: 'one' }, unknownMember('issuer')],
     [{ iss, jti: 'one', expires: NOW }, unknownMember('expires')],
@@ -632,11 +707,17 @@ describe('a mistake is a TypeError', () => {
   })
 
   test.each([
-    [{ type: 'session' }, 'load: the type of an entry must be token or issued_before'],
+    [{ type: 'session' }, 'load: the type of an entry must be token, digest or issued_before'],
     [
       { type: 'token' },
       'load: the token has no jti, so it cannot be revoked by itself: see revokeBefore',
     ],
+    [{ type: 'digest', iss }, 'load: digest must be a SHA-256 digest in base64url'],
+    [
+      { type: 'digest', iss, digest: `${digestOf('one')}=` },
+      'load: digest must be a SHA-256 digest in base64url',
+    ],
+    [{ type: 'digest', iss: 1, digest: digestOf('one') }, 'load: iss must be a string'],
     [{ type: 'issued_before', iss }, 'load: time must be stated'],
     [
       { type: 'issued_before', iss, subject: 'ann', time: 1 },

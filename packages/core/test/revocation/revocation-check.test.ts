@@ -21,6 +21,7 @@ import { localKeys } from '../../src/keys/local-keys.ts'
 import { AuthError } from '../../src/refusal/errors.ts'
 import { localRevocations } from '../../src/revocation/local-revocations.ts'
 import type { Revocations } from '../../src/revocation/revocations.ts'
+import { digestOf } from '../../src/revocation/token-digest.ts'
 import type { SchemaOptions, VerifierOptions } from '../../src/verifier/verifier-options.ts'
 import { createVerifier, type Verifier, type VerifyOptions } from '../../src/verifier/verifier.ts'
 
@@ -34,7 +35,7 @@ beforeEach(async () => {
   token = await issuer.token({ claims: { jti: 'one', sub: 'ann' } })
 })
 
-type StatusOf = (claims: Claims, now: number) => unknown
+type StatusOf = (claims: Claims, now: number, digest: string) => unknown
 
 type Options = Partial<VerifierOptions & SchemaOptions<unknown>>
 
@@ -142,14 +143,16 @@ describe('a revoked token', () => {
   })
 })
 
-test('the source is given the claims as signed, and the time of the verifier', async () => {
+test('the source is given the claims as signed, the time of the verifier, and the digest of the token', async () => {
   const statusOf = vi.fn<StatusOf>(() => 'valid')
   const schema: Schema<unknown> = {
     '~standard': { version: 1, validate: () => ({ value: { made: 'otherwise' } }) },
   }
   const verifier = guarding(answering(statusOf), { schema })
   expect((await verifier.verify(token)).claims).toEqual({ made: 'otherwise' })
-  expect(statusOf.mock.calls).toEqual([[expect.objectContaining({ jti: 'one' }), clock.now()]])
+  expect(statusOf.mock.calls).toEqual([
+    [expect.objectContaining({ jti: 'one' }), clock.now(), digestOf(token)],
+  ])
 })
 
 describe('503 with Retry-After, and the cause for us alone: a source that', () => {
