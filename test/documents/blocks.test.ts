@@ -194,7 +194,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ],
   'packages/testing/TESTING.md': [
     ['sh', GUIDES],
-    ...Array.from({ length: 6 }, (): Row => ['ts', GUIDES]),
+    ...Array.from({ length: 7 }, (): Row => ['ts', GUIDES]),
   ],
   'test/README.md': [COMMANDS],
   'test/hostile/attacks/README.md': [COMMANDS],

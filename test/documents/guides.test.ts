@@ -127,7 +127,7 @@ test('TESTING.md of testing is a file of tests, all of which pass', async () => 
   )
   const file = examples.write('TESTING.md', text)
   const { stdout } = await run(process.execPath, ['--conditions=@portcullis/source', file])
-  expect(stdout).toContain('pass 6\n')
+  expect(stdout).toContain('pass 7\n')
   expect(stdout).toContain('fail 0\n')
 })
 

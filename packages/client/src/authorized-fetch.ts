@@ -2,6 +2,7 @@ import type { Dpop } from './dpop.ts'
 import { TokenClientError } from './errors.ts'
 import { discardBody } from './http-answer.ts'
 import { bearing, isRepeatable, type Presented, proving } from './present-token.ts'
+import { raceAbort } from './shared-login.ts'
 import type { Clock } from './time.ts'
 import type { Fetch } from './token-request.ts'
 
@@ -33,13 +34,14 @@ export interface Authorization {
  */
 export function authorizedFetch({
   origins,
-  fetch,
+  fetch: given,
   clock,
   get,
   onAnswer,
   invalidate,
   dpop,
 }: Authorization): AuthorizedFetch {
+  const fetch = endingWithSignal(given)
   return async (input, init) => {
     const { url, ...request } = requestOf(input, init)
     const { origin, protocol, username, password } = new URL(url)
@@ -89,6 +91,23 @@ export function authorizedFetch({
     if (next === token) return response
     discardBody(response)
     return answered(await send(next), next)
+  }
+}
+
+/** The same, but its wait ends with the signal of the request: an injected `fetch` may ignore that. */
+function endingWithSignal(fetch: Fetch): Fetch {
+  return async (url, init) => {
+    const signal = init.signal ?? undefined
+    signal?.throwIfAborted()
+    const response = fetch(url, init)
+    try {
+      return await raceAbort(response, signal)
+    } catch (error) {
+      // Nobody reads what comes now.
+      if (signal?.aborted === true) response.then(discardBody, () => undefined)
+      signal?.throwIfAborted()
+      throw error
+    }
   }
 }
 

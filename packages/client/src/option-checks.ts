@@ -93,6 +93,10 @@ export function originSet(
       if (url.href !== `${url.origin}/`) {
         throw new TypeError(`${caller}: each of origins must be an origin, without a path`)
       }
+      // `URL` takes it for a host of that name, which no request is for.
+      if (url.hostname.includes('*')) {
+        throw new TypeError(`${caller}: each of origins must be one origin, without *: list each`)
+      }
       return url.origin
     }),
   )

@@ -1,6 +1,6 @@
 import { TokenClientError } from './errors.ts'
 import type { HeldToken } from './held-token.ts'
-import { logIn, type LoginPlan } from './login.ts'
+import { logIn, type LoginPlan, onAbort } from './login.ts'
 import type { LoginProgress, TokenAnswer } from './token-request.ts'
 
 // One login for many callers: whoever needs a token joins the login under way.
@@ -102,13 +102,9 @@ export async function raceAbort<Result>(
   if (signal === undefined) return await promise
   let stop: (() => void) | undefined
   const aborted = new Promise<never>((_resolve, reject) => {
-    const onAbort = () => {
+    stop = onAbort(signal, () => {
       reject(new TokenClientError('aborted', 'the wait was aborted'))
-    }
-    signal.addEventListener('abort', onAbort, { once: true })
-    stop = () => {
-      signal.removeEventListener('abort', onAbort)
-    }
+    })
   })
   try {
     return await Promise.race([promise, aborted])

@@ -28,8 +28,8 @@ export interface TokenClient extends AsyncDisposable {
   /**
    * Returns the current token, after a login if there is none that is valid.
    *
-   * One login serves all callers. A token is renewed before it expires, while callers still use it. If the renewal fails,
-   * they use it until it expires.
+   * One login serves all callers. The first call in the last tenth of a token's lifetime starts its renewal, while callers still use
+   * it: without a call nothing is renewed. If the renewal fails, they use it until it expires.
    *
    * @returns The compact JWS, without `Bearer `.
    * @throws TokenClientError; TypeError for a wrong or misspelt option.

@@ -421,13 +421,33 @@ describe('a signal', () => {
     const collect = runInNewContext('gc') as () => void // what the flag exposes
     const scene = setUp(hang)
     const controller = new AbortController()
-    void scene.client.fetch(new Request(API, { signal: controller.signal }))
+    const failure = failureOf(scene.client.fetch(new Request(API, { signal: controller.signal })))
     for (let turn = 0; turn < 5; turn++) {
       await scene.clock.advance(0)
       collect()
     }
     controller.abort()
     expect(scene.calls[0]?.init.signal?.aborted).toBe(true)
+    expect(await failure).toMatchObject({ name: 'AbortError' })
+  })
+
+  test('ends the wait for a fetch that ignores it, and drops the answer that comes late', async () => {
+    let settle: ((response: Response) => void) | undefined
+    const scene = setUp(
+      async () => await new Promise<Response>((resolve) => void (settle = resolve)),
+    )
+    const controller = new AbortController()
+    const failure = failureOf(scene.client.fetch(API, { signal: controller.signal }))
+    await scene.clock.advance(0)
+    const reason = new Error('mine')
+    controller.abort(reason)
+    expect(await failure).toBe(reason)
+    let isCancelled = false
+    settle?.(new Response(new ReadableStream({ cancel: () => void (isCancelled = true) })))
+    await scene.clock.advance(0)
+    expect(isCancelled).toBe(true)
+    expect(await failureOf(scene.client.fetch(API, { signal: controller.signal }))).toBe(reason)
+    expect(scene.calls).toHaveLength(1)
   })
 
   test('reaches the request', async () => {

@@ -1,6 +1,6 @@
 /** Which imports of values each source of this package has; types may cross. test/architecture reads it. */
 export const EDGES: Readonly<Record<string, readonly string[]>> = {
-  'authorized-fetch': ['errors', 'http-answer', 'present-token'],
+  'authorized-fetch': ['errors', 'http-answer', 'present-token', 'shared-login'],
   client: [
     'authorized-fetch',
     'diagnostics',

@@ -133,6 +133,8 @@ describe('origins', () => {
     ['https://api.test/v1', 'must be an origin, without a path'],
     ['https://api.test?', 'must be an origin, without a path'],
     ['https://api.test#', 'must be an origin, without a path'],
+    ['https://*.api.test', 'must be one origin, without *: list each'],
+    ['https://api.*', 'must be one origin, without *: list each'],
     ['api.test', UNSET],
     ['http://api.test', 'must begin with https:'],
     ['https://me@api.test', 'must not contain credentials'],

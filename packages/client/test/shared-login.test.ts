@@ -1,3 +1,5 @@
+import { getEventListeners } from 'node:events'
+
 import { expect, test } from 'vitest'
 
 import { TokenClientError } from '../src/errors.ts'
@@ -6,13 +8,12 @@ import { loginExchange } from '../src/login-exchange.ts'
 import { type SettledLogin, type SharedLogin, shareLogin } from '../src/shared-login.ts'
 import { createLoginService, failureOf, httpDate } from './login-service.ts'
 
-function setUp() {
+function setUp(closing = new AbortController()) {
   const service = createLoginService()
   const { clock, fetch } = service
   const credentials = { loginId: 'demo', password: 'secret' }
   const exchange = loginExchange({ url: 'https://auth.test', response: 'auto', ...credentials })
   const endpoint = { exchange, fetch, clock }
-  const closing = new AbortController()
   const settled: [SettledLogin, isUnderWay: boolean][] = []
   const plan = { endpoint, timeout: 10, verifier: undefined, closing: closing.signal }
   const login: SharedLogin = shareLogin(plan, (end) => {
@@ -46,6 +47,26 @@ test.each([
   await clock.advance(2)
   const isFailure = (await outcome) instanceof TokenClientError
   expect([isFailure, service.requests.length]).toEqual([requests === 1, requests])
+})
+
+test('any number of callers wait with one signal, without a listener each: Node 20 warns at the eleventh', async () => {
+  const { login } = setUp()
+  const controller = new AbortController()
+  const left = Array.from({ length: 20 }, async () => failureOf(login.need(5, controller.signal)))
+  expect(getEventListeners(controller.signal, 'abort').length).toBeLessThan(2)
+  controller.abort()
+  expect(await Promise.all(left)).toMatchObject(Array.from(left, () => ({ code: 'aborted' })))
+})
+
+test('any number of logins end with one signal, without a listener each', async () => {
+  const controller = new AbortController()
+  const logins = Array.from({ length: 20 }, () => setUp(controller))
+  const outcomes = logins.map(async ({ login }) => await login.join(5))
+  expect(getEventListeners(controller.signal, 'abort').length).toBeLessThan(2)
+  controller.abort()
+  expect(await Promise.all(outcomes)).toMatchObject(
+    Array.from(outcomes, () => ({ code: 'aborted' })),
+  )
 })
 
 test('a caller who aborts ends nobody else’s wait', async () => {

@@ -114,7 +114,8 @@ export function createOnBehalfOf(
         else memory.set(key, client, bytes + (token ?? '').length)
       },
     })
-    memory.set(key, client, bytes)
+    // After `close` it can only fail, and nothing would forget it.
+    if (!closing.signal.aborted) memory.set(key, client, bytes)
     return client
   }
 

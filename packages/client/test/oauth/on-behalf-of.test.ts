@@ -367,9 +367,11 @@ describe('the handle', () => {
     const subject = auth()
     const handle = client.onBehalfOf(subject)
     await handle.get()
+    expect(client.onBehalfOf(subject).get).toBe(handle.get)
     await client.close()
     expect(await failureOf(handle.get())).toMatchObject({ code: 'aborted' })
-    // Its token is forgotten.
+    // Its token is forgotten, and nothing is remembered any more.
+    expect(client.onBehalfOf(subject).get).not.toBe(client.onBehalfOf(subject).get)
     expect(client.onBehalfOf(subject).status()).toMatchObject({ freshness: 'none', isClosed: true })
   })
 })
