@@ -10,7 +10,7 @@ import { whoseOf } from './subject-identifier.ts'
 // What a security event token of the Shared Signals Framework says, once a key has proven it.
 
 /** An event that ends access, before it is known whose. */
-export interface Cut {
+interface Cut {
   readonly about: About
   /** Of the event: seconds since 1970-01-01T00:00:00Z. */
   readonly time: number

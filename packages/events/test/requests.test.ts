@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, request as send } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 
 import { createVerifier } from '@portcullis/core'
+import { parseJson } from '@portcullis/core/json'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
 import type { EventReceiver } from '../src/index.ts'
@@ -80,6 +81,21 @@ describe('a body that nobody has read, or that a parser has', () => {
     const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
     const response = await post(url, form(await transmitter.logoutToken({ sid: 's-1' })))
     expect([response.status, store.calls]).toEqual([200, 1])
+  })
+
+  test.each([
+    ['beside the field', 200],
+    ['with the field in it', 400],
+  ])('a parser that leaves a member __proto__ %s: %i', async (_, status) => {
+    const { receiver, store, told } = logoutScene()
+    const token = await transmitter.logoutToken({ sid: 's-1' })
+    const members =
+      status === 200
+        ? `"logout_token":"${token}","__proto__":{"logout_token":"other"}`
+        : `"__proto__":{"logout_token":"${token}"}`
+    const url = await serve(receiver, () => parseJson(`{${members}}`))
+    expect((await post(url, 'anything')).status).toBe(status)
+    expect([store.calls, told.length]).toEqual([status === 200 ? 1 : 0, 1])
   })
 
   test('a parser that leaves nothing: 400', async () => {
