@@ -5,8 +5,12 @@ import { fileURLToPath } from 'node:url'
 
 import { getRequestListener } from '@hono/node-server'
 import type { Requirement } from '@portcullis/core'
-import { fetchEndpoint } from '@portcullis/mcp'
+import { expressEndpoint, fetchEndpoint } from '@portcullis/mcp'
 import { createTestIssuer, stubVerifier, tokenService } from '@portcullis/testing'
+import expressCors from 'cors'
+import express from 'express'
+import { Hono } from 'hono'
+import { cors as honoCors } from 'hono/cors'
 import { decodeJwt } from 'jose'
 import request from 'supertest'
 import { afterAll, describe, expect, test, vi } from 'vitest'
@@ -83,6 +87,32 @@ test('the example for the platform: Hono hands on what no Request can have', asy
     'response',
   )) as [IncomingMessage]
   expect([status.statusCode, status.headers.allow]).toEqual([405, 'GET, POST, DELETE'])
+})
+
+test('web pages may read the headers that the README exposes, by the word of each framework', async () => {
+  const [, list = ''] = /`exposedHeaders: \[([^\]]*)\]` with `cors`/.exec(read('README.md')) ?? []
+  const names = list.split(', ').map((each) => each.slice(1, -1))
+  expect(names).toEqual(['WWW-Authenticate', 'Mcp-Session-Id'])
+  expect(read('README.md')).toContain('`exposeHeaders` with that of Hono')
+  const { fetch } = await run(1)
+  const stated = { resource: RESOURCE, authorizationServers: [ISSUER] }
+  const node = express()
+    .set('env', 'test')
+    .use(
+      expressCors({ exposedHeaders: names }),
+      expressEndpoint(stubVerifier(), stated, () => {}),
+    )
+  const hono = new Hono()
+    .use(honoCors({ origin: '*', exposeHeaders: names }))
+    .mount('/', fetch, { replaceRequest: false })
+  const answers = [
+    (await request(node).get('/mcp').set('origin', 'https://web.test')).headers,
+    Object.fromEntries((await hono.request(RESOURCE)).headers),
+  ] as readonly Record<string, string>[]
+  for (const headers of answers) {
+    expect(headers['www-authenticate']).toContain('resource_metadata')
+    expect(headers['access-control-expose-headers']?.split(',')).toEqual(names)
+  }
 })
 
 test('what tools need', async () => {

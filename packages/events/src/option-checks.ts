@@ -87,7 +87,7 @@ const isAuthorization: OptionCheck = (value) => {
 
 const POLL_CHECKS: Readonly<Record<keyof PollEventsOptions, OptionCheck>> = {
   ...SECURITY_EVENT_CHECKS,
-  endpoint: (value) => urlComplaint(String(value), false),
+  endpoint: (value) => urlComplaint(String(value)),
   fetch: isFunction,
   interval: seconds(1, 3600),
   timeout: seconds(1, 600),

@@ -3,19 +3,39 @@ import {
   hasMethods,
   isJsonObject,
   isTextList,
+  member,
   type OptionCheck,
+  textMember,
   urlComplaint,
 } from '@portcullis/core/verifier'
 
 // What single options of an endpoint must be. The options themselves, and what must fit together, are in `options.ts`.
 
-export const isRequirement: OptionCheck = (value) =>
+const isAny: OptionCheck = (value) =>
   hasMethods(value, 'isMetBy') ? undefined : "must be a requirement, such as scope('tools')"
 
-export const isTools: OptionCheck = (value) =>
-  isJsonObject(value) && Object.values(value).every((each) => isRequirement(each) === undefined)
-    ? undefined
-    : 'must be an object with a requirement for each name of a tool'
+export const isRequirement: OptionCheck = (value) =>
+  isAny(value) ?? (wantsOfflineAccess(value) ? OFFLINE_ACCESS : undefined)
+
+export const isTools: OptionCheck = (value) => {
+  if (!isJsonObject(value) || !Object.values(value).every((each) => isAny(each) === undefined)) {
+    return 'must be an object with a requirement for each name of a tool'
+  }
+  return Object.values(value).some(wantsOfflineAccess) ? OFFLINE_ACCESS : undefined
+}
+
+/** A refresh token is the client's business, and not something that this server requires. */
+const OFFLINE_ACCESS = 'must not contain offline_access, which is no scope of a resource'
+
+/** Its parts too: they may have been made by hand, and say something else than the whole. */
+function wantsOfflineAccess(requirement: unknown): boolean {
+  if (!isJsonObject(requirement)) return false
+  const parts = member(requirement, 'parts')
+  return (
+    textMember(requirement, 'scope')?.split(' ').includes('offline_access') === true ||
+    (Array.isArray(parts) && parts.some(wantsOfflineAccess))
+  )
+}
 
 const isList = (value: unknown): value is readonly unknown[] =>
   Array.isArray(value) && value.length > 0
@@ -23,17 +43,14 @@ const isList = (value: unknown): value is readonly unknown[] =>
 export const isServers: OptionCheck = (value) => {
   if (!isList(value)) return 'must be a list of issuer identifiers'
   const complaints = Array.from(value, (each) =>
-    typeof each === 'string' ? urlComplaint(each, false) : 'must be a string',
+    typeof each === 'string' ? urlComplaint(each) : 'must be a string',
   )
   return complaints.find((each) => each !== undefined)
 }
 
-/** A refresh token is the client's business, and not something that this server requires. */
 export const isScopes: OptionCheck = (value) =>
   isTextList(value) ??
-  ((value as readonly unknown[]).includes('offline_access')
-    ? 'must not contain offline_access, which is no scope of a resource'
-    : undefined)
+  ((value as readonly unknown[]).includes('offline_access') ? OFFLINE_ACCESS : undefined)
 
 export const isPath: OptionCheck = (value) =>
   typeof value === 'string' && value.startsWith('/') && !/[?#]/.test(value)

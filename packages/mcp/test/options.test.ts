@@ -1,4 +1,7 @@
 import {
+  acr,
+  all,
+  anyScope,
   byIssuer,
   createVerifier,
   localKeys,
@@ -51,7 +54,11 @@ describe.each(FORMS)('%s', (name, create) => {
     ],
     ['a number in it', { ...stated, authorizationServers: [1] }, /must be a string/],
     ['one in a text', { ...stated, authorizationServers: ISSUER }, /must be a list of issuer/],
-    ['one over http', { ...stated, authorizationServers: ['http://auth.test'] }, /https/],
+    [
+      'one over http',
+      { ...stated, authorizationServers: ['http://keycloak:8080/realms/a'] },
+      /authorizationServers must begin with https: \(http: is for the loopback alone\)$/,
+    ],
     ['one that is no URL', { ...stated, authorizationServers: ['auth'] }, /absolute URL/],
     ['one behind a right one', { ...stated, authorizationServers: [ISSUER, 'auth'] }, /absolute/],
     ['a resource over http', { ...stated, resource: 'http://mcp.test/mcp' }, /https/],
@@ -77,6 +84,26 @@ describe.each(FORMS)('%s', (name, create) => {
     ['scopes in a text', { ...stated, scopes: 'a b' }, /Endpoint: scopes must/],
     ['a list of scopes in one', { ...stated, scopes: ['a b'] }, /scopes must/],
     ['offline_access', { ...stated, scopes: ['a', 'offline_access'] }, /offline_access/],
+    [
+      'offline_access as a requirement',
+      { ...stated, requirement: scope('a offline_access') },
+      /: requirement must not contain offline_access/,
+    ],
+    [
+      'offline_access as a part of one',
+      { ...stated, requirement: all(acr('gold'), all(scope('offline_access'), scope('a'))) },
+      /: requirement must not contain offline_access/,
+    ],
+    [
+      'offline_access as a part of one that somebody has made',
+      { ...stated, requirement: { ...scope('a'), parts: [scope('offline_access')] } },
+      /: requirement must not contain offline_access/,
+    ],
+    [
+      'offline_access for a tool',
+      { ...stated, tools: { read: scope('a'), write: anyScope('a offline_access') } },
+      /: tools must not contain offline_access/,
+    ],
     ['a path without a slash', { ...stated, path: 'mcp' }, /path must/],
     ['a path with a query', { ...stated, path: '/mcp?a' }, /path must/],
     ['a path with a fragment', { ...stated, path: '/mcp#a' }, /path must/],
