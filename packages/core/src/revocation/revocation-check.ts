@@ -17,7 +17,7 @@ import { createDigests } from './token-digest.ts'
 // How a verifier asks revocations of whatever origin. Only the answer `valid` lets a token through; it waits a second at most.
 
 /** A token, with its claims as they were signed. */
-export type AskedAbout = Pick<Auth, 'claims' | 'token'>
+type AskedAbout = Pick<Auth, 'claims' | 'token'>
 
 /** What a verifier asks of its revocations. Times are seconds since 1970-01-01T00:00:00Z. */
 export interface RevocationCheck {
