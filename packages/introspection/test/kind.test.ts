@@ -67,6 +67,8 @@ test.each<[object, string]>([
   [{ typ: 'Refresh', token_type: 'Bearer', token_use: 'access_token' }, 'type'],
   [{ typ: 'Bearer', token_type: 'refresh_token' }, 'type'],
   [{ typ: 'Bearer', token_use: 'refresh_token' }, 'type'],
+  [{ token_type: 'JWT', typ: 'Bearer' }, 'type'],
+  [{ token_use: 'JWT', typ: 'Bearer' }, 'type'],
   [{ token_type: '' }, 'type'],
   [{ token_type: 1 }, 'type'],
   [{ token_type: ['Bearer'] }, 'type'],

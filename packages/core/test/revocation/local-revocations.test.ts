@@ -586,8 +586,25 @@ describe('a token without jti', () => {
     await expect(revocations.revoke(auth('three'))).rejects.toThrow(RangeError)
     expect(revocations.hasRoomFor([{ type: 'digest', iss, digest: digestOf('two') }])).toBe(true)
     await clock.advance(1600)
-    await revocations.revoke(auth('three'))
-    expect(revocations.toSnapshot().entries).toHaveLength(2)
+    const lasting = auth('three', { exp: undefined })
+    await revocations.revoke(lasting)
+    expect(revocations.toSnapshot().entries).toEqual([
+      { type: 'digest', iss, digest: digestOf('two') },
+      { type: 'digest', iss, digest: digestOf('three') },
+    ])
+  })
+
+  test('stays revoked when all other entries of its issuer have lapsed', async () => {
+    const { clock, revocations } = made({ max: 2 })
+    await revocations.revoke(named)
+    await revocations.revoke(auth('one', { exp: undefined }))
+    await clock.advance(1600)
+    await revocations.revoke({ iss: 'https://other.test', jti: 'one' })
+    expect(revocations.toSnapshot().entries).toEqual([
+      { type: 'digest', iss, digest: digestOf('one') },
+      { type: 'token', iss: 'https://other.test', jti: 'one' },
+    ])
+    expect(revocations.statusOf(unnamed, clock.now(), digestOf('one'))).toBe('revoked')
   })
 
   test('is a TypeError where somebody asks without the digest, which others then say is valid', async () => {
