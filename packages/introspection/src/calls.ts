@@ -13,6 +13,7 @@ import {
   type LaneLimits,
   untilRate,
 } from './decisions.ts'
+import { createQueue, type Order } from './queue.ts'
 
 // Calls of the endpoint: one at a time for a token, limited in number, rate and time. `decisions.ts` decides when one begins.
 
@@ -36,6 +37,7 @@ export interface LaneOptions<Answer> extends LaneLimits {
   readonly clock: Clock
   /** The longest that a call takes. Seconds. */
   readonly timeout: number
+  readonly order: Order
   /** From 0 to 1. */
   readonly random: () => number
   /** Never rejects. @param askedAt The latest moment that its answer is sure to be true of. */
@@ -65,8 +67,8 @@ interface Call<Answer> {
 export function createLane<Answer extends object>(options: LaneOptions<Answer>): Lane<Answer> {
   const { clock, timeout, random, call, settled, odd } = options
   const underWay = new Map<string, Call<Answer>>()
-  /** In the order in which they came. There are no more of them than there are tokens that wait. */
-  const queue = new Map<string, Call<Answer>>()
+  /** There are no more of them than there are tokens that wait. */
+  const queue = createQueue<Call<Answer>>(options.order)
   let state = initialLane(options, clock.monotonic())
   let cancelTimer: (() => void) | undefined
 
@@ -77,7 +79,7 @@ export function createLane<Answer extends object>(options: LaneOptions<Answer>):
     })
     const settle = (each: Outcome<Answer>) => resolve?.(each)
     const added: Call<Answer> = { name, token, outcome, settle, waiting: 0, since: Infinity }
-    queue.set(name, added)
+    queue.add(name, added)
     return added
   }
 
@@ -85,7 +87,7 @@ export function createLane<Answer extends object>(options: LaneOptions<Answer>):
   function beginNext(): void {
     cancelTimer?.()
     cancelTimer = undefined
-    for (const next of queue.values()) {
+    for (let next = queue.next(); next !== undefined; next = queue.next()) {
       const now = clock.monotonic()
       const step = callStep(state, underWay.size, now, options)
       if (step === 'join') return
@@ -143,24 +145,25 @@ export function createLane<Answer extends object>(options: LaneOptions<Answer>):
   }
 
   return {
-    has: (name) => underWay.has(name) || queue.has(name),
+    has: (name) => underWay.has(name) || queue.get(name) !== undefined,
     isDown: () => isDown(state, clock.monotonic(), timeout),
     renew(name, token) {
       dropLost()
       const step = callStep(state, underWay.size, clock.monotonic(), options)
-      if (step !== 'begin' || underWay.has(name) || queue.has(name)) return
+      if (step !== 'begin' || underWay.has(name) || queue.get(name) !== undefined) return
       add(name, token)
       beginNext()
     },
     async ask(name, token, place) {
       dropLost()
       const found = underWay.get(name) ?? queue.get(name) ?? add(name, token)
+      queue.repeat(name)
       found.waiting++
       place.whenLeft(() => {
         found.waiting--
         if (found.waiting > 0 || queue.get(name) !== found) return
         queue.delete(name)
-        if (queue.size === 0) beginNext()
+        if (queue.next() === undefined) beginNext()
       })
       beginNext()
       return await found.outcome

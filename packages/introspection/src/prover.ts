@@ -54,8 +54,8 @@ export function createProver(
   const shared = { clock, timeout, random: Math.random, call, settled, odd, maxCalls }
   /** Invented tokens are all in the second: what they fill, slow down or make fail is no way of those that were active before. */
   const ways = {
-    known: createWay({ ...shared, maxRate: Infinity }, options.timeout),
-    unknown: createWay({ ...shared, maxRate }, options.timeout),
+    known: createWay({ ...shared, maxRate: Infinity, order: 'oldest' }, options.timeout),
+    unknown: createWay({ ...shared, maxRate, order: 'newest' }, options.timeout),
   }
 
   function stateOf(held: HeldAnswer): ReturnType<typeof answerState> {

@@ -43,6 +43,7 @@ function setUp(options: Partial<LaneOptions<Said>> = {}) {
     timeout: 5,
     maxCalls: 1,
     maxRate: Infinity,
+    order: 'oldest',
     random: () => 0.5,
     call: async (token) => {
       asked.push(token)
@@ -175,5 +176,21 @@ describe('a call', () => {
     expect(await one.outcome).toEqual({ failure, retryAfter: 7 })
     expect(odd).toEqual([['one', failure, { startedAt, settledAt: startedAt + 2 }]])
     expect(asked).toEqual(['one', 'two'])
+  })
+})
+
+describe('tokens that wait', () => {
+  test('newest first: who comes last is served first, and so is a repeated one', async () => {
+    const { ask, answer, asked } = setUp({ order: 'newest' })
+    for (const name of ['one', 'two', 'three', 'four', 'two']) ask(name)
+    for (const name of ['one', 'two', 'four']) await answer(name, GOOD)
+    expect(asked).toEqual(['one', 'two', 'four', 'three'])
+  })
+
+  test('in order: a repeat changes nothing', async () => {
+    const { ask, answer, asked } = setUp()
+    for (const name of ['one', 'two', 'three', 'three']) ask(name)
+    for (const name of ['one', 'two']) await answer(name, GOOD)
+    expect(asked).toEqual(['one', 'two', 'three'])
   })
 })

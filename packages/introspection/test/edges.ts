@@ -2,7 +2,7 @@
 export const EDGES: Readonly<Record<string, readonly string[]>> = {
   answer: ['@portcullis/core/verifier', 'exchange'],
   'by-form': ['@portcullis/core/verifier', 'form'],
-  calls: ['@portcullis/core/verifier', 'decisions'],
+  calls: ['@portcullis/core/verifier', 'decisions', 'queue'],
   'client-authentication': ['@portcullis/core/verifier', 'client-key', 'oauth4webapi'],
   'client-key': ['@portcullis/core/verifier', 'node:crypto', 'node:util', 'oauth4webapi'],
   decisions: ['@portcullis/core/verifier'],
@@ -37,5 +37,6 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'question',
   ],
   question: ['@portcullis/core/verifier', 'answer', 'diagnostics', 'exchange'],
+  queue: [],
   'signed-answer': ['@portcullis/core', '@portcullis/core/verifier', 'answer', 'exchange'],
 }
