@@ -1,15 +1,14 @@
+import { answerState, type Failure } from '../../packages/introspection/src/decisions.ts'
 import {
   afterAnswer,
   afterBegin,
   afterFailure,
-  answerState,
   callStep,
-  type Failure,
   initialLane,
   type LaneLimits,
   type LaneState,
   untilRate,
-} from '../../packages/introspection/src/decisions.ts'
+} from '../../packages/introspection/src/pace.ts'
 import type { EventQueue } from './event-queue.ts'
 import type { Random } from './random.ts'
 
@@ -67,7 +66,7 @@ function createLane(
 
   function beginNext(): void {
     for (let [next] = waiting; next !== undefined; [next] = waiting) {
-      const step = callStep(state, underWay, queue.now(), limits)
+      const step = callStep(state, { taken: underWay, isProbing: false }, queue.now(), limits)
       if (step === 'join') return
       if (step === 'pause') {
         queue.at(queue.now() + untilRate(state, queue.now(), limits), beginNext)
@@ -81,14 +80,16 @@ function createLane(
 
   function run(settle: (askedAt: number | undefined) => void): void {
     const startedAt = queue.now()
+    const { answers } = state
     state = afterBegin(state, startedAt, limits)
     underWay += 1
     endpoint.call((isAnswered) => {
       underWay -= 1
-      const times = { startedAt, settledAt: queue.now() }
+      const settledAt = queue.now()
+      const failed = { name: '', startedAt, settledAt, isProbe: false, answers }
       state = isAnswered
-        ? afterAnswer(state, times.settledAt)
-        : afterFailure(state, times, REFUSED, random())
+        ? afterAnswer(state, settledAt)
+        : afterFailure(state, failed, REFUSED, true, random())
       settle(isAnswered ? startedAt : undefined)
       beginNext()
     })

@@ -31,8 +31,10 @@ function issuerAt(issuer: string): RequestListener {
     const isRight = request.url === '/certified' && showsCertificate(request)
     const answer = { active: true, token_type: 'Bearer', iss: issuer, sub: 'ada' }
     const body = request.method === 'GET' ? metadata : answer
-    response.statusCode = request.method === 'GET' || isRight ? 200 : 401
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
+    const isAnswered = request.method === 'GET' || isRight
+    response.statusCode = isAnswered ? 200 : 401
+    const text = JSON.stringify(isAnswered ? body : { error: 'invalid_client' })
+    response.setHeader('content-type', 'application/json').end(text)
   }
 }
 

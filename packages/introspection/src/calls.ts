@@ -1,21 +1,26 @@
 import type { Clock } from '@portcullis/core'
-import { type Instant, instant, LATENESS, type Place } from '@portcullis/core/verifier'
+import { type Instant, instant, type Place } from '@portcullis/core/verifier'
 
+import { type Failure, isFailure } from './decisions.ts'
 import {
   afterAnswer,
   afterBegin,
   afterFailure,
+  afterProbeBegin,
   callStep,
-  type Failure,
   initialLane,
   isDown,
-  isFailure,
+  isProbeDue,
   type LaneLimits,
+  mayBeOfToken,
+  placesOf,
+  untilFree,
   untilRate,
-} from './decisions.ts'
+} from './pace.ts'
 import { createQueue, type Order } from './queue.ts'
+import { createRunning } from './running.ts'
 
-// Calls of the endpoint: one at a time for a token, limited in number, rate and time. `decisions.ts` decides when one begins.
+// Calls of the endpoint: one at a time for a token, limited in number, rate and time. `pace.ts` decides when one begins.
 
 /** What a call has brought. */
 export type Outcome<Answer> =
@@ -38,6 +43,8 @@ export interface LaneOptions<Answer> extends LaneLimits {
   /** The longest that a call takes. Seconds. */
   readonly timeout: number
   readonly order: Order
+  /** How many answers have come before: see `initialLane`. */
+  readonly answers: number
   /** From 0 to 1. */
   readonly random: () => number
   /** Never rejects. @param askedAt The latest moment that its answer is sure to be true of. */
@@ -46,6 +53,13 @@ export interface LaneOptions<Answer> extends LaneLimits {
   readonly settled: (token: string, name: string, answer: Answer) => void
   /** The same of each failure that may be the fault of the token. Returns when the token may be asked about again. */
   readonly odd: (name: string, failure: Failure, times: CallTimes) => number
+  /** A token that was good when it was last asked about, and has no call at the moment. */
+  readonly good: () => NamedToken | undefined
+}
+
+export interface NamedToken {
+  readonly name: string
+  readonly token: string
 }
 
 /** When a call began, and when it ended. Seconds of the monotonic clock. */
@@ -54,9 +68,7 @@ export interface CallTimes {
   readonly settledAt: number
 }
 
-interface Call<Answer> {
-  readonly name: string
-  readonly token: string
+interface Call<Answer> extends NamedToken {
   readonly outcome: Promise<Outcome<Answer>>
   readonly settle: (outcome: Outcome<Answer>) => void
   /** How many wait for it. */
@@ -64,63 +76,87 @@ interface Call<Answer> {
   since: number
 }
 
+function createCall<Answer>({ name, token }: NamedToken): Call<Answer> {
+  let resolve: ((outcome: Outcome<Answer>) => void) | undefined
+  const outcome = new Promise<Outcome<Answer>>((each) => {
+    resolve = each
+  })
+  return { name, token, outcome, settle: (each) => resolve?.(each), waiting: 0, since: Infinity }
+}
+
 export function createLane<Answer extends object>(options: LaneOptions<Answer>): Lane<Answer> {
-  const { clock, timeout, random, call, settled, odd } = options
-  const underWay = new Map<string, Call<Answer>>()
+  const { clock, timeout, random, call, settled, odd, good } = options
+  const running = createRunning<Call<Answer>>(clock, timeout)
   /** There are no more of them than there are tokens that wait. */
   const queue = createQueue<Call<Answer>>(options.order)
-  let state = initialLane(options, clock.monotonic())
+  let state = initialLane(options, clock.monotonic(), options.answers)
   let cancelTimer: (() => void) | undefined
 
-  function add(name: string, token: string): Call<Answer> {
-    let resolve: ((outcome: Outcome<Answer>) => void) | undefined
-    const outcome = new Promise<Outcome<Answer>>((each) => {
-      resolve = each
-    })
-    const settle = (each: Outcome<Answer>) => resolve?.(each)
-    const added: Call<Answer> = { name, token, outcome, settle, waiting: 0, since: Infinity }
-    queue.add(name, added)
-    return added
+  function find(name: string): Call<Answer> | undefined {
+    return running.find(name) ?? queue.get(name)
   }
 
-  /** Begins as many calls as may begin now, and waits for the rate if that is what keeps the others. */
+  function step() {
+    const now = clock.monotonic()
+    const places = placesOf(running.calls(), now, options)
+    const word = callStep(state, { ...places, isProbing: running.isProbing() }, now, options)
+    return {
+      word,
+      wait: word === 'pause' ? untilRate(state, now, options) : untilFree(places, now),
+    }
+  }
+
+  /** Begins as many calls as may begin now, and waits if the rate or a long call is what keeps the others. */
   function beginNext(): void {
     cancelTimer?.()
     cancelTimer = undefined
+    beginProbe()
     for (let next = queue.next(); next !== undefined; next = queue.next()) {
-      const now = clock.monotonic()
-      const step = callStep(state, underWay.size, now, options)
-      if (step === 'join') return
-      if (step === 'pause') {
-        cancelTimer = clock.after(untilRate(state, now, options), beginNext)
+      const { word, wait } = step()
+      if (word === 'join' || word === 'pause') {
+        if (wait < Infinity) cancelTimer = clock.after(wait, beginNext)
         return
       }
       queue.delete(next.name)
-      if (step === 'fail') {
+      if (word === 'fail') {
         next.settle(failedOutcome())
       } else {
-        state = afterBegin(state, now, options)
-        underWay.set(next.name, next)
+        state = afterBegin(state, clock.monotonic(), options)
+        running.add(next, false)
         void run(next)
       }
     }
   }
 
+  function beginProbe(): void {
+    const now = clock.monotonic()
+    const other = !running.isProbing() && isProbeDue(state, now) ? good() : undefined
+    if (other === undefined) return
+    const probe = createCall<Answer>(other)
+    state = afterProbeBegin(state, now)
+    running.add(probe, true)
+    void run(probe)
+  }
+
   async function run(begun: Call<Answer>): Promise<void> {
     const askedAt = instant(clock)
+    const { answers } = state
     begun.since = askedAt.monotonic
     const answer = await call(begun.token, askedAt)
+    const kind = running.end(begun)
     // One that was given up has nothing to say: another may have taken its place.
-    if (underWay.get(begun.name) !== begun) {
+    if (kind === undefined) {
       begun.settle(failedOutcome())
       return
     }
-    underWay.delete(begun.name)
     const times = { startedAt: askedAt.monotonic, settledAt: clock.monotonic() }
     if (isFailure(answer)) {
-      state = afterFailure(state, times, answer, random())
-      const pauseEnd = answer.concerns === 'token' ? odd(begun.name, answer, times) : state.pauseEnd
-      begun.settle(failedOutcome(answer, pauseEnd))
+      const isOfToken = mayBeOfToken(answer, state)
+      const ownPauseEnd = isOfToken ? odd(begun.name, answer, times) : -Infinity
+      const failed = { name: begun.name, ...times, isProbe: kind === 'probe', answers }
+      const hasOther = running.isProbing() || good() !== undefined
+      state = afterFailure(state, failed, answer, hasOther, random())
+      begun.settle(failedOutcome(answer, Math.max(ownPauseEnd, state.pauseEnd)))
     } else {
       state = afterAnswer(state, times.settledAt)
       settled(begun.token, begun.name, answer)
@@ -136,37 +172,34 @@ export function createLane<Answer extends object>(options: LaneOptions<Answer>):
     return { failure, retryAfter: Math.max(0, pauseEnd - clock.monotonic()) }
   }
 
-  /** Those whose timers have been lost: see `LATENESS`. */
-  function dropLost(): void {
-    for (const [name, { since }] of underWay) {
-      if (clock.monotonic() - since <= timeout + LATENESS) return
-      underWay.delete(name)
-    }
-  }
-
   return {
-    has: (name) => underWay.has(name) || queue.get(name) !== undefined,
+    has: (name) => find(name) !== undefined,
     isDown: () => isDown(state, clock.monotonic(), timeout),
     renew(name, token) {
-      dropLost()
-      const step = callStep(state, underWay.size, clock.monotonic(), options)
-      if (step !== 'begin' || underWay.has(name) || queue.get(name) !== undefined) return
-      add(name, token)
+      running.dropLost()
+      if (find(name) !== undefined) return
+      beginProbe()
+      if (step().word !== 'begin') return
+      queue.add(name, createCall({ name, token }))
       beginNext()
     },
     async ask(name, token, place) {
-      dropLost()
-      const found = underWay.get(name) ?? queue.get(name) ?? add(name, token)
-      queue.repeat(name)
-      found.waiting++
+      running.dropLost()
+      let found = find(name)
+      if (found === undefined) {
+        found = createCall({ name, token })
+        queue.add(name, found)
+      } else queue.repeat(name)
+      const joined = found
+      joined.waiting++
       place.whenLeft(() => {
-        found.waiting--
-        if (found.waiting > 0 || queue.get(name) !== found) return
+        joined.waiting--
+        if (joined.waiting > 0 || queue.get(name) !== joined) return
         queue.delete(name)
         if (queue.next() === undefined) beginNext()
       })
       beginNext()
-      return await found.outcome
+      return await joined.outcome
     },
   }
 }

@@ -28,6 +28,8 @@ export type IntrospectionFetch = (
 export interface RawAnswer {
   readonly mediaType: string
   readonly octets: Buffer
+  /** The pause that it asked for all the same. Seconds. */
+  readonly retryAfter: number | undefined
 }
 
 /** An exchange without an answer. It is thrown through `oauth4webapi`, which knows nothing of failures in words. */
@@ -69,18 +71,48 @@ export async function exchange(
     checkStatus(response, url, name, pause)
     const octets = await readBody(response.body, signal, LONGEST_ANSWER)
     if (octets === undefined) {
-      throw failed('bad_answer', `the answer of ${name} has more than ${LONGEST_ANSWER} bytes`)
+      const detail = `the answer of ${name} has more than ${LONGEST_ANSWER} bytes`
+      throw failed('bad_answer', detail, pause)
     }
-    if (response.status === 400) throw badRequest(octets, name, pause)
-    return { mediaType: mediaTypeOf(response.headers), octets }
+    if (response.status !== 200) throw refused(response.status, octets, name, pause)
+    return { mediaType: mediaTypeOf(response.headers), octets, retryAfter: pause }
   } catch (error) {
     if (error instanceof FailedExchange) throw error
-    throw unavailableEndpoint(
-      'unreachable',
-      `the connection to ${name} failed${platformCode(error)}`,
-    )
+    const code = platformCode(error)
+    const detail = `the connection to ${name} failed${code}`
+    throw UNCONNECTED.some((each) => code.startsWith(` (${each}`))
+      ? unavailableEndpoint('unreachable', detail)
+      : failed('unreachable', detail)
   }
 }
+
+/**
+ * How the codes begin that a platform has where nothing was sent yet: no address, no connection, no TLS. A connection that ends later
+ * may be the answer to a token: some issuers reset it.
+ */
+const UNCONNECTED: readonly string[] = [
+  'ENOTFOUND',
+  'EAI_',
+  'ECONNREFUSED',
+  'EHOST',
+  'ENET',
+  'ETIMEDOUT',
+  'EADDR',
+  'EACCES',
+  'EPERM',
+  'EMFILE',
+  'ENFILE',
+  'UND_ERR_CONNECT',
+  'EPROTO',
+  'ERR_SSL_',
+  'ERR_TLS_',
+  'CERT_',
+  'DEPTH_ZERO_',
+  'SELF_SIGNED_',
+  'UNABLE_TO_',
+  'HOSTNAME_MISMATCH',
+  'INVALID_',
+]
 
 function checkStatus(
   { status, redirected, url: answered }: FetchResponse,
@@ -90,41 +122,47 @@ function checkStatus(
 ): void {
   // A constructed `Response` has an empty URL.
   if (redirected || (answered !== '' && answered !== url) || (status >= 300 && status < 400)) {
-    const detail = `${name} answered with a redirect, which is not followed`
-    throw unavailableEndpoint('bad_answer', detail)
+    throw failed('bad_answer', `${name} answered with a redirect, which is not followed`, pause)
   }
-  if (status === 200 || status === 400) return
-  if (status === 401 || status === 403) throw refusedClient(name, status, pause)
-  if (status >= 500 || status === 429) {
-    throw unavailableEndpoint('unreachable', `${name} answered ${status}`, pause)
-  }
-  throw failed('bad_answer', `${name} answered ${status}`, pause)
+  if (status === 200 || status === 400 || status === 401 || status === 403) return
+  const detail = `${name} answered ${status}`
+  if (status === 429) throw unavailableEndpoint('unreachable', detail, pause)
+  throw failed(status >= 500 ? 'unreachable' : 'bad_answer', detail, pause)
 }
 
-/** A client may be refused with 400 as well; the body says so. RFC 6749 section 5.2. */
-function badRequest(octets: Buffer, name: string, pause: number | undefined): FailedExchange {
+/** That a client is refused stands in the body, whatever the status. RFC 6749 section 5.2. */
+function refused(
+  status: number,
+  octets: Buffer,
+  name: string,
+  pause: number | undefined,
+): FailedExchange {
   const body = parseUnambiguousObject(octets)
   const error = body && member(body, 'error')
-  return error === 'invalid_client' || error === 'unauthorized_client'
-    ? refusedClient(name, 400, pause)
-    : failed('bad_answer', `${name} answered 400`, pause)
-}
-
-function refusedClient(name: string, status: number, pause: number | undefined): FailedExchange {
-  const detail = `${name} refuses this API as its client (${status}): are its credentials right?`
-  return unavailableEndpoint('bad_answer', detail, pause)
+  if (error === 'invalid_client' || error === 'unauthorized_client') {
+    const detail = `${name} refuses this API as its client (${status}): are its credentials right?`
+    return failed('bad_answer', detail, pause, 'client')
+  }
+  const hint = status === 400 ? '' : ': are the credentials of this API right?'
+  return failed('bad_answer', `${name} answered ${status}${hint}`, pause)
 }
 
 /**
- * A failure that may be the fault of the token.
+ * A failure that may be the fault of the token, or of this API as a client.
  *
- * @param pause What the answer asked for. Seconds.
+ * @param pause What the answer asked for, which is no fault of either. Seconds.
  */
-export function failed(reason: Failure['reason'], detail: string, pause?: number): FailedExchange {
-  return new FailedExchange({ reason, detail, concerns: 'token', retryAfter: pause })
+export function failed(
+  reason: Failure['reason'],
+  detail: string,
+  pause?: number,
+  concerns: 'token' | 'client' = 'token',
+): FailedExchange {
+  if (pause !== undefined) return unavailableEndpoint(reason, detail, pause)
+  return new FailedExchange({ reason, detail, concerns, retryAfter: undefined })
 }
 
-/** @param pause As of {@link failed}. */
+/** A failure that cannot depend on the token. @param pause As of {@link failed}. */
 export function unavailableEndpoint(
   reason: Failure['reason'],
   detail: string,

@@ -26,6 +26,18 @@ export function introspected(options: IntrospectedOptions): Verifier
 export function introspected(
   options: IntrospectedOptions & { readonly schema?: Schema<unknown> },
 ): Verifier<unknown> {
+  return createIntrospected(options, Math.random)
+}
+
+/**
+ * The same, for simulations.
+ *
+ * @param random From 0 to 1: how long pauses are.
+ */
+export function createIntrospected(
+  options: IntrospectedOptions & { readonly schema?: Schema<unknown> },
+  random: () => number,
+): Verifier<unknown> {
   const checked = checkIntrospectedOptions(options)
   const { issuer, endpoint, clientId, keys } = checked
   const stated = ownMembers(options)
@@ -42,7 +54,7 @@ export function introspected(
     keys === undefined || issuer === null ? undefined : createSignedAnswers(keys, issuer, checked)
   const rules = ownMembers({ ...stated, requireExpiry: stated.requireExpiry ?? false })
   const question = createQuestion(checked, asked, signed, () => verifier)
-  const prover = createProver(checked, asked, signed, question)
+  const prover = createProver(checked, asked, signed, question, random)
   const verifier = createProvenVerifier(prover, rules)
   return verifier
 }

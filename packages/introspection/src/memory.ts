@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { type Instant, noOptions, type ProvenToken } from '@portcullis/core/verifier'
 import { LRUCache } from 'lru-cache'
 
+import type { NamedToken } from './calls.ts'
 import type { AnswerTimes, OddToken } from './decisions.ts'
 
 // What the issuer has said, remembered for a bounded number of tokens and of bytes. How long it may be used is decided elsewhere.
@@ -17,8 +18,10 @@ export interface AnswerMemory {
   find(token: string): HeldAnswer | undefined
   /** When a token was said to be not active. */
   findInactive(name: string): Instant | undefined
-  /** Bad answers about the token, since the last good one. */
+  /** Failed calls about the token, since the last answer. */
   findOdd(name: string): OddToken | undefined
+  /** The token with the newest answer whose own last call did not fail. @param isFree Leaves out those that are asked about now. */
+  newest(now: number, isFree: (name: string) => boolean): NamedToken | undefined
   remember(token: string, name: string, answer: HeldAnswer): void
   /** Forgets what was held of the token. */
   rememberInactive(token: string, name: string, askedAt: Instant): void
@@ -33,7 +36,7 @@ const SMALLEST_ROOM = 4 * 65_536
 const WEIGHT = 4
 
 /**
- * Three memories: tokens that are not active, and those with bad answers, have their own, so that invented ones push out no genuine one.
+ * Three memories: tokens that are not active, and those whose calls fail, have their own, so that invented ones push out no genuine one.
  * Of these only the digest is kept: whoever invents tokens makes them as long as they may be.
  */
 export function createMemory(max: number): AnswerMemory {
@@ -44,21 +47,34 @@ export function createMemory(max: number): AnswerMemory {
   })
   const inactive = new LRUCache<string, Instant>({ max })
   const odd = new LRUCache<string, OddToken>({ max })
+  /** Tokens whose last call has said that they are active, the newest answer first. Some of them may be held no longer. */
+  const good = new LRUCache<string, string>({ max })
   return {
     find: (token) => held.get(token, noOptions()),
     findInactive: (name) => inactive.get(name, noOptions()),
     findOdd: (name) => odd.get(name, noOptions()),
+    newest(now, isFree) {
+      for (const [name, token] of good.entries()) {
+        const { exp = Infinity } = held.peek(token) ?? { exp: -Infinity }
+        if (exp <= now) good.delete(name)
+        else if (isFree(name)) return { name, token }
+      }
+      return undefined
+    },
     remember(token, name, answer) {
       inactive.delete(name)
       odd.delete(name)
+      good.set(name, token, noOptions())
       held.set(token, answer, noOptions())
     },
     rememberInactive(token, name, askedAt) {
       held.delete(token)
       odd.delete(name)
+      good.delete(name)
       inactive.set(name, askedAt, noOptions())
     },
     rememberOdd(name, bad) {
+      good.delete(name)
       odd.set(name, bad, noOptions())
     },
   }

@@ -88,7 +88,8 @@ export interface IntrospectedOptions extends Pick<
    */
   timeout?: number | undefined
   /**
-   * How many calls may run at the same time for tokens that were not seen before, and as many again for those that were.
+   * How many calls may run at the same time for tokens that were not seen before, and as many again for those that were; of either kind
+   * as many more that last longer than a second.
    * @default 16
    */
   maxCalls?: number | undefined

@@ -7,7 +7,14 @@ import {
 } from '@portcullis/core/verifier'
 
 import { type CallTimes, createLane, type Lane, type LaneOptions, type Outcome } from './calls.ts'
-import { afterBadAnswer, answerState, type Failure, isStillInactive, isYoung } from './decisions.ts'
+import {
+  afterTokenFailure,
+  answerState,
+  type Failure,
+  isFailing,
+  isStillInactive,
+  isYoung,
+} from './decisions.ts'
 import {
   endedWhileJudged,
   noTurn,
@@ -28,12 +35,16 @@ import type { SignedAnswers } from './signed-answer.ts'
 
 // Proves opaque tokens by what the issuer says of them: what is held, and calls for the rest. Core judges the claims.
 
-/** @param call Asks the issuer about one token. */
+/**
+ * @param call Asks the issuer about one token.
+ * @param random From 0 to 1, drawn for each pause.
+ */
 export function createProver(
   options: CheckedOptions,
   endpoint: Pick<Endpoint, 'locate'>,
   signed: SignedAnswers | undefined,
   call: Question,
+  random: () => number,
 ): TokenProver<HeldAnswer> {
   const { clock, types } = options
   const timeout = callTimeout(options)
@@ -45,26 +56,24 @@ export function createProver(
   }
 
   function odd(name: string, failure: Failure, times: CallTimes): number {
-    const bad = afterBadAnswer(memory.findOdd(name), times, failure, Math.random())
+    const bad = afterTokenFailure(memory.findOdd(name), times, failure, random())
     memory.rememberOdd(name, bad)
     return bad.pauseEnd
   }
 
-  const { maxCalls, maxRate } = options
-  const shared = { clock, timeout, random: Math.random, call, settled, odd, maxCalls }
-  /** Invented tokens are all in the second: what they fill, slow down or make fail is no way of those that were active before. */
-  const ways = {
-    known: createWay({ ...shared, maxRate: Infinity, order: 'oldest' }, options.timeout),
-    unknown: createWay({ ...shared, maxRate, order: 'newest' }, options.timeout),
+  function isFree(name: string): boolean {
+    return !ways.known.lane.has(name) && !ways.unknown.lane.has(name)
   }
+
+  const good = () => memory.newest(clock.now(), isFree)
+  const ways = createWays({ clock, timeout, random, call, settled, odd, good }, options)
 
   function stateOf(held: HeldAnswer): ReturnType<typeof answerState> {
     return answerState(held, instant(clock), options)
   }
 
   function inactiveLately(name: string): boolean {
-    const askedAt = memory.findInactive(name)
-    return askedAt !== undefined && isStillInactive(askedAt, instant(clock), options)
+    return isStillInactive(memory.findInactive(name), instant(clock), options)
   }
 
   async function ask(token: string, signal: AbortSignal | undefined): Promise<HeldAnswer> {
@@ -91,9 +100,7 @@ export function createProver(
   function provenBy(outcome: Outcome<Answer>, before: HeldAnswer | undefined): HeldAnswer {
     if (outcome.failure !== undefined) {
       if (before !== undefined && stateOf(before) === 'stale') return before
-      const { failure, retryAfter } = outcome
-      const detail = unavailable(failure.detail, retryAfter)
-      throw new AuthError('introspection_unavailable', failure.reason, { detail, retryAfter })
+      throw refusalOf(outcome.failure, outcome.retryAfter)
     }
     const { answer } = outcome
     if (answer.word === 'inactive') throw new AuthError('invalid_token', 'inactive', notActive)
@@ -108,10 +115,15 @@ export function createProver(
       if (held === undefined) return undefined
       const state = stateOf(held)
       if (state === 'fresh') return held
+      if (state === 'over') return undefined
       const { lane } = ways.known
-      if (state === 'over' || !lane.isDown()) return undefined
+      const name = nameOf(token)
+      const now = clock.monotonic()
+      const bad = memory.findOdd(name)
+      if (!lane.isDown() && !isFailing(bad, now)) return undefined
       // One call at a time finds out whether the endpoint has come back. Nobody waits for it.
-      lane.renew(nameOf(token), token)
+      const isPaused = bad !== undefined && now < bad.pauseEnd && !lane.isDown()
+      if (!isPaused && !ways.unknown.lane.has(name)) lane.renew(name, token)
       return held
     },
     async prove(token, signal) {
@@ -133,24 +145,46 @@ export function createProver(
     },
     late: () => new AuthError('introspection_unavailable', 'timeout', endedWhileJudged),
     async ready() {
-      try {
-        await endpoint.locate()
-      } catch (error) {
-        const { reason, detail, retryAfter = 0 } = failureOf(error)
-        throw new AuthError('introspection_unavailable', reason, {
-          detail: unavailable(detail, retryAfter),
-          retryAfter,
-        })
-      }
+      await checkLocated(endpoint)
       await signed?.ready()
     },
   }
+}
+
+/** @throws AuthError while nobody knows where the endpoint is */
+async function checkLocated(endpoint: Pick<Endpoint, 'locate'>): Promise<void> {
+  try {
+    await endpoint.locate()
+  } catch (error) {
+    const failure = failureOf(error)
+    throw refusalOf(failure, failure.retryAfter ?? 0)
+  }
+}
+
+/** @param retryAfter Seconds. */
+function refusalOf({ reason, detail: why }: Failure, retryAfter: number): AuthError {
+  const detail = unavailable(why, retryAfter)
+  return new AuthError('introspection_unavailable', reason, { detail, retryAfter })
 }
 
 /** Calls of one kind of tokens, and those who wait for them. */
 interface Way {
   readonly lane: Lane<Answer>
   readonly room: WaitingRoom
+}
+
+/** Invented tokens are all in the second: what they fill, slow down or make fail is no way of those that were active before. */
+function createWays(
+  shared: Omit<LaneOptions<Answer>, 'maxCalls' | 'maxRate' | 'order' | 'answers'>,
+  { maxCalls, maxRate, timeout }: CheckedOptions,
+): Readonly<Record<'known' | 'unknown', Way>> {
+  return {
+    known: createWay(
+      { ...shared, maxCalls, maxRate: Infinity, order: 'oldest', answers: 1 },
+      timeout,
+    ),
+    unknown: createWay({ ...shared, maxCalls, maxRate, order: 'newest', answers: 0 }, timeout),
+  }
 }
 
 /** @param timeout How long a caller waits at most. Seconds. */

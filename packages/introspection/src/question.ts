@@ -5,7 +5,7 @@ import { readAnswer, type Statement } from './answer.ts'
 import type { Failure } from './decisions.ts'
 import { publishCall } from './diagnostics.ts'
 import type { Endpoint } from './endpoint.ts'
-import { FailedExchange } from './exchange.ts'
+import { FailedExchange, type RawAnswer } from './exchange.ts'
 import type { HeldAnswer } from './memory.ts'
 import type { CheckedOptions } from './options.ts'
 import type { SignedAnswers } from './signed-answer.ts'
@@ -45,28 +45,39 @@ export function createQuestion(
   const timeout = callTimeout(options)
 
   async function ask(token: string, askedAt: Instant): Promise<Answer | Failure> {
+    let concerns: Failure['concerns'] = 'endpoint'
+    const sending = () => {
+      concerns = 'token'
+    }
     const outcome = await withDeadline(clock, timeout, async (signal) => ({
       failure: undefined,
-      answer: await answerOrFailure(token, askedAt, signal),
+      answer: await answerOrFailure(token, askedAt, signal, sending),
     }))
     if (outcome.failure === undefined) return outcome.answer
     const detail = `the introspection endpoint: ${outcome.detail}`
-    return { reason: 'timeout', detail, concerns: 'endpoint', retryAfter: undefined }
+    return { reason: 'timeout', detail, concerns, retryAfter: undefined }
   }
 
   async function answerOrFailure(
     token: string,
     askedAt: Instant,
     signal: AbortSignal,
+    sending: () => void,
   ): Promise<Answer | Failure> {
+    let raw: RawAnswer | undefined
     try {
-      const raw = await endpoint.ask(token, signal)
+      // Until it is found, no token can be the reason for a failure.
+      await endpoint.locate()
+      sending()
+      raw = await endpoint.ask(token, signal)
       return answerOf(
         signed === undefined ? readAnswer(raw) : await signed.read(raw, askedAt, signal),
         askedAt,
       )
     } catch (error) {
-      return failureOf(error)
+      const failure = failureOf(error)
+      if (raw?.retryAfter === undefined) return failure
+      return { ...failure, concerns: 'endpoint', retryAfter: raw.retryAfter }
     }
   }
 

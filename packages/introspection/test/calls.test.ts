@@ -44,6 +44,8 @@ function setUp(options: Partial<LaneOptions<Said>> = {}) {
     maxCalls: 1,
     maxRate: Infinity,
     order: 'oldest',
+    answers: 0,
+    good: () => undefined,
     random: () => 0.5,
     call: async (token) => {
       asked.push(token)
@@ -134,6 +136,19 @@ describe('a call', () => {
     expect(asked).toEqual(['one', 'two', 'one'])
   })
 
+  test('that lasts longer than a second leaves its place to another one, and no two do so', async () => {
+    const { ask, answer, asked, manual } = setUp()
+    for (const name of ['one', 'two', 'three']) ask(name)
+    await manual.advance(0.9)
+    expect(asked).toEqual(['one'])
+    await manual.advance(0.1)
+    expect(asked).toEqual(['one', 'two'])
+    await manual.advance(3)
+    expect(asked).toEqual(['one', 'two'])
+    await answer('one', GOOD)
+    expect(asked).toEqual(['one', 'two', 'three'])
+  })
+
   test('that was given up stops no renewal', async () => {
     const { asked, lane, manual } = setUp()
     lane.renew('one', 'one')
@@ -156,7 +171,7 @@ describe('a call', () => {
   test('that fails fails those that wait as well, and says when the next one can begin', async () => {
     const { ask, answer, asked, lane, manual } = setUp()
     const [one, two] = [ask('one'), ask('two')]
-    await manual.advance(2)
+    await manual.advance(0.5)
     expect(lane.isDown()).toBe(false)
     await answer('one', DOWN)
     expect(await one.outcome).toEqual({ failure: DOWN, retryAfter: 1 })
@@ -192,5 +207,161 @@ describe('tokens that wait', () => {
     for (const name of ['one', 'two', 'three', 'three']) ask(name)
     for (const name of ['one', 'two']) await answer(name, GOOD)
     expect(asked).toEqual(['one', 'two', 'three'])
+  })
+})
+
+describe('tokens that fail, each by itself', () => {
+  const OWN: Failure = { ...DOWN, reason: 'bad_answer', concerns: 'token' }
+
+  /** @param tokens Those that were good before. */
+  function withGood(...tokens: readonly string[]) {
+    const left = [...tokens]
+    const good = () => {
+      const token = left.shift()
+      return token === undefined ? undefined : { name: token, token }
+    }
+    // Whoever looks whether there is one takes none away.
+    const peek = () => (left[0] === undefined ? undefined : { name: left[0], token: left[0] })
+    const set = setUp({ maxCalls: 99, good: peek })
+    const fail = async (count: number, from = 0) => {
+      for (let index = from; index < from + count; index++) {
+        set.ask(`bad-${index}`)
+        await set.answer(`bad-${index}`, OWN)
+      }
+    }
+    const probes = () => set.asked.filter((name) => tokens.includes(name))
+    return { ...set, fail, probes, spend: good }
+  }
+
+  test('five in a row, and one call asks about a good one; its answer clears them all', async () => {
+    const { answer, ask, fail, lane, probes } = withGood('good')
+    await fail(4)
+    expect(probes()).toEqual([])
+    await fail(1, 4)
+    expect([probes(), lane.has('good')]).toEqual([['good'], true])
+    ask('new')
+    await answer('good', GOOD)
+    expect([lane.isDown(), lane.has('good'), lane.has('new')]).toEqual([false, false, true])
+    await fail(4, 5)
+    expect(probes()).toHaveLength(1)
+  })
+
+  test('an answer between them, and there is no doubt', async () => {
+    const { ask, answer, fail, probes } = withGood('good')
+    await fail(4)
+    ask('new')
+    await answer('new', GOOD)
+    await fail(4, 4)
+    expect(probes()).toEqual([])
+  })
+
+  test('the good one fails as well: the endpoint is down, for those that wait and those that come', async () => {
+    const { ask, answer, asked, fail, lane, spend } = withGood('good')
+    await fail(5)
+    spend()
+    await answer('good', OWN)
+    expect(lane.isDown()).toBe(true)
+    const before = asked.length
+    expect(await ask('new').outcome).toEqual({ failure: OWN, retryAfter: 1 })
+    expect(asked).toHaveLength(before)
+  })
+
+  test('another one is answered before the good one fails: that is the fault of its token', async () => {
+    const { ask, answer, fail, lane, odd } = withGood('good')
+    await fail(5)
+    ask('new')
+    await answer('new', GOOD)
+    await answer('good', OWN)
+    expect(lane.isDown()).toBe(false)
+    expect(odd).toHaveLength(6)
+  })
+
+  test('whoever asks about the good one waits for that call, and gets its answer', async () => {
+    const { ask, answer, asked, fail } = withGood('good')
+    await fail(5)
+    const { outcome } = ask('good')
+    await answer('good', GOOD)
+    expect(await outcome).toEqual({ failure: undefined, answer: GOOD })
+    expect(asked.filter((name) => name === 'good')).toHaveLength(1)
+  })
+
+  test('they go on failing: another good one is asked about after a second', async () => {
+    const { answer, fail, manual, probes } = withGood('good')
+    await fail(5)
+    await answer('good', GOOD)
+    await fail(9, 5)
+    expect(probes()).toHaveLength(1)
+    await manual.advance(1)
+    await fail(1, 14)
+    expect(probes()).toHaveLength(2)
+  })
+
+  test('after the pause a good one is asked about first, whoever comes; then those that came', async () => {
+    const { ask, answer, asked, fail, lane, manual, spend } = withGood('good', 'next')
+    await fail(5)
+    spend()
+    await answer('good', OWN)
+    await manual.advance(1)
+    ask('one')
+    ask('two')
+    expect(asked.slice(6)).toEqual(['next'])
+    await answer('next', GOOD)
+    expect(asked.slice(6)).toEqual(['next', 'one', 'two'])
+    expect(lane.isDown()).toBe(false)
+  })
+
+  test('the same behind a renewal, for which nobody waits', async () => {
+    const { asked, fail, answer, lane, manual, spend } = withGood('good', 'next')
+    await fail(5)
+    spend()
+    await answer('good', OWN)
+    await manual.advance(1)
+    lane.renew('one', 'one')
+    expect([asked.slice(6), lane.has('one')]).toEqual([['next'], false])
+  })
+
+  test('a good one that is never heard of again is given up like any call', async () => {
+    const { asked, fail, lane, manual } = withGood('good')
+    await fail(5)
+    await manual.advance(6.1)
+    lane.renew('one', 'one')
+    expect(asked.slice(5)).toEqual(['good', 'good', 'one'])
+  })
+
+  test('no good one is there: sixteen pace the lane, one call at a time, and an answer ends that', async () => {
+    const { ask, answer, asked, fail, lane, manual } = withGood()
+    await fail(15)
+    expect(lane.isDown()).toBe(false)
+    await fail(1, 15)
+    expect(lane.isDown()).toBe(true)
+    expect(await ask('new').outcome).toMatchObject({ failure: OWN, retryAfter: 1 })
+    await manual.advance(1)
+    ask('one')
+    ask('two')
+    expect(asked.slice(16)).toEqual(['one'])
+    await answer('one', GOOD)
+    expect(asked.slice(16)).toEqual(['one', 'two'])
+    expect(lane.isDown()).toBe(false)
+  })
+
+  test('a call that asks for a pause gets it at once', async () => {
+    const { ask, answer, asked, fail } = withGood('good')
+    await fail(1)
+    ask('one')
+    await answer('one', { ...DOWN, retryAfter: 20 })
+    expect(await ask('two').outcome).toMatchObject({ retryAfter: 20 })
+    expect(asked).toHaveLength(2)
+  })
+
+  test('that the client is unknown counts at once before any answer, and then for its token', async () => {
+    const CLIENT: Failure = { ...OWN, concerns: 'client' }
+    const first = setUp({ maxCalls: 99 })
+    first.ask('one')
+    await first.answer('one', CLIENT)
+    expect([first.lane.isDown(), first.odd]).toEqual([true, []])
+    const later = setUp({ maxCalls: 99, answers: 1 })
+    later.ask('one')
+    await later.answer('one', CLIENT)
+    expect([later.lane.isDown(), later.odd.length]).toEqual([false, 1])
   })
 })

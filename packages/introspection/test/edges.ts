@@ -2,7 +2,7 @@
 export const EDGES: Readonly<Record<string, readonly string[]>> = {
   answer: ['@portcullis/core/verifier', 'exchange'],
   'by-form': ['@portcullis/core/verifier', 'form'],
-  calls: ['@portcullis/core/verifier', 'decisions', 'queue'],
+  calls: ['@portcullis/core/verifier', 'decisions', 'pace', 'queue', 'running'],
   'client-authentication': ['@portcullis/core/verifier', 'client-key', 'oauth4webapi'],
   'client-key': ['@portcullis/core/verifier', 'node:crypto', 'node:util', 'oauth4webapi'],
   decisions: ['@portcullis/core/verifier'],
@@ -25,6 +25,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   memory: ['@portcullis/core/verifier', 'lru-cache', 'node:crypto'],
   metadata: ['@portcullis/core/verifier', 'exchange'],
   options: ['@portcullis/core/verifier', 'client-key', 'form'],
+  pace: ['@portcullis/core/verifier'],
   prover: [
     '@portcullis/core',
     '@portcullis/core/verifier',
@@ -38,5 +39,6 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   ],
   question: ['@portcullis/core/verifier', 'answer', 'diagnostics', 'exchange'],
   queue: [],
+  running: ['@portcullis/core/verifier'],
   'signed-answer': ['@portcullis/core', '@portcullis/core/verifier', 'answer', 'exchange'],
 }

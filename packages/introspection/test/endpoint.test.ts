@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 
 import { describe, expect, test } from 'vitest'
 
-import { claimsWith, ISSUER, METADATA, refusalOf, setUp, wordOf } from './issuer.ts'
+import { claimsWith, ISSUER, METADATA, refusalOf, settle, setUp, wordOf } from './issuer.ts'
 
 // Where the endpoint is, and what its status says.
 
@@ -135,31 +135,121 @@ test('requests follow no redirect, send no cookie and want nothing compressed', 
   ])
 })
 
-test.each<[number, string, string, number]>([
-  [201, 'bad_answer', 'answered 201', 2],
-  [300, 'bad_answer', 'redirect', 1],
-  [399, 'bad_answer', 'redirect', 1],
-  [402, 'bad_answer', 'answered 402', 2],
-  [403, 'bad_answer', 'refuses this API as its client (403)', 1],
-  [404, 'bad_answer', 'answered 404', 2],
-  [429, 'unreachable', 'answered 429', 1],
-  [499, 'bad_answer', 'answered 499', 2],
-  [500, 'unreachable', 'answered 500', 1],
-  [599, 'unreachable', 'answered 599', 1],
+const REFUSED_CLIENT = 'refuses this API as its client'
+
+test.each<[number, string, string, string, number]>([
+  [201, '', 'bad_answer', 'answered 201', 2],
+  [300, '', 'bad_answer', 'redirect', 2],
+  [399, '', 'bad_answer', 'redirect', 2],
+  [400, '', 'bad_answer', 'answered 400', 2],
+  [400, '{"error":"invalid_request"}', 'bad_answer', 'answered 400', 2],
+  [400, '{"error":"invalid_client"}', 'bad_answer', REFUSED_CLIENT, 1],
+  [401, '', 'bad_answer', 'answered 401: are the credentials of this API right?', 2],
+  [401, '{"error":"invalid_token"}', 'bad_answer', 'answered 401', 2],
+  [401, '{"error":"invalid_client"}', 'bad_answer', REFUSED_CLIENT, 1],
+  [402, '', 'bad_answer', 'answered 402', 2],
+  [403, '', 'bad_answer', 'answered 403: are the credentials of this API right?', 2],
+  [403, '{"error":"unauthorized_client"}', 'bad_answer', REFUSED_CLIENT, 1],
+  [404, '', 'bad_answer', 'answered 404', 2],
+  [429, '', 'unreachable', 'answered 429', 1],
+  [499, '', 'bad_answer', 'answered 499', 2],
+  [500, '', 'unreachable', 'answered 500', 2],
+  [599, '', 'unreachable', 'answered 599', 2],
 ])(
-  'status %i is %s: %s; of two tokens %i are asked about',
-  async (status, reason, detail, calls) => {
-    const { issuer, verifier } = setUp()
-    issuer.answer = () => new Response('', { status, headers: { 'retry-after': '20' } })
-    const error = await refusalOf(verifier.verify('token'))
-    expect(error).toMatchObject({ code: 'introspection_unavailable', reason })
-    expect(error.detail).toContain(detail)
-    await wordOf(verifier.verify('other'))
-    expect(issuer.asked).toHaveLength(calls)
-    const isRedirect = detail === 'redirect'
-    expect(error.headers['Retry-After'] === '20').toBe(!isRedirect)
+  'status %i with the body %j is %s: %s; of two tokens %i are asked about, and one if it asks for a pause',
+  async (status, body, reason, detail, calls) => {
+    for (const isPausing of [false, true]) {
+      const { issuer, verifier } = setUp()
+      const headers: Record<string, string> = isPausing ? { 'retry-after': '20' } : {}
+      issuer.answer = () => new Response(body, { status, headers })
+      const error = await refusalOf(verifier.verify('token'))
+      expect(error).toMatchObject({ code: 'introspection_unavailable', reason })
+      expect(error.detail).toContain(detail)
+      expect(error.headers['Retry-After'] === '20').toBe(isPausing)
+      await wordOf(verifier.verify('other'))
+      expect(issuer.asked).toHaveLength(isPausing ? 1 : calls)
+    }
   },
 )
+
+test('a page with status 200 that asks for a pause gets it', async () => {
+  const { issuer, verifier } = setUp()
+  const headers = { 'content-type': 'text/html', 'retry-after': '20' }
+  issuer.answer = () => new Response('<html>', { headers })
+  expect((await refusalOf(verifier.verify('token'))).headers['Retry-After']).toBe('20')
+  await wordOf(verifier.verify('other'))
+  expect(issuer.asked).toHaveLength(1)
+})
+
+function errorWith(code: unknown): Error {
+  return Object.assign(new TypeError('fetch failed'), { code })
+}
+
+describe('a connection that fails', () => {
+  test.each([
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'ECONNREFUSED',
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'ETIMEDOUT',
+    'UND_ERR_CONNECT_TIMEOUT',
+    'CERT_HAS_EXPIRED',
+    'SELF_SIGNED_CERT_IN_CHAIN',
+    'EPROTO',
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'EMFILE',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'ERR_SSL_WRONG_VERSION_NUMBER',
+  ])('before anything was sent (%s) is the fault of the endpoint: one call', async (code) => {
+    const { issuer, verifier } = setUp()
+    const cause = errorWith(code)
+    issuer.answer = () => Promise.reject(new TypeError('fetch failed', { cause }))
+    expect((await refusalOf(verifier.verify('token'))).detail).toContain(`failed (${code})`)
+    expect(await wordOf(verifier.verify('other'))).toBe('introspection_unavailable unreachable')
+    expect(issuer.asked).toHaveLength(1)
+  })
+
+  test.each(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT', undefined, 7])(
+    'later (%s) may be the fault of its token: the next one is asked about',
+    async (code) => {
+      const { issuer, verifier } = setUp()
+      issuer.answer = () => Promise.reject(errorWith(code))
+      expect(await wordOf(verifier.verify('token'))).toBe('introspection_unavailable unreachable')
+      await wordOf(verifier.verify('other'))
+      expect(issuer.asked).toHaveLength(2)
+    },
+  )
+})
+
+async function never(): Promise<Response> {
+  return await new Promise<Response>(() => {})
+}
+
+describe('a call that takes too long', () => {
+  test('may be the fault of its token, once that was sent', async () => {
+    const { clock, issuer, verifier } = setUp()
+    issuer.answer = never
+    const first = wordOf(verifier.verify('token'))
+    await clock.advance(5)
+    expect(await first).toBe('introspection_unavailable timeout')
+    void wordOf(verifier.verify('other'))
+    await settle()
+    expect(issuer.asked).toHaveLength(2)
+  })
+
+  test('is the fault of the endpoint while nobody knows where that is', async () => {
+    // A call may take a second, and the metadata five.
+    const { clock, issuer, verifier } = setUp({ endpoint: undefined, maxAge: 1 })
+    issuer.metadata = never
+    const first = wordOf(verifier.verify('token'))
+    await clock.advance(1)
+    expect(await first).toBe('introspection_unavailable timeout')
+    expect(await wordOf(verifier.verify('other'))).toBe('introspection_unavailable timeout')
+    expect(issuer.asked).toHaveLength(0)
+  })
+})
 
 test.each([
   [' Application/JSON ; charset=utf-8', 'accepted'],

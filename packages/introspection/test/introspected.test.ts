@@ -409,19 +409,18 @@ describe('how many calls are made', () => {
 
   test('a refusal for want of a turn is 503 and says when to come back', async () => {
     const { clock, issuer, verifier } = setUp({ maxCalls: 1 })
-    const answer = held<Response>()
-    issuer.answer = async () => await answer.promise
-    const first = wordOf(verifier.verify('one'))
-    await clock.advance(3)
-    const refused = refusalOf(verifier.verify('two'))
-    await clock.advance(1)
-    answer.resolve(Response.json({ active: true, ...claimsWith() }))
     issuer.answer = async () => await new Promise<Response>(() => {})
-    await clock.advance(4)
+    const others = [wordOf(verifier.verify('one'))]
+    const refused = refusalOf(verifier.verify('two'))
+    await clock.advance(0.1)
+    others.push(wordOf(verifier.verify('three')))
+    await clock.advance(4.9)
     const error = await refused
     expect(error).toMatchObject({ code: 'introspection_unavailable', reason: 'busy', status: 503 })
+    expect(error.detail).toContain('as many as maxCalls and maxRate allow')
     expect(Number(error.headers['Retry-After'])).toBeGreaterThanOrEqual(1)
-    await first
+    await clock.advance(1)
+    await Promise.all(others)
   })
 
   test('a flood of invented tokens does not keep those waiting that were active before', async () => {
@@ -536,7 +535,7 @@ describe('an endpoint that gives no answer', () => {
 
   test('is given a pause, which grows; then one call finds out whether it is back', async () => {
     const { clock, issuer, verifier } = setUp()
-    issuer.answer = () => new Response('', { status: 500 })
+    issuer.answer = () => Promise.reject(Object.assign(new Error('down'), { code: 'ECONNREFUSED' }))
     for (let count = 0; count < 20; count++) await wordOf(verifier.verify(`token-${count}`))
     expect(issuer.asked).toHaveLength(1)
     for (let second = 0; second < 60; second++) {

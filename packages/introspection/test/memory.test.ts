@@ -11,12 +11,12 @@ const FAILURE = {
 } as const
 const ODD = { failures: 1, failure: FAILURE, pauseEnd: 1 }
 
-const answerOf = (size: number): HeldAnswer => ({
+const answerOf = (size: number, exp?: number): HeldAnswer => ({
   claims: {},
   header: { alg: 'opaque' },
   size,
   askedAt,
-  exp: undefined,
+  exp,
 })
 
 describe('how many answers are held', () => {
@@ -50,6 +50,51 @@ test('of one token there is one word at a time: active, not active or a bad answ
   expect(found()).toEqual([held, undefined, undefined])
   memory.rememberInactive('t', 'n', askedAt)
   expect(found()).toEqual([undefined, askedAt, undefined])
+})
+
+const every = (_name: string) => true
+
+function filled(max = 9) {
+  const memory = createMemory(max)
+  for (const token of ['a', 'b', 'c']) memory.remember(token, `of ${token}`, answerOf(1))
+  return { memory, newest: (isFree = every, now = 1000) => memory.newest(now, isFree)?.token }
+}
+
+describe('the newest answer of a token whose own last call did not fail', () => {
+  test('is the last one that came, however often others are used', () => {
+    const { memory, newest } = filled()
+    expect(newest()).toBe('c')
+    memory.find('a')
+    expect(newest()).toBe('c')
+    memory.remember('a', 'of a', answerOf(1))
+    expect(memory.newest(1000, every)).toEqual({ name: 'of a', token: 'a' })
+  })
+
+  test('is none that is asked about now, but stays for the next time', () => {
+    const { newest } = filled()
+    expect(newest((name) => name !== 'of c')).toBe('b')
+    expect(newest(() => false)).toBeUndefined()
+    expect(newest()).toBe('c')
+  })
+
+  test('is none that has failed or is not active, until it has another answer', () => {
+    const { memory, newest } = filled()
+    memory.rememberOdd('of c', ODD)
+    expect(newest()).toBe('b')
+    memory.rememberInactive('b', 'of b', askedAt)
+    expect(newest()).toBe('a')
+    memory.remember('c', 'of c', answerOf(1))
+    expect(newest()).toBe('c')
+  })
+
+  test('is none that has expired, or was pushed out', () => {
+    const { memory, newest } = filled(3)
+    memory.remember('d', 'of d', answerOf(1, 1001))
+    expect(newest()).toBe('d')
+    expect(newest(every, 1001)).toBe('c')
+    for (const token of ['e', 'f', 'g']) memory.remember(token, `of ${token}`, answerOf(1, 1001))
+    expect(newest(every, 1001)).toBeUndefined()
+  })
 })
 
 test('tokens that are not active, and those with bad answers, are bounded as well', () => {

@@ -208,6 +208,22 @@ describe('bad answers about one token', () => {
     expect(await wordOf(verifier.verify('token'))).toBe('introspection_unavailable bad_answer')
   })
 
+  test('with staleIfError: a call that hangs keeps nobody waiting but the first', async () => {
+    const { clock, issuer, verifier } = setUp({ maxAge: 10, staleIfError: 60 })
+    issuer.tokens.set('token', claimsWith())
+    await verifier.verify('token')
+    await clock.advance(10)
+    issuer.answer = async () => await new Promise<Response>(() => {})
+    const first = wordOf(verifier.verify('token'))
+    await clock.advance(5)
+    expect(await first).toBe('accepted')
+    for (let second = 15; second < 60; second++) {
+      expect(await wordOf(verifier.verify('token'))).toBe('accepted')
+      await clock.advance(1)
+    }
+    expect(issuer.asked.length).toBeLessThan(15)
+  })
+
   test('of many tokens are remembered of the last ones only', async () => {
     const { issuer, verifier } = setUp({ remember: { max: 2 }, maxRate: 1000 })
     issuer.answer = html

@@ -1,8 +1,37 @@
 import { describe, expect, test } from 'vitest'
 
-import { active, createTraffic, type Traffic } from './opaque-traffic.ts'
+import { active, createTraffic, type Reply, type Traffic } from './opaque-traffic.ts'
 
-// What other people's tokens do to genuine ones, and an endpoint that is slow. Every run of a seed is the same.
+// What other people's tokens, and an endpoint that is slow or down, do to genuine tokens. Every run of a seed is the same.
+
+const ROUND_TRIP = 0.1
+
+/** Seconds: 30, and a fifth that is drawn. */
+const LONGEST_PAUSE = 36
+
+/** What real issuers answer about a token that they do not know, where it is not `active: false`; and what an outage looks like. */
+const FAILURES: Readonly<Record<string, () => Response>> = {
+  '401': () => new Response('', { status: 401 }),
+  '403': () => new Response('', { status: 403 }),
+  '500': () => new Response('', { status: 500 }),
+  'a reset': () => {
+    throw connectionError('ECONNRESET')
+  },
+}
+
+const EACH = Object.entries(FAILURES).map(([name, fail], index) => ({
+  name,
+  fail,
+  seed: index + 1,
+}))
+
+function connectionError(code: string): Error {
+  return Object.assign(new TypeError('fetch failed'), { code })
+}
+
+function failing(traffic: Traffic, fail: () => Response): Reply {
+  return { after: ROUND_TRIP * (0.5 + traffic.random()), with: fail }
+}
 
 /** New tokens, each of which comes once. */
 function newTokens(traffic: Traffic, kind: string, perSecond: number): void {
@@ -12,6 +41,69 @@ function newTokens(traffic: Traffic, kind: string, perSecond: number): void {
     traffic.present(kind, `${kind}-${count}`)
   })
 }
+
+/** Users who present their token about once a second. */
+function users(traffic: Traffic, count: number): void {
+  traffic.arrive(count, () => {
+    traffic.present('user', `user-${Math.floor(traffic.random() * count)}`)
+  })
+}
+
+describe('tokens about which the issuer fails, each by itself', () => {
+  test.each(EACH)(
+    'with $name: two invented ones a second refuse at most 1 % of 20 genuine new ones',
+    async ({ fail, seed }) => {
+      const traffic = createTraffic(seed)
+      traffic.reply = (token) =>
+        token.startsWith('invented') ? failing(traffic, fail) : active(traffic, ROUND_TRIP)
+      newTokens(traffic, 'invented', 2)
+      newTokens(traffic, 'genuine', 20)
+      await traffic.clock.advance(60)
+      const { total, unavailable } = traffic.take('genuine')
+      expect(total).toBeGreaterThan(1000)
+      expect(unavailable / total).toBeLessThanOrEqual(0.01)
+    },
+  )
+
+  test.each(EACH)(
+    'with $name: one that has ended and comes twice a second refuses no user whose token is held',
+    async ({ fail, seed }) => {
+      const traffic = createTraffic(seed)
+      let hasEnded = false
+      traffic.reply = (token) =>
+        token === 'ended' && hasEnded ? failing(traffic, fail) : active(traffic, ROUND_TRIP)
+      users(traffic, 20)
+      traffic.arrive(2, () => {
+        traffic.present('ended', 'ended')
+      })
+      await traffic.clock.advance(40)
+      hasEnded = true
+      traffic.take('user')
+      await traffic.clock.advance(120)
+      const { total, unavailable } = traffic.take('user')
+      expect(total).toBeGreaterThan(2000)
+      expect(unavailable).toBe(0)
+      expect(traffic.take('ended').unavailable).toBeGreaterThan(100)
+    },
+  )
+
+  test.each([1, 2, 3])(
+    'four that hang a second refuse none of 20 genuine new ones (seed %i)',
+    async (seed) => {
+      const traffic = createTraffic(seed)
+      traffic.reply = (token) => ({
+        ...active(traffic, ROUND_TRIP),
+        ...(token.startsWith('invented') && { after: 'never' as const }),
+      })
+      newTokens(traffic, 'invented', 4)
+      newTokens(traffic, 'genuine', 20)
+      await traffic.clock.advance(60)
+      const { total, unavailable } = traffic.take('genuine')
+      expect(total).toBeGreaterThan(1000)
+      expect(unavailable).toBe(0)
+    },
+  )
+})
 
 describe('more new tokens than there are calls for', () => {
   test.each([
@@ -33,6 +125,59 @@ describe('more new tokens than there are calls for', () => {
       await traffic.clock.advance(10)
       const { total, accepted } = traffic.take('genuine')
       expect(accepted / total).toBeGreaterThanOrEqual(0.8 * fair)
+    },
+  )
+})
+
+describe('an outage', () => {
+  const OUTAGES: Readonly<Record<string, (traffic: Traffic) => Reply>> = {
+    'answers 500': (traffic) => failing(traffic, () => new Response('', { status: 500 })),
+    'answers 401': (traffic) => failing(traffic, () => new Response('', { status: 401 })),
+    hangs: () => ({ after: 'never', with: () => Response.error() }),
+    'takes no connection': (traffic) =>
+      failing(traffic, () => {
+        throw connectionError('ECONNREFUSED')
+      }),
+    'answers 429': (traffic) => failing(traffic, () => new Response('', { status: 429 })),
+  }
+
+  test.each(Object.keys(OUTAGES))(
+    'of an endpoint that %s is known within a few calls, and its end as well',
+    async (name) => {
+      const traffic = createTraffic(1)
+      users(traffic, 20)
+      await traffic.clock.advance(60)
+      const { reply } = traffic
+      const before = traffic.asked.length
+      traffic.reply = () => OUTAGES[name]?.(traffic) ?? reply('')
+      await traffic.clock.advance(60)
+      // Of one that hangs, nothing is known before two calls have taken their 5 s, one after the other.
+      expect(traffic.asked.length - before).toBeLessThanOrEqual(name === 'hangs' ? 75 : 16)
+      traffic.reply = reply
+      await traffic.clock.advance(LONGEST_PAUSE)
+      traffic.take('user')
+      await traffic.clock.advance(20)
+      const { total, unavailable } = traffic.take('user')
+      expect([total > 300, unavailable]).toEqual([true, 0])
+    },
+  )
+
+  test.each(Object.keys(OUTAGES))(
+    'of an endpoint that %s is known within a few calls to a process that starts in it',
+    async (name) => {
+      const traffic = createTraffic(1)
+      const { reply } = traffic
+      traffic.reply = () => OUTAGES[name]?.(traffic) ?? reply('')
+      newTokens(traffic, 'genuine', 20)
+      await traffic.clock.advance(10)
+      // 16 that fail, and then one at a time; of those that hang, as many again before the first has failed.
+      expect(traffic.asked.length).toBeLessThanOrEqual(name === 'hangs' ? 52 : 24)
+      traffic.reply = reply
+      await traffic.clock.advance(LONGEST_PAUSE)
+      traffic.take('genuine')
+      await traffic.clock.advance(20)
+      const { total, unavailable } = traffic.take('genuine')
+      expect([total > 300, unavailable]).toEqual([true, 0])
     },
   )
 })

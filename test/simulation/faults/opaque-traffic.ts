@@ -1,7 +1,8 @@
 import { AuthError } from '@portcullis/core'
-import { introspected } from '@portcullis/introspection'
+import type { IntrospectedOptions } from '@portcullis/introspection'
 import { type ManualClock, manualClock } from '@portcullis/testing'
 
+import { createIntrospected } from '../../../packages/introspection/src/introspected.ts'
 import { type Random, seededRandom } from '../../bench/random.ts'
 
 // Callers with opaque tokens who come at random moments, and an issuer whose answers take as long as it pleases: what share of the
@@ -50,7 +51,7 @@ export function createTraffic(seed: number): Traffic {
   const random = seededRandom(seed)
   const asked: { at: number; token: string }[] = []
   const words = new Map<string, string[]>()
-  const verifier = introspected({
+  const options: IntrospectedOptions = {
     issuer: ISSUER,
     audience: null,
     endpoint: `${ISSUER}/introspect`,
@@ -70,7 +71,8 @@ export function createTraffic(seed: number): Traffic {
       })
       return reply.with()
     },
-  })
+  }
+  const verifier = createIntrospected(options, random)
 
   async function settle(kind: string, token: string): Promise<void> {
     let word = 'accepted'

@@ -10,7 +10,13 @@ export const MAX_RATE = 4
 export const TIMEOUT = 5
 
 /** How the issuer answers. `slow` takes two seconds, and says what was true when it was asked. */
-export type Mode = 'well' | 'slow' | 'hang' | 'broken' | 'busy' | 'wrong' | 'odd'
+export type Mode = 'well' | 'slow' | 'hang' | 'broken' | 'gone' | 'busy' | 'wrong' | 'odd'
+
+/** These fail about tokens that nobody has issued, and about no other. */
+const CALM: ReadonlySet<Mode> = new Set(['well', 'slow', 'odd'])
+
+/** How the issuer answers about one token, whatever it does for the others. */
+export type Poison = 'refuses' | 'breaks' | 'resets' | 'hangs'
 
 /** What happens to time. `suspend`: only the wall clock goes on. `set`: how far it is ahead from then on. */
 export type TimeEvent =
@@ -27,6 +33,9 @@ export interface Verdict {
   readonly settledAt: number
   /** How long before it a call had failed, by the clock that stops with the machine. */
   readonly failedAgo: number
+  /** When it was asked, whether it had been accepted before, and for how long nothing but single tokens had failed. */
+  readonly wasKnown: boolean
+  readonly calmFor: number
 }
 
 export interface IntrospectionWorld {
@@ -38,6 +47,8 @@ export interface IntrospectionWorld {
   mode: Mode
   /** When the issuer ended a token. */
   readonly ended: ReadonlyMap<string, number>
+  /** Tokens about which the issuer fails. */
+  readonly poisoned: ReadonlyMap<string, Poison>
   /** What was seen of calls. */
   readonly seen: {
     /** The most calls at once for one token, for invented ones, and for genuine ones. */
@@ -50,6 +61,7 @@ export interface IntrospectionWorld {
   }
   verify(token: string, abortAfter?: number): void
   end(token: string): void
+  poison(token: string, how: Poison): void
   happen(event: TimeEvent): Promise<void>
   truth(): number
 }
@@ -67,8 +79,12 @@ export function createIntrospectionWorld(
   const verdicts: Verdict[] = []
   const running = new Map<string, number>()
   const seen = { ofOne: 0, ofInvented: 0, ofGenuine: 0, calls: 0, inventedAt: new Array<number>() }
+  const poisoned = new Map<string, Poison>()
+  const known = new Set<string>()
   let waiting = 0
   let failedAt = -Infinity
+  let mode: Mode = 'well'
+  let calmSince = -Infinity
 
   function isGenuine(token: string): boolean {
     return genuine.includes(token)
@@ -101,14 +117,16 @@ export function createIntrospectionWorld(
       isGenuine(token) && !ended.has(token)
         ? { active: true, iss: ISSUER, token_type: 'Bearer', sub: token }
         : { active: false }
-    if (world.mode === 'hang') await after(1e6, signal)
-    if (world.mode === 'slow') await after(2, signal)
-    if (world.mode === 'broken') return new Response('', { status: 500 })
-    if (world.mode === 'busy') {
-      return new Response('', { status: 429, headers: { 'retry-after': '10' } })
-    }
-    if (world.mode === 'wrong') return Response.json({ active: 'true', iss: ISSUER })
-    if (world.mode === 'odd' && !isGenuine(token)) return new Response('', { status: 400 })
+    const how = poisoned.get(token)
+    if (mode === 'hang' || how === 'hangs') await after(1e6, signal)
+    if (mode === 'slow') await after(2, signal)
+    if (mode === 'gone') throw connectionError('ECONNREFUSED')
+    if (mode === 'broken' || how === 'breaks') return new Response('', { status: 500 })
+    if (mode === 'busy') return new Response('', { status: 429, headers: { 'retry-after': '10' } })
+    if (how === 'resets') throw connectionError('ECONNRESET')
+    if (how === 'refuses') return new Response('', { status: 401 })
+    if (mode === 'wrong') return Response.json({ active: 'true', iss: ISSUER })
+    if (mode === 'odd' && !isGenuine(token)) return new Response('', { status: 400 })
     return Response.json(body)
   }
 
@@ -137,12 +155,12 @@ export function createIntrospectionWorld(
     async fetch(_url, init) {
       const token = init.body?.get('token') ?? ''
       begin(token)
-      const { mode } = world
+      const isFailing = (mode !== 'well' && mode !== 'slow') || poisoned.has(token)
       try {
         return await answer(token, init.signal)
       } finally {
         end(token)
-        if (mode !== 'well' && mode !== 'slow') failedAt = clock.monotonic()
+        if (isFailing) failedAt = clock.monotonic()
       }
     },
   })
@@ -151,12 +169,21 @@ export function createIntrospectionWorld(
     clock,
     verdicts,
     waiting: () => waiting,
-    mode: 'well',
+    get mode() {
+      return mode
+    },
+    set mode(next) {
+      if (!CALM.has(mode)) calmSince = clock.monotonic()
+      mode = next
+    },
     ended,
+    poisoned,
     seen,
     verify(token, abortAfter) {
       const controller = new AbortController()
       const askedAt = truth()
+      const calmFor = CALM.has(mode) ? clock.monotonic() - calmSince : 0
+      const wasKnown = known.has(token)
       waiting++
       if (abortAfter !== undefined) {
         clock.after(abortAfter, () => {
@@ -166,7 +193,9 @@ export function createIntrospectionWorld(
       const settle = (word: string) => {
         waiting--
         const failedAgo = clock.monotonic() - failedAt
-        verdicts.push({ token, word, askedAt, settledAt: truth(), failedAgo })
+        if (word === 'accepted') known.add(token)
+        if (word === 'invalid_token inactive') known.delete(token)
+        verdicts.push({ token, word, askedAt, settledAt: truth(), failedAgo, wasKnown, calmFor })
       }
       verifier.verify(token, { signal: controller.signal }).then(
         () => {
@@ -180,6 +209,9 @@ export function createIntrospectionWorld(
     end(token) {
       if (!ended.has(token)) ended.set(token, truth())
     },
+    poison(token, how) {
+      poisoned.set(token, how)
+    },
     async happen(event) {
       if ('pass' in event) await clock.advance(event.pass)
       else if ('set' in event) clock.set(start + truth() + event.set)
@@ -192,6 +224,10 @@ export function createIntrospectionWorld(
     truth,
   }
   return world
+}
+
+function connectionError(code: string): Error {
+  return Object.assign(new TypeError('fetch failed'), { code })
 }
 
 const ISSUER = 'https://issuer.test'

@@ -1,0 +1,240 @@
+import { failurePauseEnd, LONGEST_PAUSE } from '@portcullis/core/verifier'
+
+import type { Failure } from './decisions.ts'
+
+// When the next call of a lane begins, and what a failed one counts for: pure functions of a state and a moment, which answer with a
+// word. Times are seconds of the monotonic clock.
+
+/** So many different tokens have failed in a row when another one is asked about, which was good before. */
+const DOUBT = 5
+
+/** So many, where there is no such token, when the lane is paced. */
+const LONGEST_ROW = 16
+
+/** The longest pause of a lane that no other token can speak for: who knows whether the endpoint is down. */
+const UNPROVEN_PAUSE = 2
+
+/** The shortest time from the beginning of a probe to that of the next one. */
+const PROBE_INTERVAL = 1
+
+/** A call that lasts for longer takes another kind of place, so that tokens that hang keep no others waiting. */
+const LONG_CALL = 1
+
+/** What is left after rounding must not become a wait of nothing, again and again. */
+const SHORTEST_WAIT = 0.001
+
+/** What is known of the endpoint from the calls of one lane. Replaced as a whole. */
+export interface LaneState {
+  /** Failures of the endpoint in a row; those of calls that ran at the same time count as one. */
+  readonly failures: number
+  readonly lastFailure: Failure | undefined
+  /** When the last failure was noticed, and the end of the pause that it causes. */
+  readonly failedAt: number
+  readonly pauseEnd: number
+  /** The end of the last pause that the endpoint has asked for. No answer ends it early. */
+  readonly quietEnd: number
+  /** Tokens whose calls have failed since the last answer, at most {@link LONGEST_ROW}. */
+  readonly row: ReadonlySet<string>
+  /** How many answers have come. */
+  readonly answers: number
+  /** When the last probe has begun. */
+  readonly probedAt: number
+  /** A token bucket: how many calls could begin at `countedAt`. */
+  readonly calls: number
+  readonly countedAt: number
+}
+
+export interface LaneLimits {
+  /** How many calls may run at the same time, and as many again of those that last long. */
+  readonly maxCalls: number
+  /** How many may begin in a second; `Infinity` for any number. */
+  readonly maxRate: number
+}
+
+/** @param answers How many answers have come before. */
+export function initialLane({ maxCalls }: LaneLimits, now: number, answers = 0): LaneState {
+  return {
+    failures: 0,
+    lastFailure: undefined,
+    failedAt: -Infinity,
+    pauseEnd: -Infinity,
+    quietEnd: -Infinity,
+    row: new Set(),
+    answers,
+    probedAt: -Infinity,
+    calls: maxCalls,
+    countedAt: now,
+  }
+}
+
+/** How many of the places are taken, and when one of them will be free without the end of a call. */
+export interface Places {
+  readonly taken: number
+  /** `Infinity` if there will be none. */
+  readonly freeAt: number
+}
+
+/** @param calls Those that run. */
+export function placesOf(
+  calls: Iterable<{ readonly since: number }>,
+  now: number,
+  { maxCalls }: LaneLimits,
+): Places {
+  let all = 0
+  let long = 0
+  let freeAt = Infinity
+  for (const { since } of calls) {
+    all += 1
+    if (now - since >= LONG_CALL) long += 1
+    else freeAt = Math.min(freeAt, since + LONG_CALL)
+  }
+  return { taken: all - Math.min(long, maxCalls), freeAt: long < maxCalls ? freeAt : Infinity }
+}
+
+/**
+ * What the next call of a lane does: `begin`; `join` the queue until there is a place, or a probe has ended; `pause` for the rate;
+ * `fail`, since the endpoint is given a pause. After a failure of the endpoint one call at a time finds out whether it has come back: a
+ * good token is asked about, or else whichever comes, and another one while that lasts long.
+ */
+export function callStep(
+  state: LaneState,
+  { taken, isProbing }: { readonly taken: number; readonly isProbing: boolean },
+  now: number,
+  limits: LaneLimits,
+): 'begin' | 'join' | 'pause' | 'fail' {
+  const isFailing = state.failures > 0
+  if (isPaused(state, now)) return 'fail'
+  if (isFailing && isProbing) return 'join'
+  if (taken >= (isFailing ? 1 : limits.maxCalls)) return 'join'
+  return callsLeft(state, now, limits) >= 1 ? 'begin' : 'pause'
+}
+
+function isPaused({ pauseEnd }: LaneState, now: number): boolean {
+  return now < pauseEnd
+}
+
+/** Until the rate lets another call begin. */
+export function untilRate(state: LaneState, now: number, limits: LaneLimits): number {
+  return Math.max(SHORTEST_WAIT, (1 - callsLeft(state, now, limits)) / limits.maxRate)
+}
+
+/** Until there is a place: see {@link Places}. */
+export function untilFree({ freeAt }: Pick<Places, 'freeAt'>, now: number): number {
+  return Math.max(SHORTEST_WAIT, freeAt - now)
+}
+
+function callsLeft({ calls, countedAt }: LaneState, now: number, limits: LaneLimits): number {
+  if (limits.maxRate === Infinity) return limits.maxCalls
+  return Math.min(limits.maxCalls, calls + Math.max(0, now - countedAt) * limits.maxRate)
+}
+
+export function afterBegin(state: LaneState, now: number, limits: LaneLimits): LaneState {
+  return { ...state, calls: callsLeft(state, now, limits) - 1, countedAt: now }
+}
+
+/**
+ * Whether it is time to ask about a token that was good before: the calls of others have failed, and only such a token can tell whether
+ * that is the fault of the endpoint, or theirs.
+ */
+export function isProbeDue(state: LaneState, now: number): boolean {
+  const isUnclear = state.failures > 0 || state.row.size >= DOUBT
+  return isUnclear && !isPaused(state, now) && now - state.probedAt >= PROBE_INTERVAL
+}
+
+export function afterProbeBegin(state: LaneState, now: number): LaneState {
+  return { ...state, probedAt: now }
+}
+
+/** The call of an answer that comes during a pause has begun before it, so that it cannot know of what was asked for since. */
+export function afterAnswer(state: LaneState, now: number): LaneState {
+  const answered = { ...state, answers: state.answers + 1, row: new Set<string>() }
+  if (now < state.quietEnd) return answered
+  return { ...answered, failures: 0, lastFailure: undefined, pauseEnd: -Infinity }
+}
+
+/**
+ * Whether the endpoint has failed when it was last asked, and that was lately: a failure of an hour ago says nothing of an endpoint that
+ * nobody has asked since.
+ *
+ * @param timeout The longest that a call takes: of one that failed with the first and was told to wait, and of the one after the pause.
+ */
+export function isDown({ failures, failedAt }: LaneState, now: number, timeout: number): boolean {
+  return failures > 0 && now - failedAt <= LONGEST_PAUSE + 2 * timeout
+}
+
+/** A call that has failed. */
+export interface FailedCall {
+  readonly name: string
+  readonly startedAt: number
+  readonly settledAt: number
+  /** Whether it was made because others had failed: see {@link isProbeDue}. */
+  readonly isProbe: boolean
+  /** How many answers had come when it began. */
+  readonly answers: number
+}
+
+/**
+ * Whether a failure may be the fault of the token that was asked about. An issuer that has answered knows our credentials, and many
+ * refuse a client because of a token that they do not know.
+ */
+export function mayBeOfToken({ concerns }: Failure, { answers }: LaneState): boolean {
+  return concerns === 'token' || (concerns === 'client' && answers > 0)
+}
+
+/**
+ * What a failed call counts for: its `token` alone; the `endpoint`, which is given a pause; or the `lane`, which is paced, since nobody
+ * can tell.
+ *
+ * @param hasOther Whether there is a token that could tell.
+ */
+export function countsFor(
+  failure: Failure,
+  { name, isProbe, answers }: FailedCall,
+  state: LaneState,
+  hasOther: boolean,
+): 'token' | 'endpoint' | 'lane' {
+  if (!mayBeOfToken(failure, state)) return 'endpoint'
+  // If another token was answered meanwhile, the endpoint works.
+  if (isProbe && answers === state.answers) return 'endpoint'
+  return rowWith(state, name).size >= LONGEST_ROW && !hasOther ? 'lane' : 'token'
+}
+
+function rowWith({ row }: LaneState, name: string): ReadonlySet<string> {
+  return row.size >= LONGEST_ROW || row.has(name) ? row : new Set([...row, name])
+}
+
+/**
+ * @param hasOther As for {@link countsFor}.
+ * @param random From 0 to 1, so that a fleet does not come back in step.
+ */
+export function afterFailure(
+  state: LaneState,
+  call: FailedCall,
+  failure: Failure,
+  hasOther: boolean,
+  random: number,
+): LaneState {
+  const row = mayBeOfToken(failure, state) ? rowWith(state, call.name) : state.row
+  const word = countsFor(failure, call, state, hasOther)
+  if (word === 'token') return { ...state, row }
+  const { settledAt } = call
+  // It began before an outage was known: it is the same outage.
+  const isSame = call.startedAt <= state.failedAt && state.failures > 0
+  const failures = isSame ? state.failures : state.failures + 1
+  const failedAt = isSame ? state.failedAt : settledAt
+  const times = { startedAt: failedAt, settledAt }
+  const longest = word === 'lane' ? failedAt + UNPROVEN_PAUSE : Infinity
+  const pauseEnd = Math.min(
+    longest,
+    failurePauseEnd(failures, times, failure.retryAfter ?? 0, random),
+  )
+  return {
+    ...state,
+    row,
+    failures,
+    lastFailure: failure,
+    failedAt,
+    pauseEnd: isSame ? Math.max(state.pauseEnd, pauseEnd) : pauseEnd,
+    quietEnd: (failure.retryAfter ?? 0) > 0 ? Math.max(state.quietEnd, pauseEnd) : state.quietEnd,
+  }
+}
