@@ -1,4 +1,8 @@
-import { answerState, type Failure } from '../../packages/introspection/src/decisions.ts'
+import {
+  answerState,
+  type Failure,
+  renewalAge,
+} from '../../packages/introspection/src/decisions.ts'
 import {
   afterAnswer,
   afterBegin,
@@ -17,7 +21,7 @@ import type { Random } from './random.ts'
 
 /** The defaults of `introspected`. */
 const AGE = { maxAge: 30, staleIfError: 0 }
-const KNOWN: LaneLimits = { maxCalls: 16, maxRate: Infinity }
+const KNOWN: LaneLimits = { maxCalls: 128, maxRate: Infinity }
 const UNKNOWN: LaneLimits = { maxCalls: 16, maxRate: 100 }
 
 const REFUSED: Failure = {
@@ -128,7 +132,7 @@ export function startIntrospecting(
         lane.ask((asked) => {
           askedAt = asked ?? askedAt
           // What comes before then is answered without a call: it is held, or refused in a pause.
-          const quiet = asked === undefined ? lane.pauseEnd() : freshUntil(asked)
+          const quiet = asked === undefined ? lane.pauseEnd() : dueAt(asked, random())
           queue.at(arrival(Math.max(quiet, queue.now() + 1e-9)), present)
         })
       }
@@ -137,12 +141,17 @@ export function startIntrospecting(
   })
 }
 
-function freshUntil(asked: number): number {
+function dueAt(asked: number, random: number): number {
+  const renewAt = renewalAge(AGE, random)
   const askedAt = { wall: asked, monotonic: asked }
-  const end = asked + AGE.maxAge
-  const at = { wall: end, monotonic: end }
+  const due = asked + renewAt + 1e-9
+  const state = answerState(
+    { askedAt, exp: undefined, renewAt },
+    { wall: due, monotonic: due },
+    AGE,
+  )
   // The policy decides; this holds the simulation to it.
-  const isOver = answerState({ askedAt, exp: undefined }, at, AGE) === 'over'
-  if (!isOver) throw new Error('an answer is used for longer than the simulation assumes')
-  return end
+  if (state !== 'due')
+    throw new Error('an answer is renewed at another moment than the simulation assumes')
+  return due
 }

@@ -16,21 +16,38 @@ export interface AnswerTimes {
   readonly askedAt: Instant
   /** NumericDate, if the answer has one. */
   readonly exp: number | undefined
+  /** The age from which on it is asked for again behind a request: see {@link renewalAge}. */
+  readonly renewAt: number
+}
+
+/** Renewals begin between these parts of `maxAge`. */
+const RENEWAL = { from: 0.5, to: 0.9 }
+
+/**
+ * When an answer is asked for again.
+ *
+ * @param random From 0 to 1, drawn for each answer: tokens that came together are not asked about together for ever.
+ */
+export function renewalAge({ maxAge }: Pick<AgePolicy, 'maxAge'>, random: number): number {
+  return maxAge * (RENEWAL.from + (RENEWAL.to - RENEWAL.from) * random)
 }
 
 /**
- * What an answer is good for: `fresh`: it is used; `stale`: in an outage; `over`: for nothing.
+ * What an answer is good for: `fresh`: it is used; `due`: it is used, and asked for again behind that; `stale`: in an outage; `over`: for
+ * nothing.
  *
  * An answer whose `exp` has passed when it comes is kept for a moment as well: its token is refused again and again without a call.
  */
 export function answerState(
-  { askedAt, exp = Infinity }: AnswerTimes,
+  { askedAt, exp = Infinity, renewAt }: AnswerTimes,
   now: Instant,
   { maxAge, staleIfError }: AgePolicy,
-): 'fresh' | 'stale' | 'over' {
+): 'fresh' | 'due' | 'stale' | 'over' {
   const age = elapsed(askedAt, now)
   const left = exp - askedAt.wall
-  if (age < Math.min(maxAge, left > 0 ? left : INACTIVE_AGE)) return 'fresh'
+  if (age < Math.min(maxAge, left > 0 ? left : INACTIVE_AGE)) {
+    return left > 0 && age >= renewAt ? 'due' : 'fresh'
+  }
   return age < Math.min(maxAge + staleIfError, left) ? 'stale' : 'over'
 }
 

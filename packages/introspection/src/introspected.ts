@@ -32,7 +32,7 @@ export function introspected(
 /**
  * The same, for simulations.
  *
- * @param random From 0 to 1: how long pauses are.
+ * @param random From 0 to 1: how long pauses are, and when answers are asked for again.
  */
 export function createIntrospected(
   options: IntrospectedOptions & { readonly schema?: Schema<unknown> },
@@ -53,7 +53,7 @@ export function createIntrospected(
   const signed =
     keys === undefined || issuer === null ? undefined : createSignedAnswers(keys, issuer, checked)
   const rules = ownMembers({ ...stated, requireExpiry: stated.requireExpiry ?? false })
-  const question = createQuestion(checked, asked, signed, () => verifier)
+  const question = createQuestion(checked, asked, signed, () => verifier, random)
   const prover = createProver(checked, asked, signed, question, random)
   const verifier = createProvenVerifier(prover, rules)
   return verifier

@@ -88,11 +88,12 @@ export interface IntrospectedOptions extends Pick<
    */
   timeout?: number | undefined
   /**
-   * How many calls may run at the same time for tokens that were not seen before, and as many again for those that were; of either kind
-   * as many more that last longer than a second.
+   * How many calls may run at the same time for tokens that were not seen before, and as many again that last longer than a second.
    * @default 16
    */
   maxCalls?: number | undefined
+  /** The same for tokens that were active before: more than the users of a process x seconds of a call / `maxAge`. @default 128 */
+  maxRenewals?: number | undefined
   /**
    * How many calls may begin in a second for tokens that were not seen before.
    * @default 100
@@ -133,6 +134,7 @@ export interface CheckedOptions {
   readonly staleIfError: number
   readonly timeout: number
   readonly maxCalls: number
+  readonly maxRenewals: number
   readonly maxRate: number
   readonly form: TokenForm
   readonly max: number
@@ -191,6 +193,7 @@ export function checkIntrospectedOptions(
     staleIfError: seconds(0, 86_400),
     timeout: seconds(0.1, 60),
     maxCalls: countUpTo(1000),
+    maxRenewals: countUpTo(1000),
     maxRate: countUpTo(100_000),
     form: isForm,
     remember: isMax,
@@ -225,6 +228,7 @@ export function checkIntrospectedOptions(
     staleIfError: stated.staleIfError ?? 0,
     timeout: stated.timeout ?? 5,
     maxCalls: stated.maxCalls ?? 16,
+    maxRenewals: stated.maxRenewals ?? 128,
     maxRate: stated.maxRate ?? 100,
     form: ownMembers(stated.form ?? {}),
     max: stated.remember?.max ?? 10_000,

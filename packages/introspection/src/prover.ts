@@ -91,6 +91,19 @@ export function createProver(
     return provenBy(outcome, before)
   }
 
+  /** What may be used of an answer that is no longer fresh. Where it is used nobody waits for the call that asks for another one. */
+  function recallOld(token: string, held: HeldAnswer, isDue: boolean): HeldAnswer | undefined {
+    const { lane } = ways.known
+    const name = nameOf(token)
+    const now = clock.monotonic()
+    const bad = memory.findOdd(name)
+    if (!isDue && !lane.isDown() && !isFailing(bad, now)) return undefined
+    // In an outage the pauses are those of the lane: one call at a time finds out whether the endpoint has come back.
+    const isPaused = bad !== undefined && now < bad.pauseEnd && !lane.isDown()
+    if (!isPaused && !ways.unknown.lane.has(name)) lane.renew(name, token)
+    return held
+  }
+
   /** A call for a token that is under way stays the only one, whatever has become of its answer meanwhile. */
   function wayOf(name: string, isKnown: boolean): Way {
     if (ways.known.lane.has(name)) return ways.known
@@ -115,16 +128,7 @@ export function createProver(
       if (held === undefined) return undefined
       const state = stateOf(held)
       if (state === 'fresh') return held
-      if (state === 'over') return undefined
-      const { lane } = ways.known
-      const name = nameOf(token)
-      const now = clock.monotonic()
-      const bad = memory.findOdd(name)
-      if (!lane.isDown() && !isFailing(bad, now)) return undefined
-      // One call at a time finds out whether the endpoint has come back. Nobody waits for it.
-      const isPaused = bad !== undefined && now < bad.pauseEnd && !lane.isDown()
-      if (!isPaused && !ways.unknown.lane.has(name)) lane.renew(name, token)
-      return held
+      return state === 'over' ? undefined : recallOld(token, held, state === 'due')
     },
     async prove(token, signal) {
       const complaint = complaintOf(token)
@@ -176,22 +180,30 @@ interface Way {
 /** Invented tokens are all in the second: what they fill, slow down or make fail is no way of those that were active before. */
 function createWays(
   shared: Omit<LaneOptions<Answer>, 'maxCalls' | 'maxRate' | 'order' | 'answers'>,
-  { maxCalls, maxRate, timeout }: CheckedOptions,
+  { maxCalls, maxRate, maxRenewals, timeout }: CheckedOptions,
 ): Readonly<Record<'known' | 'unknown', Way>> {
   return {
     known: createWay(
-      { ...shared, maxCalls, maxRate: Infinity, order: 'oldest', answers: 1 },
+      { ...shared, maxCalls: maxRenewals, maxRate: Infinity, order: 'oldest', answers: 1 },
       timeout,
+      'maxRenewals allows',
     ),
-    unknown: createWay({ ...shared, maxCalls, maxRate, order: 'newest', answers: 0 }, timeout),
+    unknown: createWay(
+      { ...shared, maxCalls, maxRate, order: 'newest', answers: 0 },
+      timeout,
+      'maxCalls and maxRate allow',
+    ),
   }
 }
 
-/** @param timeout How long a caller waits at most. Seconds. */
-function createWay(options: LaneOptions<Answer>, timeout: number): Way {
+/**
+ * @param timeout How long a caller waits at most. Seconds.
+ * @param bounds The options that bound the calls, in words.
+ */
+function createWay(options: LaneOptions<Answer>, timeout: number, bounds: string): Way {
   const room = createWaitingRoom(options.clock, timeout, {
     whenFull: () => busy(roomFull),
-    whenLate: (patience) => busy(noTurn(patience)),
+    whenLate: (patience) => busy(noTurn(patience, bounds)),
   })
   return { lane: createLane(options), room }
 }

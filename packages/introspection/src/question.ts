@@ -2,7 +2,7 @@ import type { Claims, Header } from '@portcullis/core'
 import { type Instant, member, withDeadline } from '@portcullis/core/verifier'
 
 import { readAnswer, type Statement } from './answer.ts'
-import type { Failure } from './decisions.ts'
+import { type Failure, renewalAge } from './decisions.ts'
 import { publishCall } from './diagnostics.ts'
 import type { Endpoint } from './endpoint.ts'
 import { FailedExchange, type RawAnswer } from './exchange.ts'
@@ -34,12 +34,14 @@ export function callTimeout({ timeout, maxAge }: CheckedOptions): number {
 /**
  * @param signed Reads the answers, if they have to be signed.
  * @param verifier What `introspected` returns: messages name it.
+ * @param random From 0 to 1, drawn for each answer.
  */
 export function createQuestion(
   options: CheckedOptions,
   endpoint: Endpoint,
   signed: SignedAnswers | undefined,
   verifier: () => object,
+  random: () => number,
 ): Question {
   const { clock } = options
   const timeout = callTimeout(options)
@@ -70,10 +72,12 @@ export function createQuestion(
       await endpoint.locate()
       sending()
       raw = await endpoint.ask(token, signal)
-      return answerOf(
-        signed === undefined ? readAnswer(raw) : await signed.read(raw, askedAt, signal),
+      const statement =
+        signed === undefined ? readAnswer(raw) : await signed.read(raw, askedAt, signal)
+      return answerOf(statement, {
         askedAt,
-      )
+        renewAt: renewalAge(options, random()),
+      })
     } catch (error) {
       const failure = failureOf(error)
       if (raw?.retryAfter === undefined) return failure
@@ -88,10 +92,10 @@ export function createQuestion(
   }
 }
 
-function answerOf(statement: Statement, askedAt: Instant): Answer {
-  if (statement.word === 'inactive') return { word: 'inactive', askedAt }
+function answerOf(statement: Statement, times: Pick<HeldAnswer, 'askedAt' | 'renewAt'>): Answer {
+  if (statement.word === 'inactive') return { word: 'inactive', askedAt: times.askedAt }
   const { claims, size } = statement
-  return { word: 'active', held: { claims, header: HEADER, size, askedAt, exp: expOf(claims) } }
+  return { word: 'active', held: { claims, header: HEADER, size, ...times, exp: expOf(claims) } }
 }
 
 /** Whether it is a time is for the rules to say. */

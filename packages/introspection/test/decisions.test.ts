@@ -6,10 +6,13 @@ import {
   type Failure,
   isStillInactive,
   isYoung,
+  renewalAge,
 } from '../src/decisions.ts'
 
 const at = (seconds: number) => ({ wall: 1000 + seconds, monotonic: seconds })
 const POLICY = { maxAge: 30, staleIfError: 60 }
+/** Later than any answer is used. */
+const NEVER = 1000
 const DOWN: Failure = {
   reason: 'unreachable',
   detail: 'down',
@@ -31,11 +34,32 @@ describe('what an answer is good for', () => {
     ['and no longer', 990, 5, 'over'],
     ['the same with an exp that is just now', 1000, 4.9, 'fresh'],
   ])('%s', (_name, exp, seconds, state) => {
-    expect(answerState({ askedAt: at(0), exp }, at(seconds), POLICY)).toBe(state)
+    expect(answerState({ askedAt: at(0), exp, renewAt: NEVER }, at(seconds), POLICY)).toBe(state)
+  })
+
+  test.each<[string, number | undefined, number, string]>([
+    ['before its moment', undefined, 17.9, 'fresh'],
+    ['from then on', undefined, 18, 'due'],
+    ['until maxAge', undefined, 29.9, 'due'],
+    ['at maxAge', undefined, 30, 'stale'],
+    ['with an exp before that moment: never', 1010, 9.9, 'fresh'],
+    ['with an exp between the two', 1020, 19.9, 'due'],
+    ['with an exp that has passed: never', 990, 4.9, 'fresh'],
+  ])('it is asked for again %s', (_name, exp, seconds, state) => {
+    expect(answerState({ askedAt: at(0), exp, renewAt: 18 }, at(seconds), POLICY)).toBe(state)
+  })
+
+  test('an answer whose exp has passed is not asked for again, however short maxAge is', () => {
+    const answer = { askedAt: at(0), exp: 990, renewAt: 0.5 }
+    expect(answerState(answer, at(0.9), { maxAge: 1, staleIfError: 0 })).toBe('fresh')
+  })
+
+  test('the moment is drawn between the half and nine tenths of maxAge', () => {
+    expect([0, 0.5, 1].map((random) => renewalAge(POLICY, random))).toEqual([15, 21, 27])
   })
 
   test('a clock that is set back makes nothing younger, and one that is suspended makes it older', () => {
-    const answer = { askedAt: at(0), exp: undefined }
+    const answer = { askedAt: at(0), exp: undefined, renewAt: NEVER }
     expect(answerState(answer, { wall: 0, monotonic: 30 }, POLICY)).toBe('stale')
     expect(answerState(answer, { wall: 1030, monotonic: 1 }, POLICY)).toBe('stale')
   })

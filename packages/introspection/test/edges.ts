@@ -37,7 +37,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'memory',
     'question',
   ],
-  question: ['@portcullis/core/verifier', 'answer', 'diagnostics', 'exchange'],
+  question: ['@portcullis/core/verifier', 'answer', 'decisions', 'diagnostics', 'exchange'],
   queue: [],
   running: ['@portcullis/core/verifier'],
   'signed-answer': ['@portcullis/core', '@portcullis/core/verifier', 'answer', 'exchange'],

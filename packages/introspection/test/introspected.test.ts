@@ -46,26 +46,27 @@ describe('a token that the issuer says is active', () => {
     })
   })
 
-  test('is asked about once in maxAge, and again after it', async () => {
+  test('is asked about once, until its answer has half of maxAge, or all of it while nobody comes', async () => {
     const { clock, issuer, verifier } = setUp({ maxAge: 30 })
     issuer.tokens.set('token', claimsWith())
-    for (let second = 0; second < 30; second += 10) {
+    for (const seconds of [7, 7.9, 15.1]) {
       await verifier.verify('token')
-      await clock.advance(10)
+      await clock.advance(seconds)
     }
     expect(issuer.asked).toHaveLength(1)
     await verifier.verify('token')
     expect(issuer.asked).toHaveLength(2)
   })
 
-  test('under 10,000 requests in three times maxAge costs three calls', async () => {
+  test('under 10,000 requests in three times maxAge costs four to six calls', async () => {
     const { clock, issuer, verifier } = setUp({ maxAge: 30 })
     issuer.tokens.set('token', claimsWith())
     for (let second = 0; second < 90; second += 0.9) {
       await Promise.all(Array.from({ length: 100 }, async () => await verifier.verify('token')))
       await clock.advance(0.9)
     }
-    expect(issuer.asked).toHaveLength(3)
+    expect(issuer.asked.length).toBeGreaterThanOrEqual(4)
+    expect(issuer.asked.length).toBeLessThanOrEqual(6)
   })
 
   test('that is revoked there is refused maxAge after the last answer', async () => {

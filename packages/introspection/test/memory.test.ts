@@ -17,6 +17,7 @@ const answerOf = (size: number, exp?: number): HeldAnswer => ({
   size,
   askedAt,
   exp,
+  renewAt: 15,
 })
 
 describe('how many answers are held', () => {

@@ -46,6 +46,120 @@ describe('an answer that has just come', () => {
   })
 })
 
+/** A token whose answer is due: renewals begin between the half and nine tenths of 30 s. */
+async function withDue(options: Partial<IntrospectedOptions> = {}, ...tokens: string[]) {
+  const set = setUp({ maxAge: 30, ...options })
+  for (const token of ['token', ...tokens]) {
+    set.issuer.tokens.set(token, claimsWith())
+    await set.verifier.verify(token)
+  }
+  await set.clock.advance(27)
+  const { answer } = set.issuer
+  const asked = () => set.issuer.asked.slice(1 + tokens.length).map(({ token }) => token)
+  return { ...set, answer, asked }
+}
+
+describe('a renewal', () => {
+  test('begins behind a request that presents the token, which does not wait for it', async () => {
+    const { clock, issuer, verifier, answer, asked } = await withDue()
+    const late = held<boolean>()
+    issuer.answer = async (token) => {
+      await late.promise
+      return await answer(token)
+    }
+    for (let use = 0; use < 100; use++)
+      expect(await wordOf(verifier.verify('token'))).toBe('accepted')
+    expect(asked()).toEqual(['token'])
+    late.resolve(true)
+    await settle()
+    // From the moment of the question on, this answer has all of maxAge.
+    await clock.advance(14.9)
+    for (let use = 0; use < 2; use++) await verifier.verify('token')
+    expect(asked()).toEqual(['token'])
+  })
+
+  test('is never made of a token that nobody uses', async () => {
+    const { clock, asked } = await withDue()
+    await clock.advance(3600)
+    expect(asked()).toEqual([])
+  })
+
+  test('that says that the token is not active takes effect at once', async () => {
+    const { issuer, verifier } = await withDue()
+    issuer.tokens.delete('token')
+    expect(await wordOf(verifier.verify('token'))).toBe('accepted')
+    await settle()
+    expect(await wordOf(verifier.verify('token'))).toBe('invalid_token inactive')
+  })
+
+  test('that fails leaves the answer its maxAge, no longer, and is repeated after a pause', async () => {
+    const { clock, issuer, verifier, asked } = await withDue()
+    issuer.answer = html
+    for (const seconds of [0.5, 1, 1.4]) {
+      for (let use = 0; use < 9; use++) {
+        expect(await wordOf(verifier.verify('token'))).toBe('accepted')
+        await settle()
+      }
+      await clock.advance(seconds)
+    }
+    expect(asked()).toEqual(['token', 'token'])
+    await clock.advance(0.1)
+    expect(await wordOf(verifier.verify('token'))).toBe('introspection_unavailable bad_answer')
+    expect(asked()).toEqual(['token', 'token'])
+  })
+
+  test('that hangs leaves the answer its maxAge; then callers wait for that very call', async () => {
+    const { clock, issuer, verifier, asked } = await withDue()
+    const late = held<Response>()
+    issuer.answer = async () => await late.promise
+    await verifier.verify('token')
+    await clock.advance(3)
+    const words = [1, 2].map(async () => await wordOf(verifier.verify('token')))
+    await settle()
+    late.resolve(Response.json({ active: false }))
+    expect(await Promise.all(words)).toEqual(['invalid_token inactive', 'invalid_token inactive'])
+    expect(asked()).toEqual(['token'])
+  })
+
+  test('finds its room, however many calls for new tokens hang', async () => {
+    const { clock, issuer, verifier, answer, asked } = await withDue({ maxCalls: 1 })
+    issuer.answer = async (token) =>
+      token === 'token' ? await answer(token) : await new Promise<Response>(() => {})
+    const others = ['one', 'two'].map(async (token) => await wordOf(verifier.verify(token)))
+    await clock.advance(1)
+    await verifier.verify('token')
+    await settle()
+    expect(asked()).toContain('token')
+    await clock.advance(10)
+    await Promise.all(others)
+  })
+
+  test('begins only where there is room: beyond maxRenewals the next request tries again', async () => {
+    const { issuer, verifier, asked } = await withDue({ maxRenewals: 1 }, 'other')
+    const late = held<Response>()
+    issuer.answer = async () => await late.promise
+    for (const token of ['token', 'other']) await verifier.verify(token)
+    await settle()
+    expect(asked()).toEqual(['token'])
+    late.resolve(Response.json({ active: true, ...claimsWith() }))
+    await settle()
+    await verifier.verify('other')
+    await settle()
+    expect(asked()).toEqual(['token', 'other'])
+  })
+
+  test('does not begin while the endpoint has asked for a pause', async () => {
+    const { clock, issuer, verifier, asked } = await withDue({}, 'other')
+    issuer.answer = () => new Response('', { status: 429, headers: { 'retry-after': '2' } })
+    await verifier.verify('token')
+    await settle()
+    for (const token of ['token', 'other']) await verifier.verify(token)
+    await clock.advance(1.9)
+    await verifier.verify('other')
+    expect(asked()).toEqual(['token'])
+  })
+})
+
 /** @param during Each run of the schema waits for one of them, if there is one left. */
 function withSchema(options: Partial<IntrospectedOptions>, during: (() => Promise<void>)[]) {
   const { clock, issuer, usual } = setUp()

@@ -6,6 +6,7 @@ import { type ManualClock, manualClock } from '@portcullis/testing'
 
 export const MAX_AGE = 20
 export const MAX_CALLS = 3
+export const MAX_RENEWALS = 2
 export const MAX_RATE = 4
 export const TIMEOUT = 5
 
@@ -149,6 +150,7 @@ export function createIntrospectionWorld(
     maxAge: MAX_AGE,
     staleIfError,
     maxCalls: MAX_CALLS,
+    maxRenewals: MAX_RENEWALS,
     maxRate: MAX_RATE,
     timeout: TIMEOUT,
     clock,

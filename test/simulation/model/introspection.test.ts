@@ -7,6 +7,7 @@ import {
   MAX_AGE,
   MAX_CALLS,
   MAX_RATE,
+  MAX_RENEWALS,
   type Mode,
   type Poison,
   TIMEOUT,
@@ -176,7 +177,7 @@ test.each([
         expect(world.seen.ofOne).toBeLessThanOrEqual(1)
         // As many again that last long, and a probe for each kind of tokens.
         expect(world.seen.ofInvented).toBeLessThanOrEqual(2 * MAX_CALLS)
-        expect(world.seen.ofGenuine).toBeLessThanOrEqual(4 * MAX_CALLS + 2)
+        expect(world.seen.ofGenuine).toBeLessThanOrEqual(2 * MAX_CALLS + 2 * MAX_RENEWALS + 2)
         expect(exceedsRate(world)).toBe(false)
       }),
       minutes > 0

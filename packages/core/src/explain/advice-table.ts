@@ -253,7 +253,7 @@ export const ADVICE: {
     busy: {
       client: 'repeat the request after `Retry-After`',
       operator:
-        'Look for a flood of invented tokens, and state `form`. If there is none, raise `maxCalls` and `maxRate`, once the issuer agrees',
+        'Look for a flood of invented tokens, and state `form`. If there is none, raise the options that `detail` names, once the issuer agrees',
     },
   },
 }
