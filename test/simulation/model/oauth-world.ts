@@ -4,7 +4,17 @@ import { type ManualClock, manualClock } from '@portcullis/testing'
 // A client of OAuth with callers of its own and on behalf of subjects, and an authorization server that fails in every way.
 
 /** How the server answers until it is told otherwise. */
-export type ServerMood = 'ok' | 'hang' | 'reset' | 'refuse' | 'busy' | 'nonsense'
+export type ServerMood =
+  | 'ok'
+  /** A JWT with milliseconds as `expires_in`, and no `token_type`. */
+  | 'gateway'
+  | 'hang'
+  | 'reset'
+  | 'refuse'
+  /** The same with status 200. */
+  | 'refuse_mildly'
+  | 'busy'
+  | 'nonsense'
 
 /** Seconds. */
 export const LIFETIME = 100
@@ -73,13 +83,19 @@ export function createOAuthWorld(
     if (mood === 'hang') return await new Promise<never>(() => undefined)
     if (mood === 'reset') throw new TypeError('fetch failed')
     if (mood === 'refuse') return Response.json({ error: 'invalid_grant' }, { status: 400 })
+    if (mood === 'refuse_mildly') return Response.json({ error: 'invalid_grant' })
     if (mood === 'nonsense') return new Response('<!doctype html>')
     if (mood === 'busy') {
       return new Response(null, { status: 429, headers: { 'retry-after': String(RETRY_AFTER) } })
     }
-    const token = `token-${grants.size}`
-    grants.set(token, { subject, end: clock.now() + LIFETIME })
-    return Response.json({ access_token: token, token_type: 'Bearer', expires_in: LIFETIME })
+    const iat = clock.now()
+    const end = iat + LIFETIME
+    const name = `token-${grants.size}`
+    const token = mood === 'gateway' ? jwtOf({ iat, exp: end, jti: name }) : name
+    grants.set(token, { subject, end })
+    return mood === 'gateway'
+      ? Response.json({ access_token: token, expires_in: LIFETIME * 1000 })
+      : Response.json({ access_token: token, token_type: 'Bearer', expires_in: LIFETIME })
   }
 
   async function fetch(_url: string, { body, signal }: RequestInit): Promise<Response> {
@@ -111,7 +127,7 @@ export function createOAuthWorld(
   function handleFor(subject: string): Pick<OnBehalf, 'get'> {
     const exp = subjects.get(subject)
     if (exp === undefined) return client
-    return client.onBehalfOf({ token: subject, claims: { exp } }, { audience: 'orders' })
+    return client.onBehalfOf(authOf(subject, exp), { audience: 'orders' })
   }
 
   async function callOnce(subject: string): Promise<void> {
@@ -152,6 +168,22 @@ export function createOAuthWorld(
     },
   }
   return world
+}
+
+/** What a verifier gives whose schema makes new claims each time, without `exp`: what was signed is noted beside them. */
+function authOf(token: string, exp: number): { token: string; claims: object } {
+  const auth = { token, claims: { sub: token } }
+  const value = { of: auth, signed: { token, claims: { exp } } }
+  return Object.defineProperty(auth, Symbol.for('@portcullis/core signed'), { value })
+}
+
+/** Without a real signature. */
+function jwtOf(claims: object): string {
+  return `${encoded({ alg: 'ES256' })}.${encoded(claims)}.c2ln`
+}
+
+function encoded(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url')
 }
 
 function statusOf(error: unknown): number {

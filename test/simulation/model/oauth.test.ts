@@ -55,9 +55,11 @@ function faultsOf({ outcomes, mostAtOnce, subjects, asked }: OAuthWorld): readon
 /** How long nothing is asked for the same subject after such an answer. Seconds. */
 const PAUSES: Readonly<Record<ServerMood, number>> = {
   ok: 0,
+  gateway: 0,
   hang: 0,
   reset: 0,
   refuse: 30,
+  refuse_mildly: 30,
   nonsense: 30,
   busy: 20,
 }
@@ -93,6 +95,29 @@ describe('sequences that could go wrong', () => {
     world.mood = 'hang'
     expect(await resultOf(world, 'bob')).toMatchObject({ subject: 'bob' })
     expect(world.outcomes.at(-1)?.waited).toBe(0)
+    expect(faultsOf(world)).toEqual([])
+  })
+
+  test('the server writes milliseconds: a JWT is used until its own end, and no longer', async () => {
+    const world = setUp()
+    world.mood = 'gateway'
+    for (let second = 0; second < 250; second += 5) {
+      await resultOf(world, 'bob')
+      await world.clock.advance(5)
+    }
+    expect(faultsOf(world)).toEqual([])
+    expect(world.asked.length).toBeGreaterThan(5)
+  })
+
+  test('each request has an Auth of its own, whose schema has lost the end: one exchange serves all', async () => {
+    const world = setUp()
+    for (let count = 0; count < 20; count++) {
+      world.call('ada', 1)
+      await world.clock.advance(1)
+    }
+    expect(world.asked).toHaveLength(1)
+    await world.clock.advance(ENDS.ada)
+    expect(await resultOf(world, 'ada')).toBe(401)
     expect(faultsOf(world)).toEqual([])
   })
 
@@ -168,7 +193,18 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      mood: fc.constantFrom<ServerMood>('ok', 'ok', 'hang', 'reset', 'refuse', 'busy', 'nonsense'),
+      mood: fc.constantFrom<ServerMood>(
+        'ok',
+        'ok',
+        'gateway',
+        'gateway',
+        'hang',
+        'reset',
+        'refuse',
+        'refuse_mildly',
+        'busy',
+        'nonsense',
+      ),
     }),
   },
   { weight: 4, arbitrary: fc.record({ pass: fc.constantFrom(0, 0.5, 1, 5, 29, 31, 89, 96, 101) }) },
