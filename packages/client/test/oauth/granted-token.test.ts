@@ -44,6 +44,7 @@ describe('an answer without a token that can be used says what was expected', ()
     ['a lifetime with a sign', { expires_in: '-0' }, NO_SECONDS],
     ['a lifetime in a list', { expires_in: [100] }, NO_SECONDS],
     ['a lifetime that is true', { expires_in: true }, NO_SECONDS],
+    ['a lifetime with an exponent', { expires_in: '1e3' }, NO_SECONDS],
     [
       'what is no access token',
       { issued_token_type: 'urn:ietf:params:oauth:token-type:refresh_token' },
@@ -93,6 +94,7 @@ describe('what several servers write is taken, since nothing depends on it', () 
     ['a lifetime that is null', { expires_in: null }, 'opaque-0', 60],
     ['an empty lifetime', { expires_in: '' }, 'opaque-0', 60],
     ['a lifetime with a fraction of 0', { expires_in: '3600.0' }, 'opaque-0', 3600],
+    ['a lifetime with a fraction', { expires_in: '60.25' }, 'opaque-0', 60.25],
     ['an issued type that is null', { issued_token_type: null }, 'opaque-0', 300],
     ['an error that is null', { error: null }, 'opaque-0', 300],
     ['an error that is empty', { error: '' }, 'opaque-0', 300],
@@ -156,6 +158,34 @@ describe('a refusal with the status 200 is a refusal', () => {
     await server.clock.advance(2)
     expect(await token).toBe('opaque-0')
     expect(server.requests).toHaveLength(2)
+  })
+})
+
+test.each<[string, () => Response, object, string]>([
+  [
+    'another status',
+    () => new Response(GRANT, { status: 201 }),
+    {},
+    'has the status 201: expected 200',
+  ],
+  [
+    'a page',
+    () => new Response('canary', { headers: { 'content-type': 'text/html; charset=utf-8' } }),
+    {},
+    'is no JSON object with each member once (text/html): expected one with access_token and token_type',
+  ],
+  [
+    'another type, with dpop',
+    () => new Response(GRANT.replace('Bearer', 'mac')),
+    { dpop: true },
+    'has another token_type: expected DPoP',
+  ],
+])('%s: the message says what was found and expected', async (_title, answer, options, words) => {
+  const server = createServer()
+  server.answer = answer
+  expect(await failureOf(createClient(server, options).get())).toMatchObject({
+    code: 'unexpected_response',
+    message: `the answer of the token service ${words}`,
   })
 })
 
