@@ -2,11 +2,13 @@ import { AuthError, type JsonObject, type Verifier, type VerifierOptions } from 
 import {
   createSelectedVerifier,
   createUnobservedVerifier,
+  isJsonObject,
   member,
   parseUnambiguousObject,
   withoutNulls,
 } from '@portcullis/core/verifier'
 
+import { findEventType } from './event-types.ts'
 import type { EventOptions } from './options.ts'
 import { invalidEvent, type RefusedEvent, refusedBy } from './refused-event.ts'
 
@@ -42,8 +44,7 @@ export function createEventProver(options: EventOptions, kind: Kind): ProveEvent
     // What decides is in inner objects, and a member that is there twice could be read in two ways.
     const claims = parseUnambiguousObject(octetsOf(token, 1))
     if (claims !== undefined) {
-      // So it was judged by the verifier, and so `mapSubject` and `onEvent` get it.
-      return { claims: withoutNulls(claims), refused: undefined, failure: undefined }
+      return { claims: presentClaims(claims), refused: undefined, failure: undefined }
     }
     const refused = invalidEvent('The token has a member twice')
     return { claims: undefined, refused, failure: undefined }
@@ -77,8 +78,26 @@ function createEventVerifier(
 /** Selects only: the verifier that is selected judges the type as well. `JWT` says nothing (RFC 7519 section 5.1). */
 function namesNoType(token: string): boolean {
   const header = parseUnambiguousObject(octetsOf(token, 0))
-  const typ = header === undefined ? undefined : member(header, 'typ')
+  const typ = header === undefined ? undefined : (member(header, 'typ') ?? undefined)
   return typ === undefined || (typeof typ === 'string' && typ.toUpperCase() === 'JWT')
+}
+
+/**
+ * `null` is absent: so the verifier has judged them, and so `mapSubject` and `onEvent` get them. But an event that revokes stays if it is
+ * `null`, so that it is refused: it must not be passed over.
+ */
+function presentClaims(claims: JsonObject): JsonObject {
+  const present = withoutNulls(claims)
+  const [named, events] = [member(claims, 'events'), member(present, 'events')]
+  if (!isJsonObject(named) || !isJsonObject(events)) return present
+  const empty = Object.keys(named).filter((name) => named[name] === null && isKnown(name))
+  if (empty.length === 0) return present
+  const kept = Object.fromEntries(empty.map((name) => [name, null]))
+  return Object.freeze({ ...present, events: Object.freeze({ ...events, ...kept }) })
+}
+
+function isKnown(name: string): boolean {
+  return findEventType(name) !== undefined
 }
 
 function octetsOf(token: string, segment: number): Buffer {

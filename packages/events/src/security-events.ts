@@ -44,10 +44,15 @@ function createReader(
       if (mapSubject === undefined || mapped.has(subject)) continue
       const context = Object.freeze({ iss, types })
       const answer = await inTime('mapSubject', limits, () => mapSubject(subject, context))
-      mapped.set(subject, answer === undefined ? undefined : checkMapped(answer))
+      mapped.set(subject, isNobody(answer) ? undefined : checkMapped(answer))
     }
     return entriesOf(event, { revokes, maxTokenLifetime }, mapped)
   }
+}
+
+/** Applications without types say `null` of a user whom their database does not have. */
+function isNobody(answer: MappedSubject | null | undefined): answer is null | undefined {
+  return answer === undefined || answer === null
 }
 
 const CLAIMS = ['sub', 'sid', 'jti'] as const

@@ -6,7 +6,12 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   'event-message': [],
   'event-request': ['@portcullis/core/verifier', 'refused-event'],
   'event-types': [],
-  'event-verifier': ['@portcullis/core', '@portcullis/core/verifier', 'refused-event'],
+  'event-verifier': [
+    '@portcullis/core',
+    '@portcullis/core/verifier',
+    'event-types',
+    'refused-event',
+  ],
   'in-time': [],
   inbox: ['diagnostics', 'node:crypto', 'reading', 'refused-event', 'store-calls'],
   index: ['poll-events', 'receive-events', 'receive-logout'],

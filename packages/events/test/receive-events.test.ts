@@ -193,7 +193,6 @@ describe('whom an event means', () => {
     ['an issuer that is no text', { sub: 'ada', iss: 7 }],
     ['a misspelt member', { sub: 'ada', issuer: 'https://old.test' }],
     ['a text', 'ada'],
-    ['null', null],
     ['false', false],
   ])('a mapping to %s is not acknowledged, and revokes nothing', async (_, mapped) => {
     const { send, store, told } = eventScene({ mapSubject: () => mapped as { sub: string } })
@@ -206,6 +205,28 @@ describe('whom an event means', () => {
     expect(told[0]?.error).toMatchObject({
       message: expect.stringMatching(/^mapSubject: i/) as string,
     })
+  })
+
+  test.each([undefined, null])(
+    'a mapping to %s leaves the subject to what it says',
+    async (mapped) => {
+      const { send, store } = eventScene({ mapSubject: () => mapped as undefined })
+      const token = await transmitter.securityEvent({ type: 'session-revoked', subject: USER })
+      expect(await send(token)).toMatchObject({ status: 202 })
+      expect(store.entries()).toMatchObject([{ sub: 'ada' }])
+    },
+  )
+
+  test('an event that revokes is not passed over if it is null', async () => {
+    const { send, store } = eventScene()
+    const events = { [`${CAEP}session-revoked`]: null, 'urn:test:other': {} }
+    const token = await transmitter.securityEvent({
+      type: 'session-revoked',
+      subject: USER,
+      claims: { events },
+    })
+    expect(await send(token)).toMatchObject({ status: 400 })
+    expect(store.calls).toBe(0)
   })
 
   test('a mapping that never answers is given up after 10 s: 503, and the repeat is mapped again', async () => {

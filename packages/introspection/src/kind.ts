@@ -24,9 +24,10 @@ const NO_KIND = 'jwt'
 /**
  * Step 5, for an answer: refuses what is no access token. Each member that names a kind must name that one, whatever the others say.
  *
+ * @returns Whether it names one that the option states.
  * @throws AuthError `type` or `binding`
  */
-export function checkKind(claims: Claims, kinds: Kinds): void {
+export function checkKind(claims: Claims, kinds: Kinds): boolean {
   const stated = kinds?.map(lowerCase)
   const named: string[] = []
   for (const { name, words, isOfSchemes } of MEMBERS) {
@@ -43,6 +44,7 @@ export function checkKind(claims: Claims, kinds: Kinds): void {
     stated === undefined ? named.length > 0 : named.some((each) => stated.includes(each))
   if (!isNamed && kinds !== null) throw new AuthError('invalid_token', 'type', noKind(stated))
   if (named.includes('dpop')) checkDpopKey(claims)
+  return stated !== undefined
 }
 
 function checkDpopKey(claims: Claims): void {

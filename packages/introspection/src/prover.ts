@@ -144,9 +144,7 @@ export function createProver(
       const isUsable = isYoung(proven, instant(clock), options) || stateOf(proven) === 'stale'
       return !isContradicted && isUsable
     },
-    check(claims) {
-      checkKind(claims, types)
-    },
+    check: (claims) => checkKind(claims, types),
     late: () => new AuthError('introspection_unavailable', 'timeout', endedWhileJudged),
     async ready() {
       await checkLocated(endpoint)

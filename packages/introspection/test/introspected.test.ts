@@ -809,3 +809,14 @@ describe('a guard', () => {
 function json(text: string): Response {
   return new Response(text, { headers: { 'content-type': 'application/json; charset=utf-8' } })
 }
+
+test.each([
+  [undefined, 'invalid_token type'],
+  [null, 'invalid_token type'],
+  ['Bearer', 'accepted'],
+] as const)('with type: %j an answer with a security event is %s', async (type, word) => {
+  const { issuer, verifier } = setUp({ type })
+  const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+  issuer.tokens.set('token', claimsWith({ events }))
+  expect(await wordOf(verifier.verify('token'))).toBe(word)
+})

@@ -85,6 +85,8 @@ export function expressEndpoint<
       endpoint.answered(admission, { begun, ended: status < 300 ? ending : undefined })
       if (isEventStream(contentType)) endWithToken(response, admission)
     })
+    // Handlers of Express read it there as well: it must be the one that was judged.
+    if (read.body !== undefined && Object.hasOwn(request, 'body')) showBody(request, read.body)
     await handler(accepted(request, admission.info), response, read.body)
   }
 
@@ -135,6 +137,11 @@ async function bodyFor(
   return isParsed
     ? copyOf(parsed)
     : await readBody(chunks as AsyncIterable<Uint8Array>, maxBodySize)
+}
+
+function showBody(request: IncomingMessage, body: object): void {
+  const value = { value: body, writable: true, enumerable: true, configurable: true }
+  Object.defineProperty(request, 'body', ownMembers(value))
 }
 
 /** What carries the token or proves who sends it. Nothing behind the guard needs them, and a proxy would pass them on. */

@@ -71,7 +71,10 @@ export function fetchEndpoint(
     const isEnded = asked.method === 'DELETE' && response.ok
     endpoint.answered(admission, { begun, ended: isEnded ? sessionId : undefined })
     const isOpen = response.body !== null && isEventStream(response.headers.get('content-type'))
-    return isOpen ? endingWithToken(response, admission, asked.signal) : response
+    if (!isOpen) return response
+    // What is only like a request of the platform may have none.
+    const leaving = (asked.signal as AbortSignal | null | undefined) ?? subject.signal
+    return endingWithToken(response, admission, leaving)
   }
 
   function endingWithToken(

@@ -120,6 +120,20 @@ describe('a body that was read before', () => {
   })
 })
 
+test('where tools are judged, request.body is the object that was judged, whatever a parser has made', async () => {
+  const bodies: unknown[] = []
+  const handler: NodeHandler<IncomingMessage, ServerResponse> = (request, response, body) => {
+    bodies.push(Reflect.get(request, 'body'), body)
+    response.end()
+  }
+  await using api = await start(handler, { tools: { write: scope('files:write') } }, inheriting)
+  const init = { method: 'POST', headers: await bearer(), body: '{}' }
+  expect((await fetch(`${api.url}${PATH}`, init)).status).toBe(200)
+  expect(bodies).toEqual([{}, {}])
+  expect(bodies[0]).toBe(bodies[1])
+  expect(Reflect.get(Object(bodies[0]), 'method')).toBeUndefined()
+})
+
 test('the request has the AuthInfo as a plain property, and the proof in none of its headers', async () => {
   const seen: unknown[] = []
   await using api = await start((request, response) => {

@@ -190,6 +190,20 @@ test('a stream whose client leaves is cancelled, whether the server does so or n
   }
 })
 
+test('a stream is answered also to what is only like a request, and has no signal', async () => {
+  const endpoint = fetchEndpoint(
+    verifier,
+    STATED,
+    () => new Response('data: a\n\n', { headers: { 'content-type': 'text/event-stream' } }),
+  )
+  const headers = new Headers(await bearer())
+  for (const signal of [undefined, null]) {
+    const asked = { url: RESOURCE, method: 'GET', headers, signal, body: null, bodyUsed: false }
+    const answer = await endpoint(asked as unknown as Request)
+    expect([answer.status, await answer.text()]).toEqual([200, 'data: a\n\n'])
+  }
+})
+
 test('what the handler throws is for whoever has called the endpoint', async () => {
   const error = new Error('of the handler')
   const handler: FetchHandler = async () => await Promise.reject(error)

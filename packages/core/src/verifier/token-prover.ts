@@ -40,9 +40,10 @@ export interface TokenProver<Proven extends ProvenToken = ProvenToken> {
   /**
    * What this kind of proof asks of the claims beside the rules. It has no effect and looks at no clock.
    *
+   * @returns `true` if they name a kind of token that an option states: then `events` among them are no fault.
    * @throws AuthError `invalid_token`
    */
-  check(claims: Claims): void
+  check(claims: Claims): boolean
   /** The refusal where each proof has ended before the schema and the revocations had answered. */
   late(): AuthError
   /** @throws AuthError if tokens cannot be proven at the moment */
@@ -161,8 +162,7 @@ function createJudge<Proven extends ProvenToken>(
       return known
     }
     const { claims, header } = proven
-    prover.check(claims)
-    checkClaimSet(claims, rules, now())
+    checkClaimSet(claims, rules, now(), prover.check(claims))
     const auth = Object.freeze({ claims, header, token })
     const judgement = { auth, binding: bindingOf(claims, undefined) }
     judged.set(proven, judgement)

@@ -374,7 +374,7 @@ function byProver(fault: () => AuthError) {
       throw fault()
     },
     stands: () => false,
-    check() {},
+    check: () => false,
     late: fault,
     ready: async () => {},
   }

@@ -138,7 +138,7 @@ describe('everybody who asks asks with the digest', () => {
             header: { alg: 'opaque' },
           }),
         stands: () => true,
-        check: () => undefined,
+        check: () => false,
         late: () => new Error('late') as never,
         ready: async () => {},
       },

@@ -35,7 +35,7 @@ function proverOf(claims: object, clock = manualClock(START)) {
       return state.proven
     },
     stands: (_token, proven) => proven === state.proven,
-    check() {},
+    check: () => false,
     late: () => new Refusal('introspection_unavailable', 'timeout'),
     ready: async () => {},
   }
