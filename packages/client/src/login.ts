@@ -76,6 +76,8 @@ export async function logIn(
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   const own = AbortSignal.any([signal])
   own.addEventListener('abort', listener, { once: true })
+  // It does not abort a second time.
+  if (own.aborted) listener()
   return () => {
     own.removeEventListener('abort', listener)
   }

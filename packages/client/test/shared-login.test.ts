@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { TokenClientError } from '../src/errors.ts'
 import { hold } from '../src/held-token.ts'
 import { loginExchange } from '../src/login-exchange.ts'
-import { type SettledLogin, type SharedLogin, shareLogin } from '../src/shared-login.ts'
+import { raceAbort, type SettledLogin, type SharedLogin, shareLogin } from '../src/shared-login.ts'
 import { createLoginService, failureOf, httpDate } from './login-service.ts'
 
 function setUp(closing = new AbortController()) {
@@ -100,4 +100,10 @@ test('idle ends at once without a login, and with one when that ends', async () 
   const idle = login.idle().then(() => clock.monotonic())
   await clock.advance(6)
   expect(await idle).toBeGreaterThanOrEqual(5)
+})
+
+test('a wait whose signal was aborted before it began ends at once', async () => {
+  const never = new Promise<never>(() => {})
+  const outcome = await failureOf(raceAbort(never, AbortSignal.abort()))
+  expect(outcome).toMatchObject({ code: 'aborted' })
 })
