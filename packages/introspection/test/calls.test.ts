@@ -344,6 +344,16 @@ describe('tokens that fail, each by itself', () => {
     expect(lane.isDown()).toBe(false)
   })
 
+  test('a good one is asked about while sixteen fail: nothing is decided before its answer', async () => {
+    const { answer, fail, lane, spend } = withGood('good')
+    await fail(5)
+    spend()
+    await fail(15, 5)
+    expect(lane.isDown()).toBe(false)
+    await answer('good', GOOD)
+    expect(lane.isDown()).toBe(false)
+  })
+
   test('a call that asks for a pause gets it at once', async () => {
     const { ask, answer, asked, fail } = withGood('good')
     await fail(1)

@@ -160,6 +160,32 @@ describe('a renewal', () => {
   })
 })
 
+/** Calls about a token that is due, which begin `before` or for the sake of five invented ones, and bring nothing meanwhile. */
+async function withInvented(before: (verify: () => Promise<unknown>) => Promise<unknown>) {
+  const { clock, issuer, verifier, asked } = await withDue()
+  const late = held<Response>()
+  issuer.answer = async (token) => (token === 'token' ? await late.promise : html())
+  await before(async () => await verifier.verify('token'))
+  for (let each = 0; each < 5; each++) await wordOf(verifier.verify(`invented-${each}`))
+  await settle()
+  await verifier.verify('token')
+  await settle()
+  const calls = asked().filter((token) => token === 'token')
+  late.resolve(Response.json({ active: true, ...claimsWith() }))
+  await clock.advance(1)
+  return calls
+}
+
+describe('a token that was good, while five invented ones fail', () => {
+  test('is asked about for them, and not once more behind a request', async () => {
+    expect(await withInvented(async () => {})).toEqual(['token'])
+  })
+
+  test('is not asked about for them if it is asked about already', async () => {
+    expect(await withInvented(async (verify) => await verify())).toEqual(['token'])
+  })
+})
+
 /** @param during Each run of the schema waits for one of them, if there is one left. */
 function withSchema(options: Partial<IntrospectedOptions>, during: (() => Promise<void>)[]) {
   const { clock, issuer, usual } = setUp()
