@@ -34,7 +34,7 @@ export interface Verdict {
   readonly settledAt: number
   /** How long before it a call had failed, by the clock that stops with the machine. */
   readonly failedAgo: number
-  /** When it was asked, whether it had been accepted before, and for how long nothing but single tokens had failed. */
+  /** When it was asked, whether it had been accepted before, and for how long nothing but single tokens had failed, nor has since. */
   readonly wasKnown: boolean
   readonly calmFor: number
 }
@@ -184,7 +184,7 @@ export function createIntrospectionWorld(
     verify(token, abortAfter) {
       const controller = new AbortController()
       const askedAt = truth()
-      const calmFor = CALM.has(mode) ? clock.monotonic() - calmSince : 0
+      const asked = { calmSince, at: clock.monotonic() }
       const wasKnown = known.has(token)
       waiting++
       if (abortAfter !== undefined) {
@@ -195,6 +195,8 @@ export function createIntrospectionWorld(
       const settle = (word: string) => {
         waiting--
         const failedAgo = clock.monotonic() - failedAt
+        const isCalm = CALM.has(mode) && calmSince === asked.calmSince
+        const calmFor = isCalm ? asked.at - calmSince : 0
         if (word === 'accepted') known.add(token)
         if (word === 'invalid_token inactive') known.delete(token)
         verdicts.push({ token, word, askedAt, settledAt: truth(), failedAgo, wasKnown, calmFor })

@@ -143,9 +143,17 @@ async function heal(world: IntrospectionWorld, invented: string, staleIfError: n
   world.mode = 'well'
   await world.happen({ pass: Math.max(LONGEST_OUTAGE, MAX_AGE + staleIfError) })
   const waiting = world.waiting()
+  // Whether the endpoint is back is asked with a token that was good before: each that no longer is costs one more pause.
+  for (let each = 0; each < world.poisoned.size; each++) {
+    for (const token of GENUINE) world.verify(token)
+    await world.happen({ pass: LONGEST_OUTAGE })
+  }
   const before = world.verdicts.length
-  for (const token of [...GENUINE, invented]) world.verify(token)
-  await world.happen({ pass: TIMEOUT })
+  for (const token of [...GENUINE, invented]) {
+    world.verify(token)
+    // Where no good token is left, one that fails gives the lane a pause of 2 s.
+    await world.happen({ pass: TIMEOUT })
+  }
   const words = new Map(world.verdicts.slice(before).map(({ token, word }) => [token, word]))
   return { waiting, words }
 }
