@@ -96,24 +96,43 @@ export interface OddToken {
   readonly failure: Failure
   /** Until then it is not asked about. Seconds of the monotonic clock. */
   readonly pauseEnd: number
+  /** How many answers about any token had come when the first of these failures did. */
+  readonly answers: number
 }
 
-/** @param before What was known of it, if its calls have failed before. */
+/**
+ * @param before What was known of it, if its calls have failed before.
+ * @param answers How many answers about any token have come.
+ */
 export function afterTokenFailure(
   before: OddToken | undefined,
   times: { readonly startedAt: number; readonly settledAt: number },
   failure: Failure,
+  answers: number,
   random: number,
 ): OddToken {
-  const failures = isFailing(before, times.startedAt) ? before.failures + 1 : 1
+  const isInRow = isFailing(before, times.startedAt)
+  const failures = isInRow ? before.failures + 1 : 1
   return {
     failures,
     failure,
+    answers: isInRow ? before.answers : answers,
     pauseEnd: failurePauseEnd(failures, times, failure.retryAfter ?? 0, random),
   }
 }
 
-/** Whether the calls of a token fail, and have done so lately: what was said of it before may be used as in an outage. */
-export function isFailing(odd: OddToken | undefined, now: number): odd is OddToken {
+/**
+ * Whether what was said of a token before may be used although only its own calls fail: they get no answer, lately, and nothing else has
+ * got one since. As soon as the endpoint answers about another token, it is no outage.
+ *
+ * @param answers As for {@link afterTokenFailure}.
+ */
+export function mayBeOutage(odd: OddToken | undefined, now: number, answers: number): boolean {
+  if (!isFailing(odd, now)) return false
+  return odd.failure.reason !== 'bad_answer' && odd.answers === answers
+}
+
+/** Whether the calls of a token fail, and have done so lately. */
+function isFailing(odd: OddToken | undefined, now: number): odd is OddToken {
   return odd !== undefined && now - odd.pauseEnd <= LONGEST_PAUSE
 }

@@ -32,6 +32,8 @@ export interface AnswerMemory {
 const MEAN_SIZE = 2048
 /** However few answers are held, one of them may be as long as any. */
 const SMALLEST_ROOM = 4 * 65_536
+/** Characters of tokens that could be asked about for others: one of them is enough. */
+const GOOD_ROOM = 1_048_576
 /** An object for each claim, and what refers to it: as measured, an answer takes about four times its octets. */
 const WEIGHT = 4
 
@@ -48,7 +50,11 @@ export function createMemory(max: number): AnswerMemory {
   const inactive = new LRUCache<string, Instant>({ max })
   const odd = new LRUCache<string, OddToken>({ max })
   /** Tokens whose last call has said that they are active, the newest answer first. Some of them may be held no longer. */
-  const good = new LRUCache<string, string>({ max })
+  const good = new LRUCache<string, string>({
+    max,
+    maxSize: GOOD_ROOM,
+    sizeCalculation: ({ length }) => length + 1,
+  })
   return {
     find: (token) => held.get(token, noOptions()),
     findInactive: (name) => inactive.get(name, noOptions()),

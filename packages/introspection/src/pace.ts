@@ -11,8 +11,11 @@ const DOUBT = 5
 /** So many, where there is no such token, when the lane is paced. */
 const LONGEST_ROW = 16
 
-/** The longest pause of a lane that no other token can speak for: who knows whether the endpoint is down. */
-const UNPROVEN_PAUSE = 2
+/**
+ * The pause while only calls that may have failed by their tokens say that the endpoint is down: a good token may have ended since. So
+ * nobody is refused for it, and a genuine one that is new is soon asked about, whose answer ends the doubt.
+ */
+const DOUBTFUL_PAUSE = 0.4
 
 /** The shortest time from the beginning of a probe to that of the next one. */
 const PROBE_INTERVAL = 1
@@ -92,9 +95,10 @@ export function placesOf(
 }
 
 /**
- * What the next call of a lane does: `begin`; `join` the queue until there is a place, or a probe has ended; `pause` for the rate;
- * `fail`, since the endpoint is given a pause. After a failure of the endpoint one call at a time finds out whether it has come back: a
- * good token is asked about, or else whichever comes, and another one while that lasts long.
+ * What the next call of a lane does: `begin`; `join` the queue until there is a place, or a probe has ended; `pause` for the rate, or
+ * for as long as nobody can tell; `fail`, since the endpoint is given a pause. After a failure of the endpoint one call at a time finds
+ * out whether it has come back: a good token is asked about, or else whichever comes, and another one while that lasts long. Where only
+ * tokens may have failed, one of those that wait is asked about beside the good one.
  */
 export function callStep(
   state: LaneState,
@@ -103,8 +107,8 @@ export function callStep(
   limits: LaneLimits,
 ): 'begin' | 'join' | 'pause' | 'fail' {
   const isFailing = state.failures > 0
-  if (isPaused(state, now)) return 'fail'
-  if (isFailing && isProbing) return 'join'
+  if (isPaused(state, now)) return isDoubtful(state, now) ? 'pause' : 'fail'
+  if (isFailing && isProbing && !isDoubtful(state, now)) return 'join'
   if (taken >= (isFailing ? 1 : limits.maxCalls)) return 'join'
   return callsLeft(state, now, limits) >= 1 ? 'begin' : 'pause'
 }
@@ -113,9 +117,16 @@ function isPaused({ pauseEnd }: LaneState, now: number): boolean {
   return now < pauseEnd
 }
 
-/** Until the rate lets another call begin. */
+/** Whether all that speaks for an outage may be the fault of tokens, and the endpoint has asked for no pause. */
+function isDoubtful(state: LaneState, now: number): boolean {
+  const { lastFailure, quietEnd } = state
+  return lastFailure !== undefined && mayBeOfToken(lastFailure, state) && now >= quietEnd
+}
+
+/** Until the rate, and the pause of a doubt, let another call begin. */
 export function untilRate(state: LaneState, now: number, limits: LaneLimits): number {
-  return Math.max(SHORTEST_WAIT, (1 - callsLeft(state, now, limits)) / limits.maxRate)
+  const byRate = (1 - callsLeft(state, now, limits)) / limits.maxRate
+  return Math.max(SHORTEST_WAIT, state.pauseEnd - now, byRate)
 }
 
 /** Until there is a place: see {@link Places}. */
@@ -223,7 +234,7 @@ export function afterFailure(
   const failures = isSame ? state.failures : state.failures + 1
   const failedAt = isSame ? state.failedAt : settledAt
   const times = { startedAt: failedAt, settledAt }
-  const longest = word === 'lane' ? failedAt + UNPROVEN_PAUSE : Infinity
+  const longest = mayBeOfToken(failure, state) ? failedAt + DOUBTFUL_PAUSE : Infinity
   const pauseEnd = Math.min(
     longest,
     failurePauseEnd(failures, times, failure.retryAfter ?? 0, random),

@@ -11,9 +11,9 @@ import {
   afterTokenFailure,
   answerState,
   type Failure,
-  isFailing,
   isStillInactive,
   isYoung,
+  mayBeOutage,
 } from './decisions.ts'
 import {
   endedWhileJudged,
@@ -50,13 +50,16 @@ export function createProver(
   const timeout = callTimeout(options)
   const memory = createMemory(options.max)
   const complaintOf = createFormCheck(options.form)
+  let answers = 0
+
   function settled(token: string, name: string, answer: Answer): void {
+    answers += 1
     if (answer.word === 'active') memory.remember(token, name, answer.held)
     else memory.rememberInactive(token, name, answer.askedAt)
   }
 
   function odd(name: string, failure: Failure, times: CallTimes): number {
-    const bad = afterTokenFailure(memory.findOdd(name), times, failure, random())
+    const bad = afterTokenFailure(memory.findOdd(name), times, failure, answers, random())
     memory.rememberOdd(name, bad)
     return bad.pauseEnd
   }
@@ -72,6 +75,11 @@ export function createProver(
     return answerState(held, instant(clock), options)
   }
 
+  /** Whether an answer that is too old may be used, if `staleIfError` is stated. */
+  function isOutage(name: string): boolean {
+    return ways.known.lane.isDown() || mayBeOutage(memory.findOdd(name), clock.monotonic(), answers)
+  }
+
   function inactiveLately(name: string): boolean {
     return isStillInactive(memory.findInactive(name), instant(clock), options)
   }
@@ -83,23 +91,22 @@ export function createProver(
     const bad = memory.findOdd(name)
     const retryAfter = bad === undefined ? 0 : bad.pauseEnd - clock.monotonic()
     if (bad !== undefined && retryAfter > 0) {
-      return provenBy({ failure: bad.failure, retryAfter }, before)
+      return provenBy({ failure: bad.failure, retryAfter }, name, before)
     }
     const { lane, room } = wayOf(name, before !== undefined)
     const caller = { arrived: undefined, tokenSize: token.length, signal }
     const outcome = await room.wait(caller, async (place) => await lane.ask(name, token, place))
-    return provenBy(outcome, before)
+    return provenBy(outcome, name, before)
   }
 
   /** What may be used of an answer that is no longer fresh. Where it is used nobody waits for the call that asks for another one. */
   function recallOld(token: string, held: HeldAnswer, isDue: boolean): HeldAnswer | undefined {
     const { lane } = ways.known
     const name = nameOf(token)
-    const now = clock.monotonic()
+    if (!isDue && !isOutage(name)) return undefined
     const bad = memory.findOdd(name)
-    if (!isDue && !lane.isDown() && !isFailing(bad, now)) return undefined
     // In an outage the pauses are those of the lane: one call at a time finds out whether the endpoint has come back.
-    const isPaused = bad !== undefined && now < bad.pauseEnd && !lane.isDown()
+    const isPaused = bad !== undefined && clock.monotonic() < bad.pauseEnd && !lane.isDown()
     if (!isPaused && !ways.unknown.lane.has(name)) lane.renew(name, token)
     return held
   }
@@ -110,9 +117,14 @@ export function createProver(
     return isKnown && !ways.unknown.lane.has(name) ? ways.known : ways.unknown
   }
 
-  function provenBy(outcome: Outcome<Answer>, before: HeldAnswer | undefined): HeldAnswer {
+  function provenBy(
+    outcome: Outcome<Answer>,
+    name: string,
+    before: HeldAnswer | undefined,
+  ): HeldAnswer {
     if (outcome.failure !== undefined) {
-      if (before !== undefined && stateOf(before) === 'stale') return before
+      const isOld = before !== undefined && stateOf(before) === 'stale'
+      if (isOld && (outcome.failure.concerns === 'endpoint' || isOutage(name))) return before
       throw refusalOf(outcome.failure, outcome.retryAfter)
     }
     const { answer } = outcome

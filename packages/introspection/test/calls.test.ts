@@ -255,15 +255,40 @@ describe('tokens that fail, each by itself', () => {
     expect(probes()).toEqual([])
   })
 
-  test('the good one fails as well: the endpoint is down, for those that wait and those that come', async () => {
-    const { ask, answer, asked, fail, lane, spend } = withGood('good')
+  test('the good one fails as well: the endpoint is down, and whoever comes is asked about, one at a time', async () => {
+    const { ask, answer, asked, fail, lane, manual, spend } = withGood('good')
     await fail(5)
     spend()
     await answer('good', OWN)
     expect(lane.isDown()).toBe(true)
-    const before = asked.length
-    expect(await ask('new').outcome).toEqual({ failure: OWN, retryAfter: 1 })
-    expect(asked).toHaveLength(before)
+    const [first, second] = [ask('new').outcome, ask('other').outcome]
+    expect(asked).toHaveLength(6)
+    await manual.advance(0.4)
+    expect(asked.slice(6)).toEqual(['new'])
+    await answer('new', OWN)
+    expect(await first).toMatchObject({ failure: OWN })
+    await manual.advance(0.4)
+    expect(asked.slice(6)).toEqual(['new', 'other'])
+    await answer('other', GOOD)
+    expect(await second).toEqual({ failure: undefined, answer: GOOD })
+    expect(lane.isDown()).toBe(false)
+  })
+
+  test('good ones that have ended meanwhile, however many: no new one is refused for them', async () => {
+    const ended = Array.from({ length: 50 }, (_, index) => `ended-${index}`)
+    const { ask, answer, asked, fail, lane, manual, spend } = withGood(...ended)
+    await fail(5)
+    for (let index = 0; index < 3; index++) {
+      spend()
+      await answer(`ended-${index}`, OWN)
+      await manual.advance(1)
+      const { outcome } = ask(`new-${index}`)
+      expect(asked.slice(-2)).toEqual([`ended-${index + 1}`, `new-${index}`])
+      await answer(`new-${index}`, GOOD)
+      expect(await outcome).toEqual({ failure: undefined, answer: GOOD })
+      expect(lane.isDown()).toBe(false)
+      await fail(5, 5 * (index + 1))
+    }
   })
 
   test('another one is answered before the good one fails: that is the fault of its token', async () => {
@@ -296,7 +321,7 @@ describe('tokens that fail, each by itself', () => {
     expect(probes()).toHaveLength(2)
   })
 
-  test('after the pause a good one is asked about first, whoever comes; then those that came', async () => {
+  test('after the pause a good one is asked about first, whoever comes, and one of those that came', async () => {
     const { ask, answer, asked, fail, lane, manual, spend } = withGood('good', 'next')
     await fail(5)
     spend()
@@ -304,7 +329,7 @@ describe('tokens that fail, each by itself', () => {
     await manual.advance(1)
     ask('one')
     ask('two')
-    expect(asked.slice(6)).toEqual(['next'])
+    expect(asked.slice(6)).toEqual(['next', 'one'])
     await answer('next', GOOD)
     expect(asked.slice(6)).toEqual(['next', 'one', 'two'])
     expect(lane.isDown()).toBe(false)
@@ -317,7 +342,7 @@ describe('tokens that fail, each by itself', () => {
     await answer('good', OWN)
     await manual.advance(1)
     lane.renew('one', 'one')
-    expect([asked.slice(6), lane.has('one')]).toEqual([['next'], false])
+    expect([asked.slice(6), lane.has('one')]).toEqual([['next', 'one'], true])
   })
 
   test('a good one that is never heard of again is given up like any call', async () => {
@@ -334,10 +359,10 @@ describe('tokens that fail, each by itself', () => {
     expect(lane.isDown()).toBe(false)
     await fail(1, 15)
     expect(lane.isDown()).toBe(true)
-    expect(await ask('new').outcome).toMatchObject({ failure: OWN, retryAfter: 1 })
-    await manual.advance(1)
     ask('one')
     ask('two')
+    expect(asked.slice(16)).toEqual([])
+    await manual.advance(0.4)
     expect(asked.slice(16)).toEqual(['one'])
     await answer('one', GOOD)
     expect(asked.slice(16)).toEqual(['one', 'two'])

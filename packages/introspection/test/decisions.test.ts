@@ -6,6 +6,7 @@ import {
   type Failure,
   isStillInactive,
   isYoung,
+  mayBeOutage,
   renewalAge,
 } from '../src/decisions.ts'
 
@@ -81,19 +82,34 @@ describe('a token whose calls fail', () => {
   const odd: Failure = { ...DOWN, reason: 'bad_answer', concerns: 'token' }
 
   test('is asked about after a pause that grows', () => {
-    const first = afterTokenFailure(undefined, { startedAt: 0, settledAt: 0.5 }, odd, 0.5)
-    expect(first).toEqual({ failures: 1, failure: odd, pauseEnd: 1 })
-    const second = afterTokenFailure(first, { startedAt: 1, settledAt: 1.5 }, odd, 0.5)
-    expect(second).toEqual({ failures: 2, failure: odd, pauseEnd: 3 })
+    const first = afterTokenFailure(undefined, { startedAt: 0, settledAt: 0.5 }, odd, 7, 0.5)
+    expect(first).toEqual({ failures: 1, failure: odd, pauseEnd: 1, answers: 7 })
+    const second = afterTokenFailure(first, { startedAt: 1, settledAt: 1.5 }, odd, 9, 0.5)
+    expect(second).toEqual({ failures: 2, failure: odd, pauseEnd: 3, answers: 7 })
     const asked = { ...odd, retryAfter: 10 }
-    expect(afterTokenFailure(second, { startedAt: 3, settledAt: 4 }, asked, 0.5).pauseEnd).toBe(14)
+    const third = afterTokenFailure(second, { startedAt: 3, settledAt: 4 }, asked, 9, 0.5)
+    expect(third.pauseEnd).toBe(14)
   })
 
   test('begins anew if nobody has asked for longer than any pause', () => {
-    const first = afterTokenFailure(undefined, { startedAt: 0, settledAt: 0 }, odd, 0.5)
-    expect(afterTokenFailure(first, { startedAt: 61, settledAt: 61 }, odd, 0.5).failures).toBe(2)
-    expect(afterTokenFailure(first, { startedAt: 61.1, settledAt: 61.1 }, odd, 0.5).failures).toBe(
-      1,
-    )
+    const first = afterTokenFailure(undefined, { startedAt: 0, settledAt: 0 }, odd, 7, 0.5)
+    const after = (time: number) =>
+      afterTokenFailure(first, { startedAt: time, settledAt: time }, odd, 9, 0.5)
+    expect(after(61)).toMatchObject({ failures: 2, answers: 7 })
+    expect(after(61.1)).toMatchObject({ failures: 1, answers: 9 })
+  })
+
+  test.each([
+    ['it gets no answer, and no other token has got one since', 'unreachable', 7, 1, true],
+    ['it hangs, and no other token has got an answer since', 'timeout', 7, 1, true],
+    ['another token has got an answer since', 'unreachable', 8, 1, false],
+    ['the endpoint answers, in a way that is of no use', 'bad_answer', 7, 1, false],
+    ['that is a minute and more ago', 'unreachable', 7, 61.1, false],
+  ] as const)('may be an outage: %s, with the reason %s', (_title, reason, answers, now, may) => {
+    const failure = { ...odd, reason }
+    const times = { startedAt: 0, settledAt: 0 }
+    const failed = afterTokenFailure(undefined, times, failure, 7, 0.5)
+    expect(mayBeOutage(failed, now, answers)).toBe(may)
+    expect(mayBeOutage(undefined, now, answers)).toBe(false)
   })
 })

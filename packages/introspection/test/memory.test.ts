@@ -9,7 +9,7 @@ const FAILURE = {
   concerns: 'token',
   retryAfter: undefined,
 } as const
-const ODD = { failures: 1, failure: FAILURE, pauseEnd: 1 }
+const ODD = { failures: 1, failure: FAILURE, pauseEnd: 1, answers: 0 }
 
 const answerOf = (size: number, exp?: number): HeldAnswer => ({
   claims: {},

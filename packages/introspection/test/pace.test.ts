@@ -239,15 +239,15 @@ describe('what a failed call counts for', () => {
     expect(after).toEqual({ ...down, row: new Set(['0', 'new']) })
   })
 
-  test('the lane: pauses of at most 2 s, whatever is drawn, until an answer comes', () => {
+  test('the lane: short pauses, whatever is drawn, until an answer comes', () => {
     let state = rowOf(16, { hasOther: false, now: 5 })
-    expect(state).toMatchObject({ failures: 1, pauseEnd: 6 })
+    expect(state).toMatchObject({ failures: 1, pauseEnd: 5.4 })
     const pauses = [1, 1, 1].map((random) => {
       const now = state.pauseEnd
       state = afterFailure(state, callOf('new', now, now + 0.1), OWN, false, random)
       return state.pauseEnd - now - 0.1
     })
-    expect(pauses.map((each) => each.toFixed(3))).toEqual(['2.000', '2.000', '2.000'])
+    expect(pauses.map((each) => each.toFixed(3))).toEqual(['0.400', '0.400', '0.400'])
     expect(afterAnswer(state, 9)).toMatchObject({
       failures: 0,
       pauseEnd: -Infinity,
@@ -287,6 +287,35 @@ describe('another token is asked about', () => {
   test('of whom the failure is an outage, that begins with the first pause', () => {
     const probe = { ...callOf('good', 1, 1.5), isProbe: true }
     const state = afterFailure(afterProbeBegin(rowOf(5), 1), probe, OWN, true, 0.5)
-    expect(state).toMatchObject({ failures: 1, lastFailure: OWN, failedAt: 1.5, pauseEnd: 2.5 })
+    expect(state).toMatchObject({ failures: 1, lastFailure: OWN, failedAt: 1.5, pauseEnd: 1.9 })
+  })
+
+  describe('when that one has failed as well, it may be the fault of both tokens', () => {
+    const probe = { ...callOf('good', 1, 1.5), isProbe: true }
+    const doubtful = afterFailure(afterProbeBegin(rowOf(5), 1), probe, OWN, true, 1)
+    const down = afterFailure(doubtful, callOf('new', 1.6, 1.7), DOWN, true, 1)
+    const asked = { ...OWN, concerns: 'endpoint', retryAfter: 9 } as const
+    const quiet = afterFailure(
+      afterFailure(doubtful, callOf('new', 1.6, 1.7), asked, true, 1),
+      callOf('late', 1.6, 1.8),
+      OWN,
+      true,
+      1,
+    )
+
+    test.each([
+      ['nobody is refused in the pause, but waits for its end', doubtful, false, 1.6, 'pause'],
+      ['then one that waits is asked about', doubtful, false, 1.9, 'begin'],
+      ['also beside the next good one', doubtful, true, 1.9, 'begin'],
+      ['an outage for certain refuses in its pause', down, false, 1.8, 'fail'],
+      ['and lets a good one find out alone', down, true, 99, 'join'],
+      ['so does a pause that the endpoint has asked for', quiet, false, 9, 'fail'],
+    ] as const)('%s', (_title, state, isProbing, now, word) => {
+      expect(callStep(state, { taken: 0, isProbing }, now, LIMITS)).toBe(word)
+    })
+
+    test('the wait is that for the end of the pause', () => {
+      expect(untilRate(doubtful, 1.6, LIMITS)).toBeCloseTo(0.3)
+    })
   })
 })

@@ -334,19 +334,39 @@ describe('bad answers about one token', () => {
     }
   })
 
-  test('with staleIfError leave it in use, without a call for each use', async () => {
+  test('with staleIfError do not leave it in use: they are no outage', async () => {
     const { clock, issuer, verifier } = setUp({ maxAge: 10, staleIfError: 60 })
     issuer.tokens.set('token', claimsWith())
     await verifier.verify('token')
     await clock.advance(10)
     issuer.answer = html
     for (let use = 0; use < 10; use++) {
-      expect(await wordOf(verifier.verify('token'))).toBe('accepted')
+      const verdict = await wordOf(verifier.verify('token'))
+      expect(verdict).toBe('introspection_unavailable bad_answer')
     }
     expect(issuer.asked).toHaveLength(2)
-    await clock.advance(60)
-    expect(await wordOf(verifier.verify('token'))).toBe('introspection_unavailable bad_answer')
   })
+
+  test.each([
+    ['nothing else is asked about', false, 'accepted'],
+    ['another token gets an answer', true, 'introspection_unavailable unreachable'],
+  ])(
+    'with staleIfError a token whose calls get no answer, while %s',
+    async (_title, isOther, word) => {
+      const { clock, issuer, verifier } = setUp({ maxAge: 10, staleIfError: 60 })
+      for (const token of ['token', 'other']) {
+        issuer.tokens.set(token, claimsWith())
+        await verifier.verify(token)
+      }
+      await clock.advance(10)
+      const { answer } = issuer
+      issuer.answer = () => new Response('', { status: 500 })
+      expect(await wordOf(verifier.verify('token'))).toBe('accepted')
+      issuer.answer = answer
+      if (isOther) await verifier.verify('other')
+      expect(await wordOf(verifier.verify('token'))).toBe(word)
+    },
+  )
 
   test('with staleIfError: a call that hangs keeps nobody waiting but the first', async () => {
     const { clock, issuer, verifier } = setUp({ maxAge: 10, staleIfError: 60 })

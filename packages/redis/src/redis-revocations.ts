@@ -188,7 +188,7 @@ export function replicatedRevocations(
 
   const revocations: RedisRevocations = {
     statusOf(claims, now, digest) {
-      if (digest === undefined) isAskedWithoutDigest = true
+      if (typeof digest !== 'string') isAskedWithoutDigest = true
       const known = index.statusOf(claims, now, digest)
       if (known === 'revoked' || whenStale === 'accept' || word() === 'current') return known
       return 'unknown'

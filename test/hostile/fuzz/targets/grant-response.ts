@@ -74,5 +74,6 @@ function expectToken(given: string, input: string, status: number): void {
   hold(member('access_token') === given, 'the token is that of the answer')
   const stated = JSON.stringify(member('token_type') ?? 'Bearer')
   hold(/^"bearer(?:token)?"$/i.test(stated), 'the token needs no proof')
-  hold((member('error') ?? null) === null, 'a refusal has no token')
+  const error = member('error')
+  hold(typeof error !== 'string' || error === '', 'a refusal has no token')
 }
