@@ -134,3 +134,26 @@ describe('where nobody has noted what was signed', () => {
     expect(bearerSubject(taken).end).toBe(Math.floor(clock.now()) + 9)
   })
 })
+
+/** An opaque token until 50, with a note of its own. */
+function noted(note: object): Subject {
+  const auth = { token: 'opaque', claims: { exp: 50 } }
+  const value = { of: auth, ...note }
+  return Object.defineProperty(auth, Symbol.for('@portcullis/core signed'), { value })
+}
+
+describe('a note that does not count: what the Auth says does', () => {
+  test.each<[string, object]>([
+    ['at another Auth', { of: {}, signed: { claims: { exp: 100 } } }],
+    ['without claims', { signed: {} }],
+    ['with claims that are null', { signed: { claims: null } }],
+    ['with claims that are a text', { signed: { claims: 'exp' } }],
+    ['of nothing', { signed: undefined }],
+  ])('%s', (_title, value) => {
+    expect(bearerSubject(noted(value)).end).toBe(50)
+  })
+
+  test('and one that does says alone when the token ends', () => {
+    expect(bearerSubject(noted({ signed: { claims: { exp: 100 } } })).end).toBe(100)
+  })
+})
