@@ -4,7 +4,7 @@ import { createVerifier, scope } from '@portcullis/core'
 import { createTestIssuer } from '@portcullis/testing'
 import { sdk as sdk1 } from 'portcullis-test-zod3'
 import { sdk as sdk2 } from 'portcullis-test-zod4'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { begin, post, postText } from './calls.ts'
 import { OLDEST, SERVERS, type ServerKind, startServer } from './servers.ts'
@@ -70,15 +70,22 @@ const BODIES: readonly (readonly [string, string])[] = [
 describe.each([...OLDEST, ...SERVERS].map((kind) => [kind.name, kind] as const))(
   '%s',
   (_name, kind) => {
+    let api: Awaited<ReturnType<typeof start>>
+
+    beforeAll(async () => {
+      api = await start(kind)
+    })
+    afterAll(async () => {
+      await api[Symbol.asyncDispose]()
+    })
+
     test.each(BODIES)('__proto__ in %s calls no tool: 400', async (_place, body) => {
-      await using api = await start(kind)
       const answer = await postText(api.url, body, api.call)
       await answer.text()
       expect([answer.status, api.called]).toEqual([400, []])
     })
 
     test('a tool that needs no more is called, and one that does is not', async () => {
-      await using api = await start(kind)
       const answer = await post(api.url, 'whoami', api.call)
       expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('ada')])
       const refused = await postText(
