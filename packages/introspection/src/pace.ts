@@ -95,10 +95,9 @@ export function placesOf(
 }
 
 /**
- * What the next call of a lane does: `begin`; `join` the queue until there is a place, or a probe has ended; `pause` for the rate, or
- * for as long as nobody can tell; `fail`, since the endpoint is given a pause. After a failure of the endpoint one call at a time finds
- * out whether it has come back: a good token is asked about, or else whichever comes, and another one while that lasts long. Where only
- * tokens may have failed, one of those that wait is asked about beside the good one.
+ * What the next call of a lane does: `begin`; `join` the queue, until there is a place or a probe has ended; `pause`, until the rate or
+ * the pause of a doubt allows it; `fail`, since the endpoint is given a pause. After a failure one call at a time finds out whether the
+ * endpoint works: about a good token first. In doubt, one that waits is asked about beside it.
  */
 export function callStep(
   state: LaneState,
