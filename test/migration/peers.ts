@@ -35,7 +35,7 @@ export const AFTER: Behaviour = {
   'a bad token on an optional route': '401',
   'a token without `exp`': '401',
   'a bound token, as `Bearer`': '401',
-  '`Authorization: Bearer a b`': '400',
+  '`Authorization: Bearer a b`': '401',
   '`Authorization: Basic ...`': '401',
 }
 

@@ -33,8 +33,8 @@ test.each([
     challenge: /error="invalid_token"/,
   },
   {
-    name: 'no token after Bearer',
-    headers: { authorization: 'Bearer' },
+    name: 'two tokens',
+    headers: { authorization: 'Bearer a, Bearer b' },
     code: 'BAD_REQUEST',
     status: 400,
     challenge: /error="invalid_request"/,

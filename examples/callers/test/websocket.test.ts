@@ -120,7 +120,7 @@ test('what a client sends after our close frame is not obeyed', async () => {
 test.each([
   ['no token', {}, 401, 'Bearer realm="api"'],
   ['another scheme', { authorization: 'Basic YTpi' }, 401, 'Bearer realm="api"'],
-  ['no token after Bearer', { authorization: 'Bearer' }, 400, /error="invalid_request"/],
+  ['no token after Bearer', { authorization: 'Bearer' }, 401, /error="invalid_token"/],
   ['a bad token', { authorization: 'Bearer a.b.c' }, 401, /error="invalid_token"/],
 ])(
   '%s: the upgrade gets the HTTP answer, with its challenge',

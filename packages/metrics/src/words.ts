@@ -38,9 +38,7 @@ export const CODES: ReadonlySet<string> = words<AuthErrorCode>({
 export const REASONS: ReadonlySet<string> = words<AuthErrorReason>({
   missing_header: true,
   other_scheme: true,
-  malformed_header: true,
   repeated_header: true,
-  malformed_credentials: true,
   repeated_credentials: true,
   malformed: true,
   too_large: true,

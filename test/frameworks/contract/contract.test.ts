@@ -36,8 +36,6 @@ const expired = proven.find(({ reason }) => reason === 'expired')
 
 const UNPROVEN =
   'Bearer realm="api", error="invalid_token", error_description="The access token is not valid"'
-const MALFORMED =
-  'Bearer realm="api", error="invalid_request", error_description="The Authorization header must be Bearer, a space and one token"'
 const REPEATED =
   'Bearer realm="api", error="invalid_request", error_description="The request must have one Authorization header, and not more than one DPoP header"'
 
@@ -97,9 +95,7 @@ test('every reason to refuse a token is tried in every framework', () => {
 /** What the program for all frameworks has printed, once a test has wanted to know. */
 let played: Promise<Played> | undefined
 
-describe.each(frameworks)('$name', ({ name, createApp, guardsRoutesAlone, joinsHeaders }) => {
-  const repeated = joinsHeaders ? MALFORMED : REPEATED
-
+describe.each(frameworks)('$name', ({ name, createApp, guardsRoutesAlone }) => {
   describe('a token', () => {
     test('that is good lets the request in, and the handler sees its claims', async () => {
       await using app = await createApp(guarded())
@@ -184,12 +180,10 @@ describe.each(frameworks)('$name', ({ name, createApp, guardsRoutesAlone, joinsH
     test.each([
       ['a scheme alone', 'Bearer'],
       ['two words', 'Bearer a b'],
-      ['a list', 'Bearer a, Bearer b'],
       ['quotes', 'Bearer "abc"'],
       ['a parameter', 'Bearer token=abc'],
       ['padding in the middle', 'Bearer ab=c'],
       ['padding alone', 'Bearer ='],
-      ['a comma behind the scheme', 'Bearer, abc'],
       ['an equals sign for the space', 'Bearer=abc'],
       ['a tab for the space', 'Bearer\tabc'],
       ['a tab behind the space', 'Bearer \tabc'],
@@ -197,9 +191,18 @@ describe.each(frameworks)('$name', ({ name, createApp, guardsRoutesAlone, joinsH
       ['a letter outside ASCII', 'Bearer ab\u{E9}'],
       ['a percent sign', 'Bearer ab%20c'],
       ['no scheme', '"abc"'],
-    ])('with %s: 400 invalid_request', async (_title, authorization) => {
+    ])('with %s: 401 invalid_token', async (_title, authorization) => {
       await using app = await createApp(guarded())
-      expectRefusal(await get(app, { authorization }), 400, MALFORMED)
+      expectRefusal(await get(app, { authorization }), 401, UNPROVEN)
+    })
+
+    test.each([
+      ['a list', 'Bearer a, Bearer b'],
+      ['a comma behind the scheme', 'Bearer, abc'],
+      ['a token behind another scheme', 'Basic YTpi, Bearer b'],
+    ])('with %s, as joined headers have: 400 invalid_request', async (_title, authorization) => {
+      await using app = await createApp(guarded())
+      expectRefusal(await get(app, { authorization }), 400, REPEATED)
     })
 
     test.each([
@@ -212,11 +215,7 @@ describe.each(frameworks)('$name', ({ name, createApp, guardsRoutesAlone, joinsH
           `${first}: ${good.authorization}`,
           `${second}: ${good.authorization}`,
         ]),
-        '`joinsHeaders` of its file in test/frameworks/contract/frameworks',
-      ).toMatchObject({
-        status: 400,
-        challenge: repeated,
-      })
+      ).toMatchObject({ status: 400, challenge: REPEATED })
     })
 
     test.each([
@@ -318,7 +317,7 @@ describe.each(frameworks)('$name', ({ name, createApp, guardsRoutesAlone, joinsH
 
     test.each([
       ['a bad token', { authorization: 'Bearer bad' }, 401, UNPROVEN],
-      ['a malformed header', { authorization: 'Bearer a b' }, 400, MALFORMED],
+      ['a malformed token', { authorization: 'Bearer a b' }, 401, UNPROVEN],
     ])('%s is refused all the same', async (_title, headers, status, challenge) => {
       await using app = await createApp(guarded({ optional: true }))
       expectRefusal(await get(app, headers), status, challenge)
@@ -330,10 +329,7 @@ describe.each(frameworks)('$name', ({ name, createApp, guardsRoutesAlone, joinsH
         await using app = await createApp(guarded({ optional: true }))
         const lines = [`Authorization: ${first}`, `Authorization: ${good.authorization}`]
         const answer = await sendRaw(app.port, lines)
-        expect(
-          answer,
-          '`joinsHeaders` of its file in test/frameworks/contract/frameworks',
-        ).toMatchObject({ status: 400, challenge: repeated })
+        expect(answer).toMatchObject({ status: 400, challenge: REPEATED })
       },
     )
 
@@ -685,14 +681,14 @@ describe.each(frameworks)('$name', ({ name, createApp, guardsRoutesAlone, joinsH
         problem('Unauthorized', 401, 'An access token is required', 'missing_token'),
       ],
       [
-        'a malformed header',
-        { authorization: 'Bearer a b' },
+        'two tokens',
+        { authorization: 'Bearer a, Bearer b' },
         problem(
           'Bad Request',
           400,
-          'The Authorization header must be Bearer, a space and one token',
+          'The request must have one Authorization header, and not more than one DPoP header',
           'invalid_request',
-          'malformed_header',
+          'repeated_header',
         ),
       ],
       [
@@ -972,7 +968,7 @@ describe.each(frameworks)('$name', ({ name, createApp, guardsRoutesAlone, joinsH
       expect(told).toEqual([
         'first: missing_token missing_header',
         'first: missing_token other_scheme',
-        'first: invalid_request malformed_header',
+        'first: invalid_token malformed',
         'first: invalid_token expired',
         'second: invalid_token missing_claim',
         'second: insufficient_scope scope',

@@ -33,7 +33,7 @@ const scenes: Readonly<Record<string, (framework: string) => AppSpec>> = {
 }
 
 const tokens = [unproven[0], proven[0]].map((each) => ({ authorization: `Bearer ${each?.token}` }))
-const requests = [{}, { authorization: 'Bearer a b' }, ...tokens, await bearer()]
+const requests = [{}, { authorization: 'Bearer a, Bearer b' }, ...tokens, await bearer()]
 const statuses: [scene: string, statuses: number[]][] = []
 for (const [scene, specFor] of Object.entries(scenes)) {
   for (const { name, createApp } of frameworks) {

@@ -11,12 +11,8 @@ import { token, verifier } from './tokens.ts'
 
 const good = await token()
 
-const MALFORMED =
-  'Bearer realm="api", error="invalid_request", error_description="The Authorization header must be Bearer, a space and one token"'
-/** A `Request` of the platform shows repeated headers as one, joined by commas, which is a malformed one. */
-const REPEATED: unknown = expect.stringMatching(
-  /^Bearer realm="api", error="invalid_request", error_description="The (?:request must have one Authorization header, and not more than one DPoP header|Authorization header must be Bearer, a space and one token)"$/,
-)
+const REPEATED =
+  'Bearer realm="api", error="invalid_request", error_description="The request must have one Authorization header, and not more than one DPoP header"'
 const INVALID =
   'Bearer realm="api", error="invalid_token", error_description="The access token is not valid"'
 const MISSING = 'Bearer realm="api"'
@@ -69,17 +65,17 @@ describe.each(frameworks)('$name', ({ createApp }) => {
       400,
       REPEATED,
     ],
-    ['no value', ['Authorization:'], 400, MALFORMED],
-    ['a value of white space', ['Authorization: \t '], 400, MALFORMED],
-    ['a scheme alone, and a space', ['Authorization: Bearer '], 400, MALFORMED],
-    ['a tab for the space', [`Authorization: Bearer\t${good}`], 400, MALFORMED],
-    ['a tab behind the space', [`Authorization: Bearer \t${good}`], 400, MALFORMED],
-    ['Latin-1 in the token', ['Authorization: Bearer caf\u{E9}'], 400, MALFORMED],
-    ['UTF-8 in the token', ['Authorization: Bearer caf\u{C3}\u{A9}'], 400, MALFORMED],
-    ['Latin-1 behind the scheme', [`Authorization: Bearer\u{A0}${good}`], 400, MALFORMED],
-    ['Latin-1 for a scheme', [`Authorization: \u{FF} ${good}`], 400, MALFORMED],
+    ['no value', ['Authorization:'], 401, INVALID],
+    ['a value of white space', ['Authorization: \t '], 401, INVALID],
+    ['a scheme alone, and a space', ['Authorization: Bearer '], 401, INVALID],
+    ['a tab for the space', [`Authorization: Bearer\t${good}`], 401, INVALID],
+    ['a tab behind the space', [`Authorization: Bearer \t${good}`], 401, INVALID],
+    ['Latin-1 in the token', ['Authorization: Bearer caf\u{E9}'], 401, INVALID],
+    ['UTF-8 in the token', ['Authorization: Bearer caf\u{C3}\u{A9}'], 401, INVALID],
+    ['Latin-1 behind the scheme', [`Authorization: Bearer\u{A0}${good}`], 401, INVALID],
+    ['Latin-1 for a scheme', [`Authorization: \u{FF} ${good}`], 401, INVALID],
     ['a value of 15 KiB', [`Authorization: Bearer ${'a'.repeat(15 * 1024)}`], 401, INVALID],
-    ['15 KiB of spaces', [`Authorization: Bearer${' '.repeat(15 * 1024)}a b`], 400, MALFORMED],
+    ['15 KiB of spaces', [`Authorization: Bearer${' '.repeat(15 * 1024)}a b`], 401, INVALID],
     ['another header, much like it', [`Authorization-: Bearer ${good}`], 401, MISSING],
     ['a proxy header', [`Proxy-Authorization: Bearer ${good}`], 401, MISSING],
     // From here on Node answers by itself.
@@ -105,10 +101,10 @@ describe.each(frameworks)('$name over HTTP/2', ({ createHttp2Server }) => {
     ['a good token', [bearer], 200, undefined],
     ['no token', [], 401, MISSING],
     ['a bad token', [['authorization', 'Bearer bad']], 401, INVALID],
-    ['a malformed header', [['authorization', 'Bearer a b']], 400, MALFORMED],
-    ['no value', [['authorization', '']], 400, MALFORMED],
-    ['a tab for the space', [['authorization', `Bearer\t${good}`]], 400, MALFORMED],
-    ['Latin-1 in the token', [['authorization', 'Bearer caf\u{E9}']], 400, MALFORMED],
+    ['two words', [['authorization', 'Bearer a b']], 401, INVALID],
+    ['no value', [['authorization', '']], 401, INVALID],
+    ['a tab for the space', [['authorization', `Bearer\t${good}`]], 401, INVALID],
+    ['Latin-1 in the token', [['authorization', 'Bearer caf\u{E9}']], 401, INVALID],
     ['two headers', [bearer, ['authorization', 'Bearer a']], 400, REPEATED],
     ['two headers that agree', [bearer, bearer], 400, REPEATED],
     ['two headers, one of them empty', [['authorization', ''], bearer], 400, REPEATED],

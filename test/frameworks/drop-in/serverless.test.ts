@@ -169,7 +169,8 @@ describe.each<[string, (options: Guard) => Call | Promise<Call>]>([
 
   test.each([
     ['a bad token', 'Bearer bad', 401],
-    ['a malformed header', 'Bearer a b', 400],
+    ['a malformed token', 'Bearer a b', 401],
+    ['two tokens', 'Bearer a, Bearer b', 400],
   ])('%s is refused, also where a token is optional', async (_title, authorization, status) => {
     for (const options of [{}, { optional: true }]) {
       const call = await create(options)

@@ -25,8 +25,8 @@ describe('a request', async () => {
       ['getAuth of an anonymous request', 500, 'is anonymous; use findAuth on an optional route'],
       ['a preflight at the guard', 401, 'it is a CORS preflight, which never has one; put CORS'],
       ['a header without Bearer', 401, 'looks like a token: write "Bearer " before it'],
-      ['a header with Bearer twice', 400, '"Bearer" is written twice in the Authorization header'],
-      ['a header with a promise', 400, 'is "[object Promise]": is an `await` missing'],
+      ['a header with Bearer twice', 401, '"Bearer" is written twice in the Authorization header'],
+      ['a header with a promise', 401, 'is "[object Promise]": is an `await` missing'],
       ['a header with undefined', 401, 'what JavaScript makes of a missing value'],
       ['an ID token', 401, 'expected "api"; it has nonce or at_hash, as an ID token has'],
     ])('%s is %i, and the cause is named', (mistake, status, cause) => {

@@ -27,13 +27,13 @@ interface Case {
 
 const maker = await createTokenMaker('https://canary.test')
 const cases = Object.values(corpusOf(maker)).flat().flatMap(caseOf)
-const bearerTokens = cases.filter(({ token }) => /^[\w.~+/-]+=*$/.test(token))
 /** Blanks at the ends belong to the header, and control characters end the request before any guard. */
-const otherTexts = cases.filter(
-  ({ token }) =>
-    /^[!-~\u0080-\u00FF]([ -~\u0080-\u00FF]*[!-~\u0080-\u00FF])?$/.test(token) &&
-    !bearerTokens.some((each) => each.token === token),
+const texts = cases.filter(({ token }) =>
+  /^[!-~\u0080-\u00FF]([ -~\u0080-\u00FF]*[!-~\u0080-\u00FF])?$/.test(token),
 )
+/** What looks like two headers that somebody has joined. JSON, which has commas as well, does not. */
+const joined = texts.filter(({ token }) => token.includes(',') && !token.startsWith('{'))
+const refused = texts.filter((each) => !joined.includes(each))
 
 function caseOf(row: Row): readonly Case[] {
   const { name, token, verdict, before } = row
@@ -45,7 +45,7 @@ function caseOf(row: Row): readonly Case[] {
 const INVALID_TOKEN =
   'WWW-Authenticate: Bearer realm="api", error="invalid_token", error_description="The access token is not valid"'
 const INVALID_REQUEST =
-  'WWW-Authenticate: Bearer realm="api", error="invalid_request", error_description="The Authorization header must be Bearer, a space and one token"'
+  'WWW-Authenticate: Bearer realm="api", error="invalid_request", error_description="The request must have one Authorization header, and not more than one DPoP header"'
 
 /** Each framework gets one token in so many. What differs by the token is core's, so each is tried in some frameworks. */
 const SHARES = 3
@@ -61,17 +61,16 @@ describe.each(shared)('$name', ({ createApp, share }) => {
 
   describe.each(['forward', 'problem'] as const)('respond: %s', (respond) => {
     test('whoever proves nothing reads the same octets, whatever is wrong', async () => {
-      const tried = mine(bearerTokens)
+      const tried = mine(refused)
       const answers = await answersTo(tried, { respond })
       expect(tried.length).toBeGreaterThan(200)
       expect(examples(answers).slice(1)).toEqual([])
       expectAnswer(answers, 401, INVALID_TOKEN)
     })
 
-    test('what is no bearer token is told so, in the same octets as well', async () => {
-      const tried = mine(otherTexts)
-      const answers = await answersTo(tried, { respond })
-      expect(tried.length).toBeGreaterThan(13)
+    test('what can be two headers is told so, in the same octets as well', async () => {
+      const answers = await answersTo(joined, { respond })
+      expect(joined.length).toBeGreaterThan(0)
       expect(examples(answers).slice(1)).toEqual([])
       expectAnswer(answers, 400, INVALID_REQUEST)
     })

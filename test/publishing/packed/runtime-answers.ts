@@ -41,7 +41,7 @@ export async function expectScopeToOpen(url: string, issuer: TestIssuer): Promis
           ['authorization', good.authorization],
         ],
       },
-      '400 The Authorization header must be Bearer, a space and one token',
+      '400 The request must have one Authorization header, and not more than one DPoP header',
     ],
   ]
   await Promise.all(

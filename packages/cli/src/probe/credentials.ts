@@ -12,13 +12,14 @@ import { type Claim, claimsIn, type WrongToken, wrongTime } from './claims.ts'
 export interface ProbeCase {
   readonly name: string
   /**
-   * What an API has to make of it: no credentials that it knows (`missing`), no proper header (`invalid_request`), a token that
-   * no key of the issuer proves (`unproven`), the user's token (`good`) or one that was minted for the probe (`minted`), the same
+   * What an API has to make of it: no credentials that it knows (`missing`), no token (`malformed`), several (`invalid_request`),
+   * a token that no key of the issuer proves (`unproven`), the user's token (`good`) or one that was minted for the probe (`minted`), the same
    * written in another way (`like_good`), it in the first of two headers (`two_headers`) or behind a forged one
    * (`forged_first`), or a token of the issuer in which one claim is wrong (`wrong_claim`).
    */
   readonly kind:
     | 'missing'
+    | 'malformed'
     | 'invalid_request'
     | 'unproven'
     | 'good'
@@ -63,8 +64,8 @@ export async function probeCases(ingredients: Ingredients): Promise<readonly Pro
   return [
     { name: 'no token', kind: 'missing', authorization: [], token: undefined },
     ofHeaders('another scheme: Basic', 'missing', 'Basic cG9ydGN1bGxpczpwcm9iZQ=='),
-    ofHeaders('Bearer without a token', 'invalid_request', 'Bearer'),
-    ofHeaders('two words after Bearer', 'invalid_request', `Bearer ${any} ${any}`),
+    ofHeaders('Bearer without a token', 'malformed', 'Bearer'),
+    ofHeaders('two words after Bearer', 'malformed', `Bearer ${any} ${any}`),
     ofHeaders('two headers', 'invalid_request', `Bearer ${any}`, `Bearer ${any}`),
     ...forged.map(([name, token]) => ofToken(name, 'unproven', token)),
     ...(good === undefined

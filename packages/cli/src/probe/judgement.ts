@@ -20,6 +20,7 @@ export interface Probed {
 export function expectedStatus({ probe, refusal, isAccepted }: Probed): string {
   switch (probe.kind) {
     case 'missing':
+    case 'malformed':
     case 'unproven':
     case 'wrong_claim':
       return '401'
@@ -81,6 +82,7 @@ function statusComplaints(
       if (isLikeRight && status >= 300) return [note(`${status}, ${LIKE_RIGHT}`)]
       break
     case 'missing':
+    case 'malformed':
     case 'unproven':
     case 'invalid_request':
       break
@@ -95,7 +97,8 @@ const LIKE_RIGHT = 'as for a valid token: probe a request that your token may ma
 
 const ACCEPTED: Readonly<Partial<Record<ProbeCase['kind'], string>>> = {
   missing: 'let through without a token',
-  invalid_request: 'let through, though the header is not one Bearer token',
+  malformed: 'let through, though the header is not one Bearer token',
+  invalid_request: 'let through, though there are two Authorization headers',
   forged_first: 'let through with a forged token in the first header, for the one in the second',
 }
 const ACCEPTED_FORGED = 'let through, though anybody can write such a token (RFC 8725)'
@@ -107,8 +110,8 @@ const ACCEPTED_CLAIM: Readonly<Record<Claim, string>> = {
   aud: 'let through, though the token is for another audience (RFC 8725 section 3.9)',
 }
 
-/** What is not one Bearer token. */
-const NO_REQUEST: ReadonlySet<string> = new Set(['invalid_request', 'two_headers', 'forged_first'])
+/** What can be read in two ways. */
+const AMBIGUOUS: ReadonlySet<string> = new Set(['invalid_request', 'two_headers', 'forged_first'])
 
 /** About what has to be refused. */
 function refusalComplaints(
@@ -121,9 +124,12 @@ function refusalComplaints(
     ]
   }
   if (status < 400) return [problem('a redirect: clients of an API need the status 401')]
-  if (NO_REQUEST.has(kind) && status === 400) return []
-  if (NO_REQUEST.has(kind) && status === 401) {
+  if (AMBIGUOUS.has(kind) && status === 400) return []
+  if (AMBIGUOUS.has(kind) && status === 401) {
     return [note('401 for what is no proper request: better 400 (RFC 6750 section 3.1)')]
+  }
+  if (kind === 'malformed' && status === 400) {
+    return [note('400: a client with such a token does not log in again: better 401')]
   }
   switch (status) {
     case 401:

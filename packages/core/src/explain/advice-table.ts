@@ -25,18 +25,9 @@ export const ADVICE: {
     },
   },
   invalid_request: {
-    malformed_header: {
-      client: 'send the scheme, one space and one token',
-      operator: 'Look for a client that sends `Bearer undefined x`, quotes or two tokens',
-    },
     repeated_header: {
       client: 'send each header once',
       operator: 'Look for a proxy that adds one',
-    },
-    malformed_credentials: {
-      client: 'send one token in the header that the API names',
-      operator:
-        'Compare what the proxy sends with the option `credentials`: with or without `Bearer`',
     },
     repeated_credentials: {
       client: 'leave the header to the proxy',
@@ -47,7 +38,7 @@ export const ADVICE: {
     malformed: {
       client: 'log in again, once',
       operator:
-        'Look for a token that was cut off (it has three parts with dots between them), or a client that sends something else, such as a session or an encrypted token',
+        'Read `detail`: a client sends quotes, two words, a token that was cut off (it has three parts with dots between them) or something else, such as a session or an encrypted token. With the option `credentials`, compare what the proxy sends',
     },
     too_large: {
       client: 'log in again, once',

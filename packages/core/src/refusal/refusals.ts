@@ -6,11 +6,7 @@
  */
 export interface AuthErrorReasons {
   missing_token: 'missing_header' | 'other_scheme'
-  invalid_request:
-    | 'malformed_header'
-    | 'repeated_header'
-    | 'malformed_credentials'
-    | 'repeated_credentials'
+  invalid_request: 'repeated_header' | 'repeated_credentials'
   invalid_token:
     | 'malformed'
     | 'too_large'
@@ -84,12 +80,10 @@ export const refusals: { [Code in AuthErrorCode]: RefusalRow<AuthErrorReasons[Co
   invalid_request: {
     status: 400,
     title: 'Bad Request',
-    description: 'The Authorization header is not valid',
+    description: 'The request must have one access token in one header',
     reasons: {
-      malformed_header: 'The Authorization header must be Bearer, a space and one token',
       repeated_header:
         'The request must have one Authorization header, and not more than one DPoP header',
-      malformed_credentials: 'The header of the access token must have one token and nothing else',
       repeated_credentials: 'The request must have the header of the access token once',
     },
   },

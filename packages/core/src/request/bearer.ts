@@ -3,8 +3,10 @@ import { AuthError } from '../refusal/errors.ts'
 import type { Scheme } from '../refusal/presentation.ts'
 import type { Detail } from '../refusal/text.ts'
 import {
+  joinedHeader,
   malformedHeader,
   missingHeader,
+  noTextInHeader,
   otherScheme,
   preflight,
   repeatedHeader,
@@ -37,6 +39,8 @@ const SCHEME = /^[\w!#$%&'*+.^`|~-]+$/
 export const B64TOKEN: RegExp = /^[\w.~+/-]+=*$/
 /** A scheme that presents a token, behind a comma: two headers that somebody has joined, or quoted text that looks so. */
 const JOINED = /,\s*(?:bearer|dpop)(?![\w!#$%&'*+.^`|~=-])/i
+/** Behind a comma: nothing, or a word that can be a scheme. Members of JSON and parameters are none. */
+const LISTED = /,\s*(?:$|,|[\w!#$%&'*+.^`|~-]+(?:\s|,|$))/
 const PREFLIGHT = 'access-control-request-method'
 const SPACE = 0x20
 const NAME = 'authorization'
@@ -51,8 +55,8 @@ const BEARER = 'Bearer '
  * deletes is set or deleted here as well. `rawHeaders` only tells whether the client sent the header more than once. Where
  * several were joined to one, by `Headers` or by a proxy, a second token is still refused.
  *
- * @throws AuthError `missing_token` without a header and for another scheme; `invalid_request` for a repeated header
- *   and for anything but one token after `Bearer`.
+ * @throws AuthError `missing_token` without a header and for another scheme; `invalid_request` for a repeated header, also
+ *   joined by a comma, and for a value that is no text; `invalid_token` for anything else but one token after `Bearer`.
  * @see RFC 6750 sections 2.1 and 3.1
  */
 export function parseBearer(request: RequestHeaders | FetchRequest): string {
@@ -87,7 +91,7 @@ function parseCredentials(
     throw new AuthError('missing_token', 'missing_header', detail)
   }
   // Middleware, a mock or a serverless adapter may have put anything there.
-  if (typeof value !== 'string') throw malformed(value, undefined)
+  if (typeof value !== 'string') throw repeated(noTextInHeader)
   const space = value.indexOf(' ')
   const word = space === -1 ? value : value.slice(0, space)
   const name = word.toLowerCase()
@@ -95,7 +99,7 @@ function parseCredentials(
   if (scheme !== undefined) {
     const token = withoutSpaces(value, word.length)
     if (B64TOKEN.test(token)) return { scheme, token }
-    throw malformed(value, token, scheme)
+    throw isList(value) ? repeated(joinedHeader) : malformed(value, token, scheme)
   }
   if (SCHEME.test(word) && !JOINED.test(value)) {
     throw new AuthError(
@@ -104,7 +108,7 @@ function parseCredentials(
       otherScheme(value, name, [...schemes.values()]),
     )
   }
-  throw malformed(value, undefined)
+  throw isList(value) ? repeated(joinedHeader) : malformed(value)
 }
 
 /** The scheme that a request most likely uses, to answer it in that one. */
@@ -198,8 +202,14 @@ export function isRepeated(rawHeaders: unknown, header: string): boolean {
   return count > 1
 }
 
-function malformed(value: unknown, token: string | undefined, scheme?: Scheme): AuthError {
-  return new AuthError('invalid_request', 'malformed_header', malformedHeader(value, token, scheme))
+/** Whether a value that is not one token can be several headers that somebody has joined. */
+function isList(value: string): boolean {
+  return JOINED.test(value) || LISTED.test(value)
+}
+
+/** Clients get another token after 401, and give up after 400: that is for what nobody can read in one way. */
+function malformed(value: string, token?: string, scheme?: Scheme): AuthError {
+  return new AuthError('invalid_token', 'malformed', malformedHeader(value, token, scheme))
 }
 
 function repeated(detail: Detail): AuthError {

@@ -25,6 +25,12 @@ export const preflight: Detail = () =>
 export const repeatedHeader: Detail = () =>
   'the request has more than one Authorization header: does a proxy add one?'
 
+export const joinedHeader: Detail = () =>
+  'there is a comma in the Authorization header: have several headers been joined?'
+
+export const noTextInHeader: Detail = () =>
+  'headers.authorization is not a string: has middleware replaced it?'
+
 /** @param header Its name, as the guard's own options have it. */
 export function missingTokenHeader(header: string, isPreflight: boolean): Detail {
   const advice = isPreflight ? ': it is a CORS preflight; put CORS middleware before the guard' : ''
@@ -33,6 +39,10 @@ export function missingTokenHeader(header: string, isPreflight: boolean): Detail
 
 export function repeatedTokenHeader(header: string): Detail {
   return () => `the request has more than one header ${header}, or several joined by a comma`
+}
+
+export function noTextInTokenHeader(header: string): Detail {
+  return () => `the value of the header ${header} is not a string: has middleware replaced it?`
 }
 
 export function malformedTokenHeader(header: string, scheme: 'Bearer' | undefined): Detail {
@@ -67,23 +77,20 @@ const unknownScheme: Detail = () =>
  * @param token What follows the scheme; `undefined` where that is another.
  */
 export function malformedHeader(
-  value: unknown,
+  value: string,
   token: string | undefined,
   scheme: 'Bearer' | 'DPoP' = 'Bearer',
 ): Detail {
-  if (typeof value !== 'string') return notText
   if (scheme === 'DPoP') return () => malformedHeader(value, token)().replaceAll('Bearer', scheme)
   if (token === undefined && /^bearer\W/i.test(value)) return otherSeparator
-  if (token === undefined) return value.includes(',') ? joined : noScheme
+  if (token === undefined) return noScheme
   if (token === '') return noToken
   if (/^bearer(?: |$)/i.test(token)) return twice
   if (token.startsWith('[object ')) return token === '[object Promise]' ? aPromise : anObject
-  if (token.includes(',')) return joined
   if (/\s/.test(token)) return twoWords
   return /["']/.test(token) ? inQuotes : otherCharacter
 }
 
-const notText: Detail = () => 'headers.authorization is not a string: has middleware replaced it?'
 const otherSeparator: Detail = () =>
   'what follows "Bearer" in the Authorization header must be a space'
 const noScheme: Detail = () => 'the Authorization header does not begin with the name of a scheme'
@@ -93,8 +100,6 @@ const aPromise: Detail = () =>
   'the token of the Authorization header is "[object Promise]": is an `await` missing where the request is made?'
 const anObject: Detail = () =>
   'the token of the Authorization header is what JavaScript makes of an object: is it a member of that object?'
-const joined: Detail = () =>
-  'there is a comma in the Authorization header: have several headers been joined?'
 const twoWords: Detail = () =>
   'there is white space in or behind the token of the Authorization header'
 const inQuotes: Detail = () => 'the token of the Authorization header is in quotes'

@@ -9,7 +9,12 @@ import {
   type RequestHeaders,
   textAfterBearer,
 } from './bearer.ts'
-import { malformedTokenHeader, missingTokenHeader, repeatedTokenHeader } from './details.ts'
+import {
+  malformedTokenHeader,
+  missingTokenHeader,
+  noTextInTokenHeader,
+  repeatedTokenHeader,
+} from './details.ts'
 
 // Step 1 of a guard whose token comes in a stated header in place of `Authorization`, as some proxies send it.
 
@@ -64,7 +69,7 @@ export function frozenTokenHeader(given: TokenHeader): TokenHeader {
  * Finds the token in the stated header, and nowhere else.
  *
  * @throws AuthError `missing_token` without the header; `invalid_request` for a repeated one, also if its values were joined by
- *   a comma, and for any other form than the stated one.
+ *   a comma, and for a value that is no text; `invalid_token` for any other form than the stated one.
  */
 export function parseTokenHeader(
   request: RequestHeaders | FetchRequest,
@@ -80,10 +85,12 @@ export function parseTokenHeader(
     const detail = missingTokenHeader(header, isPreflight(request))
     throw new AuthError('missing_token', 'missing_header', detail)
   }
-  const token = typeof text === 'string' ? tokenIn(text, scheme) : undefined
+  if (typeof text !== 'string') {
+    throw new AuthError('invalid_request', 'repeated_credentials', noTextInTokenHeader(header))
+  }
+  const token = tokenIn(text, scheme)
   if (token === undefined || !B64TOKEN.test(token)) {
-    const detail = malformedTokenHeader(header, scheme)
-    throw new AuthError('invalid_request', 'malformed_credentials', detail)
+    throw new AuthError('invalid_token', 'malformed', malformedTokenHeader(header, scheme))
   }
   return token
 }

@@ -46,16 +46,8 @@ const STATUS: Record<AuthErrorCode, [status: number, title: string]> = {
 const TABLE: { [Code in AuthErrorCode]: Record<AuthErrorReasons[Code], Row> } = {
   missing_token: { missing_header: MISSING, other_scheme: MISSING },
   invalid_request: {
-    malformed_header: {
-      message: 'The Authorization header must be Bearer, a space and one token',
-      told: true,
-    },
     repeated_header: {
       message: 'The request must have one Authorization header, and not more than one DPoP header',
-      told: true,
-    },
-    malformed_credentials: {
-      message: 'The header of the access token must have one token and nothing else',
       told: true,
     },
     repeated_credentials: {
@@ -444,14 +436,14 @@ describe('the scope that a client should ask for', () => {
     expect(challengeIn(presented)).toContain(end)
   })
 
-  test('is no answer to a token that permits too little, nor to a malformed header', () => {
+  test('is no answer to a token that permits too little, nor to a repeated header', () => {
     const options = { scope: 'a', resourceMetadata: metadata }
     const lacking = new AuthError('insufficient_scope', 'scope', { scope: 'delete' })
     expect(challengeIn(lacking.presentedBy(options))).toContain('scope="delete"')
     const check = new AuthError('insufficient_scope', 'check')
     expect(challengeIn(check.presentedBy(options))).not.toContain('scope="')
-    const malformed = new AuthError('invalid_request', 'malformed_header')
-    expect(challengeIn(malformed.presentedBy(options))).not.toContain('scope="')
+    const repeated = new AuthError('invalid_request', 'repeated_header')
+    expect(challengeIn(repeated.presentedBy(options))).not.toContain('scope="')
   })
 
   test('inherited scopes of metadata count for nothing', () => {

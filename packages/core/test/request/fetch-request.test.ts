@@ -70,9 +70,9 @@ describe('a Request', () => {
     { name: 'an empty one last', values: ['Bearer a.b.c', ''] },
     { name: 'DPoP last', values: ['Basic YTpi', 'DPoP a.b.c'] },
     { name: 'DPoP twice', values: ['DPoP a.b.c', 'DPoP a.b.c'] },
-  ])('repeated headers, which come as one: malformed: $name', async ({ values }) => {
-    expect(await reasonOf(requestWith(...values))).toBe('malformed_header')
-    expect(await reasonOf(requestWith(...values), { optional: true })).toBe('malformed_header')
+  ])('repeated headers, which come as one: repeated: $name', async ({ values }) => {
+    expect(await reasonOf(requestWith(...values))).toBe('repeated_header')
+    expect(await reasonOf(requestWith(...values), { optional: true })).toBe('repeated_header')
   })
 
   test('the header that middleware has set counts, and one that it has deleted does not', async () => {
@@ -80,7 +80,7 @@ describe('a Request', () => {
     request.headers.set('authorization', 'Bearer a.b.c')
     expect(await authenticateRequest(verifier, request)).toBe(auth)
     request.headers.append('authorization', 'Bearer a.b.c')
-    expect(await reasonOf(request)).toBe('malformed_header')
+    expect(await reasonOf(request)).toBe('repeated_header')
     request.headers.delete('authorization')
     expect(await reasonOf(request)).toBe('missing_header')
   })

@@ -185,17 +185,17 @@ describe('a guard with dpop', () => {
     [
       'two tokens, joined',
       { authorization: `Bearer ${unbound}, DPoP ${byKey}`, dpop: JKT },
-      'invalid_request malformed_header',
+      'invalid_request repeated_header',
     ],
     [
       'two tokens, joined the other way round',
       { authorization: `DPoP ${byKey}, Bearer ${unbound}`, dpop: JKT },
-      'invalid_request malformed_header',
+      'invalid_request repeated_header',
     ],
     [
       'both schemes before one token',
       { authorization: `Bearer DPoP ${byKey}`, dpop: JKT },
-      'invalid_request malformed_header',
+      'invalid_token malformed',
     ],
     [
       'two headers',
@@ -206,11 +206,11 @@ describe('a guard with dpop', () => {
       },
       'invalid_request repeated_header',
     ],
-    ['the scheme alone', { authorization: 'DPoP', dpop: JKT }, 'invalid_request malformed_header'],
+    ['the scheme alone', { authorization: 'DPoP', dpop: JKT }, 'invalid_token malformed'],
     [
       'the scheme and white space',
       { authorization: `DPoP\t${byKey}`, dpop: JKT },
-      'invalid_request malformed_header',
+      'invalid_token malformed',
     ],
     ['another scheme', { authorization: 'Basic eDp5', dpop: JKT }, 'missing_token other_scheme'],
     ['a proof without a token', { dpop: JKT }, 'missing_token missing_header'],

@@ -12,7 +12,7 @@ const verifier = createVerifier(issuer.verifierOptions)
 const token = await issuer.token()
 const HEADER = 'x-access-token'
 const REPEATED = { code: 'invalid_request', reason: 'repeated_credentials', status: 400 }
-const MALFORMED = { code: 'invalid_request', reason: 'malformed_credentials', status: 400 }
+const MALFORMED = { code: 'invalid_token', reason: 'malformed', status: 401 }
 const MISSING = { code: 'missing_token', reason: 'missing_header', status: 401 }
 
 const guard = (options: GuardOptions = {}) =>
@@ -107,14 +107,20 @@ test.each([
   await expect(authenticateRequest(verifier, request, options)).rejects.toMatchObject(REPEATED)
 })
 
-test.each(['', ' ', ` ${token}`, `${token} `, `Bearer ${token}`, `${token}\n`, '\0', 7, {}, null])(
-  'another form is 400: %j',
+test.each(['', ' ', ` ${token}`, `${token} `, `Bearer ${token}`, `${token}\n`, '\0'])(
+  'another form is 401: %j',
   async (value) => {
     const request = withHeaders({ [HEADER]: value })
     const found = authenticateRequest(verifier, request, guard({ optional: true }))
     await expect(found).rejects.toMatchObject(MALFORMED)
   },
 )
+
+test.each([7, {}, null, []])('what is no text is 400: %j', async (value) => {
+  const request = withHeaders({ [HEADER]: [value] })
+  const found = authenticateRequest(verifier, request, guard({ optional: true }))
+  await expect(found).rejects.toMatchObject(REPEATED)
+})
 
 test('a value of a million characters is refused by its length, before it is decoded', async () => {
   const request = withHeaders({ [HEADER]: 'a'.repeat(1_000_000) })

@@ -84,8 +84,8 @@ describe('a token that was accepted before', () => {
   })
 
   test.each([
-    ['a space behind it', () => `Bearer ${token} `, 'malformed_header'],
-    ['a comma and another token', () => `Bearer ${token}, Bearer ${token}`, 'malformed_header'],
+    ['a space behind it', () => `Bearer ${token} `, 'malformed'],
+    ['a comma and another token', () => `Bearer ${token}, Bearer ${token}`, 'repeated_header'],
     ['another character at the end', () => `Bearer ${token.slice(0, -4)}AAAA`, 'signature'],
     ['a character less', () => `Bearer ${token.slice(0, -1)}`, 'malformed'],
   ])('with %s is no such token', async (_, value, reason) => {

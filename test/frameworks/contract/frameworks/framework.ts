@@ -87,8 +87,6 @@ export interface Framework {
   readonly createHttp2Server: (verifier: Verifier) => Promise<Http2Server>
   /** Whether a guard is asked about routes that exist, and about nothing else. */
   readonly guardsRoutesAlone?: true
-  /** Whether its requests show headers that came twice as one, joined by commas, as a `Request` of the platform does. */
-  readonly joinsHeaders?: true
   /** Whether what {@link createApp} listens with breaks with any request of HTTP/2. */
   readonly breaksWithHttp2?: boolean
   /**

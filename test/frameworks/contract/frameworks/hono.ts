@@ -142,7 +142,6 @@ export const adapter: Adapter = {
   frameworks: [
     {
       name: 'Hono 4',
-      joinsHeaders: true,
       failsUnderNames: {
         host: 'it does not know which host was asked',
         status:

@@ -184,7 +184,6 @@ async function createApp(spec: AppSpec): Promise<Application> {
 
 export const request: Framework = {
   name: 'Request',
-  joinsHeaders: true,
   createApp,
   createHttp2Server: async (verifier) => {
     const handler = createHandler({

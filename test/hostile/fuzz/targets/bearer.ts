@@ -19,6 +19,14 @@ const STATED = [
   [undefined, /^(?<token>[A-Za-z0-9._~+/-]+=*)$/],
 ] as const
 
+const REFUSALS: ReadonlySet<string> = new Set([
+  'missing_token missing_header',
+  'missing_token other_scheme',
+  'invalid_request repeated_header',
+  'invalid_request repeated_credentials',
+  'invalid_token malformed',
+])
+
 /** A header that presents a token, or would. */
 const PRESENTS_TOKEN = /^\s*(?:bearer|dpop)(?:[\s,]|$)/i
 
@@ -89,8 +97,7 @@ function read(
     return parse(request)
   } catch (error) {
     if (!(error instanceof AuthError)) throw error
-    const codes = ['missing_token', 'invalid_request']
-    hold(codes.includes(error.code), `a code of this step, not ${error.code}`)
+    hold(REFUSALS.has(`${error.code} ${error.reason}`), `a refusal of this step, not ${error.code}`)
     return undefined
   }
 }
