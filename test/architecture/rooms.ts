@@ -21,7 +21,7 @@ refusal     | ground                                                            
 report      | refusal                                                                    |                | diagnostics debug-log
 algorithms  | ground refusal                                                             |                | algorithms accepted-algorithms ml-dsa
 keys        | ground refusal report algorithms                                           |                | key-source local-keys jwk details
-token       | ground refusal algorithms                                                  | keys           | token signature details
+token       | ground refusal algorithms                                                  | keys           | token signature event-loop details
 claims      | ground refusal                                                             |                | claims kind required-claims auth possession signed-claims schema expiry details
 possession  | ground refusal                                                             | claims         | binding mutual-tls details
 revocation  | ground refusal claims                                                      |                | revocation-check revocations

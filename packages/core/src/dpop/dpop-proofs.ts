@@ -1,5 +1,6 @@
 import { ownMembers } from '../ground/options.ts'
 import { AuthError } from '../refusal/errors.ts'
+import { timeReading, turnToRead } from '../token/event-loop.ts'
 import { createSignatureCheck } from '../token/signature.ts'
 import { invalidNonce, missingNonce, otherProofSignature } from './details.ts'
 import { createNonces } from './nonces.ts'
@@ -60,7 +61,8 @@ export function dpopProofs(options: DpopProofsOptions): DpopProofs {
     required,
     async check(request) {
       const { proof, ...asked } = ownMembers(request)
-      const read = readProof(proof)
+      await turnToRead()
+      const read = timeReading(() => readProof(proof))
       await checkSignature(read)
       // After the wait for the signature: it may have been long.
       const now = clock.now()

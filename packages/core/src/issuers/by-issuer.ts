@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '../ground/time.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { verdictMessage, verdicts } from '../report/diagnostics.ts'
 import { notText } from '../token/details.ts'
+import { timeReading, turnToRead } from '../token/event-loop.ts'
 import { createHeaderCache, parseToken } from '../token/token.ts'
 import { audiencesOf, findInternals, type Internals, setInternals } from '../verifier/internals.ts'
 import { watchInTurn } from '../verifier/revocation-watch.ts'
@@ -155,8 +156,13 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
 
   /** Nothing of the token is kept while it waits, so that only its text takes memory. */
   async function select(token: string, verifyOptions: VerifyOptions | undefined): Promise<Choice> {
-    const issuer = issuerOf(token)
     const signal = verifyOptions && own(verifyOptions, 'signal')
+    const turn = turnToRead()
+    if (turn !== undefined) {
+      await turn
+      signal?.throwIfAborted()
+    }
+    const issuer = issuerOf(token)
     const found =
       issuer === undefined
         ? undefined
@@ -176,7 +182,7 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
     }
     const known = origins?.find(token)
     if (known !== undefined) return known.issuer
-    return unprovenIssuer(parseToken(token, maxTokenSize, headers).payload)
+    return timeReading(() => unprovenIssuer(parseToken(token, maxTokenSize, headers).payload))
   }
 
   async function judge(

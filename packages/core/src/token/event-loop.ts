@@ -1,7 +1,10 @@
 // When a verification may hold up the event loop, and when it should leave it to others.
 
 // Captured at import, so that fake timers cannot stop the counts from being reset.
-const { queueMicrotask, setImmediate } = globalThis
+const { queueMicrotask, setImmediate, performance } = globalThis
+
+/** How long reading what strangers send may take of one iteration, in milliseconds, for everything that reads. */
+const READING = 5
 
 /** What tells how busy the event loop is with work of one kind. */
 export interface EventLoopWatch {
@@ -25,6 +28,8 @@ export interface EventLoopLimits {
 /** One iteration of the event loop, from the first piece of work in it. */
 interface Iteration {
   spent: number
+  /** Milliseconds of reading. */
+  read: number
 }
 
 /** Of all watches, because a thread has one event loop. `undefined` until something is counted in it. */
@@ -32,7 +37,7 @@ let current: Iteration | undefined
 
 function currentIteration(): Iteration {
   if (current === undefined) {
-    current = { spent: 0 }
+    current = { spent: 0, read: 0 }
     // Keeps no process alive: it runs when the event loop iterates next, and nothing else is waited for.
     setImmediate(() => {
       current = undefined
@@ -77,4 +82,35 @@ export function watchEventLoop(limits: EventLoopLimits): EventLoopWatch {
   }
 
   return { count, isBusy }
+}
+
+/**
+ * What to await before anything of a stranger is read; `undefined` if it may be read at once. A malformed text costs no signature,
+ * and a loop of them would keep the event loop where it is all the same.
+ */
+export function turnToRead(): Promise<void> | undefined {
+  return hasReadEnough() ? nextTurn() : undefined
+}
+
+/** Counts how long something takes to read, or to be refused. */
+export function timeReading<Read>(read: () => Read): Read {
+  const start = performance.now()
+  try {
+    return read()
+  } finally {
+    currentIteration().read += performance.now() - start
+  }
+}
+
+function hasReadEnough(): boolean {
+  return current !== undefined && current.read >= READING
+}
+
+/** Those who wait come before what arrives meanwhile: the iteration that they read in is over when others are asked. */
+async function nextTurn(): Promise<void> {
+  do {
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve)
+    })
+  } while (hasReadEnough())
 }

@@ -14,6 +14,7 @@ import {
   type VerificationKey,
 } from '../keys/key-source.ts'
 import { AuthError } from '../refusal/errors.ts'
+import { timeReading, turnToRead } from '../token/event-loop.ts'
 import { createSignatureCheck } from '../token/signature.ts'
 import { createHeaderCache, type ParsedToken, parseToken } from '../token/token.ts'
 import type { VerifiedToken } from './verified-tokens.ts'
@@ -65,12 +66,17 @@ export function createProver({
 
   /** Before the keys: what is wrong here must not cost a fetch. */
   function read(token: string): Reading {
-    const parsed = parseToken(token, maxTokenSize, headers)
+    const parsed = timeReading(() => parseToken(token, maxTokenSize, headers))
     const alg = member(parsed.header, 'alg')
     return { parsed, algorithm: checkAlgorithm(alg, accepted, algorithmNames) }
   }
 
   async function prove(token: string, caller: Caller): Promise<Proven> {
+    const turn = turnToRead()
+    if (turn !== undefined) {
+      await turn
+      caller.signal?.throwIfAborted()
+    }
     let reading: Reading | undefined = read(token)
     let ring = keys.current(caller.arrived)
     if (ring === undefined) {

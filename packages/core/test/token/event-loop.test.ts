@@ -4,7 +4,12 @@ import { createTestIssuer } from '@portcullis/testing'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
 import { byIssuer, createVerifier, localKeys, type VerifierOptions } from '../../src/index.ts'
-import { type EventLoopWatch, watchEventLoop } from '../../src/token/event-loop.ts'
+import {
+  type EventLoopWatch,
+  timeReading,
+  turnToRead,
+  watchEventLoop,
+} from '../../src/token/event-loop.ts'
 import { requestWith } from '../dpop/proof-maker.ts'
 import { client, guarding } from '../dpop/proof-verdicts.ts'
 
@@ -177,7 +182,7 @@ test('fake timers do not stop the counts from being reset', async () => {
   expect(several(watch)).toEqual(['done', 'done', 'done', 'done', 'busy'])
 })
 
-describe('a loop that awaits each of many signatures lets the event loop iterate', async () => {
+describe('a loop that awaits each of many checks lets the event loop iterate', async () => {
   const ISSUER = 'https://a.test'
   const CHECKS = 300
   const issuer = await createTestIssuer({ algorithm: 'ES256', issuer: ISSUER })
@@ -200,14 +205,17 @@ describe('a loop that awaits each of many signatures lets the event loop iterate
   }
 
   /** How often, while a piece of work is done so many times, and each is awaited. */
-  async function iterationsDuring(check: (index: number) => Promise<unknown>): Promise<number> {
+  async function iterationsDuring(
+    check: (index: number) => Promise<unknown>,
+    checks = CHECKS,
+  ): Promise<number> {
     await nextIteration()
     let iterations = 0
     let next = setImmediate(function again() {
       iterations++
       next = setImmediate(again)
     })
-    for (let index = 0; index < CHECKS; index++) await check(index)
+    for (let index = 0; index < checks; index++) await check(index)
     clearImmediate(next)
     return iterations
   }
@@ -225,5 +233,75 @@ describe('a loop that awaits each of many signatures lets the event loop iterate
   ])('%s', async (_, check) => {
     // 90 of P-256 in an iteration.
     expect(await iterationsDuring(check)).toBeGreaterThanOrEqual(3)
+  })
+
+  // Each is read to its end before it is refused, and no signature is asked for.
+  const members = Array.from({ length: 500 }, (_, at) => `"member${at}":${at}`)
+  const header = Buffer.from(`{${members.join(',')},"kid":1}`).toString('base64url')
+  const malformed = `${header}.e30.AAAA`
+  test.each<[string, () => Promise<unknown>]>([
+    ['malformed tokens', async () => await single.verify(malformed)],
+    ['malformed tokens through byIssuer', async () => await selecting.verify(malformed)],
+    ['malformed proofs', async () => await proofs.check(requestWith(malformed))],
+  ])('%s', async (_, check) => {
+    const refused = async () => await expect(check()).rejects.toMatchObject({ status: 401 })
+    await refused()
+    const each = async () => await check().catch(() => undefined)
+    expect(await iterationsDuring(each, 3 * CHECKS)).toBeGreaterThanOrEqual(3)
+  })
+})
+
+describe('what strangers send', () => {
+  /** Keeps the thread for longer than reading may take of one iteration. */
+  function readLong(): void {
+    timeReading(() => {
+      const start = performance.now()
+      while (performance.now() - start < 6);
+    })
+  }
+
+  test('is read at once, until it has taken as long as an iteration may', async () => {
+    expect(turnToRead()).toBeUndefined()
+    timeReading(() => undefined)
+    expect(turnToRead()).toBeUndefined()
+    readLong()
+    const turn = turnToRead()
+    expect(turn).toBeInstanceOf(Promise)
+    let hasIterated = false
+    setImmediate(() => {
+      hasIterated = true
+    })
+    await turn
+    expect(hasIterated).toBe(false) // this one was asked before
+    await nextIteration()
+    expect(hasIterated).toBe(true)
+    expect(turnToRead()).toBeUndefined()
+  })
+
+  test('counts as well if it is refused', () => {
+    expect(() => {
+      timeReading(() => {
+        readLong()
+        throw new TypeError('canary')
+      })
+    }).toThrow('canary')
+    expect(turnToRead()).toBeInstanceOf(Promise)
+  })
+
+  test('of those who wait, each reads in its turn, and who comes later is later', async () => {
+    readLong()
+    const order: string[] = []
+    const read = async (name: string) => {
+      const turn = turnToRead()
+      if (turn !== undefined) await turn
+      order.push(name)
+      readLong()
+    }
+    const waiting = ['a', 'b', 'c'].map(read)
+    setImmediate(() => waiting.push(read('d')))
+    await Promise.all(waiting)
+    await nextIteration()
+    await Promise.all(waiting)
+    expect(order).toEqual(['a', 'b', 'c', 'd'])
   })
 })
