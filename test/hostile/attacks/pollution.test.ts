@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
 import { expect, test } from 'vitest'
 
 import { frameworks } from '../../frameworks/contract/frameworks/index.ts'
@@ -90,6 +94,15 @@ test(
     expect(found.flat().filter(({ isHole }) => isHole)).toEqual([])
   },
 )
+
+test('a key that is read under an inherited salt length is for the padding that its algorithm says', async () => {
+  const program = fileURLToPath(new URL('pollution/read-key.ts', import.meta.url))
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--conditions=@portcullis/source',
+    program,
+  ])
+  expect(stdout).toBe('fulfilled rejected\n')
+})
 
 /** What neither breaks nor stops anything with this value. */
 function othersUnder(value: string): readonly string[] {

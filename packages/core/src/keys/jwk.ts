@@ -23,7 +23,7 @@ import {
 } from '../algorithms/algorithms.ts'
 import { hasMlDsa, NO_ML_DSA } from '../algorithms/ml-dsa.ts'
 import type { JsonObject } from '../ground/json.ts'
-import { ownMembers } from '../ground/options.ts'
+import { own, ownMembers } from '../ground/options.ts'
 import { jwkInput } from './jwk-input.ts'
 import { type PublicJwk, readMaterial, valueOf } from './key-material.ts'
 import type { PreparedKey, VerificationKey } from './key-source.ts'
@@ -180,7 +180,7 @@ function prepare(
 function optionsOf(rule: AlgorithmRule): SigningOptions {
   switch (rule.kty) {
     case 'RSA': {
-      const { saltLength } = rule
+      const saltLength = own(rule, 'saltLength')
       // The length of the salt is stated, because `crypto.verify` would take any.
       return saltLength === undefined
         ? {}

@@ -3,7 +3,7 @@ import { idTokenHint } from '../claims/details.ts'
 import { asSigned, signedClaims } from '../claims/signed-claims.ts'
 import { isJsonObject, member } from '../ground/json.ts'
 import { hasMethods, own } from '../ground/options.ts'
-import { checkScopes } from '../ground/scopes.ts'
+import { checkScopes, joinedScopes } from '../ground/scopes.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import { lacksScopes, lacksValue } from './details.ts'
 import { grantedScopes, hasScopes } from './granted-scopes.ts'
@@ -38,7 +38,7 @@ export function scope(...given: [scopes: string]): Requirement {
   return {
     reason: 'scope',
     description: `scope ${scopes}`,
-    scope: scopes,
+    scope: joinedScopes([scopes]),
     explain: (auth) => explainScopes(auth, wanted, `scope ${scopes}`),
     isMetBy: (auth) => wanted.every((each) => grantedScopes(auth).has(each)),
   }
@@ -57,7 +57,7 @@ export function anyScope(...given: [scopes: string]): Requirement {
   return {
     reason: 'scope',
     description: `any scope of ${scopes}`,
-    scope: scopes,
+    scope: joinedScopes([scopes]),
     explain: (auth) => explainScopes(auth, wanted, `any scope of ${scopes}`),
     isMetBy: (auth) => wanted.some((each) => grantedScopes(auth).has(each)),
   }
@@ -186,11 +186,10 @@ function combined(
   const reasons = new Set(requirements.map(({ reason }) => reason))
   const [reason = 'check'] = reasons
   const isAlike = reasons.size === 1 || [...reasons].every(isStepUp)
-  const scopes = requirements.map((each) => own(each, 'scope')).filter((each) => each !== undefined)
   return {
     reason: isAlike ? reason : 'check',
     description: `${word} of (${requirements.map(({ description }) => description).join(', ')})`,
-    scope: scopes.length === 0 ? undefined : scopes.join(' '),
+    scope: joinedScopes(requirements.map((each) => own(each, 'scope'))),
   }
 }
 

@@ -482,6 +482,8 @@ describe('any', () => {
       cause: { description: 'any of (scope a, claim role, scope c)' },
     })
     expect(mixed.headers['WWW-Authenticate']).toContain('scope="a c"')
+    const repeated = await refusalOf({}, any(scope('a'), scope('a b b'), anyScope('b a')))
+    expect(repeated.headers['WWW-Authenticate']).toContain('scope="a b"')
     const without = await refusalOf({}, any(check(isAda)))
     expect(without.headers['WWW-Authenticate']).not.toContain('scope=')
   })
