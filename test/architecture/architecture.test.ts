@@ -238,7 +238,7 @@ const PARSERS: Readonly<Record<string, string>> = {
   'client/json':
     'the reader of the client, which imports nothing of ours: it knows the depth before',
   'core/ground/json': 'the reader of all others, which knows the depth before',
-  'testing/service/json-depth': 'it knows the depth before',
+  'testing/service/harmless-json': 'it knows the depth before',
   'testing/tokens/bad-signatures': 'it reads a token that the issuer has just signed',
 }
 

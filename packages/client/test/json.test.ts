@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
 import { isTooDeep, parseJson, parseObject } from '../src/json.ts'
 
@@ -58,4 +58,26 @@ test.each([
   '{',
 ])('%s is no object without a member twice', (text) => {
   expect(parseObject(text)).toBeUndefined()
+})
+
+describe('a name with escapes', () => {
+  const poison = [String.raw`{"alg":1,"\\u00":1}`, String.raw`{"alg":1,"\\":1}`]
+
+  test.each([
+    [String.raw`{"alg":1,"\u0063rit":2}`, { alg: 1, crit: 2 }],
+    [String.raw`{"https:\/\/a.test" : "\u0062\\"}`, { 'https://a.test': 'b\\' }],
+    ['{"a" \t\r\n: "\\u0022:", "b":1}', { a: '":', b: 1 }],
+  ])('means what it says, whatever texts came before: %s', (text, value) => {
+    // V8 remembers these, and reads what begins alike as one of them.
+    const remembered = poison.map((each): unknown => JSON.parse(each))
+    expect(parseJson(text)).toEqual(value)
+    expect(remembered).toHaveLength(2)
+  })
+
+  test.each(['{"a\\"b":1}', '{"a\\\\b":1}', '{"a":{"b\\n":1}}', '{"\\q":1}'])(
+    'is refused where it cannot be written without: %s',
+    (text) => {
+      expect(parseJson(text)).toBeUndefined()
+    },
+  )
 })

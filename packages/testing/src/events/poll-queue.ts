@@ -1,4 +1,4 @@
-import { parseShallowObject } from '../service/json-depth.ts'
+import { parseHarmlessObject } from '../service/harmless-json.ts'
 
 // The endpoint that security events are polled from, as RFC 8936 has it: what waits there, and what was said of it.
 
@@ -58,7 +58,7 @@ export function createPollQueue(): PollQueue {
     acknowledged: () => [...acknowledged],
     errors: () => new Map(errors),
     async answer(body, signal) {
-      const request = parseShallowObject(body)
+      const request = parseHarmlessObject(body)
       if (request === undefined) return new Response(null, { status: 400 })
       settle(request)
       const { maxEvents = 100, returnImmediately = false } = request

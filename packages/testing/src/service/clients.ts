@@ -1,7 +1,7 @@
 import { decodeJwt, decodeProtectedHeader, importJWK, type JWK, jwtVerify } from 'jose'
 
 import type { Clock } from '../clock.ts'
-import { isShallowJws } from './json-depth.ts'
+import { isHarmlessJws } from './harmless-json.ts'
 
 // The clients of OAuth that a service knows, and how each proves who it is. Assertions are checked by jose, not by core.
 
@@ -73,7 +73,7 @@ function assertedOf(form: URLSearchParams): Credentials | undefined {
   const assertion = form.get('client_assertion')
   const isTyped = form.get('client_assertion_type') === ASSERTION_TYPE
   // Before jose parses it.
-  if (assertion === null || !isTyped || !isShallowJws(assertion)) return undefined
+  if (assertion === null || !isTyped || !isHarmlessJws(assertion)) return undefined
   try {
     const { sub } = decodeJwt(assertion)
     return sub === undefined ? undefined : { clientId: sub, assertion }

@@ -3,7 +3,7 @@ import { importJWK, type JWTPayload, jwtVerify } from 'jose'
 import { urlAsked } from './asked-url.ts'
 import type { Backend } from './backend.ts'
 import { createAuthentication, credentialsOf, type RegisteredClient } from './clients.ts'
-import { isShallowJws } from './json-depth.ts'
+import { isHarmlessJws } from './harmless-json.ts'
 import { readLoginProof } from './login-proof.ts'
 
 // The grants of the token endpoint: client credentials, and the exchange of a token of this issuer. RFC 6749, RFC 8693
@@ -41,7 +41,7 @@ export function createGrants(
 
   /** The claims of a sound token of this issuer, which is bound to nothing. */
   async function read(token: string): Promise<JWTPayload | undefined> {
-    if (!isShallowJws(token)) return undefined
+    if (!isHarmlessJws(token)) return undefined
     const { document } = keys
     for (const jwk of 'keys' in document ? document.keys : [document]) {
       const { algorithm } = keys.signing

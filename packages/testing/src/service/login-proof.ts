@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts'
 import { targetOf } from '../dpop/proof.ts'
 import type { Thumbprints } from '../tokens/binding.ts'
 import { urlAsked } from './asked-url.ts'
-import { isShallowJws } from './json-depth.ts'
+import { isHarmlessJws } from './harmless-json.ts'
 
 // The DPoP proof of a login. It is checked by jose, not by core.
 
@@ -26,7 +26,7 @@ export async function readLoginProof(
   const proof = request.headers.get('dpop')
   if (proof === null) return undefined
   // Before jose parses it.
-  if (!isShallowJws(proof)) return refuse('invalid_dpop_proof')
+  if (!isHarmlessJws(proof)) return refuse('invalid_dpop_proof')
   try {
     const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
       typ: 'dpop+jwt',
