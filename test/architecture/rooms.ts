@@ -71,7 +71,7 @@ export const OUTSIDE: Readonly<Record<string, readonly string[]>> = {
   'node:diagnostics_channel': ['report/diagnostics'],
   'node:net': ['possession/peer-list'],
   'node:process': ['report/debug-log'],
-  'node:util': ['report/debug-log'],
+  'node:util': ['dpop/nonces', 'possession/mutual-tls', 'report/debug-log'],
 }
 
 export const ROOMS: readonly Room[] = TABLE.trim()

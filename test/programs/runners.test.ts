@@ -17,6 +17,13 @@ test('the example for node:test passes', async () => {
   expect(stdout).toMatch(/^# fail 0$/m)
 })
 
+test('tokens and proofs are made where the global Uint8Array is not that of Node, as with jsdom', async () => {
+  const program = fileURLToPath(new URL('another-realm.ts', import.meta.url))
+  const args = ['--conditions=@portcullis/source', program]
+  const { stdout } = await promisify(execFile)(process.execPath, args)
+  expect(stdout).toBe('done\n')
+})
+
 // Each is a test file of its own, which is read into this one.
 describe('packages/testing/README.md', async () => {
   const folder = join(root, 'test', '.readme-testing')

@@ -1,3 +1,5 @@
+import { types } from 'node:util'
+
 import type { JsonObject } from '@portcullis/core'
 import { hasMethods, isJsonObject } from '@portcullis/core/verifier'
 
@@ -57,7 +59,7 @@ function hasToken(body: unknown): body is JsonObject {
 
 /** Whether this is a whole body: some parsers leave an empty object for one that they do not read. */
 export function isBody(body: unknown): boolean {
-  return typeof body === 'string' || body instanceof Uint8Array || hasToken(body)
+  return typeof body === 'string' || types.isUint8Array(body) || hasToken(body)
 }
 
 function bodyOf(request: EventRequest): unknown {
@@ -70,7 +72,7 @@ function isRefused(value: string | RefusedEvent): value is RefusedEvent {
 
 async function textOf(body: unknown): Promise<string | RefusedEvent> {
   if (typeof body === 'string') return body.length > MAX_BODY ? TOO_LARGE : body
-  if (body instanceof Uint8Array) return body.length > MAX_BODY ? TOO_LARGE : decoded(body)
+  if (types.isUint8Array(body)) return body.length > MAX_BODY ? TOO_LARGE : decoded(body)
   return isStream(body) ? await readStream(body) : NO_BODY
 }
 
@@ -102,7 +104,7 @@ async function readStream(stream: AsyncIterable<unknown>): Promise<string | Refu
 
 function octetsOf(chunk: unknown): Uint8Array | undefined {
   if (typeof chunk === 'string') return Buffer.from(chunk)
-  return chunk instanceof Uint8Array ? chunk : undefined
+  return types.isUint8Array(chunk) ? chunk : undefined
 }
 
 /** One character for each octet: a token and a form are ASCII, and everything else is refused later. */

@@ -4,7 +4,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   authorization: ['@portcullis/core', 'event-request', 'in-time', 'node:crypto'],
   diagnostics: ['node:diagnostics_channel', 'node:process', 'node:util'],
   'event-message': [],
-  'event-request': ['@portcullis/core/verifier', 'refused-event'],
+  'event-request': ['@portcullis/core/verifier', 'node:util', 'refused-event'],
   'event-types': [],
   'event-verifier': [
     '@portcullis/core',

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { types } from 'node:util'
 
 import { decodeBase64url } from '../ground/base64url.ts'
 import type { OptionCheck } from '../ground/options.ts'
@@ -100,7 +101,7 @@ export const isNonceSecret: OptionCheck = (value) => {
 
 function isSecret(value: unknown): boolean {
   return (
-    (typeof value === 'string' || value instanceof Uint8Array) &&
+    (typeof value === 'string' || types.isUint8Array(value)) &&
     Buffer.byteLength(value) >= MIN_SECRET_LENGTH
   )
 }

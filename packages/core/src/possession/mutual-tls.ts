@@ -1,3 +1,5 @@
+import { types } from 'node:util'
+
 import {
   checkOptions,
   isBoolean,
@@ -102,7 +104,7 @@ function thumbprintOfConnection(request: object): string | undefined {
   const certificate = memberOfConnection(request, 'getPeerX509Certificate')
   if (typeof certificate !== 'object' || certificate === null) return undefined
   const der = memberOf(certificate, 'raw')
-  return der instanceof Uint8Array ? thumbprintOfDer(der) : undefined
+  return types.isUint8Array(der) ? thumbprintOfDer(der) : undefined
 }
 
 /** A property of the connection, or what a method of it returns. */

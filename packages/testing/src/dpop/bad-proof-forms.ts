@@ -1,5 +1,6 @@
 import { base64url, CompactSign, exportJWK, generateKeyPair } from 'jose'
 
+import { octetsOf } from '../octets.ts'
 import type { BadProofParts, BadProofRow } from './bad-proof.ts'
 
 // Proofs that are refused for their form, their algorithm or their key.
@@ -49,9 +50,9 @@ export function badProofAlgorithms({
     return `${base64url.encode(header)}.${payload}.${signature}`
   }
   const hmac = async (secret: string) =>
-    await new CompactSign(base64url.decode(payload))
+    await new CompactSign(octetsOf(base64url.decode(payload)))
       .setProtectedHeader({ typ: 'dpop+jwt', alg: 'HS256', jwk: publicJwk })
-      .sign(new TextEncoder().encode(secret))
+      .sign(octetsOf(secret))
   return [
     ['proof_algorithm', 'alg none', () => named('none')],
     ['proof_algorithm', 'no alg', () => named(undefined)],

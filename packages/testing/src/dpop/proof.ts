@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 
 import type { Clock } from '../clock.ts'
 import type { SigningKey } from '../keys/signing-key.ts'
+import { isOctets, octetsOf } from '../octets.ts'
 import { type Check, checkOptions, isObject, isText, isTextList } from '../options.ts'
 import type { TokenOptions } from '../tokens/token.ts'
 
@@ -67,9 +68,7 @@ export async function makeProof(
     header: isObject,
     omit: isTextList,
     payload: (value) =>
-      typeof value === 'string' || value instanceof Uint8Array
-        ? undefined
-        : 'must be a string or octets',
+      typeof value === 'string' || isOctets(value) ? undefined : 'must be a string or octets',
   })
   checkUrl('proof', options)
   const { method = 'GET', url, token, nonce, omit = [] } = options
@@ -84,8 +83,7 @@ export async function makeProof(
   }
   const { payload = JSON.stringify(without(claims, omit)) } = options
   const header = { typ: 'dpop+jwt', alg: key.algorithm, jwk: key.publicJwk, ...options.header }
-  const octets = typeof payload === 'string' ? new TextEncoder().encode(payload) : payload
-  return await key.sign(without(header, omit), octets)
+  return await key.sign(without(header, omit), octetsOf(payload))
 }
 
 /** The claim `htu`: without query and fragment. */

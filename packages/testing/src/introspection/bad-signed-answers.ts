@@ -1,6 +1,7 @@
 import { base64url, CompactEncrypt, CompactSign } from 'jose'
 
 import type { SigningKey } from '../keys/signing-key.ts'
+import { octetsOf } from '../octets.ts'
 import { jsonAnswer, SIGNED_TYPE, signAnswer, signedAnswer } from './answers.ts'
 import type { BadAnswerParts, BadAnswerRow } from './bad-answer.ts'
 import type { Answer, Question } from './opaque-tokens.ts'
@@ -46,7 +47,7 @@ function wrongForms(parts: BadAnswerParts): readonly BadAnswerRow[] {
 }
 
 async function encrypted(jwt: string): Promise<string> {
-  return await new CompactEncrypt(new TextEncoder().encode(jwt))
+  return await new CompactEncrypt(octetsOf(jwt))
     .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', cty: 'JWT' })
     .encrypt(crypto.getRandomValues(new Uint8Array(32)))
 }
@@ -89,9 +90,9 @@ function wrongSignatures(parts: BadAnswerParts): readonly BadAnswerRow[] {
       'HS256 keyed with the public key',
       async (question) => {
         const [, payload = ''] = (await sign(question)).split('.')
-        const secret = new TextEncoder().encode(await defaults.keys.published.publicPem())
+        const secret = octetsOf(await defaults.keys.published.publicPem())
         return signedAnswer(
-          await new CompactSign(base64url.decode(payload))
+          await new CompactSign(octetsOf(base64url.decode(payload)))
             .setProtectedHeader({ alg: 'HS256', ...kidOf(), typ: SIGNED_TYPE })
             .sign(secret),
         )

@@ -3,6 +3,7 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import type { Algorithm } from '@portcullis/core'
 import { CompactSign, compactVerify, importJWK, type JWK } from 'jose'
 
+import { isOctets } from '../octets.ts'
 import {
   createSigningKey,
   type KeyPair,
@@ -47,6 +48,6 @@ function readPrivateKey(key: string | Readonly<JWK>): KeyObject {
 
 async function imported(key: KeyObject, algorithm: Algorithm): Promise<KeyPair['privateKey']> {
   const half = await importJWK(key.export({ format: 'jwk' }), algorithm, { extractable: true })
-  if (half instanceof Uint8Array) throw new TypeError('a secret is no private key')
+  if (isOctets(half)) throw new TypeError('a secret is no private key')
   return half
 }

@@ -11,6 +11,7 @@ import {
   type JWK,
 } from 'jose'
 
+import { octetsOf } from '../octets.ts'
 import { isMlDsa } from './ml-dsa.ts'
 
 // A key pair as an issuer uses it: signs anything, and shows its public half as issuers publish it.
@@ -79,7 +80,7 @@ export async function createSigningKey(
         ? pair.privateKey
         : await importJWK(await exportJWK(pair.privateKey), alg)
     const extensions = Array.isArray(crit) ? crit.map((each: unknown) => [each, true]) : []
-    return await new CompactSign(payload)
+    return await new CompactSign(octetsOf(payload))
       // jose checks at run time that it has the members of this type.
       .setProtectedHeader(header as unknown as CompactJWSHeaderParameters)
       .sign(key, { crit: Object.fromEntries(extensions) as Record<string, boolean> })

@@ -1,5 +1,6 @@
 import { base64url, CompactSign } from 'jose'
 
+import { octetsOf } from '../octets.ts'
 import type { BadTokenParts, BadTokenRow } from './bad-token.ts'
 
 // Well-formed tokens that the issuer did not sign, or not with its algorithm.
@@ -16,9 +17,9 @@ export function badAlgorithms({
   const named = (name: unknown) =>
     `${base64url.encode(JSON.stringify({ alg: name, kid, typ: 'JWT' }))}.${payload}`
   const hmac = async (secret: string) =>
-    await new CompactSign(base64url.decode(payload))
+    await new CompactSign(octetsOf(base64url.decode(payload)))
       .setProtectedHeader({ alg: 'HS512', ...(kid === undefined ? {} : { kid }), typ: 'JWT' })
-      .sign(new TextEncoder().encode(secret))
+      .sign(octetsOf(secret))
   const other = algorithm === 'RS256' ? 'RS512' : 'RS256'
   return [
     ['algorithm', 'alg none', () => `${named('none')}.${signature}`],

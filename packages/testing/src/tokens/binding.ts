@@ -1,5 +1,6 @@
 import { createHash, type X509Certificate } from 'node:crypto'
 
+import { isOctets } from '../octets.ts'
 import { type Check, isText } from '../options.ts'
 
 // What a token is bound to, and the claim `cnf` that says it.
@@ -49,7 +50,7 @@ export const isBinding: Check = (value) => {
 function isOneBinding(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   const raw: unknown = Reflect.get(value, 'raw')
-  if (raw !== undefined) return raw instanceof Uint8Array
+  if (raw !== undefined) return isOctets(raw)
   const thumbprints = [Reflect.get(value, 'jkt'), Reflect.get(value, 'x5tS256')].filter(
     (each: unknown) => each !== undefined,
   )

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { KeyRotation } from '../keys/key-rotation.ts'
 import type { SigningKey } from '../keys/signing-key.ts'
+import { isOctets, octetsOf } from '../octets.ts'
 import { type Check, checkOptions, isObject, isSeconds, isTextList } from '../options.ts'
 import { type Binding, confirmationOf, isBinding } from './binding.ts'
 
@@ -52,9 +53,7 @@ export async function signToken(
     ...claimChecks,
     header: isObject,
     payload: (value) =>
-      typeof value === 'string' || value instanceof Uint8Array
-        ? undefined
-        : 'must be a string or octets',
+      typeof value === 'string' || isOctets(value) ? undefined : 'must be a string or octets',
   })
   const { type = 'JWT' } = defaults
   const { header, omit = [] } = options
@@ -65,8 +64,7 @@ export async function signToken(
     ...(kid === undefined ? {} : { kid }),
     typ: [type].flat()[0],
   }
-  const octets = typeof payload === 'string' ? new TextEncoder().encode(payload) : payload
-  return await key.sign(without({ ...usualHeader, ...header }, omit), octets)
+  return await key.sign(without({ ...usualHeader, ...header }, omit), octetsOf(payload))
 }
 
 /** The options that say which claims a token has. */
