@@ -251,15 +251,15 @@ describe('a loop that awaits each of many checks lets the event loop iterate', a
   })
 })
 
-describe('what strangers send', () => {
-  /** Keeps the thread for longer than reading may take of one iteration. */
-  function readLong(): void {
-    timeReading(() => {
-      const start = performance.now()
-      while (performance.now() - start < 6);
-    })
-  }
+/** Keeps the thread for longer than reading may take of one iteration. */
+function readLong(): void {
+  timeReading(() => {
+    const start = performance.now()
+    while (performance.now() - start < 6);
+  })
+}
 
+describe('what strangers send', () => {
   test('is read at once, until it has taken as long as an iteration may', async () => {
     expect(turnToRead()).toBeUndefined()
     timeReading(() => undefined)

@@ -15,6 +15,7 @@ const tokens = [{}, salted].map((options) => {
 })
 const jwk = { ...publicKey.export({ format: 'jwk' }), alg: 'RS256' }
 
+// oxlint-disable-next-line eslint/no-extend-native -- it is the attack
 Object.defineProperty(Object.prototype, 'saltLength', { value: 32 })
 const verifier = createVerifier({ keys: localKeys(jwk), issuer: null, audience: null })
 const verdicts = await Promise.allSettled(tokens.map(async (token) => await verifier.verify(token)))
