@@ -1,10 +1,9 @@
-import { channel } from 'node:diagnostics_channel'
-
 import { SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api'
 import type { LoginMessage } from '@portcullis/client'
 import type { KeysMessage, VerifyMessage } from '@portcullis/core'
 import type { IntrospectionMessage } from '@portcullis/introspection'
 
+import { listenTo } from './listening.ts'
 import { checkSources, type NamedSources, type Sources } from './sources.ts'
 import {
   ATTEMPT_OUTCOMES,
@@ -64,10 +63,7 @@ export function traceOperations(
       return [name, listen] as const
     },
   )
-  for (const [name, listen] of listeners) channel(name).subscribe(listen)
-  return () => {
-    for (const [name, listen] of listeners) channel(name).unsubscribe(listen)
-  }
+  return listenTo(listeners)
 }
 
 function record(tracer: Tracer, { name, kind, isFailure, duration, attributes }: Ended): void {

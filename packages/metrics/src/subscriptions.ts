@@ -1,11 +1,10 @@
-import { channel } from 'node:diagnostics_channel'
-
 import type { LoginMessage } from '@portcullis/client'
 import type { KeysMessage, RefusalMessage, VerifyMessage } from '@portcullis/core'
 import type { EventReport } from '@portcullis/events'
 import type { IntrospectionMessage } from '@portcullis/introspection'
 import type { ReplaysMessage, RevocationsMessage } from '@portcullis/redis'
 
+import { type Listener, listenTo } from './listening.ts'
 import { COUNTED } from './metrics.ts'
 import type { NamedSources } from './sources.ts'
 import type { Recorder } from './tally.ts'
@@ -30,14 +29,8 @@ import {
 
 /** Returns a function that ends it. */
 export function subscribeAll(sources: NamedSources, recorder: Recorder): () => void {
-  const listeners = Object.entries(listenersOf(sources, recorder))
-  for (const [name, listen] of listeners) channel(name).subscribe(listen)
-  return () => {
-    for (const [name, listen] of listeners) channel(name).unsubscribe(listen)
-  }
+  return listenTo(Object.entries(listenersOf(sources, recorder)))
 }
-
-type Listener = (message: unknown) => void
 
 // Each message is that of its channel.
 function listenersOf(

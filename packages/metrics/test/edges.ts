@@ -7,9 +7,10 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   opentelemetry: ['gauges', 'metrics', 'sources', 'spans', 'subscriptions', 'tally'],
   prometheus: ['gauges', 'metrics', 'sources', 'subscriptions', 'tally'],
   sources: ['words'],
-  spans: ['@opentelemetry/api', 'node:diagnostics_channel', 'sources', 'words'],
+  spans: ['@opentelemetry/api', 'listening', 'sources', 'words'],
   status: ['sources'],
-  subscriptions: ['metrics', 'node:diagnostics_channel', 'words'],
+  subscriptions: ['listening', 'metrics', 'words'],
   tally: ['metrics'],
   words: [],
+  listening: ['node:diagnostics_channel'],
 }

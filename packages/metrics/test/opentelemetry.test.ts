@@ -126,6 +126,28 @@ test('with `verdicts` one for each verdict as well; a bad token is no failure', 
   expect(verdicts[2]?.options.attributes).toMatchObject({ 'portcullis.reason': 'expired' })
 })
 
+test('a tracer that throws, and a message that is none, are warnings and end nothing', async () => {
+  const { day, sources } = await setUp()
+  const faults: unknown[] = []
+  const onWarning = (warning: Error) => faults.push(warning.message)
+  process.on('warning', onWarning)
+  onTestFinished(() => void process.off('warning', onWarning))
+  const startSpan = () => {
+    throw new TypeError('canary tracer')
+  }
+  onTestFinished(traceOperations({ startSpan } as unknown as Tracer, sources))
+  const meter = new MeterProvider().getMeter('portcullis')
+  const createHistogram = () => ({ record: startSpan })
+  onTestFinished(collectMetrics(Object.assign(meter, { createHistogram }), sources))
+  await day()
+  for (const name of ['keys', 'verify', 'login', 'introspection', 'events', 'replays']) {
+    channel(`portcullis:${name}`).publish(undefined)
+  }
+  await new Promise<void>((resolve) => void setImmediate(resolve))
+  expect(faults.length).toBeGreaterThan(10)
+  expect(faults).toContain('canary tracer')
+})
+
 test('wrong options are a TypeError', () => {
   const tracer = {} as Tracer
   expect(() => traceOperations(tracer, {}, { verdicts: 1 } as never)).toThrow(TypeError)
