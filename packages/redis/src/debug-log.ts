@@ -1,3 +1,4 @@
+import { env } from 'node:process'
 import { debuglog } from 'node:util'
 
 import type { LoadTrigger } from './following.ts'
@@ -9,22 +10,26 @@ import { whyUnknown } from './why-unknown.ts'
 
 const log = debuglog('portcullis')
 
+/** Some platforms enable every such log, whatever `NODE_DEBUG` says. */
+const isDebugging = () => log.enabled && (env['NODE_DEBUG'] ?? '') !== ''
+
 /** One line for each time that the whole stream was read. @param seconds How long that took. */
 export function logLoad(trigger: LoadTrigger, records: number, seconds: number): void {
+  if (!isDebugging()) return
   const took = `${(seconds * 1000).toFixed(1)} ms`
   log('%s', `revocations: read the whole stream (${trigger}): ${records} records in ${took}`)
 }
 
 /** One line for each proof. @param detail Without an address and without anything of the proof. */
 export function logReplay(reason: ReplayStoreReason, detail: string): void {
-  log('%s', `replays: ${reason}: ${detail}`)
+  if (isDebugging()) log('%s', `replays: ${reason}: ${detail}`)
 }
 
 /** Prints with NODE_DEBUG=portcullis one line each time that the state of a replica changes, or why it is not `current`. */
 export function createStateLog(): (statusNow: () => RedisRevocationsStatus) => void {
   let last: string | undefined
   return (statusNow) => {
-    if (!log.enabled) return
+    if (!isDebugging()) return
     const status = statusNow()
     const { state, failures, lastFailure } = status
     const why = whyUnknown(status)

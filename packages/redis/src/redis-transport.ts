@@ -106,10 +106,11 @@ function openTransport(client: RedisConnection): Transport {
 
 /** @param primary In place of the address that was stated. */
 function newClient({ url, client }: RedisSource, primary?: Primary): RedisConnection {
-  // A copy: the client writes the address into what it is given.
   if (client === undefined) {
-    const address = primary === undefined ? url : addressIn(url, primary)
-    return createClient({ url: address, ...OPTIONS, socket: { ...SOCKET_OPTIONS } })
+    // A copy: the client writes the address into what it is given.
+    const stated = createClient({ url, ...OPTIONS, socket: { ...SOCKET_OPTIONS } })
+    // An address can have a zone, which no URL can (RFC 6874 is not for these).
+    return primary === undefined ? stated : newClient({ client: stated }, primary)
   }
   const { socket } = (client.options ?? {}) as { socket?: object }
   const { host, port } = primary ?? {}
@@ -124,14 +125,6 @@ function newClient({ url, client }: RedisSource, primary?: Primary): RedisConnec
     // Aborting ends the user's connection, not ours.
     socket: { ...socket, ...elsewhere, ...SOCKET_OPTIONS, signal: undefined },
   })
-}
-
-function addressIn(url: string, { host, port }: Primary): string {
-  const address = new URL(url)
-  // An IPv6 address.
-  address.hostname = host.includes(':') ? `[${host}]` : host
-  address.port = String(port)
-  return address.href
 }
 
 /** With the certificates of the given client, but neither its address nor its credentials. */

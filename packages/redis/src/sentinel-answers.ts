@@ -34,20 +34,28 @@ function numberIn(text: unknown): number | undefined {
  * What answers mean until now: the primary, why none is known, or to wait for further ones. More than half of the sentinels agree
  * to each fail-over, so the newest of so many answers is enough; nobody waits longer for a sentinel that hangs.
  *
+ * Sentinels may name one server in two ways, such as by its address and by a name. So without a fail-over the known one stays as
+ * long as any of them names it.
+ *
  * @param asked How many sentinels were asked.
  * @param isLate Whether nobody waits any longer: then fewer must do.
+ * @param known The primary that is connected to.
  */
 export function primaryOf(
   answers: readonly SentinelAnswer[],
   asked: number,
   isLate: boolean,
+  known?: Primary,
 ): SentinelAnswer | 'wait' {
   const named = answers.filter(isPrimary)
-  const isEnough = isLate || answers.length === asked || named.length * 2 > asked
-  if (!isEnough) return 'wait'
+  const isLast = isLate || answers.length === asked
+  if (!isLast && named.length * 2 <= asked) return 'wait'
   const [first, ...others] = named
   if (first !== undefined) {
-    return others.reduce((best, each) => (each.epoch > best.epoch ? each : best), first)
+    const best = others.reduce((newest, each) => (each.epoch > newest.epoch ? each : newest), first)
+    if (known === undefined || best.epoch !== known.epoch) return best
+    if (named.some((each) => !hasMoved(known, each) && each.epoch === known.epoch)) return known
+    return isLast ? best : 'wait'
   }
   // One that answers knows more than one that cannot be reached.
   const errors = answers.filter((answer) => answer instanceof RevocationStoreError)

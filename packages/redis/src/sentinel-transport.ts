@@ -59,7 +59,7 @@ export function sentinelTransport(settings: SentinelSettings): Connect {
     }
 
     async function look(known: Primary): Promise<void> {
-      question = ask(settings)
+      question = ask(settings, known)
       const found = await question.found.catch(() => known)
       if (ended !== undefined) return
       if (hasMoved(known, found)) end(new RevocationStoreError('unreachable', MOVED))
@@ -101,7 +101,10 @@ interface AskedSentinels {
 }
 
 /** Asks all sentinels at once, over connections that end with the question. */
-function ask({ name, sentinels, clock, patience }: SentinelSettings): AskedSentinels {
+function ask(
+  { name, sentinels, clock, patience }: SentinelSettings,
+  known?: Primary,
+): AskedSentinels {
   const transports = sentinels.map((connect) => started(connect))
   const answers: SentinelAnswer[] = []
   let settle: ((answer: SentinelAnswer | 'wait') => void) | undefined
@@ -116,12 +119,12 @@ function ask({ name, sentinels, clock, patience }: SentinelSettings): AskedSenti
     }
   })
   const cancel = deadline(clock, patience, () => {
-    settle?.(primaryOf(answers, sentinels.length, true))
+    settle?.(primaryOf(answers, sentinels.length, true, known))
   })
   for (const transport of transports) {
     void answerOf(transport, name).then((answer) => {
       answers.push(answer)
-      settle?.(primaryOf(answers, sentinels.length, false))
+      settle?.(primaryOf(answers, sentinels.length, false, known))
     })
   }
   return { found, end: () => settle?.(new RevocationStoreError('closed')) }

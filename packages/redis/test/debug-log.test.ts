@@ -28,11 +28,12 @@ const PROGRAM = `
   await replica.close()
 `
 
-async function printed(debug: string, program = PROGRAM): Promise<readonly string[]> {
+async function printed(debug: string, program = PROGRAM, before = ''): Promise<readonly string[]> {
   const flags = ['--conditions=@portcullis/source', '--disable-warning=ExperimentalWarning']
+  const preload = `data:text/javascript,${encodeURIComponent(before)}`
   const { stderr } = await promisify(execFile)(
     process.execPath,
-    [...flags, '--input-type=module', '--eval', program],
+    [...flags, '--import', preload, '--input-type=module', '--eval', program],
     {
       cwd: fileURLToPath(new URL('..', import.meta.url)),
       env: { ...process.env, NODE_DEBUG: debug },
@@ -95,3 +96,19 @@ test(
 test('without it nothing is printed', SLOW, async () => {
   expect(await printed('')).toEqual([])
 })
+
+test(
+  'on a platform that enables every log, nothing is printed without NODE_DEBUG',
+  SLOW,
+  async () => {
+    // As in Cloudflare Workers.
+    const enabled = `
+    import { syncBuiltinESMExports } from 'node:module'
+    import util from 'node:util'
+    util.debuglog = () => Object.assign((...args) => console.error(util.format(...args)), { enabled: true })
+    syncBuiltinESMExports()
+  `
+    expect(await printed('', PROGRAM, enabled)).toEqual([])
+    expect((await printed('portcullis', PROGRAM, enabled)).length).toBeGreaterThan(0)
+  },
+)

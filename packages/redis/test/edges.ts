@@ -22,7 +22,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   'replica-state': ['comparison', 'following', 'time'],
   status: ['readiness', 'time'],
   'why-unknown': ['errors', 'readiness'],
-  'debug-log': ['node:util', 'why-unknown'],
+  'debug-log': ['node:process', 'node:util', 'why-unknown'],
   replica: ['errors', 'following', 'pacing', 'record', 'replica-state', 'time', 'whole-stream'],
   reader: ['connection', 'errors', 'pacing', 'replica', 'stream'],
   writer: ['connection', 'errors', 'stream'],

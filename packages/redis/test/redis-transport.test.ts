@@ -200,9 +200,12 @@ describe('with sentinels', () => {
     expect(primary.commands).toContainEqual(['PING'])
   })
 
-  test('that name an IPv6 address, nobody connects to the one that was stated', async () => {
+  test.each([
+    ['an IPv6 address', '::1'],
+    ['one with a zone, which no URL can have', 'fe80::1%lo'],
+  ])('that name %s, nobody connects to the one that was stated', async (_, host) => {
     const stated = await respServer()
-    const sentinel = await respServer(sentinelOf('::1', stated.port))
+    const sentinel = await respServer(sentinelOf(host, stated.port))
     const urls = [`redis://127.0.0.1:${sentinel.port}`]
     const transport = redisTransport({
       url: `redis://127.0.0.1:${stated.port}`,

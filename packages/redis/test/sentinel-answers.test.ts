@@ -26,6 +26,30 @@ test.each([
   expect(primaryOf(answers, asked, false)).toBe(expected)
 })
 
+const NAMED: Primary = { ...A, host: 'redis-0.redis' }
+
+test.each([
+  ['it is named by one, and a second way by two', [NAMED, NAMED, A], 3, false, A],
+  ['it may be named by the last one', [NAMED, NAMED], 3, false, 'wait'],
+  ['it is named by nobody: an operator has changed it', [NAMED, NAMED, NAMED], 3, false, NAMED],
+  ['it is named by nobody who answers', [NAMED, GONE, NAMED], 3, false, NAMED],
+  ['nobody waits any longer for who may name it', [NAMED, NAMED], 3, true, NAMED],
+  ['it is named by the only one', [A], 1, false, A],
+  ['a later fail-over counts at once', [B, NAMED], 3, false, B],
+  [
+    'an earlier one never',
+    [
+      { ...B, epoch: 0 },
+      { ...B, epoch: 0 },
+    ],
+    3,
+    false,
+    { ...B, epoch: 0 },
+  ],
+] as const)('of a primary that is connected to: %s', (_title, answers, asked, isLate, expected) => {
+  expect(primaryOf(answers, asked, isLate, A)).toEqual(expected)
+})
+
 test('nobody waits any longer: one answer must do, and no answer is a time-out', () => {
   expect(primaryOf([A], 3, true)).toBe(A)
   expect(primaryOf([GONE], 3, true)).toBe(GONE)
