@@ -126,15 +126,16 @@ test('with `verdicts` one for each verdict as well; a bad token is no failure', 
   expect(verdicts[2]?.options.attributes).toMatchObject({ 'portcullis.reason': 'expired' })
 })
 
+const startSpan = () => {
+  throw new TypeError('canary tracer')
+}
+
 test('a tracer that throws, and a message that is none, are warnings and end nothing', async () => {
   const { day, sources } = await setUp()
   const faults: unknown[] = []
   const onWarning = (warning: Error) => faults.push(warning.message)
   process.on('warning', onWarning)
   onTestFinished(() => void process.off('warning', onWarning))
-  const startSpan = () => {
-    throw new TypeError('canary tracer')
-  }
   onTestFinished(traceOperations({ startSpan } as unknown as Tracer, sources))
   const meter = new MeterProvider().getMeter('portcullis')
   const createHistogram = () => ({ record: startSpan })
