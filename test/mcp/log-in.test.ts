@@ -48,6 +48,16 @@ describe.each(CASES)('%s', (_title, kind, client) => {
     await connection.client.close()
   })
 
+  test('a client that has kept a token of another server, with characters that ours have not, logs in again', async () => {
+    await using server = await startServer(kind, createJwtVerifier, options)
+    authorization.user = { name: 'ada', agreesTo: 'all' }
+    const agent = createAgent(client, authorization.url)
+    agent.kept.tokens = { access_token: 'user:grant:secret', token_type: 'Bearer' }
+    const connection = await agent.connect(server.resource)
+    expect(await connection.call('whoami')).toContain('ada')
+    await connection.client.close()
+  })
+
   test('a client that nobody knows registers itself first', async () => {
     await using server = await startServer(kind, createJwtVerifier, options)
     const agent = createAgent(client)
