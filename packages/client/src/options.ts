@@ -21,6 +21,7 @@ import {
   platformFetch,
   secureUrl,
 } from './option-checks.ts'
+import { createRetry } from './retry.ts'
 import { type Clock, systemClock } from './time.ts'
 import type { Fetch, TokenEndpoint } from './token-request.ts'
 import type { ResponseFormat } from './token-response.ts'
@@ -123,6 +124,7 @@ export function checkTokenClientOptions(options: TokenClientOptions): TokenClien
   const endpoint = {
     exchange: loginExchange({ url, loginId, password, response }),
     fetch,
+    retry: createRetry(),
     clock,
     dpop: dpopOf(dpop, clock),
   }

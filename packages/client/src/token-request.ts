@@ -2,6 +2,8 @@ import type { Dpop, Proof } from './dpop.ts'
 import { TokenClientError } from './errors.ts'
 import { discardBody, readBody } from './http-answer.ts'
 import { clockSkewOf } from './http-time.ts'
+import { reach } from './outage.ts'
+import type { Retry } from './retry.ts'
 import { type Clock, type Instant, instant } from './time.ts'
 import { errorIn } from './token-response.ts'
 
@@ -17,6 +19,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 export interface TokenEndpoint {
   readonly exchange: Exchange
   readonly fetch: Fetch
+  readonly retry: Retry
   readonly clock: Clock
   /** For tokens that are bound to a key. */
   readonly dpop?: Dpop | undefined
@@ -150,44 +153,76 @@ async function attempt(
   }
 }
 
+interface ProvenRequest {
+  readonly request: TokenRequest
+  readonly proof: Proof | undefined
+}
+
 /** @param nonce By default the last one that the service sent. */
 async function post(
-  { fetch, clock, dpop }: TokenEndpoint,
+  { fetch, retry, clock, dpop }: TokenEndpoint,
   compose: Compose,
   progress: LoginProgress,
   signal: AbortSignal,
   nonce?: string,
 ): Promise<ServiceAnswer> {
-  const { url, headers, body: form } = await compose()
-  const proof = await dpop?.proof(url, { method: 'POST', url, token: undefined }, nonce)
-  // The login may have ended while the request was composed.
-  signal.throwIfAborted()
-  progress.onRequest()
-  const sentAt = instant(clock)
-  const response = await reach(async () => {
-    return await fetch(url, {
-      method: 'POST',
-      headers: {
-        accept: '*/*',
-        'content-type': 'application/x-www-form-urlencoded',
-        'user-agent': 'portcullis',
-        ...headers,
-        ...(proof === undefined ? {} : { dpop: proof.text }),
-      },
-      body: form,
-      // Following a redirect could send the password to another host.
-      redirect: 'manual',
-      credentials: 'omit',
-      signal,
-    })
-  })
-  const receivedAt = instant(clock)
+  async function proven(): Promise<ProvenRequest> {
+    const request = await compose()
+    const { url } = request
+    const proof = await dpop?.proof(url, { method: 'POST', url, token: undefined }, nonce)
+    // The login may have ended while the request was composed.
+    signal.throwIfAborted()
+    return { request, proof }
+  }
+
+  async function send({ request, proof }: ProvenRequest) {
+    const { url } = request
+    progress.onRequest()
+    const sentAt = instant(clock)
+    const response = await fetch(url, initOf(request, proof, signal))
+    return { url, response, sentAt, receivedAt: instant(clock), proof }
+  }
+
+  const answer = await retry({ compose: proven, send, mayFollow: isSignedAnew }, signal)
+  const { response, sentAt, receivedAt } = answer
   const clockSkew = clockSkewOf(response.headers, sentAt, receivedAt)
   progress.onClockSkew(clockSkew)
   dpop?.learnClock(clockSkew)
   let text: Promise<string> | undefined
   const body = async () => await (text ??= reach(async () => await readBody(response)))
-  return { url, response, sentAt, receivedAt, clockSkew, body, proof }
+  return { ...answer, clockSkew, body }
+}
+
+function initOf(
+  { headers, body }: TokenRequest,
+  proof: Proof | undefined,
+  signal: AbortSignal,
+): RequestInit {
+  return {
+    method: 'POST',
+    headers: {
+      accept: '*/*',
+      'content-type': 'application/x-www-form-urlencoded',
+      'user-agent': 'portcullis',
+      ...headers,
+      ...(proof === undefined ? {} : { dpop: proof.text }),
+    },
+    body,
+    // Following a redirect could send the password to another host.
+    redirect: 'manual',
+    credentials: 'omit',
+    signal,
+  }
+}
+
+/** A server accepts an assertion of the client once. RFC 7523 section 3 */
+function isSignedAnew(first: ProvenRequest, second: ProvenRequest): boolean {
+  const assertion = assertionIn(first.request)
+  return assertion === null || assertion !== assertionIn(second.request)
+}
+
+function assertionIn({ body }: TokenRequest): string | null {
+  return new URLSearchParams(body).get('client_assertion')
 }
 
 /**
@@ -210,24 +245,4 @@ async function betterProof(
   if (error !== 'invalid_dpop_proof' || correction === undefined) return undefined
   dpop.correct(url, correction)
   return { nonce }
-}
-
-/** Everything that `fetch` or the body's stream fails with counts as an outage. */
-export async function reach<Result>(step: () => Promise<Result>): Promise<Result> {
-  try {
-    return await step()
-  } catch (error) {
-    if (error instanceof TokenClientError) throw error
-    const message = `the token service could not be reached${platformCode(error)}`
-    throw new TokenClientError('service_unavailable', message)
-  }
-}
-
-/** Such as ECONNREFUSED. The error's message is left out, since it may quote what was sent. */
-export function platformCode(error: unknown): string {
-  const causes = [error, error instanceof Error ? error.cause : undefined]
-  const code = causes
-    .map((each) => (each instanceof Error && 'code' in each ? each.code : undefined))
-    .find((each) => typeof each === 'string' && /^[A-Z][A-Z\d_]{2,40}$/.test(each))
-  return typeof code === 'string' ? ` (${code})` : ''
 }

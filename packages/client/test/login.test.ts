@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { TokenClientError } from '../src/errors.ts'
 import { loginExchange, type LoginOptions } from '../src/login-exchange.ts'
 import { logIn, type LoginPlan } from '../src/login.ts'
+import { createRetry } from '../src/retry.ts'
 import type { TokenEndpoint } from '../src/token-request.ts'
 import { createLoginService, failureOf, hang, jws, stateOf } from './login-service.ts'
 
@@ -45,6 +46,7 @@ function setUp({
         response: 'auto',
       }),
       fetch,
+      retry: createRetry(),
       clock: counting,
       ...endpoint,
     },

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { TokenClientError } from '../src/errors.ts'
 import { hold } from '../src/held-token.ts'
 import { loginExchange } from '../src/login-exchange.ts'
+import { createRetry } from '../src/retry.ts'
 import { raceAbort, type SettledLogin, type SharedLogin, shareLogin } from '../src/shared-login.ts'
 import { createLoginService, failureOf, httpDate } from './login-service.ts'
 
@@ -13,7 +14,7 @@ function setUp(closing = new AbortController()) {
   const { clock, fetch } = service
   const credentials = { loginId: 'demo', password: 'secret' }
   const exchange = loginExchange({ url: 'https://auth.test', response: 'auto', ...credentials })
-  const endpoint = { exchange, fetch, clock }
+  const endpoint = { exchange, fetch, retry: createRetry(), clock }
   const settled: [SettledLogin, isUnderWay: boolean][] = []
   const plan = { endpoint, timeout: 10, verifier: undefined, closing: closing.signal }
   const login: SharedLogin = shareLogin(plan, (end) => {

@@ -6,6 +6,7 @@ import { describe, expect, test, vi } from 'vitest'
 
 import { TokenClientError } from '../src/errors.ts'
 import { loginExchange, type LoginOptions } from '../src/login-exchange.ts'
+import { createRetry } from '../src/retry.ts'
 import { systemClock } from '../src/time.ts'
 import {
   type Fetch,
@@ -51,7 +52,8 @@ function setUp(overrides: Overrides = {}, progress = awaited) {
     response: 'auto' as const,
     ...overrides,
   }
-  const endpoint: TokenEndpoint = { fetch, clock, ...overrides, exchange: loginExchange(login) }
+  const shared = { fetch, clock, retry: createRetry() }
+  const endpoint: TokenEndpoint = { ...shared, ...overrides, exchange: loginExchange(login) }
   const request = async () => await requestToken(endpoint, progress, 10, controller.signal)
   return { service, clock, controller, request }
 }

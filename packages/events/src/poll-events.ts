@@ -1,5 +1,6 @@
 import type { Clock } from '@portcullis/core'
 import {
+  createRetry,
   elapsed,
   type Instant,
   instant,
@@ -96,17 +97,20 @@ export function pollEvents(options: PollEventsOptions): EventPoll {
     answeredAt: undefined,
   }
 
+  const settings = {
+    endpoint: address.href,
+    fetch,
+    retry: createRetry(),
+    wallNow: () => clock.now(),
+  }
+
   async function ask(): Promise<PollAnswer> {
-    const request = {
-      endpoint: address.href,
-      body: pollRequest(state.verdicts),
-      wallNow: () => clock.now(),
-    }
+    const request = pollRequest(state.verdicts)
     const answer = await withDeadline(
       clock,
       timeout,
       async (signal) =>
-        await Promise.race([exchange(fetch, request, signal), whenClosed(closed, signal)]),
+        await Promise.race([exchange(settings, request, signal), whenClosed(closed, signal)]),
     )
     return 'detail' in answer ? failed(answer.detail) : answer
   }

@@ -1,7 +1,14 @@
 import { isUtf8 } from 'node:buffer'
 
 import { parseJson } from '@portcullis/core/json'
-import { isJsonObject, member, platformCode, readBody, retryAfter } from '@portcullis/core/verifier'
+import {
+  isJsonObject,
+  member,
+  platformCode,
+  readBody,
+  type Retry,
+  retryAfter,
+} from '@portcullis/core/verifier'
 
 // One poll over the network: what counts as an answer.
 
@@ -16,27 +23,38 @@ export type PollAnswer =
 /** Octets. */
 const MAX_ANSWER = 1024 * 1024
 
+/** What polls are sent with. */
+export interface PollSettings {
+  /** As `fetch` writes it. */
+  readonly endpoint: string
+  readonly fetch: PollFetch
+  /** A poll that is sent twice acknowledges no more than one that is sent once. */
+  readonly retry: Retry
+  /** What a date in `Retry-After` is compared with. */
+  readonly wallNow: () => number
+}
+
 /**
- * Sends one request. Never rejects.
+ * Sends one poll. Never rejects.
  *
- * @param wallNow What a date in `Retry-After` is compared with.
  * @see RFC 8936 sections 2.2 to 2.5
  */
 export async function exchange(
-  fetch: PollFetch,
-  { endpoint, body, wallNow }: { endpoint: string; body: string; wallNow: () => number },
+  { endpoint, fetch, retry, wallNow }: PollSettings,
+  body: string,
   signal: AbortSignal,
 ): Promise<PollAnswer> {
+  const init: RequestInit = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body,
+    // Events come from the endpoint that was configured, and from nowhere else.
+    redirect: 'manual',
+    credentials: 'omit',
+    signal,
+  }
   try {
-    const response = await fetch(endpoint, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json' },
-      body,
-      // Events come from the endpoint that was configured, and from nowhere else.
-      redirect: 'manual',
-      credentials: 'omit',
-      signal,
-    })
+    const response = await retry(async () => await fetch(endpoint, init), signal)
     // An injected `fetch` may follow redirects all the same. A constructed `Response` has an empty URL.
     if (response.redirected || (response.url !== '' && response.url !== endpoint)) {
       discardBody(response)

@@ -187,23 +187,34 @@ test.each(['__proto__', 'constructor', 'toString'])('an event may be named %s', 
   expect([transmitter.acknowledged(), store.calls]).toEqual([[name], 1])
 })
 
+async function lost(): Promise<never> {
+  return await Promise.reject(new TypeError('fetch failed'))
+}
+
+test('a poll that is lost is sent again at once, with the same acknowledgements, and no failure is counted', async () => {
+  const { start, publish, until, transmitter, polls, faults } = await scene()
+  const name = await publish()
+  faults.push(async (init) => await transmitter.pollFetch(ENDPOINT, init), lost)
+  const poll = start()
+  await until(() => transmitter.acknowledged().length === 1)
+  expect(polls[2]).toEqual(polls[1])
+  expect(polls[2]?.body).toContain(name)
+  expect(poll.status()).toMatchObject({ failures: 0, lastFailure: undefined })
+})
+
 test('an acknowledgement whose answer is lost is said again, and the event is not recorded again', async () => {
   const { start, publish, until, transmitter, polls, faults, store } = await scene()
   const name = await publish()
-  faults.push(
-    async (init) => await transmitter.pollFetch(ENDPOINT, init),
-    async () => await Promise.reject(new Error('lost')),
-    status(502),
-  )
+  faults.push(async (init) => await transmitter.pollFetch(ENDPOINT, init), lost, lost, status(502))
   const poll = start()
-  await until(() => polls.length === 3)
+  await until(() => polls.length === 4)
   await until(() => poll.status().failures === 2)
   expect(poll.status()).toMatchObject({
     state: 'failing',
     lastFailure: 'the endpoint answered 502',
   })
   await until(() => transmitter.acknowledged().length === 1)
-  expect(polls.slice(1).map(({ body }) => body.includes(name))).toEqual([true, true, true])
+  expect(polls.slice(1).map(({ body }) => body.includes(name))).toEqual(Array(4).fill(true))
   expect(store.calls).toBe(1)
 })
 

@@ -9,10 +9,19 @@ import { AUDIENCE, createStore, ISSUER, NEVER } from './scene.ts'
 // but for those that fail by themselves.
 
 const FAULT = fc.constantFrom<
-  'fine' | 'lost' | 'unheard' | 'broken' | 'store' | 'hanging store' | 'hanging mapping' | 'silent'
+  | 'fine'
+  | 'ended connection'
+  | 'lost'
+  | 'unheard'
+  | 'broken'
+  | 'store'
+  | 'hanging store'
+  | 'hanging mapping'
+  | 'silent'
 >(
   'fine',
   'fine',
+  'ended connection',
   'lost',
   'unheard',
   'broken',
@@ -21,6 +30,9 @@ const FAULT = fc.constantFrom<
   'hanging mapping',
   'silent',
 )
+
+/** After another answer such a request is sent again. */
+const UNANSWERED: ReadonlySet<string> = new Set(['ended connection', 'lost', 'unheard'])
 
 test(
   'of what waits at a transmitter, all is recorded and acknowledged in the end, and what is forged is named',
@@ -38,6 +50,9 @@ test(
           const source = newTransmitter()
           const store = createStore()
           let isMappingHanging = false
+          let hasAnswered = false
+          let lostAfter: number | undefined
+          let unrepeated = 0
           const poll = pollEvents({
             endpoint: 'https://login.test/poll',
             async fetch(url, init) {
@@ -45,10 +60,17 @@ test(
               store.isDown = fault === 'store'
               store.pause = fault === 'hanging store' ? NEVER : undefined
               isMappingHanging = fault === 'hanging mapping'
+              // Nothing counts as a failure before it was sent again.
+              const failures = hasAnswered ? poll.status().failures : undefined
+              const isRepeated = lostAfter !== undefined
+              if (isRepeated && lostAfter !== failures) unrepeated++
+              lostAfter = UNANSWERED.has(fault) && !isRepeated ? failures : undefined
+              if (fault === 'ended connection') throw new TypeError('fetch failed')
               if (fault === 'lost') throw new Error('not sent')
               if (fault === 'silent') return await new Promise(() => undefined)
               const answer = await source.pollFetch(url, init)
               if (fault === 'unheard') throw new Error('the answer is lost')
+              hasAnswered = true
               return fault === 'broken' ? new Response('{"sets":{') : answer
             },
             keys,
@@ -80,6 +102,7 @@ test(
           const closed = poll.close()
           await clock.advance(30)
           await closed
+          expect(unrepeated).toBe(0)
           expect(source.waiting()).toEqual(poisoned)
           expect([...source.errors().keys()].toSorted()).toEqual(forged.toSorted())
           expect(source.acknowledged()).toHaveLength(

@@ -1,4 +1,5 @@
-import { ownMembers } from '@portcullis/core/verifier'
+import type { FetchResponse } from '@portcullis/core'
+import { createRetry, ownMembers } from '@portcullis/core/verifier'
 import {
   allowInsecureRequests,
   type Client,
@@ -8,12 +9,18 @@ import {
   type IntrospectionRequestOptions,
 } from 'oauth4webapi'
 
-import { COMMON_HEADERS, exchange, type RawAnswer, unavailableEndpoint } from './exchange.ts'
+import {
+  COMMON_HEADERS,
+  COMMON_SETTINGS,
+  exchange,
+  type RawAnswer,
+  unavailableEndpoint,
+} from './exchange.ts'
 import { createDiscovery, type Discovery, type MetadataOptions } from './metadata.ts'
 
 // The introspection endpoint: how it is asked. The request is composed by oauth4webapi, and our own exchange sends it.
 
-export interface EndpointOptions extends MetadataOptions {
+export interface EndpointOptions extends Omit<MetadataOptions, 'retry'> {
   /** The identifier of the issuer; with `endpoint` any text will do. */
   readonly issuer: string
   /** The URL of the endpoint; without it the metadata of the issuer name it. */
@@ -39,39 +46,48 @@ const ENDPOINT = 'the introspection endpoint'
 /** @throws TypeError for what is no issuer, if the metadata have to name the endpoint. */
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { issuer, endpoint, client, authentication, fetch, clock, isSigned } = options
-  const { locate, doubt } = endpoint === undefined ? createDiscovery(options) : stated(endpoint)
+  const retry = createRetry()
+  const { locate, doubt } =
+    endpoint === undefined ? createDiscovery({ ...options, retry }) : stated(endpoint)
+
+  async function send(url: string, token: string, signal: AbortSignal): Promise<FetchResponse> {
+    // The library reads members that are not there: none of them may come from a polluted prototype.
+    const server = ownMembers({ issuer, introspection_endpoint: url })
+    let head: FetchResponse | undefined
+    const request: IntrospectionRequestOptions = {
+      signal,
+      requestJwtResponse: isSigned,
+      additionalParameters: { token_type_hint: 'access_token' },
+      // Where it may be without TLS has been decided: on the loopback, or as the options say.
+      [allowInsecureRequests]: true,
+      [customFetch]: async (asked, { headers, body }) => {
+        const init = {
+          method: 'POST',
+          headers: { ...headers, ...COMMON_HEADERS },
+          body,
+          ...COMMON_SETTINGS,
+          signal,
+        } as const
+        head = await fetch(asked, init)
+        return new Response()
+      },
+    }
+    await introspectionRequest(server, client, authentication, token, ownMembers(request))
+    if (head === undefined) throw unavailableEndpoint('unreachable', `${ENDPOINT} was not asked`)
+    return head
+  }
 
   return {
     locate,
     async ask(token, signal) {
-      // The library reads members that are not there: none of them may come from a polluted prototype.
-      const server = ownMembers({ issuer, introspection_endpoint: await locate() })
-      let answer: RawAnswer | undefined
-      const request: IntrospectionRequestOptions = {
-        signal,
-        requestJwtResponse: isSigned,
-        additionalParameters: { token_type_hint: 'access_token' },
-        // Where it may be without TLS has been decided: on the loopback, or as the options say.
-        [allowInsecureRequests]: true,
-        [customFetch]: async (url, { headers, body }) => {
-          const init = {
-            method: 'POST',
-            headers: { ...headers, ...COMMON_HEADERS },
-            body,
-          } as const
-          answer = await exchange(url, init, { fetch, clock, signal }, ENDPOINT)
-          return new Response()
-        },
-      }
+      const url = await locate()
+      const sending = async () => await send(url, token, signal)
       try {
-        await introspectionRequest(server, client, authentication, token, ownMembers(request))
+        return await exchange(url, sending, { retry, clock, signal }, ENDPOINT)
       } catch (error) {
         doubt()
         throw error
       }
-      if (answer === undefined)
-        throw unavailableEndpoint('unreachable', `${ENDPOINT} was not asked`)
-      return answer
     },
   }
 }

@@ -4,6 +4,7 @@ import {
   parseUnambiguousObject,
   platformCode,
   readBody,
+  type Retry,
   retryAfter,
 } from '@portcullis/core/verifier'
 
@@ -43,30 +44,31 @@ export class FailedExchange extends Error {
 
 /** What an exchange is made with. */
 export interface Exchange {
-  readonly fetch: IntrospectionFetch
+  readonly retry: Retry
   readonly clock: Clock
   readonly signal: AbortSignal
 }
 
 /** Of each request to the issuer. */
 export const COMMON_HEADERS = { 'accept-encoding': 'identity', 'user-agent': 'portcullis' }
+export const COMMON_SETTINGS = { redirect: 'manual', credentials: 'omit' } as const
 
 /** Octets. */
 const LONGEST_ANSWER = 65_536
 
 /**
+ * @param send Composes a request and sends it: each time anew, since an issuer may accept an assertion only once.
  * @param name What a failure calls the URL.
  * @throws FailedExchange
  */
 export async function exchange(
   url: string,
-  request: Omit<Parameters<IntrospectionFetch>[1], 'redirect' | 'credentials' | 'signal'>,
-  { fetch, clock, signal }: Exchange,
+  send: () => Promise<FetchResponse>,
+  { retry, clock, signal }: Exchange,
   name: string,
 ): Promise<RawAnswer> {
   try {
-    const init = { ...request, redirect: 'manual', credentials: 'omit', signal } as const
-    const response = await fetch(url, init)
+    const response = await retry(send, signal)
     const pause = retryAfter(textOf(response.headers, 'retry-after'), clock.now())
     checkStatus(response, url, name, pause)
     const octets = await readBody(response.body, signal, LONGEST_ANSWER)

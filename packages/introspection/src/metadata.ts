@@ -11,11 +11,17 @@ import {
   LATENESS,
   member,
   type MetadataReader,
+  type Retry,
   withDeadline,
 } from '@portcullis/core/verifier'
 
 import type { Failure } from './decisions.ts'
-import { COMMON_HEADERS, FailedExchange, type IntrospectionFetch } from './exchange.ts'
+import {
+  COMMON_HEADERS,
+  COMMON_SETTINGS,
+  FailedExchange,
+  type IntrospectionFetch,
+} from './exchange.ts'
 
 // Where the introspection endpoint is, as the metadata of the issuer say. Core reads them, as it reads those that name keys.
 
@@ -23,6 +29,8 @@ export interface MetadataOptions {
   readonly issuer: string
   readonly allowInsecure: boolean
   readonly fetch: IntrospectionFetch
+  /** Of the issuer: the same for all requests to it. */
+  readonly retry: Retry
   readonly clock: Clock
   /** The deadline of one attempt. Seconds. */
   readonly timeout: number
@@ -104,8 +112,8 @@ export function createDiscovery(options: MetadataOptions): Discovery {
       const get = async (url: string) => {
         // Whoever wants a pause is asked for nothing else, at no other location: RFC 6585 section 4.
         if (pause !== undefined) return pause
-        const init = { method: 'GET', headers: HEADERS, ...UNREDIRECTED, signal } as const
-        const response = await options.fetch(url, init)
+        const init = { method: 'GET', headers: HEADERS, ...COMMON_SETTINGS, signal } as const
+        const response = await options.retry(async () => await options.fetch(url, init), signal)
         const { status, headers } = response
         if (status === 429) pause = { status, headers, url: '', redirected: false, body: null }
         return response
@@ -157,7 +165,6 @@ export function createDiscovery(options: MetadataOptions): Discovery {
 }
 
 const HEADERS = { accept: 'application/json', ...COMMON_HEADERS }
-const UNREDIRECTED = { redirect: 'manual', credentials: 'omit' } as const
 
 function failureOf({ failure, detail, retryAfter }: FetchFailure): Failure {
   const reason = failure === 'bad_document' ? 'bad_answer' : failure

@@ -14,6 +14,8 @@ export interface Misbehaviour {
   readonly reason: 'unreachable' | 'timeout' | 'bad_document'
   /** The pause that it asks for. Seconds. */
   readonly retryAfter?: number
+  /** Whether a client that knows the endpoint asks a second time in the same attempt: an idle connection may have ended. */
+  readonly isAskedTwice?: true
 }
 
 export const TIMEOUT = 5
@@ -131,6 +133,7 @@ const breaking: readonly Misbehaviour[] = [
   {
     name: 'resets the connection before it answers',
     reason: 'unreachable',
+    isAskedTwice: true,
     behave: ({ socket }) => {
       socket.resetAndDestroy()
     },
@@ -138,6 +141,7 @@ const breaking: readonly Misbehaviour[] = [
   {
     name: 'closes the connection before it answers',
     reason: 'unreachable',
+    isAskedTwice: true,
     behave: ({ socket }) => {
       socket.end()
     },
@@ -170,6 +174,7 @@ const breaking: readonly Misbehaviour[] = [
   {
     name: 'does not speak HTTP',
     reason: 'unreachable',
+    isAskedTwice: true,
     behave: ({ socket }) => {
       socket.end(GOOD)
     },

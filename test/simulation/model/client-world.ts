@@ -30,6 +30,8 @@ interface ServerState {
   nonce: string | undefined
   /** Whether every proof is refused. */
   refusesProofs: boolean
+  /** Whether it has ended the idle connection that the next request takes. */
+  hasEndedConnection: boolean
 }
 
 interface ApiCall {
@@ -94,6 +96,10 @@ export function createClientWorld(origins: readonly string[], lifetime = LIFETIM
     const { origin } = new URL(url)
     const state = server(origin)
     const { before, after } = state
+    if (state.hasEndedConnection) {
+      state.hasEndedConnection = false
+      throw new TypeError('fetch failed')
+    }
     state.before = undefined
     if (before !== undefined) await happen(before)
     const headers = new Headers(init.headers)
@@ -192,7 +198,14 @@ export function createClientWorld(origins: readonly string[], lifetime = LIFETIM
 }
 
 function honest(): ServerState {
-  return { date: 0, before: undefined, after: undefined, nonce: undefined, refusesProofs: false }
+  return {
+    date: 0,
+    before: undefined,
+    after: undefined,
+    nonce: undefined,
+    refusesProofs: false,
+    hasEndedConnection: false,
+  }
 }
 
 function read(part: string): Readonly<Record<string, unknown>> {

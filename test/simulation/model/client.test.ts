@@ -237,6 +237,7 @@ type Event =
   | { readonly server: string; readonly date: DateHeader }
   | { readonly server: string; readonly when: 'before' | 'after'; readonly meanwhile: ClockEvent }
   | { readonly server: string; readonly nonce: string | undefined }
+  | { readonly connection: 'ended' }
 
 const server = fc.constantFrom(SERVICE, API, OTHER)
 const clockEvent: fc.Arbitrary<ClockEvent> = fc.oneof(
@@ -264,6 +265,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
     arbitrary: fc.record({ server, when: fc.constantFrom('before', 'after'), meanwhile }),
   },
   { weight: 1, arbitrary: fc.record({ server, nonce: fc.constantFrom('n1', 'n2', undefined) }) },
+  { weight: 2, arbitrary: fc.constant<Event>({ connection: 'ended' }) },
 )
 
 async function play(world: ClientWorld, each: Event): Promise<void> {
@@ -271,6 +273,7 @@ async function play(world: ClientWorld, each: Event): Promise<void> {
   else if ('machine' in each) await world.happen(each.machine)
   else if ('date' in each) world.server(each.server).date = each.date
   else if ('nonce' in each) world.server(each.server).nonce = each.nonce
+  else if ('connection' in each) world.server(SERVICE).hasEndedConnection = true
   else world.server(each.server)[each.when] = each.meanwhile
 }
 

@@ -17,17 +17,21 @@ export interface Endpoint {
   /** The keys that each replica serves; one key is a bare document. */
   readonly published: [readonly KeyName[], readonly KeyName[]]
   headers: Readonly<Record<string, string>>
+  /** Whether it has ended the idle connection that the next request takes. */
+  hasEnded: boolean
 }
 
 /** One process, as the endpoint sees it. */
 export interface Connection {
   readonly fetch: Fetch
-  /** When requests came: monotonic seconds. */
+  /** When requests came, but for those that repeat a lost one: monotonic seconds. */
   readonly requests: number[]
   /** The keys of the last document that was sent, and when it was asked for. */
   readonly lastAnswer: () => { readonly keys: readonly KeyName[]; readonly askedAt: number }
   /** The most requests that were under way at one time. */
   readonly mostAtOnce: () => number
+  /** How many requests were lost with an idle connection, after others had been answered, and not repeated at once. */
+  readonly unrepeated: () => number
 }
 
 /** Seconds. */
@@ -41,6 +45,7 @@ export function createEndpoint(clock: ManualClock): Endpoint {
     route: 'first',
     published: [['A'], ['A']],
     headers: {},
+    hasEnded: false,
   }
   return endpoint
 }
@@ -49,15 +54,27 @@ function connect(clock: ManualClock, endpoint: Endpoint): Connection {
   let lastAnswer: { keys: readonly KeyName[]; askedAt: number } = { keys: [], askedAt: 0 }
   let underWay = 0
   let mostAtOnce = 0
+  let hasAnswered = false
+  let lostAt: number | undefined
+  let unrepeated = 0
 
   const requests: number[] = []
   return {
     requests,
+    unrepeated: () => unrepeated,
     lastAnswer: () => lastAnswer,
     mostAtOnce: () => mostAtOnce,
     async fetch(_url, { signal }) {
       const askedAt = clock.monotonic()
-      requests.push(askedAt)
+      if (askedAt === lostAt) unrepeated--
+      else requests.push(askedAt)
+      lostAt = undefined
+      if (endpoint.hasEnded) {
+        endpoint.hasEnded = false
+        lostAt = hasAnswered ? askedAt : undefined
+        if (hasAnswered) unrepeated++
+        throw new TypeError('fetch failed')
+      }
       underWay++
       mostAtOnce = Math.max(mostAtOnce, underWay)
       // An attempt ends with this, whatever its outcome.
@@ -70,6 +87,7 @@ function connect(clock: ManualClock, endpoint: Endpoint): Connection {
         clock.after(mode === 'slow' ? SLOW : ROUND_TRIP, resolve)
       })
       const { headers } = endpoint
+      hasAnswered ||= mode !== 'down'
       if (mode === 'down') return answer(503, headers, {})
       if (mode === 'garbage') return answer(200, headers, { keys: [] })
       const keys = endpoint.published[replicaOf(endpoint, requests)]

@@ -10,6 +10,7 @@ export type Event =
   | { readonly publish: readonly KeyName[]; readonly replica: 'both' | 'first' | 'second' }
   | { readonly endpoint: Mode }
   | { readonly route: Route }
+  | { readonly connection: 'ended' }
   | { readonly headers: Readonly<Record<string, string>> }
   | { readonly token: Signer; readonly iat: 'now' | 'old' | 'none'; readonly verifier: number }
   | { readonly again: number; readonly verifier: number }
@@ -57,6 +58,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ route: fc.constantFrom<Route>('first', 'second', 'in turn') }),
   },
+  { weight: 2, arbitrary: fc.constant<Event>({ connection: 'ended' }) },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -120,6 +122,7 @@ async function happen(world: World, happening: Event, memory: Memory): Promise<v
     if (replica !== 'first') endpoint.published[1] = publish
   } else if ('endpoint' in happening) endpoint.mode = happening.endpoint
   else if ('route' in happening) endpoint.route = happening.route
+  else if ('connection' in happening) endpoint.hasEnded = true
   else if ('headers' in happening) endpoint.headers = happening.headers
   else if ('flood' in happening) await flood(world, happening.flood)
   else if ('step' in happening) world.step(happening.step)

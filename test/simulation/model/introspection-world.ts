@@ -46,6 +46,8 @@ export interface IntrospectionWorld {
   /** How many have no verdict yet. */
   waiting(): number
   mode: Mode
+  /** Whether the issuer has ended the idle connection that the next request takes. */
+  hasEndedConnection: boolean
   /** When the issuer ended a token. */
   readonly ended: ReadonlyMap<string, number>
   /** Tokens about which the issuer fails. */
@@ -86,6 +88,9 @@ export function createIntrospectionWorld(
   let failedAt = -Infinity
   let mode: Mode = 'well'
   let calmSince = -Infinity
+  let hasAnswered = false
+  /** When the first request of a call was lost, by its token. */
+  const lostAt = new Map<string, number>()
 
   function isGenuine(token: string): boolean {
     return genuine.includes(token)
@@ -103,6 +108,8 @@ export function createIntrospectionWorld(
       seen.ofInvented,
       callsFor((each) => !isGenuine(each)),
     )
+    // A call is one of two requests if the first was lost.
+    if (lostAt.get(token) === clock.monotonic()) return
     seen.calls++
     if (!isGenuine(token)) seen.inventedAt.push(clock.monotonic())
   }
@@ -157,9 +164,19 @@ export function createIntrospectionWorld(
     async fetch(_url, init) {
       const token = init.body?.get('token') ?? ''
       begin(token)
-      const isFailing = (mode !== 'well' && mode !== 'slow') || poisoned.has(token)
+      const isRepeated = lostAt.delete(token)
+      const isLost = world.hasEndedConnection
+      world.hasEndedConnection = false
+      const isFailing =
+        (mode !== 'well' && mode !== 'slow') || poisoned.has(token) || (isLost && !hasAnswered)
       try {
-        return await answer(token, init.signal)
+        if (isLost) throw connectionError('ECONNRESET')
+        const response = await answer(token, init.signal)
+        hasAnswered ||= response.ok
+        return response
+      } catch (error) {
+        if (hasAnswered && !isRepeated) lostAt.set(token, clock.monotonic())
+        throw error
       } finally {
         end(token)
         if (isFailing) failedAt = clock.monotonic()
@@ -178,6 +195,7 @@ export function createIntrospectionWorld(
       if (!CALM.has(mode)) calmSince = clock.monotonic()
       mode = next
     },
+    hasEndedConnection: false,
     ended,
     poisoned,
     seen,

@@ -36,6 +36,7 @@ type Event =
   | { readonly end: string }
   | { readonly poison: string; readonly how: Poison }
   | { readonly mode: Mode }
+  | { readonly connection: 'ended' }
   | { readonly time: TimeEvent }
 
 const passing: fc.Arbitrary<TimeEvent> = fc.record({
@@ -84,6 +85,7 @@ function eventOf(disturbance: string): fc.Arbitrary<Event> {
         ),
       }),
     },
+    { weight: 2, arbitrary: fc.constant<Event>({ connection: 'ended' }) },
     { weight: 6, arbitrary: fc.record({ time: passing }) },
     { weight: 2, arbitrary: fc.record({ time: disturbed }) },
   )
@@ -97,6 +99,7 @@ async function play(world: IntrospectionWorld, each: Event, invented: () => stri
   } else if ('end' in each) world.end(each.end)
   else if ('poison' in each) world.poison(each.poison, each.how)
   else if ('mode' in each) world.mode = each.mode
+  else if ('connection' in each) world.hasEndedConnection = true
   else await world.happen(each.time)
 }
 
@@ -141,6 +144,8 @@ function exceedsRate({ seen: { inventedAt } }: IntrospectionWorld): boolean {
  */
 async function heal(world: IntrospectionWorld, invented: string, staleIfError: number) {
   world.mode = 'well'
+  // Without an answer before, it would be an outage.
+  world.hasEndedConnection = false
   await world.happen({ pass: Math.max(LONGEST_OUTAGE, MAX_AGE + staleIfError) })
   const waiting = world.waiting()
   // Whether the endpoint is back is asked with a token that was good before: each that no longer is costs one more pause.

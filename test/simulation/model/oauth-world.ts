@@ -49,6 +49,8 @@ export interface OAuthWorld {
   /** The largest number of requests for one subject that were under way at once. */
   readonly mostAtOnce: () => number
   mood: ServerMood
+  /** Whether the server has ended the idle connection that the next request takes. */
+  hasEndedConnection: boolean
   /** Ends of the subjects, by the wall clock. */
   readonly subjects: ReadonlyMap<string, number>
   /** Callers who come at once, each with a handle of its own; `own` is the client itself. */
@@ -78,7 +80,9 @@ export function createOAuthWorld(
   let mostAtOnce = 0
 
   async function answer(subject: string): Promise<Response> {
-    const { mood } = world
+    const { mood, hasEndedConnection } = world
+    world.hasEndedConnection = false
+    if (hasEndedConnection) throw new TypeError('fetch failed')
     asked.push({ subject, time: clock.monotonic(), mood })
     if (mood === 'hang') return await new Promise<never>(() => undefined)
     if (mood === 'reset') throw new TypeError('fetch failed')
@@ -144,6 +148,7 @@ export function createOAuthWorld(
     outcomes,
     subjects,
     mood: 'ok',
+    hasEndedConnection: false,
     mostAtOnce: () => mostAtOnce,
     call(subject, callers) {
       for (let caller = 0; caller < callers; caller++) {

@@ -163,6 +163,15 @@ describe('sequences that could go wrong', () => {
     expect(world.asked).toHaveLength(1)
   })
 
+  test('the server has ended the connection that an exchange takes: it is asked again at once', async () => {
+    const world = setUp()
+    expect(await resultOf(world, OWN)).toMatchObject({ subject: OWN })
+    world.hasEndedConnection = true
+    expect(await resultOf(world, 'bob')).toMatchObject({ subject: 'bob' })
+    expect(world.outcomes.at(-1)?.waited).toBe(0)
+    expect(faultsOf(world)).toEqual([])
+  })
+
   test('one subject is refused: others and the client itself get tokens', async () => {
     const world = setUp()
     world.mood = 'refuse'
@@ -177,6 +186,7 @@ describe('sequences that could go wrong', () => {
 type Event =
   | { readonly call: string; readonly callers: number }
   | { readonly mood: ServerMood }
+  | { readonly connection: 'ended' }
   | { readonly pass: number }
   | { readonly suspend: number }
   | { readonly back: number }
@@ -207,6 +217,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
       ),
     }),
   },
+  { weight: 2, arbitrary: fc.constant<Event>({ connection: 'ended' }) },
   { weight: 4, arbitrary: fc.record({ pass: fc.constantFrom(0, 0.5, 1, 5, 29, 31, 89, 96, 101) }) },
   { weight: 1, arbitrary: fc.record({ suspend: fc.constantFrom(30, 101, 260) }) },
   { weight: 1, arbitrary: fc.record({ back: fc.constantFrom(1, 40, 300) }) },
@@ -222,6 +233,7 @@ test(
         for (const each of events) {
           if ('call' in each) world.call(each.call, each.callers)
           else if ('mood' in each) world.mood = each.mood
+          else if ('connection' in each) world.hasEndedConnection = true
           else if ('pass' in each) await world.clock.advance(each.pass)
           else if ('leave' in each) await world.leave(each.leave)
           else if ('back' in each) world.clock.set(world.clock.now() - each.back)

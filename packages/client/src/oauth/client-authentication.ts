@@ -5,7 +5,7 @@ import { ClientSecretPost, modifyAssertion, PrivateKeyJwt, TlsClientAuth } from 
 
 import { TokenClientError } from '../errors.ts'
 import { type Credential, readCredential } from '../login-exchange.ts'
-import { platformCode } from '../token-request.ts'
+import { platformCode } from '../outage.ts'
 
 // How the client proves to the authorization server who it is. No type of oauth4webapi leaves this package: they need those of a
 // browser.

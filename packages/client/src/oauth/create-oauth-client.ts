@@ -1,5 +1,6 @@
 import { createClient } from '../client.ts'
 import { ownMembers } from '../option-checks.ts'
+import { createRetry, type Retry } from '../retry.ts'
 import type { TokenClient } from '../token-client.ts'
 import { authenticate } from './client-authentication.ts'
 import { grantExchange, type Grant } from './grant-exchange.ts'
@@ -38,16 +39,17 @@ export function createOAuthClient(options: OAuthClientOptions): OAuthClient {
   const settings = checkOAuthClientOptions(options)
   const { clientId, credentials, target, origins, dpop, remember, timeout, fetch, clock } = settings
   const closing = new AbortController()
+  const retry = createRetry()
   const environment = {
     clientId,
-    locate: locateBy(settings, closing.signal),
+    locate: locateBy(settings, retry, closing.signal),
     pace: createServerPace(clock),
     authenticate: async (now: number) => await authenticate(credentials, now),
     clock,
   }
   const exchangeFor = (grant: Grant) => grantExchange(environment, grant)
   const ownGrant = { type: 'client_credentials', parameters: parametersOf(target), end: undefined }
-  const endpoint = { fetch, clock, dpop }
+  const endpoint = { fetch, retry, clock, dpop }
   const client = createClient({
     origins,
     plan: {
@@ -71,12 +73,13 @@ export function createOAuthClient(options: OAuthClientOptions): OAuthClient {
   return Object.assign(client, { onBehalfOf })
 }
 
-function locateBy(settings: OAuthSettings, closing: AbortSignal): Locate {
+function locateBy(settings: OAuthSettings, retry: Retry, closing: AbortSignal): Locate {
   const { issuer = '', tokenEndpoint } = settings
   if (tokenEndpoint !== undefined) {
     const server = ownMembers({ issuer: issuer || tokenEndpoint, token_endpoint: tokenEndpoint })
     return async () => server
   }
   const { hasCertificate, allowInsecure, fetch, clock, timeout } = settings
-  return createDiscovery({ issuer, hasCertificate, allowInsecure, fetch, clock, timeout, closing })
+  const asked = { issuer, hasCertificate, allowInsecure }
+  return createDiscovery({ ...asked, fetch, retry, clock, timeout, closing })
 }

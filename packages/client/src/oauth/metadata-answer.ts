@@ -2,7 +2,7 @@ import { TokenClientError } from '../errors.ts'
 import { discardBody, failureOfStatus, readBody } from '../http-answer.ts'
 import { parseObject } from '../json.ts'
 import { ownMembers, secureUrl } from '../option-checks.ts'
-import { reach } from '../token-request.ts'
+import { reach } from '../outage.ts'
 import { membersOf } from '../token-response.ts'
 
 // What an answer with metadata says: where the token endpoint is, or why that cannot be used.

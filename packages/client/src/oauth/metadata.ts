@@ -1,8 +1,9 @@
 import { TokenClientError } from '../errors.ts'
 import { afterFailure, INITIAL, nextLoginIn, type RenewalState } from '../renewal.ts'
+import type { Retry } from '../retry.ts'
 import { raceAbort } from '../shared-login.ts'
 import { type Clock, elapsed, type Instant, instant } from '../time.ts'
-import { type Fetch, reach } from '../token-request.ts'
+import type { Fetch } from '../token-request.ts'
 import {
   type AuthorizationServer,
   isServer,
@@ -19,6 +20,8 @@ export interface DiscoveryOptions {
   readonly hasCertificate: boolean
   readonly allowInsecure: boolean
   readonly fetch: Fetch
+  /** Of the client. */
+  readonly retry: Retry
   readonly clock: Clock
   /** The deadline of one attempt. Seconds. */
   readonly timeout: number
@@ -145,10 +148,15 @@ async function readLocation(
   options: DiscoveryOptions,
   signal: AbortSignal,
 ): Promise<MetadataOutcome> {
-  const { fetch, clock } = options
+  const { fetch, retry, clock } = options
   const init = { headers: HEADERS, redirect: 'manual', credentials: 'omit', signal } as const
+  const exchange = {
+    compose: () => init,
+    send: async () => ({ response: await fetch(url, init) }),
+    mayFollow: () => true,
+  }
   try {
-    const response = await reach(async () => await fetch(url, init))
+    const { response } = await retry(exchange, signal)
     return await outcomeOf(response, url, clock.now(), options)
   } catch (error) {
     return { failure: failureOf(error), isOfDocument: false }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { decodeProtectedHeader, exportJWK, importJWK, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
 
+import type { TokenClientError } from '../../src/errors.ts'
 import type { OAuthClientOptions } from '../../src/oauth.ts'
 import { isAssertionKey } from '../../src/oauth/client-authentication.ts'
 import { failureOf } from '../login-service.ts'
@@ -66,6 +67,58 @@ describe('a private key', () => {
     expect(claims.map(({ aud }) => aud)).toEqual([ENDPOINT, ENDPOINT])
     const [first = 0, second = 0] = claims.map(({ iat }) => iat)
     expect(second - first).toBeGreaterThan(205)
+  })
+})
+
+/** The forms of two logins, the second of which loses its first request. */
+async function formsAround(options: Partial<OAuthClientOptions>) {
+  const server = createServer()
+  const client = createClient(server, { timeout: 0.5, ...options })
+  await client.get()
+  await server.clock.advance(300)
+  const { answer } = server
+  server.answer = () => {
+    server.answer = answer
+    throw new TypeError('fetch failed')
+  }
+  const outcome: unknown = await client.get().then(
+    () => 'a token',
+    (error: unknown) => (error as TokenClientError).code,
+  )
+  return { outcome, assertions: server.forms().map((form) => form['client_assertion']) }
+}
+
+describe('a request that is lost with an idle connection', () => {
+  test.each<[string, Partial<OAuthClientOptions>]>([
+    ['a secret', {}],
+    ['a certificate', { certificate: true }],
+  ])('is sent again at once with %s', async (_title, options) => {
+    const { outcome, assertions } = await formsAround(options)
+    expect(outcome).toBe('a token')
+    expect(assertions).toHaveLength(3)
+  })
+
+  test('is sent again with another assertion of a private key', async () => {
+    const pair = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
+      'sign',
+      'verify',
+    ])
+    const { outcome, assertions } = await formsAround({ privateKey: { key: pair.privateKey } })
+    expect(outcome).toBe('a token')
+    expect(new Set(assertions).size).toBe(3)
+  })
+
+  test('is sent again if the function has another assertion', async () => {
+    let calls = 0
+    const { outcome, assertions } = await formsAround({ clientAssertion: () => `a-${calls++}` })
+    expect(outcome).toBe('a token')
+    expect(assertions).toEqual(['a-0', 'a-1', 'a-2'])
+  })
+
+  test('is not sent again with the assertion that it had', async () => {
+    const { outcome, assertions } = await formsAround({ clientAssertion: () => 'one' })
+    expect(outcome).toBe('service_unavailable')
+    expect(assertions).toEqual(['one', 'one'])
   })
 })
 

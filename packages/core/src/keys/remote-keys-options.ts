@@ -17,6 +17,7 @@ import {
 import { type Clock, systemClock } from '../ground/time.ts'
 import type { Exchange, Fetch } from './fetch-json.ts'
 import type { CacheOptions } from './key-cache.ts'
+import { createRetry, type Retry } from './retry.ts'
 import { type KeysSnapshot, readSnapshot } from './snapshot.ts'
 
 // The options of `remoteKeys` and `discoverKeys`, checked at start-up, and the requests that are made with them.
@@ -123,10 +124,11 @@ export function checkRemoteKeysOptions(
   } = ownMembers(options)
   const cache = { maxAge, staleWhileRevalidate, staleIfError, overlap, timeout, clock }
   const names = algorithmNamesOf(algorithmNames)
+  const retry = createRetry()
   return {
     allowInsecure,
     algorithmNames: names,
-    exchange: (signal) => createExchange(fetch, clock, signal),
+    exchange: (signal) => createExchange(fetch, retry, clock, signal),
     // `null` is what JSON has for nothing.
     cacheOf: (url) => ({
       ...cache,
@@ -136,22 +138,24 @@ export function checkRemoteKeysOptions(
   }
 }
 
-function createExchange(fetch: Fetch, clock: Clock, signal: AbortSignal): Exchange {
-  const get = async (url: string) =>
-    await fetch(url, {
-      method: 'GET',
-      headers: {
-        accept: 'application/jwk+json, application/jwk-set+json, application/json',
-        'accept-encoding': 'identity',
-        // No validators either: a rotated key document often has the size and date of the old one.
-        'cache-control': 'no-cache',
-        'user-agent': 'portcullis',
-      },
-      redirect: 'manual',
-      credentials: 'omit',
-      signal,
-    })
+function createExchange(fetch: Fetch, retry: Retry, clock: Clock, signal: AbortSignal): Exchange {
+  const init = {
+    method: 'GET',
+    headers: HEADERS,
+    redirect: 'manual',
+    credentials: 'omit',
+    signal,
+  } as const
+  const get = async (url: string) => await retry(async () => await fetch(url, init), signal)
   return { get, signal, clock }
+}
+
+const HEADERS = {
+  accept: 'application/jwk+json, application/jwk-set+json, application/json',
+  'accept-encoding': 'identity',
+  // No validators either: a rotated key document often has the size and date of the old one.
+  'cache-control': 'no-cache',
+  'user-agent': 'portcullis',
 }
 
 /** What a file may hold is judged later, and never thrown at. A text or a promise is a mistake of the program. */
