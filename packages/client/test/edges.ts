@@ -67,7 +67,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'token-response',
   ],
   'oauth/memory': [],
-  'oauth/metadata': ['errors', 'oauth/metadata-answer', 'renewal', 'retry', 'shared-login', 'time'],
+  'oauth/metadata': ['errors', 'oauth/metadata-answer', 'renewal', 'shared-login', 'time'],
   'oauth/metadata-answer': [
     'errors',
     'http-answer',
