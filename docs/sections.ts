@@ -171,6 +171,7 @@ export const SECTIONS: readonly Section[] = [
       ['CONTRIBUTING.md', 'contributing', 'Contributing'],
       ['docs/tour.md', 'tour', 'A tour of the code'],
       ['docs/wide-changes.md', 'wide-changes', 'Changes in many places'],
+      ['docs/identities.md', 'identities', 'Identities'],
       ['test/README.md', 'tests', 'Tests'],
       ['test/hostile/fuzz/README.md', 'fuzz', 'Fuzzing'],
       ['test/hostile/mutation/README.md', 'mutation', 'Mutation'],

@@ -26,7 +26,9 @@ const examples = globSync('../packages/*/package.json', { cwd: import.meta.dirna
   .filter((path) => {
     const text = readFileSync(join(import.meta.dirname, path), 'utf8')
     const { peerDependencies = {}, peerDependenciesMeta = {} } = JSON.parse(text) as Manifest
-    return Object.keys(peerDependencies).some((peer) => !(peer in peerDependenciesMeta))
+    return Object.keys(peerDependencies).some(
+      (peer) => peer !== '@portcullis/core' && !(peer in peerDependenciesMeta),
+    )
   })
   .map((path) => path.split(sep).at(-2) ?? '')
   .toSorted()

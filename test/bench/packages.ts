@@ -134,7 +134,8 @@ function groupOf(name: string): readonly [ours: Subject, ...others: Subject[]] {
 function peersOf(name: string): readonly string[] {
   const path = join(here, '..', '..', name.replace('@portcullis/', 'packages/'), 'package.json')
   const { peerDependencies = {} } = JSON.parse(readFileSync(path, 'utf8')) as Dependencies
-  return Object.keys(peerDependencies).toReversed()
+  const frameworks = Object.keys(peerDependencies).filter((peer) => peer !== '@portcullis/core')
+  return frameworks.toReversed()
 }
 
 function sizeCells({ modules, frameworks }: Subject, consumer: string): string[] {

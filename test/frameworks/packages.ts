@@ -10,7 +10,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 export interface Dependencies {
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
-  /** Who has some that are not optional guards the routes of a framework. */
+  /** Who has one beside core that is not optional guards the routes of a framework. */
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
 }
@@ -24,7 +24,7 @@ export const GUARDING = globSync('packages/*/package.json', { cwd: root })
   .filter((path) => {
     const { peerDependencies = {}, peerDependenciesMeta = {} } = manifestAt(path)
     return Object.keys(peerDependencies).some(
-      (peer) => peerDependenciesMeta[peer]?.optional !== true,
+      (peer) => peer !== '@portcullis/core' && peerDependenciesMeta[peer]?.optional !== true,
     )
   })
   .map((path) => path.split(/[/\\]/)[1] ?? '')

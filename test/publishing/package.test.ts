@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 import { expect, test } from 'vitest'
 
+import { VERSION } from '../../packages/core/src/ground/version.ts'
 import { adapters } from '../frameworks/contract/frameworks/index.ts'
 import { FRAMEWORKS, versionInCatalog } from '../frameworks/packages.ts'
 
@@ -34,9 +35,9 @@ interface Manifest {
 const ofAdapters = (listOf: (folder: string) => readonly string[]) =>
   Object.fromEntries(adapters.map(({ folder }) => [`@portcullis/${folder}`, listOf(folder)]))
 
-/** Every run-time dependency of a published package. An entry here is a decision. An adapter needs core alone, but one. */
+/** Every run-time dependency of a published package. An entry here is a decision. Of ours, only a program has some: others have core as a peer. */
 const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
-  ...ofAdapters(() => ['@portcullis/core']),
+  ...ofAdapters(() => []),
   '@portcullis/cli': [
     '@portcullis/client',
     '@portcullis/core',
@@ -52,15 +53,15 @@ const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
   // For the entry `oauth` alone.
   '@portcullis/client': ['oauth4webapi'],
   '@portcullis/core': ['jose', 'lru-cache'],
-  '@portcullis/events': ['@portcullis/core'],
-  '@portcullis/fastify': ['@portcullis/core', 'fastify-plugin'],
-  '@portcullis/introspection': ['@portcullis/core', 'lru-cache', 'oauth4webapi'],
-  '@portcullis/mcp': ['@portcullis/core', 'lru-cache'],
+  '@portcullis/events': [],
+  '@portcullis/fastify': ['fastify-plugin'],
+  '@portcullis/introspection': ['lru-cache', 'oauth4webapi'],
+  '@portcullis/mcp': ['lru-cache'],
   // It reads what the others publish, and imports none of them.
   '@portcullis/metrics': [],
-  '@portcullis/providers': ['@portcullis/core'],
-  '@portcullis/redis': ['@portcullis/core', '@redis/client'],
-  '@portcullis/testing': ['@portcullis/core', 'jose'],
+  '@portcullis/providers': [],
+  '@portcullis/redis': ['@redis/client'],
+  '@portcullis/testing': ['jose'],
 }
 
 /** What is published beside the README, the CHANGELOG, the licence, SKILL.md and the code. */
@@ -97,7 +98,18 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/testing': ['BOUND-TOKENS.md', 'TESTING.md'],
 }
 
-/** What the user has already. */
+/** Who takes and makes objects of core: a copy of its own, where npm puts one, would not know those of the user. docs/identities.md */
+const BESIDE_CORE: ReadonlySet<string> = new Set([
+  ...adapters.map(({ folder }) => `@portcullis/${folder}`),
+  '@portcullis/events',
+  '@portcullis/introspection',
+  '@portcullis/mcp',
+  '@portcullis/providers',
+  '@portcullis/redis',
+  '@portcullis/testing',
+])
+
+/** The framework, which the user has already. */
 const PEERS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   adapters.map(({ folder, peers = [folder] }) => [`@portcullis/${folder}`, peers]),
 )
@@ -127,8 +139,13 @@ test.each(manifests)('$name depends on nothing that is not listed', (manifest) =
   )
   expect(
     Object.keys(peerDependencies),
-    '`peers` of its table in test/frameworks/contract/frameworks',
-  ).toEqual(PEERS[name] ?? OPTIONAL_PEERS[name] ?? [])
+    '`peers` of its table in test/frameworks/contract/frameworks, and BESIDE_CORE',
+  ).toEqual(
+    [
+      ...(PEERS[name] ?? OPTIONAL_PEERS[name] ?? []),
+      ...(BESIDE_CORE.has(name) ? ['@portcullis/core'] : []),
+    ].toSorted(),
+  )
   const optional = Object.keys(manifest.peerDependenciesMeta ?? {})
   expect(optional).toEqual(OPTIONAL_PEERS[name] ?? [])
   expect(manifest).not.toHaveProperty('optionalDependencies')
@@ -201,9 +218,10 @@ const folders = globSync('*', { cwd: join(root, 'packages') }).toSorted()
 const imported = folders.filter((folder) => folder !== 'cli') // a program, which nobody imports
 /** Who has a framework as a peer that it cannot do without guards its routes. */
 const guarding = manifests
-  .filter(
-    ({ name, peerDependencies }) => peerDependencies !== undefined && !(name in OPTIONAL_PEERS),
-  )
+  .filter(({ name, peerDependencies = {} }) => {
+    const peers = Object.keys(peerDependencies).filter((peer) => peer !== '@portcullis/core')
+    return peers.length > 0 && !(name in OPTIONAL_PEERS)
+  })
   .map(({ name }) => name.replace('@portcullis/', ''))
   .toSorted()
 
@@ -293,6 +311,11 @@ test.each(manifests)('$name is found by what does not read its exports', (manife
   })
   const { '*': versions = {} } = manifest.typesVersions ?? {}
   expect(new Map(Object.entries(versions))).toEqual(new Map(found))
+})
+
+test('core says which version it is, for a message about two copies', () => {
+  const { version } = JSON.parse(read('packages/core/package.json')) as { version?: string }
+  expect(VERSION, 'run pnpm release version').toBe(version)
 })
 
 test('the lockfile names no host', () => {

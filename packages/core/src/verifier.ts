@@ -7,6 +7,7 @@ export type { ProvenRules, ProvenToken, TokenProver } from './verifier/token-pro
 export { createSelectedVerifier } from './verifier/selected-verifier.ts'
 export { checkStated, LONGEST_TOKEN, ruleChecks } from './verifier/verifier-options.ts'
 export { createUnobservedVerifier } from './verifier/verifier.ts'
+export { foreignness, marked } from './ground/copy.ts'
 export {
   checkOptions,
   countUpTo,

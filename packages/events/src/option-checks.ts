@@ -1,5 +1,6 @@
 import {
   checkOptions,
+  foreignness,
   hasMethods,
   isFunction,
   type OptionCheck,
@@ -35,12 +36,12 @@ const isStated =
 const EVENT_CHECKS: Readonly<Record<keyof EventOptions, OptionCheck>> = {
   keys: (value) =>
     hasMethods(value, 'now', 'current', 'wait', 'suspect')
-      ? undefined
+      ? foreignness(value)
       : 'must be a key source, such as discoverKeys(issuer)',
   issuer: isStated(ruleChecks.issuer),
   revocations: (value) =>
     hasMethods(value, 'revoke', 'revokeBefore')
-      ? undefined
+      ? foreignness(value)
       : 'must have the functions revoke and revokeBefore, as localRevocations() has',
   revokes: (value) =>
     value === 'session' || value === 'subject' ? undefined : "must be 'session' or 'subject'",

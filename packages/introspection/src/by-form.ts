@@ -2,6 +2,7 @@ import type { Verifier } from '@portcullis/core'
 import {
   checkOptions,
   createSelectedVerifier,
+  foreignness,
   hasMethods,
   isLikeJwt,
   type OptionCheck,
@@ -25,7 +26,9 @@ export interface ByFormOptions<ClaimsType> {
 }
 
 const isVerifier: OptionCheck = (value) =>
-  hasMethods(value, 'verify', 'ready') ? undefined : 'must be a verifier'
+  hasMethods(value, 'verify', 'ready')
+    ? foreignness(Reflect.get(Object(value), 'verify'))
+    : 'must be a verifier'
 
 /**
  * Makes one verifier of two. What has a dot, and begins as the base64url of a JSON object, is a JWT: it never reaches the

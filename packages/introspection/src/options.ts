@@ -3,6 +3,7 @@ import {
   checkOptions,
   checkStated,
   countUpTo,
+  foreignness,
   hasMethods,
   isBoolean,
   isClock,
@@ -187,7 +188,7 @@ export function checkIntrospectedOptions(
       METHODS.includes(String(value)) ? undefined : `must be one of ${METHODS.join(', ')}`,
     keys: (value) =>
       hasMethods(value, 'now', 'current', 'wait', 'suspect')
-        ? undefined
+        ? foreignness(value)
         : 'must be a key source, such as discoverKeys(issuer)',
     maxAge: seconds(1, 3600),
     staleIfError: seconds(0, 86_400),

@@ -6,6 +6,7 @@ import {
   type RevocationStatus,
   type RevocationWriter,
 } from '@portcullis/core'
+import { marked } from '@portcullis/core/verifier'
 
 import type { Connect } from './connection.ts'
 import { createStateLog, logLoad } from './debug-log.ts'
@@ -186,7 +187,7 @@ export function replicatedRevocations(
     endReading()
   }
 
-  const revocations: RedisRevocations = {
+  const revocations: RedisRevocations = marked({
     statusOf(claims, now, digest) {
       if (typeof digest !== 'string') isAskedWithoutDigest = true
       const known = index.statusOf(claims, now, digest)
@@ -208,7 +209,7 @@ export function replicatedRevocations(
     status,
     close,
     [Symbol.asyncDispose]: close,
-  }
+  })
 
   const endReading = startReading(
     connect,

@@ -28,6 +28,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   writer: ['connection', 'errors', 'stream'],
   'redis-revocations': [
     '@portcullis/core',
+    '@portcullis/core/verifier',
     'debug-log',
     'diagnostics',
     'errors',

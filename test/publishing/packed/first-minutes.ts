@@ -1,6 +1,6 @@
 import { equal, match, ok, rejects } from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { copyFileSync, mkdirSync } from 'node:fs'
+import { copyFileSync, globSync, mkdirSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { setInterval } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -46,6 +46,12 @@ export async function checkFirstMinutes(
 type Step = (session: Session) => Promise<void>
 
 const steps: Readonly<Record<string, Step>> = {
+  'npm has installed core once': async ({ folder }) => {
+    const copies = globSync('node_modules/**/@portcullis/core/package.json', { cwd: folder })
+    equal(copies.join(), 'node_modules/@portcullis/core/package.json')
+    await Promise.resolve()
+  },
+
   'portcullis serve begins, and npx finds it': async (session) => {
     const { folder, env } = session
     session.service = await start(session, [installed(folder, 'portcullis'), 'serve', '-p', '0'])

@@ -29,6 +29,7 @@ try {
   const programs = [
     [await compileApp(consumer, report)],
     ['smoke.cjs'],
+    ['two-copies.mjs'],
     [join('node_modules', '@portcullis', 'cli', 'dist', 'main.js'), '--help'],
     [join('node_modules', '@portcullis', 'redis', 'dist', 'bin.js'), '--help'],
   ]

@@ -78,7 +78,7 @@ async function checkConsumer(tarballs: ReadonlyMap<string, string>): Promise<voi
     // With the oldest Node: the others run the programs as well, below.
     checkFirstMinutes(join(work, 'empty'), tarballs, nodeIn(consumer, OLDEST_NODE), report),
     ...NODES.flatMap((version) =>
-      [app, 'smoke.cjs'].map(async (file) => {
+      [app, 'smoke.cjs', 'two-copies.mjs'].map(async (file) => {
         const command = [nodeIn(consumer, version), file]
         await report.check(`Node ${version} ${file}`, command, consumer, succeedsInSilence)
       }),

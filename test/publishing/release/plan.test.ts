@@ -15,9 +15,11 @@ const manifests = globSync('packages/*/package.json', { cwd: root }).map(
 test('the family has one version, and everybody comes after what they depend on', () => {
   const { order } = planRelease(manifests)
   expect(order).toHaveLength(manifests.length)
-  for (const { name, dependencies = {} } of manifests) {
+  expect(order.indexOf('@portcullis/core')).toBeLessThan(order.indexOf('@portcullis/express'))
+  for (const { name, dependencies, peerDependencies } of manifests) {
     const before = new Set(order.slice(0, order.indexOf(name)))
-    const ours = Object.keys(dependencies).filter((each) => order.includes(each))
+    const needed = Object.keys({ ...dependencies, ...peerDependencies })
+    const ours = needed.filter((each) => order.includes(each))
     expect(ours.filter((each) => !before.has(each))).toEqual([])
   }
 })

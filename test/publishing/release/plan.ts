@@ -44,7 +44,10 @@ function inOrder(manifests: readonly Manifest[]): readonly string[] {
   const order: string[] = []
   while (rest.size > 0) {
     const next = [...rest.values()]
-      .filter(({ dependencies = {} }) => !Object.keys(dependencies).some((name) => rest.has(name)))
+      .filter(({ dependencies, peerDependencies }) => {
+        const needed = Object.keys({ ...dependencies, ...peerDependencies })
+        return !needed.some((name) => rest.has(name))
+      })
       .map(({ name }) => name)
       .toSorted()
     if (next.length === 0) throw new Error(`a circle: ${[...rest.keys()].join(', ')}`)

@@ -58,12 +58,17 @@ function show(
     const octets = files.reduce((sum, { size }) => sum + size, 0)
     console.log(`\n${name}@${version}: ${files.length} files, ${kilo(octets)}`)
     console.log(`  ${basename(path)}, ${kilo(statSync(path).size)}`)
-    for (const [dependency, range] of Object.entries(packed.get(name)?.dependencies ?? {})) {
+    for (const [dependency, range] of neededBy(packed.get(name))) {
       console.log(`  needs ${dependency} ${range}`)
     }
     for (const { file, size } of files) console.log(`  ${file} ${size}`)
   }
   console.log()
+}
+
+/** What is installed with it, or beside it. */
+function neededBy(packed: Manifest | undefined): readonly (readonly [string, string])[] {
+  return Object.entries({ ...packed?.dependencies, ...packed?.peerDependencies })
 }
 
 function publish(name: string, tarball: string, { version, distTag }: Release): void {

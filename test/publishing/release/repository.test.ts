@@ -51,6 +51,7 @@ describe('each published package', async () => {
       ...read(copy, path),
       version: '1.0.0',
       dependencies: {},
+      peerDependencies: {},
     } as unknown as Manifest
     expect(obstaclesOf(packed)).toEqual([])
   })

@@ -12,6 +12,7 @@ const PROGRAMS: Programs = {
   },
   publish: { file: 'release.ts', does: 'publishes the family; only the workflow release can' },
   sbom: { file: 'sbom.ts', does: 'what each package contains, as CycloneDX, in coverage/sbom' },
+  version: { file: 'version.ts', does: 'writes the version of core into its source' },
   jsr: { file: 'jsr.ts', does: 'whether JSR would take the packages' },
   repository: {
     file: 'repository.ts',

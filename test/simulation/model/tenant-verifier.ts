@@ -1,4 +1,4 @@
-import { type Auth, AuthError, type Verifier } from '@portcullis/core'
+import type { Auth, Verifier } from '@portcullis/core'
 import type { ManualClock } from '@portcullis/testing'
 
 import { setInternals } from '../../../packages/core/src/verifier/internals.ts'
@@ -14,7 +14,7 @@ export const JUDGING = 3
 export function judgeOf(
   issuer: string,
   version: number,
-  world: Pick<TenantWorld, 'clock' | 'isSlowToJudge'>,
+  world: Pick<TenantWorld, 'clock' | 'isSlowToJudge' | 'refusal'>,
 ): Verifier {
   const remembered = new Map<string, Auth>()
   async function verify(token: string, options?: { signal?: AbortSignal | undefined }) {
@@ -22,7 +22,7 @@ export function judgeOf(
     options?.signal?.throwIfAborted()
     const [, payload = ''] = token.split('.')
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object
-    if ('forged' in claims) throw new AuthError('invalid_token', 'signature')
+    if ('forged' in claims) throw new world.refusal('invalid_token', 'signature')
     const auth: Auth = { token, header: { alg: 'RS512' }, claims: { ...claims, version } }
     remembered.set(token, auth)
     return auth

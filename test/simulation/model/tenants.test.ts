@@ -1,3 +1,4 @@
+import { AuthError } from '@portcullis/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
@@ -9,6 +10,7 @@ import {
   type Mode,
   type Name,
   NAMES,
+  SECOND_REFUSAL,
   TIMEOUT,
   type TenantWorld,
 } from './tenants.ts'
@@ -25,6 +27,8 @@ type Event =
   | { readonly tenant: Name; readonly exists: boolean }
   | { readonly token: Name; readonly kind: 'good' | 'forged' | 'again'; readonly mayLeave: boolean }
   | { readonly judging: 'slow' | 'quick' }
+  /** Whether the errors of verifiers are those of a second copy of core. */
+  | { readonly errors: 'ours' | 'theirs' }
   | { readonly leave: true }
   /** A token of each issuer, at once. */
   | { readonly flood: true }
@@ -46,12 +50,25 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      mode: fc.constantFrom<Mode>('up', 'up', 'slow', 'down', 'hanging', 'late', 'garbage'),
+      mode: fc.constantFrom<Mode>(
+        'up',
+        'up',
+        'slow',
+        'down',
+        'hanging',
+        'late',
+        'garbage',
+        'second copy',
+      ),
     }),
   },
   {
     weight: 1,
     arbitrary: fc.record({ judging: fc.constantFrom('slow' as const, 'quick' as const) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ errors: fc.constantFrom('ours' as const, 'theirs' as const) }),
   },
   { weight: 1, arbitrary: fc.constant<Event>({ leave: true }) },
   { weight: 1, arbitrary: fc.constant<Event>({ flood: true }) },
@@ -134,6 +151,18 @@ test('an answer that is pushed out while an older verifier judges a token: the o
   expect(world.faults).toEqual([])
 })
 
+test('a second copy of core, which makes the verifiers and then the refusals: 503, refusals as ever, and all heals', async () => {
+  const world = createTenantWorld({ max: 100 })
+  await play(world, [{ mode: 'second copy' }])
+  const first = world.present('a', 'good')
+  await world.clock.advance(TIMEOUT)
+  expect(await first).toBe('keys_unavailable')
+  await play(world, [{ mode: 'up' }, { errors: 'theirs' }, { wait: 2 }])
+  expect(await world.present('a', 'forged')).toBe('invalid_token')
+  await heal(world)
+  expect(world.faults).toEqual([])
+})
+
 async function play(world: TenantWorld, events: readonly Event[]): Promise<void> {
   const exits: AbortController[] = []
   for (const name of NAMES.slice(0, 3)) world.setTenant(name, true)
@@ -150,6 +179,7 @@ async function happen(world: TenantWorld, each: Event, exits: AbortController[])
   else if ('mode' in each) world.mode = each.mode
   else if ('tenant' in each) world.setTenant(each.tenant, each.exists)
   else if ('judging' in each) world.isSlowToJudge = each.judging === 'slow'
+  else if ('errors' in each) world.refusal = each.errors === 'ours' ? AuthError : SECOND_REFUSAL
   else if ('leave' in each) exits.shift()?.abort(new Error('left'))
   else if ('step' in each) world.step(each.step)
   else if ('flood' in each) for (const name of NAMES) void world.present(name, 'good')

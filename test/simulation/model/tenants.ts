@@ -8,9 +8,12 @@ import {
 import { checkGuardOptions } from '@portcullis/core/adapter'
 import { type ManualClock, manualClock } from '@portcullis/testing'
 
+import { secondCopy } from '../../copies/second-copy.ts'
 import { JUDGING, judgeOf, tokenOf, waitFor } from './tenant-verifier.ts'
 
 // Tenants that come and go, a function that finds their verifiers or fails to, and whatever contradicts what is promised.
+
+const { core: second } = await secondCopy()
 
 export const MAX_AGE = 100
 export const MISS_AGE = 20
@@ -20,7 +23,8 @@ const PAUSE = 1
 
 export const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'] as const
 export type Name = (typeof NAMES)[number]
-export type Mode = 'up' | 'slow' | 'down' | 'hanging' | 'late' | 'garbage'
+/** `second copy`: the function answers a verifier of another copy of core. */
+export type Mode = 'up' | 'slow' | 'down' | 'hanging' | 'late' | 'garbage' | 'second copy'
 
 /** A call of the function, and what came of it. */
 interface CallRecord {
@@ -45,6 +49,8 @@ export interface TenantWorld {
   readonly faults: string[]
   mode: Mode
   isSlowToJudge: boolean
+  /** The class of the refusals of its verifiers: that of this copy of core, or of a second one. */
+  refusal: typeof AuthError
   /** A new version of the tenant, or none. */
   setTenant(name: Name, exists: boolean): void
   present(name: Name, kind: 'good' | 'forged' | 'again', signal?: AbortSignal): Promise<string>
@@ -55,6 +61,9 @@ export interface TenantWorld {
   callsFor(name: Name): number
   has(name: Name): boolean
 }
+
+/** The class of what another copy of core refuses with. */
+export const SECOND_REFUSAL: typeof AuthError = second.AuthError
 
 export function createTenantWorld({ max }: { readonly max: number }): TenantWorld {
   const clock = manualClock()
@@ -70,6 +79,7 @@ export function createTenantWorld({ max }: { readonly max: number }): TenantWorl
     faults,
     mode: 'up',
     isSlowToJudge: false,
+    refusal: AuthError,
     setTenant(name, exists) {
       version++
       const verifier = judgeOf(issuerOf(name), version, world)
@@ -108,13 +118,14 @@ export function createTenantWorld({ max }: { readonly max: number }): TenantWorl
     if (mode === 'slow') await waitFor(clock, 2)
     if (mode === 'late') await waitFor(clock, TIMEOUT + 2)
     if (mode === 'hanging') await new Promise<never>(() => {})
-    const isFailure = mode === 'down' || mode === 'garbage'
+    const isFailure = mode === 'down' || mode === 'garbage' || mode === 'second copy'
     if (record.outcome === 'under way') {
       record.outcome = isFailure ? 'failed' : (known?.version ?? 'none')
       record.end = clock.monotonic()
       record.wallEnd = clock.now()
     }
     if (mode === 'down') throw new Error('down')
+    if (mode === 'second copy') return second.byIssuer(() => undefined)
     return mode === 'garbage' ? ('garbage' as never) : known?.verifier
   }
 

@@ -1,3 +1,4 @@
+import { checkCopy } from '../ground/copy.ts'
 import { member } from '../ground/json.ts'
 import type { Auth } from './auth.ts'
 import { signedClaims } from './signed-claims.ts'
@@ -13,6 +14,7 @@ import { signedClaims } from './signed-claims.ts'
  * @returns The `exp`, in seconds since 1970-01-01T00:00:00Z; `Infinity` for a token without one.
  */
 export function expiry(auth: Auth<unknown>): number {
+  checkCopy('expiry', 'the Auth', auth)
   const exp = member(signedClaims(auth), 'exp')
   return typeof exp === 'number' && Number.isFinite(exp) ? exp : Infinity
 }

@@ -1,3 +1,4 @@
+import { marked } from '../ground/copy.ts'
 import { isJsonObject, type JsonObject } from '../ground/json.ts'
 import type { Auth } from './auth.ts'
 
@@ -17,7 +18,7 @@ export function withOutput<Output>(signed: Auth<unknown>, output: Output): Auth<
   const auth = { ...signed, claims: output }
   // Not enumerable, so that no copy, comparison or inspection has it.
   const record = { __proto__: null, value: Object.freeze({ of: auth, signed }) }
-  return Object.freeze(Object.defineProperty(auth, RECORD, record))
+  return Object.freeze(marked(Object.defineProperty(auth, RECORD, record)))
 }
 
 /** Whether a verifier has noted what was signed. */

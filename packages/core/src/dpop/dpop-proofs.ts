@@ -1,3 +1,4 @@
+import { marked } from '../ground/copy.ts'
 import { ownMembers } from '../ground/options.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { timeReading, turnToRead } from '../token/event-loop.ts'
@@ -56,7 +57,7 @@ export function dpopProofs(options: DpopProofsOptions): DpopProofs {
     if (validity === 'invalid') throw new AuthError('use_dpop_nonce', 'invalid_nonce', invalidNonce)
   }
 
-  return Object.freeze<DpopProofs>({
+  const proofs: DpopProofs = {
     algorithms,
     required,
     async check(request) {
@@ -72,5 +73,6 @@ export function dpopProofs(options: DpopProofsOptions): DpopProofs {
     },
     remember: (proof, signal) => rememberProof(proof, signal),
     nonce: () => nonces?.make(clock.now()),
-  })
+  }
+  return Object.freeze(marked(proofs))
 }

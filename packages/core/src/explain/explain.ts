@@ -1,14 +1,8 @@
 import { acceptedAlgorithms } from '../algorithms/accepted-algorithms.ts'
 import { checkClaims } from '../claims/claims.ts'
 import { isJsonObject, member, parseJsonObject, textMember } from '../ground/json.ts'
-import {
-  checkOptions,
-  hasMethods,
-  isText,
-  type OptionCheck,
-  ownMembers,
-} from '../ground/options.ts'
-import type { KeySource, VerificationKey } from '../keys/key-source.ts'
+import { checkOptions, isText, ownMembers } from '../ground/options.ts'
+import { isKeySource, type KeySource, type VerificationKey } from '../keys/key-source.ts'
 import { bindingOf } from '../possession/binding.ts'
 import type { AuthError } from '../refusal/errors.ts'
 import type { ParsedToken } from '../token/token.ts'
@@ -180,11 +174,6 @@ function signerOf(
 function signerIn({ name }: HeldKeys, { thumbprint, kid }: VerificationKey): Signer {
   return { thumbprint, kid, foundIn: name }
 }
-
-const isKeySource: OptionCheck = (value) =>
-  hasMethods(value, 'now', 'current', 'wait', 'suspect')
-    ? undefined
-    : 'must be a key source, such as remoteKeys(url)'
 
 function checkExplainOptions(options: ExplainOptions): void {
   checkOptions('explain', options, {

@@ -91,7 +91,7 @@ export function own<Members extends object, Name extends keyof Members>(
 }
 
 /** A member of an object or of its class, but not of `Object.prototype`, the end of every chain of prototypes. */
-export function memberOf(members: object, name: string): unknown {
+export function memberOf(members: object, name: string | symbol): unknown {
   let owner: object | null = members
   while (owner !== null && !Object.hasOwn(owner, name)) {
     owner = Reflect.getPrototypeOf(owner)

@@ -2,6 +2,7 @@ import { isIssuerName } from '../claims/claims.ts'
 import { isJsonObject } from '../ground/json.ts'
 import { checkOptions, countUpTo, isClock, ownMembers, seconds } from '../ground/options.ts'
 import type { Clock } from '../ground/time.ts'
+import { checkOurVerifier } from '../verifier/internals.ts'
 import { isRemember, isTokenSize } from '../verifier/verifier-options.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import { checksIssuer, isVerifier } from './function-calls.ts'
@@ -107,6 +108,7 @@ export function checkVerifiers(from: unknown): ReadonlyMap<string, Verifier<unkn
       throw new TypeError('byIssuer: an issuer must have 1 to 1024 characters')
     }
     if (!isVerifier(verifier)) throw new TypeError(`byIssuer: ${name} must be a verifier`)
+    checkOurVerifier('byIssuer', `the verifier of ${name}`, verifier)
     if (!checksIssuer(verifier, issuer)) {
       throw new TypeError(`byIssuer: the verifier of ${name} must have it in its option issuer`)
     }

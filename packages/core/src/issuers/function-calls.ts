@@ -2,7 +2,7 @@ import { hasMethods, ownMembers } from '../ground/options.ts'
 import { type Clock, type Instant, instant } from '../ground/time.ts'
 import { LATENESS, type Place } from '../ground/waiting-room.ts'
 import type { Detail } from '../refusal/text.ts'
-import { findInternals } from '../verifier/internals.ts'
+import { checkOurVerifier, findInternals } from '../verifier/internals.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import { checksOtherIssuer, functionFailed, functionHangs, noVerifier } from './details.ts'
 
@@ -169,6 +169,7 @@ async function answerOf(
     const answer: unknown = await find(issuer, ownMembers({ signal }))
     if (answer === undefined || answer === null) return { word: 'none' }
     if (!isVerifier(answer)) return failed('unreachable', noVerifier(answer))
+    checkOurVerifier('byIssuer', 'the answer of the function', answer)
     return checksIssuer(answer, issuer)
       ? { word: 'verifier', verifier: answer, since }
       : failed('unreachable', checksOtherIssuer)

@@ -7,6 +7,8 @@ import {
   isFor,
   type KeyPurpose,
 } from '../algorithms/algorithms.ts'
+import { foreignness, marked } from '../ground/copy.ts'
+import { hasMethods, type OptionCheck } from '../ground/options.ts'
 import type { Instant } from '../ground/time.ts'
 import type { Waiting } from '../ground/waiting-room.ts'
 import type { PublicJwk } from './key-material.ts'
@@ -124,8 +126,13 @@ export interface KeySourceMethods {
 
 /** A source with these methods, and with whatever else it has. The brand is there for the compiler alone. */
 export function keySource<Source extends KeySourceMethods>(source: Source): Source & KeySource {
-  return source as Source & KeySource
+  return marked(source) as Source & KeySource
 }
+
+export const isKeySource: OptionCheck = (value) =>
+  hasMethods(value, 'now', 'current', 'wait', 'suspect')
+    ? foreignness(value)
+    : 'must be a key source, such as remoteKeys(url)'
 
 /** The methods of a source. Each was made by {@link keySource}, or `checkVerifierOptions` has seen that it has them. */
 export function methodsOf<Source extends KeySource>(source: Source): Source & KeySourceMethods {

@@ -1,5 +1,6 @@
 import type { Auth, Claims } from '../claims/auth.ts'
 import type { Possession } from '../claims/possession.ts'
+import { marked } from '../ground/copy.ts'
 import { isJsonObject, member, repeatsMember } from '../ground/json.ts'
 import { own, ownMembers } from '../ground/options.ts'
 import { AuthError } from '../refusal/errors.ts'
@@ -117,7 +118,7 @@ export function checkBinding(
 function withPossession(auth: Auth, proven: Possession): Auth {
   return Object.keys(proven).length === 0
     ? auth
-    : Object.freeze({ ...auth, possession: Object.freeze(ownMembers(proven)) })
+    : Object.freeze(marked({ ...auth, possession: Object.freeze(ownMembers(proven)) }))
 }
 
 /** @param detail What the sender of a bound token has not proven. */

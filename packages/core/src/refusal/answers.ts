@@ -1,4 +1,4 @@
-import { ownMembers } from '../ground/options.ts'
+import { own, ownMembers } from '../ground/options.ts'
 import { AuthError } from './errors.ts'
 import { refusals } from './refusals.ts'
 
@@ -52,5 +52,7 @@ export function refusalMessage(error: unknown): string {
     Connection: 'close',
   })
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${status} ${refusals[code].title}\r\n${lines.join('')}\r\n${body}`
+  // Another copy of core may know codes that this one does not. RFC 9112 section 4: the reason phrase may be empty.
+  const title = own(refusals, code)?.title ?? ''
+  return `HTTP/1.1 ${status} ${title}\r\n${lines.join('')}\r\n${body}`
 }

@@ -1,4 +1,4 @@
-import { own, ownMembers } from '../ground/options.ts'
+import { memberOf, own, ownMembers } from '../ground/options.ts'
 import { joinedScopes } from '../ground/scopes.ts'
 import {
   asksForToken,
@@ -43,6 +43,9 @@ export interface AuthErrorOptions extends PresentationOptions {
   /** For 503: seconds after which the request may be repeated. */
   retryAfter?: number | undefined
 }
+
+/** From the registry of symbols, so that two copies of core in one process recognize each other's errors. */
+const BRAND: unique symbol = Symbol.for('@portcullis/core AuthError')
 
 /** Most refusals have none: they share these, so that a forged token costs no copy. */
 const NO_OPTIONS: AuthErrorOptions = Object.freeze(ownMembers({}))
@@ -177,6 +180,9 @@ export class AuthError extends Error {
   }
 
   static {
+    // `instanceof` recognizes the errors of another copy of core: they are refusals, and whoever catches one must see that.
+    Object.defineProperty(this.prototype, BRAND, ownMembers({ value: true }))
+    Object.defineProperty(this, Symbol.hasInstance, ownMembers({ value: isInstance }))
     // An inspection leaves out `cause`, which may hold what must not reach a log by accident.
     Object.defineProperty(
       this.prototype,
@@ -184,6 +190,12 @@ export class AuthError extends Error {
       ownMembers({ value: inspected }),
     )
   }
+}
+
+/** A class that extends this one has no brand of its own. */
+function isInstance(this: unknown, value: unknown): boolean {
+  if (this !== AuthError) return Function.prototype[Symbol.hasInstance].call(this, value)
+  return typeof value === 'object' && value !== null && memberOf(value, BRAND) === true
 }
 
 /** @param wanted What the requirements want, in addition to what every token should have. */

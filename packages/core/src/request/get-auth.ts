@@ -1,4 +1,5 @@
 import type { Auth } from '../claims/auth.ts'
+import { checkOurVerifier } from '../verifier/internals.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import { guardOf, type PassedGuard } from './passed-guards.ts'
 
@@ -49,6 +50,7 @@ export function findAuth<ClaimsType>(
 export function findAuth(subject: object, verifier?: Verifier<unknown>): Auth<unknown> | undefined {
   const guard = withVerifier(guardOf(subject), verifier)
   if (guard === undefined) {
+    checkOurVerifier('getAuth', 'the verifier', Object(verifier) as Verifier<unknown>)
     throw new TypeError('no guard with this verifier has seen the request')
   }
   return guard.auth

@@ -1,4 +1,5 @@
 import type { DpopProofs } from '../dpop/proof-check.ts'
+import { foreignness } from '../ground/copy.ts'
 import {
   checkOptions,
   hasMethods,
@@ -15,6 +16,8 @@ import { isScope } from '../ground/scopes.ts'
 import type { MutualTls } from '../possession/mutual-tls.ts'
 import type { AuthError } from '../refusal/errors.ts'
 import type { PresentationOptions } from '../refusal/presentation.ts'
+import { checkOurVerifier } from '../verifier/internals.ts'
+import type { Verifier } from '../verifier/verifier.ts'
 import { Marked } from './marked.ts'
 import { frozenTokenHeader, isTokenHeader, type TokenHeader } from './token-header.ts'
 
@@ -92,7 +95,7 @@ const isDpop: OptionCheck = (value) =>
   hasMethods(value, 'check', 'remember', 'nonce') &&
   hasRequired(value) &&
   isTextList(Reflect.get(Object(value), 'algorithms')) === undefined
-    ? undefined
+    ? foreignness(value)
     : 'must be what dpopProofs() returns'
 
 const isMutualTls: OptionCheck = (value) =>
@@ -137,6 +140,7 @@ export function checkGuardOptions<Options extends object>(
       'authenticate: the first argument must be a verifier: write authenticate(verifier, options)',
     )
   }
+  checkOurVerifier('authenticate', 'the verifier', verifier as Verifier<unknown>)
   checkOptions('authenticate', options, CHECKS)
   const { credentials, dpop } = ownMembers<GuardOptions<never>>(options)
   if (credentials !== undefined && dpop !== undefined) {

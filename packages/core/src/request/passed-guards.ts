@@ -1,4 +1,5 @@
 import type { Auth } from '../claims/auth.ts'
+import { bearWitness, checkWitnesses } from '../ground/copy.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import type { GuardOptions } from './guard-options.ts'
 import { Marked } from './marked.ts'
@@ -16,6 +17,9 @@ export interface PassedGuard {
   readonly previous: PassedGuard | undefined
 }
 
+/** For other copies of core in this process, as soon as a guard of this one has let a request through. */
+let witness: object | undefined
+
 /**
  * The last guard of a request: a private field of the framework's own request or context. Nobody else can read or write it,
  * and it lives as long as the request. A `WeakMap` does the same, but its entries cost each minor garbage collection more
@@ -27,6 +31,7 @@ class Mark extends Marked {
   constructor(subject: object, guard: PassedGuard) {
     super(subject)
     this.#guard = guard
+    witness ??= bearWitness((each) => Mark.find(each) !== undefined)
   }
 
   static find(subject: object): PassedGuard | undefined {
@@ -47,6 +52,7 @@ export function findPassedGuard(subject: unknown): PassedGuard | undefined {
 export function guardOf(subject: object): PassedGuard {
   const guard = findPassedGuard(subject)
   if (guard === undefined) {
+    checkWitnesses('getAuth and authorize', subject)
     throw new TypeError(
       'no guard has seen the request (in Koa and Hono, the context): authenticate(verifier) or PortcullisGuard must come before, and authenticateRequest() must be awaited',
     )

@@ -1,5 +1,6 @@
 import type { Auth } from '../claims/auth.ts'
 import { signedClaims } from '../claims/signed-claims.ts'
+import { checkCopy } from '../ground/copy.ts'
 import { member } from '../ground/json.ts'
 import { isOneScope } from '../ground/scopes.ts'
 
@@ -14,6 +15,12 @@ import { isOneScope } from '../ground/scopes.ts'
  * @see RFC 8693 section 4.2
  */
 export function grantedScopes(auth: Auth<unknown>): ReadonlySet<string> {
+  checkCopy('grantedScopes', 'the Auth', auth)
+  return scopesOf(auth)
+}
+
+/** The same of whatever a requirement is asked about: one of another copy may be, and says what it wants by itself. */
+export function scopesOf(auth: Auth<unknown>): ReadonlySet<string> {
   const claims = signedClaims(auth)
   return new Set(
     [member(claims, 'scope'), member(claims, 'scp')].flatMap(scopeList).filter(isOneScope),

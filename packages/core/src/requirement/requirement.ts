@@ -6,7 +6,7 @@ import { hasMethods, own } from '../ground/options.ts'
 import { checkScopes, joinedScopes } from '../ground/scopes.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import { lacksScopes, lacksValue } from './details.ts'
-import { grantedScopes, hasScopes } from './granted-scopes.ts'
+import { scopesOf, hasScopes } from './granted-scopes.ts'
 import {
   checkRequirementList,
   findUnmet,
@@ -40,7 +40,7 @@ export function scope(...given: [scopes: string]): Requirement {
     description: `scope ${scopes}`,
     scope: joinedScopes([scopes]),
     explain: (auth) => explainScopes(auth, wanted, `scope ${scopes}`),
-    isMetBy: (auth) => wanted.every((each) => grantedScopes(auth).has(each)),
+    isMetBy: (auth) => wanted.every((each) => scopesOf(auth).has(each)),
   }
 }
 
@@ -59,7 +59,7 @@ export function anyScope(...given: [scopes: string]): Requirement {
     description: `any scope of ${scopes}`,
     scope: joinedScopes([scopes]),
     explain: (auth) => explainScopes(auth, wanted, `any scope of ${scopes}`),
-    isMetBy: (auth) => wanted.some((each) => grantedScopes(auth).has(each)),
+    isMetBy: (auth) => wanted.some((each) => scopesOf(auth).has(each)),
   }
 }
 
@@ -172,7 +172,7 @@ export function any(...requirements: readonly Requirement[]): Requirement {
 }
 
 function explainScopes(auth: Auth, wanted: readonly string[], description: string): () => string {
-  const granted = grantedScopes(auth)
+  const granted = scopesOf(auth)
   const missing = wanted.filter((each) => !granted.has(each))
   return lacksScopes(missing, description, hasScopes(auth), idTokenHint(signedClaims(auth)))
 }

@@ -1,4 +1,5 @@
 import type { Claims } from '../claims/auth.ts'
+import { marked } from '../ground/copy.ts'
 import { isJsonObject, member } from '../ground/json.ts'
 import { createListeners } from '../ground/listeners.ts'
 import {
@@ -89,7 +90,7 @@ export function localRevocations(options: LocalRevocationsOptions = {}): LocalRe
   if (snapshot !== undefined) {
     add('localRevocations', readEntries('localRevocations', snapshot.entries))
   }
-  return {
+  return marked({
     statusOf(claims, now, digest) {
       if (typeof digest !== 'string') isAskedWithoutDigest = true
       return list.isRevoked(claims, now, digest) ? 'revoked' : 'valid'
@@ -117,7 +118,7 @@ export function localRevocations(options: LocalRevocationsOptions = {}): LocalRe
       return list.size
     },
     toSnapshot: () => ({ version: 1, entries: [...list.entries()] }),
-  }
+  })
 }
 
 const WITHOUT_DIGEST =

@@ -1,5 +1,6 @@
 import type { Auth } from '../claims/auth.ts'
 import { asSigned } from '../claims/signed-claims.ts'
+import { checkCopy } from '../ground/copy.ts'
 import { isJsonObject, type JsonObject, member } from '../ground/json.ts'
 import { checkOptions, isText, type OptionCheck } from '../ground/options.ts'
 import { isInSeconds } from '../ground/time.ts'
@@ -35,7 +36,10 @@ const TOKEN_MEMBERS = ['iss', 'jti', 'exp']
  */
 export function revokedTokenEntry(caller: string, token: unknown): TokenEntry | DigestEntry {
   if (!isJsonObject(token)) throw new TypeError(`${caller}: the token must be an object`)
-  if (isAuth(token)) return authEntry(caller, token)
+  if (isAuth(token)) {
+    checkCopy(caller, 'the Auth', token)
+    return authEntry(caller, token)
+  }
   const unknown = Object.keys(token).find((name) => !TOKEN_MEMBERS.includes(name))
   if (unknown !== undefined) {
     throw new TypeError(

@@ -1,4 +1,5 @@
 import type { Auth } from '../claims/auth.ts'
+import { checkCopy, marked } from '../ground/copy.ts'
 import { own } from '../ground/options.ts'
 
 // What core knows of its own verifiers, found by their function `verify`: whoever wraps that function inherits none of it.
@@ -39,7 +40,20 @@ export interface RevocationWatch {
 const internals = new WeakMap<object, Internals>()
 
 export function setInternals(verify: object, known: Internals): void {
-  internals.set(verify, known)
+  internals.set(marked(verify), known)
+}
+
+/**
+ * What is known of a verifier is known by its function `verify`, so that has the mark of its copy. A stub has none, and passes.
+ *
+ * @throws TypeError if another copy of core has made the verifier.
+ */
+export function checkOurVerifier(
+  caller: string,
+  noun: string,
+  { verify }: { readonly verify: unknown },
+): void {
+  checkCopy(caller, noun, verify)
 }
 
 /** Of the `verify` that this verifier has at this moment; `undefined` if it is not ours. */

@@ -1,6 +1,7 @@
 import type { Auth, Claims, Header } from '../claims/auth.ts'
 import { checkClaimSet, type ClaimRules, checkTimes, isTimely } from '../claims/claims.ts'
 import { applySchema, type Schema } from '../claims/schema.ts'
+import { marked } from '../ground/copy.ts'
 import { own, ownMembers } from '../ground/options.ts'
 import { systemClock } from '../ground/time.ts'
 import { type Binding, bindingOf, checkBinding, possessionOf } from '../possession/binding.ts'
@@ -163,7 +164,7 @@ function createJudge<Proven extends ProvenToken>(
     }
     const { claims, header } = proven
     checkClaimSet(claims, rules, now(), prover.check(claims))
-    const auth = Object.freeze({ claims, header, token })
+    const auth = Object.freeze(marked({ claims, header, token }))
     const judgement = { auth, binding: bindingOf(claims, undefined) }
     judged.set(proven, judgement)
     return judgement

@@ -7,6 +7,7 @@ import {
   type RequiredValue,
 } from '../claims/required-claims.ts'
 import type { Schema } from '../claims/schema.ts'
+import { foreignness } from '../ground/copy.ts'
 import { isJsonObject } from '../ground/json.ts'
 import {
   checkOptions,
@@ -22,7 +23,7 @@ import {
   seconds,
 } from '../ground/options.ts'
 import type { Clock } from '../ground/time.ts'
-import type { KeySource } from '../keys/key-source.ts'
+import { isKeySource, type KeySource } from '../keys/key-source.ts'
 import type { Revocations } from '../revocation/revocations.ts'
 
 // The options of `createVerifier`: their types, their checks at start-up, and the rules that follow from them.
@@ -118,7 +119,7 @@ const isRevocations: OptionCheck = (value) => {
       (name) => Reflect.get(Object(value), name) === undefined || hasMethods(value, name),
     )
   return isSource
-    ? undefined
+    ? foreignness(value)
     : 'must have the function statusOf, as localRevocations() has; ready, subscribe and whyUnknown are functions, if they are there'
 }
 
@@ -167,10 +168,7 @@ export const ruleChecks: Readonly<Record<RuleName, OptionCheck>> = {
  */
 export function checkVerifierOptions(options: VerifierOptions): void {
   checkOptions('createVerifier', options, {
-    keys: (value) =>
-      hasMethods(value, 'now', 'current', 'wait', 'suspect')
-        ? undefined
-        : 'must be a key source, such as remoteKeys(url)',
+    keys: isKeySource,
     ...ruleChecks,
     algorithms: () => undefined, // `acceptedAlgorithms` knows the names
     algorithmNames: isAlgorithmNames,

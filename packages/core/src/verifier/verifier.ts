@@ -3,6 +3,7 @@ import { checkClaims, checkTimes } from '../claims/claims.ts'
 import { checkType, statesKind } from '../claims/kind.ts'
 import type { Possession } from '../claims/possession.ts'
 import { applySchema } from '../claims/schema.ts'
+import { marked } from '../ground/copy.ts'
 import { textMember } from '../ground/json.ts'
 import { own } from '../ground/options.ts'
 import { withdrawnKey } from '../keys/details.ts'
@@ -166,11 +167,8 @@ function createJudge({
     const typ = textMember(parsed.header, 'typ')
     checkType(typ, types)
     const claims = checkClaims(parsed.payload, rules, now(), statesKind(typ, types))
-    const auth: Auth = Object.freeze({
-      claims,
-      header: parsed.header as Header /* `checkAlgorithm` has found its `alg` */,
-      token,
-    })
+    const header = parsed.header as Header // `checkAlgorithm` has found its `alg`
+    const auth: Auth = Object.freeze(marked({ claims, header, token }))
     const verified = { auth, algorithm, key, foundIn, binding: bindingOf(claims, parsed.payload) }
     // One that is refused from here on is remembered as well: to refuse it again costs no signature check.
     verifiedTokens?.remember(verified)

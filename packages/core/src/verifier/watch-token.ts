@@ -1,5 +1,6 @@
 import type { Auth } from '../claims/auth.ts'
 import { expiry } from '../claims/expiry.ts'
+import { checkCopy } from '../ground/copy.ts'
 import {
   checkOptions,
   hasMethods,
@@ -11,6 +12,7 @@ import {
 import { type Clock, systemClock } from '../ground/time.ts'
 import { noVerdict } from '../keys/details.ts'
 import { AuthError } from '../refusal/errors.ts'
+import { checkOurVerifier } from './internals.ts'
 import { NO_WATCH, watchRevocations } from './revocation-watch.ts'
 import type { Verifier } from './verifier.ts'
 
@@ -51,6 +53,8 @@ export function watchToken(
   if (!hasMethods(verifier, 'verify')) {
     throw new TypeError('watchToken: the first argument must be a verifier')
   }
+  checkOurVerifier('watchToken', 'the verifier', verifier)
+  checkCopy('watchToken', 'the Auth', auth)
   if (isFunction(onRefusal) !== undefined) {
     throw new TypeError('watchToken: the third argument must be a function')
   }
