@@ -16,7 +16,7 @@ interface Room {
  */
 const TABLE = `
 room        | calls                                                                      | takes types of | doors
-ground      |                                                                            |                | copy json options time base64url scopes loopback listeners answer-in-time waiting-room encoded-object
+ground      |                                                                            |                | copy json options time base64url scopes loopback listeners answer-in-time waiting-room flight encoded-object
 refusal     | ground                                                                     |                | errors refusals presentation text
 report      | refusal                                                                    |                | diagnostics debug-log
 algorithms  | ground refusal                                                             |                | algorithms accepted-algorithms ml-dsa

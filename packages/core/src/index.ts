@@ -39,7 +39,7 @@ export type {
 } from './refusal/refusals.ts'
 export { findAuth, getAuth } from './request/get-auth.ts'
 export { authenticateRequest, authorizeRequest } from './request/http.ts'
-export type { GuardOptions } from './request/guard-options.ts'
+export type { GuardOptions, RequestOptions } from './request/guard-options.ts'
 export type { JsonObject } from './ground/json.ts'
 export { discoverKeys } from './keys/discovery.ts'
 export type { Fetch, FetchResponse, ResponseHeaders } from './keys/fetch-json.ts'
@@ -70,6 +70,7 @@ export type {
   RevokedToken,
 } from './revocation/revocations.ts'
 export type { RequiredValue } from './claims/required-claims.ts'
+export type { WaitUntil } from './ground/flight.ts'
 export type { Clock } from './ground/time.ts'
 export type { Schema, SchemaResult } from './claims/schema.ts'
 export { grantedScopes } from './requirement/granted-scopes.ts'

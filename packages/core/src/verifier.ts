@@ -3,7 +3,12 @@
 
 export type { Claims, Header } from './claims/auth.ts'
 export { createProvenVerifier } from './verifier/token-prover.ts'
-export type { ProvenRules, ProvenToken, TokenProver } from './verifier/token-prover.ts'
+export type {
+  ProvenRules,
+  ProvenToken,
+  ProvingCaller,
+  TokenProver,
+} from './verifier/token-prover.ts'
 export { createSelectedVerifier } from './verifier/selected-verifier.ts'
 export { checkStated, LONGEST_TOKEN, ruleChecks } from './verifier/verifier-options.ts'
 export { createUnobservedVerifier } from './verifier/verifier.ts'
@@ -30,6 +35,14 @@ export {
   textMember,
   withoutNulls,
 } from './ground/json.ts'
+export {
+  beginFlight,
+  ENDS_WITH_REQUEST,
+  flightOrPause,
+  outcomeOf,
+  TURN_PAUSE,
+} from './ground/flight.ts'
+export type { Flight, WaitUntil } from './ground/flight.ts'
 export { elapsed, instant, systemClock } from './ground/time.ts'
 export type { Instant } from './ground/time.ts'
 export { createWaitingRoom, LATENESS } from './ground/waiting-room.ts'

@@ -55,7 +55,12 @@ export function authenticate(
   return async (context, next) => {
     try {
       const incoming = guard.mutualTls && incomingOf(context)
-      const answer = authenticateRequest(verifier, context.req.raw, guard, context, incoming)
+      // Read when there is work: where a runtime has none, it throws.
+      const waitUntil = (work: Promise<unknown>) => {
+        context.executionCtx.waitUntil(work)
+      }
+      const { raw } = context.req
+      const answer = authenticateRequest(verifier, raw, guard, context, incoming, waitUntil)
       context.set(property, isAtOnce(answer) ? answer : await answer)
       withdrawRefusal(context)
     } catch (error) {

@@ -1,4 +1,4 @@
-import { AuthError, createVerifier, localKeys, scope } from '@portcullis/core'
+import { AuthError, createVerifier, localKeys, scope, type VerifyOptions } from '@portcullis/core'
 import { createTestIssuer } from '@portcullis/testing'
 import { Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
@@ -151,3 +151,42 @@ function present<Value>(value: Value | undefined): Value {
   if (value === undefined) throw new TypeError('the handler has not run')
   return value
 }
+
+describe('work behind a request', () => {
+  const asked: VerifyOptions[] = []
+  const app = new Hono()
+  app.use(
+    authenticate({
+      async verify(token, options = {}) {
+        asked.push(options)
+        options.waitUntil?.(Promise.resolve('renewed'))
+        return await verifier.verify(token)
+      },
+      async ready() {},
+    }),
+  )
+  app.get('/', (c) => c.text('in'))
+
+  test('is given to the execution context of this very request', async () => {
+    const held: Promise<unknown>[] = []
+    const context = {
+      props: {},
+      passThroughOnException() {},
+      // As that of Workers: without its object it is an illegal invocation.
+      waitUntil(this: unknown, work: Promise<unknown>) {
+        if (this !== context) throw new TypeError('Illegal invocation')
+        held.push(work)
+      },
+    }
+    const response = await app.request('/', { headers }, {}, context)
+    expect([response.status, await Promise.all(held)]).toEqual([200, ['renewed']])
+  })
+
+  test('a key cache takes no notice where there is no such context', async () => {
+    const keys = issuer.verifierOptions.keys
+    const plain = new Hono()
+    plain.use(authenticate(createVerifier({ keys, issuer: null, audience: null })))
+    plain.get('/', (c) => c.text('in'))
+    expect((await plain.request('/', { headers })).status).toBe(200)
+  })
+})

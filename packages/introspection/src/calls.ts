@@ -1,5 +1,16 @@
 import type { Clock } from '@portcullis/core'
-import { type Instant, instant, type Place } from '@portcullis/core/verifier'
+import {
+  beginFlight,
+  ENDS_WITH_REQUEST,
+  type Flight,
+  flightOrPause,
+  type Instant,
+  instant,
+  outcomeOf,
+  type Place,
+  TURN_PAUSE,
+  type WaitUntil,
+} from '@portcullis/core/verifier'
 
 import { type Failure, isFailure } from './decisions.ts'
 import {
@@ -31,9 +42,9 @@ export interface Lane<Answer> {
   /** Whether a call for this token is under way, or waits for its turn. */
   has(name: string): boolean
   /** The outcome of the one call for this token. Never rejects. A call that waits for its turn is dropped when all have left. */
-  ask(name: string, token: string, place: Place): Promise<Outcome<Answer>>
+  ask(name: string, token: string, place: Place, waitUntil?: WaitUntil): Promise<Outcome<Answer>>
   /** Begins a call for nobody who waits, if one may begin now. */
-  renew(name: string, token: string): void
+  renew(name: string, token: string, waitUntil?: WaitUntil): void
   /** Whether the endpoint has failed when it was last asked, and lately. */
   isDown(): boolean
 }
@@ -48,13 +59,19 @@ export interface LaneOptions<Answer> extends LaneLimits {
   /** From 0 to 1. */
   readonly random: () => number
   /** Never rejects. @param askedAt The latest moment that its answer is sure to be true of. */
-  readonly call: (token: string, askedAt: Instant) => Promise<Answer | Failure>
+  readonly call: (
+    token: string,
+    askedAt: Instant,
+    waitUntil: WaitUntil | undefined,
+  ) => Promise<Answer | Failure>
   /** Is told of each answer before anybody who waits for it goes on. */
   readonly settled: (token: string, name: string, answer: Answer) => void
   /** The same of each failure that may be the fault of the token. Returns when the token may be asked about again. */
   readonly odd: (name: string, failure: Failure, times: CallTimes) => number
   /** A token that was good when it was last asked about, and has no call at the moment. */
   readonly good: () => NamedToken | undefined
+  /** Of the runtime; by default it is asked. */
+  readonly endsWithRequest?: boolean | undefined
 }
 
 export interface NamedToken {
@@ -74,6 +91,8 @@ interface Call<Answer> extends NamedToken {
   /** How many wait for it. */
   waiting: number
   since: number
+  /** For those of other requests who wait for it, once it runs. */
+  flight: Flight<Outcome<Answer>> | undefined
 }
 
 function createCall<Answer>({ name, token }: NamedToken): Call<Answer> {
@@ -81,11 +100,13 @@ function createCall<Answer>({ name, token }: NamedToken): Call<Answer> {
   const outcome = new Promise<Outcome<Answer>>((each) => {
     resolve = each
   })
-  return { name, token, outcome, settle: (each) => resolve?.(each), waiting: 0, since: Infinity }
+  const settle = (each: Outcome<Answer>) => resolve?.(each)
+  return { name, token, outcome, settle, waiting: 0, since: Infinity, flight: undefined }
 }
 
 export function createLane<Answer extends object>(options: LaneOptions<Answer>): Lane<Answer> {
   const { clock, timeout, random, call, settled, odd, good } = options
+  const { endsWithRequest = ENDS_WITH_REQUEST } = options
   const running = createRunning<Call<Answer>>(clock, timeout)
   /** There are no more of them than there are tokens that wait. */
   const queue = createQueue<Call<Answer>>(options.order)
@@ -121,28 +142,51 @@ export function createLane<Answer extends object>(options: LaneOptions<Answer>):
       if (word === 'fail') {
         next.settle(failedOutcome())
       } else {
-        state = afterBegin(state, clock.monotonic(), options)
-        running.add(next, false)
-        void run(next)
+        begin(next)
       }
     }
   }
 
-  function beginProbe(): void {
+  function begin(
+    next: Call<Answer>,
+    waitUntil?: WaitUntil,
+    isProbe = false,
+  ): Flight<Outcome<Answer>> {
     const now = clock.monotonic()
-    const other = !running.isProbing() && isProbeDue(state, now) ? good() : undefined
-    if (other === undefined) return
-    const probe = createCall<Answer>(other)
-    state = afterProbeBegin(state, now)
-    running.add(probe, true)
-    void run(probe)
+    state = isProbe ? afterProbeBegin(state, now) : afterBegin(state, now, options)
+    running.add(next, isProbe)
+    const work = async () => {
+      void run(next, waitUntil)
+      return await next.outcome
+    }
+    next.flight = beginFlight(work, { clock, waitUntil, endsWithRequest })
+    return next.flight
   }
 
-  async function run(begun: Call<Answer>): Promise<void> {
+  function beginProbe(): void {
+    const isDue = !running.isProbing() && isProbeDue(state, clock.monotonic())
+    const other = isDue ? good() : undefined
+    if (other !== undefined) begin(createCall(other), undefined, true)
+  }
+
+  function ownFlightOrPause(named: NamedToken, waitUntil: WaitUntil | undefined) {
+    running.dropLost()
+    const found = running.find(named.name)
+    return flightOrPause(found?.flight, clock, () => {
+      if (found !== undefined) running.end(found)
+      beginProbe()
+      const { word } = step()
+      if (word === 'begin') return begin(createCall(named), waitUntil)
+      if (word !== 'fail') return TURN_PAUSE
+      return beginFlight(async () => failedOutcome(), { clock, waitUntil: undefined })
+    })
+  }
+
+  async function run(begun: Call<Answer>, waitUntil: WaitUntil | undefined): Promise<void> {
     const askedAt = instant(clock)
     const { answers } = state
     begun.since = askedAt.monotonic
-    const answer = await call(begun.token, askedAt)
+    const answer = await call(begun.token, askedAt, waitUntil)
     const kind = running.end(begun)
     // One that was given up has nothing to say: another may have taken its place.
     if (kind === undefined) {
@@ -175,15 +219,17 @@ export function createLane<Answer extends object>(options: LaneOptions<Answer>):
   return {
     has: (name) => find(name) !== undefined,
     isDown: () => isDown(state, clock.monotonic(), timeout),
-    renew(name, token) {
+    renew(name, token, waitUntil) {
       running.dropLost()
       if (find(name) !== undefined) return
       beginProbe()
-      if (step().word !== 'begin') return
-      queue.add(name, createCall({ name, token }))
-      beginNext()
+      if (step().word === 'begin') begin(createCall({ name, token }), waitUntil)
     },
-    async ask(name, token, place) {
+    async ask(name, token, place, waitUntil) {
+      if (endsWithRequest) {
+        const next = () => ownFlightOrPause({ name, token }, waitUntil)
+        return (await outcomeOf(next, clock, place)) ?? failedOutcome()
+      }
       running.dropLost()
       let found = find(name)
       if (found === undefined) {

@@ -1,5 +1,5 @@
 import type { FetchResponse } from '@portcullis/core'
-import { createRetry, ownMembers } from '@portcullis/core/verifier'
+import { createRetry, ownMembers, type WaitUntil } from '@portcullis/core/verifier'
 import {
   allowInsecureRequests,
   type Client,
@@ -34,11 +34,12 @@ export interface Endpoint {
   /**
    * Asks about one token.
    *
+   * @param waitUntil Of the request.
    * @throws FailedExchange
    */
-  readonly ask: (token: string, signal: AbortSignal) => Promise<RawAnswer>
-  /** Its URL. @throws FailedExchange */
-  readonly locate: () => Promise<string>
+  readonly ask: (token: string, signal: AbortSignal, waitUntil?: WaitUntil) => Promise<RawAnswer>
+  /** Its URL. @param waitUntil Of the request. @throws FailedExchange */
+  readonly locate: (waitUntil?: WaitUntil) => Promise<string>
 }
 
 const ENDPOINT = 'the introspection endpoint'
@@ -79,13 +80,13 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
 
   return {
     locate,
-    async ask(token, signal) {
-      const url = await locate()
+    async ask(token, signal, waitUntil) {
+      const url = await locate(waitUntil)
       const sending = async () => await send(url, token, signal)
       try {
         return await exchange(url, sending, { retry, clock, signal }, ENDPOINT)
       } catch (error) {
-        doubt()
+        doubt(waitUntil)
         throw error
       }
     },

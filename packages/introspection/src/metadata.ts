@@ -1,17 +1,22 @@
 import type { Clock, FetchResponse, JsonObject } from '@portcullis/core'
 import {
+  beginFlight,
   checkIssuer,
   elapsed,
   failurePauseEnd,
   type FetchFailure,
   findUrl,
+  type Flight,
+  flightOrPause,
   type Instant,
   instant,
   isJsonObject,
   LATENESS,
   member,
   type MetadataReader,
+  outcomeOf,
   type Retry,
+  type WaitUntil,
   withDeadline,
 } from '@portcullis/core/verifier'
 
@@ -36,14 +41,16 @@ export interface MetadataOptions {
   readonly timeout: number
   /** Whether this API shows a certificate: an issuer may have other URLs for that. */
   readonly hasCertificate: boolean
+  /** Of the runtime; by default it is asked. */
+  readonly endsWithRequest?: boolean | undefined
 }
 
 /** Where the introspection endpoint is. */
 export interface Discovery {
-  /** Its URL. @throws FailedExchange */
-  readonly locate: () => Promise<string>
+  /** Its URL. @param waitUntil Of the request. @throws FailedExchange */
+  readonly locate: (waitUntil?: WaitUntil) => Promise<string>
   /** Is told that the endpoint has failed: it may have moved. */
-  readonly doubt: () => void
+  readonly doubt: (waitUntil?: WaitUntil) => void
 }
 
 const READER: MetadataReader = {
@@ -70,6 +77,12 @@ function endpointIn(metadata: JsonObject): unknown {
 const METADATA_AGE = 3600
 const DOUBTED_AGE = 60
 
+/** An attempt to read the metadata. */
+interface Attempt {
+  readonly began: Instant
+  readonly flight: Flight<'read'>
+}
+
 /** The last attempt to read the metadata, if it has failed. */
 interface FailedAttempt {
   readonly failures: number
@@ -85,17 +98,28 @@ interface FailedAttempt {
  * @throws TypeError for what is no issuer.
  */
 export function createDiscovery(options: MetadataOptions): Discovery {
-  const { clock, timeout, hasCertificate } = options
+  const { clock, timeout, hasCertificate, endsWithRequest } = options
   const reader = hasCertificate ? CERTIFICATE_READER : READER
   const issuer = checkIssuer(options.issuer, options.allowInsecure, reader)
   let known: string | undefined
   let readAt: Instant | undefined
   let failed: FailedAttempt | undefined
-  let attempt: { readonly since: number; readonly outcome: Promise<void> } | undefined
+  let attempt: Attempt | undefined
 
-  async function read(): Promise<void> {
+  function begin(waitUntil: WaitUntil | undefined): Flight<'read'> {
     const began = instant(clock)
-    const outcome = await readMetadata()
+    const work = async (): Promise<'read'> => {
+      const outcome = await readMetadata()
+      // Otherwise it was given up, and another has taken its place.
+      if (attempt?.began === began) settle(began, outcome)
+      return 'read'
+    }
+    const flight = beginFlight(work, { clock, waitUntil, endsWithRequest })
+    attempt = { began, flight }
+    return flight
+  }
+
+  function settle(began: Instant, outcome: string | FetchFailure): void {
     readAt = began
     attempt = undefined
     if (typeof outcome === 'string') {
@@ -130,12 +154,14 @@ export function createDiscovery(options: MetadataOptions): Discovery {
   }
 
   /** The attempt under way, unless its timers have been lost: see `LATENESS`. */
-  async function attemptToRead(): Promise<void> {
-    const now = clock.monotonic()
-    if (attempt === undefined || now - attempt.since > timeout + LATENESS) {
-      attempt = { since: now, outcome: read() }
-    }
-    await attempt.outcome
+  function underWay(): Flight<'read'> | undefined {
+    const isLost = clock.monotonic() - (attempt?.began.monotonic ?? 0) > timeout + LATENESS
+    return isLost ? undefined : attempt?.flight
+  }
+
+  /** For nobody who waits. */
+  function readBehind(waitUntil: WaitUntil | undefined): void {
+    if (underWay() === undefined) begin(waitUntil)
   }
 
   /** @throws FailedExchange with what is left of the pause */
@@ -150,16 +176,16 @@ export function createDiscovery(options: MetadataOptions): Discovery {
   }
 
   return {
-    async locate() {
+    async locate(waitUntil) {
       if (known !== undefined) {
-        if (isOlderThan(METADATA_AGE)) void attemptToRead()
+        if (isOlderThan(METADATA_AGE)) readBehind(waitUntil)
       } else if (failed === undefined || clock.monotonic() >= failed.pauseEnd) {
-        await attemptToRead()
+        await outcomeOf(() => flightOrPause(underWay(), clock, () => begin(waitUntil)), clock)
       }
       return urlOrFailure()
     },
-    doubt() {
-      if (isOlderThan(DOUBTED_AGE)) void attemptToRead()
+    doubt(waitUntil) {
+      if (isOlderThan(DOUBTED_AGE)) readBehind(waitUntil)
     },
   }
 }

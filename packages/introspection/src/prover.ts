@@ -2,8 +2,10 @@ import { AuthError } from '@portcullis/core'
 import {
   createWaitingRoom,
   instant,
+  type ProvingCaller,
   type TokenProver,
   type WaitingRoom,
+  type WaitUntil,
 } from '@portcullis/core/verifier'
 
 import { type CallTimes, createLane, type Lane, type LaneOptions, type Outcome } from './calls.ts'
@@ -84,7 +86,7 @@ export function createProver(
     return isStillInactive(memory.findInactive(name), instant(clock), options)
   }
 
-  async function ask(token: string, signal: AbortSignal | undefined): Promise<HeldAnswer> {
+  async function ask(token: string, { signal, waitUntil }: ProvingCaller): Promise<HeldAnswer> {
     const name = nameOf(token)
     if (inactiveLately(name)) throw new AuthError('invalid_token', 'inactive', notActiveLately)
     const before = memory.find(token)
@@ -95,19 +97,26 @@ export function createProver(
     }
     const { lane, room } = wayOf(name, before !== undefined)
     const caller = { arrived: undefined, tokenSize: token.length, signal }
-    const outcome = await room.wait(caller, async (place) => await lane.ask(name, token, place))
+    const outcome = await room.wait(caller, async (place) => {
+      return await lane.ask(name, token, place, waitUntil)
+    })
     return provenBy(outcome, name, before)
   }
 
   /** What may be used of an answer that is no longer fresh. Where it is used nobody waits for the call that asks for another one. */
-  function recallOld(token: string, held: HeldAnswer, isDue: boolean): HeldAnswer | undefined {
+  function recallOld(
+    token: string,
+    held: HeldAnswer,
+    isDue: boolean,
+    waitUntil: WaitUntil | undefined,
+  ): HeldAnswer | undefined {
     const { lane } = ways.known
     const name = nameOf(token)
     if (!isDue && !isOutage(name)) return undefined
     const bad = memory.findOdd(name)
     // In an outage the pauses are those of the lane: one call at a time finds out whether the endpoint has come back.
     const isPaused = bad !== undefined && clock.monotonic() < bad.pauseEnd && !lane.isDown()
-    if (!isPaused && !ways.unknown.lane.has(name)) lane.renew(name, token)
+    if (!isPaused && !ways.unknown.lane.has(name)) lane.renew(name, token, waitUntil)
     return held
   }
 
@@ -135,19 +144,19 @@ export function createProver(
   }
 
   return {
-    recall(token) {
+    recall(token, waitUntil) {
       const held = memory.find(token)
       if (held === undefined) return undefined
       const state = stateOf(held)
       if (state === 'fresh') return held
-      return state === 'over' ? undefined : recallOld(token, held, state === 'due')
+      return state === 'over' ? undefined : recallOld(token, held, state === 'due', waitUntil)
     },
-    async prove(token, signal) {
+    async prove(token, caller) {
       const complaint = complaintOf(token)
       if (complaint !== undefined) {
         throw new AuthError('invalid_token', 'malformed', otherForm(complaint))
       }
-      return await ask(token, signal)
+      return await ask(token, caller)
     },
     stands(token, proven) {
       const held = memory.find(token)

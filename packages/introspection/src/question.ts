@@ -1,5 +1,5 @@
 import type { Claims, Header } from '@portcullis/core'
-import { type Instant, member, withDeadline } from '@portcullis/core/verifier'
+import { type Instant, member, type WaitUntil, withDeadline } from '@portcullis/core/verifier'
 
 import { readAnswer, type Statement } from './answer.ts'
 import { type Failure, renewalAge } from './decisions.ts'
@@ -17,8 +17,20 @@ export type Answer =
   | { readonly word: 'active'; readonly held: HeldAnswer }
   | { readonly word: 'inactive'; readonly askedAt: Instant }
 
-/** Never rejects. */
-export type Question = (token: string, askedAt: Instant) => Promise<Answer | Failure>
+/** One call, for whoever makes it. */
+interface Call {
+  readonly token: string
+  readonly askedAt: Instant
+  readonly signal: AbortSignal
+  readonly waitUntil: WaitUntil | undefined
+}
+
+/** Never rejects. @param waitUntil Of the request. */
+export type Question = (
+  token: string,
+  askedAt: Instant,
+  waitUntil?: WaitUntil,
+) => Promise<Answer | Failure>
 
 /**
  * The header in the `Auth` of an opaque token. It has none, nobody has signed it, and the header of a signed answer is not that of the
@@ -46,14 +58,18 @@ export function createQuestion(
   const { clock } = options
   const timeout = callTimeout(options)
 
-  async function ask(token: string, askedAt: Instant): Promise<Answer | Failure> {
+  async function ask(
+    token: string,
+    askedAt: Instant,
+    waitUntil: WaitUntil | undefined,
+  ): Promise<Answer | Failure> {
     let concerns: Failure['concerns'] = 'endpoint'
     const sending = () => {
       concerns = 'token'
     }
     const outcome = await withDeadline(clock, timeout, async (signal) => ({
       failure: undefined,
-      answer: await answerOrFailure(token, askedAt, signal, sending),
+      answer: await answerOrFailure({ token, askedAt, signal, waitUntil }, sending),
     }))
     if (outcome.failure === undefined) return outcome.answer
     const detail = `the introspection endpoint: ${outcome.detail}`
@@ -61,19 +77,19 @@ export function createQuestion(
   }
 
   async function answerOrFailure(
-    token: string,
-    askedAt: Instant,
-    signal: AbortSignal,
+    { token, askedAt, signal, waitUntil }: Call,
     sending: () => void,
   ): Promise<Answer | Failure> {
     let raw: RawAnswer | undefined
     try {
       // Until it is found, no token can be the reason for a failure.
-      await endpoint.locate()
+      await endpoint.locate(waitUntil)
       sending()
-      raw = await endpoint.ask(token, signal)
+      raw = await endpoint.ask(token, signal, waitUntil)
       const statement =
-        signed === undefined ? readAnswer(raw) : await signed.read(raw, askedAt, signal)
+        signed === undefined
+          ? readAnswer(raw)
+          : await signed.read(raw, askedAt, { signal, waitUntil })
       return answerOf(statement, {
         askedAt,
         renewAt: renewalAge(options, random()),
@@ -85,8 +101,8 @@ export function createQuestion(
     }
   }
 
-  return async (token, askedAt) => {
-    const answer = await ask(token, askedAt)
+  return async (token, askedAt, waitUntil) => {
+    const answer = await ask(token, askedAt, waitUntil)
     publishCall(verifier(), answer, clock.monotonic() - askedAt.monotonic)
     return answer
   }

@@ -1,4 +1,4 @@
-import { AuthError, type KeySource } from '@portcullis/core'
+import { AuthError, type KeySource, type VerifyOptions } from '@portcullis/core'
 import {
   createUnobservedVerifier,
   type Instant,
@@ -22,7 +22,11 @@ export interface SignedAnswers {
    * @param askedAt When the question was sent.
    * @throws FailedExchange
    */
-  readonly read: (answer: RawAnswer, askedAt: Instant, signal: AbortSignal) => Promise<Statement>
+  readonly read: (
+    answer: RawAnswer,
+    askedAt: Instant,
+    caller: Pick<VerifyOptions, 'signal' | 'waitUntil'>,
+  ) => Promise<Statement>
   /** @throws AuthError `keys_unavailable` */
   readonly ready: () => Promise<void>
 }
@@ -58,7 +62,7 @@ export function createSignedAnswers(
     ready: async () => {
       await verifier.ready()
     },
-    async read({ mediaType, octets }, askedAt, signal) {
+    async read({ mediaType, octets }, askedAt, caller) {
       // A plain answer in the place of a signed one would be a way around the signature.
       if (mediaType !== `application/${TYPE}`) {
         throw failed('bad_answer', `the answer is not application/${TYPE}, and keys are stated`)
@@ -67,7 +71,7 @@ export function createSignedAnswers(
       if (jwt.split('.', 6).length === 5) {
         throw failed('bad_answer', 'the answer is encrypted (JWE), which is not supported')
       }
-      checkTime(await prove(jwt, signal), askedAt)
+      checkTime(await prove(jwt, caller), askedAt)
       // The verifier has read it as well, but repeated members at the top level alone.
       const payload = parseUnambiguousObject(Buffer.from(jwt.split('.', 2)[1] ?? '', 'base64url'))
       return statementOf(payload && member(payload, 'token_introspection'), octets.length)
@@ -75,9 +79,9 @@ export function createSignedAnswers(
   }
 
   /** @returns When it was made. */
-  async function prove(jwt: string, signal: AbortSignal): Promise<number> {
+  async function prove(jwt: string, caller: VerifyOptions): Promise<number> {
     try {
-      const { claims } = await verifier.verify(jwt, { signal })
+      const { claims } = await verifier.verify(jwt, caller)
       // `maxTokenAge` requires it.
       return claims.iat ?? -Infinity
     } catch (error) {

@@ -65,7 +65,10 @@ function setUp(options: Partial<LaneOptions<Said>> = {}) {
     const left: (() => void)[] = []
     const place = { hasLeft: false, whenLeft: (leave: () => void) => void left.push(leave) }
     const outcome = lane.ask(name, name, place)
-    return { outcome, leave: () => left[0]?.() }
+    const leave = () => {
+      for (const each of left) each()
+    }
+    return { outcome, leave }
   }
   const answer = async (name: string, said: Said | Failure) => {
     answers.get(name)?.(said)
@@ -398,5 +401,76 @@ describe('tokens that fail, each by itself', () => {
     later.ask('one')
     await later.answer('one', CLIENT)
     expect([later.lane.isDown(), later.odd.length]).toEqual([false, 1])
+  })
+})
+
+describe('where the runtime ends the work of a request with it', () => {
+  const ends = { endsWithRequest: true }
+
+  test('a call that nobody waits for is replaced, 1 s after it began, by one for all who come', async () => {
+    const { ask, answer, asked, manual } = setUp(ends)
+    ask('one').leave()
+    await manual.advance(0.3)
+    const others = [ask('one'), ask('one')]
+    await manual.advance(0.6)
+    expect(asked).toEqual(['one'])
+    await manual.advance(0.2)
+    expect(asked).toEqual(['one', 'one'])
+    await answer('one', GOOD)
+    for (const { outcome } of others) expect(await outcome).toMatchObject({ answer: GOOD })
+    expect(asked).toHaveLength(2)
+  })
+
+  test('a renewal behind a request is replaced, and joined if the runtime was asked to let it go on', async () => {
+    const { ask, answer, asked, lane, manual } = setUp({ ...ends, maxCalls: 2 })
+    const held: unknown[] = []
+    lane.renew('held', 'held', (work) => held.push(work))
+    lane.renew('other', 'other')
+    expect(held).toHaveLength(1)
+    const callers = [ask('held'), ask('other')]
+    await manual.advance(1.1)
+    expect(asked).toEqual(['held', 'other', 'other'])
+    for (const name of ['held', 'other']) await answer(name, GOOD)
+    for (const { outcome } of callers) expect(await outcome).toMatchObject({ answer: GOOD })
+  })
+
+  test('the late answer of a call that was replaced is dropped', async () => {
+    const settled: unknown[] = []
+    const late: ((said: Said) => void)[] = []
+    const call = async () =>
+      await new Promise<Said>((resolve) => {
+        late.push(resolve)
+      })
+    const { ask, manual } = setUp({
+      ...ends,
+      call,
+      settled: (...given) => settled.push(given[2]),
+    })
+    ask('one').leave()
+    await manual.advance(0.3)
+    const { outcome } = ask('one')
+    await manual.advance(0.8)
+    late[0]?.({ word: 'late' })
+    await settle()
+    expect(settled).toEqual([])
+    late[1]?.(GOOD)
+    expect(await outcome).toMatchObject({ answer: GOOD })
+    expect(settled).toEqual([GOOD])
+  })
+
+  test('who finds no room begins the call by itself, once there is room, and fails with the endpoint', async () => {
+    const { ask, answer, asked, manual } = setUp(ends)
+    const first = ask('one')
+    const second = ask('two')
+    await manual.advance(0.5)
+    expect(asked).toEqual(['one'])
+    await answer('one', GOOD)
+    expect(await first.outcome).toMatchObject({ answer: GOOD })
+    await manual.advance(0.1)
+    expect(asked).toEqual(['one', 'two'])
+    await answer('two', DOWN)
+    expect(await second.outcome).toMatchObject({ failure: DOWN })
+    expect(await ask('three').outcome).toMatchObject({ failure: DOWN })
+    expect(asked).toHaveLength(2)
   })
 })

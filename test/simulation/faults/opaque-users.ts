@@ -65,9 +65,9 @@ export async function playUsers({
 
   async function present(user: number): Promise<void> {
     const token = `token-${user}`
-    if (prover.recall(token) === undefined) {
+    if (prover.recall(token, undefined) === undefined) {
       try {
-        await prover.prove(token, undefined)
+        await prover.prove(token, { signal: undefined, waitUntil: undefined })
       } catch {
         seen.refused += 1
       }

@@ -157,6 +157,7 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
   /** Nothing of the token is kept while it waits, so that only its text takes memory. */
   async function select(token: string, verifyOptions: VerifyOptions | undefined): Promise<Choice> {
     const signal = verifyOptions && own(verifyOptions, 'signal')
+    const waitUntil = verifyOptions && own(verifyOptions, 'waitUntil')
     const turn = turnToRead()
     if (turn !== undefined) {
       await turn
@@ -166,8 +167,8 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
     const found =
       issuer === undefined
         ? undefined
-        : (directory.find(issuer) ??
-          (await directory.wait(issuer, { tokenSize: token.length, signal })))
+        : (directory.find(issuer, waitUntil) ??
+          (await directory.wait(issuer, { tokenSize: token.length, signal, waitUntil })))
     if (issuer === undefined || found === undefined) {
       throw new AuthError('invalid_token', 'unknown_key', unknownIssuer)
     }
@@ -218,10 +219,10 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
     checksIssuer: options.checksIssuer,
     audiences: options.audiences,
     maxTokenSize,
-    recall(token) {
+    recall(token, waitUntil) {
       const origin = origins?.find(token)
-      const found = origin && directory.find(origin.issuer)
-      const auth = found && findInternals(found.verifier)?.recall(token)
+      const found = origin && directory.find(origin.issuer, waitUntil)
+      const auth = found && findInternals(found.verifier)?.recall(token, waitUntil)
       // As after `verify`: the directory has to hear of each token that is accepted, or forged ones push the verifier out.
       return auth && directory.confirm(origin.issuer, found) ? auth : undefined
     },

@@ -1,3 +1,12 @@
+import {
+  beginFlight,
+  ENDS_WITH_REQUEST,
+  type Flight,
+  flightOrPause,
+  outcomeOf,
+  TURN_PAUSE,
+  type WaitUntil,
+} from '../ground/flight.ts'
 import { hasMethods, ownMembers } from '../ground/options.ts'
 import { type Clock, type Instant, instant } from '../ground/time.ts'
 import { LATENESS, type Place } from '../ground/waiting-room.ts'
@@ -42,9 +51,9 @@ export interface Calls {
   /** Whether a call for this issuer is under way, or waits for its turn. */
   has(issuer: string): boolean
   /** Calls the function for nobody who waits, if a call may begin now. */
-  renew(issuer: string): void
+  renew(issuer: string, waitUntil: WaitUntil | undefined): void
   /** The answer of the one call for this issuer. Never rejects. A call that waits for its turn is dropped when all have left. */
-  ask(issuer: string, place: Place): Promise<Answer>
+  ask(issuer: string, place: Place, waitUntil: WaitUntil | undefined): Promise<Answer>
 }
 
 export interface CallLimits {
@@ -52,6 +61,8 @@ export interface CallLimits {
   /** Seconds. */
   readonly timeout: number
   readonly clock: Clock
+  /** Of the runtime; by default it is asked. */
+  readonly endsWithRequest?: boolean | undefined
 }
 
 interface Call {
@@ -62,12 +73,14 @@ interface Call {
   waiting: number
   /** Seconds of the monotonic clock. */
   since: number
+  /** For those of other requests who wait for it, once it is under way. */
+  flight: Flight<Answer> | undefined
 }
 
 /** @param settled Is told of each answer that came in time, before anybody who waits for it goes on. */
 export function createCalls(
   find: FindVerifier,
-  { maxCalls, timeout, clock }: CallLimits,
+  { maxCalls, timeout, clock, endsWithRequest = ENDS_WITH_REQUEST }: CallLimits,
   settled: (issuer: string, answer: Answer, since: Instant) => void,
 ): Calls {
   const underWay = new Map<string, Call>()
@@ -83,14 +96,19 @@ export function createCalls(
   }
 
   function add(issuer: string): Call {
-    let resolve: ((answer: Answer) => void) | undefined
-    const answer = new Promise<Answer>((each) => {
-      resolve = each
-    })
-    const settle = (each: Answer) => resolve?.(each)
-    const call: Call = { issuer, answer, settle, waiting: 0, since: Infinity }
+    const call = createCall(issuer)
     queue.set(issuer, call)
     return call
+  }
+
+  function begin(call: Call, waitUntil?: WaitUntil): Flight<Answer> {
+    underWay.set(call.issuer, call)
+    const work = async () => {
+      void run(call)
+      return await call.answer
+    }
+    call.flight = beginFlight(work, { clock, waitUntil, endsWithRequest })
+    return call.flight
   }
 
   function beginNext(): void {
@@ -98,8 +116,7 @@ export function createCalls(
     for (const call of queue.values()) {
       if (underWay.size >= maxCalls) return
       queue.delete(call.issuer)
-      underWay.set(call.issuer, call)
-      void run(call)
+      begin(call)
     }
   }
 
@@ -132,19 +149,30 @@ export function createCalls(
     }
   }
 
+  function ownFlightOrPause(issuer: string, waitUntil: WaitUntil | undefined) {
+    dropLost()
+    const found = underWay.get(issuer)?.flight
+    return flightOrPause(found, clock, () => {
+      const hasRoom = found !== undefined || underWay.size < maxCalls
+      return hasRoom ? begin(createCall(issuer), waitUntil) : TURN_PAUSE
+    })
+  }
+
   function has(issuer: string): boolean {
     return underWay.has(issuer) || queue.has(issuer)
   }
 
   return {
     has,
-    renew(issuer) {
+    renew(issuer, waitUntil) {
       dropLost()
-      if (has(issuer) || underWay.size >= maxCalls) return
-      add(issuer)
-      beginNext()
+      if (!has(issuer) && underWay.size < maxCalls) begin(createCall(issuer), waitUntil)
     },
-    async ask(issuer, place) {
+    async ask(issuer, place, waitUntil) {
+      if (endsWithRequest) {
+        const next = () => ownFlightOrPause(issuer, waitUntil)
+        return (await outcomeOf(next, clock, place)) ?? { word: 'none' }
+      }
       dropLost()
       const call = underWay.get(issuer) ?? queue.get(issuer) ?? add(issuer)
       call.waiting++
@@ -156,6 +184,15 @@ export function createCalls(
       return await call.answer
     },
   }
+}
+
+function createCall(issuer: string): Call {
+  let resolve: ((answer: Answer) => void) | undefined
+  const answer = new Promise<Answer>((each) => {
+    resolve = each
+  })
+  const settle = (each: Answer) => resolve?.(each)
+  return { issuer, answer, settle, waiting: 0, since: Infinity, flight: undefined }
 }
 
 /** Whatever the function does, it is an answer. */

@@ -1,3 +1,4 @@
+import type { WaitUntil } from '../ground/flight.ts'
 import {
   createWaitingRoom,
   type Place,
@@ -21,8 +22,12 @@ import { createIssuerMemory, type MemoryLimits, type Standing } from './issuer-m
 
 /** Who judges the tokens of which issuer. */
 export interface IssuerDirectory {
-  /** The verifier of an issuer at this moment, or `undefined` if the caller has to {@link wait}. May start a call. */
-  find(issuer: string): Found | undefined
+  /**
+   * The verifier of an issuer at this moment, or `undefined` if the caller has to {@link wait}. May start a call.
+   *
+   * @param waitUntil Of the request.
+   */
+  find(issuer: string, waitUntil?: WaitUntil): Found | undefined
   /**
    * Waits for the verifier of an issuer; `undefined` if there is none.
    *
@@ -36,6 +41,7 @@ export interface IssuerDirectory {
 interface Waiting {
   readonly tokenSize: number
   readonly signal: AbortSignal | undefined
+  readonly waitUntil: WaitUntil | undefined
 }
 
 /** What tokens are refused with that no answer of the function reaches in time. */
@@ -87,16 +93,18 @@ export function foundVerifiers(
   }
 
   return {
-    find(issuer) {
+    find(issuer, waitUntil) {
       const standing = memory.standing(issuer)
-      if (standing.word === 'due') poolFor(issuer, standing).calls.renew(issuer)
+      if (standing.word === 'due') {
+        poolFor(issuer, standing).calls.renew(issuer, waitUntil)
+      }
       return standing.word === 'current' || standing.word === 'due' ? standing.found : undefined
     },
     async wait(issuer, caller) {
       const standing = memory.standing(issuer)
       if (standing.word === 'absent') return foundIn(standing.answer)
       const { calls, room } = poolFor(issuer, standing)
-      const ask = async (place: Place) => await calls.ask(issuer, place)
+      const ask = async (place: Place) => await calls.ask(issuer, place, caller.waitUntil)
       return foundIn(await room.wait({ arrived: undefined, ...caller }, ask))
     },
     confirm: (issuer, found) => memory.confirm(issuer, found),

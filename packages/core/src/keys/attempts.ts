@@ -1,3 +1,4 @@
+import { beginFlight, type Flight, type WaitUntil } from '../ground/flight.ts'
 import { type Clock, type Instant, instant } from '../ground/time.ts'
 import { LATENESS, type Place, settledWithin } from '../ground/waiting-room.ts'
 import type { Attempt } from './cache-state.ts'
@@ -18,51 +19,79 @@ export interface FetchedDocument extends RingDocument {
 }
 
 /** What the cache asks of its attempts. */
-interface Attempts {
+export interface Attempts {
   readonly isFetching: () => boolean
-  /** Resolves when the attempt has settled, which is when the state changes. */
-  readonly start: (trigger: Trigger) => Promise<void>
-  /** Resolves when the attempt under way has settled, or is given up. */
+  /** Starts an attempt. @param waitUntil Of the request that starts it. */
+  readonly start: (trigger: Trigger, waitUntil: WaitUntil | undefined) => void
+  /** Resolves when the attempt under way has settled, which is when the state changes, or is given up. */
   readonly join: (place?: Place) => Promise<void>
+  /** Gives up an attempt that whoever must wait does not join: it may have ended with its request. */
+  readonly giveUpOrphan: () => void
+}
+
+/** What becomes of attempts. */
+export interface Settling {
+  /** Is told what an attempt has brought, unless it was given up. */
+  readonly settle: (
+    attempt: Omit<Attempt, 'failure'>,
+    outcome: FetchedDocument | FetchFailure,
+  ) => void
+  /** Is told of one that was given up as an orphan. */
+  readonly lose: (attempt: Pick<Attempt, 'trigger' | 'startedAt'>) => void
 }
 
 /** An attempt under way. */
-interface Flight {
+interface UnderWay {
+  readonly trigger: Trigger
   readonly startedAt: Instant
-  readonly settling: Promise<void>
+  readonly flight: Flight<void>
 }
 
-/** @param settle Is told what an attempt has brought, unless it was given up. */
+/** @param endsWithRequest Of the runtime; by default it is asked. */
 export function createAttempts(
   load: Load,
   policy: RotationPolicy,
   clock: Clock,
-  settle: (attempt: Omit<Attempt, 'failure'>, outcome: FetchedDocument | FetchFailure) => void,
+  { settle, lose }: Settling,
+  endsWithRequest?: boolean,
 ): Attempts {
-  let flight: Flight | undefined
+  let underWay: UnderWay | undefined
 
   /** Its own timer ends an attempt. One that goes on after that has lost its timer, and will never settle. */
-  function untilGivenUp({ startedAt }: Flight): number {
+  function untilGivenUp({ startedAt }: UnderWay): number {
     return startedAt.monotonic + policy.timeout + LATENESS - clock.monotonic()
   }
 
+  async function fetchDocument(signal: AbortSignal): Promise<FetchedDocument | FetchFailure> {
+    return await documentOf(load(signal), policy)
+  }
+
   return {
-    isFetching: () => flight !== undefined && untilGivenUp(flight) > 0,
-    start(trigger) {
+    isFetching: () => underWay !== undefined && untilGivenUp(underWay) > 0,
+    start(trigger, waitUntil) {
       const startedAt = instant(clock)
-      const fetchDocument = async (signal: AbortSignal) => await documentOf(load(signal), policy)
-      const settling = withDeadline(clock, policy.timeout, fetchDocument).then((outcome) => {
-        // Another attempt is under way: this one was given up.
-        if (flight?.startedAt !== startedAt) return
-        flight = undefined
+      const work = async () => {
+        const outcome = await withDeadline(clock, policy.timeout, fetchDocument)
+        // This one was given up, or another has taken its place.
+        if (underWay?.startedAt !== startedAt) return
+        underWay = undefined
         settle({ trigger, startedAt, settledAt: instant(clock) }, outcome)
-      })
-      flight = { startedAt, settling }
-      return settling
+      }
+      underWay = {
+        trigger,
+        startedAt,
+        flight: beginFlight(work, { clock, waitUntil, endsWithRequest }),
+      }
     },
     async join(place) {
-      if (flight === undefined) return
-      await settledWithin(untilGivenUp(flight), flight.settling, clock, place)
+      if (underWay === undefined) return
+      await settledWithin(untilGivenUp(underWay), underWay.flight.wait(place), clock, place)
+    },
+    giveUpOrphan() {
+      if (underWay?.flight.isOrphaned() !== true) return
+      const { trigger, startedAt } = underWay
+      underWay = undefined
+      lose({ trigger, startedAt })
     },
   }
 }

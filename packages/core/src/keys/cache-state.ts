@@ -4,6 +4,7 @@ import type { VerificationKey } from './key-source.ts'
 import {
   INITIAL_PACE,
   type Pace,
+  paceAfterAttempt,
   paceAfterFailure,
   paceAfterHelp,
   paceAfterSuccess,
@@ -89,6 +90,15 @@ export function afterFailure(
       random,
     ),
   }
+}
+
+/** The state after an attempt that was given up: it has only kept the next one from starting at once. */
+export function afterLoss(
+  state: CacheState,
+  { trigger, startedAt }: Pick<Attempt, 'trigger' | 'startedAt'>,
+  spread: number,
+): CacheState {
+  return { ...state, pace: paceAfterAttempt(state.pace, trigger, startedAt.monotonic, spread) }
 }
 
 /** The state after a token was proven by what the last attempt brought. */

@@ -1,16 +1,13 @@
+import type { WaitUntil } from '../ground/flight.ts'
 import { type Clock, type Instant, instant } from '../ground/time.ts'
-import {
-  createWaitingRoom,
-  pause,
-  type Place,
-  type WaitingRefusals,
-} from '../ground/waiting-room.ts'
+import { createWaitingRoom, pause, type WaitingRefusals } from '../ground/waiting-room.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { isDebugging, logAttempt } from '../report/debug-log.ts'
 import { keyAttempts, type KeysMessage } from '../report/diagnostics.ts'
 import { createAttempts, type FetchedDocument, type Load } from './attempts.ts'
 import {
   afterFailure,
+  afterLoss,
   afterSuccess,
   type Attempt,
   type CacheState,
@@ -33,7 +30,7 @@ import {
   waitingCallerStep,
 } from './rotation.ts'
 import { beginWith, type KeysSnapshot, type SavedKeys, snapshotOf } from './snapshot.ts'
-import { createSuspect } from './suspect.ts'
+import { type Asking, createSuspect } from './suspect.ts'
 
 // The cache behind `remoteKeys` and `discoverKeys`: one state, and one attempt to fetch at a time. `rotation.ts` decides, this file acts.
 
@@ -63,6 +60,8 @@ export interface CacheOptions extends Omit<RotationPolicy, 'spread'> {
   readonly url: string
   /** What a snapshot has, or why it is not used. */
   readonly saved?: SavedKeys | string | undefined
+  /** Of the runtime; by default it is asked. */
+  readonly endsWithRequest?: boolean | undefined
 }
 
 /** What callers are refused with whom no keys reach in time. */
@@ -78,7 +77,7 @@ export const WITHOUT_KEYS: WaitingRefusals = {
  */
 export function followKeys(
   load: Load,
-  { clock, url, saved, ...options }: CacheOptions,
+  { clock, url, saved, endsWithRequest, ...options }: CacheOptions,
   random: () => number = Math.random,
 ): RemoteKeys {
   const policy: RotationPolicy = { ...options, spread: random() }
@@ -86,8 +85,8 @@ export function followKeys(
   const room = createWaitingRoom(clock, policy.timeout, WITHOUT_KEYS)
   const beginning = beginWith(saved, instant(clock), policy)
   let { state } = beginning
-  const attempts = createAttempts(load, policy, clock, settle)
-  const { isFetching, start } = attempts
+  const attempts = createAttempts(load, policy, clock, { settle, lose }, endsWithRequest)
+  const { isFetching, giveUpOrphan } = attempts
 
   const now = (): Instant => instant(clock)
 
@@ -105,10 +104,14 @@ export function followKeys(
     tell(() => keysMessage(source, before, settled, status()), origin)
   }
 
-  function current(moment: Instant): KeyRing | undefined {
+  function lose(attempt: Pick<Attempt, 'trigger' | 'startedAt'>): void {
+    replace(afterLoss(state, attempt, policy.spread))
+  }
+
+  function current(moment: Instant, waitUntil?: WaitUntil): KeyRing | undefined {
     const step = callerStep(state, moment, policy, isFetching())
     if (step === 'wait' || state.ring === undefined) return undefined
-    if (step === 'use and refresh') void start('age')
+    if (step === 'use and refresh') attempts.start('age', waitUntil)
     return withoutEndedOverlaps(state.ring, moment, policy)
   }
 
@@ -117,12 +120,14 @@ export function followKeys(
     // `undefined`: the caller's deadline counts from now, and so comes after that of an attempt which it starts. If that
     // attempt fails, an expired ring can be used.
     return await room.wait({ ...caller, arrived: undefined }, async (place) => {
+      const asking: Asking = { trigger: 'age', place, waitUntil: caller.waitUntil }
       for (;;) {
+        giveUpOrphan()
         const moment = now()
         const hasSettled = state.last !== before
         const step = waitingCallerStep(state, moment, policy, isFetching(), hasSettled)
         if (step === 'join' || step === 'start' || step === 'pause') {
-          await carryOut(step, 'age', place)
+          await carryOut(step, asking)
         } else if (step === 'unavailable' || state.ring === undefined) {
           throw unavailable('age')
         } else {
@@ -132,19 +137,24 @@ export function followKeys(
     })
   }
 
-  async function carryOut(step: AttemptStep, trigger: Trigger, place?: Place): Promise<void> {
-    if (step === 'join') await attempts.join(place)
-    else if (step === 'start') await start(trigger)
-    else await pause(untilNextAttempt(state, trigger, now(), policy), clock, place)
+  async function carryOut(step: AttemptStep, asking: Asking): Promise<void> {
+    const { trigger, place, waitUntil } = asking
+    if (step === 'pause') {
+      await pause(untilNextAttempt(state, trigger, now(), policy), clock, place)
+      return
+    }
+    if (step === 'start') attempts.start(trigger, waitUntil)
+    await attempts.join(place)
   }
 
   async function refresh(): Promise<void> {
     const called = now()
     for (;;) {
+      giveUpOrphan()
       const step = questionStep(state, 'refresh', now(), policy, isFetching(), called)
       if (step === 'refrain') throw unavailable('refresh')
       if (step === 'answered') break
-      await carryOut(step, 'refresh')
+      await carryOut(step, { trigger: 'refresh' })
     }
     if (unprovenTokenStep(state) === 'unavailable') throw unavailable('refresh')
   }
@@ -163,7 +173,16 @@ export function followKeys(
     return { ...statusOf(state, now(), policy, beginning), isFetching: isFetching() }
   }
 
-  const cache = { policy, now, state: () => state, replace, isFetching, carryOut, unavailable }
+  const cache = {
+    policy,
+    now,
+    state: () => state,
+    replace,
+    isFetching,
+    giveUpOrphan,
+    carryOut,
+    unavailable,
+  }
   const source: RemoteKeys = keySource({
     now,
     current,

@@ -8,6 +8,7 @@ import {
   type KeyPurpose,
 } from '../algorithms/algorithms.ts'
 import { foreignness, marked } from '../ground/copy.ts'
+import type { WaitUntil } from '../ground/flight.ts'
 import { hasMethods, type OptionCheck } from '../ground/options.ts'
 import type { Instant } from '../ground/time.ts'
 import type { Waiting } from '../ground/waiting-room.ts'
@@ -63,6 +64,8 @@ export type WhyUnproven = 'paced' | 'pointless' | 'repeated' | 'retired' | 'answ
 export interface Caller extends Waiting {
   /** On the clock of the key source. */
   readonly arrived: Instant
+  /** Of the request. */
+  readonly waitUntil?: WaitUntil | undefined
 }
 
 /** A well-formed token that no key of `ring` proves. What is asked about it reads it again: it is not kept parsed. */
@@ -107,8 +110,10 @@ export interface KeySourceMethods {
   /**
    * The keys to judge a token by at this moment, or `undefined` if the caller has to {@link wait}. May start a refresh
    * that nobody waits for.
+   *
+   * @param waitUntil Of the request.
    */
-  current(now: Instant): KeyRing | undefined
+  current(now: Instant, waitUntil?: WaitUntil): KeyRing | undefined
   /**
    * Waits for keys.
    *

@@ -69,7 +69,12 @@ export function mayStart(
 }
 
 /** The pace after an attempt, whatever its outcome. */
-function afterAttempt(pace: Pace, trigger: Trigger, startedAt: number, spread: number): Pace {
+export function paceAfterAttempt(
+  pace: Pace,
+  trigger: Trigger,
+  startedAt: number,
+  spread: number,
+): Pace {
   const budget = trigger === 'suspicion' ? spent(pace.budget, startedAt, spread) : pace.budget
   return { ...pace, startedAt, budget }
 }
@@ -81,7 +86,7 @@ export function paceAfterSuccess(
   spread: number,
 ): Pace {
   return {
-    ...afterAttempt(pace, trigger, startedAt, spread),
+    ...paceAfterAttempt(pace, trigger, startedAt, spread),
     failures: 0,
     failurePauseEnd: -Infinity,
   }
@@ -101,7 +106,7 @@ export function paceAfterFailure(
 ): Pace {
   const failures = pace.failures + 1
   return {
-    ...afterAttempt(pace, trigger, startedAt, spread),
+    ...paceAfterAttempt(pace, trigger, startedAt, spread),
     failures,
     failurePauseEnd: failurePauseEnd(failures, { startedAt, settledAt }, retryAfter, random),
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 
 import { LRUCache } from 'lru-cache'
 
+import type { WaitUntil } from '../ground/flight.ts'
 import { noOptions } from '../ground/options.ts'
 import type { Instant } from '../ground/time.ts'
 import type { Place, WaitingRoom } from '../ground/waiting-room.ts'
@@ -38,13 +39,23 @@ export interface Cache {
   readonly state: () => CacheState
   readonly replace: (next: CacheState) => void
   readonly isFetching: () => boolean
+  /** Gives up an attempt that whoever must wait does not join. */
+  readonly giveUpOrphan: () => void
   /** Resolves when the attempt has settled, or the pause is over. */
-  readonly carryOut: (step: AttemptStep, trigger: Trigger, place?: Place) => Promise<void>
+  readonly carryOut: (step: AttemptStep, asking: Asking) => Promise<void>
   readonly unavailable: (trigger: Trigger) => AuthError
 }
 
+/** Who needs an attempt, and why. */
+export interface Asking {
+  readonly trigger: Trigger
+  readonly place?: Place | undefined
+  /** Of the request. */
+  readonly waitUntil?: WaitUntil | undefined
+}
+
 /** What a waiting token asks; `ring` is what it has been tried with. */
-interface Asking extends Pick<Suspicion, 'findKey' | 'ring'> {
+interface Doubt extends Pick<Suspicion, 'findKey' | 'ring'> {
   /** A digest of the token. */
   readonly digest: string
   /** The retired key that its question counts for. */
@@ -84,8 +95,11 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySourceMethods
     const step = retired === undefined ? 'ask' : stepFor(retired, suspicion)
     if (step === 'refuse') return { key: undefined, why: 'retired', ring }
     const counted = step === 'ask and count' ? retired : undefined
-    const asking = { findKey, ring, digest, counted }
-    return await room.wait(caller, async (place) => await ask(asking, arrived, place))
+    const doubt = { findKey, ring, digest, counted }
+    const { waitUntil } = caller
+    return await room.wait(caller, async (place) => {
+      return await ask(doubt, arrived, { trigger: 'suspicion', place, waitUntil })
+    })
   }
 
   function retiredNow() {
@@ -111,13 +125,17 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySourceMethods
   }
 
   /** Waits for news, and checks the same token again. */
-  async function ask(asking: Asking, arrived: Instant, place: Place): Promise<SuspicionAnswer> {
-    let tried = asking.ring.keys
-    while (!place.hasLeft) {
+  async function ask(
+    doubt: Doubt,
+    arrived: Instant,
+    asking: Asking & { readonly place: Place },
+  ): Promise<SuspicionAnswer> {
+    let tried = doubt.ring.keys
+    while (!asking.place.hasLeft) {
       const newer = usableRing(state(), now(), policy, arrived)
       if (newer !== undefined && newer.keys !== tried) {
         tried = newer.keys
-        const key = await trustedKey(asking.findKey, newer, arrived)
+        const key = await trustedKey(doubt.findKey, newer, arrived)
         if (key !== undefined) {
           cache.replace(afterHelp(state()))
           return { key }
@@ -125,24 +143,25 @@ export function createSuspect(cache: Cache, room: WaitingRoom): KeySourceMethods
         // What time it is, and which keys there are, may have changed meanwhile.
         continue
       }
+      cache.giveUpOrphan()
       const step = questionStep(state(), 'suspicion', now(), policy, cache.isFetching(), arrived)
       if (step === 'answered' || step === 'refrain') {
         if (unprovenTokenStep(state()) === 'unavailable') throw cache.unavailable('suspicion')
-        if (step === 'answered') remember(asking)
+        if (step === 'answered') remember(doubt)
         return {
           key: undefined,
           why: step === 'answered' ? 'answered' : 'paced',
-          ring: newer ?? asking.ring,
+          ring: newer ?? doubt.ring,
         }
       }
-      await cache.carryOut(step, 'suspicion', place)
+      await cache.carryOut(step, asking)
     }
     // Whoever has asked has left, and hears nothing.
-    return { key: undefined, why: undefined, ring: asking.ring }
+    return { key: undefined, why: undefined, ring: doubt.ring }
   }
 
   /** The token was answered: for now it asks no more. */
-  function remember({ digest, counted }: Asking): void {
+  function remember({ digest, counted }: Doubt): void {
     const { last } = state()
     const before = questions?.get(digest, noOptions())
     // Several who present one token at the same time ask one question.

@@ -1,5 +1,7 @@
 import type { DpopProofs } from '../dpop/proof-check.ts'
 import { foreignness } from '../ground/copy.ts'
+import type { WaitUntil } from '../ground/flight.ts'
+import { isJsonObject } from '../ground/json.ts'
 import {
   checkOptions,
   hasMethods,
@@ -46,6 +48,15 @@ export interface GuardOptions<Subject = object> extends PresentationOptions {
   property?: string | undefined
   /** Called once for each refusal, for logs. If it throws, the process emits a warning, and the answer is the same. */
   onRefusal?: ((error: AuthError, subject: Subject) => unknown) | undefined
+}
+
+/** Options of one request. */
+export interface RequestOptions<Subject = object> extends GuardOptions<Subject> {
+  /**
+   * Lets work go on behind the response, such as a renewal of the keys: `(work) => ctx.waitUntil(work)` on Cloudflare Workers,
+   * which end it with the request otherwise. Called during this call alone, and not kept.
+   */
+  waitUntil?: WaitUntil | undefined
 }
 
 /** What is known of options from {@link checkGuardOptions}, in private fields: nobody else can read or write them. */
@@ -121,6 +132,24 @@ const CHECKS: Readonly<Record<string, OptionCheck>> = {
     typeof value === 'string' && /^[A-Za-z]\w*$/.test(value)
       ? undefined
       : 'must be the name of a property',
+}
+
+/**
+ * What is stated for one request, and what a guard is made of.
+ *
+ * @throws TypeError for what is no function.
+ */
+export function splitRequestOptions<Subject>(options: RequestOptions<Subject>): {
+  readonly guard: GuardOptions<Subject>
+  readonly waitUntil: WaitUntil | undefined
+} {
+  // A caller without types may pass anything.
+  const given: unknown = options
+  const isStated = isJsonObject(given) && Object.hasOwn(given, 'waitUntil')
+  if (!isStated) return { guard: options, waitUntil: undefined }
+  const { waitUntil, ...guard } = options
+  checkOptions('authenticateRequest', { waitUntil }, { waitUntil: isFunction })
+  return { guard, waitUntil }
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Auth } from '../claims/auth.ts'
 import { checkAudience } from '../claims/claims.ts'
 import { signedClaims } from '../claims/signed-claims.ts'
+import type { WaitUntil } from '../ground/flight.ts'
 import { own } from '../ground/options.ts'
 import { AuthError } from '../refusal/errors.ts'
 import type { Scheme } from '../refusal/presentation.ts'
@@ -17,12 +18,19 @@ import {
   type RequestHeaders,
   schemeOf,
 } from './bearer.ts'
-import { Checked, checkGuardOptions, type GuardOptions } from './guard-options.ts'
+import {
+  Checked,
+  checkGuardOptions,
+  type GuardOptions,
+  type RequestOptions,
+  splitRequestOptions,
+} from './guard-options.ts'
 import { findPassedGuard, guardOf, setPassedGuard } from './passed-guards.ts'
 import {
   asksForPossession,
   isProvenByKey,
   type RequestParts,
+  verifyFor,
   verifyProven,
 } from './proven-request.ts'
 import { presentRefusal } from './refused-request.ts'
@@ -36,6 +44,8 @@ import { findTokenText, parseTokenHeader } from './token-header.ts'
  * Every request needs a token, also a CORS preflight. It does NOT read the body, and does NOT follow the `signal` of a
  * `Request`: a wait for keys ends after the `timeout` of the keys.
  *
+ * On Cloudflare Workers state `waitUntil`, so that keys are renewed behind a response.
+ *
  * @param request A request of `node:http` or a `Request` of the Fetch standard.
  * @param options Options from {@link checkGuardOptions}. Other options are allowed, but are checked at each call.
  * @returns What the token proves; `undefined` for a request without a token, if `optional` allows it.
@@ -45,7 +55,7 @@ import { findTokenText, parseTokenHeader } from './token-header.ts'
 export function authenticateRequest<ClaimsType, Request extends RequestHeaders | FetchRequest>(
   verifier: Verifier<ClaimsType>,
   request: Request,
-  options?: GuardOptions<Request>,
+  options?: RequestOptions<Request>,
 ): Promise<Auth<ClaimsType> | undefined>
 /**
  * The same for adapters.
@@ -53,6 +63,7 @@ export function authenticateRequest<ClaimsType, Request extends RequestHeaders |
  * @param subject The object that the framework gives to handlers instead of the request. `onRefusal` gets it, and the other
  *   functions find the result by it.
  * @param incoming The request of `node:http` with the TLS connection, if that is another object.
+ * @param waitUntil Lets work go on behind the response, on runtimes that end it with the request.
  * @returns A promise, or the `Auth` itself if the token was accepted before and the options were checked.
  */
 export function authenticateRequest<ClaimsType, Subject extends object>(
@@ -61,6 +72,7 @@ export function authenticateRequest<ClaimsType, Subject extends object>(
   options: GuardOptions<Subject> | undefined,
   subject: Subject,
   incoming?: object,
+  waitUntil?: WaitUntil,
 ): Auth<ClaimsType> | Promise<Auth<ClaimsType> | undefined>
 export function authenticateRequest(
   verifier: Verifier<unknown>,
@@ -68,14 +80,11 @@ export function authenticateRequest(
   options: GuardOptions<never> = {},
   subject?: object,
   incoming: object = request,
+  waitUntil?: WaitUntil,
 ): Auth<unknown> | Promise<Auth<unknown> | undefined> {
-  if (subject === undefined) {
-    return authenticateAnew(verifier, { request, subject: request, incoming }, options)
-  }
-  return (
-    authenticateAtOnce(verifier, request, options, subject) ??
-    authenticateAnew(verifier, { request, subject, incoming }, options)
-  )
+  const parts = { request, subject: subject ?? request, incoming, waitUntil }
+  const atOnce = subject && authenticateAtOnce(verifier, parts, options)
+  return atOnce ?? authenticateAnew(verifier, parts, options)
 }
 
 /**
@@ -91,13 +100,12 @@ export function isAtOnce<ClaimsType>(
 /** A token that was accepted before needs no promise, nor is its form checked again: what was proven has the right one. */
 function authenticateAtOnce(
   verifier: Verifier<unknown>,
-  request: RequestHeaders | FetchRequest,
+  { request, subject, waitUntil }: RequestParts,
   options: GuardOptions<never>,
-  subject: object,
 ): Auth<unknown> | undefined {
   try {
     const text = Checked.takesRemembered(options) ? findText(request, options) : undefined
-    const auth = text === undefined ? undefined : findInternals(verifier)?.recall(text)
+    const auth = text === undefined ? undefined : findInternals(verifier)?.recall(text, waitUntil)
     if (auth !== undefined) setPassedGuard(subject, verifier, auth, options)
     return auth
   } catch {
@@ -121,7 +129,10 @@ async function authenticateAnew(
 ): Promise<Auth<unknown> | undefined> {
   const { request, subject } = parts
   const isKnown = Checked.has(given)
-  const options = isKnown ? given : checkGuardOptions(verifier, given)
+  const { guard, waitUntil = parts.waitUntil } = isKnown
+    ? { guard: given, waitUntil: undefined }
+    : splitRequestOptions(given)
+  const options = isKnown ? guard : checkGuardOptions(verifier, guard)
   // Options that are made anew for each request name no guard.
   const guardId = isKnown ? options : verifier
   try {
@@ -129,8 +140,8 @@ async function authenticateAnew(
     const auth =
       found &&
       (await (asksForPossession(options)
-        ? verifyProven(verifier, parts, options, found)
-        : verifier.verify(found.token)))
+        ? verifyProven(verifier, { ...parts, waitUntil }, options, found)
+        : verifyFor(verifier, found.token, { waitUntil })))
     setPassedGuard(subject, verifier, auth, options, guardId)
     return auth
   } catch (error) {

@@ -1,10 +1,11 @@
 import type { Auth } from '../claims/auth.ts'
 import type { Possession } from '../claims/possession.ts'
 import type { PresentedProof } from '../dpop/proof-check.ts'
+import type { WaitUntil } from '../ground/flight.ts'
 import { own } from '../ground/options.ts'
 import { bindingRefusal } from '../possession/binding.ts'
 import { checkedNothing, lostPossession, notBound, withoutProof } from '../possession/details.ts'
-import type { Verifier } from '../verifier/verifier.ts'
+import type { Verifier, VerifyOptions } from '../verifier/verifier.ts'
 import { type Credentials, type FetchRequest, findProof, type RequestHeaders } from './bearer.ts'
 import type { GuardOptions } from './guard-options.ts'
 import { methodOf, targetOf } from './request-target.ts'
@@ -19,6 +20,7 @@ export interface RequestParts {
   readonly subject: object
   /** The request of node that came over the connection, where there is one. */
   readonly incoming: object
+  readonly waitUntil: WaitUntil | undefined
 }
 
 /** Whether a guard asks for more than a token. */
@@ -46,6 +48,7 @@ export async function verifyProven(
     jkt,
     x5tS256: textOf(mutualTls?.thumbprintOf(parts.incoming)),
     isCertificateRequired: mutualTls?.required === true,
+    waitUntil: parts.waitUntil,
   })
   // Under `Bearer` a proof is not looked at: a thief would take the scheme that asks for less.
   if (dpop === undefined || scheme !== 'DPoP') {
@@ -81,16 +84,16 @@ interface Wanted {
   readonly jkt: string | undefined
   readonly x5tS256: string | undefined
   readonly isCertificateRequired: boolean
+  readonly waitUntil: WaitUntil | undefined
 }
 
 async function verifyWanted(
   verifier: Verifier<unknown>,
-  { token, jkt, x5tS256, isCertificateRequired }: Wanted,
+  { token, jkt, x5tS256, isCertificateRequired, waitUntil }: Wanted,
 ): Promise<Auth<unknown>> {
   const isProven = jkt !== undefined || x5tS256 !== undefined
-  const auth = await (isProven
-    ? verifier.verify(token, { possession: { jkt, x5tS256 } })
-    : verifier.verify(token))
+  const possession = isProven ? { jkt, x5tS256 } : undefined
+  const auth = await verifyFor(verifier, token, { possession, waitUntil })
   // Whoever wraps `verify` may have dropped what was proven.
   const confirmed = possessionIn(auth)
   if (jkt !== undefined && confirmed?.jkt !== jkt) throw bindingRefusal(lostPossession)
@@ -98,6 +101,19 @@ async function verifyWanted(
     throw bindingRefusal(notBound('x5tS256'))
   }
   return auth
+}
+
+/** Without options that state nothing: a verifier of the user's own may take none. */
+export async function verifyFor(
+  verifier: Verifier<unknown>,
+  token: string,
+  { possession, waitUntil }: Pick<VerifyOptions, 'possession' | 'waitUntil'>,
+): Promise<Auth<unknown>> {
+  if (possession === undefined && waitUntil === undefined) return await verifier.verify(token)
+  return await verifier.verify(token, {
+    ...(possession && { possession }),
+    ...(waitUntil && { waitUntil }),
+  })
 }
 
 function isConfirmed(x5tS256: string | undefined, confirmed: Possession | undefined): boolean {

@@ -1,5 +1,6 @@
 import type { Auth } from '../claims/auth.ts'
 import { checkCopy, marked } from '../ground/copy.ts'
+import type { WaitUntil } from '../ground/flight.ts'
 import { own } from '../ground/options.ts'
 
 // What core knows of its own verifiers, found by their function `verify`: whoever wraps that function inherits none of it.
@@ -15,8 +16,10 @@ export interface Internals {
   /**
    * What a token proves that the verifier has accepted before and accepts now, at once. For all others `undefined`: `verify`
    * has to be asked.
+   *
+   * @param waitUntil Of the request.
    */
-  readonly recall: (token: string) => Auth<unknown> | undefined
+  readonly recall: (token: string, waitUntil?: WaitUntil) => Auth<unknown> | undefined
   /** Calls a function each time that a token may have been revoked, and at once if it may have been already. */
   readonly watch: (auth: Auth<unknown>, listener: () => void) => RevocationWatch
   /** Of several verifiers, the one that a token selects, or the issuer by which that is found. Missing where there is one. */

@@ -78,7 +78,7 @@ export function createProver({
       caller.signal?.throwIfAborted()
     }
     let reading: Reading | undefined = read(token)
-    let ring = keys.current(caller.arrived)
+    let ring = keys.current(caller.arrived, caller.waitUntil)
     if (ring === undefined) {
       // Drop the parsed buffers while waiting: each keeps a large slab alive.
       reading = undefined
@@ -114,7 +114,7 @@ export function createProver({
     caller: Caller,
   ): Promise<boolean> {
     caller.signal?.throwIfAborted()
-    const ring = keys.current(keys.now()) ?? (await keys.wait(caller))
+    const ring = keys.current(keys.now(), caller.waitUntil) ?? (await keys.wait(caller))
     return findCandidates(ring, hints, accepted).includes(key)
   }
 

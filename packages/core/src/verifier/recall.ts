@@ -14,7 +14,7 @@ export function createRecall(
   { keys, accepted, rules, timeAt, schema, revocations, verifiedTokens }: VerifierParts,
   verifier: () => object,
 ): Internals['recall'] {
-  return (token) => {
+  return (token, waitUntil) => {
     // A schema may take its time.
     if (schema !== undefined) return undefined
     const known = verifiedTokens?.find(token)
@@ -22,7 +22,7 @@ export function createRecall(
     // the `Auth` says all the same that it was.
     if (known === undefined || known.binding !== undefined) return undefined
     const arrived = keys.now()
-    const ring = keys.current(arrived)
+    const ring = keys.current(arrived, waitUntil)
     if (ring === undefined || !isStillTrusted(known, ring, accepted)) return undefined
     const { claims } = known.auth
     const time = timeAt(arrived)

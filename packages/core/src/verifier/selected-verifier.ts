@@ -51,7 +51,7 @@ export function createSelectedVerifier<ClaimsType>(
     maxTokenSize: Math.max(
       ...verifiers.map((each) => findInternals(each)?.maxTokenSize ?? LONGEST_TOKEN),
     ),
-    recall: (token) => findInternals(select(token))?.recall(token),
+    recall: (token, waitUntil) => findInternals(select(token))?.recall(token, waitUntil),
     watch: (auth, listener) => watchInTurn(() => select(auth.token), auth, listener),
     selected: select,
   })

@@ -2,6 +2,7 @@ import type { Auth, Claims, Header } from '../claims/auth.ts'
 import { checkClaimSet, type ClaimRules, checkTimes, isTimely } from '../claims/claims.ts'
 import { applySchema, type Schema } from '../claims/schema.ts'
 import { marked } from '../ground/copy.ts'
+import type { WaitUntil } from '../ground/flight.ts'
 import { own, ownMembers } from '../ground/options.ts'
 import { systemClock } from '../ground/time.ts'
 import { type Binding, bindingOf, checkBinding, possessionOf } from '../possession/binding.ts'
@@ -25,17 +26,28 @@ export interface ProvenToken {
   readonly header: Header
 }
 
+/** For whom a token is proven. */
+export interface ProvingCaller {
+  /** Ends the wait of this caller alone. */
+  readonly signal: AbortSignal | undefined
+  /** Of the request. */
+  readonly waitUntil: WaitUntil | undefined
+}
+
 /** Who proves the tokens of a verifier. Nothing that it says of a token is believed beyond the rules of the verifier. */
 export interface TokenProver<Proven extends ProvenToken = ProvenToken> {
-  /** What was proven of the token before, if that may be used at this moment. */
-  recall(token: string): Proven | undefined
+  /**
+   * What was proven of the token before, if that may be used at this moment.
+   *
+   * @param waitUntil Of the request.
+   */
+  recall(token: string, waitUntil: WaitUntil | undefined): Proven | undefined
   /**
    * Proves a token of which nothing can be recalled.
    *
-   * @param signal Ends the wait of this caller alone.
    * @throws AuthError if the token is not proven, or if that cannot be told at the moment; the signal's reason.
    */
-  prove(token: string, signal: AbortSignal | undefined): Promise<Proven>
+  prove(token: string, caller: ProvingCaller): Promise<Proven>
   /** Whether a proof may still be used, after a wait: time has passed, and a later one may say otherwise. */
   stands(token: string, proven: Proven): boolean
   /**
@@ -119,12 +131,12 @@ export function createProvenVerifier<Proven extends ProvenToken>(
     checksIssuer: (issuer) => parts.rules.issuer?.includes(issuer) === true,
     audiences: [parts.rules.audience],
     maxTokenSize,
-    recall(token) {
+    recall(token, waitUntil) {
       if (schema !== undefined || token.length > maxTokenSize) {
         return undefined
       }
       const start = verdicts.isObserved() ? clock.monotonic() : 0
-      const proven = prover.recall(token)
+      const proven = prover.recall(token, waitUntil)
       const known = proven && judged.get(proven)
       if (known === undefined || known.binding !== undefined) return undefined
       const { claims } = known.auth
@@ -177,11 +189,12 @@ function createJudge<Proven extends ProvenToken>(
   ): Promise<Auth<unknown>> => {
     checkForm(token, maxTokenSize)
     const signal = options && own(options, 'signal')
+    const waitUntil = options && own(options, 'waitUntil')
     const possession = possessionOf(options && own(options, 'possession'))
     for (let round = 0; round < ROUNDS; round++) {
-      const known = prover.recall(token)
+      const known = prover.recall(token, waitUntil)
       if (record !== undefined) record.remembered = known !== undefined
-      const proven = known ?? (await prover.prove(token, signal))
+      const proven = known ?? (await prover.prove(token, { signal, waitUntil }))
       const { auth, binding } = judgementOf(proven, token)
       const bound = checkBinding(auth, binding, possession, confirmation)
       const result = schema === undefined ? bound : await applySchema(schema, bound, signal)

@@ -4,6 +4,7 @@ import { checkType, statesKind } from '../claims/kind.ts'
 import type { Possession } from '../claims/possession.ts'
 import { applySchema } from '../claims/schema.ts'
 import { marked } from '../ground/copy.ts'
+import type { WaitUntil } from '../ground/flight.ts'
 import { textMember } from '../ground/json.ts'
 import { own } from '../ground/options.ts'
 import { withdrawnKey } from '../keys/details.ts'
@@ -31,6 +32,11 @@ export interface VerifyOptions {
   signal?: AbortSignal | undefined
   /** What the sender of the token has proven to have. A token that is bound to anything else is refused. */
   possession?: Possession | undefined
+  /**
+   * Lets work go on behind the response, such as a renewal of the keys: `(work) => ctx.waitUntil(work)` on Cloudflare Workers,
+   * which end it with the request otherwise. Called during `verify` alone, and not kept.
+   */
+  waitUntil?: WaitUntil | undefined
 }
 
 export interface Verifier<ClaimsType = Claims> {
@@ -149,11 +155,11 @@ function createJudge({
       throw new AuthError('invalid_token', 'malformed', notText(token))
     }
     const arrived = keys.now()
-    const { signal, possession } = readOptions(verifyOptions)
-    const caller = { arrived, tokenSize: token.length, signal }
+    const { signal, possession, waitUntil } = readOptions(verifyOptions)
+    const caller = { arrived, tokenSize: token.length, signal, waitUntil }
     const known = verifiedTokens?.find(token)
     if (known !== undefined) {
-      const ring = keys.current(arrived)
+      const ring = keys.current(arrived, waitUntil)
       if (isStillTrusted(known, ring ?? (await keys.wait(caller)), accepted)) {
         if (record !== undefined) record.remembered = true
         checkAgain(known, ring === undefined ? now() : timeAt(arrived))
@@ -183,14 +189,14 @@ function createJudge({
     caller: Caller,
   ): Promise<Auth<unknown>> {
     const result = schema === undefined ? auth : await applySchema(schema, auth, caller.signal)
-    let ring = keys.current(keys.now())
+    let ring = keys.current(keys.now(), caller.waitUntil)
     do {
       const time = checkStill(verified, ring ?? (await keys.wait(caller)))
       const answered = revocations?.check(auth, time, caller.signal)
       if (answered === undefined) return result
       await answered
       // If keys have to be waited for once more, the answer will be too old, and is asked for again.
-      ring = keys.current(keys.now())
+      ring = keys.current(keys.now(), caller.waitUntil)
     } while (ring === undefined)
     checkStill(verified, ring)
     return result
@@ -222,7 +228,15 @@ function createJudge({
 /** Own members: a polluted prototype must neither end anybody's wait nor prove anything. */
 function readOptions(options: VerifyOptions | undefined): VerifyOptions {
   if (options === undefined) return NO_OPTIONS
-  return { signal: own(options, 'signal'), possession: possessionOf(own(options, 'possession')) }
+  return {
+    signal: own(options, 'signal'),
+    possession: possessionOf(own(options, 'possession')),
+    waitUntil: own(options, 'waitUntil'),
+  }
 }
 
-const NO_OPTIONS: VerifyOptions = Object.freeze({ signal: undefined, possession: undefined })
+const NO_OPTIONS: VerifyOptions = Object.freeze({
+  signal: undefined,
+  possession: undefined,
+  waitUntil: undefined,
+})

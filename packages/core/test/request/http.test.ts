@@ -249,6 +249,47 @@ describe('authenticateRequest', () => {
   })
 })
 
+const waitUntil = () => {}
+
+function noting(): Verifier & { readonly given: unknown[] } {
+  const given: unknown[] = []
+  return {
+    given,
+    async verify(_token, ...options) {
+      given.push(options)
+      return await Promise.resolve(auth)
+    },
+    async ready() {},
+  }
+}
+
+describe('waitUntil', () => {
+  test('of one request reaches the verifier, and is no option of a guard', async () => {
+    const verifier = noting()
+    const seen = bearer()
+    expect(await authenticateRequest(verifier, seen, { waitUntil, optional: true })).toBe(auth)
+    const guard = checkGuardOptions(verifier, {})
+    await authenticateRequest(verifier, seen, guard, seen, undefined, waitUntil)
+    await authenticateRequest(verifier, seen)
+    await authenticateRequest(verifier, seen, { waitUntil: undefined })
+    expect(verifier.given).toEqual([[{ waitUntil }], [{ waitUntil }], [], []])
+    expect(() => checkGuardOptions(verifier, { waitUntil })).toThrow('unknown option "waitUntil"')
+  })
+
+  test('that is no function is a TypeError', async () => {
+    const options = { waitUntil: 'ctx' } as never
+    await expect(authenticateRequest(noting(), bearer(), options)).rejects.toThrow(
+      new TypeError('authenticateRequest: waitUntil must be a function'),
+    )
+  })
+
+  test('that options inherit is not called', async () => {
+    const verifier = noting()
+    await authenticateRequest(verifier, bearer(), Object.create({ waitUntil }) as object)
+    expect(verifier.given).toEqual([[]])
+  })
+})
+
 describe('options that nobody has checked', () => {
   test.each([
     { name: 'a misspelt option', options: { optinal: true }, message: '"optinal", known are' },

@@ -1,0 +1,85 @@
+import { manualClock } from '@portcullis/testing'
+import { describe, expect, test } from 'vitest'
+
+import { beginFlight, flightStep, type WaitUntil } from '../../src/ground/flight.ts'
+import { createWaitingRoom, type Place } from '../../src/ground/waiting-room.ts'
+import { WITHOUT_KEYS } from '../../src/keys/key-cache.ts'
+
+const ENDED = new Error('This promise was created by a request that has since ended')
+
+async function forever(): Promise<never> {
+  return await new Promise<never>(() => {})
+}
+
+function fails(): never {
+  throw new TypeError('Illegal invocation')
+}
+
+function begin(
+  work: () => Promise<string>,
+  { waitUntil, endsWithRequest = true }: { waitUntil?: WaitUntil; endsWithRequest?: boolean } = {},
+) {
+  return beginFlight(work, { clock: manualClock(), waitUntil, endsWithRequest })
+}
+
+describe('whether who must wait joins', () => {
+  test.each([
+    ['nobody waits', 0, false, false, 'replace'],
+    ['nobody waits, and the runtime lets it go on', 0, true, false, 'join'],
+    ['somebody waits', 1, false, false, 'join'],
+    ['somebody has heard that it never settles', 1, false, true, 'replace'],
+    ['the same of one that the runtime was to let go on', 1, true, true, 'replace'],
+  ] as const)('%s: %3$s', (_title, waiting, isHeld, isLost, word) => {
+    expect(flightStep({ waiting, isHeld, isLost }, true)).toBe(word)
+    // Where nothing ends with a request, one is joined as long as it is under way.
+    expect(flightStep({ waiting, isHeld, isLost }, false)).toBe('join')
+  })
+})
+
+describe('a flight', () => {
+  test('counts as waited for until the last one has left', async () => {
+    const clock = manualClock()
+    const flight = begin(forever)
+    expect(flight.isOrphaned()).toBe(true)
+    const room = createWaitingRoom(clock, 5, WITHOUT_KEYS)
+    const leaving = new AbortController()
+    const wait = async (signal: AbortSignal | undefined) =>
+      await room.wait(
+        { arrived: undefined, tokenSize: 0, signal },
+        async (place: Place) => await flight.wait(place),
+      )
+    const first = wait(leaving.signal)
+    const second = wait(undefined)
+    expect(flight.isOrphaned()).toBe(false)
+    leaving.abort(new Error('left'))
+    await expect(first).rejects.toThrow('left')
+    expect(flight.isOrphaned()).toBe(false)
+    await Promise.all([
+      expect(second).rejects.toMatchObject({ reason: 'timeout' }),
+      clock.advance(5),
+    ])
+    expect(flight.isOrphaned()).toBe(true)
+  })
+
+  test('that ends with an error of the platform has no outcome, and is waited for by nobody else', async () => {
+    const flight = begin(async () => await Promise.reject(ENDED))
+    expect(await flight.wait()).toBeUndefined()
+    expect(flight.isOrphaned()).toBe(true)
+  })
+
+  test('is given to the runtime, which learns nothing of its outcome and of no error', async () => {
+    for (const work of [async () => 'secret', async () => await Promise.reject(ENDED)]) {
+      const given: Promise<unknown>[] = []
+      const flight = begin(work, { waitUntil: (each) => given.push(each) })
+      expect(flight.isOrphaned()).toBe(false)
+      expect(given).toHaveLength(1)
+      expect(await given[0]).toBeUndefined()
+    }
+  })
+
+  test('is not held by a function that fails, at once or later', async () => {
+    expect(begin(forever, { waitUntil: fails }).isOrphaned()).toBe(true)
+    const later = begin(forever, { waitUntil: async () => await Promise.reject(ENDED) })
+    expect(later.isOrphaned()).toBe(false)
+  })
+})
