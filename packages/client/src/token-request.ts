@@ -197,7 +197,7 @@ function initOf(
   { headers, body }: TokenRequest,
   proof: Proof | undefined,
   signal: AbortSignal,
-): RequestInit {
+): RequestInit & { readonly cache: 'no-store' } {
   return {
     method: 'POST',
     headers: {
@@ -211,6 +211,8 @@ function initOf(
     // Following a redirect could send the password to another host.
     redirect: 'manual',
     credentials: 'omit',
+    // Frameworks such as Next.js keep answers, of POST as well, unless this is said.
+    cache: 'no-store',
     signal,
   }
 }

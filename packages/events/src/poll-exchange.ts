@@ -34,6 +34,9 @@ export interface PollSettings {
   readonly wallNow: () => number
 }
 
+/** What some versions of the types of Node leave out. */
+type PollInit = RequestInit & { readonly cache: 'no-store' }
+
 /**
  * Sends one poll. Never rejects.
  *
@@ -44,13 +47,15 @@ export async function exchange(
   body: string,
   signal: AbortSignal,
 ): Promise<PollAnswer> {
-  const init: RequestInit = {
+  const init: PollInit = {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json' },
     body,
     // Events come from the endpoint that was configured, and from nowhere else.
     redirect: 'manual',
     credentials: 'omit',
+    // Frameworks such as Next.js keep answers, of POST as well, unless this is said.
+    cache: 'no-store',
     signal,
   }
   try {

@@ -421,6 +421,7 @@ test('a poll is a POST of JSON to the endpoint, and follows no redirect', async 
         body: '{"maxEvents":100}',
         redirect: 'manual',
         credentials: 'omit',
+        cache: 'no-store',
         signal: expect.any(AbortSignal) as unknown,
       },
     ],

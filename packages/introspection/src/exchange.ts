@@ -21,6 +21,7 @@ export type IntrospectionFetch = (
     readonly body?: URLSearchParams
     readonly redirect: 'manual'
     readonly credentials: 'omit'
+    readonly cache: 'no-store'
     readonly signal: AbortSignal
   },
 ) => Promise<FetchResponse>
@@ -50,8 +51,13 @@ export interface Exchange {
 }
 
 /** Of each request to the issuer. */
-export const COMMON_HEADERS = { 'accept-encoding': 'identity', 'user-agent': 'portcullis' }
-export const COMMON_SETTINGS = { redirect: 'manual', credentials: 'omit' } as const
+export const COMMON_HEADERS = { 'user-agent': 'portcullis' }
+export const COMMON_SETTINGS = {
+  redirect: 'manual',
+  credentials: 'omit',
+  // Frameworks such as Next.js keep answers, of POST as well, unless this is said.
+  cache: 'no-store',
+} as const
 
 /** Octets. */
 const LONGEST_ANSWER = 65_536

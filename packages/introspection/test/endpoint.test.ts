@@ -120,18 +120,18 @@ test('an answer of the very URL that was asked is one', async () => {
   expect(await wordOf(verifier.verify('token'))).toBe('accepted')
 })
 
-test('requests follow no redirect, send no cookie and want nothing compressed', async () => {
+test('requests follow no redirect, send no cookie and are answered by no cache', async () => {
   const { issuer, create } = setUp({ endpoint: undefined })
   const inits: unknown[] = []
   const fetch: typeof issuer.fetch = async (url, init) => {
-    const { accept, 'accept-encoding': encoding, 'user-agent': agent } = init.headers
-    inits.push([init.method, init.redirect, init.credentials, accept, encoding, agent])
+    const { accept, 'user-agent': agent } = init.headers
+    inits.push([init.method, init.redirect, init.credentials, init.cache, accept, agent])
     return await issuer.fetch(url, init)
   }
   await wordOf(create({ fetch }).verify('token'))
   expect(inits).toEqual([
-    ['GET', 'manual', 'omit', 'application/json', 'identity', 'portcullis'],
-    ['POST', 'manual', 'omit', 'application/json', 'identity', 'portcullis'],
+    ['GET', 'manual', 'omit', 'no-store', 'application/json', 'portcullis'],
+    ['POST', 'manual', 'omit', 'no-store', 'application/json', 'portcullis'],
   ])
 })
 

@@ -101,8 +101,8 @@ async function post(
   try {
     const body = JSON.stringify({ api: name, ...report })
     const { signal } = end
-    const init: RequestInit = { method: 'POST', redirect: 'error', headers, body, signal }
-    const response = await fetch(target, init)
+    const post = { method: 'POST', redirect: 'error', cache: 'no-store' } as const
+    const response = await fetch(target, { ...post, headers, body, signal })
     await response.body?.cancel()
     return response.ok
   } catch {

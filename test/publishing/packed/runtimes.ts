@@ -12,6 +12,7 @@ import {
   whatFollows,
   withTokenService,
 } from '../../documents/markdown.ts'
+import { compressing } from './compressing.ts'
 import {
   expectScopeToOpen,
   expectToolsToBeGuarded,
@@ -22,7 +23,7 @@ import {
 
 // Runs three programs on Bun, on Deno and on workerd, which Cloudflare Workers are made of, from the packed packages: the
 // example of core's README for any other framework, as it stands but for the port; `verdicts.ts` of the consumer, which
-// must refuse every bad token and every bad proof for the reason that Node has; and `mcp.ts` there. `node runtimes.ts FOLDER NAME`,
+// must refuse every bad token and every bad proof for the reason that Node has; and `mcp.ts` there. Keys come compressed. `node runtimes.ts FOLDER NAME`,
 // in the folder that has them.
 
 /** Packages without install scripts. */
@@ -170,7 +171,8 @@ async function main(folder: string, name: string): Promise<void> {
     ask: (url: string) => Promise<void>,
   ) => {
     await using service = await tokenService(issuer).listen()
-    const { authUrl } = service
+    await using network = await compressing(service.authUrl)
+    const { url: authUrl } = network
     const file = join(folder, `runtime-${name}-${title}.ts`)
     writeFileSync(file, text)
     if (name === 'workerd') await prepareWorker(folder, file, authUrl)

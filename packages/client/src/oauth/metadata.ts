@@ -149,7 +149,13 @@ async function readLocation(
   signal: AbortSignal,
 ): Promise<MetadataOutcome> {
   const { fetch, retry, clock } = options
-  const init = { headers: HEADERS, redirect: 'manual', credentials: 'omit', signal } as const
+  const init = {
+    headers: HEADERS,
+    redirect: 'manual',
+    credentials: 'omit',
+    cache: 'no-store',
+    signal,
+  } as const
   const exchange = {
     compose: () => init,
     send: async () => ({ response: await fetch(url, init) }),

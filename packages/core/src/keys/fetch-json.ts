@@ -14,6 +14,7 @@ export type Fetch = (
     readonly headers: Readonly<Record<string, string>>
     readonly redirect: 'manual'
     readonly credentials: 'omit'
+    readonly cache: 'no-store'
     readonly signal: AbortSignal
   },
 ) => Promise<FetchResponse>

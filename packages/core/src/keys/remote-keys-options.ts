@@ -144,6 +144,8 @@ function createExchange(fetch: Fetch, retry: Retry, clock: Clock, signal: AbortS
     headers: HEADERS,
     redirect: 'manual',
     credentials: 'omit',
+    // Frameworks such as Next.js keep answers by this, and not by the header.
+    cache: 'no-store',
     signal,
   } as const
   const get = async (url: string) => await retry(async () => await fetch(url, init), signal)
@@ -152,7 +154,6 @@ function createExchange(fetch: Fetch, retry: Retry, clock: Clock, signal: AbortS
 
 const HEADERS = {
   accept: 'application/jwk+json, application/jwk-set+json, application/json',
-  'accept-encoding': 'identity',
   // No validators either: a rotated key document often has the size and date of the old one.
   'cache-control': 'no-cache',
   'user-agent': 'portcullis',

@@ -359,7 +359,6 @@ describe('over HTTP', () => {
       expect(`${method} ${url}`).toBe('GET /keys.json')
       expect(headers).toMatchObject({
         accept: 'application/jwk+json, application/jwk-set+json, application/json',
-        'accept-encoding': 'identity',
         'cache-control': 'no-cache',
         'user-agent': 'portcullis',
       })
@@ -390,12 +389,12 @@ describe('over HTTP', () => {
           method: 'GET',
           headers: {
             accept: 'application/jwk+json, application/jwk-set+json, application/json',
-            'accept-encoding': 'identity',
             'cache-control': 'no-cache',
             'user-agent': 'portcullis',
           },
           redirect: 'manual',
           credentials: 'omit',
+          cache: 'no-store',
           signal,
         },
       ],
