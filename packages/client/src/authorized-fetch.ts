@@ -1,8 +1,8 @@
 import type { Dpop } from './dpop.ts'
 import { TokenClientError } from './errors.ts'
+import { raceAbort } from './flight.ts'
 import { discardBody } from './http-answer.ts'
 import { bearing, isRepeatable, type Presented, proving } from './present-token.ts'
-import { raceAbort } from './shared-login.ts'
 import type { Clock } from './time.ts'
 import type { Fetch } from './token-request.ts'
 

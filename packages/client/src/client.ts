@@ -1,3 +1,4 @@
+import type { Closing } from './abort.ts'
 import { authorizedFetch } from './authorized-fetch.ts'
 import { publishLogin } from './diagnostics.ts'
 import { failureWith, reasonOf, TokenClientError } from './errors.ts'
@@ -9,6 +10,7 @@ import {
   afterFailure,
   afterInvalidation,
   afterLogin,
+  type CallerStep,
   callerStep,
   INITIAL,
   isStillHeld,
@@ -18,7 +20,7 @@ import {
   type RenewalState,
   statusOf,
 } from './renewal.ts'
-import { type LoginOutcome, type SettledLogin, shareLogin } from './shared-login.ts'
+import { type LoginOutcome, type LostLogin, type SettledLogin, shareLogin } from './shared-login.ts'
 import { instant } from './time.ts'
 import type { GetOptions, TokenClient, TokenClientStatus } from './token-client.ts'
 import type { TokenAnswer } from './token-request.ts'
@@ -30,13 +32,15 @@ export interface ClientSettings {
   readonly origins: ReadonlySet<string>
   readonly plan: Omit<LoginPlan, 'closing'>
   /** Ends the client. Several clients may share one. */
-  readonly closing: AbortController
+  readonly closing: Closing
   /** What callers see of a failure. By default it itself. */
   readonly errorOf?: (error: unknown) => unknown
   /** Called when a login has ended. */
   readonly onSettled?: (token: string | undefined) => void
   /** What the messages of the diagnostics channel name. By default the client. */
   readonly reportedAs?: (() => object) | undefined
+  /** Of the runtime; by default it is asked. */
+  readonly endsWithRequest?: boolean | undefined
 }
 
 export function createClient({
@@ -46,9 +50,10 @@ export function createClient({
   errorOf = (error) => error,
   onSettled = () => undefined,
   reportedAs,
+  endsWithRequest,
 }: ClientSettings): TokenClient {
   const { clock, fetch, dpop } = plan.endpoint
-  const login = shareLogin({ ...plan, closing: closing.signal }, settle)
+  const login = shareLogin({ ...plan, closing }, settle, lose, endsWithRequest)
   const scheme = dpop === undefined ? 'Bearer' : 'DPoP'
   let state: RenewalState = INITIAL
 
@@ -60,34 +65,45 @@ export function createClient({
     const { minValidity, signal } = checkGetOptions(getOptions)
     try {
       throwIfOver(signal)
+      const step = stepOf(minValidity)
       const { held } = state
-      const step = callerStep(state, instant(clock), login.isUnderWay, minValidity)
       if (held === undefined || step === 'wait') return lasting(await loggedIn(signal), minValidity)
       if (step === 'prefer') return (await renewed(held, signal)).token
-      if (step === 'renew') void login.join(0)
+      if (step === 'renew') login.renew()
       return lasting(held, minValidity)
     } catch (error) {
       throw errorOf(error)
     }
   }
 
+  function stepOf(minValidity: number | undefined): CallerStep {
+    const step = () => callerStep(state, instant(clock), login.isUnderWay, minValidity)
+    const first = step()
+    const mustWait = first === 'wait' || first === 'prefer'
+    return mustWait && login.giveUpOrphan() ? step() : first
+  }
+
   /** @throws TokenClientError as the last login did, if it is too soon for another. */
   async function loggedIn(signal: AbortSignal | undefined): Promise<HeldToken> {
-    const now = instant(clock)
-    const refusal = login.isUnderWay ? undefined : loginRefusal(state, now)
-    if (refusal !== undefined) throw tooSoon(refusal)
-    const outcome = await login.need(nextLoginIn(state, now), signal)
-    if (outcome instanceof TokenClientError) throw outcome
-    return outcome
+    for (;;) {
+      login.giveUpOrphan()
+      const now = instant(clock)
+      const refusal = login.isUnderWay ? undefined : loginRefusal(state, now)
+      if (refusal !== undefined) throw tooSoon(refusal)
+      const outcome = await login.need(nextLoginIn(state, now), signal)
+      if (outcome instanceof TokenClientError) throw outcome
+      if (outcome !== undefined) return outcome
+    }
   }
 
   /** The renewed token, or the one that is held if there is no other and it still works. */
   async function renewed(held: HeldToken, signal: AbortSignal | undefined): Promise<HeldToken> {
     const outcome = await login.join(0, signal)
-    if (!(outcome instanceof TokenClientError)) return outcome
+    if (outcome !== undefined && !(outcome instanceof TokenClientError)) return outcome
     throwIfOver(signal)
-    if (!isStillHeld(state, held.token, instant(clock))) throw outcome
-    return held
+    if (isStillHeld(state, held.token, instant(clock))) return held
+    if (outcome === undefined) return await loggedIn(signal)
+    throw outcome
   }
 
   function settle({ result, requests, duration }: SettledLogin): LoginOutcome {
@@ -107,6 +123,12 @@ export function createClient({
     return outcome
   }
 
+  /** The service may have counted it as a wrong password: what was not answered is not asked again at each call. */
+  function lose({ at, isSent }: LostLogin): void {
+    onSettled(undefined)
+    change(afterFailure(state, at, { code: 'timeout', isSent }, Math.random()))
+  }
+
   function accept({ token, lifetime, receivedAt, isRenewable }: TokenAnswer): HeldToken {
     const held = hold(token, lifetime, receivedAt, Math.random(), isRenewable)
     change(afterLogin(state, held))
@@ -115,7 +137,7 @@ export function createClient({
 
   function fail(failure: TokenClientError, isSent: boolean): TokenClientError {
     // After `close` there is no next login.
-    if (closing.signal.aborted) return failure
+    if (closing.isClosed) return failure
     const now = instant(clock)
     const { code, message, responseStatus, retryAfter } = failure
     const reason = reasonOf(failure)
@@ -129,7 +151,7 @@ export function createClient({
 
   /** @throws TokenClientError if this caller, or the client, is not to wait any longer. */
   function throwIfOver(signal: AbortSignal | undefined): void {
-    if (closing.signal.aborted) throw new TokenClientError('aborted', 'the client is closed')
+    if (closing.isClosed) throw new TokenClientError('aborted', 'the client is closed')
     if (signal?.aborted === true) throw new TokenClientError('aborted', 'the wait was aborted')
   }
 
@@ -143,12 +165,13 @@ export function createClient({
       ...statusOf(state, instant(clock)),
       isLoggingIn: login.isUnderWay,
       clockSkew: login.clockSkew,
-      isClosed: closing.signal.aborted,
+      isClosed: closing.isClosed,
     }
   }
 
   async function close(): Promise<void> {
-    closing.abort()
+    closing.close()
+    login.giveUpOrphan()
     await login.idle()
     change(INITIAL)
   }

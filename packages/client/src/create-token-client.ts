@@ -1,3 +1,4 @@
+import { createClosing } from './abort.ts'
 import { createClient } from './client.ts'
 import { checkTokenClientOptions, type TokenClientOptions } from './options.ts'
 import type { TokenClient } from './token-client.ts'
@@ -11,5 +12,5 @@ import type { TokenClient } from './token-client.ts'
  */
 export function createTokenClient(options: TokenClientOptions): TokenClient {
   const { origins, ...plan } = checkTokenClientOptions(options)
-  return createClient({ origins, plan, closing: new AbortController() })
+  return createClient({ origins, plan, closing: createClosing() })
 }

@@ -1,5 +1,6 @@
 import { createDpopKey, type DpopAlgorithm, type DpopKey } from './dpop-key.ts'
 import { TokenClientError } from './errors.ts'
+import { beginFlight, type Flight } from './flight.ts'
 import type { HeaderLookup } from './http-time.ts'
 import { believed } from './lifetime.ts'
 import { type Clock, type Instant, instant } from './time.ts'
@@ -58,6 +59,9 @@ export interface Dpop {
 /** RFC 9449 section 8.1; longer ones are ignored, since every later request would carry them. */
 const NONCE = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/
 
+/** The longest that it takes to make a key. Seconds. */
+const KEY_PATIENCE = 10
+
 /** Seconds. Less than what judges of proofs tolerate, and more than the error of a time that was measured. */
 const NOTABLE_DIFFERENCE = 2
 
@@ -67,21 +71,41 @@ export function createDpop(
   clock: Clock,
   createKey: typeof createDpopKey = createDpopKey,
 ): Dpop {
-  let key: Promise<DpopKey> | undefined
+  let key: DpopKey | undefined
+  let making: Flight<'made' | 'unmade'> | undefined
   let serviceSkew = 0
   // By server: the token endpoint, and the origins that the options list. So no answer adds an entry for a stranger.
   const nonces = new Map<string, string>()
   const corrections = new Map<string, number>()
 
   async function theKey(): Promise<DpopKey> {
-    const attempt = (key ??= createKey(algorithm))
-    try {
-      return await attempt
-    } catch {
-      // The next caller tries again, unless one has already begun to.
-      if (key === attempt) key = undefined
-      throw new TokenClientError('service_unavailable', 'the key for DPoP proofs could not be made')
+    while (key === undefined) {
+      const own = making?.isOrphaned() === false ? making : begin()
+      // `undefined`: it has ended with another request, so this one begins.
+      if ((await own.wait()) === 'unmade') {
+        const message = 'the key for DPoP proofs could not be made'
+        throw new TokenClientError('service_unavailable', message)
+      }
     }
+    return key
+  }
+
+  function begin(): Flight<'made' | 'unmade'> {
+    const own = beginFlight(
+      async () => {
+        const made = await createKey(algorithm).catch(nothing)
+        // Another may have been made in its place.
+        if (making === own) {
+          key = made
+          // The next caller tries again.
+          making = undefined
+        }
+        return made === undefined ? 'unmade' : 'made'
+      },
+      { clock, longest: KEY_PATIENCE },
+    )
+    making = own
+    return own
   }
 
   function correctedBy(seconds: number): Instant {
@@ -128,6 +152,8 @@ export function createDpop(
     },
   }
 }
+
+function nothing(): undefined {}
 
 /** The claim `ath`. */
 async function hashOf(token: string): Promise<string> {

@@ -1,3 +1,4 @@
+import type { Closing } from './abort.ts'
 import { TokenClientError } from './errors.ts'
 import type { TokenVerifier } from './options.ts'
 import { elapsed, instant } from './time.ts'
@@ -16,8 +17,8 @@ export interface LoginPlan {
   /** Seconds, from the end of the pause. */
   readonly timeout: number
   readonly verifier: TokenVerifier | undefined
-  /** Aborted when the client is closed, which ends the login. */
-  readonly closing: AbortSignal
+  /** Of the client, which ends the login. */
+  readonly closing: Closing
 }
 
 /**
@@ -45,7 +46,7 @@ export async function logIn(
   const close = () => {
     ending.abort(new TokenClientError('aborted', 'the client was closed'))
   }
-  const stop = onAbort(closing, close)
+  const stop = closing.onClose(close)
   async function run(): Promise<TokenAnswer> {
     if (pause > 0) await sleep(clock, pause, signal)
     const message = `the token service gave no token in ${timeout} s`
@@ -64,22 +65,6 @@ export async function logIn(
     cancel?.()
     stop()
     ending.abort(new TokenClientError('aborted', 'the login is over'))
-  }
-}
-
-/**
- * Listens at a signal that any number of waits share. Node 20 warns of a leak at the eleventh listener of one signal, so each has a
- * signal of its own that follows it.
- *
- * @returns A function that ends it.
- */
-export function onAbort(signal: AbortSignal, listener: () => void): () => void {
-  const own = AbortSignal.any([signal])
-  own.addEventListener('abort', listener, { once: true })
-  // It does not abort a second time.
-  if (own.aborted) listener()
-  return () => {
-    own.removeEventListener('abort', listener)
   }
 }
 

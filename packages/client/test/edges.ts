@@ -1,6 +1,7 @@
 /** Which imports of values each source of this package has; types may cross. test/architecture reads it. */
 export const EDGES: Readonly<Record<string, readonly string[]>> = {
-  'authorized-fetch': ['errors', 'http-answer', 'present-token', 'shared-login'],
+  abort: [],
+  'authorized-fetch': ['errors', 'flight', 'http-answer', 'present-token'],
   client: [
     'authorized-fetch',
     'diagnostics',
@@ -11,12 +12,13 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'shared-login',
     'time',
   ],
-  'create-token-client': ['client', 'options'],
+  'create-token-client': ['abort', 'client', 'options'],
   diagnostics: ['node:diagnostics_channel', 'node:process', 'node:util'],
-  dpop: ['dpop-key', 'errors', 'lifetime', 'time'],
+  dpop: ['dpop-key', 'errors', 'flight', 'lifetime', 'time'],
   'dpop-key': [],
   'dpop-options': ['dpop-key'],
   errors: [],
+  flight: ['abort', 'errors', 'time'],
   'held-token': ['time'],
   'http-answer': ['errors', 'http-time'],
   'http-time': [],
@@ -35,6 +37,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'outage',
   ],
   'oauth/create-oauth-client': [
+    'abort',
     'client',
     'oauth/client-authentication',
     'oauth/grant-exchange',
@@ -67,7 +70,14 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'token-response',
   ],
   'oauth/memory': [],
-  'oauth/metadata': ['errors', 'oauth/metadata-answer', 'renewal', 'shared-login', 'time'],
+  'oauth/metadata': [
+    'errors',
+    'flight',
+    'oauth/metadata-answer',
+    'renewal',
+    'time',
+    'token-request',
+  ],
   'oauth/metadata-answer': [
     'errors',
     'http-answer',
@@ -101,7 +111,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   'present-token': ['http-answer', 'http-time', 'time'],
   renewal: ['held-token'],
   retry: ['outage'],
-  'shared-login': ['errors', 'login'],
+  'shared-login': ['errors', 'flight', 'login', 'time'],
   time: [],
   'token-client': [],
   'token-request': ['errors', 'http-answer', 'http-time', 'outage', 'time', 'token-response'],

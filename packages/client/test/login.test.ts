@@ -1,6 +1,7 @@
 import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
+import { createClosing } from '../src/abort.ts'
 import { TokenClientError } from '../src/errors.ts'
 import { loginExchange, type LoginOptions } from '../src/login-exchange.ts'
 import { logIn, type LoginPlan } from '../src/login.ts'
@@ -24,7 +25,7 @@ function setUp({
   Partial<LoginOptions> & { pause?: number; verifier?: LoginPlan['verifier'] } = {}) {
   const service = createLoginService()
   const { clock, fetch } = service
-  const closing = new AbortController()
+  const closing = createClosing()
   let timers = 0
   const counting = {
     ...clock,
@@ -52,7 +53,7 @@ function setUp({
     },
     timeout: 10,
     verifier,
-    closing: closing.signal,
+    closing,
   }
   const run = async () => await logIn(plan, pause, awaited)
   return { service, clock, closing, run, timers: () => timers }
@@ -98,7 +99,7 @@ describe.each(Object.entries(PHASES))('while it waits for %s', (_phase, create) 
     const failure = failureOf(run())
     await clock.advance(0.5)
     expect(await stateOf(failure)).toBe('pending')
-    closing.abort()
+    closing.close()
     expect(await failure).toMatchObject({ code: 'aborted', message: 'the client was closed' })
     expect(timers()).toBeLessThanOrEqual(0)
     const requests = service.requests.length
@@ -138,7 +139,7 @@ describe('the pause', () => {
     const failure = failureOf(run())
     await clock.advance(15)
     expect(await stateOf(failure)).toBe('pending')
-    closing.abort()
+    closing.close()
     expect(await failure).toMatchObject({ code: 'aborted', message: 'the client was closed' })
     expect(timers()).toBeLessThanOrEqual(0)
     await clock.advance(60)
@@ -148,7 +149,7 @@ describe('the pause', () => {
   test('of which the end is the end of the client: no request and no timer', async () => {
     const { run, clock, closing, service, timers } = setUp({ pause: 1 })
     clock.after(1, () => {
-      closing.abort()
+      closing.close()
     })
     const failure = failureOf(run())
     await clock.advance(1)
@@ -170,7 +171,7 @@ describe.each(['loginId', 'password'])('a function %s that answers too late', (n
     [
       'the end of the client',
       ({ closing }) => {
-        closing.abort()
+        closing.close()
       },
     ],
   ])('after %s: nothing is sent', async (_title, end) => {

@@ -2,28 +2,38 @@ import { getEventListeners } from 'node:events'
 
 import { expect, test } from 'vitest'
 
+import { createClosing } from '../src/abort.ts'
 import { TokenClientError } from '../src/errors.ts'
+import { raceAbort } from '../src/flight.ts'
 import { hold } from '../src/held-token.ts'
 import { loginExchange } from '../src/login-exchange.ts'
 import { createRetry } from '../src/retry.ts'
-import { raceAbort, type SettledLogin, type SharedLogin, shareLogin } from '../src/shared-login.ts'
+import {
+  type LostLogin,
+  type SettledLogin,
+  type SharedLogin,
+  shareLogin,
+} from '../src/shared-login.ts'
 import { createLoginService, failureOf, httpDate } from './login-service.ts'
 
-function setUp(closing = new AbortController()) {
+function setUp({ endsWithRequest = false, closing = createClosing() } = {}) {
   const service = createLoginService()
   const { clock, fetch } = service
   const credentials = { loginId: 'demo', password: 'secret' }
   const exchange = loginExchange({ url: 'https://auth.test', response: 'auto', ...credentials })
   const endpoint = { exchange, fetch, retry: createRetry(), clock }
   const settled: [SettledLogin, isUnderWay: boolean][] = []
-  const plan = { endpoint, timeout: 10, verifier: undefined, closing: closing.signal }
-  const login: SharedLogin = shareLogin(plan, (end) => {
+  const lost: LostLogin[] = []
+  const plan = { endpoint, timeout: 10, verifier: undefined, closing }
+  const settle = (end: SettledLogin) => {
     settled.push([end, login.isUnderWay])
     const { result } = end
     if (result instanceof TokenClientError) return result
     return hold(result.token, result.lifetime, result.receivedAt, 0, true)
-  })
-  return { login, service, clock, settled }
+  }
+  const lose = (each: LostLogin) => void lost.push(each)
+  const login: SharedLogin = shareLogin(plan, settle, lose, endsWithRequest)
+  return { login, service, clock, settled, lost }
 }
 
 test('callers who join share one login, which is over when its end is told', async () => {
@@ -59,12 +69,11 @@ test('any number of callers wait with one signal, without a listener each: Node 
   expect(await Promise.all(left)).toMatchObject(Array.from(left, () => ({ code: 'aborted' })))
 })
 
-test('any number of logins end with one signal, without a listener each', async () => {
-  const controller = new AbortController()
-  const logins = Array.from({ length: 20 }, () => setUp(controller))
+test('any number of logins end with one client', async () => {
+  const closing = createClosing()
+  const logins = Array.from({ length: 20 }, () => setUp({ closing }))
   const outcomes = logins.map(async ({ login }) => await login.join(5))
-  expect(getEventListeners(controller.signal, 'abort').length).toBeLessThan(2)
-  controller.abort()
+  closing.close()
   expect(await Promise.all(outcomes)).toMatchObject(
     Array.from(outcomes, () => ({ code: 'aborted' })),
   )

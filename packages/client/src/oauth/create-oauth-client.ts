@@ -1,3 +1,4 @@
+import { type Closing, createClosing } from '../abort.ts'
 import { createClient } from '../client.ts'
 import { ownMembers } from '../option-checks.ts'
 import { createRetry, type Retry } from '../retry.ts'
@@ -38,11 +39,11 @@ export interface OAuthClient extends TokenClient {
 export function createOAuthClient(options: OAuthClientOptions): OAuthClient {
   const settings = checkOAuthClientOptions(options)
   const { clientId, credentials, target, origins, dpop, remember, timeout, fetch, clock } = settings
-  const closing = new AbortController()
+  const closing = createClosing()
   const retry = createRetry()
   const environment = {
     clientId,
-    locate: locateBy(settings, retry, closing.signal),
+    locate: locateBy(settings, retry, closing),
     pace: createServerPace(clock),
     authenticate: async (now: number) => await authenticate(credentials, now),
     clock,
@@ -73,7 +74,7 @@ export function createOAuthClient(options: OAuthClientOptions): OAuthClient {
   return Object.assign(client, { onBehalfOf })
 }
 
-function locateBy(settings: OAuthSettings, retry: Retry, closing: AbortSignal): Locate {
+function locateBy(settings: OAuthSettings, retry: Retry, closing: Closing): Locate {
   const { issuer = '', tokenEndpoint } = settings
   if (tokenEndpoint !== undefined) {
     const server = ownMembers({ issuer: issuer || tokenEndpoint, token_endpoint: tokenEndpoint })

@@ -1,9 +1,10 @@
+import type { Closing } from '../abort.ts'
 import { TokenClientError } from '../errors.ts'
+import { beginFlight, type Flight, raceAbort } from '../flight.ts'
 import { afterFailure, INITIAL, nextLoginIn, type RenewalState } from '../renewal.ts'
 import type { Retry } from '../retry.ts'
-import { raceAbort } from '../shared-login.ts'
 import { type Clock, elapsed, type Instant, instant } from '../time.ts'
-import type { Fetch } from '../token-request.ts'
+import { type Fetch, sleep } from '../token-request.ts'
 import {
   type AuthorizationServer,
   isServer,
@@ -25,7 +26,9 @@ export interface DiscoveryOptions {
   readonly clock: Clock
   /** The deadline of one attempt. Seconds. */
   readonly timeout: number
-  readonly closing: AbortSignal
+  readonly closing: Closing
+  /** Of the runtime; by default it is asked. */
+  readonly endsWithRequest?: boolean | undefined
 }
 
 /** Waits until the server is known, or the signal is aborted. @throws TokenClientError */
@@ -39,47 +42,66 @@ const METADATA_AGE = 3600
  * failure there is a pause. What is known serves while the metadata are read again, and if they cannot be had.
  */
 export function createDiscovery(options: DiscoveryOptions): Locate {
-  const { clock } = options
+  const { clock, timeout, endsWithRequest } = options
   let known: AuthorizationServer | undefined
   let askedAt: Instant | undefined
-  let attempt: Promise<AuthorizationServer> | undefined
+  let attempt: Flight<AuthorizationServer | TokenClientError> | undefined
   let pace: RenewalState = INITIAL
   let failure: TokenClientError | undefined
 
-  async function read(): Promise<AuthorizationServer> {
+  type Outcome = AuthorizationServer | TokenClientError
+
+  function begin(): Flight<Outcome> {
     askedAt = instant(clock)
-    try {
-      known = await readInTime(options)
-      pace = INITIAL
-      return known
-    } catch (error) {
-      failure = failureOf(error)
-      const { code, retryAfter } = failure
-      pace = afterFailure(pace, instant(clock), { code, retryAfter, isSent: true }, Math.random())
-      throw failure
-    } finally {
-      attempt = undefined
-    }
+    const own = beginFlight(
+      async () => {
+        const outcome = await readInTime(options).catch(failureOf)
+        // Otherwise it was given up, and another has taken its place.
+        if (attempt === own) settle(outcome)
+        return outcome
+      },
+      { clock, longest: timeout, endsWithRequest },
+    )
+    attempt = own
+    return own
   }
 
-  async function join(): Promise<AuthorizationServer> {
-    return await (attempt ??= read())
+  function settle(outcome: Outcome): void {
+    attempt = undefined
+    if (!(outcome instanceof TokenClientError)) {
+      known = outcome
+      pace = INITIAL
+      return
+    }
+    failure = outcome
+    const { code, retryAfter } = failure
+    pace = afterFailure(pace, instant(clock), { code, retryAfter, isSent: true }, Math.random())
+  }
+
+  /** @throws TokenClientError while nothing may be asked. */
+  function beginIfDue(): Flight<Outcome> {
+    const retryAfter = nextLoginIn(pace, instant(clock))
+    if (failure === undefined || retryAfter === 0) return begin()
+    throw new TokenClientError(failure.code, failure.message, { retryAfter })
   }
 
   return async (signal) => {
-    const now = instant(clock)
     if (known !== undefined) {
-      if (askedAt === undefined || elapsed(askedAt, now) < METADATA_AGE) return known
-      join().catch(() => {
-        // What is known serves on.
-      })
+      const isOld = askedAt !== undefined && elapsed(askedAt, instant(clock)) >= METADATA_AGE
+      // What is known serves on.
+      if (isOld && attempt?.isOver() !== false) begin()
       return known
     }
-    const retryAfter = attempt === undefined ? nextLoginIn(pace, now) : 0
-    if (failure !== undefined && retryAfter > 0) {
-      throw new TokenClientError(failure.code, failure.message, { retryAfter })
+    for (;;) {
+      const isOrphaned = attempt?.isOrphaned() === true
+      const pause = isOrphaned ? (attempt?.untilReplaced() ?? 0) : 0
+      if (pause > 0) await sleep(clock, pause, signal)
+      else {
+        const outcome = await ((isOrphaned ? undefined : attempt) ?? beginIfDue()).wait(signal)
+        if (outcome instanceof TokenClientError) throw outcome
+        if (outcome !== undefined) return outcome
+      }
     }
-    return await raceAbort(join(), signal)
   }
 }
 
@@ -92,18 +114,20 @@ function failureOf(error: unknown): TokenClientError {
 async function readInTime(options: DiscoveryOptions): Promise<AuthorizationServer> {
   const { clock, timeout, closing } = options
   const ending = new AbortController()
-  const cancel = clock.after(timeout, () => {
+  const end = () => {
     ending.abort()
-  })
-  const ended = AbortSignal.any([ending.signal, closing])
+  }
+  const cancel = clock.after(timeout, end)
+  const stop = closing.onClose(end)
   try {
-    return await raceAbort(readMetadata(options, ended), ended)
+    return await raceAbort(readMetadata(options, ending.signal), ending.signal)
   } catch (error) {
-    if (!ending.signal.aborted) throw error
+    if (closing.isClosed || !ending.signal.aborted) throw error
     const message = `the authorization server gave no metadata in ${timeout} s`
     throw new TokenClientError('timeout', message)
   } finally {
     cancel()
+    stop()
     ending.abort()
   }
 }

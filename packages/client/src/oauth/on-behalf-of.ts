@@ -1,3 +1,4 @@
+import type { Closing } from '../abort.ts'
 import { createClient } from '../client.ts'
 import { checkOptions, isText, mustBe, ownMembers } from '../option-checks.ts'
 import type { GetOptions, TokenClient } from '../token-client.ts'
@@ -61,7 +62,7 @@ export interface OnBehalfOfSettings {
   readonly endpoint: Omit<TokenEndpoint, 'exchange'>
   readonly exchangeFor: (grant: Grant) => Exchange
   readonly timeout: number
-  readonly closing: AbortController
+  readonly closing: Closing
   readonly reportedAs: () => object
 }
 
@@ -73,13 +74,9 @@ export function createOnBehalfOf(
   /** Those with an exchange under way: also one that the memory has no room for is shared. */
   const underWay = new Map<string, TokenClient>()
   const errorOf = oauthErrors(true)
-  closing.signal.addEventListener(
-    'abort',
-    () => {
-      memory.clear()
-    },
-    { once: true },
-  )
+  closing.onClose(() => {
+    memory.clear()
+  })
 
   function clientFor(grant: Grant): TokenClient {
     const key = digestOf(clientId, grant)
@@ -115,7 +112,7 @@ export function createOnBehalfOf(
       },
     })
     // After `close` it can only fail, and nothing would forget it.
-    if (!closing.signal.aborted) memory.set(key, client, bytes)
+    if (!closing.isClosed) memory.set(key, client, bytes)
     return client
   }
 

@@ -1,0 +1,52 @@
+// Ends of waits: of a signal that many share, and of the client itself.
+
+/**
+ * Listens at a signal that any number of waits share. Node 20 warns of a leak at the eleventh listener of one signal, so each has a
+ * signal of its own that follows it.
+ *
+ * @returns A function that ends it.
+ */
+export function onAbort(signal: AbortSignal, listener: () => void): () => void {
+  const own = AbortSignal.any([signal])
+  own.addEventListener('abort', listener, { once: true })
+  // It does not abort a second time.
+  if (own.aborted) listener()
+  return () => {
+    own.removeEventListener('abort', listener)
+  }
+}
+
+/**
+ * The end of a client. It is no `AbortController`, because it lives longer than a request: older Cloudflare Workers make none outside of
+ * one, and let no other request use it.
+ */
+export interface Closing {
+  readonly isClosed: boolean
+  /** Calls a function once, at the end or now if that has come. Returns a function that takes it back. */
+  onClose(listener: () => void): () => void
+  close(): void
+}
+
+export function createClosing(): Closing {
+  const listeners = new Set<() => void>()
+  let isClosed = false
+  return {
+    get isClosed() {
+      return isClosed
+    },
+    onClose(listener) {
+      if (isClosed) listener()
+      else listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+      }
+    },
+    close() {
+      isClosed = true
+      for (const listener of listeners) {
+        listeners.delete(listener)
+        listener()
+      }
+    },
+  }
+}
