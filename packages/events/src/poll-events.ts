@@ -2,30 +2,29 @@ import type { Clock } from '@portcullis/core'
 import {
   createRetry,
   elapsed,
+  ENDS_WITH_REQUEST,
   type Instant,
   instant,
+  LATENESS,
   systemClock,
   withDeadline,
 } from '@portcullis/core/verifier'
 
-import type { Inbox, Receipt } from './inbox.ts'
 import { checkPollEventsOptions } from './option-checks.ts'
 import type { PollEventsOptions } from './options.ts'
 import { exchange, failed, type PollAnswer } from './poll-exchange.ts'
 import {
   afterSettling,
   judgeEvents,
-  MAX_TAKEN,
   nextPoll,
   NO_VERDICTS,
   type PollOutcome,
   pollRequest,
   type Settled,
-  type TakenEvent,
   type Verdicts,
 } from './polling.ts'
-import { invalidEvent, type RefusedEvent } from './refused-event.ts'
 import { createSecurityEventInbox } from './security-events.ts'
+import { takeAll } from './taken-events.ts'
 
 // Polls a transmitter for security events, one request at a time.
 
@@ -53,8 +52,6 @@ export interface EventPoll {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-const NO_TEXT = invalidEvent('The token is not a signed JWT')
-
 interface PollState {
   readonly verdicts: Verdicts
   readonly settled: Settled
@@ -76,18 +73,30 @@ interface Polled {
  * is acknowledged in the next request (`ack`); one that is refused is named with its error (`setErrs`); and one that could not
  * be recorded is not named, so that it comes again.
  *
- * @throws TypeError for a wrong, misspelt or missing option.
+ * @throws TypeError for a wrong, misspelt or missing option, and where the runtime sets no timers, as Cloudflare Workers do outside of a
+ *   request.
  * @see RFC 8936
  */
 export function pollEvents(options: PollEventsOptions): EventPoll {
+  return createPoll(options)
+}
+
+/** @param endsWithRequest Of the runtime; by default it is asked. */
+export function createPoll(
+  options: PollEventsOptions,
+  endsWithRequest: boolean = ENDS_WITH_REQUEST,
+): EventPoll {
   const stated = checkPollEventsOptions(options)
   const { endpoint, fetch, interval = 5, timeout = 60, clock = systemClock, ...ofEvents } = stated
+  checkTimers(clock)
   // As `fetch` writes it, without a fragment.
   const address = new URL(endpoint)
   address.hash = ''
   const inbox = createSecurityEventInbox({ ...ofEvents, clock: stated.clock }, () => poller)
   const closing = new AbortController()
   const { signal: closed } = closing
+  /** When it has to go on at the latest. Seconds of the monotonic clock. */
+  let due = Infinity
   let state: PollState = {
     verdicts: NO_VERDICTS,
     settled: new Set(),
@@ -106,12 +115,14 @@ export function pollEvents(options: PollEventsOptions): EventPoll {
 
   async function ask(): Promise<PollAnswer> {
     const request = pollRequest(state.verdicts)
+    due = clock.monotonic() + timeout
     const answer = await withDeadline(
       clock,
       timeout,
       async (signal) =>
         await Promise.race([exchange(settings, request, signal), whenClosed(closed, signal)]),
     )
+    due = Infinity
     return 'detail' in answer ? failed(answer.detail) : answer
   }
 
@@ -141,7 +152,9 @@ export function pollEvents(options: PollEventsOptions): EventPoll {
       state = next
       const settledAt = clock.monotonic()
       const times = { startedAt, settledAt, failures: state.failures, retryAfter }
-      await pause(nextPoll(outcome, times, interval, Math.random()) - settledAt, clock, closed)
+      const seconds = nextPoll(outcome, times, interval, Math.random()) - settledAt
+      due = settledAt + seconds
+      await pause(seconds, clock, closed)
     }
   }
 
@@ -152,9 +165,11 @@ export function pollEvents(options: PollEventsOptions): EventPoll {
   }
   const poller: EventPoll = {
     status() {
-      const { failures, stuck, lastFailure, answeredAt } = state
+      const { failures, stuck, answeredAt } = state
       const answerAge = answeredAt && elapsed(answeredAt, instant(clock))
-      const word = closed.aborted ? 'closed' : wordOf(state)
+      const hasEnded = endsWithRequest && clock.monotonic() > due + LATENESS
+      const word = closed.aborted ? 'closed' : hasEnded ? 'failing' : wordOf(state)
+      const lastFailure = hasEnded ? ENDED : state.lastFailure
       return { state: word, failures, stuck: stuck.size, lastFailure, answerAge }
     },
     close,
@@ -163,50 +178,22 @@ export function pollEvents(options: PollEventsOptions): EventPoll {
   return poller
 }
 
+const ENDED = 'the request that began to poll has ended, and the runtime has ended its timers'
+
+/** Without timers nothing would ever be asked, and nobody told. */
+function checkTimers(clock: Clock): void {
+  try {
+    clock.after(0, () => {})()
+  } catch {
+    throw new TypeError(
+      'pollEvents: no timers can be set here, so nothing can be polled: on Cloudflare Workers receive events with receiveEvents',
+    )
+  }
+}
+
 function wordOf({ failures, answeredAt }: PollState): EventPollStatus['state'] {
   if (failures > 0) return 'failing'
   return answeredAt === undefined ? 'starting' : 'current'
-}
-
-/** How many events are taken in at once: one that hangs keeps no others waiting, and a store that hangs is called no more often. */
-const AT_ONCE = 25
-
-interface Taken {
-  readonly verdicts: Verdicts
-  readonly events: readonly TakenEvent[]
-}
-
-/** Takes the events of one answer in, until the poll is closed, or keys or store fail for all that were taken at once. */
-async function takeAll(
-  inbox: Inbox,
-  sets: ReadonlyMap<string, unknown>,
-  closed: AbortSignal,
-): Promise<Taken> {
-  const ack: string[] = []
-  const setErrs = new Map<string, RefusedEvent>()
-  const events: TakenEvent[] = []
-  const waiting = [...sets].slice(0, MAX_TAKEN)
-  for (let at = 0; at < waiting.length && !closed.aborted; at += AT_ONCE) {
-    const receipts = await Promise.all(
-      waiting.slice(at, at + AT_ONCE).map(async ([name, token]) => {
-        const isText = typeof token === 'string'
-        return [name, isText ? await inbox.take(token, name) : inbox.refuse(NO_TEXT)] as const
-      }),
-    )
-    for (const [name, receipt] of receipts) {
-      if (receipt.outcome === 'accepted') ack.push(name)
-      else if (receipt.outcome === 'refused') setErrs.set(name, receipt.refused)
-      events.push({ name, became: wordFor(receipt) })
-    }
-    if (events.slice(at).every(({ became }) => became === 'failed')) break
-  }
-  return { verdicts: { ack, setErrs }, events }
-}
-
-function wordFor(receipt: Receipt): TakenEvent['became'] {
-  if (receipt.outcome === 'accepted') return receipt.isRecorded ? 'recorded' : 'accepted'
-  if (receipt.outcome === 'refused') return 'refused'
-  return receipt.failed === 'event' ? 'unread' : 'failed'
 }
 
 /**

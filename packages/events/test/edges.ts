@@ -22,8 +22,8 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'option-checks',
     'poll-exchange',
     'polling',
-    'refused-event',
     'security-events',
+    'taken-events',
   ],
   'poll-exchange': ['@portcullis/core/json', '@portcullis/core/verifier', 'node:buffer'],
   polling: ['@portcullis/core/verifier', 'node:crypto'],
@@ -67,4 +67,5 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   ],
   'store-calls': ['in-time'],
   'subject-identifier': ['@portcullis/core/verifier', 'reading'],
+  'taken-events': ['polling', 'refused-event'],
 }

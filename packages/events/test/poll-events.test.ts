@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { EventEmitter, once } from 'node:events'
 
+import { type Clock, localKeys } from '@portcullis/core'
 import { createTestIssuer, eventTransmitter, manualClock } from '@portcullis/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
@@ -10,6 +11,7 @@ import {
   pollEvents,
   type PollEventsOptions,
 } from '../src/index.ts'
+import { createPoll } from '../src/poll-events.ts'
 import { AUDIENCE, createStore, ISSUER, NEVER } from './scene.ts'
 
 const ENDPOINT = 'https://login.test/poll'
@@ -832,5 +834,50 @@ describe('options', () => {
     expect(start).toThrow(TypeError)
     expect(start).toThrow(new RegExp(`^pollEvents: (unknown option "${name}",|${name} must )`))
     expect(start).not.toThrow(/login\.test/)
+  })
+})
+
+const hanging = (clock: Clock): PollEventsOptions => ({
+  endpoint: ENDPOINT,
+  fetch: async () => await new Promise<never>(() => {}),
+  keys: localKeys({
+    kty: 'OKP',
+    crv: 'Ed25519',
+    x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+  }),
+  issuer: ISSUER,
+  audience: AUDIENCE,
+  revocations: createStore().revocations,
+  revokes: 'subject',
+  clock,
+})
+
+function disallowed(): never {
+  throw new Error('Disallowed operation called within global scope')
+}
+
+describe('on Cloudflare Workers', () => {
+  test('outside of a request, where no timer can be set: a TypeError, and not a poll that never starts', () => {
+    expect(() => pollEvents(hanging({ ...manualClock(), after: disallowed }))).toThrow(
+      new TypeError(
+        'pollEvents: no timers can be set here, so nothing can be polled: on Cloudflare Workers receive events with receiveEvents',
+      ),
+    )
+  })
+
+  test.each([
+    [
+      true,
+      'failing',
+      'the request that began to poll has ended, and the runtime has ended its timers',
+    ],
+    [false, 'starting', undefined],
+  ])('a poll whose request has ended says so (%s)', async (ends, state, lastFailure) => {
+    const clock = manualClock()
+    const poll = createPoll(hanging({ ...clock, after: () => () => {} }), ends)
+    await clock.advance(60.9)
+    expect(poll.status()).toMatchObject({ state: 'starting', lastFailure: undefined })
+    await clock.advance(0.2)
+    expect(poll.status()).toMatchObject({ state, lastFailure })
   })
 })

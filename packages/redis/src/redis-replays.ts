@@ -13,6 +13,7 @@ import {
 } from './replay-options.ts'
 import { scriptArguments } from './replay-script.ts'
 import { createReplayStore, PACE } from './replay-store.ts'
+import { checkRuntime } from './runtime.ts'
 import { whileWaiting } from './time.ts'
 
 // The memory of used DPoP proofs that several processes share. When the store fails, the option `whenUnreachable` decides.
@@ -37,9 +38,13 @@ export interface RedisReplays extends ReplayMemory {
  *
  * Does NOT wait for replicas of the store: a proof that a fail-over loses can be used again until it expires.
  *
- * @throws TypeError for a wrong or misspelt option.
+ * @throws TypeError for a wrong or misspelt option, and on Cloudflare Workers.
  */
 export function redisReplays(options: RedisReplaysOptions): RedisReplays {
+  checkRuntime(
+    'redisReplays',
+    'a memory of your own, whose remember asks a Durable Object at each request',
+  )
   const settings = checkRedisReplaysOptions(options)
   const { source, clock, timeout } = settings
   return sharedReplays(

@@ -25,6 +25,7 @@ import { readiness, type RevocationsState, wordOf } from './readiness.ts'
 import { writeRecord } from './record.ts'
 import { redisTransport } from './redis-transport.ts'
 import { afterFailure } from './replica-state.ts'
+import { checkRuntime } from './runtime.ts'
 import { type RedisRevocationsStatus, statusOf } from './status.ts'
 import { instant, whileWaiting } from './time.ts'
 import { whyUnknown } from './why-unknown.ts'
@@ -57,9 +58,13 @@ export interface RedisRevocations extends Revocations, RevocationWriter {
  *
  * Does NOT make the stream: an operator does that once, with `portcullis-revocations create`.
  *
- * @throws TypeError for a wrong or misspelt option.
+ * @throws TypeError for a wrong or misspelt option, and on Cloudflare Workers.
  */
 export function redisRevocations(options: RedisRevocationsOptions): RedisRevocations {
+  checkRuntime(
+    'redisRevocations',
+    'revocations of your own, whose statusOf asks a store at each request',
+  )
   const settings = checkRedisRevocationsOptions(options)
   const { source, clock, maxStaleness } = settings
   const pace = { clock, ...sentinelPacing(maxStaleness, pacing(maxStaleness).answer) }

@@ -123,7 +123,8 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'service/login-proof',
   ],
   'service/harmless-json': [],
-  'service/listen': ['node:events', 'node:http', 'node:net', 'options'],
+  // And `node:http`, when it is called.
+  'service/listen': ['node:events', 'node:net', 'options'],
   'service/login-proof': ['dpop/proof', 'jose', 'service/asked-url', 'service/harmless-json'],
   'service/misbehaviours': [],
   'service/outage': ['options', 'service/misbehaviours', 'service/request-log'],

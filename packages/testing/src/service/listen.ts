@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIPv6 } from 'node:net'
 
 import { checkOptions, isFunction, isText } from '../options.ts'
@@ -61,6 +61,8 @@ export async function listen(handle: Handler, options: ListenOptions = {}): Prom
     routes: isFunction,
   })
   const { port = 0, host = '127.0.0.1', routes } = options
+  // Only here: not every runtime that a service can answer on has it.
+  const { createServer } = await import('node:http')
   const server = createServer((request, response) => {
     const { socket } = request
     const { remoteAddress = '' } = socket

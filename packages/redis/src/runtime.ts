@@ -1,0 +1,19 @@
+// Where a connection can be kept: not on a runtime that ends it with the request that opened it.
+
+/**
+ * Fails where nothing would be read: a copy of the revocations that nobody keeps up to date goes on to say that it is current.
+ *
+ * @param instead What to use there.
+ * @param userAgent Of the runtime; by default it is asked.
+ * @throws TypeError on Cloudflare Workers.
+ */
+export function checkRuntime(
+  factory: string,
+  instead: string,
+  userAgent: unknown = Reflect.get(Object(globalThis.navigator), 'userAgent'),
+): void {
+  if (userAgent !== 'Cloudflare-Workers') return
+  throw new TypeError(
+    `${factory}: Cloudflare Workers end a connection with the request that opened it, so use ${instead}`,
+  )
+}
