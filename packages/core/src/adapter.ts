@@ -2,6 +2,7 @@
 
 export { checkGuardOptions } from './request/guard-options.ts'
 export { hasPassed, isAtOnce, requireAudience } from './request/http.ts'
+export { checkMetadata } from './refusal/resource-metadata.ts'
 export { targetOf } from './request/request-target.ts'
 export { checkRequirementList } from './requirement/requirement-list.ts'
 export { audiencesOf, proverOf } from './verifier/internals.ts'

@@ -14,6 +14,7 @@ export { checkStated, LONGEST_TOKEN, ruleChecks } from './verifier/verifier-opti
 export { createUnobservedVerifier } from './verifier/verifier.ts'
 export { foreignness, marked } from './ground/copy.ts'
 export {
+  checkArgument,
   checkOptions,
   countUpTo,
   hasMethods,

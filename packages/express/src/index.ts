@@ -9,7 +9,12 @@ import {
   type Requirement,
   type Verifier,
 } from '@portcullis/core'
-import { checkGuardOptions, checkRequirementList, isAtOnce } from '@portcullis/core/adapter'
+import {
+  checkGuardOptions,
+  checkMetadata,
+  checkRequirementList,
+  isAtOnce,
+} from '@portcullis/core/adapter'
 
 // The guard for Express 5 and 4: how it is given a request, shows an `Auth` and sends a refusal. Every decision about tokens is core's.
 
@@ -68,8 +73,14 @@ export function authorize(...requirements: readonly [Requirement, ...Requirement
   }
 }
 
-/** Serves protected resource metadata (RFC 9728) to everybody. Put it before the guard. */
-export function serveMetadata({ path, body }: ProtectedResourceMetadata): Middleware {
+/**
+ * Serves protected resource metadata (RFC 9728) to everybody. Put it before the guard.
+ *
+ * @throws TypeError for anything that `protectedResourceMetadata` did not return.
+ */
+export function serveMetadata(metadata: ProtectedResourceMetadata): Middleware {
+  checkMetadata('serveMetadata', metadata)
+  const { path, body } = metadata
   return (request, response, next) => {
     const { method = '', url = '' } = request
     if (url.split('?')[0] !== path || !['GET', 'HEAD'].includes(method)) {

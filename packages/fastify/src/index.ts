@@ -12,6 +12,7 @@ import {
 } from '@portcullis/core'
 import {
   checkGuardOptions,
+  checkMetadata,
   checkRequirementList,
   hasPassed,
   isAtOnce,
@@ -200,8 +201,14 @@ export function authorize(...requirements: readonly [Requirement, ...Requirement
   }
 }
 
-/** Serves protected resource metadata (RFC 9728) to everybody, also in a guarded scope. */
-export function serveMetadata({ path, body }: ProtectedResourceMetadata): Plugin {
+/**
+ * Serves protected resource metadata (RFC 9728) to everybody, also in a guarded scope.
+ *
+ * @throws TypeError for anything that `protectedResourceMetadata` did not return.
+ */
+export function serveMetadata(metadata: ProtectedResourceMetadata): Plugin {
+  checkMetadata('serveMetadata', metadata)
+  const { path, body } = metadata
   return fastifyPlugin(
     async (scope: Scope) => {
       scope.get(path, { config: { auth: false } }, async (_request, reply) => {

@@ -10,7 +10,12 @@ import {
   type Requirement,
   type Verifier,
 } from '@portcullis/core'
-import { checkGuardOptions, checkRequirementList, isAtOnce } from '@portcullis/core/adapter'
+import {
+  checkGuardOptions,
+  checkMetadata,
+  checkRequirementList,
+  isAtOnce,
+} from '@portcullis/core/adapter'
 import type { Context, MiddlewareHandler } from 'hono'
 
 // The guard for Hono 4: how it is given a request, shows an `Auth` and sends a refusal. Every decision about tokens is core's.
@@ -96,8 +101,14 @@ export function authorize(
   }
 }
 
-/** Serves protected resource metadata (RFC 9728) to everybody. Put it before the guard. */
-export function serveMetadata({ path, body }: ProtectedResourceMetadata): MiddlewareHandler {
+/**
+ * Serves protected resource metadata (RFC 9728) to everybody. Put it before the guard.
+ *
+ * @throws TypeError for anything that `protectedResourceMetadata` did not return.
+ */
+export function serveMetadata(metadata: ProtectedResourceMetadata): MiddlewareHandler {
+  checkMetadata('serveMetadata', metadata)
+  const { path, body } = metadata
   return async (context, next) => {
     const { path: asked, method } = context.req
     if (asked !== path || !['GET', 'HEAD'].includes(method)) return await next()

@@ -12,7 +12,12 @@ import {
   type Requirement,
   type Verifier,
 } from '@portcullis/core'
-import { checkGuardOptions, checkRequirementList, isAtOnce } from '@portcullis/core/adapter'
+import {
+  checkGuardOptions,
+  checkMetadata,
+  checkRequirementList,
+  isAtOnce,
+} from '@portcullis/core/adapter'
 
 // The guard for Koa 3 and 2: how it is given a request, shows an `Auth` and sends a refusal. Every decision about tokens is core's.
 
@@ -81,8 +86,14 @@ export function authorize(...requirements: readonly [Requirement, ...Requirement
   }
 }
 
-/** Serves protected resource metadata (RFC 9728) to everybody. Put it before the guard. */
-export function serveMetadata({ path, body }: ProtectedResourceMetadata): Middleware {
+/**
+ * Serves protected resource metadata (RFC 9728) to everybody. Put it before the guard.
+ *
+ * @throws TypeError for anything that `protectedResourceMetadata` did not return.
+ */
+export function serveMetadata(metadata: ProtectedResourceMetadata): Middleware {
+  checkMetadata('serveMetadata', metadata)
+  const { path, body } = metadata
   return async (context, next) => {
     if (context.path !== path || !['GET', 'HEAD'].includes(context.method)) {
       await next()

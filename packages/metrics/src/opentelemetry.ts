@@ -23,6 +23,9 @@ export type { TraceOptions } from './spans.ts'
  * @throws TypeError for what is wrong or misspelt in `sources`.
  */
 export function collectMetrics(meter: Meter, sources: Sources = {}): () => void {
+  if (typeof Reflect.get(Object(meter), 'createObservableCounter') !== 'function') {
+    throw new TypeError('collectMetrics: the first argument must be a meter of @opentelemetry/api')
+  }
   const named = checkSources(sources)
   const tally = createTally()
   const histograms = new Map<MetricRow, Histogram>()

@@ -30,6 +30,9 @@ interface Value {
  * @throws TypeError for what is wrong or misspelt in `sources`; what prom-client throws if a metric has been registered before.
  */
 export function collectMetrics(register: MetricsRegistry, sources: Sources = {}): () => void {
+  if (typeof Reflect.get(Object(register), 'registerMetric') !== 'function') {
+    throw new TypeError('collectMetrics: the first argument must be a registry of prom-client')
+  }
   const named = checkSources(sources)
   const tally = createTally()
   const metrics = [

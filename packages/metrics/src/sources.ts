@@ -71,6 +71,9 @@ const MOST = 100
 
 /** @throws TypeError for what is misspelt, and for a name that is no name. */
 export function checkSources(sources: Sources): NamedSources {
+  if (typeof sources !== 'object' || (sources as unknown) === null || Array.isArray(sources)) {
+    throw new TypeError('sources: must be an object, such as { keys: { main: keys } }')
+  }
   const stated: Readonly<Record<string, unknown>> = { ...sources }
   for (const kind of Object.keys(stated)) {
     if (!KINDS.includes(kind)) {

@@ -48,8 +48,17 @@ type Reader = (message: unknown) => Ended | undefined
 export function traceOperations(
   tracer: Tracer,
   sources: Sources = {},
-  { verdicts = false, ...others }: TraceOptions = {},
+  options: TraceOptions = {},
 ): () => void {
+  if (typeof Reflect.get(Object(tracer), 'startSpan') !== 'function') {
+    throw new TypeError(
+      'traceOperations: the first argument must be a tracer of @opentelemetry/api',
+    )
+  }
+  if (typeof options !== 'object' || (options as unknown) === null || Array.isArray(options)) {
+    throw new TypeError('traceOperations: options must be an object')
+  }
+  const { verdicts = false, ...others } = options
   if (typeof verdicts !== 'boolean')
     throw new TypeError('traceOperations: verdicts must be true or false')
   const [unknown] = Object.keys(others)

@@ -110,6 +110,9 @@ export interface CurrentAuthOptions {
  *   no token and `optional` is not set.
  */
 export function CurrentAuth(options: CurrentAuthOptions = {}): ParameterDecorator {
+  if (typeof options !== 'object' || (options as unknown) === null || Array.isArray(options)) {
+    throw new TypeError('@CurrentAuth: options must be an object')
+  }
   const {
     optional = false,
     verifier,

@@ -1,5 +1,6 @@
 import { type ExecutionContext, HttpException } from '@nestjs/common'
 import { type AuthError, refusal as refusalOf } from '@portcullis/core'
+import { checkArgument } from '@portcullis/core/verifier'
 
 import type { HttpCall } from './context.ts'
 
@@ -14,6 +15,8 @@ export class AuthException extends HttpException {
   declare readonly cause: AuthError
 
   constructor(error: AuthError) {
+    const isRefusal = refusalOf(error) !== undefined
+    checkArgument('AuthException', 'the argument', isRefusal ? undefined : 'must be an AuthError')
     // No stack, like the AuthError: making one costs more than the rest of a refusal, so a flood of forged tokens would too.
     const limit = Error.stackTraceLimit
     Reflect.set(Error, 'stackTraceLimit', 0)

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import type { ProtectedResourceMetadata } from '@portcullis/core'
+import { checkMetadata } from '@portcullis/core/adapter'
 
 // Serves the document of RFC 9728 before all guards, since clients read it without a token.
 
@@ -13,8 +14,12 @@ export type Middleware = (
 
 /**
  * Serves protected resource metadata (RFC 9728) to everybody, as middleware for `app.use(...)`, which runs before all guards.
+ *
+ * @throws TypeError for anything that `protectedResourceMetadata` did not return.
  */
-export function serveMetadata({ path, body }: ProtectedResourceMetadata): Middleware {
+export function serveMetadata(metadata: ProtectedResourceMetadata): Middleware {
+  checkMetadata('serveMetadata', metadata)
+  const { path, body } = metadata
   return (request, response, next) => {
     const { method = '', url = '' } = request
     if (url.split('?')[0] !== path || !['GET', 'HEAD'].includes(method)) {

@@ -31,6 +31,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'events/poll-queue',
     'issuer',
     'options',
+    'service/backend',
   ],
   'events/poll-queue': ['service/harmless-json'],
   index: [

@@ -1,7 +1,6 @@
-import { checkCopy } from '../ground/copy.ts'
 import { member } from '../ground/json.ts'
 import type { Auth } from './auth.ts'
-import { signedClaims } from './signed-claims.ts'
+import { checkAuth, signedClaims } from './signed-claims.ts'
 
 // For connections that outlive their first request: until when their token lasts.
 
@@ -14,7 +13,7 @@ import { signedClaims } from './signed-claims.ts'
  * @returns The `exp`, in seconds since 1970-01-01T00:00:00Z; `Infinity` for a token without one.
  */
 export function expiry(auth: Auth<unknown>): number {
-  checkCopy('expiry', 'the Auth', auth)
+  checkAuth('expiry', auth)
   const exp = member(signedClaims(auth), 'exp')
   return typeof exp === 'number' && Number.isFinite(exp) ? exp : Infinity
 }

@@ -1,8 +1,9 @@
 import { unlessAborted } from '../ground/answer-in-time.ts'
+import { checkArgument, hasMethods, type OptionCheck } from '../ground/options.ts'
 import { AuthError } from '../refusal/errors.ts'
 import type { Auth } from './auth.ts'
 import { schemaIssues } from './details.ts'
-import { withOutput } from './signed-claims.ts'
+import { checkAuth, withOutput } from './signed-claims.ts'
 
 // The option `schema`: gives handlers what a validator makes of the claims.
 
@@ -33,6 +34,8 @@ export async function applySchema<Output>(
   auth: Auth<unknown>,
   signal?: AbortSignal,
 ): Promise<Auth<Output>> {
+  checkArgument('applySchema', 'the schema', isSchema(schema))
+  checkAuth('applySchema', auth)
   const answer: unknown = await unlessAborted(schema['~standard'].validate(auth.claims), signal)
   if (!isObject(answer)) throw noResult()
   const result = answer as SchemaResult<Output> // or an object of any other shape
@@ -44,6 +47,11 @@ export async function applySchema<Output>(
   if (!hasValue(result)) throw noResult()
   return withOutput(auth, result.value)
 }
+
+export const isSchema: OptionCheck = (value) =>
+  hasMethods(Reflect.get(Object(value), '~standard'), 'validate')
+    ? undefined
+    : 'must be a validator of the Standard Schema specification'
 
 function noResult(): TypeError {
   return new TypeError(

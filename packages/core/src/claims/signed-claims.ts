@@ -1,5 +1,6 @@
-import { marked } from '../ground/copy.ts'
+import { checkCopy, marked } from '../ground/copy.ts'
 import { isJsonObject, type JsonObject } from '../ground/json.ts'
+import { checkArgument } from '../ground/options.ts'
 import type { Auth } from './auth.ts'
 
 // Keeps the claims as they were signed beside what a schema makes of them for handlers. Whatever decides reads those that were signed.
@@ -19,6 +20,18 @@ export function withOutput<Output>(signed: Auth<unknown>, output: Output): Auth<
   // Not enumerable, so that no copy, comparison or inspection has it.
   const record = { __proto__: null, value: Object.freeze({ of: auth, signed }) }
   return Object.freeze(marked(Object.defineProperty(auth, RECORD, record)))
+}
+
+/**
+ * Checks what a caller without types may have passed in place of an `Auth`, and whose it is.
+ *
+ * @throws TypeError
+ */
+export function checkAuth(caller: string, auth: unknown): void {
+  const isAuth = typeof auth === 'object' && auth !== null && 'claims' in auth
+  const complaint = isAuth ? undefined : 'must be what a verifier or getAuth has returned'
+  checkArgument(caller, 'the Auth', complaint)
+  checkCopy(caller, 'the Auth', auth)
 }
 
 /** Whether a verifier has noted what was signed. */

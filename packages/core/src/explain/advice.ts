@@ -1,3 +1,4 @@
+import { checkArgument } from '../ground/options.ts'
 import { ADVICE, type Advice } from './advice-table.ts'
 import type { Explanation } from './explanation.ts'
 import type { HintName } from './hints.ts'
@@ -9,10 +10,10 @@ import type { HintName } from './hints.ts'
  *
  * @returns `undefined` for a token that is accepted.
  */
-export function adviceOn({
-  refusal,
-  hints,
-}: Pick<Explanation, 'refusal' | 'hints'>): Advice | undefined {
+export function adviceOn(explanation: Pick<Explanation, 'refusal' | 'hints'>): Advice | undefined {
+  const isMade = Array.isArray(Reflect.get(Object(explanation), 'hints'))
+  checkArgument('adviceOn', 'the argument', isMade ? undefined : 'must be what explain() returned')
+  const { refusal, hints } = explanation
   if (refusal === undefined) return undefined
   for (const { name } of hints) {
     const advice = ON_HINTS[name]

@@ -28,6 +28,20 @@ export function checkOptions(
   }
 }
 
+/**
+ * Checks an argument that is no option: a caller without types may pass anything.
+ *
+ * @param complaint What is wrong with it, if anything is.
+ * @throws TypeError that names the function and the argument.
+ */
+export function checkArgument(
+  caller: string,
+  argument: string,
+  complaint: string | undefined,
+): void {
+  if (complaint !== undefined) throw new TypeError(`${caller}: ${argument} ${complaint}`)
+}
+
 /** @param max Seconds; a bound that keeps a misplaced unit, or `Infinity`, from turning a check off. */
 export function seconds(min: number, max: number): OptionCheck {
   return (value) =>

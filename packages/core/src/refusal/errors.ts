@@ -87,6 +87,9 @@ export class AuthError extends Error {
   constructor(...args: AuthErrorArguments) {
     const [code, reason, options = NO_OPTIONS] = args
     const given = typeof options === 'function' ? NO_OPTIONS : options
+    if (typeof given !== 'object' || (given as unknown) === null) {
+      throw new TypeError('AuthError: options must be an object')
+    }
     const message = describe(code, reason)
     // A refusal has no stack: making one costs more than a signature check, Koa would print it, and Express would send it.
     const limit = Error.stackTraceLimit

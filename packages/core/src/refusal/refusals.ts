@@ -1,3 +1,5 @@
+import { checkArgument, oneOf } from '../ground/options.ts'
+
 // The table of all refusals: the status of each code, and what the client reads.
 
 /**
@@ -211,7 +213,11 @@ export function visible(
   return descriptionOf(code, reason) === null ? {} : { reason }
 }
 
+const isCode = oneOf(...Object.keys(refusals))
+
 function descriptionOf(code: AuthErrorCode, reason: AuthErrorReason): string | null {
+  // A caller without types may pass anything.
+  checkArgument('AuthError', 'the code', isCode(code))
   const reasons: Partial<Record<AuthErrorReason, string | null>> = refusals[code].reasons
   const description = Object.hasOwn(reasons, reason) ? reasons[reason] : undefined
   if (description === undefined) {

@@ -1,5 +1,6 @@
 import { isLoopback } from '../ground/loopback.ts'
 import {
+  checkArgument,
   checkOptions,
   isAbsoluteUrl,
   isText,
@@ -71,6 +72,14 @@ export function protectedResourceMetadata(options: ProtectedResource): Protected
       resource_documentation: documentation,
     }),
   }
+}
+
+/** @throws TypeError for anything that `protectedResourceMetadata` did not return: it would be served as if it were not there. */
+export function checkMetadata(caller: string, metadata: unknown): void {
+  const names = ['url', 'path', 'body']
+  const isMade = names.every((name) => isText(Reflect.get(Object(metadata), name)) === undefined)
+  const complaint = isMade ? undefined : 'must be what protectedResourceMetadata() returned'
+  checkArgument(caller, 'the argument', complaint)
 }
 
 const isScopeList: OptionCheck = (value) =>

@@ -87,7 +87,9 @@ function parseCredentials(
 ): Credentials {
   const value = authorizationOf(request)
   if (value === undefined) {
-    const detail = isPreflight(request) ? preflight : missingHeader
+    const detail = isPreflight(request)
+      ? preflight
+      : missingHeader(isSpelledOtherwise(request, NAME))
     throw new AuthError('missing_token', 'missing_header', detail)
   }
   // Middleware, a mock or a serverless adapter may have put anything there.
@@ -172,6 +174,15 @@ function valueOf({ headers }: RequestHeaders | FetchRequest): unknown {
  */
 export function isPreflight({ headers }: RequestHeaders | FetchRequest): boolean {
   return hasGet(headers) ? headers.get(PREFLIGHT) !== null : Object.hasOwn(headers, PREFLIGHT)
+}
+
+/** Whether an object of headers has one under another spelling, as an event of API Gateway has it. This chooses words alone. */
+export function isSpelledOtherwise(
+  { headers }: RequestHeaders | FetchRequest,
+  name: string,
+): boolean {
+  if (hasGet(headers)) return false
+  return Object.keys(headers).some((each) => each !== name && each.toLowerCase() === name)
 }
 
 /**

@@ -17,7 +17,16 @@ const SCHEMES: ReadonlyMap<string, string> = new Map(
     .map((name) => [name.toLowerCase(), name]),
 )
 
-export const missingHeader: Detail = () => 'the request has no Authorization header'
+const SPELLING =
+  'names of headers are read in lower case, as node:http and a `Request` have them, and other spellings are not: an event of API Gateway is no request'
+
+/** @param isSpelledOtherwise Whether the headers have it under another spelling. */
+export function missingHeader(isSpelledOtherwise: boolean): Detail {
+  return () =>
+    isSpelledOtherwise
+      ? `the request has no header authorization: ${SPELLING}`
+      : 'the request has no Authorization header'
+}
 
 export const preflight: Detail = () =>
   'the request has no Authorization header: it is a CORS preflight, which never has one; put CORS middleware before the guard'
@@ -32,8 +41,15 @@ export const noTextInHeader: Detail = () =>
   'headers.authorization is not a string: has middleware replaced it?'
 
 /** @param header Its name, as the guard's own options have it. */
-export function missingTokenHeader(header: string, isPreflight: boolean): Detail {
-  const advice = isPreflight ? ': it is a CORS preflight; put CORS middleware before the guard' : ''
+export function missingTokenHeader(
+  header: string,
+  isPreflight: boolean,
+  isSpelledOtherwise: boolean,
+): Detail {
+  const spelling = isSpelledOtherwise ? `: ${SPELLING}` : ''
+  const advice = isPreflight
+    ? ': it is a CORS preflight; put CORS middleware before the guard'
+    : spelling
   return () => `the request has no header ${header}, which this guard reads${advice}`
 }
 

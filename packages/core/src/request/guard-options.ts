@@ -3,11 +3,13 @@ import { foreignness } from '../ground/copy.ts'
 import type { WaitUntil } from '../ground/flight.ts'
 import { isJsonObject } from '../ground/json.ts'
 import {
+  checkArgument,
   checkOptions,
   hasMethods,
   isAbsoluteUrl,
   isBoolean,
   isFunction,
+  isText,
   isTextList,
   type OptionCheck,
   oneOf,
@@ -171,6 +173,9 @@ export function checkGuardOptions<Options extends object>(
   }
   checkOurVerifier('authenticate', 'the verifier', verifier as Verifier<unknown>)
   checkOptions('authenticate', options, CHECKS)
+  if (framework !== undefined) {
+    checkArgument('checkGuardOptions', 'the name of the framework', isText(framework))
+  }
   const { credentials, dpop } = ownMembers<GuardOptions<never>>(options)
   if (credentials !== undefined && dpop !== undefined) {
     throw new TypeError(

@@ -2,11 +2,16 @@ import type { Auth } from '../claims/auth.ts'
 import { checkAudience } from '../claims/claims.ts'
 import { signedClaims } from '../claims/signed-claims.ts'
 import type { WaitUntil } from '../ground/flight.ts'
-import { own } from '../ground/options.ts'
+import { checkArgument, isText, own } from '../ground/options.ts'
 import { AuthError } from '../refusal/errors.ts'
 import type { Scheme } from '../refusal/presentation.ts'
 import { anonymous } from '../requirement/details.ts'
-import { checkRequirements, type Requirement } from '../requirement/requirement-list.ts'
+import {
+  checkRequirementList,
+  checkRequirements,
+  isRequirementList,
+  type Requirement,
+} from '../requirement/requirement-list.ts'
 import { findInternals } from '../verifier/internals.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import {
@@ -82,6 +87,8 @@ export function authenticateRequest(
   incoming: object = request,
   waitUntil?: WaitUntil,
 ): Auth<unknown> | Promise<Auth<unknown> | undefined> {
+  if (subject !== undefined) checkObject('the fourth argument', subject)
+  if (incoming !== request) checkObject('the fifth argument', incoming)
   const parts = { request, subject: subject ?? request, incoming, waitUntil }
   const atOnce = subject && authenticateAtOnce(verifier, parts, options)
   return atOnce ?? authenticateAnew(verifier, parts, options)
@@ -124,9 +131,10 @@ function findText(
 
 async function authenticateAnew(
   verifier: Verifier<unknown>,
-  parts: RequestParts,
+  received: RequestParts,
   given: GuardOptions<never>,
 ): Promise<Auth<unknown> | undefined> {
+  const parts = withHeaders(received)
   const { request, subject } = parts
   const isKnown = Checked.has(given)
   const { guard, waitUntil = parts.waitUntil } = isKnown
@@ -150,6 +158,29 @@ async function authenticateAnew(
   }
 }
 
+/**
+ * A caller without types may pass anything: headers in place of their request, or an event of a function whose `headers` are `null`
+ * where it has none.
+ *
+ * @throws TypeError for what is no request.
+ */
+function withHeaders(parts: RequestParts): RequestParts {
+  const headers: unknown = Reflect.get(Object(parts.request), 'headers')
+  if (headers === null) return { ...parts, request: { headers: {} } }
+  if (isObject(headers)) return parts
+  const complaint = 'must be a request, which has headers: pass the request, not its headers'
+  checkArgument('authenticateRequest', 'the second argument', complaint)
+  return parts
+}
+
+function checkObject(argument: string, value: unknown): void {
+  checkArgument('authenticateRequest', argument, isObject(value) ? undefined : 'must be an object')
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
 /** Whether the guard with these options, from {@link checkGuardOptions}, has let the request through. */
 export function hasPassed(subject: object, options: object): boolean {
   let guard = findPassedGuard(subject)
@@ -169,6 +200,7 @@ export async function authorizeRequest(
   subject: object,
   requirements: readonly Requirement[],
 ): Promise<void> {
+  if (!isRequirementList(requirements)) checkRequirementList('authorizeRequest', requirements)
   const { auth, options, verifier } = guardOf(subject)
   try {
     if (auth === undefined) throw new AuthError('missing_token', 'missing_header', anonymous)
@@ -187,6 +219,7 @@ export async function authorizeRequest(
  * @see RFC 8707 section 2; RFC 7519 section 4.1.3
  */
 export function requireAudience(subject: object, audience: string): void {
+  checkArgument('requireAudience', 'the audience', isText(audience))
   const { auth, options } = guardOf(subject)
   try {
     if (auth === undefined) throw new AuthError('missing_token', 'missing_header', anonymous)

@@ -5,6 +5,7 @@ import {
   type FetchRequest,
   hasGet,
   isPreflight,
+  isSpelledOtherwise,
   isRepeated,
   type RequestHeaders,
   textAfterBearer,
@@ -82,7 +83,8 @@ export function parseTokenHeader(
     throw new AuthError('invalid_request', 'repeated_credentials', repeatedTokenHeader(header))
   }
   if (text === undefined) {
-    const detail = missingTokenHeader(header, isPreflight(request))
+    const isOtherwise = isSpelledOtherwise(request, header)
+    const detail = missingTokenHeader(header, isPreflight(request), isOtherwise)
     throw new AuthError('missing_token', 'missing_header', detail)
   }
   if (typeof text !== 'string') {

@@ -1,6 +1,5 @@
 import type { Auth } from '../claims/auth.ts'
-import { signedClaims } from '../claims/signed-claims.ts'
-import { checkCopy } from '../ground/copy.ts'
+import { checkAuth, signedClaims } from '../claims/signed-claims.ts'
 import { member } from '../ground/json.ts'
 import { isOneScope } from '../ground/scopes.ts'
 
@@ -15,7 +14,7 @@ import { isOneScope } from '../ground/scopes.ts'
  * @see RFC 8693 section 4.2
  */
 export function grantedScopes(auth: Auth<unknown>): ReadonlySet<string> {
-  checkCopy('grantedScopes', 'the Auth', auth)
+  checkAuth('grantedScopes', auth)
   return scopesOf(auth)
 }
 

@@ -1,6 +1,6 @@
 import type { Auth } from '../claims/auth.ts'
 import { asSigned } from '../claims/signed-claims.ts'
-import { hasMethods, own } from '../ground/options.ts'
+import { checkArgument, hasMethods, own } from '../ground/options.ts'
 import { isScope } from '../ground/scopes.ts'
 import { AuthError } from '../refusal/errors.ts'
 import type { Verifier } from '../verifier/verifier.ts'
@@ -36,6 +36,11 @@ export interface Requirement extends StepUp {
   isMetBy(auth: Auth, acceptance?: Acceptance): boolean | Promise<boolean>
 }
 
+/** Whether each of a list can be asked; there may be none. Adapters have checked the rest at start-up. */
+export function isRequirementList(value: unknown): value is readonly Requirement[] {
+  return Array.isArray(value) && value.every((each) => hasMethods(each, 'isMetBy'))
+}
+
 const REASONS = ['scope', 'claim', 'check', 'acr', 'age'] as const
 
 /**
@@ -45,6 +50,8 @@ const REASONS = ['scope', 'claim', 'check', 'acr', 'age'] as const
  *   requirements.
  */
 export function checkRequirementList(factory: string, requirements: readonly Requirement[]): void {
+  const complaint = Array.isArray(requirements) ? undefined : "must be a list, as [scope('read')]"
+  checkArgument(factory, 'the requirements', complaint)
   if (requirements.length === 0) {
     throw new TypeError(`${factory}: there must be at least one requirement`)
   }

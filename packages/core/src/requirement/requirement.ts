@@ -118,7 +118,7 @@ export function check(
 ): Requirement {
   checkCount('check', given, 2)
   const [verifier, decide] = given.length === 1 ? [undefined, given[0]] : given
-  if (verifier !== undefined && !hasMethods(verifier, 'verify')) {
+  if (given.length > 1 && !hasMethods(verifier, 'verify')) {
     throw new TypeError('check: the first of two arguments must be a verifier')
   }
   if (typeof decide !== 'function') throw new TypeError('check: the decision must be a function')

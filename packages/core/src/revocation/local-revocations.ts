@@ -3,6 +3,7 @@ import { marked } from '../ground/copy.ts'
 import { isJsonObject, member } from '../ground/json.ts'
 import { createListeners } from '../ground/listeners.ts'
 import {
+  checkArgument,
   checkOptions,
   countUpTo,
   isClock,
@@ -125,6 +126,8 @@ const WITHOUT_DIGEST =
   'revoke: the token has no jti, and statusOf is called without its digest, the third argument: pass it on, or see revokeBefore'
 
 function readEntries(caller: string, entries: Iterable<unknown>): readonly RevocationEntry[] {
+  const isIterable = isFunction(Reflect.get(Object(entries), Symbol.iterator)) === undefined
+  checkArgument(caller, 'the argument', isIterable ? undefined : 'must be a list of entries')
   return Array.from(entries, (entry) => readEntry(caller, entry))
 }
 

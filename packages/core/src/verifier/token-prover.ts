@@ -13,7 +13,12 @@ import { notText, tooLarge } from '../token/details.ts'
 import { setInternals } from './internals.ts'
 import { observed, publishRemembered, type VerdictRecord } from './observed-verdict.ts'
 import { createWatch } from './revocation-watch.ts'
-import { rulesOf, type SchemaOptions, type VerifierOptions } from './verifier-options.ts'
+import {
+  checkVerifyOptions,
+  rulesOf,
+  type SchemaOptions,
+  type VerifierOptions,
+} from './verifier-options.ts'
 import type { Verifier, VerifyOptions } from './verifier.ts'
 
 // A verifier of tokens that something else than a key proves: the steps behind the proof are those of every verifier.
@@ -188,6 +193,7 @@ function createJudge<Proven extends ProvenToken>(
     record?: VerdictRecord,
   ): Promise<Auth<unknown>> => {
     checkForm(token, maxTokenSize)
+    checkVerifyOptions(options)
     const signal = options && own(options, 'signal')
     const waitUntil = options && own(options, 'waitUntil')
     const possession = possessionOf(options && own(options, 'possession'))

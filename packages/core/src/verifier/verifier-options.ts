@@ -6,10 +6,11 @@ import {
   requiredClaimsOf,
   type RequiredValue,
 } from '../claims/required-claims.ts'
-import type { Schema } from '../claims/schema.ts'
+import { isSchema, type Schema } from '../claims/schema.ts'
 import { foreignness } from '../ground/copy.ts'
 import { isJsonObject } from '../ground/json.ts'
 import {
+  checkArgument,
   checkOptions,
   countUpTo,
   hasMethods,
@@ -155,10 +156,7 @@ export const ruleChecks: Readonly<Record<RuleName, OptionCheck>> = {
   revocations: isRevocations,
   confirmation: oneOf('require', 'ignore'),
   clock: isClock,
-  schema: (value) =>
-    hasMethods(Reflect.get(Object(value), '~standard'), 'validate')
-      ? undefined
-      : 'must be a validator of the Standard Schema specification',
+  schema: isSchema,
 }
 
 /**
@@ -189,6 +187,12 @@ export function checkStated(
       throw new TypeError(`${factory}: ${name} must be stated, null to accept any`)
     }
   }
+}
+
+/** @throws TypeError for what is no object: a caller without types may pass anything. */
+export function checkVerifyOptions(options: unknown): void {
+  const isObject = options === undefined || (typeof options === 'object' && options !== null)
+  checkArgument('verify', 'options', isObject ? undefined : 'must be an object')
 }
 
 export function rulesOf({

@@ -20,6 +20,7 @@ import { createWatch } from './revocation-watch.ts'
 import { isStillTrusted, type VerifiedToken } from './verified-tokens.ts'
 import {
   checkVerifierOptions,
+  checkVerifyOptions,
   type SchemaOptions,
   type VerifierOptions,
 } from './verifier-options.ts'
@@ -227,6 +228,7 @@ function createJudge({
 
 /** Own members: a polluted prototype must neither end anybody's wait nor prove anything. */
 function readOptions(options: VerifyOptions | undefined): VerifyOptions {
+  checkVerifyOptions(options)
   if (options === undefined) return NO_OPTIONS
   return {
     signal: own(options, 'signal'),

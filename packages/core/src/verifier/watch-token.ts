@@ -1,6 +1,6 @@
 import type { Auth } from '../claims/auth.ts'
 import { expiry } from '../claims/expiry.ts'
-import { checkCopy } from '../ground/copy.ts'
+import { checkAuth } from '../claims/signed-claims.ts'
 import {
   checkOptions,
   hasMethods,
@@ -54,7 +54,7 @@ export function watchToken(
     throw new TypeError('watchToken: the first argument must be a verifier')
   }
   checkOurVerifier('watchToken', 'the verifier', verifier)
-  checkCopy('watchToken', 'the Auth', auth)
+  checkAuth('watchToken', auth)
   if (isFunction(onRefusal) !== undefined) {
     throw new TypeError('watchToken: the third argument must be a function')
   }

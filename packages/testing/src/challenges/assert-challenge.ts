@@ -53,6 +53,10 @@ export function assertChallenge(
   response: ChallengeResponse,
   expected: ExpectedChallenge = {},
 ): Readonly<Record<string, string>> {
+  const given: unknown = Reflect.get(Object(response), 'headers')
+  if (typeof given !== 'object' || given === null) {
+    throw new TypeError('assertChallenge: the first argument must be a response, with headers')
+  }
   checkOptions('assertChallenge', expected, {
     scheme: oneOf('Bearer', 'DPoP'),
     status: (value) => (Number.isInteger(value) ? undefined : 'must be a whole number'),

@@ -1,5 +1,6 @@
 import { createTestIssuer, type TestIssuer } from '../issuer.ts'
 import { checkOptions, isFunction, isText, oneOf } from '../options.ts'
+import { backendOf } from '../service/backend.ts'
 import { type BadEvent, createBadLogouts, createBadSecurityEvents } from './bad-events.ts'
 import {
   type LogoutTokenOptions,
@@ -58,6 +59,7 @@ export function eventTransmitter(
   issuer: TestIssuer,
   options: EventTransmitterOptions,
 ): EventTransmitter {
+  backendOf('eventTransmitter', issuer)
   checkOptions('eventTransmitter', options, { audience: isText, fetch: isFunction })
   const { audience, fetch = async (url, init) => await globalThis.fetch(url, init) } = options
   if (audience === undefined) throw new TypeError('eventTransmitter: audience must be stated')
