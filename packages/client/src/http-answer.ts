@@ -23,6 +23,42 @@ async function discard(body: Discardable | null): Promise<void> {
   else await body.cancel()
 }
 
+/** @throws TokenClientError for what is no `Response`: a mock, or what another library gives. */
+export function checkResponse(response: unknown): void {
+  const missing = whatIsMissing(response)
+  if (missing !== undefined) throw new TokenClientError('unexpected_response', missing)
+}
+
+const WHAT_TO_GIVE =
+  'it must give a Response, or an object with status, url, headers and body as a Response has them'
+
+/** What is missing in something that a `fetch` has given as an answer; `undefined` if it is one. */
+function whatIsMissing(answer: unknown): string | undefined {
+  if (typeof answer !== 'object' || answer === null) {
+    return `fetch gave ${answer === null ? 'null' : typeof answer}: ${WHAT_TO_GIVE}`
+  }
+  const of = (name: string): unknown => Reflect.get(answer, name)
+  const missing = [
+    ...(typeof of('status') === 'number' ? [] : ['a status']),
+    ...(typeof of('url') === 'string' ? [] : ['a url']),
+    ...(isFunction(of('headers'), 'get') ? [] : ['headers.get']),
+    ...(isBody(of('body')) ? [] : ['a body that is a stream or null']),
+  ]
+  return missing.length === 0
+    ? undefined
+    : `fetch gave an object without ${missing.join(', ')}: ${WHAT_TO_GIVE}`
+}
+
+/** Octets that come one after the other, by an iterator or by a reader. */
+function isBody(body: unknown): boolean {
+  return body === null || isFunction(body, Symbol.asyncIterator) || isFunction(body, 'getReader')
+}
+
+function isFunction(holder: unknown, name: string | symbol): boolean {
+  if (typeof holder !== 'object' || holder === null) return false
+  return typeof Reflect.get(holder, name) === 'function'
+}
+
 /** Why an answer cannot have a token, judged by its status and its URL. */
 export function failureOfStatus(
   response: Response,
@@ -30,11 +66,9 @@ export function failureOfStatus(
   now: number,
 ): TokenClientError | undefined {
   const { status: responseStatus, headers } = response
-  // A constructed `Response` has an empty URL.
-  if (response.redirected || (response.url !== '' && response.url !== url)) {
-    return new TokenClientError('unexpected_response', 'the token service redirected', {
-      responseStatus,
-    })
+  const elsewhere = whereItIsFrom(response, url)
+  if (elsewhere !== undefined) {
+    return new TokenClientError('unexpected_response', elsewhere, { responseStatus })
   }
   if (responseStatus >= 200 && responseStatus < 300) return undefined
   const message = `the token service answered with status ${responseStatus}`
@@ -46,6 +80,14 @@ export function failureOfStatus(
     return new TokenClientError('service_unavailable', message, { responseStatus, retryAfter })
   }
   return new TokenClientError('unexpected_response', message, { responseStatus })
+}
+
+/** What is said of an answer of another URL than was asked. A constructed `Response` has an empty one. */
+function whereItIsFrom({ redirected, url }: Response, asked: string): string | undefined {
+  if (redirected) return 'the token service redirected'
+  return url === '' || url === asked
+    ? undefined
+    : 'the answer has another url than was asked for: a fetch must follow no redirect, and one that asks elsewhere must give an answer whose url is empty'
 }
 
 /** @throws TokenClientError for a body that is too long; whatever the stream fails with. */

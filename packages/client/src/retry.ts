@@ -1,3 +1,4 @@
+import { checkResponse } from './http-answer.ts'
 import { outageOf, reach } from './outage.ts'
 
 // A second request where the first may have met the end of an idle connection: a server ends those, and until `fetch` has heard of
@@ -36,8 +37,11 @@ interface RetriedExchange<Request, Head extends AnswerHead> {
 export function createRetry(): Retry {
   let hasSucceeded = false
 
-  return async ({ compose, send, mayFollow }, signal) => {
-    async function sent(request: Awaited<ReturnType<typeof compose>>) {
+  async function answer<Request, Head extends AnswerHead>(
+    { compose, send, mayFollow }: RetriedExchange<Request, Head>,
+    signal: AbortSignal,
+  ): Promise<Head> {
+    async function sent(request: Request): Promise<Head> {
       const head = await send(request)
       hasSucceeded ||= isSuccess(head.response)
       return head
@@ -51,6 +55,12 @@ export function createRetry(): Retry {
       if (!mayFollow(first, second)) throw outageOf(error)
       return await reach(async () => await sent(second))
     }
+  }
+
+  return async (exchange, signal) => {
+    const head = await answer(exchange, signal)
+    checkResponse(head.response)
+    return head
   }
 }
 

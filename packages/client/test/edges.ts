@@ -110,7 +110,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   outage: ['errors'],
   'present-token': ['http-answer', 'http-time', 'time'],
   renewal: ['held-token'],
-  retry: ['outage'],
+  retry: ['http-answer', 'outage'],
   'shared-login': ['errors', 'flight', 'login', 'time'],
   time: [],
   'token-client': [],

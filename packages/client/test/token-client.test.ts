@@ -436,16 +436,6 @@ describe('an outage', () => {
     expect(service.requests).toHaveLength(2)
   })
 
-  test('an answer that is none of a Response is one, too', async () => {
-    // The types forbid what plain JavaScript can do.
-    const nothing = undefined as unknown as Response
-    const { client } = setUp({ fetch: async () => await Promise.resolve(nothing) })
-    expect(await failureOf(client.get())).toMatchObject({
-      code: 'service_unavailable',
-      message: 'the login failed',
-    })
-  })
-
   test('a credential function that fails is called again for the next login', async () => {
     const password = vi.fn<() => string>(() => {
       throw new Error('vault sealed')

@@ -161,13 +161,17 @@ describe('the status', () => {
     expect(error).toMatchObject({ code, message, responseStatus: status })
   })
 
-  test('200 from another URL is a redirect that was followed', async () => {
+  test('200 from another URL is a redirect that was followed, or the answer of another host', async () => {
     const elsewhere = Object.defineProperty(new Response(token), 'url', { value: 'https://x.test' })
     const followed = Object.defineProperty(new Response(token), 'redirected', { value: true })
-    for (const response of [elsewhere, followed]) {
+    const messages = [
+      /^the answer has another url than was asked for: a fetch must follow no redirect, and one that /,
+      /^the token service redirected$/,
+    ]
+    for (const [at, response] of [elsewhere, followed].entries()) {
       expect(await outcomeOf(response)).toMatchObject({
         code: 'unexpected_response',
-        message: 'the token service redirected',
+        message: expect.stringMatching(messages[at] ?? '') as unknown,
       })
     }
   })
@@ -203,6 +207,7 @@ describe('the status', () => {
     [
       'a stream that cannot be cancelled',
       () => ({
+        getReader: hang,
         cancel: () => {
           throw new Error('locked')
         },
@@ -336,6 +341,29 @@ describe('the body', () => {
   })
 })
 
+test.each<[string, unknown, string]>([
+  ['nothing', undefined, 'fetch gave undefined: '],
+  [
+    'the usual mock',
+    { ok: true, status: 200, json: async () => ({ token }) },
+    'fetch gave an object without a url, headers.get, a body that is a stream or null: ',
+  ],
+  [
+    'what axios gives',
+    { status: 200, headers: { get: () => null }, data: { token } },
+    'fetch gave an object without a url, a body that is a stream or null: ',
+  ],
+])('what is no answer is named, and not asked for again: %s', async (_title, given, message) => {
+  const { request, service } = setUp()
+  // The types forbid what plain JavaScript can do.
+  service.answer = () => given as Response
+  await expect(request()).rejects.toMatchObject({
+    code: 'unexpected_response',
+    message: `${message}it must give a Response, or an object with status, url, headers and body as a Response has them`,
+  })
+  expect(service.requests).toHaveLength(1)
+})
+
 describe('a network error', () => {
   test.each<[string, unknown, string]>([
     ['a code', Object.assign(new Error('no'), { code: 'ECONNRESET' }), ' (ECONNRESET)'],
@@ -345,6 +373,33 @@ describe('a network error', () => {
         cause: Object.assign(new Error('no'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }),
       }),
       ' (DEPTH_ZERO_SELF_SIGNED_CERT)',
+    ],
+    [
+      'the innermost of two codes',
+      Object.assign(
+        new Error('no', { cause: Object.assign(new Error('no'), { code: 'ENOTFOUND' }) }),
+        {
+          code: 'ERR_FETCH',
+        },
+      ),
+      ' (ENOTFOUND)',
+    ],
+    [
+      'a port that fetch blocks',
+      new TypeError('fetch failed', { cause: new Error('bad port') }),
+      ': fetch refuses this port',
+    ],
+    [
+      'a proxy that refuses',
+      new TypeError('fetch failed', {
+        cause: new Error('Proxy response (407) !== 200 when HTTP Tunneling'),
+      }),
+      ': the proxy answered 407',
+    ],
+    [
+      'a mistake in the function',
+      new TypeError("Cannot read properties of undefined (reading 'x')"),
+      ': fetch threw a TypeError, as a mistake in its code does',
     ],
     ['no code', new TypeError('fetch failed'), ''],
     ['a code that is a sentence', Object.assign(new Error('no'), { code: 'Bad pass' }), ''],

@@ -4,10 +4,12 @@ import { parseJson } from '@portcullis/core/json'
 import {
   isJsonObject,
   member,
-  platformCode,
   readBody,
   type Retry,
   retryAfter,
+  whatIsMissing,
+  whereItIsFrom,
+  whyFailed,
 } from '@portcullis/core/verifier'
 
 // One poll over the network: what counts as an answer.
@@ -60,10 +62,13 @@ export async function exchange(
   }
   try {
     const response = await retry(async () => await fetch(endpoint, init), signal)
-    // An injected `fetch` may follow redirects all the same. A constructed `Response` has an empty URL.
-    if (response.redirected || (response.url !== '' && response.url !== endpoint)) {
+    const missing = whatIsMissing(response)
+    if (missing !== undefined) return failed(missing)
+    // An injected `fetch` may follow redirects all the same.
+    const elsewhere = whereItIsFrom(response, endpoint, 'the endpoint')
+    if (elsewhere !== undefined) {
       discardBody(response)
-      return failed('the endpoint answered with a redirect')
+      return failed(elsewhere)
     }
     if (response.status === 204) {
       discardBody(response)
@@ -79,7 +84,7 @@ export async function exchange(
     const answer = isUtf8(octets) ? parseJson(octets.toString()) : undefined
     return setsIn(answer)
   } catch (error) {
-    return failed(`the connection to the endpoint failed${platformCode(error)}`)
+    return failed(`the connection to the endpoint failed${whyFailed(error)}`)
   }
 }
 

@@ -605,7 +605,10 @@ function redirected(members: { url?: string }): Response {
 describe('what is no answer', () => {
   const deep = '['.repeat(100_000)
   const NO_SETS = 'the answer is no JSON object with sets'
-  const REDIRECTED = 'the endpoint answered with a redirect'
+  const REDIRECTED = 'the endpoint answered with a redirect, which is not followed'
+  const ELSEWHERE =
+    'the answer of the endpoint has another url than was asked for: a fetch must follow no redirect, and one that asks elsewhere must give an answer whose url is empty'
+  const mock = { ok: true, status: 200, json: async () => ({ sets: {} }) }
   test.each<[string, () => Response, string]>([
     [
       'another status',
@@ -618,7 +621,13 @@ describe('what is no answer', () => {
       'the endpoint answered 302',
     ],
     ['an answer that a redirect led to', () => redirected({}), REDIRECTED],
-    ['an answer from elsewhere', () => redirected({ url: 'https://elsewhere.test/' }), REDIRECTED],
+    ['an answer from elsewhere', () => redirected({ url: 'https://elsewhere.test/' }), ELSEWHERE],
+    [
+      'a mock',
+      // The types forbid what plain JavaScript can do.
+      () => mock as unknown as Response,
+      'fetch gave an object without a url, headers.get, a body that is a stream or null: it must give a Response, or an object with status, url, headers and body as a Response has them',
+    ],
     ['HTML', () => new Response('<html>'), NO_SETS],
     ['a list', () => Response.json([]), NO_SETS],
     ['another object', () => Response.json({ error: 'x' }), NO_SETS],

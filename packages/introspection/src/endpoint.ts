@@ -54,7 +54,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   async function send(url: string, token: string, signal: AbortSignal): Promise<FetchResponse> {
     // The library reads members that are not there: none of them may come from a polluted prototype.
     const server = ownMembers({ issuer, introspection_endpoint: url })
-    let head: FetchResponse | undefined
+    let answered: { readonly response: FetchResponse } | undefined
     const request: IntrospectionRequestOptions = {
       signal,
       requestJwtResponse: isSigned,
@@ -69,13 +69,14 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
           ...COMMON_SETTINGS,
           signal,
         } as const
-        head = await fetch(asked, init)
+        answered = { response: await fetch(asked, init) }
         return new Response()
       },
     }
     await introspectionRequest(server, client, authentication, token, ownMembers(request))
-    if (head === undefined) throw unavailableEndpoint('unreachable', `${ENDPOINT} was not asked`)
-    return head
+    if (answered === undefined)
+      throw unavailableEndpoint('unreachable', `${ENDPOINT} was not asked`)
+    return answered.response
   }
 
   return {

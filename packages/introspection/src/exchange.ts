@@ -6,6 +6,9 @@ import {
   readBody,
   type Retry,
   retryAfter,
+  whatIsMissing,
+  whereItIsFrom,
+  whyFailed,
 } from '@portcullis/core/verifier'
 
 import type { Failure } from './decisions.ts'
@@ -75,6 +78,9 @@ export async function exchange(
 ): Promise<RawAnswer> {
   try {
     const response = await retry(send, signal)
+    const missing = whatIsMissing(response)
+    // Whatever the token: it is the fault of the function.
+    if (missing !== undefined) throw unavailableEndpoint('bad_answer', missing)
     const pause = retryAfter(textOf(response.headers, 'retry-after'), clock.now())
     checkStatus(response, url, name, pause)
     const octets = await readBody(response.body, signal, LONGEST_ANSWER)
@@ -87,8 +93,8 @@ export async function exchange(
   } catch (error) {
     if (error instanceof FailedExchange) throw error
     const code = platformCode(error)
-    const detail = `the connection to ${name} failed${code}`
-    throw UNCONNECTED.some((each) => code.startsWith(` (${each}`))
+    const detail = `the connection to ${name} failed${whyFailed(error)}`
+    throw UNCONNECTED.some((each) => code?.startsWith(each))
       ? unavailableEndpoint('unreachable', detail)
       : failed('unreachable', detail)
   }
@@ -123,15 +129,15 @@ const UNCONNECTED: readonly string[] = [
 ]
 
 function checkStatus(
-  { status, redirected, url: answered }: FetchResponse,
+  response: FetchResponse,
   url: string,
   name: string,
   pause: number | undefined,
 ): void {
-  // A constructed `Response` has an empty URL.
-  if (redirected || (answered !== '' && answered !== url) || (status >= 300 && status < 400)) {
-    throw failed('bad_answer', `${name} answered with a redirect, which is not followed`, pause)
-  }
+  const { status } = response
+  const redirected = response.redirected || (status >= 300 && status < 400)
+  const elsewhere = whereItIsFrom({ redirected, url: response.url }, url, name)
+  if (elsewhere !== undefined) throw failed('bad_answer', elsewhere, pause)
   if (status === 200 || status === 400 || status === 401 || status === 403) return
   const detail = `${name} answered ${status}`
   if (status === 429) throw unavailableEndpoint('unreachable', detail, pause)

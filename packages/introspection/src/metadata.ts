@@ -17,6 +17,7 @@ import {
   outcomeOf,
   type Retry,
   type WaitUntil,
+  whatIsMissing,
   withDeadline,
 } from '@portcullis/core/verifier'
 
@@ -138,6 +139,7 @@ export function createDiscovery(options: MetadataOptions): Discovery {
         if (pause !== undefined) return pause
         const init = { method: 'GET', headers: HEADERS, ...COMMON_SETTINGS, signal } as const
         const response = await options.retry(async () => await options.fetch(url, init), signal)
+        if (whatIsMissing(response) !== undefined) return response
         const { status, headers } = response
         if (status === 429) pause = { status, headers, url: '', redirected: false, body: null }
         return response

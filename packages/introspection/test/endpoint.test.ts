@@ -135,6 +135,36 @@ test('requests follow no redirect, send no cookie and are answered by no cache',
   ])
 })
 
+test.each<[string, () => unknown, string]>([
+  [
+    'a mock',
+    () => ({ ok: true, status: 200, json: async () => ({ active: true }) }),
+    'fetch gave an object without a url, headers.get, a body that is a stream or null: ',
+  ],
+  ['nothing', () => undefined, 'fetch gave undefined: '],
+  [
+    'the answer of a host that it has put in the place of another',
+    () =>
+      Object.defineProperty(Response.json({ active: false }), 'url', { value: 'http://x.test/' }),
+    'the answer of the introspection endpoint has another url than was asked for: ',
+  ],
+  [
+    'a mistake of its own',
+    () => {
+      throw new TypeError("Cannot read properties of undefined (reading 'x')")
+    },
+    'the connection to the introspection endpoint failed: fetch threw a TypeError, ',
+  ],
+])('a fetch that gives %s is said to do so', async (_title, give, words) => {
+  const { issuer, verifier } = setUp()
+  // The types forbid what plain JavaScript can do.
+  issuer.answer = () => give() as Response
+  const refusal = await refusalOf(verifier.verify('token'))
+  expect(refusal).toMatchObject({ code: 'introspection_unavailable' })
+  expect(refusal.detail).toContain(words)
+  expect(issuer.asked).toHaveLength(1)
+})
+
 const REFUSED_CLIENT = 'refuses this API as its client'
 
 test.each<[number, string, string, string, number]>([

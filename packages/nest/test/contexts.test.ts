@@ -101,7 +101,7 @@ describe('a GraphQL resolver', () => {
     [
       'two tokens',
       ['Bearer a.b.c', 'Bearer d.e.f'].map((value) => ['authorization', value]),
-      'The Authorization header must be Bearer, a space and one token',
+      'The request must have one Authorization header, and not more than one DPoP header',
     ],
   ])('of a Request of the platform with %s is refused', async (_title, headers, message) => {
     const incoming = new Request('https://api.test/graphql', { headers })

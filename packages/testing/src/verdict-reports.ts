@@ -101,8 +101,8 @@ async function post(
   try {
     const body = JSON.stringify({ api: name, ...report })
     const { signal } = end
-    const post = { method: 'POST', redirect: 'error', cache: 'no-store' } as const
-    const response = await fetch(target, { ...post, headers, body, signal })
+    const settings = { method: 'POST', redirect: 'error', cache: 'no-store' } as const
+    const response = await fetch(target, { ...settings, headers, body, signal })
     await response.body?.cancel()
     return response.ok
   } catch {

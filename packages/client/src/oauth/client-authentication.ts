@@ -151,7 +151,8 @@ async function readAssertion(assertion: ClientAssertion): Promise<string> {
   try {
     text = await readText(assertion.file)
   } catch (error) {
-    throw unusable(`cannot be read${platformCode(error)}`)
+    const code = platformCode(error)
+    throw unusable(`cannot be read${code === undefined ? '' : ` (${code})`}`)
   }
   if (text === undefined) throw unusable('is too large')
   if (text === '') throw unusable('is empty')

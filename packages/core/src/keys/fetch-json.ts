@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 
 import { parseJson } from '../ground/json.ts'
 import type { Clock } from '../ground/time.ts'
+import { whatIsMissing, whereItIsFrom, whyFailed } from './fetch-words.ts'
 import { freshnessLifetime, retryAfter } from './http-caching.ts'
 
 // Gets JSON over the network: the deadline, the size limit, and what counts as an answer.
@@ -76,7 +77,7 @@ export async function fetchJson(
     const response = await get(url)
     return await readResponse(response, { url, name }, signal, clock)
   } catch (error) {
-    return unreachable(`the connection to ${name} failed${platformCode(error)}`)
+    return unreachable(`the connection to ${name} failed${whyFailed(error)}`)
   }
 }
 
@@ -141,11 +142,9 @@ async function readResponse(
   signal: AbortSignal,
   clock: Clock,
 ): Promise<JsonDocument | FetchFailure> {
+  const complaint = whatIsMissing(response) ?? whereItIsFrom(response, url, name)
+  if (complaint !== undefined) return unreachable(complaint)
   const { status, headers } = response
-  // A constructed `Response` has an empty URL.
-  if (response.redirected || (response.url !== '' && response.url !== url)) {
-    return unreachable(`${name} answered with a redirect`)
-  }
   if (status !== 200) {
     const pause = retryAfter(textOf(headers, 'retry-after'), clock.now())
     return unreachable(`${name} answered ${status}`, pause)
@@ -207,13 +206,4 @@ function unreachable(detail: string, pause?: number): FetchFailure {
 
 export function badDocument(detail: string): FetchFailure {
   return { failure: 'bad_document', detail, retryAfter: undefined }
-}
-
-/** Such as ECONNREFUSED. The message of the error itself may name hosts, so it goes no further. */
-export function platformCode(error: unknown): string {
-  const causes = [error, error instanceof Error ? error.cause : undefined]
-  const code = causes
-    .map((each) => (each instanceof Error && 'code' in each ? each.code : undefined))
-    .find((each) => typeof each === 'string' && /^[A-Z][A-Z\d_]+$/.test(each))
-  return typeof code === 'string' ? ` (${code})` : ''
 }

@@ -211,16 +211,39 @@ describe('an answer', () => {
   test.each([
     { name: 'it says so', response: { redirected: true, url: URL_ASKED } },
     { name: 'it says so without a URL', response: { redirected: true, url: '' } },
-    { name: 'another host', response: { url: 'https://evil.test/keys.json' } },
-    { name: 'another path', response: { url: `${URL_ASKED}/` } },
-    { name: 'another scheme', response: { url: URL_ASKED.replace('https', 'http') } },
-    { name: 'an error behind it', response: { url: 'https://evil.test/', status: 404 } },
+    { name: 'an error behind it', response: { redirected: true, status: 404 } },
   ])('a fetch that followed a redirect is refused: $name', async ({ response }) => {
     const answer = { ...plainResponse(), ...response }
     expect(await outcomeOf(async () => answer)).toEqual({
       failure: 'unreachable',
-      detail: 'the key URL answered with a redirect',
+      detail: 'the key URL answered with a redirect, which is not followed',
       retryAfter: undefined,
+    })
+  })
+
+  test.each([
+    { name: 'another host', response: { url: 'https://evil.test/keys.json' } },
+    { name: 'another path', response: { url: `${URL_ASKED}/` } },
+    { name: 'another scheme', response: { url: URL_ASKED.replace('https', 'http') } },
+    { name: 'an error behind it', response: { url: 'https://evil.test/', status: 404 } },
+  ])(
+    'an answer from elsewhere is refused, and is not called a redirect: $name',
+    async ({ response }) => {
+      const answer = { ...plainResponse(), ...response }
+      expect(await outcomeOf(async () => answer)).toMatchObject({
+        failure: 'unreachable',
+        detail: expect.stringMatching(/^the answer of the key URL has another url /) as unknown,
+      })
+    },
+  )
+
+  test('what is no answer is refused, and named', async () => {
+    const mock = { ok: true, status: 200, json: async () => ({}) } as unknown as FetchResponse
+    expect(await outcomeOf(async () => mock)).toMatchObject({
+      failure: 'unreachable',
+      detail: expect.stringMatching(
+        /^fetch gave an object without a url, headers\.get, /,
+      ) as unknown,
     })
   })
 
@@ -291,11 +314,11 @@ describe('an error of fetch', () => {
       code: ' (UND_ERR_SOCKET)',
     },
     {
-      name: 'its own code before that of its cause',
+      name: 'the code of its cause before its own',
       error: Object.assign(new TypeError(secret, { cause: withCode('ENOTFOUND') }), {
         code: 'ERR_FETCH',
       }),
-      code: ' (ERR_FETCH)',
+      code: ' (ENOTFOUND)',
     },
     { name: 'a code that may be anything', error: withCode('https://keys.internal'), code: '' },
     { name: 'a code with a line break', error: withCode('EFAIL\nhttps://x'), code: '' },
@@ -432,7 +455,7 @@ describe('over HTTP', () => {
     )
     expect(failure).toMatchObject({
       failure: 'unreachable',
-      detail: 'the key URL answered with a redirect',
+      detail: 'the key URL answered with a redirect, which is not followed',
     })
   })
 
