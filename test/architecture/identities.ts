@@ -5,7 +5,7 @@ import { nameOf, read, sources } from './sources.ts'
 
 /** What is one for the whole process, or a check of the platform's own: copies of ours share it. */
 const PLATFORM =
-  /^(?:AbortSignal|AggregateError|ArrayBuffer|Blob|Error|FormData|KeyObject|RangeError|ReferenceError|Request|Response|TypeError|URL|URLSearchParams|Uint8Array)$/
+  /^(?:AbortSignal|AggregateError|ArrayBuffer|Blob|Error|FormData|KeyObject|RangeError|ReferenceError|Request|Response|TypeError|URL|URLSearchParams|Uint8Array|WeakRef)$/
 
 /** The kinds of identities, and how each is written. The first group is its name. */
 const KINDS: Readonly<Record<string, RegExp>> = {

@@ -40,6 +40,7 @@ export {
   beginFlight,
   ENDS_WITH_REQUEST,
   flightOrPause,
+  lend,
   outcomeOf,
   TURN_PAUSE,
 } from './ground/flight.ts'

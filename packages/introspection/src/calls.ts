@@ -163,10 +163,11 @@ export function createLane<Answer extends object>(options: LaneOptions<Answer>):
     return next.flight
   }
 
-  function beginProbe(): void {
+  function beginProbe(waitUntil?: WaitUntil): void {
+    running.dropProbe(({ flight }) => flight?.isOrphaned() === true)
     const isDue = !running.isProbing() && isProbeDue(state, clock.monotonic())
     const other = isDue ? good() : undefined
-    if (other !== undefined) begin(createCall(other), undefined, true)
+    if (other !== undefined) begin(createCall(other), waitUntil, true)
   }
 
   function ownFlightOrPause(named: NamedToken, waitUntil: WaitUntil | undefined) {
@@ -174,7 +175,7 @@ export function createLane<Answer extends object>(options: LaneOptions<Answer>):
     const found = running.find(named.name)
     return flightOrPause(found?.flight, clock, () => {
       if (found !== undefined) running.end(found)
-      beginProbe()
+      beginProbe(waitUntil)
       const { word } = step()
       if (word === 'begin') return begin(createCall(named), waitUntil)
       if (word !== 'fail') return TURN_PAUSE
@@ -206,7 +207,8 @@ export function createLane<Answer extends object>(options: LaneOptions<Answer>):
       settled(begun.token, begun.name, answer)
       begun.settle({ failure: undefined, answer })
     }
-    beginNext()
+    // Nobody waits in the queue there: see `outcomeOf`.
+    if (!endsWithRequest) beginNext()
   }
 
   function failedOutcome(
@@ -222,8 +224,15 @@ export function createLane<Answer extends object>(options: LaneOptions<Answer>):
     renew(name, token, waitUntil) {
       running.dropLost()
       if (find(name) !== undefined) return
-      beginProbe()
-      if (step().word === 'begin') begin(createCall({ name, token }), waitUntil)
+      beginProbe(waitUntil)
+      if (step().word !== 'begin') return
+      const next = createCall<Answer>({ name, token })
+      if (endsWithRequest) begin(next, waitUntil)
+      else {
+        // Those who wait come first.
+        queue.add(name, next)
+        beginNext()
+      }
     },
     async ask(name, token, place, waitUntil) {
       if (endsWithRequest) {

@@ -161,6 +161,14 @@ export function createDiscovery(options: MetadataOptions): Discovery {
     return isLost ? undefined : attempt?.flight
   }
 
+  /** Another request may have read them while this one paused, or have failed to. */
+  function readingOrPause(waitUntil: WaitUntil | undefined): Flight<'read'> | number {
+    const isRead = known !== undefined || clock.monotonic() < (failed?.pauseEnd ?? -Infinity)
+    if (isRead)
+      return beginFlight(async (): Promise<'read'> => 'read', { clock, waitUntil: undefined })
+    return flightOrPause(underWay(), clock, () => begin(waitUntil))
+  }
+
   /** For nobody who waits. */
   function readBehind(waitUntil: WaitUntil | undefined): void {
     if (underWay() === undefined) begin(waitUntil)
@@ -182,7 +190,7 @@ export function createDiscovery(options: MetadataOptions): Discovery {
       if (known !== undefined) {
         if (isOlderThan(METADATA_AGE)) readBehind(waitUntil)
       } else if (failed === undefined || clock.monotonic() >= failed.pauseEnd) {
-        await outcomeOf(() => flightOrPause(underWay(), clock, () => begin(waitUntil)), clock)
+        await outcomeOf(() => readingOrPause(waitUntil), clock)
       }
       return urlOrFailure()
     },

@@ -2,6 +2,7 @@ import { AuthError } from '@portcullis/core'
 import {
   createWaitingRoom,
   instant,
+  lend,
   type ProvingCaller,
   type TokenProver,
   type WaitingRoom,
@@ -97,10 +98,15 @@ export function createProver(
     }
     const { lane, room } = wayOf(name, before !== undefined)
     const caller = { arrived: undefined, tokenSize: token.length, signal }
-    const outcome = await room.wait(caller, async (place) => {
-      return await lane.ask(name, token, place, waitUntil)
-    })
-    return provenBy(outcome, name, before)
+    const lent = lend(waitUntil)
+    try {
+      const outcome = await room.wait(caller, async (place) => {
+        return await lane.ask(name, token, place, lent.waitUntil)
+      })
+      return provenBy(outcome, name, before)
+    } finally {
+      lent.takeBack()
+    }
   }
 
   /** What may be used of an answer that is no longer fresh. Where it is used nobody waits for the call that asks for another one. */
@@ -116,7 +122,11 @@ export function createProver(
     const bad = memory.findOdd(name)
     // In an outage the pauses are those of the lane: one call at a time finds out whether the endpoint has come back.
     const isPaused = bad !== undefined && clock.monotonic() < bad.pauseEnd && !lane.isDown()
-    if (!isPaused && !ways.unknown.lane.has(name)) lane.renew(name, token, waitUntil)
+    if (!isPaused && !ways.unknown.lane.has(name)) {
+      const lent = lend(waitUntil)
+      lane.renew(name, token, lent.waitUntil)
+      lent.takeBack()
+    }
     return held
   }
 

@@ -18,6 +18,8 @@ export interface Running<Call extends Named> {
   /** Without the probe, the oldest first. */
   calls(): Iterable<Call>
   isProbing(): boolean
+  /** Gives up the probe if it is such a one. */
+  dropProbe(isOver: (probe: Call) => boolean): void
   /** Gives up those whose timers have been lost: see `LATENESS`. */
   dropLost(): void
 }
@@ -48,6 +50,9 @@ export function createRunning<Call extends Named>(clock: Clock, timeout: number)
     },
     calls: () => calls.values(),
     isProbing: () => probe !== undefined,
+    dropProbe(isOver) {
+      if (probe !== undefined && isOver(probe)) probe = undefined
+    },
     dropLost() {
       if (probe !== undefined && isLost(probe)) probe = undefined
       for (const [name, each] of calls) {

@@ -96,6 +96,17 @@ describe('a token', () => {
     expect(asked).toHaveLength(2)
   })
 
+  test('that waits comes before a renewal for nobody, also where timers are late', () => {
+    let now = 0
+    const clock = { now: () => now, monotonic: () => now, after: () => () => {} }
+    const { ask, asked, lane } = setUp({ clock })
+    ask('hangs')
+    ask('waits')
+    now = 1.005
+    lane.renew('renewed', 'renewed')
+    expect(asked).toEqual(['hangs', 'waits'])
+  })
+
   test('that waits for the rate: with its last caller goes its timer', async () => {
     const { ask, answer, asked, lane, manual, timers } = setUp({ maxRate: 1 })
     ask('one')
@@ -472,5 +483,40 @@ describe('where the runtime ends the work of a request with it', () => {
     expect(await second.outcome).toMatchObject({ failure: DOWN })
     expect(await ask('three').outcome).toMatchObject({ failure: DOWN })
     expect(asked).toHaveLength(2)
+  })
+
+  test('who asks for another token whether the endpoint is back hands that call to the runtime', async () => {
+    const { ask, answer, asked, lane, manual } = setUp({
+      ...ends,
+      maxCalls: 9,
+      answers: 1,
+      good: () => ({ name: 'good', token: 'good' }),
+    })
+    const { outcome } = ask('one')
+    await answer('one', DOWN)
+    expect(await outcome).toMatchObject({ failure: DOWN })
+    await manual.advance(2)
+    const held: unknown[] = []
+    lane.renew('held', 'held', (work) => held.push(work))
+    expect(held.length).toBe(asked.length - 1)
+    expect(asked).toContain('good')
+  })
+
+  test('one that has ended with its request is not waited for: the next who must wait begins another', async () => {
+    const { ask, answer, asked, lane, manual } = setUp({
+      ...ends,
+      maxCalls: 9,
+      answers: 1,
+      good: () => ({ name: 'good', token: 'good' }),
+    })
+    const { outcome } = ask('one')
+    await answer('one', DOWN)
+    expect(await outcome).toMatchObject({ failure: DOWN })
+    await manual.advance(2)
+    lane.renew('held', 'held')
+    const before = asked.filter((each) => each === 'good').length
+    await manual.advance(2)
+    ask('two')
+    expect(asked.filter((each) => each === 'good')).toHaveLength(before + 1)
   })
 })

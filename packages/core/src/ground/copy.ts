@@ -75,6 +75,8 @@ const WITNESSES: unique symbol = Symbol.for('@portcullis/core witnesses')
  */
 export function bearWitness(hasSeen: (subject: object) => boolean): object {
   const witness: Witness = { copy: THIS_COPY, hasSeen }
+  // Cloudflare Workers have it since May 2025.
+  if (!('WeakRef' in globalThis)) return witness
   const value = [...witnesses().map((each) => new WeakRef(each)), new WeakRef(witness)]
   // Where the global object is frozen, the message of another copy says less.
   Reflect.defineProperty(globalThis, WITNESSES, {
@@ -96,8 +98,10 @@ function witnesses(): readonly Witness[] {
   const found: unknown = Object.hasOwn(globalThis, WITNESSES)
     ? Reflect.get(globalThis, WITNESSES)
     : undefined
-  const list = Array.isArray(found) ? (found as readonly WeakRef<Witness>[]) : []
-  return list.flatMap((each) => each.deref() ?? [])
+  const list = Array.isArray(found)
+    ? (found as readonly unknown[] as readonly WeakRef<Witness>[])
+    : []
+  return list.flatMap((each) => (each instanceof WeakRef ? (each.deref() ?? []) : []))
 }
 
 function bothCopies(other: unknown): string {

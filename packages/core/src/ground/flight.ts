@@ -86,7 +86,9 @@ export function beginFlight<Outcome>(
       place?.whenLeft(leave)
       try {
         return await outcome
-      } catch {
+      } catch (fault) {
+        // Elsewhere it is a fault of ours.
+        if (!endsWithRequest) throw fault
         isLost = true
         return undefined
       } finally {
@@ -135,6 +137,25 @@ export async function outcomeOf<Outcome>(
     }
   }
   return undefined
+}
+
+/** The same function for as long as a call lasts, since it is not kept: what begins later is not held by it. */
+export function lend(waitUntil: WaitUntil | undefined): {
+  readonly waitUntil: WaitUntil | undefined
+  readonly takeBack: () => void
+} {
+  let isLent = true
+  return {
+    waitUntil:
+      waitUntil &&
+      ((work) => {
+        if (!isLent) throw new TypeError('the call is over')
+        return waitUntil(work)
+      }),
+    takeBack() {
+      isLent = false
+    },
+  }
 }
 
 /** Whether the function has taken the work. What it is given tells nothing of the outcome. */

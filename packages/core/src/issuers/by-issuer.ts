@@ -158,7 +158,7 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
   async function select(token: string, verifyOptions: VerifyOptions | undefined): Promise<Choice> {
     const signal = verifyOptions && own(verifyOptions, 'signal')
     const waitUntil = verifyOptions && own(verifyOptions, 'waitUntil')
-    const turn = turnToRead()
+    const turn = origins?.find(token) === undefined ? turnToRead() : undefined
     if (turn !== undefined) {
       await turn
       signal?.throwIfAborted()

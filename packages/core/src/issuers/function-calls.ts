@@ -95,6 +95,12 @@ export function createCalls(
     }
   }
 
+  /** Makes room: one that has ended with its request takes a place until it is known to be lost. */
+  function dropOrphan(): boolean {
+    const orphan = [...underWay.values()].find(({ flight }) => flight?.isOrphaned() === true)
+    return orphan !== undefined && underWay.delete(orphan.issuer)
+  }
+
   function add(issuer: string): Call {
     const call = createCall(issuer)
     queue.set(issuer, call)
@@ -102,6 +108,8 @@ export function createCalls(
   }
 
   function begin(call: Call, waitUntil?: WaitUntil): Flight<Answer> {
+    // At the end, also where it replaces one: `dropLost` goes by the order in which they began.
+    underWay.delete(call.issuer)
     underWay.set(call.issuer, call)
     const work = async () => {
       void run(call)
@@ -153,8 +161,8 @@ export function createCalls(
     dropLost()
     const found = underWay.get(issuer)?.flight
     return flightOrPause(found, clock, () => {
-      const hasRoom = found !== undefined || underWay.size < maxCalls
-      return hasRoom ? begin(createCall(issuer), waitUntil) : TURN_PAUSE
+      if (found === undefined && underWay.size >= maxCalls && !dropOrphan()) return TURN_PAUSE
+      return begin(createCall(issuer), waitUntil)
     })
   }
 
@@ -166,7 +174,13 @@ export function createCalls(
     has,
     renew(issuer, waitUntil) {
       dropLost()
-      if (!has(issuer) && underWay.size < maxCalls) begin(createCall(issuer), waitUntil)
+      if (has(issuer) || underWay.size >= maxCalls) return
+      if (endsWithRequest) begin(createCall(issuer), waitUntil)
+      else {
+        // Those who wait come first.
+        add(issuer)
+        beginNext()
+      }
     },
     async ask(issuer, place, waitUntil) {
       if (endsWithRequest) {

@@ -75,7 +75,13 @@ export function createAttempts(
         // This one was given up, or another has taken its place.
         if (underWay?.startedAt !== startedAt) return
         underWay = undefined
-        settle({ trigger, startedAt, settledAt: instant(clock) }, outcome)
+        try {
+          settle({ trigger, startedAt, settledAt: instant(clock) }, outcome)
+        } catch (fault) {
+          // Whatever it is, the next attempt must not begin at once.
+          lose({ trigger, startedAt })
+          throw fault
+        }
       }
       underWay = {
         trigger,

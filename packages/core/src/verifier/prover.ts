@@ -71,12 +71,14 @@ export function createProver({
     return { parsed, algorithm: checkAlgorithm(alg, accepted, algorithmNames) }
   }
 
-  async function prove(token: string, caller: Caller): Promise<Proven> {
-    const turn = turnToRead()
-    if (turn !== undefined) {
-      await turn
-      caller.signal?.throwIfAborted()
-    }
+  /** What is known of the keys is asked after the turn: they may change while it is awaited. */
+  async function proveInTurn(turn: Promise<void>, token: string, caller: Caller): Promise<Proven> {
+    await turn
+    caller.signal?.throwIfAborted()
+    return await proveNow(token, { ...caller, arrived: keys.now() })
+  }
+
+  async function proveNow(token: string, caller: Caller): Promise<Proven> {
     let reading: Reading | undefined = read(token)
     let ring = keys.current(caller.arrived, caller.waitUntil)
     if (ring === undefined) {
@@ -140,7 +142,10 @@ export function createProver({
     }
   }
 
-  return prove
+  return (token, caller) => {
+    const turn = turnToRead()
+    return turn === undefined ? proveNow(token, caller) : proveInTurn(turn, token, caller)
+  }
 }
 
 function hintsOf({ parsed, algorithm }: Reading): KeyHints {

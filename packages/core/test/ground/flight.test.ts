@@ -1,7 +1,7 @@
 import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
-import { beginFlight, flightStep, type WaitUntil } from '../../src/ground/flight.ts'
+import { beginFlight, flightStep, lend, type WaitUntil } from '../../src/ground/flight.ts'
 import { createWaitingRoom, type Place } from '../../src/ground/waiting-room.ts'
 import { WITHOUT_KEYS } from '../../src/keys/key-cache.ts'
 
@@ -67,6 +67,12 @@ describe('a flight', () => {
     expect(flight.isOrphaned()).toBe(true)
   })
 
+  test('that fails elsewhere tells whoever waits: it is a fault of ours, and no end of a request', async () => {
+    const fault = new TypeError('a bug')
+    const flight = begin(async () => await Promise.reject(fault), { endsWithRequest: false })
+    await expect(flight.wait()).rejects.toBe(fault)
+  })
+
   test('is given to the runtime, which learns nothing of its outcome and of no error', async () => {
     for (const work of [async () => 'secret', async () => await Promise.reject(ENDED)]) {
       const given: Promise<unknown>[] = []
@@ -82,4 +88,14 @@ describe('a flight', () => {
     const later = begin(forever, { waitUntil: async () => await Promise.reject(ENDED) })
     expect(later.isOrphaned()).toBe(false)
   })
+})
+
+test('a function is lent for one call: what begins later is not held by it', () => {
+  const given: unknown[] = []
+  const { waitUntil, takeBack } = lend((work) => given.push(work))
+  expect(begin(forever, waitUntil === undefined ? {} : { waitUntil }).isOrphaned()).toBe(false)
+  takeBack()
+  expect(begin(forever, waitUntil === undefined ? {} : { waitUntil }).isOrphaned()).toBe(true)
+  expect(given).toHaveLength(1)
+  expect(lend(undefined).waitUntil).toBeUndefined()
 })

@@ -112,3 +112,13 @@ test('who waits for room in vain is refused at the deadline, and never calls', a
   await clock.advance(5)
   expect(await second).toBe('timeout')
 })
+
+test('a call that has ended with its request makes room for that of another issuer', async () => {
+  const scene = setUp({ maxCalls: 1 })
+  await leave(scene)
+  const other = scene.wait(B)
+  await scene.clock.advance(0.1)
+  expect(scene.asked.map(({ issuer }) => issuer)).toEqual([A, B])
+  scene.asked[1]?.answer()
+  expect(await other).toBe('found')
+})

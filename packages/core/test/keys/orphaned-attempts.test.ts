@@ -25,6 +25,10 @@ interface Scene {
   readonly verdict: (token: string, options?: VerifyOptions) => Promise<string>
 }
 
+function ended(): never {
+  throw new Error('This promise was created by a request that has since ended')
+}
+
 function documentOf(jwk: object): FetchedKeys {
   const read = readUsableKeys(jwk, new Map())
   if (typeof read === 'string') throw new Error(read)
@@ -63,9 +67,6 @@ function scene({ endsWithRequest = true, maxAge = 300 } = {}): Scene {
           resolve(documentOf(jwk))
         },
         end: () => {
-          const ended = () => {
-            throw new Error('This promise was created by a request that has since ended')
-          }
           resolve(
             Object.defineProperty(documentOf(A.publicJwk), 'freshnessLifetime', { get: ended }),
           )
