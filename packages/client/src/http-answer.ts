@@ -49,9 +49,9 @@ function whatIsMissing(answer: unknown): string | undefined {
     : `fetch gave an object without ${missing.join(', ')}: ${WHAT_TO_GIVE}`
 }
 
-/** Octets that come one after the other, by an iterator or by a reader. */
+/** Octets that come one after the other. */
 function isBody(body: unknown): boolean {
-  return body === null || isFunction(body, Symbol.asyncIterator) || isFunction(body, 'getReader')
+  return body === null || isFunction(body, Symbol.asyncIterator)
 }
 
 function isFunction(holder: unknown, name: string | symbol): boolean {

@@ -207,7 +207,7 @@ describe('the status', () => {
     [
       'a stream that cannot be cancelled',
       () => ({
-        getReader: hang,
+        [Symbol.asyncIterator]: hang,
         cancel: () => {
           throw new Error('locked')
         },

@@ -1,6 +1,7 @@
 import { versionInCatalog } from '../../frameworks/packages.ts'
 import {
   type Compiler,
+  COMPILERS,
   NEWEST_NODE,
   type NodeVersion,
   ANY_COMPILER,
@@ -151,6 +152,42 @@ const NEST_SETTINGS: readonly Setting[] = [
   })),
 ]
 
+/** With the types of a browser, whose `Response` is another: what `create-next-app` and `create-vite` write. */
+const BROWSER_SETTINGS: readonly Setting[] = [
+  {
+    title: 'template of Next.js',
+    compilers: COMPILERS,
+    type: 'module',
+    options: {
+      target: 'ES2017',
+      lib: ['dom', 'dom.iterable', 'esnext'],
+      module: 'esnext',
+      allowJs: true,
+      esModuleInterop: true,
+      isolatedModules: true,
+      jsx: 'preserve',
+      resolveJsonModule: true,
+      types: ['node'],
+    },
+  },
+  {
+    title: 'template of Vite',
+    compilers: COMPILERS,
+    type: 'module',
+    options: {
+      target: 'ES2022',
+      lib: ['ES2022', 'DOM', 'DOM.Iterable'],
+      module: 'ESNext',
+      allowImportingTsExtensions: true,
+      erasableSyntaxOnly: true,
+      moduleDetection: 'force',
+      useDefineForClassFields: true,
+      verbatimModuleSyntax: true,
+      types: [],
+    },
+  },
+]
+
 export const PROGRAMS: readonly Program[] = [
   { file: 'app.ts', options: APP_OPTIONS, settings: SETTINGS, nodes: [OLDEST_NODE] },
   {
@@ -158,5 +195,11 @@ export const PROGRAMS: readonly Program[] = [
     options: NEST_OPTIONS,
     settings: NEST_SETTINGS,
     nodes: [OLDEST_NODE, NEWEST_NODE],
+  },
+  {
+    file: 'fetch.ts',
+    options: { moduleResolution: 'bundler', skipLibCheck: true, strict: true, noEmit: true },
+    settings: BROWSER_SETTINGS,
+    nodes: [],
   },
 ]

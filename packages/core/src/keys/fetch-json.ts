@@ -25,7 +25,15 @@ export interface FetchResponse {
   readonly redirected: boolean
   readonly url: string
   readonly headers: ResponseHeaders
-  readonly body: AsyncIterable<Uint8Array> | null
+  readonly body: FetchBody | null
+}
+
+/** A stream of the platform, or one of Node's. The types of a browser did not say before TypeScript 6 that theirs can be iterated. */
+type FetchBody = AsyncIterable<Uint8Array> | { getReader(): FetchBodyReader }
+
+interface FetchBodyReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>
+  cancel(): Promise<void>
 }
 
 export interface ResponseHeaders {
@@ -163,20 +171,42 @@ async function readResponse(
  * @throws What the body fails with.
  */
 export async function readBody(
-  body: AsyncIterable<Uint8Array> | null,
+  body: FetchBody | null,
   signal: AbortSignal,
   max: number,
 ): Promise<Buffer | undefined> {
   // One buffer, because a body that comes octet by octet would otherwise be a million objects.
   const octets = Buffer.allocUnsafe(max)
   let size = 0
-  for await (const chunk of body ?? []) {
+  for await (const chunk of chunksOf(body)) {
     // An injected `fetch` may go on after the abort: an endless body would keep this buffer in memory.
     if (signal.aborted || size + chunk.length > max) return undefined
     octets.set(chunk, size)
     size += chunk.length
   }
   return octets.subarray(0, size)
+}
+
+function chunksOf(body: FetchBody | null): AsyncIterable<Uint8Array> | readonly Uint8Array[] {
+  if (body === null) return []
+  return isIterable(body) ? body : chunksBy(body.getReader())
+}
+
+function isIterable(body: FetchBody): body is AsyncIterable<Uint8Array> {
+  return Symbol.asyncIterator in body
+}
+
+async function* chunksBy(reader: FetchBodyReader): AsyncGenerator<Uint8Array> {
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done || value === undefined) return
+      yield value
+    }
+  } finally {
+    // Whoever stops early wants no more; nobody waits for that.
+    reader.cancel().catch(() => undefined)
+  }
 }
 
 /** A byte order mark, which some servers write, is left out (RFC 8259 section 8.1 allows to ignore it). */

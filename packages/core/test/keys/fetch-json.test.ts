@@ -168,6 +168,23 @@ describe('an answer', () => {
     })
   })
 
+  test('a stream that has a reader and no iterator is read to its end', async () => {
+    const { body } = new Response('{"kty":"RSA"}')
+    const response = { ...plainResponse(), body: body && { getReader: () => body.getReader() } }
+    expect(await outcomeOf(async () => response)).toMatchObject({ value: { kty: 'RSA' } })
+  })
+
+  test('a stream that has a reader alone, and is too large, is cancelled', async () => {
+    const { open, opened } = gate()
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(MIB)),
+      cancel: () => void open(),
+    })
+    const response = { ...plainResponse(), body: { getReader: () => body.getReader() } }
+    expect(await outcomeOf(async () => response)).toMatchObject({ failure: 'bad_document' })
+    await opened
+  })
+
   test('characters that chunks cut in two are put together', async () => {
     const octets = new TextEncoder().encode('{"kid":"€"}')
     const body = (async function* oneByOne() {
