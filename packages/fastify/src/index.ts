@@ -20,7 +20,7 @@ import {
 import fastifyPlugin from 'fastify-plugin'
 
 import { checkRegistration, failBoot, isOnRegister, isScope, misuse } from './registration.ts'
-import { isOfRoute, isOpen } from './route.ts'
+import { isOfRoute, isOpen, uncover } from './route.ts'
 
 // The guard for Fastify 5 and 4: a plugin for scopes, and hooks for routes. Every decision about tokens is core's.
 
@@ -111,8 +111,10 @@ export function authenticate(
   }
   const guard = checkGuardOptions(verifier, options, 'fastify')
   const { property = 'auth' } = guard
-  const authenticated = (request: Request) =>
-    authenticateRequest(verifier, request.raw, guard, request)
+  const authenticated = (request: Request) => {
+    uncover(request, property)
+    return authenticateRequest(verifier, request.raw, guard, request)
+  }
   /** Without a promise where there is an answer at once: after one, Fastify would go on later. */
   const check = (request: Request, reply: Reply, done: () => void): unknown => {
     const answer = authenticated(request)
@@ -134,6 +136,7 @@ export function authenticate(
       decorateOnce(scope, property)
       scope.addHook('onRequest', (request, reply, done) => {
         if (!isOpen(request)) return check(request, reply, done)
+        uncover(request, property)
         guardNotFound(reply, async () => {
           await settled(authenticated(request), request, reply)
           return hasPassed(request, guard)
@@ -145,6 +148,7 @@ export function authenticate(
       // Fastify then runs only these.
       scope.addHook('preHandler', (request, reply, done) => {
         if (hasPassed(request, guard) || isOfRoute(request)) {
+          uncover(request, property)
           done()
           return undefined
         }

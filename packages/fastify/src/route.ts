@@ -21,3 +21,13 @@ export function isOfRoute(request: RouteRequest): boolean {
 function configOf({ routeOptions: { config } }: RouteRequest): object {
   return typeof config === 'object' && config !== null ? config : {}
 }
+
+/**
+ * Takes away what another hook has defined on the request itself under the name of our property: handlers would read it in place
+ * of what the token proves.
+ */
+export function uncover(request: object, property: string): void {
+  if (Object.hasOwn(request, property) && !Reflect.deleteProperty(request, property)) {
+    throw new TypeError(`authenticate: cannot set request.${property}`)
+  }
+}

@@ -121,6 +121,51 @@ describe.each(frameworks)('%s', (_name, createApp) => {
       )
     })
 
+    const forged = { claims: { sub: 'root' } }
+    const hooks = ['onRequest', 'preParsing', 'preValidation'] as const
+    test.each(
+      hooks.flatMap(
+        (hook) =>
+          [
+            [hook, 'before', '/'],
+            [hook, 'after', '/'],
+            [hook, 'before', '/open'],
+            [hook, 'after', '/open'],
+          ] as const,
+      ),
+    )(
+      'is not what a hook for %s, %s the guard, has defined on the request (%s)',
+      async (hook, place, url) => {
+        const app = createApp()
+        const define = () => {
+          app.addHook(hook, async (request: object) => {
+            Object.defineProperty(request, 'auth', { value: forged, configurable: true })
+          })
+        }
+        if (place === 'before') define()
+        await app.register(authenticate(verifier))
+        if (place === 'after') define()
+        app.get('/', (request) => ({ sub: request.auth.claims.sub }))
+        app.get('/open', { config: { auth: false } }, (request) => ({ auth: request.auth }))
+        const response = await app.inject({ url, headers: bearer })
+        // On an open route the property throws, as ever.
+        const expected = url === '/open' ? { statusCode: 500 } : { sub: 'ada' }
+        expect(response.json()).toMatchObject(expected)
+      },
+    )
+
+    test('is a TypeError where what a hook has defined cannot be taken away', async () => {
+      const app = createApp()
+      app.addHook('onRequest', async (request) => {
+        Object.defineProperty(request, 'auth', { value: forged })
+      })
+      await app.register(authenticate(verifier))
+      app.get('/', whoAmI)
+      const response = await app.inject({ url: '/', headers: bearer })
+      expect(response.statusCode).toBe(500)
+      expect(response.body).toContain('cannot set request.auth')
+    })
+
     test('leaves a foreign decorator of the same name in a scope beside it alone', async () => {
       const app = createApp()
       await app.register(async (guarded) => {

@@ -46,7 +46,7 @@ function createApp(verifier: Verifier): Koa {
       log.info({ ip: ctx.ip, code, reason, detail }, 'refused')
     },
   })
-  const places = new Router<AuthState>({ prefix: '/places' })
+  const places = new Router<AuthState>({ prefix: '/places', sensitive: true })
   places.use(guard)
   places.get('/', (ctx) => {
     ctx.body = { readBy: ctx.state.auth.claims.sub }

@@ -148,6 +148,25 @@ export const adapter: Adapter = {
     },
   ],
   // Express prints errors unless it is told that this is a test.
+  mounts: [
+    {
+      title: "app.use('/v1', guard)",
+      createListener(verifier) {
+        const app = express5().use('/v1', authenticate(verifier))
+        return app.get('/v1/secret', (_request, response) => void response.json({}))
+      },
+      opens: [],
+    },
+    {
+      title: 'router.use(guard)',
+      createListener(verifier) {
+        const router = express5.Router().use(authenticate(verifier))
+        router.get('/secret', (_request, response) => void response.json({}))
+        return express5().use('/v1', router)
+      },
+      opens: [],
+    },
+  ],
   exampleEnding: "\napp.set('env', 'test')\nexport { app }",
   frameworks: Object.entries(majors).map(([name, major]) => ({
     name,

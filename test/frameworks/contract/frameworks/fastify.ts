@@ -163,6 +163,26 @@ export const adapter: Adapter = {
       ],
     },
   ],
+  mounts: [
+    {
+      title: "register of a scope with the prefix '/v1'",
+      async createListener(verifier) {
+        const app = fastify5({ routerOptions: { caseSensitive: false, ignoreTrailingSlash: true } })
+        await app.register(
+          async (scope) => {
+            await scope.register(authenticate(verifier))
+            scope.get('/secret', () => ({}))
+          },
+          { prefix: '/v1' },
+        )
+        await app.ready()
+        return (request, response) => {
+          app.routing(request, response)
+        }
+      },
+      opens: [],
+    },
+  ],
   exampleEnding: '\nawait app.ready()\nconst listener = app.routing\nexport { listener as app }',
   frameworks: Object.entries(majors).map(([name, major]) => ({
     name,

@@ -122,6 +122,16 @@ export interface Moved {
   readonly answers: readonly (readonly [asked: string, proven: string, status: number])[]
 }
 
+/** A guard that a path leads to. A router may take for the same path what the mount of the guard takes for another one. */
+interface Mount {
+  /** Behind the name of the adapter's newest framework: `app.use('/v1', guard)`. */
+  readonly title: string
+  /** Guards `/v1/secret`, which answers 200. */
+  readonly createListener: (verifier: Verifier) => Listener | Promise<Listener>
+  /** Spellings that reach the handler without a token: the README says so. */
+  readonly opens: readonly string[]
+}
+
 /** What guards routes, where functions do. */
 interface GuardFunctions {
   readonly authenticate: (verifier: never) => unknown
@@ -144,6 +154,8 @@ export interface Adapter {
   readonly peers?: readonly string[]
   /** How the path that the client asked for is found where the framework shows handlers another one. */
   readonly moved: readonly Moved[]
+  /** The ways to guard what is under a path. Empty for Nest, whose guards belong to handlers. */
+  readonly mounts: readonly Mount[]
   /**
    * Code behind the first example of its README, so that it exports a listener of `node:http` as `app`. The line in which the
    * example listens is taken off.

@@ -134,6 +134,27 @@ export const adapter: Adapter = {
       ],
     },
   ],
+  mounts: [
+    {
+      title: "app.use('/v1/*', guard)",
+      createListener(verifier) {
+        const app = new Hono()
+        app.use('/v1/*', authenticate(verifier))
+        app.get('/v1/secret', (context) => context.json({}))
+        return listenerOf(app)
+      },
+      opens: [],
+    },
+    {
+      title: "app.route('/v1', guarded)",
+      createListener(verifier) {
+        const inner = new Hono()
+        inner.use(authenticate(verifier)).get('/secret', (context) => context.json({}))
+        return listenerOf(new Hono().route('/v1', inner))
+      },
+      opens: [],
+    },
+  ],
   exampleEnding: [
     "\nimport { getRequestListener } from '@hono/node-server'",
     'const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })',

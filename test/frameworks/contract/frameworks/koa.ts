@@ -7,6 +7,7 @@ import { authenticate, authorize, findAuth, getAuth, serveMetadata } from '@port
 import { stubVerifier } from '@portcullis/testing'
 import express from 'express'
 import Koa3 from 'koa'
+import mount from 'koa-mount'
 import Koa2 from 'koa2'
 
 import {
@@ -23,6 +24,10 @@ import {
 } from './framework.ts'
 
 type Major = typeof Koa3
+
+const secret = (context: { body: unknown }) => {
+  context.body = {}
+}
 
 const middleware = ({ guards = [], requirements = [] }: Guarded) => [
   ...guards.map(({ verifier, options }) => authenticate(verifier, options)),
@@ -136,6 +141,79 @@ export const adapter: Adapter = {
         ['/v1/a?b=c', '/v1/a', 200],
         ['/v1/a', '/a', 401],
       ],
+    },
+  ],
+  mounts: [
+    {
+      title: 'app.use(guard) in front of a router',
+      createListener(verifier) {
+        const router = new Router({ prefix: '/v1' }).get('/secret', secret)
+        return new Koa3().use(authenticate(verifier)).use(router.routes()).callback()
+      },
+      opens: [],
+    },
+    {
+      title: 'a guard for one route of @koa/router',
+      createListener(verifier) {
+        const router = new Router({ prefix: '/v1' })
+        router.get('/secret', authenticate(verifier), secret)
+        return new Koa3().use(router.routes()).callback()
+      },
+      opens: [],
+    },
+    {
+      title: 'router.use(guard) of @koa/router without a prefix',
+      createListener(verifier) {
+        const router = new Router().use(authenticate(verifier)).get('/v1/secret', secret)
+        return new Koa3().use(router.routes()).callback()
+      },
+      opens: [],
+    },
+    {
+      // The router compares its prefix letter by letter for `use`, and for a route it does not.
+      title: "router.use(guard), of @koa/router with the prefix '/v1'",
+      createListener(verifier) {
+        const router = new Router({ prefix: '/v1' })
+        router.use(authenticate(verifier)).get('/secret', secret)
+        return new Koa3().use(router.routes()).callback()
+      },
+      opens: ['/V1/secret', '/V1/SECRET'],
+    },
+    {
+      title: "router.use('/v1', guard)",
+      createListener(verifier) {
+        const router = new Router().use('/v1', authenticate(verifier))
+        return new Koa3().use(router.get('/v1/secret', secret).routes()).callback()
+      },
+      opens: [],
+    },
+    {
+      title: 'router.use(guard) with a prefix and the option sensitive',
+      createListener(verifier) {
+        const router = new Router({ prefix: '/v1', sensitive: true })
+        router.use(authenticate(verifier)).get('/secret', secret)
+        return new Koa3().use(router.routes()).callback()
+      },
+      opens: [],
+    },
+    {
+      title: "app.use(guard) of an application that is mounted at '/v1'",
+      createListener(verifier) {
+        const inner = new Koa3().use(authenticate(verifier)).use(secret)
+        return new Koa3().use(mount('/v1', inner)).callback()
+      },
+      opens: [],
+    },
+    {
+      // koa-mount compares paths letter by letter, and the router does not.
+      title: "mount('/v1', guard) in front of a router",
+      createListener(verifier) {
+        const router = new Router({ prefix: '/v1' })
+        router.get('/secret', secret)
+        const app = new Koa3().use(mount('/v1', authenticate(verifier)))
+        return app.use(router.routes()).callback()
+      },
+      opens: ['/V1/secret', '/V1/SECRET'],
     },
   ],
   exampleEnding: '\nconst listener = app.callback()\nexport { listener as app }',

@@ -211,6 +211,7 @@ export const adapter: Adapter = {
     adapter12.PortcullisModule.forRoot({ verifier: stubVerifier(), ...(options as object) }),
   // Express and Fastify change paths, below it.
   moved: [],
+  mounts: [],
   exampleEnding:
     '\nawait app.init()\nconst listener = app.getHttpAdapter().getInstance()\nexport { listener as app }',
   frameworks: Object.entries(majors).flatMap(([name, major]) =>
