@@ -14,6 +14,12 @@ import {
 } from '../../documents/markdown.ts'
 import { compressing } from './compressing.ts'
 import {
+  expectComplaints,
+  expectNoFailureOfOthers,
+  expectTestIssuer,
+  slowServer,
+} from './ended-requests.ts'
+import {
   expectScopeToOpen,
   expectToolsToBeGuarded,
   expectVerdicts,
@@ -46,7 +52,9 @@ interface Runtime {
 
 const WORKER_BUNDLE = 'worker.bundle.mjs'
 /** The first with which the packages work, as the documents say. */
-const COMPATIBILITY_DATE = '2025-04-01'
+const OLDEST_DATE = '2025-04-01'
+/** The day of this workerd. With the oldest one, what `@redis/client` imports is not there. */
+const NEWEST_DATE = '2026-11-17'
 
 export const RUNTIMES: Readonly<Record<string, Runtime>> = {
   bun: {
@@ -89,7 +97,12 @@ function programOf(markdown: string, { where, ending }: Runtime): string {
 }
 
 /** A worker is one file, and has no registry of packages: it is bundled, as the tools of Cloudflare do. */
-async function prepareWorker(folder: string, file: string, authUrl: string): Promise<void> {
+async function prepareWorker(
+  folder: string,
+  file: string,
+  authUrl: string,
+  date = OLDEST_DATE,
+): Promise<void> {
   const rolldown = join(folder, 'node_modules/rolldown/bin/cli.mjs')
   const bundler = spawn(
     process.execPath,
@@ -98,6 +111,10 @@ async function prepareWorker(folder: string, file: string, authUrl: string): Pro
   )
   const [status] = (await once(bundler, 'exit')) as [number | null]
   if (status !== 0) throw new Error('the worker cannot be bundled')
+  const bundle = join(folder, WORKER_BUNDLE)
+  // As the tools of Cloudflare write it: with older dates a module has no URL.
+  const text = readFileSync(bundle, 'utf8').replaceAll('import.meta.url', "'file:///worker.mjs'")
+  writeFileSync(bundle, text)
   writeFileSync(
     join(folder, 'worker.capnp'),
     `using Workerd = import "/workerd/workerd.capnp";
@@ -105,7 +122,7 @@ const config :Workerd.Config = (
   services = [
     (name = "main", worker = (
       modules = [(name = "worker", esModule = embed "${WORKER_BUNDLE}")],
-      compatibilityDate = "${COMPATIBILITY_DATE}",
+      compatibilityDate = "${date}",
       compatibilityFlags = ["nodejs_compat"],
       bindings = [(name = "AUTH_URL", text = "${authUrl}")],
       globalOutbound = "network")),
@@ -156,6 +173,32 @@ async function served(
   if (complaints.includes('refused')) throw new Error('it prints a line for each refusal')
 }
 
+/** Nothing fails because of a request that has ended, with the oldest date and the newest. */
+async function checkEndedRequests(
+  runtime: Runtime,
+  folder: string,
+  issuer: TestIssuer,
+): Promise<void> {
+  for (const date of [OLDEST_DATE, NEWEST_DATE]) {
+    await using server = await slowServer(issuer)
+    const authUrl = server.url
+    const start = async (file: string, ask: (url: string) => Promise<void>) => {
+      await served(runtime, { folder, file, authUrl }, ask)
+    }
+    const file = join(folder, 'ended-requests.ts')
+    await prepareWorker(folder, file, authUrl, date)
+    await start(file, expectComplaints)
+    await start(file, expectTestIssuer)
+    await expectNoFailureOfOthers(server, issuer, async (ask) => {
+      await start(file, ask)
+    })
+    if (date !== NEWEST_DATE) continue
+    const kept = join(folder, 'kept-connections.ts')
+    await prepareWorker(folder, kept, authUrl, date)
+    await start(kept, expectComplaints)
+  }
+}
+
 async function main(folder: string, name: string): Promise<void> {
   const runtime = RUNTIMES[name]
   if (runtime === undefined) throw new TypeError(`${name} is no runtime`)
@@ -191,6 +234,7 @@ async function main(folder: string, name: string): Promise<void> {
   await check(named, 'verdicts', sourceOf('verdicts.ts'), async (url) => {
     await expectVerdicts(url, named, dpop)
   })
+  if (name === 'workerd') await checkEndedRequests(runtime, folder, plain)
   const ofTools = await createTestIssuer({ issuer: NAMED.issuer, audience: RESOURCE })
   await check(ofTools, 'mcp', sourceOf('mcp.ts'), async (url) => {
     await expectToolsToBeGuarded(url, ofTools)
