@@ -32,6 +32,8 @@ export interface Connection {
   readonly mostAtOnce: () => number
   /** How many requests were lost with an idle connection, after others had been answered, and not repeated at once. */
   readonly unrepeated: () => number
+  /** Ends what is under way, as a runtime does with the request that began it: it never has an answer. */
+  readonly cut: () => void
 }
 
 /** Seconds. */
@@ -57,6 +59,7 @@ function connect(clock: ManualClock, endpoint: Endpoint): Connection {
   let hasAnswered = false
   let lostAt: number | undefined
   let unrepeated = 0
+  let cuts = 0
 
   const requests: number[] = []
   return {
@@ -64,8 +67,13 @@ function connect(clock: ManualClock, endpoint: Endpoint): Connection {
     unrepeated: () => unrepeated,
     lastAnswer: () => lastAnswer,
     mostAtOnce: () => mostAtOnce,
+    cut() {
+      cuts++
+      underWay = 0
+    },
     async fetch(_url, { signal }) {
       const askedAt = clock.monotonic()
+      const cutsBefore = cuts
       if (askedAt === lostAt) unrepeated--
       else requests.push(askedAt)
       lostAt = undefined
@@ -79,13 +87,14 @@ function connect(clock: ManualClock, endpoint: Endpoint): Connection {
       mostAtOnce = Math.max(mostAtOnce, underWay)
       // An attempt ends with this, whatever its outcome.
       signal.addEventListener('abort', () => {
-        underWay--
+        if (cuts === cutsBefore) underWay--
       })
       const { mode } = endpoint
       if (mode === 'hanging') return await new Promise(() => {})
       await new Promise<void>((resolve) => {
         clock.after(mode === 'slow' ? SLOW : ROUND_TRIP, resolve)
       })
+      if (cuts > cutsBefore) return await new Promise(() => {})
       const { headers } = endpoint
       hasAnswered ||= mode !== 'down'
       if (mode === 'down') return answer(503, headers, {})

@@ -20,6 +20,8 @@ export type Event =
   | { readonly flood: number }
   | { readonly step: number }
   | { readonly abort: true }
+  /** Those who wait give up, and what they have begun ends with them. */
+  | { readonly end: true }
   | { readonly refresh: true }
   | { readonly save: true }
   | { readonly restart: 'with snapshot' | 'with nothing' }
@@ -78,6 +80,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ flood: fc.constantFrom(1, 5, 20, 40) }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constantFrom(-7200, -20, 20, 1000, 7200) }) },
   { weight: 1, arbitrary: fc.constant<Event>({ abort: true }) },
+  { weight: 1, arbitrary: fc.constant<Event>({ end: true }) },
   { weight: 1, arbitrary: fc.constant<Event>({ refresh: true }) },
   { weight: 2, arbitrary: fc.constant<Event>({ save: true }) },
   {
@@ -130,7 +133,10 @@ async function happen(world: World, happening: Event, memory: Memory): Promise<v
   else if ('save' in happening) world.save()
   else if ('restart' in happening) world.restart(happening.restart === 'with snapshot')
   else if ('abort' in happening) memory.controllers.shift()?.abort(new Error('gave up'))
-  else presentAll(world, happening, memory)
+  else if ('end' in happening) {
+    for (const each of memory.controllers.splice(0)) each.abort(new Error('gave up'))
+    world.cut()
+  } else presentAll(world, happening, memory)
 }
 
 type TokenEvent = Extract<Event, { verifier: number }>

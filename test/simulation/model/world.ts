@@ -21,6 +21,8 @@ export interface Setting {
   readonly staleWhileRevalidate: number
   readonly staleIfError: number
   readonly seed: number
+  /** Whether the runtime ends what a request has begun with it. */
+  readonly endsWithRequest: boolean
 }
 
 /** One life of the process. */
@@ -55,6 +57,8 @@ export interface World {
     signal?: AbortSignal,
   ) => Promise<string>
   readonly refresh: () => void
+  /** Ends what every process has under way. */
+  readonly cut: () => void
   /** Sets the wall clock by so many seconds, forward or back. */
   readonly step: (seconds: number) => void
   /** The latest that the wall clock has ever shown: keys may have left at that time. */
@@ -71,7 +75,7 @@ const UNPROVEN: ReadonlySet<string> = new Set(['algorithm', 'unknown_key', 'sign
 
 const KEY_URL = 'https://auth.test/pubkey.json'
 
-export function createWorld({ seed, ...options }: Setting): World {
+export function createWorld({ seed, endsWithRequest, ...options }: Setting): World {
   const clock = manualClock()
   const endpoint = createEndpoint(clock)
   const random = seededRandom(seed)
@@ -95,7 +99,7 @@ export function createWorld({ seed, ...options }: Setting): World {
     })
     const keys = followKeys(
       async (signal) => await fetchKeys(KEY_URL, exchange(signal), new Map()),
-      cacheOf(KEY_URL),
+      { ...cacheOf(KEY_URL), endsWithRequest },
       random,
     )
     const begun = snapshot && { keys: namesIn(snapshot), fetchedAt: snapshot.fetchedAt }
@@ -169,6 +173,9 @@ export function createWorld({ seed, ...options }: Setting): World {
           if (!(error instanceof AuthError)) faults.push(`refresh threw ${String(error)}`)
         })
         .finally(() => pending--)
+    },
+    cut() {
+      for (const { connection } of processes) connection.cut()
     },
     step(seconds) {
       latest = Math.max(latest, clock.now())
