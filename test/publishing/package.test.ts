@@ -235,6 +235,16 @@ test('every package with guards is in the table of frameworks, and so in every s
 // What cannot take its list from the table of frameworks.
 test.each<[path: string, names: readonly string[], entry: (folder: string) => string]>([
   ['README.md', folders, (folder) => `| [\`@portcullis/${folder}\`](packages/${folder}/README.md)`],
+  [
+    'test/hostile/mutation/stryker.config.json',
+    adapters.map(({ folder }) => folder),
+    (folder) => folder,
+  ],
+  [
+    'test/hostile/mutation/vitest.config.ts',
+    adapters.map(({ folder }) => folder),
+    (folder) => folder,
+  ],
   ['test/package.json', imported, (folder) => `"@portcullis/${folder}": "workspace:^"`],
   [
     'packages/core/README.md',

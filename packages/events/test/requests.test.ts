@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, request as send } from 'node:http'
+import { createServer, type IncomingMessage, request as send, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 
 import { createVerifier } from '@portcullis/core'
@@ -42,6 +42,21 @@ async function serve(receiver: EventReceiver, parse?: (body: string) => unknown)
 async function post(url: URL, body: string, type = FORM, method = 'POST') {
   return await fetch(url, { method, headers: { 'content-type': type }, body })
 }
+
+test('a response that has begun meanwhile is left alone', async () => {
+  const { receiver, store } = logoutScene()
+  const touched: string[] = []
+  const response = {
+    headersSent: true,
+    statusCode: 503,
+    setHeader: (name: string) => void touched.push(name),
+    end: () => void touched.push('end'),
+  }
+  const body = form(await transmitter.logoutToken({ sid: 's-1' }))
+  const request = { method: 'POST', headers: { 'content-type': FORM }, body, complete: true }
+  await receiver(request as unknown as IncomingMessage, response as unknown as ServerResponse)
+  expect([touched, response.statusCode, store.entries().length]).toEqual([[], 503, 1])
+})
 
 describe('a body that nobody has read, or that a parser has', () => {
   test.each<[string, ((body: string) => unknown) | undefined]>([

@@ -1,6 +1,6 @@
-import type { RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 
-import { createVerifier, localKeys } from '@portcullis/core'
+import { createVerifier, localKeys, scope } from '@portcullis/core'
 import { createTestIssuer } from '@portcullis/testing'
 import express5 from 'express'
 import express4 from 'express4'
@@ -35,7 +35,69 @@ const frameworks: [string, () => App][] = [
   ['Express 4', () => quiet(express4())],
 ]
 
+/** A response that has begun: whatever is set on it now throws, and behind a promise nobody catches that. */
+function begunResponse() {
+  const touched: string[] = []
+  const response = {
+    headersSent: true,
+    statusCode: 200,
+    setHeader: (name: string) => void touched.push(name),
+    end: () => void touched.push('end'),
+  }
+  return { response: response as unknown as ServerResponse, touched }
+}
+
+describe.each(['forward', 'problem'] as const)(
+  'a response that has begun, respond: %s',
+  (respond) => {
+    const guard = authenticate(verifier, { respond })
+
+    async function errorOf(
+      middleware: typeof guard,
+      incoming: object,
+      response: ServerResponse,
+    ): Promise<unknown> {
+      return await new Promise((resolve) => {
+        middleware(incoming as IncomingMessage, response, resolve)
+      })
+    }
+
+    test('is left alone by a refusal of authenticate, which the error handler gets', async () => {
+      const { response, touched } = begunResponse()
+      const error = await errorOf(guard, { headers: {} }, response)
+      expect(error).toMatchObject({ code: 'missing_token', status: 401 })
+      expect([touched, response.statusCode]).toEqual([[], 200])
+    })
+
+    test('is left alone by a refusal of authorize', async () => {
+      const { response, touched } = begunResponse()
+      const incoming = { headers: bearer }
+      expect(await errorOf(guard, incoming, response)).toBeUndefined()
+      const error = await errorOf(authorize(scope('admin')), incoming, response)
+      expect(error).toMatchObject({ code: 'insufficient_scope', status: 403 })
+      expect([touched, response.statusCode]).toEqual([[], 200])
+    })
+  },
+)
+
 describe.each(frameworks)('%s', (_name, createApp) => {
+  test('a refusal after the headers were sent reaches the error handler, and the process goes on', async () => {
+    const app = createApp()
+    const seen: unknown[] = []
+    app.use((_req: unknown, res: ServerResponse, next: () => void) => {
+      res.flushHeaders()
+      next()
+    })
+    app.use(authenticate(verifier))
+    app.use((error: unknown, _req: unknown, res: ServerResponse, _next: unknown) => {
+      seen.push(error)
+      res.end('begun')
+    })
+    const response = await request(app).get('/')
+    expect([response.status, response.text]).toEqual([200, 'begun'])
+    expect(seen).toEqual([expect.objectContaining({ code: 'missing_token' })])
+  })
+
   test('a property that somebody has fixed before: 500, and the handler never sees that one', async () => {
     const app = createApp()
     app.use((req: object, _res: object, next: () => void) => {
