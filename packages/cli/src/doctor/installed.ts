@@ -41,7 +41,7 @@ export async function ourPackages(from: string): Promise<readonly Installed[]> {
   return found.filter((each) => each !== undefined)
 }
 
-/** Every copy of core that the folder or one of our packages finds: two of them do not know each other's errors. */
+/** Every copy of core that the folder or one of our packages finds: two of them do not take what the other has made. */
 export async function copiesOfCore(
   from: string,
   ours: readonly Installed[],

@@ -58,7 +58,7 @@ function checkCopies(copies: readonly Installed[], folder: string): Checked {
   if (copies.length < 2) {
     return { name: 'core', outcome: 'ok', text: places[0] ?? 'not installed, and not needed' }
   }
-  const text = `${copies.length} copies, which do not know each other's errors: ${places.join('; ')}`
+  const text = `${copies.length} copies, which do not take what the other has made: ${places.join('; ')}`
   return { name: 'core', outcome: 'problem', text }
 }
 
