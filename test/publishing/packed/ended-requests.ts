@@ -14,7 +14,7 @@ interface SlowServer extends AsyncDisposable {
   readonly asked: string[]
   /** How many it could not answer, because they were cut off. */
   readonly cut: () => number
-  /** Lets the next request whose path begins so hang. */
+  /** Lets the next request whose path begins so hang. When it has come, a request of the path `/leave` is answered. */
   readonly hang: (path: string) => void
 }
 
@@ -22,7 +22,8 @@ const DELAY = 250
 
 export async function slowServer(issuer: TestIssuer): Promise<SlowServer> {
   const asked: string[] = []
-  const hanging: string[] = []
+  let hanging: string | undefined
+  let left: (() => void) | undefined
   let cut = 0
   const answers: Readonly<Record<string, (url: string) => unknown>> = {
     '/keys/': () => issuer.publicJwk,
@@ -38,15 +39,23 @@ export async function slowServer(issuer: TestIssuer): Promise<SlowServer> {
   }
   const server: Server = createServer((request, response) => {
     const { url: path = '' } = request
+    if (path === '/leave') {
+      left = () => response.end()
+      if (hanging === undefined) left()
+      return
+    }
     asked.push(path)
-    const hung = hanging.findIndex((each) => path.startsWith(each))
-    if (hung >= 0) hanging.splice(hung, 1)
-    let isAnswered = hung >= 0
+    const isHung = hanging !== undefined && path.startsWith(hanging)
+    if (isHung) {
+      hanging = undefined
+      left?.()
+    }
+    let isAnswered = isHung
     response.on('close', () => {
       if (!isAnswered) cut++
     })
     const [, answer] = Object.entries(answers).find(([start]) => path.startsWith(start)) ?? []
-    if (hung >= 0 || answer === undefined) return
+    if (isHung || answer === undefined) return
     request.resume().on('end', () => {
       setTimeout(() => {
         void (async () => {
@@ -65,7 +74,10 @@ export async function slowServer(issuer: TestIssuer): Promise<SlowServer> {
     url,
     asked,
     cut: () => cut,
-    hang: (path) => void hanging.push(path),
+    hang(path) {
+      hanging = path
+      left = undefined
+    },
     async [Symbol.asyncDispose]() {
       server.close()
       server.closeAllConnections()
@@ -79,16 +91,15 @@ const pause = async (milliseconds: number) =>
     setTimeout(resolve, milliseconds)
   })
 
-/** The guards of Hono and the clients; what they wait for when the first request gives up, and after how many milliseconds it does. */
+/** The guards of Hono and the clients, and what they wait for when the first request gives up. */
 const WAYS = [
-  ['jwt', '/keys/jwt', 100],
-  ['tenants', '/tenant', 100],
-  ['opaque', '/.well-known/', 100],
-  // The metadata have been read by then.
-  ['opaque', '/introspect', DELAY + 200],
-  ['login', '/tokenservice/', 100],
-  ['oauth', '/.well-known/', 100],
-  ['oauth', '/token', DELAY + 200],
+  ['jwt', '/keys/jwt'],
+  ['tenants', '/tenant'],
+  ['opaque', '/.well-known/'],
+  ['opaque', '/introspect'],
+  ['login', '/tokenservice/'],
+  ['oauth', '/.well-known/'],
+  ['oauth', '/token'],
 ] as const
 
 /** @param start Starts the program anew, and answers with its URL. */
@@ -99,7 +110,7 @@ export async function expectNoFailureOfOthers(
 ): Promise<void> {
   const jwt = await issuer.token({ claims: { iss: 'https://auth.test' }, expiresIn: 3600 })
   for (const made of ['outside', 'first']) {
-    for (const [what, path, leave] of WAYS) {
+    for (const [what, path] of WAYS) {
       await start(async (url) => {
         const token = what === 'opaque' ? 'an-opaque-token' : jwt
         const get = async (query = '') => {
@@ -113,7 +124,7 @@ export async function expectNoFailureOfOthers(
         }
         // The first request gives up. Those behind it wait a second at most, and none of them is a failure.
         server.hang(path)
-        await get(`?leave=${leave}`)
+        await get('?leave')
         expect(await Promise.all(Array.from({ length: 8 }, async () => await get())), 'open')
         // Renewals behind requests, one request at a time.
         const found: string[] = []
@@ -139,8 +150,8 @@ export async function expectComplaints(url: string): Promise<void> {
   }
 }
 
-/** A test issuer and its service answer without listening. */
-export async function expectTestIssuer(url: string): Promise<void> {
-  const status = await (await fetch(`${url}testing`)).text()
-  if (status !== '200') throw new Error(`testing: ${status}`)
+/** The packages that no guard of above uses work there as well, and a test issuer answers without listening. */
+export async function expectOtherPackages(url: string): Promise<void> {
+  const answer = await (await fetch(`${url}packages`)).text()
+  if (answer !== '["malformed",400,"fresh"]') throw new Error(`packages: ${answer}`)
 }

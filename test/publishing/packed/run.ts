@@ -7,6 +7,7 @@ import { FRAMEWORKS } from '../../frameworks/packages.ts'
 import { copyPrograms, install, NODE_PACKAGES, nodeIn, pack } from './consumers.ts'
 import { checkFirstMinutes } from './first-minutes.ts'
 import { checkJest } from './jest.ts'
+import { checkNext } from './next.ts'
 import { createReport, type Outcome, succeeds, succeedsInSilence } from './report.ts'
 import { RUNTIME_PACKAGES, RUNTIMES } from './runtimes.ts'
 import { NEST_11, NEST_11_FOLDER } from './typescript-settings.ts'
@@ -24,6 +25,9 @@ const WITH_NEST_11 = {
   '@nestjs/core': NEST_11,
   '@nestjs/platform-express': NEST_11,
 }
+
+/** Other runtimes that every package works on, with the guards of all frameworks. */
+const ALL_PACKAGES = ['bun', 'deno'] as const
 
 /** A program alone: nobody imports it. */
 const CLI = '@portcullis/cli'
@@ -45,6 +49,7 @@ try {
   await Promise.all([
     ...[...tarballs.values()].map(examine),
     checkJest(join(work, 'jest'), tarballs, report),
+    checkNext(join(work, 'next'), tarballs, report),
     checkConsumer(tarballs),
   ])
 } finally {
@@ -83,6 +88,10 @@ async function checkConsumer(tarballs: ReadonlyMap<string, string>): Promise<voi
         await report.check(`Node ${version} ${file}`, command, consumer, succeedsInSilence)
       }),
     ),
+    ...ALL_PACKAGES.map(async (name) => {
+      const command = RUNTIMES[name]?.command(consumer, app) ?? []
+      await report.check(`${app} on ${name}`, command, consumer)
+    }),
     ...PROGRAMS.flatMap((program) => checkProgram(program, consumer)),
     ...Object.keys(RUNTIMES).map(async (name) => {
       const command = [process.execPath, join(here, 'runtimes.ts'), consumer, name]

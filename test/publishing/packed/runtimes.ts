@@ -16,7 +16,7 @@ import { compressing } from './compressing.ts'
 import {
   expectComplaints,
   expectNoFailureOfOthers,
-  expectTestIssuer,
+  expectOtherPackages,
   slowServer,
 } from './ended-requests.ts'
 import {
@@ -188,7 +188,7 @@ async function checkEndedRequests(
     const file = join(folder, 'ended-requests.ts')
     await prepareWorker(folder, file, authUrl, date)
     await start(file, expectComplaints)
-    await start(file, expectTestIssuer)
+    await start(file, expectOtherPackages)
     await expectNoFailureOfOthers(server, issuer, async (ask) => {
       await start(file, ask)
     })

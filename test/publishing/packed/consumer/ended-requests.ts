@@ -1,9 +1,11 @@
 import { createTokenClient } from '@portcullis/client'
 import { createOAuthClient } from '@portcullis/client/oauth'
-import { byIssuer, createVerifier, remoteKeys } from '@portcullis/core'
-import { pollEvents } from '@portcullis/events'
+import { byIssuer, createVerifier, localRevocations, remoteKeys } from '@portcullis/core'
+import { pollEvents, receiveLogout } from '@portcullis/events'
 import { authenticate } from '@portcullis/hono'
 import { introspected } from '@portcullis/introspection'
+import { statusOf } from '@portcullis/metrics'
+import { auth0 } from '@portcullis/providers'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 import { Hono, type MiddlewareHandler } from 'hono'
 
@@ -99,21 +101,36 @@ const complaints = {
 
 const app = new Hono()
 app.get('/complaints', (c) => c.json(complaints))
-app.get('/testing', async (c) => {
+// The packages that the other routes do not use.
+app.get('/packages', async (c) => {
   const issuer = await createTestIssuer({ algorithm: 'ES256' })
-  const service = tokenService(issuer)
-  return c.text(String((await service.fetch(service.keyUrl)).status))
+  const { keyUrl, fetch: answers } = tokenService(issuer)
+  const preset = auth0({ domain: 'tenant.eu.auth0.com', audience: 'https://api.example.com' })
+  const refused = await createVerifier(preset)
+    .verify('a.b.c')
+    .catch((error: unknown) => (error as { reason: string }).reason)
+  const logout = receiveLogout({
+    keys: remoteKeys(keyUrl, { fetch: answers }),
+    issuer: 'https://login.example.com',
+    clientId: 'my-client',
+    revocations: localRevocations(),
+    revokes: 'session',
+  })
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const { status } = await logout.answer({ headers, body: 'logout_token=a.b.c' })
+  const keys = remoteKeys(keyUrl, { fetch: answers })
+  await keys.refresh()
+  return c.json([refused, status, statusOf({ keys: { main: keys } }).keys.main.freshness])
 })
 app.use('/:made/:what', async (c, next) => {
   const { made, what } = c.req.param()
   const { ways, tokens } = made === 'outside' ? outside : (inside ??= make())
   const way = ways[what]
   const token = c.req.header('authorization')?.slice('Bearer '.length) ?? ''
-  const giveUp = Number(c.req.query('leave'))
-  const answer = way === undefined ? tokens[what]?.() : giveUp > 0 ? way.verify(token) : undefined
-  if (giveUp > 0) {
-    const leaving = new Promise((resolve) => setTimeout(resolve, giveUp))
-    await Promise.race([answer?.catch(() => undefined), leaving])
+  const givesUp = c.req.query('leave') !== undefined
+  const answer = way === undefined ? tokens[what]?.() : givesUp ? way.verify(token) : undefined
+  if (givesUp) {
+    await Promise.race([answer?.catch(() => undefined), fetch(`${AUTH_URL}/leave`)])
     return c.text('left')
   }
   if (way !== undefined) return await way.guard(c, next)
