@@ -88,7 +88,7 @@ export function createPoll(
 ): EventPoll {
   const stated = checkPollEventsOptions(options)
   const { endpoint, fetch, interval = 5, timeout = 60, clock = systemClock, ...ofEvents } = stated
-  checkTimers(clock)
+  if (endsWithRequest) checkTimers(clock)
   // As `fetch` writes it, without a fragment.
   const address = new URL(endpoint)
   address.hash = ''

@@ -867,7 +867,7 @@ function disallowed(): never {
 
 describe('on Cloudflare Workers', () => {
   test('outside of a request, where no timer can be set: a TypeError, and not a poll that never starts', () => {
-    expect(() => pollEvents(hanging({ ...manualClock(), after: disallowed }))).toThrow(
+    expect(() => createPoll(hanging({ ...manualClock(), after: disallowed }), true)).toThrow(
       new TypeError(
         'pollEvents: no timers can be set here, so nothing can be polled: on Cloudflare Workers receive events with receiveEvents',
       ),

@@ -63,7 +63,7 @@ export function dpopProofs(options: DpopProofsOptions): DpopProofs {
     async check(request) {
       const { proof, ...asked } = ownMembers(request)
       await turnToRead()
-      const read = timeReading(() => readProof(proof))
+      const read = timeReading(clock, () => readProof(proof))
       await checkSignature(read)
       // After the wait for the signature: it may have been long.
       const now = clock.now()

@@ -183,7 +183,9 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
     }
     const known = origins?.find(token)
     if (known !== undefined) return known.issuer
-    return timeReading(() => unprovenIssuer(parseToken(token, maxTokenSize, headers).payload))
+    return timeReading(clock, () =>
+      unprovenIssuer(parseToken(token, maxTokenSize, headers).payload),
+    )
   }
 
   async function judge(

@@ -1,10 +1,12 @@
+import type { Clock } from '../ground/time.ts'
+
 // When a verification may hold up the event loop, and when it should leave it to others.
 
 // Captured at import, so that fake timers cannot stop the counts from being reset.
-const { queueMicrotask, setImmediate, performance } = globalThis
+const { queueMicrotask, setImmediate } = globalThis
 
-/** How long reading what strangers send may take of one iteration, in milliseconds, for everything that reads. */
-const READING = 5
+/** How long reading what strangers send may take of one iteration, in seconds, for everything that reads. */
+const READING = 0.005
 
 /** What tells how busy the event loop is with work of one kind. */
 export interface EventLoopWatch {
@@ -28,7 +30,7 @@ export interface EventLoopLimits {
 /** One iteration of the event loop, from the first piece of work in it. */
 interface Iteration {
   spent: number
-  /** Milliseconds of reading. */
+  /** Seconds of reading. */
   read: number
 }
 
@@ -93,12 +95,12 @@ export function turnToRead(): Promise<void> | undefined {
 }
 
 /** Counts how long something takes to read, or to be refused. */
-export function timeReading<Read>(read: () => Read): Read {
-  const start = performance.now()
+export function timeReading<Read>(clock: Pick<Clock, 'monotonic'>, read: () => Read): Read {
+  const start = clock.monotonic()
   try {
     return read()
   } finally {
-    currentIteration().read += performance.now() - start
+    currentIteration().read += clock.monotonic() - start
   }
 }
 

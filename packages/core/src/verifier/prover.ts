@@ -3,6 +3,7 @@ import { type AcceptedAlgorithms, type Algorithm, isFor } from '../algorithms/al
 import { type ClaimRules, couldBeAccepted, wasIssuedAfter } from '../claims/claims.ts'
 import { isOfType, statesKind } from '../claims/kind.ts'
 import { member, textMember } from '../ground/json.ts'
+import type { Clock } from '../ground/time.ts'
 import { otherSignature, unknownKey, type Unproven } from '../keys/details.ts'
 import {
   type Caller,
@@ -43,6 +44,8 @@ export interface ProverOptions {
   readonly types: readonly string[] | undefined
   /** Seconds since 1970-01-01T00:00:00Z. */
   readonly now: () => number
+  /** Tells how long it takes to read. */
+  readonly clock: Pick<Clock, 'monotonic'>
 }
 
 /**
@@ -60,13 +63,14 @@ export function createProver({
   rules,
   types,
   now,
+  clock,
 }: ProverOptions): Prover {
   const headers = createHeaderCache()
   const isSignedBy = createSignatureCheck()
 
   /** Before the keys: what is wrong here must not cost a fetch. */
   function read(token: string): Reading {
-    const parsed = timeReading(() => parseToken(token, maxTokenSize, headers))
+    const parsed = timeReading(clock, () => parseToken(token, maxTokenSize, headers))
     const alg = member(parsed.header, 'alg')
     return { parsed, algorithm: checkAlgorithm(alg, accepted, algorithmNames) }
   }

@@ -65,7 +65,7 @@ export function partsOf(
     confirmation,
     schema,
     revocations: stated.revocations && createRevocationCheck(stated.revocations, clock),
-    prove: createProver({ keys, accepted, algorithmNames, maxTokenSize, rules, types, now }),
+    prove: createProver({ keys, accepted, algorithmNames, maxTokenSize, rules, types, now, clock }),
     verifiedTokens: remember === false ? undefined : createVerifiedTokens(remember.max),
     now,
     timeAt: stated.clock === undefined ? ({ wall }) => wall : now,

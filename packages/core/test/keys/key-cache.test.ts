@@ -406,12 +406,7 @@ describe('forged tokens', () => {
     endpoint.mode = 'hanging'
     const [header, payload] = forged.split('.')
     const small = `${header}.${payload}.AAAA`
-    const waiting: Promise<string>[] = []
-    // No more at once than the event loop reads in one iteration.
-    while (waiting.length < 8000) {
-      waiting.push(...Array.from({ length: 50 }, async () => await verdict(small)))
-      await clock.advance(0)
-    }
+    const waiting = Array.from({ length: 8000 }, async () => await verdict(small))
     await clock.advance(0.1)
     endpoint.release()
     const verdicts = await Promise.all(waiting)

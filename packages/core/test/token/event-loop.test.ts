@@ -3,6 +3,7 @@ import { createHook } from 'node:async_hooks'
 import { createTestIssuer } from '@portcullis/testing'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
+import { systemClock } from '../../src/ground/time.ts'
 import { byIssuer, createVerifier, localKeys, type VerifierOptions } from '../../src/index.ts'
 import {
   type EventLoopWatch,
@@ -239,10 +240,11 @@ describe('a loop that awaits each of many checks lets the event loop iterate', a
   const members = Array.from({ length: 500 }, (_, at) => `"member${at}":${at}`)
   const header = Buffer.from(`{${members.join(',')},"kid":1}`).toString('base64url')
   const malformed = `${header}.e30.AAAA`
+  const timed = guarding({ clock: systemClock })
   test.each<[string, () => Promise<unknown>]>([
     ['malformed tokens', async () => await single.verify(malformed)],
     ['malformed tokens through byIssuer', async () => await selecting.verify(malformed)],
-    ['malformed proofs', async () => await proofs.check(requestWith(malformed))],
+    ['malformed proofs', async () => await timed.check(requestWith(malformed))],
   ])('%s', async (_, check) => {
     const refused = async () => await expect(check()).rejects.toMatchObject({ status: 401 })
     await refused()
@@ -251,20 +253,23 @@ describe('a loop that awaits each of many checks lets the event loop iterate', a
   })
 })
 
-/** Keeps the thread for longer than reading may take of one iteration. */
+/** Reading that takes as long, by a clock of its own. Seconds. */
+function readFor(seconds: number): void {
+  const times = [1, 1 + seconds].values()
+  timeReading({ monotonic: () => times.next().value ?? NaN }, () => undefined)
+}
+
+/** Longer than reading may take of one iteration. */
 function readLong(): void {
-  timeReading(() => {
-    const start = performance.now()
-    while (performance.now() - start < 6);
-  })
+  readFor(0.006)
 }
 
 describe('what strangers send', () => {
   test('is read at once, until it has taken as long as an iteration may', async () => {
     expect(turnToRead()).toBeUndefined()
-    timeReading(() => undefined)
+    readFor(0.003)
     expect(turnToRead()).toBeUndefined()
-    readLong()
+    readFor(0.003)
     const turn = turnToRead()
     expect(turn).toBeInstanceOf(Promise)
     let hasIterated = false
@@ -280,8 +285,8 @@ describe('what strangers send', () => {
 
   test('counts as well if it is refused', () => {
     expect(() => {
-      timeReading(() => {
-        readLong()
+      const times = [0, 1].values()
+      timeReading({ monotonic: () => times.next().value ?? NaN }, () => {
         throw new TypeError('canary')
       })
     }).toThrow('canary')
