@@ -81,6 +81,7 @@ async function outcomeOfCache(seed: number): Promise<Outcome> {
     staleWhileRevalidate: 300,
     staleIfError: 3600,
     seed,
+    endsWithRequest: false,
   })
   const verdicts: string[] = []
   for (const { at, token, publish, isDown } of script) {
