@@ -102,42 +102,44 @@ const WAYS = [
   ['oauth', '/token'],
 ] as const
 
-/** @param start Starts the program anew, and answers with its URL. */
+/**
+ * @param made Where the guards and clients are made: outside of a request, or at the first.
+ * @param start Starts the program anew, and answers with its URL.
+ */
 export async function expectNoFailureOfOthers(
   server: SlowServer,
   issuer: TestIssuer,
+  made: 'outside' | 'first',
   start: (ask: (url: string) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const jwt = await issuer.token({ claims: { iss: 'https://auth.test' }, expiresIn: 3600 })
-  for (const made of ['outside', 'first']) {
-    for (const [what, path] of WAYS) {
-      await start(async (url) => {
-        const token = what === 'opaque' ? 'an-opaque-token' : jwt
-        const get = async (query = '') => {
-          const headers = { authorization: `Bearer ${token}` }
-          const response = await fetch(`${url}${made}/${what}${query}`, { headers })
-          return `${response.status} ${await response.text()}`
-        }
-        const expect = (found: readonly string[], title: string) => {
-          const wrong = found.filter((each) => each !== '200 ok')
-          if (wrong.length > 0) throw new Error(`${made} ${what} ${path} ${title}: ${wrong[0]}`)
-        }
-        // The first request gives up. Those behind it wait a second at most, and none of them is a failure.
-        server.hang(path)
-        await get('?leave')
-        expect(await Promise.all(Array.from({ length: 8 }, async () => await get())), 'open')
-        // Renewals behind requests, one request at a time.
-        const found: string[] = []
-        const [askedBefore, cutBefore, end] = [server.asked.length, server.cut(), Date.now() + 4000]
-        while (Date.now() < end) {
-          found.push(await get())
-          await pause(20)
-        }
-        expect(found, 'sequential')
-        if (server.asked.length === askedBefore) throw new Error(`${made} ${what}: no renewal`)
-        if (what === 'jwt' && server.cut() > cutBefore) throw new Error('a renewal was cut off')
-      })
-    }
+  for (const [what, path] of WAYS) {
+    await start(async (url) => {
+      const token = what === 'opaque' ? 'an-opaque-token' : jwt
+      const get = async (query = '') => {
+        const headers = { authorization: `Bearer ${token}` }
+        const response = await fetch(`${url}${made}/${what}${query}`, { headers })
+        return `${response.status} ${await response.text()}`
+      }
+      const expect = (found: readonly string[], title: string) => {
+        const wrong = found.filter((each) => each !== '200 ok')
+        if (wrong.length > 0) throw new Error(`${made} ${what} ${path} ${title}: ${wrong[0]}`)
+      }
+      // The first request gives up. Those behind it wait a second at most, and none of them is a failure.
+      server.hang(path)
+      await get('?leave')
+      expect(await Promise.all(Array.from({ length: 8 }, async () => await get())), 'open')
+      // Renewals behind requests, one request at a time.
+      const found: string[] = []
+      const [askedBefore, cutBefore, end] = [server.asked.length, server.cut(), Date.now() + 4000]
+      while (Date.now() < end) {
+        found.push(await get())
+        await pause(20)
+      }
+      expect(found, 'sequential')
+      if (server.asked.length === askedBefore) throw new Error(`${made} ${what}: no renewal`)
+      if (what === 'jwt' && server.cut() > cutBefore) throw new Error('a renewal was cut off')
+    })
   }
 }
 

@@ -50,7 +50,6 @@ interface Runtime {
   readonly command: (folder: string, file: string) => readonly string[]
 }
 
-const WORKER_BUNDLE = 'worker.bundle.mjs'
 /** The first with which the packages work, as the documents say. */
 const OLDEST_DATE = '2025-04-01'
 /** The day of this workerd. With the oldest one, what `@redis/client` imports is not there. */
@@ -79,10 +78,10 @@ export const RUNTIMES: Readonly<Record<string, Runtime>> = {
     where: 'Cloudflare Workers',
     ending: '',
     serving: 'export default { fetch: judge }\n',
-    command: (folder) => [
+    command: (folder, file) => [
       join(folder, 'node_modules/runtime-workerd/bin/workerd'),
       'serve',
-      join(folder, 'worker.capnp'),
+      file,
       '--control-fd=1',
     ],
   },
@@ -96,32 +95,38 @@ function programOf(markdown: string, { where, ending }: Runtime): string {
   return withTokenService(exampleOf(markdown, 2), linesForTokenService(markdown)) + line + ending
 }
 
-/** A worker is one file, and has no registry of packages: it is bundled, as the tools of Cloudflare do. */
+/**
+ * A worker is one file, and has no registry of packages: it is bundled, as the tools of Cloudflare do.
+ *
+ * @param name Of what is written, so that several can be there.
+ * @returns The file that workerd is started with.
+ */
 async function prepareWorker(
   folder: string,
   file: string,
-  authUrl: string,
-  date = OLDEST_DATE,
-): Promise<void> {
+  { authUrl, name, date = OLDEST_DATE }: { authUrl: string; name: string; date?: string },
+): Promise<string> {
+  const worker = `${name}.worker.mjs`
   const rolldown = join(folder, 'node_modules/rolldown/bin/cli.mjs')
   const bundler = spawn(
     process.execPath,
-    [rolldown, file, '--file', WORKER_BUNDLE, '--platform', 'node'],
+    [rolldown, file, '--file', worker, '--platform', 'node'],
     { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
   )
   const [status] = (await once(bundler, 'exit')) as [number | null]
   if (status !== 0) throw new Error('the worker cannot be bundled')
-  const bundle = join(folder, WORKER_BUNDLE)
+  const bundle = join(folder, worker)
   // As the tools of Cloudflare write it: with older dates a module has no URL.
   const text = readFileSync(bundle, 'utf8').replaceAll('import.meta.url', "'file:///worker.mjs'")
   writeFileSync(bundle, text)
+  const config = join(folder, `${name}.capnp`)
   writeFileSync(
-    join(folder, 'worker.capnp'),
+    config,
     `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = (
-      modules = [(name = "worker", esModule = embed "${WORKER_BUNDLE}")],
+      modules = [(name = "worker", esModule = embed "${worker}")],
       compatibilityDate = "${date}",
       compatibilityFlags = ["nodejs_compat"],
       bindings = [(name = "AUTH_URL", text = "${authUrl}")],
@@ -130,6 +135,7 @@ const config :Workerd.Config = (
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")]);
 `,
   )
+  return config
 }
 
 async function portOf(child: ChildProcess): Promise<number> {
@@ -173,30 +179,35 @@ async function served(
   if (complaints.includes('refused')) throw new Error('it prints a line for each refusal')
 }
 
-/** Nothing fails because of a request that has ended, with the oldest date and the newest. */
+/** Nothing fails because of a request that has ended, with the oldest date and the newest. All of it waits, so it waits at once. */
 async function checkEndedRequests(
   runtime: Runtime,
   folder: string,
   issuer: TestIssuer,
 ): Promise<void> {
-  for (const date of [OLDEST_DATE, NEWEST_DATE]) {
-    await using server = await slowServer(issuer)
-    const authUrl = server.url
-    const start = async (file: string, ask: (url: string) => Promise<void>) => {
+  const starting = async (source: string, authUrl: string, date: string, title: string) => {
+    const name = `${source}-${date}-${title}`
+    const file = await prepareWorker(folder, join(folder, `${source}.ts`), { authUrl, name, date })
+    return async (ask: (url: string) => Promise<void>) => {
       await served(runtime, { folder, file, authUrl }, ask)
     }
-    const file = join(folder, 'ended-requests.ts')
-    await prepareWorker(folder, file, authUrl, date)
-    await start(file, expectComplaints)
-    await start(file, expectOtherPackages)
-    await expectNoFailureOfOthers(server, issuer, async (ask) => {
-      await start(file, ask)
-    })
-    if (date !== NEWEST_DATE) continue
-    const kept = join(folder, 'kept-connections.ts')
-    await prepareWorker(folder, kept, authUrl, date)
-    await start(kept, expectComplaints)
   }
+  const ways = [OLDEST_DATE, NEWEST_DATE].flatMap((date) =>
+    (['outside', 'first'] as const).map(async (made) => {
+      await using server = await slowServer(issuer)
+      const start = await starting('ended-requests', server.url, date, made)
+      if (made === 'outside') {
+        await start(expectComplaints)
+        await start(expectOtherPackages)
+      }
+      await expectNoFailureOfOthers(server, issuer, made, start)
+    }),
+  )
+  const kept = async () => {
+    const start = await starting('kept-connections', 'http://auth.test', NEWEST_DATE, 'kept')
+    await start(expectComplaints)
+  }
+  await Promise.all([...ways, kept()])
 }
 
 async function main(folder: string, name: string): Promise<void> {
@@ -218,8 +229,9 @@ async function main(folder: string, name: string): Promise<void> {
     const { url: authUrl } = network
     const file = join(folder, `runtime-${name}-${title}.ts`)
     writeFileSync(file, text)
-    if (name === 'workerd') await prepareWorker(folder, file, authUrl)
-    await served(runtime, { folder, file, authUrl }, ask)
+    const program =
+      name === 'workerd' ? await prepareWorker(folder, file, { authUrl, name: title }) : file
+    await served(runtime, { folder, file: program, authUrl }, ask)
   }
 
   const readme = readFileSync(join(folder, 'node_modules/@portcullis/core/README.md'), 'utf8')
