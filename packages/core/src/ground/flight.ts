@@ -149,7 +149,7 @@ export function lend(waitUntil: WaitUntil | undefined): {
     waitUntil:
       waitUntil &&
       ((work) => {
-        if (!isLent) throw new TypeError('the call is over')
+        if (!isLent) throw new Error('the call is over')
         return waitUntil(work)
       }),
     takeBack() {

@@ -158,7 +158,9 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
   async function select(token: string, verifyOptions: VerifyOptions | undefined): Promise<Choice> {
     const signal = verifyOptions && own(verifyOptions, 'signal')
     const waitUntil = verifyOptions && own(verifyOptions, 'waitUntil')
-    const turn = origins?.find(token) === undefined ? turnToRead() : undefined
+    // A caller without types may pass anything.
+    const isKnown = typeof token === 'string' && origins?.find(token) !== undefined
+    const turn = isKnown ? undefined : turnToRead()
     if (turn !== undefined) {
       await turn
       signal?.throwIfAborted()

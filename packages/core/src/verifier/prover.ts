@@ -79,10 +79,10 @@ export function createProver({
   async function proveInTurn(turn: Promise<void>, token: string, caller: Caller): Promise<Proven> {
     await turn
     caller.signal?.throwIfAborted()
-    return await proveNow(token, { ...caller, arrived: keys.now() })
+    return await prove(token, { ...caller, arrived: keys.now() })
   }
 
-  async function proveNow(token: string, caller: Caller): Promise<Proven> {
+  async function prove(token: string, caller: Caller): Promise<Proven> {
     let reading: Reading | undefined = read(token)
     let ring = keys.current(caller.arrived, caller.waitUntil)
     if (ring === undefined) {
@@ -148,7 +148,7 @@ export function createProver({
 
   return (token, caller) => {
     const turn = turnToRead()
-    return turn === undefined ? proveNow(token, caller) : proveInTurn(turn, token, caller)
+    return turn === undefined ? prove(token, caller) : proveInTurn(turn, token, caller)
   }
 }
 
