@@ -76,7 +76,6 @@ function every(interval: number, from: number, until: number, token: Signer): Mo
 async function outcomeOfCache(seed: number): Promise<Outcome> {
   const { clock, endpoint, keys, connections, close } = createWorld({
     overlap: 0,
-    endsWithRequest: false,
     maxAge: undefined,
     staleWhileRevalidate: 300,
     staleIfError: 3600,
