@@ -12,7 +12,8 @@ export interface RawAnswer {
 export async function sendRaw(port: number, lines: readonly string[]): Promise<RawAnswer> {
   const socket = await open(port)
   const all = ['GET / HTTP/1.1', 'Host: api', ...lines, 'Connection: close', '', '']
-  socket.end(Buffer.from(all.join('\r\n'), 'latin1'))
+  // Without an end of its own: Node gives no answer that comes later to who has ended the connection.
+  socket.write(Buffer.from(all.join('\r\n'), 'latin1'))
   const chunks: Buffer[] = []
   for await (const chunk of socket as AsyncIterable<Buffer>) chunks.push(chunk)
   const text = Buffer.concat(chunks).toString('latin1')
