@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { Readable } from 'node:stream'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 import { install } from './consumers.ts'
@@ -65,17 +66,26 @@ async function built(folder: string, keyUrl: string): Promise<boolean> {
   return status === 0
 }
 
+/** Read on afterwards: a program that cannot write any more ends. */
+async function portOf(stdout: Readable): Promise<string | undefined> {
+  let text = ''
+  return await new Promise((resolvePort) => {
+    stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+      const [, port] = /http:\/\/127\.0\.0\.1:(\d+)[^]*Ready/.exec(text) ?? []
+      if (port !== undefined) resolvePort(port)
+    })
+    stdout.on('close', () => {
+      resolvePort(undefined)
+    })
+  })
+}
+
 async function statuses(folder: string, keyUrl: string, token: string): Promise<string> {
   const child = nextIn(folder, ['start', '-p', '0', '-H', '127.0.0.1'], keyUrl)
   child.stderr.resume()
   try {
-    let port: string | undefined
-    let text = ''
-    for await (const chunk of child.stdout.setEncoding('utf8') as AsyncIterable<string>) {
-      text += chunk
-      port = /http:\/\/127\.0\.0\.1:(\d+)/.exec(text)?.[1]
-      if (port !== undefined) break
-    }
+    const port = await portOf(child.stdout)
     const found: number[] = []
     for (const headers of [{}, { authorization: `Bearer ${token}` }]) {
       const response = await fetch(`http://127.0.0.1:${port}/api/hello`, { headers })
