@@ -111,8 +111,11 @@ function hasReadEnough(): boolean {
 /** Those who wait come before what arrives meanwhile: the iteration that they read in is over when others are asked. */
 async function nextTurn(): Promise<void> {
   do {
+    const before = current
     await new Promise<void>((resolve) => {
       setImmediate(resolve)
     })
+    // Where a request takes what it has scheduled along, the end of its iteration is never heard of.
+    if (current === before) current = undefined
   } while (hasReadEnough())
 }
