@@ -65,6 +65,8 @@ export function beginFlight<Outcome>(
 ): Flight<Outcome> {
   const startedAt = instant(clock)
   const outcome = work()
+  // One that nobody waits for may end with an error of the platform, of which nobody is to be told.
+  if (endsWithRequest) outcome.catch(() => undefined)
   let waiting = 0
   let isLost = false
   const age = () => clock.monotonic() - startedAt.monotonic

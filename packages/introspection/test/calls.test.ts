@@ -485,17 +485,23 @@ describe('where the runtime ends the work of a request with it', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('who asks for another token whether the endpoint is back hands that call to the runtime', async () => {
-    const { ask, answer, asked, lane, manual } = setUp({
+  /** The endpoint has failed for one token, another was good before, and a pause is over. */
+  async function whileDown() {
+    const scene = setUp({
       ...ends,
       maxCalls: 9,
       answers: 1,
       good: () => ({ name: 'good', token: 'good' }),
     })
-    const { outcome } = ask('one')
-    await answer('one', DOWN)
+    const { outcome } = scene.ask('one')
+    await scene.answer('one', DOWN)
     expect(await outcome).toMatchObject({ failure: DOWN })
-    await manual.advance(2)
+    await scene.manual.advance(2)
+    return scene
+  }
+
+  test('who asks for another token whether the endpoint is back hands that call to the runtime', async () => {
+    const { asked, lane } = await whileDown()
     const held: unknown[] = []
     lane.renew('held', 'held', (work) => held.push(work))
     expect(held.length).toBe(asked.length - 1)
@@ -503,16 +509,7 @@ describe('where the runtime ends the work of a request with it', () => {
   })
 
   test('one that has ended with its request is not waited for: the next who must wait begins another', async () => {
-    const { ask, answer, asked, lane, manual } = setUp({
-      ...ends,
-      maxCalls: 9,
-      answers: 1,
-      good: () => ({ name: 'good', token: 'good' }),
-    })
-    const { outcome } = ask('one')
-    await answer('one', DOWN)
-    expect(await outcome).toMatchObject({ failure: DOWN })
-    await manual.advance(2)
+    const { ask, asked, lane, manual } = await whileDown()
     lane.renew('held', 'held')
     const before = asked.filter((each) => each === 'good').length
     await manual.advance(2)

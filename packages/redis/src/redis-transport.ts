@@ -109,7 +109,7 @@ function newClient({ url, client }: RedisSource, primary?: Primary): RedisConnec
   if (client === undefined) {
     // A copy: the client writes the address into what it is given.
     const stated = createClient({ url, ...OPTIONS, socket: { ...SOCKET_OPTIONS } })
-    // An address can have a zone, which no URL can (RFC 6874 is not for these).
+    // An IPv6 address can have a zone (`fe80::1%eth0`), and no URL can.
     return primary === undefined ? stated : newClient({ client: stated }, primary)
   }
   const { socket } = (client.options ?? {}) as { socket?: object }

@@ -70,6 +70,8 @@ export function beginFlight<Outcome>(
 ): Flight<Outcome> {
   const since = clock.monotonic()
   const outcome = work()
+  // One that nobody waits for may end with an error of the platform, of which nobody is to be told.
+  if (endsWithRequest) outcome.catch(nothing)
   const isHeld = waitUntil !== undefined && isTaken(waitUntil, outcome)
   let waiting = 0
   let isLost = false

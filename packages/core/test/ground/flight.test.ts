@@ -1,5 +1,5 @@
 import { manualClock } from '@portcullis/testing'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { beginFlight, flightStep, lend, type WaitUntil } from '../../src/ground/flight.ts'
 import { createWaitingRoom, type Place } from '../../src/ground/waiting-room.ts'
@@ -65,6 +65,16 @@ describe('a flight', () => {
     const flight = begin(async () => await Promise.reject(ENDED))
     expect(await flight.wait()).toBeUndefined()
     expect(flight.isOrphaned()).toBe(true)
+  })
+
+  test('that ends so while nobody waits is no unhandled rejection', async () => {
+    const unhandled: unknown[] = []
+    const onUnhandled = (reason: unknown) => unhandled.push(reason)
+    process.on('unhandledRejection', onUnhandled)
+    onTestFinished(() => void process.off('unhandledRejection', onUnhandled))
+    begin(async () => await Promise.reject(ENDED))
+    await new Promise<void>((resolve) => void setImmediate(() => setImmediate(resolve)))
+    expect(unhandled).toEqual([])
   })
 
   test('that fails elsewhere tells whoever waits: it is a fault of ours, and no end of a request', async () => {
