@@ -12,6 +12,7 @@ import {
   type WaitUntil,
 } from '@portcullis/core/verifier'
 
+import { type Call, type CallTimes, createCall, type NamedToken, type Outcome } from './call.ts'
 import { type Failure, isFailure } from './decisions.ts'
 import {
   afterAnswer,
@@ -32,11 +33,6 @@ import { createQueue, type Order } from './queue.ts'
 import { createRunning } from './running.ts'
 
 // Calls of the endpoint: one at a time for a token, limited in number, rate and time. `pace.ts` decides when one begins.
-
-/** What a call has brought. */
-export type Outcome<Answer> =
-  | { readonly failure: undefined; readonly answer: Answer }
-  | { readonly failure: Failure; readonly retryAfter: number }
 
 export interface Lane<Answer> {
   /** Whether a call for this token is under way, or waits for its turn. */
@@ -72,36 +68,6 @@ export interface LaneOptions<Answer> extends LaneLimits {
   readonly good: () => NamedToken | undefined
   /** Of the runtime; by default it is asked. */
   readonly endsWithRequest?: boolean | undefined
-}
-
-export interface NamedToken {
-  readonly name: string
-  readonly token: string
-}
-
-/** When a call began, and when it ended. Seconds of the monotonic clock. */
-export interface CallTimes {
-  readonly startedAt: number
-  readonly settledAt: number
-}
-
-interface Call<Answer> extends NamedToken {
-  readonly outcome: Promise<Outcome<Answer>>
-  readonly settle: (outcome: Outcome<Answer>) => void
-  /** How many wait for it. */
-  waiting: number
-  since: number
-  /** For those of other requests who wait for it, once it runs. */
-  flight: Flight<Outcome<Answer>> | undefined
-}
-
-function createCall<Answer>({ name, token }: NamedToken): Call<Answer> {
-  let resolve: ((outcome: Outcome<Answer>) => void) | undefined
-  const outcome = new Promise<Outcome<Answer>>((each) => {
-    resolve = each
-  })
-  const settle = (each: Outcome<Answer>) => resolve?.(each)
-  return { name, token, outcome, settle, waiting: 0, since: Infinity, flight: undefined }
 }
 
 export function createLane<Answer extends object>(options: LaneOptions<Answer>): Lane<Answer> {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { type Instant, noOptions, type ProvenToken } from '@portcullis/core/verifier'
 import { LRUCache } from 'lru-cache'
 
-import type { NamedToken } from './calls.ts'
+import type { NamedToken } from './call.ts'
 import type { AnswerTimes, OddToken } from './decisions.ts'
 
 // What the issuer has said, remembered for a bounded number of tokens and of bytes. How long it may be used is decided elsewhere.

@@ -9,7 +9,8 @@ import {
   type WaitUntil,
 } from '@portcullis/core/verifier'
 
-import { type CallTimes, createLane, type Lane, type LaneOptions, type Outcome } from './calls.ts'
+import type { CallTimes, Outcome } from './call.ts'
+import { createLane, type Lane, type LaneOptions } from './calls.ts'
 import {
   afterTokenFailure,
   answerState,

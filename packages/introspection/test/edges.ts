@@ -2,7 +2,7 @@
 export const EDGES: Readonly<Record<string, readonly string[]>> = {
   answer: ['@portcullis/core/verifier', 'exchange'],
   'by-form': ['@portcullis/core/verifier', 'form'],
-  calls: ['@portcullis/core/verifier', 'decisions', 'pace', 'queue', 'running'],
+  calls: ['@portcullis/core/verifier', 'call', 'decisions', 'pace', 'queue', 'running'],
   'client-authentication': ['@portcullis/core/verifier', 'client-key', 'oauth4webapi'],
   'client-key': ['@portcullis/core/verifier', 'node:crypto', 'node:util', 'oauth4webapi'],
   decisions: ['@portcullis/core/verifier'],
@@ -41,4 +41,5 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   queue: [],
   running: ['@portcullis/core/verifier'],
   'signed-answer': ['@portcullis/core', '@portcullis/core/verifier', 'answer', 'exchange'],
+  call: [],
 }
