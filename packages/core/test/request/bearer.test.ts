@@ -3,7 +3,14 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 
 import { AuthError } from '../../src/refusal/errors.ts'
-import { type FetchRequest, parseBearer, type RequestHeaders } from '../../src/request/bearer.ts'
+import {
+  type FetchRequest,
+  findBearerText,
+  isPreflight,
+  isSpelledOtherwise,
+  parseBearer,
+  type RequestHeaders,
+} from '../../src/request/bearer.ts'
 
 const CHALLENGE_WITHOUT_CODE = 'Bearer realm="api"'
 const MISSING_HEADER = { code: 'missing_token', reason: 'missing_header', status: 401 }
@@ -367,4 +374,33 @@ test('what is no text in `rawHeaders` names no header, whatever text it can be m
   const name = { toString: () => 'Authorization' } as unknown as string
   const headers = { authorization: 'Bearer abc' }
   expect(parseBearer({ rawHeaders: [name, 'Bearer abc', name, 'Bearer abc'], headers })).toBe('abc')
+})
+
+test.each<{ readonly name: string; readonly headers: object; readonly text: string | undefined }>([
+  { name: 'a text', headers: { authorization: 'Bearer abc' }, text: 'abc' },
+  { name: 'another spelling', headers: { authorization: 'bearer abc' }, text: undefined },
+  { name: 'no header', headers: {}, text: undefined },
+  { name: 'a list', headers: { authorization: ['Bearer abc'] }, text: undefined },
+  { name: 'a number', headers: { authorization: 1 }, text: undefined },
+  { name: 'a number of a method', headers: { get: () => 1 }, text: undefined },
+])('the text to compare with known tokens: $name', ({ headers, text }) => {
+  expect(findBearerText({ headers })).toBe(text)
+})
+
+test('a preflight is what has its header, in an object and in Headers', () => {
+  const preflight: Record<string, string> = { 'access-control-request-method': 'GET' }
+  expect(isPreflight({ headers: preflight })).toBe(true)
+  expect(isPreflight({ headers: new Headers(preflight) })).toBe(true)
+  expect(isPreflight({ headers: {} })).toBe(false)
+  expect(isPreflight({ headers: new Headers() })).toBe(false)
+})
+
+test('of objects alone it is said that a header is spelled otherwise', () => {
+  const isOtherwise = (headers: object) => isSpelledOtherwise({ headers }, 'authorization')
+  expect(isOtherwise({ Authorization: 'Bearer abc' })).toBe(true)
+  expect(isOtherwise({ authorization: 'Bearer abc' })).toBe(false)
+  expect(isOtherwise({ 'x-authorization': 'Bearer abc' })).toBe(false)
+  const get = () => null
+  expect(isOtherwise({ get, Authorization: 'Bearer abc' })).toBe(false)
+  expect(isOtherwise(new Headers())).toBe(false)
 })

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import type { MutualTls } from '../../src/possession/mutual-tls.ts'
 import { checkGuardOptions, type GuardOptions } from '../../src/request/guard-options.ts'
 import { authenticateRequest, isAtOnce } from '../../src/request/http.ts'
+import { findTokenText, parseTokenHeader } from '../../src/request/token-header.ts'
 import { createVerifier } from '../../src/verifier/verifier.ts'
 
 const CERTIFICATE = 'A4DtL2JmUMhAsvJj5tKyn64SqzmuXbMrJa0n761y5v0'
@@ -191,4 +192,19 @@ test('what a refusal tells developers names the header and holds no token', asyn
     detail:
       'the request has no header x-access-token, which this guard reads: it is a CORS preflight; put CORS middleware before the guard',
   })
+})
+
+test('where a scheme is stated, another one or none is malformed, before any verifier is asked', () => {
+  const stated = { header: HEADER, scheme: 'Bearer' } as const
+  for (const value of ['abc', 'Basic abc', 'undefined', 'Bearer']) {
+    const request = withHeaders({ [HEADER]: value })
+    expect(() => parseTokenHeader(request, stated)).toThrow(expect.objectContaining(MALFORMED))
+    expect(findTokenText(request, stated)).toBeUndefined()
+  }
+})
+
+test.each([[['Bearer abc']], [1], [undefined]])('%j is no text to compare', (value) => {
+  const request = withHeaders({ [HEADER]: value })
+  expect(findTokenText(request, { header: HEADER, scheme: 'Bearer' })).toBeUndefined()
+  expect(findTokenText(request, { header: HEADER, scheme: undefined })).toBeUndefined()
 })
