@@ -14,7 +14,8 @@ describe('whether a request without an answer is sent again', () => {
     ['once the attempt is over', new TypeError('fetch failed'), true, over, false],
     ['what was aborted by others', named('AbortError'), true, live, false],
     ['a deadline of others', named('TimeoutError'), true, live, false],
-    ['a name that only looks like one', named('MyTimeoutErrors'), true, live, true],
+    ['a name that ends like one', named('MyTimeoutError'), true, live, true],
+    ['a name that begins like one', named('AbortErrors'), true, live, true],
   ])('%s', (_title, error, hasSucceeded, signal, expected) => {
     expect(isWorthRetrying(error, hasSucceeded, signal)).toBe(expected)
   })
@@ -62,7 +63,7 @@ describe('the requests of one source', () => {
     expect(requests()).toBe(3)
   })
 
-  test.each([199, 304, 400, 401, 429, 500, '200', undefined, null, {}])(
+  test.each([199, 300, 304, 400, 401, 429, 500, '200', undefined, null, {}])(
     'an answer of %j is none, and is handed on',
     async (answer) => {
       const { ask, requests } = source(answer, LOST)
