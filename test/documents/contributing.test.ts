@@ -15,7 +15,7 @@ const text = read('CONTRIBUTING.md')
 const tree = blocksOf(text).find(({ language }) => language === '')?.code ?? ''
 const files = globSync(['*.*', '{docs,examples,test,packages}/**/*.{ts,js,json,md}'], {
   cwd: root,
-  exclude: (path) => /node_modules|\/dist\/|\/site\//.test(path),
+  exclude: (path) => /node_modules|\/build\/|\/dist\/|\/site\//.test(path),
 })
 const folders = (path: string) =>
   [

@@ -190,13 +190,7 @@ test.each(manifests)('$name is ready to publish', (manifest) => {
     license: 'MIT',
     sideEffects: false,
     engines: { node: '^20.19.0 || ^22.13.0 || >=24' },
-    files: [
-      'CHANGELOG.md',
-      'SKILL.md',
-      ...(DOCUMENTS[manifest.name] ?? []),
-      'dist',
-      '!dist/.tsbuildinfo',
-    ],
+    files: ['CHANGELOG.md', 'SKILL.md', ...(DOCUMENTS[manifest.name] ?? []), 'dist'],
     publishConfig: { access: 'public', provenance: true },
   })
   expect(manifest.private).toBeUndefined()

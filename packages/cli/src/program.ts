@@ -10,6 +10,7 @@ import {
   OPTIONS,
   overview,
 } from './overview.ts'
+import { MANIFEST } from './package-files.ts'
 import type { Surroundings } from './surroundings.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
 
@@ -19,8 +20,6 @@ interface Entry extends Listed {
   /** Reads the module, and answers what gives the command its options. */
   readonly load: () => Promise<(command: Command, context: Context) => void>
 }
-
-const MANIFEST = new URL('../package.json', import.meta.url)
 
 /** Every command, in the order of the help, which is printed without reading their modules. */
 const COMMANDS: readonly Entry[] = [

@@ -176,7 +176,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   nearest: [],
   'opaque-token': ['advice', 'exit-code', 'key-choice', 'token-input', 'verifier-flags'],
   overview: ['wrapped'],
-  'pages/browser-files': ['node:fs/promises'],
+  'pages/browser-files': ['node:fs/promises', 'package-files'],
   'pages/event-story': ['pages/text'],
   'pages/faults-panel': ['hono/html', 'pages/text'],
   'pages/keys-panel': ['hono/html', 'pages/text'],
@@ -229,7 +229,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'unread-json',
   ],
   'probe/report': ['printable', 'wrapped'],
-  program: ['exit-code', 'overview', 'terminal'],
+  program: ['exit-code', 'overview', 'package-files', 'terminal'],
   'public-key-mac': ['@portcullis/core/json', 'node:crypto', 'unread-json'],
   'redis-stream': ['exit-code', 'key-choice', 'serve/flags'],
   remarks: ['printable', 'wrapped'],
@@ -319,4 +319,5 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   'unread-json': ['@portcullis/core/json'],
   'verifier-flags': ['commander', 'seconds'],
   wrapped: [],
+  'package-files': [],
 }

@@ -1,16 +1,7 @@
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { GUARDING } from '../../frameworks/packages.ts'
-import { bundle } from './bundle.ts'
 import { mustRun, pnpm } from './report.ts'
 import { NEWEST_NODE, NODES, type NodeVersion } from './versions.ts'
 
@@ -39,9 +30,6 @@ export function nodeIn(consumer: string, version: NodeVersion): string {
   return join(consumer, 'node_modules', `node-${version}`, 'bin', 'node')
 }
 
-/** The packages of which a process that starts would read too many files. */
-const BUNDLED = ['core']
-
 /**
  * Packs what would be published. The path of each tarball, by the name of its package. `PACKED` is a folder in which several
  * programs share one packing: who finds the tarballs there does not pack again.
@@ -56,10 +44,7 @@ export async function pack(root: string, into: string): Promise<ReadonlyMap<stri
     }),
   )
   if ([...tarballs.values()].every((path) => existsSync(path))) return tarballs
-  // What an earlier build has left would be packed as well.
-  for (const folder of packages) rmSync(join(folder, 'dist'), { recursive: true, force: true })
   await mustRun(pnpm('build'), root)
-  for (const folder of BUNDLED) await bundle(join(root, 'packages', folder))
   await mustRun(pnpm('-r', '--filter', './packages/*', 'pack', '--pack-destination', shared), root)
   return tarballs
 }

@@ -25,12 +25,8 @@ export function installed(folder: string, program: string): string {
   return join(folder, 'node_modules', '.bin', program)
 }
 
-export async function importedFrom(
-  folder: string,
-  name: string,
-  file = 'dist/index.js',
-): Promise<unknown> {
-  return await import(pathToFileURL(join(folder, 'node_modules', name, file)).href)
+export async function importedFrom(folder: string, name: string): Promise<unknown> {
+  return await import(pathToFileURL(join(folder, 'node_modules', name, 'dist', 'index.js')).href)
 }
 
 /** Starts a program that prints its URL, or its port, first. */

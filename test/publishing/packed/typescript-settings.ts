@@ -105,6 +105,16 @@ const NEST_NODENEXT = {
   target: 'ES2023',
 }
 
+/** With all declarations judged. */
+const ENTRIES_SETTINGS: readonly Setting[] = [
+  {
+    title: 'every entry of core',
+    compilers: COMPILERS,
+    type: 'module',
+    options: { module: 'nodenext', skipLibCheck: false, noEmit: true },
+  },
+]
+
 /** The newest, and the one before. */
 const NEST = versionInCatalog('@nestjs/core')
 export const NEST_11 = '11.2.10'
@@ -190,6 +200,7 @@ const BROWSER_SETTINGS: readonly Setting[] = [
 
 export const PROGRAMS: readonly Program[] = [
   { file: 'app.ts', options: APP_OPTIONS, settings: SETTINGS, nodes: [OLDEST_NODE] },
+  { file: 'entries.ts', options: APP_OPTIONS, settings: ENTRIES_SETTINGS, nodes: [] },
   {
     file: 'nest.ts',
     options: NEST_OPTIONS,

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
 
-// Serves the folder `browser/`: no name of a request becomes a path unless it is in the table.
+import { BROWSER } from '../package-files.ts'
 
-/** The files that the browser is given as they are. They are beside `src` and beside `dist`. */
-const FOLDER = new URL('../../browser/', import.meta.url)
+// Serves the folder `browser/`: no name of a request becomes a path unless it is in the table.
 
 const TYPES: Readonly<Record<string, string>> = {
   'ask.js': 'text/javascript; charset=utf-8',
@@ -17,5 +16,5 @@ const TYPES: Readonly<Record<string, string>> = {
 export async function browserFile(name: string): Promise<Response | undefined> {
   const type = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined
   if (type === undefined) return undefined
-  return new Response(await readFile(new URL(name, FOLDER)), { headers: { 'content-type': type } })
+  return new Response(await readFile(new URL(name, BROWSER)), { headers: { 'content-type': type } })
 }

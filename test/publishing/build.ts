@@ -1,0 +1,116 @@
+import { globSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { type GetModuleInfo, rollup } from '@rollup/wasm-node'
+import { rolldown } from 'rolldown'
+import { dts } from 'rolldown-plugin-dts'
+
+// Makes what is published: `pnpm build`, after the compiler. Of each package a file for each entry and one for what several entries have
+// in common, so that a process reads few files; the declarations likewise, by one run over all entries, so that a type is the same
+// whichever of them it is imported from. Nothing is minified, and comments stay.
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
+
+/** The file of what several entries have in common. There is one copy of it in a process, whichever entry is imported. */
+const SHARED = 'shared'
+
+/** What rollup remarks that is no fault. */
+const HARMLESS: ReadonlySet<string> = new Set([
+  'THIS_IS_UNDEFINED', // the compiler's helper for `using` asks for it
+  'EMPTY_BUNDLE', // an entry of types alone
+])
+
+interface Manifest {
+  readonly bin?: Readonly<Record<string, string>>
+  readonly exports: Readonly<Record<string, string | { readonly default: string }>>
+  readonly publishConfig?: { readonly bin?: Readonly<Record<string, string>> }
+}
+
+const start = performance.now()
+const folders = globSync('packages/*', { cwd: root }).map((folder) => join(root, folder))
+for (const folder of folders) rmSync(join(folder, 'dist'), { recursive: true, force: true })
+await Promise.all(folders.map(build))
+console.log(`packages/*/dist in ${((performance.now() - start) / 1000).toFixed(1)} s`)
+
+async function build(folder: string): Promise<void> {
+  const { modules, programs } = entriesOf(folder)
+  await bundle(folder, [...modules, ...programs])
+  if (modules.length > 0) await declare(folder, modules)
+}
+
+/** The names of its entries under `dist`: what its manifest exports, and its programs. */
+function entriesOf(folder: string): { modules: readonly string[]; programs: readonly string[] } {
+  const text = readFileSync(join(folder, 'package.json'), 'utf8')
+  const { exports, bin = {}, publishConfig = {} } = JSON.parse(text) as Manifest
+  const files = Object.values(exports).flatMap((entry) =>
+    typeof entry === 'string' ? [] : [entry.default],
+  )
+  const programs = Object.values({ ...bin, ...publishConfig.bin })
+  return { modules: files.map(nameOf), programs: programs.map(nameOf) }
+}
+
+function nameOf(file: string): string {
+  return relative('dist', file).replace(/\.js$/, '')
+}
+
+async function bundle(folder: string, entries: readonly string[]): Promise<void> {
+  const input = entries.map((name) => join(folder, 'build', `${name}.js`))
+  const building = await rollup({
+    input,
+    // What is no file of the package: its dependencies, and modules of Node.
+    external: (name) => !name.startsWith('.') && !name.startsWith(folder),
+    // A circle would decide by the order of imports what a module sees: refused, as is all else that rollup doubts.
+    onLog: (_, { code, message }) => {
+      if (!HARMLESS.has(code ?? '')) throw new Error(message)
+    },
+  })
+  await building.write({
+    dir: join(folder, 'dist'),
+    chunkFileNames: '[name].js',
+    minifyInternalExports: false,
+    hoistTransitiveImports: false,
+    generatedCode: 'es2015',
+    manualChunks: (module, { getModuleInfo }) =>
+      input.includes(module) || !isShared(module, getModuleInfo) ? undefined : SHARED,
+  })
+  await building.close()
+}
+
+/**
+ * Whether an entry needs a module at its start-up, and another entry, or what is imported later, needs it as well. A program must
+ * not be imported by what it imports later: it waits for that.
+ */
+function isShared(module: string, infoOf: GetModuleInfo): boolean {
+  const seen = new Set([module])
+  // A set hands out what is added during the walk.
+  for (const each of seen) for (const importer of infoOf(each)?.importers ?? []) seen.add(importer)
+  const above = [...seen].map(infoOf)
+  const entries = above.filter((info) => info?.isEntry === true)
+  const later = above.filter((info) => info?.dynamicImporters.length !== 0)
+  return entries.length > 0 && new Set([...entries, ...later]).size > 1
+}
+
+async function declare(folder: string, entries: readonly string[]): Promise<void> {
+  const building = await rolldown({
+    input: Object.fromEntries(entries.map((name) => [name, join(folder, 'build', `${name}.d.ts`)])),
+    external: (name) => !name.startsWith('.') && !name.startsWith(folder),
+    // It tells how long plugins take.
+    checks: { pluginTimings: false },
+    plugins: [
+      dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false }),
+      { name: 'comments', renderChunk: onLinesOfTheirOwn },
+    ],
+  })
+  await building.write({
+    dir: join(folder, 'dist'),
+    chunkFileNames: '[name].d.ts',
+    codeSplitting: { groups: [{ name: SHARED, minShareCount: 2 }] },
+  })
+  await building.close()
+}
+
+/** Comments, which the plugin writes behind what stands before them: editors would show them there. */
+function onLinesOfTheirOwn(code: string): string {
+  return code.replaceAll(/(?<=\S) *(\/\*\* .*? \*\/) ?/g, '\n$1\n')
+}
