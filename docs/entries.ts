@@ -1,5 +1,7 @@
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+
+import { manifestPaths } from '../test/publishing/published.ts'
 
 export const root = join(import.meta.dirname, '..')
 
@@ -23,23 +25,21 @@ interface Manifest {
 
 /** Everything that can be imported from the packages, as their manifests say. */
 export function entriesOf(): readonly Entry[] {
-  return globSync('packages/*/package.json', { cwd: root })
-    .toSorted()
-    .flatMap((path) => {
-      const folder = dirname(path)
-      const { name, exports } = JSON.parse(readFileSync(join(root, path), 'utf8')) as Manifest // as test/publishing/package.test.ts wants it
-      return Object.entries(exports).flatMap(([subpath, target]) => {
-        if (typeof target === 'string') return []
-        const { '@portcullis/source': source = '', types = '' } = target
-        return {
-          module: join(name, subpath),
-          folder,
-          source: join(folder, source),
-          types: join(folder, types),
-          isMain: subpath === '.',
-        }
-      })
+  return manifestPaths.flatMap((path) => {
+    const folder = dirname(path)
+    const { name, exports } = JSON.parse(readFileSync(join(root, path), 'utf8')) as Manifest // as test/publishing/package.test.ts wants it
+    return Object.entries(exports).flatMap(([subpath, target]) => {
+      if (typeof target === 'string') return []
+      const { '@portcullis/source': source = '', types = '' } = target
+      return {
+        module: join(name, subpath),
+        folder,
+        source: join(folder, source),
+        types: join(folder, types),
+        isMain: subpath === '.',
+      }
     })
+  })
 }
 
 /** The path of a file as an import in another folder names it. */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { tablesOf } from '../test/documents/markdown.ts'
@@ -42,7 +42,11 @@ function mistakesOf(
 ): readonly (readonly [message: string, advice: string])[] {
   // What guards say is written once for all of them, in core.
   const ofGuards = messagesOf('core').filter(({ path }) => path.includes('/src/request/'))
-  const messages = [...messagesOf(folder), ...(isGuard ? ofGuards : [])]
+  const messages = [
+    ...messagesOf(folder),
+    ...(usesKit(folder) ? messagesOf('kit') : []),
+    ...(isGuard ? ofGuards : []),
+  ]
   return tablesOf(readFileSync(join(root, MISTAKES), 'utf8'))
     .filter(({ columns: [first] }) => first === 'Message')
     .flatMap(({ rows }) => rows)
@@ -52,6 +56,13 @@ function mistakesOf(
       const isOwn = message !== '…: … …' && messages.some(({ text }) => begins(text, message))
       return isOwn ? [[message, withoutLinks(advice)] as const] : []
     })
+}
+
+/** What it is published with, and so says what that says. */
+function usesKit(folder: string): boolean {
+  return globSync(`packages/${folder}/src/**/*.ts`, { cwd: root }).some((path) =>
+    readFileSync(join(root, path), 'utf8').includes("'@portcullis/kit/"),
+  )
 }
 
 /** How it is installed, and its first example. */

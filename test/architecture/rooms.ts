@@ -16,10 +16,10 @@ interface Room {
  */
 const TABLE = `
 room        | calls                                                                      | takes types of | doors
-ground      |                                                                            |                | copy json options time base64url scopes loopback listeners answer-in-time waiting-room flight encoded-object
+ground      |                                                                            |                | copy base64url scopes encoded-object
 refusal     | ground                                                                     |                | errors refusals presentation text
 report      | refusal                                                                    |                | diagnostics debug-log
-algorithms  | ground refusal                                                             |                | algorithms accepted-algorithms ml-dsa
+algorithms  | refusal                                                             |                | algorithms accepted-algorithms ml-dsa
 keys        | ground refusal report algorithms                                           |                | key-source local-keys jwk details
 token       | ground refusal algorithms                                                  | keys           | token signature event-loop details
 claims      | ground refusal                                                             |                | claims kind required-claims auth possession signed-claims schema expiry details
@@ -27,19 +27,20 @@ possession  | ground refusal                                                    
 revocation  | ground refusal claims                                                      |                | revocation-check revocations
 dpop        | ground refusal algorithms keys token claims                                |                | proof-check
 verifier    | ground refusal report algorithms keys token claims possession revocation   |                | verifier verifier-options prover verified-tokens internals revocation-watch
-issuers     | ground refusal report token claims verifier                                |                |
+issuers     | refusal report token claims verifier                                |                |
 requirement | ground refusal claims                                                      | verifier       | requirement-list details
 request     | ground refusal report claims possession verifier requirement               | dpop           |
-explain     | ground refusal algorithms keys token claims possession revocation verifier |                |
+explain     | refusal algorithms keys token claims possession revocation verifier |                |
 `
 
 /** The files beside the rooms: what can be imported from the package. They make nothing themselves. */
-export const ENTRIES: readonly string[] = ['adapter', 'explain', 'index', 'json', 'verifier']
+export const ENTRIES: readonly string[] = ['adapter', 'explain', 'index', 'verifier']
 
 /** What the decisions of the key cache are made of. */
 export const DECISIONS: readonly string[] = [
+  '@portcullis/kit/pace',
+  '@portcullis/kit/time',
   'algorithms/algorithms',
-  'ground/time',
   'keys/lifetime',
   'keys/pace',
   'keys/ring',
@@ -55,7 +56,6 @@ export const OUTSIDE: Readonly<Record<string, readonly string[]>> = {
     'token/token',
     'verifier/verified-tokens',
   ],
-  'node:buffer': ['ground/json', 'keys/fetch-json'],
   'node:crypto': [
     'algorithms/ml-dsa',
     'dpop/nonces',

@@ -1,4 +1,5 @@
-import type { Instant } from '../../packages/core/src/ground/time.ts'
+import type { Instant } from '@portcullis/kit/time'
+
 import {
   afterFailure,
   afterHelp,

@@ -1,15 +1,13 @@
-import { globSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { expect, test } from 'vitest'
 
 import { skillOf } from '../../docs/skills.ts'
+import { manifestPaths } from '../publishing/published.ts'
 
 const packages = fileURLToPath(new URL('../../packages', import.meta.url))
-const folders = globSync('*/package.json', { cwd: packages }).map(
-  (path) => path.split('/')[0] ?? '',
-)
+const folders = manifestPaths.map((path) => basename(dirname(path)))
 
 test.each(folders)(
   'SKILL.md of %s says what its README and MISTAKES.md say; with -u this test writes it',

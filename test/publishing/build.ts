@@ -1,10 +1,12 @@
-import { globSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { readFileSync, rmSync } from 'node:fs'
+import { dirname, isAbsolute, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { type GetModuleInfo, rollup } from '@rollup/wasm-node'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
+
+import { manifestPaths } from './published.ts'
 
 // Makes what is published: `pnpm build`, after the compiler. Of each package a file for each entry and one for what several entries have
 // in common, so that a process reads few files; the declarations likewise, by one run over all entries, so that a type is the same
@@ -14,6 +16,9 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
 /** The file of what several entries have in common. There is one copy of it in a process, whichever entry is imported. */
 const SHARED = 'shared'
+
+/** A package that is published within each that uses it. */
+const KIT = '@portcullis/kit/'
 
 /** What rollup remarks that is no fault. */
 const HARMLESS: ReadonlySet<string> = new Set([
@@ -28,7 +33,7 @@ interface Manifest {
 }
 
 const start = performance.now()
-const folders = globSync('packages/*', { cwd: root }).map((folder) => join(root, folder))
+const folders = manifestPaths.map((path) => join(root, dirname(path)))
 for (const folder of folders) rmSync(join(folder, 'dist'), { recursive: true, force: true })
 await Promise.all(folders.map(build))
 console.log(`packages/*/dist in ${((performance.now() - start) / 1000).toFixed(1)} s`)
@@ -58,8 +63,8 @@ async function bundle(folder: string, entries: readonly string[]): Promise<void>
   const input = entries.map((name) => join(folder, 'build', `${name}.js`))
   const building = await rollup({
     input,
-    // What is no file of the package: its dependencies, and modules of Node.
-    external: (name) => !name.startsWith('.') && !name.startsWith(folder),
+    external: isExternal,
+    plugins: [{ name: 'kit', resolveId: (name) => inKit(name, 'js') }],
     // A circle would decide by the order of imports what a module sees: refused, as is all else that rollup doubts.
     onLog: (_, { code, message }) => {
       if (!HARMLESS.has(code ?? '')) throw new Error(message)
@@ -75,6 +80,17 @@ async function bundle(folder: string, entries: readonly string[]): Promise<void>
       input.includes(module) || !isShared(module, getModuleInfo) ? undefined : SHARED,
   })
   await building.close()
+}
+
+/** What the compiler has made of what somebody imports from there; `null` for everything else. */
+function inKit(name: string, ending: 'js' | 'd.ts'): string | null {
+  if (!name.startsWith(KIT)) return null
+  return join(root, 'packages', 'kit', 'build', `${name.slice(KIT.length)}.${ending}`)
+}
+
+/** A dependency, or a module of Node. */
+function isExternal(name: string): boolean {
+  return !name.startsWith('.') && !isAbsolute(name) && !name.startsWith(KIT)
 }
 
 /**
@@ -94,10 +110,11 @@ function isShared(module: string, infoOf: GetModuleInfo): boolean {
 async function declare(folder: string, entries: readonly string[]): Promise<void> {
   const building = await rolldown({
     input: Object.fromEntries(entries.map((name) => [name, join(folder, 'build', `${name}.d.ts`)])),
-    external: (name) => !name.startsWith('.') && !name.startsWith(folder),
+    external: isExternal,
     // It tells how long plugins take.
     checks: { pluginTimings: false },
     plugins: [
+      { name: 'kit', resolveId: (name) => inKit(name, 'd.ts') },
       dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false }),
       { name: 'comments', renderChunk: onLinesOfTheirOwn },
     ],

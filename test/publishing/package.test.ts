@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { expect, test } from 'vitest'
@@ -7,6 +7,7 @@ import { expect, test } from 'vitest'
 import { VERSION } from '../../packages/core/src/ground/version.ts'
 import { adapters } from '../frameworks/contract/frameworks/index.ts'
 import { FRAMEWORKS, versionInCatalog } from '../frameworks/packages.ts'
+import { manifestPaths } from './published.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -121,9 +122,7 @@ const OPTIONAL_PEERS: Readonly<Record<string, readonly string[]>> = {
   '@portcullis/metrics': ['@opentelemetry/api', 'prom-client'],
 }
 
-const manifests = globSync('packages/*/package.json', { cwd: root }).map(
-  (path) => JSON.parse(read(path)) as Manifest,
-)
+const manifests = manifestPaths.map((path) => JSON.parse(read(path)) as Manifest)
 
 test('the published packages are these', () => {
   expect(
@@ -208,7 +207,7 @@ test.each(manifests)('every guide of $name is published', ({ name }) => {
   expect(guides.toSorted(), 'DOCUMENTS in test/publishing/package.test.ts').toEqual(published)
 })
 
-const folders = globSync('*', { cwd: join(root, 'packages') }).toSorted()
+const folders = manifestPaths.map((path) => basename(dirname(path)))
 const imported = folders.filter((folder) => folder !== 'cli') // a program, which nobody imports
 /** Who has a framework as a peer that it cannot do without guards its routes. */
 const guarding = manifests

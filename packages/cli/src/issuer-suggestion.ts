@@ -1,5 +1,5 @@
 import { discoverKeys } from '@portcullis/core'
-import { parseJson } from '@portcullis/core/json'
+import { parseJson } from '@portcullis/kit/json'
 
 import { commandLine } from './command-line.ts'
 import type { Surroundings } from './surroundings.ts'

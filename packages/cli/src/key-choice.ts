@@ -8,7 +8,7 @@ import {
   type RemoteKeys,
   remoteKeys,
 } from '@portcullis/core'
-import { parseJson } from '@portcullis/core/json'
+import { parseJson } from '@portcullis/kit/json'
 import type { Command } from 'commander'
 
 import type { Context } from './context.ts'

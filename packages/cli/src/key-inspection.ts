@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 
 import { AuthError, type RemoteKeys } from '@portcullis/core'
-import { parseJson } from '@portcullis/core/json'
+import { parseJson } from '@portcullis/kit/json'
 
 import type { Context } from './context.ts'
 import { usageError } from './exit-code.ts'

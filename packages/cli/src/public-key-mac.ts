@@ -1,6 +1,6 @@
 import { createHmac, createPublicKey, type JsonWebKey, timingSafeEqual } from 'node:crypto'
 
-import { parseJson } from '@portcullis/core/json'
+import { parseJson } from '@portcullis/kit/json'
 
 import { entriesOf, headerMember, memberOf } from './unread-json.ts'
 

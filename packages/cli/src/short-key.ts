@@ -1,6 +1,6 @@
 import { constants, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto'
 
-import { parseJson } from '@portcullis/core/json'
+import { parseJson } from '@portcullis/kit/json'
 
 import { entriesOf, headerMember } from './unread-json.ts'
 

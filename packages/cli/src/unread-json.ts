@@ -1,4 +1,4 @@
-import { parseJson } from '@portcullis/core/json'
+import { parseJson } from '@portcullis/kit/json'
 
 // JSON that others wrote, of which nothing is known. Whatever cannot be read is `undefined`.
 

@@ -1,7 +1,6 @@
 import { DPOP_FORMS, dpopAlgorithm, type DpopOptions, isDpop } from './dpop-options.ts'
 import { createDpop, type Dpop } from './dpop.ts'
 import type { Clock } from './time.ts'
-import type { Fetch } from './token-request.ts'
 
 // What the options of all clients have in common: their checks at start-up, and what some of them become.
 
@@ -69,9 +68,6 @@ export function checkOptions(
 export function ownMembers<Members extends object>(members: Members): Members {
   return Object.assign(Object.create(null) as Members, members)
 }
-
-/** Looked up at each call, so that replacing the global works. */
-export const platformFetch: Fetch = async (url, init) => await globalThis.fetch(url, init)
 
 export function dpopOf(dpop: boolean | DpopOptions, clock: Clock): Dpop | undefined {
   return dpop === false ? undefined : createDpop(dpopAlgorithm(dpop), clock)

@@ -1,3 +1,5 @@
+import { platformFetch } from '@portcullis/kit/http'
+
 import type { DpopOptions } from './dpop-options.ts'
 import { type Credential, loginExchange } from './login-exchange.ts'
 import {
@@ -18,7 +20,6 @@ import {
   mustBe,
   originSet,
   ownMembers,
-  platformFetch,
   secureUrl,
 } from './option-checks.ts'
 import { createRetry } from './retry.ts'

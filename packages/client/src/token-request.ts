@@ -1,3 +1,5 @@
+import { REQUEST_SETTINGS } from '@portcullis/kit/http'
+
 import type { Dpop, Proof } from './dpop.ts'
 import { TokenClientError } from './errors.ts'
 import { discardBody, readBody } from './http-answer.ts'
@@ -209,10 +211,7 @@ function initOf(
     },
     body,
     // Following a redirect could send the password to another host.
-    redirect: 'manual',
-    credentials: 'omit',
-    // Frameworks such as Next.js keep answers, of POST as well, unless this is said.
-    cache: 'no-store',
+    ...REQUEST_SETTINGS,
     signal,
   }
 }

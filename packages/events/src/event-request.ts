@@ -1,7 +1,8 @@
 import { types } from 'node:util'
 
 import type { JsonObject } from '@portcullis/core'
-import { hasMethods, isJsonObject } from '@portcullis/core/verifier'
+import { isJsonObject } from '@portcullis/kit/json'
+import { hasMethods } from '@portcullis/kit/options'
 
 import { invalidEvent, type RefusedEvent } from './refused-event.ts'
 

@@ -1,12 +1,6 @@
 import { AuthError, type JsonObject, type Verifier, type VerifierOptions } from '@portcullis/core'
-import {
-  createSelectedVerifier,
-  createUnobservedVerifier,
-  isJsonObject,
-  member,
-  parseUnambiguousObject,
-  withoutNulls,
-} from '@portcullis/core/verifier'
+import { createSelectedVerifier, createUnobservedVerifier } from '@portcullis/core/verifier'
+import { isJsonObject, member, parseUnambiguousObject, withoutNulls } from '@portcullis/kit/json'
 
 import { findEventType } from './event-types.ts'
 import type { EventOptions } from './options.ts'

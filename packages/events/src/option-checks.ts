@@ -1,15 +1,14 @@
+import { foreignness, ruleChecks } from '@portcullis/core/verifier'
 import {
   checkOptions,
-  foreignness,
   hasMethods,
   isFunction,
   type OptionCheck,
   ownMembers,
-  ruleChecks,
   seconds,
-  systemClock,
   urlComplaint,
-} from '@portcullis/core/verifier'
+} from '@portcullis/kit/options'
+import { systemClock } from '@portcullis/kit/time'
 
 import { REVOKING_EVENTS } from './event-types.ts'
 import type { Limits } from './in-time.ts'

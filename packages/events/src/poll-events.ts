@@ -1,14 +1,8 @@
 import type { Clock } from '@portcullis/core'
-import {
-  createRetry,
-  elapsed,
-  ENDS_WITH_REQUEST,
-  type Instant,
-  instant,
-  LATENESS,
-  systemClock,
-  withDeadline,
-} from '@portcullis/core/verifier'
+import { ENDS_WITH_REQUEST } from '@portcullis/kit/calls'
+import { createRetry, withDeadline } from '@portcullis/kit/http'
+import { elapsed, type Instant, instant, systemClock } from '@portcullis/kit/time'
+import { LATENESS } from '@portcullis/kit/waiting'
 
 import { checkPollEventsOptions } from './option-checks.ts'
 import type { PollEventsOptions } from './options.ts'

@@ -1,16 +1,15 @@
 import { isUtf8 } from 'node:buffer'
 
-import { parseJson } from '@portcullis/core/json'
 import {
-  isJsonObject,
-  member,
   readBody,
+  REQUEST_SETTINGS,
   type Retry,
   retryAfter,
   whatIsMissing,
   whereItIsFrom,
   whyFailed,
-} from '@portcullis/core/verifier'
+} from '@portcullis/kit/http'
+import { isJsonObject, member, parseJson } from '@portcullis/kit/json'
 
 // One poll over the network: what counts as an answer.
 
@@ -54,10 +53,7 @@ export async function exchange(
     headers: { 'content-type': 'application/json', accept: 'application/json' },
     body,
     // Events come from the endpoint that was configured, and from nowhere else.
-    redirect: 'manual',
-    credentials: 'omit',
-    // Frameworks such as Next.js keep answers, of POST as well, unless this is said.
-    cache: 'no-store',
+    ...REQUEST_SETTINGS,
     signal,
   }
   try {

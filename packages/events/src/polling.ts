@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-import { failurePauseEnd } from '@portcullis/core/verifier'
+import { failurePauseEnd } from '@portcullis/kit/pace'
 
 // When a transmitter is asked next, and what it is told then. Times are seconds on the monotonic clock.
 

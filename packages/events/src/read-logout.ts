@@ -1,5 +1,5 @@
 import type { JsonObject } from '@portcullis/core'
-import { isJsonObject, member } from '@portcullis/core/verifier'
+import { isJsonObject, member } from '@portcullis/kit/json'
 
 import { LOGOUT_EVENT } from './event-types.ts'
 import { entryFor, nameIn, type ReadEvent, readHead, type Whose } from './reading.ts'

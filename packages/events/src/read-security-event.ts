@@ -1,5 +1,5 @@
 import type { JsonObject, RevocationEntry } from '@portcullis/core'
-import { isJsonObject, member } from '@portcullis/core/verifier'
+import { isJsonObject, member } from '@portcullis/kit/json'
 
 import { type About, findEventType, type RevokingEvent } from './event-types.ts'
 import type { ReadingRules } from './read-logout.ts'

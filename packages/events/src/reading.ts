@@ -1,5 +1,5 @@
 import type { JsonObject, RevocationEntry } from '@portcullis/core'
-import { isJsonObject, member, textMember } from '@portcullis/core/verifier'
+import { isJsonObject, member, textMember } from '@portcullis/kit/json'
 
 import { invalidEvent, type RefusedEvent } from './refused-event.ts'
 

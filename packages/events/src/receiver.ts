@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-import { ownMembers } from '@portcullis/core/verifier'
+import { ownMembers } from '@portcullis/kit/options'
 
 import type { EventAnswer } from './answer.ts'
 import { type EventRequest, isBody } from './event-request.ts'

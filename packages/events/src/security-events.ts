@@ -1,5 +1,5 @@
 import type { JsonObject } from '@portcullis/core'
-import { isText, ownMembers } from '@portcullis/core/verifier'
+import { isText, ownMembers } from '@portcullis/kit/options'
 
 import { DEFAULT_REVOKE_ON } from './event-types.ts'
 import { createEventProver } from './event-verifier.ts'

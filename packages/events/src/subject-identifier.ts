@@ -1,5 +1,5 @@
 import type { JsonObject } from '@portcullis/core'
-import { isJsonObject, textMember } from '@portcullis/core/verifier'
+import { isJsonObject, textMember } from '@portcullis/kit/json'
 
 import type { About } from './event-types.ts'
 import { nameIn, type Whose } from './reading.ts'

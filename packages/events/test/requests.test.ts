@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request as send, type ServerRespons
 import { type AddressInfo, connect } from 'node:net'
 
 import { createVerifier } from '@portcullis/core'
-import { parseJson } from '@portcullis/core/json'
+import { parseJson } from '@portcullis/kit/json'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
 import type { EventReceiver } from '../src/index.ts'

@@ -1,5 +1,5 @@
 import { localRevocations, type RevocationWriter } from '@portcullis/core'
-import { parseJson } from '@portcullis/core/json'
+import { parseJson } from '@portcullis/kit/json'
 import { createTestIssuer, eventTransmitter, manualClock } from '@portcullis/testing'
 
 import {

@@ -1,10 +1,5 @@
-import {
-  type Claims,
-  isJsonObject,
-  member,
-  parseUnambiguousObject,
-  withoutNulls,
-} from '@portcullis/core/verifier'
+import type { Claims } from '@portcullis/core/verifier'
+import { isJsonObject, member, parseUnambiguousObject, withoutNulls } from '@portcullis/kit/json'
 
 import { failed, type RawAnswer } from './exchange.ts'
 

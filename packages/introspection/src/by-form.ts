@@ -1,13 +1,6 @@
 import type { Verifier } from '@portcullis/core'
-import {
-  checkOptions,
-  createSelectedVerifier,
-  foreignness,
-  hasMethods,
-  isLikeJwt,
-  type OptionCheck,
-  ownMembers,
-} from '@portcullis/core/verifier'
+import { createSelectedVerifier, foreignness, isLikeJwt } from '@portcullis/core/verifier'
+import { checkOptions, hasMethods, type OptionCheck, ownMembers } from '@portcullis/kit/options'
 
 import { isJwe } from './form.ts'
 

@@ -1,4 +1,4 @@
-import type { Flight } from '@portcullis/core/verifier'
+import type { Flight } from '@portcullis/kit/calls'
 
 import type { Failure } from './decisions.ts'
 

@@ -4,13 +4,12 @@ import {
   ENDS_WITH_REQUEST,
   type Flight,
   flightOrPause,
-  type Instant,
-  instant,
   outcomeOf,
-  type Place,
   TURN_PAUSE,
   type WaitUntil,
-} from '@portcullis/core/verifier'
+} from '@portcullis/kit/calls'
+import { type Instant, instant } from '@portcullis/kit/time'
+import type { Place } from '@portcullis/kit/waiting'
 
 import { type Call, type CallTimes, createCall, type NamedToken, type Outcome } from './call.ts'
 import { type Failure, isFailure } from './decisions.ts'

@@ -1,4 +1,5 @@
-import { ownMembers, systemClock } from '@portcullis/core/verifier'
+import { ownMembers } from '@portcullis/kit/options'
+import { systemClock } from '@portcullis/kit/time'
 import { type ClientAuth, ClientSecretPost, TlsClientAuth } from 'oauth4webapi'
 
 import { signedAssertion } from './client-key.ts'

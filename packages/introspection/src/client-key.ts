@@ -1,7 +1,8 @@
 import { hash, type webcrypto, X509Certificate } from 'node:crypto'
 import { types } from 'node:util'
 
-import { isJsonObject, isText, type OptionCheck } from '@portcullis/core/verifier'
+import { isJsonObject } from '@portcullis/kit/json'
+import { isText, type OptionCheck } from '@portcullis/kit/options'
 import { type ClientAuth, modifyAssertion, PrivateKeyJwt } from 'oauth4webapi'
 
 // The private key of this API, and the assertions that it signs: as in `createOAuthClient`.

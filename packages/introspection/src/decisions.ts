@@ -1,4 +1,5 @@
-import { elapsed, failurePauseEnd, type Instant, LONGEST_PAUSE } from '@portcullis/core/verifier'
+import { failurePauseEnd, LONGEST_PAUSE } from '@portcullis/kit/pace'
+import { elapsed, type Instant } from '@portcullis/kit/time'
 
 // What is decided about answers, and about tokens without one: pure functions of a state and a moment, which answer with a word. Times
 // are seconds. `pace.ts` decides about calls.

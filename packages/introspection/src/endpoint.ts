@@ -1,5 +1,7 @@
 import type { FetchResponse } from '@portcullis/core'
-import { createRetry, ownMembers, type WaitUntil } from '@portcullis/core/verifier'
+import type { WaitUntil } from '@portcullis/kit/calls'
+import { createRetry, REQUEST_SETTINGS } from '@portcullis/kit/http'
+import { ownMembers } from '@portcullis/kit/options'
 import {
   allowInsecureRequests,
   type Client,
@@ -9,13 +11,7 @@ import {
   type IntrospectionRequestOptions,
 } from 'oauth4webapi'
 
-import {
-  COMMON_HEADERS,
-  COMMON_SETTINGS,
-  exchange,
-  type RawAnswer,
-  unavailableEndpoint,
-} from './exchange.ts'
+import { COMMON_HEADERS, exchange, type RawAnswer, unavailableEndpoint } from './exchange.ts'
 import { createDiscovery, type Discovery, type MetadataOptions } from './metadata.ts'
 
 // The introspection endpoint: how it is asked. The request is composed by oauth4webapi, and our own exchange sends it.
@@ -66,7 +62,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
           method: 'POST',
           headers: { ...headers, ...COMMON_HEADERS },
           body,
-          ...COMMON_SETTINGS,
+          ...REQUEST_SETTINGS,
           signal,
         } as const
         answered = { response: await fetch(asked, init) }

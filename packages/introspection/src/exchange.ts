@@ -1,7 +1,5 @@
 import type { Clock, FetchResponse, ResponseHeaders } from '@portcullis/core'
 import {
-  member,
-  parseUnambiguousObject,
   platformCode,
   readBody,
   type Retry,
@@ -9,7 +7,8 @@ import {
   whatIsMissing,
   whereItIsFrom,
   whyFailed,
-} from '@portcullis/core/verifier'
+} from '@portcullis/kit/http'
+import { member, parseUnambiguousObject } from '@portcullis/kit/json'
 
 import type { Failure } from './decisions.ts'
 
@@ -55,12 +54,6 @@ export interface Exchange {
 
 /** Of each request to the issuer. */
 export const COMMON_HEADERS = { 'user-agent': 'portcullis' }
-export const COMMON_SETTINGS = {
-  redirect: 'manual',
-  credentials: 'omit',
-  // Frameworks such as Next.js keep answers, of POST as well, unless this is said.
-  cache: 'no-store',
-} as const
 
 /** Octets. */
 const LONGEST_ANSWER = 65_536

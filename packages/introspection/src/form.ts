@@ -1,9 +1,5 @@
-import {
-  isJsonObject,
-  member,
-  type OptionCheck,
-  parseUnambiguousObject,
-} from '@portcullis/core/verifier'
+import { isJsonObject, member, parseUnambiguousObject } from '@portcullis/kit/json'
+import type { OptionCheck } from '@portcullis/kit/options'
 
 // What can be told of a token by its text alone: pure functions.
 

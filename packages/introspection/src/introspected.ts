@@ -1,5 +1,6 @@
 import type { Schema, SchemaOptions, Verifier } from '@portcullis/core'
-import { createProvenVerifier, ownMembers } from '@portcullis/core/verifier'
+import { createProvenVerifier } from '@portcullis/core/verifier'
+import { ownMembers } from '@portcullis/kit/options'
 
 import { authenticationOf } from './client-authentication.ts'
 import { createEndpoint } from './endpoint.ts'

@@ -1,5 +1,6 @@
 import { AuthError } from '@portcullis/core'
-import { type Claims, isJsonObject, member, textMember } from '@portcullis/core/verifier'
+import type { Claims } from '@portcullis/core/verifier'
+import { isJsonObject, member, textMember } from '@portcullis/kit/json'
 
 import { noKind, otherKind, unboundDpop } from './details.ts'
 

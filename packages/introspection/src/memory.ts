@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 
-import { type Instant, noOptions, type ProvenToken } from '@portcullis/core/verifier'
+import type { ProvenToken } from '@portcullis/core/verifier'
+import { noOptions } from '@portcullis/kit/options'
+import type { Instant } from '@portcullis/kit/time'
 import { LRUCache } from 'lru-cache'
 
 import type { NamedToken } from './call.ts'

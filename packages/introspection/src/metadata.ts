@@ -1,33 +1,26 @@
 import type { Clock, FetchResponse, JsonObject } from '@portcullis/core'
 import {
   beginFlight,
-  checkIssuer,
-  elapsed,
-  failurePauseEnd,
-  type FetchFailure,
-  findUrl,
   type Flight,
   flightOrPause,
-  type Instant,
-  instant,
-  isJsonObject,
-  LATENESS,
-  member,
-  type MetadataReader,
   outcomeOf,
-  type Retry,
   type WaitUntil,
+} from '@portcullis/kit/calls'
+import {
+  type FetchFailure,
+  REQUEST_SETTINGS,
+  type Retry,
   whatIsMissing,
   withDeadline,
-} from '@portcullis/core/verifier'
+} from '@portcullis/kit/http'
+import { isJsonObject, member } from '@portcullis/kit/json'
+import { checkIssuer, findUrl, type MetadataReader } from '@portcullis/kit/metadata'
+import { failurePauseEnd } from '@portcullis/kit/pace'
+import { elapsed, type Instant, instant } from '@portcullis/kit/time'
+import { LATENESS } from '@portcullis/kit/waiting'
 
 import type { Failure } from './decisions.ts'
-import {
-  COMMON_HEADERS,
-  COMMON_SETTINGS,
-  FailedExchange,
-  type IntrospectionFetch,
-} from './exchange.ts'
+import { COMMON_HEADERS, FailedExchange, type IntrospectionFetch } from './exchange.ts'
 
 // Where the introspection endpoint is, as the metadata of the issuer say. Core reads them, as it reads those that name keys.
 
@@ -137,7 +130,7 @@ export function createDiscovery(options: MetadataOptions): Discovery {
       const get = async (url: string) => {
         // Whoever wants a pause is asked for nothing else, at no other location: RFC 6585 section 4.
         if (pause !== undefined) return pause
-        const init = { method: 'GET', headers: HEADERS, ...COMMON_SETTINGS, signal } as const
+        const init = { method: 'GET', headers: HEADERS, ...REQUEST_SETTINGS, signal } as const
         const response = await options.retry(async () => await options.fetch(url, init), signal)
         if (whatIsMissing(response) !== undefined) return response
         const { status, headers } = response

@@ -1,22 +1,21 @@
 import type { Clock, KeySource, SchemaOptions, VerifierOptions } from '@portcullis/core'
+import { checkStated, foreignness, ruleChecks } from '@portcullis/core/verifier'
+import { platformFetch } from '@portcullis/kit/http'
+import { isJsonObject } from '@portcullis/kit/json'
 import {
   checkOptions,
-  checkStated,
   countUpTo,
-  foreignness,
   hasMethods,
   isBoolean,
   isClock,
   isFunction,
-  isJsonObject,
   isText,
   type OptionCheck,
   ownMembers,
-  ruleChecks,
   seconds,
-  systemClock,
   urlComplaint,
-} from '@portcullis/core/verifier'
+} from '@portcullis/kit/options'
+import { systemClock } from '@portcullis/kit/time'
 
 import { type ClientKey, isClientKey } from './client-key.ts'
 import type { IntrospectionFetch } from './exchange.ts'
@@ -144,8 +143,6 @@ export interface CheckedOptions {
   readonly clock: Clock
 }
 
-const lateBoundFetch: IntrospectionFetch = async (url, init) => await globalThis.fetch(url, init)
-
 const isUrl: OptionCheck = (value) =>
   typeof value === 'string' ? urlComplaint(value, true) : 'must be a string'
 
@@ -234,7 +231,7 @@ export function checkIntrospectedOptions(
     form: ownMembers(stated.form ?? {}),
     max: stated.remember?.max ?? 10_000,
     allowInsecure,
-    fetch: stated.fetch ?? lateBoundFetch,
+    fetch: stated.fetch ?? platformFetch,
     clock: stated.clock ?? systemClock,
   }
 }

@@ -1,4 +1,4 @@
-import { failurePauseEnd, LONGEST_PAUSE } from '@portcullis/core/verifier'
+import { failurePauseEnd, LONGEST_PAUSE } from '@portcullis/kit/pace'
 
 import type { Failure } from './decisions.ts'
 

@@ -1,13 +1,8 @@
 import { AuthError } from '@portcullis/core'
-import {
-  createWaitingRoom,
-  instant,
-  lend,
-  type ProvingCaller,
-  type TokenProver,
-  type WaitingRoom,
-  type WaitUntil,
-} from '@portcullis/core/verifier'
+import type { ProvingCaller, TokenProver } from '@portcullis/core/verifier'
+import { lend, type WaitUntil } from '@portcullis/kit/calls'
+import { instant } from '@portcullis/kit/time'
+import { createWaitingRoom, type WaitingRoom } from '@portcullis/kit/waiting'
 
 import type { CallTimes, Outcome } from './call.ts'
 import { createLane, type Lane, type LaneOptions } from './calls.ts'

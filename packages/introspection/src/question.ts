@@ -1,5 +1,8 @@
 import type { Claims, Header } from '@portcullis/core'
-import { type Instant, member, type WaitUntil, withDeadline } from '@portcullis/core/verifier'
+import type { WaitUntil } from '@portcullis/kit/calls'
+import { withDeadline } from '@portcullis/kit/http'
+import { member } from '@portcullis/kit/json'
+import type { Instant } from '@portcullis/kit/time'
 
 import { readAnswer, type Statement } from './answer.ts'
 import { type Failure, renewalAge } from './decisions.ts'

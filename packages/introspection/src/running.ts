@@ -1,5 +1,5 @@
 import type { Clock } from '@portcullis/core'
-import { LATENESS } from '@portcullis/core/verifier'
+import { LATENESS } from '@portcullis/kit/waiting'
 
 // Calls that run, each by the name of its token, and beside them one that finds out whether the failures of others are the fault of the
 // endpoint: it takes no place of theirs.

@@ -1,10 +1,7 @@
 import { AuthError, type KeySource, type VerifyOptions } from '@portcullis/core'
-import {
-  createUnobservedVerifier,
-  type Instant,
-  member,
-  parseUnambiguousObject,
-} from '@portcullis/core/verifier'
+import { createUnobservedVerifier } from '@portcullis/core/verifier'
+import { member, parseUnambiguousObject } from '@portcullis/kit/json'
+import type { Instant } from '@portcullis/kit/time'
 
 import { type Statement, statementOf } from './answer.ts'
 import { failed, type RawAnswer, unavailableEndpoint } from './exchange.ts'

@@ -1,5 +1,5 @@
 import type { FetchResponse } from '@portcullis/core'
-import { createRetry } from '@portcullis/core/verifier'
+import { createRetry } from '@portcullis/kit/http'
 import { manualClock } from '@portcullis/testing'
 import { expect, test } from 'vitest'
 

@@ -1,5 +1,5 @@
 import type { ProtectedResourceMetadata } from '@portcullis/core'
-import { ownMembers } from '@portcullis/core/verifier'
+import { ownMembers } from '@portcullis/kit/options'
 
 // The answers that an endpoint gives itself, apart from refusals: metadata, and what is wrong with a session or a body.
 

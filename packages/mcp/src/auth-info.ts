@@ -1,6 +1,7 @@
 import { type Auth, grantedScopes } from '@portcullis/core'
 import { signedClaims } from '@portcullis/core/adapter'
-import { isJsonObject, ownMembers } from '@portcullis/core/verifier'
+import { isJsonObject } from '@portcullis/kit/json'
+import { ownMembers } from '@portcullis/kit/options'
 
 // What tools see of an accepted token: the `AuthInfo` that both majors of the SDK hand on. Nothing in it is a header.
 

@@ -1,6 +1,6 @@
 import type { Requirement } from '@portcullis/core'
-import { parseJson } from '@portcullis/core/json'
-import { isJsonObject, member, own, ownMembers, textMember } from '@portcullis/core/verifier'
+import { isJsonObject, member, parseJson, textMember } from '@portcullis/kit/json'
+import { own, ownMembers } from '@portcullis/kit/options'
 
 // What the body of a request asks for: which tools it calls, and what these need. The SDK gets the very object that is judged here.
 

@@ -1,4 +1,4 @@
-import { ownMembers } from '@portcullis/core/verifier'
+import { ownMembers } from '@portcullis/kit/options'
 
 // Streams of events: which answers are such, and how one is ended from outside.
 

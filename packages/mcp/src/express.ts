@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { refusal, type Verifier, watchToken } from '@portcullis/core'
 import { targetOf } from '@portcullis/core/adapter'
-import { own, ownMembers } from '@portcullis/core/verifier'
+import { own, ownMembers } from '@portcullis/kit/options'
 
 import { type Answer, BODY_FAULTS, metadataAnswer, methodAnswer, NO_SESSION } from './answers.ts'
 import type { AuthInfo } from './auth-info.ts'

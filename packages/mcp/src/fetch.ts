@@ -1,5 +1,5 @@
 import { refusalResponse, type Verifier, watchToken } from '@portcullis/core'
-import { ownMembers } from '@portcullis/core/verifier'
+import { ownMembers } from '@portcullis/kit/options'
 
 import { type Answer, BODY_FAULTS, metadataAnswer, methodAnswer, NO_SESSION } from './answers.ts'
 import type { AuthInfo } from './auth-info.ts'

@@ -1,13 +1,11 @@
+import { isJsonObject, member, textMember } from '@portcullis/kit/json'
 import {
   countUpTo,
   hasMethods,
-  isJsonObject,
   isTextList,
-  member,
   type OptionCheck,
-  textMember,
   urlComplaint,
-} from '@portcullis/core/verifier'
+} from '@portcullis/kit/options'
 
 // What single options of an endpoint must be. The options themselves, and what must fit together, are in `options.ts`.
 

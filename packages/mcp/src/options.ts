@@ -17,7 +17,7 @@ import {
   isText,
   isTextList,
   ownMembers,
-} from '@portcullis/core/verifier'
+} from '@portcullis/kit/options'
 
 import { isPath, isRequirement, isScopes, isServers, isSessions, isTools } from './option-checks.ts'
 import type { StatedOwner } from './owner.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 import type { TokenOwner } from '@portcullis/core/adapter'
-import { noOptions } from '@portcullis/core/verifier'
+import { noOptions } from '@portcullis/kit/options'
 import { LRUCache } from 'lru-cache'
 
 // Whose each session is that this server has begun: bounded in all and for each user.

@@ -1,8 +1,8 @@
 /** Which imports of values each source of this package has; types may cross. test/architecture reads it. */
 export const EDGES: Readonly<Record<string, readonly string[]>> = {
-  answers: ['@portcullis/core/verifier'],
-  'auth-info': ['@portcullis/core', '@portcullis/core/adapter', '@portcullis/core/verifier'],
-  call: ['@portcullis/core/json', '@portcullis/core/verifier'],
+  answers: [],
+  'auth-info': ['@portcullis/core', '@portcullis/core/adapter'],
+  call: [],
   diagnostics: ['node:process', 'node:util'],
   endpoint: [
     '@portcullis/core',
@@ -13,11 +13,10 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'owner',
     'sessions',
   ],
-  'event-stream': ['@portcullis/core/verifier'],
+  'event-stream': [],
   express: [
     '@portcullis/core',
     '@portcullis/core/adapter',
-    '@portcullis/core/verifier',
     'answers',
     'call',
     'endpoint',
@@ -25,24 +24,11 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'options',
     'response-head',
   ],
-  fetch: [
-    '@portcullis/core',
-    '@portcullis/core/verifier',
-    'answers',
-    'call',
-    'endpoint',
-    'event-stream',
-    'options',
-  ],
+  fetch: ['@portcullis/core', 'answers', 'call', 'endpoint', 'event-stream', 'options'],
   index: ['express', 'fetch'],
-  'option-checks': ['@portcullis/core/verifier'],
-  options: [
-    '@portcullis/core',
-    '@portcullis/core/adapter',
-    '@portcullis/core/verifier',
-    'option-checks',
-  ],
+  'option-checks': [],
+  options: ['@portcullis/core', '@portcullis/core/adapter', 'option-checks'],
   owner: ['@portcullis/core/adapter'],
   'response-head': [],
-  sessions: ['@portcullis/core/verifier', 'lru-cache', 'node:crypto'],
+  sessions: ['lru-cache', 'node:crypto'],
 }

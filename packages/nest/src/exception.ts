@@ -1,6 +1,6 @@
 import { type ExecutionContext, HttpException } from '@nestjs/common'
 import { type AuthError, refusal as refusalOf } from '@portcullis/core'
-import { checkArgument } from '@portcullis/core/verifier'
+import { checkArgument } from '@portcullis/kit/options'
 
 import type { HttpCall } from './context.ts'
 

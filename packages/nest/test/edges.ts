@@ -27,6 +27,6 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   methods: ['reflect-metadata'],
   operations: [],
   context: [],
-  exception: ['@nestjs/common', '@portcullis/core', '@portcullis/core/verifier'],
+  exception: ['@nestjs/common', '@portcullis/core'],
   metadata: ['@portcullis/core/adapter'],
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 
 import type { IssuedBefore, RevocationEntry, RevokedToken } from '@portcullis/core'
-import { parseJson } from '@portcullis/core/json'
+import { parseJson } from '@portcullis/kit/json'
 
 import { createCompaction } from './compaction.ts'
 import { LOWEST_ID } from './entry-id.ts'

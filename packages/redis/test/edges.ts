@@ -50,12 +50,11 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   ],
   compaction: ['record'],
   commands: [
-    '@portcullis/core/json',
-    'node:crypto',
     'compaction',
     'entry-id',
     'errors',
     'new-entries',
+    'node:crypto',
     'record',
     'time',
     'whole-stream',

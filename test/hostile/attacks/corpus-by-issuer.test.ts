@@ -1,7 +1,7 @@
 import { byIssuer, type Verifier } from '@portcullis/core'
+import { parseJsonObject } from '@portcullis/kit/json'
 import { afterAll, describe, expect, test } from 'vitest'
 
-import { parseJsonObject } from '../../../packages/core/src/ground/json.ts'
 import { corpusOf } from './corpus/corpus.ts'
 import { watchNetwork, watchProcess } from './corpus/guards.ts'
 import { createWorld, requestsOf } from './corpus/judge.ts'

@@ -1,7 +1,8 @@
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { GUARDING } from '../../frameworks/packages.ts'
+import { manifestPaths } from '../published.ts'
 import { mustRun, pnpm } from './report.ts'
 import { NEWEST_NODE, NODES, type NodeVersion } from './versions.ts'
 
@@ -36,21 +37,29 @@ export function nodeIn(consumer: string, version: NodeVersion): string {
  */
 export async function pack(root: string, into: string): Promise<ReadonlyMap<string, string>> {
   const shared = process.env['PACKED'] ?? into
-  const packages = globSync('packages/*', { cwd: root }).map((folder) => join(root, folder))
   const tarballs = new Map(
-    packages.map((folder) => {
-      const { name, version } = readManifest(folder)
+    manifestPaths.map((path) => {
+      const { name, version } = readManifest(join(root, path))
       return [name, join(shared, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`)]
     }),
   )
   if ([...tarballs.values()].every((path) => existsSync(path))) return tarballs
   await mustRun(pnpm('build'), root)
-  await mustRun(pnpm('-r', '--filter', './packages/*', 'pack', '--pack-destination', shared), root)
+  await mustRun(
+    pnpm(
+      '-r',
+      ...[...tarballs.keys()].flatMap((name) => ['--filter', name]),
+      'pack',
+      '--pack-destination',
+      shared,
+    ),
+    root,
+  )
   return tarballs
 }
 
-function readManifest(folder: string): { name: string; version: string } {
-  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+function readManifest(path: string): { name: string; version: string } {
+  return JSON.parse(readFileSync(path, 'utf8')) as {
     name: string
     version: string
   }

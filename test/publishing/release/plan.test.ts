@@ -1,14 +1,15 @@
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { describe, expect, test } from 'vitest'
 
+import { manifestPaths } from '../published.ts'
 import { addressOf } from './address.ts'
 import { canTrust, foreignTo, type Manifest, obstaclesOf, planRelease } from './plan.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
-const manifests = globSync('packages/*/package.json', { cwd: root }).map(
+const manifests = manifestPaths.map(
   (path) => JSON.parse(readFileSync(join(root, path), 'utf8')) as Manifest,
 )
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,13 +7,14 @@ import { promisify } from 'node:util'
 
 import { afterAll, describe, expect, test } from 'vitest'
 
+import { manifestPaths } from '../published.ts'
 import { repositoryNamed } from './address.ts'
 import { type Manifest, obstaclesOf } from './plan.ts'
 
 // What `pnpm release repository` writes, on a copy of the manifests.
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
-const paths = globSync('packages/*/package.json', { cwd: root })
+const paths = manifestPaths
 const copy = mkdtempSync(join(tmpdir(), 'portcullis-repository-'))
 for (const path of paths) cpSync(join(root, path), join(copy, path))
 afterAll(() => {

@@ -1,6 +1,6 @@
+import { LONGEST_PAUSE } from '@portcullis/kit/pace'
 import { expect, test } from 'vitest'
 
-import { LONGEST_PAUSE } from '../../../packages/core/src/keys/pace.ts'
 import { follow, type Follower } from './following.ts'
 import { createKeyEndpoint, type KeyEndpoint } from './key-endpoint.ts'
 import { misbehaviours, serve, stalling, TIMEOUT } from './misbehaviours.ts'

@@ -1,10 +1,10 @@
 import { channel } from 'node:diagnostics_channel'
 
 import type { KeysMessage } from '@portcullis/core'
+import { LONGEST_PAUSE } from '@portcullis/kit/pace'
 import type { ManualClock } from '@portcullis/testing'
 
 import type { RemoteKeys } from '../../../packages/core/src/keys/key-cache.ts'
-import { LONGEST_PAUSE } from '../../../packages/core/src/keys/pace.ts'
 import type { Connection } from './endpoint.ts'
 import { type KeyName, provenBy, type Signer } from './keys.ts'
 

@@ -1,5 +1,5 @@
 import type { RevokedToken } from '@portcullis/core'
-import { parseJson } from '@portcullis/core/json'
+import { parseJson } from '@portcullis/kit/json'
 import type { RedisRevocations } from '@portcullis/redis'
 import type { Command } from 'commander'
 

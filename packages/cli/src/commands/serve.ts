@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
-import { parseJson } from '@portcullis/core/json'
+import { parseJson } from '@portcullis/kit/json'
 import type { ListeningIntrospectionService, ListeningTokenService } from '@portcullis/testing'
 import type { Command } from 'commander'
 

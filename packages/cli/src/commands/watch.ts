@@ -1,4 +1,4 @@
-import { parseJson } from '@portcullis/core/json'
+import { parseJson } from '@portcullis/kit/json'
 import type { Command } from 'commander'
 
 import type { Context } from '../context.ts'

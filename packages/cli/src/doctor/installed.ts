@@ -1,7 +1,7 @@
 import { readdir, readFile, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-import { parseJson } from '@portcullis/core/json'
+import { parseJson } from '@portcullis/kit/json'
 
 import { memberOf } from '../unread-json.ts'
 

@@ -1,4 +1,4 @@
-import { parseJson } from '@portcullis/core/json'
+import { parseJson } from '@portcullis/kit/json'
 
 import { secondsIn } from '../seconds.ts'
 import { anyObject, anyText, InputError, objectOf, type Read } from '../serve/input.ts'

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 
-import { parseJson } from '@portcullis/core/json'
+import { parseJson } from '@portcullis/kit/json'
 import type { Routes } from '@portcullis/testing'
 
 import { createEventStreams } from './event-stream.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { constants, type FileHandle, open, rename, rm } from 'node:fs/promises'
 
-import { parseJson } from '@portcullis/core/json'
+import { parseJson } from '@portcullis/kit/json'
 import type { TestIssuerOptions } from '@portcullis/testing'
 
 import { errorCode } from '../error-code.ts'

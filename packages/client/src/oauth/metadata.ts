@@ -1,3 +1,5 @@
+import { REQUEST_SETTINGS } from '@portcullis/kit/http'
+
 import type { Closing } from '../abort.ts'
 import { TokenClientError } from '../errors.ts'
 import { beginFlight, type Flight, raceAbort } from '../flight.ts'
@@ -173,13 +175,7 @@ async function readLocation(
   signal: AbortSignal,
 ): Promise<MetadataOutcome> {
   const { fetch, retry, clock } = options
-  const init = {
-    headers: HEADERS,
-    redirect: 'manual',
-    credentials: 'omit',
-    cache: 'no-store',
-    signal,
-  } as const
+  const init = { headers: HEADERS, ...REQUEST_SETTINGS, signal } as const
   const exchange = {
     compose: () => init,
     send: async () => ({ response: await fetch(url, init) }),

@@ -1,5 +1,7 @@
 import { types } from 'node:util'
 
+import { platformFetch } from '@portcullis/kit/http'
+
 import type { DpopOptions } from '../dpop-options.ts'
 import type { Dpop } from '../dpop.ts'
 import type { Credential } from '../login-exchange.ts'
@@ -19,7 +21,6 @@ import {
   mustBe,
   originSet,
   ownMembers,
-  platformFetch,
   secureUrl,
 } from '../option-checks.ts'
 import { type Clock, systemClock } from '../time.ts'

@@ -1,5 +1,6 @@
-import { isJsonObject } from '../ground/json.ts'
-import { isTextList, type OptionCheck } from '../ground/options.ts'
+import { isJsonObject } from '@portcullis/kit/json'
+import { isTextList, type OptionCheck } from '@portcullis/kit/options'
+
 import { AuthError } from '../refusal/errors.ts'
 import { type Detail, shown } from '../refusal/text.ts'
 import { type AcceptedAlgorithms, type Algorithm, ALGORITHMS, isAlgorithm } from './algorithms.ts'

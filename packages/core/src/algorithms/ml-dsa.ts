@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto'
 
-import { ownMembers } from '../ground/options.ts'
+import { ownMembers } from '@portcullis/kit/options'
 
 // Asks the platform whether it has ML-DSA, because not every supported Node has it.
 

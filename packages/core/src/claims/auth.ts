@@ -1,4 +1,5 @@
-import type { JsonObject } from '../ground/json.ts'
+import type { JsonObject } from '@portcullis/kit/json'
+
 import type { Possession } from './possession.ts'
 
 // The types of what a verified token proves.

@@ -4,8 +4,9 @@ import {
   parseJsonObject,
   textMember,
   withoutNulls,
-} from '../ground/json.ts'
-import { isInSeconds } from '../ground/time.ts'
+} from '@portcullis/kit/json'
+import { isInSeconds } from '@portcullis/kit/time'
+
 import { AuthError } from '../refusal/errors.ts'
 import type { Claims } from './auth.ts'
 import {

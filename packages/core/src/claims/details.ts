@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject } from '../ground/json.ts'
+import { isJsonObject, type JsonObject } from '@portcullis/kit/json'
+
 import {
   type Detail,
   duration,

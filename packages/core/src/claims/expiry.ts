@@ -1,4 +1,5 @@
-import { member } from '../ground/json.ts'
+import { member } from '@portcullis/kit/json'
+
 import type { Auth } from './auth.ts'
 import { checkAuth, signedClaims } from './signed-claims.ts'
 

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, member } from '../ground/json.ts'
+import { isJsonObject, type JsonObject, member } from '@portcullis/kit/json'
+
 import { AuthError } from '../refusal/errors.ts'
 import { otherType, securityEvent } from './details.ts'
 

@@ -1,5 +1,6 @@
-import { member } from '../ground/json.ts'
-import { own } from '../ground/options.ts'
+import { member } from '@portcullis/kit/json'
+import { own } from '@portcullis/kit/options'
+
 import type { Auth } from './auth.ts'
 import { signedClaims } from './signed-claims.ts'
 

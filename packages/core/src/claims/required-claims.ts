@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonObject, member } from '../ground/json.ts'
-import { isTextList, type OptionCheck } from '../ground/options.ts'
+import { isJsonObject, type JsonObject, member } from '@portcullis/kit/json'
+import { isTextList, type OptionCheck } from '@portcullis/kit/options'
+
 import { AuthError } from '../refusal/errors.ts'
 import { noAffirmation, otherValue } from './details.ts'
 

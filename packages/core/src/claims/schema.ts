@@ -1,5 +1,6 @@
-import { unlessAborted } from '../ground/answer-in-time.ts'
-import { checkArgument, hasMethods, type OptionCheck } from '../ground/options.ts'
+import { checkArgument, hasMethods, type OptionCheck } from '@portcullis/kit/options'
+import { unlessAborted } from '@portcullis/kit/waiting'
+
 import { AuthError } from '../refusal/errors.ts'
 import type { Auth } from './auth.ts'
 import { schemaIssues } from './details.ts'

@@ -1,6 +1,7 @@
+import { isJsonObject, type JsonObject } from '@portcullis/kit/json'
+import { checkArgument } from '@portcullis/kit/options'
+
 import { checkCopy, marked } from '../ground/copy.ts'
-import { isJsonObject, type JsonObject } from '../ground/json.ts'
-import { checkArgument } from '../ground/options.ts'
 import type { Auth } from './auth.ts'
 
 // Keeps the claims as they were signed beside what a schema makes of them for handlers. Whatever decides reads those that were signed.

@@ -1,5 +1,6 @@
+import { ownMembers } from '@portcullis/kit/options'
+
 import { marked } from '../ground/copy.ts'
-import { ownMembers } from '../ground/options.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { timeReading, turnToRead } from '../token/event-loop.ts'
 import { createSignatureCheck } from '../token/signature.ts'

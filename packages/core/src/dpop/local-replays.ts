@@ -1,4 +1,5 @@
-import { checkOptions, countUpTo, ownMembers } from '../ground/options.ts'
+import { checkOptions, countUpTo, ownMembers } from '@portcullis/kit/options'
+
 import type { DpopProof } from './proof-check.ts'
 import type { ReplayAnswer, ReplayMemory } from './replay-memory.ts'
 

@@ -1,8 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { types } from 'node:util'
 
+import type { OptionCheck } from '@portcullis/kit/options'
+
 import { decodeBase64url } from '../ground/base64url.ts'
-import type { OptionCheck } from '../ground/options.ts'
 
 // Server nonces for DPoP. Nothing is stored: each process can check what another one made with the same secret.
 

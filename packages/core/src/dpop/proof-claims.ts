@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 
+import { type JsonObject, member, parseJsonObject } from '@portcullis/kit/json'
+
 import { unreadablePayload } from '../claims/details.ts'
-import { type JsonObject, member, parseJsonObject } from '../ground/json.ts'
 import { AuthError } from '../refusal/errors.ts'
 import {
   longProofId,

@@ -1,5 +1,3 @@
-import { checkAlgorithmList } from '../algorithms/accepted-algorithms.ts'
-import type { Algorithm } from '../algorithms/algorithms.ts'
 import {
   checkOptions,
   hasMethods,
@@ -8,8 +6,11 @@ import {
   type OptionCheck,
   ownMembers,
   seconds,
-} from '../ground/options.ts'
-import { type Clock, systemClock } from '../ground/time.ts'
+} from '@portcullis/kit/options'
+import { type Clock, systemClock } from '@portcullis/kit/time'
+
+import { checkAlgorithmList } from '../algorithms/accepted-algorithms.ts'
+import type { Algorithm } from '../algorithms/algorithms.ts'
 import { localReplays } from './local-replays.ts'
 import { isNonceSecret, type NonceOptions } from './nonces.ts'
 import type { ReplayMemory } from './replay-memory.ts'

@@ -1,9 +1,15 @@
+import {
+  isJsonObject,
+  type JsonObject,
+  member,
+  repeatsMember,
+  textMember,
+} from '@portcullis/kit/json'
 import { LRUCache } from 'lru-cache'
 
 import { type Algorithm, ALGORITHMS, isSameAlgorithm } from '../algorithms/algorithms.ts'
 import { isOfType } from '../claims/kind.ts'
 import { decodeBase64url } from '../ground/base64url.ts'
-import { isJsonObject, type JsonObject, member, repeatsMember, textMember } from '../ground/json.ts'
 import { readJwk } from '../keys/jwk.ts'
 import type { VerificationKey } from '../keys/key-source.ts'
 import { AuthError } from '../refusal/errors.ts'

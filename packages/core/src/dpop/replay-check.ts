@@ -1,5 +1,6 @@
-import { answerInTime, PATIENCE, type Waiting } from '../ground/answer-in-time.ts'
-import type { Clock } from '../ground/time.ts'
+import type { Clock } from '@portcullis/kit/time'
+import { answerInTime, PATIENCE, type AnswerLimits } from '@portcullis/kit/waiting'
+
 import { AuthError } from '../refusal/errors.ts'
 import type { Detail } from '../refusal/text.ts'
 import {
@@ -61,7 +62,7 @@ export function createReplayCheck(
   }
 }
 
-async function checkLater(answer: unknown, proof: DpopProof, waiting: Waiting): Promise<void> {
+async function checkLater(answer: unknown, proof: DpopProof, waiting: AnswerLimits): Promise<void> {
   checkAnswer(await answerInTime(awaited(answer), waiting), proof)
 }
 

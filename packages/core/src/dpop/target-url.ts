@@ -1,4 +1,4 @@
-import { isAbsoluteUrl, type OptionCheck } from '../ground/options.ts'
+import { isAbsoluteUrl, type OptionCheck } from '@portcullis/kit/options'
 
 // Whether a DPoP proof was made for the URL of this request, however each of them spells it.
 

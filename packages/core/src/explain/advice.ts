@@ -1,4 +1,5 @@
-import { checkArgument } from '../ground/options.ts'
+import { checkArgument } from '@portcullis/kit/options'
+
 import { ADVICE, type Advice } from './advice-table.ts'
 import type { Explanation } from './explanation.ts'
 import type { HintName } from './hints.ts'

@@ -1,5 +1,6 @@
+import type { JsonObject } from '@portcullis/kit/json'
+
 import type { Possession } from '../claims/possession.ts'
-import type { JsonObject } from '../ground/json.ts'
 import { type Binding, checkBinding, possessionOf } from '../possession/binding.ts'
 import type { VerifierOptions } from '../verifier/verifier-options.ts'
 import { confirmedText } from './details.ts'

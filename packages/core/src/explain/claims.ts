@@ -1,3 +1,5 @@
+import { type JsonObject, member } from '@portcullis/kit/json'
+
 import {
   checkAudience,
   checkIssuer,
@@ -7,7 +9,6 @@ import {
 } from '../claims/claims.ts'
 import { unreadablePayload } from '../claims/details.ts'
 import { checkValues } from '../claims/required-claims.ts'
-import { type JsonObject, member } from '../ground/json.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { audienceText, distanceOf, issuerText, withDate } from './details.ts'
 import { failed, type Finding, passed, attempt, skipped } from './finding.ts'

@@ -1,4 +1,5 @@
-import { type JsonObject, member } from '../ground/json.ts'
+import { type JsonObject, member } from '@portcullis/kit/json'
+
 import {
   duration,
   listed,

@@ -1,7 +1,8 @@
+import { isJsonObject, member, parseJsonObject, textMember } from '@portcullis/kit/json'
+import { checkOptions, isText, ownMembers } from '@portcullis/kit/options'
+
 import { acceptedAlgorithms } from '../algorithms/accepted-algorithms.ts'
 import { checkClaims } from '../claims/claims.ts'
-import { isJsonObject, member, parseJsonObject, textMember } from '../ground/json.ts'
-import { checkOptions, isText, ownMembers } from '../ground/options.ts'
 import { isKeySource, type KeySource, type VerificationKey } from '../keys/key-source.ts'
 import { bindingOf } from '../possession/binding.ts'
 import type { AuthError } from '../refusal/errors.ts'

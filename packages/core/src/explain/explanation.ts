@@ -1,5 +1,6 @@
+import type { JsonObject } from '@portcullis/kit/json'
+
 import type { Possession } from '../claims/possession.ts'
-import type { JsonObject } from '../ground/json.ts'
 import type { KeySource } from '../keys/key-source.ts'
 import type { AuthError } from '../refusal/errors.ts'
 import type { Finding } from './finding.ts'

@@ -1,3 +1,5 @@
+import { type JsonObject, member, textMember } from '@portcullis/kit/json'
+
 import {
   algorithmNamed,
   algorithmNamesOf,
@@ -5,7 +7,6 @@ import {
 } from '../algorithms/accepted-algorithms.ts'
 import type { Algorithm } from '../algorithms/algorithms.ts'
 import { checkKind, checkType, statesKind } from '../claims/kind.ts'
-import { type JsonObject, member, textMember } from '../ground/json.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { counted, shown } from '../refusal/text.ts'
 import { notText } from '../token/details.ts'

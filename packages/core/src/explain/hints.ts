@@ -1,5 +1,6 @@
+import type { JsonObject } from '@portcullis/kit/json'
+
 import { idTokenHint } from '../claims/details.ts'
-import type { JsonObject } from '../ground/json.ts'
 import type { KeyRing } from '../keys/key-source.ts'
 import type { Binding } from '../possession/binding.ts'
 import { AuthError } from '../refusal/errors.ts'

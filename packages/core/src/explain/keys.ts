@@ -1,5 +1,6 @@
+import { textMember } from '@portcullis/kit/json'
+
 import { type AcceptedAlgorithms, type Algorithm, ALGORITHMS } from '../algorithms/algorithms.ts'
-import { textMember } from '../ground/json.ts'
 import {
   findCandidates,
   type KeyRing,

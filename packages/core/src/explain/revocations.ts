@@ -1,6 +1,7 @@
+import type { JsonObject } from '@portcullis/kit/json'
+import { systemClock } from '@portcullis/kit/time'
+
 import { checkTimes, type ClaimRules } from '../claims/claims.ts'
-import type { JsonObject } from '../ground/json.ts'
-import { systemClock } from '../ground/time.ts'
 import type { AuthError } from '../refusal/errors.ts'
 import { createRevocationCheck } from '../revocation/revocation-check.ts'
 import type { VerifierOptions } from '../verifier/verifier-options.ts'

@@ -1,7 +1,8 @@
+import { isJsonObject } from '@portcullis/kit/json'
+import { checkOptions, countUpTo, isClock, ownMembers, seconds } from '@portcullis/kit/options'
+import type { Clock } from '@portcullis/kit/time'
+
 import { isIssuerName } from '../claims/claims.ts'
-import { isJsonObject } from '../ground/json.ts'
-import { checkOptions, countUpTo, isClock, ownMembers, seconds } from '../ground/options.ts'
-import type { Clock } from '../ground/time.ts'
 import { checkOurVerifier } from '../verifier/internals.ts'
 import { isRemember, isTokenSize } from '../verifier/verifier-options.ts'
 import type { Verifier } from '../verifier/verifier.ts'

@@ -1,9 +1,10 @@
+import { member, textMember } from '@portcullis/kit/json'
+import { own } from '@portcullis/kit/options'
+import { type Clock, systemClock } from '@portcullis/kit/time'
+
 import type { Auth } from '../claims/auth.ts'
 import { unprovenIssuer } from '../claims/claims.ts'
 import { signedClaims } from '../claims/signed-claims.ts'
-import { member, textMember } from '../ground/json.ts'
-import { own } from '../ground/options.ts'
-import { type Clock, systemClock } from '../ground/time.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { verdictMessage, verdicts } from '../report/diagnostics.ts'
 import { notText } from '../token/details.ts'

@@ -6,10 +6,11 @@ import {
   outcomeOf,
   TURN_PAUSE,
   type WaitUntil,
-} from '../ground/flight.ts'
-import { hasMethods, ownMembers } from '../ground/options.ts'
-import { type Clock, type Instant, instant } from '../ground/time.ts'
-import { LATENESS, type Place } from '../ground/waiting-room.ts'
+} from '@portcullis/kit/calls'
+import { hasMethods, ownMembers } from '@portcullis/kit/options'
+import { type Clock, type Instant, instant } from '@portcullis/kit/time'
+import { LATENESS, type Place } from '@portcullis/kit/waiting'
+
 import type { Detail } from '../refusal/text.ts'
 import { checkOurVerifier, findInternals } from '../verifier/internals.ts'
 import type { Verifier } from '../verifier/verifier.ts'

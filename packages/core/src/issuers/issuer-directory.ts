@@ -1,10 +1,11 @@
-import type { WaitUntil } from '../ground/flight.ts'
+import type { WaitUntil } from '@portcullis/kit/calls'
 import {
   createWaitingRoom,
   type Place,
   type WaitingRefusals,
   type WaitingRoom,
-} from '../ground/waiting-room.ts'
+} from '@portcullis/kit/waiting'
+
 import { AuthError } from '../refusal/errors.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import { noAnswer, tooManyTokens } from './details.ts'

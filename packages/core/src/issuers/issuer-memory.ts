@@ -1,7 +1,7 @@
+import { noOptions } from '@portcullis/kit/options'
+import { type Clock, elapsed, type Instant, instant } from '@portcullis/kit/time'
 import { LRUCache } from 'lru-cache'
 
-import { noOptions } from '../ground/options.ts'
-import { type Clock, elapsed, type Instant, instant } from '../ground/time.ts'
 import type { Answer, Found } from './function-calls.ts'
 
 // What the function of `byIssuer` has answered, remembered for a bounded number of issuers and for a bounded time.

@@ -1,8 +1,9 @@
-import { beginFlight, type Flight, type WaitUntil } from '../ground/flight.ts'
-import { type Clock, type Instant, instant } from '../ground/time.ts'
-import { LATENESS, type Place, settledWithin } from '../ground/waiting-room.ts'
+import { beginFlight, type Flight, type WaitUntil } from '@portcullis/kit/calls'
+import { badDocument, type FetchFailure, withDeadline } from '@portcullis/kit/http'
+import { type Clock, type Instant, instant } from '@portcullis/kit/time'
+import { LATENESS, type Place, settledWithin } from '@portcullis/kit/waiting'
+
 import type { Attempt } from './cache-state.ts'
-import { badDocument, type FetchFailure, withDeadline } from './fetch-json.ts'
 import type { FetchedKeys } from './fetch-keys.ts'
 import { lifetime } from './lifetime.ts'
 import type { Trigger } from './pace.ts'

@@ -1,5 +1,6 @@
-import type { Instant } from '../ground/time.ts'
-import type { FetchFailure } from './fetch-json.ts'
+import type { FetchFailure } from '@portcullis/kit/http'
+import type { Instant } from '@portcullis/kit/time'
+
 import type { VerificationKey } from './key-source.ts'
 import {
   INITIAL_PACE,

@@ -1,5 +1,6 @@
+import { elapsed, type Instant } from '@portcullis/kit/time'
+
 import { type AcceptedAlgorithms, type Algorithm, isFor } from '../algorithms/algorithms.ts'
-import { elapsed, type Instant } from '../ground/time.ts'
 import { type Detail, duration, numberOf, printable, shown } from '../refusal/text.ts'
 import type { KeyRing, VerificationKey, WhyUnproven } from './key-source.ts'
 

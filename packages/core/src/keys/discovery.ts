@@ -1,9 +1,10 @@
+import { type Exchange, type FetchFailure, within } from '@portcullis/kit/http'
+import { checkIssuer, findUrl, firstWanted, type Issuer } from '@portcullis/kit/metadata'
+import { elapsed, type Instant, instant } from '@portcullis/kit/time'
+
 import type { AlgorithmNames } from '../algorithms/accepted-algorithms.ts'
-import { elapsed, type Instant, instant } from '../ground/time.ts'
-import { type Exchange, type FetchFailure, within } from './fetch-json.ts'
 import { type FetchedKeys, fetchKeys } from './fetch-keys.ts'
 import { followKeys, type RemoteKeys } from './key-cache.ts'
-import { checkIssuer, findUrl, firstWanted, type Issuer } from './metadata.ts'
 import { checkRemoteKeysOptions, type RemoteKeysOptions } from './remote-keys-options.ts'
 
 // Keys of an issuer that publishes metadata: what one attempt reads, and when. The cache does the rest.

@@ -1,6 +1,7 @@
+import { badDocument, type Exchange, type FetchFailure, fetchJson } from '@portcullis/kit/http'
+import { isJsonObject } from '@portcullis/kit/json'
+
 import type { AlgorithmNames } from '../algorithms/accepted-algorithms.ts'
-import { isJsonObject } from '../ground/json.ts'
-import { badDocument, type Exchange, type FetchFailure, fetchJson } from './fetch-json.ts'
 import { type KeyDocument, readUsableKeys } from './key-document.ts'
 
 // From a URL to usable keys, or why there are none.

@@ -5,7 +5,8 @@ import {
   type VerifyKeyObjectInput,
 } from 'node:crypto'
 
-import { ownMembers } from '../ground/options.ts'
+import { ownMembers } from '@portcullis/kit/options'
+
 import type { PublicJwk } from './key-material.ts'
 
 // Only for Cloudflare Workers: what `verify` is given there in place of a key object.

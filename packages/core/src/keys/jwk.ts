@@ -7,6 +7,9 @@ import {
   type SigningOptions,
 } from 'node:crypto'
 
+import type { JsonObject } from '@portcullis/kit/json'
+import { own, ownMembers } from '@portcullis/kit/options'
+
 import {
   algorithmLike,
   algorithmNamed,
@@ -22,8 +25,6 @@ import {
   unknownKind,
 } from '../algorithms/algorithms.ts'
 import { hasMlDsa, NO_ML_DSA } from '../algorithms/ml-dsa.ts'
-import type { JsonObject } from '../ground/json.ts'
-import { own, ownMembers } from '../ground/options.ts'
 import { jwkInput } from './jwk-input.ts'
 import { type PublicJwk, readMaterial, valueOf } from './key-material.ts'
 import type { PreparedKey, VerificationKey } from './key-source.ts'

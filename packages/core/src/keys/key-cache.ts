@@ -1,6 +1,8 @@
-import type { WaitUntil } from '../ground/flight.ts'
-import { type Clock, type Instant, instant } from '../ground/time.ts'
-import { createWaitingRoom, pause, type WaitingRefusals } from '../ground/waiting-room.ts'
+import type { WaitUntil } from '@portcullis/kit/calls'
+import type { FetchFailure } from '@portcullis/kit/http'
+import { type Clock, type Instant, instant } from '@portcullis/kit/time'
+import { createWaitingRoom, pause, type WaitingRefusals } from '@portcullis/kit/waiting'
+
 import { AuthError } from '../refusal/errors.ts'
 import { isDebugging, logAttempt } from '../report/debug-log.ts'
 import { keyAttempts, type KeysMessage } from '../report/diagnostics.ts'
@@ -14,7 +16,6 @@ import {
   type SettledState,
 } from './cache-state.ts'
 import { noKeys, roomIsFull, waitedTooLong } from './details.ts'
-import type { FetchFailure } from './fetch-json.ts'
 import { type Caller, type KeyRing, type KeySource, keySource } from './key-source.ts'
 import { keysMessage, type RemoteKeysStatus, snapshotMessage, statusOf } from './key-status.ts'
 import type { Trigger } from './pace.ts'

@@ -1,5 +1,6 @@
+import { isJsonObject, member } from '@portcullis/kit/json'
+
 import type { AlgorithmNames } from '../algorithms/accepted-algorithms.ts'
-import { isJsonObject, member } from '../ground/json.ts'
 import type { SkippedEntry } from '../report/diagnostics.ts'
 import { readJwk } from './jwk.ts'
 import type { VerificationKey } from './key-source.ts'

@@ -1,3 +1,5 @@
+import { type JsonObject, member } from '@portcullis/kit/json'
+
 import {
   type AkpRule,
   type AlgorithmRule,
@@ -6,7 +8,6 @@ import {
   unknownKind,
 } from '../algorithms/algorithms.ts'
 import { decodeBase64 } from '../ground/base64url.ts'
-import { type JsonObject, member } from '../ground/json.ts'
 
 // Checks the numbers of a key. It refuses weak keys that `node:crypto` would take.
 

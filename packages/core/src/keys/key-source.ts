@@ -1,5 +1,10 @@
 import type { KeyObject, VerifyJsonWebKeyInput, VerifyKeyObjectInput } from 'node:crypto'
 
+import type { WaitUntil } from '@portcullis/kit/calls'
+import { hasMethods, type OptionCheck } from '@portcullis/kit/options'
+import type { Instant } from '@portcullis/kit/time'
+import type { Waiting } from '@portcullis/kit/waiting'
+
 import {
   type AcceptedAlgorithms,
   type Algorithm,
@@ -8,10 +13,6 @@ import {
   type KeyPurpose,
 } from '../algorithms/algorithms.ts'
 import { foreignness, marked } from '../ground/copy.ts'
-import type { WaitUntil } from '../ground/flight.ts'
-import { hasMethods, type OptionCheck } from '../ground/options.ts'
-import type { Instant } from '../ground/time.ts'
-import type { Waiting } from '../ground/waiting-room.ts'
 import type { PublicJwk } from './key-material.ts'
 
 // The interface between verifiers and sources of keys, and the choice of the keys that may have signed a token.

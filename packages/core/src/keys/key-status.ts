@@ -1,4 +1,5 @@
-import { elapsed, type Instant } from '../ground/time.ts'
+import { elapsed, type Instant } from '@portcullis/kit/time'
+
 import type { AuthErrorReasons } from '../refusal/refusals.ts'
 import type { KeyFreshness, KeysMessage, SkippedEntry } from '../report/diagnostics.ts'
 import type { CacheState, SettledState } from './cache-state.ts'

@@ -1,11 +1,11 @@
 import { KeyObject } from 'node:crypto'
 
+import { checkOptions, own } from '@portcullis/kit/options'
+import { systemClock } from '@portcullis/kit/time'
 import type { JSONWebKeySet, JWK } from 'jose'
 
 import { algorithmNamesOf, isAlgorithmNames } from '../algorithms/accepted-algorithms.ts'
 import type { Algorithm } from '../algorithms/algorithms.ts'
-import { checkOptions, own } from '../ground/options.ts'
-import { systemClock } from '../ground/time.ts'
 import { kindOf } from '../refusal/text.ts'
 import { explained, readKeyDocument } from './key-document.ts'
 import { type KeySource, keySource, type VerificationKey } from './key-source.ts'

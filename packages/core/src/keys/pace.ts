@@ -1,3 +1,5 @@
+import { failurePauseEnd } from '@portcullis/kit/pace'
+
 // When the next attempt may start. Everything here is measured on the monotonic clock, so that no step of the wall clock
 // lets an attempt start early or keeps it from starting. Times are seconds.
 
@@ -24,21 +26,11 @@ interface SuspicionBudget {
 }
 
 const MIN_INTERVAL = 1
-const MAX_FAILURE_PAUSE = 30
-/** Each failure pause is multiplied by a random factor from 1 less this to 1 plus this. */
-const FAILURE_PAUSE_SPREAD = 0.2
-const MAX_RETRY_AFTER = 60
 const MAX_SUSPICIONS = 4
 /** One more suspicion in so many seconds, drawn once for each process. */
 const SUSPICION_INTERVAL = { from: 12.4, to: 14 }
 /** A little more than the shortest pause, so that rounding never decides. */
 const LONGEST_WAIT = 1.01
-
-/** The longest time from the start of a failed attempt to the next one, or from its answer if that names a time. */
-export const LONGEST_PAUSE: number = Math.max(
-  MAX_FAILURE_PAUSE * (1 + FAILURE_PAUSE_SPREAD),
-  MAX_RETRY_AFTER,
-)
 
 export const INITIAL_PACE: Pace = {
   startedAt: -Infinity,
@@ -112,34 +104,11 @@ export function paceAfterFailure(
   }
 }
 
-/**
- * When an endpoint may be asked again that has failed: after 1 s, doubling to 30 s, or when it says.
- *
- * @param failures In a row, this one included.
- */
-export function failurePauseEnd(
-  failures: number,
-  { startedAt, settledAt }: { readonly startedAt: number; readonly settledAt: number },
-  retryAfter: number,
-  random: number,
-): number {
-  const factor = 1 - FAILURE_PAUSE_SPREAD + 2 * FAILURE_PAUSE_SPREAD * random
-  return Math.max(
-    startedAt + doubled(1, failures - 1, MAX_FAILURE_PAUSE) * factor,
-    settledAt + Math.min(Math.max(retryAfter, 0), MAX_RETRY_AFTER),
-  )
-}
-
 /** The pace after a token was proven by what a suspicion brought: once for each suspicion, however many it helped. */
 export function paceAfterHelp(pace: Pace): Pace {
   const { budget } = pace
   if (!budget.isRefundable) return pace
   return { ...pace, budget: { ...budget, left: budget.left + 1, isRefundable: false } }
-}
-
-/** A time that doubles with each repetition, up to a limit. */
-export function doubled(first: number, repetitions: number, limit: number): number {
-  return Math.min(limit, first * 2 ** repetitions)
 }
 
 function nextSuspicion({ left, countedAt }: SuspicionBudget, spread: number): number {

@@ -1,9 +1,10 @@
 import {
-  type AlgorithmNames,
-  algorithmNamesOf,
-  isAlgorithmNames,
-} from '../algorithms/accepted-algorithms.ts'
-import type { Algorithm } from '../algorithms/algorithms.ts'
+  createExchange,
+  createRetry,
+  type Exchange,
+  type Fetch,
+  platformFetch,
+} from '@portcullis/kit/http'
 import {
   checkOptions,
   hasMethods,
@@ -13,11 +14,16 @@ import {
   type OptionCheck,
   ownMembers,
   seconds,
-} from '../ground/options.ts'
-import { type Clock, systemClock } from '../ground/time.ts'
-import type { Exchange, Fetch } from './fetch-json.ts'
+} from '@portcullis/kit/options'
+import { type Clock, systemClock } from '@portcullis/kit/time'
+
+import {
+  type AlgorithmNames,
+  algorithmNamesOf,
+  isAlgorithmNames,
+} from '../algorithms/accepted-algorithms.ts'
+import type { Algorithm } from '../algorithms/algorithms.ts'
 import type { CacheOptions } from './key-cache.ts'
-import { createRetry, type Retry } from './retry.ts'
 import { type KeysSnapshot, readSnapshot } from './snapshot.ts'
 
 // The options of `remoteKeys` and `discoverKeys`, checked at start-up, and the requests that are made with them.
@@ -87,8 +93,6 @@ interface CheckedOptions {
   readonly cacheOf: (url: string) => CacheOptions
 }
 
-const lateBoundFetch: Fetch = async (url, init) => await globalThis.fetch(url, init)
-
 /**
  * The options with their defaults.
  *
@@ -117,7 +121,7 @@ export function checkRemoteKeysOptions(
     overlap = 0,
     timeout = 5,
     allowInsecure = false,
-    fetch = lateBoundFetch,
+    fetch = platformFetch,
     clock = systemClock,
     algorithmNames,
     snapshot,
@@ -128,7 +132,7 @@ export function checkRemoteKeysOptions(
   return {
     allowInsecure,
     algorithmNames: names,
-    exchange: (signal) => createExchange(fetch, retry, clock, signal),
+    exchange: (signal) => createExchange({ fetch, retry, clock, headers: HEADERS }, signal),
     // `null` is what JSON has for nothing.
     cacheOf: (url) => ({
       ...cache,
@@ -136,20 +140,6 @@ export function checkRemoteKeysOptions(
       saved: snapshot ? readSnapshot(snapshot, url, names) : undefined,
     }),
   }
-}
-
-function createExchange(fetch: Fetch, retry: Retry, clock: Clock, signal: AbortSignal): Exchange {
-  const init = {
-    method: 'GET',
-    headers: HEADERS,
-    redirect: 'manual',
-    credentials: 'omit',
-    // Frameworks such as Next.js keep answers by this, and not by the header.
-    cache: 'no-store',
-    signal,
-  } as const
-  const get = async (url: string) => await retry(async () => await fetch(url, init), signal)
-  return { get, signal, clock }
 }
 
 const HEADERS = {

@@ -1,5 +1,6 @@
+import { elapsed, type Instant } from '@portcullis/kit/time'
+
 import { ALGORITHMS, purposesOf } from '../algorithms/algorithms.ts'
-import { elapsed, type Instant } from '../ground/time.ts'
 import type { SkippedEntries } from './key-document.ts'
 import type { KeyRing, VerificationKey } from './key-source.ts'
 

@@ -1,9 +1,11 @@
-import { elapsed, type Instant } from '../ground/time.ts'
+import { doubled, LONGEST_PAUSE } from '@portcullis/kit/pace'
+import { elapsed, type Instant } from '@portcullis/kit/time'
+
 import type { KeyFreshness } from '../report/diagnostics.ts'
 import type { Attempt, CacheState } from './cache-state.ts'
 import type { KeyRing } from './key-source.ts'
 import { DEFAULT_MAX_AGE } from './lifetime.ts'
-import { doubled, LONGEST_PAUSE, mayStart, nextAttempt, type Trigger } from './pace.ts'
+import { mayStart, nextAttempt, type Trigger } from './pace.ts'
 import { type FetchedRing, type RetiredKey, withoutEndedOverlaps } from './ring.ts'
 
 // What the key cache decides: pure functions of its state, a moment and the options, which answer with a word. Whoever

@@ -1,6 +1,7 @@
+import { isJsonObject, type JsonObject, member } from '@portcullis/kit/json'
+import type { Instant } from '@portcullis/kit/time'
+
 import type { AlgorithmNames } from '../algorithms/accepted-algorithms.ts'
-import { isJsonObject, type JsonObject, member } from '../ground/json.ts'
-import type { Instant } from '../ground/time.ts'
 import { type CacheState, INITIAL_STATE } from './cache-state.ts'
 import { type KeyDocument, readUsableKeys } from './key-document.ts'
 import { valueOf } from './key-material.ts'

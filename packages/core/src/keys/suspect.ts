@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 
+import type { WaitUntil } from '@portcullis/kit/calls'
+import { noOptions } from '@portcullis/kit/options'
+import type { Instant } from '@portcullis/kit/time'
+import type { Place, WaitingRoom } from '@portcullis/kit/waiting'
 import { LRUCache } from 'lru-cache'
 
-import type { WaitUntil } from '../ground/flight.ts'
-import { noOptions } from '../ground/options.ts'
-import type { Instant } from '../ground/time.ts'
-import type { Place, WaitingRoom } from '../ground/waiting-room.ts'
 import type { AuthError } from '../refusal/errors.ts'
 import { afterHelp, afterQuestion, type CacheState } from './cache-state.ts'
 import type {

@@ -8,7 +8,8 @@ import {
   oneOf,
   own,
   ownMembers,
-} from '../ground/options.ts'
+} from '@portcullis/kit/options'
+
 import {
   CERTIFICATE_FORMATS,
   type CertificateFormat,

@@ -1,6 +1,6 @@
 import net from 'node:net'
 
-import type { OptionCheck } from '../ground/options.ts'
+import type { OptionCheck } from '@portcullis/kit/options'
 
 // Lists of IP addresses, to tell whose headers are believed.
 

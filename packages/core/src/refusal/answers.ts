@@ -1,4 +1,5 @@
-import { own, ownMembers } from '../ground/options.ts'
+import { own, ownMembers } from '@portcullis/kit/options'
+
 import { AuthError } from './errors.ts'
 import { refusals } from './refusals.ts'
 

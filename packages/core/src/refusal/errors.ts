@@ -1,4 +1,5 @@
-import { memberOf, own, ownMembers } from '../ground/options.ts'
+import { memberOf, own, ownMembers } from '@portcullis/kit/options'
+
 import { joinedScopes } from '../ground/scopes.ts'
 import {
   asksForToken,

@@ -1,4 +1,4 @@
-import { checkArgument, oneOf } from '../ground/options.ts'
+import { checkArgument, oneOf } from '@portcullis/kit/options'
 
 // The table of all refusals: the status of each code, and what the client reads.
 

@@ -1,13 +1,14 @@
-import { isLoopback } from '../ground/loopback.ts'
 import {
   checkArgument,
   checkOptions,
   isAbsoluteUrl,
+  isLoopback,
   isText,
   isTextList,
   type OptionCheck,
   ownMembers,
-} from '../ground/options.ts'
+} from '@portcullis/kit/options'
+
 import { isScope } from '../ground/scopes.ts'
 
 // The document of RFC 9728, which says where clients get tokens for an API.

@@ -1,4 +1,5 @@
-import { own } from '../ground/options.ts'
+import { own } from '@portcullis/kit/options'
+
 import { AuthError } from '../refusal/errors.ts'
 import type { Scheme } from '../refusal/presentation.ts'
 import type { Detail } from '../refusal/text.ts'

@@ -1,7 +1,5 @@
-import type { DpopProofs } from '../dpop/proof-check.ts'
-import { foreignness } from '../ground/copy.ts'
-import type { WaitUntil } from '../ground/flight.ts'
-import { isJsonObject } from '../ground/json.ts'
+import type { WaitUntil } from '@portcullis/kit/calls'
+import { isJsonObject } from '@portcullis/kit/json'
 import {
   checkArgument,
   checkOptions,
@@ -15,7 +13,10 @@ import {
   oneOf,
   own,
   ownMembers,
-} from '../ground/options.ts'
+} from '@portcullis/kit/options'
+
+import type { DpopProofs } from '../dpop/proof-check.ts'
+import { foreignness } from '../ground/copy.ts'
 import { isScope } from '../ground/scopes.ts'
 import type { MutualTls } from '../possession/mutual-tls.ts'
 import type { AuthError } from '../refusal/errors.ts'

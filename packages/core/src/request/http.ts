@@ -1,8 +1,9 @@
+import type { WaitUntil } from '@portcullis/kit/calls'
+import { checkArgument, isText, own } from '@portcullis/kit/options'
+
 import type { Auth } from '../claims/auth.ts'
 import { checkAudience } from '../claims/claims.ts'
 import { signedClaims } from '../claims/signed-claims.ts'
-import type { WaitUntil } from '../ground/flight.ts'
-import { checkArgument, isText, own } from '../ground/options.ts'
 import { AuthError } from '../refusal/errors.ts'
 import type { Scheme } from '../refusal/presentation.ts'
 import { anonymous } from '../requirement/details.ts'

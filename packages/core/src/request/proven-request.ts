@@ -1,8 +1,9 @@
+import type { WaitUntil } from '@portcullis/kit/calls'
+import { own } from '@portcullis/kit/options'
+
 import type { Auth } from '../claims/auth.ts'
 import type { Possession } from '../claims/possession.ts'
 import type { PresentedProof } from '../dpop/proof-check.ts'
-import type { WaitUntil } from '../ground/flight.ts'
-import { own } from '../ground/options.ts'
 import { bindingRefusal } from '../possession/binding.ts'
 import { checkedNothing, lostPossession, notBound, withoutProof } from '../possession/details.ts'
 import type { Verifier, VerifyOptions } from '../verifier/verifier.ts'

@@ -1,4 +1,4 @@
-import { memberOf } from '../ground/options.ts'
+import { memberOf } from '@portcullis/kit/options'
 
 // Which URL the client asked for, to compare it with a DPoP proof, also behind mounted routers.
 

@@ -1,4 +1,5 @@
-import { type OptionCheck, ownMembers } from '../ground/options.ts'
+import { type OptionCheck, ownMembers } from '@portcullis/kit/options'
+
 import { AuthError } from '../refusal/errors.ts'
 import {
   B64TOKEN,

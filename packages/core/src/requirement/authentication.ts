@@ -1,7 +1,8 @@
+import { member } from '@portcullis/kit/json'
+import { checkOptions, isClock, ownMembers } from '@portcullis/kit/options'
+import { type Clock, systemClock } from '@portcullis/kit/time'
+
 import { signedClaims } from '../claims/signed-claims.ts'
-import { member } from '../ground/json.ts'
-import { checkOptions, isClock, ownMembers } from '../ground/options.ts'
-import { type Clock, systemClock } from '../ground/time.ts'
 import { lacksAcr, lacksAge } from './details.ts'
 import type { Requirement } from './requirement-list.ts'
 import { isAcr, isMaxAge } from './step-up.ts'

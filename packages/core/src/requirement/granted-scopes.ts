@@ -1,6 +1,7 @@
+import { member } from '@portcullis/kit/json'
+
 import type { Auth } from '../claims/auth.ts'
 import { checkAuth, signedClaims } from '../claims/signed-claims.ts'
-import { member } from '../ground/json.ts'
 import { isOneScope } from '../ground/scopes.ts'
 
 // Reads the scopes of a token, for requirements and for handlers alike.

@@ -1,6 +1,7 @@
+import { checkArgument, hasMethods, own } from '@portcullis/kit/options'
+
 import type { Auth } from '../claims/auth.ts'
 import { asSigned } from '../claims/signed-claims.ts'
-import { checkArgument, hasMethods, own } from '../ground/options.ts'
 import { isScope } from '../ground/scopes.ts'
 import { AuthError } from '../refusal/errors.ts'
 import type { Verifier } from '../verifier/verifier.ts'

@@ -1,8 +1,9 @@
+import { isJsonObject, member } from '@portcullis/kit/json'
+import { hasMethods, own } from '@portcullis/kit/options'
+
 import type { Auth } from '../claims/auth.ts'
 import { idTokenHint } from '../claims/details.ts'
 import { asSigned, signedClaims } from '../claims/signed-claims.ts'
-import { isJsonObject, member } from '../ground/json.ts'
-import { hasMethods, own } from '../ground/options.ts'
 import { checkScopes, joinedScopes } from '../ground/scopes.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import { lacksScopes, lacksValue } from './details.ts'

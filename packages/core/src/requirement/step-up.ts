@@ -1,4 +1,4 @@
-import { type OptionCheck, seconds } from '../ground/options.ts'
+import { type OptionCheck, seconds } from '@portcullis/kit/options'
 
 // What several requirements together ask of another log-in, so that the user is sent to log in once.
 

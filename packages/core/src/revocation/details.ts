@@ -1,4 +1,5 @@
-import { type JsonObject, member } from '../ground/json.ts'
+import { type JsonObject, member } from '@portcullis/kit/json'
+
 import { type Detail, duration, kindOf, moment, shown } from '../refusal/text.ts'
 
 // What refusals tell developers about revocations. Of the claims they show `iss` and times alone.

@@ -1,7 +1,4 @@
-import type { Claims } from '../claims/auth.ts'
-import { marked } from '../ground/copy.ts'
-import { isJsonObject, member } from '../ground/json.ts'
-import { createListeners } from '../ground/listeners.ts'
+import { isJsonObject, member } from '@portcullis/kit/json'
 import {
   checkArgument,
   checkOptions,
@@ -10,8 +7,12 @@ import {
   isFunction,
   type OptionCheck,
   ownMembers,
-} from '../ground/options.ts'
-import { type Clock, instant, systemClock } from '../ground/time.ts'
+} from '@portcullis/kit/options'
+import { createListeners } from '@portcullis/kit/report'
+import { type Clock, instant, systemClock } from '@portcullis/kit/time'
+
+import type { Claims } from '../claims/auth.ts'
+import { marked } from '../ground/copy.ts'
 import { issuedBeforeEntry, readEntry, revokedTokenEntry } from './revocation-entries.ts'
 import { createRevocationList } from './revocation-list.ts'
 import type {

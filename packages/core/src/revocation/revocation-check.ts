@@ -1,7 +1,8 @@
+import { hasMethods, isFunction } from '@portcullis/kit/options'
+import type { Clock } from '@portcullis/kit/time'
+import { answerInTime, PATIENCE } from '@portcullis/kit/waiting'
+
 import type { Auth, Claims } from '../claims/auth.ts'
-import { answerInTime, PATIENCE } from '../ground/answer-in-time.ts'
-import { hasMethods, isFunction } from '../ground/options.ts'
-import type { Clock } from '../ground/time.ts'
 import { AuthError } from '../refusal/errors.ts'
 import type { Detail } from '../refusal/text.ts'
 import {

@@ -1,9 +1,10 @@
+import { isJsonObject, type JsonObject, member } from '@portcullis/kit/json'
+import { checkOptions, isText, type OptionCheck } from '@portcullis/kit/options'
+import { isInSeconds } from '@portcullis/kit/time'
+
 import type { Auth } from '../claims/auth.ts'
 import { asSigned } from '../claims/signed-claims.ts'
 import { checkCopy } from '../ground/copy.ts'
-import { isJsonObject, type JsonObject, member } from '../ground/json.ts'
-import { checkOptions, isText, type OptionCheck } from '../ground/options.ts'
-import { isInSeconds } from '../ground/time.ts'
 import type { RevocationEntry } from './revocations.ts'
 import { digestOf } from './token-digest.ts'
 

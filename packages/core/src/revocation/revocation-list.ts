@@ -1,5 +1,6 @@
+import { member, textMember } from '@portcullis/kit/json'
+
 import type { Claims } from '../claims/auth.ts'
-import { member, textMember } from '../ground/json.ts'
 import { nameOf } from './revocation-entries.ts'
 import {
   copyPlace,

@@ -1,4 +1,4 @@
-import type { Clock } from '../ground/time.ts'
+import type { Clock } from '@portcullis/kit/time'
 
 // When a verification may hold up the event loop, and when it should leave it to others.
 

@@ -1,9 +1,9 @@
+import { type JsonObject, member, parseJsonObject } from '@portcullis/kit/json'
+import { noOptions } from '@portcullis/kit/options'
 import { LRUCache } from 'lru-cache'
 
 import { decodeBase64url } from '../ground/base64url.ts'
 import { isLikeEncodedObject } from '../ground/encoded-object.ts'
-import { type JsonObject, member, parseJsonObject } from '../ground/json.ts'
-import { noOptions } from '../ground/options.ts'
 import { AuthError } from '../refusal/errors.ts'
 import type { Detail } from '../refusal/text.ts'
 import { criticalHeader, malformed, notTextMember, tooLarge, unreadableHeader } from './details.ts'

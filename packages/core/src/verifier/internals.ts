@@ -1,7 +1,8 @@
+import type { WaitUntil } from '@portcullis/kit/calls'
+import { own } from '@portcullis/kit/options'
+
 import type { Auth } from '../claims/auth.ts'
 import { checkCopy, marked } from '../ground/copy.ts'
-import type { WaitUntil } from '../ground/flight.ts'
-import { own } from '../ground/options.ts'
 
 // What core knows of its own verifiers, found by their function `verify`: whoever wraps that function inherits none of it.
 

@@ -1,5 +1,6 @@
+import type { Clock } from '@portcullis/kit/time'
+
 import type { Auth } from '../claims/auth.ts'
-import type { Clock } from '../ground/time.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { verdictMessage, verdicts } from '../report/diagnostics.ts'
 

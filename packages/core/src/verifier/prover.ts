@@ -1,9 +1,10 @@
+import { member, textMember } from '@portcullis/kit/json'
+import type { Clock } from '@portcullis/kit/time'
+
 import { type AlgorithmNames, checkAlgorithm } from '../algorithms/accepted-algorithms.ts'
 import { type AcceptedAlgorithms, type Algorithm, isFor } from '../algorithms/algorithms.ts'
 import { type ClaimRules, couldBeAccepted, wasIssuedAfter } from '../claims/claims.ts'
 import { isOfType, statesKind } from '../claims/kind.ts'
-import { member, textMember } from '../ground/json.ts'
-import type { Clock } from '../ground/time.ts'
 import { otherSignature, unknownKey, type Unproven } from '../keys/details.ts'
 import {
   type Caller,

@@ -1,5 +1,6 @@
+import { type Clock, systemClock } from '@portcullis/kit/time'
+
 import type { Auth } from '../claims/auth.ts'
-import { type Clock, systemClock } from '../ground/time.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { verdictMessage, verdicts } from '../report/diagnostics.ts'
 import { notText } from '../token/details.ts'

@@ -1,9 +1,9 @@
+import { textMember } from '@portcullis/kit/json'
+import { noOptions } from '@portcullis/kit/options'
 import { LRUCache } from 'lru-cache'
 
 import type { AcceptedAlgorithms, Algorithm } from '../algorithms/algorithms.ts'
 import type { Auth } from '../claims/auth.ts'
-import { textMember } from '../ground/json.ts'
-import { noOptions } from '../ground/options.ts'
 import { findCandidates, type KeyRing, type VerificationKey } from '../keys/key-source.ts'
 import type { Binding } from '../possession/binding.ts'
 

@@ -1,14 +1,4 @@
-import { isAlgorithmNames } from '../algorithms/accepted-algorithms.ts'
-import type { Algorithm } from '../algorithms/algorithms.ts'
-import type { ClaimRules } from '../claims/claims.ts'
-import {
-  isRequiredClaims,
-  requiredClaimsOf,
-  type RequiredValue,
-} from '../claims/required-claims.ts'
-import { isSchema, type Schema } from '../claims/schema.ts'
-import { foreignness } from '../ground/copy.ts'
-import { isJsonObject } from '../ground/json.ts'
+import { isJsonObject } from '@portcullis/kit/json'
 import {
   checkArgument,
   checkOptions,
@@ -22,8 +12,19 @@ import {
   type OptionCheck,
   ownMembers,
   seconds,
-} from '../ground/options.ts'
-import type { Clock } from '../ground/time.ts'
+} from '@portcullis/kit/options'
+import type { Clock } from '@portcullis/kit/time'
+
+import { isAlgorithmNames } from '../algorithms/accepted-algorithms.ts'
+import type { Algorithm } from '../algorithms/algorithms.ts'
+import type { ClaimRules } from '../claims/claims.ts'
+import {
+  isRequiredClaims,
+  requiredClaimsOf,
+  type RequiredValue,
+} from '../claims/required-claims.ts'
+import { isSchema, type Schema } from '../claims/schema.ts'
+import { foreignness } from '../ground/copy.ts'
 import { isKeySource, type KeySource } from '../keys/key-source.ts'
 import type { Revocations } from '../revocation/revocations.ts'
 

@@ -1,9 +1,10 @@
+import { ownMembers } from '@portcullis/kit/options'
+import { type Clock, type Instant, systemClock } from '@portcullis/kit/time'
+
 import { acceptedAlgorithms, algorithmNamesOf } from '../algorithms/accepted-algorithms.ts'
 import type { AcceptedAlgorithms } from '../algorithms/algorithms.ts'
 import type { ClaimRules } from '../claims/claims.ts'
 import type { Schema } from '../claims/schema.ts'
-import { ownMembers } from '../ground/options.ts'
-import { type Clock, type Instant, systemClock } from '../ground/time.ts'
 import { type KeySourceMethods, methodsOf } from '../keys/key-source.ts'
 import { createRevocationCheck, type RevocationCheck } from '../revocation/revocation-check.ts'
 import { createProver, type Prover } from './prover.ts'

@@ -1,6 +1,3 @@
-import type { Auth } from '../claims/auth.ts'
-import { expiry } from '../claims/expiry.ts'
-import { checkAuth } from '../claims/signed-claims.ts'
 import {
   checkOptions,
   hasMethods,
@@ -8,8 +5,12 @@ import {
   isFunction,
   own,
   ownMembers,
-} from '../ground/options.ts'
-import { type Clock, systemClock } from '../ground/time.ts'
+} from '@portcullis/kit/options'
+import { type Clock, systemClock } from '@portcullis/kit/time'
+
+import type { Auth } from '../claims/auth.ts'
+import { expiry } from '../claims/expiry.ts'
+import { checkAuth } from '../claims/signed-claims.ts'
 import { noVerdict } from '../keys/details.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { checkOurVerifier } from './internals.ts'

@@ -261,8 +261,12 @@ test('what somebody has put on Object.prototype is no answer of a schema', () =>
     const verdict = await applySchema(schema, { claims: {} }).catch((error) => error)
     delete Object.prototype.value
     process.stdout.write(String(verdict))`
-  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', code], {
-    encoding: 'utf8',
-  })
+  const { stdout } = spawnSync(
+    process.execPath,
+    ['--conditions=@portcullis/source', '--input-type=module', '--eval', code],
+    {
+      encoding: 'utf8',
+    },
+  )
   expect(stdout).toContain(`TypeError: ${NO_RESULT}`)
 })

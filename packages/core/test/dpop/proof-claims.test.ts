@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 
+import type { Clock } from '@portcullis/kit/time'
 import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
 import type { PresentedProof } from '../../src/dpop/proof-check.ts'
-import type { Clock } from '../../src/ground/time.ts'
 import { createProofMaker, NOW, ORIGIN, TOKEN } from './proof-maker.ts'
 import { verdictOnDraft } from './proof-verdicts.ts'
 

@@ -2,10 +2,10 @@ import { generateKeyPairSync } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
+import { createWaitingRoom } from '@portcullis/kit/waiting'
 import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
-import { createWaitingRoom } from '../../src/ground/waiting-room.ts'
 import { type Algorithm, createVerifier, localKeys, remoteKeys } from '../../src/index.ts'
 import { readJwk } from '../../src/keys/jwk.ts'
 import { WITHOUT_KEYS } from '../../src/keys/key-cache.ts'

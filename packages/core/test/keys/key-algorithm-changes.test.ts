@@ -1,7 +1,7 @@
+import { systemClock } from '@portcullis/kit/time'
 import { describe, expect, test } from 'vitest'
 
 import type { Algorithm } from '../../src/algorithms/algorithms.ts'
-import { systemClock } from '../../src/ground/time.ts'
 import {
   type AuthError,
   createVerifier,

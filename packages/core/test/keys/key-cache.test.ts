@@ -1,11 +1,11 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 
+import { LONGEST_PAUSE } from '@portcullis/kit/pace'
 import { manualClock, type TestIssuer, type TokenOptions } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
 import { createVerifier, type RemoteKeysOptions, type VerifierOptions } from '../../src/index.ts'
 import { followKeys } from '../../src/keys/key-cache.ts'
-import { LONGEST_PAUSE } from '../../src/keys/pace.ts'
 import { emptyThreadPool } from '../token/thread-pool.ts'
 import {
   A,

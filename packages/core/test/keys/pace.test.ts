@@ -1,10 +1,9 @@
+import { LONGEST_PAUSE } from '@portcullis/kit/pace'
 import { describe, expect, test } from 'vitest'
 
 import type { Trigger } from '../../src/keys/pace.ts'
 import {
-  doubled,
   INITIAL_PACE,
-  LONGEST_PAUSE,
   mayStart,
   nextAttempt,
   type Pace,
@@ -263,16 +262,4 @@ describe('how soon', () => {
     expect(mayStart(spent, 'suspicion', due - 1, SPREAD)).toBe('soon')
     expect(mayStart(spent, 'suspicion', due, SPREAD)).toBe('now')
   })
-})
-
-test.each([
-  [4, -1, 300, 2],
-  [4, 0, 300, 4],
-  [4, 1, 300, 8],
-  [4, 6, 300, 256],
-  [4, 7, 300, 300],
-  [4, 10_000, 300, 300],
-  [15, 0, 10, 10],
-])('%d doubled %i times, at most %d, is %d', (first, repetitions, limit, seconds) => {
-  expect(doubled(first, repetitions, limit)).toBe(seconds)
 })

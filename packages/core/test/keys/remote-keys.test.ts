@@ -2,7 +2,7 @@ import { createTestIssuer, tokenService } from '@portcullis/testing'
 import { calculateJwkThumbprint } from 'jose'
 import { describe, expect, test } from 'vitest'
 
-import { remoteKeys } from '../../src/index.ts'
+import { type Fetch, remoteKeys } from '../../src/index.ts'
 
 const UNSET = /the key URL is not an absolute URL: is an environment variable unset\?$/
 
@@ -93,4 +93,31 @@ describe('the options', () => {
     expect(act).toThrow(TypeError)
     expect(act).toThrow(`remoteKeys: ${name === 'maxage' ? 'unknown option "maxage"' : name}`)
   })
+})
+
+test('each request asks for the document itself, with the same headers and no validators', async () => {
+  const asked: unknown[] = []
+  const fetch: Fetch = async (...request) => {
+    asked.push(request)
+    return new Response('{}')
+  }
+  const keys = remoteKeys('https://auth.test/key', { fetch })
+  await keys.refresh().catch(() => undefined)
+  expect(asked).toEqual([
+    [
+      'https://auth.test/key',
+      {
+        method: 'GET',
+        headers: {
+          accept: 'application/jwk+json, application/jwk-set+json, application/json',
+          'cache-control': 'no-cache',
+          'user-agent': 'portcullis',
+        },
+        redirect: 'manual',
+        credentials: 'omit',
+        cache: 'no-store',
+        signal: expect.any(AbortSignal) as AbortSignal,
+      },
+    ],
+  ])
 })

@@ -1,6 +1,6 @@
+import type { Instant } from '@portcullis/kit/time'
 import { describe, expect, test } from 'vitest'
 
-import type { Instant } from '../../src/ground/time.ts'
 import { afterQuestion, type CacheState, INITIAL_STATE } from '../../src/keys/cache-state.ts'
 import {
   type FetchedRing,

@@ -1,13 +1,14 @@
+import { LONGEST_PAUSE } from '@portcullis/kit/pace'
+import type { Instant } from '@portcullis/kit/time'
 import { describe, expect, test } from 'vitest'
 
-import type { Instant } from '../../src/ground/time.ts'
 import {
   afterFailure,
   afterSuccess,
   type CacheState,
   INITIAL_STATE,
 } from '../../src/keys/cache-state.ts'
-import { LONGEST_PAUSE, type Trigger } from '../../src/keys/pace.ts'
+import type { Trigger } from '../../src/keys/pace.ts'
 import type { FetchedRing, RetiredKey } from '../../src/keys/ring.ts'
 import {
   callerStep,

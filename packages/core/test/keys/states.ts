@@ -1,12 +1,13 @@
+import type { FetchFailure } from '@portcullis/kit/http'
+import type { Instant } from '@portcullis/kit/time'
+
 import type { Algorithm } from '../../src/algorithms/algorithms.ts'
-import type { Instant } from '../../src/ground/time.ts'
 import {
   afterFailure,
   afterSuccess,
   type CacheState,
   type SettledState,
 } from '../../src/keys/cache-state.ts'
-import type { FetchFailure } from '../../src/keys/fetch-json.ts'
 import type { PreparedKey, VerificationKey } from '../../src/keys/key-source.ts'
 import type { Trigger } from '../../src/keys/pace.ts'
 import { ringEnd, type RotationPolicy } from '../../src/keys/rotation.ts'

@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 
+import type { Clock, Instant } from '@portcullis/kit/time'
 import {
   createTestIssuer,
   type ManualClock,
@@ -10,7 +11,6 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 
 import type { Claims } from '../../src/claims/auth.ts'
 import type { Schema } from '../../src/claims/schema.ts'
-import type { Clock, Instant } from '../../src/ground/time.ts'
 import {
   type Caller,
   keySource,

@@ -1,9 +1,9 @@
 import { createHook } from 'node:async_hooks'
 
+import { systemClock } from '@portcullis/kit/time'
 import { createTestIssuer } from '@portcullis/testing'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
-import { systemClock } from '../../src/ground/time.ts'
 import { byIssuer, createVerifier, localKeys, type VerifierOptions } from '../../src/index.ts'
 import {
   type EventLoopWatch,

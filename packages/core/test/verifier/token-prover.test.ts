@@ -1,10 +1,10 @@
 import diagnostics from 'node:diagnostics_channel'
 
+import { parseUnambiguousObject } from '@portcullis/kit/json'
 import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
 import { checkGuardOptions, isAtOnce } from '../../src/adapter.ts'
-import { parseUnambiguousObject } from '../../src/ground/json.ts'
 import {
   authenticateRequest,
   type AuthError,

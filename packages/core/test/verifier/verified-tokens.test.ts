@@ -3,12 +3,12 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { isDeepStrictEqual } from 'node:util'
 import { runInNewContext } from 'node:vm'
 
+import type { Instant } from '@portcullis/kit/time'
 import { manualClock } from '@portcullis/testing'
 import fc from 'fast-check'
 import type { JWK } from 'jose'
 import { describe, expect, test, vi } from 'vitest'
 
-import type { Instant } from '../../src/ground/time.ts'
 import {
   AuthError,
   createVerifier,

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
+import { createListeners } from '@portcullis/kit/report'
 import { createTestIssuer, manualClock, type TokenOptions, tokenService } from '@portcullis/testing'
 import { describe, expect, test, vi } from 'vitest'
 
-import { createListeners } from '../../src/ground/listeners.ts'
 import {
   type Auth,
   AuthError,

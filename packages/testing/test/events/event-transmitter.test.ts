@@ -1,4 +1,4 @@
-import { parseJson } from '@portcullis/core/json'
+import { parseJson } from '@portcullis/kit/json'
 import { describe, expect, test } from 'vitest'
 
 import { createTestIssuer, eventTransmitter, manualClock } from '../../src/index.ts'

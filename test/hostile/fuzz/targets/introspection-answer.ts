@@ -1,9 +1,9 @@
 import { localKeys, type VerifierOptions } from '@portcullis/core'
 import { introspected } from '@portcullis/introspection'
+import { isJsonObject, type JsonObject } from '@portcullis/kit/json'
 import { manualClock } from '@portcullis/testing'
 import fc from 'fast-check'
 
-import { isJsonObject, type JsonObject } from '../../../../packages/core/src/ground/json.ts'
 import { AuthError } from '../../../../packages/core/src/refusal/errors.ts'
 import { jsonText, nearlyAll, octetsOf, parseJson } from '../inputs.ts'
 import { privateKey, publicJwkOf, signed } from '../signed.ts'

@@ -1,10 +1,10 @@
 import { KeyObject } from 'node:crypto'
 
+import { parseJson } from '@portcullis/kit/json'
 import fc from 'fast-check'
 import { calculateJwkThumbprint } from 'jose'
 
 import { ALGORITHMS, purposesOf } from '../../../../packages/core/src/algorithms/algorithms.ts'
-import { parseJson } from '../../../../packages/core/src/ground/json.ts'
 import { readKeyDocument } from '../../../../packages/core/src/keys/key-document.ts'
 import type { VerificationKey } from '../../../../packages/core/src/keys/key-source.ts'
 import { base64url, jsonObject, jsonText, mostly } from '../inputs.ts'

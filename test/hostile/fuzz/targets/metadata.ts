@@ -1,7 +1,7 @@
+import { isJsonObject } from '@portcullis/kit/json'
 import { manualClock } from '@portcullis/testing'
 import fc from 'fast-check'
 
-import { isJsonObject } from '../../../../packages/core/src/ground/json.ts'
 import { discoverKeys } from '../../../../packages/core/src/keys/discovery.ts'
 import { AuthError } from '../../../../packages/core/src/refusal/errors.ts'
 import { jsonObject, jsonText, mostly, octetsOf, parseJson } from '../inputs.ts'

@@ -1,8 +1,8 @@
 import { localKeys, localRevocations } from '@portcullis/core'
 import { type EventMessage, pollEvents } from '@portcullis/events'
+import { isJsonObject, type JsonObject } from '@portcullis/kit/json'
 import fc from 'fast-check'
 
-import { isJsonObject, type JsonObject } from '../../../../packages/core/src/ground/json.ts'
 import { anyCharacter, jsonText, mostly, nearlyAll, octetsOf, parseJson } from '../inputs.ts'
 import { privateKey, publicJwkOf, signed } from '../signed.ts'
 import { type FuzzTarget, hold } from '../target.ts'

@@ -6,9 +6,9 @@ import {
   receiveEvents,
   receiveLogout,
 } from '@portcullis/events'
+import { isJsonObject, type JsonObject } from '@portcullis/kit/json'
 import fc from 'fast-check'
 
-import { isJsonObject, type JsonObject } from '../../../../packages/core/src/ground/json.ts'
 import { jsonText, mostly, nearlyAll, parseJson } from '../inputs.ts'
 import { privateKey, publicJwkOf, signed } from '../signed.ts'
 import { type FuzzTarget, hold } from '../target.ts'

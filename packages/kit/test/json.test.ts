@@ -8,7 +8,7 @@ import {
   parseJsonObject,
   repeatsMember,
   withoutNulls,
-} from '../../src/ground/json.ts'
+} from '../src/json.ts'
 
 function parse(text: string) {
   return parseJsonObject(Buffer.from(text))

@@ -13,8 +13,8 @@ import {
   ownMembers,
   type OptionCheck,
   seconds,
-} from '../../src/ground/options.ts'
-import { systemClock } from '../../src/ground/time.ts'
+} from '../src/options.ts'
+import { systemClock } from '../src/time.ts'
 
 const checks = {
   timeout: seconds(0.1, 60),

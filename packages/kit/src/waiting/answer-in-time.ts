@@ -1,4 +1,4 @@
-import type { Clock } from './time.ts'
+import type { Clock } from '../time.ts'
 
 // The limit in time for answers of others: of revocations, and of the memory of used proofs.
 
@@ -6,7 +6,7 @@ import type { Clock } from './time.ts'
 export const PATIENCE = 1
 
 /** What may end a wait before there is an answer. */
-export interface Waiting {
+export interface AnswerLimits {
   /** What waits are measured with. */
   readonly clock: Clock
   readonly signal: AbortSignal | undefined
@@ -24,7 +24,7 @@ export interface Waiting {
  */
 export async function answerInTime<Answer>(
   answer: Promise<Answer>,
-  { clock, signal, late, patience = PATIENCE }: Waiting,
+  { clock, signal, late, patience = PATIENCE }: AnswerLimits,
 ): Promise<Answer> {
   let cancel: (() => void) | undefined
   const end = new Promise<never>((_, reject) => {

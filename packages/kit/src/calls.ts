@@ -1,5 +1,5 @@
 import type { Clock } from './time.ts'
-import { pause, type Place } from './waiting-room.ts'
+import { pause, type Place } from './waiting/waiting-room.ts'
 
 // Work that several requests wait for, also on runtimes that end it with the request that began it.
 

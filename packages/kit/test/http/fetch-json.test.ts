@@ -10,28 +10,25 @@ import { gzipSync } from 'node:zlib'
 import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
-import { type Clock, systemClock } from '../../src/ground/time.ts'
 import {
-  badDocument,
+  createExchange,
   type Fetch,
-  fetchJson,
   type FetchResponse,
-  within,
-  withDeadline,
-} from '../../src/keys/fetch-json.ts'
-import { checkRemoteKeysOptions } from '../../src/keys/remote-keys-options.ts'
+  platformFetch,
+} from '../../src/http/exchange.ts'
+import { badDocument, fetchJson, within, withDeadline } from '../../src/http/fetch-json.ts'
+import { createRetry } from '../../src/http/retry.ts'
+import { type Clock, systemClock } from '../../src/time.ts'
 
 const URL_ASKED = 'https://auth.test/keys.json'
 const MIB = 1024 * 1024
+const HEADERS = { accept: 'application/json', 'user-agent': 'portcullis' }
 
-const platformFetch: Fetch = async (url, init) => await globalThis.fetch(url, init)
-
-/** As `remoteKeys` makes it of its options. */
 function exchangeWith(
   fetch: Fetch,
   { signal, clock = manualClock() }: { signal: AbortSignal; clock?: Clock },
 ) {
-  return checkRemoteKeysOptions('remoteKeys', { fetch, clock }).exchange(signal)
+  return createExchange({ fetch, retry: createRetry(), clock, headers: HEADERS }, signal)
 }
 
 /** What one injected answer comes to. */
@@ -398,8 +395,7 @@ describe('over HTTP', () => {
     for (const { method, url, headers } of requests) {
       expect(`${method} ${url}`).toBe('GET /keys.json')
       expect(headers).toMatchObject({
-        accept: 'application/jwk+json, application/jwk-set+json, application/json',
-        'cache-control': 'no-cache',
+        accept: 'application/json',
         'user-agent': 'portcullis',
       })
       for (const unwanted of [
@@ -427,11 +423,7 @@ describe('over HTTP', () => {
         URL_ASKED,
         {
           method: 'GET',
-          headers: {
-            accept: 'application/jwk+json, application/jwk-set+json, application/json',
-            'cache-control': 'no-cache',
-            'user-agent': 'portcullis',
-          },
+          headers: HEADERS,
           redirect: 'manual',
           credentials: 'omit',
           cache: 'no-store',

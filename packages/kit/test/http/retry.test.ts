@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { createRetry, isWorthRetrying } from '../../src/keys/retry.ts'
+import { createRetry, isWorthRetrying } from '../../src/http/retry.ts'
 
 const live = { aborted: false }
 const over = { aborted: true }

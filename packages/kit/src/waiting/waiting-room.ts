@@ -1,4 +1,4 @@
-import type { Clock, Instant } from './time.ts'
+import type { Clock, Instant } from '../time.ts'
 
 // Where requests wait for keys or for a function of the user: how long, and how many bytes of tokens at once.
 

@@ -9,7 +9,7 @@ import {
   whatIsMissing,
   whereItIsFrom,
   whyFailed,
-} from '../../src/keys/fetch-words.ts'
+} from '../../src/http/fetch-words.ts'
 
 const GIVE =
   'it must give a Response, or an object with status, url, headers and body as a Response has them'

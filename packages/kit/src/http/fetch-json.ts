@@ -1,44 +1,18 @@
 import { isUtf8 } from 'node:buffer'
 
-import { parseJson } from '../ground/json.ts'
-import type { Clock } from '../ground/time.ts'
+import { parseJson } from '../json.ts'
+import type { Clock } from '../time.ts'
+import { freshnessLifetime, retryAfter } from './caching.ts'
+import type {
+  Exchange,
+  FetchBody,
+  FetchBodyReader,
+  FetchResponse,
+  ResponseHeaders,
+} from './exchange.ts'
 import { whatIsMissing, whereItIsFrom, whyFailed } from './fetch-words.ts'
-import { freshnessLifetime, retryAfter } from './http-caching.ts'
 
 // Gets JSON over the network: the deadline, the size limit, and what counts as an answer.
-
-/** The part of `fetch` that is used. The platform's `fetch` and that of undici both fit. */
-export type Fetch = (
-  url: string,
-  init: {
-    readonly method: 'GET'
-    readonly headers: Readonly<Record<string, string>>
-    readonly redirect: 'manual'
-    readonly credentials: 'omit'
-    readonly cache: 'no-store'
-    readonly signal: AbortSignal
-  },
-) => Promise<FetchResponse>
-
-export interface FetchResponse {
-  readonly status: number
-  readonly redirected: boolean
-  readonly url: string
-  readonly headers: ResponseHeaders
-  readonly body: FetchBody | null
-}
-
-/** A stream of the platform, or one of Node's. The types of a browser did not say before TypeScript 6 that theirs can be iterated. */
-type FetchBody = AsyncIterable<Uint8Array> | { getReader(): FetchBodyReader }
-
-interface FetchBodyReader {
-  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>
-  cancel(): Promise<void>
-}
-
-export interface ResponseHeaders {
-  get(name: string): string | null
-}
 
 /** Why there is no document. `detail` is for developers and names no URL. */
 export interface FetchFailure {
@@ -53,15 +27,6 @@ export interface JsonDocument {
   readonly value: unknown
   /** How much longer the answer says that it is fresh, in seconds; `undefined` if it does not say. */
   readonly freshnessLifetime: number | undefined
-}
-
-/** What an attempt reads its documents with. */
-export interface Exchange {
-  /** Sends one request, which ends with the attempt. */
-  readonly get: (url: string) => Promise<FetchResponse>
-  /** Of the attempt. */
-  readonly signal: AbortSignal
-  readonly clock: Clock
 }
 
 const MAX_OCTETS = 1024 * 1024

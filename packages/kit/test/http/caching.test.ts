@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { freshnessLifetime, retryAfter } from '../../src/keys/http-caching.ts'
+import { freshnessLifetime, retryAfter } from '../../src/http/caching.ts'
 
 const ENDLESS = '9'.repeat(400)
 

@@ -3,22 +3,26 @@ import { getEventListeners } from 'node:events'
 import { manualClock } from '@portcullis/testing'
 import { describe, expect, test, vi } from 'vitest'
 
-import { createWaitingRoom, pause, type Place } from '../../src/ground/waiting-room.ts'
-import { WITHOUT_KEYS } from '../../src/keys/key-cache.ts'
-import type { Caller } from '../../src/keys/key-source.ts'
+import {
+  createWaitingRoom,
+  pause,
+  type Place,
+  type Waiting,
+} from '../../src/waiting/waiting-room.ts'
+import { REFUSALS } from '../refusals.ts'
 
 const ROOM = 24 * 1024 * 1024
 const PLACE = 6 * 1024
 
 function setup() {
   const clock = manualClock()
-  const arrive = (options: Partial<Caller> = {}): Caller => ({
+  const arrive = (options: Partial<Waiting> = {}): Waiting => ({
     arrived: { wall: clock.now(), monotonic: clock.monotonic() },
     tokenSize: 100,
     signal: undefined,
     ...options,
   })
-  return { clock, arrive, room: createWaitingRoom(clock, 5, WITHOUT_KEYS) }
+  return { clock, arrive, room: createWaitingRoom(clock, 5, REFUSALS) }
 }
 
 async function forever(): Promise<never> {
@@ -32,14 +36,14 @@ describe('the room', () => {
     const exceeds = arrive({ tokenSize: ROOM - PLACE + 1 })
     expect(await room.wait(fits, async () => 'waited')).toBe('waited')
     const refused = room.wait(exceeds, async () => 'waited')
-    await expect(refused).rejects.toMatchObject({ code: 'keys_unavailable', reason: 'timeout' })
+    await expect(refused).rejects.toThrow('full')
   })
 
   test('who finds it full is told at once, and no work is done', async () => {
     const { arrive, room } = setup()
     const work = vi.fn<() => Promise<string>>(async () => 'waited')
     const refused = room.wait(arrive({ tokenSize: ROOM }), work)
-    await expect(refused).rejects.toMatchObject({ headers: { 'Retry-After': '1' } })
+    await expect(refused).rejects.toThrow('full')
     expect(work).not.toHaveBeenCalled()
   })
 
@@ -47,9 +51,9 @@ describe('the room', () => {
     const { clock, arrive, room } = setup()
     const large = arrive({ tokenSize: ROOM / 2 })
     const waiting = room.wait(large, forever).catch((error: unknown) => error)
-    await expect(room.wait(large, async () => 'waited')).rejects.toMatchObject({ status: 503 })
+    await expect(room.wait(large, async () => 'waited')).rejects.toThrow('full')
     await clock.advance(5)
-    expect(await waiting).toMatchObject({ reason: 'timeout' })
+    expect(await waiting).toMatchObject({ message: 'late after 5 s' })
     expect(await room.wait(large, async () => 'waited')).toBe('waited')
   })
 
@@ -58,21 +62,21 @@ describe('the room', () => {
     const timers = { areLost: true }
     const after = (seconds: number, fn: () => void) =>
       timers.areLost ? () => {} : clock.after(seconds, fn)
-    const room = createWaitingRoom({ ...clock, after }, 5, WITHOUT_KEYS)
+    const room = createWaitingRoom({ ...clock, after }, 5, REFUSALS)
     const half = { arrived: undefined, tokenSize: ROOM / 2 - PLACE, signal: undefined }
     void room.wait(half, forever)
     await clock.advance(5)
     timers.areLost = false
     const waiting = room.wait(half, forever).catch((error: unknown) => error)
-    await expect(room.wait(half, async () => 'waited')).rejects.toMatchObject({ status: 503 })
+    await expect(room.wait(half, async () => 'waited')).rejects.toThrow('full')
     await clock.advance(1.1)
     expect(await room.wait(half, async () => 'waited')).toBe('waited')
     // The other half is still taken, and given back once.
     await expect(
       room.wait({ ...half, tokenSize: ROOM - PLACE }, async () => 'waited'),
-    ).rejects.toMatchObject({ status: 503 })
+    ).rejects.toThrow('full')
     await clock.advance(4)
-    expect(await waiting).toMatchObject({ reason: 'timeout' })
+    expect(await waiting).toMatchObject({ message: 'late after 5 s' })
     const all = { ...half, tokenSize: ROOM - PLACE }
     expect(await room.wait(all, async () => 'waited')).toBe('waited')
   })
@@ -139,7 +143,7 @@ describe('a place', () => {
     await clock.advance(2)
     const refusal = room.wait(early, forever).catch((error: unknown) => error)
     await clock.advance(3)
-    expect(await refusal).toMatchObject({ reason: 'timeout', headers: { 'Retry-After': '1' } })
+    expect(await refusal).toMatchObject({ message: 'late after 3 s' })
   })
 
   test('has no time left for who arrived too long ago', async () => {
@@ -148,7 +152,7 @@ describe('a place', () => {
     await clock.advance(7)
     const refusal = room.wait(early, forever).catch((error: unknown) => error)
     await clock.advance(0)
-    expect(await refusal).toMatchObject({ reason: 'timeout' })
+    expect(await refusal).toMatchObject({ message: 'late after 0 s' })
   })
 
   test('a deadline that the work sets comes before that of the caller', async () => {
@@ -167,7 +171,7 @@ describe('a place', () => {
     const { clock, arrive } = setup()
     let looks = 0
     const ticking = { ...clock, monotonic: () => clock.monotonic() + ++looks }
-    const room = createWaitingRoom(ticking, 5, WITHOUT_KEYS)
+    const room = createWaitingRoom(ticking, 5, REFUSALS)
     let isOver = false
     const waiting = room.wait({ ...arrive(), arrived: undefined }, forever).catch(() => {
       isOver = true
@@ -193,7 +197,7 @@ describe('a place', () => {
     const { clock, arrive } = setup()
     const { signal } = new AbortController()
     const cancel = vi.fn<() => void>()
-    const room = createWaitingRoom({ ...clock, after: () => cancel }, 5, WITHOUT_KEYS)
+    const room = createWaitingRoom({ ...clock, after: () => cancel }, 5, REFUSALS)
     const waiting = room.wait(arrive({ signal }), async () => {
       await Promise.resolve()
     })

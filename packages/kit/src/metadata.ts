@@ -1,6 +1,7 @@
-import { isJsonObject, type JsonObject, member } from '../ground/json.ts'
-import { badDocument, type Exchange, type FetchFailure, fetchJson, within } from './fetch-json.ts'
-import { urlComplaint } from './key-url.ts'
+import type { Exchange } from './http/exchange.ts'
+import { badDocument, type FetchFailure, fetchJson, within } from './http/fetch-json.ts'
+import { isJsonObject, type JsonObject, member } from './json.ts'
+import { urlComplaint } from './options.ts'
 
 // From an issuer to one of the URLs that its metadata name.
 

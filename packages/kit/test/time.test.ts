@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { type Clock, elapsed, instant, systemClock } from '../../src/ground/time.ts'
+import { type Clock, elapsed, instant, systemClock } from '../src/time.ts'
 
 describe('the clock of the system', () => {
   test('tells the wall time in seconds, with fractions', () => {

@@ -83,6 +83,31 @@ export const isAbsoluteUrl: OptionCheck = (value) => {
   return isSet ? undefined : 'is not an absolute URL: is an environment variable unset?'
 }
 
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/** Whether a host, as `URL` spells it, is this machine: what goes there without TLS crosses no network. */
+export function isLoopback(hostname: string): boolean {
+  return LOOPBACK.has(hostname)
+}
+
+/**
+ * What is wrong with a URL that something of others should come from: it must be https, or on this machine.
+ *
+ * @param allowInsecure `undefined` where the caller has no such option: then the complaint must not name it.
+ */
+export function urlComplaint(url: string, allowInsecure?: boolean): string | undefined {
+  const complaint = isAbsoluteUrl(url)
+  if (complaint !== undefined) return complaint
+  const { protocol, hostname, username, password } = new URL(url)
+  if (username !== '' || password !== '') return 'must not contain credentials'
+  if (protocol === 'https:') return undefined
+  if (protocol !== 'http:') return 'must begin with https:'
+  if (isLoopback(hostname) || allowInsecure === true) return undefined
+  return allowInsecure === undefined
+    ? 'must begin with https: (http: is for the loopback alone)'
+    : 'must begin with https: (allowInsecure: true permits http: beyond the loopback)'
+}
+
 export function oneOf(...values: readonly unknown[]): OptionCheck {
   return (value) =>
     values.includes(value) ? undefined : `must be one of ${values.map(String).join(', ')}`

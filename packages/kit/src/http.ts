@@ -1,0 +1,23 @@
+// Exchanges over HTTP: what is sent, what counts as an answer, and what is said of one that fails.
+
+export { freshnessLifetime, retryAfter } from './http/caching.ts'
+export {
+  createExchange,
+  type Exchange,
+  type Fetch,
+  type FetchResponse,
+  platformFetch,
+  REQUEST_SETTINGS,
+  type ResponseHeaders,
+} from './http/exchange.ts'
+export {
+  badDocument,
+  type FetchFailure,
+  fetchJson,
+  type JsonDocument,
+  readBody,
+  withDeadline,
+  within,
+} from './http/fetch-json.ts'
+export { platformCode, whatIsMissing, whereItIsFrom, whyFailed } from './http/fetch-words.ts'
+export { createRetry, type Retry } from './http/retry.ts'

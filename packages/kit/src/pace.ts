@@ -1,0 +1,35 @@
+// How long an endpoint that has failed is left alone. Times are seconds.
+
+const MAX_FAILURE_PAUSE = 30
+/** Each failure pause is multiplied by a random factor from 1 less this to 1 plus this. */
+const FAILURE_PAUSE_SPREAD = 0.2
+const MAX_RETRY_AFTER = 60
+
+/** The longest time from the start of a failed attempt to the next one, or from its answer if that names a time. */
+export const LONGEST_PAUSE: number = Math.max(
+  MAX_FAILURE_PAUSE * (1 + FAILURE_PAUSE_SPREAD),
+  MAX_RETRY_AFTER,
+)
+
+/**
+ * When an endpoint may be asked again that has failed: after 1 s, doubling to 30 s, or when it says.
+ *
+ * @param failures In a row, this one included.
+ */
+export function failurePauseEnd(
+  failures: number,
+  { startedAt, settledAt }: { readonly startedAt: number; readonly settledAt: number },
+  retryAfter: number,
+  random: number,
+): number {
+  const factor = 1 - FAILURE_PAUSE_SPREAD + 2 * FAILURE_PAUSE_SPREAD * random
+  return Math.max(
+    startedAt + doubled(1, failures - 1, MAX_FAILURE_PAUSE) * factor,
+    settledAt + Math.min(Math.max(retryAfter, 0), MAX_RETRY_AFTER),
+  )
+}
+
+/** A time that doubles with each repetition, up to a limit. */
+export function doubled(first: number, repetitions: number, limit: number): number {
+  return Math.min(limit, first * 2 ** repetitions)
+}
