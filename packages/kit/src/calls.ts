@@ -79,13 +79,11 @@ export function beginFlight<Outcome>(
     since,
     isOrphaned: () => flightStep({ waiting, isHeld, isLost }, endsWithRequest) === 'replace',
     async wait(place) {
-      let isWaiting = true
-      const leave = () => {
-        if (isWaiting) waiting--
-        isWaiting = false
-      }
       waiting++
-      place?.whenLeft(leave)
+      // Who has no place stays until the end, when nobody counts them any more.
+      place?.whenLeft(() => {
+        waiting--
+      })
       try {
         return await outcome
       } catch (fault) {
@@ -93,8 +91,6 @@ export function beginFlight<Outcome>(
         if (!endsWithRequest) throw fault
         isLost = true
         return undefined
-      } finally {
-        leave()
       }
     },
   }

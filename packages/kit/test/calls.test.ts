@@ -1,7 +1,14 @@
 import { manualClock } from '@portcullis/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { beginFlight, flightStep, lend, type WaitUntil } from '../src/calls.ts'
+import {
+  beginFlight,
+  flightOrPause,
+  flightStep,
+  lend,
+  outcomeOf,
+  type WaitUntil,
+} from '../src/calls.ts'
 import { createWaitingRoom, type Place } from '../src/waiting/waiting-room.ts'
 import { REFUSALS } from './refusals.ts'
 
@@ -60,8 +67,24 @@ describe('a flight', () => {
 
   test('that ends with an error of the platform has no outcome, and is waited for by nobody else', async () => {
     const flight = begin(async () => await Promise.reject(ENDED))
+    const stays = flight.wait()
     expect(await flight.wait()).toBeUndefined()
     expect(flight.isOrphaned()).toBe(true)
+    expect(await stays).toBeUndefined()
+  })
+
+  test('is replaced a second after it has begun, and no sooner', async () => {
+    const clock = manualClock(100)
+    const orphan = beginFlight(forever, { clock, waitUntil: undefined, endsWithRequest: true })
+    const next = beginFlight(forever, { clock, waitUntil: () => true, endsWithRequest: true })
+    const begin = () => next
+    expect(flightOrPause(orphan, clock, begin)).toBe(1)
+    await clock.advance(0.75)
+    expect(flightOrPause(orphan, clock, begin)).toBe(0.25)
+    await clock.advance(0.25)
+    expect(flightOrPause(orphan, clock, begin)).toBe(next)
+    expect(flightOrPause(undefined, clock, begin)).toBe(next)
+    expect(flightOrPause(next, clock, fails)).toBe(next)
   })
 
   test('that ends so while nobody waits is no unhandled rejection', async () => {
@@ -94,6 +117,29 @@ describe('a flight', () => {
     expect(begin(forever, { waitUntil: fails }).isOrphaned()).toBe(true)
     const later = begin(forever, { waitUntil: async () => await Promise.reject(ENDED) })
     expect(later.isOrphaned()).toBe(false)
+  })
+})
+
+describe('somebody who looks again', () => {
+  const place = (hasLeft: boolean): Place => ({ hasLeft, whenLeft() {} })
+
+  test('waits for the next one where a flight was lost', async () => {
+    const clock = manualClock()
+    const flights = [
+      begin(async () => await Promise.reject(ENDED)),
+      begin(async () => 'outcome'),
+    ].values()
+    expect(await outcomeOf(() => flights.next().value ?? fails(), clock, place(false))).toBe(
+      'outcome',
+    )
+  })
+
+  test('does not look once they have left', async () => {
+    expect(await outcomeOf(fails, manualClock(), place(true))).toBeUndefined()
+  })
+
+  test('has no need of a place', async () => {
+    expect(await outcomeOf(() => begin(async () => 'outcome'), manualClock())).toBe('outcome')
   })
 })
 

@@ -296,10 +296,18 @@ describe('what strangers send', () => {
   test('of those who wait, each reads in its turn, and who comes later is later', async () => {
     readLong()
     const order: string[] = []
+    const iterations = new Set<object>()
+    let iteration = {}
+    const iterate = () => {
+      iteration = {}
+      if (order.length < 4) setImmediate(iterate)
+    }
+    setImmediate(iterate)
     const read = async (name: string) => {
       const turn = turnToRead()
       if (turn !== undefined) await turn
       order.push(name)
+      iterations.add(iteration)
       readLong()
     }
     const waiting = ['a', 'b', 'c'].map(read)
@@ -308,5 +316,6 @@ describe('what strangers send', () => {
     await nextIteration()
     await Promise.all(waiting)
     expect(order).toEqual(['a', 'b', 'c', 'd'])
+    expect(iterations.size).toBe(4)
   })
 })
