@@ -1,9 +1,10 @@
+import type { Clock } from '@portcullis/kit/time'
+
 import type { Dpop } from './dpop.ts'
 import { TokenClientError } from './errors.ts'
 import { raceAbort } from './flight.ts'
 import { discardBody } from './http-answer.ts'
 import { bearing, isRepeatable, type Presented, proving } from './present-token.ts'
-import type { Clock } from './time.ts'
 import type { Fetch } from './token-request.ts'
 
 // The `fetch` of a client: decides which requests get the token, and repeats one after a 401.

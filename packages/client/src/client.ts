@@ -1,3 +1,5 @@
+import { instant } from '@portcullis/kit/time'
+
 import type { Closing } from './abort.ts'
 import { authorizedFetch } from './authorized-fetch.ts'
 import { publishLogin } from './diagnostics.ts'
@@ -21,7 +23,6 @@ import {
   statusOf,
 } from './renewal.ts'
 import { type LoginOutcome, type LostLogin, type SettledLogin, shareLogin } from './shared-login.ts'
-import { instant } from './time.ts'
 import type { GetOptions, TokenClient, TokenClientStatus } from './token-client.ts'
 import type { TokenAnswer } from './token-request.ts'
 

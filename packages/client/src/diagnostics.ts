@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
-import { env } from 'node:process'
-import { debuglog } from 'node:util'
+
+import { debug } from '@portcullis/kit/report'
 
 import type { TokenClientErrorCode } from './errors.ts'
 
@@ -26,14 +26,14 @@ export interface LoginMessage {
 }
 
 const logins = channel('portcullis:login')
-const log = debuglog('portcullis')
 
 export function publishLogin(message: LoginMessage): void {
   if (logins.hasSubscribers) logins.publish(message)
-  // Cloudflare Workers enable every log, whatever the variable says.
-  if (!log.enabled || (env['NODE_DEBUG'] ?? '') === '') return
-  const { kind, outcome, detail, requests, duration, expiresIn } = message
+  debug(() => lineOf(message))
+}
+
+function lineOf({ kind, outcome, detail, requests, duration, expiresIn }: LoginMessage): string {
   const what = detail ?? `the token expires in ${expiresIn?.toFixed(0) ?? '?'} s`
   const took = `${requests} ${requests === 1 ? 'request' : 'requests'}, ${(duration * 1000).toFixed(1)} ms`
-  log('%s', `${kind}: ${outcome}: ${what} (${took})`)
+  return `${kind}: ${outcome}: ${what} (${took})`
 }

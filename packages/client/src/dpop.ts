@@ -1,9 +1,10 @@
+import { type Clock, type Instant, instant } from '@portcullis/kit/time'
+
 import { createDpopKey, type DpopAlgorithm, type DpopKey } from './dpop-key.ts'
 import { TokenClientError } from './errors.ts'
 import { beginFlight, type Flight } from './flight.ts'
 import type { HeaderLookup } from './http-time.ts'
 import { believed } from './lifetime.ts'
-import { type Clock, type Instant, instant } from './time.ts'
 
 // Makes DPoP proofs, and remembers what they need of each server: its nonce, and how its clock differs.
 

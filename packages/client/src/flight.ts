@@ -1,6 +1,7 @@
+import { type Clock, type Instant, instant } from '@portcullis/kit/time'
+
 import { onAbort } from './abort.ts'
 import { TokenClientError } from './errors.ts'
-import { type Clock, type Instant, instant } from './time.ts'
 
 // Work that several callers wait for, also on runtimes that end it with the request that began it.
 

@@ -1,4 +1,4 @@
-import { elapsed, type Instant } from './time.ts'
+import { elapsed, type Instant } from '@portcullis/kit/time'
 
 // How fresh a token is: pure functions of the token and a time. What is done about it is said in `renewal.ts`.
 

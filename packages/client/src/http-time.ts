@@ -1,4 +1,4 @@
-import type { Instant } from './time.ts'
+import type { Instant } from '@portcullis/kit/time'
 
 // Reads the headers of an answer about time, strictly: `Date`, `Age` and `Retry-After`.
 

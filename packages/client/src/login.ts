@@ -1,7 +1,8 @@
+import { elapsed, instant } from '@portcullis/kit/time'
+
 import type { Closing } from './abort.ts'
 import { TokenClientError } from './errors.ts'
 import type { TokenVerifier } from './options.ts'
-import { elapsed, instant } from './time.ts'
 import {
   type LoginProgress,
   requestToken,

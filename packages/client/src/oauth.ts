@@ -18,6 +18,6 @@ export type {
 export type { OnBehalf, OnBehalfOfOptions } from './oauth/on-behalf-of.ts'
 export type { OAuthClientOptions } from './oauth/options.ts'
 export type { ExchangeForm, Subject } from './oauth/subject.ts'
-export type { Clock } from './time.ts'
+export type { Clock } from '@portcullis/kit/time'
 export type { GetOptions, TokenClient, TokenClientStatus } from './token-client.ts'
 export type { Fetch } from './token-request.ts'

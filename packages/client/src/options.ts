@@ -1,29 +1,31 @@
 import { platformFetch } from '@portcullis/kit/http'
+import {
+  seconds,
+  type OptionCheck,
+  checkOptions,
+  hasMethods,
+  isBoolean,
+  isClock,
+  isFunction,
+  isText,
+  mustBe,
+  ownMembers,
+  secureUrl,
+} from '@portcullis/kit/options'
+import { type Clock, systemClock } from '@portcullis/kit/time'
 
 import type { DpopOptions } from './dpop-options.ts'
 import { type Credential, loginExchange } from './login-exchange.ts'
 import {
-  type Check,
-  checkOptions,
   dpopOf,
-  hasMethods,
-  isBoolean,
-  isClock,
   isCredential,
   isDpopOption,
-  isFunction,
   isOriginList,
-  isSeconds,
-  isText,
   isTimeout,
   isUrlOption,
-  mustBe,
   originSet,
-  ownMembers,
-  secureUrl,
 } from './option-checks.ts'
 import { createRetry } from './retry.ts'
-import { type Clock, systemClock } from './time.ts'
 import type { Fetch, TokenEndpoint } from './token-request.ts'
 import type { ResponseFormat } from './token-response.ts'
 
@@ -72,25 +74,28 @@ export interface TokenVerifier {
   verify(token: string, options?: { possession: { jkt: string } }): Promise<unknown>
 }
 
-const CHECKS: Readonly<Record<keyof TokenClientOptions, Check>> = {
+const CHECKS: Readonly<Record<keyof TokenClientOptions, OptionCheck>> = {
   authUrl: isUrlOption,
   loginId: isCredential,
   password: isCredential,
   origins: isOriginList,
   response: mustBe(
     "'auto', { field } or a function",
-    (value) => value === 'auto' || isFunction(value) || isText(Reflect.get(Object(value), 'field')),
+    (value) =>
+      value === 'auto' ||
+      typeof value === 'function' ||
+      isText(Reflect.get(Object(value), 'field')) === undefined,
   ),
   timeout: isTimeout,
   allowInsecure: isBoolean,
-  fetch: mustBe('a function', isFunction),
+  fetch: isFunction,
   clock: isClock,
   verifier: mustBe('a verifier', (value) => hasMethods(value, 'verify')),
   dpop: isDpopOption,
 }
 
 const CALLER = 'createTokenClient'
-const REQUIRED: ReadonlySet<string> = new Set(['authUrl', 'loginId', 'password', 'origins'])
+const REQUIRED = ['authUrl', 'loginId', 'password', 'origins']
 
 /** What a client works with. */
 export interface TokenClientSettings {
@@ -143,16 +148,8 @@ interface CallOptions {
  * @throws TypeError
  */
 export function checkGetOptions(options: CallOptions): CallOptions {
-  for (const name of Object.keys(options)) {
-    if (name !== 'minValidity' && name !== 'signal') {
-      throw new TypeError(`get: unknown option ${name}, known are minValidity, signal`)
-    }
-  }
-  const minValidity = Object.hasOwn(options, 'minValidity') ? options.minValidity : undefined
-  const signal = Object.hasOwn(options, 'signal') ? options.signal : undefined
-  if (minValidity !== undefined && !isSeconds(minValidity, 0, 86_400)) {
-    throw new TypeError('get: minValidity must be a number of seconds from 0 to 86400')
-  }
+  checkOptions('get', options, { minValidity: seconds(0, 86_400), signal: () => undefined })
+  const { minValidity, signal } = ownMembers(options)
   return { minValidity, signal }
 }
 

@@ -1,7 +1,8 @@
+import { type Clock, instant } from '@portcullis/kit/time'
+
 import type { Dpop } from './dpop.ts'
 import { discardBody } from './http-answer.ts'
 import { clockSkewOf } from './http-time.ts'
-import { type Clock, instant } from './time.ts'
 import type { Fetch } from './token-request.ts'
 
 // Sends one request with a token, with a proof or without, and says whether the answer is about the token.

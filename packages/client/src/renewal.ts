@@ -1,6 +1,7 @@
+import type { Instant } from '@portcullis/kit/time'
+
 import type { TokenClientErrorCode } from './errors.ts'
 import { canLast, type TokenFreshness, freshness, type HeldToken, remaining } from './held-token.ts'
-import type { Instant } from './time.ts'
 
 // When to log in, and what callers do meanwhile: pure functions of a state and a time. Times are seconds; pauses are
 // measured by the monotonic clock alone.

@@ -1,8 +1,9 @@
+import { type Instant, instant } from '@portcullis/kit/time'
+
 import { TokenClientError } from './errors.ts'
 import { beginFlight, type Flight } from './flight.ts'
 import type { HeldToken } from './held-token.ts'
 import { logIn, type LoginPlan } from './login.ts'
-import { type Instant, instant } from './time.ts'
 import type { LoginProgress, TokenAnswer } from './token-request.ts'
 
 // One login for many callers: whoever needs a token joins the login under way.

@@ -1,4 +1,5 @@
 import { REQUEST_SETTINGS } from '@portcullis/kit/http'
+import { type Clock, type Instant, instant } from '@portcullis/kit/time'
 
 import type { Dpop, Proof } from './dpop.ts'
 import { TokenClientError } from './errors.ts'
@@ -6,7 +7,6 @@ import { discardBody, readBody } from './http-answer.ts'
 import { clockSkewOf } from './http-time.ts'
 import { reach } from './outage.ts'
 import type { Retry } from './retry.ts'
-import { type Clock, type Instant, instant } from './time.ts'
 import { errorIn } from './token-response.ts'
 
 // The requests of one login, and which of them are repeated. What they say is the matter of the exchange that is handed to it.

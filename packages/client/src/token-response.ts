@@ -1,4 +1,4 @@
-import { isTooDeep, parseJson } from './json.ts'
+import { isTooDeep, parseJson } from '@portcullis/kit/json'
 
 // Finds the token in an answer, and reads its times unverified. These plan renewals and decide nothing else.
 

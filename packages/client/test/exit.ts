@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 
+import { systemClock } from '@portcullis/kit/time'
+
 import { createTokenClient } from '../src/index.ts'
-import { systemClock } from '../src/time.ts'
 import { jws } from './login-service.ts'
 
 // Run as a process of its own, which must end by itself: a timer that was left would keep it running for five minutes.

@@ -1,8 +1,8 @@
+import type { Instant } from '@portcullis/kit/time'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { canLast, type TokenFreshness, freshness, hold, remaining } from '../src/held-token.ts'
-import type { Instant } from '../src/time.ts'
 
 const at = (seconds: number): Instant => ({ wall: seconds, monotonic: seconds })
 const held = (lifetime: number | undefined, random = 0) => hold('a', lifetime, at(0), random, true)

@@ -15,7 +15,7 @@ const valid: TokenClientOptions = {
 
 describe('a wrong option is a TypeError at start-up', () => {
   const text = 'a string that is not empty, or a function that gives one'
-  const clock = 'an object with the functions now, monotonic and after'
+  const clock = 'must have the functions now, monotonic and after'
 
   test.each<[name: string, value: unknown, complaint: string]>([
     ['authUrl', undefined, UNSET],
@@ -41,8 +41,8 @@ describe('a wrong option is a TypeError at start-up', () => {
     ['timeout', '10', 'must be a number of seconds from 0.1 to 300'],
     ['allowInsecure', 1, 'must be true or false'],
     ['fetch', {}, 'must be a function'],
-    ['clock', {}, `must be ${clock}`],
-    ['clock', { now: Date.now, monotonic: Date.now }, `must be ${clock}`],
+    ['clock', {}, clock],
+    ['clock', { now: Date.now, monotonic: Date.now }, clock],
     ['verifier', () => undefined, 'must be a verifier'],
   ])('%s: %j', (name, value, complaint) => {
     expect(creating({ ...valid, [name]: value })).toThrow(TypeError)
@@ -52,7 +52,7 @@ describe('a wrong option is a TypeError at start-up', () => {
   test('an unknown one, which lists the known', () => {
     expect(creating({ ...valid, loginID: 'demo' })).toThrow(
       new TypeError(
-        'createTokenClient: unknown option loginID, known are authUrl, loginId, password, origins, response, timeout, allowInsecure, fetch, clock, verifier, dpop',
+        'createTokenClient: unknown option "loginID", known are authUrl, loginId, password, origins, response, timeout, allowInsecure, fetch, clock, verifier, dpop',
       ),
     )
   })
@@ -156,7 +156,9 @@ describe('the options of get', () => {
   test('an unknown one is a TypeError that lists the known', async () => {
     const client = createTokenClient(valid)
     const options = { minValidty: 60 }
-    const complaint = new TypeError('get: unknown option minValidty, known are minValidity, signal')
+    const complaint = new TypeError(
+      'get: unknown option "minValidty", known are minValidity, signal',
+    )
     await expect(client.get(options as object)).rejects.toThrow(complaint)
     await expect(client.getAuthorization(options as object)).rejects.toThrow(complaint)
   })

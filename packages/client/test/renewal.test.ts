@@ -1,3 +1,4 @@
+import type { Instant } from '@portcullis/kit/time'
 import { describe, expect, test } from 'vitest'
 
 import { hold } from '../src/held-token.ts'
@@ -15,7 +16,6 @@ import {
   nextLoginIn,
   type RenewalState,
 } from '../src/renewal.ts'
-import type { Instant } from '../src/time.ts'
 
 const at = (seconds: number): Instant => ({ wall: seconds, monotonic: seconds })
 const held = (lifetime: number | undefined) => hold('a', lifetime, at(0), 0, true)

@@ -2,12 +2,12 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 
+import { systemClock } from '@portcullis/kit/time'
 import { describe, expect, test, vi } from 'vitest'
 
 import { TokenClientError } from '../src/errors.ts'
 import { loginExchange, type LoginOptions } from '../src/login-exchange.ts'
 import { createRetry } from '../src/retry.ts'
-import { systemClock } from '../src/time.ts'
 import {
   type Fetch,
   type LoginProgress,

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
-import { env } from 'node:process'
-import { debuglog } from 'node:util'
+
+import { debug } from '@portcullis/kit/report'
 
 import type { EventMessage, EventOutcome } from './event-message.ts'
 import type { EventError } from './refused-event.ts'
@@ -20,7 +20,6 @@ export interface EventReport {
 }
 
 const reports = channel('portcullis:events')
-const log = debuglog('portcullis')
 
 export function publishEvent(
   source: () => object,
@@ -31,8 +30,6 @@ export function publishEvent(
     const report: EventReport = { source: source(), outcome, error: refused?.err }
     reports.publish(report)
   }
-  // Cloudflare Workers enable every log, whatever the variable says.
-  if (!log.enabled || (env['NODE_DEBUG'] ?? '') === '') return
   const why = refused === undefined ? '' : `: ${refused.err}: ${refused.description}`
-  log('%s', `events: ${outcome}${why}`)
+  debug(() => `events: ${outcome}${why}`)
 }

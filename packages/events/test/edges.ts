@@ -2,7 +2,7 @@
 export const EDGES: Readonly<Record<string, readonly string[]>> = {
   answer: ['@portcullis/core'],
   authorization: ['@portcullis/core', 'event-request', 'in-time', 'node:crypto'],
-  diagnostics: ['node:diagnostics_channel', 'node:process', 'node:util'],
+  diagnostics: ['node:diagnostics_channel'],
   'event-message': [],
   'event-request': ['node:util', 'refused-event'],
   'event-types': [],

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
-import { env } from 'node:process'
-import { debuglog } from 'node:util'
+
+import { debug } from '@portcullis/kit/report'
 
 import { type Failure, isFailure } from './decisions.ts'
 
@@ -21,7 +21,6 @@ export interface IntrospectionMessage {
 }
 
 const calls = channel('portcullis:introspection')
-const log = debuglog('portcullis')
 
 export function publishCall(
   verifier: object,
@@ -34,8 +33,6 @@ export function publishCall(
     const message: IntrospectionMessage = { verifier, outcome, detail, duration }
     calls.publish(message)
   }
-  // Cloudflare Workers enable every log, whatever the variable says.
-  if (!log.enabled || (env['NODE_DEBUG'] ?? '') === '') return
   const why = detail === undefined ? '' : `: ${detail}`
-  log('%s', `introspection: ${outcome} in ${(duration * 1000).toFixed(1)} ms${why}`)
+  debug(() => `introspection: ${outcome} in ${(duration * 1000).toFixed(1)} ms${why}`)
 }

@@ -7,7 +7,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   'client-key': ['node:crypto', 'node:util', 'oauth4webapi'],
   decisions: [],
   details: ['@portcullis/core/verifier'],
-  diagnostics: ['decisions', 'node:diagnostics_channel', 'node:process', 'node:util'],
+  diagnostics: ['decisions', 'node:diagnostics_channel'],
   endpoint: ['exchange', 'metadata', 'oauth4webapi'],
   exchange: [],
   form: [],

@@ -46,6 +46,21 @@ export function parseJson(text: string): unknown {
 }
 
 /**
+ * Reads a text that somebody else wrote as one JSON object. As {@link parseJson}, and `undefined` for an object that has a member
+ * twice: of two readers one could take the first, and one the second.
+ */
+export function parseObject(text: string): JsonObject | undefined {
+  const shape = outline(text, MAX_DEPTH)
+  const value = shape === undefined ? undefined : parseShallow(text)
+  return isJsonObject(value) && shape?.members === Object.keys(value).length ? value : undefined
+}
+
+/** Whether {@link parseJson} reads nothing of a text because of its depth, for who hands it to a parser of somebody else's. */
+export function isTooDeep(text: string): boolean {
+  return outline(text, MAX_DEPTH) === undefined
+}
+
+/**
  * Parses a text of which `outline` has said that it is not nested too deep: V8 14.6 (Node 26) corrupts the memory of the process
  * when a text of thousands of levels ends too early.
  *

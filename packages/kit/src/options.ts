@@ -7,12 +7,14 @@ export type OptionCheck = (value: unknown) => string | undefined
  * Checks the options of a factory at start-up, so that a mistake never waits for the first request.
  * An option that is `undefined` counts as left out.
  *
- * @throws TypeError that names the factory and the option.
+ * @param required Those that must be stated: their checks say what is wrong with `undefined`.
+ * @throws TypeError that names the factory and the option and, since that may be a secret, not its value.
  */
 export function checkOptions(
   factory: string,
   options: unknown,
   checks: Readonly<Record<string, OptionCheck>>,
+  required: readonly string[] = [],
 ): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new TypeError(`${factory}: options must be an object`)
@@ -25,6 +27,10 @@ export function checkOptions(
     }
     const complaint = value === undefined ? undefined : check(value)
     if (complaint !== undefined) throw new TypeError(`${factory}: ${name} ${complaint}`)
+  }
+  const missing = required.find((name) => own(options, name as never) === undefined)
+  if (missing !== undefined) {
+    checkArgument(factory, missing, checks[missing]?.(undefined) ?? 'must be stated')
   }
 }
 
@@ -56,6 +62,11 @@ export function countUpTo(max: number, noun?: string): OptionCheck {
     Number.isInteger(value) && Number(value) >= 1 && Number(value) <= max
       ? undefined
       : `must be a number ${noun === undefined ? '' : `of ${noun} `}from 1 to ${max}`
+}
+
+/** @param description What follows "must be". */
+export function mustBe(description: string, holds: (value: unknown) => boolean): OptionCheck {
+  return (value) => (holds(value) ? undefined : `must be ${description}`)
 }
 
 export const isBoolean: OptionCheck = (value) =>
@@ -106,6 +117,21 @@ export function urlComplaint(url: string, allowInsecure?: boolean): string | und
   return allowInsecure === undefined
     ? 'must begin with https: (http: is for the loopback alone)'
     : 'must begin with https: (allowInsecure: true permits http: beyond the loopback)'
+}
+
+/**
+ * A URL that is https, or on this machine.
+ *
+ * @throws TypeError, without the URL: it may hold credentials.
+ */
+export function secureUrl(
+  caller: string,
+  name: string,
+  url: string | URL,
+  allowInsecure: boolean,
+): URL {
+  checkArgument(caller, name, urlComplaint(String(url), allowInsecure))
+  return new URL(url)
 }
 
 export function oneOf(...values: readonly unknown[]): OptionCheck {

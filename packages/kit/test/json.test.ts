@@ -3,9 +3,11 @@ import { describe, expect, test } from 'vitest'
 
 import {
   isJsonObject,
+  isTooDeep,
   member,
   parseJson,
   parseJsonObject,
+  parseObject,
   repeatsMember,
   withoutNulls,
 } from '../src/json.ts'
@@ -344,4 +346,37 @@ describe('without nulls', () => {
     expect(Object.isFrozen(value)).toBe(true)
     expect(Object.values(value).every(Object.isFrozen)).toBe(true)
   })
+})
+
+test('whatever strings stand between the brackets, each level counts', () => {
+  const anyString = fc.string({ unit: fc.constantFrom('[', ']', '{', '}', '"', '\\', ':', 'a') })
+  fc.assert(
+    fc.property(fc.array(anyString, { maxLength: 10 }), (strings) => {
+      const text = strings.map((each) => `[${JSON.stringify(each)},`).join('')
+      const rest = 1000 - strings.length
+      expect(isTooDeep(text + '['.repeat(rest))).toBe(false)
+      expect(isTooDeep(text + '['.repeat(rest + 1))).toBe(true)
+    }),
+  )
+})
+
+test.each([
+  '{}',
+  '{"a":":","b":{"a":1,"a":2}}',
+  '{"a":[{"b":1},{"b":"\\":"}]}',
+  '{"__proto__":{"a":1}}',
+])('the object %s is read', (text) => {
+  expect(parseObject(text)).toEqual(JSON.parse(text))
+})
+
+test.each([
+  '{"a":1,"a":1}',
+  '{"a":1,"\\u0061":2}',
+  '{"b":{},"a":1,"b":{}}',
+  '[]',
+  'null',
+  '"a"',
+  '{',
+])('%s is no object without a member twice', (text) => {
+  expect(parseObject(text)).toBeUndefined()
 })

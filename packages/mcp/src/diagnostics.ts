@@ -1,7 +1,5 @@
-import { env } from 'node:process'
-import { debuglog } from 'node:util'
-
 import type { Auth } from '@portcullis/core'
+import { debug } from '@portcullis/kit/report'
 
 // What is told of sessions: of one that was refused, in a line for NODE_DEBUG=portcullis, and to the functions of the user's.
 
@@ -11,13 +9,8 @@ interface RefusedSession {
   readonly onForeignSession: ((auth: Auth<unknown>, subject: never) => unknown) | undefined
 }
 
-const log = debuglog('portcullis')
-
 export function reportSession(status: 'other' | 'unknown', refused: RefusedSession): void {
-  // Cloudflare Workers enable every log, whatever the variable says.
-  if (log.enabled && (env['NODE_DEBUG'] ?? '') !== '') {
-    log('%s', `mcp: 404 ${status === 'other' ? 'session of another user' : 'unknown session'}`)
-  }
+  debug(() => `mcp: 404 ${status === 'other' ? 'session of another user' : 'unknown session'}`)
   const { auth, subject, onForeignSession } = refused
   // The endpoint with this function was given this subject.
   if (status === 'other') tell('onForeignSession', () => onForeignSession?.(auth, subject as never))

@@ -3,7 +3,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   answers: [],
   'auth-info': ['@portcullis/core', '@portcullis/core/adapter'],
   call: [],
-  diagnostics: ['node:process', 'node:util'],
+  diagnostics: [],
   endpoint: [
     '@portcullis/core',
     '@portcullis/core/adapter',

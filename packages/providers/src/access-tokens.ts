@@ -1,6 +1,7 @@
 import { type Algorithm, discoverKeys, type RemoteKeysOptions } from '@portcullis/core'
+import { isText } from '@portcullis/kit/options'
 
-import { checkOptions, isText, isTextOrTexts } from './options.ts'
+import { checkOptions, isTextOrTexts } from './options.ts'
 import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
 
 // Access tokens in the profile of RFC 9068, of any issuer.
@@ -32,7 +33,7 @@ export function accessTokens(
     options,
     {
       issuer: (value) =>
-        isText(value) ? undefined : 'must be a URL, as the tokens have it in iss',
+        isText(value) === undefined ? undefined : 'must be a URL, as the tokens have it in iss',
       audience: isTextOrTexts,
     },
     // Their names are checked by `createVerifier`.

@@ -1,6 +1,7 @@
 import { discoverKeys, type RemoteKeysOptions } from '@portcullis/core'
+import { isText } from '@portcullis/kit/options'
 
-import { checkOptions, isText, isTextOrTexts, listOf, matching } from './options.ts'
+import { checkOptions, isTextOrTexts, listOf, matching } from './options.ts'
 import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
 
 // Tokens of service accounts of Kubernetes.
@@ -30,7 +31,8 @@ export function kubernetes(
   keysOptions: RemoteKeysOptions = {},
 ): Preset {
   const checked = checkOptions('kubernetes', options, {
-    issuer: (value) => (isText(value) ? undefined : 'must be a URL, as the tokens have it in iss'),
+    issuer: (value) =>
+      isText(value) === undefined ? undefined : 'must be a URL, as the tokens have it in iss',
     audience: isTextOrTexts,
     serviceAccounts: listOf(
       matching(new RegExp(`^${LABEL}:${LABEL}$`), 'a list of namespace:name, such as shop:orders'),

@@ -1,6 +1,6 @@
 import { discoverKeys, type RemoteKeysOptions } from '@portcullis/core'
 
-import { checkOptions, isHost, isText, isTextOrTexts } from './options.ts'
+import { checkOptions, isHost, isTextOrTexts } from './options.ts'
 import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
 
 // Access tokens of custom authorization servers of Okta.
@@ -26,7 +26,7 @@ export function okta(options: OktaOptions, keysOptions: RemoteKeysOptions = {}):
   const { domain, server, audience, requiredClaims } = checkOptions('okta', options, {
     domain: isHost('example.okta.com'),
     server: (value) =>
-      isText(value) && /^[\w-]+$/.test(value)
+      typeof value === 'string' && /^[\w-]+$/.test(value)
         ? undefined
         : 'must be the id of a custom authorization server, such as default: tokens of the org authorization server are not for APIs',
     audience: isTextOrTexts,

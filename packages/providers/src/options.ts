@@ -1,9 +1,14 @@
+import { isJsonObject } from '@portcullis/kit/json'
+import {
+  checkOptions as checkStated,
+  isText,
+  type OptionCheck,
+  ownMembers,
+} from '@portcullis/kit/options'
+
 // How the options of every provider are checked at start-up.
 
-/** Says what is wrong with the value of one option, if anything is. */
-export type Check = (value: unknown) => string | undefined
-
-type Checks = Readonly<Record<string, Check>>
+type Checks = Readonly<Record<string, OptionCheck>>
 
 /**
  * Checks options at start-up. Each of `required` must be there; one of `optional` that is `undefined` counts as left out.
@@ -18,53 +23,31 @@ export function checkOptions<Options extends object>(
   required: Checks,
   optional: Checks = {},
 ): Options {
-  if (!isObject(options)) throw new TypeError(`${provider}: options must be an object`)
-  const stated = Object.assign(Object.create(null) as object, options)
   const checks: Checks = { ...required, ...optional, requiredClaims: isClaims }
-  for (const [name, value] of Object.entries(stated)) {
-    const check = Object.hasOwn(checks, name) ? checks[name] : undefined
-    if (check === undefined) {
-      const known = Object.keys(checks).join(', ')
-      throw new TypeError(`${provider}: unknown option ${JSON.stringify(name)}, known are ${known}`)
-    }
-    const complaint = value === undefined ? undefined : check(value)
-    if (complaint !== undefined) throw new TypeError(`${provider}: ${name} ${complaint}`)
-  }
-  const missing = Object.keys(required).find((name) => Reflect.get(stated, name) === undefined)
-  if (missing !== undefined) {
-    throw new TypeError(`${provider}: ${missing} ${required[missing]?.(undefined)}`)
-  }
-  return stated
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  checkStated(provider, options, checks, Object.keys(required))
+  return ownMembers(options)
 }
 
 /** Its values are checked by `createVerifier`. */
-const isClaims: Check = (value) =>
-  isObject(value) ? undefined : 'must be an object with the value of each claim'
-
-export function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
-}
+const isClaims: OptionCheck = (value) =>
+  isJsonObject(value) ? undefined : 'must be an object with the value of each claim'
 
 /** The accepted values: one or a list. */
-export const isTextOrTexts: Check = (value) => {
+export const isTextOrTexts: OptionCheck = (value) => {
   const texts: readonly unknown[] = Array.isArray(value) ? Array.from<unknown>(value) : [value]
-  return texts.length > 0 && texts.every(isText)
+  return texts.length > 0 && texts.every((each) => isText(each) === undefined)
     ? undefined
     : 'must be a string, or a list of strings that are not empty'
 }
 
 /** @param expected What it must be, with an example. */
-export function matching(pattern: RegExp, expected: string): Check {
+export function matching(pattern: RegExp, expected: string): OptionCheck {
   return (value) =>
     typeof value === 'string' && pattern.test(value) ? undefined : `must be ${expected}`
 }
 
 /** A list, without holes, in which each fits. */
-export function listOf(check: Check): Check {
+export function listOf(check: OptionCheck): OptionCheck {
   return (value) => {
     const members: readonly unknown[] = Array.isArray(value) ? Array.from<unknown>(value) : []
     if (members.length === 0) return 'must be a list that is not empty'
@@ -74,7 +57,7 @@ export function listOf(check: Check): Check {
 
 const HOST = /^(?!-)[a-z\d-]+(?<!-)(?:\.(?!-)[a-z\d-]+(?<!-))+$/
 
-export function isHost(example: string): Check {
+export function isHost(example: string): OptionCheck {
   return matching(
     HOST,
     `a host name in lower case, without "https://" and without a path, such as ${example}`,
@@ -82,7 +65,7 @@ export function isHost(example: string): Check {
 }
 
 /** Whether it may be asked without TLS is checked by the key source. */
-export function isUrl(example: string): Check {
+export function isUrl(example: string): OptionCheck {
   return (value) => {
     const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined
     const isPlain = url !== undefined && `${url.origin}${url.pathname}`.replace(/\/$/, '') === value

@@ -1,5 +1,4 @@
-import { env } from 'node:process'
-import { debuglog } from 'node:util'
+import { debug, isDebugging } from '@portcullis/kit/report'
 
 import type { LoadTrigger } from './following.ts'
 import type { ReplayStoreReason } from './replay-errors.ts'
@@ -8,21 +7,17 @@ import { whyUnknown } from './why-unknown.ts'
 
 // What `NODE_DEBUG=portcullis` prints of a replica, and of proofs that could not be looked up.
 
-const log = debuglog('portcullis')
-
-/** Some platforms enable every such log, whatever `NODE_DEBUG` says. */
-const isDebugging = () => log.enabled && (env['NODE_DEBUG'] ?? '') !== ''
-
 /** One line for each time that the whole stream was read. @param seconds How long that took. */
 export function logLoad(trigger: LoadTrigger, records: number, seconds: number): void {
-  if (!isDebugging()) return
-  const took = `${(seconds * 1000).toFixed(1)} ms`
-  log('%s', `revocations: read the whole stream (${trigger}): ${records} records in ${took}`)
+  debug(() => {
+    const took = `${(seconds * 1000).toFixed(1)} ms`
+    return `revocations: read the whole stream (${trigger}): ${records} records in ${took}`
+  })
 }
 
 /** One line for each proof. @param detail Without an address and without anything of the proof. */
 export function logReplay(reason: ReplayStoreReason, detail: string): void {
-  if (isDebugging()) log('%s', `replays: ${reason}: ${detail}`)
+  debug(() => `replays: ${reason}: ${detail}`)
 }
 
 /** Prints with NODE_DEBUG=portcullis one line each time that the state of a replica changes, or why it is not `current`. */
@@ -36,6 +31,6 @@ export function createStateLog(): (statusNow: () => RedisRevocationsStatus) => v
     const current = why === undefined || failures === 0 ? state : `${state} ${lastFailure?.detail}`
     if (current === last) return
     last = current
-    log('%s', `revocations: ${state}${why === undefined ? '' : `: ${why}`}`)
+    debug(() => `revocations: ${state}${why === undefined ? '' : `: ${why}`}`)
   }
 }

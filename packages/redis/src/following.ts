@@ -1,10 +1,12 @@
+import { type Instant } from '@portcullis/kit/time'
+
 import { deletedIn, hasSteppedBack, hasVanished } from './comparison.ts'
 import { isLater } from './entry-id.ts'
 import type { RevocationStoreError } from './errors.ts'
 import type { Identity } from './record.ts'
 import type { StreamEntry, StreamInfo } from './stream-replies.ts'
 import type { StreamReport } from './stream-report.ts'
-import { type Instant, leadOf } from './time.ts'
+import { leadOf } from './time.ts'
 
 // What a replica decides: pure functions of its state, of what the store reports and of a moment, which answer with a word.
 // Whoever carries the words out decides nothing. Times are seconds.

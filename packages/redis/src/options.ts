@@ -1,4 +1,15 @@
 import type { Clock } from '@portcullis/core'
+import {
+  checkOptions,
+  countUpTo,
+  isClock,
+  isText,
+  mustBe,
+  oneOf,
+  type OptionCheck,
+  ownMembers,
+  seconds,
+} from '@portcullis/kit/options'
 
 import type { RedisClient, RedisSentinels, RedisSource } from './redis-transport.ts'
 import { systemClock } from './time.ts'
@@ -53,38 +64,23 @@ export interface RedisRevocationsSettings {
 
 export const DEFAULT_STREAM = 'portcullis:revocations'
 
-/** Says what is wrong with the value of one option, if anything is. */
-export type OptionCheck = (value: unknown) => string | undefined
-
-export const mustBe = (description: string, holds: (value: unknown) => boolean): OptionCheck => {
-  return (value) => (holds(value) ? undefined : `must be ${description}`)
-}
-
 /** Those that every factory takes. */
 export const SOURCE_CHECKS: Readonly<Record<'url' | 'client' | 'sentinel' | 'clock', OptionCheck>> =
   {
     url: (value) => urlComplaint(value),
-    client: mustBe('what createClient returns', (value) => hasMethods(value, 'duplicate')),
+    client: mustBe('what createClient returns', isClient),
     sentinel: (value) => sentinelComplaint(value),
-    clock: mustBe('an object with the functions now, monotonic and after', (value) =>
-      hasMethods(value, 'now', 'monotonic', 'after'),
-    ),
+    clock: isClock,
   }
 
 const CHECKS: Readonly<Record<keyof RedisRevocationsOptions, OptionCheck>> = {
   url: SOURCE_CHECKS.url,
   client: SOURCE_CHECKS.client,
   sentinel: SOURCE_CHECKS.sentinel,
-  stream: mustBe(
-    'a string that is not empty',
-    (value) => typeof value === 'string' && value !== '',
-  ),
-  maxStaleness: mustBe('a number of seconds from 1 to 3600', (value) => isWithin(value, 1, 3600)),
-  whenStale: mustBe("'refuse' or 'accept'", (value) => value === 'refuse' || value === 'accept'),
-  max: mustBe(
-    'a number of entries from 1 to 10000000',
-    (value) => Number.isInteger(value) && isWithin(value, 1, 10_000_000),
-  ),
+  stream: isText,
+  maxStaleness: seconds(1, 3600),
+  whenStale: oneOf('refuse', 'accept'),
+  max: countUpTo(10_000_000, 'entries'),
   clock: SOURCE_CHECKS.clock,
 }
 
@@ -97,8 +93,7 @@ export function checkRedisRevocationsOptions(
   options: RedisRevocationsOptions,
 ): RedisRevocationsSettings {
   checkOptions('redisRevocations', options, CHECKS)
-  // What a polluted `Object.prototype` has is no option.
-  const own: RedisRevocationsOptions = Object.assign(Object.create(null) as object, options)
+  const own = ownMembers(options)
   const {
     stream = DEFAULT_STREAM,
     maxStaleness = 10,
@@ -107,30 +102,6 @@ export function checkRedisRevocationsOptions(
     clock = systemClock,
   } = own
   return { source: sourceOf('redisRevocations', own), stream, maxStaleness, whenStale, max, clock }
-}
-
-/**
- * Checks options by a table that has a row for each.
- *
- * @throws TypeError that names the option and, since it may hold a password, not its value.
- */
-export function checkOptions<Name extends string>(
-  factory: string,
-  options: unknown,
-  checks: Readonly<Record<Name, OptionCheck>>,
-): void {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError(`${factory}: options must be an object`)
-  }
-  for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(checks, name)) {
-      const known = Object.keys(checks).join(', ')
-      throw new TypeError(`${factory}: unknown option ${name}, known are ${known}`)
-    }
-    // What has a row in the table.
-    const complaint = value === undefined ? undefined : checks[name as Name](value)
-    if (complaint !== undefined) throw new TypeError(`${factory}: ${name} ${complaint}`)
-  }
 }
 
 type SourceOptions = Pick<RedisRevocationsOptions, 'url' | 'client' | 'sentinel'>
@@ -184,11 +155,7 @@ export function sentinelComplaint(value: unknown): string | undefined {
   return hasDatabase ? 'has a URL with a database: sentinels have none' : undefined
 }
 
-export function isWithin(value: unknown, min: number, max: number): boolean {
-  return typeof value === 'number' && value >= min && value <= max
-}
-
-function hasMethods(value: unknown, ...names: readonly string[]): boolean {
-  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
-  return isObject && names.every((name) => typeof Reflect.get(value, name) === 'function')
+/** One of a class, or a function. */
+function isClient(value: unknown): boolean {
+  return typeof Reflect.get(Object(value), 'duplicate') === 'function'
 }

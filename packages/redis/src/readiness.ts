@@ -1,6 +1,7 @@
+import { elapsed, type Instant } from '@portcullis/kit/time'
+
 import { RevocationStoreError } from './errors.ts'
 import { isSetBack, type ReplicaState } from './following.ts'
-import { elapsed, type Instant } from './time.ts'
 
 // How far a replica can be relied on, and what those are told who wait for it: pure functions of its state and of a moment.
 

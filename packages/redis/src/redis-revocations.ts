@@ -7,6 +7,7 @@ import {
   type RevocationWriter,
 } from '@portcullis/core'
 import { marked } from '@portcullis/core/verifier'
+import { instant } from '@portcullis/kit/time'
 
 import type { Connect } from './connection.ts'
 import { createStateLog, logLoad } from './debug-log.ts'
@@ -27,7 +28,7 @@ import { redisTransport } from './redis-transport.ts'
 import { afterFailure } from './replica-state.ts'
 import { checkRuntime } from './runtime.ts'
 import { type RedisRevocationsStatus, statusOf } from './status.ts'
-import { instant, whileWaiting } from './time.ts'
+import { whileWaiting } from './time.ts'
 import { whyUnknown } from './why-unknown.ts'
 import { createWriter } from './writer.ts'
 

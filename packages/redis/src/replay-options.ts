@@ -1,13 +1,15 @@
 import type { Clock } from '@portcullis/core'
-
 import {
   checkOptions,
-  isWithin,
-  mustBe,
+  countUpTo,
+  isText,
+  oneOf,
   type OptionCheck,
-  SOURCE_CHECKS,
-  sourceOf,
-} from './options.ts'
+  ownMembers,
+  seconds,
+} from '@portcullis/kit/options'
+
+import { SOURCE_CHECKS, sourceOf } from './options.ts'
 import type { RedisClient, RedisSentinels, RedisSource } from './redis-transport.ts'
 import { systemClock } from './time.ts'
 
@@ -62,24 +64,15 @@ export interface RedisReplaysSettings {
   readonly clock: Clock
 }
 
-const isCount = mustBe(
-  'a number of proofs from 1 to 10000000',
-  (value) => Number.isInteger(value) && isWithin(value, 1, 10_000_000),
-)
+const isCount = countUpTo(10_000_000, 'proofs')
 
 const CHECKS: Readonly<Record<keyof RedisReplaysOptions, OptionCheck>> = {
   url: SOURCE_CHECKS.url,
   client: SOURCE_CHECKS.client,
   sentinel: SOURCE_CHECKS.sentinel,
-  prefix: mustBe(
-    'a string that is not empty',
-    (value) => typeof value === 'string' && value !== '',
-  ),
-  timeout: mustBe('a number of seconds from 0.01 to 10', (value) => isWithin(value, 0.01, 10)),
-  whenUnreachable: mustBe(
-    "'refuse' or 'accept'",
-    (value) => value === 'refuse' || value === 'accept',
-  ),
+  prefix: isText,
+  timeout: seconds(0.01, 10),
+  whenUnreachable: oneOf('refuse', 'accept'),
   max: isCount,
   maxPerKey: isCount,
   clock: SOURCE_CHECKS.clock,
@@ -92,8 +85,7 @@ const CHECKS: Readonly<Record<keyof RedisReplaysOptions, OptionCheck>> = {
  */
 export function checkRedisReplaysOptions(options: RedisReplaysOptions): RedisReplaysSettings {
   checkOptions('redisReplays', options, CHECKS)
-  // What a polluted `Object.prototype` has is no option.
-  const own: RedisReplaysOptions = Object.assign(Object.create(null) as object, options)
+  const own = ownMembers(options)
   const {
     prefix = 'portcullis:replays',
     timeout = 0.5,

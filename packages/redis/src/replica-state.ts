@@ -1,3 +1,5 @@
+import { type Instant } from '@portcullis/kit/time'
+
 import { deletedIn } from './comparison.ts'
 import type { RevocationStoreError } from './errors.ts'
 import {
@@ -11,7 +13,7 @@ import {
 } from './following.ts'
 import type { StreamInfo } from './stream-replies.ts'
 import type { StreamReport } from './stream-report.ts'
-import { type Instant, laterOf, leadOf } from './time.ts'
+import { laterOf, leadOf } from './time.ts'
 import type { Reading } from './whole-stream.ts'
 
 // How the state of a replica changes: each function answers with the next state.

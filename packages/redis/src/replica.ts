@@ -1,4 +1,5 @@
 import type { Clock, LocalRevocations, RevocationEntry } from '@portcullis/core'
+import { instant } from '@portcullis/kit/time'
 
 import { RevocationStoreError } from './errors.ts'
 import {
@@ -13,7 +14,6 @@ import { readRecord } from './record.ts'
 import { afterAbsence, afterLoad, afterReport, afterShortage, type Batch } from './replica-state.ts'
 import type { StreamEntry, StreamInfo } from './stream-replies.ts'
 import type { Stream } from './stream.ts'
-import { instant } from './time.ts'
 import { readWhole } from './whole-stream.ts'
 
 // Follows the stream over one connection. What is done next is decided in `following.ts`.

@@ -1,7 +1,8 @@
+import { elapsed, type Instant } from '@portcullis/kit/time'
+
 import type { RevocationStoreReason } from './errors.ts'
 import type { ReplicaState } from './following.ts'
 import { type RevocationsState, wordOf } from './readiness.ts'
-import { elapsed, type Instant } from './time.ts'
 
 // What `status()` says of a replica.
 

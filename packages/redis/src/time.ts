@@ -1,35 +1,16 @@
-import type { Clock } from '@portcullis/core'
+import { type Clock, type Instant, systemClock as clockOfSystem } from '@portcullis/kit/time'
 
 // The clock of this package, and deadlines that allow for a busy process.
 
 /** Its timers keep no process alive: whoever waits for something holds it by `whileWaiting`. */
 export const systemClock: Clock = {
-  now: () => Date.now() / 1000,
-  monotonic: () => performance.now() / 1000,
+  ...clockOfSystem,
   after(seconds, fn) {
     const timer = setTimeout(fn, seconds * 1000).unref()
     return () => {
       clearTimeout(timer)
     }
   },
-}
-
-/** One moment on both clocks. */
-export interface Instant {
-  readonly wall: number
-  readonly monotonic: number
-}
-
-export function instant(clock: Clock): Instant {
-  return { wall: clock.now(), monotonic: clock.monotonic() }
-}
-
-/**
- * Seconds from one moment to another: the larger of what both clocks say, since a suspended machine stops the one and an
- * administrator sets back the other.
- */
-export function elapsed(since: Instant, until: Instant): number {
-  return Math.max(until.wall - since.wall, until.monotonic - since.monotonic)
 }
 
 /** How far the wall clock is ahead of the monotonic one. Less than before: it was set back. */

@@ -1,3 +1,4 @@
+import type { Instant } from '@portcullis/kit/time'
 import { describe, expect, test } from 'vitest'
 
 import {
@@ -11,7 +12,6 @@ import {
 import { afterReport } from '../src/replica-state.ts'
 import type { StreamInfo } from '../src/stream-replies.ts'
 import type { StreamReport } from '../src/stream-report.ts'
-import type { Instant } from '../src/time.ts'
 
 const at = (seconds: number): Instant => ({ wall: seconds, monotonic: seconds })
 

@@ -12,7 +12,7 @@ const sentinels = (count: number) => Array.from({ length: count }, () => `${url}
 test.each<[string, unknown]>([
   ['options must be an object', undefined],
   ['options must be an object', null],
-  ['unknown option urls, known are url, client, sentinel, stream', { urls: url }],
+  ['unknown option "urls", known are url, client, sentinel, stream', { urls: url }],
   ['either url or client must be stated: is an environment variable unset?', {}],
   ['either url or client must be stated: is an environment variable unset?', { url: undefined }],
   ['either url or client must be stated, not both', { url, client: { duplicate() {} } }],
@@ -50,10 +50,10 @@ test.each<[string, unknown]>([
   ['maxStaleness must be', { url, maxStaleness: 10_000 }],
   ['maxStaleness must be', { url, maxStaleness: '10' }],
   ['maxStaleness must be', { url, maxStaleness: Number.NaN }],
-  ["whenStale must be 'refuse' or 'accept'", { url, whenStale: true }],
+  ['whenStale must be one of refuse, accept', { url, whenStale: true }],
   ['max must be a number of entries', { url, max: 1.5 }],
   ['max must be a number of entries', { url, max: 0 }],
-  ['clock must be an object with the functions now, monotonic and after', { url, clock: Date }],
+  ['clock must have the functions now, monotonic and after', { url, clock: Date }],
 ])('TypeError: %s', (message, options) => {
   expect(() => redisRevocations(options as never)).toThrow(TypeError)
   expect(() => redisRevocations(options as never)).toThrow(`redisRevocations: ${message}`)

@@ -1,9 +1,9 @@
+import type { Instant } from '@portcullis/kit/time'
 import { describe, expect, test } from 'vitest'
 
 import { RevocationStoreError } from '../src/errors.ts'
 import { INITIAL_STATE, type ReplicaState } from '../src/following.ts'
 import { readiness, wordOf } from '../src/readiness.ts'
-import type { Instant } from '../src/time.ts'
 
 const at = (seconds: number): Instant => ({ wall: seconds, monotonic: seconds })
 

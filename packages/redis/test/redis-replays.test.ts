@@ -44,7 +44,7 @@ function scene(options: RedisReplaysOptions = {}) {
 test.each<[object, string]>([
   [
     { urls: 1 },
-    'unknown option urls, known are url, client, sentinel, prefix, timeout, whenUnreachable, max, maxPerKey, clock',
+    'unknown option "urls", known are url, client, sentinel, prefix, timeout, whenUnreachable, max, maxPerKey, clock',
   ],
   [{}, 'redisReplays: either url or client must be stated: is an environment variable unset?'],
   [{ url: 'http://a' }, 'redisReplays: url must begin with redis: or rediss:'],
@@ -55,7 +55,7 @@ test.each<[object, string]>([
   ],
   [
     { url: URL_OF_STORE, whenUnreachable: 'ignore' },
-    "redisReplays: whenUnreachable must be 'refuse' or 'accept'",
+    'redisReplays: whenUnreachable must be one of refuse, accept',
   ],
   [
     { url: URL_OF_STORE, max: 0 },

@@ -1,3 +1,5 @@
+import { checkOptions, isBoolean } from '@portcullis/kit/options'
+
 import type { Clock } from './clock.ts'
 import { answerWith, issuerAt, NOT_ACTIVE, stateToken } from './introspection/answers.ts'
 import type { BadAnswer } from './introspection/bad-answer.ts'
@@ -10,7 +12,6 @@ import {
   respondAsIntrospection,
 } from './introspection/service.ts'
 import type { TestIssuer } from './issuer.ts'
-import { checkOptions, isBoolean } from './options.ts'
 import { backendOf } from './service/backend.ts'
 import {
   EMULATED,

@@ -1,21 +1,11 @@
 import type { Algorithm } from '@portcullis/core'
+import { checkOptions, isClock, isText, oneOf } from '@portcullis/kit/options'
 import type { JWK } from 'jose'
 
 import type { Clock } from './clock.ts'
 import type { PrivateKeys } from './keys/private-keys.ts'
 import { OPTIONAL_MEMBERS, type OptionalMember, optionalMembersOf } from './keys/signing-key.ts'
-import {
-  checkOptions,
-  isClock,
-  isCount,
-  isDuration,
-  isObject,
-  isSeconds,
-  isText,
-  isTextOrTexts,
-  listOf,
-  oneOf,
-} from './options.ts'
+import { isCount, isDuration, isObject, isSeconds, isTextOrTexts, listOf } from './options.ts'
 
 // The options of `createTestIssuer`: their types and checks.
 

@@ -12,8 +12,9 @@ import {
   type Verifier,
 } from '@portcullis/core'
 import { applySchema } from '@portcullis/core/adapter'
+import { type OptionCheck, checkOptions, isBoolean, isFunction } from '@portcullis/kit/options'
 
-import { type Check, checkOptions, isBoolean, isFunction, isObject } from './options.ts'
+import { isObject } from './options.ts'
 import { type Binding, confirmationOf, isBinding } from './tokens/binding.ts'
 
 // Verifiers for tests of what happens after a token was judged. This is the only file that calls core. What signs tokens must not use it: a
@@ -128,7 +129,7 @@ function checkBinding(
 }
 
 /** Those of some libraries are functions. */
-const isSchema: Check = (value) => {
+const isSchema: OptionCheck = (value) => {
   const standard: unknown = Reflect.get(Object(value) as object, '~standard')
   return isFunction(Reflect.get(Object(standard) as object, 'validate')) === undefined
     ? undefined

@@ -1,7 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 
+import { checkOptions, isClock, isFunction, isText } from '@portcullis/kit/options'
+
 import { backgroundClock, type Clock } from './clock.ts'
-import { checkOptions, isClock, isFunction, isText } from './options.ts'
 import type { TokenService } from './service/emulation.ts'
 import { createVerdictTally, type VerdictReport } from './verdict-tally.ts'
 

@@ -291,7 +291,7 @@ describe('the bad answers', () => {
 })
 
 test.each([
-  { options: { clinets: {} }, message: 'introspectionService: there is no option "clinets"' },
+  { options: { clinets: {} }, message: 'introspectionService: unknown option "clinets"' },
   { options: { clients: { api: { secret: '' } } }, message: 'the client "api": secret must be' },
   {
     options: { clients: { api: { publicJwk: { kty: 'oct', k: 'c2VjcmV0' } } } },

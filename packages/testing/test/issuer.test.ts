@@ -100,7 +100,7 @@ describe('the key', () => {
     ['audience must be a string that is not empty, or a list', { audience: [] }],
     ['lifetime must be a number of seconds', { lifetime: '5m' }],
     ['key must be PEM, a JWK, or what privateKeys() returned', { key: '' }],
-    ['there is no option "algorithms"', { algorithms: ['RS512'] }],
+    ['unknown option "algorithms"', { algorithms: ['RS512'] }],
   ])('cannot be made with a wrong option: %s', async (complaint, options) => {
     const created = createTestIssuer(options)
     await expect(created).rejects.toThrow(`createTestIssuer: ${complaint}`)
@@ -228,14 +228,14 @@ describe('a token', () => {
 const plain = await createTestIssuer()
 
 test.each<[complaint: string, options: object]>([
-  ['there is no option "claim", but claims, expiresIn', { claim: {} }],
+  ['unknown option "claim", known are claims, expiresIn', { claim: {} }],
   ['claims must be an object', { claims: null }],
   ['expiresIn must be a number of seconds', { expiresIn: '5m' }],
   ['notBefore must be a number of seconds', { notBefore: NaN }],
   ['header must be an object', { header: [] }],
   ['omit must be a list of strings', { omit: 'exp' }],
   ['payload must be a string or octets', { payload: {} }],
-  ['the options must be an object', [] as object],
+  ['options must be an object', [] as object],
 ])('a token is not signed with a wrong option: %s', async (complaint, options) => {
   const signed = plain.token(options)
   await expect(signed).rejects.toThrow(TypeError)

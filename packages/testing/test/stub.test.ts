@@ -76,7 +76,7 @@ describe('stubVerifier', () => {
   )
 
   test.each<[complaint: string, options: object]>([
-    ['there is no option "claim", but claims, boundTo, schema, allowInProduction', { claim: {} }],
+    ['unknown option "claim", known are claims, boundTo, schema, allowInProduction', { claim: {} }],
     ['allowInProduction must be true or false', { allowInProduction: 'yes' }],
     ['claims must be an object', { claims: [] }],
     ['claims must not contain themselves', { claims: cyclic() }],

@@ -357,7 +357,7 @@ describe('a service cannot be made', () => {
   })
 
   test.each<[complaint: string, options: object]>([
-    [': there is no option "login", but clients, logins', { login: {} }],
+    [': unknown option "login", known are clients, logins', { login: {} }],
     [': logins must be an object', { logins: [] }],
     [": response must be 'text', 'json' or { field: a name }", { response: 'xml' }],
     [": response must be 'text', 'json' or { field: a name }", { response: { field: '' } }],
@@ -365,8 +365,8 @@ describe('a service cannot be made', () => {
     [": response must be 'text', 'json' or { field: a name }", { response: null }],
     [': the login "ada": password must be stated', { logins: { ada: {} } }],
     [': the login "ada": password must be a string', { logins: { ada: { password: 1 } } }],
-    [': the login "ada": the options must be an object', { logins: { ada: 'secret' } }],
-    [': the login "ada": there is no option "pass"', { logins: { ada: { pass: 'a' } } }],
+    [': the login "ada": options must be an object', { logins: { ada: 'secret' } }],
+    [': the login "ada": unknown option "pass"', { logins: { ada: { pass: 'a' } } }],
     [
       ': the login "ada": lifetime must be a number of seconds',
       { logins: { ada: { password: 'a', lifetime: NaN } } },

@@ -165,7 +165,7 @@ test.each<[said: string, options: object]>([
   ['url must not contain a user or a password', { url: 'http://ada:geheim@127.0.0.1:4010' }],
   ['state the secret of serve as `secret`', { url: 'http://geheim@localhost:4010' }],
   ['url must be stated', {}],
-  ['there is no option "nmae"', { url: 'http://localhost:4010', nmae: 'x' }],
+  ['unknown option "nmae"', { url: 'http://localhost:4010', nmae: 'x' }],
 ])('is refused at start-up: %s', (said, options) => {
   expect(() => reportVerdicts(options as ReportVerdictsOptions)).toThrow(TypeError)
   expect(() => reportVerdicts(options as ReportVerdictsOptions)).toThrow(said)

@@ -1,6 +1,7 @@
+import { ownMembers } from '@portcullis/kit/options'
+
 import { type Closing, createClosing } from '../abort.ts'
 import { createClient } from '../client.ts'
-import { ownMembers } from '../option-checks.ts'
 import { createRetry, type Retry } from '../retry.ts'
 import type { TokenClient } from '../token-client.ts'
 import { authenticate } from './client-authentication.ts'

@@ -1,10 +1,10 @@
+import { parseObject } from '@portcullis/kit/json'
+import { ownMembers } from '@portcullis/kit/options'
+import type { Clock } from '@portcullis/kit/time'
 import { allowInsecureRequests, customFetch, genericTokenEndpointRequest } from 'oauth4webapi'
 
 import { ExplainedError, TokenClientError } from '../errors.ts'
 import { failureOfStatus } from '../http-answer.ts'
-import { parseObject } from '../json.ts'
-import { ownMembers } from '../option-checks.ts'
-import type { Clock } from '../time.ts'
 import type { Exchange, ServiceAnswer, TokenRequest } from '../token-request.ts'
 import { errorIn, membersOf } from '../token-response.ts'
 import type { ClientAuth } from './client-authentication.ts'

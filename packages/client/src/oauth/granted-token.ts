@@ -1,9 +1,10 @@
+import { parseObject } from '@portcullis/kit/json'
+import { elapsed } from '@portcullis/kit/time'
+
 import { TokenClientError } from '../errors.ts'
 import { UNKNOWN_LIFETIME } from '../held-token.ts'
 import { mediaTypeOf } from '../http-answer.ts'
-import { parseObject } from '../json.ts'
 import { lifetimeOf } from '../lifetime.ts'
-import { elapsed } from '../time.ts'
 import type { GrantedToken, ServiceAnswer } from '../token-request.ts'
 import { boundKeyOf, membersOf, validityOf } from '../token-response.ts'
 

@@ -1,7 +1,8 @@
+import { parseObject } from '@portcullis/kit/json'
+import { ownMembers, secureUrl } from '@portcullis/kit/options'
+
 import { TokenClientError } from '../errors.ts'
 import { discardBody, failureOfStatus, readBody } from '../http-answer.ts'
-import { parseObject } from '../json.ts'
-import { ownMembers, secureUrl } from '../option-checks.ts'
 import { reach } from '../outage.ts'
 import { membersOf } from '../token-response.ts'
 

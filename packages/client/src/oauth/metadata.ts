@@ -1,11 +1,11 @@
 import { REQUEST_SETTINGS } from '@portcullis/kit/http'
+import { type Clock, elapsed, type Instant, instant } from '@portcullis/kit/time'
 
 import type { Closing } from '../abort.ts'
 import { TokenClientError } from '../errors.ts'
 import { beginFlight, type Flight, raceAbort } from '../flight.ts'
 import { afterFailure, INITIAL, nextLoginIn, type RenewalState } from '../renewal.ts'
 import type { Retry } from '../retry.ts'
-import { type Clock, elapsed, type Instant, instant } from '../time.ts'
 import { type Fetch, sleep } from '../token-request.ts'
 import {
   type AuthorizationServer,

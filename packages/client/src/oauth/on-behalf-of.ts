@@ -1,6 +1,7 @@
+import { checkOptions, isText, mustBe, ownMembers } from '@portcullis/kit/options'
+
 import type { Closing } from '../abort.ts'
 import { createClient } from '../client.ts'
-import { checkOptions, isText, mustBe, ownMembers } from '../option-checks.ts'
 import type { GetOptions, TokenClient } from '../token-client.ts'
 import type { Exchange, TokenEndpoint } from '../token-request.ts'
 import type { Grant } from './grant-exchange.ts'
@@ -50,7 +51,7 @@ const CHECKS = {
   scope: isScope,
   resource: isResources,
   audience: isTexts,
-  actorToken: mustBe('a token', isText),
+  actorToken: mustBe('a token', (value) => isText(value) === undefined),
   form: mustBe(FORMS.join(' or '), (value) => FORMS.includes(value)),
   signal: mustBe('an AbortSignal', (value) => value instanceof AbortSignal),
 }
@@ -117,7 +118,7 @@ export function createOnBehalfOf(
   }
 
   return (auth, options = {}) => {
-    checkOptions(CALLER, options, CHECKS, new Set())
+    checkOptions(CALLER, options, CHECKS)
     const { form = 'token-exchange', actorToken, signal, ...target } = ownMembers(options)
     if (form === 'jwt-bearer' && actorToken !== undefined) {
       throw new TypeError(`${CALLER}: there is no actorToken with the form jwt-bearer`)

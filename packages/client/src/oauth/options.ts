@@ -1,29 +1,31 @@
 import { types } from 'node:util'
 
 import { platformFetch } from '@portcullis/kit/http'
+import {
+  type OptionCheck,
+  checkOptions,
+  isBoolean,
+  isClock,
+  isFunction,
+  isText,
+  mustBe,
+  ownMembers,
+  secureUrl,
+} from '@portcullis/kit/options'
+import { type Clock, systemClock } from '@portcullis/kit/time'
 
 import type { DpopOptions } from '../dpop-options.ts'
 import type { Dpop } from '../dpop.ts'
 import type { Credential } from '../login-exchange.ts'
 import {
-  type Check,
-  checkOptions,
   dpopOf,
-  isBoolean,
-  isClock,
   isCredential,
   isDpopOption,
-  isFunction,
   isOriginList,
-  isText,
   isTimeout,
   isUrlOption,
-  mustBe,
   originSet,
-  ownMembers,
-  secureUrl,
 } from '../option-checks.ts'
-import { type Clock, systemClock } from '../time.ts'
 import type { Fetch } from '../token-request.ts'
 import {
   type ClientAssertion,
@@ -111,7 +113,7 @@ const isClientKey = mustBe(KEY_FORM, (value) => {
   return (
     types.isCryptoKey(key) &&
     isAssertionKey(key) &&
-    (kid === undefined || isText(kid)) &&
+    (kid === undefined || isText(kid) === undefined) &&
     (certificate === undefined || isCertificate(certificate)) &&
     Object.keys(others).length === 0
   )
@@ -119,7 +121,8 @@ const isClientKey = mustBe(KEY_FORM, (value) => {
 
 const isAssertion = mustBe('{ file }, or a function that gives an assertion', (value) => {
   const { file, ...others } = membersIn(value)
-  return isFunction(value) || (isText(file) && Object.keys(others).length === 0)
+  const isFile = isText(file) === undefined && Object.keys(others).length === 0
+  return typeof value === 'function' || isFile
 })
 
 const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0
@@ -131,10 +134,10 @@ const isRemember = mustBe('{ max, bytes }, two whole numbers from 0', (value) =>
 
 const METHODS: readonly unknown[] = ['client_secret_basic', 'client_secret_post']
 
-const CHECKS: Readonly<Record<keyof OAuthClientOptions, Check>> = {
+const CHECKS: Readonly<Record<keyof OAuthClientOptions, OptionCheck>> = {
   issuer: isUrlOption,
   tokenEndpoint: isUrlOption,
-  clientId: mustBe('a string that is not empty', isText),
+  clientId: isText,
   clientSecret: isCredential,
   clientAuthentication: mustBe(METHODS.join(' or '), (value) => METHODS.includes(value)),
   privateKey: isClientKey,
@@ -148,12 +151,12 @@ const CHECKS: Readonly<Record<keyof OAuthClientOptions, Check>> = {
   remember: isRemember,
   timeout: isTimeout,
   allowInsecure: isBoolean,
-  fetch: mustBe('a function', isFunction),
+  fetch: isFunction,
   clock: isClock,
 }
 
 const CALLER = 'createOAuthClient'
-const REQUIRED: ReadonlySet<string> = new Set(['clientId', 'origins'])
+const REQUIRED = ['clientId', 'origins']
 
 /** What a client of OAuth works with. */
 export interface OAuthSettings {

@@ -1,7 +1,8 @@
+import { type Clock, instant } from '@portcullis/kit/time'
+
 import { failureWith, reasonOf, type TokenClientError } from '../errors.ts'
 import { believed } from '../lifetime.ts'
 import { afterFailure, INITIAL, nextLoginIn, type RenewalState } from '../renewal.ts'
-import { type Clock, instant } from '../time.ts'
 import type { ServiceAnswer } from '../token-request.ts'
 
 // What an answer of the authorization server means for all grants of a client, whoever they are for: its clock, and the pauses that

@@ -1,4 +1,4 @@
-import { type Check, isText, mustBe } from '../option-checks.ts'
+import { type OptionCheck, isText, mustBe } from '@portcullis/kit/options'
 
 // For whom and for what a token is asked for: `scope`, `resource` and `audience`, as options and as parameters.
 
@@ -11,16 +11,17 @@ export interface Target {
   readonly audience?: string | readonly string[] | undefined
 }
 
-export const isScope: Check = mustBe(
+export const isScope: OptionCheck = mustBe(
   'words, separated by spaces',
   (value) =>
     typeof value === 'string' &&
     /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(value),
 )
-export const isTexts: Check = mustBe('a string that is not empty, or a list of such', (value) =>
-  isListOf(value, isText),
+export const isTexts: OptionCheck = mustBe(
+  'a string that is not empty, or a list of such',
+  (value) => isListOf(value, (each) => isText(each) === undefined),
 )
-export const isResources: Check = mustBe(
+export const isResources: OptionCheck = mustBe(
   'an absolute URI without a fragment, or a list of such',
   (value) =>
     isListOf(

@@ -440,7 +440,7 @@ describe('a mistake of the program is a TypeError', () => {
   })
 
   test.each([
-    [{ audiences: 'a' }, 'unknown option audiences'],
+    [{ audiences: 'a' }, 'unknown option "audiences"'],
     [{ audience: '' }, 'audience must be'],
     [{ resource: 'orders' }, 'resource must be'],
     [{ scope: 'a  b' }, 'scope must be'],

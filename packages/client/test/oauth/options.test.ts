@@ -103,7 +103,7 @@ describe('a wrong option is a TypeError at start-up', () => {
       'clientAuthentication is for clientSecret',
       { clientSecret: undefined, certificate: true, clientAuthentication: 'client_secret_post' },
     ],
-    ['unknown option secret', { secret: 'canary' } as object],
+    ['unknown option "secret"', { secret: 'canary' } as object],
   ])('%s: %j', (complaint, options) => {
     expect(creating({ ...valid, ...options })).toThrow(`createOAuthClient: ${complaint}`)
   })

@@ -1,10 +1,11 @@
 import type { WaitUntil } from '@portcullis/kit/calls'
 import type { FetchFailure } from '@portcullis/kit/http'
+import { debug } from '@portcullis/kit/report'
 import { type Clock, type Instant, instant } from '@portcullis/kit/time'
 import { createWaitingRoom, pause, type WaitingRefusals } from '@portcullis/kit/waiting'
 
 import { AuthError } from '../refusal/errors.ts'
-import { isDebugging, logAttempt } from '../report/debug-log.ts'
+import { attemptLine } from '../report/debug-log.ts'
 import { keyAttempts, type KeysMessage } from '../report/diagnostics.ts'
 import { createAttempts, type FetchedDocument, type Load } from './attempts.ts'
 import {
@@ -204,7 +205,7 @@ export function followKeys(
 
 function tell(message: () => KeysMessage, origin: string): void {
   keyAttempts.publish(message)
-  if (isDebugging()) logAttempt(message(), origin)
+  debug(() => attemptLine(message(), origin))
 }
 
 function afterAttempt(

@@ -1,14 +1,8 @@
-import { env } from 'node:process'
-import { debuglog } from 'node:util'
-
 import type { AuthError } from '../refusal/errors.ts'
 import { duration, printable } from '../refusal/text.ts'
 import type { KeysMessage } from './diagnostics.ts'
 
-// What NODE_DEBUG=portcullis prints: one line for each refusal of a guard, and for each settled attempt to fetch keys. Without
-// it nothing is composed.
-
-const log = debuglog('portcullis')
+// The lines that NODE_DEBUG=portcullis prints: one for each refusal of a guard, and for each settled attempt to fetch keys.
 
 const LONGEST_PATH = 256
 /** More than Node takes by default. What is longer could overflow the stack of a pattern. */
@@ -26,27 +20,19 @@ interface Refused {
   readonly request: unknown
 }
 
-/**
- * To be asked first: what is given to the functions below costs something as well. On Cloudflare Workers every such log is
- * enabled, whatever `NODE_DEBUG` says.
- */
-export function isDebugging(): boolean {
-  return log.enabled && (env['NODE_DEBUG'] ?? '') !== ''
-}
-
-export function logRefusal(error: AuthError, { framework = 'http', ...refused }: Refused): void {
+export function refusalLine(error: AuthError, { framework = 'http', ...refused }: Refused): string {
   const { status, code, reason, detail } = error
   const where = `${printable(framework, 32)} ${placeOf(refused)}`
-  log('%s', `refused: ${where}: ${status} ${code} ${reason}: ${detail}`)
+  return `refused: ${where}: ${status} ${code} ${reason}: ${detail}`
 }
 
 /** @param origin Where the keys come from. */
-export function logAttempt(message: KeysMessage, origin: string | undefined): void {
+export function attemptLine(message: KeysMessage, origin: string | undefined): string {
   const { trigger, outcome, duration: took, added, removed, freshness, detail } = message
   const from = origin === undefined ? '' : ` from ${printable(origin, 100)}`
   const why = detail === undefined ? '' : `: ${printable(detail, 300)}`
   const changes = `added ${listOf(added)}, removed ${listOf(removed)}, now ${freshness}`
-  log('%s', `keys${from}: ${trigger}: ${outcome} in ${duration(took)}${why}; ${changes}`)
+  return `keys${from}: ${trigger}: ${outcome} in ${duration(took)}${why}; ${changes}`
 }
 
 function listOf(thumbprints: readonly string[]): string {

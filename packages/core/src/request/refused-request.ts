@@ -1,8 +1,9 @@
 import { own } from '@portcullis/kit/options'
+import { debug } from '@portcullis/kit/report'
 
 import { AuthError } from '../refusal/errors.ts'
 import type { Scheme } from '../refusal/presentation.ts'
-import { isDebugging, logRefusal } from '../report/debug-log.ts'
+import { refusalLine } from '../report/debug-log.ts'
 import { refusedRequests } from '../report/diagnostics.ts'
 import { Checked, type GuardOptions } from './guard-options.ts'
 
@@ -28,9 +29,7 @@ export function presentRefusal(
   // Make the headers here. If that throws, for a scope that is no string, the promise of this request rejects; in an
   // adapter's callback it would be an uncaught exception.
   void presented.headers
-  if (isDebugging()) {
-    logRefusal(presented, { framework: Checked.frameworkOf(options), subject, request })
-  }
+  debug(() => refusalLine(presented, { framework: Checked.frameworkOf(options), subject, request }))
   refusedRequests.publish(() => ({
     framework: Checked.frameworkOf(options),
     code: presented.code,

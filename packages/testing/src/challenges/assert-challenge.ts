@@ -1,8 +1,9 @@
 import { AssertionError } from 'node:assert'
 
 import type { AuthErrorReason } from '@portcullis/core'
+import { type OptionCheck, checkOptions, isText, oneOf } from '@portcullis/kit/options'
 
-import { type Check, checkOptions, isDuration, isText, oneOf } from '../options.ts'
+import { isDuration } from '../options.ts'
 import { descriptionOf } from '../stub.ts'
 import { type Challenge, parseChallenges } from './challenge.ts'
 
@@ -151,4 +152,4 @@ function inWords(value: unknown): string {
   return value === undefined ? 'missing' : JSON.stringify(value)
 }
 
-const isTextOrNull: Check = (value) => (value === null ? undefined : isText(value))
+const isTextOrNull: OptionCheck = (value) => (value === null ? undefined : isText(value))

@@ -1,5 +1,6 @@
+import { isText } from '@portcullis/kit/options'
+
 import { createSigningKey, optionalMembersOf } from '../keys/signing-key.ts'
-import { isText } from '../options.ts'
 import { badContents, badNonces, badRequests } from './bad-proof-claims.ts'
 import { badProofAlgorithms, badProofForms, badProofKeys } from './bad-proof-forms.ts'
 import type { BadProof, BadProofReason } from './bad-proof.ts'

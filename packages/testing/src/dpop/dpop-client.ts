@@ -1,11 +1,11 @@
 import type { Algorithm } from '@portcullis/core'
+import { checkOptions, isClock, isText, oneOf } from '@portcullis/kit/options'
 import type { JWK } from 'jose'
 
 import { type Clock, systemClock } from '../clock.ts'
 import { ALGORITHMS } from '../issuer-options.ts'
 import { checkPlatform } from '../keys/ml-dsa.ts'
 import { createSigningKey, optionalMembersOf } from '../keys/signing-key.ts'
-import { checkOptions, isClock, isText, oneOf } from '../options.ts'
 import type { BadProof } from './bad-proof.ts'
 import { createBadProofs } from './bad-proofs.ts'
 import { makeProof, type ProofOptions, type ProofRequest } from './proof.ts'

@@ -1,9 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
 
+import { type OptionCheck, checkOptions, isText } from '@portcullis/kit/options'
+
 import type { Clock } from '../clock.ts'
 import type { SigningKey } from '../keys/signing-key.ts'
 import { isOctets, octetsOf } from '../octets.ts'
-import { type Check, checkOptions, isObject, isText, isTextList } from '../options.ts'
+import { isObject, isTextList } from '../options.ts'
 import type { TokenOptions } from '../tokens/token.ts'
 
 // Makes one DPoP proof, sound or not. It shares no code with core, which checks proofs.
@@ -30,10 +32,10 @@ export interface ProofMaker {
   readonly key: SigningKey
 }
 
-const isUrl: Check = (value) =>
+const isUrl: OptionCheck = (value) =>
   URL.canParse(String(value)) ? undefined : 'must be an absolute URL'
 
-const REQUEST: Readonly<Record<keyof ProofRequest, Check>> = {
+const REQUEST: Readonly<Record<keyof ProofRequest, OptionCheck>> = {
   method: isText,
   url: isUrl,
   token: isText,

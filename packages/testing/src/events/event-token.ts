@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 
+import { checkOptions, isText } from '@portcullis/kit/options'
+
 import type { TestIssuer } from '../issuer.ts'
-import { checkOptions, isObject, isText, isTextList } from '../options.ts'
+import { isObject, isTextList } from '../options.ts'
 
 // Signs log-out tokens and security event tokens of an issuer, sound or not.
 

@@ -1,5 +1,6 @@
+import { checkOptions, isFunction, isText, oneOf } from '@portcullis/kit/options'
+
 import { createTestIssuer, type TestIssuer } from '../issuer.ts'
-import { checkOptions, isFunction, isText, oneOf } from '../options.ts'
 import { backendOf } from '../service/backend.ts'
 import { type BadEvent, createBadLogouts, createBadSecurityEvents } from './bad-events.ts'
 import {

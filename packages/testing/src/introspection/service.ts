@@ -1,4 +1,6 @@
-import { checkOptions, isObject, isText } from '../options.ts'
+import { checkOptions, isText } from '@portcullis/kit/options'
+
+import { isObject } from '../options.ts'
 import { urlAsked } from '../service/asked-url.ts'
 import type { Backend } from '../service/backend.ts'
 import {

@@ -1,7 +1,7 @@
+import { checkOptions, oneOf } from '@portcullis/kit/options'
 import type { JWK } from 'jose'
 
 import type { Clock } from '../clock.ts'
-import { checkOptions, oneOf } from '../options.ts'
 import { createKeyRecord, type KeyPhases } from './key-phases.ts'
 import { createSigningKey, type OptionalMember, type SigningKey } from './signing-key.ts'
 

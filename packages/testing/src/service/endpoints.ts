@@ -1,13 +1,6 @@
-import {
-  type Check,
-  checkOptions,
-  isFunction,
-  isObject,
-  isSeconds,
-  isString,
-  isText,
-  isTextList,
-} from '../options.ts'
+import { type OptionCheck, checkOptions, isFunction, isText } from '@portcullis/kit/options'
+
+import { isObject, isSeconds, isString, isTextList } from '../options.ts'
 import { urlAsked } from './asked-url.ts'
 import type { Backend } from './backend.ts'
 import { METHODS } from './clients.ts'
@@ -142,7 +135,7 @@ function tokenResponse(
 export function checkServiceOptions(
   caller: string,
   options: Omit<TokenServiceOptions, 'clients'>,
-  checks: Readonly<Record<string, Check>> = {},
+  checks: Readonly<Record<string, OptionCheck>> = {},
 ): void {
   checkOptions(caller, options, {
     ...checks,
@@ -175,7 +168,7 @@ export function checkTokenServiceOptions(options: TokenServiceOptions): void {
   }
 }
 
-export const isPublicJwk: Check = (value) =>
+export const isPublicJwk: OptionCheck = (value) =>
   typeof value === 'object' && value !== null && isAsymmetric(Reflect.get(value, 'kty'))
     ? undefined
     : 'must be a public JWK'

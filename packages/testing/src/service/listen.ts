@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIPv6 } from 'node:net'
 
-import { checkOptions, isFunction, isText } from '../options.ts'
+import { checkOptions, isFunction, isText } from '@portcullis/kit/options'
 
 // Serves a handler of `Request` and `Response` over `node:http`, with limits for what clients send.
 

@@ -1,6 +1,8 @@
+import { checkOptions, oneOf } from '@portcullis/kit/options'
+
 import type { Clock } from '../clock.ts'
 import type { KeyDocument, KeyRotation } from '../keys/key-rotation.ts'
-import { checkOptions, isCount, isDuration, oneOf } from '../options.ts'
+import { isCount, isDuration } from '../options.ts'
 import { type Exchange, MISBEHAVIOURS, type MisbehaviourName } from './misbehaviours.ts'
 import { type Endpoint, ENDPOINTS } from './request-log.ts'
 

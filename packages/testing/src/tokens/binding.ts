@@ -1,7 +1,8 @@
 import { createHash, type X509Certificate } from 'node:crypto'
 
+import { type OptionCheck, isText } from '@portcullis/kit/options'
+
 import { isOctets } from '../octets.ts'
-import { type Check, isText } from '../options.ts'
 
 // What a token is bound to, and the claim `cnf` that says it.
 
@@ -40,7 +41,7 @@ function thumbprintOf(certificate: Uint8Array): string {
   return createHash('sha256').update(certificate).digest('base64url')
 }
 
-export const isBinding: Check = (value) => {
+export const isBinding: OptionCheck = (value) => {
   const all: readonly unknown[] = [value].flat()
   return all.length > 0 && all.every(isOneBinding)
     ? undefined

@@ -1,8 +1,10 @@
+import { type OptionCheck, checkOptions } from '@portcullis/kit/options'
+
 import type { Clock } from '../clock.ts'
 import type { KeyRotation } from '../keys/key-rotation.ts'
 import type { SigningKey } from '../keys/signing-key.ts'
 import { isOctets, octetsOf } from '../octets.ts'
-import { type Check, checkOptions, isObject, isSeconds, isTextList } from '../options.ts'
+import { isObject, isSeconds, isTextList } from '../options.ts'
 import { type Binding, confirmationOf, isBinding } from './binding.ts'
 
 // Signs tokens of an issuer, sound or not: one by one, and for the tables of good and bad ones.
@@ -73,7 +75,7 @@ export type ClaimOptions = Pick<
   'claims' | 'boundTo' | 'expiresIn' | 'notBefore' | 'omit'
 >
 
-export const claimChecks: Readonly<Record<keyof ClaimOptions, Check>> = {
+export const claimChecks: Readonly<Record<keyof ClaimOptions, OptionCheck>> = {
   claims: isObject,
   expiresIn: isSeconds,
   notBefore: isSeconds,

@@ -136,7 +136,7 @@ describe('the answer', () => {
 })
 
 test.each<[complaint: string, expected: object]>([
-  ['there is no option "code"', { code: 'invalid_token' }],
+  ['unknown option "code"', { code: 'invalid_token' }],
   ['status must be a whole number', { status: '401' }],
   ['error must be a string', { error: 1 }],
   ['scope must be a string', { scope: ['read'] }],

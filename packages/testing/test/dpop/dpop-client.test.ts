@@ -87,7 +87,7 @@ test('headers are the token under DPoP, and a proof for it', async () => {
 
 test.each<[complaint: string, act: () => Promise<unknown>]>([
   [
-    'dpopClient: there is no option "alg", but clock, algorithm',
+    'dpopClient: unknown option "alg", known are clock, algorithm',
     async () => await dpopClient({ alg: 1 } as object),
   ],
   [
@@ -103,7 +103,7 @@ test.each<[complaint: string, act: () => Promise<unknown>]>([
     async () => await (await dpopClient()).proof({} as { url: string }),
   ],
   [
-    'proof: there is no option "uri", but method, url, token, nonce',
+    'proof: unknown option "uri", known are method, url, token, nonce',
     async () => await (await dpopClient()).proof({ url: REQUEST_URL, uri: '' } as { url: string }),
   ],
   [

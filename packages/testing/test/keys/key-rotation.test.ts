@@ -171,7 +171,7 @@ test('a second half can be called for twice, but not after the next rotation', a
 test.each<[complaint: string, options: object]>([
   ['kid must be one of new, same, none', { kid: 'old' }],
   ['publish must be one of now, first, later, both', { publish: true }],
-  ['there is no option "when", but kid, publish', { when: 'now' }],
+  ['unknown option "when", known are kid, publish', { when: 'now' }],
 ])('a wrong option changes nothing: %s', async (complaint, options) => {
   const { issuer, old } = await setUp()
   await expect(issuer.rotate(options)).rejects.toThrow(new TypeError(`rotate: ${complaint}`))

@@ -240,7 +240,7 @@ test('a nonce is wanted in proofs, and the token is bound, on a port as well', a
 test.each<[string, object]>([
   ['clients must be an object', { clients: [] }],
   ['the client "a": secret must be a string that is not empty', { clients: { a: { secret: '' } } }],
-  ['the client "a": there is no option "pass"', { clients: { a: { pass: 'a' } } }],
+  ['the client "a": unknown option "pass"', { clients: { a: { pass: 'a' } } }],
   ['the client "a": scopes must be a list of strings', { clients: { a: { scopes: 'a' } } }],
 ])('a wrong option is a TypeError: %s', async (complaint, options) => {
   await expect(setUp(options)).rejects.toThrow(complaint)

@@ -226,7 +226,7 @@ describe('the server', () => {
     ['port must be a port from 0 to 65535', { port: '80' }],
     ['host must be a string that is not empty', { host: '' }],
     ['routes must be a function', { routes: {} }],
-    ['there is no option "hosts", but port, host, routes', { hosts: '0.0.0.0' }],
+    ['unknown option "hosts", known are port, host, routes', { hosts: '0.0.0.0' }],
   ])('cannot be had with a wrong option: %s', async (complaint, options) => {
     await expect(listen(echo, options)).rejects.toThrow(new TypeError(`listen: ${complaint}`))
   })

@@ -332,7 +332,7 @@ test.each<[complaint: string, kind: unknown, options?: object]>([
   ['endpoint must be one of keys', 'key-set', { endpoint: 'token' }],
   ['delay is for the kind slow', 'hang', { delay: 1 }],
   ['delay must be a number of seconds', 'slow', { delay: Infinity }],
-  ['there is no option "time", but times', 'hang', { time: 1 }],
+  ['unknown option "time", known are times', 'hang', { time: 1 }],
 ])('%s: TypeError at the call', async (complaint, kind, options) => {
   // A kind that the type does not allow.
   const begin = () => issuer.outage(kind as OutageKind, options)

@@ -285,5 +285,5 @@ test('tables made during an outage are for the document without it', async () =>
 
 test.each(['badTokens', 'edgeTokens'] as const)('%s: a misspelt option', async (table) => {
   const call = strict[table]({ claim: {} } as object)
-  await expect(call).rejects.toThrow(`${table}: there is no option "claim", but claims, header`)
+  await expect(call).rejects.toThrow(`${table}: unknown option "claim", known are claims, header`)
 })
