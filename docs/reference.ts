@@ -24,8 +24,6 @@ const OTHER_MODULES: Readonly<Record<string, string>> = {
     'What only packages for a framework need, such as `@portcullis/express`. The document "Any other framework" of `@portcullis/core` says how to guard routes without it.',
   '@portcullis/core/explain':
     'Says why a verifier accepts or refuses a token: the result of every check. It shows claims that are not proven, so it is for people, not for requests.',
-  '@portcullis/core/json':
-    'Reads JSON that somebody else wrote, without the texts that crash V8. The other packages of Portcullis use it; guards need nothing of it.',
   '@portcullis/core/verifier':
     'What a package needs whose verifier proves tokens by something else than a key, as `@portcullis/introspection` does: the steps behind the proof, and what reads answers of others. Applications have `createVerifier`.',
   '@portcullis/metrics/opentelemetry':

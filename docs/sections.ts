@@ -107,7 +107,11 @@ export const SECTIONS: readonly Section[] = [
       ['packages/providers/docs/okta.md', 'okta', 'Okta'],
       ['packages/providers/docs/supabase.md', 'supabase', 'Supabase'],
       ['packages/providers/docs/zitadel.md', 'zitadel', 'Zitadel'],
-      ['packages/providers/docs/token-service.md', 'token-service', 'A token service of your own'],
+      [
+        'packages/providers/docs/token-service-at.md',
+        'token-service-at',
+        'A token service of your own',
+      ],
     ],
   },
   {

@@ -272,3 +272,50 @@ test('no source of a published package reads the environment or writes to the co
   )
   expect(offenders).toEqual([])
 })
+
+/** Words that say nothing of what is meant, and what says it. Within a name: `findLane` has one. */
+const VAGUE: Readonly<Record<string, string>> = {
+  lane: 'calls, row',
+  odd: 'failing, malformed; isOdd is of numbers',
+  slot: 'period, place',
+  way: 'group, method; underWay is of work',
+}
+
+/** The names of a code that have such a word. Comments and texts are sentences, where it may be the right one. */
+function vagueNames(text: string): readonly string[] {
+  const code = text.replaceAll(/\/\*.*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/gs, '')
+  const names = new Set(code.match(/[A-Za-z_]\w*/g))
+  return [...names].filter((name) => {
+    const words = name.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? []
+    const plain = words
+      .join(' ')
+      .toLowerCase()
+      .replace(/\bunder way\b|\bis odd\b/, '')
+    return plain.split(' ').some((word) => Object.hasOwn(VAGUE, word.replace(/s$/, '')))
+  })
+}
+
+describe('a name says what it means', () => {
+  test('so no source has one with a word of the table', () => {
+    const found = sources.flatMap((source) => vagueNames(read(source)))
+    expect(found, `write instead: ${JSON.stringify(VAGUE)}`).toEqual([])
+  })
+
+  test.each([
+    'const lane = 1',
+    'type Way = 1',
+    'findOdd()',
+    'SLOT_LENGTH',
+    'x.ways',
+    'initialLane',
+  ])('%s has one', (code) => {
+    expect(vagueNames(code)).toHaveLength(1)
+  })
+
+  test.each(['isUnderWay', 'isOdd(n)', '// in a way', "'odd'", 'always', 'plane', 'underWay'])(
+    '%s has none',
+    (code) => {
+      expect(vagueNames(code)).toEqual([])
+    },
+  )
+})

@@ -10,6 +10,8 @@ const inKit = sources.filter((source) => source.startsWith('packages/kit/'))
 /** What it imports beside its own files, and where. A third party in it would be one of every package. */
 const OUTSIDE: Readonly<Record<string, readonly string[]>> = {
   'node:buffer': ['kit/http/fetch-json', 'kit/json'],
+  'node:process': ['kit/report/debug-log'],
+  'node:util': ['kit/report/debug-log'],
 }
 
 test('it imports nothing of ours, and the platform where it is said', () => {

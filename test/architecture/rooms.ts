@@ -29,7 +29,7 @@ dpop        | ground refusal algorithms keys token claims                       
 verifier    | ground refusal report algorithms keys token claims possession revocation   |                | verifier verifier-options prover verified-tokens internals revocation-watch
 issuers     | refusal report token claims verifier                                |                |
 requirement | ground refusal claims                                                      | verifier       | requirement-list details
-request     | ground refusal report claims possession verifier requirement               | dpop           |
+request     | ground refusal report claims possession dpop verifier requirement          |                |
 explain     | refusal algorithms keys token claims possession revocation verifier |                |
 `
 
@@ -70,8 +70,7 @@ export const OUTSIDE: Readonly<Record<string, readonly string[]>> = {
   ],
   'node:diagnostics_channel': ['report/diagnostics'],
   'node:net': ['possession/peer-list'],
-  'node:process': ['report/debug-log'],
-  'node:util': ['dpop/nonces', 'possession/mutual-tls', 'report/debug-log'],
+  'node:util': ['dpop/nonces', 'possession/mutual-tls'],
 }
 
 export const ROOMS: readonly Room[] = TABLE.trim()

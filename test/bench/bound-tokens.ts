@@ -9,6 +9,7 @@ import {
 } from '@portcullis/core'
 import { auth } from 'express-oauth2-jwt-bearer'
 
+import type { DpopProofsMethods } from '../../packages/core/src/dpop/proof-check.ts'
 import { type BoundClient, createBoundClient, headersOf, ORIGIN } from './bound-client.ts'
 import { AUDIENCE, createSigner, ISSUER } from './inputs.ts'
 import { type KeyServer, listenForKeys } from './key-server.ts'
@@ -46,7 +47,8 @@ const issuer = createSigner()
 /** One proof, checked and remembered. */
 function proofAlone(client: BoundClient): Subject {
   const replays = localReplays({ max: ROOM, maxPerKey: ROOM })
-  const proofs = dpopProofs({ origin: ORIGIN, replays })
+  const made = dpopProofs({ origin: ORIGIN, replays })
+  const proofs = made as typeof made & DpopProofsMethods // what a guard calls
   const { token } = client
   return {
     name: 'a proof: `check` and `remember`',

@@ -8,21 +8,21 @@ import {
   afterBegin,
   afterFailure,
   callStep,
-  initialLane,
-  type LaneLimits,
-  type LaneState,
+  initialCalls,
+  type CallLimits,
+  type CallsState,
   untilRate,
 } from '../../packages/introspection/src/pace.ts'
 import type { EventQueue } from './event-queue.ts'
 import type { Random } from './random.ts'
 
-// One process that takes opaque tokens: the words of `decisions.ts` of introspection, carried out with events as its lanes carry them
+// One process that takes opaque tokens: the words of `decisions.ts` of introspection, carried out with events as `calls.ts` carries them
 // out with promises. Not simulated: deadlines (no answer takes longer than a round trip), and bounds of memory and of who waits.
 
 /** The defaults of `introspected`. */
 const AGE = { maxAge: 30, staleIfError: 0 }
-const KNOWN: LaneLimits = { maxCalls: 128, maxRate: Infinity }
-const UNKNOWN: LaneLimits = { maxCalls: 16, maxRate: 100 }
+const KNOWN: CallLimits = { maxCalls: 128, maxRate: Infinity }
+const UNKNOWN: CallLimits = { maxCalls: 16, maxRate: 100 }
 
 const REFUSED: Failure = {
   reason: 'unreachable',
@@ -58,13 +58,13 @@ export function createIntrospection(queue: EventQueue, roundTrip: number): Simul
 }
 
 /** @returns A function that asks about a token: `settle` is told whether there was an answer. */
-function createLane(
+function createCalls(
   queue: EventQueue,
   endpoint: SimulatedIntrospection,
   random: Random,
-  limits: LaneLimits,
+  limits: CallLimits,
 ): { ask(settle: (askedAt: number | undefined) => void): void; pauseEnd(): number } {
-  let state: LaneState = initialLane(limits, queue.now())
+  let state: CallsState = initialCalls(limits, queue.now())
   let underWay = 0
   let waiting: ((askedAt: number | undefined) => void)[] = []
 
@@ -120,19 +120,19 @@ export function startIntrospecting(
   { tokens, from }: { readonly tokens: number; readonly from: number },
 ): void {
   queue.at(from, () => {
-    const known = createLane(queue, endpoint, random, KNOWN)
-    const unknown = createLane(queue, endpoint, random, UNKNOWN)
+    const known = createCalls(queue, endpoint, random, KNOWN)
+    const unknown = createCalls(queue, endpoint, random, UNKNOWN)
     for (let token = 0; token < tokens; token += 1) {
       const phase = from + random()
       /** When it comes for the first time at or after a moment. */
       const arrival = (time: number) => phase + Math.max(0, Math.ceil(time - phase))
       let askedAt: number | undefined
       const present = () => {
-        const lane = askedAt === undefined ? unknown : known
-        lane.ask((asked) => {
+        const calls = askedAt === undefined ? unknown : known
+        calls.ask((asked) => {
           askedAt = asked ?? askedAt
           // What comes before then is answered without a call: it is held, or refused in a pause.
-          const quiet = asked === undefined ? lane.pauseEnd() : dueAt(asked, random())
+          const quiet = asked === undefined ? calls.pauseEnd() : dueAt(asked, random())
           queue.at(arrival(Math.max(quiet, queue.now() + 1e-9)), present)
         })
       }

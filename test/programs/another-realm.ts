@@ -3,6 +3,8 @@ import { runInNewContext } from 'node:vm'
 import { createVerifier, dpopProofs, localKeys } from '@portcullis/core'
 import { createTestIssuer, dpopClient, tokenService } from '@portcullis/testing'
 
+import { proofMethods } from '../../packages/core/src/dpop/proof-check.ts'
+
 // A program in which octets are of another realm than those of Node's own objects, as jsdom has them in a test runner. Prints what
 // became of each kind of token.
 
@@ -20,7 +22,7 @@ await issuer.token({ payload })
 await issuer.badTokens()
 await issuer.edgeTokens()
 const proof = await client.proof({ method: 'GET', url: `${origin}/`, token })
-await dpopProofs({ origin }).check({ proof, method: 'GET', target: '/', token })
+await proofMethods(dpopProofs({ origin })).check({ proof, method: 'GET', target: '/', token })
 await client.badProofs({ method: 'GET', url: `${origin}/`, token })
 const service = tokenService(issuer)
 const answer = await service.fetch(`${service.authUrl}/tokenservice/pubkey.json`)

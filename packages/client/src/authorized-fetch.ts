@@ -5,7 +5,7 @@ import { TokenClientError } from './errors.ts'
 import { raceAbort } from './flight.ts'
 import { discardBody } from './http-answer.ts'
 import { bearing, isRepeatable, type Presented, proving } from './present-token.ts'
-import type { Fetch } from './token-request.ts'
+import type { ClientFetch } from './token-request.ts'
 
 // The `fetch` of a client: decides which requests get the token, and repeats one after a 401.
 
@@ -18,7 +18,7 @@ export type AuthorizedFetch = (
 export interface Authorization {
   /** The origins that may get the token. */
   readonly origins: ReadonlySet<string>
-  readonly fetch: Fetch
+  readonly fetch: ClientFetch
   readonly clock: Clock
   readonly get: (options: { signal: AbortSignal | undefined }) => Promise<string>
   /** Called for each answer to a request with the token, except for the 401 that invalidates it. */
@@ -96,7 +96,7 @@ export function authorizedFetch({
 }
 
 /** The same, but its wait ends with the signal of the request: an injected `fetch` may ignore that. */
-function endingWithSignal(fetch: Fetch): Fetch {
+function endingWithSignal(fetch: ClientFetch): ClientFetch {
   return async (url, init) => {
     const signal = init.signal ?? undefined
     signal?.throwIfAborted()

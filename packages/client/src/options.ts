@@ -26,7 +26,7 @@ import {
   originSet,
 } from './option-checks.ts'
 import { createRetry } from './retry.ts'
-import type { Fetch, TokenEndpoint } from './token-request.ts'
+import type { ClientFetch, TokenEndpoint } from './token-request.ts'
 import type { ResponseFormat } from './token-response.ts'
 
 // The options of `createTokenClient` and of `get`: their types, checks and defaults.
@@ -56,7 +56,7 @@ export interface TokenClientOptions {
    */
   allowInsecure?: boolean | undefined
   /** @default globalThis.fetch */
-  fetch?: Fetch | undefined
+  fetch?: ClientFetch | undefined
   clock?: Clock | undefined
   /** Verifies each new token before its first use: a verifier of `createVerifier` of `@portcullis/core`. */
   verifier?: TokenVerifier | undefined

@@ -3,7 +3,7 @@ import { type Clock, instant } from '@portcullis/kit/time'
 import type { Dpop } from './dpop.ts'
 import { discardBody } from './http-answer.ts'
 import { clockSkewOf } from './http-time.ts'
-import type { Fetch } from './token-request.ts'
+import type { ClientFetch } from './token-request.ts'
 
 // Sends one request with a token, with a proof or without, and says whether the answer is about the token.
 
@@ -26,7 +26,7 @@ export interface Presented {
 /** Sends a request with a token. */
 export type Present = (token: string) => Promise<Presented>
 
-export function bearing(fetch: Fetch, { url, origin, request }: PresentedRequest): Present {
+export function bearing(fetch: ClientFetch, { url, origin, request }: PresentedRequest): Present {
   return async (token) => {
     const headers = new Headers(request.headers)
     headers.set('authorization', `Bearer ${token}`)
@@ -42,7 +42,7 @@ export function bearing(fetch: Fetch, { url, origin, request }: PresentedRequest
  * its time may have been wrong: so it is sent three times at most.
  */
 export function proving(
-  fetch: Fetch,
+  fetch: ClientFetch,
   dpop: Dpop,
   clock: Clock,
   { url, origin, request }: PresentedRequest,

@@ -15,12 +15,12 @@ import { errorIn } from './token-response.ts'
  * Like the platform's `fetch`: it sends the logins, and the requests of the client's own `fetch`. One of another type, such
  * as undici's, may not accept the platform's bodies: to use it all the same, cast it (`undici.fetch as typeof fetch`).
  */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+export type ClientFetch = (url: string, init: RequestInit) => Promise<Response>
 
 /** What a login needs. */
 export interface TokenEndpoint {
   readonly exchange: Exchange
-  readonly fetch: Fetch
+  readonly fetch: ClientFetch
   readonly retry: Retry
   readonly clock: Clock
   /** For tokens that are bound to a key. */

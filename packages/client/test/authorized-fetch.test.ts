@@ -7,7 +7,7 @@ import * as undici from 'undici'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import type { TokenClient } from '../src/index.ts'
-import type { Fetch } from '../src/token-request.ts'
+import type { ClientFetch } from '../src/token-request.ts'
 import { createClient, createLoginService, failureOf, hang, late } from './login-service.ts'
 import { serve } from './serve.ts'
 
@@ -470,7 +470,7 @@ describe('over real connections', async () => {
     await elsewhere[Symbol.asyncDispose]()
   })
 
-  const fetches: readonly [string, Fetch][] = [
+  const fetches: readonly [string, ClientFetch][] = [
     ['the platform’s fetch', async (...args) => await globalThis.fetch(...args)],
     ['undici’s fetch', undici.fetch as typeof fetch],
   ]
@@ -478,7 +478,7 @@ describe('over real connections', async () => {
   describe.each(fetches)('with %s', (_name, fetch) => {
     function connect() {
       const service = createLoginService()
-      const either: Fetch = async (url, init) =>
+      const either: ClientFetch = async (url, init) =>
         await (url.startsWith('https://auth.test') ? service.fetch(url, init) : fetch(url, init))
       const client = createClient(service, { fetch: either, origins: [api.url] })
       return { service, client }

@@ -9,7 +9,7 @@ import { TokenClientError } from '../src/errors.ts'
 import { loginExchange, type LoginOptions } from '../src/login-exchange.ts'
 import { createRetry } from '../src/retry.ts'
 import {
-  type Fetch,
+  type ClientFetch,
   type LoginProgress,
   requestToken,
   sleep,
@@ -31,7 +31,7 @@ const URL_ASKED = 'https://auth.test/tokenservice/token/api'
 const KIB = 1024
 const token = jws({ exp: 4_102_444_800 })
 const padded = (octets: number) => token.padEnd(octets, ' ')
-const platformFetch: Fetch = async (...args) => await globalThis.fetch(...args)
+const platformFetch: ClientFetch = async (...args) => await globalThis.fetch(...args)
 const nobody: LoginProgress = {
   isAwaited: () => false,
   onRequest: () => undefined,

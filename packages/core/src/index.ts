@@ -13,7 +13,7 @@ export { dpopProofs } from './dpop/dpop-proofs.ts'
 export { localReplays } from './dpop/local-replays.ts'
 export type { LocalReplays, LocalReplaysOptions } from './dpop/local-replays.ts'
 export type { NonceOptions } from './dpop/nonces.ts'
-export type { DpopProof, DpopProofs, PresentedProof } from './dpop/proof-check.ts'
+export type { DpopProof, DpopProofs } from './dpop/proof-check.ts'
 export type { DpopProofsOptions } from './dpop/proof-options.ts'
 export type { ReplayAnswer, ReplayMemory } from './dpop/replay-memory.ts'
 export type {

@@ -9,6 +9,11 @@ export type {
   ProvingCaller,
   TokenProver,
 } from './verifier/token-prover.ts'
+export {
+  issuedBeforeEntry,
+  readRevocationEntry,
+  revokedTokenEntry,
+} from './revocation/revocation-entries.ts'
 export { createSelectedVerifier } from './verifier/selected-verifier.ts'
 export { checkStated, LONGEST_TOKEN, ruleChecks } from './verifier/verifier-options.ts'
 export { createUnobservedVerifier } from './verifier/verifier.ts'

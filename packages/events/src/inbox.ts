@@ -138,7 +138,7 @@ export function createInbox(parts: InboxParts): Inbox {
       tell('ignored', about)
       return { outcome: 'accepted', isRecorded: false }
     }
-    // With what it revokes: nothing is lost of an issuer that gives two events one `jti`.
+    // With what it revokes: an issuer may give two events the same `jti`, and the second must not pass for a repetition of the first.
     const key = hash('sha256', JSON.stringify([iss, jti, revokes]), 'base64')
     try {
       const outcome = await record(key, revokes)

@@ -19,10 +19,10 @@ import {
   afterFailure,
   afterProbeBegin,
   callStep,
-  initialLane,
+  initialCalls,
   isDown,
   isProbeDue,
-  type LaneLimits,
+  type CallLimits,
   mayBeOfToken,
   placesOf,
   untilFree,
@@ -33,49 +33,52 @@ import { createRunning } from './running.ts'
 
 // Calls of the endpoint: one at a time for a token, limited in number, rate and time. `pace.ts` decides when one begins.
 
-export interface Lane<Answer> {
+export interface Calls<Answer> {
   /** Whether a call for this token is under way, or waits for its turn. */
   has(name: string): boolean
-  /** The outcome of the one call for this token. Never rejects. A call that waits for its turn is dropped when all have left. */
+  /**
+   * The outcome of the call for this token, which all who ask about it share. Never rejects. If all of them have left before the call
+   * began, it is not made.
+   */
   ask(name: string, token: string, place: Place, waitUntil?: WaitUntil): Promise<Outcome<Answer>>
-  /** Begins a call for nobody who waits, if one may begin now. */
+  /** Asks about a token although nobody waits for the answer, if a call may begin now. */
   renew(name: string, token: string, waitUntil?: WaitUntil): void
   /** Whether the endpoint has failed when it was last asked, and lately. */
   isDown(): boolean
 }
 
-export interface LaneOptions<Answer> extends LaneLimits {
+export interface CallsOptions<Answer> extends CallLimits {
   readonly clock: Clock
   /** The longest that a call takes. Seconds. */
   readonly timeout: number
   readonly order: Order
-  /** How many answers have come before: see `initialLane`. */
+  /** How many answers have come before. */
   readonly answers: number
   /** From 0 to 1. */
   readonly random: () => number
-  /** Never rejects. @param askedAt The latest moment that its answer is sure to be true of. */
+  /** Asks the endpoint. Never rejects. @param askedAt When it was asked: nobody knows whether the answer is true of a later moment. */
   readonly call: (
     token: string,
     askedAt: Instant,
     waitUntil: WaitUntil | undefined,
   ) => Promise<Answer | Failure>
-  /** Is told of each answer before anybody who waits for it goes on. */
+  /** Called with each answer, before those who wait for it get it. */
   readonly settled: (token: string, name: string, answer: Answer) => void
-  /** The same of each failure that may be the fault of the token. Returns when the token may be asked about again. */
-  readonly odd: (name: string, failure: Failure, times: CallTimes) => number
-  /** A token that was good when it was last asked about, and has no call at the moment. */
+  /** Called with each failure that may be the fault of the token. Returns when the token may be asked about again. */
+  readonly tokenFailed: (name: string, failure: Failure, times: CallTimes) => number
+  /** A token that was active by its last answer, and has no call at the moment. */
   readonly good: () => NamedToken | undefined
   /** Of the runtime; by default it is asked. */
   readonly endsWithRequest?: boolean | undefined
 }
 
-export function createLane<Answer extends object>(options: LaneOptions<Answer>): Lane<Answer> {
-  const { clock, timeout, random, call, settled, odd, good } = options
+export function createCalls<Answer extends object>(options: CallsOptions<Answer>): Calls<Answer> {
+  const { clock, timeout, random, call, settled, tokenFailed, good } = options
   const { endsWithRequest = ENDS_WITH_REQUEST } = options
   const running = createRunning<Call<Answer>>(clock, timeout)
   /** There are no more of them than there are tokens that wait. */
   const queue = createQueue<Call<Answer>>(options.order)
-  let state = initialLane(options, clock.monotonic(), options.answers)
+  let state = initialCalls(options, clock.monotonic(), options.answers)
   let cancelTimer: (() => void) | undefined
 
   function find(name: string): Call<Answer> | undefined {
@@ -162,7 +165,7 @@ export function createLane<Answer extends object>(options: LaneOptions<Answer>):
     const times = { startedAt: askedAt.monotonic, settledAt: clock.monotonic() }
     if (isFailure(answer)) {
       const isOfToken = mayBeOfToken(answer, state)
-      const ownPauseEnd = isOfToken ? odd(begun.name, answer, times) : -Infinity
+      const ownPauseEnd = isOfToken ? tokenFailed(begun.name, answer, times) : -Infinity
       const failed = { name: begun.name, ...times, isProbe: kind === 'probe', answers }
       const hasOther = running.isProbing() || good() !== undefined
       state = afterFailure(state, failed, answer, hasOther, random())

@@ -91,7 +91,7 @@ export function isFailure(answer: object): answer is Failure {
 }
 
 /** What is known of one token whose calls fail. */
-export interface OddToken {
+export interface FailingToken {
   /** Failures in a row. */
   readonly failures: number
   readonly failure: Failure
@@ -106,12 +106,12 @@ export interface OddToken {
  * @param answers How many answers about any token have come.
  */
 export function afterTokenFailure(
-  before: OddToken | undefined,
+  before: FailingToken | undefined,
   times: { readonly startedAt: number; readonly settledAt: number },
   failure: Failure,
   answers: number,
   random: number,
-): OddToken {
+): FailingToken {
   const isInRow = isFailing(before, times.startedAt)
   const failures = isInRow ? before.failures + 1 : 1
   return {
@@ -128,12 +128,16 @@ export function afterTokenFailure(
  *
  * @param answers As for {@link afterTokenFailure}.
  */
-export function mayBeOutage(odd: OddToken | undefined, now: number, answers: number): boolean {
-  if (!isFailing(odd, now)) return false
-  return odd.failure.reason !== 'bad_answer' && odd.answers === answers
+export function mayBeOutage(
+  failing: FailingToken | undefined,
+  now: number,
+  answers: number,
+): boolean {
+  if (!isFailing(failing, now)) return false
+  return failing.failure.reason !== 'bad_answer' && failing.answers === answers
 }
 
 /** Whether the calls of a token fail, and have done so lately. */
-function isFailing(odd: OddToken | undefined, now: number): odd is OddToken {
-  return odd !== undefined && now - odd.pauseEnd <= LONGEST_PAUSE
+function isFailing(failing: FailingToken | undefined, now: number): failing is FailingToken {
+  return failing !== undefined && now - failing.pauseEnd <= LONGEST_PAUSE
 }

@@ -6,7 +6,7 @@ import type { Instant } from '@portcullis/kit/time'
 import { LRUCache } from 'lru-cache'
 
 import type { NamedToken } from './call.ts'
-import type { AnswerTimes, OddToken } from './decisions.ts'
+import type { AnswerTimes, FailingToken } from './decisions.ts'
 
 // What the issuer has said, remembered for a bounded number of tokens and of bytes. How long it may be used is decided elsewhere.
 
@@ -21,13 +21,13 @@ export interface AnswerMemory {
   /** When a token was said to be not active. */
   findInactive(name: string): Instant | undefined
   /** Failed calls about the token, since the last answer. */
-  findOdd(name: string): OddToken | undefined
+  findFailing(name: string): FailingToken | undefined
   /** The token with the newest answer whose own last call did not fail. @param isFree Leaves out those that are asked about now. */
   newest(now: number, isFree: (name: string) => boolean): NamedToken | undefined
   remember(token: string, name: string, answer: HeldAnswer): void
   /** Forgets what was held of the token. */
   rememberInactive(token: string, name: string, askedAt: Instant): void
-  rememberOdd(name: string, odd: OddToken): void
+  rememberFailing(name: string, failing: FailingToken): void
 }
 
 /** Octets of an answer and its token. */
@@ -50,7 +50,7 @@ export function createMemory(max: number): AnswerMemory {
     sizeCalculation: ({ size }, token) => size * WEIGHT + token.length,
   })
   const inactive = new LRUCache<string, Instant>({ max })
-  const odd = new LRUCache<string, OddToken>({ max })
+  const failing = new LRUCache<string, FailingToken>({ max })
   /** Tokens whose last call has said that they are active, the newest answer first. Some of them may be held no longer. */
   const good = new LRUCache<string, string>({
     max,
@@ -60,7 +60,7 @@ export function createMemory(max: number): AnswerMemory {
   return {
     find: (token) => held.get(token, noOptions()),
     findInactive: (name) => inactive.get(name, noOptions()),
-    findOdd: (name) => odd.get(name, noOptions()),
+    findFailing: (name) => failing.get(name, noOptions()),
     newest(now, isFree) {
       for (const [name, token] of good.entries()) {
         const { exp = Infinity } = held.peek(token) ?? { exp: -Infinity }
@@ -71,19 +71,19 @@ export function createMemory(max: number): AnswerMemory {
     },
     remember(token, name, answer) {
       inactive.delete(name)
-      odd.delete(name)
+      failing.delete(name)
       good.set(name, token, noOptions())
       held.set(token, answer, noOptions())
     },
     rememberInactive(token, name, askedAt) {
       held.delete(token)
-      odd.delete(name)
+      failing.delete(name)
       good.delete(name)
       inactive.set(name, askedAt, noOptions())
     },
-    rememberOdd(name, bad) {
+    rememberFailing(name, bad) {
       good.delete(name)
-      odd.set(name, bad, noOptions())
+      failing.set(name, bad, noOptions())
     },
   }
 }

@@ -2,13 +2,13 @@ import { failurePauseEnd, LONGEST_PAUSE } from '@portcullis/kit/pace'
 
 import type { Failure } from './decisions.ts'
 
-// When the next call of a lane begins, and what a failed one counts for: pure functions of a state and a moment, which answer with a
-// word. Times are seconds of the monotonic clock.
+// When the next call begins, and what a failed one counts for: pure functions of a state and a moment, which answer with a word. Times
+// are seconds of the monotonic clock.
 
 /** So many different tokens have failed in a row when another one is asked about, which was good before. */
 const DOUBT = 5
 
-/** So many, where there is no such token, when the lane is paced. */
+/** So many, where there is no such token, when all calls are paced. */
 const LONGEST_ROW = 16
 
 /**
@@ -26,8 +26,8 @@ const LONG_CALL = 1
 /** What is left after rounding must not become a wait of nothing, again and again. */
 const SHORTEST_WAIT = 0.001
 
-/** What is known of the endpoint from the calls of one lane. Replaced as a whole. */
-export interface LaneState {
+/** What is known of the endpoint from the calls for one group of tokens. Replaced as a whole. */
+export interface CallsState {
   /** Failures of the endpoint in a row; those of calls that ran at the same time count as one. */
   readonly failures: number
   readonly lastFailure: Failure | undefined
@@ -47,7 +47,7 @@ export interface LaneState {
   readonly countedAt: number
 }
 
-export interface LaneLimits {
+export interface CallLimits {
   /** How many calls may run at the same time, and as many again of those that last long. */
   readonly maxCalls: number
   /** How many may begin in a second; `Infinity` for any number. */
@@ -55,7 +55,7 @@ export interface LaneLimits {
 }
 
 /** @param answers How many answers have come before. */
-export function initialLane({ maxCalls }: LaneLimits, now: number, answers = 0): LaneState {
+export function initialCalls({ maxCalls }: CallLimits, now: number, answers = 0): CallsState {
   return {
     failures: 0,
     lastFailure: undefined,
@@ -81,7 +81,7 @@ export interface Places {
 export function placesOf(
   calls: Iterable<{ readonly since: number }>,
   now: number,
-  { maxCalls }: LaneLimits,
+  { maxCalls }: CallLimits,
 ): Places {
   let all = 0
   let long = 0
@@ -95,15 +95,15 @@ export function placesOf(
 }
 
 /**
- * What the next call of a lane does: `begin`; `join` the queue, until there is a place or a probe has ended; `pause`, until the rate or
+ * What the next call does: `begin`; `join` the queue, until there is a place or a probe has ended; `pause`, until the rate or
  * the pause of a doubt allows it; `fail`, since the endpoint is given a pause. After a failure one call at a time finds out whether the
  * endpoint works: about a good token first. In doubt, one that waits is asked about beside it.
  */
 export function callStep(
-  state: LaneState,
+  state: CallsState,
   { taken, isProbing }: { readonly taken: number; readonly isProbing: boolean },
   now: number,
-  limits: LaneLimits,
+  limits: CallLimits,
 ): 'begin' | 'join' | 'pause' | 'fail' {
   const isFailing = state.failures > 0
   if (isPaused(state, now)) return isDoubtful(state, now) ? 'pause' : 'fail'
@@ -112,18 +112,18 @@ export function callStep(
   return callsLeft(state, now, limits) >= 1 ? 'begin' : 'pause'
 }
 
-function isPaused({ pauseEnd }: LaneState, now: number): boolean {
+function isPaused({ pauseEnd }: CallsState, now: number): boolean {
   return now < pauseEnd
 }
 
 /** Whether all that speaks for an outage may be the fault of tokens, and the endpoint has asked for no pause. */
-function isDoubtful(state: LaneState, now: number): boolean {
+function isDoubtful(state: CallsState, now: number): boolean {
   const { lastFailure, quietEnd } = state
   return lastFailure !== undefined && mayBeOfToken(lastFailure, state) && now >= quietEnd
 }
 
 /** Until the rate, and the pause of a doubt, let another call begin. */
-export function untilRate(state: LaneState, now: number, limits: LaneLimits): number {
+export function untilRate(state: CallsState, now: number, limits: CallLimits): number {
   const byRate = (1 - callsLeft(state, now, limits)) / limits.maxRate
   return Math.max(SHORTEST_WAIT, state.pauseEnd - now, byRate)
 }
@@ -133,12 +133,12 @@ export function untilFree({ freeAt }: Pick<Places, 'freeAt'>, now: number): numb
   return Math.max(SHORTEST_WAIT, freeAt - now)
 }
 
-function callsLeft({ calls, countedAt }: LaneState, now: number, limits: LaneLimits): number {
+function callsLeft({ calls, countedAt }: CallsState, now: number, limits: CallLimits): number {
   if (limits.maxRate === Infinity) return limits.maxCalls
   return Math.min(limits.maxCalls, calls + Math.max(0, now - countedAt) * limits.maxRate)
 }
 
-export function afterBegin(state: LaneState, now: number, limits: LaneLimits): LaneState {
+export function afterBegin(state: CallsState, now: number, limits: CallLimits): CallsState {
   return { ...state, calls: callsLeft(state, now, limits) - 1, countedAt: now }
 }
 
@@ -146,17 +146,17 @@ export function afterBegin(state: LaneState, now: number, limits: LaneLimits): L
  * Whether it is time to ask about a token that was good before: the calls of others have failed, and only such a token can tell whether
  * that is the fault of the endpoint, or theirs.
  */
-export function isProbeDue(state: LaneState, now: number): boolean {
+export function isProbeDue(state: CallsState, now: number): boolean {
   const isUnclear = state.failures > 0 || state.row.size >= DOUBT
   return isUnclear && !isPaused(state, now) && now - state.probedAt >= PROBE_INTERVAL
 }
 
-export function afterProbeBegin(state: LaneState, now: number): LaneState {
+export function afterProbeBegin(state: CallsState, now: number): CallsState {
   return { ...state, probedAt: now }
 }
 
 /** The call of an answer that comes during a pause has begun before it, so that it cannot know of what was asked for since. */
-export function afterAnswer(state: LaneState, now: number): LaneState {
+export function afterAnswer(state: CallsState, now: number): CallsState {
   const answered = { ...state, answers: state.answers + 1, row: new Set<string>() }
   if (now < state.quietEnd) return answered
   return { ...answered, failures: 0, lastFailure: undefined, pauseEnd: -Infinity }
@@ -168,7 +168,7 @@ export function afterAnswer(state: LaneState, now: number): LaneState {
  *
  * @param timeout The longest that a call takes: of one that failed with the first and was told to wait, and of the one after the pause.
  */
-export function isDown({ failures, failedAt }: LaneState, now: number, timeout: number): boolean {
+export function isDown({ failures, failedAt }: CallsState, now: number, timeout: number): boolean {
   return failures > 0 && now - failedAt <= LONGEST_PAUSE + 2 * timeout
 }
 
@@ -187,12 +187,12 @@ export interface FailedCall {
  * Whether a failure may be the fault of the token that was asked about. An issuer that has answered knows our credentials, and many
  * refuse a client because of a token that they do not know.
  */
-export function mayBeOfToken({ concerns }: Failure, { answers }: LaneState): boolean {
+export function mayBeOfToken({ concerns }: Failure, { answers }: CallsState): boolean {
   return concerns === 'token' || (concerns === 'client' && answers > 0)
 }
 
 /**
- * What a failed call counts for: its `token` alone; the `endpoint`, which is given a pause; or the `lane`, which is paced, since nobody
+ * What a failed call counts for: its `token` alone; the `endpoint`, which is given a pause; or all `calls`, which are paced, since nobody
  * can tell.
  *
  * @param hasOther Whether there is a token that could tell.
@@ -200,16 +200,16 @@ export function mayBeOfToken({ concerns }: Failure, { answers }: LaneState): boo
 export function countsFor(
   failure: Failure,
   { name, isProbe, answers }: FailedCall,
-  state: LaneState,
+  state: CallsState,
   hasOther: boolean,
-): 'token' | 'endpoint' | 'lane' {
+): 'token' | 'endpoint' | 'calls' {
   if (!mayBeOfToken(failure, state)) return 'endpoint'
   // If another token was answered meanwhile, the endpoint works.
   if (isProbe && answers === state.answers) return 'endpoint'
-  return rowWith(state, name).size >= LONGEST_ROW && !hasOther ? 'lane' : 'token'
+  return rowWith(state, name).size >= LONGEST_ROW && !hasOther ? 'calls' : 'token'
 }
 
-function rowWith({ row }: LaneState, name: string): ReadonlySet<string> {
+function rowWith({ row }: CallsState, name: string): ReadonlySet<string> {
   return row.size >= LONGEST_ROW || row.has(name) ? row : new Set([...row, name])
 }
 
@@ -218,12 +218,12 @@ function rowWith({ row }: LaneState, name: string): ReadonlySet<string> {
  * @param random From 0 to 1, so that a fleet does not come back in step.
  */
 export function afterFailure(
-  state: LaneState,
+  state: CallsState,
   call: FailedCall,
   failure: Failure,
   hasOther: boolean,
   random: number,
-): LaneState {
+): CallsState {
   const row = mayBeOfToken(failure, state) ? rowWith(state, call.name) : state.row
   const word = countsFor(failure, call, state, hasOther)
   if (word === 'token') return { ...state, row }

@@ -5,7 +5,7 @@ import { instant } from '@portcullis/kit/time'
 import { createWaitingRoom, type WaitingRoom } from '@portcullis/kit/waiting'
 
 import type { CallTimes, Outcome } from './call.ts'
-import { createLane, type Lane, type LaneOptions } from './calls.ts'
+import { createCalls, type Calls, type CallsOptions } from './calls.ts'
 import {
   afterTokenFailure,
   answerState,
@@ -49,6 +49,7 @@ export function createProver(
   const timeout = callTimeout(options)
   const memory = createMemory(options.max)
   const complaintOf = createFormCheck(options.form)
+  /** How many answers have come about any token: see `mayBeOutage`. */
   let answers = 0
 
   function settled(token: string, name: string, answer: Answer): void {
@@ -57,18 +58,22 @@ export function createProver(
     else memory.rememberInactive(token, name, answer.askedAt)
   }
 
-  function odd(name: string, failure: Failure, times: CallTimes): number {
-    const bad = afterTokenFailure(memory.findOdd(name), times, failure, answers, random())
-    memory.rememberOdd(name, bad)
+  /** @returns When the token may be asked about again. */
+  function tokenFailed(name: string, failure: Failure, times: CallTimes): number {
+    const bad = afterTokenFailure(memory.findFailing(name), times, failure, answers, random())
+    memory.rememberFailing(name, bad)
     return bad.pauseEnd
   }
 
   function isFree(name: string): boolean {
-    return !ways.known.lane.has(name) && !ways.unknown.lane.has(name)
+    return !known.calls.has(name) && !unknown.calls.has(name)
   }
 
   const good = () => memory.newest(clock.now(), isFree)
-  const ways = createWays({ clock, timeout, random, call, settled, odd, good }, options)
+  const { known, unknown } = createGroups(
+    { clock, timeout, random, call, settled, tokenFailed, good },
+    options,
+  )
 
   function stateOf(held: HeldAnswer): ReturnType<typeof answerState> {
     return answerState(held, instant(clock), options)
@@ -76,7 +81,7 @@ export function createProver(
 
   /** Whether an answer that is too old may be used, if `staleIfError` is stated. */
   function isOutage(name: string): boolean {
-    return ways.known.lane.isDown() || mayBeOutage(memory.findOdd(name), clock.monotonic(), answers)
+    return known.calls.isDown() || mayBeOutage(memory.findFailing(name), clock.monotonic(), answers)
   }
 
   function inactiveLately(name: string): boolean {
@@ -87,17 +92,17 @@ export function createProver(
     const name = nameOf(token)
     if (inactiveLately(name)) throw new AuthError('invalid_token', 'inactive', notActiveLately)
     const before = memory.find(token)
-    const bad = memory.findOdd(name)
+    const bad = memory.findFailing(name)
     const retryAfter = bad === undefined ? 0 : bad.pauseEnd - clock.monotonic()
     if (bad !== undefined && retryAfter > 0) {
       return provenBy({ failure: bad.failure, retryAfter }, name, before)
     }
-    const { lane, room } = wayOf(name, before !== undefined)
+    const { calls, room } = groupOf(name, before !== undefined)
     const caller = { arrived: undefined, tokenSize: token.length, signal }
     const lent = lend(waitUntil)
     try {
       const outcome = await room.wait(caller, async (place) => {
-        return await lane.ask(name, token, place, lent.waitUntil)
+        return await calls.ask(name, token, place, lent.waitUntil)
       })
       return provenBy(outcome, name, before)
     } finally {
@@ -112,24 +117,24 @@ export function createProver(
     isDue: boolean,
     waitUntil: WaitUntil | undefined,
   ): HeldAnswer | undefined {
-    const { lane } = ways.known
+    const { calls } = known
     const name = nameOf(token)
     if (!isDue && !isOutage(name)) return undefined
-    const bad = memory.findOdd(name)
-    // In an outage the pauses are those of the lane: one call at a time finds out whether the endpoint has come back.
-    const isPaused = bad !== undefined && clock.monotonic() < bad.pauseEnd && !lane.isDown()
-    if (!isPaused && !ways.unknown.lane.has(name)) {
+    const bad = memory.findFailing(name)
+    // In an outage the endpoint has its pause, and that of the token does not count: one call at a time finds out whether it is back.
+    const isPaused = bad !== undefined && clock.monotonic() < bad.pauseEnd && !calls.isDown()
+    if (!isPaused && !unknown.calls.has(name)) {
       const lent = lend(waitUntil)
-      lane.renew(name, token, lent.waitUntil)
+      calls.renew(name, token, lent.waitUntil)
       lent.takeBack()
     }
     return held
   }
 
-  /** A call for a token that is under way stays the only one, whatever has become of its answer meanwhile. */
-  function wayOf(name: string, isKnown: boolean): Way {
-    if (ways.known.lane.has(name)) return ways.known
-    return isKnown && !ways.unknown.lane.has(name) ? ways.known : ways.unknown
+  /** The group whose call for the token runs or waits, so that it stays the only one, also if what is held of the token has changed. */
+  function groupOf(name: string, isKnown: boolean): TokenGroup {
+    if (known.calls.has(name)) return known
+    return isKnown && !unknown.calls.has(name) ? known : unknown
   }
 
   function provenBy(
@@ -196,24 +201,24 @@ function refusalOf({ reason, detail: why }: Failure, retryAfter: number): AuthEr
   return new AuthError('introspection_unavailable', reason, { detail, retryAfter })
 }
 
-/** Calls of one kind of tokens, and those who wait for them. */
-interface Way {
-  readonly lane: Lane<Answer>
+/** What one group of tokens has of its own: calls, and room for those who wait for them. */
+interface TokenGroup {
+  readonly calls: Calls<Answer>
   readonly room: WaitingRoom
 }
 
-/** Invented tokens are all in the second: what they fill, slow down or make fail is no way of those that were active before. */
-function createWays(
-  shared: Omit<LaneOptions<Answer>, 'maxCalls' | 'maxRate' | 'order' | 'answers'>,
+/** `known` tokens were active before. Invented ones are `unknown`, and whatever they fill, slow down or break is of that group alone. */
+function createGroups(
+  shared: Omit<CallsOptions<Answer>, 'maxCalls' | 'maxRate' | 'order' | 'answers'>,
   { maxCalls, maxRate, maxRenewals, timeout }: CheckedOptions,
-): Readonly<Record<'known' | 'unknown', Way>> {
+): Readonly<Record<'known' | 'unknown', TokenGroup>> {
   return {
-    known: createWay(
+    known: createGroup(
       { ...shared, maxCalls: maxRenewals, maxRate: Infinity, order: 'oldest', answers: 1 },
       timeout,
       'maxRenewals allows',
     ),
-    unknown: createWay(
+    unknown: createGroup(
       { ...shared, maxCalls, maxRate, order: 'newest', answers: 0 },
       timeout,
       'maxCalls and maxRate allow',
@@ -225,12 +230,12 @@ function createWays(
  * @param timeout How long a caller waits at most. Seconds.
  * @param bounds The options that bound the calls, in words.
  */
-function createWay(options: LaneOptions<Answer>, timeout: number, bounds: string): Way {
+function createGroup(options: CallsOptions<Answer>, timeout: number, bounds: string): TokenGroup {
   const room = createWaitingRoom(options.clock, timeout, {
     whenFull: () => busy(roomFull),
     whenLate: (patience) => busy(noTurn(patience, bounds)),
   })
-  return { lane: createLane(options), room }
+  return { calls: createCalls(options), room }
 }
 
 function busy(detail: () => string): AuthError {

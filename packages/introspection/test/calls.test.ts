@@ -2,7 +2,7 @@ import type { Clock } from '@portcullis/core'
 import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
-import { createLane, type LaneOptions } from '../src/calls.ts'
+import { createCalls, type CallsOptions } from '../src/calls.ts'
 import type { Failure } from '../src/decisions.ts'
 import { settle, START } from './issuer.ts'
 
@@ -18,7 +18,7 @@ const DOWN: Failure = {
   retryAfter: undefined,
 }
 
-function setUp(options: Partial<LaneOptions<Said>> = {}) {
+function setUp(options: Partial<CallsOptions<Said>> = {}) {
   const manual = manualClock(START)
   const timers = new Set<() => void>()
   const clock: Clock = {
@@ -37,8 +37,8 @@ function setUp(options: Partial<LaneOptions<Said>> = {}) {
   }
   const asked: string[] = []
   const answers = new Map<string, (answer: Said | Failure) => void>()
-  const odd: unknown[] = []
-  const lane = createLane<Said>({
+  const tokenFailed: unknown[] = []
+  const calls = createCalls<Said>({
     clock,
     timeout: 5,
     maxCalls: 1,
@@ -54,8 +54,8 @@ function setUp(options: Partial<LaneOptions<Said>> = {}) {
       })
     },
     settled: () => {},
-    odd: (...given) => {
-      odd.push(given)
+    tokenFailed: (...given) => {
+      tokenFailed.push(given)
       return clock.monotonic() + 7
     },
     ...options,
@@ -64,7 +64,7 @@ function setUp(options: Partial<LaneOptions<Said>> = {}) {
   function ask(name: string) {
     const left: (() => void)[] = []
     const place = { hasLeft: false, whenLeft: (leave: () => void) => void left.push(leave) }
-    const outcome = lane.ask(name, name, place)
+    const outcome = calls.ask(name, name, place)
     const leave = () => {
       for (const each of left) each()
     }
@@ -74,24 +74,24 @@ function setUp(options: Partial<LaneOptions<Said>> = {}) {
     answers.get(name)?.(said)
     await settle()
   }
-  return { ask, answer, asked, lane, manual, odd, timers }
+  return { ask, answer, asked, calls, manual, tokenFailed, timers }
 }
 
 describe('a token', () => {
   test('has its call while it waits for its turn and while it runs, and not after that', async () => {
-    const { ask, answer, lane } = setUp()
+    const { ask, answer, calls } = setUp()
     ask('one')
     ask('two')
-    const all = () => ['one', 'two', 'three'].map((name) => lane.has(name))
+    const all = () => ['one', 'two', 'three'].map((name) => calls.has(name))
     expect(all()).toEqual([true, true, false])
     await answer('one', GOOD)
     expect(all()).toEqual([false, true, false])
   })
 
   test('is renewed by one call, and by none that would have to wait', async () => {
-    const { answer, asked, lane } = setUp({ maxCalls: 2 })
-    for (const name of ['one', 'one', 'two', 'three']) lane.renew(name, name)
-    expect([asked, lane.has('three')]).toEqual([['one', 'two'], false])
+    const { answer, asked, calls } = setUp({ maxCalls: 2 })
+    for (const name of ['one', 'one', 'two', 'three']) calls.renew(name, name)
+    expect([asked, calls.has('three')]).toEqual([['one', 'two'], false])
     await answer('one', GOOD)
     expect(asked).toHaveLength(2)
   })
@@ -99,24 +99,24 @@ describe('a token', () => {
   test('that waits comes before a renewal for nobody, also where timers are late', () => {
     let now = 0
     const clock = { now: () => now, monotonic: () => now, after: () => () => {} }
-    const { ask, asked, lane } = setUp({ clock })
+    const { ask, asked, calls } = setUp({ clock })
     ask('hangs')
     ask('waits')
     now = 1.005
-    lane.renew('renewed', 'renewed')
+    calls.renew('renewed', 'renewed')
     expect(asked).toEqual(['hangs', 'waits'])
   })
 
   test('that waits for the rate: with its last caller goes its timer', async () => {
-    const { ask, answer, asked, lane, manual, timers } = setUp({ maxRate: 1 })
+    const { ask, answer, asked, calls, manual, timers } = setUp({ maxRate: 1 })
     ask('one')
     await answer('one', GOOD)
     const callers = [ask('two'), ask('two')]
     expect(timers.size).toBe(1)
     callers[0]?.leave()
-    expect([lane.has('two'), timers.size]).toEqual([true, 1])
+    expect([calls.has('two'), timers.size]).toEqual([true, 1])
     callers[1]?.leave()
-    expect([lane.has('two'), timers.size]).toEqual([false, 0])
+    expect([calls.has('two'), timers.size]).toEqual([false, 0])
     ask('three')
     ask('four').leave()
     expect(timers.size).toBe(1)
@@ -125,10 +125,10 @@ describe('a token', () => {
   })
 
   test('whose callers have left while its call runs keeps it: it answers the next one', async () => {
-    const { ask, answer, asked, lane } = setUp()
+    const { ask, answer, asked, calls } = setUp()
     const { leave } = ask('one')
     leave()
-    expect(lane.has('one')).toBe(true)
+    expect(calls.has('one')).toBe(true)
     const { outcome } = ask('one')
     await answer('one', GOOD)
     expect([asked, await outcome]).toEqual([['one'], { failure: undefined, answer: GOOD }])
@@ -164,10 +164,10 @@ describe('a call', () => {
   })
 
   test('that was given up stops no renewal', async () => {
-    const { asked, lane, manual } = setUp()
-    lane.renew('one', 'one')
+    const { asked, calls, manual } = setUp()
+    calls.renew('one', 'one')
     await manual.advance(6.1)
-    lane.renew('one', 'one')
+    calls.renew('one', 'one')
     expect(asked).toEqual(['one', 'one'])
   })
 
@@ -183,27 +183,27 @@ describe('a call', () => {
   })
 
   test('that fails fails those that wait as well, and says when the next one can begin', async () => {
-    const { ask, answer, asked, lane, manual } = setUp()
+    const { ask, answer, asked, calls, manual } = setUp()
     const [one, two] = [ask('one'), ask('two')]
     await manual.advance(0.5)
-    expect(lane.isDown()).toBe(false)
+    expect(calls.isDown()).toBe(false)
     await answer('one', DOWN)
     expect(await one.outcome).toEqual({ failure: DOWN, retryAfter: 1 })
     expect(await two.outcome).toEqual({ failure: DOWN, retryAfter: 1 })
     await manual.advance(0.25)
     expect(await ask('three').outcome).toEqual({ failure: DOWN, retryAfter: 0.75 })
-    expect([asked, lane.isDown()]).toEqual([['one'], true])
+    expect([asked, calls.isDown()]).toEqual([['one'], true])
   })
 
   test('with a bad answer about its token stops that token alone', async () => {
-    const { ask, answer, asked, manual, odd } = setUp()
+    const { ask, answer, asked, manual, tokenFailed } = setUp()
     const failure: Failure = { ...DOWN, reason: 'bad_answer', concerns: 'token' }
     const [one] = [ask('one'), ask('two')]
     const startedAt = manual.monotonic()
     await manual.advance(2)
     await answer('one', failure)
     expect(await one.outcome).toEqual({ failure, retryAfter: 7 })
-    expect(odd).toEqual([['one', failure, { startedAt, settledAt: startedAt + 2 }]])
+    expect(tokenFailed).toEqual([['one', failure, { startedAt, settledAt: startedAt + 2 }]])
     expect(asked).toEqual(['one', 'two'])
   })
 })
@@ -248,14 +248,14 @@ describe('tokens that fail, each by itself', () => {
   }
 
   test('five in a row, and one call asks about a good one; its answer clears them all', async () => {
-    const { answer, ask, fail, lane, probes } = withGood('good')
+    const { answer, ask, fail, calls, probes } = withGood('good')
     await fail(4)
     expect(probes()).toEqual([])
     await fail(1, 4)
-    expect([probes(), lane.has('good')]).toEqual([['good'], true])
+    expect([probes(), calls.has('good')]).toEqual([['good'], true])
     ask('new')
     await answer('good', GOOD)
-    expect([lane.isDown(), lane.has('good'), lane.has('new')]).toEqual([false, false, true])
+    expect([calls.isDown(), calls.has('good'), calls.has('new')]).toEqual([false, false, true])
     await fail(4, 5)
     expect(probes()).toHaveLength(1)
   })
@@ -270,11 +270,11 @@ describe('tokens that fail, each by itself', () => {
   })
 
   test('the good one fails as well: the endpoint is down, and whoever comes is asked about, one at a time', async () => {
-    const { ask, answer, asked, fail, lane, manual, spend } = withGood('good')
+    const { ask, answer, asked, fail, calls, manual, spend } = withGood('good')
     await fail(5)
     spend()
     await answer('good', OWN)
-    expect(lane.isDown()).toBe(true)
+    expect(calls.isDown()).toBe(true)
     const [first, second] = [ask('new').outcome, ask('other').outcome]
     expect(asked).toHaveLength(6)
     await manual.advance(0.4)
@@ -285,12 +285,12 @@ describe('tokens that fail, each by itself', () => {
     expect(asked.slice(6)).toEqual(['new', 'other'])
     await answer('other', GOOD)
     expect(await second).toEqual({ failure: undefined, answer: GOOD })
-    expect(lane.isDown()).toBe(false)
+    expect(calls.isDown()).toBe(false)
   })
 
   test('good ones that have ended meanwhile, however many: no new one is refused for them', async () => {
     const ended = Array.from({ length: 50 }, (_, index) => `ended-${index}`)
-    const { ask, answer, asked, fail, lane, manual, spend } = withGood(...ended)
+    const { ask, answer, asked, fail, calls, manual, spend } = withGood(...ended)
     await fail(5)
     for (let index = 0; index < 3; index++) {
       spend()
@@ -300,19 +300,19 @@ describe('tokens that fail, each by itself', () => {
       expect(asked.slice(-2)).toEqual([`ended-${index + 1}`, `new-${index}`])
       await answer(`new-${index}`, GOOD)
       expect(await outcome).toEqual({ failure: undefined, answer: GOOD })
-      expect(lane.isDown()).toBe(false)
+      expect(calls.isDown()).toBe(false)
       await fail(5, 5 * (index + 1))
     }
   })
 
   test('another one is answered before the good one fails: that is the fault of its token', async () => {
-    const { ask, answer, fail, lane, odd } = withGood('good')
+    const { ask, answer, fail, calls, tokenFailed } = withGood('good')
     await fail(5)
     ask('new')
     await answer('new', GOOD)
     await answer('good', OWN)
-    expect(lane.isDown()).toBe(false)
-    expect(odd).toHaveLength(6)
+    expect(calls.isDown()).toBe(false)
+    expect(tokenFailed).toHaveLength(6)
   })
 
   test('whoever asks about the good one waits for that call, and gets its answer', async () => {
@@ -336,7 +336,7 @@ describe('tokens that fail, each by itself', () => {
   })
 
   test('after the pause a good one is asked about first, whoever comes, and one of those that came', async () => {
-    const { ask, answer, asked, fail, lane, manual, spend } = withGood('good', 'next')
+    const { ask, answer, asked, fail, calls, manual, spend } = withGood('good', 'next')
     await fail(5)
     spend()
     await answer('good', OWN)
@@ -346,33 +346,33 @@ describe('tokens that fail, each by itself', () => {
     expect(asked.slice(6)).toEqual(['next', 'one'])
     await answer('next', GOOD)
     expect(asked.slice(6)).toEqual(['next', 'one', 'two'])
-    expect(lane.isDown()).toBe(false)
+    expect(calls.isDown()).toBe(false)
   })
 
   test('the same behind a renewal, for which nobody waits', async () => {
-    const { asked, fail, answer, lane, manual, spend } = withGood('good', 'next')
+    const { asked, fail, answer, calls, manual, spend } = withGood('good', 'next')
     await fail(5)
     spend()
     await answer('good', OWN)
     await manual.advance(1)
-    lane.renew('one', 'one')
-    expect([asked.slice(6), lane.has('one')]).toEqual([['next', 'one'], true])
+    calls.renew('one', 'one')
+    expect([asked.slice(6), calls.has('one')]).toEqual([['next', 'one'], true])
   })
 
   test('a good one that is never heard of again is given up like any call', async () => {
-    const { asked, fail, lane, manual } = withGood('good')
+    const { asked, fail, calls, manual } = withGood('good')
     await fail(5)
     await manual.advance(6.1)
-    lane.renew('one', 'one')
+    calls.renew('one', 'one')
     expect(asked.slice(5)).toEqual(['good', 'good', 'one'])
   })
 
-  test('no good one is there: sixteen pace the lane, one call at a time, and an answer ends that', async () => {
-    const { ask, answer, asked, fail, lane, manual } = withGood()
+  test('no good one is there: sixteen pace all calls, one at a time, and an answer ends that', async () => {
+    const { ask, answer, asked, fail, calls, manual } = withGood()
     await fail(15)
-    expect(lane.isDown()).toBe(false)
+    expect(calls.isDown()).toBe(false)
     await fail(1, 15)
-    expect(lane.isDown()).toBe(true)
+    expect(calls.isDown()).toBe(true)
     ask('one')
     ask('two')
     expect(asked.slice(16)).toEqual([])
@@ -380,17 +380,17 @@ describe('tokens that fail, each by itself', () => {
     expect(asked.slice(16)).toEqual(['one'])
     await answer('one', GOOD)
     expect(asked.slice(16)).toEqual(['one', 'two'])
-    expect(lane.isDown()).toBe(false)
+    expect(calls.isDown()).toBe(false)
   })
 
   test('a good one is asked about while sixteen fail: nothing is decided before its answer', async () => {
-    const { answer, fail, lane, spend } = withGood('good')
+    const { answer, fail, calls, spend } = withGood('good')
     await fail(5)
     spend()
     await fail(15, 5)
-    expect(lane.isDown()).toBe(false)
+    expect(calls.isDown()).toBe(false)
     await answer('good', GOOD)
-    expect(lane.isDown()).toBe(false)
+    expect(calls.isDown()).toBe(false)
   })
 
   test('a call that asks for a pause gets it at once', async () => {
@@ -407,11 +407,11 @@ describe('tokens that fail, each by itself', () => {
     const first = setUp({ maxCalls: 99 })
     first.ask('one')
     await first.answer('one', CLIENT)
-    expect([first.lane.isDown(), first.odd]).toEqual([true, []])
+    expect([first.calls.isDown(), first.tokenFailed]).toEqual([true, []])
     const later = setUp({ maxCalls: 99, answers: 1 })
     later.ask('one')
     await later.answer('one', CLIENT)
-    expect([later.lane.isDown(), later.odd.length]).toEqual([false, 1])
+    expect([later.calls.isDown(), later.tokenFailed.length]).toEqual([false, 1])
   })
 })
 
@@ -433,10 +433,10 @@ describe('where the runtime ends the work of a request with it', () => {
   })
 
   test('a renewal behind a request is replaced, and joined if the runtime was asked to let it go on', async () => {
-    const { ask, answer, asked, lane, manual } = setUp({ ...ends, maxCalls: 2 })
+    const { ask, answer, asked, calls, manual } = setUp({ ...ends, maxCalls: 2 })
     const held: unknown[] = []
-    lane.renew('held', 'held', (work) => held.push(work))
-    lane.renew('other', 'other')
+    calls.renew('held', 'held', (work) => held.push(work))
+    calls.renew('other', 'other')
     expect(held).toHaveLength(1)
     const callers = [ask('held'), ask('other')]
     await manual.advance(1.1)
@@ -501,16 +501,16 @@ describe('where the runtime ends the work of a request with it', () => {
   }
 
   test('who asks for another token whether the endpoint is back hands that call to the runtime', async () => {
-    const { asked, lane } = await whileDown()
+    const { asked, calls } = await whileDown()
     const held: unknown[] = []
-    lane.renew('held', 'held', (work) => held.push(work))
+    calls.renew('held', 'held', (work) => held.push(work))
     expect(held.length).toBe(asked.length - 1)
     expect(asked).toContain('good')
   })
 
   test('one that has ended with its request is not waited for: the next who must wait begins another', async () => {
-    const { ask, asked, lane, manual } = await whileDown()
-    lane.renew('held', 'held')
+    const { ask, asked, calls, manual } = await whileDown()
+    calls.renew('held', 'held')
     const before = asked.filter((each) => each === 'good').length
     await manual.advance(2)
     ask('two')

@@ -79,22 +79,22 @@ describe('what an answer is good for', () => {
 })
 
 describe('a token whose calls fail', () => {
-  const odd: Failure = { ...DOWN, reason: 'bad_answer', concerns: 'token' }
+  const strange: Failure = { ...DOWN, reason: 'bad_answer', concerns: 'token' }
 
   test('is asked about after a pause that grows', () => {
-    const first = afterTokenFailure(undefined, { startedAt: 0, settledAt: 0.5 }, odd, 7, 0.5)
-    expect(first).toEqual({ failures: 1, failure: odd, pauseEnd: 1, answers: 7 })
-    const second = afterTokenFailure(first, { startedAt: 1, settledAt: 1.5 }, odd, 9, 0.5)
-    expect(second).toEqual({ failures: 2, failure: odd, pauseEnd: 3, answers: 7 })
-    const asked = { ...odd, retryAfter: 10 }
+    const first = afterTokenFailure(undefined, { startedAt: 0, settledAt: 0.5 }, strange, 7, 0.5)
+    expect(first).toEqual({ failures: 1, failure: strange, pauseEnd: 1, answers: 7 })
+    const second = afterTokenFailure(first, { startedAt: 1, settledAt: 1.5 }, strange, 9, 0.5)
+    expect(second).toEqual({ failures: 2, failure: strange, pauseEnd: 3, answers: 7 })
+    const asked = { ...strange, retryAfter: 10 }
     const third = afterTokenFailure(second, { startedAt: 3, settledAt: 4 }, asked, 9, 0.5)
     expect(third.pauseEnd).toBe(14)
   })
 
   test('begins anew if nobody has asked for longer than any pause', () => {
-    const first = afterTokenFailure(undefined, { startedAt: 0, settledAt: 0 }, odd, 7, 0.5)
+    const first = afterTokenFailure(undefined, { startedAt: 0, settledAt: 0 }, strange, 7, 0.5)
     const after = (time: number) =>
-      afterTokenFailure(first, { startedAt: time, settledAt: time }, odd, 9, 0.5)
+      afterTokenFailure(first, { startedAt: time, settledAt: time }, strange, 9, 0.5)
     expect(after(61)).toMatchObject({ failures: 2, answers: 7 })
     expect(after(61.1)).toMatchObject({ failures: 1, answers: 9 })
   })
@@ -106,7 +106,7 @@ describe('a token whose calls fail', () => {
     ['the endpoint answers, in a way that is of no use', 'bad_answer', 7, 1, false],
     ['that is a minute and more ago', 'unreachable', 7, 61.1, false],
   ] as const)('may be an outage: %s, with the reason %s', (_title, reason, answers, now, may) => {
-    const failure = { ...odd, reason }
+    const failure = { ...strange, reason }
     const times = { startedAt: 0, settledAt: 0 }
     const failed = afterTokenFailure(undefined, times, failure, 7, 0.5)
     expect(mayBeOutage(failed, now, answers)).toBe(may)

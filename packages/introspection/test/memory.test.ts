@@ -9,7 +9,7 @@ const FAILURE = {
   concerns: 'token',
   retryAfter: undefined,
 } as const
-const ODD = { failures: 1, failure: FAILURE, pauseEnd: 1, answers: 0 }
+const FAILING = { failures: 1, failure: FAILURE, pauseEnd: 1, answers: 0 }
 
 const answerOf = (size: number, exp?: number): HeldAnswer => ({
   claims: {},
@@ -40,13 +40,13 @@ describe('how many answers are held', () => {
 
 test('of one token there is one word at a time: active, not active or a bad answer', () => {
   const memory = createMemory(1)
-  const found = () => [memory.find('t'), memory.findInactive('n'), memory.findOdd('n')]
+  const found = () => [memory.find('t'), memory.findInactive('n'), memory.findFailing('n')]
   const held = answerOf(1)
-  memory.rememberOdd('n', ODD)
-  expect(found()).toEqual([undefined, undefined, ODD])
+  memory.rememberFailing('n', FAILING)
+  expect(found()).toEqual([undefined, undefined, FAILING])
   memory.rememberInactive('t', 'n', askedAt)
   expect(found()).toEqual([undefined, askedAt, undefined])
-  memory.rememberOdd('n', ODD)
+  memory.rememberFailing('n', FAILING)
   memory.remember('t', 'n', held)
   expect(found()).toEqual([held, undefined, undefined])
   memory.rememberInactive('t', 'n', askedAt)
@@ -80,7 +80,7 @@ describe('the newest answer of a token whose own last call did not fail', () => 
 
   test('is none that has failed or is not active, until it has another answer', () => {
     const { memory, newest } = filled()
-    memory.rememberOdd('of c', ODD)
+    memory.rememberFailing('of c', FAILING)
     expect(newest()).toBe('b')
     memory.rememberInactive('b', 'of b', askedAt)
     expect(newest()).toBe('a')
@@ -102,14 +102,18 @@ test('tokens that are not active, and those with bad answers, are bounded as wel
   const memory = createMemory(2)
   for (const name of ['a', 'b', 'c']) {
     memory.rememberInactive(name, name, askedAt)
-    memory.rememberOdd(name, ODD)
+    memory.rememberFailing(name, FAILING)
   }
   expect(['a', 'b', 'c'].map((name) => memory.findInactive(name))).toEqual([
     undefined,
     askedAt,
     askedAt,
   ])
-  expect(['a', 'b', 'c'].map((name) => memory.findOdd(name))).toEqual([undefined, ODD, ODD])
+  expect(['a', 'b', 'c'].map((name) => memory.findFailing(name))).toEqual([
+    undefined,
+    FAILING,
+    FAILING,
+  ])
 })
 
 test('a token is called by a text that says nothing of it', () => {

@@ -9,10 +9,10 @@ import {
   callStep,
   countsFor,
   type FailedCall,
-  initialLane,
+  initialCalls,
   isDown,
   isProbeDue,
-  type LaneState,
+  type CallsState,
   mayBeOfToken,
   placesOf,
   untilFree,
@@ -39,17 +39,17 @@ function callOf(name: string, startedAt: number, settledAt = startedAt): FailedC
 
 /** A state after a failure of the endpoint. */
 function downAfter(
-  state: LaneState,
+  state: CallsState,
   times: { readonly startedAt: number; readonly settledAt: number },
   failure: Failure = DOWN,
   random = 0.5,
-): LaneState {
+): CallsState {
   return afterFailure(state, { ...callOf('any', 0), ...times }, failure, true, random)
 }
 
-/** A lane after so many different tokens have failed in a row. */
-function rowOf(length: number, { hasOther = true, answers = 0, now = 0 } = {}): LaneState {
-  let state = initialLane(LIMITS, 0, answers)
+/** The state after so many different tokens have failed in a row. */
+function rowOf(length: number, { hasOther = true, answers = 0, now = 0 } = {}): CallsState {
+  let state = initialCalls(LIMITS, 0, answers)
   for (let index = 0; index < length; index++) {
     state = afterFailure(state, callOf(`${index}`, now), OWN, hasOther, 0.5)
   }
@@ -58,13 +58,13 @@ function rowOf(length: number, { hasOther = true, answers = 0, now = 0 } = {}): 
 
 describe('the next call', () => {
   test('begins while there are fewer than maxCalls, then joins the queue', () => {
-    const state = initialLane(LIMITS, 0)
+    const state = initialCalls(LIMITS, 0)
     expect(callStep(state, ONE, 0, LIMITS)).toBe('begin')
     expect(callStep(state, FULL, 0, LIMITS)).toBe('join')
   })
 
   test('waits for the rate: after maxCalls at once, as many in a second as it allows', () => {
-    let state = initialLane(LIMITS, 0)
+    let state = initialCalls(LIMITS, 0)
     state = afterBegin(afterBegin(state, 0, LIMITS), 0, LIMITS)
     expect(callStep(state, IDLE, 0, LIMITS)).toBe('pause')
     expect(untilRate(state, 0, LIMITS)).toBeCloseTo(0.1)
@@ -78,13 +78,13 @@ describe('the next call', () => {
 
   test('needs no turn of the rate where there is none', () => {
     const limits = { maxCalls: 2, maxRate: Infinity }
-    let state = initialLane(limits, 0)
+    let state = initialCalls(limits, 0)
     for (let count = 0; count < 5; count++) state = afterBegin(state, 0, limits)
     expect(callStep(state, IDLE, 0, limits)).toBe('begin')
   })
 
   test('fails during a pause; after it one call finds out, and the others wait for that', () => {
-    const state = downAfter(initialLane(LIMITS, 0), { startedAt: 10, settledAt: 11 })
+    const state = downAfter(initialCalls(LIMITS, 0), { startedAt: 10, settledAt: 11 })
     expect(callStep(state, IDLE, 11.9, LIMITS)).toBe('fail')
     expect(callStep(state, IDLE, 12, LIMITS)).toBe('begin')
     expect(callStep(state, ONE, 12, LIMITS)).toBe('join')
@@ -97,7 +97,7 @@ describe('the next call', () => {
   })
 
   test('waits longer after each failure, up to 30 s, and differently in each process', () => {
-    let state = initialLane(LIMITS, 0)
+    let state = initialCalls(LIMITS, 0)
     const pauses = Array.from({ length: 8 }, () => {
       const now = state.pauseEnd === -Infinity ? 0 : state.pauseEnd
       state = downAfter(state, { startedAt: now, settledAt: now })
@@ -106,27 +106,27 @@ describe('the next call', () => {
     expect(pauses.map(Math.round)).toEqual([1, 2, 4, 8, 16, 30, 30, 30])
     const spread = [0, 1].map(
       (random) =>
-        downAfter(initialLane(LIMITS, 0), { startedAt: 0, settledAt: 0 }, DOWN, random).pauseEnd,
+        downAfter(initialCalls(LIMITS, 0), { startedAt: 0, settledAt: 0 }, DOWN, random).pauseEnd,
     )
     expect(spread[0]).toBeLessThan(1)
     expect(spread[1]).toBeGreaterThan(1)
   })
 
   test('counts the failures of calls that ran at the same time as one', () => {
-    const first = downAfter(initialLane(LIMITS, 0), { startedAt: 0, settledAt: 1 })
+    const first = downAfter(initialCalls(LIMITS, 0), { startedAt: 0, settledAt: 1 })
     for (const startedAt of [0.5, 1]) {
       expect(downAfter(first, { startedAt, settledAt: 1.2 })).toEqual(first)
     }
   })
 
   test('counts anew after an answer, whenever the call that fails has begun', () => {
-    const first = downAfter(initialLane(LIMITS, 0), { startedAt: 0, settledAt: 1 })
+    const first = downAfter(initialCalls(LIMITS, 0), { startedAt: 0, settledAt: 1 })
     const second = downAfter(afterAnswer(first, 2), { startedAt: 0.5, settledAt: 2.5 })
     expect(second).toMatchObject({ failures: 1, failedAt: 2.5, pauseEnd: 3.5 })
   })
 
   test('honours the longest pause that any of them was asked for', () => {
-    const first = downAfter(initialLane(LIMITS, 0), { startedAt: 0, settledAt: 1 })
+    const first = downAfter(initialCalls(LIMITS, 0), { startedAt: 0, settledAt: 1 })
     const asked = { ...DOWN, retryAfter: 20 }
     const second = downAfter(first, { startedAt: 0.5, settledAt: 1.2 }, asked)
     expect(second.pauseEnd).toBe(21.2)
@@ -135,20 +135,20 @@ describe('the next call', () => {
 
   test('waits until the end of a pause that was asked for, whatever an earlier call brings; of any other it ends it', () => {
     const times = { startedAt: 0, settledAt: 1 }
-    const asked = downAfter(initialLane(LIMITS, 0), times, { ...DOWN, retryAfter: 20 })
+    const asked = downAfter(initialCalls(LIMITS, 0), times, { ...DOWN, retryAfter: 20 })
     expect(callStep(afterAnswer(asked, 20.9), IDLE, 20.9, LIMITS)).toBe('fail')
     expect(callStep(afterAnswer(asked, 21), FULL, 21, LIMITS)).toBe('join')
     expect(afterAnswer(asked, 21)).toMatchObject({ failures: 0, lastFailure: undefined })
     // Another failure at the same time asks for nothing, and shortens nothing.
     const second = downAfter(asked, { startedAt: 0.5, settledAt: 1.5 })
     expect(callStep(afterAnswer(second, 3), IDLE, 3, LIMITS)).toBe('fail')
-    const zero = downAfter(initialLane(LIMITS, 0), times, { ...DOWN, retryAfter: 0 })
+    const zero = downAfter(initialCalls(LIMITS, 0), times, { ...DOWN, retryAfter: 0 })
     expect(callStep(afterAnswer(zero, 1.1), IDLE, 1.1, LIMITS)).toBe('begin')
   })
 
   test('is down until an answer comes, or the longest pause and two deadlines are over', () => {
-    const state = downAfter(initialLane(LIMITS, 0), { startedAt: 0, settledAt: 1 })
-    expect(isDown(initialLane(LIMITS, 0), 0, 5)).toBe(false)
+    const state = downAfter(initialCalls(LIMITS, 0), { startedAt: 0, settledAt: 1 })
+    expect(isDown(initialCalls(LIMITS, 0), 0, 5)).toBe(false)
     expect(isDown(state, 71, 5)).toBe(true)
     expect(isDown(state, 71.1, 5)).toBe(false)
     expect(isDown(afterAnswer(state, 2), 2, 5)).toBe(false)
@@ -177,7 +177,7 @@ describe('places', () => {
 
 describe('what a failed call counts for', () => {
   const probe = { isProbe: true }
-  test.each<[string, Failure, Partial<FailedCall>, LaneState, boolean, string]>([
+  test.each<[string, Failure, Partial<FailedCall>, CallsState, boolean, string]>([
     ['no connection: the endpoint', DOWN, {}, rowOf(0), true, 'endpoint'],
     ['the same after answers', DOWN, {}, rowOf(0, { answers: 9 }), true, 'endpoint'],
     ['an unknown client before any answer: the endpoint', CLIENT, {}, rowOf(0), true, 'endpoint'],
@@ -186,7 +186,7 @@ describe('what a failed call counts for', () => {
     ['the fifth in a row: its token', OWN, {}, rowOf(4), true, 'token'],
     ['the sixteenth: its token, if another can tell', OWN, {}, rowOf(15), true, 'token'],
     ['the fifteenth, if none can: its token', OWN, {}, rowOf(14), false, 'token'],
-    ['the sixteenth, if none can: the lane', OWN, {}, rowOf(15), false, 'lane'],
+    ['the sixteenth, if none can: all calls', OWN, {}, rowOf(15), false, 'calls'],
     [
       'a token that is in the row already: no further one',
       OWN,
@@ -195,7 +195,7 @@ describe('what a failed call counts for', () => {
       false,
       'token',
     ],
-    ['each one behind the sixteenth: the lane', OWN, { name: '3' }, rowOf(20), false, 'lane'],
+    ['each one behind the sixteenth: all calls', OWN, { name: '3' }, rowOf(20), false, 'calls'],
     ['a probe: the endpoint', OWN, probe, rowOf(5), true, 'endpoint'],
     [
       'a probe that an answer has overtaken: its token',
@@ -231,7 +231,7 @@ describe('what a failed call counts for', () => {
     ])
   })
 
-  test('its token: nothing becomes of the lane, whether it works or is down', () => {
+  test('its token: nothing becomes of other calls, whether the endpoint works or is down', () => {
     const state = rowOf(1)
     expect(state).toMatchObject({ failures: 0, lastFailure: undefined, pauseEnd: -Infinity })
     const down = downAfter(state, { startedAt: 1, settledAt: 1 })
@@ -239,7 +239,7 @@ describe('what a failed call counts for', () => {
     expect(after).toEqual({ ...down, row: new Set(['0', 'new']) })
   })
 
-  test('the lane: short pauses, whatever is drawn, until an answer comes', () => {
+  test('all calls: short pauses, whatever is drawn, until an answer comes', () => {
     let state = rowOf(16, { hasOther: false, now: 5 })
     expect(state).toMatchObject({ failures: 1, pauseEnd: 5.4 })
     const pauses = [1, 1, 1].map((random) => {
@@ -279,7 +279,7 @@ describe('another token is asked about', () => {
   })
 
   test('after the pause of an endpoint that is down, and not in it', () => {
-    const state = downAfter(initialLane(LIMITS, 0), { startedAt: 0, settledAt: 0 })
+    const state = downAfter(initialCalls(LIMITS, 0), { startedAt: 0, settledAt: 0 })
     expect(isProbeDue(state, 0.9)).toBe(false)
     expect(isProbeDue(state, 1)).toBe(true)
   })

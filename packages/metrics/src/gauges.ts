@@ -1,5 +1,5 @@
 import { MEASURED, type MetricRow } from './metrics.ts'
-import type { KeySource, NamedSources, PollSource, RevocationSource } from './sources.ts'
+import type { MeasuredKeys, NamedSources, MeasuredPoll, MeasuredRevocations } from './sources.ts'
 import { FRESHNESS, REPLICA_STATES, wordIn } from './words.ts'
 
 // Reads the gauges from what sources say of themselves.
@@ -20,7 +20,7 @@ export function measureAll({ keys, revocations, polls }: NamedSources): readonly
   ]
 }
 
-function ofKeys(name: string, source: KeySource): readonly Sample[] {
+function ofKeys(name: string, source: MeasuredKeys): readonly Sample[] {
   const { age, freshness, thumbprints, skippedKeys, untriedKeys, lastFailure } = source.status()
   const values = [name]
   return [
@@ -38,7 +38,7 @@ function ofKeys(name: string, source: KeySource): readonly Sample[] {
   ]
 }
 
-function ofRevocations(name: string, source: RevocationSource): readonly Sample[] {
+function ofRevocations(name: string, source: MeasuredRevocations): readonly Sample[] {
   const { age, state, entries, failures } = source.status()
   const values = [name]
   return [
@@ -50,7 +50,7 @@ function ofRevocations(name: string, source: RevocationSource): readonly Sample[
   ]
 }
 
-function ofPoll(name: string, source: PollSource): readonly Sample[] {
+function ofPoll(name: string, source: MeasuredPoll): readonly Sample[] {
   return [{ row: MEASURED.pollFailures, values: [name], value: source.status().failures }]
 }
 

@@ -2,6 +2,12 @@
 
 export { createHealth } from './health.ts'
 export type { Health, Prepared } from './health.ts'
-export type { ClientSource, KeySource, PollSource, RevocationSource, Sources } from './sources.ts'
+export type {
+  MeasuredClient,
+  MeasuredKeys,
+  MeasuredPoll,
+  MeasuredRevocations,
+  Sources,
+} from './sources.ts'
 export { statusOf } from './status.ts'
 export type { Statuses } from './status.ts'

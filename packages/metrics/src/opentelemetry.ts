@@ -8,7 +8,13 @@ import { type Cell, createTally, type Recorder } from './tally.ts'
 
 // Metrics for OpenTelemetry, by a meter of its API. Counts are read when they are exported.
 
-export type { ClientSource, KeySource, PollSource, RevocationSource, Sources } from './sources.ts'
+export type {
+  MeasuredClient,
+  MeasuredKeys,
+  MeasuredPoll,
+  MeasuredRevocations,
+  Sources,
+} from './sources.ts'
 export { traceOperations } from './spans.ts'
 export type { TraceOptions } from './spans.ts'
 

@@ -9,7 +9,13 @@ import { type Cell, createTally } from './tally.ts'
 // Metrics for Prometheus, in a registry of prom-client. Each metric makes its values when it is read, so a request pays for
 // numbers alone.
 
-export type { ClientSource, KeySource, PollSource, RevocationSource, Sources } from './sources.ts'
+export type {
+  MeasuredClient,
+  MeasuredKeys,
+  MeasuredPoll,
+  MeasuredRevocations,
+  Sources,
+} from './sources.ts'
 
 /** A `Registry` of prom-client, with any type of content. */
 export type MetricsRegistry = Pick<Registry, 'registerMetric' | 'removeSingleMetric'>

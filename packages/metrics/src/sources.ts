@@ -3,7 +3,7 @@ import { OTHER } from './words.ts'
 // What a program has, by the names that it gives to each: the only names of sources that labels ever have.
 
 /** `remoteKeys` and `discoverKeys` return one. */
-export interface KeySource {
+export interface MeasuredKeys {
   status(): {
     readonly freshness: string
     readonly age: number | undefined
@@ -15,7 +15,7 @@ export interface KeySource {
 }
 
 /** `redisRevocations` returns one. */
-export interface RevocationSource {
+export interface MeasuredRevocations {
   status(): {
     readonly state: string
     readonly age: number | undefined
@@ -25,12 +25,12 @@ export interface RevocationSource {
 }
 
 /** `pollEvents` returns one. */
-export interface PollSource {
+export interface MeasuredPoll {
   status(): { readonly state: string; readonly failures: number }
 }
 
 /** `createTokenClient` and `createOAuthClient` return one. */
-export interface ClientSource {
+export interface MeasuredClient {
   status(): object
 }
 
@@ -41,10 +41,10 @@ type Named<Source> = Readonly<Record<string, Source>>
  * digits, `_` or `-`; `other` is for what you have not named. All members are optional.
  */
 export interface Sources {
-  readonly keys?: Named<KeySource> | undefined
-  readonly revocations?: Named<RevocationSource> | undefined
-  readonly polls?: Named<PollSource> | undefined
-  readonly clients?: Named<ClientSource> | undefined
+  readonly keys?: Named<MeasuredKeys> | undefined
+  readonly revocations?: Named<MeasuredRevocations> | undefined
+  readonly polls?: Named<MeasuredPoll> | undefined
+  readonly clients?: Named<MeasuredClient> | undefined
   /** What `createVerifier`, `byIssuer` or `introspected` returned. */
   readonly verifiers?: Named<object> | undefined
   /** What `receiveLogout` or `receiveEvents` returned. */
@@ -55,10 +55,10 @@ export interface Sources {
 
 /** Checked sources, and the name of each. */
 export interface NamedSources extends Required<{ [Kind in keyof Sources]: Named<object> }> {
-  readonly keys: Named<KeySource>
-  readonly revocations: Named<RevocationSource>
-  readonly polls: Named<PollSource>
-  readonly clients: Named<ClientSource>
+  readonly keys: Named<MeasuredKeys>
+  readonly revocations: Named<MeasuredRevocations>
+  readonly polls: Named<MeasuredPoll>
+  readonly clients: Named<MeasuredClient>
   /** Of what a message names as its source: the stated name, or `other`. */
   readonly nameOf: (source: unknown) => string
 }

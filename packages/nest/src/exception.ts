@@ -26,9 +26,9 @@ export class AuthException extends HttpException {
 }
 
 /** The refusal that an exception filter has caught. For any other error `undefined`. */
-export function refusal(exception: AuthException): AuthError
-export function refusal(exception: unknown): AuthError | undefined
-export function refusal(exception: unknown): AuthError | undefined {
+export function authErrorOf(exception: AuthException): AuthError
+export function authErrorOf(exception: unknown): AuthError | undefined
+export function authErrorOf(exception: unknown): AuthError | undefined {
   return refusalOf(exception instanceof AuthException ? exception.cause : exception)
 }
 

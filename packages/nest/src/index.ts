@@ -3,7 +3,7 @@
 export { findAuth, getAuth } from '@portcullis/core'
 export { CurrentAuth, OptionalAuth, Public, Requires } from './decorators.ts'
 export type { CurrentAuthOptions, HandlerDecorator } from './decorators.ts'
-export { AuthException, refusal } from './exception.ts'
+export { AuthException, authErrorOf } from './exception.ts'
 export { PortcullisGuard } from './guard.ts'
 export type { PortcullisGuardOptions } from './guard.ts'
 export { serveMetadata } from './metadata.ts'

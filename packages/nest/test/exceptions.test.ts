@@ -18,9 +18,9 @@ import { describe, expect, test } from 'vitest'
 
 import {
   AuthException,
+  authErrorOf,
   PortcullisGuard,
   PortcullisModule,
-  refusal,
   Requires,
 } from '../src/index.ts'
 import { good, issuer, platforms, run, verifier } from './app.ts'
@@ -112,7 +112,7 @@ describe.each(platforms)('on %s', (platform) => {
       @Catch(...caught)
       class Seeing extends BaseExceptionFilter {
         override catch(exception: unknown, host: ArgumentsHost): void {
-          seen.push(refusal(exception)?.reason, exception instanceof AuthException)
+          seen.push(authErrorOf(exception)?.reason, exception instanceof AuthException)
           super.catch(exception, host)
         }
       }
@@ -171,9 +171,9 @@ describe.each(platforms)('on %s', (platform) => {
 test('an exception says no more than its refusal when it is printed', () => {
   const error = new AuthError('invalid_token', 'signature', { cause: new Error('canary') })
   const exception = new AuthException(error)
-  expect(refusal(exception)).toBe(error)
-  expect(refusal(error)).toBe(error)
-  expect(refusal(new HttpException('x', 401, { cause: error }))).toBeUndefined()
+  expect(authErrorOf(exception)).toBe(error)
+  expect(authErrorOf(error)).toBe(error)
+  expect(authErrorOf(new HttpException('x', 401, { cause: error }))).toBeUndefined()
   expect(JSON.stringify(exception)).not.toContain('canary')
 })
 

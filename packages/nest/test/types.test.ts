@@ -3,7 +3,7 @@ import type express from 'express'
 import type { FastifyRequest } from 'fastify'
 import { expect, expectTypeOf, test } from 'vitest'
 
-import { findAuth, getAuth, PortcullisGuard, PortcullisModule, refusal } from '../src/index.ts'
+import { authErrorOf, findAuth, getAuth, PortcullisGuard, PortcullisModule } from '../src/index.ts'
 import type { AuthException } from '../src/index.ts'
 import { verifier } from './app.ts'
 
@@ -56,8 +56,10 @@ test('getAuth and findAuth take the request of either platform', () => {
 })
 
 test('a filter for AuthException gets the refusal without a check', () => {
-  expectTypeOf((exception: AuthException) => refusal(exception)).returns.toEqualTypeOf<AuthError>()
-  expectTypeOf((exception: unknown) => refusal(exception)).returns.toEqualTypeOf<
+  expectTypeOf((exception: AuthException) =>
+    authErrorOf(exception),
+  ).returns.toEqualTypeOf<AuthError>()
+  expectTypeOf((exception: unknown) => authErrorOf(exception)).returns.toEqualTypeOf<
     AuthError | undefined
   >()
 })

@@ -18,7 +18,7 @@ import {
   okta,
   type Preset,
   supabase,
-  tokenService,
+  tokenServiceAt,
   zitadel,
 } from '../src/index.ts'
 
@@ -185,10 +185,10 @@ export const cases: readonly Case[] = [
     ],
   },
   {
-    page: 'token-service',
+    page: 'token-service-at',
     algorithm: 'RS512',
     required: ['exp'],
-    preset: (keys) => tokenService('https://auth.example.com', keys),
+    preset: (keys) => tokenServiceAt('https://auth.example.com', keys),
     keyUrl: 'https://auth.example.com/tokenservice/pubkey.json',
     refused: [['a logout token', { header: { typ: 'logout+jwt' } }, 'type']],
   },

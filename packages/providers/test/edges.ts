@@ -28,7 +28,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
     'logto',
     'okta',
     'supabase',
-    'token-service',
+    'token-service-at',
     'zitadel',
   ],
   keycloak: ['@portcullis/core', 'options', 'preset'],
@@ -38,6 +38,6 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   options: [],
   preset: [],
   supabase: ['@portcullis/core', 'options', 'preset'],
-  'token-service': ['@portcullis/core', 'options'],
+  'token-service-at': ['@portcullis/core', 'options'],
   zitadel: ['@portcullis/core', 'options', 'preset'],
 }

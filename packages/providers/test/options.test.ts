@@ -23,7 +23,7 @@ test('each provider is in the table of tokens', () => {
   expect([...new Set(cases.map(({ page }) => page))].toSorted()).toEqual(pages.toSorted())
 })
 
-describe.each(names.filter((name) => name !== 'tokenService'))('%s', (name) => {
+describe.each(names.filter((name) => name !== 'tokenServiceAt'))('%s', (name) => {
   test('an unknown option is an error that names those that there are', () => {
     expect(() => call(name, { audiance: API })).toThrow(
       new RegExp(`^${name}: unknown option "audiance", known are .*requiredClaims$`),
@@ -79,11 +79,13 @@ test.each<[string, object, string]>([
   expect(() => call(name, options)).toThrow(complaint)
 })
 
-test('tokenService: the URL is one without a slash at the end', () => {
-  expect(() => providers.tokenService('https://auth.example.com/')).toThrow(
-    'tokenService: authUrl must be a URL without a slash at the end',
+test('tokenServiceAt: the URL is one without a slash at the end', () => {
+  expect(() => providers.tokenServiceAt('https://auth.example.com/')).toThrow(
+    'tokenServiceAt: authUrl must be a URL without a slash at the end',
   )
-  expect(() => providers.tokenService('auth.example.com')).toThrow('tokenService: authUrl must be')
+  expect(() => providers.tokenServiceAt('auth.example.com')).toThrow(
+    'tokenServiceAt: authUrl must be',
+  )
 })
 
 test('claims that the caller adds are required beside those of the provider', () => {

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto'
 
 import type { IssuedBefore, RevocationEntry, RevokedToken } from '@portcullis/core'
+import {
+  issuedBeforeEntry,
+  readRevocationEntry,
+  revokedTokenEntry,
+} from '@portcullis/core/verifier'
 import { parseJson } from '@portcullis/kit/json'
 
 import { createCompaction } from './compaction.ts'
 import { LOWEST_ID } from './entry-id.ts'
 import { RevocationStoreError } from './errors.ts'
-import { newEntries } from './new-entries.ts'
 import { IDENTITY_ID, readRecord, writeIdentity, writeRecord } from './record.ts'
 import type { StreamEntry } from './stream-replies.ts'
 import type { Stream } from './stream.ts'
@@ -51,12 +55,8 @@ export async function revokeTokens(
   tokens: readonly RevokedToken[],
   print: Print,
 ): Promise<void> {
-  const made = await Promise.all(
-    tokens.map(async (token) => await newEntries(systemClock, (index) => index.revoke(token))),
-  )
-  for (const entries of made) {
-    for (const added of await append(stream, entries)) await print(added)
-  }
+  const entries = tokens.map((token) => revokedTokenEntry('revoke', token))
+  for (const entry of entries) await print(await append(stream, entry))
 }
 
 export async function revokeBefore(
@@ -64,23 +64,14 @@ export async function revokeBefore(
   whose: IssuedBefore,
   options: { readonly time?: number; readonly until?: number },
 ): Promise<object> {
-  const entries = await newEntries(systemClock, (made) => made.revokeBefore(whose, options))
-  const [added = {}] = await append(stream, entries)
-  return added
+  return await append(stream, issuedBeforeEntry('revokeBefore', whose, options, systemClock.now()))
 }
 
-/** @returns The entries, each with the id of its record. */
-async function append(
-  stream: Stream,
-  entries: readonly RevocationEntry[],
-): Promise<readonly object[]> {
-  const added: object[] = []
-  for (const entry of entries) {
-    const id = await stream.append(writeRecord(entry))
-    if (id === undefined) throw new RevocationStoreError('no_stream')
-    added.push({ id, ...entry })
-  }
-  return added
+/** @returns The entry, with the id of its record. */
+async function append(stream: Stream, entry: RevocationEntry): Promise<object> {
+  const id = await stream.append(writeRecord(entry))
+  if (id === undefined) throw new RevocationStoreError('no_stream')
+  return { id, ...entry }
 }
 
 /** What the stream says of itself, and what its records are. */
@@ -160,7 +151,10 @@ export async function importEntries(stream: Stream, lines: AsyncIterable<string>
   const entries = await checkLines(lines)
   let added = 0
   try {
-    for (const entry of entries) added += (await append(stream, [entry])).length
+    for (const entry of entries) {
+      await append(stream, entry)
+      added += 1
+    }
   } catch (error) {
     if (!(error instanceof RevocationStoreError)) throw error
     throw new CommandError(`${error.message}; ${added} of ${entries.length} entries were added`)
@@ -178,13 +172,8 @@ async function checkLines(lines: AsyncIterable<string>): Promise<readonly Revoca
     if (line === '') continue
     if (end !== undefined) throw notAdded(`line ${read} comes after the last line of an export`)
     const count = END.exec(line)?.groups?.['count']
-    if (count !== undefined) end = Number(count)
-    else {
-      const [entry] = await entriesIn(line).catch(() => {
-        throw notAdded(`line ${read} is no entry`)
-      })
-      if (entry !== undefined) entries.push(entry)
-    }
+    if (count === undefined) entries.push(entryIn(line, read))
+    else end = Number(count)
   }
   if (end === undefined) {
     const last = JSON.stringify({ type: 'end', entries: entries.length })
@@ -203,13 +192,15 @@ function notAdded(why: string): CommandError {
   return new CommandError(`nothing was added: ${why}`)
 }
 
-async function entriesIn(line: string): Promise<readonly RevocationEntry[]> {
-  const entries = await newEntries(systemClock, (made) => {
-    made.load([parseJson(line) as RevocationEntry]) // which `load` checks
-  })
-  // What cannot be written is no entry either.
-  entries.map(writeRecord)
-  return entries
+function entryIn(line: string, number: number): RevocationEntry {
+  try {
+    const entry = readRevocationEntry('import', parseJson(line))
+    // What cannot be written is no entry either.
+    writeRecord(entry)
+    return entry
+  } catch {
+    throw notAdded(`line ${number} is no entry`)
+  }
 }
 
 /**

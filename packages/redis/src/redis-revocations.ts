@@ -6,7 +6,7 @@ import {
   type RevocationStatus,
   type RevocationWriter,
 } from '@portcullis/core'
-import { marked } from '@portcullis/core/verifier'
+import { issuedBeforeEntry, marked, revokedTokenEntry } from '@portcullis/core/verifier'
 import { instant } from '@portcullis/kit/time'
 
 import type { Connect } from './connection.ts'
@@ -14,7 +14,6 @@ import { createStateLog, logLoad } from './debug-log.ts'
 import { publish, type RevocationsMessage } from './diagnostics.ts'
 import { RevocationStoreError } from './errors.ts'
 import { INITIAL_STATE, type LoadTrigger, type ReplicaState } from './following.ts'
-import { newEntries } from './new-entries.ts'
 import {
   checkRedisRevocationsOptions,
   type RedisRevocationsOptions,
@@ -140,29 +139,28 @@ export function replicatedRevocations(
     failed(new RevocationStoreError('full'))
   }
 
-  async function append(entries: readonly RevocationEntry[]): Promise<void> {
+  async function append(entry: RevocationEntry): Promise<void> {
     if (state.isClosed) throw new RevocationStoreError('closed')
-    const records = entries.map(writeRecord)
+    const record = writeRecord(entry)
     // Before it is recorded: what is in the stream, all replicas must have room for.
-    if (!hasRoomFor(entries)) throw new RevocationStoreError('full', 'it was not recorded')
-    for (const entry of entries) underWay.add(entry)
+    if (!hasRoomFor(entry)) throw new RevocationStoreError('full', 'it was not recorded')
+    underWay.add(entry)
     try {
-      for (const record of records) await whileWaiting(writer.append(record))
-      load(entries)
+      await whileWaiting(writer.append(record))
+      load(entry)
     } finally {
-      for (const entry of entries) underWay.delete(entry)
+      underWay.delete(entry)
     }
   }
 
-  function hasRoomFor(entries: readonly RevocationEntry[]): boolean {
-    const most = index.size + underWay.size + entries.length
-    return most <= max || index.hasRoomFor([...underWay, ...entries])
+  function hasRoomFor(entry: RevocationEntry): boolean {
+    return index.size + underWay.size < max || index.hasRoomFor([...underWay, entry])
   }
 
   /** At once, not when they come back by the stream: this process refuses from now on. */
-  function load(entries: readonly RevocationEntry[]): void {
+  function load(entry: RevocationEntry): void {
     try {
-      index.load(entries)
+      index.load([entry])
     } catch {
       // Another process has taken the last place meanwhile.
       const full = new RevocationStoreError('full', 'it was recorded nevertheless')
@@ -203,14 +201,12 @@ export function replicatedRevocations(
     ready: async () => await whileWaiting(ready()),
     subscribe: (listener) => index.subscribe(listener),
     async revoke(token) {
-      const entries = await newEntries(clock, (made) => made.revoke(token))
-      if (isAskedWithoutDigest && entries.some(({ type }) => type === 'digest')) {
-        throw new TypeError(WITHOUT_DIGEST)
-      }
-      await append(entries)
+      const entry = revokedTokenEntry('revoke', token)
+      if (isAskedWithoutDigest && entry.type === 'digest') throw new TypeError(WITHOUT_DIGEST)
+      await append(entry)
     },
     revokeBefore: async (whose, given = {}) =>
-      await append(await newEntries(clock, (made) => made.revokeBefore(whose, given))),
+      await append(issuedBeforeEntry('revokeBefore', whose, given, clock.now())),
     whyUnknown: () => whyUnknown(status()),
     status,
     close,

@@ -134,7 +134,7 @@ async function readAll(
   return 'whole'
 }
 
-/** One replacement: whoever watches must not see a replica without the mark that it had no room. */
+/** Replaces the state once, not twice: between the two, a replica that had no room for all entries would look whole. */
 function take(replica: Replica, next: ReplicaState, info: StreamInfo, isFull: boolean): void {
   const rest = restWhenFull(next.took, replica.random())
   replica.replace(isFull ? afterShortage(next, info, instant(replica.clock), rest) : next)

@@ -11,7 +11,7 @@ export type { DpopClient, DpopClientOptions, DpopHeaders } from './dpop/dpop-cli
 export type { ProofOptions, ProofRequest } from './dpop/proof.ts'
 export type { EdgeToken } from './tokens/edge-tokens.ts'
 export type { BadEvent } from './events/bad-events.ts'
-export type { LogoutTokenOptions, SecurityEventOptions } from './events/event-token.ts'
+export type { LogoutTokenOptions, EventTokenOptions } from './events/event-token.ts'
 export { eventTransmitter } from './events/event-transmitter.ts'
 export type {
   BadEventOptions,

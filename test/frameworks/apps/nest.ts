@@ -5,7 +5,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express'
 import { OAuthError, refusalOf } from '@portcullis/client/oauth'
 import { type Auth, createVerifier, scope, type Verifier } from '@portcullis/core'
 import { AuthException, CurrentAuth, PortcullisGuard } from '@portcullis/nest'
-import { PortcullisModule, refusal, Requires } from '@portcullis/nest'
+import { authErrorOf, PortcullisModule, Requires } from '@portcullis/nest'
 import type express from 'express'
 import { z } from 'zod'
 
@@ -19,7 +19,7 @@ import {
 @Catch(AuthException)
 class RefusalFilter implements ExceptionFilter {
   catch(exception: AuthException, host: ArgumentsHost): void {
-    const { status, code } = refusal(exception)
+    const { status, code } = authErrorOf(exception)
     host.switchToHttp().getResponse<express.Response>().status(status).json({ code })
   }
 }

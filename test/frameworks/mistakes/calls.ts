@@ -57,7 +57,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'core refusalMessage': ANYTHING,
   'core refusalResponse': ANYTHING,
   'client/oauth refusalOf': ANYTHING,
-  'nest refusal': ANYTHING,
+  'nest authErrorOf': ANYTHING,
   'client TokenClientError': MADE_BY_US,
   'client/oauth OAuthError': MADE_BY_US,
   'redis RevocationStoreError': MADE_BY_US,

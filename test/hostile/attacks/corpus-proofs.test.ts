@@ -5,6 +5,7 @@ import { manualClock } from '@portcullis/testing'
 import { calculateJwkThumbprint } from 'jose'
 import { afterAll, expect, test } from 'vitest'
 
+import { proofMethods } from '../../../packages/core/src/dpop/proof-check.ts'
 import { sharedMembers, startCanary, watchNetwork, watchProcess } from './corpus/guards.ts'
 import { type ProofRow, proofs, type ProvenRequest } from './corpus/proofs.ts'
 import { createTokenMaker } from './corpus/token-maker.ts'
@@ -45,7 +46,7 @@ async function outcomeOf({ proof }: ProofRow, name: keyof typeof guards) {
   const { method, token } = request
   try {
     const asked = { proof, method, target: targetFor(name), token }
-    return { verdict: 'accepted', proven: await guards[name].check(asked) }
+    return { verdict: 'accepted', proven: await proofMethods(guards[name]).check(asked) }
   } catch (error) {
     // Anything else would be a 500.
     if (!(error instanceof AuthError)) throw error

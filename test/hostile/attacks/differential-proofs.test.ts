@@ -4,6 +4,7 @@ import type { JSONWebKeySet } from 'jose'
 import { jwksCache, validateJwtAccessToken } from 'oauth4webapi'
 import { expect, test } from 'vitest'
 
+import { proofMethods } from '../../../packages/core/src/dpop/proof-check.ts'
 import { type BoundProof, boundProofs } from './corpus/bound-proofs.ts'
 import { AUDIENCE, createTokenMaker, ISSUER } from './corpus/token-maker.ts'
 
@@ -84,7 +85,12 @@ function tokenFor(jkt: string): string {
 
 async function isAcceptedHere({ row: { proof }, token, jkt }: BoundProof): Promise<boolean> {
   try {
-    const checked = await ours.check({ proof, method: METHOD, target: '/things/a', token })
+    const checked = await proofMethods(ours).check({
+      proof,
+      method: METHOD,
+      target: '/things/a',
+      token,
+    })
     return checked.jkt === jkt
   } catch (error) {
     if (error instanceof AuthError) return false

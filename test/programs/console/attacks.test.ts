@@ -121,7 +121,7 @@ describeWithBrowser('against the console', () => {
     await page.locator('.event', { hasText: 'the last one' }).waitFor()
     expect(await page.locator('.event').count()).toBe(200)
     expect(await elements()).toBeLessThan(4000)
-    expect(await page.locator('.lane').count()).toBeLessThan(20)
+    expect(await page.locator('.time-row').count()).toBeLessThan(20)
     expectNothingWrong(opened)
   })
 

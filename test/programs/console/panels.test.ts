@@ -44,8 +44,8 @@ describeWithBrowser('the console', () => {
     const { page } = opened
     await page.getByRole('button', { name }).click()
     await said(page, 'There is a new key.')
-    await expectLanes(page, 2)
-    const newest = page.locator('.lane.key').first()
+    await expectTimeRows(page, 2)
+    const newest = page.locator('.time-row.key').first()
     for (const word of words) await newest.filter({ hasText: word }).waitFor()
     await page.locator('#timeline .notice', { hasText: left }).waitFor()
     await page.getByRole('button', { name: 'Finish the rotation' }).click()
@@ -59,17 +59,17 @@ describeWithBrowser('the console', () => {
     await using service = await serving()
     await using opened = await open(service)
     const { page } = opened
-    await expectLanes(page, 1)
+    await expectTimeRows(page, 1)
     await service.clock.advance(30)
     await page.getByLabel('kid of the new key').selectOption('none')
     await page.getByRole('button', { name: 'Rotate at once' }).click()
-    await expectLanes(page, 2)
-    await page.locator('.lane.key', { hasText: ', no kid' }).waitFor()
+    await expectTimeRows(page, 2)
+    await page.locator('.time-row.key', { hasText: ', no kid' }).waitFor()
     await service.clock.advance(30)
     await page.getByRole('button', { name: 'Roll back' }).click()
     await said(page, 'The key before signs again.')
-    await page.locator('.lane.key', { hasText: 'signs since 08:01:00' }).waitFor()
-    await page.locator('.lane.key', { hasText: 'published until 08:01:00' }).waitFor()
+    await page.locator('.time-row.key', { hasText: 'signs since 08:01:00' }).waitFor()
+    await page.locator('.time-row.key', { hasText: 'published until 08:01:00' }).waitFor()
     expectNothingWrong(opened)
   })
 
@@ -79,13 +79,13 @@ describeWithBrowser('the console', () => {
     const { page } = opened
     await page.getByLabel('Its second half').selectOption('by itself after 30 s')
     await page.getByRole('button', { name: 'Rotate at once' }).click()
-    await expectLanes(page, 2)
+    await expectTimeRows(page, 2)
     await page.getByRole('button', { name: 'Publish late' }).click()
-    await expectLanes(page, 3)
+    await expectTimeRows(page, 3)
     await page.locator('#timeline .notice', { hasText: 'by itself in 30 s' }).waitFor()
     await service.clock.advance(30)
     await page.locator('#timeline .notice').waitFor({ state: 'detached' })
-    await page.locator('.lane.key', { hasText: 'published since 08:00:30' }).waitFor()
+    await page.locator('.time-row.key', { hasText: 'published since 08:00:30' }).waitFor()
     expectNothingWrong(opened)
   })
 
@@ -105,11 +105,11 @@ describeWithBrowser('the console', () => {
     await service.fetchKeys('orders-api/1.0')
     await service.fetchKeys('billing-api/3.2')
     await service.logIn('demo', 'wrong', 'shop/2.1')
-    const lane = (text: string) => page.locator('.lane', { hasText: text })
-    await lane('orders-api/1.0: 2').waitFor()
-    await lane('billing-api/3.2: 1').waitFor()
-    await lane('shop/2.1: 1').locator('.failed').waitFor({ state: 'attached' })
-    expect(await lane('orders-api/1.0').locator('.good').count()).toBe(2)
+    const timeRow = (text: string) => page.locator('.time-row', { hasText: text })
+    await timeRow('orders-api/1.0: 2').waitFor()
+    await timeRow('billing-api/3.2: 1').waitFor()
+    await timeRow('shop/2.1: 1').locator('.failed').waitFor({ state: 'attached' })
+    expect(await timeRow('orders-api/1.0').locator('.good').count()).toBe(2)
     expectNothingWrong(opened)
   })
 
@@ -119,10 +119,10 @@ describeWithBrowser('the console', () => {
     await service.clock.advance(1200)
     await using opened = await open(service)
     const { page } = opened
-    await expectLanes(page, 1)
+    await expectTimeRows(page, 1)
     await page.getByText('1 older key not shown').waitFor()
     await page.getByLabel('all', { exact: true }).check()
-    await expectLanes(page, 2)
+    await expectTimeRows(page, 2)
     expectNothingWrong(opened)
   })
 
@@ -190,7 +190,7 @@ describeWithBrowser('the console', () => {
     const { page } = opened
     await page.getByRole('button', { name: 'Pause' }).click()
     await service.fetchKeys('orders-api/1.0')
-    await page.locator('.lane', { hasText: 'orders-api/1.0: 1' }).waitFor()
+    await page.locator('.time-row', { hasText: 'orders-api/1.0: 1' }).waitFor()
     expect(await page.locator('.event').count()).toBe(0)
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.locator('.event', { hasText: 'orders-api/1.0' }).waitFor()
@@ -420,9 +420,9 @@ describeWithBrowser('the console', () => {
   })
 })
 
-async function expectLanes(page: Page, count: number): Promise<void> {
+async function expectTimeRows(page: Page, count: number): Promise<void> {
   await expect
-    .poll(async () => await page.locator('.lane.key').count(), { timeout: 20_000 })
+    .poll(async () => await page.locator('.time-row.key').count(), { timeout: 20_000 })
     .toBe(count)
 }
 

@@ -4,9 +4,7 @@ import {
   authenticateRequest,
   byIssuer,
   createVerifier,
-  type DpopProofs,
   type GuardOptions,
-  type MutualTls,
   type Verifier,
 } from '@portcullis/core'
 import { checkGuardOptions, isAtOnce } from '@portcullis/core/adapter'
@@ -18,6 +16,9 @@ import {
 } from '@portcullis/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+
+import { brandedProofs } from '../../../packages/core/src/dpop/proof-check.ts'
+import { brandedMutualTls } from '../../../packages/core/src/possession/mutual-tls.ts'
 
 // Random tokens, bound or not, sent to random guards, again and again while keys change and time goes on. A request goes on if and
 // only if the token holds and everything that it is bound to was proven. For more than CI plays:
@@ -192,7 +193,7 @@ function guardOf(
   sending: () => Sending | undefined,
   happen: () => Promise<void>,
 ): GuardOptions {
-  const proofs: DpopProofs = {
+  const proofs = brandedProofs({
     algorithms: ['ES256'],
     required: dpop === 'required',
     async check({ proof }) {
@@ -201,11 +202,11 @@ function guardOf(
     },
     remember: () => (atOnce ? undefined : happen()),
     nonce: () => undefined,
-  }
-  const certificates: MutualTls = {
+  })
+  const certificates = brandedMutualTls({
     required: mutualTls === 'required',
     thumbprintOf: () => sending()?.certificate,
-  }
+  })
   return {
     ...(dpop === 'none' ? {} : { dpop: proofs }),
     ...(mutualTls === 'none' ? {} : { mutualTls: certificates }),

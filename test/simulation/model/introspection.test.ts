@@ -156,7 +156,7 @@ async function heal(world: IntrospectionWorld, invented: string, staleIfError: n
   const before = world.verdicts.length
   for (const token of [...GENUINE, invented]) {
     world.verify(token)
-    // Where no good token is left, one that fails gives the lane a pause of 2 s.
+    // Where no good token is left, one that fails gives all calls a pause of 2 s.
     await world.happen({ pass: TIMEOUT })
   }
   const words = new Map(world.verdicts.slice(before).map(({ token, word }) => [token, word]))

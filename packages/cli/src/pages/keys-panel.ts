@@ -112,28 +112,28 @@ export function keysLive(
             }
           </p>`
     }
-    <ol class="lanes">
-      ${keys.map(({ key, published, signing }) => keyLane(key, published, signing, lines))}
-      ${clients.map((client) => clientLane(client, lines))} ${axis(timeline)}
+    <ol class="time-rows">
+      ${keys.map(({ key, published, signing }) => keyRow(key, published, signing, lines))}
+      ${clients.map((client) => clientRow(client, lines))} ${axis(timeline)}
     </ol>
     ${legend(hiddenKeys)}
   </div>`
 }
 
-const LANES: Readonly<Record<Endpoint, string>> = {
+const ROWS: Readonly<Record<Endpoint, string>> = {
   keys: 'Key fetches',
   token: 'Log-ins',
   introspection: 'Introspections',
   metadata: 'Metadata',
 }
 
-function clientLane(
+function clientRow(
   { name, endpoint, marks, last }: Timeline['clients'][number],
   lines: readonly Html[],
 ): Html {
-  return html`<li class="lane">
-    <div class="lane-name">
-      <span class="lane-title">${LANES[endpoint]}</span>
+  return html`<li class="time-row">
+    <div class="time-row-name">
+      <span class="time-row-title">${ROWS[endpoint]}</span>
       <span class="quiet">${shown(name, 40)}: ${marks.length}, the last ${clock(last.time)}</span>
     </div>
     <svg class="track" height="26" aria-hidden="true">
@@ -143,8 +143,8 @@ function clientLane(
 }
 
 function axis({ ticks }: Timeline): Html {
-  return html`<li class="lane axis" aria-hidden="true">
-    <div class="lane-name quiet">UTC</div>
+  return html`<li class="time-row axis" aria-hidden="true">
+    <div class="time-row-name quiet">UTC</div>
     <svg class="track" height="22">
       ${ticks.map(
         ({ at, time }, number) =>
@@ -193,7 +193,7 @@ function isAtEdge(at: number): boolean {
   return at < 10 || at > 80
 }
 
-function keyLane(
+function keyRow(
   key: KeyPhases,
   published: readonly Bar[],
   signing: readonly Bar[],
@@ -202,9 +202,9 @@ function keyLane(
   const { thumbprint, publicJwk } = key
   const { kid } = publicJwk
   const named = kid === undefined ? ', no kid' : kid === thumbprint ? '' : `, kid ${shown(kid, 40)}`
-  return html`<li class="lane key">
-    <div class="lane-name">
-      <span class="lane-title">Key <code>${shortName(thumbprint)}</code>${named}</span>
+  return html`<li class="time-row key">
+    <div class="time-row-name">
+      <span class="time-row-title">Key <code>${shortName(thumbprint)}</code>${named}</span>
       <span class="quiet">${useOf('published', key.published)}</span>
       <span class="quiet">${useOf('signs', key.signing)}</span>
     </div>

@@ -9,16 +9,16 @@ export interface Timeline {
   /** Seconds since 1970-01-01T00:00:00Z. */
   readonly from: number
   readonly to: number
-  readonly keys: readonly KeyLane[]
+  readonly keys: readonly KeyRow[]
   /** Keys that were not in use in all that time. */
   readonly hiddenKeys: number
-  readonly clients: readonly ClientLane[]
+  readonly clients: readonly ClientRow[]
   readonly ticks: readonly Tick[]
   /** Where another key began to sign, or to be published. */
   readonly changes: readonly number[]
 }
 
-interface KeyLane {
+interface KeyRow {
   readonly key: KeyPhases
   readonly published: readonly Bar[]
   readonly signing: readonly Bar[]
@@ -30,7 +30,7 @@ export interface Bar {
 }
 
 /** The requests of one client to one endpoint. */
-interface ClientLane {
+interface ClientRow {
   readonly name: string
   readonly endpoint: Endpoint
   readonly marks: readonly Mark[]
@@ -50,7 +50,7 @@ interface Tick {
 
 const MAX_KEYS = 8
 const MAX_CLIENTS = 6
-/** Of one lane: the newest. */
+/** Of one row: the newest. */
 const MAX_MARKS = 150
 const MAX_CHANGES = 20
 /** Seconds. */
@@ -75,16 +75,16 @@ export function timelineOf(
       const at = place(Math.max(phase.from, from))
       return [{ at, width: rounded(place(until) - at) }]
     })
-  const lanes = keys
+  const rows = keys
     .map((key) => ({ key, published: bars(key.published), signing: bars(key.signing) }))
     .filter(({ published, signing }) => published.length + signing.length > 0)
-  const shown = lanes.slice(-MAX_KEYS).toReversed()
+  const shown = rows.slice(-MAX_KEYS).toReversed()
   return {
     from,
     to: now,
     keys: shown,
     hiddenKeys: keys.length - shown.length,
-    clients: clientLanes(events, from, place),
+    clients: clientRows(events, from, place),
     ticks: ticksOf(from, now, place),
     changes: changesOf(shown.flatMap(({ key }) => key.published.concat(key.signing)))
       .filter((time) => time > first && time > from)
@@ -92,22 +92,22 @@ export function timelineOf(
   }
 }
 
-function clientLanes(
+function clientRows(
   events: readonly LoggedEvent[],
   from: number,
   place: (time: number) => number,
-): readonly ClientLane[] {
-  const lanes = new Map<string, ClientLane & { marks: Mark[] }>()
+): readonly ClientRow[] {
+  const rows = new Map<string, ClientRow & { marks: Mark[] }>()
   for (const event of events) {
     if (event.type !== 'request' || event.endpoint === undefined || event.time < from) continue
     const { endpoint, time, status, userAgent = 'a client without a name' } = event
     const mark = { at: place(time), time, status }
     const id = `${endpoint} ${userAgent}`
-    const lane = lanes.get(id) ?? { name: userAgent, endpoint, marks: [], last: mark }
-    lanes.delete(id) // so that the newest is at the end
-    lanes.set(id, { ...lane, marks: [...lane.marks.slice(1 - MAX_MARKS), mark], last: mark })
+    const row = rows.get(id) ?? { name: userAgent, endpoint, marks: [], last: mark }
+    rows.delete(id) // so that the newest is at the end
+    rows.set(id, { ...row, marks: [...row.marks.slice(1 - MAX_MARKS), mark], last: mark })
   }
-  return [...lanes.values()].slice(-MAX_CLIENTS).toReversed()
+  return [...rows.values()].slice(-MAX_CLIENTS).toReversed()
 }
 
 function changesOf(phases: readonly Phase[]): readonly number[] {

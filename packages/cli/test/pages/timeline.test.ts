@@ -56,7 +56,7 @@ describe('the places of keys', () => {
 })
 
 describe('the fetches', () => {
-  test('of each client have a lane, the client that came last first', () => {
+  test('of each client have a row, the client that came last first', () => {
     const events = [
       fetched(1, 950, 'a'),
       fetched(2, 960, 'b'),

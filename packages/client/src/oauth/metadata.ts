@@ -6,7 +6,7 @@ import { TokenClientError } from '../errors.ts'
 import { beginFlight, type Flight, raceAbort } from '../flight.ts'
 import { afterFailure, INITIAL, nextLoginIn, type RenewalState } from '../renewal.ts'
 import type { Retry } from '../retry.ts'
-import { type Fetch, sleep } from '../token-request.ts'
+import { type ClientFetch, sleep } from '../token-request.ts'
 import {
   type AuthorizationServer,
   isServer,
@@ -22,7 +22,7 @@ export interface DiscoveryOptions {
   /** Whether the connection has the certificate of the client: some servers have an endpoint of its own for that. */
   readonly hasCertificate: boolean
   readonly allowInsecure: boolean
-  readonly fetch: Fetch
+  readonly fetch: ClientFetch
   /** Of the client. */
   readonly retry: Retry
   readonly clock: Clock

@@ -26,7 +26,7 @@ import {
   isUrlOption,
   originSet,
 } from '../option-checks.ts'
-import type { Fetch } from '../token-request.ts'
+import type { ClientFetch } from '../token-request.ts'
 import {
   type ClientAssertion,
   type ClientCredentials,
@@ -101,7 +101,7 @@ export interface OAuthClientOptions {
    */
   allowInsecure?: boolean | undefined
   /** @default globalThis.fetch */
-  fetch?: Fetch | undefined
+  fetch?: ClientFetch | undefined
   clock?: Clock | undefined
 }
 
@@ -172,7 +172,7 @@ export interface OAuthSettings {
   readonly remember: { readonly max: number; readonly bytes: number }
   readonly timeout: number
   readonly allowInsecure: boolean
-  readonly fetch: Fetch
+  readonly fetch: ClientFetch
   readonly clock: Clock
 }
 

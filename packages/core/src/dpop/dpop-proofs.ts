@@ -1,12 +1,11 @@
 import { ownMembers } from '@portcullis/kit/options'
 
-import { marked } from '../ground/copy.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { timeReading, turnToRead } from '../token/event-loop.ts'
 import { createSignatureCheck } from '../token/signature.ts'
 import { invalidNonce, missingNonce, otherProofSignature } from './details.ts'
 import { createNonces } from './nonces.ts'
-import type { DpopProofs } from './proof-check.ts'
+import { brandedProofs, type DpopProofs } from './proof-check.ts'
 import { checkProofClaims, type ProofRules } from './proof-claims.ts'
 import { type DpopProofsOptions, readProofOptions } from './proof-options.ts'
 import { createProofReader, type ReadProof } from './proof.ts'
@@ -58,7 +57,7 @@ export function dpopProofs(options: DpopProofsOptions): DpopProofs {
     if (validity === 'invalid') throw new AuthError('use_dpop_nonce', 'invalid_nonce', invalidNonce)
   }
 
-  const proofs: DpopProofs = {
+  const proofs = brandedProofs({
     algorithms,
     required,
     async check(request) {
@@ -74,6 +73,6 @@ export function dpopProofs(options: DpopProofsOptions): DpopProofs {
     },
     remember: (proof, signal) => rememberProof(proof, signal),
     nonce: () => nonces?.make(clock.now()),
-  }
-  return Object.freeze(marked(proofs))
+  })
+  return Object.freeze(proofs)
 }

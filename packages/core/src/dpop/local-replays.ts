@@ -26,14 +26,14 @@ export interface LocalReplays extends ReplayMemory {
 }
 
 /** Proofs that expire in the same 16 seconds, which are forgotten together. */
-interface Slot {
+interface Period {
   /** By the thumbprint of their key. */
   readonly keys: Map<string, Set<string>>
   size: number
 }
 
-/** Seconds. Shorter ones make more slots to look into, longer ones keep proofs for longer. */
-const SLOT_LENGTH = 16
+/** Seconds. Shorter ones make more periods to look into, longer ones keep proofs for longer. */
+const PERIOD_LENGTH = 16
 
 /**
  * Remembers DPoP proofs in this process, for one process and for tests.
@@ -50,47 +50,47 @@ export function localReplays(options: LocalReplaysOptions = {}): LocalReplays {
   checkOptions('localReplays', options, { max: isCount, maxPerKey: isCount })
   const { max = 200_000, maxPerKey = Math.min(50_000, max) } = ownMembers(options)
   /** By the time when the last proof in them expires. There are as many as a window is long: a handful. */
-  const slots = new Map<number, Slot>()
+  const periods = new Map<number, Period>()
   let size = 0
   let forgottenUntil = -Infinity
 
-  /** Whole slots, so that it costs the same however many proofs are in them. */
+  /** Whole periods, so that it costs the same however many proofs are in them. */
   function forgetExpired(now: number): void {
-    for (const [end, slot] of slots) {
+    for (const [end, period] of periods) {
       if (!(now > end)) continue
-      slots.delete(end)
-      size -= slot.size
+      periods.delete(end)
+      size -= period.size
       forgottenUntil = Math.max(forgottenUntil, end)
     }
   }
 
-  function slotAt(end: number): Slot {
-    const known = slots.get(end)
+  function periodAt(end: number): Period {
+    const known = periods.get(end)
     if (known !== undefined) return known
-    const slot: Slot = { keys: new Map(), size: 0 }
-    slots.set(end, slot)
-    return slot
+    const period: Period = { keys: new Map(), size: 0 }
+    periods.set(end, period)
+    return period
   }
 
   return {
     remember({ jkt, jti, expires }, now) {
       forgetExpired(now)
-      const end = Math.ceil(expires / SLOT_LENGTH) * SLOT_LENGTH
+      const end = Math.ceil(expires / PERIOD_LENGTH) * PERIOD_LENGTH
       // Also of a time that is no number.
       if (!(end > forgottenUntil)) return 'unavailable'
       let count = 0
-      // In each slot: a proof with a used `jti` may expire at another time.
-      for (const { keys } of slots.values()) {
+      // In each period: a proof with a used `jti` may expire at another time.
+      for (const { keys } of periods.values()) {
         const known = keys.get(jkt)
         if (known?.has(jti) === true) return 'replayed'
         count += known?.size ?? 0
       }
       if (size >= max || count >= maxPerKey) return 'full'
-      const slot = slotAt(end)
-      const known = slot.keys.get(jkt)
-      if (known === undefined) slot.keys.set(jkt, new Set([jti]))
+      const period = periodAt(end)
+      const known = period.keys.get(jkt)
+      if (known === undefined) period.keys.set(jkt, new Set([jti]))
       else known.add(jti)
-      slot.size++
+      period.size++
       size++
       return 'new'
     },

@@ -1,11 +1,27 @@
-// The interface between a guard and whatever checks DPoP proofs.
+import { marked } from '../ground/copy.ts'
 
-/** How a guard checks DPoP proofs: `dpopProofs()`, or an object of your own. */
+// The interface between a guard and what checks DPoP proofs.
+
+declare const proofsBrand: unique symbol
+
+/**
+ * How a guard checks DPoP proofs: what `dpopProofs` returns.
+ *
+ * Opaque: what a guard asks of it may change in any release, so nobody can write one of their own. For a memory of used proofs of
+ * your own there is the option `replays`.
+ */
 export interface DpopProofs {
+  readonly [proofsBrand]: 'DpopProofs'
   /** The accepted algorithms of proofs, which challenges name. */
   readonly algorithms: readonly string[]
   /** Whether only tokens that are bound to the key of a proof are accepted. */
   readonly required: boolean
+  /** For the header `DPoP-Nonce`; `undefined` where proofs need no nonce. */
+  nonce(): string | undefined
+}
+
+/** What a guard asks of {@link DpopProofs}. */
+export interface DpopProofsMethods extends Pick<DpopProofs, 'algorithms' | 'required' | 'nonce'> {
   /**
    * Checks everything about a proof except whether it was used before.
    *
@@ -20,8 +36,16 @@ export interface DpopProofs {
    * @throws AuthError `invalid_dpop_proof` if it was used before; `replay_unavailable`.
    */
   remember(proof: DpopProof, signal?: AbortSignal): Promise<void> | undefined
-  /** For the header `DPoP-Nonce`; `undefined` where proofs need no nonce. */
-  nonce(): string | undefined
+}
+
+/** Proofs with these methods. The brand is there for the compiler alone. */
+export function brandedProofs(proofs: DpopProofsMethods): DpopProofs {
+  return marked(proofs) as DpopProofsMethods & DpopProofs
+}
+
+/** The methods of proofs. They were made by {@link brandedProofs}, or `checkGuardOptions` has seen that they have them. */
+export function proofMethods(proofs: DpopProofs): DpopProofs & DpopProofsMethods {
+  return proofs as DpopProofs & DpopProofsMethods
 }
 
 /** A proof as a request presents it, and what it is checked against. */

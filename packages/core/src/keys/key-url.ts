@@ -1,4 +1,4 @@
-import { secureUrl } from '@portcullis/kit/options'
+import { urlComplaint } from '@portcullis/kit/options'
 
 // Which URLs keys and metadata may come from: https, or this machine.
 
@@ -8,7 +8,9 @@ import { secureUrl } from '@portcullis/kit/options'
  * @throws TypeError, without the URL: it may hold credentials.
  */
 export function checkKeyUrl(factory: string, url: string | URL, allowInsecure: boolean): string {
-  const parsed = secureUrl(factory, 'the key URL', url, allowInsecure)
+  const complaint = urlComplaint(String(url), allowInsecure)
+  if (complaint !== undefined) throw new TypeError(`${factory}: the key URL ${complaint}`)
+  const parsed = new URL(url)
   parsed.hash = ''
   return parsed.href
 }

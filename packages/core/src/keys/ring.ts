@@ -70,7 +70,8 @@ export function nextRing(
     .filter(({ overlapFrom }) => elapsed(overlapFrom, settledAt) < overlap)
     .slice(0, MAX_OVERLAPPING)
   const ring = withOverlap({ keys, bare }, overlapping)
-  // Where nothing has changed the list is the same one, so that a look at it tells. `bare` decides what a key is tried for.
+  // If nothing has changed, `keys` stays the same array: whoever asks for news compares the two arrays alone. A change of `bare` counts,
+  // since it decides which tokens a key is tried for.
   const isUnchanged = before?.bare === bare && isSameList(ring.keys, known)
   return {
     ring: {

@@ -81,7 +81,7 @@ export const withoutProof: Detail = () =>
   'the guard takes tokens alone that come with a DPoP proof (required), under the scheme DPoP'
 
 export const checkedNothing: Detail = () =>
-  'the function check of the option dpop has returned no jkt: one of your own must return the thumbprint of the key of the proof, or throw'
+  'the option dpop has proven no key: it must be what dpopProofs() returns'
 
 export const lostPossession: Detail = () =>
   'verify has accepted the token without saying in possession that its binding holds: does a wrapper of verify drop its options, or is confirmation ignore?'

@@ -40,10 +40,21 @@ export interface MutualTlsOptions {
   proxies?: readonly string[] | undefined
 }
 
-/** How a guard finds the client certificate of a request: `mutualTls()`, or an object of your own. */
+declare const mutualTlsBrand: unique symbol
+
+/**
+ * How a guard finds the client certificate of a request: what `mutualTls` returns.
+ *
+ * Opaque: what a guard asks of it may change in any release, so nobody can write one of their own.
+ */
 export interface MutualTls {
+  readonly [mutualTlsBrand]: 'MutualTls'
   /** Whether only tokens that are bound to a client certificate are accepted. */
   readonly required: boolean
+}
+
+/** What a guard asks of {@link MutualTls}. */
+export interface MutualTlsMethods extends Pick<MutualTls, 'required'> {
   /**
    * The thumbprint of the certificate that the client of a request has proven to possess, `undefined` if there is none.
    * RFC 8705 section 3.1: SHA-256, base64url.
@@ -51,6 +62,16 @@ export interface MutualTls {
    * @param request As the guard was given it. Only a request of node has a connection, and without one nothing is proven.
    */
   thumbprintOf(request: object): string | undefined
+}
+
+/** With these methods, which any copy of core can call. The brand is there for the compiler alone. */
+export function brandedMutualTls(certificates: MutualTlsMethods): MutualTls {
+  return Object.freeze(certificates) as MutualTlsMethods & MutualTls
+}
+
+/** The methods: they are those of {@link brandedMutualTls}, or `checkGuardOptions` has seen them. */
+export function mutualTlsMethods(certificates: MutualTls): MutualTls & MutualTlsMethods {
+  return certificates as MutualTls & MutualTlsMethods
 }
 
 const isHeaderName: OptionCheck = (value) =>
@@ -81,7 +102,7 @@ export function mutualTls(options: MutualTlsOptions = {}): MutualTls {
   checkOptions('mutualTls', options, CHECKS)
   const { required = false, header, format, proxies } = ownMembers(options)
   if (header === undefined && format === undefined && proxies === undefined) {
-    return Object.freeze({ required, thumbprintOf: thumbprintOfConnection })
+    return brandedMutualTls({ required, thumbprintOf: thumbprintOfConnection })
   }
   if (header === undefined || format === undefined || proxies === undefined) {
     throw new TypeError(
@@ -90,7 +111,7 @@ export function mutualTls(options: MutualTlsOptions = {}): MutualTls {
   }
   const name = header.toLowerCase()
   const isListed = peerList(proxies)
-  return Object.freeze({
+  return brandedMutualTls({
     required,
     thumbprintOf(request: object) {
       if (!isListed(memberOfConnection(request, 'remoteAddress'))) return undefined

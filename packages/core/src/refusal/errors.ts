@@ -54,6 +54,7 @@ const NO_OPTIONS: AuthErrorOptions = Object.freeze(ownMembers({}))
 /** Characters. */
 const LONGEST_DETAIL = 600
 
+/** Tuples, so that the compiler ties each reason to its code: a constructor has no type parameter that could. */
 type AuthErrorArguments = {
   [Code in AuthErrorCode]: [
     code: Code,

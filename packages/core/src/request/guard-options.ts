@@ -190,6 +190,7 @@ export function checkGuardOptions<Options extends object>(
       ? options
       : { ...options, credentials: frozenTokenHeader(credentials) },
   )
+  // Adds the fields to `guard`, and returns it: see `Marked`.
   void new Checked(guard, !isRequiring, framework)
   return Object.freeze(guard)
 }

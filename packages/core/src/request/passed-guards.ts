@@ -40,6 +40,7 @@ class Mark extends Marked {
 
   static replace(subject: object, guard: PassedGuard): void {
     if (#guard in subject) subject.#guard = guard
+    // Adds the field to the request, and returns it: see `Marked`.
     else void new Mark(subject, guard)
   }
 }

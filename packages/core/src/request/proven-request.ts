@@ -3,9 +3,10 @@ import { own } from '@portcullis/kit/options'
 
 import type { Auth } from '../claims/auth.ts'
 import type { Possession } from '../claims/possession.ts'
-import type { PresentedProof } from '../dpop/proof-check.ts'
+import { type PresentedProof, proofMethods } from '../dpop/proof-check.ts'
 import { bindingRefusal } from '../possession/binding.ts'
 import { checkedNothing, lostPossession, notBound, withoutProof } from '../possession/details.ts'
+import { mutualTlsMethods } from '../possession/mutual-tls.ts'
 import type { Verifier, VerifyOptions } from '../verifier/verifier.ts'
 import { type Credentials, type FetchRequest, findProof, type RequestHeaders } from './bearer.ts'
 import type { GuardOptions } from './guard-options.ts'
@@ -47,7 +48,7 @@ export async function verifyProven(
   const wantedWith = (jkt: string | undefined): Wanted => ({
     token,
     jkt,
-    x5tS256: textOf(mutualTls?.thumbprintOf(parts.incoming)),
+    x5tS256: textOf(mutualTls && mutualTlsMethods(mutualTls).thumbprintOf(parts.incoming)),
     isCertificateRequired: mutualTls?.required === true,
     waitUntil: parts.waitUntil,
   })
@@ -58,7 +59,8 @@ export async function verifyProven(
   }
   const requests = [parts.subject, parts.request]
   const asked = askedOf(parts, token)
-  const proof = findUsedProof(requests, dpop, asked)?.proof ?? (await dpop.check(asked))
+  const used = findUsedProof(requests, dpop, asked)
+  const proof = used?.proof ?? (await proofMethods(dpop).check(asked))
   const jkt = textOf(proof?.jkt)
   if (jkt === undefined) throw bindingRefusal(checkedNothing)
   const wanted = wantedWith(jkt)

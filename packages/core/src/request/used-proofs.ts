@@ -1,4 +1,9 @@
-import type { DpopProof, DpopProofs, PresentedProof } from '../dpop/proof-check.ts'
+import {
+  type DpopProof,
+  type DpopProofs,
+  type PresentedProof,
+  proofMethods,
+} from '../dpop/proof-check.ts'
 
 // Remembers which proof a request was let through with, so that it is used once, however many guards the request passes: nested scopes have
 // several, and GraphQL asks one guard for each resolver. The second would take the proof for a replayed one.
@@ -47,7 +52,7 @@ export function useProof(
   const known = findUsedProof(requests, dpop, asked)
   if (known !== undefined) return known.remembering
   const places = requests.map(placeOf)
-  const remembering = dpop.remember(proof)
+  const remembering = proofMethods(dpop).remember(proof)
   const write = (state: UsedProof | undefined) => {
     for (const place of places) {
       if (state === undefined) place.delete(dpop)

@@ -13,7 +13,7 @@ import { type Clock, instant, systemClock } from '@portcullis/kit/time'
 
 import type { Claims } from '../claims/auth.ts'
 import { marked } from '../ground/copy.ts'
-import { issuedBeforeEntry, readEntry, revokedTokenEntry } from './revocation-entries.ts'
+import { issuedBeforeEntry, readRevocationEntry, revokedTokenEntry } from './revocation-entries.ts'
 import { createRevocationList } from './revocation-list.ts'
 import type {
   RevocationEntry,
@@ -109,10 +109,7 @@ export function localRevocations(options: LocalRevocationsOptions = {}): LocalRe
       add('revoke', [entry])
     },
     async revokeBefore(whose, given = {}) {
-      // `issuedBeforeEntry` knows what they may be.
-      checkOptions('revokeBefore', given, { time: () => undefined, until: () => undefined })
-      const { time = clock.now(), until } = ownMembers(given)
-      add('revokeBefore', [issuedBeforeEntry('revokeBefore', whose, { time, until })])
+      add('revokeBefore', [issuedBeforeEntry('revokeBefore', whose, given, clock.now())])
     },
     load: (entries) => add('load', readEntries('load', entries)),
     hasRoomFor: (entries) => list.hasRoomFor(readEntries('hasRoomFor', entries), certainTime()),
@@ -129,7 +126,7 @@ const WITHOUT_DIGEST =
 function readEntries(caller: string, entries: Iterable<unknown>): readonly RevocationEntry[] {
   const isIterable = isFunction(Reflect.get(Object(entries), Symbol.iterator)) === undefined
   checkArgument(caller, 'the argument', isIterable ? undefined : 'must be a list of entries')
-  return Array.from(entries, (entry) => readEntry(caller, entry))
+  return Array.from(entries, (entry) => readRevocationEntry(caller, entry))
 }
 
 /** A map of the platform holds no more than 16 million. */

@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonObject, member } from '@portcullis/kit/json'
-import { checkOptions, isText, type OptionCheck } from '@portcullis/kit/options'
+import { checkOptions, isText, type OptionCheck, ownMembers } from '@portcullis/kit/options'
 import { isInSeconds } from '@portcullis/kit/time'
 
 import type { Auth } from '../claims/auth.ts'
 import { asSigned } from '../claims/signed-claims.ts'
 import { checkCopy } from '../ground/copy.ts'
-import type { RevocationEntry } from './revocations.ts'
+import type { RevocationEntry, RevokeBeforeOptions } from './revocations.ts'
 import { digestOf } from './token-digest.ts'
 
 // Makes entries of what a caller or a snapshot says, and reads it exactly: with a `sub` that is misspelt or empty, everybody's tokens would
-// be revoked. The entries have all their members, `undefined` or not: such objects take the least memory, and inherit none of them.
+// be revoked. No entry inherits a member from `Object.prototype`, such as an `exp` with which it would lapse.
 
 type TokenEntry = Extract<RevocationEntry, { type: 'token' }>
 type DigestEntry = Extract<RevocationEntry, { type: 'digest' }>
@@ -29,17 +29,17 @@ const OWNERS = { sub: isText, client_id: isText, sid: isText }
 const TOKEN_MEMBERS = ['iss', 'jti', 'exp']
 
 /**
- * An entry for one token that is revoked now.
+ * The entry that `revoke` makes. It may have lapsed by the clock of this process: each that reads it judges by its own.
  *
  * @param token An `Auth`, or what names a token: then a misspelt member would make it another token, or last for ever.
  * @param caller For messages.
  * @throws TypeError
  */
-export function revokedTokenEntry(caller: string, token: unknown): TokenEntry | DigestEntry {
+export function revokedTokenEntry(caller: string, token: unknown): RevocationEntry {
   if (!isJsonObject(token)) throw new TypeError(`${caller}: the token must be an object`)
   if (isAuth(token)) {
     checkCopy(caller, 'the Auth', token)
-    return authEntry(caller, token)
+    return withoutUndefined(authEntry(caller, token))
   }
   const unknown = Object.keys(token).find((name) => !TOKEN_MEMBERS.includes(name))
   if (unknown !== undefined) {
@@ -47,7 +47,13 @@ export function revokedTokenEntry(caller: string, token: unknown): TokenEntry | 
       `${caller}: unknown member ${JSON.stringify(unknown)}, known are ${TOKEN_MEMBERS.join(', ')}; an Auth is taken as a whole`,
     )
   }
-  return claimedEntry(caller, token)
+  return withoutUndefined(claimedEntry(caller, token))
+}
+
+/** Without members that are `undefined`: in what is loaded, these are mistakes. */
+function withoutUndefined(entry: RevocationEntry): RevocationEntry {
+  const members = Object.entries(entry).filter(([, value]) => value !== undefined)
+  return ownMembers(Object.fromEntries(members)) as RevocationEntry // whose optional members alone may be `undefined`
 }
 
 /** What has no `jti` is named by its digest, if there is a token, and claims that can say whose it is. */
@@ -103,21 +109,34 @@ function tokenEntry(caller: string, claims: JsonObject): TokenEntry {
 }
 
 /**
- * An entry for what was issued before a time.
+ * The entry that `revokeBefore` makes.
  *
  * @param caller For messages.
+ * @param now The `time` where none is given. Seconds since 1970-01-01T00:00:00Z.
  * @throws TypeError
  */
 export function issuedBeforeEntry(
   caller: string,
   whose: unknown,
+  given: RevokeBeforeOptions,
+  now: number,
+): RevocationEntry {
+  // `readIssuedBefore` knows what they may be.
+  checkOptions(caller, given, { time: () => undefined, until: () => undefined })
+  const { time = now, until } = ownMembers(given)
+  return withoutUndefined(readIssuedBefore(caller, whose, { time, until }))
+}
+
+function readIssuedBefore(
+  caller: string,
+  whose: unknown,
   { time, until }: { readonly time: unknown; readonly until: unknown },
 ): IssuedBeforeEntry {
   checkOptions(caller, whose, { iss: isString, ...OWNERS })
-  const stated = whose as JsonObject // as it was checked
-  const named = Object.keys(OWNERS).filter((name) => Object.hasOwn(stated, name))
+  const owner = whose as JsonObject // as it was checked
+  const named = Object.keys(OWNERS).filter((name) => Object.hasOwn(owner, name))
   for (const name of named) {
-    if (stated[name] === undefined) {
+    if (owner[name] === undefined) {
       throw new TypeError(`${caller}: ${name} is undefined: does the token have that claim?`)
     }
   }
@@ -127,8 +146,8 @@ export function issuedBeforeEntry(
   if (time === undefined) throw new TypeError(`${caller}: time must be stated`)
   checkMember(caller, 'time', time, isTime)
   checkMember(caller, 'until', until, isTime)
-  const [iss, sub] = [member(stated, 'iss'), member(stated, 'sub')]
-  const [client_id, sid] = [member(stated, 'client_id'), member(stated, 'sid')]
+  const [iss, sub] = [member(owner, 'iss'), member(owner, 'sub')]
+  const [client_id, sid] = [member(owner, 'client_id'), member(owner, 'sid')]
   return { type: 'issued_before', iss, sub, client_id, sid, time, until } as IssuedBeforeEntry // as it was checked
 }
 
@@ -153,8 +172,13 @@ function checkMember(caller: string, name: string, value: unknown, check: Option
   if (complaint !== undefined) throw new TypeError(`${caller}: ${name} ${complaint}`)
 }
 
-/** @throws TypeError for what is no entry of a snapshot. */
-export function readEntry(caller: string, value: unknown): RevocationEntry {
+/**
+ * Reads an entry of a snapshot. It has all its members, `undefined` or not: such objects take the least memory.
+ *
+ * @param caller For messages.
+ * @throws TypeError for what is no entry.
+ */
+export function readRevocationEntry(caller: string, value: unknown): RevocationEntry {
   if (!isJsonObject(value)) throw new TypeError(`${caller}: an entry must be an object`)
   const type = member(value, 'type')
   if (type === 'token') return tokenEntry(caller, value)
@@ -163,7 +187,7 @@ export function readEntry(caller: string, value: unknown): RevocationEntry {
     throw new TypeError(`${caller}: the type of an entry must be token, digest or issued_before`)
   }
   const { type: _type, time: _time, until: _until, ...whose } = value
-  return issuedBeforeEntry(caller, whose, {
+  return readIssuedBefore(caller, whose, {
     time: member(value, 'time'),
     until: member(value, 'until'),
   })

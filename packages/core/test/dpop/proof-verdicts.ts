@@ -2,7 +2,7 @@ import { manualClock } from '@portcullis/testing'
 
 import { ALGORITHMS as TABLE } from '../../src/algorithms/algorithms.ts'
 import { dpopProofs } from '../../src/dpop/dpop-proofs.ts'
-import type { DpopProofs, PresentedProof } from '../../src/dpop/proof-check.ts'
+import { type PresentedProof, proofMethods } from '../../src/dpop/proof-check.ts'
 import type { DpopProofsOptions } from '../../src/dpop/proof-options.ts'
 import { AuthError } from '../../src/refusal/errors.ts'
 import {
@@ -29,8 +29,10 @@ export function makerOf(alg: string): ProofMaker {
   return maker
 }
 
-export function guarding(options: Partial<DpopProofsOptions> = {}): DpopProofs {
-  return dpopProofs({ origin: ORIGIN, clock: manualClock(NOW), ...options })
+export function guarding(
+  options: Partial<DpopProofsOptions> = {},
+): ReturnType<typeof proofMethods> {
+  return proofMethods(dpopProofs({ origin: ORIGIN, clock: manualClock(NOW), ...options }))
 }
 
 /** The reason of the refusal, or `accepted`. Anything but an `AuthError` fails the test. */

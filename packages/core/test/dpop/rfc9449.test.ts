@@ -2,6 +2,7 @@ import { manualClock } from '@portcullis/testing'
 import { expect, test } from 'vitest'
 
 import { dpopProofs } from '../../src/dpop/dpop-proofs.ts'
+import { proofMethods } from '../../src/dpop/proof-check.ts'
 import { AuthError } from '../../src/refusal/errors.ts'
 
 // The examples of RFC 9449, as they are printed there.
@@ -27,7 +28,7 @@ const JKT = '0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I'
 const ISSUED = 1_562_262_618
 
 function proofs(origin = 'https://resource.example.org', now = ISSUED) {
-  return dpopProofs({ origin, clock: manualClock(now) })
+  return proofMethods(dpopProofs({ origin, clock: manualClock(now) }))
 }
 
 async function reasonOf(checked: Promise<unknown>): Promise<string> {
@@ -68,6 +69,6 @@ test('the proof of figure 13 lacks the nonce that is wanted, which has the chara
     clock: manualClock(ISSUED),
     nonces: { secret: 's'.repeat(32) },
   })
-  expect(await reasonOf(guard.check(REQUEST))).toBe('missing_nonce')
+  expect(await reasonOf(proofMethods(guard).check(REQUEST))).toBe('missing_nonce')
   expect(guard.nonce()).toMatch(/^[!#-[\]-~]+$/)
 })

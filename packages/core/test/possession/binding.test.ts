@@ -13,6 +13,7 @@ import type { Possession } from '../../src/claims/possession.ts'
 import type { Schema } from '../../src/claims/schema.ts'
 import { explain } from '../../src/explain/explain.ts'
 import { byIssuer } from '../../src/issuers/by-issuer.ts'
+import { brandedMutualTls } from '../../src/possession/mutual-tls.ts'
 import { AuthError } from '../../src/refusal/errors.ts'
 import type { VerifyMessage } from '../../src/report/diagnostics.ts'
 import { checkGuardOptions } from '../../src/request/guard-options.ts'
@@ -318,7 +319,7 @@ describe('a remembered token', () => {
   test('says at each use what was proven, also where confirmation is ignored', async () => {
     const verifier = verifierWith({ confirmation: 'ignore' })
     const token = await bound({ 'x5t#S256': CERTIFICATE })
-    const mutualTls = { required: false, thumbprintOf: () => CERTIFICATE }
+    const mutualTls = brandedMutualTls({ required: false, thumbprintOf: () => CERTIFICATE })
     const guard = checkGuardOptions(verifier, { mutualTls })
     const request = { headers: { authorization: `Bearer ${token}` } }
     for (let use = 0; use < 3; use++) {

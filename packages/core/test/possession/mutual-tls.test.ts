@@ -12,10 +12,17 @@ import {
 import { Agent, createServer as createTlsServer, request as httpsRequest } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
 
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, expectTypeOf, test } from 'vitest'
 
 import { type Certificate, createCertificate } from '../../../../test/certificate.ts'
-import { mutualTls, type MutualTlsOptions } from '../../src/possession/mutual-tls.ts'
+import {
+  type MutualTls,
+  mutualTls,
+  mutualTlsMethods,
+  type MutualTlsMethods,
+  type MutualTlsOptions,
+} from '../../src/possession/mutual-tls.ts'
+import type { GuardOptions } from '../../src/request/guard-options.ts'
 
 const server = createCertificate()
 const client = createCertificate()
@@ -29,7 +36,16 @@ const HEADER = 'x-forwarded-client-cert'
 const HASH = 'ab'.repeat(32)
 const FORWARDED = Buffer.from(HASH, 'hex').toString('base64url')
 const envoy = (options: MutualTlsOptions = {}) =>
-  mutualTls({ header: HEADER, format: 'xfcc', proxies: ['127.0.0.0/8'], ...options })
+  mutualTlsMethods(
+    mutualTls({ header: HEADER, format: 'xfcc', proxies: ['127.0.0.0/8'], ...options }),
+  )
+
+test('the compiler takes nothing for what finds certificates but what mutualTls returns', () => {
+  expectTypeOf<MutualTlsMethods>().not.toExtend<MutualTls>()
+  expectTypeOf<object>().not.toExtend<MutualTls>()
+  expectTypeOf<{ mutualTls: MutualTlsMethods }>().not.toExtend<GuardOptions>()
+  expectTypeOf<keyof MutualTls & string>().toEqualTypeOf<'required'>()
+})
 
 describe('the options', () => {
   test.each<[object, string]>([
@@ -162,18 +178,18 @@ describe('the certificate of the connection', () => {
       },
     ],
   ])('is none of %s', (_title, request) => {
-    expect(mutualTls().thumbprintOf(request)).toBeUndefined()
+    expect(mutualTlsMethods(mutualTls()).thumbprintOf(request)).toBeUndefined()
   })
 
   test('is never read from Object.prototype', () => {
     const raw = new X509Certificate(client.cert).raw
     const planted = { getPeerX509Certificate: () => ({ raw }), remoteAddress: '127.0.0.1' }
-    expect(mutualTls().thumbprintOf({ socket: planted })).toBe(thumbprint)
+    expect(mutualTlsMethods(mutualTls()).thumbprintOf({ socket: planted })).toBe(thumbprint)
     const headers = { [HEADER]: `Hash=${HASH}` }
     Object.assign(Object.prototype, planted, { socket: planted, raw, headers }, headers)
     try {
-      expect(mutualTls().thumbprintOf({})).toBeUndefined()
-      expect(mutualTls().thumbprintOf({ socket: {} })).toBeUndefined()
+      expect(mutualTlsMethods(mutualTls()).thumbprintOf({})).toBeUndefined()
+      expect(mutualTlsMethods(mutualTls()).thumbprintOf({ socket: {} })).toBeUndefined()
       expect(envoy().thumbprintOf({ headers: {}, socket: planted })).toBeUndefined()
       expect(envoy().thumbprintOf({ socket: planted })).toBeUndefined()
       expect(envoy().thumbprintOf({ headers, socket: {} })).toBeUndefined()
@@ -295,7 +311,8 @@ describe('a header', () => {
   })
 })
 
-const seen = (request: IncomingMessage | Http2ServerRequest) => mutualTls().thumbprintOf(request)
+const seen = (request: IncomingMessage | Http2ServerRequest) =>
+  mutualTlsMethods(mutualTls()).thumbprintOf(request)
 
 function isResumed({ socket }: IncomingMessage): unknown {
   return Reflect.apply(Reflect.get(socket, 'isSessionReused') as () => boolean, socket, [])

@@ -1,6 +1,7 @@
 import { createTestIssuer, manualClock, type TokenOptions, tokenService } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
+import { proofMethods } from '../../src/dpop/proof-check.ts'
 import {
   acr,
   authenticatedWithin,
@@ -86,7 +87,7 @@ function authorized(authorization: string) {
 }
 
 function proofs(options: Partial<DpopProofsOptions> = {}) {
-  return dpopProofs({ origin: ORIGIN, clock: manualClock(NOW), ...options })
+  return proofMethods(dpopProofs({ origin: ORIGIN, clock: manualClock(NOW), ...options }))
 }
 
 function proving(draft: Draft, options?: Partial<DpopProofsOptions>) {

@@ -6,7 +6,11 @@ import {
 } from '@portcullis/testing'
 import { beforeEach, describe, expect, test } from 'vitest'
 
-import type { DpopProofs } from '../../src/dpop/proof-check.ts'
+import {
+  brandedProofs,
+  type DpopProofs,
+  type DpopProofsMethods,
+} from '../../src/dpop/proof-check.ts'
 import { byIssuer } from '../../src/issuers/by-issuer.ts'
 import { AuthError } from '../../src/refusal/errors.ts'
 import { authenticateRequest } from '../../src/request/http.ts'
@@ -37,20 +41,20 @@ beforeEach(async () => {
 })
 
 /** A proof is the thumbprint of its key. While it is remembered, something happens. */
-function proofs(remember: DpopProofs['remember']): DpopProofs {
-  return {
+function proofs(remember: DpopProofsMethods['remember']): DpopProofs {
+  return brandedProofs({
     algorithms: ['ES256'],
     required: false,
     check: async ({ proof }) => ({ jkt: String(proof), jti: '1', expires: Infinity }),
     remember,
     nonce: () => undefined,
-  }
+  })
 }
 
 async function verdictOf(
   by: Verifier<unknown>,
   token: string,
-  remember: DpopProofs['remember'],
+  remember: DpopProofsMethods['remember'],
 ): Promise<string> {
   const request = {
     method: 'GET',

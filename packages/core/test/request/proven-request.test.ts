@@ -2,8 +2,14 @@ import { createTestIssuer, manualClock, stubVerifier } from '@portcullis/testing
 import { beforeEach, describe, expect, test } from 'vitest'
 
 import type { Auth } from '../../src/claims/auth.ts'
-import type { DpopProof, DpopProofs, PresentedProof } from '../../src/dpop/proof-check.ts'
-import type { MutualTls } from '../../src/possession/mutual-tls.ts'
+import {
+  brandedProofs,
+  type DpopProof,
+  type DpopProofs,
+  type DpopProofsMethods,
+  type PresentedProof,
+} from '../../src/dpop/proof-check.ts'
+import { brandedMutualTls, type MutualTls } from '../../src/possession/mutual-tls.ts'
 import { AuthError } from '../../src/refusal/errors.ts'
 import { checkGuardOptions, type GuardOptions } from '../../src/request/guard-options.ts'
 import {
@@ -36,8 +42,8 @@ beforeEach(() => {
 })
 
 /** A proof is the thumbprint of its key. */
-function proofs(more: Partial<DpopProofs> = {}): DpopProofs {
-  return {
+function proofs(more: Partial<DpopProofsMethods> = {}): DpopProofs {
+  return brandedProofs({
     algorithms: ['ES256', 'Ed25519'],
     required: false,
     async check(request) {
@@ -54,11 +60,11 @@ function proofs(more: Partial<DpopProofs> = {}): DpopProofs {
     },
     nonce: () => undefined,
     ...more,
-  }
+  })
 }
 
 function certificates(thumbprint: unknown, required = false): MutualTls {
-  return { required, thumbprintOf: () => thumbprint as string }
+  return brandedMutualTls({ required, thumbprintOf: () => thumbprint as string })
 }
 
 interface Sent {
@@ -484,13 +490,13 @@ describe('a guard with mutualTls', () => {
   test('asks about the request of node that it is told of', async () => {
     const [request, incoming] = [requestOf({ authorization: `Bearer ${byCertificate}` }), {}]
     const seen: object[] = []
-    const mutualTls: MutualTls = {
+    const mutualTls = brandedMutualTls({
       required: false,
       thumbprintOf(of) {
         seen.push(of)
         return CERTIFICATE
       },
-    }
+    })
     const guard = checkGuardOptions(verifier, { mutualTls })
     await authenticateRequest(verifier, request, guard, {}, incoming)
     await authenticateRequest(verifier, request, guard, {})

@@ -1,7 +1,7 @@
 import { createTestIssuer } from '@portcullis/testing'
 import { expect, test } from 'vitest'
 
-import type { MutualTls } from '../../src/possession/mutual-tls.ts'
+import { brandedMutualTls } from '../../src/possession/mutual-tls.ts'
 import { checkGuardOptions, type GuardOptions } from '../../src/request/guard-options.ts'
 import { authenticateRequest, isAtOnce } from '../../src/request/http.ts'
 import { findTokenText, parseTokenHeader } from '../../src/request/token-header.ts'
@@ -165,7 +165,7 @@ test('without the header an optional guard lets the request through as anonymous
   expect(await authenticateRequest(verifier, request, guard({ optional: true }))).toBeUndefined()
 })
 
-const mutualTls = (of: string): MutualTls => ({ required: true, thumbprintOf: () => of })
+const mutualTls = (of: string) => brandedMutualTls({ required: true, thumbprintOf: () => of })
 
 test('a token that is bound to a certificate is accepted with it, and with no other', async () => {
   const bound = await issuer.token({ claims: { cnf: { 'x5t#S256': CERTIFICATE } } })

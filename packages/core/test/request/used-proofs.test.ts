@@ -1,7 +1,7 @@
 import { createTestIssuer } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
-import type { DpopProofs } from '../../src/dpop/proof-check.ts'
+import { brandedProofs, type DpopProofs } from '../../src/dpop/proof-check.ts'
 import { AuthError } from '../../src/refusal/errors.ts'
 import { authenticateRequest } from '../../src/request/http.ts'
 import { createVerifier } from '../../src/verifier/verifier.ts'
@@ -28,7 +28,7 @@ async function refuse(): Promise<never> {
 function createMemory(wait?: () => Promise<void>): Memory {
   const checked: unknown[] = []
   const remembered: string[] = []
-  const dpop: DpopProofs = {
+  const dpop = brandedProofs({
     algorithms: ['ES256'],
     required: true,
     async check(request) {
@@ -41,7 +41,7 @@ function createMemory(wait?: () => Promise<void>): Memory {
       return wait?.()
     },
     nonce: () => undefined,
-  }
+  })
   return { dpop, checked, remembered }
 }
 

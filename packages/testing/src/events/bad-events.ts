@@ -1,7 +1,7 @@
 import type { TestIssuer } from '../issuer.ts'
 import {
   type LogoutTokenOptions,
-  type SecurityEventOptions,
+  type EventTokenOptions,
   signLogoutToken,
   signSecurityEvent,
 } from './event-token.ts'
@@ -69,11 +69,11 @@ export async function createBadSecurityEvents(parts: BadEventParts): Promise<rea
   const user = { format: 'iss_sub', iss, sub: 'ada' }
   const session = { format: 'opaque', id: 's-1' }
   const usual = { type: 'session-revoked', subject: { format: 'complex', user, session } }
-  const sign = async (options: Partial<SecurityEventOptions> = {}, signer = issuer) =>
+  const sign = async (options: Partial<EventTokenOptions> = {}, signer = issuer) =>
     await signSecurityEvent(signer, audience, { ...usual, ...options })
   const claims = (changed: Readonly<Record<string, unknown>>) => async () =>
     await sign({ claims: changed })
-  const of = (subject: SecurityEventOptions['subject']) => async () => await sign({ subject })
+  const of = (subject: EventTokenOptions['subject']) => async () => await sign({ subject })
   return await made([
     ...badForms(parts, sign),
     ['invalid_key', 'forged', async () => await sign({}, forger)],

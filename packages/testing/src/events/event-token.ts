@@ -8,7 +8,7 @@ import { isObject, isTextList } from '../options.ts'
 // Signs log-out tokens and security event tokens of an issuer, sound or not.
 
 /** What every event token can be changed by. */
-interface EventTokenOptions {
+interface TokenChanges {
   /** Claims that are added to the usual ones, or replace them. */
   claims?: Readonly<Record<string, unknown>> | undefined
   /** Header members that are added to the usual ones, or replace them. */
@@ -17,14 +17,14 @@ interface EventTokenOptions {
   omit?: readonly string[] | undefined
 }
 
-export interface LogoutTokenOptions extends EventTokenOptions {
+export interface LogoutTokenOptions extends TokenChanges {
   /** The user who has logged out. */
   sub?: string | undefined
   /** The session that has ended. */
   sid?: string | undefined
 }
 
-export interface SecurityEventOptions extends EventTokenOptions {
+export interface EventTokenOptions extends TokenChanges {
   /** The URI of the event's type, or the last part of one of CAEP, RISC or SSF, such as `session-revoked`. */
   type: string
   /** The claim `sub_id`: a subject identifier of RFC 9493. */
@@ -77,7 +77,7 @@ export async function signLogoutToken(
 export async function signSecurityEvent(
   issuer: TestIssuer,
   audience: string,
-  options: SecurityEventOptions,
+  options: EventTokenOptions,
 ): Promise<string> {
   checkOptions('securityEvent', options, {
     ...CHECKS,

@@ -5,7 +5,7 @@ import { backendOf } from '../service/backend.ts'
 import { type BadEvent, createBadLogouts, createBadSecurityEvents } from './bad-events.ts'
 import {
   type LogoutTokenOptions,
-  type SecurityEventOptions,
+  type EventTokenOptions,
   signLogoutToken,
   signSecurityEvent,
 } from './event-token.ts'
@@ -32,7 +32,7 @@ export interface EventTransmitter {
   /** Signs a log-out token, valid or not. */
   logoutToken(options?: LogoutTokenOptions): Promise<string>
   /** Signs a security event token, valid or not. */
-  securityEvent(options: SecurityEventOptions): Promise<string>
+  securityEvent(options: EventTokenOptions): Promise<string>
   /** Sends a log-out token as OpenID Connect Back-Channel Logout 1.0 section 2.5 says. */
   sendLogout(url: string | URL, token: string): Promise<Response>
   /** Sends a security event token as RFC 8935 says. */

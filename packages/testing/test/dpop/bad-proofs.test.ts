@@ -1,6 +1,7 @@
 import { AuthError, dpopProofs } from '@portcullis/core'
 import { describe, expect, test } from 'vitest'
 
+import { proofMethods } from '../../../core/src/dpop/proof-check.ts'
 import { manualClock } from '../../src/clock.ts'
 import { dpopClient } from '../../src/dpop/dpop-client.ts'
 
@@ -17,7 +18,12 @@ type Guard = (typeof guards)['nonces']
 /** The verdict of a guard on the proof of `GET https://api.test/v1/a?b=c`. */
 async function verdict(guard: Guard, jkt: string, token: string, proof: string | undefined) {
   try {
-    const proven = await guard.check({ proof, method: 'GET', target: '/v1/a?b=c', token })
+    const proven = await proofMethods(guard).check({
+      proof,
+      method: 'GET',
+      target: '/v1/a?b=c',
+      token,
+    })
     return proven.jkt === jkt ? 'accepted' : 'invalid_token binding'
   } catch (error) {
     return error instanceof AuthError ? `${error.code} ${error.reason}` : String(error)

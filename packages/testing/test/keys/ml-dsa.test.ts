@@ -1,6 +1,7 @@
 import { createVerifier, dpopProofs } from '@portcullis/core'
 import { expect, test } from 'vitest'
 
+import { proofMethods } from '../../../core/src/dpop/proof-check.ts'
 import { dpopClient } from '../../src/dpop/dpop-client.ts'
 import { createTestIssuer } from '../../src/issuer.ts'
 import { checkPlatform } from '../../src/keys/ml-dsa.ts'
@@ -34,7 +35,7 @@ test('a client with a key of ML-DSA makes proofs that are accepted, and bad ones
   const request = { url: 'https://api.test/', token: 'a.b.c' }
   const proofs = dpopProofs({ origin: 'https://api.test', algorithms: [algorithm] })
   const check = async (proof: string | undefined) =>
-    await proofs.check({ proof, method: 'GET', target: '/', token: 'a.b.c' })
+    await proofMethods(proofs).check({ proof, method: 'GET', target: '/', token: 'a.b.c' })
   await expect(check(await client.proof(request))).resolves.toMatchObject({ jkt: client.jkt })
   for (const { name, reason, headers } of await client.badProofs(request)) {
     if (reason === 'binding') continue

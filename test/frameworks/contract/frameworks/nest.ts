@@ -109,7 +109,7 @@ function filterOf(
 ): common12.ExceptionFilter {
   class Filter {
     catch(exception: unknown, host: common12.ArgumentsHost): void {
-      const { status, body } = onError(adapter.refusal(exception) ?? exception)
+      const { status, body } = onError(adapter.authErrorOf(exception) ?? exception)
       server.reply(host.switchToHttp().getResponse(), body, status)
     }
   }
@@ -183,7 +183,7 @@ async function createHttp2Server({ adapter }: Major, verifier: Verifier): Promis
     try {
       await guard.canActivate(context as never)
     } catch (error) {
-      response.statusCode = adapter.refusal(error)?.status ?? 500
+      response.statusCode = adapter.authErrorOf(error)?.status ?? 500
     }
     response.end()
   })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 
 import { dpopProofs } from '../../../../packages/core/src/dpop/dpop-proofs.ts'
-import type { DpopProof } from '../../../../packages/core/src/dpop/proof-check.ts'
+import { type DpopProof, proofMethods } from '../../../../packages/core/src/dpop/proof-check.ts'
 import { AuthError } from '../../../../packages/core/src/refusal/errors.ts'
 import { anyCharacter, base64url, jsonObject, jsonText, mostly, parseJson } from '../inputs.ts'
 import { privateKey, publicJwkOf, signed } from '../signed.ts'
@@ -83,7 +83,7 @@ function member(value: unknown, name: string): unknown {
 
 async function read(guard: typeof proofs, proof: string): Promise<DpopProof | undefined> {
   try {
-    return await guard.check({ proof, method: 'GET', target: '/a', token: TOKEN })
+    return await proofMethods(guard).check({ proof, method: 'GET', target: '/a', token: TOKEN })
   } catch (error) {
     if (!(error instanceof AuthError)) throw error
     const codes = ['invalid_dpop_proof', 'use_dpop_nonce']

@@ -13,9 +13,9 @@ import type { Preset } from './preset.ts'
  * @param authUrl The base URL of the token service, such as `https://auth.example.com`.
  * @throws TypeError for a URL that is neither https nor on this machine, and for a wrong option.
  */
-export function tokenService(authUrl: string, keysOptions: RemoteKeysOptions = {}): Preset {
+export function tokenServiceAt(authUrl: string, keysOptions: RemoteKeysOptions = {}): Preset {
   const complaint = isUrl('https://auth.example.com')(authUrl)
-  if (complaint !== undefined) throw new TypeError(`tokenService: authUrl ${complaint}`)
+  if (complaint !== undefined) throw new TypeError(`tokenServiceAt: authUrl ${complaint}`)
   return {
     keys: remoteKeys(`${authUrl}/tokenservice/pubkey.json`, keysOptions),
     issuer: null,
