@@ -8,7 +8,7 @@ import { headOf, plain } from './pages.ts'
 import { MISTAKES } from './sections.ts'
 
 // SKILL.md of a package, for coding agents: what it is for, the first lines, and the mistakes that are made with it. All of it stands
-// in the README of the package and in MISTAKES.md; test/documents/skills.test.ts compares, and writes it with `-u`.
+// in the README of the package and in MISTAKES.md.
 
 /** Parts of a README that keep somebody from a mistake, in its order. */
 const WARNINGS = ['Why 401?', 'Behind the guard', 'CORS', 'Refusals', 'What it does not do']

@@ -4,9 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 
 import { ALGORITHMS } from '../../packages/core/src/algorithms/algorithms.ts'
-import { ADVICE } from '../../packages/core/src/explain/advice-table.ts'
 import { refusals } from '../../packages/core/src/refusal/refusals.ts'
-import { anchorsOf, codeSpans, tableUnder, tablesOf } from './markdown.ts'
+import { codeSpans, tablesOf } from './markdown.ts'
 import { begins, messagesIn, messagesOf } from './type-errors.ts'
 
 const guide = (name: string) =>
@@ -14,67 +13,12 @@ const guide = (name: string) =>
 const errors = readFileSync(guide('ERRORS.md'), 'utf8')
 
 describe('the refusals of ERRORS.md', () => {
-  test.each(Object.entries(refusals))('every reason of %s has a row', (code, { reasons }) => {
-    const { rows } = tableUnder(errors, code, 'Reason')
-    expect(
-      rows.map(([cell = '']) => cell),
-      'add a row for each, in this order',
-    ).toEqual(Object.keys(reasons).map((reason) => `<a id="${code}-${reason}"></a>\`${reason}\``))
-  })
-
-  test('what to do is said as in the table of advice, word for word; with -u this test writes it', async () => {
-    await expect(withAdvice(errors)).toMatchFileSnapshot(guide('ERRORS.md'))
-  })
-
   test('every row says what it means, and what each side does', () => {
     const tables = tablesOf(errors).filter(({ columns: [first] }) => first === 'Reason')
     expect(tables.map(({ heading }) => heading)).toEqual(Object.keys(refusals))
     expect(tables.flatMap(({ rows }) => rows).filter((row) => row.includes(''))).toEqual([])
   })
 })
-
-/** ERRORS.md with what the table of advice says in its last two columns. */
-function withAdvice(markdown: string): string {
-  const tables = /(?<=^### (\w+)\n(?:(?!#|\|).*\n)*)\| Reason .*\n(?:\|.*\n)+/gm
-  return markdown.replaceAll(tables, (_, code: string) => {
-    const { columns, rows } = tableUnder(markdown, code, 'Reason')
-    const ofCode = new Map(
-      Object.entries(ADVICE).map(([name, advice]) => [name, Object.entries(advice)]),
-    ).get(code)
-    const advised = rows.map(([reason = '', meaning = '']) => {
-      const [, advice] = ofCode?.find(([name]) => reason.endsWith(`\`${name}\``)) ?? []
-      return [reason, meaning, advice?.client ?? '', linked(advice?.operator ?? '')]
-    })
-    return aligned([columns, ...advised])
-  })
-}
-
-/** The headings of OPERATING.md by what follows `#` in a link to them. */
-const headings = new Map(
-  (readFileSync(guide('OPERATING.md'), 'utf8').match(/^#+ .*/gm) ?? []).map((line) => [
-    anchorsOf(line)[0],
-    line.replace(/^#+ /, ''),
-  ]),
-)
-
-/** With each place of OPERATING.md as a link that has its heading as text. */
-function linked(text: string): string {
-  return text.replaceAll(
-    /OPERATING\.md#([\w-]+)/g,
-    (place, slug: string) => `[${headings.get(slug) ?? ''}](${place})`,
-  )
-}
-
-/** As the formatter has it. */
-function aligned([columns = [], ...rows]: readonly (readonly string[])[]): string {
-  const widths = columns.map((_, at) =>
-    Math.max(...[columns, ...rows].map((cells) => cells[at]?.length ?? 0)),
-  )
-  const dashes = widths.map((width) => '-'.repeat(width))
-  return [columns, dashes, ...rows]
-    .map((cells) => `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |\n`)
-    .join('')
-}
 
 /** The decorators that contradict each other are named there. */
 const OF_DECORATORS = '…'

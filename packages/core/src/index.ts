@@ -31,6 +31,7 @@ export { mutualTls } from './possession/mutual-tls.ts'
 export type { MutualTls, MutualTlsOptions } from './possession/mutual-tls.ts'
 export type { Possession } from './claims/possession.ts'
 export type { PresentationOptions } from './refusal/presentation.ts'
+export { authErrorReasons } from './refusal/refusals.ts'
 export type {
   AuthErrorCode,
   AuthErrorReason,

@@ -1,8 +1,10 @@
 import type { LoginMessage } from '@portcullis/client'
-import type { AuthErrorCode, AuthErrorReason, KeyFreshness, KeysMessage } from '@portcullis/core'
+import type { KeyFreshness, KeysMessage } from '@portcullis/core'
 import type { EventError, EventOutcome } from '@portcullis/events'
 import type { IntrospectionMessage } from '@portcullis/introspection'
 import type { ReplayStoreReason, RevocationsMessage, RevocationsState } from '@portcullis/redis'
+
+import { REASONS_OF } from './refusal-words.ts'
 
 // The words that labels may have. Everybody in the process can publish on a channel, and later versions have further words: a
 // word that is not in its table becomes `other`, so that labels stay few.
@@ -21,67 +23,9 @@ export function wordIn(known: ReadonlySet<string>, word: unknown, none = 'none')
   return typeof word === 'string' && known.has(word) ? word : OTHER
 }
 
-export const CODES: ReadonlySet<string> = words<AuthErrorCode>({
-  missing_token: true,
-  invalid_request: true,
-  invalid_token: true,
-  invalid_dpop_proof: true,
-  use_dpop_nonce: true,
-  insufficient_user_authentication: true,
-  insufficient_scope: true,
-  keys_unavailable: true,
-  revocation_unavailable: true,
-  replay_unavailable: true,
-  introspection_unavailable: true,
-})
+export const CODES: ReadonlySet<string> = new Set(Object.keys(REASONS_OF))
 
-export const REASONS: ReadonlySet<string> = words<AuthErrorReason>({
-  missing_header: true,
-  other_scheme: true,
-  repeated_header: true,
-  repeated_credentials: true,
-  malformed: true,
-  too_large: true,
-  algorithm: true,
-  critical_header: true,
-  unknown_key: true,
-  signature: true,
-  inactive: true,
-  expired: true,
-  not_yet_valid: true,
-  issued_in_future: true,
-  too_old: true,
-  issuer: true,
-  audience: true,
-  type: true,
-  missing_claim: true,
-  claim: true,
-  revoked: true,
-  binding: true,
-  missing_proof: true,
-  malformed_proof: true,
-  proof_algorithm: true,
-  proof_key: true,
-  proof_signature: true,
-  proof_method: true,
-  proof_url: true,
-  proof_time: true,
-  proof_token: true,
-  replayed_proof: true,
-  missing_nonce: true,
-  invalid_nonce: true,
-  acr: true,
-  age: true,
-  scope: true,
-  check: true,
-  unreachable: true,
-  timeout: true,
-  bad_document: true,
-  stale: true,
-  full: true,
-  bad_answer: true,
-  busy: true,
-})
+export const REASONS: ReadonlySet<string> = new Set(Object.values(REASONS_OF).flat())
 
 /** As in the lines of `NODE_DEBUG`. A guard without a package of its own is `http`. */
 export const FRAMEWORKS: ReadonlySet<string> = words<
@@ -104,13 +48,13 @@ export const TRIGGERS: ReadonlySet<string> = words<KeysMessage['trigger']>({
   snapshot: true,
 })
 
-export const ATTEMPT_OUTCOMES: ReadonlySet<string> = words<KeysMessage['outcome']>({
-  success: true,
-  ignored: true,
-  unreachable: true,
-  timeout: true,
-  bad_document: true,
-})
+/** What fails is called as the refusal that it leads to. */
+type AttemptReason = (typeof REASONS_OF)['keys_unavailable'][number]
+
+export const ATTEMPT_OUTCOMES: ReadonlySet<string> = new Set([
+  ...words<Exclude<KeysMessage['outcome'], AttemptReason>>({ success: true, ignored: true }),
+  ...REASONS_OF.keys_unavailable,
+])
 
 export const FRESHNESS: ReadonlySet<string> = words<KeyFreshness>({
   fresh: true,

@@ -11,6 +11,7 @@ export const EDGES: Readonly<Record<string, readonly string[]>> = {
   status: ['sources'],
   subscriptions: ['listening', 'metrics', 'words'],
   tally: ['metrics'],
-  words: [],
+  words: ['refusal-words'],
+  'refusal-words': [],
   listening: ['node:diagnostics_channel'],
 }

@@ -1,4 +1,6 @@
 import {
+  AuthError,
+  authErrorReasons,
   type AuthErrorReasons,
   createVerifier,
   localKeys,
@@ -58,25 +60,9 @@ interface BadToken {
 }
 
 /** What the client reads of a token that the issuer has signed; `null` where it must not learn the reason. */
-const DESCRIPTIONS: Readonly<Record<Reason, string | null>> = {
-  malformed: null,
-  too_large: null,
-  algorithm: null,
-  critical_header: null,
-  unknown_key: null,
-  signature: null,
-  inactive: null,
-  expired: 'The access token has expired',
-  not_yet_valid: 'The access token is not yet valid',
-  issued_in_future: 'The access token was issued in the future',
-  too_old: 'The access token was issued too long ago',
-  issuer: 'The access token is from another issuer',
-  audience: 'The access token is for another audience',
-  type: 'The access token is of another type',
-  missing_claim: 'The access token lacks a required claim',
-  claim: 'The access token has a claim of the wrong form',
-  revoked: 'The access token has been revoked',
-  binding: 'The access token is bound to another key',
+function descriptionOf(reason: Reason): string | null {
+  const error = new AuthError('invalid_token', reason)
+  return 'reason' in error.toJSON() ? error.message : null
 }
 
 const table: readonly BadToken[] = await issuer.badTokens({
@@ -86,7 +72,7 @@ const table: readonly BadToken[] = await issuer.badTokens({
 
 /** A sender of these proves nothing, or nothing that can be read, and must not learn which of them it has sent. */
 export const unproven: readonly BadToken[] = table.filter(
-  ({ reason }) => DESCRIPTIONS[reason] === null,
+  ({ reason }) => descriptionOf(reason) === null,
 )
 
 /** The issuer has signed these: a client may read why they will not do. */
@@ -108,11 +94,11 @@ export const proven: readonly (BadToken & { readonly description: string })[] = 
     token: await token({ omit: ['sub'] }),
   },
 ].flatMap((bad) => {
-  const description = DESCRIPTIONS[bad.reason]
+  const description = descriptionOf(bad.reason)
   return description === null ? [] : [{ ...bad, description }]
 })
 
 /** The reasons that none of these is refused for. */
-export const untried: readonly string[] = Object.keys(DESCRIPTIONS).filter(
+export const untried: readonly string[] = authErrorReasons.invalid_token.filter(
   (reason) => ![...unproven, ...proven].some((bad) => bad.reason === reason),
 )

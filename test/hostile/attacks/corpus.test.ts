@@ -98,13 +98,13 @@ test('every reason to refuse a token has a case', () => {
   ).toEqual(['inactive', 'revoked'])
 })
 
-test('README.md says how many there are', async () => {
+test('README.md says how many hundreds there are', async () => {
   const readme = await readFile(new URL('README.md', import.meta.url), 'utf8')
   const accepted = rows.filter(({ verdict }) => verdict === 'accepted').length
   const [refused, good] = [rows.length - accepted, accepted].map((each) =>
-    each.toLocaleString('en'),
+    (Math.floor(each / 100) * 100).toLocaleString('en'),
   )
-  expect(readme).toContain(`in the corpus, of ${refused} to refuse and ${good} to accept`)
+  expect(readme).toContain(`in the corpus, of ${refused} to refuse and ${good} to accept, at least`)
 })
 
 test('no two cases have one name', () => {

@@ -1,4 +1,4 @@
-import type { GuardOptions, Verifier } from '@portcullis/core'
+import { AuthError, authErrorReasons, type GuardOptions, type Verifier } from '@portcullis/core'
 import { describe, expect, test } from 'vitest'
 
 import { frameworks } from '../../frameworks/contract/frameworks/index.ts'
@@ -55,6 +55,14 @@ const shared = frameworks.map(({ name, createApp }, at) => ({
   createApp,
   share: at % SHARES,
 }))
+
+test('every reason that no client may learn is among them, but for that of opaque tokens', () => {
+  const reasons = authErrorReasons.invalid_token.filter(
+    (reason) =>
+      reason !== 'inactive' && !('reason' in new AuthError('invalid_token', reason).toJSON()),
+  )
+  expect(new Set(reasons)).toEqual(UNPROVEN)
+})
 
 describe.each(shared)('$name', ({ createApp, share }) => {
   const mine = (all: readonly Case[]) => all.filter((_, at) => at % SHARES === share)

@@ -1,4 +1,4 @@
-import { checkArgument } from '@portcullis/kit/options'
+import { checkArgument, own } from '@portcullis/kit/options'
 
 import { ADVICE, type Advice } from './advice-table.ts'
 import type { Explanation } from './explanation.ts'
@@ -21,7 +21,8 @@ export function adviceOn(explanation: Pick<Explanation, 'refusal' | 'hints'>): A
     if (advice !== undefined) return advice
   }
   const ofCode: Readonly<Record<string, Advice>> = ADVICE[refusal.code]
-  return ofCode[refusal.reason]
+  const advice = own(ofCode, refusal.reason)
+  return advice && { client: advice.client, operator: advice.operator }
 }
 
 const ON_HINTS: Readonly<Partial<Record<HintName, Advice>>> = {

@@ -200,6 +200,14 @@ export const refusals: { [Code in AuthErrorCode]: RefusalRow<AuthErrorReasons[Co
   },
 }
 
+/**
+ * At run time what the type `AuthErrorReasons` says: the reasons of each code. For labels of metrics, and for a table of your own
+ * that has a row for each. A minor release may bring further ones, so take what is not in your table for something else.
+ */
+export const authErrorReasons: {
+  readonly [Code in AuthErrorCode]: readonly AuthErrorReasons[Code][]
+} = reasonsOf(refusals)
+
 /** What the client reads. */
 export function describe(code: AuthErrorCode, reason: AuthErrorReason): string {
   return descriptionOf(code, reason) ?? refusals[code].description
@@ -211,6 +219,14 @@ export function visible(
   reason: AuthErrorReason,
 ): { reason?: AuthErrorReason } {
   return descriptionOf(code, reason) === null ? {} : { reason }
+}
+
+function reasonsOf(rows: typeof refusals): typeof authErrorReasons {
+  const reasons = Object.entries(rows).map(([code, row]) => [
+    code,
+    Object.freeze(Object.keys(row.reasons)),
+  ])
+  return Object.freeze(Object.fromEntries(reasons) as typeof authErrorReasons) // as the type of the rows has them
 }
 
 const isCode = oneOf(...Object.keys(refusals))

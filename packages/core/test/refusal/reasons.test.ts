@@ -32,6 +32,8 @@ import { createProofMaker, type Draft, NOW, ORIGIN, requestWith } from '../dpop/
 interface Case {
   readonly refuse: () => unknown
   readonly detail: string | RegExp
+  /** Whether a trusted key has made the signature of the token. */
+  readonly isProven?: true
 }
 
 const clock = manualClock(1_795_341_600)
@@ -48,7 +50,10 @@ async function verify(token: unknown, options: Partial<VerifierOptions> = {}): P
 }
 
 function signed(token: TokenOptions, options?: Partial<VerifierOptions>) {
-  return async () => await verify(await issuer.token(token), options)
+  return {
+    refuse: async () => await verify(await issuer.token(token), options),
+    isProven: true as const,
+  }
 }
 
 function withHeader(header: object): string {
@@ -170,43 +175,43 @@ const CASES: {
       detail: 'not active',
     },
     expired: {
-      refuse: signed({ expiresIn: -3600 }),
+      ...signed({ expiresIn: -3600 }),
       detail:
         /^exp was 20\d\d-\d\d-\d\dT[\d:.]+Z, 3,600 s before now \(20\d\d-\d\d-\d\dT[\d:.]+Z\); clockTolerance is 5 s$/,
     },
     not_yet_valid: {
-      refuse: signed({ notBefore: 90 }),
+      ...signed({ notBefore: 90 }),
       detail:
         /^nbf is 20\S+Z, 90 s after now \(20\S+Z\); clockTolerance is 5 s: is this clock slow, or the issuer's fast\?$/,
     },
     issued_in_future: {
-      refuse: signed({ claims: { iat: clock.now() + 7200 } }),
+      ...signed({ claims: { iat: clock.now() + 7200 } }),
       detail:
         /^iat is \S+Z, 7,\d+ s after now .*is 60 s: is this clock slow, or the issuer's fast\?$/,
     },
     too_old: {
-      refuse: signed({ claims: { iat: clock.now() - 7200 } }, { maxTokenAge: 3600 }),
+      ...signed({ claims: { iat: clock.now() - 7200 } }, { maxTokenAge: 3600 }),
       detail: /^iat was \S+Z, 7,2\d\d s before now \(\S+Z\); maxTokenAge is 3,600 s$/,
     },
     issuer: {
-      refuse: signed({ claims: { iss: 'https://auth.test/' } }, { issuer: 'https://auth.test' }),
+      ...signed({ claims: { iss: 'https://auth.test/' } }, { issuer: 'https://auth.test' }),
       detail:
         'iss is "https://auth.test/"; expected "https://auth.test"; they differ only in the slash at the end',
     },
     audience: {
-      refuse: signed({ claims: { aud: 'shop' } }, { audience: 'api' }),
+      ...signed({ claims: { aud: 'shop' } }, { audience: 'api' }),
       detail: 'aud is "shop"; expected "api"',
     },
     type: {
-      refuse: signed({}, { type: 'at+jwt' }),
+      ...signed({}, { type: 'at+jwt' }),
       detail: `the header's typ is "JWT"; expected "at+jwt"`,
     },
     missing_claim: {
-      refuse: signed({}, { requiredClaims: ['exp', 'tenant'] }),
+      ...signed({}, { requiredClaims: ['exp', 'tenant'] }),
       detail: 'requiredClaims: "tenant" is missing',
     },
     claim: {
-      refuse: signed({ claims: { exp: '2026-11-22' } }),
+      ...signed({ claims: { exp: '2026-11-22' } }),
       detail: 'exp is a string; it must be a number of seconds since 1970-01-01T00:00:00Z',
     },
     revoked: {
@@ -214,13 +219,14 @@ const CASES: {
         const revocations = localRevocations({ clock })
         await revocations.revokeBefore({ iss: 'https://auth.test' })
         const claims = { iss: 'https://auth.test', iat: clock.now() - 60 }
-        await signed({ claims }, { revocations })()
+        await signed({ claims }, { revocations }).refuse()
       },
+      isProven: true,
       detail:
         /^the token, which is from "https:\/\/auth\.test" and was issued 20\S+Z, has been revoked$/,
     },
     binding: {
-      refuse: signed({ claims: { cnf: { jkt: 'thumbprint' } } }),
+      ...signed({ claims: { cnf: { jkt: 'thumbprint' } } }),
       detail:
         /^the token is bound to a key \(cnf\.jkt\), and came without a DPoP proof: a stolen token, a client/,
     },
@@ -341,7 +347,7 @@ const CASES: {
   },
   revocation_unavailable: {
     stale: {
-      refuse: signed({}, { revocations: { statusOf: () => 'unknown' } }),
+      ...signed({}, { revocations: { statusOf: () => 'unknown' } }),
       detail: 'revocations answered unknown: what they know is too old, or they know nothing yet',
     },
   },
@@ -392,6 +398,7 @@ const cases = Object.entries(CASES).flatMap(([code, reasons]) =>
     reason,
     refuse: each.refuse,
     detail: each.detail,
+    isProven: each.isProven === true,
   })),
 )
 
@@ -417,6 +424,13 @@ describe('detail', () => {
     expect(sent.join('\n')).not.toContain(error.detail)
     expect(Object.keys(error)).not.toContain('detail')
   })
+
+  test.each(cases.filter(({ code }) => code === 'invalid_token'))(
+    'the client learns the reason if the issuer has signed the token, and never else: $reason',
+    async ({ refuse, isProven }) => {
+      expect('reason' in (await refusalOf(refuse)).toJSON()).toBe(isProven)
+    },
+  )
 
   test('keeps what was known when the token was refused: rotations and time change nothing', async () => {
     const world = await createTestIssuer({ clock })

@@ -1,0 +1,26 @@
+import { authErrorReasons } from '@portcullis/core'
+import { expect, test } from 'vitest'
+
+import { ATTEMPT_OUTCOMES, CODES, REASONS, wordIn } from '../src/words.ts'
+
+test('each code and each reason of a refusal is a word of its label, and nothing else is', () => {
+  expect([...CODES]).toEqual(Object.keys(authErrorReasons))
+  expect(REASONS).toEqual(new Set(Object.values(authErrorReasons).flat()))
+})
+
+test('an attempt to fetch keys ends with success, with nothing new, or as the refusal is called that it leads to', () => {
+  expect([...ATTEMPT_OUTCOMES]).toEqual([
+    'success',
+    'ignored',
+    ...authErrorReasons.keys_unavailable,
+  ])
+})
+
+test.each([
+  [undefined, 'none'],
+  ['expired', 'expired'],
+  ['constructor', 'other'],
+  [7, 'other'],
+])('%s is counted as %s', (word, label) => {
+  expect(wordIn(REASONS, word)).toBe(label)
+})
