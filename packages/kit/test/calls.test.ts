@@ -77,13 +77,13 @@ describe('a flight', () => {
     const clock = manualClock(100)
     const orphan = beginFlight(forever, { clock, waitUntil: undefined, endsWithRequest: true })
     const next = beginFlight(forever, { clock, waitUntil: () => true, endsWithRequest: true })
-    const begin = () => next
-    expect(flightOrPause(orphan, clock, begin)).toBe(1)
+    const another = () => next
+    expect(flightOrPause(orphan, clock, another)).toBe(1)
     await clock.advance(0.75)
-    expect(flightOrPause(orphan, clock, begin)).toBe(0.25)
+    expect(flightOrPause(orphan, clock, another)).toBe(0.25)
     await clock.advance(0.25)
-    expect(flightOrPause(orphan, clock, begin)).toBe(next)
-    expect(flightOrPause(undefined, clock, begin)).toBe(next)
+    expect(flightOrPause(orphan, clock, another)).toBe(next)
+    expect(flightOrPause(undefined, clock, another)).toBe(next)
     expect(flightOrPause(next, clock, fails)).toBe(next)
   })
 
@@ -120,9 +120,9 @@ describe('a flight', () => {
   })
 })
 
-describe('somebody who looks again', () => {
-  const place = (hasLeft: boolean): Place => ({ hasLeft, whenLeft() {} })
+const place = (hasLeft: boolean): Place => ({ hasLeft, whenLeft() {} })
 
+describe('somebody who looks again', () => {
   test('waits for the next one where a flight was lost', async () => {
     const clock = manualClock()
     const flights = [
