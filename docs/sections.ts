@@ -188,7 +188,7 @@ export const SECTIONS: readonly Section[] = [
       ['docs/decisions/04-overlap.md', 'decision-04', '4. Overlap'],
       ['docs/decisions/05-no-shared-key-cache.md', 'decision-05', '5. No shared key cache'],
       ['docs/decisions/06-private-fields.md', 'decision-06', '6. Private fields'],
-      ['docs/decisions/07-client-imports-nothing.md', 'decision-07', '7. The client alone'],
+      ['docs/decisions/07-client-imports-the-kit.md', 'decision-07', '7. The client alone'],
       ['docs/decisions/08-by-issuer.md', 'decision-08', '8. byIssuer'],
       ['docs/decisions/09-one-stream.md', 'decision-09', '9. One stream'],
       ['docs/decisions/10-exact-dependencies.md', 'decision-10', '10. Exact dependencies'],

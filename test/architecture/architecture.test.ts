@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { EDGES } from './edges.ts'
+import { complaintAbout, DECIDING, USES } from './packages.ts'
 import { DECISIONS, ENTRIES, OUTSIDE, ROOMS } from './rooms.ts'
 import { circles, localImports, nameOf, read, root, sources, valueImports } from './sources.ts'
 
@@ -102,19 +102,94 @@ function roomsOf(files: readonly string[], except: string): readonly string[] {
   return rooms.filter((name) => name !== except && found.has(name)).toSorted()
 }
 
-test('every source beside core has its place in the table, and the table names no other', () => {
-  expect(
-    others.map(nameOf).toSorted(),
-    'give each source a row in EDGES of test/edges.ts of its package',
-  ).toEqual(Object.keys(EDGES).toSorted())
+/** What a source imports of others. */
+function outsideOf(source: string): readonly string[] {
+  return valueImports(source).filter((module) => !sources.includes(fileNamed(source, module)))
+}
+
+describe('the packages beside core', () => {
+  test.each(others)('%s imports of others what the table allows', (source) => {
+    const complaints = outsideOf(source).map((module) => complaintAbout(nameOf(source), module))
+    expect(complaints.filter((each) => each !== undefined)).toEqual([])
+  })
+
+  test('the table allows nothing that no source needs', () => {
+    const used = others.flatMap((source) =>
+      outsideOf(source).map((module) => `${nameOf(source)} ${module}`),
+    )
+    const unused = USES.flatMap(({ package: owner, module, sources: names }) =>
+      names
+        .map((name) => ({ name, prefix: name === '*' ? `${owner}/` : `${owner}/${name} ` }))
+        .filter(
+          ({ prefix }) =>
+            !used.some((each) => each.startsWith(prefix) && each.endsWith(` ${module}`)),
+        )
+        .map(({ name }) => `${owner}/${name} ${module}`),
+    )
+    expect(unused).toEqual([])
+  })
+
+  test.each(Object.entries(DECIDING))(
+    '%s decides, and reaches nothing that acts',
+    (name, allowed) => {
+      const reached = new Set<string>()
+      const open = [name]
+      for (let next = open.pop(); next !== undefined; next = open.pop()) {
+        const [owner = '', ...path] = next.split('/')
+        const source = `packages/${owner}/src/${path.join('/')}.ts`
+        for (const module of sources.includes(source) ? valueImports(source) : []) {
+          const target = nameOf(fileNamed(source, module))
+          const found = sources.includes(fileNamed(source, module)) ? target : module
+          if (!reached.has(found)) open.push(found)
+          reached.add(found)
+        }
+      }
+      expect([...reached].toSorted()).toEqual(allowed.toSorted())
+    },
+  )
+
+  test('a module of others that is planted in any source is refused, unless its row has that source', () => {
+    const modules = [...new Set([...USES.map(({ module }) => module), 'node:http2', 'left-pad'])]
+    const planted = others
+      .map(nameOf)
+      .flatMap((name) => modules.map((module) => ({ name, module })))
+    const rows = new Set(
+      USES.flatMap(({ package: owner, module, sources: names }) =>
+        names.map((name) => `${owner}/${name} ${module}`),
+      ),
+    )
+    const allowed = planted.filter(
+      ({ name, module }) =>
+        rows.has(`${name} ${module}`) || rows.has(`${name.split('/')[0]}/* ${module}`),
+    )
+    const accepted = planted.filter(
+      ({ name, module }) => complaintAbout(name, module) === undefined,
+    )
+    expect(accepted).toEqual(allowed)
+    expect(accepted.length).toBeLessThan(planted.length / 5)
+  })
+
+  test('testing reads nothing by what it tests', () => {
+    expect(complaintAbout('testing/issuer', '@portcullis/kit/options')).toBeUndefined()
+    for (const subpath of ['json', 'time', 'metadata', 'http']) {
+      expect(complaintAbout('testing/issuer', `@portcullis/kit/${subpath}`)).toMatch(/must not/)
+    }
+  })
+
+  test('an import that is planted against the direction of others makes a circle', () => {
+    for (const source of others) {
+      for (const target of localImports(source)) {
+        const from = nameOf(fileNamed(source, target))
+        expect(circles([[from, nameOf(source)]]).flat()).toContain(from)
+      }
+    }
+  })
 })
 
-test.each(others)('%s imports what its place says, no more and no less', (source) => {
-  expect(
-    valueImports(source).filter((module) => !isOfKit(module)),
-    `let its row of EDGES in test/edges.ts of its package list these: ${nameOf(source)}`,
-  ).toEqual(EDGES[nameOf(source)]?.toSorted())
-})
+/** Where a source of the same package would be, by what `valueImports` calls it. */
+function fileNamed(source: string, module: string): string {
+  return `${source.replace(/\/src\/.*/, '/src')}/${module}.ts`
+}
 
 /** What a file is for: its first comment, of one to three lines, behind the imports and before everything else. */
 function purposeOf(text: string): string | undefined {

@@ -56,9 +56,17 @@ function within(source: string, from: string): string {
   return relative(source.replace(/\/src\/.*/, '/src'), target).replace(/\.ts$/, '')
 }
 
-/** The sources that import each other, directly or through others: a list for each circle. */
-export function circles(): readonly (readonly string[])[] {
-  const imports = new Map(sources.map((source) => [nameOf(source), namesWithin(source)]))
+/**
+ * The sources that import each other, directly or through others: a list for each circle.
+ *
+ * @param planted Further imports, as if they were there.
+ */
+export function circles(
+  planted: readonly (readonly [source: string, target: string])[] = [],
+): readonly (readonly string[])[] {
+  const imports = new Map(WITHIN)
+  for (const [source, target] of planted)
+    imports.set(source, [...(imports.get(source) ?? []), target])
   const reached = new Map([...imports.keys()].map((name) => [name, reachable(name, imports)]))
   const found = [...reached].map(([name, targets]) =>
     [...targets].filter((target) => reached.get(target)?.has(name)).toSorted(),
@@ -66,6 +74,11 @@ export function circles(): readonly (readonly string[])[] {
   const distinct = new Map(found.map((names) => [names.join(' '), names]))
   return [...distinct.values()].filter((names) => names.length > 0)
 }
+
+/** What each imports of its own package. */
+const WITHIN: ReadonlyMap<string, readonly string[]> = new Map(
+  sources.map((source) => [nameOf(source), namesWithin(source)]),
+)
 
 function namesWithin(source: string): readonly string[] {
   const [owner = ''] = nameOf(source).split('/')

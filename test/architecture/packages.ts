@@ -1,0 +1,129 @@
+// What the packages beside core import of others. Every one may use the kit, and its own files as long as no circle comes of it.
+
+/** A module of somebody else, and the sources that may import values from it; `*` is every source of the package. */
+interface Use {
+  readonly package: string
+  readonly module: string
+  readonly sources: readonly string[]
+}
+
+const TABLE = `
+cli           | @portcullis/client        | commands/login
+cli           | @portcullis/core          | *
+cli           | @portcullis/core/explain  | *
+cli           | @portcullis/core/verifier | commands/explain
+cli           | @portcullis/testing       | probe/challenge probe/credentials serve/service serve/session-end try/stage
+cli           | commander                 | *
+cli           | hono                      | pages/pages
+cli           | hono/html                 | *
+cli           | jose                      | try/stage
+cli           | node:buffer               | serve/control
+cli           | node:child_process        | doctor/typescript
+cli           | node:crypto               | *
+cli           | node:events               | try/stage
+cli           | node:fs/promises          | *
+cli           | node:http                 | probe/exchange try/stage
+cli           | node:https                | probe/exchange
+cli           | node:net                  | serve/loopback
+cli           | node:path                 | commands/serve doctor/installed doctor/packages doctor/typescript token-input
+cli           | node:util                 | doctor/typescript terminal
+client        | node:crypto               | oauth/client-authentication oauth/subject
+client        | node:diagnostics_channel  | diagnostics
+client        | node:fs/promises          | oauth/client-authentication
+client        | node:util                 | oauth/options
+client        | oauth4webapi              | oauth/client-authentication oauth/grant-exchange
+events        | @portcullis/core          | *
+events        | @portcullis/core/verifier | *
+events        | node:buffer               | poll-exchange
+events        | node:crypto               | authorization inbox polling
+events        | node:diagnostics_channel  | diagnostics
+events        | node:util                 | event-request
+express       | @portcullis/core          | *
+express       | @portcullis/core/adapter  | *
+fastify       | @portcullis/core          | *
+fastify       | @portcullis/core/adapter  | *
+fastify       | fastify-plugin            | *
+hono          | @portcullis/core          | *
+hono          | @portcullis/core/adapter  | *
+introspection | @portcullis/core          | *
+introspection | @portcullis/core/verifier | *
+introspection | lru-cache                 | memory
+introspection | node:crypto               | client-key memory
+introspection | node:diagnostics_channel  | diagnostics
+introspection | node:util                 | client-key
+introspection | oauth4webapi              | client-authentication client-key endpoint
+koa           | @portcullis/core          | *
+koa           | @portcullis/core/adapter  | *
+mcp           | @portcullis/core          | *
+mcp           | @portcullis/core/adapter  | *
+mcp           | lru-cache                 | sessions
+mcp           | node:crypto               | sessions
+metrics       | @opentelemetry/api        | spans
+metrics       | node:diagnostics_channel  | listening
+nest          | @nestjs/common            | decorators exception guard module
+nest          | @nestjs/core              | module
+nest          | @portcullis/core          | *
+nest          | @portcullis/core/adapter  | *
+nest          | reflect-metadata          | marks methods
+providers     | @portcullis/core          | *
+redis         | @portcullis/core          | *
+redis         | @portcullis/core/verifier | *
+redis         | @redis/client             | redis-transport
+redis         | node:crypto               | commands replay-script
+redis         | node:diagnostics_channel  | diagnostics
+redis         | node:readline             | bin
+redis         | node:util                 | bin program-arguments stream-report
+testing       | @portcullis/core          | stub
+testing       | @portcullis/core/adapter  | stub
+testing       | jose                      | *
+testing       | node:assert               | challenges/assert-challenge
+testing       | node:crypto               | dpop/proof events/event-token introspection/opaque-tokens keys/given-key tokens/binding
+testing       | node:diagnostics_channel  | verdict-reports
+testing       | node:events               | service/listen
+testing       | node:net                  | service/listen
+testing       | node:util                 | octets
+`
+
+export const USES: readonly Use[] = TABLE.trim()
+  .split('\n')
+  .map((row) => row.split('|').map((cell) => cell.trim()))
+  .map(([name = '', module = '', sources = '']) => ({
+    package: name,
+    module,
+    sources: sources.split(' '),
+  }))
+
+/**
+ * Sources that decide, each with all that they reach: nothing that acts. A model or a simulation plays with them, and a test asks them in
+ * tables.
+ */
+export const DECIDING: Readonly<Record<string, readonly string[]>> = {
+  'client/lifetime': ['client/token-response', '@portcullis/kit/json'],
+  'client/renewal': ['client/held-token', '@portcullis/kit/time'],
+  'events/polling': ['node:crypto', '@portcullis/kit/pace'],
+  'introspection/decisions': ['@portcullis/kit/pace', '@portcullis/kit/time'],
+  'introspection/pace': ['@portcullis/kit/pace'],
+  'introspection/queue': [],
+  'redis/comparison': ['redis/entry-id'],
+  'redis/following': ['redis/comparison', 'redis/entry-id', 'redis/time', '@portcullis/kit/time'],
+  'redis/pacing': [],
+}
+
+/** What is wrong with an import of values, if anything is. @param source As `redis/store/writer`. @param module As it is written. */
+export function complaintAbout(source: string, module: string): string | undefined {
+  const [owner = '', ...path] = source.split('/')
+  // What signs must not read by what it tests.
+  const isOfKit =
+    owner === 'testing'
+      ? module === '@portcullis/kit/options'
+      : module.startsWith('@portcullis/kit/')
+  if (isOfKit) return undefined
+  const name = path.join('/')
+  const isAllowed = USES.some(
+    (use) =>
+      use.package === owner &&
+      use.module === module &&
+      (use.sources.includes('*') || use.sources.includes(name)),
+  )
+  return isAllowed ? undefined : `${source} must not import ${module}`
+}
