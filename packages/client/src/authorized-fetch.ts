@@ -1,9 +1,9 @@
+import { discardBody } from '@portcullis/kit/http'
 import type { Clock } from '@portcullis/kit/time'
 
 import type { Dpop } from './dpop.ts'
 import { TokenClientError } from './errors.ts'
 import { raceAbort } from './flight.ts'
-import { discardBody } from './http-answer.ts'
 import { bearing, isRepeatable, type Presented, proving } from './present-token.ts'
 import type { ClientFetch } from './token-request.ts'
 

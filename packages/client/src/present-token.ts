@@ -1,7 +1,7 @@
+import { discardBody } from '@portcullis/kit/http'
 import { type Clock, instant } from '@portcullis/kit/time'
 
 import type { Dpop } from './dpop.ts'
-import { discardBody } from './http-answer.ts'
 import { clockSkewOf } from './http-time.ts'
 import type { ClientFetch } from './token-request.ts'
 

@@ -1,3 +1,5 @@
+import { isSuccess, isWorthRetrying } from '@portcullis/kit/http'
+
 import { checkResponse } from './http-answer.ts'
 import { outageOf, reach } from './outage.ts'
 
@@ -62,19 +64,4 @@ export function createRetry(): Retry {
     checkResponse(head.response)
     return head
   }
-}
-
-/** Whether the end of an idle connection may be what a request failed by. Some `fetch` end their requests themselves. */
-export function isWorthRetrying(
-  error: unknown,
-  hasSucceeded: boolean,
-  signal: Pick<AbortSignal, 'aborted'>,
-): boolean {
-  if (!hasSucceeded || signal.aborted) return false
-  return !(error instanceof Error) || !/^(?:Abort|Timeout)Error$/.test(error.name)
-}
-
-/** Whatever an injected `fetch` resolves with. */
-function isSuccess(response: unknown): boolean {
-  return Reflect.get(Object(response), 'ok') === true
 }

@@ -1,9 +1,9 @@
-import { REQUEST_SETTINGS } from '@portcullis/kit/http'
+import { discardBody, REQUEST_SETTINGS } from '@portcullis/kit/http'
 import { type Clock, type Instant, instant } from '@portcullis/kit/time'
 
 import type { Dpop, Proof } from './dpop.ts'
 import { TokenClientError } from './errors.ts'
-import { discardBody, readBody } from './http-answer.ts'
+import { readBody } from './http-answer.ts'
 import { clockSkewOf } from './http-time.ts'
 import { reach } from './outage.ts'
 import type { Retry } from './retry.ts'

@@ -1,22 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { TokenClientError } from '../src/errors.ts'
-import { createRetry, isWorthRetrying } from '../src/retry.ts'
-
-const live = { aborted: false }
-const over = { aborted: true }
-const named = (name: string) => Object.assign(new Error('no'), { name })
-
-test.each<[string, unknown, boolean, Pick<AbortSignal, 'aborted'>, boolean]>([
-  ['after a success, what the platform throws', new TypeError('fetch failed'), true, live, true],
-  ['after a success, no error at all', undefined, true, live, true],
-  ['before any success', new TypeError('fetch failed'), false, live, false],
-  ['once the login is over', new TypeError('fetch failed'), true, over, false],
-  ['what was aborted by others', named('AbortError'), true, live, false],
-  ['a deadline of others', named('TimeoutError'), true, live, false],
-])('whether a request without an answer is sent again: %s', (_title, error, has, signal, is) => {
-  expect(isWorthRetrying(error, has, signal)).toBe(is)
-})
+import { createRetry } from '../src/retry.ts'
 
 /** A client whose requests are numbered, and answered in turn. */
 function client(mayFollow: (first: number, second: number) => boolean = () => true) {

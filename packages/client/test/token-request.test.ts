@@ -165,8 +165,8 @@ describe('the status', () => {
     const elsewhere = Object.defineProperty(new Response(token), 'url', { value: 'https://x.test' })
     const followed = Object.defineProperty(new Response(token), 'redirected', { value: true })
     const messages = [
-      /^the answer has another url than was asked for: a fetch must follow no redirect, and one that /,
-      /^the token service redirected$/,
+      /^the answer of the token service has another url than was asked for: a fetch must follow no redirect, and one that /,
+      /^the token service answered with a redirect/,
     ]
     for (const [at, response] of [elsewhere, followed].entries()) {
       expect(await outcomeOf(response)).toMatchObject({

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 
 import {
+  discardBody,
   readBody,
   REQUEST_SETTINGS,
   type Retry,
@@ -99,13 +100,6 @@ function setsIn(answer: unknown): PollAnswer {
 }
 
 const NO_SETS = 'the answer is no JSON object with sets'
-
-/** Does not wait for it: cancelling may fail or never end, and the answer means the same in any case. */
-function discardBody({ body }: Response): void {
-  body?.cancel().catch(() => {
-    // Nothing more can be done about a body that is not wanted.
-  })
-}
 
 export function failed(failure: string, pause?: number): PollAnswer {
   return { failure, retryAfter: pause }

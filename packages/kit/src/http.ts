@@ -1,5 +1,6 @@
 // Exchanges over HTTP: what is sent, what counts as an answer, and what is said of one that fails.
 
+export { discardBody, readBody } from './http/body.ts'
 export { freshnessLifetime, retryAfter } from './http/caching.ts'
 export {
   createExchange,
@@ -15,9 +16,8 @@ export {
   type FetchFailure,
   fetchJson,
   type JsonDocument,
-  readBody,
   withDeadline,
   within,
 } from './http/fetch-json.ts'
 export { platformCode, whatIsMissing, whereItIsFrom, whyFailed } from './http/fetch-words.ts'
-export { createRetry, type Retry } from './http/retry.ts'
+export { createRetry, isSuccess, isWorthRetrying, type Retry } from './http/retry.ts'

@@ -1,11 +1,11 @@
 import { hash, type webcrypto, X509Certificate } from 'node:crypto'
 import { open } from 'node:fs/promises'
 
+import { platformCode } from '@portcullis/kit/http'
 import { ClientSecretPost, modifyAssertion, PrivateKeyJwt, TlsClientAuth } from 'oauth4webapi'
 
 import { TokenClientError } from '../errors.ts'
 import { type Credential, readCredential } from '../login-exchange.ts'
-import { platformCode } from '../outage.ts'
 
 // How the client proves to the authorization server who it is. No type of oauth4webapi leaves this package: they need those of a
 // browser.

@@ -1,8 +1,9 @@
+import { discardBody } from '@portcullis/kit/http'
 import { parseObject } from '@portcullis/kit/json'
 import { ownMembers, secureUrl } from '@portcullis/kit/options'
 
 import { TokenClientError } from '../errors.ts'
-import { discardBody, failureOfStatus, readBody } from '../http-answer.ts'
+import { failureOfStatus, readBody } from '../http-answer.ts'
 import { reach } from '../outage.ts'
 import { membersOf } from '../token-response.ts'
 

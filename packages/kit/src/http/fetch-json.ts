@@ -2,14 +2,9 @@ import { isUtf8 } from 'node:buffer'
 
 import { parseJson } from '../json.ts'
 import type { Clock } from '../time.ts'
+import { readBody } from './body.ts'
 import { freshnessLifetime, retryAfter } from './caching.ts'
-import type {
-  Exchange,
-  FetchBody,
-  FetchBodyReader,
-  FetchResponse,
-  ResponseHeaders,
-} from './exchange.ts'
+import type { Exchange, FetchResponse, ResponseHeaders } from './exchange.ts'
 import { whatIsMissing, whereItIsFrom, whyFailed } from './fetch-words.ts'
 
 // Gets JSON over the network: the deadline, the size limit, and what counts as an answer.
@@ -128,50 +123,6 @@ async function readResponse(
   if (value === undefined) return badDocument(`the document is not JSON${whatItIs(octets)}`)
   const [cacheControl, age] = [textOf(headers, 'cache-control'), textOf(headers, 'age')]
   return { failure: undefined, value, freshnessLifetime: freshnessLifetime(cacheControl, age) }
-}
-
-/**
- * The octets of a body; `undefined` if there are more than `max`, or the exchange was over before they had come.
- *
- * @throws What the body fails with.
- */
-export async function readBody(
-  body: FetchBody | null,
-  signal: AbortSignal,
-  max: number,
-): Promise<Buffer | undefined> {
-  // One buffer, because a body that comes octet by octet would otherwise be a million objects.
-  const octets = Buffer.allocUnsafe(max)
-  let size = 0
-  for await (const chunk of chunksOf(body)) {
-    // An injected `fetch` may go on after the abort: an endless body would keep this buffer in memory.
-    if (signal.aborted || size + chunk.length > max) return undefined
-    octets.set(chunk, size)
-    size += chunk.length
-  }
-  return octets.subarray(0, size)
-}
-
-function chunksOf(body: FetchBody | null): AsyncIterable<Uint8Array> | readonly Uint8Array[] {
-  if (body === null) return []
-  return isIterable(body) ? body : chunksBy(body.getReader())
-}
-
-function isIterable(body: FetchBody): body is AsyncIterable<Uint8Array> {
-  return Symbol.asyncIterator in body
-}
-
-async function* chunksBy(reader: FetchBodyReader): AsyncGenerator<Uint8Array> {
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done || value === undefined) return
-      yield value
-    }
-  } finally {
-    // Whoever stops early wants no more; nobody waits for that.
-    reader.cancel().catch(() => undefined)
-  }
 }
 
 /** A byte order mark, which some servers write, is left out (RFC 8259 section 8.1 allows to ignore it). */

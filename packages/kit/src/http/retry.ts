@@ -48,7 +48,7 @@ export function isWorthRetrying(
 }
 
 /** Whatever an injected `fetch` resolves with. */
-function isSuccess(head: unknown): boolean {
+export function isSuccess(head: unknown): boolean {
   const status: unknown = Reflect.get(Object(head), 'status')
   return typeof status === 'number' && status >= 200 && status < 300
 }

@@ -2,9 +2,7 @@ import { Readable } from 'node:stream'
 
 import { describe, expect, test } from 'vitest'
 
-import { discardBody } from '../src/http-answer.ts'
-
-// The tests of `token-request.ts` cover what each answer means.
+import { discardBody } from '../../src/http/body.ts'
 
 describe('a body that is not wanted', () => {
   test('a stream of Node is ended', () => {

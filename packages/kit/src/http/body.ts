@@ -1,0 +1,65 @@
+import type { FetchBody, FetchBodyReader } from './exchange.ts'
+
+// Bodies of answers: read to a limit, or dropped.
+
+/**
+ * The octets of a body; `undefined` if there are more than `max`, or the exchange was over before they had come.
+ *
+ * @throws What the body fails with.
+ */
+export async function readBody(
+  body: FetchBody | null,
+  signal: AbortSignal | undefined,
+  max: number,
+): Promise<Buffer | undefined> {
+  // One buffer, because a body that comes octet by octet would otherwise be a million objects.
+  const octets = Buffer.allocUnsafe(max)
+  let size = 0
+  for await (const chunk of chunksOf(body)) {
+    // An injected `fetch` may go on after the abort: an endless body would keep this buffer in memory.
+    if (signal?.aborted === true || size + chunk.length > max) return undefined
+    octets.set(chunk, size)
+    size += chunk.length
+  }
+  return octets.subarray(0, size)
+}
+
+function chunksOf(body: FetchBody | null): AsyncIterable<Uint8Array> | readonly Uint8Array[] {
+  if (body === null) return []
+  return isIterable(body) ? body : chunksBy(body.getReader())
+}
+
+function isIterable(body: FetchBody): body is AsyncIterable<Uint8Array> {
+  return Symbol.asyncIterator in body
+}
+
+async function* chunksBy(reader: FetchBodyReader): AsyncGenerator<Uint8Array> {
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done || value === undefined) return
+      yield value
+    }
+  } finally {
+    // Whoever stops early wants no more; nobody waits for that.
+    reader.cancel().catch(() => undefined)
+  }
+}
+
+/** Does not wait for it: cancelling may fail or never end, and the answer means the same in any case. */
+export function discardBody({ body }: { readonly body: Discardable | null }): void {
+  discard(body).catch(() => {
+    // Nothing more can be done about a body that is not wanted.
+  })
+}
+
+/** A stream of the platform, or one of Node's. */
+interface Discardable {
+  cancel?(): Promise<void>
+  destroy?(): unknown
+}
+
+async function discard(body: Discardable | null): Promise<void> {
+  if (body?.cancel === undefined) body?.destroy?.()
+  else await body.cancel()
+}
