@@ -1,4 +1,5 @@
 import type { Clock } from '@portcullis/core'
+import { answerInTime } from '@portcullis/kit/waiting'
 
 // The end of every wait for a function of the application's.
 
@@ -19,15 +20,7 @@ export async function inTime<Answer>(
   { clock, timeout }: Limits,
   call: () => Answer | PromiseLike<Answer>,
 ): Promise<Answer> {
-  let cancel: (() => void) | undefined
-  const late = new Promise<never>((_, reject) => {
-    cancel = clock.after(timeout, () => {
-      reject(new Error(`${what} did not answer in ${timeout} s`))
-    })
-  })
-  try {
-    return await Promise.race([(async () => await call())(), late])
-  } finally {
-    cancel?.()
-  }
+  const answer = (async () => await call())()
+  const late = () => new Error(`${what} did not answer in ${timeout} s`)
+  return await answerInTime(answer, { clock, signal: undefined, late, patience: timeout })
 }
