@@ -64,6 +64,8 @@ async function bundle(folder: string, entries: readonly string[]): Promise<void>
   const building = await rollup({
     input,
     external: isExternal,
+    // A module of Node that nothing is used of is left out; others may be imported for what they do.
+    treeshake: { moduleSideEffects: (name) => !name.startsWith('node:') },
     plugins: [{ name: 'kit', resolveId: (name) => inKit(name, 'js') }],
     // A circle would decide by the order of imports what a module sees: refused, as is all else that rollup doubts.
     onLog: (_, { code, message }) => {

@@ -30,6 +30,8 @@ export function publishEvent(
     const report: EventReport = { source: source(), outcome, error: refused?.err }
     reports.publish(report)
   }
-  const why = refused === undefined ? '' : `: ${refused.err}: ${refused.description}`
-  debug(() => `events: ${outcome}${why}`)
+  debug(() => {
+    const why = refused === undefined ? '' : `: ${refused.err}: ${refused.description}`
+    return `events: ${outcome}${why}`
+  })
 }

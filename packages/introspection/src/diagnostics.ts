@@ -33,6 +33,8 @@ export function publishCall(
     const message: IntrospectionMessage = { verifier, outcome, detail, duration }
     calls.publish(message)
   }
-  const why = detail === undefined ? '' : `: ${detail}`
-  debug(() => `introspection: ${outcome} in ${(duration * 1000).toFixed(1)} ms${why}`)
+  debug(() => {
+    const why = detail === undefined ? '' : `: ${detail}`
+    return `introspection: ${outcome} in ${(duration * 1000).toFixed(1)} ms${why}`
+  })
 }

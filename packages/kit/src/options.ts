@@ -28,7 +28,9 @@ export function checkOptions(
     const complaint = value === undefined ? undefined : check(value)
     if (complaint !== undefined) throw new TypeError(`${factory}: ${name} ${complaint}`)
   }
-  const missing = required.find((name) => own(options, name as never) === undefined)
+  // What is used is such a copy: a member that is not enumerable is not in it.
+  const stated = ownMembers<object>(options)
+  const missing = required.find((name) => Reflect.get(stated, name) === undefined)
   if (missing !== undefined) {
     checkArgument(factory, missing, checks[missing]?.(undefined) ?? 'must be stated')
   }
@@ -181,10 +183,9 @@ export function ownMembers<Members extends object>(members: Members): Members {
   return Object.assign(Object.create(null) as object, members)
 }
 
+/** Of an object, or of a function such as a class with static ones. */
 export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    names.every((name) => typeof Reflect.get(value, name) === 'function')
-  )
+  const holder = Object(value) as object
+  const isHolder = holder === value
+  return isHolder && names.every((name) => typeof Reflect.get(holder, name) === 'function')
 }

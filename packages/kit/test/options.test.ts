@@ -64,6 +64,16 @@ describe('the options of a factory', () => {
     }).not.toThrow()
   })
 
+  test('what is required counts as stated if a copy of its own members has it', () => {
+    const required = ['timeout']
+    const act = (options: object) => () => checkOptions('createThing', options, checks, required)
+    expect(act({ timeout: 5 })).not.toThrow()
+    const hidden = Object.defineProperty({}, 'timeout', { value: 5, enumerable: false })
+    for (const options of [{}, { timeout: undefined }, Object.create({ timeout: 5 }), hidden]) {
+      expect(act(options as object)).toThrow(/^createThing: timeout must be/)
+    }
+  })
+
   test.each([
     { name: 'undefined', options: undefined },
     { name: 'null', options: null },
@@ -211,6 +221,12 @@ describe('an object with methods', () => {
   test('may inherit them', () => {
     expect(hasMethods(new InheritedClock(), 'now')).toBe(true)
     expect(hasMethods({}, 'toString')).toBe(true)
+    expect(
+      hasMethods(
+        Object.assign(() => 0, { now: () => 0 }),
+        'now',
+      ),
+    ).toBe(true)
   })
 
   test.each([null, undefined, 'text', 1, true])('is not %s', (value) => {
