@@ -70,7 +70,7 @@ redis         | @portcullis/core          | *
 redis         | @portcullis/core/verifier | *
 redis         | @redis/client             | redis-transport
 redis         | node:crypto               | commands replay-script
-redis         | node:diagnostics_channel  | diagnostics
+redis         | node:diagnostics_channel  | diagnostics replay-diagnostics
 redis         | node:readline             | bin
 redis         | node:util                 | bin program-arguments stream-report
 testing       | @portcullis/core          | stub

@@ -1,11 +1,10 @@
 import { debug, isDebugging } from '@portcullis/kit/report'
 
 import type { LoadTrigger } from './following.ts'
-import type { ReplayStoreReason } from './replay-errors.ts'
 import type { RedisRevocationsStatus } from './status.ts'
 import { whyUnknown } from './why-unknown.ts'
 
-// What `NODE_DEBUG=portcullis` prints of a replica, and of proofs that could not be looked up.
+// What `NODE_DEBUG=portcullis` prints of a replica.
 
 /** One line for each time that the whole stream was read. @param seconds How long that took. */
 export function logLoad(trigger: LoadTrigger, records: number, seconds: number): void {
@@ -13,11 +12,6 @@ export function logLoad(trigger: LoadTrigger, records: number, seconds: number):
     const took = `${(seconds * 1000).toFixed(1)} ms`
     return `revocations: read the whole stream (${trigger}): ${records} records in ${took}`
   })
-}
-
-/** One line for each proof. @param detail Without an address and without anything of the proof. */
-export function logReplay(reason: ReplayStoreReason, detail: string): void {
-  debug(() => `replays: ${reason}: ${detail}`)
 }
 
 /** Prints with NODE_DEBUG=portcullis one line each time that the state of a replica changes, or why it is not `current`. */

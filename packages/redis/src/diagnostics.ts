@@ -3,9 +3,8 @@ import { channel } from 'node:diagnostics_channel'
 import type { RevocationStoreReason } from './errors.ts'
 import type { LoadTrigger } from './following.ts'
 import type { RevocationsState } from './readiness.ts'
-import type { ReplayStoreReason } from './replay-errors.ts'
 
-// The channels `portcullis:revocations` and `portcullis:replays` of node:diagnostics_channel.
+// The channel `portcullis:revocations` of node:diagnostics_channel.
 
 /**
  * What has happened to a replica, on the channel `portcullis:revocations`. It contains no address and no claim. Times are
@@ -33,21 +32,4 @@ const messages = channel('portcullis:revocations')
 // A subscriber that throws changes nothing: Node reports its error as an uncaught exception, outside this call.
 export function publish(build: () => RevocationsMessage): void {
   if (messages.hasSubscribers) messages.publish(build())
-}
-
-/**
- * A proof that could not be looked up, on the channel `portcullis:replays`. It contains no address and no part of the proof.
- */
-export interface ReplaysMessage {
-  /** What `redisReplays` returned, to tell several apart. */
-  readonly source: object
-  readonly reason: ReplayStoreReason
-  /** What went wrong, in words. */
-  readonly detail: string
-}
-
-const replayMessages = channel('portcullis:replays')
-
-export function publishReplays(build: () => ReplaysMessage): void {
-  if (replayMessages.hasSubscribers) replayMessages.publish(build())
 }

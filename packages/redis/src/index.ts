@@ -1,6 +1,6 @@
 // Everything that `@portcullis/redis` exports.
 
-export type { ReplaysMessage, RevocationsMessage } from './diagnostics.ts'
+export type { RevocationsMessage } from './diagnostics.ts'
 export { RevocationStoreError } from './errors.ts'
 export type { RevocationStoreReason } from './errors.ts'
 export type { LoadTrigger } from './following.ts'
@@ -8,6 +8,7 @@ export type { RevocationsState } from './readiness.ts'
 export type { RedisRevocationsOptions } from './options.ts'
 export { redisReplays } from './redis-replays.ts'
 export type { RedisReplays } from './redis-replays.ts'
+export type { ReplaysMessage } from './replay-diagnostics.ts'
 export { ReplayStoreError } from './replay-errors.ts'
 export type { ReplayStoreReason } from './replay-errors.ts'
 export type { RedisReplaysOptions } from './replay-options.ts'

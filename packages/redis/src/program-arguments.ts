@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-import { sentinelComplaint, urlComplaint } from './options.ts'
+import { sentinelComplaint, urlComplaint } from './source-options.ts'
 
 // The arguments of `portcullis-revocations`: which there are, which of them a command takes, and what they mean.
 

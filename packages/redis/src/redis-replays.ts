@@ -1,10 +1,9 @@
 import type { DpopProof, ReplayAnswer, ReplayMemory } from '@portcullis/core'
 
 import type { Connect } from './connection.ts'
-import { logReplay } from './debug-log.ts'
-import { publishReplays } from './diagnostics.ts'
 import { sentinelPacing } from './pacing.ts'
 import { redisTransport } from './redis-transport.ts'
+import { logReplay, publishReplays } from './replay-diagnostics.ts'
 import type { ReplayStoreError } from './replay-errors.ts'
 import {
   checkRedisReplaysOptions,

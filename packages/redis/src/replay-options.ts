@@ -9,8 +9,8 @@ import {
   seconds,
 } from '@portcullis/kit/options'
 
-import { SOURCE_CHECKS, sourceOf } from './options.ts'
 import type { RedisClient, RedisSentinels, RedisSource } from './redis-transport.ts'
+import { SOURCE_CHECKS, sourceOf } from './source-options.ts'
 import { systemClock } from './time.ts'
 
 // The options of `redisReplays`: their types, checks and defaults.
