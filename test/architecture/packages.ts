@@ -68,11 +68,11 @@ nest          | reflect-metadata          | marks methods
 providers     | @portcullis/core          | *
 redis         | @portcullis/core          | *
 redis         | @portcullis/core/verifier | *
-redis         | @redis/client             | redis-transport
-redis         | node:crypto               | commands replay-script
-redis         | node:diagnostics_channel  | diagnostics replay-diagnostics
+redis         | @redis/client             | store/redis-transport
+redis         | node:crypto               | program/commands replays/script
+redis         | node:diagnostics_channel  | replays/diagnostics revocations/diagnostics
 redis         | node:readline             | bin
-redis         | node:util                 | bin program-arguments stream-report
+redis         | node:util                 | bin program/arguments store/stream-report
 testing       | @portcullis/core          | stub
 testing       | @portcullis/core/adapter  | stub
 testing       | jose                      | *
@@ -104,9 +104,14 @@ export const DECIDING: Readonly<Record<string, readonly string[]>> = {
   'introspection/decisions': ['@portcullis/kit/pace', '@portcullis/kit/time'],
   'introspection/pace': ['@portcullis/kit/pace'],
   'introspection/queue': [],
-  'redis/comparison': ['redis/entry-id'],
-  'redis/following': ['redis/comparison', 'redis/entry-id', 'redis/time', '@portcullis/kit/time'],
-  'redis/pacing': [],
+  'redis/revocations/comparison': ['redis/store/entry-id'],
+  'redis/revocations/following': [
+    'redis/revocations/comparison',
+    'redis/store/entry-id',
+    'redis/store/time',
+    '@portcullis/kit/time',
+  ],
+  'redis/store/pacing': [],
 }
 
 /** What is wrong with an import of values, if anything is. @param source As `redis/store/writer`. @param module As it is written. */

@@ -12,7 +12,7 @@ import {
 import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { checkRedisRevocationsOptions } from '../../packages/redis/src/options.ts'
+import { checkRedisRevocationsOptions } from '../../packages/redis/src/revocations/options.ts'
 import { codeSpans, tableUnder } from './markdown.ts'
 import { valueOf } from './options.ts'
 

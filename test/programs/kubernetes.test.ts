@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 
-import { run } from '../../packages/redis/src/program.ts'
+import { run } from '../../packages/redis/src/program/program.ts'
 
 // The manifests of examples/kubernetes, as far as they can be checked without a cluster: with one another, with the server of
 // examples/operating and with the program. No checker of schemas has seen them.

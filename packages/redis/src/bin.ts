@@ -2,8 +2,8 @@
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 
-import { run } from './program.ts'
-import { redisTransport } from './redis-transport.ts'
+import { run } from './program/program.ts'
+import { redisTransport } from './store/redis-transport.ts'
 
 // The process of `portcullis-revocations`: its arguments, environment and streams. No other file of it reads them.
 

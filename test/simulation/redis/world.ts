@@ -1,8 +1,8 @@
-import { compactStream } from '../../../packages/redis/src/commands.ts'
-import { openConnection } from '../../../packages/redis/src/connection.ts'
-import { redisTransport } from '../../../packages/redis/src/redis-transport.ts'
-import { openStream } from '../../../packages/redis/src/stream.ts'
-import { systemClock } from '../../../packages/redis/src/time.ts'
+import { compactStream } from '../../../packages/redis/src/program/commands.ts'
+import { openConnection } from '../../../packages/redis/src/store/connection.ts'
+import { redisTransport } from '../../../packages/redis/src/store/redis-transport.ts'
+import { openStream } from '../../../packages/redis/src/store/stream.ts'
+import { systemClock } from '../../../packages/redis/src/store/time.ts'
 import { type Proxy, startProxy } from './proxy.ts'
 import { startRedis } from './redis-server.ts'
 import {

@@ -1,6 +1,6 @@
 import { runProgram } from '../../../../packages/cli/test/run-program.ts'
-import { importEntries } from '../../../../packages/redis/src/commands.ts'
-import type { Stream } from '../../../../packages/redis/src/stream.ts'
+import { importEntries } from '../../../../packages/redis/src/program/commands.ts'
+import type { Stream } from '../../../../packages/redis/src/store/stream.ts'
 import { serving } from '../../../programs/console/serving.ts'
 import { answered, collect } from './program.ts'
 import { BODY_TEXTS, encoded, HEADER_TEXTS } from './texts.ts'

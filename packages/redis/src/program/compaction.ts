@@ -1,0 +1,62 @@
+import type { RevocationEntry } from '@portcullis/core'
+
+import { readRecord } from '../store/record.ts'
+import type { StreamEntry } from '../store/stream-replies.ts'
+
+// Which entries of the stream nobody needs any more. Times are seconds.
+
+/** The longest `clockTolerance` of a verifier: so long after its `exp` a token may still be accepted. */
+const TOLERANCE = 600
+/** How far the clocks of machines may differ. */
+const CLOCK_DIFFERENCE = 300
+
+/** An entry that others of the same token or owner are compared with. */
+interface Kept {
+  readonly id: string
+  readonly time: number
+  readonly end: number
+}
+
+/**
+ * Reads entries in their order, and tells which are not needed: those whose time is over, and those that another one of the
+ * same token or owner covers. Records that cannot be read, and those of others, are needed.
+ */
+export function createCompaction(now: number): {
+  /** @returns Ids, also of entries that were given before. */
+  superfluous(entries: readonly StreamEntry[]): readonly string[]
+} {
+  const kept = new Map<string, Kept>()
+
+  function superfluousOf({ id, fields }: StreamEntry): readonly string[] {
+    const record = readRecord(fields)
+    if (record.kind !== 'revocation') return []
+    const { entry } = record
+    const next = { id, time: entry.type === 'issued_before' ? entry.time : 0, end: endOf(entry) }
+    if (next.end + CLOCK_DIFFERENCE < now) return [id]
+    const key = keyOf(entry)
+    const known = kept.get(key)
+    if (known !== undefined && known.time >= next.time && known.end >= next.end) return [id]
+    // Where neither covers the other, both stay, and the later one is compared with.
+    kept.set(key, next)
+    return known !== undefined && next.time >= known.time && next.end >= known.end ? [known.id] : []
+  }
+
+  return { superfluous: (entries) => entries.flatMap(superfluousOf) }
+}
+
+function endOf(entry: RevocationEntry): number {
+  return entry.type === 'issued_before'
+    ? (entry.until ?? Infinity)
+    : (entry.exp ?? Infinity) + TOLERANCE
+}
+
+/** A list as JSON, so that no two different ones are alike. */
+function keyOf(entry: RevocationEntry): string {
+  return JSON.stringify([entry.type, entry.iss ?? null, ...whoseOf(entry)])
+}
+
+function whoseOf(entry: RevocationEntry): readonly (string | null)[] {
+  if (entry.type === 'token') return [entry.jti]
+  if (entry.type === 'digest') return [entry.digest]
+  return [entry.sub ?? null, entry.client_id ?? null, entry.sid ?? null]
+}

@@ -1,0 +1,106 @@
+import type { Clock } from '@portcullis/core'
+import {
+  checkOptions,
+  countUpTo,
+  isText,
+  oneOf,
+  type OptionCheck,
+  ownMembers,
+  seconds,
+} from '@portcullis/kit/options'
+
+import type { RedisClient, RedisSentinels, RedisSource } from '../store/redis-transport.ts'
+import { SOURCE_CHECKS, sourceOf } from '../store/source-options.ts'
+import { systemClock } from '../store/time.ts'
+
+// The options of `redisReplays`: their types, checks and defaults.
+
+export interface RedisReplaysOptions {
+  /** `redis://` or `rediss://` (TLS), with a user name, a password and a database number if needed. State this or `client`. */
+  url?: string | URL | undefined
+  /** What `createClient` of `@redis/client` 6 or `redis` 6 returns. Only its options are used, not its connection. */
+  client?: RedisClient | undefined
+  /**
+   * Sentinels that know the primary. Then host and port are what they say, and the rest is of `url` or `client`: credentials,
+   * database, and whether it is TLS.
+   */
+  sentinel?: RedisSentinels | undefined
+  /**
+   * The beginning of the names of all its keys.
+   * @default 'portcullis:replays'
+   */
+  prefix?: string | undefined
+  /**
+   * How long an answer may take. Seconds, from 0.01 to 10.
+   * @default 0.5
+   */
+  timeout?: number | undefined
+  /**
+   * What happens to a proof that cannot be looked up: `'refuse'` (503), or `'accept'`, also if it was used before.
+   * @default 'refuse'
+   */
+  whenUnreachable?: 'refuse' | 'accept' | undefined
+  /**
+   * The greatest number of proofs in all. When it is reached, proofs are refused (503), and none is dropped.
+   * @default 1_000_000
+   */
+  max?: number | undefined
+  /**
+   * The greatest number of proofs of one key.
+   * @default 20_000
+   */
+  maxPerKey?: number | undefined
+  clock?: Clock | undefined
+}
+
+/** What a memory of proofs works with. */
+export interface RedisReplaysSettings {
+  readonly source: RedisSource
+  readonly prefix: string
+  readonly timeout: number
+  readonly whenUnreachable: 'refuse' | 'accept'
+  readonly max: number
+  readonly maxPerKey: number
+  readonly clock: Clock
+}
+
+const isCount = countUpTo(10_000_000, 'proofs')
+
+const CHECKS: Readonly<Record<keyof RedisReplaysOptions, OptionCheck>> = {
+  url: SOURCE_CHECKS.url,
+  client: SOURCE_CHECKS.client,
+  sentinel: SOURCE_CHECKS.sentinel,
+  prefix: isText,
+  timeout: seconds(0.01, 10),
+  whenUnreachable: oneOf('refuse', 'accept'),
+  max: isCount,
+  maxPerKey: isCount,
+  clock: SOURCE_CHECKS.clock,
+}
+
+/**
+ * Checks the options at start-up and fills in the defaults.
+ *
+ * @throws TypeError that names the option and, since it may hold a password, not its value.
+ */
+export function checkRedisReplaysOptions(options: RedisReplaysOptions): RedisReplaysSettings {
+  checkOptions('redisReplays', options, CHECKS)
+  const own = ownMembers(options)
+  const {
+    prefix = 'portcullis:replays',
+    timeout = 0.5,
+    whenUnreachable = 'refuse',
+    max = 1_000_000,
+    maxPerKey = 20_000,
+    clock = systemClock,
+  } = own
+  return {
+    source: sourceOf('redisReplays', own),
+    prefix,
+    timeout,
+    whenUnreachable,
+    max,
+    maxPerKey,
+    clock,
+  }
+}

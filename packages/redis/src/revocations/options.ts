@@ -1,0 +1,94 @@
+import type { Clock } from '@portcullis/core'
+import {
+  checkOptions,
+  countUpTo,
+  isText,
+  oneOf,
+  type OptionCheck,
+  ownMembers,
+  seconds,
+} from '@portcullis/kit/options'
+
+import type { RedisClient, RedisSentinels, RedisSource } from '../store/redis-transport.ts'
+import { SOURCE_CHECKS, sourceOf } from '../store/source-options.ts'
+import { systemClock } from '../store/time.ts'
+
+// The options of `redisRevocations`: their types, checks and defaults.
+
+export interface RedisRevocationsOptions {
+  /** `redis://` or `rediss://` (TLS), with a user name, a password and a database number if needed. State this or `client`. */
+  url?: string | URL | undefined
+  /**
+   * What `createClient` of `@redis/client` 6 or `redis` 6 returns, for example with your own certificates or a password that
+   * changes. Only its options are used, for other connections; it need not be connected.
+   */
+  client?: RedisClient | undefined
+  /**
+   * Sentinels that know the primary. Then host and port are what they say, and the rest is of `url` or `client`: credentials,
+   * database, and whether it is TLS.
+   */
+  sentinel?: RedisSentinels | undefined
+  /** @default 'portcullis:revocations' */
+  stream?: string | undefined
+  /**
+   * How old the copy may be. Seconds, from 1 to 3600. The store is asked four times in that time.
+   * @default 10
+   */
+  maxStaleness?: number | undefined
+  /**
+   * What happens, in every state except `current`, to tokens that are not known to be revoked: `'refuse'` (503) or `'accept'`.
+   * Such a state is that the copy is too old, or that there is no stream.
+   * @default 'refuse'
+   */
+  whenStale?: 'refuse' | 'accept' | undefined
+  /**
+   * The greatest number of entries, the same in all processes. When it is reached, `revoke` rejects. If the stream has more,
+   * it is not known whether a token was revoked. No entry is dropped.
+   * @default 1_000_000
+   */
+  max?: number | undefined
+  clock?: Clock | undefined
+}
+
+/** What a replica works with. */
+export interface RedisRevocationsSettings {
+  readonly source: RedisSource
+  readonly stream: string
+  readonly maxStaleness: number
+  readonly whenStale: 'refuse' | 'accept'
+  readonly max: number
+  readonly clock: Clock
+}
+
+export const DEFAULT_STREAM = 'portcullis:revocations'
+
+const CHECKS: Readonly<Record<keyof RedisRevocationsOptions, OptionCheck>> = {
+  url: SOURCE_CHECKS.url,
+  client: SOURCE_CHECKS.client,
+  sentinel: SOURCE_CHECKS.sentinel,
+  stream: isText,
+  maxStaleness: seconds(1, 3600),
+  whenStale: oneOf('refuse', 'accept'),
+  max: countUpTo(10_000_000, 'entries'),
+  clock: SOURCE_CHECKS.clock,
+}
+
+/**
+ * Checks the options at start-up and fills in the defaults.
+ *
+ * @throws TypeError that names the option and, since it may hold a password, not its value.
+ */
+export function checkRedisRevocationsOptions(
+  options: RedisRevocationsOptions,
+): RedisRevocationsSettings {
+  checkOptions('redisRevocations', options, CHECKS)
+  const own = ownMembers(options)
+  const {
+    stream = DEFAULT_STREAM,
+    maxStaleness = 10,
+    whenStale = 'refuse',
+    max = 1_000_000,
+    clock = systemClock,
+  } = own
+  return { source: sourceOf('redisRevocations', own), stream, maxStaleness, whenStale, max, clock }
+}

@@ -1,0 +1,53 @@
+import { elapsed, type Instant } from '@portcullis/kit/time'
+
+import { RevocationStoreError } from '../store/errors.ts'
+import { isSetBack, type ReplicaState } from './following.ts'
+
+// How far a replica can be relied on, and what those are told who wait for it: pure functions of its state and of a moment.
+
+/** How far a replica can be relied on. Only `current` can say that a token was not revoked. A minor release may bring further ones. */
+export type RevocationsState =
+  | 'loading'
+  | 'current'
+  | 'stale'
+  | 'missing'
+  | 'replaced'
+  | 'unreadable'
+  | 'full'
+  | 'closed'
+
+export function wordOf(state: ReplicaState, now: Instant, maxStaleness: number): RevocationsState {
+  if (state.isClosed) return 'closed'
+  if (state.store === 'missing' || state.store === 'replaced') return state.store
+  if (state.isFull) return 'full'
+  if (state.unreadable.count > 0) return 'unreadable'
+  if (state.freshAt === undefined) return 'loading'
+  if (state.position && isSetBack(state.position, now)) return 'stale'
+  // Not `>`: where a clock shows no number, nothing is current.
+  return elapsed(state.freshAt, now) <= maxStaleness ? 'current' : 'stale'
+}
+
+/** What somebody who waits for `ready()` is told: `undefined`, to go on waiting. */
+export function readiness(
+  state: ReplicaState,
+  word: RevocationsState,
+  before: Pick<ReplicaState, 'reports' | 'lastFailure'>,
+  whenStale: 'refuse' | 'accept',
+): 'ready' | RevocationStoreError | undefined {
+  if (word === 'current') return 'ready'
+  if (word === 'closed') return new RevocationStoreError('closed')
+  const hasFailed = state.lastFailure !== before.lastFailure
+  // What was known before the call may have changed since.
+  if (!hasFailed && state.reports === before.reports) return undefined
+  if (whenStale === 'accept') return 'ready'
+  if (hasFailed) return state.lastFailure?.error
+  return obstacleOf(word)
+}
+
+/** What stands in the way, beside the age of what was read. */
+export function obstacleOf(word: RevocationsState): RevocationStoreError | undefined {
+  if (word === 'missing') return new RevocationStoreError('no_stream')
+  if (word === 'replaced') return new RevocationStoreError('other_stream')
+  if (word === 'unreadable') return new RevocationStoreError('unreadable_record')
+  return word === 'full' ? new RevocationStoreError('full') : undefined
+}

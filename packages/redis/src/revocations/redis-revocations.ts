@@ -1,0 +1,223 @@
+import {
+  type Claims,
+  localRevocations,
+  type Revocations,
+  type RevocationEntry,
+  type RevocationStatus,
+  type RevocationWriter,
+} from '@portcullis/core'
+import { issuedBeforeEntry, marked, revokedTokenEntry } from '@portcullis/core/verifier'
+import { instant } from '@portcullis/kit/time'
+
+import type { Connect } from '../store/connection.ts'
+import { RevocationStoreError } from '../store/errors.ts'
+import { pacing, pauseAfter, sentinelPacing } from '../store/pacing.ts'
+import { writeRecord } from '../store/record.ts'
+import { redisTransport } from '../store/redis-transport.ts'
+import { checkRuntime } from '../store/runtime.ts'
+import { whileWaiting } from '../store/time.ts'
+import { createStateLog, logLoad } from './debug-log.ts'
+import { publish, type RevocationsMessage } from './diagnostics.ts'
+import { INITIAL_STATE, type LoadTrigger, type ReplicaState } from './following.ts'
+import {
+  checkRedisRevocationsOptions,
+  type RedisRevocationsOptions,
+  type RedisRevocationsSettings,
+} from './options.ts'
+import { startReading } from './reader.ts'
+import { readiness, type RevocationsState, wordOf } from './readiness.ts'
+import { afterFailure } from './replica-state.ts'
+import { type RedisRevocationsStatus, statusOf } from './status.ts'
+import { whyUnknown } from './why-unknown.ts'
+import { createWriter } from './writer.ts'
+
+// The revocations that several processes share: answers from its own copy, which a reader keeps up to date, and records by a writer.
+
+/** The revocations of all processes that follow one stream. */
+export interface RedisRevocations extends Revocations, RevocationWriter {
+  statusOf(claims: Claims, now: number, digest?: string): RevocationStatus
+  /**
+   * Resolves when the stream has been read. With `whenStale: 'accept'` it resolves after one attempt, also after a failed
+   * one.
+   *
+   * @throws RevocationStoreError if an attempt fails, or if the stream cannot be relied on. The process keeps trying.
+   */
+  ready(): Promise<void>
+  subscribe(listener: () => void): () => void
+  /** What is wrong in the state that `status()` has now; `undefined` in the state `current`. */
+  whyUnknown(): string | undefined
+  status(): RedisRevocationsStatus
+  /** Ends both connections. Tokens that are known to be revoked are still refused. */
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/**
+ * A copy (replica) of the revocations in a Redis stream, for `createVerifier({ revocations })`. It connects at once, and does
+ * not keep the process alive.
+ *
+ * Does NOT make the stream: an operator does that once, with `portcullis-revocations create`.
+ *
+ * @throws TypeError for a wrong or misspelt option, and on Cloudflare Workers.
+ */
+export function redisRevocations(options: RedisRevocationsOptions): RedisRevocations {
+  checkRuntime(
+    'redisRevocations',
+    'revocations of your own, whose statusOf asks a store at each request',
+  )
+  const settings = checkRedisRevocationsOptions(options)
+  const { source, clock, maxStaleness } = settings
+  const pace = { clock, ...sentinelPacing(maxStaleness, pacing(maxStaleness).answer) }
+  return replicatedRevocations(settings, redisTransport(source, pace))
+}
+
+type Told = Pick<RevocationsMessage, 'event'> & Partial<RevocationsMessage>
+
+const NOTHING_ELSE = {
+  trigger: undefined,
+  records: undefined,
+  duration: undefined,
+  reason: undefined,
+  detail: undefined,
+}
+
+/** Entries of one reply: about 200 KB, and the event loop is free again after some 15 ms. */
+const PAGE = 2000
+
+const WITHOUT_DIGEST =
+  'revoke: the token has no jti, and statusOf is called without its digest, the third argument: pass it on, or see revokeBefore'
+
+/** The same over any transport. */
+export function replicatedRevocations(
+  settings: Omit<RedisRevocationsSettings, 'source'>,
+  connect: Connect,
+  random: () => number = Math.random,
+  page: number = PAGE,
+): RedisRevocations {
+  const { stream, maxStaleness, whenStale, max, clock } = settings
+  const index = localRevocations({ max, clock })
+  const writer = createWriter(connect, stream, clock)
+  const watchers = new Set<() => void>()
+  /** What is being recorded at the moment: it will need room. */
+  const underWay = new Set<RevocationEntry>()
+  let state: ReplicaState = INITIAL_STATE
+  let lastWord: RevocationsState = 'loading'
+  /** Then a token that is revoked by its digest may still be accepted, by whoever asks so. */
+  let isAskedWithoutDigest = false
+
+  const logState = createStateLog()
+
+  const status = () => statusOf(state, index.size, stream, instant(clock), maxStaleness)
+
+  const word = () => wordOf(state, instant(clock), maxStaleness)
+
+  /** The only assignment of the state. */
+  function replace(next: ReplicaState, told?: Told): void {
+    state = next
+    if (told !== undefined || word() !== lastWord) tell({ event: 'state', ...told })
+    lastWord = word()
+    logState(status)
+    for (const watcher of watchers) watcher()
+  }
+
+  function tell(message: Told): void {
+    publish(() => ({ ...NOTHING_ELSE, source: revocations, state: word(), ...message }))
+  }
+
+  function onLoad(trigger: LoadTrigger, records: number, duration: number): void {
+    tell({ event: 'load', trigger, records, duration })
+    logLoad(trigger, records, duration)
+  }
+
+  function failed(error: RevocationStoreError): number {
+    const { reason, message: detail } = error
+    replace(afterFailure(state, error, instant(clock)), { event: 'failure', reason, detail })
+    return pauseAfter(state.failures, maxStaleness, random())
+  }
+
+  function onFull(): void {
+    failed(new RevocationStoreError('full'))
+  }
+
+  async function append(entry: RevocationEntry): Promise<void> {
+    if (state.isClosed) throw new RevocationStoreError('closed')
+    const record = writeRecord(entry)
+    // Before it is recorded: what is in the stream, all replicas must have room for.
+    if (!hasRoomFor(entry)) throw new RevocationStoreError('full', 'it was not recorded')
+    underWay.add(entry)
+    try {
+      await whileWaiting(writer.append(record))
+      load(entry)
+    } finally {
+      underWay.delete(entry)
+    }
+  }
+
+  function hasRoomFor(entry: RevocationEntry): boolean {
+    return index.size + underWay.size < max || index.hasRoomFor([...underWay, entry])
+  }
+
+  /** At once, not when they come back by the stream: this process refuses from now on. */
+  function load(entry: RevocationEntry): void {
+    try {
+      index.load([entry])
+    } catch {
+      // Another process has taken the last place meanwhile.
+      const full = new RevocationStoreError('full', 'it was recorded nevertheless')
+      failed(full)
+      throw full
+    }
+  }
+
+  async function ready(): Promise<void> {
+    const { reports, lastFailure } = state
+    await new Promise<void>((resolve, reject) => {
+      function judge(): void {
+        const verdict = readiness(state, word(), { reports, lastFailure }, whenStale)
+        if (verdict === undefined) return
+        watchers.delete(judge)
+        if (verdict === 'ready') resolve()
+        else reject(verdict)
+      }
+      watchers.add(judge)
+      judge()
+    })
+  }
+
+  async function close(): Promise<void> {
+    if (state.isClosed) return
+    replace({ ...state, isClosed: true })
+    writer.close()
+    endReading()
+  }
+
+  const revocations: RedisRevocations = marked({
+    statusOf(claims, now, digest) {
+      if (typeof digest !== 'string') isAskedWithoutDigest = true
+      const known = index.statusOf(claims, now, digest)
+      if (known === 'revoked' || whenStale === 'accept' || word() === 'current') return known
+      return 'unknown'
+    },
+    ready: async () => await whileWaiting(ready()),
+    subscribe: (listener) => index.subscribe(listener),
+    async revoke(token) {
+      const entry = revokedTokenEntry('revoke', token)
+      if (isAskedWithoutDigest && entry.type === 'digest') throw new TypeError(WITHOUT_DIGEST)
+      await append(entry)
+    },
+    revokeBefore: async (whose, given = {}) =>
+      await append(issuedBeforeEntry('revokeBefore', whose, given, clock.now())),
+    whyUnknown: () => whyUnknown(status()),
+    status,
+    close,
+    [Symbol.asyncDispose]: close,
+  })
+
+  const endReading = startReading(
+    connect,
+    stream,
+    { index, clock, maxStaleness, page, random, state: () => state, replace, onLoad, onFull },
+    failed,
+  )
+  return revocations
+}

@@ -1,0 +1,63 @@
+import { isLater, LOWEST_ID } from '../store/entry-id.ts'
+import type { StreamEntry, StreamInfo } from '../store/stream-replies.ts'
+import type { Stream } from '../store/stream.ts'
+import { deletedIn, hasSteppedBack, hasVanished } from './comparison.ts'
+
+// Reads a whole stream, and makes sure that it was the whole one.
+
+/** How much of the stream was read, from its first entry on. */
+export interface Reading {
+  readonly identity: string | undefined
+  /** What the stream said of itself with the first page, and with the last one. */
+  readonly start: StreamInfo
+  readonly info: StreamInfo
+  /** How many entries were read. */
+  readonly count: number
+  /** The last one of them. */
+  readonly newest: StreamEntry | undefined
+}
+
+/**
+ * Reads the stream to its end, page by page, also what comes meanwhile. Each page comes with what the stream says of itself
+ * at that moment: without that, a page of a stream that is away for a moment looks like the end.
+ *
+ * @param size Entries of a page.
+ * @returns `changed`: what was read may not be all, so it must be read again.
+ */
+export async function readWhole(
+  stream: Stream,
+  size: number,
+  onPage: (entries: readonly StreamEntry[]) => unknown,
+): Promise<Reading | 'absent' | 'changed'> {
+  let reading: Reading | undefined
+  for (;;) {
+    const after = reading?.newest?.id ?? LOWEST_ID
+    const { identity, info, entries } = await stream.page({ after, count: size })
+    if (info === undefined) return reading === undefined ? 'absent' : 'changed'
+    reading ??= { identity: identity?.id, start: info, info, count: 0, newest: undefined }
+    if (reading.identity !== identity?.id || hasSteppedBack(reading.info, info)) return 'changed'
+    const count = reading.count + entries.length
+    reading = { ...reading, info, count, newest: entries.at(-1) ?? reading.newest }
+    const isEnd = entries.length < size
+    if (isEnd && !isWhole(reading)) return 'changed'
+    await onPage(entries)
+    if (isEnd) return reading
+  }
+}
+
+/**
+ * Whether nothing lacks but what may have been deleted before it was read, and the last entry is the stream's. An entry that
+ * is deleted because another one includes it is no loss: that one is read, now or by whoever follows the stream.
+ */
+function isWhole({ start, info, count, newest: last }: Reading): boolean {
+  const lacking = start.length + info.entriesAdded - start.entriesAdded - count
+  const deleted = deletedIn(info) - deletedIn(start)
+  return lacking >= 0 && lacking <= deleted && endsWith(info, last)
+}
+
+function endsWith(info: StreamInfo, last: StreamEntry | undefined): boolean {
+  const { newest } = info
+  if (last === undefined) return newest === undefined
+  if (newest !== undefined && isLater(newest.id, last.id)) return false
+  return !hasVanished(last, newest?.id === last.id ? newest : undefined, info)
+}

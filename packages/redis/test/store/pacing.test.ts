@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+
+import { pacing, pauseAfter, restWhenFull } from '../../src/store/pacing.ts'
+
+test.each([1, 10, 3600])('a lost connection is replaced within a maxStaleness of %d s', (max) => {
+  const { heartbeat, answer } = pacing(max)
+  // A read that blocks and its deadline, the pause, and the report over the next connection with its deadline.
+  expect(heartbeat + answer + pauseAfter(1, max, 1) + answer).toBeLessThanOrEqual(max)
+})
+
+test('pauses double, are bounded, and differ from process to process', () => {
+  const pauses = [1, 2, 3, 9, 999].map((failures) => pauseAfter(failures, 3600, 1))
+  expect(pauses).toEqual([0.1, 0.2, 0.4, 5, 5])
+  expect(pauseAfter(9, 10, 1)).toBe(2.5)
+  expect(pauseAfter(9, 10, 0)).toBe(1.25)
+})
+
+test.each([
+  ['a small stream', 0.01, 60, 60],
+  ['a million entries', 14, 140, 1400],
+  ['a slow store', 1000, 3600, 3600],
+])(
+  '%s that has too many entries is read at most a hundredth of the time, a tenth while it changes',
+  (_, took, soonest, longest) => {
+    expect(restWhenFull(took, 1)).toEqual({ soonest, longest })
+    expect(restWhenFull(took, 0)).toEqual({ soonest: soonest / 2, longest: longest / 2 })
+  },
+)
