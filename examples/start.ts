@@ -5,8 +5,8 @@ import { join, sep } from 'node:path'
 
 import { reportVerdicts } from '@portcullis/testing'
 
-import { run } from '../packages/cli/src/program.ts'
-import { systemClock } from '../packages/cli/src/system-clock.ts'
+import { run } from '../packages/cli/src/program/program.ts'
+import { systemClock } from '../packages/cli/src/surroundings/system-clock.ts'
 
 // Runs an example API together with `portcullis serve`, in one process: `pnpm start`, `pnpm start koa`.
 

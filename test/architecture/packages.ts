@@ -25,8 +25,8 @@ cli           | node:fs/promises          | *
 cli           | node:http                 | probe/exchange try/stage
 cli           | node:https                | probe/exchange
 cli           | node:net                  | serve/loopback
-cli           | node:path                 | commands/serve doctor/installed doctor/packages doctor/typescript token-input
-cli           | node:util                 | doctor/typescript terminal
+cli           | node:path                 | commands/serve doctor/installed doctor/packages doctor/typescript input/token-input
+cli           | node:util                 | doctor/typescript surroundings/terminal
 client        | node:crypto               | oauth/client-authentication oauth/subject
 client        | node:diagnostics_channel  | diagnostics
 client        | node:fs/promises          | oauth/client-authentication

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { createTestIssuer } from '@portcullis/testing'
 import { expect, test } from 'vitest'
 
-import { run } from '../../packages/cli/src/program.ts'
+import { run } from '../../packages/cli/src/program/program.ts'
 
 // The program as a process. What its commands say is tested in packages/cli, in process.
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { run } from './program.ts'
-import { systemClock } from './system-clock.ts'
+import { run } from './program/program.ts'
+import { systemClock } from './surroundings/system-clock.ts'
 
 // The process: its arguments, environment, streams and signals. No other file of the program reads them.
 

@@ -8,7 +8,7 @@ import { createTestIssuer, tokenService } from '@portcullis/testing'
 import { Command } from 'commander'
 import { expect, test } from 'vitest'
 
-import { takesVerifierFlags } from '../src/verifier-flags.ts'
+import { takesVerifierFlags } from '../src/input/verifier-flags.ts'
 import { createProvider } from './provider.ts'
 import { runProgram } from './run-program.ts'
 import { serving } from './serving.ts'

@@ -1,5 +1,5 @@
-import { run } from '../src/program.ts'
-import type { Input, Surroundings } from '../src/surroundings.ts'
+import { run } from '../src/program/program.ts'
+import type { Input, Surroundings } from '../src/surroundings/surroundings.ts'
 
 export interface Outcome {
   readonly exitCode: number

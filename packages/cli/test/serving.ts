@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 
-import { run } from '../src/program.ts'
+import { run } from '../src/program/program.ts'
 import { runProgram } from './run-program.ts'
 import { systemClock } from './system-clock.ts'
 

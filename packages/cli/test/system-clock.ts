@@ -1,1 +1,1 @@
-export { systemClock } from '../src/system-clock.ts'
+export { systemClock } from '../src/surroundings/system-clock.ts'

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 
 import { manualClock } from '@portcullis/testing'
 
-import { run } from '../../../packages/cli/src/program.ts'
+import { run } from '../../../packages/cli/src/program/program.ts'
 
 /** `portcullis serve` in this process, on a free port, with a clock of its own. */
 export interface Serving extends AsyncDisposable {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-import { systemClock } from '../../../packages/cli/src/system-clock.ts'
-import type { Style, StyledLine } from '../../../packages/cli/src/terminal.ts'
+import { systemClock } from '../../../packages/cli/src/surroundings/system-clock.ts'
+import type { Style, StyledLine } from '../../../packages/cli/src/surroundings/terminal.ts'
 import { linesOf } from '../../../packages/cli/src/try/lines.ts'
 import { play, type Playing } from '../../../packages/cli/src/try/play.ts'
 import { type Story, storyOf } from '../../../packages/cli/src/try/story.ts'

@@ -3,8 +3,8 @@ import { join as joinPath } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { run } from '../../../packages/cli/src/program.ts'
-import { systemClock } from '../../../packages/cli/src/system-clock.ts'
+import { run } from '../../../packages/cli/src/program/program.ts'
+import { systemClock } from '../../../packages/cli/src/surroundings/system-clock.ts'
 import { temporaryFolder } from '../../temporary-folder.ts'
 import { describeWithRedis } from './describe-with-redis.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'

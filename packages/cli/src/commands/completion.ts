@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander'
 
-import { type Completable, completionScript, type Shell, SHELLS } from '../completion-script.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../surroundings/context.ts'
+import { type Completable, completionScript, type Shell, SHELLS } from './completion-script.ts'
 
 // The command `completion`: collects the names of all commands and options from the program itself, so that none is listed twice.
 

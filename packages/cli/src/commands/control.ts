@@ -1,8 +1,6 @@
 import { type Command, Option } from 'commander'
 
-import type { Context } from '../context.ts'
-import { printable } from '../printable.ts'
-import { seconds } from '../seconds.ts'
+import { seconds } from '../input/seconds.ts'
 import {
   askControl,
   type ControlOptions,
@@ -10,6 +8,8 @@ import {
   unexpected,
 } from '../serve/control-client.ts'
 import * as flags from '../serve/flags.ts'
+import type { Context } from '../surroundings/context.ts'
+import { printable } from '../surroundings/printable.ts'
 
 // The commands that change what a running `portcullis serve` does.
 

@@ -1,11 +1,11 @@
 import { parseJson } from '@portcullis/kit/json'
 import type { Command } from 'commander'
 
-import { timeLines } from '../claim-times.ts'
-import type { Context } from '../context.ts'
-import { CommandError, EXIT } from '../exit-code.ts'
-import { printable, printableJson } from '../printable.ts'
-import { readToken, takesToken, type TokenOptions } from '../token-input.ts'
+import { timeLines } from '../explain/claim-times.ts'
+import { readToken, takesToken, type TokenOptions } from '../input/token-input.ts'
+import type { Context } from '../surroundings/context.ts'
+import { CommandError, EXIT } from '../surroundings/exit-code.ts'
+import { printable, printableJson } from '../surroundings/printable.ts'
 
 // The command `decode`: prints header and payload, and judges nothing.
 

@@ -10,18 +10,28 @@ import {
   otherKeysHints,
   timeHints,
   whatToDo,
-} from '../advice.ts'
-import { commandLine } from '../command-line.ts'
-import type { Context } from '../context.ts'
-import { EXIT, type ExitCode, usageError } from '../exit-code.ts'
+} from '../explain/advice.ts'
+import { commandLine } from '../explain/command-line.ts'
 import {
   answeredJson,
   explanationJson,
   printAnswered,
   printExplanation,
-} from '../explanation-report.ts'
-import { untilInterrupted } from '../interruption.ts'
-import { suggestion } from '../issuer-suggestion.ts'
+} from '../explain/explanation-report.ts'
+import { suggestion } from '../explain/issuer-suggestion.ts'
+import {
+  askIssuer,
+  type IntrospectionOptions,
+  OPAQUE_HINT,
+  takesIntrospection,
+} from '../explain/opaque-token.ts'
+import { readToken, takesToken, type TokenOptions } from '../input/token-input.ts'
+import {
+  collected,
+  takesVerifierFlags,
+  type VerifierFlags,
+  verifierOptions,
+} from '../input/verifier-flags.ts'
 import {
   type ChosenKeys,
   isTokenService,
@@ -34,22 +44,12 @@ import {
   placeIn,
   statedPlace,
   takesKeys,
-} from '../key-choice.ts'
-import {
-  askIssuer,
-  type IntrospectionOptions,
-  OPAQUE_HINT,
-  takesIntrospection,
-} from '../opaque-token.ts'
-import { printable, printableJson } from '../printable.ts'
-import { openStream, type StreamOptions, takesStream } from '../redis-stream.ts'
-import { readToken, takesToken, type TokenOptions } from '../token-input.ts'
-import {
-  collected,
-  takesVerifierFlags,
-  type VerifierFlags,
-  verifierOptions,
-} from '../verifier-flags.ts'
+} from '../keys/key-choice.ts'
+import type { Context } from '../surroundings/context.ts'
+import { EXIT, type ExitCode, usageError } from '../surroundings/exit-code.ts'
+import { untilInterrupted } from '../surroundings/interruption.ts'
+import { printable, printableJson } from '../surroundings/printable.ts'
+import { openStream, type StreamOptions, takesStream } from './redis-stream.ts'
 
 // The command `explain`: collects token, keys, options and revocations, and lets core explain. The exit code is the verdict.
 

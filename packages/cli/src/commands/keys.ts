@@ -1,21 +1,21 @@
 import { AuthError, type RemoteKeys } from '@portcullis/core'
 import type { Command } from 'commander'
 
-import type { Context } from '../context.ts'
-import { CommandError, EXIT, type ExitCode, usageError } from '../exit-code.ts'
-import { pause, untilInterrupted } from '../interruption.ts'
+import { seconds } from '../input/seconds.ts'
+import { algorithmName } from '../input/verifier-flags.ts'
 import {
   type KeyOptions,
   type KeyPlace,
   placeIn,
   type RemotePlace,
   statedPlace,
-} from '../key-choice.ts'
-import { inspected, inspectFile, type KeyInspection } from '../key-inspection.ts'
-import { keysJson, printKeys } from '../key-report.ts'
-import { printable, printableJson } from '../printable.ts'
-import { seconds } from '../seconds.ts'
-import { algorithmName } from '../verifier-flags.ts'
+} from '../keys/key-choice.ts'
+import { inspected, inspectFile, type KeyInspection } from '../keys/key-inspection.ts'
+import { keysJson, printKeys } from '../keys/key-report.ts'
+import type { Context } from '../surroundings/context.ts'
+import { CommandError, EXIT, type ExitCode, usageError } from '../surroundings/exit-code.ts'
+import { pause, untilInterrupted } from '../surroundings/interruption.ts'
+import { printable, printableJson } from '../surroundings/printable.ts'
 
 // The command `keys`: fetches or reads a key document, prints what a verifier makes of it, and with `--watch` each later change.
 

@@ -1,10 +1,10 @@
 import { createTokenClient, TokenClientError } from '@portcullis/client'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 
-import type { Context } from '../context.ts'
-import { CommandError, EXIT, usageError } from '../exit-code.ts'
-import { orUsage } from '../key-choice.ts'
-import { readPassword } from '../password-input.ts'
+import { readPassword } from '../input/password-input.ts'
+import { orUsage } from '../keys/key-choice.ts'
+import type { Context } from '../surroundings/context.ts'
+import { CommandError, EXIT, usageError } from '../surroundings/exit-code.ts'
 
 // The command `login`: the client of `@portcullis/client` logs in once, and stdout gets the token and nothing else.
 

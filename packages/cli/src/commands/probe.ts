@@ -2,10 +2,9 @@ import { type Algorithm, AuthError, createVerifier } from '@portcullis/core'
 import { explain } from '@portcullis/core/explain'
 import type { Command } from 'commander'
 
-import type { Context } from '../context.ts'
-import { CommandError, EXIT, type ExitCode, usageError } from '../exit-code.ts'
-import { inFlags } from '../flag-names.ts'
-import { untilInterrupted } from '../interruption.ts'
+import { inFlags } from '../input/flag-names.ts'
+import { readTextFile, readToken, type TokenOptions, tokenIn } from '../input/token-input.ts'
+import { takesVerifierFlags, type VerifierFlags, verifierOptions } from '../input/verifier-flags.ts'
 import {
   type ChosenKeys,
   keysAt,
@@ -13,8 +12,7 @@ import {
   orUsageLater,
   statedPlace,
   takesKeys,
-} from '../key-choice.ts'
-import { printable, printableJson } from '../printable.ts'
+} from '../keys/key-choice.ts'
 import {
   type Claim,
   lastingClaims,
@@ -29,8 +27,10 @@ import type { Probed } from '../probe/judgement.ts'
 import { type Minted, mintedTokens } from '../probe/minted.ts'
 import { printProbe, probeJson } from '../probe/report.ts'
 import { isConfidential } from '../serve/loopback.ts'
-import { readTextFile, readToken, type TokenOptions, tokenIn } from '../token-input.ts'
-import { takesVerifierFlags, type VerifierFlags, verifierOptions } from '../verifier-flags.ts'
+import type { Context } from '../surroundings/context.ts'
+import { CommandError, EXIT, type ExitCode, usageError } from '../surroundings/exit-code.ts'
+import { untilInterrupted } from '../surroundings/interruption.ts'
+import { printable, printableJson } from '../surroundings/printable.ts'
 
 // The command `probe`: collects the tokens, sends the requests one after the other, and hands the answers to probe/, which judges them.
 

@@ -3,12 +3,12 @@ import { parseJson } from '@portcullis/kit/json'
 import type { RedisRevocations } from '@portcullis/redis'
 import type { Command } from 'commander'
 
-import type { Context } from '../context.ts'
-import { CommandError, EXIT, usageError } from '../exit-code.ts'
-import { printable } from '../printable.ts'
-import { openStream, redisUrlOf, type StreamOptions, takesStream } from '../redis-stream.ts'
+import { readToken, takesToken, type TokenOptions } from '../input/token-input.ts'
 import * as flags from '../serve/flags.ts'
-import { readToken, takesToken, type TokenOptions } from '../token-input.ts'
+import type { Context } from '../surroundings/context.ts'
+import { CommandError, EXIT, usageError } from '../surroundings/exit-code.ts'
+import { printable } from '../surroundings/printable.ts'
+import { openStream, redisUrlOf, type StreamOptions, takesStream } from './redis-stream.ts'
 
 // The command `revoke`: writes one revocation to the Redis stream that APIs follow.
 

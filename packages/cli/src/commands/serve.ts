@@ -6,12 +6,8 @@ import { parseJson } from '@portcullis/kit/json'
 import type { ListeningIntrospectionService, ListeningTokenService } from '@portcullis/testing'
 import type { Command } from 'commander'
 
-import type { Context } from '../context.ts'
-import { errorCode } from '../error-code.ts'
-import { CommandError, EXIT, usageError } from '../exit-code.ts'
+import { seconds } from '../input/seconds.ts'
 import { createPages } from '../pages/pages.ts'
-import { printableJson } from '../printable.ts'
-import { seconds } from '../seconds.ts'
 import { createControl } from '../serve/control.ts'
 import { eventLine } from '../serve/event-line.ts'
 import * as flags from '../serve/flags.ts'
@@ -31,6 +27,10 @@ import {
   settingsOf,
 } from '../serve/settings.ts'
 import { createSite } from '../serve/site.ts'
+import type { Context } from '../surroundings/context.ts'
+import { errorCode } from '../surroundings/error-code.ts'
+import { CommandError, EXIT, usageError } from '../surroundings/exit-code.ts'
+import { printableJson } from '../surroundings/printable.ts'
 
 // The command `serve`: from the command line to a service that listens, and its end. What it can do is in serve/.
 

@@ -1,14 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 
-import type { Context } from '../context.ts'
-import { printableJson } from '../printable.ts'
-import { seconds as readSeconds } from '../seconds.ts'
-import type { Terminal } from '../terminal.ts'
+import { seconds as readSeconds } from '../input/seconds.ts'
+import type { Context } from '../surroundings/context.ts'
+import { printableJson } from '../surroundings/printable.ts'
+import type { Terminal } from '../surroundings/terminal.ts'
+import { wrapped } from '../surroundings/wrapped.ts'
 import { conclusion, eventsOf, linesOf, times } from '../try/lines.ts'
 import { play, type Playing } from '../try/play.ts'
 import { NEW_KIDS, type NewKid, type Story, storyOf } from '../try/story.ts'
 import { GUARDS } from '../try/tally.ts'
-import { wrapped } from '../wrapped.ts'
 
 // The command `try`: plays a minute in the life of a guarded API, and shows it in a terminal, in plain lines or as JSON.
 

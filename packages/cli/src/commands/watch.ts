@@ -1,9 +1,6 @@
 import { parseJson } from '@portcullis/kit/json'
 import type { Command } from 'commander'
 
-import type { Context } from '../context.ts'
-import { CommandError, EXIT } from '../exit-code.ts'
-import { printableJson } from '../printable.ts'
 import {
   askControl,
   type ControlOptions,
@@ -13,6 +10,9 @@ import {
 } from '../serve/control-client.ts'
 import { eventLine, readEvent, type SeenEvent } from '../serve/event-line.ts'
 import * as flags from '../serve/flags.ts'
+import type { Context } from '../surroundings/context.ts'
+import { CommandError, EXIT } from '../surroundings/exit-code.ts'
+import { printableJson } from '../surroundings/printable.ts'
 
 // The commands that ask a running `portcullis serve` how it is.
 

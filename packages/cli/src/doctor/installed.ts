@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 
 import { parseJson } from '@portcullis/kit/json'
 
-import { memberOf } from '../unread-json.ts'
+import { memberOf } from '../input/unread-json.ts'
 
 // Finds packages in node_modules as Node does, from a folder upwards. It reads manifests, and loads no code of theirs.
 

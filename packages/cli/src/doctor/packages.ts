@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 
-import { memberOf } from '../unread-json.ts'
+import { memberOf } from '../input/unread-json.ts'
 import type { Checked } from './checked.ts'
 import {
   copiesOfCore,

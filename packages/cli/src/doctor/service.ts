@@ -1,7 +1,7 @@
-import type { Context } from '../context.ts'
-import { CommandError } from '../exit-code.ts'
-import { type KeyOptions, keyUrlOf } from '../key-choice.ts'
-import { inspected, type KeyInspection } from '../key-inspection.ts'
+import { type KeyOptions, keyUrlOf } from '../keys/key-choice.ts'
+import { inspected, type KeyInspection } from '../keys/key-inspection.ts'
+import type { Context } from '../surroundings/context.ts'
+import { CommandError } from '../surroundings/exit-code.ts'
 import type { Checked } from './checked.ts'
 
 // What `doctor` says of AUTH_URL: a token service with one key, an issuer with metadata, or neither; and of the clock there.

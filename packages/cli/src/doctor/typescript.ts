@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 
 import { parseJson } from '@portcullis/kit/json'
 
-import { memberOf } from '../unread-json.ts'
+import { memberOf } from '../input/unread-json.ts'
 import type { Checked } from './checked.ts'
 import { findPackage, readManifest } from './installed.ts'
 import { isInRange } from './version-range.ts'

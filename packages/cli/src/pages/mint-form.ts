@@ -1,6 +1,6 @@
 import { parseJson } from '@portcullis/kit/json'
 
-import { secondsIn } from '../seconds.ts'
+import { secondsIn } from '../input/seconds.ts'
 import { anyObject, anyText, InputError, objectOf, type Read } from '../serve/input.ts'
 import type { MintInput } from '../serve/requests.ts'
 

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 
-import { printable } from '../printable.ts'
+import { printable } from '../surroundings/printable.ts'
 
 // What all panels use to show texts, times and keys.
 

@@ -1,11 +1,11 @@
 import type { Finding, Verdict } from '@portcullis/core/explain'
 import { html } from 'hono/html'
 
-import { claimsText } from '../claim-times.ts'
-import { explanationText, whyUnproven } from '../explanation-report.ts'
-import { printableJson } from '../printable.ts'
+import { claimsText } from '../explain/claim-times.ts'
+import { explanationText, whyUnproven } from '../explain/explanation-report.ts'
 import type { ExplainedToken } from '../serve/explain-token.ts'
 import type { ServedDocument } from '../serve/key-documents.ts'
+import { printableJson } from '../surroundings/printable.ts'
 import { clock, clockText, type Html, shown } from './text.ts'
 
 // The panel of the console that explains a token, and how the explanation is shown.

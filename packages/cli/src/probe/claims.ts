@@ -1,6 +1,6 @@
 import { parseJson } from '@portcullis/kit/json'
 
-import { headerMember } from '../unread-json.ts'
+import { headerMember } from '../input/unread-json.ts'
 
 // Tokens with one wrong claim: which claims a probe tests, and when a token is a fair test of one.
 

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import type { Algorithm, Clock } from '@portcullis/core'
 import { createTestIssuer } from '@portcullis/testing'
 
-import { secretsOf } from '../public-key-mac.ts'
+import { secretsOf } from '../explain/public-key-mac.ts'
 import { type Claim, claimsIn, type WrongToken, wrongTime } from './claims.ts'
 
 // Makes the requests of a probe: forged tokens, the user's token and its variants, and what each must lead to.

@@ -1,8 +1,8 @@
-import type { Context } from '../context.ts'
-import { CommandError, EXIT } from '../exit-code.ts'
+import { memberOf } from '../input/unread-json.ts'
 import { askControl, type ControlOptions } from '../serve/control-client.ts'
 import { isLoopback } from '../serve/loopback.ts'
-import { memberOf } from '../unread-json.ts'
+import type { Context } from '../surroundings/context.ts'
+import { CommandError, EXIT } from '../surroundings/exit-code.ts'
 import { type Claim, claimsIn, lastingClaims, type WrongToken } from './claims.ts'
 
 // Gets tokens with one wrong claim from `portcullis serve`, because nobody but the issuer can sign them.

@@ -1,6 +1,6 @@
-import { printable } from '../printable.ts'
-import type { Style, Terminal } from '../terminal.ts'
-import { wrapped } from '../wrapped.ts'
+import { printable } from '../surroundings/printable.ts'
+import type { Style, Terminal } from '../surroundings/terminal.ts'
+import { wrapped } from '../surroundings/wrapped.ts'
 import type { ProbeFinding, ProbeFindings, ProbeRow } from './findings.ts'
 
 // Prints the findings of a probe, for people and as JSON.

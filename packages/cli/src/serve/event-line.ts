@@ -1,4 +1,4 @@
-import { printable } from '../printable.ts'
+import { printable } from '../surroundings/printable.ts'
 
 // Prints events of a running service. They came over the network, so nothing about them is trusted but their form.
 

@@ -2,8 +2,8 @@ import { parseJson } from '@portcullis/kit/json'
 import type { RegisteredClient, Login } from '@portcullis/testing'
 import { InvalidArgumentError } from 'commander'
 
-import { usageError } from '../exit-code.ts'
-import { seconds } from '../seconds.ts'
+import { seconds } from '../input/seconds.ts'
+import { usageError } from '../surroundings/exit-code.ts'
 import type { ServeSettings } from './settings.ts'
 
 // What the words of a command line mean. Errors of these are shown by commander, with the name of the option.

@@ -1,6 +1,6 @@
 import type { Routes } from '@portcullis/testing'
 
-import { KEY_PATH } from '../key-choice.ts'
+import { KEY_PATH } from '../keys/key-choice.ts'
 import { foreignHost } from './gate.ts'
 
 // Protects logins against web pages whose name points to this machine (DNS rebinding).

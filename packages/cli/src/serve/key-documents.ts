@@ -1,6 +1,6 @@
 import type { KeyDocument } from '@portcullis/testing'
 
-import type { Clock } from '../surroundings.ts'
+import type { Clock } from '../surroundings/surroundings.ts'
 
 // Remembers what the key endpoint has served, so that a token can be judged with the keys that a service may still have.
 

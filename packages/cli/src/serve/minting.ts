@@ -1,7 +1,7 @@
 import type { TestIssuer } from '@portcullis/testing'
 
-import { alternatives, nearest } from '../nearest.ts'
 import { InputError } from './input.ts'
+import { alternatives, nearest } from './nearest.ts'
 import type { MintInput } from './requests.ts'
 
 // Makes the tokens that `mint` and the console ask for, and says what is wrong with what they ask.

@@ -1,4 +1,4 @@
-import { usageError } from '../exit-code.ts'
+import { usageError } from '../surroundings/exit-code.ts'
 
 // What the secret of the control interface may be.
 

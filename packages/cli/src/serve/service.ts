@@ -12,7 +12,7 @@ import {
   tokenService,
 } from '@portcullis/testing'
 
-import type { Clock, Fetch } from '../surroundings.ts'
+import type { Clock, Fetch } from '../surroundings/surroundings.ts'
 import { createEventLog, type EventLog, type LoggedEvent, otherKeysFault } from './event-log.ts'
 import { type ExplainedToken, explainToken } from './explain-token.ts'
 import { InputError } from './input.ts'

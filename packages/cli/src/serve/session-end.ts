@@ -1,6 +1,6 @@
 import { eventTransmitter, type TestIssuer } from '@portcullis/testing'
 
-import type { Clock, Fetch } from '../surroundings.ts'
+import type { Clock, Fetch } from '../surroundings/surroundings.ts'
 import { InputError } from './input.ts'
 import type { LogoutInput } from './requests.ts'
 

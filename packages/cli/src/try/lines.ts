@@ -1,4 +1,4 @@
-import type { Style, StyledLine } from '../terminal.ts'
+import type { Style, StyledLine } from '../surroundings/terminal.ts'
 import type { Playing } from './play.ts'
 import { FORGED, type NewKid, type Story } from './story.ts'
 import { type Answers, type Guard, GUARDS, type Moment } from './tally.ts'

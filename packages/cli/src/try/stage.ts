@@ -7,7 +7,7 @@ import { authenticateRequest, createVerifier, refusal, remoteKeys } from '@portc
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 import { createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose'
 
-import type { Clock, Fetch } from '../surroundings.ts'
+import type { Clock, Fetch } from '../surroundings/surroundings.ts'
 import type { NewKid } from './story.ts'
 import type { Guard } from './tally.ts'
 

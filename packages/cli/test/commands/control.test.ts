@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
-import { run } from '../../src/program.ts'
+import { run } from '../../src/program/program.ts'
 import { runProgram } from '../run-program.ts'
 import { serving } from '../serving.ts'
 import { systemClock } from '../system-clock.ts'

@@ -5,7 +5,7 @@ import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { temporaryFolder } from '../../../../test/temporary-folder.ts'
-import { run } from '../../src/program.ts'
+import { run } from '../../src/program/program.ts'
 import { createProvider, FAULTS, ISSUER } from '../provider.ts'
 import { type Given, type Outcome, runProgram } from '../run-program.ts'
 

@@ -1,0 +1,198 @@
+import type { AuthError } from '@portcullis/core'
+import type { Explanation, Finding } from '@portcullis/core/explain'
+
+import { inFlags } from '../input/flag-names.ts'
+import { printable } from '../surroundings/printable.ts'
+import type { Style, Terminal } from '../surroundings/terminal.ts'
+import { wrapped } from '../surroundings/wrapped.ts'
+import type { CliHint } from './advice.ts'
+import { claimsText } from './claim-times.ts'
+import type { Answered } from './opaque-token.ts'
+
+// Prints an explanation of core, for people and as JSON. With `--share` no value of a claim is in it.
+
+/** What a report is made of. */
+export interface Explained {
+  readonly explanation: Explanation
+  readonly hints: readonly (Explanation['hints'][number] | CliHint)[]
+  readonly advice: string | undefined
+  /** What can be run next, as it stands. */
+  readonly commands: readonly string[]
+  /** Where the keys are. */
+  readonly where: string
+  /** Without values of claims, for a ticket. */
+  readonly share: boolean
+}
+
+/** How a report is shown. */
+export interface Shown {
+  readonly terminal: Pick<Terminal, 'print' | 'style' | 'columns'>
+  /** Seconds since 1970-01-01T00:00:00Z: times of claims are shown with their distance from it. */
+  readonly now: number
+}
+
+const MARKS: Readonly<Record<Finding['outcome'], readonly [text: string, style: Style]>> = {
+  ok: ['ok  ', 'green'],
+  fail: ['FAIL', 'red'],
+  skipped: ['--  ', 'plain'],
+}
+const VERDICTS: Readonly<Record<Explanation['verdict'], Style>> = {
+  accepted: 'green',
+  refused: 'red',
+  undecided: 'bold',
+}
+const LABEL = 12
+
+type Verdict = Pick<Explanation, 'verdict' | 'refusal'>
+
+export function printExplanation(explained: Explained, { terminal, now }: Shown): void {
+  const { explanation, advice, commands, where, share } = explained
+  const { columns } = terminal
+  terminal.print(headline(explanation, terminal))
+  terminal.print()
+  const why = whyUnproven(explanation.findings)
+  for (const finding of explanation.findings) {
+    const isFirstUnproven = finding.check === 'type' && why !== undefined
+    if (isFirstUnproven) terminal.print(`  not proven, since ${why}:`)
+    const [mark, style] = MARKS[finding.outcome]
+    const text = printable(textOf(finding, where, share))
+    const label = finding.check.padEnd(LABEL)
+    const indent = 2 + mark.length + 2 + LABEL
+    terminal.print(`  ${terminal.style(style, mark)}  ${label}${wrapped(text, columns, indent)}`)
+  }
+  for (const { text } of hintsToShow(explained)) {
+    terminal.print()
+    terminal.print(`Hint: ${wrapped(printable(inFlags(text)), columns, 6)}`)
+  }
+  if (advice !== undefined) {
+    terminal.print()
+    terminal.print(`What to do: ${wrapped(advice, columns, 12)}`)
+  }
+  if (commands.length > 0) terminal.print()
+  for (const command of commands) terminal.print(`  ${command}`) // not broken into lines
+  if (!share) printClaims(explanation, { terminal, now })
+}
+
+/** The same as a text, without styles, to be copied. */
+export function explanationText(explained: Explained, now: number): string {
+  const lines: string[] = []
+  const terminal: Shown['terminal'] = {
+    print: (line = '') => void lines.push(line),
+    style: (_, text) => text,
+    columns: COPIED_COLUMNS,
+  }
+  printExplanation(explained, { terminal, now })
+  return lines.join('\n')
+}
+
+const COPIED_COLUMNS = 100
+
+/** What the issuer says of an opaque token. */
+export function printAnswered(answered: Answered, share: boolean, { terminal, now }: Shown): void {
+  const { verdict, detail, advice, claims } = answered
+  terminal.print(headline(answered, terminal))
+  terminal.print()
+  const text = verdict === 'accepted' ? 'the issuer says that it is active' : detail
+  if (text !== undefined && (!share || verdict === 'accepted')) {
+    terminal.print(`  ${wrapped(printable(inFlags(text)), terminal.columns, 2)}`)
+  }
+  if (advice !== undefined) {
+    terminal.print()
+    terminal.print(`What to do: ${wrapped(advice, terminal.columns, 12)}`)
+  }
+  if (claims !== undefined && !share) {
+    terminal.print('\nClaims, as the issuer states them:')
+    terminal.print(claimsText(claims, now))
+  }
+}
+
+/** The same for programs. */
+export function answeredJson(answered: Answered, share: boolean): object {
+  const { verdict, refusal, detail, advice, claims } = answered
+  return {
+    schemaVersion: 1,
+    verdict,
+    refusal: refusal && refusalJson(refusal),
+    advice,
+    opaque: true,
+    ...(share ? {} : { detail, claims }),
+  }
+}
+
+function refusalJson({ code, reason, status, headers }: AuthError): object {
+  return { code, reason, status, headers }
+}
+
+function headline({ verdict, refusal }: Verdict, terminal: Shown['terminal']): string {
+  const word = terminal.style(VERDICTS[verdict], verdict.toUpperCase())
+  if (refusal === undefined) return word
+  const { reason, status, headers } = refusal
+  const challenge = headers['WWW-Authenticate'] ?? `Retry-After: ${headers['Retry-After']}`
+  const start = `${verdict.toUpperCase()}  ${reason}  ->  ${status}  `
+  const rest = wrapped(challenge, terminal.columns, start.length)
+  return `${word}  ${reason}  ->  ${status}  ${rest}`
+}
+
+/** Why nobody can tell who wrote the claims; `undefined` if a trusted key made the signature. */
+export function whyUnproven(findings: readonly Finding[]): string | undefined {
+  const outcome = findings.find(({ check }) => check === 'signature')?.outcome
+  if (outcome === 'ok') return undefined
+  return outcome === 'fail' ? 'no trusted key made the signature' : 'the signature was not checked'
+}
+
+function textOf(finding: Finding, where: string, share: boolean): string {
+  const { check, outcome, detail, summary } = finding
+  const text = inFlags(share ? summary : detail)
+  if (check === 'key' && outcome === 'ok') return `${text}  published at ${where}`
+  const flag = FLAGS.get(check)
+  return outcome === 'skipped' && flag !== undefined
+    ? text.replace('not checked', `not checked: no ${flag} given`)
+    : text
+}
+
+const FLAGS: ReadonlyMap<string, string> = new Map([
+  ['issuer', '--issuer'],
+  ['audience', '--audience'],
+  ['type', '--type'],
+])
+
+function printClaims(
+  { provenClaims, unprovenClaims }: Explanation,
+  { terminal, now }: Shown,
+): void {
+  if (provenClaims !== undefined) {
+    terminal.print('\nClaims, proven by the signature:')
+    terminal.print(claimsText(provenClaims, now))
+  }
+  if (unprovenClaims !== undefined) {
+    terminal.print('\nNot proven, anybody can write this:')
+    terminal.print(claimsText(unprovenClaims, now))
+  }
+}
+
+/** It shows the value of a claim; the finding about it says the same without. */
+const CLAIM_HINT = 'bound_token'
+
+function hintsToShow({ hints, share }: Explained): Explained['hints'] {
+  return share ? hints.filter(({ name }) => name !== CLAIM_HINT) : hints
+}
+
+/** The same for programs. A change that breaks readers gets another version. */
+export function explanationJson(explained: Explained): object {
+  const { explanation, advice, commands, where, share } = explained
+  const { verdict, refusal, findings, signer, header, provenClaims, unprovenClaims } = explanation
+  return {
+    schemaVersion: 1,
+    verdict,
+    refusal: refusal && refusalJson(refusal),
+    findings: findings.map(({ check, outcome, reason, summary, detail }) =>
+      share ? { check, outcome, reason, summary } : { check, outcome, reason, summary, detail },
+    ),
+    hints: hintsToShow(explained),
+    advice,
+    commands,
+    signer,
+    keys: where,
+    ...(share ? {} : { header, provenClaims, unprovenClaims }),
+  }
+}

@@ -1,0 +1,74 @@
+import { constants, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto'
+
+import { parseJson } from '@portcullis/kit/json'
+
+import { entriesOf, headerMember } from '../input/unread-json.ts'
+
+// Recognises a signature of an RSA key that is too short, so that `explain` can name the reason.
+
+/** An RSA key that is shorter than any verifier of ours takes, and made a signature. */
+export interface ShortKey {
+  readonly bits: number
+  /** Whether the key is in the document, and so its signature was checked. If not, the length of the signature tells. */
+  readonly isChecked: boolean
+}
+
+const LEAST_BITS = 2048
+/** Bits of the short keys that there are. Another length of a signature means that the token was cut. */
+const SHORT_KEYS: ReadonlySet<number> = new Set([512, 768, 1024, 1536])
+
+/**
+ * Finds the short RSA key that signed a token. This decides nothing: core takes no such key. It only names the reason.
+ *
+ * @param document The key document as it came.
+ * @see RFC 7518 section 3.3
+ */
+export function findShortKey(token: string, document: string | undefined): ShortKey | undefined {
+  const [header = '', payload = '', signature = ''] = token.split('.')
+  const scheme = SCHEMES.get(headerMember(token, 'alg'))
+  const octets = Buffer.from(signature, 'base64url')
+  const bits = octets.length * 8
+  if (scheme === undefined || bits >= LEAST_BITS) return undefined
+  const signed = Buffer.from(`${header}.${payload}`)
+  const isChecked = keysIn(document).some((key) => isMadeBy(key, scheme, signed, octets))
+  return isChecked || SHORT_KEYS.has(bits) ? { bits, isChecked } : undefined
+}
+
+interface Scheme {
+  readonly hash: string
+  readonly padding: number
+}
+
+/** By what a header states, which may be of any type. */
+const SCHEMES: ReadonlyMap<unknown, Scheme> = new Map(
+  ['256', '384', '512'].flatMap((size) => {
+    const hash = `sha${size}`
+    return [
+      [`RS${size}`, { hash, padding: constants.RSA_PKCS1_PADDING }],
+      [`PS${size}`, { hash, padding: constants.RSA_PKCS1_PSS_PADDING }],
+    ] as const
+  }),
+)
+
+function isMadeBy(key: KeyObject, { hash, padding }: Scheme, signed: Buffer, octets: Buffer) {
+  try {
+    return verify(hash, signed, { key, padding }, octets)
+  } catch {
+    // The key is too short for the hash.
+  }
+  return false
+}
+
+/** The RSA keys of a document, the first twenty. */
+function keysIn(document: string | undefined): readonly KeyObject[] {
+  const entries = entriesOf(parseJson(document ?? '')).slice(0, 20)
+  return entries.flatMap((jwk) => {
+    try {
+      const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }) // which throws for anything else
+      return key.asymmetricKeyType === 'rsa' ? [key] : []
+    } catch {
+      // It is no key.
+    }
+    return []
+  })
+}

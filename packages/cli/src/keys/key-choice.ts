@@ -1,0 +1,190 @@
+import { createPublicKey, type KeyObject } from 'node:crypto'
+
+import {
+  type Algorithm,
+  discoverKeys,
+  type KeySource,
+  localKeys,
+  type RemoteKeys,
+  remoteKeys,
+} from '@portcullis/core'
+import { parseJson } from '@portcullis/kit/json'
+import type { Command } from 'commander'
+
+import { inFlags } from '../input/flag-names.ts'
+import { seconds } from '../input/seconds.ts'
+import { readTextFile } from '../input/token-input.ts'
+import type { Context } from '../surroundings/context.ts'
+import { usageError } from '../surroundings/exit-code.ts'
+import { nothingSeen, observing, type SeenDocument } from './seen-document.ts'
+
+// Where commands get keys from: AUTH_URL, an issuer, a URL or a file.
+
+/** Where the keys are, as the command line says. */
+export interface KeyOptions {
+  readonly authUrl?: string
+  /** An issuer, whose metadata say where its keys are. */
+  readonly discover?: string
+  readonly keysUrl?: string
+  readonly keysFile?: string
+  readonly allowInsecure?: boolean
+  /** Seconds. */
+  readonly timeout?: number
+  readonly algorithmName?: Readonly<Record<string, Algorithm>>
+}
+
+/** Where keys are fetched: a URL, or what the metadata of an issuer name. */
+export interface RemotePlace {
+  readonly kind: 'url' | 'issuer'
+  readonly where: string
+}
+
+export type KeyPlace = RemotePlace | { readonly kind: 'file'; readonly where: string }
+
+/** Keys, and what could be seen when they came. */
+export interface ChosenKeys {
+  readonly source: KeySource
+  /** The URL, the issuer or the file. */
+  readonly where: string
+  readonly seen: SeenDocument
+  /** Why they could not be fetched, in core's words. */
+  readonly failure: () => string | undefined
+}
+
+export const KEY_PATH = '/tokenservice/pubkey.json'
+
+export function takesKeys(command: Command): Command {
+  return command
+    .option('--auth-url <url>', `the token service: its key is under ${KEY_PATH} (or set AUTH_URL)`)
+    .option('--discover <issuer>', 'an issuer, whose metadata name its keys; also the accepted iss')
+    .option('--keys-url <url>', 'the URL of a key or a key set')
+    .option('--keys-file <path>', 'a file with a key or a key set: JWK, JWKS or PEM')
+    .option('--timeout <time>', 'how long an answer may take (5s)', seconds)
+    .option('--allow-insecure', 'permit http: beyond this machine')
+}
+
+export const NO_PLACE =
+  'state where the keys are: --auth-url, --discover, --keys-url, --keys-file, or AUTH_URL'
+
+/**
+ * Where the keys are, as the command line or else `AUTH_URL` says; `undefined` if neither does.
+ *
+ * @throws CommandError for several places.
+ */
+export function statedPlace(
+  { authUrl, discover, keysUrl, keysFile }: KeyOptions,
+  { env }: Pick<Context, 'env'>,
+): KeyPlace | undefined {
+  const stated = [authUrl, discover, keysUrl, keysFile].filter((each) => each !== undefined)
+  if (stated.length > 1) {
+    throw usageError('state one of --auth-url, --discover, --keys-url and --keys-file')
+  }
+  if (keysFile !== undefined) return { kind: 'file', where: keysFile }
+  if (discover !== undefined) return { kind: 'issuer', where: discover }
+  if (keysUrl !== undefined) return { kind: 'url', where: keysUrl }
+  const base = authUrl ?? env['AUTH_URL']
+  return base === undefined ? undefined : { kind: 'url', where: keyUrlOf(base) }
+}
+
+/** Where a token service has its key. */
+export function keyUrlOf(authUrl: string): string {
+  return `${authUrl.replace(/\/$/, '')}${KEY_PATH}`
+}
+
+export function isTokenService({ kind, where }: KeyPlace): boolean {
+  return kind === 'url' && where.endsWith(KEY_PATH)
+}
+
+/** A URL or a file, whichever the text is. */
+export function placeIn(text: string): KeyPlace {
+  return { kind: isUrl(text) ? 'url' : 'file', where: text }
+}
+
+export async function keysAt(
+  place: KeyPlace,
+  options: KeyOptions,
+  context: Context,
+): Promise<ChosenKeys> {
+  return place.kind === 'file'
+    ? await keysInFile(place.where, options, context)
+    : keysBehind(place, options, context)
+}
+
+export function keysBehind(
+  { kind, where }: RemotePlace,
+  { allowInsecure = false, timeout, algorithmName: algorithmNames }: KeyOptions,
+  { fetch, clock }: Context,
+): ChosenKeys & { readonly source: RemoteKeys } {
+  const seen = nothingSeen()
+  const hasMetadata = kind === 'issuer'
+  const observed = observing(fetch, clock, seen, { hasMetadata })
+  const options = { fetch: observed, clock, allowInsecure, timeout, algorithmNames }
+  const source = orUsage(() =>
+    hasMetadata ? discoverKeys(where, options) : remoteKeys(where, options),
+  )
+  return { source, where, seen, failure: () => source.status().lastFailure?.detail }
+}
+
+/** What names a place to the command `keys`, with what else that needs to fetch it. */
+export function keysWords(
+  { kind, where }: KeyPlace,
+  { allowInsecure, timeout, algorithmName = {} }: KeyOptions,
+): readonly string[] {
+  const names = Object.entries(algorithmName).map(([name, meant]) => `${name}=${meant}`)
+  return [
+    'keys',
+    ...(kind === 'issuer' ? ['--discover', where] : [where]),
+    ...names.flatMap((name) => ['--algorithm-name', name]),
+    ...(timeout === undefined ? [] : ['--timeout', String(timeout)]),
+    ...(allowInsecure === true ? ['--allow-insecure'] : []),
+  ]
+}
+
+async function keysInFile(
+  path: string,
+  { algorithmName: algorithmNames }: KeyOptions,
+  context: Context,
+): Promise<ChosenKeys> {
+  const text = await readTextFile(path, context)
+  const source = orUsage(() => localKeys(keysIn(text, path), { algorithmNames }))
+  return { source, where: path, seen: { ...nothingSeen(), text }, failure: () => undefined }
+}
+
+/** Whether a place is a URL, and so no file. */
+function isUrl(place: string): boolean {
+  return /^https?:/i.test(place)
+}
+
+function keysIn(text: string, path: string): Parameters<typeof localKeys>[0] {
+  const value = text.trimStart().startsWith('-----BEGIN ') ? keyIn(text) : parseJson(text)
+  if (value === undefined) throw usageError(`the file ${path} is neither JSON nor PEM`)
+  return value as Parameters<typeof localKeys>[0] // `localKeys` looks at it
+}
+
+function keyIn(pem: string): KeyObject | undefined {
+  try {
+    return createPublicKey(pem)
+  } catch {
+    return undefined
+  }
+}
+
+/** What a factory of core complains of is a mistake of the command line. */
+export function orUsage<Value>(make: () => Value): Value {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof TypeError) throw usageError(inFlags(error.message))
+    throw error
+  }
+}
+
+/** The same of what takes its time. */
+export async function orUsageLater<Value>(made: Promise<Value>): Promise<Value> {
+  try {
+    return await made
+  } catch (error) {
+    if (error instanceof TypeError) throw usageError(inFlags(error.message))
+    throw error
+  }
+}

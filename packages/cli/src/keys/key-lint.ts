@@ -1,0 +1,166 @@
+import type { Algorithm } from '@portcullis/core'
+import { explainKey } from '@portcullis/core/explain'
+
+import { entriesOf, memberOf } from '../input/unread-json.ts'
+
+// Looks at each entry of a key document by itself. Whether an entry can be used is decided by core, as in a verifier.
+
+/** What one entry of a key document says, and whether a verifier uses it. Values are as others wrote them. */
+export interface LintedKey {
+  /** From 1, as people count. */
+  readonly place: number
+  readonly kid: string | undefined
+  /** Such as `RSA, 2048 bits, e = 65537`. */
+  readonly kind: string
+  readonly use: string | undefined
+  readonly alg: string | undefined
+  /** RFC 7638; `undefined` if it cannot be used. */
+  readonly thumbprint: string | undefined
+  /** What it verifies where a verifier states no `algorithms`. */
+  readonly algorithms: readonly Algorithm[]
+  /** What it can verify where a verifier states that. */
+  readonly listable: readonly Algorithm[]
+  readonly privateMembers: readonly string[]
+  /** In core's words. */
+  readonly unusable: string | undefined
+}
+
+/** A `problem` should be mended; a `note` is worth knowing. */
+export interface Remark {
+  readonly level: 'problem' | 'note'
+  readonly text: string
+}
+
+export interface LintedDocument {
+  readonly keys: readonly LintedKey[]
+  /** How many entries there are beyond those. */
+  readonly others: number
+  readonly remarks: readonly Remark[]
+}
+
+const MAX_SHOWN = 100
+
+/** Looks at each entry of a key document as a verifier does, and says what is unusual about it. */
+export function lintKeyDocument(
+  document: unknown,
+  algorithmNames?: Readonly<Record<string, Algorithm>>,
+): LintedDocument {
+  const entries = entriesOf(document)
+  const keys = entries
+    .slice(0, MAX_SHOWN)
+    .map((entry, index) => lintedKey(entry, index + 1, algorithmNames))
+  const remarks = [...keys.flatMap(keyRemarks), ...documentRemarks(keys)]
+  return { keys, others: entries.length - keys.length, remarks }
+}
+
+function lintedKey(
+  entry: unknown,
+  place: number,
+  algorithmNames: Readonly<Record<string, Algorithm>> | undefined,
+): LintedKey {
+  return {
+    place,
+    kid: textIn(entry, 'kid'),
+    kind: kindOf(entry),
+    use: textIn(entry, 'use'),
+    alg: textIn(entry, 'alg'),
+    ...explainKey(entry, { algorithmNames }),
+    privateMembers: PRIVATE_MEMBERS.filter((name) => memberOf(entry, name) !== undefined),
+  }
+}
+
+/** RFC 7518 sections 6.2.2, 6.3.2 and 6.4.1; RFC 8037 section 2; RFC 9964 section 3. */
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
+
+/** Characters. */
+const LONGEST_VALUE = 64
+
+function textIn(entry: unknown, name: string): string | undefined {
+  const value = memberOf(entry, name)
+  return typeof value === 'string' ? value.slice(0, LONGEST_VALUE) : undefined
+}
+
+function kindOf(entry: unknown): string {
+  const kty = textIn(entry, 'kty')
+  if (kty === undefined) return 'no key'
+  if (kty !== 'RSA') return [kty, textIn(entry, 'crv')].filter(Boolean).join(', ')
+  const e = octetsIn(entry, 'e')
+  const exponent = e.length <= 6 && e.length > 0 ? e.readUIntBE(0, e.length) : 'too large'
+  return `RSA, ${bitsOf(octetsIn(entry, 'n'))} bits, e = ${e.length === 0 ? 'none' : exponent}`
+}
+
+function octetsIn(entry: unknown, name: string): Buffer {
+  const value = memberOf(entry, name)
+  return typeof value === 'string' ? Buffer.from(value, 'base64url') : Buffer.alloc(0)
+}
+
+function bitsOf(integer: Buffer): number {
+  const first = integer.findIndex((octet) => octet !== 0)
+  if (first === -1) return 0
+  return (integer.length - first) * 8 - Math.clz32(integer.readUInt8(first)) + 24
+}
+
+function keyRemarks(key: LintedKey): readonly Remark[] {
+  const { place, privateMembers, unusable, use, kind } = key
+  const remarks: Remark[] = []
+  if (privateMembers.length > 0) {
+    const names = privateMembers.join(', ')
+    remarks.push({
+      level: 'problem',
+      text: `key ${place} has private members (${names}): whoever reads this document can sign tokens; withdraw the key now`,
+    })
+  }
+  if (unusable !== undefined) {
+    // A key to encrypt with is where it belongs; only tokens are not verified with it.
+    const level = use === 'enc' ? 'note' : 'problem'
+    remarks.push({ level, text: `key ${place} is not used: ${unusable}` })
+  } else if (kind.startsWith('RSA') && !kind.endsWith('e = 65537')) {
+    remarks.push({
+      level: 'note',
+      text: `key ${place} has another exponent than 65537: it works, and some libraries refuse it`,
+    })
+  }
+  return remarks
+}
+
+function documentRemarks(keys: readonly LintedKey[]): readonly Remark[] {
+  const usable = keys.filter(({ unusable }) => unusable === undefined)
+  if (usable.length === 0) return [{ level: 'problem', text: 'no key can be used' }]
+  const remarks: Remark[] = []
+  for (const [kid, places] of placesBy(usable, (key) => key.kid)) {
+    remarks.push({
+      level: 'note',
+      text: `keys ${places.join(', ')} have one kid, ${JSON.stringify(kid)}: each is tried`,
+    })
+  }
+  for (const [, places] of placesBy(usable, ({ thumbprint }) => thumbprint)) {
+    remarks.push({ level: 'note', text: `keys ${places.join(', ')} are the same key` })
+  }
+  const unnamed = usable.filter(({ kid }) => kid === undefined)
+  if (usable.length > 1 && unnamed.length > 0) {
+    const places = unnamed.map(({ place }) => place).join(', ')
+    remarks.push({ level: 'note', text: `without kid, and so tried for every token: ${places}` })
+  }
+  const silent = usable.filter((key) => key.listable.length > key.algorithms.length)
+  if (silent.length > 0) {
+    const places = silent.map(({ place }) => place).join(', ')
+    remarks.push({
+      level: 'note',
+      text: `without alg, and so for RS512: ${places}; if your issuer signs with another algorithm, state it in the verifier, such as algorithms: ['RS256']`,
+    })
+  }
+  return remarks
+}
+
+/** Of the values that several keys have. */
+function placesBy(
+  keys: readonly LintedKey[],
+  valueOf: (key: LintedKey) => string | undefined,
+): ReadonlyMap<string, readonly number[]> {
+  const places = new Map<string, number[]>()
+  for (const key of keys) {
+    const value = valueOf(key)
+    if (value !== undefined) places.set(value, [...(places.get(value) ?? []), key.place])
+  }
+  return new Map([...places].filter(([, each]) => each.length > 1))
+}
