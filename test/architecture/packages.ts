@@ -28,7 +28,7 @@ cli           | node:net                  | serve/loopback
 cli           | node:path                 | commands/serve doctor/installed doctor/packages doctor/typescript input/token-input
 cli           | node:util                 | doctor/typescript surroundings/terminal
 client        | node:crypto               | oauth/client-authentication oauth/subject
-client        | node:diagnostics_channel  | diagnostics
+client        | node:diagnostics_channel  | login/diagnostics
 client        | node:fs/promises          | oauth/client-authentication
 client        | node:util                 | oauth/options
 client        | oauth4webapi              | oauth/client-authentication oauth/grant-exchange
@@ -98,8 +98,8 @@ export const USES: readonly Use[] = TABLE.trim()
  * tables.
  */
 export const DECIDING: Readonly<Record<string, readonly string[]>> = {
-  'client/lifetime': ['client/token-response', '@portcullis/kit/json'],
-  'client/renewal': ['client/held-token', '@portcullis/kit/time'],
+  'client/answer/lifetime': ['client/answer/token-response', '@portcullis/kit/json'],
+  'client/login/renewal': ['client/login/held-token', '@portcullis/kit/time'],
   'events/polling': ['node:crypto', '@portcullis/kit/pace'],
   'introspection/decisions': ['@portcullis/kit/pace', '@portcullis/kit/time'],
   'introspection/pace': ['@portcullis/kit/pace'],

@@ -13,7 +13,7 @@ import Koa from 'koa'
 import request from 'supertest'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
-import { ExplainedError, TokenClientError } from '../../packages/client/src/errors.ts'
+import { ExplainedError, TokenClientError } from '../../packages/client/src/answer/errors.ts'
 import { oauthErrors } from '../../packages/client/src/oauth/oauth-error.ts'
 import { serve } from '../bound-tokens/serve.ts'
 import { writtenExamples } from './examples.ts'

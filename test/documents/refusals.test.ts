@@ -9,7 +9,7 @@ import { codeSpans, tableUnder } from './markdown.ts'
 
 const guide = read('packages/core/ERRORS.md')
 const clientReadme = read('packages/client/README.md')
-const clientSource = read('packages/client/src/errors.ts')
+const clientSource = read('packages/client/src/answer/errors.ts')
 
 test('the challenge of each code in ERRORS.md is that of its refusals', () => {
   expect(complaints(guide)).toEqual([])

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 
-import { createClosing } from '../src/abort.ts'
-import { createClient } from '../src/client.ts'
-import { loginExchange } from '../src/login-exchange.ts'
+import { createClient } from '../src/login/client.ts'
+import { loginExchange } from '../src/login/login-exchange.ts'
+import type { GetOptions } from '../src/login/token-client.ts'
 import { createDiscovery } from '../src/oauth/metadata.ts'
-import { createRetry } from '../src/retry.ts'
-import type { GetOptions } from '../src/token-client.ts'
+import { createRetry } from '../src/request/retry.ts'
+import { createClosing } from '../src/waiting/abort.ts'
 import { createLoginService, type LoginService } from './login-service.ts'
 
 // A client on a runtime that ends the I/O of a request with it: what is under way then never settles.

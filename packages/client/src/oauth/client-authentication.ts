@@ -4,8 +4,8 @@ import { open } from 'node:fs/promises'
 import { platformCode } from '@portcullis/kit/http'
 import { ClientSecretPost, modifyAssertion, PrivateKeyJwt, TlsClientAuth } from 'oauth4webapi'
 
-import { TokenClientError } from '../errors.ts'
-import { type Credential, readCredential } from '../login-exchange.ts'
+import { TokenClientError } from '../answer/errors.ts'
+import { type Credential, readCredential } from '../login/login-exchange.ts'
 
 // How the client proves to the authorization server who it is. No type of oauth4webapi leaves this package: they need those of a
 // browser.

@@ -1,9 +1,9 @@
 import { ownMembers } from '@portcullis/kit/options'
 
-import { type Closing, createClosing } from '../abort.ts'
-import { createClient } from '../client.ts'
-import { createRetry, type Retry } from '../retry.ts'
-import type { TokenClient } from '../token-client.ts'
+import { createClient } from '../login/client.ts'
+import type { TokenClient } from '../login/token-client.ts'
+import { createRetry, type Retry } from '../request/retry.ts'
+import { type Closing, createClosing } from '../waiting/abort.ts'
 import { authenticate } from './client-authentication.ts'
 import { grantExchange, type Grant } from './grant-exchange.ts'
 import { createDiscovery, type Locate } from './metadata.ts'

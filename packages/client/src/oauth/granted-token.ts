@@ -1,12 +1,12 @@
 import { parseObject } from '@portcullis/kit/json'
 import { elapsed } from '@portcullis/kit/time'
 
-import { TokenClientError } from '../errors.ts'
-import { UNKNOWN_LIFETIME } from '../held-token.ts'
-import { mediaTypeOf } from '../http-answer.ts'
-import { lifetimeOf } from '../lifetime.ts'
-import type { GrantedToken, ServiceAnswer } from '../token-request.ts'
-import { boundKeyOf, membersOf, validityOf } from '../token-response.ts'
+import { TokenClientError } from '../answer/errors.ts'
+import { mediaTypeOf } from '../answer/http-answer.ts'
+import { lifetimeOf } from '../answer/lifetime.ts'
+import { boundKeyOf, membersOf, validityOf } from '../answer/token-response.ts'
+import { UNKNOWN_LIFETIME } from '../login/held-token.ts'
+import type { GrantedToken, ServiceAnswer } from '../request/token-request.ts'
 
 // Reads the token in an answer of the token endpoint. The library would refuse what several servers write and nothing depends on.
 

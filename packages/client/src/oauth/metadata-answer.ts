@@ -2,10 +2,10 @@ import { discardBody } from '@portcullis/kit/http'
 import { parseObject } from '@portcullis/kit/json'
 import { ownMembers, secureUrl } from '@portcullis/kit/options'
 
-import { TokenClientError } from '../errors.ts'
-import { failureOfStatus, readBody } from '../http-answer.ts'
-import { reach } from '../outage.ts'
-import { membersOf } from '../token-response.ts'
+import { TokenClientError } from '../answer/errors.ts'
+import { failureOfStatus, readBody } from '../answer/http-answer.ts'
+import { reach } from '../answer/outage.ts'
+import { membersOf } from '../answer/token-response.ts'
 
 // What an answer with metadata says: where the token endpoint is, or why that cannot be used.
 

@@ -1,12 +1,12 @@
 import { REQUEST_SETTINGS } from '@portcullis/kit/http'
 import { type Clock, elapsed, type Instant, instant } from '@portcullis/kit/time'
 
-import type { Closing } from '../abort.ts'
-import { TokenClientError } from '../errors.ts'
-import { beginFlight, type Flight, raceAbort } from '../flight.ts'
-import { afterFailure, INITIAL, nextLoginIn, type RenewalState } from '../renewal.ts'
-import type { Retry } from '../retry.ts'
-import { type ClientFetch, sleep } from '../token-request.ts'
+import { TokenClientError } from '../answer/errors.ts'
+import { afterFailure, INITIAL, nextLoginIn, type RenewalState } from '../login/renewal.ts'
+import type { Retry } from '../request/retry.ts'
+import { type ClientFetch, sleep } from '../request/token-request.ts'
+import type { Closing } from '../waiting/abort.ts'
+import { beginFlight, type Flight, raceAbort } from '../waiting/flight.ts'
 import {
   type AuthorizationServer,
   isServer,

@@ -1,6 +1,6 @@
 import { ownMembers } from '@portcullis/kit/options'
 
-import { reasonOf, TokenClientError } from '../errors.ts'
+import { reasonOf, TokenClientError } from '../answer/errors.ts'
 
 // The error of a client of OAuth: which status of the route it is worth, and what it is made of.
 

@@ -1,9 +1,9 @@
 import { checkOptions, isText, mustBe, ownMembers } from '@portcullis/kit/options'
 
-import type { Closing } from '../abort.ts'
-import { createClient } from '../client.ts'
-import type { GetOptions, TokenClient } from '../token-client.ts'
-import type { Exchange, TokenEndpoint } from '../token-request.ts'
+import { createClient } from '../login/client.ts'
+import type { GetOptions, TokenClient } from '../login/token-client.ts'
+import type { Exchange, TokenEndpoint } from '../request/token-request.ts'
+import type { Closing } from '../waiting/abort.ts'
 import type { Grant } from './grant-exchange.ts'
 import { createMemory } from './memory.ts'
 import { oauthErrors } from './oauth-error.ts'

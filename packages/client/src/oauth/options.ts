@@ -14,9 +14,9 @@ import {
 } from '@portcullis/kit/options'
 import { type Clock, systemClock } from '@portcullis/kit/time'
 
-import type { DpopOptions } from '../dpop-options.ts'
-import type { Dpop } from '../dpop.ts'
-import type { Credential } from '../login-exchange.ts'
+import type { DpopOptions } from '../dpop/dpop-options.ts'
+import type { Dpop } from '../dpop/dpop.ts'
+import type { Credential } from '../login/login-exchange.ts'
 import {
   dpopOf,
   isCredential,
@@ -25,8 +25,8 @@ import {
   isTimeout,
   isUrlOption,
   originSet,
-} from '../option-checks.ts'
-import type { ClientFetch } from '../token-request.ts'
+} from '../login/option-checks.ts'
+import type { ClientFetch } from '../request/token-request.ts'
 import {
   type ClientAssertion,
   type ClientCredentials,

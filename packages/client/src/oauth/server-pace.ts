@@ -1,9 +1,9 @@
 import { type Clock, instant } from '@portcullis/kit/time'
 
-import { failureWith, reasonOf, type TokenClientError } from '../errors.ts'
-import { believed } from '../lifetime.ts'
-import { afterFailure, INITIAL, nextLoginIn, type RenewalState } from '../renewal.ts'
-import type { ServiceAnswer } from '../token-request.ts'
+import { failureWith, reasonOf, type TokenClientError } from '../answer/errors.ts'
+import { believed } from '../answer/lifetime.ts'
+import { afterFailure, INITIAL, nextLoginIn, type RenewalState } from '../login/renewal.ts'
+import type { ServiceAnswer } from '../request/token-request.ts'
 
 // What an answer of the authorization server means for all grants of a client, whoever they are for: its clock, and the pauses that
 // concern the client itself.

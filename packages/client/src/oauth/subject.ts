@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-import { claimsOf, isNumericDate, membersOf } from '../token-response.ts'
+import { claimsOf, isNumericDate, membersOf } from '../answer/token-response.ts'
 import type { Grant } from './grant-exchange.ts'
 import { type Parameters, parametersOf, type Target } from './target.ts'
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { decodeProtectedHeader, exportJWK, importJWK, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
 
-import type { TokenClientError } from '../../src/errors.ts'
+import type { TokenClientError } from '../../src/answer/errors.ts'
 import type { OAuthClientOptions } from '../../src/oauth.ts'
 import { isAssertionKey } from '../../src/oauth/client-authentication.ts'
 import { failureOf } from '../login-service.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-import { expiryOf, findToken } from '../../../../packages/client/src/token-response.ts'
+import { expiryOf, findToken } from '../../../../packages/client/src/answer/token-response.ts'
 import { base64url, jsonObject, jsonText, mostly } from '../inputs.ts'
 import { type FuzzTarget, hold } from '../target.ts'
 

@@ -1,0 +1,168 @@
+import { platformFetch } from '@portcullis/kit/http'
+import {
+  seconds,
+  type OptionCheck,
+  checkOptions,
+  hasMethods,
+  isBoolean,
+  isClock,
+  isFunction,
+  isText,
+  mustBe,
+  ownMembers,
+  secureUrl,
+} from '@portcullis/kit/options'
+import { type Clock, systemClock } from '@portcullis/kit/time'
+
+import type { ResponseFormat } from '../answer/token-response.ts'
+import type { DpopOptions } from '../dpop/dpop-options.ts'
+import { createRetry } from '../request/retry.ts'
+import type { ClientFetch, TokenEndpoint } from '../request/token-request.ts'
+import { type Credential, loginExchange } from './login-exchange.ts'
+import {
+  dpopOf,
+  isCredential,
+  isDpopOption,
+  isOriginList,
+  isTimeout,
+  isUrlOption,
+  originSet,
+} from './option-checks.ts'
+
+// The options of `createTokenClient` and of `get`: their types, checks and defaults.
+
+export interface TokenClientOptions {
+  /** The base URL of the token service: logins go to `/tokenservice/token/api` below it. https, or this machine. */
+  authUrl: string | URL
+  loginId: Credential
+  password: Credential
+  /**
+   * The origins to which `fetch` may send the token, such as `https://api.example.com`. `[]` for a client that only uses
+   * `get`.
+   * @see RFC 6454 section 4
+   */
+  origins: readonly string[]
+  /** @default 'auto' */
+  response?: ResponseFormat | undefined
+  /**
+   * Deadline of one login with all its attempts, from the first one. Seconds. A caller who comes soon after a failure may
+   * wait one second more.
+   * @default 10
+   */
+  timeout?: number | undefined
+  /**
+   * Permits `http:` to other machines. Then anybody on the network between can read the password.
+   * @default false
+   */
+  allowInsecure?: boolean | undefined
+  /** @default globalThis.fetch */
+  fetch?: ClientFetch | undefined
+  clock?: Clock | undefined
+  /** Verifies each new token before its first use: a verifier of `createVerifier` of `@portcullis/core`. */
+  verifier?: TokenVerifier | undefined
+  /**
+   * Asks for tokens that are bound to a key of this client, and proves the key at each request of `fetch`. So a stolen token
+   * is useless. A token that is not bound is refused.
+   * @default false
+   * @see RFC 9449
+   */
+  dpop?: boolean | DpopOptions | undefined
+}
+
+export interface TokenVerifier {
+  /** @param options With `dpop`: the thumbprint of the key that the token must be bound to. */
+  verify(token: string, options?: { possession: { jkt: string } }): Promise<unknown>
+}
+
+const CHECKS: Readonly<Record<keyof TokenClientOptions, OptionCheck>> = {
+  authUrl: isUrlOption,
+  loginId: isCredential,
+  password: isCredential,
+  origins: isOriginList,
+  response: mustBe(
+    "'auto', { field } or a function",
+    (value) =>
+      value === 'auto' ||
+      typeof value === 'function' ||
+      isText(Reflect.get(Object(value), 'field')) === undefined,
+  ),
+  timeout: isTimeout,
+  allowInsecure: isBoolean,
+  fetch: isFunction,
+  clock: isClock,
+  verifier: mustBe('a verifier', (value) => hasMethods(value, 'verify')),
+  dpop: isDpopOption,
+}
+
+const CALLER = 'createTokenClient'
+const REQUIRED = ['authUrl', 'loginId', 'password', 'origins']
+
+/** What a client works with. */
+export interface TokenClientSettings {
+  readonly endpoint: TokenEndpoint
+  readonly origins: ReadonlySet<string>
+  readonly timeout: number
+  readonly verifier: TokenVerifier | undefined
+}
+
+/**
+ * Checks the options at start-up, so that a mistake never waits for the first login, and fills in the defaults.
+ *
+ * @throws TypeError that names the option and, since it may be a secret, not its value.
+ */
+export function checkTokenClientOptions(options: TokenClientOptions): TokenClientSettings {
+  checkOptions(CALLER, options, CHECKS, REQUIRED)
+  const own = ownMembers(options)
+  const {
+    authUrl,
+    loginId,
+    password,
+    response = 'auto',
+    timeout = 10,
+    allowInsecure = false,
+    fetch = platformFetch,
+    clock = systemClock,
+    verifier,
+    dpop = false,
+  } = own
+  const origins = originSet(CALLER, own.origins, allowInsecure)
+  const url = tokenUrl(authUrl, allowInsecure)
+  const endpoint = {
+    exchange: loginExchange({ url, loginId, password, response }),
+    fetch,
+    retry: createRetry(),
+    clock,
+    dpop: dpopOf(dpop, clock),
+  }
+  return { endpoint, origins, timeout, verifier }
+}
+
+interface CallOptions {
+  readonly minValidity?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Checks the options of one `get`. Reads own members alone: a polluted `Object.prototype` must not set them.
+ *
+ * @throws TypeError
+ */
+export function checkGetOptions(options: CallOptions): CallOptions {
+  checkOptions('get', options, { minValidity: seconds(0, 86_400), signal: () => undefined })
+  const { minValidity, signal } = ownMembers(options)
+  return { minValidity, signal }
+}
+
+/**
+ * The URL to log in at.
+ *
+ * @throws TypeError, without the URL: it may hold credentials.
+ */
+export function tokenUrl(authUrl: string | URL, allowInsecure: boolean): string {
+  const url = secureUrl(CALLER, 'authUrl', authUrl, allowInsecure)
+  // Not `search` and `hash`: those are empty for a bare `?` or `#`, which would swallow the path.
+  if (/[?#]/.test(url.href)) {
+    throw new TypeError('createTokenClient: authUrl must have neither a query nor a fragment')
+  }
+  return `${url.href.replace(/\/$/, '')}/tokenservice/token/api`
+}

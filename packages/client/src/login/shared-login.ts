@@ -1,0 +1,155 @@
+import { type Instant, instant } from '@portcullis/kit/time'
+
+import { TokenClientError } from '../answer/errors.ts'
+import type { LoginProgress, TokenAnswer } from '../request/token-request.ts'
+import { beginFlight, type Flight } from '../waiting/flight.ts'
+import type { HeldToken } from './held-token.ts'
+import { logIn, type LoginPlan } from './login.ts'
+
+// One login for many callers: whoever needs a token joins the login under way.
+
+export type LoginOutcome = HeldToken | TokenClientError
+
+/** A login that has ended. */
+export interface SettledLogin {
+  readonly result: TokenAnswer | TokenClientError
+  /** Requests that it took. */
+  readonly requests: number
+  /** Seconds, with the pause before it. */
+  readonly duration: number
+}
+
+/** A login of which nobody will hear how it ended. */
+export interface LostLogin {
+  /** When its last request was sent; without one, when it began. */
+  readonly at: Instant
+  readonly isSent: boolean
+}
+
+/** At most one login at a time, for any number of callers. */
+export interface SharedLogin {
+  readonly isUnderWay: boolean
+  /** How far the service's clock was ahead of ours in its last answer, where that is more than 30 s. */
+  readonly clockSkew: number | undefined
+  /**
+   * Waits for the login under way, or starts one.
+   *
+   * @param pause Seconds before a login that is started.
+   * @returns How it ended, or `undefined` if nobody will know; rejects only if the signal ends this caller's wait.
+   */
+  join(pause: number, signal?: AbortSignal): Promise<LoginOutcome | undefined>
+  /** The same for a caller who has no token: while one waits, requests that failed are repeated. */
+  need(pause: number, signal?: AbortSignal): Promise<LoginOutcome | undefined>
+  /** Starts a login for nobody who waits, if none is under way. */
+  renew(): void
+  /** Gives up a login that whoever must wait does not join: it may have ended with its request. Returns whether there was one. */
+  giveUpOrphan(): boolean
+  /** Ends with the login under way, if there is one. */
+  idle(): Promise<void>
+}
+
+const NOTABLE_CLOCK_SKEW = 30
+
+interface UnderWay {
+  readonly flight: Flight<LoginOutcome>
+  /** When it sent its last request. */
+  sentAt: Instant | undefined
+}
+
+/**
+ * @param onSettled Called once for each login, when none is under way any more.
+ * @param onLost The same for one that was given up.
+ * @param endsWithRequest Of the runtime; by default it is asked.
+ */
+export function shareLogin(
+  plan: LoginPlan,
+  onSettled: (login: SettledLogin) => LoginOutcome,
+  onLost: (login: LostLogin) => void,
+  endsWithRequest?: boolean,
+): SharedLogin {
+  const { clock } = plan.endpoint
+  let underWay: UnderWay | undefined
+  let callersInNeed = 0
+  let clockSkew: number | undefined
+
+  function begin(pause: number): UnderWay {
+    const longest = pause + plan.timeout
+    const own: UnderWay = {
+      sentAt: undefined,
+      flight: beginFlight(async () => await run(pause, () => own), {
+        clock,
+        longest,
+        endsWithRequest,
+      }),
+    }
+    return own
+  }
+
+  /** Never rejects: a renewal that nobody waits for has nobody to tell. */
+  async function run(pause: number, self: () => UnderWay): Promise<LoginOutcome> {
+    const startedAt = clock.monotonic()
+    let requests = 0
+    const progress: LoginProgress = {
+      isAwaited: () => callersInNeed > 0,
+      onRequest: () => {
+        // Another has taken its place, and sends the credentials.
+        if (underWay !== self()) throw GIVEN_UP
+        requests++
+        self().sentAt = instant(clock)
+      },
+      onClockSkew: (seconds) => {
+        clockSkew = Math.abs(seconds) > NOTABLE_CLOCK_SKEW ? seconds : undefined
+      },
+    }
+    const result = await logIn(plan, pause, progress).catch(clientErrorOf)
+    // It was given up, and another has taken its place.
+    if (underWay !== self()) return GIVEN_UP
+    underWay = undefined
+    return onSettled({ result, requests, duration: clock.monotonic() - startedAt })
+  }
+
+  async function join(pause: number, signal?: AbortSignal): Promise<LoginOutcome | undefined> {
+    underWay ??= begin(pause)
+    const outcome = await underWay.flight.wait(signal)
+    return outcome === GIVEN_UP ? undefined : outcome
+  }
+
+  return {
+    get isUnderWay() {
+      return underWay !== undefined
+    },
+    get clockSkew() {
+      return clockSkew
+    },
+    join,
+    async need(pause, signal) {
+      callersInNeed++
+      try {
+        return await join(pause, signal)
+      } finally {
+        callersInNeed--
+      }
+    },
+    renew() {
+      underWay ??= begin(0)
+    },
+    giveUpOrphan() {
+      if (underWay?.flight.isOrphaned() !== true) return false
+      const { flight, sentAt } = underWay
+      underWay = undefined
+      onLost({ at: sentAt ?? flight.startedAt, isSent: sentAt !== undefined })
+      return true
+    },
+    async idle() {
+      await underWay?.flight.wait()
+    },
+  }
+}
+
+/** Of a login that others have replaced: nobody hears of it. */
+const GIVEN_UP = new TokenClientError('aborted', 'the login was given up')
+
+function clientErrorOf(error: unknown): TokenClientError {
+  if (error instanceof TokenClientError) return error
+  return new TokenClientError('service_unavailable', 'the login failed')
+}

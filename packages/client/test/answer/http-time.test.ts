@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest'
+
+import { clockSkewOf, type HeaderLookup, retryAfterOf } from '../../src/answer/http-time.ts'
+
+const DATE = 'Thu, 01 Jan 2026 00:00:00 GMT'
+const NOW = 1_767_225_600
+
+/** A lookup that trims nothing and joins nothing, unlike the platform's: an injected `fetch` may have such a one. */
+const headersOf = (values: Readonly<Record<string, string | null>>): HeaderLookup => ({
+  get: (name) => values[name] ?? null,
+})
+
+/** That much of both clocks since the request was sent. */
+const at = (wall: number, monotonic = 0) => ({ wall: NOW - 100 + wall, monotonic })
+
+describe('Date', () => {
+  test.each([
+    ['an IMF-fixdate', DATE, 100.5],
+    ['white space around it', ` ${DATE}\t`, 100.5],
+    ['a wrong day of the week', 'Fri, 01 Jan 2026 00:00:00 GMT', 0],
+    ['a day that is none', 'Mon, 30 Feb 2026 00:00:00 GMT', 0],
+    ['no zone', 'Thu, 01 Jan 2026 00:00:00', 0],
+    ['another zone', 'Thu, 01 Jan 2026 00:00:00 +0100', 0],
+    ['a year alone', '2026', 0],
+    ['a format of ISO', '2026-01-01T00:00:00Z', 0],
+    ['the format of RFC 850', 'Thursday, 01-Jan-26 00:00:00 GMT', 0],
+    ['the format of asctime', 'Thu Jan  1 00:00:00 2026', 0],
+    ['two of them', `${DATE}, ${DATE}`, 0],
+    ['what is invalid, as JavaScript spells it', 'Invalid Date', 0],
+    ['an empty text', '', 0],
+    ['nothing', null, 0],
+  ])('%s', (_title, date, skew) => {
+    expect(clockSkewOf(headersOf({ date }), at(0), at(0))).toBe(skew)
+  })
+
+  test.each([
+    ['missing: it was made for us', null, 100.5],
+    ['0: a proxy passed it on', '0', 100.5],
+    ['0 with white space around', ' 0 ', 100.5],
+    ['of a stored answer: its Date is old', '100', 0],
+    ['of two caches', '0, 100', 0],
+    ['that is no number: a cache all the same', 'old', 0],
+    ['below 0', '-1', 0],
+  ])('beside an Age %s', (_title, age, skew) => {
+    expect(clockSkewOf(headersOf({ date: DATE, age }), at(0), at(0))).toBe(skew)
+  })
+
+  test.each([
+    ['the same by both clocks', at(8, 8), 96.5],
+    ['a second more by the wall clock', at(9, 8), 95.5],
+    ['more than that: the machine was suspended, or its clock set ahead', at(9.1, 8), 0],
+    ['a minute more', at(60, 0), 0],
+    ['less: the clock was set back, and the time on the way is monotonic', at(-60, 8), 164.5],
+  ])('of an answer that took %s', (_title, receivedAt, skew) => {
+    expect(clockSkewOf(headersOf({ date: DATE }), at(0), receivedAt)).toBe(skew)
+  })
+})
+
+describe('Retry-After', () => {
+  const inTwoMinutes = 'Thu, 01 Jan 2026 00:02:00 GMT'
+
+  test.each<[string, string | null, string | null, number | undefined]>([
+    ['seconds', '120', DATE, 120],
+    ['0 s', '0', DATE, 0],
+    ['seconds with leading zeros', '0120', DATE, 120],
+    ['white space around seconds', ' \t120 ', DATE, 120],
+    ['more seconds than anybody waits, for the policy to cut', '99999999999', DATE, 99_999_999_999],
+    ['a date, by the clock of the answer', inTwoMinutes, DATE, 120],
+    ['white space around a date', ` ${inTwoMinutes} `, ` ${DATE} `, 120],
+    ['a date, by ours if there is no other', inTwoMinutes, null, 20],
+    ['a date, beside one that is none', inTwoMinutes, 'today', 20],
+    ['the date of the answer itself', DATE, DATE, 0],
+    ['a date in the past', 'Wed, 31 Dec 2025 23:59:59 GMT', DATE, undefined],
+    ['a date without a zone', '2027-01-01', DATE, undefined],
+    ['a date in the format of RFC 850', 'Thursday, 01-Jan-26 00:02:00 GMT', DATE, undefined],
+    ['a date in the format of asctime', 'Thu Jan  1 00:02:00 2026', DATE, undefined],
+    ['a date in lower case', inTwoMinutes.toLowerCase(), DATE, undefined],
+    ['two values', '5, 7', DATE, undefined],
+    ['twice the same value', '5, 5', DATE, undefined],
+    ['two dates', `${inTwoMinutes}, ${inTwoMinutes}`, DATE, undefined],
+    ['a number below 0', '-5', DATE, undefined],
+    ['a sign', '+5', DATE, undefined],
+    ['a fraction', '1.5', DATE, undefined],
+    ['an exponent', '1e2', DATE, undefined],
+    ['hexadecimal digits', '0x10', DATE, undefined],
+    ['digits of another script', '\u0665', DATE, undefined],
+    ['a unit', '5s', DATE, undefined],
+    ['a word', 'soon', DATE, undefined],
+    ['an empty text', '', DATE, undefined],
+    ['white space alone', '  ', DATE, undefined],
+    ['nothing', null, DATE, undefined],
+  ])('%s', (_title, retryAfter, date, seconds) => {
+    expect(retryAfterOf(headersOf({ 'retry-after': retryAfter, date }), NOW + 100)).toBe(seconds)
+  })
+})
