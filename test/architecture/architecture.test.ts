@@ -1,106 +1,11 @@
 import { globSync } from 'node:fs'
-import { dirname } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
 import { complaintAbout, DECIDING, USES } from './packages.ts'
-import { DECISIONS, ENTRIES, OUTSIDE, ROOMS } from './rooms.ts'
 import { circles, localImports, nameOf, read, root, sources, valueImports } from './sources.ts'
 
-/** The sources of core in its rooms, and those beside them. */
-const inCore = sources.filter((source) => source.startsWith('packages/core/'))
-const fileOf = (source: string) => nameOf(source).replace('core/', '')
-const inRooms = inCore.filter((source) => fileOf(source).includes('/'))
-const roomOf = (file: string) => file.split('/')[0] ?? ''
-/** What every package may use, and what knows none of them. */
-const isOfKit = (module: string) => module.startsWith('@portcullis/kit/')
 const others = sources.filter((source) => !/^packages\/(?:core|kit)\//.test(source))
-
-describe('the rooms of core', () => {
-  const order = ROOMS.map(({ name }) => name)
-
-  test('are those of the table, and at most 18', () => {
-    expect([...new Set(inRooms.map(fileOf).map(roomOf))].toSorted()).toEqual(order.toSorted())
-    expect(order.length).toBeLessThanOrEqual(18)
-  })
-
-  test('lie on one floor each', () => {
-    expect(inRooms.filter((source) => fileOf(source).split('/').length !== 2)).toEqual([])
-  })
-
-  test('have their entries beside them and nothing else, which is at most 8 files', () => {
-    const loose = inCore.filter((source) => !inRooms.includes(source))
-    expect(loose.map(fileOf).toSorted()).toEqual(ENTRIES)
-    expect(loose.length).toBeLessThanOrEqual(8)
-    const statements = loose.flatMap((source) => read(source).match(/^[a-z].*/gm) ?? [])
-    expect(statements.filter((each) => !/^export (?:type )?\{/.test(each))).toEqual([])
-  })
-
-  test('have their tests in folders of their names', () => {
-    const tests = globSync('packages/core/test/**/*.ts', { cwd: root })
-    const folders = tests.map((path) => dirname(path).replace('packages/core/test/', ''))
-    expect([...new Set(folders)].filter((folder) => !order.includes(folder))).toEqual([])
-  })
-
-  test.each(ROOMS.map((room) => [room.name, room] as const))(
-    '%s uses the rooms that the table says, and no import runs up',
-    (name, { calls, types }) => {
-      const files = inRooms.filter((source) => roomOf(fileOf(source)) === name)
-      const called = roomsOf(files.flatMap(valueImports), name)
-      const used = roomsOf(files.flatMap(localImports), name)
-      expect(called).toEqual(calls.toSorted())
-      expect(used.filter((each) => !called.includes(each))).toEqual(types.toSorted())
-      const below = new Set(order.slice(0, order.indexOf(name)))
-      expect(used.filter((each) => !below.has(each))).toEqual([])
-    },
-  )
-
-  test.each(ROOMS.map(({ name, doors }) => [name, doors] as const))(
-    '%s is entered by its doors alone',
-    (name, doors) => {
-      const strangers = inRooms.filter((source) => roomOf(fileOf(source)) !== name)
-      const entered = strangers.flatMap(localImports).filter((file) => roomOf(file) === name)
-      expect([...new Set(entered)].toSorted()).toEqual(
-        doors.map((door) => `${name}/${door}`).toSorted(),
-      )
-    },
-  )
-
-  test('touch the platform and dependencies where it is said', () => {
-    const touching = Object.keys(OUTSIDE).map((module) => [
-      module,
-      inCore
-        .filter((source) => valueImports(source).includes(module))
-        .map(fileOf)
-        .toSorted(),
-    ])
-    expect(Object.fromEntries(touching)).toEqual(OUTSIDE)
-    const isLocal = (module: string) => inCore.some((source) => fileOf(source) === module)
-    const modules = inCore
-      .flatMap(valueImports)
-      .filter((module) => !isLocal(module) && !isOfKit(module))
-    expect([...new Set(modules)].toSorted()).toEqual(Object.keys(OUTSIDE))
-  })
-
-  // A simulation and a model play with the same decisions.
-  test('decide about keys in pure functions, which reach nothing that acts', () => {
-    const reached = (files: readonly string[]): readonly string[] => {
-      const next = files
-        .filter((file) => !isOfKit(file))
-        .flatMap((file) => valueImports(`packages/core/src/${file}.ts`))
-      const all = [...new Set([...files, ...next])].toSorted()
-      return all.length === files.length ? all : reached(all)
-    }
-    expect(reached(['keys/rotation'])).toEqual(DECISIONS)
-  })
-})
-
-/** The rooms of some files of core, but one. */
-function roomsOf(files: readonly string[], except: string): readonly string[] {
-  const rooms = ROOMS.map(({ name }) => name)
-  const found = new Set(files.filter((file) => file.includes('/')).map(roomOf))
-  return rooms.filter((name) => name !== except && found.has(name)).toSorted()
-}
 
 /** What a source imports of others. */
 function outsideOf(source: string): readonly string[] {

@@ -41,6 +41,12 @@ export function localImports(source: string): readonly string[] {
   return [...new Set(found)].toSorted()
 }
 
+/** Those of its own package that it loads later, by `import()`. */
+export function lateImports(source: string): readonly string[] {
+  const calls = read(source).matchAll(/\bimport\(\s*'(?<from>\.[^']+)'/g)
+  return [...calls].map(({ groups }) => within(source, groups?.['from'] ?? ''))
+}
+
 /** `import { type A, type B }` */
 function onlyTypes(names: string): boolean {
   const each = names

@@ -23,6 +23,11 @@ const folders = (path: string) =>
   ].toSorted()
 const isThere = (path: string) => files.some((file) => `/${file}`.includes(`/${path}`))
 
+const ofPackage = (owner: string) =>
+  ROOMS.filter((room) => room.package === owner && !room.name.startsWith('./')).map(
+    ({ name }) => name,
+  )
+
 describe('CONTRIBUTING.md', () => {
   test('is read in five minutes', () => {
     expect(text.split(/\s+/).length).toBeLessThan(1300)
@@ -30,7 +35,15 @@ describe('CONTRIBUTING.md', () => {
 
   test('has a line for each room of core, from the ground up', () => {
     const rooms = [...tree.matchAll(/^ {2}([\w-]+)\/ /gm)].map(([, name]) => name)
-    expect(rooms).toEqual(ROOMS.map(({ name }) => name))
+    expect(rooms).toEqual(ofPackage('core'))
+  })
+
+  test.each(['client', 'redis', 'cli'])('names the rooms of %s, from the ground up', (owner) => {
+    const lines =
+      new RegExp(`^packages/${owner}/src/ .*\\n(?: {25}.*\\n)*`, 'm').exec(tree)?.[0] ?? ''
+    const known = new Set(ofPackage(owner))
+    const named = [...lines.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name)
+    expect(named.filter((name) => known.has(name))).toEqual([...known])
   })
 
   test('has a line for the sources of each package, and one for those of all adapters', () => {
