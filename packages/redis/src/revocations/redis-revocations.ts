@@ -12,7 +12,6 @@ import { instant } from '@portcullis/kit/time'
 import type { Connect } from '../store/connection.ts'
 import { RevocationStoreError } from '../store/errors.ts'
 import { pacing, pauseAfter, sentinelPacing } from '../store/pacing.ts'
-import { writeRecord } from '../store/record.ts'
 import { redisTransport } from '../store/redis-transport.ts'
 import { checkRuntime } from '../store/runtime.ts'
 import { whileWaiting } from '../store/time.ts'
@@ -26,6 +25,7 @@ import {
 } from './options.ts'
 import { startReading } from './reader.ts'
 import { readiness, type RevocationsState, wordOf } from './readiness.ts'
+import { createRecorder } from './recorder.ts'
 import { afterFailure } from './replica-state.ts'
 import { type RedisRevocationsStatus, statusOf } from './status.ts'
 import { whyUnknown } from './why-unknown.ts'
@@ -97,9 +97,8 @@ export function replicatedRevocations(
   const { stream, maxStaleness, whenStale, max, clock } = settings
   const index = localRevocations({ max, clock })
   const writer = createWriter(connect, stream, clock)
+  const record = createRecorder(writer, index, max, failed)
   const watchers = new Set<() => void>()
-  /** What is being recorded at the moment: it will need room. */
-  const underWay = new Set<RevocationEntry>()
   let state: ReplicaState = INITIAL_STATE
   let lastWord: RevocationsState = 'loading'
   /** Then a token that is revoked by its digest may still be accepted, by whoever asks so. */
@@ -141,32 +140,7 @@ export function replicatedRevocations(
 
   async function append(entry: RevocationEntry): Promise<void> {
     if (state.isClosed) throw new RevocationStoreError('closed')
-    const record = writeRecord(entry)
-    // Before it is recorded: what is in the stream, all replicas must have room for.
-    if (!hasRoomFor(entry)) throw new RevocationStoreError('full', 'it was not recorded')
-    underWay.add(entry)
-    try {
-      await whileWaiting(writer.append(record))
-      load(entry)
-    } finally {
-      underWay.delete(entry)
-    }
-  }
-
-  function hasRoomFor(entry: RevocationEntry): boolean {
-    return index.size + underWay.size < max || index.hasRoomFor([...underWay, entry])
-  }
-
-  /** At once, not when they come back by the stream: this process refuses from now on. */
-  function load(entry: RevocationEntry): void {
-    try {
-      index.load([entry])
-    } catch {
-      // Another process has taken the last place meanwhile.
-      const full = new RevocationStoreError('full', 'it was recorded nevertheless')
-      failed(full)
-      throw full
-    }
+    await record(entry)
   }
 
   async function ready(): Promise<void> {
