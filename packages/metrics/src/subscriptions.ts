@@ -29,14 +29,19 @@ import {
 
 /** Returns a function that ends it. */
 export function subscribeAll(sources: NamedSources, recorder: Recorder): () => void {
-  return listenTo(Object.entries(listenersOf(sources, recorder)))
+  const listeners = {
+    ...requestListeners(sources, recorder),
+    ...exchangeListeners(sources, recorder),
+  }
+  return listenTo(Object.entries(listeners))
 }
 
-// Each message is that of its channel.
-function listenersOf(
-  { nameOf }: NamedSources,
-  { count, time }: Recorder,
-): Readonly<Record<string, Listener>> {
+type Listeners = Readonly<Record<string, Listener>>
+
+// In both, each message is that of its channel.
+
+/** Of what comes of requests: verdicts, and what they are drawn from. */
+function requestListeners({ nameOf }: NamedSources, { count, time }: Recorder): Listeners {
   return {
     'portcullis:verify'(message) {
       const { verifier, code, reason, remembered, duration } = message as VerifyMessage
@@ -74,6 +79,12 @@ function listenersOf(
       count(COUNTED.introspections, [name, wordIn(INTROSPECTION_OUTCOMES, outcome)])
       time(COUNTED.introspectionTime, [name], duration)
     },
+  }
+}
+
+/** Of what a service receives, sends and shares with others, whatever requests come. */
+function exchangeListeners({ nameOf }: NamedSources, { count, time }: Recorder): Listeners {
+  return {
     'portcullis:events'(message) {
       const { source, outcome, error } = message as EventReport
       count(COUNTED.events, [
