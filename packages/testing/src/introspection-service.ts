@@ -12,7 +12,7 @@ import {
   respondAsIntrospection,
 } from './introspection/service.ts'
 import type { TestIssuer } from './issuer.ts'
-import { backendOf } from './service/backend.ts'
+import { type Backend, backendOf } from './service/backend.ts'
 import {
   EMULATED,
   fetchFrom,
@@ -104,26 +104,7 @@ export function introspectionService(
     token: async (claims: ClaimOptions) => await Promise.resolve(issue(claims)),
   }
   const handle = recorded(backend, PATHS, respondAsIntrospection(backend, tokens, options))
-  const [[clientId, client] = ['api', { secret: 'secret' }]] = Object.entries(options.clients ?? {})
-
-  function urls(origin: string, fetch: TokenService['fetch']) {
-    const introspectionUrl = `${origin}${PATHS.introspection}`
-    return {
-      ...urlsUnder(origin),
-      introspectionUrl,
-      verifierOptions: {
-        issuer: issuerAt(defaults, origin),
-        audience: defaults.audience ?? null,
-        endpoint: introspectionUrl,
-        clientId,
-        clientSecret: client.secret,
-        maxTokenAge: defaults.maxTokenAge,
-        fetch,
-        clock,
-      },
-    }
-  }
-
+  const urls = urlsFor(shared, options)
   const fetch = fetchFrom(handle)
   return {
     ...urls(EMULATED, fetch),
@@ -147,5 +128,27 @@ export function introspectionService(
         ...urls(listener.url, async (...asked) => await globalThis.fetch(...asked)),
       }
     },
+  }
+}
+
+/** Where it is asked, and what a verifier is told of that, for the first of its clients. */
+function urlsFor(
+  { clock, defaults }: Pick<Backend, 'clock' | 'defaults'>,
+  { clients = {} }: IntrospectionServiceOptions,
+) {
+  const [[clientId, client] = ['api', { secret: 'secret' }]] = Object.entries(clients)
+  return (origin: string, fetch: TokenService['fetch']) => {
+    const introspectionUrl = `${origin}${PATHS.introspection}`
+    const verifierOptions = {
+      issuer: issuerAt(defaults, origin),
+      audience: defaults.audience ?? null,
+      endpoint: introspectionUrl,
+      clientId,
+      clientSecret: client.secret,
+      maxTokenAge: defaults.maxTokenAge,
+      fetch,
+      clock,
+    }
+    return { ...urlsUnder(origin), introspectionUrl, verifierOptions }
   }
 }
