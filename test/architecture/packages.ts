@@ -100,6 +100,7 @@ export const USES: readonly Use[] = TABLE.trim()
 export const DECIDING: Readonly<Record<string, readonly string[]>> = {
   'client/answer/lifetime': ['client/answer/token-response', '@portcullis/kit/json'],
   'client/login/renewal': ['client/login/held-token', '@portcullis/kit/time'],
+  'events/poll-state': ['events/polling', 'node:crypto', '@portcullis/kit/pace'],
   'events/polling': ['node:crypto', '@portcullis/kit/pace'],
   'introspection/decisions': ['@portcullis/kit/pace', '@portcullis/kit/time'],
   'introspection/pace': ['@portcullis/kit/pace'],

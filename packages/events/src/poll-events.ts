@@ -1,22 +1,21 @@
 import type { Clock } from '@portcullis/core'
 import { ENDS_WITH_REQUEST } from '@portcullis/kit/calls'
 import { createRetry, withDeadline } from '@portcullis/kit/http'
-import { elapsed, type Instant, instant, systemClock } from '@portcullis/kit/time'
+import { elapsed, instant, systemClock } from '@portcullis/kit/time'
 import { LATENESS } from '@portcullis/kit/waiting'
 
 import { checkPollEventsOptions } from './option-checks.ts'
 import type { PollEventsOptions } from './options.ts'
 import { exchange, failed, type PollAnswer } from './poll-exchange.ts'
 import {
-  afterSettling,
-  judgeEvents,
-  nextPoll,
-  NO_VERDICTS,
-  type PollOutcome,
-  pollRequest,
-  type Settled,
-  type Verdicts,
-} from './polling.ts'
+  afterAnswer,
+  afterFailure,
+  INITIAL,
+  type Polled,
+  type PollState,
+  wordOf,
+} from './poll-state.ts'
+import { nextPoll, pollRequest } from './polling.ts'
 import { createSecurityEventInbox } from './security-events.ts'
 import { takeAll } from './taken-events.ts'
 
@@ -44,22 +43,6 @@ export interface EventPoll {
   /** Ends it, and the request that waits. Resolves when nothing is recorded any longer, or what hangs was given up. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
-}
-
-interface PollState {
-  readonly verdicts: Verdicts
-  readonly settled: Settled
-  readonly stuck: Settled
-  readonly failures: number
-  readonly lastFailure: string | undefined
-  readonly answeredAt: Instant | undefined
-}
-
-/** What a poll came to, and the state after it. */
-interface Polled {
-  readonly outcome: PollOutcome
-  readonly retryAfter: number
-  readonly next: PollState
 }
 
 /**
@@ -91,14 +74,7 @@ export function createPoll(
   const { signal: closed } = closing
   /** When it has to go on at the latest. Seconds of the monotonic clock. */
   let due = Infinity
-  let state: PollState = {
-    verdicts: NO_VERDICTS,
-    settled: new Set(),
-    stuck: new Set(),
-    failures: 0,
-    lastFailure: undefined,
-    answeredAt: undefined,
-  }
+  let state: PollState = INITIAL
 
   const settings = {
     endpoint: address.href,
@@ -122,21 +98,9 @@ export function createPoll(
 
   async function poll(): Promise<Polled> {
     const answer = await ask()
-    if (answer.failure !== undefined) {
-      const { failure, retryAfter = 0 } = answer
-      const failures = state.failures + 1
-      return { outcome: 'failure', retryAfter, next: { ...state, failures, lastFailure: failure } }
-    }
-    const { verdicts, events } = await takeAll(inbox, answer.sets, closed)
-    const { outcome, stuck } = judgeEvents(events, state.settled, state.stuck)
-    const settled = afterSettling([...verdicts.ack, ...verdicts.setErrs.keys()], state.settled)
-    const answered = { ...state, verdicts, settled, stuck, answeredAt: instant(clock) }
-    if (outcome === 'failure') {
-      const lastFailure = 'some events could not be judged or recorded'
-      const next = { ...answered, failures: state.failures + 1, lastFailure }
-      return { outcome, retryAfter: 0, next }
-    }
-    return { outcome, retryAfter: 0, next: { ...answered, failures: 0 } }
+    if (answer.failure !== undefined) return afterFailure(state, answer)
+    const taken = await takeAll(inbox, answer.sets, closed)
+    return afterAnswer(state, taken, instant(clock))
   }
 
   async function run(): Promise<void> {
@@ -183,11 +147,6 @@ function checkTimers(clock: Clock): void {
       'pollEvents: no timers can be set here, so nothing can be polled: on Cloudflare Workers receive events with receiveEvents',
     )
   }
-}
-
-function wordOf({ failures, answeredAt }: PollState): EventPollStatus['state'] {
-  if (failures > 0) return 'failing'
-  return answeredAt === undefined ? 'starting' : 'current'
 }
 
 /**
