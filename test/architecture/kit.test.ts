@@ -7,11 +7,13 @@ import { nameOf, read, sources, valueImports } from './sources.ts'
 
 const inKit = sources.filter((source) => source.startsWith('packages/kit/'))
 
-/** What it imports beside its own files, and where. A third party in it would be one of every package. */
+/** What it imports beside its own files, and where. A third party in it is one of every package that uses that file. */
 const OUTSIDE: Readonly<Record<string, readonly string[]>> = {
   'node:buffer': ['kit/http/fetch-json', 'kit/json'],
+  'node:crypto': ['kit/client-authentication'],
   'node:process': ['kit/report/debug-log'],
-  'node:util': ['kit/report/debug-log'],
+  'node:util': ['kit/client-authentication', 'kit/report/debug-log'],
+  oauth4webapi: ['kit/client-authentication'],
 }
 
 test('it imports nothing of ours, and the platform where it is said', () => {
@@ -25,6 +27,11 @@ test('it imports nothing of ours, and the platform where it is said', () => {
     outside.flatMap(([module, name]) => (module === wanted ? [name] : []))
   const modules = outside.map(([module]) => [module, importersOf(module)] as const)
   expect(Object.fromEntries(modules)).toEqual(OUTSIDE)
+})
+
+test('what has a third party is used by no other file of it', () => {
+  const users = inKit.filter((source) => valueImports(source).includes('client-authentication'))
+  expect(users).toEqual([])
 })
 
 /** A variable of a module, or a container that fills up. */

@@ -27,11 +27,10 @@ cli           | node:https                | probe/exchange
 cli           | node:net                  | serve/loopback
 cli           | node:path                 | commands/serve doctor/installed doctor/packages doctor/typescript input/token-input
 cli           | node:util                 | doctor/typescript surroundings/terminal
-client        | node:crypto               | oauth/client-authentication oauth/subject
+client        | @portcullis/kit/client-authentication | oauth/client-authentication oauth/grant-exchange oauth/options
+client        | node:crypto               | oauth/subject
 client        | node:diagnostics_channel  | login/diagnostics
 client        | node:fs/promises          | oauth/client-authentication
-client        | node:util                 | oauth/options
-client        | oauth4webapi              | oauth/client-authentication oauth/grant-exchange
 events        | @portcullis/core          | *
 events        | @portcullis/core/verifier | *
 events        | node:buffer               | poll-exchange
@@ -47,11 +46,10 @@ hono          | @portcullis/core          | *
 hono          | @portcullis/core/adapter  | *
 introspection | @portcullis/core          | *
 introspection | @portcullis/core/verifier | *
+introspection | @portcullis/kit/client-authentication | client-authentication endpoint options
 introspection | lru-cache                 | memory
-introspection | node:crypto               | client-key memory
+introspection | node:crypto               | memory
 introspection | node:diagnostics_channel  | diagnostics
-introspection | node:util                 | client-key
-introspection | oauth4webapi              | client-authentication client-key endpoint
 koa           | @portcullis/core          | *
 koa           | @portcullis/core/adapter  | *
 mcp           | @portcullis/core          | *
@@ -115,6 +113,9 @@ export const DECIDING: Readonly<Record<string, readonly string[]>> = {
   'redis/store/pacing': [],
 }
 
+/** What of the kit has a third party, which whoever uses it must have as a dependency: it needs a row, and core has none. */
+const WITH_THIRD_PARTY = '@portcullis/kit/client-authentication'
+
 /** What is wrong with an import of values, if anything is. @param source As `redis/store/writer`. @param module As it is written. */
 export function complaintAbout(source: string, module: string): string | undefined {
   const [owner = '', ...path] = source.split('/')
@@ -122,7 +123,7 @@ export function complaintAbout(source: string, module: string): string | undefin
   const isOfKit =
     owner === 'testing'
       ? module === '@portcullis/kit/options'
-      : module.startsWith('@portcullis/kit/')
+      : module.startsWith('@portcullis/kit/') && module !== WITH_THIRD_PARTY
   if (isOfKit) return undefined
   const name = path.join('/')
   const isAllowed = USES.some(

@@ -3,6 +3,7 @@ import { basename, dirname } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
+import { complaintAbout } from './packages.ts'
 import {
   complaintAboutRoom,
   DECISIONS,
@@ -209,6 +210,19 @@ describe('the sources of core', () => {
       .flatMap(valueImports)
       .filter((module) => !isLocal(module) && !isOfKit(module))
     expect([...new Set(modules)].toSorted()).toEqual(Object.keys(OUTSIDE))
+  })
+
+  test('use nothing of the kit that has a third party', () => {
+    const complaints = inCore.flatMap((source) =>
+      valueImports(source)
+        .filter(isOfKit)
+        .map((module) => complaintAbout(nameOf(source), module)),
+    )
+    expect(complaints.filter((each) => each !== undefined)).toEqual([])
+    const planted = '@portcullis/kit/client-authentication'
+    expect(complaintAbout('core/keys/remote-keys', planted)).toBe(
+      `core/keys/remote-keys must not import ${planted}`,
+    )
   })
 
   // A simulation and a model play with the same decisions.

@@ -6,7 +6,7 @@ import { type GetModuleInfo, rollup } from '@rollup/wasm-node'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 
-import { manifestPaths } from './published.ts'
+import { manifestPaths, undeclared } from './published.ts'
 
 // Makes what is published: `pnpm build`, after the compiler. Of each package a file for each entry and one for what several entries have
 // in common, so that a process reads few files; the declarations likewise, by one run over all entries, so that a type is the same
@@ -27,6 +27,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
 ])
 
 interface Manifest {
+  readonly name: string
   readonly bin?: Readonly<Record<string, string>>
   readonly exports: Readonly<Record<string, string | { readonly default: string }>>
   readonly publishConfig?: { readonly bin?: Readonly<Record<string, string>> }
@@ -39,15 +40,21 @@ await Promise.all(folders.map(build))
 console.log(`packages/*/dist in ${((performance.now() - start) / 1000).toFixed(1)} s`)
 
 async function build(folder: string): Promise<void> {
-  const { modules, programs } = entriesOf(folder)
-  await bundle(folder, [...modules, ...programs])
+  const manifest = manifestOf(folder)
+  const { modules, programs } = entriesOf(manifest)
+  await bundle(folder, [...modules, ...programs], manifest)
   if (modules.length > 0) await declare(folder, modules)
 }
 
+function manifestOf(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
+}
+
 /** The names of its entries under `dist`: what its manifest exports, and its programs. */
-function entriesOf(folder: string): { modules: readonly string[]; programs: readonly string[] } {
-  const text = readFileSync(join(folder, 'package.json'), 'utf8')
-  const { exports, bin = {}, publishConfig = {} } = JSON.parse(text) as Manifest
+function entriesOf({ exports, bin = {}, publishConfig = {} }: Manifest): {
+  modules: readonly string[]
+  programs: readonly string[]
+} {
   const files = Object.values(exports).flatMap((entry) =>
     typeof entry === 'string' ? [] : [entry.default],
   )
@@ -59,7 +66,11 @@ function nameOf(file: string): string {
   return relative('dist', file).replace(/\.js$/, '')
 }
 
-async function bundle(folder: string, entries: readonly string[]): Promise<void> {
+async function bundle(
+  folder: string,
+  entries: readonly string[],
+  manifest: Manifest,
+): Promise<void> {
   const input = entries.map((name) => join(folder, 'build', `${name}.js`))
   const building = await rollup({
     input,
@@ -72,7 +83,7 @@ async function bundle(folder: string, entries: readonly string[]): Promise<void>
       if (!HARMLESS.has(code ?? '')) throw new Error(message)
     },
   })
-  await building.write({
+  const { output } = await building.write({
     dir: join(folder, 'dist'),
     chunkFileNames: '[name].js',
     minifyInternalExports: false,
@@ -82,6 +93,13 @@ async function bundle(folder: string, entries: readonly string[]): Promise<void>
       input.includes(module) || !isShared(module, getModuleInfo) ? undefined : SHARED,
   })
   await building.close()
+  const files = new Set(output.map(({ fileName }) => fileName))
+  const imports = output.flatMap((each) => (each.type === 'chunk' ? each.imports : []))
+  const others = imports.filter((each) => !files.has(each))
+  // The kit within it may need what only some packages have.
+  const missing = undeclared(others, manifest)
+  if (missing.length > 0)
+    throw new Error(`${manifest.name} has no dependency ${missing.join(', ')}`)
 }
 
 /** What the compiler has made of what somebody imports from there; `null` for everything else. */

@@ -15,3 +15,19 @@ function isPrivate(path: string): boolean {
   const manifest = JSON.parse(readFileSync(join(root, path), 'utf8')) as { private?: boolean }
   return manifest.private === true
 }
+
+interface Declared {
+  readonly name: string
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+}
+
+/** What a bundle imports of others without its manifest saying so: users would not have it. */
+export function undeclared(imports: Iterable<string>, manifest: Declared): readonly string[] {
+  const { name, dependencies, peerDependencies } = manifest
+  const declared = new Set([name, ...Object.keys({ ...dependencies, ...peerDependencies })])
+  const packages = [...imports]
+    .filter((each) => !each.startsWith('node:') && !each.startsWith('.'))
+    .map((each) => /^(?:@[^/]+\/)?[^/]+/.exec(each)?.[0] ?? each)
+  return [...new Set(packages)].filter((each) => !declared.has(each)).toSorted()
+}

@@ -1,11 +1,14 @@
-import { ownMembers } from '@portcullis/kit/options'
+import {
+  certificateAuthentication,
+  type ClientAuth,
+  keyAuthentication,
+  secretAuthentication,
+} from '@portcullis/kit/client-authentication'
 import { systemClock } from '@portcullis/kit/time'
-import { type ClientAuth, ClientSecretPost, TlsClientAuth } from 'oauth4webapi'
 
-import { signedAssertion } from './client-key.ts'
 import type { IntrospectedOptions } from './options.ts'
 
-// How this API proves to the issuer who it is. No type of oauth4webapi leaves this package: they need those of a browser.
+// How this API proves to the issuer who it is: what its options say.
 
 type AuthenticationOptions = Pick<
   IntrospectedOptions,
@@ -33,28 +36,8 @@ export function authenticationOf({
       throw new TypeError(`introspected: ${method} has no use for ${name}`)
     }
   }
-  if (clientKey !== undefined) return signedAssertion(ownMembers(clientKey), () => clock.now())
-  if (clientSecret === undefined) return TlsClientAuth()
-  return method === 'client_secret_post'
-    ? ClientSecretPost(clientSecret)
-    : secretInHeader(clientSecret)
-}
-
-/**
- * Encoded as a form, except for what RFC 3986 calls unreserved: so it works with issuers that decode, and with those that do not. So
- * does `createOAuthClient`.
- *
- * @see RFC 6749 section 2.3.1
- */
-function secretInHeader(secret: string): ClientAuth {
-  return (_server, { client_id }, _body, headers) => {
-    const pair = `${formEncoded(client_id)}:${formEncoded(secret)}`
-    headers.set('authorization', `Basic ${Buffer.from(pair).toString('base64')}`)
-  }
-}
-
-function formEncoded(text: string): string {
-  return encodeURIComponent(text)
-    .replaceAll(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`)
-    .replaceAll('%20', '+')
+  if (clientKey !== undefined) return keyAuthentication(clientKey, () => clock.now())
+  if (clientSecret === undefined) return certificateAuthentication()
+  const form = method === 'client_secret_post' ? method : 'client_secret_basic'
+  return secretAuthentication(clientSecret, form)
 }

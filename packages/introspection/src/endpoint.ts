@@ -1,28 +1,18 @@
 import type { FetchResponse } from '@portcullis/core'
 import type { WaitUntil } from '@portcullis/kit/calls'
+import { authenticatedForm, type FormClient } from '@portcullis/kit/client-authentication'
 import { createRetry, REQUEST_SETTINGS } from '@portcullis/kit/http'
-import { ownMembers } from '@portcullis/kit/options'
-import {
-  allowInsecureRequests,
-  type Client,
-  type ClientAuth,
-  customFetch,
-  introspectionRequest,
-  type IntrospectionRequestOptions,
-} from 'oauth4webapi'
 
-import { COMMON_HEADERS, exchange, type RawAnswer, unavailableEndpoint } from './exchange.ts'
+import { exchange, type RawAnswer } from './exchange.ts'
 import { createDiscovery, type Discovery, type MetadataOptions } from './metadata.ts'
 
-// The introspection endpoint: how it is asked. The request is composed by oauth4webapi, and our own exchange sends it.
+// The introspection endpoint: how it is asked.
 
-export interface EndpointOptions extends Omit<MetadataOptions, 'retry'> {
+export interface EndpointOptions extends Omit<MetadataOptions, 'retry'>, FormClient {
   /** The identifier of the issuer; with `endpoint` any text will do. */
   readonly issuer: string
   /** The URL of the endpoint; without it the metadata of the issuer name it. */
   readonly endpoint: string | undefined
-  readonly client: Client
-  readonly authentication: ClientAuth
   readonly isSigned: boolean
 }
 
@@ -42,37 +32,19 @@ const ENDPOINT = 'the introspection endpoint'
 
 /** @throws TypeError for what is no issuer, if the metadata have to name the endpoint. */
 export function createEndpoint(options: EndpointOptions): Endpoint {
-  const { issuer, endpoint, client, authentication, fetch, clock, isSigned } = options
+  const { endpoint, fetch, clock, isSigned } = options
+  const accept = isSigned ? 'application/token-introspection+jwt' : 'application/json'
   const retry = createRetry()
   const { locate, doubt } =
     endpoint === undefined ? createDiscovery({ ...options, retry }) : stated(endpoint)
 
   async function send(url: string, token: string, signal: AbortSignal): Promise<FetchResponse> {
-    // The library reads members that are not there: none of them may come from a polluted prototype.
-    const server = ownMembers({ issuer, introspection_endpoint: url })
-    let answered: { readonly response: FetchResponse } | undefined
-    const request: IntrospectionRequestOptions = {
-      signal,
-      requestJwtResponse: isSigned,
-      additionalParameters: { token_type_hint: 'access_token' },
-      // Where it may be without TLS has been decided: on the loopback, or as the options say.
-      [allowInsecureRequests]: true,
-      [customFetch]: async (asked, { headers, body }) => {
-        const init = {
-          method: 'POST',
-          headers: { ...headers, ...COMMON_HEADERS },
-          body,
-          ...REQUEST_SETTINGS,
-          signal,
-        } as const
-        answered = { response: await fetch(asked, init) }
-        return new Response()
-      },
-    }
-    await introspectionRequest(server, client, authentication, token, ownMembers(request))
-    if (answered === undefined)
-      throw unavailableEndpoint('unreachable', `${ENDPOINT} was not asked`)
-    return answered.response
+    const parameters = [
+      ['token_type_hint', 'access_token'],
+      ['token', token],
+    ] as const
+    const form = await authenticatedForm(options, parameters, accept)
+    return await fetch(url, { method: 'POST', ...form, ...REQUEST_SETTINGS, signal })
   }
 
   return {

@@ -36,7 +36,7 @@ export interface RawAnswer {
   readonly retryAfter: number | undefined
 }
 
-/** An exchange without an answer. It is thrown through `oauth4webapi`, which knows nothing of failures in words. */
+/** An exchange without an answer: thrown, since it ends all steps of the exchange at once. */
 export class FailedExchange extends Error {
   readonly failure: Failure
   constructor(failure: Failure) {

@@ -40,14 +40,13 @@ export function createIntrospected(
   random: () => number,
 ): Verifier<unknown> {
   const checked = checkIntrospectedOptions(options)
-  const { issuer, endpoint, clientId, keys } = checked
+  const { issuer, endpoint, keys } = checked
   const stated = ownMembers(options)
   const asked = createEndpoint({
     ...checked,
     authentication: authenticationOf(stated),
     // Where the endpoint is stated nothing but the assertion of a client's key names the issuer.
     issuer: issuer ?? endpoint ?? '',
-    client: ownMembers({ client_id: clientId }),
     isSigned: keys !== undefined,
     hasCertificate: stated.clientAuthentication === 'tls_client_auth',
   })

@@ -1,5 +1,6 @@
 import type { Clock, KeySource, SchemaOptions, VerifierOptions } from '@portcullis/core'
 import { checkStated, foreignness, ruleChecks } from '@portcullis/core/verifier'
+import { type ClientKey, isClientKey } from '@portcullis/kit/client-authentication'
 import { platformFetch } from '@portcullis/kit/http'
 import { isJsonObject } from '@portcullis/kit/json'
 import {
@@ -17,7 +18,6 @@ import {
 } from '@portcullis/kit/options'
 import { systemClock } from '@portcullis/kit/time'
 
-import { type ClientKey, isClientKey } from './client-key.ts'
 import type { IntrospectionFetch } from './exchange.ts'
 import { isForm, type TokenForm } from './form.ts'
 import type { Kinds } from './kind.ts'

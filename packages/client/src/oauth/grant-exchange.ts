@@ -1,13 +1,11 @@
+import { authenticatedForm, type ClientAuth } from '@portcullis/kit/client-authentication'
 import { parseObject } from '@portcullis/kit/json'
-import { ownMembers } from '@portcullis/kit/options'
 import type { Clock } from '@portcullis/kit/time'
-import { allowInsecureRequests, customFetch, genericTokenEndpointRequest } from 'oauth4webapi'
 
 import { ExplainedError, TokenClientError } from '../answer/errors.ts'
 import { failureOfStatus } from '../answer/http-answer.ts'
 import { errorIn, membersOf } from '../answer/token-response.ts'
 import type { Exchange, ServiceAnswer, TokenRequest } from '../request/token-request.ts'
-import type { ClientAuth } from './client-authentication.ts'
 import { readGrant } from './granted-token.ts'
 import type { AuthorizationServer } from './metadata-answer.ts'
 import type { Locate } from './metadata.ts'
@@ -15,7 +13,7 @@ import { type Refusal, refusalIn } from './oauth-error.ts'
 import type { ServerPace } from './server-pace.ts'
 import type { Parameters } from './target.ts'
 
-// A grant at the token endpoint. oauth4webapi composes the request, and the client sends it.
+// A grant at the token endpoint: what is asked for, and what the answer means. The client sends it.
 
 /** What one client has in common for all its grants. */
 export interface GrantEnvironment {
@@ -40,30 +38,14 @@ export function grantExchange(
   { clientId, locate, authenticate, pace, clock }: GrantEnvironment,
   { type, parameters, end = Infinity }: Grant,
 ): Exchange {
-  const client = ownMembers({ client_id: clientId, use_mtls_endpoint_aliases: false })
-
   async function compose(server: AuthorizationServer): Promise<TokenRequest> {
     pace.check()
-    const form = new URLSearchParams([...parameters])
+    const { issuer, token_endpoint: url } = server
     const authentication = await authenticate(pace.now())
-    let composed: TokenRequest | undefined
-    const options = ownMembers({
-      // Where it may be without TLS has been decided: on the loopback, or as the options say.
-      [allowInsecureRequests]: true,
-      [customFetch]: async (url: string, { headers, body }: ComposedRequest) => {
-        composed = {
-          url,
-          headers: { ...headers, 'user-agent': 'portcullis' },
-          body: body.toString(),
-        }
-        return new Response()
-      },
-    })
-    await genericTokenEndpointRequest(server, client, authentication, type, form, options)
-    if (composed === undefined) {
-      throw new TokenClientError('service_unavailable', 'no request could be composed')
-    }
-    return composed
+    const parameterList = [...parameters, ['grant_type', type]] as const
+    const form = { issuer, clientId, authentication }
+    const { headers, body } = await authenticatedForm(form, parameterList, 'application/json')
+    return { url, headers, body: body.toString() }
   }
 
   return {
@@ -82,12 +64,6 @@ export function grantExchange(
       return granted
     },
   }
-}
-
-/** What oauth4webapi passes to `fetch`. */
-interface ComposedRequest {
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: URLSearchParams
 }
 
 /** Why an answer has no token, by its status and its error code. Some servers refuse with 200. RFC 6749 section 5.2 */

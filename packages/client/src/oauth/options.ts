@@ -1,5 +1,4 @@
-import { types } from 'node:util'
-
+import { type ClientKey, isClientKey } from '@portcullis/kit/client-authentication'
 import { platformFetch } from '@portcullis/kit/http'
 import {
   type OptionCheck,
@@ -27,13 +26,7 @@ import {
   originSet,
 } from '../login/option-checks.ts'
 import type { ClientFetch } from '../request/token-request.ts'
-import {
-  type ClientAssertion,
-  type ClientCredentials,
-  type ClientKey,
-  isAssertionKey,
-  isCertificate,
-} from './client-authentication.ts'
+import type { ClientAssertion, ClientCredentials } from './client-authentication.ts'
 import { isScope, isResources, isTexts } from './target.ts'
 
 // The options of `createOAuthClient`: their types, checks and defaults.
@@ -104,20 +97,6 @@ export interface OAuthClientOptions {
   fetch?: ClientFetch | undefined
   clock?: Clock | undefined
 }
-
-const KEY_FORM =
-  '{ key, kid?, certificate? }, with a private CryptoKey that signs by ECDSA, Ed25519, ML-DSA, or RSA with 2048 bits and SHA-256 or more, and a certificate as PEM'
-
-const isClientKey = mustBe(KEY_FORM, (value) => {
-  const { key, kid, certificate, ...others } = membersIn(value)
-  return (
-    types.isCryptoKey(key) &&
-    isAssertionKey(key) &&
-    (kid === undefined || isText(kid) === undefined) &&
-    (certificate === undefined || isCertificate(certificate)) &&
-    Object.keys(others).length === 0
-  )
-})
 
 const isAssertion = mustBe('{ file }, or a function that gives an assertion', (value) => {
   const { file, ...others } = membersIn(value)

@@ -1,4 +1,3 @@
-import type { webcrypto } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +7,6 @@ import { describe, expect, test } from 'vitest'
 
 import type { TokenClientError } from '../../src/answer/errors.ts'
 import type { OAuthClientOptions } from '../../src/oauth.ts'
-import { isAssertionKey } from '../../src/oauth/client-authentication.ts'
 import { failureOf } from '../login-service.ts'
 import { createClient, createServer, ENDPOINT, ISSUER, posts } from './server.ts'
 
@@ -119,44 +117,6 @@ describe('a request that is lost with an idle connection', () => {
     const { outcome, assertions } = await formsAround({ clientAssertion: () => 'one' })
     expect(outcome).toBe('service_unavailable')
     expect(assertions).toEqual(['one', 'one'])
-  })
-})
-
-function holds(algorithm: object, type = 'private', usages = ['sign']): boolean {
-  return isAssertionKey({ type, usages, algorithm } as webcrypto.CryptoKey)
-}
-
-describe('a key', () => {
-  const rsa = { name: 'RSA-PSS', modulusLength: 2048, hash: { name: 'SHA-256' } }
-
-  test.each([
-    { name: 'ECDSA', namedCurve: 'P-256' },
-    { name: 'ECDSA', namedCurve: 'P-384' },
-    { name: 'ECDSA', namedCurve: 'P-521' },
-    rsa,
-    { ...rsa, name: 'RSASSA-PKCS1-v1_5' },
-    { ...rsa, hash: { name: 'SHA-384' } },
-    { ...rsa, hash: { name: 'SHA-512' } },
-    { name: 'Ed25519' },
-    { name: 'ML-DSA-44' },
-    { name: 'ML-DSA-65' },
-    { name: 'ML-DSA-87' },
-  ])('can sign assertions: %j', (algorithm) => {
-    expect(holds(algorithm)).toBe(true)
-    expect(holds(algorithm, 'public')).toBe(false)
-    expect(holds(algorithm, 'private', ['deriveBits'])).toBe(false)
-  })
-
-  test.each([
-    { name: 'ECDSA', namedCurve: 'K-256' },
-    { ...rsa, modulusLength: 2047 },
-    { ...rsa, hash: { name: 'SHA-1' } },
-    { name: 'Ed448' },
-    { name: 'X-Ed25519' },
-    { name: 'ML-DSA-44-X' },
-    {},
-  ])('cannot: %j', (algorithm) => {
-    expect(holds(algorithm)).toBe(false)
   })
 })
 
