@@ -102,7 +102,6 @@ export const DECIDING: Readonly<Record<string, readonly string[]>> = {
   'events/polling': ['node:crypto', '@portcullis/kit/pace'],
   'introspection/decisions': ['@portcullis/kit/pace', '@portcullis/kit/time'],
   'introspection/pace': ['@portcullis/kit/pace'],
-  'introspection/queue': [],
   'redis/revocations/comparison': ['redis/store/entry-id'],
   'redis/revocations/following': [
     'redis/revocations/comparison',

@@ -37,7 +37,7 @@ explain     | refusal algorithms keys token claims possession revocation verifie
 [client]
 room    | calls                                     | takes types of | doors
 answer  |                                           |                | errors http-answer http-time lifetime outage token-response
-waiting | answer                                    |                | abort flight
+waiting | answer                                    |                | abort
 dpop    | answer waiting                            |                | dpop dpop-options
 request | answer                                    | dpop           | retry token-request
 present | answer waiting                            | dpop request   | authorized-fetch

@@ -17,7 +17,6 @@ import { isJsonObject, member } from '@portcullis/kit/json'
 import { checkIssuer, findUrl, type MetadataReader } from '@portcullis/kit/metadata'
 import { failurePauseEnd } from '@portcullis/kit/pace'
 import { elapsed, type Instant, instant } from '@portcullis/kit/time'
-import { LATENESS } from '@portcullis/kit/waiting'
 
 import type { Failure } from './decisions.ts'
 import { COMMON_HEADERS, FailedExchange, type IntrospectionFetch } from './exchange.ts'
@@ -71,12 +70,6 @@ function endpointIn(metadata: JsonObject): unknown {
 const METADATA_AGE = 3600
 const DOUBTED_AGE = 60
 
-/** An attempt to read the metadata. */
-interface Attempt {
-  readonly began: Instant
-  readonly flight: Flight<'read'>
-}
-
 /** The last attempt to read the metadata, if it has failed. */
 interface FailedAttempt {
   readonly failures: number
@@ -98,19 +91,19 @@ export function createDiscovery(options: MetadataOptions): Discovery {
   let known: string | undefined
   let readAt: Instant | undefined
   let failed: FailedAttempt | undefined
-  let attempt: Attempt | undefined
+  /** The one that is under way. */
+  let attempt: Flight<'read'> | undefined
 
   function begin(waitUntil: WaitUntil | undefined): Flight<'read'> {
-    const began = instant(clock)
     const work = async (): Promise<'read'> => {
       const outcome = await readMetadata()
       // Otherwise it was given up, and another has taken its place.
-      if (attempt?.began === began) settle(began, outcome)
+      if (attempt === own) settle(own.startedAt, outcome)
       return 'read'
     }
-    const flight = beginFlight(work, { clock, waitUntil, endsWithRequest })
-    attempt = { began, flight }
-    return flight
+    const own = beginFlight(work, { clock, timeout, waitUntil, endsWithRequest })
+    attempt = own
+    return own
   }
 
   function settle(began: Instant, outcome: string | FetchFailure): void {
@@ -148,17 +141,18 @@ export function createDiscovery(options: MetadataOptions): Discovery {
     return { failures, failure, pauseEnd }
   }
 
-  /** The attempt under way, unless its timers have been lost: see `LATENESS`. */
+  /** The attempt under way, unless it should have ended long ago. */
   function underWay(): Flight<'read'> | undefined {
-    const isLost = clock.monotonic() - (attempt?.began.monotonic ?? 0) > timeout + LATENESS
-    return isLost ? undefined : attempt?.flight
+    return attempt === undefined || attempt.untilGivenUp() <= 0 ? undefined : attempt
   }
 
   /** Another request may have read them while this one paused, or have failed to. */
   function readingOrPause(waitUntil: WaitUntil | undefined): Flight<'read'> | number {
     const isRead = known !== undefined || clock.monotonic() < (failed?.pauseEnd ?? -Infinity)
-    if (isRead)
-      return beginFlight(async (): Promise<'read'> => 'read', { clock, waitUntil: undefined })
+    if (isRead) {
+      const unheld = { clock, timeout, waitUntil: undefined }
+      return beginFlight(async (): Promise<'read'> => 'read', unheld)
+    }
     return flightOrPause(underWay(), clock, () => begin(waitUntil))
   }
 

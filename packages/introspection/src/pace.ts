@@ -77,21 +77,18 @@ export interface Places {
   readonly freeAt: number
 }
 
-/** @param calls Those that run. */
-export function placesOf(
-  calls: Iterable<{ readonly since: number }>,
-  now: number,
-  { maxCalls }: CallLimits,
-): Places {
-  let all = 0
+/** @param begun When each call that runs has begun. */
+export function placesOf(begun: readonly number[], now: number, { maxCalls }: CallLimits): Places {
   let long = 0
   let freeAt = Infinity
-  for (const { since } of calls) {
-    all += 1
+  for (const since of begun) {
     if (now - since >= LONG_CALL) long += 1
     else freeAt = Math.min(freeAt, since + LONG_CALL)
   }
-  return { taken: all - Math.min(long, maxCalls), freeAt: long < maxCalls ? freeAt : Infinity }
+  return {
+    taken: begun.length - Math.min(long, maxCalls),
+    freeAt: long < maxCalls ? freeAt : Infinity,
+  }
 }
 
 /**

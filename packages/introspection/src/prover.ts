@@ -209,17 +209,17 @@ interface TokenGroup {
 
 /** `known` tokens were active before. Invented ones are `unknown`, and whatever they fill, slow down or break is of that group alone. */
 function createGroups(
-  shared: Omit<CallsOptions<Answer>, 'maxCalls' | 'maxRate' | 'order' | 'answers'>,
+  shared: Omit<CallsOptions<Answer>, 'maxCalls' | 'maxRate' | 'answers'>,
   { maxCalls, maxRate, maxRenewals, timeout }: CheckedOptions,
 ): Readonly<Record<'known' | 'unknown', TokenGroup>> {
   return {
     known: createGroup(
-      { ...shared, maxCalls: maxRenewals, maxRate: Infinity, order: 'oldest', answers: 1 },
+      { ...shared, maxCalls: maxRenewals, maxRate: Infinity, answers: 1 },
       timeout,
       'maxRenewals allows',
     ),
     unknown: createGroup(
-      { ...shared, maxCalls, maxRate, order: 'newest', answers: 0 },
+      { ...shared, maxCalls, maxRate, answers: 0 },
       timeout,
       'maxCalls and maxRate allow',
     ),

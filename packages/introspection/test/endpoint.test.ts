@@ -367,7 +367,7 @@ describe('metadata that cannot be read', () => {
     const verifier = create({ clock: { ...clock, after: () => () => {} } })
     await clock.advance(10)
     const words = [wordOf(verifier.ready())]
-    await clock.advance(4)
+    await clock.advance(3.9)
     words.push(wordOf(verifier.ready()))
     expect(issuer.metadataReads).toHaveLength(1)
     await clock.advance(0.1)

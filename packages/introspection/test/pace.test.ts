@@ -164,8 +164,7 @@ describe('places', () => {
     ['as many long ones as there are places for them, and one more', [3, 4, 5], 10, 1, Infinity],
     ['both kinds full: a place is free at the end of a call', [3, 4, 9.5, 9.6], 10, 2, Infinity],
   ])('%s', (_name, times, now, taken, freeAt) => {
-    const calls = times.map((since) => ({ since }))
-    expect(placesOf(calls, now, LIMITS)).toEqual({ taken, freeAt })
+    expect(placesOf(times, now, LIMITS)).toEqual({ taken, freeAt })
   })
 
   test('rounding makes no wait of nothing', () => {

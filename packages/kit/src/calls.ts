@@ -1,171 +1,20 @@
-import type { Clock } from './time.ts'
-import { pause, type Place } from './waiting/waiting-room.ts'
+// Work that several requests wait for: one flight for each name, a bound on all of them, and a queue for the rest.
 
-// Work that several requests wait for, also on runtimes that end it with the request that began it.
-
-/**
- * Lets work go on behind the response of a request, as `waitUntil` of Cloudflare Workers does. It is called while a request is
- * served, and not kept.
- */
-export type WaitUntil = (work: Promise<unknown>) => unknown
-
-/**
- * Whether the runtime ends the timers and connections of a request with it. Work that was under way then never settles: whoever
- * waits for it in another request gets an error of the platform, or waits for ever.
- */
-export const ENDS_WITH_REQUEST: boolean =
-  Reflect.get(Object(globalThis.navigator), 'userAgent') === 'Cloudflare-Workers'
-
-/** The shortest time from the start of a flight to the start of the one that replaces it. Seconds. */
-const REPLACEMENT_PAUSE = 1
-
-/** How long somebody waits there who finds no room for another flight, before they look again. Seconds. */
-export const TURN_PAUSE = 0.05
-
-/** What is known of a flight by those who could wait for it. */
-export interface FlightStanding {
-  /** How many wait for it. Those of requests that have ended are counted as well: nobody hears of it. */
-  readonly waiting: number
-  /** Whether the runtime was asked to let it go on. */
-  readonly isHeld: boolean
-  /** Whether somebody who waited for it has heard that it never settles. */
-  readonly isLost: boolean
-}
-
-/**
- * What somebody does who must wait: `join` the flight under way, or `replace` it. One that nobody waits for and nothing holds may
- * have ended with its request.
- *
- * @param endsWithRequest Of the runtime: see {@link ENDS_WITH_REQUEST}.
- */
-export function flightStep(
-  { waiting, isHeld, isLost }: FlightStanding,
-  endsWithRequest: boolean,
-): 'join' | 'replace' {
-  if (!endsWithRequest) return 'join'
-  return isLost || (waiting === 0 && !isHeld) ? 'replace' : 'join'
-}
-
-/** Work under way. */
-export interface Flight<Outcome> {
-  /** Seconds of the monotonic clock. */
-  readonly since: number
-  /** Whether somebody who must wait replaces it. */
-  isOrphaned(): boolean
-  /** Waits for its outcome; `undefined` if that never comes. @param place Of whoever waits, who may leave earlier. */
-  wait(place?: Place): Promise<Outcome | undefined>
-}
-
-export interface FlightOptions {
-  readonly clock: Clock
-  /** Of the request that begins it. */
-  readonly waitUntil: WaitUntil | undefined
-  readonly endsWithRequest?: boolean | undefined
-}
-
-/** @param work Never rejects: an error can only be one of the platform. It begins at once. */
-export function beginFlight<Outcome>(
-  work: () => Promise<Outcome>,
-  { clock, waitUntil, endsWithRequest = ENDS_WITH_REQUEST }: FlightOptions,
-): Flight<Outcome> {
-  const since = clock.monotonic()
-  const outcome = work()
-  // One that nobody waits for may end with an error of the platform, of which nobody is to be told.
-  if (endsWithRequest) outcome.catch(nothing)
-  const isHeld = waitUntil !== undefined && isTaken(waitUntil, outcome)
-  let waiting = 0
-  let isLost = false
-  return {
-    since,
-    isOrphaned: () => flightStep({ waiting, isHeld, isLost }, endsWithRequest) === 'replace',
-    async wait(place) {
-      waiting++
-      // Who has no place stays until the end, when nobody counts them any more.
-      place?.whenLeft(() => {
-        waiting--
-      })
-      try {
-        return await outcome
-      } catch (fault) {
-        // Elsewhere it is a fault of ours.
-        if (!endsWithRequest) throw fault
-        isLost = true
-        return undefined
-      }
-    },
-  }
-}
-
-/**
- * What somebody does who must wait: the flight to wait for, or how many seconds to pause before they look again.
- *
- * @param flight The one under way.
- * @param begin Begins another, if that may be now.
- */
-export function flightOrPause<Outcome>(
-  flight: Flight<Outcome> | undefined,
-  clock: Clock,
-  begin: () => Flight<Outcome> | number,
-): Flight<Outcome> | number {
-  if (flight?.isOrphaned() === false) return flight
-  const earliest = (flight?.since ?? -Infinity) + REPLACEMENT_PAUSE
-  const pauseLeft = earliest - clock.monotonic()
-  return pauseLeft > 0 ? pauseLeft : begin()
-}
-
-/**
- * Waits for a flight on a runtime that ends work with its request. Nobody waits in a queue there: whoever is next in it would begin the
- * work of others in a request that may end. So each looks again, and begins what it needs by itself.
- *
- * @param next As {@link flightOrPause} answers, for each look.
- * @returns `undefined` for somebody who has left, and hears nothing.
- */
-export async function outcomeOf<Outcome>(
-  next: () => Flight<Outcome> | number,
-  clock: Clock,
-  place?: Place,
-): Promise<Outcome | undefined> {
-  const hasLeft = () => place?.hasLeft === true
-  while (!hasLeft()) {
-    const found = next()
-    if (typeof found === 'number') await pause(found, clock, place)
-    else {
-      const outcome = await found.wait(place)
-      if (outcome !== undefined) return outcome
-    }
-  }
-  return undefined
-}
-
-/** The same function for as long as a call lasts, since it is not kept: what begins later is not held by it. */
-export function lend(waitUntil: WaitUntil | undefined): {
-  readonly waitUntil: WaitUntil | undefined
-  readonly takeBack: () => void
-} {
-  let isLent = true
-  return {
-    waitUntil:
-      waitUntil &&
-      ((work) => {
-        if (!isLent) throw new Error('the call is over')
-        return waitUntil(work)
-      }),
-    takeBack() {
-      isLent = false
-    },
-  }
-}
-
-/** Whether the function has taken the work. What it is given tells nothing of the outcome. */
-function isTaken(waitUntil: WaitUntil, outcome: Promise<unknown>): boolean {
-  const work = outcome.then(nothing, nothing)
-  try {
-    // An asynchronous function that fails would otherwise end the process.
-    Promise.resolve(waitUntil(work)).catch(nothing)
-    return true
-  } catch {
-    return false
-  }
-}
-
-function nothing(): void {}
+export {
+  beginFlight,
+  ENDS_WITH_REQUEST,
+  type Flight,
+  flightOrPause,
+  type FlightOptions,
+  lend,
+  outcomeOf,
+  type WaitUntil,
+} from './calls/flight.ts'
+export {
+  type BegunCall,
+  type Calls,
+  type CallsOptions,
+  type CallStep,
+  createCalls,
+  type RunningCalls,
+} from './calls/shared-calls.ts'

@@ -1,9 +1,9 @@
+import { beginFlight, type Flight } from '@portcullis/kit/calls'
 import { type Clock, type Instant, instant } from '@portcullis/kit/time'
 
 import { TokenClientError } from '../answer/errors.ts'
 import type { HeaderLookup } from '../answer/http-time.ts'
 import { believed } from '../answer/lifetime.ts'
-import { beginFlight, type Flight } from '../waiting/flight.ts'
 import { createDpopKey, type DpopAlgorithm, type DpopKey } from './dpop-key.ts'
 
 // Makes DPoP proofs, and remembers what they need of each server: its nonce, and how its clock differs.
@@ -103,7 +103,7 @@ export function createDpop(
         }
         return made === undefined ? 'unmade' : 'made'
       },
-      { clock, longest: KEY_PATIENCE },
+      { clock, timeout: KEY_PATIENCE, waitUntil: undefined },
     )
     making = own
     return own

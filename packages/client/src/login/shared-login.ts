@@ -1,8 +1,9 @@
+import { beginFlight, type Flight } from '@portcullis/kit/calls'
 import { type Instant, instant } from '@portcullis/kit/time'
 
 import { TokenClientError } from '../answer/errors.ts'
 import type { LoginProgress, TokenAnswer } from '../request/token-request.ts'
-import { beginFlight, type Flight } from '../waiting/flight.ts'
+import { waitFor } from '../waiting/abort.ts'
 import type { HeldToken } from './held-token.ts'
 import { logIn, type LoginPlan } from './login.ts'
 
@@ -73,12 +74,13 @@ export function shareLogin(
   let clockSkew: number | undefined
 
   function begin(pause: number): UnderWay {
-    const longest = pause + plan.timeout
+    const timeout = pause + plan.timeout
     const own: UnderWay = {
       sentAt: undefined,
       flight: beginFlight(async () => await run(pause, () => own), {
         clock,
-        longest,
+        timeout,
+        waitUntil: undefined,
         endsWithRequest,
       }),
     }
@@ -110,7 +112,7 @@ export function shareLogin(
 
   async function join(pause: number, signal?: AbortSignal): Promise<LoginOutcome | undefined> {
     underWay ??= begin(pause)
-    const outcome = await underWay.flight.wait(signal)
+    const outcome = await waitFor(underWay.flight, signal)
     return outcome === GIVEN_UP ? undefined : outcome
   }
 

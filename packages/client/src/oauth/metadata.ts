@@ -1,3 +1,4 @@
+import { beginFlight, type Flight, flightOrPause } from '@portcullis/kit/calls'
 import { REQUEST_SETTINGS } from '@portcullis/kit/http'
 import { type Clock, elapsed, type Instant, instant } from '@portcullis/kit/time'
 
@@ -5,8 +6,7 @@ import { TokenClientError } from '../answer/errors.ts'
 import { afterFailure, INITIAL, nextLoginIn, type RenewalState } from '../login/renewal.ts'
 import type { Retry } from '../request/retry.ts'
 import { type ClientFetch, sleep } from '../request/token-request.ts'
-import type { Closing } from '../waiting/abort.ts'
-import { beginFlight, type Flight, raceAbort } from '../waiting/flight.ts'
+import { type Closing, raceAbort, waitFor } from '../waiting/abort.ts'
 import {
   type AuthorizationServer,
   isServer,
@@ -62,7 +62,7 @@ export function createDiscovery(options: DiscoveryOptions): Locate {
         if (attempt === own) settle(outcome)
         return outcome
       },
-      { clock, longest: timeout, endsWithRequest },
+      { clock, timeout, waitUntil: undefined, endsWithRequest },
     )
     attempt = own
     return own
@@ -91,15 +91,14 @@ export function createDiscovery(options: DiscoveryOptions): Locate {
     if (known !== undefined) {
       const isOld = askedAt !== undefined && elapsed(askedAt, instant(clock)) >= METADATA_AGE
       // What is known serves on.
-      if (isOld && attempt?.isOver() !== false) begin()
+      if (isOld && (attempt?.untilGivenUp() ?? 0) <= 0) begin()
       return known
     }
     for (;;) {
-      const isOrphaned = attempt?.isOrphaned() === true
-      const pause = isOrphaned ? (attempt?.untilReplaced() ?? 0) : 0
-      if (pause > 0) await sleep(clock, pause, signal)
+      const next = flightOrPause(attempt, clock, beginIfDue)
+      if (typeof next === 'number') await sleep(clock, next, signal)
       else {
-        const outcome = await ((isOrphaned ? undefined : attempt) ?? beginIfDue()).wait(signal)
+        const outcome = await waitFor(next, signal)
         if (outcome instanceof TokenClientError) throw outcome
         if (outcome !== undefined) return outcome
       }

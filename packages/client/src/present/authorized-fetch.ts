@@ -4,7 +4,7 @@ import type { Clock } from '@portcullis/kit/time'
 import { TokenClientError } from '../answer/errors.ts'
 import type { Dpop } from '../dpop/dpop.ts'
 import type { ClientFetch } from '../request/token-request.ts'
-import { raceAbort } from '../waiting/flight.ts'
+import { raceAbort } from '../waiting/abort.ts'
 import { bearing, isRepeatable, type Presented, proving } from './present-token.ts'
 
 // The `fetch` of a client: decides which requests get the token, and repeats one after a 401.

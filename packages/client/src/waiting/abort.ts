@@ -1,3 +1,7 @@
+import type { Flight } from '@portcullis/kit/calls'
+
+import { TokenClientError } from '../answer/errors.ts'
+
 // Ends of waits: of a signal that many share, and of the client itself.
 
 /**
@@ -48,5 +52,42 @@ export function createClosing(): Closing {
         listener()
       }
     },
+  }
+}
+
+/** Ends one caller's wait, and not what the others wait for. */
+export async function raceAbort<Result>(
+  promise: Promise<Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  if (signal === undefined) return await promise
+  let stop: (() => void) | undefined
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = onAbort(signal, () => {
+      reject(new TokenClientError('aborted', 'the wait was aborted'))
+    })
+  })
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    stop?.()
+  }
+}
+
+/** Waits for the outcome of a flight; `undefined` if that never comes. @throws TokenClientError if the signal ends this wait. */
+export async function waitFor<Outcome>(
+  flight: Flight<Outcome>,
+  signal: AbortSignal | undefined,
+): Promise<Outcome | undefined> {
+  const leaving = createClosing()
+  const wait = flight.wait({
+    whenLeft: (cancel) => {
+      leaving.onClose(cancel)
+    },
+  })
+  try {
+    return await raceAbort(wait, signal)
+  } finally {
+    leaving.close()
   }
 }

@@ -12,8 +12,7 @@ import {
   shareLogin,
 } from '../../src/login/shared-login.ts'
 import { createRetry } from '../../src/request/retry.ts'
-import { createClosing } from '../../src/waiting/abort.ts'
-import { raceAbort } from '../../src/waiting/flight.ts'
+import { createClosing, raceAbort } from '../../src/waiting/abort.ts'
 import { createLoginService, failureOf, httpDate } from '../login-service.ts'
 
 function setUp({ endsWithRequest = false, closing = createClosing() } = {}) {

@@ -1,22 +1,14 @@
-import {
-  beginFlight,
-  ENDS_WITH_REQUEST,
-  type Flight,
-  flightOrPause,
-  outcomeOf,
-  TURN_PAUSE,
-  type WaitUntil,
-} from '@portcullis/kit/calls'
+import { type Calls, createCalls as createSharedCalls } from '@portcullis/kit/calls'
 import { hasMethods, ownMembers } from '@portcullis/kit/options'
-import { type Clock, type Instant, instant } from '@portcullis/kit/time'
-import { LATENESS, type Place } from '@portcullis/kit/waiting'
+import { type Clock, type Instant } from '@portcullis/kit/time'
 
 import type { Detail } from '../refusal/text.ts'
 import { checkOurVerifier, findInternals } from '../verifier/internals.ts'
 import type { Verifier } from '../verifier/verifier.ts'
 import { checksOtherIssuer, functionFailed, functionHangs, noVerifier } from './details.ts'
 
-// Calls of the function that a user has given to `byIssuer`: one at a time for each issuer, limited in number and in time.
+// Calls of the function that a user has given to `byIssuer`: one at a time for each issuer, limited in number and in time. After a
+// failure nothing is paced here: it is an outage of one issuer, which the memory of issuers leaves alone.
 
 /** The function given to `byIssuer`. */
 export type FindVerifier<Member extends Verifier<unknown> = Verifier<unknown>> = (
@@ -47,14 +39,9 @@ interface Failure {
   readonly cause?: unknown
 }
 
-/** Calls of the function: one at a time for an issuer, limited in number and in time. */
-export interface Calls {
-  /** Whether a call for this issuer is under way, or waits for its turn. */
-  has(issuer: string): boolean
-  /** Calls the function for nobody who waits, if a call may begin now. */
-  renew(issuer: string, waitUntil: WaitUntil | undefined): void
-  /** The answer of the one call for this issuer. Never rejects. A call that waits for its turn is dropped when all have left. */
-  ask(issuer: string, place: Place, waitUntil: WaitUntil | undefined): Promise<Answer>
+export interface NamedIssuer {
+  /** The issuer. */
+  readonly name: string
 }
 
 export interface CallLimits {
@@ -66,148 +53,44 @@ export interface CallLimits {
   readonly endsWithRequest?: boolean | undefined
 }
 
-interface Call {
-  readonly issuer: string
-  readonly answer: Promise<Answer>
-  readonly settle: (answer: Answer) => void
-  /** How many wait for it. */
-  waiting: number
-  /** Seconds of the monotonic clock. */
-  since: number
-  /** For those of other requests who wait for it, once it is under way. */
-  flight: Flight<Answer> | undefined
-}
-
 /** @param settled Is told of each answer that came in time, before anybody who waits for it goes on. */
 export function createCalls(
   find: FindVerifier,
-  { maxCalls, timeout, clock, endsWithRequest = ENDS_WITH_REQUEST }: CallLimits,
+  { maxCalls, timeout, clock, endsWithRequest }: CallLimits,
   settled: (issuer: string, answer: Answer, since: Instant) => void,
-): Calls {
-  const underWay = new Map<string, Call>()
-  /** In the order in which they came. There are no more of them than there are tokens that wait. */
-  const queue = new Map<string, Call>()
-
-  /** Those whose timers have been lost: see `LATENESS`. */
-  function dropLost(): void {
-    for (const [issuer, { since }] of underWay) {
-      if (clock.monotonic() - since <= timeout + LATENESS) return
-      underWay.delete(issuer)
-    }
-  }
-
-  /** Makes room: one that has ended with its request takes a place until it is known to be lost. */
-  function dropOrphan(): boolean {
-    const orphan = [...underWay.values()].find(({ flight }) => flight?.isOrphaned() === true)
-    return orphan !== undefined && underWay.delete(orphan.issuer)
-  }
-
-  function add(issuer: string): Call {
-    const call = createCall(issuer)
-    queue.set(issuer, call)
-    return call
-  }
-
-  function begin(call: Call, waitUntil?: WaitUntil): Flight<Answer> {
-    // At the end, also where it replaces one: `dropLost` goes by the order in which they began.
-    underWay.delete(call.issuer)
-    underWay.set(call.issuer, call)
-    const work = async () => {
-      void run(call)
-      return await call.answer
-    }
-    call.flight = beginFlight(work, { clock, waitUntil, endsWithRequest })
-    return call.flight
-  }
-
-  function beginNext(): void {
-    dropLost()
-    for (const call of queue.values()) {
-      if (underWay.size >= maxCalls) return
-      queue.delete(call.issuer)
-      begin(call)
-    }
-  }
-
-  async function run(call: Call): Promise<void> {
-    const { issuer } = call
-    const since = instant(clock)
-    call.since = since.monotonic
-    const answer = await answerInTime(issuer, since)
-    if (underWay.get(issuer) === call) {
-      underWay.delete(issuer)
-      settled(issuer, answer, since)
-    }
-    call.settle(answer)
-    beginNext()
-  }
+): Calls<NamedIssuer, Answer> {
+  const late = () => failed('timeout', functionHangs(timeout))
 
   async function answerInTime(issuer: string, since: Instant): Promise<Answer> {
     const exit = new AbortController()
     let cancel: (() => void) | undefined
-    const late = new Promise<Answer>((resolve) => {
+    const end = new Promise<Answer>((resolve) => {
       cancel = clock.after(timeout, () => {
-        resolve(failed('timeout', functionHangs(timeout)))
+        resolve(late())
         exit.abort()
       })
     })
     try {
-      return await Promise.race([answerOf(find, issuer, since, exit.signal), late])
+      return await Promise.race([answerOf(find, issuer, since, exit.signal), end])
     } finally {
       cancel?.()
     }
   }
 
-  function ownFlightOrPause(issuer: string, waitUntil: WaitUntil | undefined) {
-    dropLost()
-    const found = underWay.get(issuer)?.flight
-    return flightOrPause(found, clock, () => {
-      if (found === undefined && underWay.size >= maxCalls && !dropOrphan()) return TURN_PAUSE
-      return begin(createCall(issuer), waitUntil)
-    })
-  }
-
-  function has(issuer: string): boolean {
-    return underWay.has(issuer) || queue.has(issuer)
-  }
-
-  return {
-    has,
-    renew(issuer, waitUntil) {
-      dropLost()
-      if (has(issuer) || underWay.size >= maxCalls) return
-      if (endsWithRequest) begin(createCall(issuer), waitUntil)
-      else {
-        // Those who wait come first.
-        add(issuer)
-        beginNext()
-      }
+  return createSharedCalls<NamedIssuer, Answer, Answer>({
+    clock,
+    timeout,
+    endsWithRequest,
+    // What the user has stated bounds calls that hang as well: they may all wait for one database.
+    step: ({ since }) =>
+      since.length < maxCalls ? { word: 'begin' } : { word: 'full', seconds: Infinity },
+    call: async ({ name }, { startedAt }) => await answerInTime(name, startedAt),
+    settled(issuer, answer, { startedAt }) {
+      settled(issuer.name, answer, startedAt)
+      return answer
     },
-    async ask(issuer, place, waitUntil) {
-      if (endsWithRequest) {
-        const next = () => ownFlightOrPause(issuer, waitUntil)
-        return (await outcomeOf(next, clock, place)) ?? { word: 'none' }
-      }
-      dropLost()
-      const call = underWay.get(issuer) ?? queue.get(issuer) ?? add(issuer)
-      call.waiting++
-      place.whenLeft(() => {
-        call.waiting--
-        if (call.waiting === 0 && queue.get(issuer) === call) queue.delete(issuer)
-      })
-      beginNext()
-      return await call.answer
-    },
-  }
-}
-
-function createCall(issuer: string): Call {
-  let resolve: ((answer: Answer) => void) | undefined
-  const answer = new Promise<Answer>((each) => {
-    resolve = each
+    givenUp: late,
   })
-  const settle = (each: Answer) => resolve?.(each)
-  return { issuer, answer, settle, waiting: 0, since: Infinity, flight: undefined }
 }
 
 /** Whatever the function does, it is an answer. */

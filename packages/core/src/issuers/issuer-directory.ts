@@ -1,4 +1,4 @@
-import type { WaitUntil } from '@portcullis/kit/calls'
+import type { Calls, WaitUntil } from '@portcullis/kit/calls'
 import {
   createWaitingRoom,
   type Place,
@@ -12,10 +12,10 @@ import { noAnswer, tooManyTokens } from './details.ts'
 import {
   type Answer,
   type CallLimits,
-  type Calls,
   createCalls,
   type FindVerifier,
   type Found,
+  type NamedIssuer,
 } from './function-calls.ts'
 import { createIssuerMemory, type MemoryLimits, type Standing } from './issuer-memory.ts'
 
@@ -53,7 +53,7 @@ const WITHOUT_ANSWER: WaitingRefusals = {
 
 /** Calls of the function, and where tokens wait for them. */
 interface Pool {
-  readonly calls: Calls
+  readonly calls: Calls<NamedIssuer, Answer>
   readonly room: WaitingRoom
 }
 
@@ -97,7 +97,7 @@ export function foundVerifiers(
     find(issuer, waitUntil) {
       const standing = memory.standing(issuer)
       if (standing.word === 'due') {
-        poolFor(issuer, standing).calls.renew(issuer, waitUntil)
+        poolFor(issuer, standing).calls.renew({ name: issuer }, waitUntil)
       }
       return standing.word === 'current' || standing.word === 'due' ? standing.found : undefined
     },
@@ -105,7 +105,7 @@ export function foundVerifiers(
       const standing = memory.standing(issuer)
       if (standing.word === 'absent') return foundIn(standing.answer)
       const { calls, room } = poolFor(issuer, standing)
-      const ask = async (place: Place) => await calls.ask(issuer, place, caller.waitUntil)
+      const ask = async (place: Place) => await calls.ask({ name: issuer }, place, caller.waitUntil)
       return foundIn(await room.wait({ arrived: undefined, ...caller }, ask))
     },
     confirm: (issuer, found) => memory.confirm(issuer, found),

@@ -1,7 +1,7 @@
 import { beginFlight, type Flight, type WaitUntil } from '@portcullis/kit/calls'
 import { badDocument, type FetchFailure, withDeadline } from '@portcullis/kit/http'
 import { type Clock, type Instant, instant } from '@portcullis/kit/time'
-import { LATENESS, type Place, settledWithin } from '@portcullis/kit/waiting'
+import { type Place, settledWithin } from '@portcullis/kit/waiting'
 
 import type { Attempt } from './cache-state.ts'
 import type { FetchedKeys } from './fetch-keys.ts'
@@ -58,17 +58,12 @@ export function createAttempts(
 ): Attempts {
   let underWay: UnderWay | undefined
 
-  /** Its own timer ends an attempt. One that goes on after that has lost its timer, and will never settle. */
-  function untilGivenUp({ startedAt }: UnderWay): number {
-    return startedAt.monotonic + policy.timeout + LATENESS - clock.monotonic()
-  }
-
   async function fetchDocument(signal: AbortSignal): Promise<FetchedDocument | FetchFailure> {
     return await documentOf(load(signal), policy)
   }
 
   return {
-    isFetching: () => underWay !== undefined && untilGivenUp(underWay) > 0,
+    isFetching: () => (underWay?.flight.untilGivenUp() ?? 0) > 0,
     start(trigger, waitUntil) {
       const startedAt = instant(clock)
       const work = async () => {
@@ -87,12 +82,13 @@ export function createAttempts(
       underWay = {
         trigger,
         startedAt,
-        flight: beginFlight(work, { clock, waitUntil, endsWithRequest }),
+        flight: beginFlight(work, { clock, timeout: policy.timeout, waitUntil, endsWithRequest }),
       }
     },
     async join(place) {
       if (underWay === undefined) return
-      await settledWithin(untilGivenUp(underWay), underWay.flight.wait(place), clock, place)
+      const { flight } = underWay
+      await settledWithin(flight.untilGivenUp(), flight.wait(place), clock, place)
     },
     giveUpOrphan() {
       if (underWay?.flight.isOrphaned() !== true) return

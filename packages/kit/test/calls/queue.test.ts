@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 
-import { createQueue, type Order } from '../src/queue.ts'
+import { createQueue } from '../../src/calls/queue.ts'
 
-function filled(order: Order, ...names: readonly string[]) {
-  const queue = createQueue<string>(order)
+function filled(...names: readonly string[]) {
+  const queue = createQueue<string>()
   for (const name of names) queue.add(name, name)
   return {
     queue,
@@ -19,26 +19,24 @@ function filled(order: Order, ...names: readonly string[]) {
   }
 }
 
-describe('tokens that wait', () => {
-  test('come oldest first, or newest first', () => {
-    expect(filled('oldest', 'a', 'b', 'c').rest()).toEqual(['a', 'b', 'c'])
-    expect(filled('newest', 'a', 'b', 'c').rest()).toEqual(['c', 'b', 'a'])
+describe('those who wait', () => {
+  test('come newest first', () => {
+    expect(filled('a', 'b', 'c').rest()).toEqual(['c', 'b', 'a'])
   })
 
-  test.each<[Order, string, readonly string[]]>([
-    ['newest', 'a', ['a', 'c', 'b']],
-    ['newest', 'b', ['b', 'c', 'a']],
-    ['newest', 'c', ['c', 'b', 'a']],
-    ['newest', 'unknown', ['c', 'b', 'a']],
-    ['oldest', 'b', ['a', 'b', 'c']],
-  ])('%s first, after a repeat of %s', (order, name, names) => {
-    const { queue, rest } = filled(order, 'a', 'b', 'c')
+  test.each<[string, readonly string[]]>([
+    ['a', ['a', 'c', 'b']],
+    ['b', ['b', 'c', 'a']],
+    ['c', ['c', 'b', 'a']],
+    ['unknown', ['c', 'b', 'a']],
+  ])('after a repeat of %s: %s', (name, names) => {
+    const { queue, rest } = filled('a', 'b', 'c')
     queue.repeat(name)
     expect(rest()).toEqual(names)
   })
 
   test.each(['a', 'b', 'c', 'unknown'])('leave when their callers do: %s', (name) => {
-    const { queue, rest } = filled('newest', 'a', 'b', 'c')
+    const { queue, rest } = filled('a', 'b', 'c')
     queue.delete(name)
     expect(queue.get(name)).toBeUndefined()
     expect(rest()).toEqual(['c', 'b', 'a'].filter((each) => each !== name))

@@ -1,4 +1,4 @@
-import { manualClock } from '@portcullis/testing'
+import { type ManualClock, manualClock } from '@portcullis/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import {
@@ -8,9 +8,9 @@ import {
   lend,
   outcomeOf,
   type WaitUntil,
-} from '../src/calls.ts'
-import { createWaitingRoom, type Place } from '../src/waiting/waiting-room.ts'
-import { REFUSALS } from './refusals.ts'
+} from '../../src/calls/flight.ts'
+import { createWaitingRoom, type Place } from '../../src/waiting/waiting-room.ts'
+import { REFUSALS } from '../refusals.ts'
 
 const ENDED = new Error('This promise was created by a request that has since ended')
 
@@ -24,29 +24,35 @@ function fails(): never {
 
 function begin(
   work: () => Promise<string>,
-  { waitUntil, endsWithRequest = true }: { waitUntil?: WaitUntil; endsWithRequest?: boolean } = {},
+  {
+    waitUntil,
+    endsWithRequest = true,
+    clock = manualClock(),
+  }: { waitUntil?: WaitUntil; endsWithRequest?: boolean; clock?: ManualClock } = {},
 ) {
-  return beginFlight(work, { clock: manualClock(), waitUntil, endsWithRequest })
+  return beginFlight(work, { clock, timeout: 5, waitUntil, endsWithRequest })
 }
 
 describe('whether who must wait joins', () => {
   test.each([
-    ['nobody waits', 0, false, false, 'replace'],
-    ['nobody waits, and the runtime lets it go on', 0, true, false, 'join'],
-    ['somebody waits', 1, false, false, 'join'],
-    ['somebody has heard that it never settles', 1, false, true, 'replace'],
-    ['the same of one that the runtime was to let go on', 1, true, true, 'replace'],
-  ] as const)('%s: %3$s', (_title, waiting, isHeld, isLost, word) => {
-    expect(flightStep({ waiting, isHeld, isLost }, true)).toBe(word)
+    ['nobody waits', 0, false, false, 5, 'replace'],
+    ['nobody waits, and the runtime lets it go on', 0, true, false, 5, 'join'],
+    ['somebody waits', 1, false, false, 5, 'join'],
+    ['somebody waits, to its last moment', 1, false, false, 0.001, 'join'],
+    ['somebody has heard that it never settles', 1, false, true, 5, 'replace'],
+    ['the same of one that the runtime was to let go on', 1, true, true, 5, 'replace'],
+    ['it should have ended', 1, true, false, 0, 'replace'],
+  ] as const)('%s: %5$s', (_title, waiting, isHeld, isLost, left, word) => {
+    expect(flightStep({ waiting, isHeld, isLost, left }, true)).toBe(word)
     // Where nothing ends with a request, one is joined as long as it is under way.
-    expect(flightStep({ waiting, isHeld, isLost }, false)).toBe('join')
+    expect(flightStep({ waiting, isHeld, isLost, left }, false)).toBe('join')
   })
 })
 
 describe('a flight', () => {
   test('counts as waited for until the last one has left', async () => {
     const clock = manualClock()
-    const flight = begin(forever)
+    const flight = begin(forever, { clock })
     expect(flight.isOrphaned()).toBe(true)
     const room = createWaitingRoom(clock, 5, REFUSALS)
     const leaving = new AbortController()
@@ -75,8 +81,8 @@ describe('a flight', () => {
 
   test('is replaced a second after it has begun, and no sooner', async () => {
     const clock = manualClock(100)
-    const orphan = beginFlight(forever, { clock, waitUntil: undefined, endsWithRequest: true })
-    const next = beginFlight(forever, { clock, waitUntil: () => true, endsWithRequest: true })
+    const orphan = begin(forever, { clock })
+    const next = begin(forever, { clock, waitUntil: () => true })
     const another = () => next
     expect(flightOrPause(orphan, clock, another)).toBe(1)
     await clock.advance(0.75)
@@ -85,6 +91,44 @@ describe('a flight', () => {
     expect(flightOrPause(orphan, clock, another)).toBe(next)
     expect(flightOrPause(undefined, clock, another)).toBe(next)
     expect(flightOrPause(next, clock, fails)).toBe(next)
+  })
+
+  test('is waited for a second longer than it may take, where nobody hears that it has ended', async () => {
+    const clock = manualClock()
+    const flight = begin(forever, { clock })
+    const waiting = flight.wait()
+    await clock.advance(5.9)
+    expect([flight.isOrphaned(), flight.untilGivenUp()]).toEqual([false, expect.closeTo(0.1)])
+    await clock.advance(0.1)
+    expect(await waiting).toBeUndefined()
+    expect(flight.isOrphaned()).toBe(true)
+    // Whoever comes later hears so at once.
+    const late = flight.wait()
+    await clock.advance(0)
+    expect(await late).toBeUndefined()
+  })
+
+  test('keeps no timer for somebody who has left, and none where nothing ends with a request', async () => {
+    const manual = manualClock()
+    let timers = 0
+    const clock: ManualClock = {
+      ...manual,
+      after(seconds, run) {
+        timers++
+        const cancel = manual.after(seconds, run)
+        return () => {
+          timers--
+          cancel()
+        }
+      },
+    }
+    const cancels: (() => void)[] = []
+    void begin(forever, { clock }).wait({ whenLeft: (cancel) => cancels.push(cancel) })
+    expect(timers).toBe(1)
+    for (const cancel of cancels) cancel()
+    expect(timers).toBe(0)
+    void begin(forever, { clock, endsWithRequest: false }).wait()
+    expect(timers).toBe(0)
   })
 
   test('that ends so while nobody waits is no unhandled rejection', async () => {

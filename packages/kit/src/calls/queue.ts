@@ -1,11 +1,9 @@
-// Calls that wait for their turn, each by the name of its token.
+// Calls that wait for their turn, each by its name.
 
 /**
- * Which of them comes next. Under a flood, who came first has waited for so long that its caller is about to leave: the answer would
- * come too late for each of them. So tokens that strangers can invent are served newest first.
+ * The newest comes first. Where more come than can be served, who came first has waited for so long that they are about to leave: the
+ * answer would come too late for each of them, also where strangers invent nothing. Where all are served, the order does not matter.
  */
-export type Order = 'oldest' | 'newest'
-
 export interface Queue<Item> {
   get(name: string): Item | undefined
   add(name: string, item: Item): void
@@ -23,22 +21,19 @@ interface Entry<Item> {
 }
 
 /** Each step takes the same time, however many wait: strangers decide how many that are. */
-export function createQueue<Item>(order: Order): Queue<Item> {
+export function createQueue<Item>(): Queue<Item> {
   const entries = new Map<string, Entry<Item>>()
-  let oldest: Entry<Item> | undefined
   let newest: Entry<Item> | undefined
 
   function append(entry: Entry<Item>): void {
     entry.older = newest
     entry.newer = undefined
-    if (newest === undefined) oldest = entry
-    else newest.newer = entry
+    if (newest !== undefined) newest.newer = entry
     newest = entry
   }
 
   function unlink({ older, newer }: Entry<Item>): void {
-    if (older === undefined) oldest = newer
-    else older.newer = newer
+    if (older !== undefined) older.newer = newer
     if (newer === undefined) newest = older
     else newer.older = older
   }
@@ -52,7 +47,7 @@ export function createQueue<Item>(order: Order): Queue<Item> {
     },
     repeat(name) {
       const entry = entries.get(name)
-      if (entry === undefined || order === 'oldest') return
+      if (entry === undefined) return
       unlink(entry)
       append(entry)
     },
@@ -62,6 +57,6 @@ export function createQueue<Item>(order: Order): Queue<Item> {
       entries.delete(name)
       unlink(entry)
     },
-    next: () => (order === 'oldest' ? oldest : newest)?.item,
+    next: () => newest?.item,
   }
 }
