@@ -1,4 +1,4 @@
-import type { Clock, FetchResponse, JsonObject } from '@portcullis/core'
+import type { Clock, JsonObject } from '@portcullis/core'
 import {
   beginFlight,
   type Flight,
@@ -6,13 +6,7 @@ import {
   outcomeOf,
   type WaitUntil,
 } from '@portcullis/kit/calls'
-import {
-  type FetchFailure,
-  REQUEST_SETTINGS,
-  type Retry,
-  whatIsMissing,
-  withDeadline,
-} from '@portcullis/kit/http'
+import { type FetchFailure, REQUEST_SETTINGS, type Retry, withDeadline } from '@portcullis/kit/http'
 import { isJsonObject, member } from '@portcullis/kit/json'
 import { checkIssuer, findUrl, type MetadataReader } from '@portcullis/kit/metadata'
 import { failurePauseEnd } from '@portcullis/kit/pace'
@@ -119,17 +113,9 @@ export function createDiscovery(options: MetadataOptions): Discovery {
 
   async function readMetadata(): Promise<string | FetchFailure> {
     return await withDeadline(clock, timeout, async (signal) => {
-      let pause: FetchResponse | undefined
-      const get = async (url: string) => {
-        // Whoever wants a pause is asked for nothing else, at no other location: RFC 6585 section 4.
-        if (pause !== undefined) return pause
-        const init = { method: 'GET', headers: HEADERS, ...REQUEST_SETTINGS, signal } as const
-        const response = await options.retry(async () => await options.fetch(url, init), signal)
-        if (whatIsMissing(response) !== undefined) return response
-        const { status, headers } = response
-        if (status === 429) pause = { status, headers, url: '', redirected: false, body: null }
-        return response
-      }
+      const init = { method: 'GET', headers: HEADERS, ...REQUEST_SETTINGS, signal } as const
+      const get = async (url: string) =>
+        await options.retry(async () => await options.fetch(url, init), signal)
       return await findUrl(issuer, { get, signal, clock }, timeout / 3)
     })
   }

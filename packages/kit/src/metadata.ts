@@ -24,12 +24,16 @@ const KEYS: MetadataReader = {
   name: 'key URL',
 }
 
-/** An issuer, and where its metadata may be: in the order in which they are asked for. */
-export interface Issuer {
+/** An issuer that metadata are expected of. */
+export interface AskedIssuer {
   readonly reader: MetadataReader
   readonly identifier: string
-  readonly metadataUrls: readonly string[]
   readonly allowInsecure: boolean
+}
+
+/** One whose identifier has been checked, and where its metadata may be: in the order in which they are asked for. */
+export interface Issuer extends AskedIssuer {
+  readonly metadataUrls: readonly string[]
 }
 
 const METADATA_PATH = /\/\.well-known\/(?:openid-configuration|oauth-authorization-server)(?:\/|$)/
@@ -49,7 +53,7 @@ export function checkIssuer(
   const complaint =
     typeof identifier === 'object' ? 'must be a string' : urlComplaint(identifier, allowInsecure)
   if (complaint !== undefined) throw new TypeError(`${factory}: the issuer ${complaint}`)
-  const { origin, pathname, search, hash } = new URL(identifier)
+  const { pathname, search, hash } = new URL(identifier)
   if (METADATA_PATH.test(pathname)) {
     throw new TypeError(
       `${factory}: the issuer must be without "/.well-known/...": that is the URL of its metadata, which name the issuer`,
@@ -58,34 +62,113 @@ export function checkIssuer(
   if (search !== '' || hash !== '') {
     throw new TypeError(`${factory}: the issuer must have neither a query nor a fragment`)
   }
+  return {
+    reader,
+    identifier,
+    metadataUrls: metadataUrls(identifier, 'openid-configuration'),
+    allowInsecure,
+  }
+}
+
+/** @see OpenID Connect Discovery 1.0 section 4; RFC 8414 section 3 */
+type MetadataForm = 'openid-configuration' | 'oauth-authorization-server'
+
+/**
+ * Where the metadata of an issuer may be: both forms, in the order in which they are asked for.
+ *
+ * @param first `openid-configuration` where keys or an introspection endpoint are wanted, since most issuers of tokens are OpenID
+ *   providers; `oauth-authorization-server` where a token endpoint of OAuth is.
+ */
+export function metadataUrls(identifier: string, first: MetadataForm): readonly string[] {
+  const { origin, pathname } = new URL(identifier)
   const path = pathname.replace(/\/$/, '')
-  const metadataUrls = [
-    `${origin}${path}/.well-known/openid-configuration`,
-    `${origin}/.well-known/oauth-authorization-server${path}`,
-  ]
-  return { reader, identifier, metadataUrls, allowInsecure }
+  const openid = `${origin}${path}/.well-known/openid-configuration`
+  const oauth = `${origin}/.well-known/oauth-authorization-server${path}`
+  return first === 'openid-configuration' ? [openid, oauth] : [oauth, openid]
+}
+
+/** What an answer with this status says of the other place: `pause`, that it must not be asked now either. RFC 6585 section 4 */
+export function afterStatus(status: unknown): 'next' | 'pause' {
+  return status === 429 ? 'pause' : 'next'
+}
+
+/** How one place is read, and what comes of it. */
+export interface PlaceReader<Outcome, Wanted extends Outcome> {
+  /** Never rejects. */
+  readonly read: (url: string) => Promise<Outcome>
+  readonly isWanted: (outcome: Outcome) => outcome is Wanted
+  /** Whether {@link afterStatus} says so of the answer. */
+  readonly wantsPause: (outcome: Outcome) => boolean
+}
+
+/**
+ * The first outcome that is wanted, or all others.
+ *
+ * When a place has not answered within its share of the time, or has failed, the next is asked as well, and the first outcome that is
+ * wanted counts. So one that hangs or fails does not hide the other (some gateways answer 5xx for a path that they do not know), and one
+ * that is slow can still answer. Whoever wants a pause is asked for nothing else, at no other place.
+ *
+ * @param share Seconds.
+ */
+export async function readPlaces<Outcome, Wanted extends Outcome>(
+  urls: readonly string[],
+  { read, isWanted, wantsPause }: PlaceReader<Outcome, Wanted>,
+  share: number,
+  attempt: Pick<Exchange, 'clock' | 'signal'>,
+): Promise<Wanted | readonly Outcome[]> {
+  const reads: Promise<Outcome>[] = []
+  let isPaused = false
+  const noting = async (url: string) => {
+    const outcome = await read(url)
+    isPaused ||= wantsPause(outcome)
+    return outcome
+  }
+  for (const url of urls) {
+    if (isPaused || attempt.signal.aborted) break
+    reads.push(noting(url))
+    const found = await within(share, firstWanted(reads, isWanted), attempt)
+    if (found !== undefined) return found
+  }
+  return (await firstWanted(reads, isWanted)) ?? (await Promise.all(reads))
 }
 
 /**
  * The wanted URL that the metadata name. Never rejects.
  *
- * When a location has not answered within its share of the time, the next is asked as well, and the first answer that
- * names the URL counts. So one that hangs does not hide the other, and one that is slow can still answer.
- *
- * @param share Seconds.
+ * @param share As of {@link readPlaces}.
  */
 export async function findUrl(
   issuer: Issuer,
   exchange: Exchange,
   share: number,
 ): Promise<string | FetchFailure> {
-  const reads: Promise<string | FetchFailure>[] = []
-  for (const url of issuer.metadataUrls) {
-    reads.push(readUrl(url, issuer, exchange))
-    const found = await within(share, firstWanted(reads, isUrl), exchange)
-    if (found !== undefined) return found
+  const paused = new Set<string>()
+  const get = async (url: string) => {
+    const response = await exchange.get(url)
+    // Whatever an injected `fetch` resolves with.
+    if (afterStatus(Reflect.get(Object(response), 'status')) === 'pause') paused.add(url)
+    return response
   }
-  return (await firstWanted(reads, isUrl)) ?? mostTelling(await Promise.all(reads))
+  const reader: PlaceReader<ReadUrl, ReadUrl & { readonly outcome: string }> = {
+    read: async (url) => ({
+      url,
+      outcome: await readUrl(url, issuer, { ...exchange, get }),
+    }),
+    isWanted: isFound,
+    wantsPause: ({ url }) => paused.has(url),
+  }
+  const found = await readPlaces(issuer.metadataUrls, reader, share, exchange)
+  return 'outcome' in found ? found.outcome : mostTelling(found.map(({ outcome }) => outcome))
+}
+
+/** What one place has. */
+interface ReadUrl {
+  readonly url: string
+  readonly outcome: string | FetchFailure
+}
+
+function isFound(read: ReadUrl): read is ReadUrl & { readonly outcome: string } {
+  return typeof read.outcome === 'string'
 }
 
 /** The first outcome that is wanted; `undefined` once all have come and none is. */
@@ -104,10 +187,6 @@ export async function firstWanted<Outcome, Wanted extends Outcome>(
   })
 }
 
-function isUrl(outcome: string | FetchFailure): outcome is string {
-  return typeof outcome === 'string'
-}
-
 /** A document with wrong content explains more than one that could not be had. */
 function mostTelling(outcomes: readonly (string | FetchFailure)[]): string | FetchFailure {
   const failures = outcomes.filter((each) => typeof each !== 'string')
@@ -124,10 +203,10 @@ async function readUrl(
   exchange: Exchange,
 ): Promise<string | FetchFailure> {
   const metadata = await fetchJson(url, exchange, 'the metadata URL')
-  return metadata.failure === undefined ? urlOf(metadata.value, issuer) : metadata
+  return metadata.failure === undefined ? urlInMetadata(metadata.value, issuer) : metadata
 }
 
-function otherIssuer(issuer: unknown, { identifier, reader }: Issuer): string {
+function otherIssuer(issuer: unknown, { identifier, reader }: AskedIssuer): string {
   const places = `write it so in ${reader.factory}${reader.alsoIn}`
   if (issuer === `${identifier}/`) {
     return `the metadata write the issuer with a slash at the end: ${places}`
@@ -138,7 +217,8 @@ function otherIssuer(issuer: unknown, { identifier, reader }: Issuer): string {
   return 'the metadata are of another issuer'
 }
 
-function urlOf(metadata: unknown, issuer: Issuer): string | FetchFailure {
+/** The wanted URL, or what is wrong with the document, without anything that it says. */
+export function urlInMetadata(metadata: unknown, issuer: AskedIssuer): string | FetchFailure {
   const { identifier, allowInsecure, reader } = issuer
   const document: JsonObject = isJsonObject(metadata) ? metadata : {}
   // The comparison is exact: metadata of another issuer would bring keys of that issuer.

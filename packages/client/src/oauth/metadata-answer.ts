@@ -1,11 +1,11 @@
 import { discardBody } from '@portcullis/kit/http'
-import { parseObject } from '@portcullis/kit/json'
-import { ownMembers, secureUrl } from '@portcullis/kit/options'
+import { isJsonObject, member, parseObject } from '@portcullis/kit/json'
+import { type MetadataReader, urlInMetadata } from '@portcullis/kit/metadata'
+import { ownMembers } from '@portcullis/kit/options'
 
 import { TokenClientError } from '../answer/errors.ts'
 import { failureOfStatus, readBody } from '../answer/http-answer.ts'
 import { reach } from '../answer/outage.ts'
-import { membersOf } from '../answer/token-response.ts'
 
 // What an answer with metadata says: where the token endpoint is, or why that cannot be used.
 
@@ -59,51 +59,29 @@ export async function outcomeOf(
   const metadata = text === undefined ? undefined : parseObject(text)
   // A page of another application may stand there.
   if (metadata === undefined) return { failure: unusable(NO_OBJECT), isOfDocument: false }
-  const found = endpointIn(metadata, expected)
-  if (typeof found === 'string') return { failure: unusable(found), isOfDocument: true }
-  return ownMembers({ issuer: expected.issuer, token_endpoint: found.href })
+  const { issuer: identifier, hasCertificate, allowInsecure } = expected
+  const reader = hasCertificate ? CERTIFICATE_READER : READER
+  const found = urlInMetadata(metadata, { identifier, allowInsecure, reader })
+  if (typeof found !== 'string') return { failure: unusable(found.detail), isOfDocument: true }
+  return ownMembers({ issuer: identifier, token_endpoint: found })
 }
 
 const NO_OBJECT = 'the metadata are no JSON object with each member once'
 
-/** The endpoint, or what is wrong with the document, without anything that it says. */
-function endpointIn(
-  metadata: object,
-  { issuer, hasCertificate, allowInsecure }: ExpectedIssuer,
-): URL | string {
-  const own = (name: string) => membersOf(metadata, [name])[0]
-  // The comparison is exact: metadata of another issuer would get the secret of this one.
-  if (own('issuer') !== issuer) return otherIssuer(own('issuer'), issuer)
-  const [alias] = hasCertificate ? membersOf(own('mtls_endpoint_aliases'), ['token_endpoint']) : []
-  const endpoint = usableUrl(alias ?? own('token_endpoint'), allowInsecure)
-  if (endpoint === undefined) return 'the metadata name no usable token endpoint'
-  // Not even to this machine: whoever wrote that could reach what listens there.
-  if (issuer.startsWith('https:') && endpoint.protocol !== 'https:' && !allowInsecure) {
-    return 'the metadata of an https issuer name a token endpoint that is not'
-  }
-  // No request has one, so that the answer would seem to come from elsewhere. RFC 6749 section 3.2
-  endpoint.hash = ''
-  return endpoint
+const READER: MetadataReader = {
+  factory: 'createOAuthClient',
+  alsoIn: '',
+  find: (metadata) => member(metadata, 'token_endpoint'),
+  name: 'token endpoint',
 }
 
-function otherIssuer(stated: unknown, issuer: string): string {
-  const place = 'write it so in createOAuthClient'
-  if (stated === `${issuer}/`) {
-    return `the metadata write the issuer with a slash at the end: ${place}`
-  }
-  if (typeof stated === 'string' && `${stated}/` === issuer) {
-    return `the metadata write the issuer without the slash at the end: ${place}`
-  }
-  return 'the metadata are of another issuer'
-}
-
-function usableUrl(value: unknown, allowInsecure: boolean): URL | undefined {
-  if (typeof value !== 'string') return undefined
-  try {
-    return secureUrl('metadata', 'token_endpoint', value, allowInsecure)
-  } catch {
-    return undefined
-  }
+/** @see RFC 8705 section 5 */
+const CERTIFICATE_READER: MetadataReader = {
+  ...READER,
+  find(metadata) {
+    const aliases = member(metadata, 'mtls_endpoint_aliases')
+    return (isJsonObject(aliases) ? READER.find(aliases) : undefined) ?? READER.find(metadata)
+  },
 }
 
 function unusable(message: string): TokenClientError {

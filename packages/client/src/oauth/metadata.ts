@@ -1,5 +1,6 @@
 import { beginFlight, type Flight, flightOrPause } from '@portcullis/kit/calls'
 import { REQUEST_SETTINGS } from '@portcullis/kit/http'
+import { afterStatus, metadataUrls, readPlaces } from '@portcullis/kit/metadata'
 import { type Clock, elapsed, type Instant, instant } from '@portcullis/kit/time'
 
 import { TokenClientError } from '../answer/errors.ts'
@@ -133,36 +134,22 @@ async function readInTime(options: DiscoveryOptions): Promise<AuthorizationServe
   }
 }
 
-/**
- * Two places may have them. When the first has not answered within its share of the time, the second is asked as well, and the
- * first answer that names the endpoint counts: so one that hangs or fails does not hide the other. Only whoever wants a pause
- * (429) is not asked anything else.
- *
- * @throws TokenClientError
- */
+/** @throws TokenClientError */
 async function readMetadata(
   options: DiscoveryOptions,
   signal: AbortSignal,
 ): Promise<AuthorizationServer> {
-  const [first, second] = metadataUrls(options.issuer)
-  const earlier = readLocation(first, options, signal)
-  const outcome = await within(options.timeout / 3, earlier, options.clock)
-  if (outcome !== undefined && isServer(outcome)) return outcome
-  if (outcome?.failure.responseStatus === 429) throw outcome.failure
-  const both = [earlier, readLocation(second, options, signal)]
-  const found = await firstServer(both)
-  if (found !== undefined) return found
-  throw mostTelling((await Promise.all(both)).flatMap((each) => (isServer(each) ? [] : [each])))
-}
-
-/** RFC 8414 section 3; OpenID Connect Discovery 1.0 section 4 */
-function metadataUrls(issuer: string): readonly [string, string] {
-  const { origin, pathname } = new URL(issuer)
-  const path = pathname.replace(/\/$/, '')
-  return [
-    `${origin}/.well-known/oauth-authorization-server${path}`,
-    `${origin}${path}/.well-known/openid-configuration`,
-  ]
+  const { issuer, timeout, clock } = options
+  const reader = {
+    read: async (url: string) => await readLocation(url, options, signal),
+    isWanted: isServer,
+    wantsPause: (outcome: MetadataOutcome) =>
+      !isServer(outcome) && afterStatus(outcome.failure.responseStatus) === 'pause',
+  }
+  const urls = metadataUrls(issuer, 'oauth-authorization-server')
+  const found = await readPlaces(urls, reader, timeout / 3, { clock, signal })
+  if ('token_endpoint' in found) return found
+  throw mostTelling(found.flatMap((each) => (isServer(each) ? [] : [each])))
 }
 
 const HEADERS = { accept: 'application/json', 'user-agent': 'portcullis' }
@@ -186,40 +173,6 @@ async function readLocation(
   } catch (error) {
     return { failure: failureOf(error), isOfDocument: false }
   }
-}
-
-/** What has come in so many seconds. */
-async function within<Outcome>(
-  seconds: number,
-  promise: Promise<Outcome>,
-  clock: Clock,
-): Promise<Outcome | undefined> {
-  let cancel: (() => void) | undefined
-  const over = new Promise<undefined>((resolve) => {
-    cancel = clock.after(seconds, () => {
-      resolve(undefined)
-    })
-  })
-  try {
-    return await Promise.race([promise, over])
-  } finally {
-    cancel?.()
-  }
-}
-
-/** `undefined` once all have come and none is one. */
-async function firstServer(
-  outcomes: readonly Promise<MetadataOutcome>[],
-): Promise<AuthorizationServer | undefined> {
-  return await new Promise((resolve, reject) => {
-    const known = outcomes.map(async (each) => {
-      const outcome = await each
-      if (isServer(outcome)) resolve(outcome)
-    })
-    Promise.all(known).then(() => {
-      resolve(undefined)
-    }, reject)
-  })
 }
 
 /** A document that cannot be used explains more than one that could not be had, and an outage more than one that is not there. */

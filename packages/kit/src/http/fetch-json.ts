@@ -84,7 +84,7 @@ export async function withDeadline<Result>(
 export async function within<Outcome>(
   share: number,
   outcome: Promise<Outcome>,
-  { clock, signal }: Exchange,
+  { clock, signal }: Pick<Exchange, 'clock' | 'signal'>,
 ): Promise<Outcome | undefined> {
   let giveUp: (() => void) | undefined
   let cancel: (() => void) | undefined
