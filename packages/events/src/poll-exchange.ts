@@ -72,7 +72,7 @@ export async function exchange(
       return NO_EVENTS
     }
     if (response.status !== 200) {
-      const pause = retryAfter(response.headers.get('retry-after'), wallNow())
+      const pause = retryAfter(response.headers, wallNow())
       discardBody(response)
       return failed(`the endpoint answered ${response.status}`, pause)
     }

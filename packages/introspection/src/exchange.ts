@@ -4,6 +4,7 @@ import {
   readBody,
   type Retry,
   retryAfter,
+  textOf,
   whatIsMissing,
   whereItIsFrom,
   whyFailed,
@@ -74,7 +75,7 @@ export async function exchange(
     const missing = whatIsMissing(response)
     // Whatever the token: it is the fault of the function.
     if (missing !== undefined) throw unavailableEndpoint('bad_answer', missing)
-    const pause = retryAfter(textOf(response.headers, 'retry-after'), clock.now())
+    const pause = retryAfter(response.headers, clock.now())
     checkStatus(response, url, name, pause)
     const octets = await readBody(response.body, signal, LONGEST_ANSWER)
     if (octets === undefined) {
@@ -181,10 +182,4 @@ export function unavailableEndpoint(
 /** Without parameters, in small letters. RFC 9110 section 8.3.1. */
 function mediaTypeOf(headers: ResponseHeaders): string {
   return (textOf(headers, 'content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
-}
-
-/** Whatever an injected `fetch` makes of a header. */
-function textOf(headers: ResponseHeaders, name: string): string | null {
-  const value: unknown = headers.get(name)
-  return typeof value === 'string' ? value : null
 }

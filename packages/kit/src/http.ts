@@ -1,7 +1,7 @@
 // Exchanges over HTTP: what is sent, what counts as an answer, and what is said of one that fails.
 
 export { discardBody, readBody } from './http/body.ts'
-export { freshnessLifetime, retryAfter } from './http/caching.ts'
+export { deltaSeconds, freshnessLifetime, httpDate, retryAfter, textOf } from './http/caching.ts'
 export {
   createExchange,
   type Exchange,

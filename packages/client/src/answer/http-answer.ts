@@ -1,7 +1,11 @@
-import { readBody as readOctets, whatIsMissing, whereItIsFrom } from '@portcullis/kit/http'
+import {
+  readBody as readOctets,
+  retryAfter,
+  whatIsMissing,
+  whereItIsFrom,
+} from '@portcullis/kit/http'
 
 import { TokenClientError } from './errors.ts'
-import { retryAfterOf } from './http-time.ts'
 
 // Reads answers of the token service: a refusal by the status, or a body of limited size. No error shows what the answer says.
 
@@ -30,8 +34,8 @@ export function failureOfStatus(
     return new TokenClientError('credentials_rejected', message, { responseStatus })
   }
   if (responseStatus === 429 || responseStatus >= 500) {
-    const retryAfter = retryAfterOf(headers, now)
-    return new TokenClientError('service_unavailable', message, { responseStatus, retryAfter })
+    const pause = { retryAfter: retryAfter(headers, now) }
+    return new TokenClientError('service_unavailable', message, { responseStatus, ...pause })
   }
   return new TokenClientError('unexpected_response', message, { responseStatus })
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { clockSkewOf, type HeaderLookup, retryAfterOf } from '../../src/answer/http-time.ts'
+import { clockSkewOf, type HeaderLookup } from '../../src/answer/http-time.ts'
 
 const DATE = 'Thu, 01 Jan 2026 00:00:00 GMT'
 const NOW = 1_767_225_600
@@ -53,43 +53,5 @@ describe('Date', () => {
     ['less: the clock was set back, and the time on the way is monotonic', at(-60, 8), 164.5],
   ])('of an answer that took %s', (_title, receivedAt, skew) => {
     expect(clockSkewOf(headersOf({ date: DATE }), at(0), receivedAt)).toBe(skew)
-  })
-})
-
-describe('Retry-After', () => {
-  const inTwoMinutes = 'Thu, 01 Jan 2026 00:02:00 GMT'
-
-  test.each<[string, string | null, string | null, number | undefined]>([
-    ['seconds', '120', DATE, 120],
-    ['0 s', '0', DATE, 0],
-    ['seconds with leading zeros', '0120', DATE, 120],
-    ['white space around seconds', ' \t120 ', DATE, 120],
-    ['more seconds than anybody waits, for the policy to cut', '99999999999', DATE, 99_999_999_999],
-    ['a date, by the clock of the answer', inTwoMinutes, DATE, 120],
-    ['white space around a date', ` ${inTwoMinutes} `, ` ${DATE} `, 120],
-    ['a date, by ours if there is no other', inTwoMinutes, null, 20],
-    ['a date, beside one that is none', inTwoMinutes, 'today', 20],
-    ['the date of the answer itself', DATE, DATE, 0],
-    ['a date in the past', 'Wed, 31 Dec 2025 23:59:59 GMT', DATE, undefined],
-    ['a date without a zone', '2027-01-01', DATE, undefined],
-    ['a date in the format of RFC 850', 'Thursday, 01-Jan-26 00:02:00 GMT', DATE, undefined],
-    ['a date in the format of asctime', 'Thu Jan  1 00:02:00 2026', DATE, undefined],
-    ['a date in lower case', inTwoMinutes.toLowerCase(), DATE, undefined],
-    ['two values', '5, 7', DATE, undefined],
-    ['twice the same value', '5, 5', DATE, undefined],
-    ['two dates', `${inTwoMinutes}, ${inTwoMinutes}`, DATE, undefined],
-    ['a number below 0', '-5', DATE, undefined],
-    ['a sign', '+5', DATE, undefined],
-    ['a fraction', '1.5', DATE, undefined],
-    ['an exponent', '1e2', DATE, undefined],
-    ['hexadecimal digits', '0x10', DATE, undefined],
-    ['digits of another script', '\u0665', DATE, undefined],
-    ['a unit', '5s', DATE, undefined],
-    ['a word', 'soon', DATE, undefined],
-    ['an empty text', '', DATE, undefined],
-    ['white space alone', '  ', DATE, undefined],
-    ['nothing', null, DATE, undefined],
-  ])('%s', (_title, retryAfter, date, seconds) => {
-    expect(retryAfterOf(headersOf({ 'retry-after': retryAfter, date }), NOW + 100)).toBe(seconds)
   })
 })

@@ -1,4 +1,6 @@
-// What the header fields `Cache-Control`, `Age` and `Retry-After` say. Seconds everywhere.
+import type { ResponseHeaders } from './exchange.ts'
+
+// What the header fields `Cache-Control`, `Age`, `Date` and `Retry-After` say. Seconds everywhere.
 
 /** What a larger number of seconds counts as. RFC 9111 section 1.2.2. */
 const MAX_DELTA_SECONDS = 2 ** 31
@@ -27,18 +29,29 @@ export function freshnessLifetime(
 }
 
 /**
- * The pause that an answer asks for; `undefined` if it asks for none.
+ * The pause that an answer asks for; `undefined` if it asks for none. A date is compared with the `Date` of the same answer, because one
+ * clock wrote both.
  *
- * @param wallNow What a date is compared with. A clock that is wrong makes the pause too long or too short: whoever
+ * Anything but one number of seconds or one IMF-fixdate counts as absent, and so does a date that has passed.
+ *
+ * @param wallNow Used if there is no `Date` that can be read. A clock that is wrong makes the pause too long or too short: whoever
  *   uses it has a limit.
+ * @returns Seconds, from 0 to 2^31.
  * @see RFC 9110 section 10.2.3
  */
-export function retryAfter(header: string | null, wallNow: number): number | undefined {
-  const text = header?.trim()
+export function retryAfter(headers: ResponseHeaders, wallNow: number): number | undefined {
+  const text = textOf(headers, 'retry-after')?.trim()
   const seconds = deltaSeconds(text)
   if (seconds !== undefined) return seconds
-  const pause = parseHttpDate(text) - wallNow
-  return pause >= 0 ? pause : undefined
+  const writtenAt = httpDate(textOf(headers, 'date'))
+  const pause = httpDate(text) - (Number.isNaN(writtenAt) ? wallNow : writtenAt)
+  return pause >= 0 ? Math.min(pause, MAX_DELTA_SECONDS) : undefined
+}
+
+/** Whatever an injected `fetch` makes of a header. */
+export function textOf(headers: ResponseHeaders, name: string): string | null {
+  const value: unknown = headers.get(name)
+  return typeof value === 'string' ? value : null
 }
 
 interface Directive {
@@ -70,7 +83,8 @@ function ageOf(header: string | null): number {
   return deltaSeconds(header?.split(',')[0]?.trim()) ?? 0
 }
 
-function deltaSeconds(text: string | undefined): number | undefined {
+/** Digits alone, so neither a sign, a fraction nor a list. RFC 9111 section 1.2.2 */
+export function deltaSeconds(text: string | undefined): number | undefined {
   return text !== undefined && /^\d+$/.test(text)
     ? Math.min(Number(text), MAX_DELTA_SECONDS)
     : undefined
@@ -83,7 +97,8 @@ function deltaSeconds(text: string | undefined): number | undefined {
  * @returns Seconds since 1970-01-01T00:00:00Z, or `NaN`.
  * @see RFC 9110 section 5.6.7
  */
-function parseHttpDate(text = ''): number {
-  const date = new Date(text)
-  return date.toUTCString() === text ? date.getTime() / 1000 : NaN
+export function httpDate(text: string | null | undefined): number {
+  const trimmed = text?.trim() ?? ''
+  const date = new Date(trimmed)
+  return date.toUTCString() === trimmed ? date.getTime() / 1000 : NaN
 }

@@ -3,8 +3,8 @@ import { isUtf8 } from 'node:buffer'
 import { parseJson } from '../json.ts'
 import type { Clock } from '../time.ts'
 import { readBody } from './body.ts'
-import { freshnessLifetime, retryAfter } from './caching.ts'
-import type { Exchange, FetchResponse, ResponseHeaders } from './exchange.ts'
+import { freshnessLifetime, retryAfter, textOf } from './caching.ts'
+import type { Exchange, FetchResponse } from './exchange.ts'
 import { whatIsMissing, whereItIsFrom, whyFailed } from './fetch-words.ts'
 
 // Gets JSON over the network: the deadline, the size limit, and what counts as an answer.
@@ -114,7 +114,7 @@ async function readResponse(
   if (complaint !== undefined) return unreachable(complaint)
   const { status, headers } = response
   if (status !== 200) {
-    const pause = retryAfter(textOf(headers, 'retry-after'), clock.now())
+    const pause = retryAfter(headers, clock.now())
     return unreachable(`${name} answered ${status}`, pause)
   }
   const octets = await readBody(response.body, signal, MAX_OCTETS)
@@ -138,12 +138,6 @@ function whatItIs(octets: Buffer): string {
   return start.startsWith('-----BEGIN ')
     ? ': it looks like PEM, and must be a JWK or a JWK set'
     : ''
-}
-
-/** Whatever an injected `fetch` makes of a header. */
-function textOf(headers: ResponseHeaders, name: string): string | null {
-  const value: unknown = headers.get(name)
-  return typeof value === 'string' ? value : null
 }
 
 function unreachable(detail: string, pause?: number): FetchFailure {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { freshnessLifetime, retryAfter } from '../../src/http/caching.ts'
+import type { ResponseHeaders } from '../../src/http/exchange.ts'
 
 const ENDLESS = '9'.repeat(400)
 
@@ -75,7 +76,11 @@ describe('the lifetime that an answer announces', () => {
 const NOW = Date.UTC(2026, 0, 1) / 1000
 const DATE = 'Thu, 01 Jan 2026 00:00:00 GMT'
 
-// `@portcullis/client` reads the field by the same rules, in a file of its own.
+const headersOf = (values: Readonly<Record<string, unknown>>): ResponseHeaders => ({
+  // An injected `fetch` may give anything.
+  get: (name) => (values[name] ?? null) as string | null,
+})
+
 describe('the pause that an answer asks for', () => {
   test.each<[string, string | null, number | undefined]>([
     ['none', null, undefined],
@@ -107,6 +112,36 @@ describe('the pause that an answer asks for', () => {
     ['a word', 'soon', undefined],
     ['what JavaScript calls no date', 'Invalid Date', undefined],
   ])('%s', (_title, header, seconds) => {
-    expect(retryAfter(header, NOW)).toBe(seconds)
+    expect(retryAfter(headersOf({ 'retry-after': header }), NOW)).toBe(seconds)
+  })
+})
+
+describe('the pause until a date', () => {
+  const inTwoMinutes = 'Thu, 01 Jan 2026 00:02:00 GMT'
+  const LAST = 'Fri, 31 Dec 9999 23:59:59 GMT'
+  const FIRST = 'Thu, 01 Jan 1970 00:00:00 GMT'
+
+  test.each<[string, unknown, unknown, number | undefined]>([
+    ['is measured by the clock of the answer', inTwoMinutes, DATE, 120],
+    ['is measured by it with white space around it', inTwoMinutes, ` ${DATE}\t`, 120],
+    ['is measured by our clock without another', inTwoMinutes, null, 20],
+    ['is measured by our clock beside a word', inTwoMinutes, 'today', 20],
+    ['is measured by our clock beside an empty date', inTwoMinutes, '', 20],
+    ['is measured by our clock beside what is no text', inTwoMinutes, 0, 20],
+    ['is measured by our clock beside two dates', inTwoMinutes, `${DATE}, ${DATE}`, 20],
+    ['is none when that was written', DATE, DATE, 0],
+    [
+      'is none that has passed for the answer, whatever our clock says',
+      DATE,
+      inTwoMinutes,
+      undefined,
+    ],
+    ['has an end', LAST, DATE, 2 ** 31],
+    ['has an end, however old the answer says it is', LAST, FIRST, 2 ** 31],
+    ['is none of what is no text', 120, DATE, undefined],
+    ['is of no matter beside seconds', '5', FIRST, 5],
+  ])('%s', (_title, header, date, seconds) => {
+    const headers = headersOf({ 'retry-after': header, date })
+    expect(retryAfter(headers, NOW + 100)).toBe(seconds)
   })
 })
