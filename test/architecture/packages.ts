@@ -97,7 +97,11 @@ export const USES: readonly Use[] = TABLE.trim()
  */
 export const DECIDING: Readonly<Record<string, readonly string[]>> = {
   'client/answer/lifetime': ['client/answer/token-response', '@portcullis/kit/json'],
-  'client/login/renewal': ['client/login/held-token', '@portcullis/kit/time'],
+  'client/login/renewal': [
+    'client/login/held-token',
+    '@portcullis/kit/pace',
+    '@portcullis/kit/time',
+  ],
   'events/poll-state': ['events/polling', 'node:crypto', '@portcullis/kit/pace'],
   'events/polling': ['node:crypto', '@portcullis/kit/pace'],
   'introspection/decisions': ['@portcullis/kit/pace', '@portcullis/kit/time'],
@@ -109,7 +113,7 @@ export const DECIDING: Readonly<Record<string, readonly string[]>> = {
     'redis/store/time',
     '@portcullis/kit/time',
   ],
-  'redis/store/pacing': [],
+  'redis/store/pacing': ['@portcullis/kit/pace'],
 }
 
 /** What of the kit has a third party, which whoever uses it must have as a dependency: it needs a row, and core has none. */

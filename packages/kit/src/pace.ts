@@ -22,9 +22,10 @@ export function failurePauseEnd(
   retryAfter: number,
   random: number,
 ): number {
-  const factor = 1 - FAILURE_PAUSE_SPREAD + 2 * FAILURE_PAUSE_SPREAD * random
+  const pause = doubled(1, failures - 1, MAX_FAILURE_PAUSE)
+  const [from, to] = [1 - FAILURE_PAUSE_SPREAD, 1 + FAILURE_PAUSE_SPREAD]
   return Math.max(
-    startedAt + doubled(1, failures - 1, MAX_FAILURE_PAUSE) * factor,
+    startedAt + drawn(pause, from, to, random),
     settledAt + Math.min(Math.max(retryAfter, 0), MAX_RETRY_AFTER),
   )
 }
@@ -32,4 +33,13 @@ export function failurePauseEnd(
 /** A time that doubles with each repetition, up to a limit. */
 export function doubled(first: number, repetitions: number, limit: number): number {
   return Math.min(limit, first * 2 ** repetitions)
+}
+
+/**
+ * A time that is multiplied by a factor between two, so that processes which failed together do not come back together.
+ *
+ * @param random From 0 to 1.
+ */
+export function drawn(seconds: number, from: number, to: number, random: number): number {
+  return seconds * (from + (to - from) * random)
 }

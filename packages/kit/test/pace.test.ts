@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { doubled, failurePauseEnd, LONGEST_PAUSE } from '../src/pace.ts'
+import { doubled, drawn, failurePauseEnd, LONGEST_PAUSE } from '../src/pace.ts'
 
 test.each([
   [4, -1, 300, 2],
@@ -31,3 +31,13 @@ test.each([
     expect(end - settledAt).toBeLessThanOrEqual(LONGEST_PAUSE)
   },
 )
+
+test.each([
+  [10, 0.5, 1, 0, 5],
+  [10, 0.5, 1, 0.5, 7.5],
+  [10, 0.5, 1, 1, 10],
+  [30, 0.8, 1.2, 1, 36],
+  [0, 1, 1.1, 1, 0],
+])('%d s, drawn from %d to %d times that by %d, is %d', (seconds, from, to, random, expected) => {
+  expect(drawn(seconds, from, to, random)).toBeCloseTo(expected)
+})

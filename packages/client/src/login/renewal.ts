@@ -1,3 +1,4 @@
+import { doubled, drawn } from '@portcullis/kit/pace'
 import type { Instant } from '@portcullis/kit/time'
 
 import type { TokenClientErrorCode } from '../answer/errors.ts'
@@ -133,7 +134,7 @@ export function nextLoginIn(state: RenewalState, now: Instant): number {
 
 /** 0 for none, then doubling from `first` to `longest`. */
 function backOff(first: number, longest: number, times: number): number {
-  return times === 0 ? 0 : Math.min(longest, first * 2 ** (times - 1))
+  return times === 0 ? 0 : doubled(first, times - 1, longest)
 }
 
 export function afterLogin(state: RenewalState, held: HeldToken): RenewalState {
@@ -170,7 +171,8 @@ export function afterFailure(
   const refusals = state.refusals + (isRefused ? 1 : 0)
   const isUnanswered = code === 'timeout' && isSent
   const timeouts = state.timeouts + (isUnanswered ? 1 : 0)
-  const spread = 1 + random / 10
+  // Kept in the state, since whether a token works, and so which pause is due, changes while it lasts: `failurePauseEnd` cannot say its end.
+  const spread = drawn(1, 1, 1.1, random)
   let pause = Math.min(retryAfter, LONGEST_RETRY_AFTER) * spread
   // Many services lock an account after a few wrong passwords.
   if (isRefused) pause = backOff(30, 300, refusals)

@@ -1,4 +1,5 @@
 import { discardBody, REQUEST_SETTINGS } from '@portcullis/kit/http'
+import { drawn } from '@portcullis/kit/pace'
 import { type Clock, type Instant, instant } from '@portcullis/kit/time'
 
 import { TokenClientError } from '../answer/errors.ts'
@@ -109,7 +110,7 @@ export async function requestToken(
     } catch (error) {
       if (!(error instanceof TokenClientError) || error.code !== 'service_unavailable') throw error
       // Random, so that processes which failed together do not come back together.
-      const pause = Math.max(delay * (1 + Math.random() / 4), error.retryAfter ?? 0)
+      const pause = Math.max(drawn(delay, 1, 1.25, Math.random()), error.retryAfter ?? 0)
       if (!progress.isAwaited() || clock.monotonic() + pause >= endsAt) throw error
       await sleep(clock, pause, signal)
     }

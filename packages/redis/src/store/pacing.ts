@@ -1,3 +1,5 @@
+import { doubled, drawn } from '@portcullis/kit/pace'
+
 // How often a replica asks, how long it waits for an answer, and how long it pauses after a failure. Times are seconds.
 
 /**
@@ -36,8 +38,8 @@ const LONGEST_PAUSE = 5
  */
 export function pauseAfter(failures: number, maxStaleness: number, random: number): number {
   const longest = Math.min(LONGEST_PAUSE, maxStaleness / 4)
-  const doubled = Math.min(longest, FIRST_PAUSE * 2 ** Math.min(failures - 1, 16))
-  return spread(doubled, random)
+  const pause = doubled(FIRST_PAUSE, failures - 1, longest)
+  return spread(pause, random)
 }
 
 const FULL_PAUSE = 60
@@ -59,6 +61,7 @@ export function restWhenFull(
   return { soonest: pause(10 * took), longest: pause(100 * took) }
 }
 
+/** Wider than after a failure of HTTP: a fleet that has lost its store loses it at the same moment. */
 function spread(seconds: number, random: number): number {
-  return seconds * (0.5 + random / 2)
+  return drawn(seconds, 0.5, 1, random)
 }
