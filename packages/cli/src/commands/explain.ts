@@ -25,6 +25,7 @@ import {
   OPAQUE_HINT,
   takesIntrospection,
 } from '../explain/opaque-token.ts'
+import { otherKeys } from '../explain/other-keys.ts'
 import { readToken, takesToken, type TokenOptions } from '../input/token-input.ts'
 import {
   collected,
@@ -33,7 +34,6 @@ import {
   verifierOptions,
 } from '../input/verifier-flags.ts'
 import {
-  type ChosenKeys,
   isTokenService,
   keysAt,
   type KeyOptions,
@@ -41,7 +41,6 @@ import {
   keysWords,
   NO_PLACE,
   orUsageLater,
-  placeIn,
   statedPlace,
   takesKeys,
 } from '../keys/key-choice.ts'
@@ -110,7 +109,7 @@ async function explainToken(
   const place = statedPlace(options, context)
   // What is wrong about the command line is said before a terminal is asked for a token.
   const keys = place && (await keysAt(place, options, context))
-  const others = await otherKeys(options, context)
+  const others = await otherKeys(options.other ?? [], options, context)
   const { token, stripped } = await readToken(argument, options, context)
   if (stripped.length > 0) terminal.say(`read without: ${stripped.join(', ')}`)
   const { clientId } = options
@@ -231,28 +230,3 @@ async function withRevocations<Value>(
     await revocations.close()
   }
 }
-
-/** Keys of another environment: not trusted, but recognised. */
-type OtherKeys = Pick<ChosenKeys, 'source' | 'failure'> & { readonly name: string }
-
-async function otherKeys(options: ExplainOptions, context: Context): Promise<readonly OtherKeys[]> {
-  const places = new Map<string, string>()
-  for (const text of options.other ?? []) {
-    const [, name, place] = /^([^=]+)=(.+)$/.exec(text) ?? []
-    if (name === undefined || place === undefined) {
-      throw usageError('--other must be a name, = and a URL or a file')
-    }
-    if (RESERVED.has(name)) throw usageError(`--other cannot be named ${name}: take another name`)
-    if (places.has(name)) throw usageError(`two --other are named ${name}`)
-    places.set(name, place)
-  }
-  return await Promise.all(
-    [...places].map(async ([name, place]) => {
-      const { source, failure } = await keysAt(placeIn(place), options, context)
-      return { name, source, failure }
-    }),
-  )
-}
-
-/** What an explanation calls the keys that tokens are judged by. */
-const RESERVED: ReadonlySet<string> = new Set(['keys', 'keysInHand'])
