@@ -15,15 +15,8 @@ import {
 } from '../requirement/requirement-list.ts'
 import { findInternals } from '../verifier/internals.ts'
 import type { Verifier } from '../verifier/verifier.ts'
-import {
-  type Credentials,
-  type FetchRequest,
-  findBearerText,
-  parseBearer,
-  parseBearerOrDpop,
-  type RequestHeaders,
-  schemeOf,
-} from './bearer.ts'
+import { type FetchRequest, type RequestHeaders, schemeOf } from './bearer.ts'
+import { findCredentials, findText } from './credentials.ts'
 import {
   Checked,
   checkGuardOptions,
@@ -40,7 +33,6 @@ import {
   verifyProven,
 } from './proven-request.ts'
 import { presentRefusal } from './refused-request.ts'
-import { findTokenText, parseTokenHeader } from './token-header.ts'
 
 // Everything that the adapters share. An adapter adds how its framework shows an `Auth` and how it sends a refusal.
 
@@ -120,14 +112,6 @@ function authenticateAtOnce(
     // The longer way meets the same fault, and rejects: callers await one error at one place.
   }
   return undefined
-}
-
-function findText(
-  request: RequestHeaders | FetchRequest,
-  options: GuardOptions<never>,
-): string | undefined {
-  const credentials = own(options, 'credentials')
-  return credentials === undefined ? findBearerText(request) : findTokenText(request, credentials)
 }
 
 async function authenticateAnew(
@@ -233,23 +217,4 @@ export function requireAudience(subject: object, audience: string): void {
 /** The scheme in which a token that was accepted has come. */
 function schemeFor(auth: Auth<unknown> | undefined): Scheme {
   return auth !== undefined && isProvenByKey(auth) ? 'DPoP' : 'Bearer'
-}
-
-function findCredentials(
-  request: RequestHeaders | FetchRequest,
-  options: GuardOptions<never>,
-): Credentials | undefined {
-  const credentials = own(options, 'credentials')
-  try {
-    if (credentials !== undefined) {
-      return { scheme: 'Bearer', token: parseTokenHeader(request, credentials) }
-    }
-    return own(options, 'dpop') === undefined
-      ? { scheme: 'Bearer', token: parseBearer(request) }
-      : parseBearerOrDpop(request)
-  } catch (error) {
-    const isAnonymous = error instanceof AuthError && error.code === 'missing_token'
-    if (isAnonymous && own(options, 'optional') === true) return undefined
-    throw error
-  }
 }
