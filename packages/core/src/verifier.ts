@@ -15,7 +15,7 @@ export {
   revokedTokenEntry,
 } from './revocation/revocation-entries.ts'
 export { createSelectedVerifier } from './verifier/selected-verifier.ts'
-export { checkStated, LONGEST_TOKEN, ruleChecks } from './verifier/verifier-options.ts'
+export { checkStated, ruleChecks } from './verifier/verifier-options.ts'
 export { createUnobservedVerifier } from './verifier/verifier.ts'
 export { parseUnambiguousObject } from '@portcullis/kit/json'
 export { foreignness, marked } from './ground/copy.ts'
