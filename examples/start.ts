@@ -6,7 +6,7 @@ import { join, sep } from 'node:path'
 import { reportVerdicts } from '@portcullis/testing'
 
 import { run } from '../packages/cli/src/program/program.ts'
-import { systemClock } from '../packages/cli/src/surroundings/system-clock.ts'
+import { systemClock } from '../packages/kit/src/time.ts'
 
 // Runs an example API together with `portcullis serve`, in one process: `pnpm start`, `pnpm start koa`.
 

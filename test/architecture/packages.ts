@@ -111,7 +111,6 @@ export const DECIDING: Readonly<Record<string, readonly string[]>> = {
     'redis/revocations/comparison',
     'redis/store/entry-id',
     'redis/store/time',
-    '@portcullis/kit/time',
   ],
   'redis/store/pacing': ['@portcullis/kit/pace'],
 }

@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+import { systemClock } from '@portcullis/kit/time'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 
 import { run } from '../../packages/cli/src/program/program.ts'
-import { systemClock } from '../../packages/cli/src/surroundings/system-clock.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 
 // The container of the token service, without containers: what its files say is compared with the program, and run by it.

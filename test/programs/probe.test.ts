@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 
 import { createVerifier, remoteKeys } from '@portcullis/core'
 import { authenticate } from '@portcullis/express'
+import { systemClock } from '@portcullis/kit/time'
 import express, { type RequestHandler } from 'express'
 import { expressjwt } from 'express-jwt'
 import jsonwebtoken from 'jsonwebtoken'
@@ -11,7 +12,6 @@ import { expect, test } from 'vitest'
 
 import { runProgram } from '../../packages/cli/test/run-program.ts'
 import { serving } from '../../packages/cli/test/serving.ts'
-import { systemClock } from '../../packages/cli/test/system-clock.ts'
 
 // What `probe` says of APIs as people write them, right and wrong, with `portcullis serve` as their issuer.
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
+import { systemClock } from '@portcullis/kit/time'
+
 import { run } from './program/program.ts'
-import { systemClock } from './surroundings/system-clock.ts'
 
 // The process: its arguments, environment, streams and signals. No other file of the program reads them.
 

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 import { authenticateRequest, createVerifier, refusal } from '@portcullis/core'
+import { systemClock } from '@portcullis/kit/time'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 import { Command } from 'commander'
 import { expect, test } from 'vitest'
@@ -12,7 +13,6 @@ import { takesVerifierFlags } from '../src/input/verifier-flags.ts'
 import { createProvider } from './provider.ts'
 import { runProgram } from './run-program.ts'
 import { serving } from './serving.ts'
-import { systemClock } from './system-clock.ts'
 
 // The command lines of README.md and SERVE.md, and what the first shows of a report.
 

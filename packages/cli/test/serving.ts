@@ -1,8 +1,9 @@
 import { EventEmitter, once } from 'node:events'
 
+import { systemClock } from '@portcullis/kit/time'
+
 import { run } from '../src/program/program.ts'
 import { runProgram } from './run-program.ts'
-import { systemClock } from './system-clock.ts'
 
 /** Runs `serve` in this process on a free port, until it is disposed of. */
 export async function serving(args: readonly string[] = [], env: Record<string, string> = {}) {

@@ -24,6 +24,19 @@ export const systemClock: Clock = {
   },
 }
 
+/** The same, whose timers keep no process alive: whoever waits holds it by something else. */
+export const backgroundClock: Clock = {
+  ...systemClock,
+  after(seconds, fn) {
+    // Outside Node a timer may be a number.
+    const timer: { unref?(): unknown } = setTimeout(fn, seconds * 1000)
+    timer.unref?.()
+    return () => {
+      clearTimeout(timer as NodeJS.Timeout)
+    }
+  },
+}
+
 /** As seconds it is in the year 33658, as milliseconds in 2001. */
 const EARLIEST_OTHER_UNIT = 1e12
 

@@ -1,18 +1,21 @@
 import { describe, expect, test } from 'vitest'
 
-import { type Clock, elapsed, instant, systemClock } from '../src/time.ts'
+import { backgroundClock, type Clock, elapsed, instant, systemClock } from '../src/time.ts'
 
-describe('the clock of the system', () => {
+describe.each([
+  ['the clock of the system', systemClock],
+  ['the clock whose timers keep no process alive', backgroundClock],
+] as const)('%s', (_title, clock) => {
   test('tells the wall time in seconds, with fractions', () => {
     const before = Date.now() / 1000
-    const now = systemClock.now()
+    const now = clock.now()
     expect(now).toBeGreaterThanOrEqual(before)
     expect(now).toBeLessThanOrEqual(Date.now() / 1000)
   })
 
   test('tells monotonic seconds, with fractions', () => {
     const before = performance.now() / 1000
-    const now = systemClock.monotonic()
+    const now = clock.monotonic()
     expect(now).toBeGreaterThanOrEqual(before)
     expect(now).toBeLessThanOrEqual(performance.now() / 1000)
   })
@@ -21,7 +24,7 @@ describe('the clock of the system', () => {
     const order: string[] = []
     await new Promise<void>((resolve) => {
       setTimeout(resolve, 40)
-      systemClock.after(0.02, () => order.push('20 ms, ours'))
+      clock.after(0.02, () => order.push('20 ms, ours'))
       setTimeout(() => order.push('30 ms'), 30)
       setTimeout(() => order.push('10 ms'), 10)
     })
@@ -30,9 +33,9 @@ describe('the clock of the system', () => {
 
   test('does not call what has been cancelled', async () => {
     const calls: string[] = []
-    const cancel = systemClock.after(0, () => calls.push('cancelled'))
+    const cancel = clock.after(0, () => calls.push('cancelled'))
     const called = new Promise<void>((resolve) => {
-      systemClock.after(0, () => {
+      clock.after(0, () => {
         calls.push('kept')
         resolve()
       })
@@ -45,13 +48,30 @@ describe('the clock of the system', () => {
   test('can be told to cancel too late, and twice', async () => {
     let cancel: (() => void) | undefined
     await new Promise<void>((resolve) => {
-      cancel = systemClock.after(0, resolve)
+      cancel = clock.after(0, resolve)
     })
     expect(() => {
       cancel?.()
       cancel?.()
     }).not.toThrow()
   })
+})
+
+function timersThatHold(): number {
+  return process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length
+}
+
+/** How many timers that hold the process a clock makes. */
+function added(clock: Clock): number {
+  const before = timersThatHold()
+  const cancel = clock.after(3600, () => {})
+  const after = timersThatHold()
+  cancel()
+  return after - before
+}
+
+test('a timer of the background keeps no process alive, and one of the system does', () => {
+  expect([added(systemClock), added(backgroundClock)]).toEqual([1, 0])
 })
 
 test('an instant is one moment on both clocks', () => {

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-import { systemClock } from '../../../packages/cli/src/surroundings/system-clock.ts'
+import { systemClock } from '@portcullis/kit/time'
+
 import type { Style, StyledLine } from '../../../packages/cli/src/surroundings/terminal.ts'
 import { linesOf } from '../../../packages/cli/src/try/lines.ts'
 import { play, type Playing } from '../../../packages/cli/src/try/play.ts'

@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 
+import { backgroundClock } from '@portcullis/kit/time'
 import { expect, test } from 'vitest'
 
 import { compactStream } from '../../../packages/redis/src/program/commands.ts'
 import { openConnection } from '../../../packages/redis/src/store/connection.ts'
 import { redisTransport } from '../../../packages/redis/src/store/redis-transport.ts'
 import { openStream } from '../../../packages/redis/src/store/stream.ts'
-import { systemClock } from '../../../packages/redis/src/store/time.ts'
 import { describeWithRedis } from './describe-with-redis.ts'
 import { operate as operateAt, OPERATOR } from './operate.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
@@ -52,7 +52,7 @@ describeWithRedis('the program of an operator', () => {
     const [needed, lapsed] = [await issue({ exp: now + 3600 }), await issue({ exp: now - 3600 })]
     await append(server, needed)
     await append(server, lapsed)
-    const connection = openConnection(redisTransport({ url: server.url }), systemClock)
+    const connection = openConnection(redisTransport({ url: server.url }), backgroundClock)
     const stream = openStream(STREAM, connection, 10)
     expect(await compactStream(stream, now + 86_400)).toEqual({ read: 3, deleted: 1 })
     connection.close()

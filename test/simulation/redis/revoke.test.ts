@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join as joinPath } from 'node:path'
 
+import { systemClock } from '@portcullis/kit/time'
 import { expect, test } from 'vitest'
 
 import { run } from '../../../packages/cli/src/program/program.ts'
-import { systemClock } from '../../../packages/cli/src/surroundings/system-clock.ts'
 import { temporaryFolder } from '../../temporary-folder.ts'
 import { describeWithRedis } from './describe-with-redis.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'

@@ -1,8 +1,9 @@
+import { backgroundClock } from '@portcullis/kit/time'
+
 import { compactStream } from '../../../packages/redis/src/program/commands.ts'
 import { openConnection } from '../../../packages/redis/src/store/connection.ts'
 import { redisTransport } from '../../../packages/redis/src/store/redis-transport.ts'
 import { openStream } from '../../../packages/redis/src/store/stream.ts'
-import { systemClock } from '../../../packages/redis/src/store/time.ts'
 import { type Proxy, startProxy } from './proxy.ts'
 import { startRedis } from './redis-server.ts'
 import {
@@ -114,8 +115,8 @@ export async function createWorld(): Promise<World> {
       for (let index = 0; index < count; index += 1) await append(server, await issue({ exp }))
     },
     async compact() {
-      const connection = openConnection(redisTransport({ url: server.url }), systemClock)
-      await compactStream(openStream(STREAM, connection, 10), systemClock.now())
+      const connection = openConnection(redisTransport({ url: server.url }), backgroundClock)
+      await compactStream(openStream(STREAM, connection, 10), backgroundClock.now())
       connection.close()
     },
     async restart() {

@@ -1,4 +1,6 @@
-import type { Clock, Fetch } from '../surroundings/surroundings.ts'
+import type { Clock } from '@portcullis/kit/time'
+
+import type { Fetch } from '../surroundings/surroundings.ts'
 
 // Looks at the answers that keys come in, for what core does not tell: the text, caching, the clock of the server, and metadata.
 

@@ -1,6 +1,5 @@
+import type { Clock } from '@portcullis/kit/time'
 import type { Endpoint, OutageKind, RotateOptions } from '@portcullis/testing'
-
-import type { Clock } from '../surroundings/surroundings.ts'
 
 // The log of the service: which events there are, and the newest of them. It holds no password and no token.
 

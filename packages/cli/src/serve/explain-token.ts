@@ -1,5 +1,6 @@
 import { type KeySource, localKeys } from '@portcullis/core'
 import { explain, type Explanation, type Signer } from '@portcullis/core/explain'
+import type { Clock } from '@portcullis/kit/time'
 import type { KeyPhases, OutageKind } from '@portcullis/testing'
 
 import { cliHints, nextStep, whatToDo } from '../explain/advice.ts'
@@ -7,7 +8,6 @@ import { type Explained, explanationJson } from '../explain/explanation-report.t
 import { tokenIn } from '../input/token-input.ts'
 import { nothingSeen } from '../keys/seen-document.ts'
 import { CommandError } from '../surroundings/exit-code.ts'
-import type { Clock } from '../surroundings/surroundings.ts'
 import { InputError } from './input.ts'
 import type { ServedDocument } from './key-documents.ts'
 import type { ExplainInput } from './requests.ts'

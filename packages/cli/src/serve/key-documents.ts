@@ -1,6 +1,5 @@
+import type { Clock } from '@portcullis/kit/time'
 import type { KeyDocument } from '@portcullis/testing'
-
-import type { Clock } from '../surroundings/surroundings.ts'
 
 // Remembers what the key endpoint has served, so that a token can be judged with the keys that a service may still have.
 

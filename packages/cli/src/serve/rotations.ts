@@ -1,6 +1,6 @@
+import type { Clock } from '@portcullis/kit/time'
 import type { KeyPhases, RotationStep, TestIssuer } from '@portcullis/testing'
 
-import type { Clock } from '../surroundings/surroundings.ts'
 import type { EventLog } from './event-log.ts'
 import { InputError } from './input.ts'
 import { OperationError } from './operation-error.ts'

@@ -1,3 +1,4 @@
+import type { Clock } from '@portcullis/kit/time'
 import {
   createTestIssuer,
   type Endpoint,
@@ -12,7 +13,7 @@ import {
   tokenService,
 } from '@portcullis/testing'
 
-import type { Clock, Fetch } from '../surroundings/surroundings.ts'
+import type { Fetch } from '../surroundings/surroundings.ts'
 import { createEventLog, type EventLog, type LoggedEvent, otherKeysFault } from './event-log.ts'
 import { type ExplainedToken, explainToken } from './explain-token.ts'
 import { InputError } from './input.ts'

@@ -1,6 +1,7 @@
+import type { Clock } from '@portcullis/kit/time'
 import { eventTransmitter, type TestIssuer } from '@portcullis/testing'
 
-import type { Clock, Fetch } from '../surroundings/surroundings.ts'
+import type { Fetch } from '../surroundings/surroundings.ts'
 import { InputError } from './input.ts'
 import type { LogoutInput } from './requests.ts'
 

@@ -1,11 +1,6 @@
-// The types of everything that the program gets from outside. Tests give it their own.
+import type { Clock } from '@portcullis/kit/time'
 
-/** Where time comes from, as the other packages take it. Seconds. */
-export interface Clock {
-  now(): number
-  monotonic(): number
-  after(seconds: number, fn: () => void): () => void
-}
+// The types of everything that the program gets from outside. Tests give it their own.
 
 export type Fetch = typeof globalThis.fetch
 

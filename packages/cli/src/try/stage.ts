@@ -4,10 +4,11 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 import { authenticateRequest, createVerifier, refusal, remoteKeys } from '@portcullis/core'
+import type { Clock } from '@portcullis/kit/time'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 import { createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose'
 
-import type { Clock, Fetch } from '../surroundings/surroundings.ts'
+import type { Fetch } from '../surroundings/surroundings.ts'
 import type { NewKid } from './story.ts'
 import type { Guard } from './tally.ts'
 

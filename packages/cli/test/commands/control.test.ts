@@ -1,13 +1,13 @@
 import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
 
+import { systemClock } from '@portcullis/kit/time'
 import { manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
 import { run } from '../../src/program/program.ts'
 import { runProgram } from '../run-program.ts'
 import { serving } from '../serving.ts'
-import { systemClock } from '../system-clock.ts'
 
 const keyOf = async (url: string): Promise<unknown> =>
   await (await fetch(`${url}/tokenservice/pubkey.json`)).json()

@@ -11,13 +11,13 @@ import {
   type GuardOptions,
   refusal,
 } from '@portcullis/core'
+import { systemClock } from '@portcullis/kit/time'
 import { createTestIssuer, dpopClient, tokenService } from '@portcullis/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { temporaryFolder } from '../../../../test/temporary-folder.ts'
 import { createProvider, ISSUER } from '../provider.ts'
 import { type Outcome, runProgram } from '../run-program.ts'
-import { systemClock } from '../system-clock.ts'
 
 const issuer = await createTestIssuer()
 const service = tokenService(issuer)

@@ -1,8 +1,8 @@
+import { systemClock } from '@portcullis/kit/time'
 import { createTestIssuer } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
 import { runProgram } from '../run-program.ts'
-import { systemClock } from '../system-clock.ts'
 
 // With a real server: test/simulation/redis/revoke.test.ts.
 

@@ -4,12 +4,12 @@ import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 
+import { systemClock } from '@portcullis/kit/time'
 import { describe, expect, test } from 'vitest'
 
 import { temporaryFolder } from '../../../../test/temporary-folder.ts'
 import { runProgram } from '../run-program.ts'
 import { serving } from '../serving.ts'
-import { systemClock } from '../system-clock.ts'
 
 const claimsOf = (token: string): unknown =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())

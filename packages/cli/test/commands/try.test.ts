@@ -1,7 +1,7 @@
+import { systemClock } from '@portcullis/kit/time'
 import { expect, test } from 'vitest'
 
 import { runProgram } from '../run-program.ts'
-import { systemClock } from '../system-clock.ts'
 
 // A whole run is in test/programs/try, as a process.
 

@@ -7,6 +7,7 @@ import {
   revokedTokenEntry,
 } from '@portcullis/core/verifier'
 import { parseJson } from '@portcullis/kit/json'
+import { backgroundClock } from '@portcullis/kit/time'
 
 import { type Reading, readWhole } from '../revocations/whole-stream.ts'
 import { LOWEST_ID } from '../store/entry-id.ts'
@@ -14,7 +15,6 @@ import { RevocationStoreError } from '../store/errors.ts'
 import { IDENTITY_ID, readRecord, writeIdentity, writeRecord } from '../store/record.ts'
 import type { StreamEntry } from '../store/stream-replies.ts'
 import type { Stream } from '../store/stream.ts'
-import { systemClock } from '../store/time.ts'
 import { createCompaction } from './compaction.ts'
 
 // What an operator does with the stream. Each function answers with what is printed, or prints it as it comes: JSON.
@@ -64,7 +64,10 @@ export async function revokeBefore(
   whose: IssuedBefore,
   options: { readonly time?: number; readonly until?: number },
 ): Promise<object> {
-  return await append(stream, issuedBeforeEntry('revokeBefore', whose, options, systemClock.now()))
+  return await append(
+    stream,
+    issuedBeforeEntry('revokeBefore', whose, options, backgroundClock.now()),
+  )
 }
 
 /** @returns The entry, with the id of its record. */

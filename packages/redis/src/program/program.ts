@@ -1,8 +1,10 @@
+import { backgroundClock } from '@portcullis/kit/time'
+
 import { DEFAULT_STREAM } from '../revocations/options.ts'
 import { type Connect, openConnection } from '../store/connection.ts'
 import { RevocationStoreError } from '../store/errors.ts'
 import { openStream, type Stream } from '../store/stream.ts'
-import { systemClock, whileWaiting } from '../store/time.ts'
+import { whileWaiting } from '../store/time.ts'
 import { type ProgramSource, readArguments, sourceIn, timeOf, type Values } from './arguments.ts'
 import {
   CommandError,
@@ -71,7 +73,7 @@ async function perform(
   values: Values,
   { connect, environment, input, print, say }: Surroundings,
 ): Promise<number> {
-  const connection = openConnection(connect(sourceIn(values, environment)), systemClock)
+  const connection = openConnection(connect(sourceIn(values, environment)), backgroundClock)
   try {
     const stream = openStream(values.stream ?? DEFAULT_STREAM, connection, TIMEOUT)
     await carryOut(command, values, stream, input, async (data) => {
@@ -118,7 +120,7 @@ async function carryOut(
       break
     }
     case 'compact':
-      await print(await compactStream(stream, systemClock.now()))
+      await print(await compactStream(stream, backgroundClock.now()))
       break
     case 'export':
       await exportEntries(stream, print)

@@ -8,10 +8,10 @@ import {
   ownMembers,
   seconds,
 } from '@portcullis/kit/options'
+import { backgroundClock } from '@portcullis/kit/time'
 
 import type { RedisClient, RedisSentinels, RedisSource } from '../store/redis-transport.ts'
 import { SOURCE_CHECKS, sourceOf } from '../store/source-options.ts'
-import { systemClock } from '../store/time.ts'
 
 // The options of `redisReplays`: their types, checks and defaults.
 
@@ -92,7 +92,7 @@ export function checkRedisReplaysOptions(options: RedisReplaysOptions): RedisRep
     whenUnreachable = 'refuse',
     max = 1_000_000,
     maxPerKey = 20_000,
-    clock = systemClock,
+    clock = backgroundClock,
   } = own
   return {
     source: sourceOf('redisReplays', own),

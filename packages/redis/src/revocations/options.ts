@@ -8,10 +8,10 @@ import {
   ownMembers,
   seconds,
 } from '@portcullis/kit/options'
+import { backgroundClock } from '@portcullis/kit/time'
 
 import type { RedisClient, RedisSentinels, RedisSource } from '../store/redis-transport.ts'
 import { SOURCE_CHECKS, sourceOf } from '../store/source-options.ts'
-import { systemClock } from '../store/time.ts'
 
 // The options of `redisRevocations`: their types, checks and defaults.
 
@@ -88,7 +88,7 @@ export function checkRedisRevocationsOptions(
     maxStaleness = 10,
     whenStale = 'refuse',
     max = 1_000_000,
-    clock = systemClock,
+    clock = backgroundClock,
   } = own
   return { source: sourceOf('redisRevocations', own), stream, maxStaleness, whenStale, max, clock }
 }

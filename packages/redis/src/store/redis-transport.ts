@@ -1,9 +1,9 @@
+import { backgroundClock } from '@portcullis/kit/time'
 import { createClient } from '@redis/client'
 
 import type { Connect, Transport } from './connection.ts'
 import type { Primary } from './sentinel-answers.ts'
 import { type SentinelPace, sentinelTransport } from './sentinel-transport.ts'
-import { systemClock } from './time.ts'
 
 // Sends commands with `@redis/client`, which no other file imports.
 
@@ -63,7 +63,7 @@ const SOCKET_OPTIONS = {
 } as const
 
 /** For whoever asks little and soon ends. */
-const UNHURRIED: SentinelPace = { clock: systemClock, interval: 2.5, patience: 2 }
+const UNHURRIED: SentinelPace = { clock: backgroundClock, interval: 2.5, patience: 2 }
 
 /**
  * Each connection is a client of its own that never reconnects: the client's own reconnecting would queue commands, and hide

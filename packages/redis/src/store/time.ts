@@ -1,17 +1,7 @@
-import { type Clock, type Instant, systemClock as clockOfSystem } from '@portcullis/kit/time'
+import type { Clock, Instant } from '@portcullis/kit/time'
 
-// The clock of this package, and deadlines that allow for a busy process.
-
-/** Its timers keep no process alive: whoever waits for something holds it by `whileWaiting`. */
-export const systemClock: Clock = {
-  ...clockOfSystem,
-  after(seconds, fn) {
-    const timer = setTimeout(fn, seconds * 1000).unref()
-    return () => {
-      clearTimeout(timer)
-    }
-  },
-}
+// Moments, and deadlines that allow for a busy process. The clock of this package keeps no process alive: whoever waits for something
+// holds it by `whileWaiting`.
 
 /** How far the wall clock is ahead of the monotonic one. Less than before: it was set back. */
 export function leadOf({ wall, monotonic }: Instant): number {

@@ -1,3 +1,4 @@
+import { backgroundClock } from '@portcullis/kit/time'
 import { createClient } from '@redis/client'
 import { expect, onTestFinished, test } from 'vitest'
 
@@ -6,7 +7,6 @@ import {
   type RedisRevocationsOptions,
 } from '../../src/revocations/options.ts'
 import { redisRevocations } from '../../src/revocations/redis-revocations.ts'
-import { systemClock } from '../../src/store/time.ts'
 
 const url = 'redis://127.0.0.1:6379'
 
@@ -75,7 +75,7 @@ test.each<RedisRevocationsOptions>([
     maxStaleness: 10,
     whenStale: 'refuse',
     max: 1_000_000,
-    clock: systemClock,
+    clock: backgroundClock,
     ...others,
     source,
   })

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
+import { backgroundClock } from '@portcullis/kit/time'
 import { manualClock } from '@portcullis/testing'
 import { expect, test } from 'vitest'
 
 import { MOST_WAITING, openConnection } from '../../src/store/connection.ts'
-import { systemClock } from '../../src/store/time.ts'
 
 /** Seconds. */
 const DEADLINE = 0.05
@@ -27,7 +27,7 @@ test('an answer that comes while the process is busy is read, and not taken for 
     },
     destroy: () => undefined,
   }
-  const connection = openConnection(() => transport, systemClock)
+  const connection = openConnection(() => transport, backgroundClock)
   expect(await connection.ask(['PING'], DEADLINE)).toBe('OK')
 })
 
@@ -36,7 +36,7 @@ test('an answer that does not come is missed, also by a process that is busy all
     send: async () => await new Promise(() => undefined),
     destroy: () => undefined,
   }
-  const connection = openConnection(() => transport, systemClock)
+  const connection = openConnection(() => transport, backgroundClock)
   let isMissed = false
   const missed = connection.ask(['PING'], DEADLINE).catch(() => {
     isMissed = true
@@ -60,7 +60,7 @@ test('too many wait for answers already: the next one is refused before it is se
       }),
     destroy: () => undefined,
   }
-  const connection = openConnection(() => transport, systemClock)
+  const connection = openConnection(() => transport, backgroundClock)
   const asked = Array.from({ length: MOST_WAITING }, async () => await connection.ask(['PING'], 60))
   await expect(connection.ask(['PING'], 60)).rejects.toMatchObject({ reason: 'busy' })
   expect(answers).toHaveLength(MOST_WAITING)
@@ -81,7 +81,7 @@ test('what has ended stays so: the first reason is told, and nothing is sent any
     },
     destroy: () => void (destroyed += 1),
   }
-  const connection = openConnection(() => transport, systemClock)
+  const connection = openConnection(() => transport, backgroundClock)
   await expect(connection.ask(['PING'], DEADLINE)).rejects.toMatchObject({ reason: 'timeout' })
   connection.close()
   await expect(connection.ask(['PING'], DEADLINE)).rejects.toMatchObject({ reason: 'timeout' })
@@ -91,14 +91,14 @@ test('what has ended stays so: the first reason is told, and nothing is sent any
 test('a connection that is closed, or could not begin, says so to whoever asks', async () => {
   const closed = openConnection(
     () => ({ send: async () => await new Promise(() => undefined), destroy: () => undefined }),
-    systemClock,
+    backgroundClock,
   )
   const asked = closed.ask(['PING'], 60)
   closed.close()
   await expect(asked).rejects.toMatchObject({ reason: 'closed' })
   const failed = openConnection(() => {
     throw Object.assign(new Error('no'), { code: 'EMFILE' })
-  }, systemClock)
+  }, backgroundClock)
   await expect(failed.ask(['PING'], 60)).rejects.toMatchObject({
     reason: 'unreachable',
     detail: 'EMFILE',

@@ -1,1 +1,0 @@
-export { systemClock } from '../src/surroundings/system-clock.ts'
