@@ -6,6 +6,7 @@ import {
   type RequestHeaders,
   type Verifier,
 } from '@portcullis/core'
+import { warn } from '@portcullis/kit/report'
 
 import { type EventRequest, headerOf } from './event-request.ts'
 import { inTime, type Limits } from './in-time.ts'
@@ -37,7 +38,7 @@ export function createAuthorization(
     } catch (error) {
       if (error instanceof AuthError) return { error, challenge: undefined }
       // A verifier of the application's own: what is wrong with it is not the sender's matter.
-      process.emitWarning(error instanceof Error ? error : 'authorize failed')
+      warn('authorize', error)
       return { error: new AuthError('keys_unavailable', 'unreachable'), challenge: undefined }
     }
   }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 
 import type { JsonObject, RevocationEntry, RevocationWriter } from '@portcullis/core'
+import { callListener } from '@portcullis/kit/report'
 
 import { publishEvent } from './diagnostics.ts'
 import type { EventMessage, EventOutcome } from './event-message.ts'
@@ -103,7 +104,7 @@ export function createInbox(parts: InboxParts): Inbox {
 
   function tell(outcome: EventOutcome, about: Partial<EventMessage>): void {
     publishEvent(reportedAs, outcome, about.refused)
-    if (onEvent !== undefined) void report(onEvent, { ...UNKNOWN, ...about, outcome })
+    void callListener('onEvent', () => onEvent?.({ ...UNKNOWN, ...about, outcome }))
   }
 
   function refuse(refused: RefusedEvent, about: Partial<EventMessage>): Receipt {
@@ -162,18 +163,6 @@ export function createInbox(parts: InboxParts): Inbox {
       }
     },
     refuse: (refused) => refuse(refused, {}),
-  }
-}
-
-/** What the application makes of it changes nothing, and ends nothing: it may fail at once or later. */
-async function report(
-  onEvent: (message: EventMessage) => unknown,
-  message: EventMessage,
-): Promise<void> {
-  try {
-    await onEvent(message)
-  } catch (fault) {
-    process.emitWarning(fault instanceof Error ? fault : 'onEvent failed')
   }
 }
 

@@ -2,3 +2,4 @@
 
 export { debug, isDebugging } from './report/debug-log.ts'
 export { createListeners, type Listeners } from './report/listeners.ts'
+export { callListener, warn } from './report/warnings.ts'

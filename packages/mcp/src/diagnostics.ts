@@ -1,5 +1,5 @@
 import type { Auth } from '@portcullis/core'
-import { debug } from '@portcullis/kit/report'
+import { callListener, debug } from '@portcullis/kit/report'
 
 // What is told of sessions: of one that was refused, in a line for NODE_DEBUG=portcullis, and to the functions of the user's.
 
@@ -13,17 +13,7 @@ export function reportSession(status: 'other' | 'unknown', refused: RefusedSessi
   debug(() => `mcp: 404 ${status === 'other' ? 'session of another user' : 'unknown session'}`)
   const { auth, subject, onForeignSession } = refused
   // The endpoint with this function was given this subject.
-  if (status === 'other') tell('onForeignSession', () => onForeignSession?.(auth, subject as never))
-}
-
-/** Calls a function of the user's. Its own failure changes no answer. */
-export function tell(name: string, call: () => unknown): void {
-  const calling = async (): Promise<void> => {
-    try {
-      await call()
-    } catch (fault) {
-      process.emitWarning(fault instanceof Error ? fault : `${name} failed`)
-    }
+  if (status === 'other') {
+    void callListener('onForeignSession', () => onForeignSession?.(auth, subject as never))
   }
-  void calling()
 }

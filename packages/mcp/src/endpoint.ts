@@ -7,10 +7,11 @@ import {
   type Verifier,
 } from '@portcullis/core'
 import { requireAudience, type TokenOwner } from '@portcullis/core/adapter'
+import { callListener } from '@portcullis/kit/report'
 
 import { type AuthInfo, authInfoOf } from './auth-info.ts'
 import { requirementsOf } from './call.ts'
-import { reportSession, tell } from './diagnostics.ts'
+import { reportSession } from './diagnostics.ts'
 import type { CheckedOptions } from './options.ts'
 import { createOwners } from './owner.ts'
 import { createSessions, type SessionEnd } from './sessions.ts'
@@ -116,7 +117,7 @@ function toldTo({ onSessionEnd }: CheckedOptions) {
   return (
     onSessionEnd &&
     ((id: string, why: SessionEnd) => {
-      tell('onSessionEnd', () => onSessionEnd(id, why))
+      void callListener('onSessionEnd', () => onSessionEnd(id, why))
     })
   )
 }

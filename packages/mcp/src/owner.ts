@@ -1,5 +1,6 @@
 import type { Auth, Verifier } from '@portcullis/core'
 import { ownerOf, proverOf, type TokenOwner } from '@portcullis/core/adapter'
+import { warn } from '@portcullis/kit/report'
 
 // Whose the token of a request is: as core says it, or the function of the user's.
 
@@ -42,7 +43,7 @@ function answerOf(owner: StatedOwner, auth: Auth<unknown>): unknown {
     // Nobody waits for a promise, which may reject.
     void Promise.resolve(answer).catch(() => {})
   } catch (fault) {
-    process.emitWarning(fault instanceof Error ? fault : 'owner failed')
+    warn('owner', fault)
   }
   return undefined
 }

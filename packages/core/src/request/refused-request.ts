@@ -1,5 +1,5 @@
 import { own } from '@portcullis/kit/options'
-import { debug } from '@portcullis/kit/report'
+import { callListener, debug } from '@portcullis/kit/report'
 
 import { AuthError } from '../refusal/errors.ts'
 import type { Scheme } from '../refusal/presentation.ts'
@@ -35,19 +35,8 @@ export function presentRefusal(
     code: presented.code,
     reason: presented.reason,
   }))
-  void report(presented, subject, options)
+  // The guard with these options was given this subject.
+  const tell = () => own(options, 'onRefusal')?.(presented, subject as never)
+  void callListener('onRefusal', tell)
   return presented
-}
-
-async function report(
-  error: AuthError,
-  subject: object,
-  options: GuardOptions<never>,
-): Promise<void> {
-  try {
-    // The guard with these options was given this subject.
-    await own(options, 'onRefusal')?.(error, subject as never)
-  } catch (fault) {
-    process.emitWarning(fault instanceof Error ? fault : 'onRefusal failed')
-  }
 }

@@ -1,4 +1,5 @@
 import { hasMethods, isFunction } from '@portcullis/kit/options'
+import { callListener, warn } from '@portcullis/kit/report'
 import type { Clock } from '@portcullis/kit/time'
 import { answerInTime, PATIENCE } from '@portcullis/kit/waiting'
 
@@ -128,28 +129,19 @@ function ignore(answer: object): void {
   })
 }
 
+/** In warnings. */
+const SUBSCRIPTION = 'a subscription to revocations'
+
 /** For calls whose failure must not end a connection, let alone the process: connections are judged by the timer as well. */
 function warningOfFaults<Result>(call: () => Result): Result | undefined {
   try {
     const answer = call()
-    if (isObject(answer)) void warnIfRejected(answer)
+    if (isObject(answer)) void callListener(SUBSCRIPTION, () => answer)
     return answer
   } catch (fault) {
-    warn(fault)
+    warn(SUBSCRIPTION, fault)
   }
   return undefined
-}
-
-async function warnIfRejected(answer: unknown): Promise<void> {
-  try {
-    await answer
-  } catch (fault) {
-    warn(fault)
-  }
-}
-
-function warn(fault: unknown): void {
-  process.emitWarning(fault instanceof Error ? fault : 'a subscription to revocations failed')
 }
 
 function late(): AuthError {

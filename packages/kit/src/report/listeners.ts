@@ -1,3 +1,5 @@
+import { callListener } from './warnings.ts'
+
 // Calls functions that users have subscribed. One that throws stops neither the others nor the caller.
 
 /** Functions that are called when something has happened. */
@@ -23,17 +25,8 @@ export function createListeners(): Listeners {
       // Not those that subscribe meanwhile, nor those that one of the others ends.
       const subscribed = [...subscriptions]
       for (const subscription of subscribed) {
-        if (subscriptions.has(subscription)) void tell(subscription.listener)
+        if (subscriptions.has(subscription)) void callListener('a listener', subscription.listener)
       }
     },
-  }
-}
-
-/** A listener may be asynchronous, whatever its type says: its rejection must not end the process. */
-async function tell(listener: () => unknown): Promise<void> {
-  try {
-    await listener()
-  } catch (fault) {
-    process.emitWarning(fault instanceof Error ? fault : 'a listener failed')
   }
 }
