@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { platformFetch } from '@portcullis/kit/http'
 import { systemClock } from '@portcullis/kit/time'
 
 import { run } from './program/program.ts'
@@ -30,7 +31,7 @@ const exitCode = await run({
   },
   stdout: process.stdout,
   stderr: process.stderr,
-  fetch: async (...args) => await globalThis.fetch(...args),
+  fetch: platformFetch,
   clock: systemClock,
   signal: interrupted.signal,
 })

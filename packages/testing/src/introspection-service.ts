@@ -12,6 +12,7 @@ import {
   respondAsIntrospection,
 } from './introspection/service.ts'
 import type { TestIssuer } from './issuer.ts'
+import { platformFetch } from './platform-fetch.ts'
 import { type Backend, backendOf } from './service/backend.ts'
 import {
   EMULATED,
@@ -125,7 +126,7 @@ export function introspectionService(
       const listener = await listen(handle, listenOptions)
       return {
         ...listener,
-        ...urls(listener.url, async (...asked) => await globalThis.fetch(...asked)),
+        ...urls(listener.url, platformFetch),
       }
     },
   }

@@ -3,6 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { checkOptions, isClock, isFunction, isText } from '@portcullis/kit/options'
 
 import { backgroundClock, type Clock } from './clock.ts'
+import { platformFetch } from './platform-fetch.ts'
 import type { TokenService } from './service/emulation.ts'
 import { createVerdictTally, type VerdictReport } from './verdict-tally.ts'
 
@@ -124,7 +125,7 @@ function settingsOf(options: ReportVerdictsOptions) {
   })
   const { url, name, secret, clock = backgroundClock } = options
   if (url === undefined) throw new TypeError('reportVerdicts: url must be stated')
-  const { fetch = async (...args) => await globalThis.fetch(...args) } = options
+  const { fetch = platformFetch } = options
   const headers = new Headers({ 'content-type': 'application/json' })
   if (secret !== undefined) headers.set('authorization', `Bearer ${secret}`)
   return { target: new URL('/control/verdicts', url), headers, name, fetch, clock }

@@ -1,6 +1,7 @@
 import type { FetchBody, FetchBodyReader } from './exchange.ts'
 
-// Bodies of answers: read to a limit, or dropped.
+// Bodies of answers: read to a limit beyond which there is no answer, or dropped. Who serves a request reads its body by themselves, since
+// they say why it ended, and so does a program that shows the beginning of what is too long, or that allows more than fits in one buffer.
 
 /**
  * The octets of a body; `undefined` if there are more than `max`, or the exchange was over before they had come.

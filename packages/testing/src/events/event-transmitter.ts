@@ -1,6 +1,7 @@
 import { checkOptions, isFunction, isText, oneOf } from '@portcullis/kit/options'
 
 import { createTestIssuer, type TestIssuer } from '../issuer.ts'
+import { platformFetch } from '../platform-fetch.ts'
 import { backendOf } from '../service/backend.ts'
 import { type BadEvent, createBadLogouts, createBadSecurityEvents } from './bad-events.ts'
 import {
@@ -62,7 +63,7 @@ export function eventTransmitter(
 ): EventTransmitter {
   backendOf('eventTransmitter', issuer)
   checkOptions('eventTransmitter', options, { audience: isText, fetch: isFunction })
-  const { audience, fetch = async (url, init) => await globalThis.fetch(url, init) } = options
+  const { audience, fetch = platformFetch } = options
   if (audience === undefined) throw new TypeError('eventTransmitter: audience must be stated')
   const { issuer: name, algorithms, clock } = issuer.verifierOptions
   if (name === null) throw new TypeError('eventTransmitter: the issuer must have the option issuer')
