@@ -10,7 +10,7 @@ import { TokenClientError } from '../answer/errors.ts'
  *
  * @returns A function that ends it.
  */
-export function onAbort(signal: AbortSignal, listener: () => void): () => void {
+function onAbort(signal: AbortSignal, listener: () => void): () => void {
   const own = AbortSignal.any([signal])
   own.addEventListener('abort', listener, { once: true })
   // It does not abort a second time.

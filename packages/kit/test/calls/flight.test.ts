@@ -42,7 +42,7 @@ describe('whether who must wait joins', () => {
     ['somebody has heard that it never settles', 1, false, true, 5, 'replace'],
     ['the same of one that the runtime was to let go on', 1, true, true, 5, 'replace'],
     ['it should have ended', 1, true, false, 0, 'replace'],
-  ] as const)('%s: %5$s', (_title, waiting, isHeld, isLost, left, word) => {
+  ] as const)('%s', (_title, waiting, isHeld, isLost, left, word) => {
     expect(flightStep({ waiting, isHeld, isLost, left }, true)).toBe(word)
     // Where nothing ends with a request, one is joined as long as it is under way.
     expect(flightStep({ waiting, isHeld, isLost, left }, false)).toBe('join')
