@@ -169,9 +169,7 @@ const READERS_OF_CLAIMS: Readonly<Record<string, readonly [reads: number, reason
   'core/request/http': [1, 'the output, for check() of the route'],
   'core/requirement/requirement': [1, 'the output, for check() of the route'],
   'core/requirement/requirement-list': [1, 'the output, for check() of the route'],
-  'core/verifier/recall': [1, 'what the verifier remembers, before its schema'],
-  'core/verifier/token-prover': [3, 'what the verifier has just proven, before its schema'],
-  'core/verifier/verifier': [1, 'what the verifier has just proven, before its schema'],
+  'core/verifier/judge': [3, 'what the verifier has proven, before its schema'],
   'mcp/auth-info': [1, 'the output, for tools'],
 }
 

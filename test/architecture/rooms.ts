@@ -23,12 +23,12 @@ refusal     | ground                                                            
 report      | refusal                                                                    |                | diagnostics debug-log
 algorithms  | refusal                                                             |                | algorithms accepted-algorithms ml-dsa
 keys        | ground refusal report algorithms                                           |                | key-source local-keys jwk details
-token       | ground refusal algorithms                                                  | keys           | token signature event-loop details
+token       | ground refusal algorithms                                                  | keys           | token signature event-loop
 claims      | ground refusal                                                             |                | claims kind required-claims auth possession signed-claims schema expiry details
 possession  | ground refusal                                                             | claims         | binding mutual-tls details
 revocation  | ground refusal claims                                                      |                | revocation-check revocations
 dpop        | ground refusal algorithms keys token claims                                |                | proof-check
-verifier    | ground refusal report algorithms keys token claims possession revocation   |                | verifier verifier-options prover verified-tokens internals revocation-watch
+verifier    | ground refusal report algorithms keys token claims possession revocation   |                | verifier verifier-options key-search verified-tokens internals revocation-watch
 issuers     | refusal report token claims verifier                                |                |
 requirement | ground refusal claims                                                      | verifier       | requirement-list details
 request     | ground refusal report claims possession dpop verifier requirement          |                |

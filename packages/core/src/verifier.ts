@@ -2,13 +2,9 @@
 // `createVerifier`.
 
 export type { Claims, Header } from './claims/auth.ts'
-export { createProvenVerifier } from './verifier/token-prover.ts'
-export type {
-  ProvenRules,
-  ProvenToken,
-  ProvingCaller,
-  TokenProver,
-} from './verifier/token-prover.ts'
+export { createProvenVerifier } from './verifier/proven-verifier.ts'
+export type { ProvenRules } from './verifier/verifier-options.ts'
+export type { ProvenToken, ProvingCaller, TokenProver } from './verifier/token-prover.ts'
 export {
   issuedBeforeEntry,
   readRevocationEntry,
@@ -16,7 +12,7 @@ export {
 } from './revocation/revocation-entries.ts'
 export { createSelectedVerifier } from './verifier/selected-verifier.ts'
 export { checkStated, ruleChecks } from './verifier/verifier-options.ts'
-export { createUnobservedVerifier } from './verifier/verifier.ts'
+export { createUnobservedVerifier } from './verifier/create-verifier.ts'
 export { parseUnambiguousObject } from '@portcullis/kit/json'
 export { foreignness, marked } from './ground/copy.ts'
 export type { Detail } from './refusal/text.ts'

@@ -75,8 +75,8 @@ export function createProver(
     options,
   )
 
-  function stateOf(held: HeldAnswer): ReturnType<typeof answerState> {
-    return answerState(held, instant(clock), options)
+  function stateOf(held: HeldAnswer, now = instant(clock)): ReturnType<typeof answerState> {
+    return answerState(held, now, options)
   }
 
   /** Whether an answer that is too old may be used, if `staleIfError` is stated. */
@@ -155,10 +155,10 @@ export function createProver(
   }
 
   return {
-    recall(token, waitUntil) {
+    recall(token, now, waitUntil) {
       const held = memory.find(token)
       if (held === undefined) return undefined
-      const state = stateOf(held)
+      const state = stateOf(held, now)
       if (state === 'fresh') return held
       return state === 'over' ? undefined : recallOld(token, held, state === 'due', waitUntil)
     },
@@ -176,7 +176,7 @@ export function createProver(
       const isUsable = isYoung(proven, instant(clock), options) || stateOf(proven) === 'stale'
       return !isContradicted && isUsable
     },
-    check: (claims) => checkKind(claims, types),
+    check: ({ claims }) => checkKind(claims, types),
     late: () => new AuthError('introspection_unavailable', 'timeout', endedWhileJudged),
     async ready() {
       await checkLocated(endpoint)

@@ -1,3 +1,4 @@
+import { instant } from '@portcullis/kit/time'
 import { manualClock } from '@portcullis/testing'
 
 import { renewalAge } from '../../../packages/introspection/src/decisions.ts'
@@ -65,9 +66,10 @@ export async function playUsers({
 
   async function present(user: number): Promise<void> {
     const token = `token-${user}`
-    if (prover.recall(token, undefined) === undefined) {
+    const arrived = instant(clock)
+    if (prover.recall(token, arrived, undefined) === undefined) {
       try {
-        await prover.prove(token, { signal: undefined, waitUntil: undefined })
+        await prover.prove(token, { arrived, signal: undefined, waitUntil: undefined })
       } catch {
         seen.refused += 1
       }

@@ -4,7 +4,7 @@ import { checkOptions, isText, ownMembers } from '@portcullis/kit/options'
 import { acceptedAlgorithms } from '../algorithms/accepted-algorithms.ts'
 import { checkClaims } from '../claims/claims.ts'
 import { isKeySource, type KeySource, type VerificationKey } from '../keys/key-source.ts'
-import { bindingOf } from '../possession/binding.ts'
+import { bindingOf, repeatsConfirmation } from '../possession/binding.ts'
 import type { AuthError } from '../refusal/errors.ts'
 import type { ParsedToken } from '../token/token.ts'
 import {
@@ -94,7 +94,7 @@ async function explainParsed(
   const type = explainType(parsed, options, claims)
   // The verdict on claims is that of the whole step, whatever the findings are. Their kind was judged with `typ`.
   const { refusal } = attempt(() => checkClaims(parsed.payload, rules, now, true))
-  const binding = claims && bindingOf(claims, parsed.payload)
+  const binding = claims && bindingOf(claims, repeatsConfirmation(claims, parsed.payload))
   const bound = attemptBinding(claims, binding, all.possession, options)
   const isProven = found.key !== undefined
   const askable = claimsInForm(claims, rules, now)

@@ -7,10 +7,8 @@ import {
 } from '../algorithms/accepted-algorithms.ts'
 import type { Algorithm } from '../algorithms/algorithms.ts'
 import { checkKind, checkType, statesKind } from '../claims/kind.ts'
-import { AuthError } from '../refusal/errors.ts'
 import { counted, shown } from '../refusal/text.ts'
-import { notText } from '../token/details.ts'
-import { type ParsedToken, parseToken } from '../token/token.ts'
+import { checkText, type ParsedToken, parseToken } from '../token/token.ts'
 import { typesOf, type VerifierOptions } from '../verifier/verifier-options.ts'
 import { attempt, type Attempt, failed, type Finding, passed, skipped } from './finding.ts'
 
@@ -24,10 +22,7 @@ export function explainForm(
   { maxTokenSize = 16_384 }: VerifierOptions,
 ): ExplainedStep<ParsedToken> {
   const form = attempt(() => {
-    // A caller without types may pass anything.
-    if (typeof token !== 'string') {
-      throw new AuthError('invalid_token', 'malformed', notText(token))
-    }
+    checkText(token)
     return parseToken(token, maxTokenSize)
   })
   const size = typeof token === 'string' ? token.length : 0

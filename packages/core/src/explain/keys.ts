@@ -13,7 +13,7 @@ import { AuthError } from '../refusal/errors.ts'
 import { numberOf, shown } from '../refusal/text.ts'
 import { isSignedBy } from '../token/signature.ts'
 import type { ParsedToken } from '../token/token.ts'
-import { unproven } from '../verifier/prover.ts'
+import { unproven } from '../verifier/key-search.ts'
 import { failed, type Finding, passed, skipped } from './finding.ts'
 
 // Findings about keys and the signature, for each of the sources that an explanation compares.

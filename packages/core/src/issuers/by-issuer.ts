@@ -7,9 +7,8 @@ import { unprovenIssuer } from '../claims/claims.ts'
 import { signedClaims } from '../claims/signed-claims.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { verdictMessage, verdicts } from '../report/diagnostics.ts'
-import { notText } from '../token/details.ts'
 import { timeReading, turnToRead } from '../token/event-loop.ts'
-import { createHeaderCache, parseToken } from '../token/token.ts'
+import { checkText, createHeaderCache, parseToken } from '../token/token.ts'
 import { audiencesOf, findInternals, type Internals, setInternals } from '../verifier/internals.ts'
 import { watchInTurn } from '../verifier/revocation-watch.ts'
 import { createVerifiedTokens } from '../verifier/verified-tokens.ts'
@@ -115,7 +114,7 @@ interface SelectorOptions {
 
 /** Which issuer a token is from that was accepted before. The text says so, whatever becomes of the issuer's verifier. */
 interface Origin {
-  readonly auth: Pick<Auth, 'token'>
+  readonly token: string
   readonly issuer: string
 }
 
@@ -146,7 +145,7 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
       // While the token was judged, the function may have answered otherwise, or the time of its answer have ended. Then
       // it is judged again, also by the same verifier: what was true before the wait for the function need not be true after it.
       if (directory.confirm(issuer, found)) {
-        origins?.remember({ auth: { token }, issuer })
+        origins?.remember({ token, issuer })
         return auth
       }
     }
@@ -180,10 +179,7 @@ function createSelector(options: SelectorOptions): Verifier<unknown> {
 
   /** The form of the token first, as every verifier does: what is no token reaches no function of the user's. */
   function issuerOf(token: string): string | undefined {
-    // A caller without types may pass anything.
-    if (typeof token !== 'string') {
-      throw new AuthError('invalid_token', 'malformed', notText(token))
-    }
+    checkText(token)
     const known = origins?.find(token)
     if (known !== undefined) return known.issuer
     return timeReading(clock, () =>

@@ -112,8 +112,9 @@ export function otherSignature({ ring, kid, tried, why, arrived }: Unproven): De
   }
 }
 
-export const withdrawnKey: Detail = () =>
-  'the key that proved the token has left the document while its claims were judged'
+/** For `timeout`: functions of the user take longer than the key may be used. */
+export const endedProofs: Detail = () =>
+  'the key that proved the token could not be used any longer each time that the schema or the revocations had answered'
 
 function because(why: WhyUnproven | undefined): string {
   return why === undefined ? '' : `; ${REASONS[why]}`

@@ -41,11 +41,11 @@ const UNPROVABLE: ReadonlySet<string> = new Set(['jwk', 'jwe', 'jku', 'kid', 'os
 /**
  * Members that nobody knows are ignored beside one that is known: they may describe it. Alone they may bind the token to something.
  *
- * @param payload What the claims were read from; `undefined` if whoever read it has refused each repeated member.
+ * @param isRepeated See {@link repeatsConfirmation}.
  * @returns `undefined` for a token that is bound to nothing: whoever has it may use it.
  * @see RFC 7800 section 3.1
  */
-export function bindingOf(claims: Claims, payload: Buffer | undefined): Binding | undefined {
+export function bindingOf(claims: Claims, isRepeated: boolean): Binding | undefined {
   if (!Object.hasOwn(claims, 'cnf')) return undefined
   const cnf = member(claims, 'cnf')
   const found = new Map<ConfirmationMethod, string>()
@@ -58,19 +58,20 @@ export function bindingOf(claims: Claims, payload: Buffer | undefined): Binding 
   const knownNames = names.filter((name) => KNOWN.has(name))
   const isProvable = found.size > 0 && !names.some((name) => UNPROVABLE.has(name))
   const isKnown = isProvable && found.size === knownNames.length
+  const repetition = isRepeated ? repeatedConfirmation : undefined
   return {
     jkt: found.get('jkt'),
     x5tS256: found.get('x5tS256'),
-    complaint: isKnown
-      ? repetitionIn(payload, claims)
-      : unreadableConfirmation(cnf, [...KNOWN.keys()], UNPROVABLE),
+    complaint: isKnown ? repetition : unreadableConfirmation(cnf, [...KNOWN.keys()], UNPROVABLE),
   }
 }
 
-/** Of two thumbprints, another reader of the token might take the other one. */
-function repetitionIn(payload: Buffer | undefined, claims: Claims): Detail | undefined {
-  const isRepeated = payload !== undefined && repeatsMember(payload.toString(), claims)
-  return isRepeated ? repeatedConfirmation : undefined
+/**
+ * Whether a member is written twice in a payload whose claims bind the token. Of two thumbprints, another reader of it might take
+ * the other one.
+ */
+export function repeatsConfirmation(claims: Claims, payload: Buffer): boolean {
+  return Object.hasOwn(claims, 'cnf') && repeatsMember(payload.toString(), claims)
 }
 
 /** A copy, since the caller may change its own while the token is judged. Pollution of a prototype proves nothing. */

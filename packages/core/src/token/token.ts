@@ -6,7 +6,14 @@ import { decodeBase64url } from '../ground/base64url.ts'
 import { isLikeEncodedObject } from '../ground/encoded-object.ts'
 import { AuthError } from '../refusal/errors.ts'
 import type { Detail } from '../refusal/text.ts'
-import { criticalHeader, malformed, notTextMember, tooLarge, unreadableHeader } from './details.ts'
+import {
+  criticalHeader,
+  malformed,
+  notText,
+  notTextMember,
+  tooLarge,
+  unreadableHeader,
+} from './details.ts'
 
 // Step 2 of the verifier: from a text to a header and a payload that nobody has read yet.
 
@@ -47,10 +54,7 @@ export function parseToken(
   maxSize: number,
   headers: HeaderCache = createHeaderCache(),
 ): ParsedToken {
-  // First, because the time of all that follows grows with the length.
-  if (token.length > maxSize) {
-    throw new AuthError('invalid_token', 'too_large', tooLarge(token.length, maxSize))
-  }
+  checkSize(token, maxSize)
   const first = token.indexOf('.')
   const second = token.indexOf('.', first + 1)
   // If there is no first dot, this finds none either.
@@ -62,6 +66,18 @@ export function parseToken(
   if (payload === undefined || signature === undefined) throw notToken(malformed(token, 2))
   const header = headers.get(encodedHeader, noOptions()) ?? parseHeader(encodedHeader, headers)
   return { header, payload, signingInput: Buffer.from(token.slice(0, second)), signature }
+}
+
+/** A caller without types may pass anything. @throws AuthError `malformed` */
+export function checkText(token: unknown): asserts token is string {
+  if (typeof token !== 'string') throw notToken(notText(token))
+}
+
+/** First, because the time of all that follows grows with the length. @throws AuthError `too_large` */
+export function checkSize({ length }: string, maxSize: number): void {
+  if (length > maxSize) {
+    throw new AuthError('invalid_token', 'too_large', tooLarge(length, maxSize))
+  }
 }
 
 /**
@@ -81,14 +97,14 @@ function parseHeader(encodedHeader: string, headers: HeaderCache): ParsedHeader 
   if (Object.hasOwn(header, 'crit') || member(header, 'b64') === false) {
     throw new AuthError('invalid_token', 'critical_header', criticalHeader(member(header, 'crit')))
   }
-  checkText(header, 'kid')
-  checkText(header, 'typ')
+  checkTextMember(header, 'kid')
+  checkTextMember(header, 'typ')
   headers.set(encodedHeader, header, noOptions())
   return header
 }
 
 /** One that is `null`, as some services write it, is absent. */
-function checkText(header: JsonObject, name: 'kid' | 'typ'): void {
+function checkTextMember(header: JsonObject, name: 'kid' | 'typ'): void {
   const value = member(header, name) ?? undefined
   if (value !== undefined && typeof value !== 'string') throw notToken(notTextMember(name, value))
 }

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '@portcullis/kit/time'
 import type { Auth } from '../claims/auth.ts'
 import { AuthError } from '../refusal/errors.ts'
 import { verdictMessage, verdicts } from '../report/diagnostics.ts'
-import { notText } from '../token/details.ts'
+import { checkText } from '../token/token.ts'
 import { audiencesOf, findInternals, setInternals } from './internals.ts'
 import { watchInTurn } from './revocation-watch.ts'
 import { LONGEST_TOKEN } from './verifier-options.ts'
@@ -31,10 +31,7 @@ export function createSelectedVerifier<ClaimsType>(
   function selected(token: unknown): Verifier<ClaimsType> {
     const start = clock.monotonic()
     try {
-      // A caller without types may pass anything.
-      if (typeof token !== 'string') {
-        throw new AuthError('invalid_token', 'malformed', notText(token))
-      }
+      checkText(token)
       return select(token)
     } catch (error) {
       if (error instanceof AuthError) {

@@ -3,27 +3,24 @@ import { noOptions } from '@portcullis/kit/options'
 import { LRUCache } from 'lru-cache'
 
 import type { AcceptedAlgorithms, Algorithm } from '../algorithms/algorithms.ts'
-import type { Auth } from '../claims/auth.ts'
 import { findCandidates, type KeyRing, type VerificationKey } from '../keys/key-source.ts'
-import type { Binding } from '../possession/binding.ts'
+import type { ProvenToken } from './token-prover.ts'
 
-// Remembers tokens that were proven. That alone lets no token in: the verifier asks each time whether its key is still trusted and its
-// times still hold.
+// Remembers tokens that were proven. That alone lets no token in: the prover asks each time whether its key is still trusted, and the
+// judge whether its times still hold.
 
-/** A token whose signature a trusted key has made, and what it proves. */
-export interface VerifiedToken {
-  readonly auth: Auth
+/** A token whose signature a trusted key has made. */
+export interface VerifiedToken extends ProvenToken {
+  readonly token: string
   readonly key: VerificationKey
   readonly algorithm: Algorithm
-  /** Worked out once, so that a token that is bound to nothing costs nothing more. */
-  readonly binding: Binding | undefined
   /** The last list of keys that is known to prove the token: while that one is in use, so is the key. */
   foundIn: readonly VerificationKey[] | undefined
 }
 
 /** What is remembered of a token. */
 interface Remembered {
-  readonly auth: Pick<Auth, 'token'>
+  readonly token: string
 }
 
 /** The tokens that one verifier has proven, so that one which comes again costs no signature check. */
@@ -48,15 +45,15 @@ export function createVerifiedTokens<Known extends Remembered = VerifiedToken>(
   const tokens = new LRUCache<number, Known>({
     max,
     maxSize: max * MEAN_TOKEN_SIZE,
-    sizeCalculation: ({ auth }) => auth.token.length,
+    sizeCalculation: ({ token }) => token.length,
   })
   return {
     find(token) {
       const known = tokens.get(nameOf(token), noOptions())
-      return known?.auth.token === token ? known : undefined
+      return known?.token === token ? known : undefined
     },
     remember(known) {
-      tokens.set(nameOf(known.auth.token), known, noOptions())
+      tokens.set(nameOf(known.token), known, noOptions())
     },
     forget(token) {
       tokens.delete(nameOf(token))
@@ -84,14 +81,14 @@ function nameOf(token: string): number {
  * @param accepted The rule of the verifier that has proven the token: what was noted is not true for another one.
  */
 export function isStillTrusted(
-  token: VerifiedToken,
+  verified: VerifiedToken,
   ring: KeyRing,
   accepted: AcceptedAlgorithms,
 ): boolean {
-  if (token.foundIn === ring.keys) return true
-  const { auth, key, algorithm } = token
-  const hints = { algorithm, kid: textMember(auth.header, 'kid') }
+  if (verified.foundIn === ring.keys) return true
+  const { header, key, algorithm } = verified
+  const hints = { algorithm, kid: textMember(header, 'kid') }
   const isTrusted = findCandidates(ring, hints, accepted).includes(key)
-  if (isTrusted) token.foundIn = ring.keys
+  if (isTrusted) verified.foundIn = ring.keys
   return isTrusted
 }

@@ -114,6 +114,22 @@ export interface SchemaOptions<Output> {
   schema: Schema<Output>
 }
 
+/** Options of every verifier that have a meaning for tokens without a key. */
+export type ProvenRules = Pick<
+  VerifierOptions,
+  | 'issuer'
+  | 'audience'
+  | 'clockTolerance'
+  | 'requireExpiry'
+  | 'maxTokenAge'
+  | 'requiredClaims'
+  | 'maxTokenSize'
+  | 'revocations'
+  | 'confirmation'
+  | 'clock'
+> &
+  Partial<SchemaOptions<unknown>>
+
 const isRevocations: OptionCheck = (value) => {
   const isSource =
     hasMethods(value, 'statusOf') &&

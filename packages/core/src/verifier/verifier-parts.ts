@@ -1,73 +1,50 @@
-import { ownMembers } from '@portcullis/kit/options'
-import { type Clock, type Instant, systemClock } from '@portcullis/kit/time'
+import { type Clock, type Instant, instant, systemClock } from '@portcullis/kit/time'
 
-import { acceptedAlgorithms, algorithmNamesOf } from '../algorithms/accepted-algorithms.ts'
-import type { AcceptedAlgorithms } from '../algorithms/algorithms.ts'
 import type { ClaimRules } from '../claims/claims.ts'
 import type { Schema } from '../claims/schema.ts'
-import { type KeySourceMethods, methodsOf } from '../keys/key-source.ts'
 import { createRevocationCheck, type RevocationCheck } from '../revocation/revocation-check.ts'
-import { createProver, type Prover } from './prover.ts'
-import { createVerifiedTokens, type VerifiedTokens } from './verified-tokens.ts'
-import { rulesOf, type SchemaOptions, typesOf, type VerifierOptions } from './verifier-options.ts'
+import { type ProvenRules, rulesOf } from './verifier-options.ts'
 
-// Makes of the checked options what the steps of a verifier read, and what they remember.
+// Makes of the checked options what the steps of a verifier read.
 
-/** What one verifier works with: its options in the form that its steps read, and what it remembers. */
+/** The options of a verifier that have a meaning whatever proves its tokens, in the form that its steps read. */
 export interface VerifierParts {
-  readonly keys: KeySourceMethods
-  readonly accepted: AcceptedAlgorithms
+  readonly rules: ClaimRules
   /** Octets. */
   readonly maxTokenSize: number
-  readonly rules: ClaimRules
-  readonly types: readonly string[] | undefined
   readonly confirmation: 'require' | 'ignore'
   readonly schema: Schema<unknown> | undefined
   readonly revocations: RevocationCheck | undefined
-  /** Steps 2 to 4. */
-  readonly prove: Prover
-  readonly verifiedTokens: VerifiedTokens | undefined
+  /** The moment that it is, on the clock that proofs age by. */
+  readonly moment: () => Instant
   /** What times of tokens are compared with. Seconds since 1970-01-01T00:00:00Z. */
   readonly now: () => number
-  /** The same at a moment that the keys have just told: to read a clock costs as much as to find a token. */
+  /** The same at a moment that was just told: to read a clock costs as much as to find a token. */
   readonly timeAt: (moment: Instant) => number
   /** What waits are measured with. */
   readonly clock: Clock
 }
 
 /**
- * @param options Options that `checkVerifierOptions` has checked.
+ * @param stated Own members, checked.
  * @param isAccessToken See {@link ClaimRules}.
+ * @param proverMoment On the clock of what proves the tokens, by which times are judged if none is stated.
  */
 export function partsOf(
-  options: VerifierOptions & Partial<SchemaOptions<unknown>>,
+  stated: ProvenRules,
   isAccessToken: boolean,
+  proverMoment?: () => Instant,
 ): VerifierParts {
-  const stated = ownMembers(options)
-  const {
-    maxTokenSize = 16_384,
-    remember = { max: 1000 },
-    confirmation = 'require',
-    schema,
-  } = stated
   const clock = stated.clock ?? systemClock
-  const keys = methodsOf(stated.keys)
-  const now = stated.clock === undefined ? () => keys.now().wall : () => clock.now()
-  const rules = { ...rulesOf(stated), isAccessToken }
-  const types = typesOf(stated)
-  const accepted = acceptedAlgorithms(stated.algorithms)
-  const algorithmNames = algorithmNamesOf(stated.algorithmNames)
+  const moment = proverMoment ?? (() => instant(clock))
+  const now = stated.clock === undefined ? () => moment().wall : () => clock.now()
   return {
-    keys,
-    accepted,
-    maxTokenSize,
-    rules,
-    types,
-    confirmation,
-    schema,
+    rules: { ...rulesOf(stated), isAccessToken },
+    maxTokenSize: stated.maxTokenSize ?? 16_384,
+    confirmation: stated.confirmation ?? 'require',
+    schema: stated.schema,
     revocations: stated.revocations && createRevocationCheck(stated.revocations, clock),
-    prove: createProver({ keys, accepted, algorithmNames, maxTokenSize, rules, types, now, clock }),
-    verifiedTokens: remember === false ? undefined : createVerifiedTokens(remember.max),
+    moment,
     now,
     timeAt: stated.clock === undefined ? ({ wall }) => wall : now,
     clock,

@@ -6,7 +6,8 @@ import {
   own,
   ownMembers,
 } from '@portcullis/kit/options'
-import { type Clock, systemClock } from '@portcullis/kit/time'
+import { callListener } from '@portcullis/kit/report'
+import { backgroundClock, type Clock } from '@portcullis/kit/time'
 
 import type { Auth } from '../claims/auth.ts'
 import { expiry } from '../claims/expiry.ts'
@@ -77,7 +78,7 @@ export function watchToken(
     },
     onRefused(error) {
       stop()
-      void tell(onRefusal, error)
+      void callListener('onRefusal', () => onRefusal(error))
     },
   })
 
@@ -183,26 +184,4 @@ async function failureOf(
   } catch (error) {
     return { error }
   }
-}
-
-/** No caller could catch what is thrown behind a timer, and the process would end. */
-async function tell(onRefusal: (error: unknown) => unknown, error: unknown): Promise<void> {
-  try {
-    await onRefusal(error)
-  } catch (fault) {
-    process.emitWarning(fault instanceof Error ? fault : 'onRefusal failed')
-  }
-}
-
-/** An open connection keeps a process alive by itself; the watch of it must not. */
-const backgroundClock: Clock = {
-  ...systemClock,
-  after(seconds, fn) {
-    const timer: unknown = setTimeout(fn, seconds * 1000)
-    // Outside Node a timer may be a number.
-    if (hasMethods(timer, 'unref')) (timer as NodeJS.Timeout).unref()
-    return () => {
-      clearTimeout(timer as NodeJS.Timeout)
-    }
-  },
 }

@@ -10,7 +10,7 @@ import { type Algorithm, createVerifier, localKeys, remoteKeys } from '../../src
 import { readJwk } from '../../src/keys/jwk.ts'
 import { WITHOUT_KEYS } from '../../src/keys/key-cache.ts'
 import { AuthError } from '../../src/refusal/errors.ts'
-import { unproven } from '../../src/verifier/prover.ts'
+import { unproven } from '../../src/verifier/key-search.ts'
 
 const [one, two, elliptic] = await Promise.all([
   createTestIssuer(),

@@ -242,8 +242,7 @@ describe('a key that changes while a token is judged', () => {
     await keys.refresh()
     await clock.advance(2)
     await expect(verifier.verify(signedWith('RS256'))).rejects.toMatchObject({
-      reason: 'signature',
-      detail: 'the key that proved the token has left the document while its claims were judged',
+      reason: 'algorithm',
     })
   })
 })

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 
 import { type Caller, type KeyRing, methodsOf, type Suspicion } from '../../src/keys/key-source.ts'
 import { localKeys, type LocalKeysOptions } from '../../src/keys/local-keys.ts'
-import { createVerifier } from '../../src/verifier/verifier.ts'
+import { createVerifier } from '../../src/verifier/create-verifier.ts'
 
 const first = edJwk()
 const second = edJwk()

@@ -24,7 +24,8 @@ import { refusals } from '../../src/refusal/refusals.ts'
 import { parseBearer } from '../../src/request/bearer.ts'
 import { parseTokenHeader } from '../../src/request/token-header.ts'
 import { checkRequirements } from '../../src/requirement/requirement-list.ts'
-import { createProvenVerifier, type TokenProver } from '../../src/verifier/token-prover.ts'
+import { createProvenVerifier } from '../../src/verifier/proven-verifier.ts'
+import type { TokenProver } from '../../src/verifier/token-prover.ts'
 import { createProofMaker, type Draft, NOW, ORIGIN, requestWith } from '../dpop/proof-maker.ts'
 
 // Each reason of each code, with the sentence that a developer reads. A new reason without one fails here.

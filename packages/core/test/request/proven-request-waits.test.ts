@@ -15,8 +15,9 @@ import { byIssuer } from '../../src/issuers/by-issuer.ts'
 import { AuthError } from '../../src/refusal/errors.ts'
 import { authenticateRequest } from '../../src/request/http.ts'
 import { type LocalRevocations, localRevocations } from '../../src/revocation/local-revocations.ts'
+import { createVerifier } from '../../src/verifier/create-verifier.ts'
 import type { VerifierOptions } from '../../src/verifier/verifier-options.ts'
-import { createVerifier, type Verifier } from '../../src/verifier/verifier.ts'
+import type { Verifier } from '../../src/verifier/verifier.ts'
 
 // A memory of proofs that several processes share takes its time. What was true of the token before need not be true after it.
 

@@ -19,7 +19,8 @@ import {
   requireAudience,
 } from '../../src/request/http.ts'
 import { scope } from '../../src/requirement/requirement.ts'
-import { createVerifier, type Verifier } from '../../src/verifier/verifier.ts'
+import { createVerifier } from '../../src/verifier/create-verifier.ts'
+import type { Verifier } from '../../src/verifier/verifier.ts'
 
 const JKT = '0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I'
 const CERTIFICATE = 'A4DtL2JmUMhAsvJj5tKyn64SqzmuXbMrJa0n761y5v0'

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { checkGuardOptions } from '../../src/request/guard-options.ts'
 import { authenticateRequest } from '../../src/request/http.ts'
 import { presentRefusal } from '../../src/request/refused-request.ts'
-import { createVerifier } from '../../src/verifier/verifier.ts'
+import { createVerifier } from '../../src/verifier/create-verifier.ts'
 
 test('the channel has each refusal of a guard, also without a token; not other errors', async () => {
   const { verifierOptions } = await createTestIssuer()

@@ -5,7 +5,7 @@ import { brandedMutualTls } from '../../src/possession/mutual-tls.ts'
 import { checkGuardOptions, type GuardOptions } from '../../src/request/guard-options.ts'
 import { authenticateRequest, isAtOnce } from '../../src/request/http.ts'
 import { findTokenText, parseTokenHeader } from '../../src/request/token-header.ts'
-import { createVerifier } from '../../src/verifier/verifier.ts'
+import { createVerifier } from '../../src/verifier/create-verifier.ts'
 
 const CERTIFICATE = 'A4DtL2JmUMhAsvJj5tKyn64SqzmuXbMrJa0n761y5v0'
 const issuer = await createTestIssuer({ algorithm: 'ES256' })

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { brandedProofs, type DpopProofs } from '../../src/dpop/proof-check.ts'
 import { AuthError } from '../../src/refusal/errors.ts'
 import { authenticateRequest } from '../../src/request/http.ts'
-import { createVerifier } from '../../src/verifier/verifier.ts'
+import { createVerifier } from '../../src/verifier/create-verifier.ts'
 
 const JKT = '0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I'
 

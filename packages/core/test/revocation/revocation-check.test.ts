@@ -22,8 +22,9 @@ import { AuthError } from '../../src/refusal/errors.ts'
 import { localRevocations } from '../../src/revocation/local-revocations.ts'
 import type { Revocations } from '../../src/revocation/revocations.ts'
 import { digestOf } from '../../src/revocation/token-digest.ts'
+import { createVerifier } from '../../src/verifier/create-verifier.ts'
 import type { SchemaOptions, VerifierOptions } from '../../src/verifier/verifier-options.ts'
-import { createVerifier, type Verifier, type VerifyOptions } from '../../src/verifier/verifier.ts'
+import type { Verifier, VerifyOptions } from '../../src/verifier/verifier.ts'
 
 let clock: ManualClock
 let issuer: TestIssuer

@@ -9,8 +9,9 @@ import { byIssuer } from '../../src/issuers/by-issuer.ts'
 import { localRevocations } from '../../src/revocation/local-revocations.ts'
 import type { Revocations } from '../../src/revocation/revocations.ts'
 import { createDigests, digestOf } from '../../src/revocation/token-digest.ts'
-import { createProvenVerifier } from '../../src/verifier/token-prover.ts'
-import { createVerifier, type Verifier } from '../../src/verifier/verifier.ts'
+import { createVerifier } from '../../src/verifier/create-verifier.ts'
+import { createProvenVerifier } from '../../src/verifier/proven-verifier.ts'
+import type { Verifier } from '../../src/verifier/verifier.ts'
 import { watchToken } from '../../src/verifier/watch-token.ts'
 
 // What names a token that has no `jti`.

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 
 import { byIssuer, createVerifier } from '../../src/index.ts'
 import { audiencesOf } from '../../src/verifier/internals.ts'
+import { createProvenVerifier } from '../../src/verifier/proven-verifier.ts'
 import { createSelectedVerifier } from '../../src/verifier/selected-verifier.ts'
-import { createProvenVerifier } from '../../src/verifier/token-prover.ts'
 
 const { verifierOptions } = await createTestIssuer({ issuer: 'https://a.test' })
 const one = createVerifier({ ...verifierOptions, audience: 'one' })

@@ -15,8 +15,9 @@ import { checkGuardOptions } from '../../src/request/guard-options.ts'
 import { authenticateRequest } from '../../src/request/http.ts'
 import { localRevocations } from '../../src/revocation/local-revocations.ts'
 import type { Revocations, RevocationStatus } from '../../src/revocation/revocations.ts'
+import { createVerifier } from '../../src/verifier/create-verifier.ts'
 import type { VerifierOptions } from '../../src/verifier/verifier-options.ts'
-import { createVerifier, type Verifier } from '../../src/verifier/verifier.ts'
+import type { Verifier } from '../../src/verifier/verifier.ts'
 
 let clock: ManualClock
 let issuer: TestIssuer

@@ -68,14 +68,8 @@ const lasting = tokenOf(ada, 'a', { exp: start + 600, scope: 'read' })
 
 function verifiedOf(token: string, kid?: string): VerifiedToken {
   const header = kid === undefined ? { alg: 'ES256' } : { alg: 'ES256', kid }
-  const auth = { claims: {}, header, token }
-  return {
-    auth,
-    key: onlyKeyOf(ada.jwk),
-    algorithm: 'ES256',
-    foundIn: undefined,
-    binding: undefined,
-  }
+  const key = onlyKeyOf(ada.jwk)
+  return { token, claims: {}, header, key, algorithm: 'ES256', foundIn: undefined }
 }
 
 describe('createVerifiedTokens', () => {
@@ -91,7 +85,7 @@ describe('createVerifiedTokens', () => {
     const verified = verifiedOf(`mallory.${'s'.repeat(40)}`)
     tokens.remember(verified)
     expect(tokens.find(`alice.${'s'.repeat(40)}`)).toBeUndefined()
-    expect(tokens.find(verified.auth.token)).toBe(verified)
+    expect(tokens.find(verified.token)).toBe(verified)
   })
 
   test('two proven tokens with the same end share one place, and are never mistaken for each other', () => {
@@ -99,8 +93,8 @@ describe('createVerifiedTokens', () => {
     const [first, second] = [verifiedOf(`a.${'s'.repeat(40)}`), verifiedOf(`b.${'s'.repeat(40)}`)]
     tokens.remember(first)
     tokens.remember(second)
-    expect(tokens.find(first.auth.token)).toBeUndefined()
-    expect(tokens.find(second.auth.token)).toBe(second)
+    expect(tokens.find(first.token)).toBeUndefined()
+    expect(tokens.find(second.token)).toBe(second)
   })
 
   test.each(['a', 'a.b.c'])('a token shorter than its name would be: %j', (token) => {
@@ -385,6 +379,18 @@ async function verdict(verifier: Verifier | undefined, token: string): Promise<u
   }
 }
 
+/** What is published of the verdicts of one verifier. */
+async function rememberedBy(verifier: Verifier, act: () => Promise<void>): Promise<boolean[]> {
+  const messages: VerifyMessage[] = []
+  const note = (message: unknown) => messages.push(message as VerifyMessage)
+  subscribe('portcullis:verify', note)
+  await act()
+  unsubscribe('portcullis:verify', note)
+  return messages
+    .filter((message) => message.verifier === verifier)
+    .map(({ remembered }) => remembered)
+}
+
 describe('keys that change while a token is judged', () => {
   const options = { issuer: null, audience: null, algorithms: ['ES256'] } as const
   const withKey: KeyRing = { keys: [onlyKeyOf(ada.jwk)], bare: true }
@@ -475,16 +481,36 @@ describe('keys that change while a token is judged', () => {
   test('a token whose key has left is forgotten: it is checked anew when the key comes back', async () => {
     const keys = new ChangingKeys()
     const verifier = verifierOf(keys)
-    const messages: VerifyMessage[] = []
-    const note = (message: unknown) => messages.push(message as VerifyMessage)
-    subscribe('portcullis:verify', note)
-    for (const ring of [withKey, withKey, withoutKey, withKey]) {
-      keys.ring = ring
-      await verifier.verify(lasting).catch(() => {})
-    }
-    unsubscribe('portcullis:verify', note)
-    const own = messages.filter((message) => message.verifier === verifier)
-    expect(own.map(({ remembered }) => remembered)).toEqual([false, true, false, false])
+    const remembered = await rememberedBy(verifier, async () => {
+      for (const ring of [withKey, withKey, withoutKey, withKey]) {
+        keys.ring = ring
+        await verifier.verify(lasting).catch(() => {})
+      }
+    })
+    expect(remembered).toEqual([false, true, false, false])
+  })
+
+  test('a token whose time has ended is forgotten: it is checked anew when the clock is set back', async () => {
+    const clock = manualClock(start)
+    const verifier = createVerifier({ keys: localKeys(ada.jwk), ...options, clock })
+    const remembered = await rememberedBy(verifier, async () => {
+      for (const time of [start, start, start + 700, start]) {
+        clock.set(time)
+        await verifier.verify(lasting).catch(() => {})
+      }
+    })
+    expect(remembered).toEqual([false, true, true, false])
+  })
+
+  test('a remembered token whose keys have to be waited for is published as remembered', async () => {
+    const keys = new ChangingKeys()
+    const verifier = verifierOf(keys)
+    const remembered = await rememberedBy(verifier, async () => {
+      await verifier.verify(lasting)
+      keys.ring = Promise.resolve(withKey)
+      await verifier.verify(lasting)
+    })
+    expect(remembered).toEqual([false, true])
   })
 
   test('keys that have to be waited for may come by any kind of promise', async () => {

@@ -19,7 +19,6 @@ import { AuthError } from '../refusal/errors.ts'
 import { timeReading, turnToRead } from '../token/event-loop.ts'
 import { createSignatureCheck } from '../token/signature.ts'
 import { createHeaderCache, type ParsedToken, parseToken } from '../token/token.ts'
-import type { VerifiedToken } from './verified-tokens.ts'
 
 // Finds the trusted key that made the signature of a token. Where there is none, it asks the source of the keys for newer ones.
 
@@ -30,11 +29,14 @@ interface Reading {
 }
 
 /** A token, and the trusted key that made its signature. */
-interface Proven extends Pick<VerifiedToken, 'key' | 'foundIn'> {
+interface Found {
   readonly reading: Reading
+  readonly key: VerificationKey
+  /** The list of keys in which it was found, where that is known. */
+  readonly foundIn: readonly VerificationKey[] | undefined
 }
 
-export interface ProverOptions {
+export interface KeySearchOptions {
   readonly keys: KeySourceMethods
   readonly accepted: AcceptedAlgorithms
   readonly algorithmNames: AlgorithmNames
@@ -54,9 +56,9 @@ export interface ProverOptions {
  *
  * @throws AuthError `invalid_token` with a reason of an unproven token; `keys_unavailable`; the signal's reason.
  */
-export type Prover = (token: string, caller: Caller) => Promise<Proven>
+export type KeySearch = (token: string, caller: Caller) => Promise<Found>
 
-export function createProver({
+export function createKeySearch({
   keys,
   accepted,
   algorithmNames,
@@ -65,7 +67,7 @@ export function createProver({
   types,
   now,
   clock,
-}: ProverOptions): Prover {
+}: KeySearchOptions): KeySearch {
   const headers = createHeaderCache()
   const isSignedBy = createSignatureCheck()
 
@@ -77,13 +79,13 @@ export function createProver({
   }
 
   /** What is known of the keys is asked after the turn: they may change while it is awaited. */
-  async function proveInTurn(turn: Promise<void>, token: string, caller: Caller): Promise<Proven> {
+  async function searchInTurn(turn: Promise<void>, token: string, caller: Caller): Promise<Found> {
     await turn
     caller.signal?.throwIfAborted()
-    return await prove(token, { ...caller, arrived: keys.now() })
+    return await search(token, { ...caller, arrived: keys.now() })
   }
 
-  async function prove(token: string, caller: Caller): Promise<Proven> {
+  async function search(token: string, caller: Caller): Promise<Found> {
     let reading: Reading | undefined = read(token)
     let ring = keys.current(caller.arrived, caller.waitUntil)
     if (ring === undefined) {
@@ -149,7 +151,7 @@ export function createProver({
 
   return (token, caller) => {
     const turn = turnToRead()
-    return turn === undefined ? prove(token, caller) : proveInTurn(turn, token, caller)
+    return turn === undefined ? search(token, caller) : searchInTurn(turn, token, caller)
   }
 }
 

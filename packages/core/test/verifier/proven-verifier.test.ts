@@ -14,12 +14,9 @@ import {
 } from '../../src/index.ts'
 import { AuthError as Refusal } from '../../src/refusal/errors.ts'
 import { findInternals } from '../../src/verifier/internals.ts'
-import {
-  createProvenVerifier,
-  type ProvenRules,
-  type ProvenToken,
-  type TokenProver,
-} from '../../src/verifier/token-prover.ts'
+import { createProvenVerifier } from '../../src/verifier/proven-verifier.ts'
+import type { ProvenToken, TokenProver } from '../../src/verifier/token-prover.ts'
+import type { ProvenRules } from '../../src/verifier/verifier-options.ts'
 
 const START = 1_795_341_600
 const HEADER = Object.freeze({ alg: 'opaque' })

@@ -1,0 +1,174 @@
+import type { WaitUntil } from '@portcullis/kit/calls'
+import { own } from '@portcullis/kit/options'
+
+import type { Auth } from '../claims/auth.ts'
+import { checkClaimSet, checkTimes, isTimely } from '../claims/claims.ts'
+import { applySchema } from '../claims/schema.ts'
+import { marked } from '../ground/copy.ts'
+import { type Binding, bindingOf, checkBinding, possessionOf } from '../possession/binding.ts'
+import { timeReading, turnToRead } from '../token/event-loop.ts'
+import { checkSize, checkText } from '../token/token.ts'
+import { publishRemembered, type VerdictRecord } from './observed-verdict.ts'
+import type { ProofMemory, ProvenToken, TokenProver } from './token-prover.ts'
+import { checkVerifyOptions } from './verifier-options.ts'
+import type { VerifierParts } from './verifier-parts.ts'
+import type { VerifyOptions } from './verifier.ts'
+
+// The flow from a token to what it proves, whoever proves it. This file alone knows the order of the steps.
+
+export interface Judge {
+  /** @throws AuthError as `Verifier.verify` does. @param record Notes how the verdict came about. */
+  readonly judge: (
+    token: string,
+    options: VerifyOptions | undefined,
+    record?: VerdictRecord,
+  ) => Promise<Auth<unknown>>
+  /**
+   * What a guard asks first: what a token proves that was accepted before and is accepted now, for which no promise is needed. Such a
+   * verdict is published here, because `verify` is not asked.
+   *
+   * @param waitUntil Of the request.
+   */
+  readonly recall: (token: string, waitUntil?: WaitUntil) => Auth<unknown> | undefined
+}
+
+/** A proof that the rules have accepted. Its times and its binding are looked at each time. */
+interface Judged {
+  readonly auth: Auth
+  /** Worked out once, so that a token that is bound to nothing costs nothing more. */
+  readonly binding: Binding | undefined
+}
+
+/** How often one token is judged, if each time its proof has ended by the time that the functions of the user have answered. */
+const ROUNDS = 3
+
+/**
+ * @param memory Of the prover.
+ * @param verifier Whose verdicts are published.
+ */
+export function createJudge<Proven extends ProvenToken>(
+  prover: TokenProver<Proven>,
+  parts: VerifierParts,
+  memory: ProofMemory<Proven>,
+  verifier: () => object,
+): Judge {
+  const { rules, maxTokenSize, confirmation, schema, revocations, moment, now, timeAt, clock } =
+    parts
+  const judged = new WeakMap<Proven, Judged>()
+
+  /** Everything about the claims, the first time; later what time alone can change. */
+  function judgeClaims(token: string, proven: Proven, time: number): Judged {
+    const known = judged.get(proven)
+    if (known !== undefined) {
+      checkAgain(known, proven, time)
+      return known
+    }
+    const { claims, header } = proven
+    checkClaimSet(claims, rules, time, prover.check(proven))
+    const auth: Auth = Object.freeze(marked({ claims, header, token }))
+    const accepted = { auth, binding: bindingOf(claims, own(proven, 'repeatsMember') === true) }
+    judged.set(proven, accepted)
+    // One that is refused from here on is remembered as well: to refuse it again needs no other proof.
+    memory.remember(proven)
+    return accepted
+  }
+
+  function checkAgain({ auth }: Judged, proven: Proven, time: number): void {
+    try {
+      checkTimes(auth.claims, rules, time)
+    } catch (error) {
+      memory.forget(proven)
+      throw error
+    }
+  }
+
+  /** After a wait. If the proof has ended, the token is judged again; if time has ended the token, it is refused. */
+  function holds(token: string, proven: Proven, waitUntil: WaitUntil | undefined): boolean {
+    if (!prover.stands(token, proven, waitUntil)) return false
+    judgeClaims(token, proven, now())
+    return true
+  }
+
+  /** As reading does, which is what refuses other texts: a loop of them must not hold up the event loop either. */
+  async function refuseLong(token: string): Promise<void> {
+    await turnToRead()
+    timeReading(clock, () => {
+      checkSize(token, maxTokenSize)
+    })
+  }
+
+  async function judge(
+    token: string,
+    options: VerifyOptions | undefined,
+    record?: VerdictRecord,
+  ): Promise<Auth<unknown>> {
+    checkText(token)
+    // Before anything is made of it: the time of all that follows grows with its length.
+    if (token.length > maxTokenSize) await refuseLong(token)
+    const { signal, possession, waitUntil } = readOptions(options)
+    /** What the schema has made of a proof: it is asked once about each, however often that is judged. */
+    let made: { readonly of: Proven; readonly auth: Auth<unknown> } | undefined
+    for (let round = 0; round < ROUNDS; round++) {
+      const arrived = moment()
+      const recalled = prover.recall(token, arrived, waitUntil)
+      const proven = recalled ?? (await prover.prove(token, { arrived, signal, waitUntil }))
+      if (record !== undefined && round === 0) {
+        record.remembered = recalled !== undefined || judged.has(proven)
+      }
+      const time = recalled === undefined ? now() : timeAt(arrived)
+      const { auth, binding } = judgeClaims(token, proven, time)
+      const bound = checkBinding(auth, binding, possession, confirmation)
+      let result: Auth<unknown> = bound
+      if (schema !== undefined) {
+        if (made?.of !== proven) {
+          made = { of: proven, auth: await applySchema(schema, bound, signal) }
+        }
+        result = made.auth
+        if (!holds(token, proven, waitUntil)) continue
+      }
+      // Behind the schema, which may take its time: a token may be revoked meanwhile.
+      const answered = revocations?.check(auth, now(), signal)
+      if (answered === undefined) return result
+      await answered
+      if (holds(token, proven, waitUntil)) return result
+    }
+    throw prover.late()
+  }
+
+  function recall(token: string, waitUntil?: WaitUntil): Auth<unknown> | undefined {
+    // A schema may take its time.
+    if (schema !== undefined || token.length > maxTokenSize) return undefined
+    const arrived = moment()
+    const proven = prover.recall(token, arrived, waitUntil)
+    const known = proven && judged.get(proven)
+    // What a token is bound to is compared with what its sender has proven, which nobody knows here. Where it need not be proven,
+    // the `Auth` says all the same that it was.
+    if (known === undefined || known.binding !== undefined) return undefined
+    const { auth } = known
+    const time = timeAt(arrived)
+    const isAccepted =
+      isTimely(auth.claims, rules, time) && revocations?.isValidNow(auth, time) !== false
+    if (!isAccepted) return undefined
+    publishRemembered(verifier, () => moment().monotonic - arrived.monotonic)
+    return auth
+  }
+
+  return { judge, recall }
+}
+
+/** Own members: a polluted prototype must neither end anybody's wait nor prove anything. */
+function readOptions(options: VerifyOptions | undefined): VerifyOptions {
+  checkVerifyOptions(options)
+  if (options === undefined) return NO_OPTIONS
+  return {
+    signal: own(options, 'signal'),
+    possession: possessionOf(own(options, 'possession')),
+    waitUntil: own(options, 'waitUntil'),
+  }
+}
+
+const NO_OPTIONS: VerifyOptions = Object.freeze({
+  signal: undefined,
+  possession: undefined,
+  waitUntil: undefined,
+})

@@ -1,0 +1,68 @@
+import { ownMembers } from '@portcullis/kit/options'
+
+import type { Auth } from '../claims/auth.ts'
+import { verdicts } from '../report/diagnostics.ts'
+import { setInternals } from './internals.ts'
+import { createJudge } from './judge.ts'
+import { observed, type VerdictRecord } from './observed-verdict.ts'
+import { createWatch } from './revocation-watch.ts'
+import type { ProofMemory, ProvenToken, TokenProver } from './token-prover.ts'
+import type { ProvenRules } from './verifier-options.ts'
+import { partsOf, type VerifierParts } from './verifier-parts.ts'
+import type { Verifier, VerifyOptions } from './verifier.ts'
+
+// A verifier, whatever proves its tokens.
+
+/**
+ * Creates a verifier of tokens that something else than a key proves. Claims, times, `cnf`, schema and revocations are judged as
+ * those of a JWT are; guards, `watchToken` and diagnostics know it as one of ours.
+ *
+ * @param rules Checked: see `ruleChecks` and `checkStated`.
+ */
+export function createProvenVerifier<Proven extends ProvenToken>(
+  prover: TokenProver<Proven>,
+  rules: ProvenRules,
+): Verifier<unknown> {
+  const parts = partsOf(ownMembers(rules), true)
+  return verifierOf(prover, { parts, isObserved: () => verdicts.isObserved(), memory: NO_MEMORY })
+}
+
+export interface VerifierSetting<Proven> {
+  readonly parts: VerifierParts
+  /** Whether verdicts are published at this moment. */
+  readonly isObserved: () => boolean
+  readonly memory: ProofMemory<Proven>
+}
+
+/** Of a prover that remembers by itself. */
+const NO_MEMORY: ProofMemory<unknown> = { remember() {}, forget() {} }
+
+export function verifierOf<Proven extends ProvenToken>(
+  prover: TokenProver<Proven>,
+  { parts, isObserved, memory }: VerifierSetting<Proven>,
+): Verifier<unknown> {
+  const { rules, maxTokenSize, revocations, clock } = parts
+  const { judge, recall } = createJudge(prover, parts, memory, () => verifier)
+
+  function verify(token: string, options?: VerifyOptions): Promise<Auth<unknown>> {
+    if (!isObserved()) return judge(token, options)
+    const verdict = async (record: VerdictRecord) => await judge(token, options, record)
+    return observed(verifier, verdict, clock)
+  }
+
+  setInternals(verify, {
+    checksIssuer: (issuer) => rules.issuer?.includes(issuer) === true,
+    audiences: [rules.audience],
+    maxTokenSize,
+    recall,
+    watch: createWatch(parts),
+  })
+  const verifier: Verifier<unknown> = {
+    verify,
+    async ready() {
+      await prover.ready()
+      await revocations?.ready()
+    },
+  }
+  return verifier
+}
