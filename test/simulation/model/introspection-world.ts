@@ -167,8 +167,10 @@ export function createIntrospectionWorld(
       const isRepeated = lostAt.delete(token)
       const isLost = world.hasEndedConnection
       world.hasEndedConnection = false
-      const isFailing =
-        (mode !== 'well' && mode !== 'slow') || poisoned.has(token) || (isLost && !hasAnswered)
+      // One request is sent again, and no more: a call that loses both has met an endpoint that fails.
+      const isLostForGood = isLost && (isRepeated || !hasAnswered)
+      if (isLostForGood) calmSince = clock.monotonic()
+      const isFailing = (mode !== 'well' && mode !== 'slow') || poisoned.has(token) || isLostForGood
       try {
         if (isLost) throw connectionError('ECONNRESET')
         const response = await answer(token, init.signal)
