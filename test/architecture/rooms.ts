@@ -38,7 +38,7 @@ explain     | refusal algorithms keys token claims possession revocation verifie
 room    | calls                                     | takes types of | doors
 answer  |                                           |                | errors http-answer http-time lifetime outage token-response
 waiting | answer                                    |                | abort
-dpop    | answer waiting                            |                | dpop dpop-options
+dpop    | answer                                    |                | dpop dpop-options
 request | answer                                    | dpop           | retry token-request
 present | answer waiting                            | dpop request   | authorized-fetch
 login   | answer waiting dpop request present       |                | client token-client held-token login-exchange option-checks renewal

@@ -62,23 +62,20 @@ function within(source: string, from: string): string {
   return relative(source.replace(/\/src\/.*/, '/src'), target).replace(/\.ts$/, '')
 }
 
-/**
- * The sources that import each other, directly or through others: a list for each circle.
- *
- * @param planted Further imports, as if they were there.
- */
-export function circles(
-  planted: readonly (readonly [source: string, target: string])[] = [],
-): readonly (readonly string[])[] {
-  const imports = new Map(WITHIN)
-  for (const [source, target] of planted)
-    imports.set(source, [...(imports.get(source) ?? []), target])
-  const reached = new Map([...imports.keys()].map((name) => [name, reachable(name, imports)]))
+/** The sources that import each other, directly or through others: a list for each circle. */
+export function circles(): readonly (readonly string[])[] {
+  const reached = new Map([...WITHIN.keys()].map((name) => [name, reachable(name, WITHIN)]))
   const found = [...reached].map(([name, targets]) =>
     [...targets].filter((target) => reached.get(target)?.has(name)).toSorted(),
   )
   const distinct = new Map(found.map((names) => [names.join(' '), names]))
   return [...distinct.values()].filter((names) => names.length > 0)
+}
+
+/** Whether one more import, as if it were there, would be part of a circle. */
+export function closesCircle(source: string, target: string): boolean {
+  const imports = new Map([...WITHIN, [source, [...(WITHIN.get(source) ?? []), target]]])
+  return reachable(source, imports).has(source)
 }
 
 /** What each imports of its own package. */
