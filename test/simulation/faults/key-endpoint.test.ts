@@ -277,7 +277,8 @@ test.each([
 ])('Retry-After as %s: no request before the pause is over', async (_, retryAfter, pause) => {
   await using endpoint = await createKeyEndpoint()
   const { keys, verdict } = follow(endpoint)
-  const headers = { 'retry-after': retryAfter(endpoint.clock.now()) }
+  const now = endpoint.clock.now()
+  const headers = { 'retry-after': retryAfter(now), date: new Date(now * 1000).toUTCString() }
   endpoint.answerWith(serve(oldJwk, { status: 503, headers }), serve(oldJwk))
   expect(await verdict(oldToken())).toBe('keys_unavailable: unreachable')
   const { nextAttemptIn } = keys.status()

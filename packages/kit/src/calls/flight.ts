@@ -1,3 +1,4 @@
+import { ownMembers } from '../options.ts'
 import { type Clock, type Instant, instant } from '../time.ts'
 import { LATENESS, pause, type Place } from '../waiting/waiting-room.ts'
 
@@ -71,8 +72,9 @@ export interface FlightOptions {
 /** @param work Never rejects: an error can only be one of the platform. It begins at once. */
 export function beginFlight<Outcome>(
   work: () => Promise<Outcome>,
-  { clock, timeout, waitUntil, endsWithRequest = ENDS_WITH_REQUEST }: FlightOptions,
+  options: FlightOptions,
 ): Flight<Outcome> {
+  const { clock, timeout, waitUntil, endsWithRequest = ENDS_WITH_REQUEST } = ownMembers(options)
   const startedAt = instant(clock)
   const outcome = work()
   // One that nobody waits for may end with an error of the platform, of which nobody is to be told.

@@ -1,3 +1,4 @@
+import { ownMembers } from '../options.ts'
 import { type Clock, type Instant, instant } from '../time.ts'
 import type { Place } from '../waiting/waiting-room.ts'
 import {
@@ -85,7 +86,9 @@ interface Call<Item, Outcome> {
 export function createCalls<Item extends { readonly name: string }, Result, Outcome>(
   options: CallsOptions<Item, Result, Outcome>,
 ): Calls<Item, Outcome> {
-  const { clock, timeout, endsWithRequest = ENDS_WITH_REQUEST } = options
+  // Some of them need not be there: none may come from a polluted prototype.
+  const own = ownMembers(options)
+  const { clock, timeout, endsWithRequest = ENDS_WITH_REQUEST } = own
   const running = createRunning<Call<Item, Outcome>>()
   /** There are no more of them than there are callers that wait. */
   const queue = createQueue<Call<Item, Outcome>>()
@@ -97,7 +100,7 @@ export function createCalls<Item extends { readonly name: string }, Result, Outc
 
   function stepNow(): CallStep<Outcome> {
     const since = [...running.calls()].map(({ since: began }) => began)
-    return options.step({ since, isProbing: running.isProbing() })
+    return own.step({ since, isProbing: running.isProbing() })
   }
 
   /** One that has ended with its request takes a place until somebody needs it. */
@@ -141,7 +144,7 @@ export function createCalls<Item extends { readonly name: string }, Result, Outc
 
   function beginProbe(waitUntil?: WaitUntil): void {
     running.dropOrphanedProbe()
-    const item = running.isProbing() ? undefined : options.probe?.()
+    const item = running.isProbing() ? undefined : own.probe?.()
     if (item !== undefined && find(item.name) === undefined)
       begin(createCall(item, true), waitUntil)
   }
@@ -150,11 +153,9 @@ export function createCalls<Item extends { readonly name: string }, Result, Outc
     const { item, isProbe } = call
     const begun: BegunCall = { startedAt: instant(clock), isProbe, waitUntil }
     call.since = begun.startedAt.monotonic
-    const result = await options.call(item, begun)
+    const result = await own.call(item, begun)
     const isCurrent = running.end(call)
-    call.settle(
-      isCurrent ? options.settled(item, result, begun, running.isProbing()) : options.givenUp(),
-    )
+    call.settle(isCurrent ? own.settled(item, result, begun, running.isProbing()) : own.givenUp())
     // Nobody waits in the queue there: see `outcomeOf`.
     if (!endsWithRequest) beginNext()
   }
@@ -189,7 +190,7 @@ export function createCalls<Item extends { readonly name: string }, Result, Outc
     async ask(item, place, waitUntil) {
       if (endsWithRequest) {
         const next = () => ownFlightOrPause(item, waitUntil)
-        return (await outcomeOf(next, clock, place)) ?? options.givenUp()
+        return (await outcomeOf(next, clock, place)) ?? own.givenUp()
       }
       running.dropOverdue()
       let found = find(item.name)

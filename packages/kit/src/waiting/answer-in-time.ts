@@ -1,3 +1,4 @@
+import { ownMembers } from '../options.ts'
 import type { Clock } from '../time.ts'
 
 // The limit in time for answers of others: of revocations, and of the memory of used proofs.
@@ -24,8 +25,9 @@ export interface AnswerLimits {
  */
 export async function answerInTime<Answer>(
   answer: Promise<Answer>,
-  { clock, signal, late, patience = PATIENCE }: AnswerLimits,
+  limits: AnswerLimits,
 ): Promise<Answer> {
+  const { clock, signal, late, patience = PATIENCE } = ownMembers(limits)
   let cancel: (() => void) | undefined
   const end = new Promise<never>((_, reject) => {
     cancel = clock.after(patience, () => {
