@@ -82,14 +82,14 @@ export function createJudge<Proven extends ProvenToken>(
     }
   }
 
-  /** After a wait. If the proof has ended, the token is judged again; if time has ended the token, it is refused. */
+  /** For after a wait: whether the proof may still be used. @throws AuthError if the token itself has expired meanwhile */
   function holds(token: string, proven: Proven, waitUntil: WaitUntil | undefined): boolean {
     if (!prover.stands(token, proven, waitUntil)) return false
     judgeClaims(token, proven, now())
     return true
   }
 
-  /** As reading does, which is what refuses other texts: a loop of them must not hold up the event loop either. */
+  /** Refuses in its turn, and the time counts as reading: a loop of such tokens must not hold up the event loop. */
   async function refuseLong(token: string): Promise<void> {
     await turnToRead()
     timeReading(clock, () => {
