@@ -50,9 +50,10 @@ function plain(escape: string): string {
 
 /** An input as octets: its characters, where each is one, and otherwise UTF-8. */
 export function octetsOf(input: string): Buffer {
-  const encoding = Array.from(input).every((character) => character <= '\u00FF') ? 'latin1' : 'utf8'
-  return Buffer.from(input, encoding)
+  return Buffer.from(input, BEYOND_OCTETS.test(input) ? 'utf8' : 'latin1')
 }
+
+const BEYOND_OCTETS = /[\u0100-\uFFFF]/
 
 /**
  * What a text says, without the escapes that it could do without: V8 misreads some of those in names (Node 24 and 26).

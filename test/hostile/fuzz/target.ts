@@ -8,12 +8,15 @@ export interface FuzzTarget {
   run(input: string): void | Promise<void>
 }
 
-const MAX_MILLISECONDS = 50
+/** What is read once may take time for each character, and what is read again and again for each of them exceeds it. */
+function mostMilliseconds(input: string): number {
+  return 50 + input.length / 10_000
+}
 
 /** @throws Error that says what does not hold for an input. */
 export async function examine(target: FuzzTarget, input: string): Promise<void> {
   const milliseconds = await timed(target, input)
-  if (milliseconds > MAX_MILLISECONDS) await confirmSlowness(target, input)
+  if (milliseconds > mostMilliseconds(input)) await confirmSlowness(target, input)
   hold(Reflect.ownKeys(Object.prototype).length === inherited, 'Object.prototype is as it was')
 }
 
@@ -28,7 +31,8 @@ async function confirmSlowness(target: FuzzTarget, input: string): Promise<void>
     const { user, system } = process.cpuUsage(before)
     least = Math.min(least, elapsed, (user + system) / 1000)
   }
-  hold(least <= MAX_MILLISECONDS, `at most ${MAX_MILLISECONDS} ms`)
+  const most = mostMilliseconds(input)
+  hold(least <= most, `at most ${most} ms`)
 }
 
 async function timed(target: FuzzTarget, input: string): Promise<number> {
