@@ -39,7 +39,7 @@ test('it is the last line of a run on a machine without programs, and with a nam
   expect(await lastLine('run', 'test/left-out.test.ts', '-t', 'nothing is said')).not.toContain(
     'skipped:',
   )
-}, 60_000)
+})
 
 /** What a run of vitest prints last, in an environment that has no program and is not CI. */
 async function lastLine(...args: readonly string[]): Promise<string | undefined> {

@@ -189,7 +189,7 @@ describe('the mere presence of a second copy is nothing', () => {
     await revocations.revoke(second.getAuth(theirs))
     await vi.waitFor(() => {
       expect(refused).toHaveBeenCalledOnce()
-    })
+    }, 60_000)
   })
 
   test('for a request that guards of both have let through', async () => {

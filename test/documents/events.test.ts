@@ -112,7 +112,7 @@ test('a security event ends the tokens of its user, if its sender is known', asy
 test('so does one that is polled, and it is acknowledged', async () => {
   const token = await provider.token({ claims: { sub: 'bob' } })
   answerPoll({ 'j-3': await eventOf('bob', 'j-3') })
-  await vi.waitUntil(() => polls.length === 2)
+  await vi.waitUntil(() => polls.length === 2, 60_000)
   expect(polls).toEqual([
     [`${provider.url}/ssf/poll`, '{"maxEvents":100}'],
     [`${provider.url}/ssf/poll`, '{"maxEvents":100,"ack":["j-3"]}'],

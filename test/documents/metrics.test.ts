@@ -74,7 +74,7 @@ test('the example runs, and its commands print what is said beside them', async 
     expect(await run(first)).toBe('Service Unavailable')
     await vi.waitFor(async () => {
       expect(await run(second)).toBe('OK')
-    })
+    }, 60_000)
     expect(JSON.parse(await run(accepted))).toMatchObject({ sub: 'ada' })
     expect(await run(refused)).not.toContain('ada')
     const text = await run(lines)

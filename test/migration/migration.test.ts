@@ -45,7 +45,7 @@ beforeAll(async () => {
       forgeries.set(application.name, { places, hello })
     }),
   ])
-}, 30_000)
+})
 
 afterAll(async () => {
   await Promise.all(open.map(async (each) => await each[Symbol.asyncDispose]()))

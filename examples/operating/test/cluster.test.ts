@@ -89,7 +89,7 @@ test('two workers answer behind one port; one that dies is replaced, and the end
 
   running.child.kill('SIGTERM')
   expect(await once(running.child, 'exit')).toEqual([0, null])
-}, 60_000)
+})
 
 test('a worker shows its metrics and becomes ready', async () => {
   await using running = start(1)
@@ -104,4 +104,4 @@ test('a worker shows its metrics and becomes ready', async () => {
   expect(await (await fetch(`${url}/status`)).json()).toMatchObject({
     keys: { main: { freshness: 'fresh' } },
   })
-}, 60_000)
+})

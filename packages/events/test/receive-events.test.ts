@@ -242,7 +242,7 @@ describe('whom an event means', () => {
     })
     const token = await transmitter.securityEvent({ type: 'session-revoked', subject: USER })
     const answer = send(token)
-    await vi.waitUntil(() => asked > 0)
+    await vi.waitUntil(() => asked > 0, 60_000)
     await time.advance(10)
     expect(await answer).toMatchObject({ status: 503 })
     expect(told).toMatchObject([{ error: new Error('mapSubject did not answer in 10 s') }])
@@ -771,7 +771,7 @@ describe('who may send', () => {
       },
     })
     const answer = send('whatever it is', 'Bearer x')
-    await vi.waitUntil(() => asked > 0)
+    await vi.waitUntil(() => asked > 0, 60_000)
     await time.advance(10)
     expect(await answer).toMatchObject({ status: 503 })
     expect(await warned).toMatchObject({ message: 'authorize did not answer in 10 s' })

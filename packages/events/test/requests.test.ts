@@ -279,7 +279,7 @@ describe('what is no request of a transmitter', () => {
     servers.add(() => server.close())
     const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
     expect((await post(url, form(token))).status).toBe(504)
-    await vi.waitUntil(() => store.calls === 1)
+    await vi.waitUntil(() => store.calls === 1, 60_000)
     expect((await post(url, form(token))).status).toBe(504)
   })
 

@@ -8,29 +8,25 @@ import { expect, test } from 'vitest'
 
 const LINE = 'AuthError: An access token is required'
 
-test(
-  'Express prints each refusal as one line, in every mode but test, and respond: problem avoids it',
-  { timeout: 60_000 },
-  async () => {
-    const { sent, printed } = await scenes()
-    for (const major of ['5', '4']) {
-      for (const mode of ['unset', 'development', 'production', 'test']) {
-        const problem = `${major} ${mode} problem`
-        expect(JSON.parse(sent.get(problem) ?? '')).toMatchObject({ code: 'missing_token' })
-        expect(printed.get(problem)).toBe('')
+test('Express prints each refusal as one line, in every mode but test, and respond: problem avoids it', async () => {
+  const { sent, printed } = await scenes()
+  for (const major of ['5', '4']) {
+    for (const mode of ['unset', 'development', 'production', 'test']) {
+      const problem = `${major} ${mode} problem`
+      expect(JSON.parse(sent.get(problem) ?? '')).toMatchObject({ code: 'missing_token' })
+      expect(printed.get(problem)).toBe('')
 
-        const forward = `${major} ${mode} forward`
-        const body = mode === 'production' ? 'Unauthorized' : LINE
-        expect(sent.get(forward)).toContain(`<pre>${body}</pre>`)
-        const lines = (printed.get(forward) ?? '').split('\n').filter((line) => line !== '')
-        expect([forward, lines.map((line) => line.slice(0, LINE.length))]).toEqual([
-          forward,
-          mode === 'test' ? [] : [LINE],
-        ])
-      }
+      const forward = `${major} ${mode} forward`
+      const body = mode === 'production' ? 'Unauthorized' : LINE
+      expect(sent.get(forward)).toContain(`<pre>${body}</pre>`)
+      const lines = (printed.get(forward) ?? '').split('\n').filter((line) => line !== '')
+      expect([forward, lines.map((line) => line.slice(0, LINE.length))]).toEqual([
+        forward,
+        mode === 'test' ? [] : [LINE],
+      ])
     }
-  },
-)
+  }
+})
 
 async function scenes() {
   const flags = ['--conditions=@portcullis/source', '--disable-warning=ExperimentalWarning']

@@ -190,11 +190,11 @@ test('a client that leaves while its body is read: nothing fails, and nobody is 
   socket.write([...head, 'Content-Length: 100', '', '{"method":'].join('\r\n'))
   await vi.waitFor(() => {
     expect(requests[0]?.listenerCount('readable')).toBe(1)
-  })
+  }, 60_000)
   socket.destroy()
   await vi.waitFor(async () => {
     expect(await api.connections()).toBe(0)
-  })
+  }, 60_000)
   expect((await fetch(`${api.url}${PATH}`)).status).toBe(401)
   expect([called, api.failed]).toEqual([[], []])
 })

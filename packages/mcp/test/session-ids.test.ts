@@ -43,7 +43,7 @@ describe.each(FORMS)('%s', (_form, create) => {
       ])
       await vi.waitFor(() => {
         expect(warned).toHaveBeenCalledTimes(2)
-      })
+      }, 60_000)
       warned.mockRestore()
     })
 
@@ -85,7 +85,7 @@ describe.each(FORMS)('%s', (_form, create) => {
       ])
       await vi.waitFor(() => {
         expect(warned).toHaveBeenCalledTimes(2)
-      })
+      }, 60_000)
       warned.mockRestore()
     })
 

@@ -79,7 +79,7 @@ describe.each(FORMS)('%s', (form, create) => {
       expect((await opened.reader?.read())?.done).toBe(true)
       await vi.waitFor(() => {
         expect(pending).toBe(0)
-      })
+      }, 60_000)
     })
 
     test('one whose client has left before its head is watched by nobody', async () => {
@@ -106,19 +106,19 @@ describe.each(FORMS)('%s', (form, create) => {
         each.write(`GET ${PATH} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
       await vi.waitFor(() => {
         expect(gate.asked()).toBe(20)
-      })
+      }, 60_000)
       for (const each of callers) each.destroy()
       await vi.waitFor(async () => {
         expect(await api.connections()).toBe(0)
-      })
+      }, 60_000)
       gate.go()
       await vi.waitFor(() => {
         expect(served).toBe(20)
-      })
+      }, 60_000)
       expect((await api.ask(METADATA)).status).toBe(200)
       await vi.waitFor(() => {
         expect(pending).toBe(0)
-      })
+      }, 60_000)
     })
 
     test('one that the client leaves is watched no longer', async () => {
@@ -127,7 +127,7 @@ describe.each(FORMS)('%s', (form, create) => {
       await opened.reader?.cancel()
       await vi.waitFor(() => {
         expect(pending).toBe(0)
-      })
+      }, 60_000)
     })
   })
 })

@@ -18,7 +18,7 @@ test('ready once the keys have been fetched; alive before that', async () => {
   expect([health.live(), health.ready()]).toEqual([200, 503])
   await vi.waitFor(() => {
     expect(health.ready()).toBe(200)
-  })
+  }, 60_000)
 })
 
 test('a start while the key endpoint is down: not ready, alive, and ready soon after it is back', async () => {
@@ -33,7 +33,7 @@ test('a start while the key endpoint is down: not ready, alive, and ready soon a
   health.ready()
   await vi.waitFor(() => {
     expect(health.ready()).toBe(200)
-  })
+  }, 60_000)
 })
 
 test('100 probes while the key endpoint is down cost it few requests', async () => {
@@ -51,7 +51,7 @@ test('a process that was ready stays ready through an outage of any length', asy
   health.ready()
   await vi.waitFor(() => {
     expect(health.ready()).toBe(200)
-  })
+  }, 60_000)
   issuer.outage(503)
   await clock.advance(86_400)
   expect(keys.status().freshness).toBe('empty')
@@ -63,7 +63,7 @@ test('a process that is told to end is not ready any more, and alive', async () 
   health.ready()
   await vi.waitFor(() => {
     expect(health.ready()).toBe(200)
-  })
+  }, 60_000)
   health.drain()
   expect([health.live(), health.ready()]).toEqual([200, 503])
 })

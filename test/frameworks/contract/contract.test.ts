@@ -523,7 +523,7 @@ describe.each(frameworks)('$name', ({ name, createApp, guardsRoutesAlone }) => {
     )
   })
 
-  describe('what is printed', { timeout: 60_000 }, () => {
+  describe('what is printed', () => {
     const REFUSALS = [401, 400, 401, 401, 403]
     test('of refusals that the framework answers: nothing', async () => {
       const { statuses, output } = await play(name, 'refusals, forwarded')

@@ -14,7 +14,7 @@ let debugged: Printed
 let silent: Printed
 beforeAll(async () => {
   ;[debugged, silent] = await Promise.all([printed('portcullis'), printed('')])
-}, 60_000)
+})
 
 test.each(frameworks)(
   'NODE_DEBUG=portcullis says in $name why each request was refused',
@@ -49,7 +49,7 @@ async function printed(debug: string): Promise<Printed> {
   const flags = ['--conditions=@portcullis/source', '--disable-warning=ExperimentalWarning']
   const { stderr } = await promisify(execFile)(process.execPath, [...flags, program], {
     env: { ...process.env, NODE_DEBUG: debug },
-    timeout: 60_000,
+    timeout: 100_000,
   })
   const parts = stderr.split(/^--- /m).slice(1)
   return new Map(

@@ -161,7 +161,7 @@ describe.each(frameworks)('$name', ({ createApp }) => {
     const answer = startGet(app)
     await vi.waitFor(() => {
       expect(questions()).toBe(before + 1)
-    })
+    }, 60_000)
     await clock.advance(5)
     outage.restore()
     expectUnavailable(await answer)
@@ -182,12 +182,12 @@ describe.each(frameworks)('$name', ({ createApp }) => {
     const first = startGet(app)
     await vi.waitFor(() => {
       expect(questions()).toBe(before + 1)
-    })
+    }, 60_000)
     const timers = counting.timers()
     const second = startGet(app)
     await vi.waitFor(() => {
       expect(counting.timers()).toBeGreaterThan(timers)
-    })
+    }, 60_000)
     await clock.advance(5)
     outage.restore()
     await expect(first).resolves.toMatchObject({ status: 200 })

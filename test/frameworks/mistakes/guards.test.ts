@@ -69,7 +69,7 @@ async function run(program: URL, ...words: string[]): Promise<ReadonlyMap<string
     execFile(
       process.execPath,
       [...flags, path, ...words],
-      { env, timeout: 60_000 },
+      { env, timeout: 100_000 },
       (_, out, err) => {
         resolve(out + err)
       },

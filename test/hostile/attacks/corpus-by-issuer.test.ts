@@ -39,7 +39,7 @@ describe.each<readonly [string, typeof listed]>([
     expect(different).toEqual([])
     expect(network.seen).toEqual([])
     expect(faults.seen).toEqual([])
-  }, 120_000)
+  })
 })
 
 test('most rows name the issuer, so that their own verifier judges them', () => {

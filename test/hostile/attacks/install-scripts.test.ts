@@ -105,19 +105,15 @@ describe('the workspace', () => {
     expect(`${workspace}${text}`).toMatch(PERMISSION)
   })
 
-  test(
-    'has settings with which pnpm refuses an install script, and does not run it',
-    { timeout: 60_000 },
-    () => {
-      const planted = manifest({ postinstall: 'touch ran' })
-      const { status, output, hasRun } = install(planted, workspace)
-      expect(output).toContain('ERR_PNPM_IGNORED_BUILDS')
-      expect(hasRun).toBe(false)
-      expect(status).not.toBe(0)
-      const allowed = install(planted, 'dangerouslyAllowAllBuilds: true\n')
-      expect(allowed).toMatchObject({ status: 0, hasRun: true })
-    },
-  )
+  test('has settings with which pnpm refuses an install script, and does not run it', () => {
+    const planted = manifest({ postinstall: 'touch ran' })
+    const { status, output, hasRun } = install(planted, workspace)
+    expect(output).toContain('ERR_PNPM_IGNORED_BUILDS')
+    expect(hasRun).toBe(false)
+    expect(status).not.toBe(0)
+    const allowed = install(planted, 'dangerouslyAllowAllBuilds: true\n')
+    expect(allowed).toMatchObject({ status: 0, hasRun: true })
+  })
 })
 
 function missing(packages: readonly LockedPackage[], present: readonly string[]): string[] {

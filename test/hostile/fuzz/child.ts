@@ -16,6 +16,7 @@ export interface Job {
   readonly journal: string
   readonly seed: number
   readonly seconds: number
+  readonly isTimed: boolean
   /** Only some of the inputs of the seed, the first of which is 1, to find the one that a process died of. */
   readonly replay?: Replay
 }
@@ -34,7 +35,7 @@ export const BROKEN = 3
 
 export async function runJob(targets: Readonly<Record<string, FuzzTarget>>): Promise<void> {
   const job = JSON.parse(readFileSync(String(process.argv[2]), 'utf8')) as Job
-  const { target: name, seed, seconds, replay } = job
+  const { target: name, seed, seconds, isTimed, replay } = job
   const target = targets[name]
   if (target === undefined) throw new TypeError(`${name} is no target`)
   const note = createJournal(job.journal)
@@ -46,7 +47,9 @@ export async function runJob(targets: Readonly<Record<string, FuzzTarget>>): Pro
       execution++
       if (execution < (replay?.first ?? 1)) return
       note({ execution, input })
-      for (let tries = replay?.tries ?? 1; tries > 0; tries--) await examine(target, input)
+      for (let tries = replay?.tries ?? 1; tries > 0; tries--) {
+        await examine(target, input, isTimed)
+      }
       if (replay !== undefined && execution % replay.interval === 0) globalThis.gc?.()
     }),
     replay === undefined

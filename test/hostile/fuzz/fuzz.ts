@@ -27,6 +27,8 @@ export interface FuzzOptions {
   readonly seed: number
   /** For each target. */
   readonly seconds: number
+  /** Whether an input that takes long is a finding. */
+  readonly isTimed: boolean
   readonly print: (line: string) => void
 }
 
@@ -79,8 +81,8 @@ interface Finding {
 }
 
 function findingOf(name: string, folder: string, options: FuzzOptions): Finding | undefined {
-  const { node, seed, seconds } = options
-  const job = { target: name, journal: join(folder, name), seed, seconds }
+  const { node, seed, seconds, isTimed } = options
+  const job = { target: name, journal: join(folder, name), seed, seconds, isTimed }
   const { end, last } = run(node, job)
   if (end === 0) return undefined
   if (last === undefined) throw new Error(`${name}: the process ended (${end}) before any input`)

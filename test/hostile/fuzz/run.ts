@@ -7,7 +7,7 @@ import { fuzz } from './fuzz.ts'
 import { seedsFolder } from './seeds.ts'
 import { targets } from './targets/index.ts'
 
-// pnpm fuzz [target...] [--seconds N] [--seed N] [--node PATH]: the targets share the seconds.
+// pnpm fuzz [target...] [--seconds N] [--seed N] [--node PATH] [--untimed]: the targets share the seconds.
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -15,6 +15,7 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '120' },
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
     node: { type: 'string', default: process.execPath },
+    untimed: { type: 'boolean', default: false },
   },
 })
 const unknown = positionals.find((name) => !Object.hasOwn(targets, name))
@@ -35,6 +36,7 @@ const isSound = await fuzz(names, {
   seeds: seedsFolder,
   seed,
   seconds,
+  isTimed: !values.untimed,
   print: console.error,
 })
 if (!isSound) process.exitCode = 1

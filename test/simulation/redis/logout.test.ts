@@ -10,9 +10,6 @@ import { API, type Browser, CLIENT, logIn, startProvider } from './logout-provid
 import { type RedisServer, startRedis } from './redis-server.ts'
 import { createStream, STREAM } from './scene.ts'
 
-/** Seconds. */
-const LIMIT = 1
-
 describeWithRedis('a log-out at an OpenID provider', () => {
   let server: RedisServer
   let provider: Served
@@ -38,20 +35,16 @@ describeWithRedis('a log-out at an OpenID provider', () => {
     await server[Symbol.asyncDispose]()
   })
 
-  test('ends the WebSockets of its user in all processes within a second, and those of nobody else', async () => {
+  test('ends the WebSockets of its user in all processes, and those of nobody else', async () => {
     const [ada, eve] = [await logIn(provider.url, 'ada'), await logIn(provider.url, 'eve')]
     const ofAda = await Promise.all(ports.map(async (port) => await connect(port, ada)))
     const ofEve = await Promise.all(ports.map(async (port) => await connect(port, eve)))
     const closed = ofAda.map(async (socket) => {
       const [code] = (await once(socket, 'close')) as [number]
-      return { code, at: performance.now() }
+      return code
     })
-    const before = performance.now()
     await ada.logOut()
-    for (const { code, at } of await Promise.all(closed)) {
-      expect(code).toBe(1008)
-      expect((at - before) / 1000).toBeLessThan(LIMIT)
-    }
+    expect(await Promise.all(closed)).toEqual([1008, 1008])
     expect(ofEve.map(({ readyState }) => readyState)).toEqual([WebSocket.OPEN, WebSocket.OPEN])
     for (const port of ports) {
       await expect(connect(port, ada)).rejects.toThrow(/401/)

@@ -14,11 +14,6 @@ import {
 } from './scene.ts'
 import { until } from './waiting.ts'
 
-/** Seconds: a reply that was under way when the fault began. */
-const UNDER_WAY = 0.05
-/** Seconds. What a reconnection may take, on a busy machine. */
-const HEALED = 10
-
 interface Outage {
   readonly name: string
   readonly strike: (scene: Scene) => unknown
@@ -64,9 +59,9 @@ describeWithRedis('a store that does not answer', () => {
       await using scene = await createScene({ isPersistent: true })
       const { proxy, reader, revoked, valid } = scene
       await strike(scene)
-      const { reason, last } = await reader.acceptedUntil(valid)
+      const { reason, age } = await reader.acceptedUntil(valid)
       expect(reason).toBe('stale')
-      expect(last).toBeLessThan(MAX_STALENESS + UNDER_WAY)
+      expect(age).toBeLessThan(MAX_STALENESS)
       expect(await reader.verdict(revoked)).toBe('revoked')
 
       await using newcomer = join(proxy.url)
@@ -76,7 +71,7 @@ describeWithRedis('a store that does not answer', () => {
       expect(await reader.verdict(revoked)).toBe('revoked')
 
       await heal(scene)
-      expect(await reader.comesTo('accepted', valid)).toBeLessThan(HEALED)
+      await reader.comesTo('accepted', valid)
       await newcomer.comesTo('accepted', valid)
       expect(await newcomer.verdict(revoked)).toBe('revoked')
       await newcomer.revocations.revoke(fresh.claims)
@@ -106,12 +101,12 @@ describeWithRedis('a store that does not answer', () => {
     await using patient = join(proxy.url, { maxStaleness: 40 })
     await patient.comesTo('accepted', valid)
     proxy.delay = 1
-    const { reason, last } = await reader.acceptedUntil(valid)
+    const { reason, age } = await reader.acceptedUntil(valid)
     expect(reason).toBe('stale')
-    expect(last).toBeLessThan(MAX_STALENESS + UNDER_WAY)
+    expect(age).toBeLessThan(MAX_STALENESS)
     const fresh = await issue()
     await append(server, fresh)
-    expect(await patient.comesTo('revoked', fresh)).toBeLessThan(HEALED)
+    await patient.comesTo('revoked', fresh)
     await patient.comesTo('accepted', valid)
     expect(await reader.verdict(revoked)).toBe('revoked')
     proxy.delay = 0
@@ -127,9 +122,10 @@ describeWithRedis('a store that does not answer', () => {
       const cut = proxy.cutNextReply(100)
       await append(server, fresh)
       await cut
-      expect(await reader.comesTo('revoked', fresh)).toBeLessThan(HEALED)
+      await reader.comesTo('revoked', fresh)
     }
     await reader.comesTo('accepted', valid)
+    expect(reader.revocations.status().state).toBe('current')
   })
 
   test.concurrent('very many revocations at once: all are recorded, or all are refused in time', async () => {

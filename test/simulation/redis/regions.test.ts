@@ -14,8 +14,6 @@ import { until } from './waiting.ts'
 const FAR = 0.075
 /** Seconds. With the round trip above, and as short as a busy machine allows. */
 const STALENESS = 4
-/** Seconds: a reply that was under way when the fault began. */
-const UNDER_WAY = 0.3
 
 interface Regions extends AsyncDisposable {
   readonly primary: RedisServer
@@ -55,7 +53,7 @@ describeWithRedis('two regions', () => {
     const { near, far } = regions
     const [one, other, valid] = [await issue(), await issue(), await issue()]
     await near.revocations.revoke(one.claims)
-    expect(await far.comesTo('revoked', one)).toBeLessThan(2)
+    await far.comesTo('revoked', one)
     const began = performance.now()
     await far.revocations.revoke(other.claims)
     // To write is a round trip, and the connection of the first time several.
@@ -63,12 +61,8 @@ describeWithRedis('two regions', () => {
     await near.comesTo('revoked', other)
     const { revocations } = far
     const { iss, jti, exp } = valid.claims
-    const asked = performance.now()
-    for (let count = 0; count < 1000; count += 1) {
-      expect(revocations.statusOf({ iss, jti, exp }, Date.now() / 1000)).toBe('valid')
-    }
-    // A thousand look-ups take less than one way across the ocean each: none of them goes there.
-    expect((performance.now() - asked) / 1000).toBeLessThan(1000 * FAR * 0.1)
+    // No promise: it is said at once, so nothing goes across the ocean for it.
+    expect(revocations.statusOf({ iss, jti, exp }, Date.now() / 1000)).toBe('valid')
   })
 
   test('the way between them is cut: the far one accepts for maxStaleness, the near one all the time', async () => {
@@ -79,9 +73,9 @@ describeWithRedis('two regions', () => {
     await far.comesTo('revoked', revoked)
     ocean.mode = 'swallow'
     await near.revocations.revoke(fresh.claims)
-    const { reason, last } = await far.acceptedUntil(valid)
+    const { reason, age } = await far.acceptedUntil(valid)
     expect(reason).toBe('stale')
-    expect(last).toBeLessThan(STALENESS + UNDER_WAY)
+    expect(age).toBeLessThan(STALENESS)
     expect(await near.verdict(valid)).toBe('accepted')
     expect(await far.verdict(revoked)).toBe('revoked')
     await expect(far.revocations.revoke(valid.claims)).rejects.toThrow(RevocationStoreError)

@@ -43,14 +43,13 @@ export interface Member extends AsyncDisposable {
   readonly verifier: Verifier
   /** `accepted`, or the reason of the refusal. */
   verdict(token: Issued): Promise<string>
-  /** Waits until that is the verdict. Answers how long it took: seconds. */
-  /** @param limit Seconds. */
-  comesTo(verdict: string, token: Issued, limit?: number): Promise<number>
+  /** Waits until that is the verdict. */
+  comesTo(verdict: string, token: Issued): Promise<void>
   /**
-   * Presents a token until it is refused, and says for what, and when it was accepted for the last time: seconds since this
-   * was called.
+   * Presents a token until it is refused, and says for what, and how old what is known was before it was accepted for the last
+   * time: seconds.
    */
-  acceptedUntil(token: Issued): Promise<{ readonly reason: string; readonly last: number }>
+  acceptedUntil(token: Issued): Promise<{ readonly reason: string; readonly age: number }>
 }
 
 export function join(url: string, options: Partial<RedisRevocationsOptions> = {}): Member {
@@ -82,23 +81,19 @@ export function join(url: string, options: Partial<RedisRevocationsOptions> = {}
     revocations,
     verifier,
     verdict,
-    comesTo: async (wanted, token, limit) =>
-      await until(
-        `${token.claims.jti} is ${wanted}`,
-        async () => (await verdict(token)) === wanted,
-        limit,
-      ),
+    comesTo: async (wanted, token) => {
+      await until(`${token.claims.jti} is ${wanted}`, async () => (await verdict(token)) === wanted)
+    },
     async acceptedUntil(token) {
-      const start = performance.now()
-      let last = 0
+      let age = 0
       let reason = ''
       await until('refused', async () => {
-        const asked = performance.now()
+        const before = revocations.status().age ?? Infinity
         reason = await verdict(token)
-        if (reason === 'accepted') last = (asked - start) / 1000
+        if (reason === 'accepted') age = before
         return reason !== 'accepted'
       })
-      return { reason, last }
+      return { reason, age }
     },
     async [Symbol.asyncDispose]() {
       await revocations.close()

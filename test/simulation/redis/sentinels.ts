@@ -79,7 +79,7 @@ export async function startSentinels(
     primary,
     async name({ port }) {
       for (const at of running.keys()) {
-        await until('the sentinels name it', async () => (await primary(at)) === port, 50)
+        await until('the sentinels name it', async () => (await primary(at)) === port)
       }
     },
     kill: async (at) => {

@@ -16,14 +16,11 @@ import { until } from './waiting.ts'
 
 // The store answers, but it is another one, or it has lost something.
 
-/** Seconds: a reply that was under way when the fault began. */
-const UNDER_WAY = 0.05
-
 /** Valid tokens are refused in time and revoked ones all the time, here and in a process that starts now. */
 async function expectRefusal({ proxy, reader, revoked, valid }: Scene): Promise<void> {
-  const { reason, last } = await reader.acceptedUntil(valid)
+  const { reason, age } = await reader.acceptedUntil(valid)
   expect(reason).toBe('stale')
-  expect(last).toBeLessThan(MAX_STALENESS + UNDER_WAY)
+  expect(age).toBeLessThan(MAX_STALENESS)
   expect(await reader.verdict(revoked)).toBe('revoked')
   await using newcomer = join(proxy.url)
   const start = performance.now()
@@ -74,9 +71,9 @@ describeWithRedis('a store that has forgotten', () => {
     await createStream(other, { id: 'other' })
     proxy.target = other.port
     proxy.cut()
-    const { reason, last } = await reader.acceptedUntil(valid)
+    const { reason, age } = await reader.acceptedUntil(valid)
     expect(reason).toBe('stale')
-    expect(last).toBeLessThan(MAX_STALENESS + UNDER_WAY)
+    expect(age).toBeLessThan(MAX_STALENESS)
     expect(await reader.verdict(revoked)).toBe('revoked')
     // Who has never seen the first cannot know.
     await using newcomer = join(proxy.url)
@@ -109,7 +106,7 @@ describeWithRedis('a store that has forgotten', () => {
     expect(await reader.verdict(revoked)).toBe('revoked')
     await server.command('CONFIG', 'SET', 'maxmemory', 0)
     await reader.revocations.revoke(fresh.claims)
-    expect(await reader.comesTo('revoked', fresh)).toBeLessThan(1)
+    await reader.comesTo('revoked', fresh)
   })
 })
 
@@ -160,9 +157,9 @@ describeWithRedis('a failover to a replica', () => {
     await until('copied', async () => (await replica.command('XLEN', STREAM)) === 2)
     proxy.target = replica.port
     proxy.cut()
-    const { reason, last } = await reader.acceptedUntil(valid)
+    const { reason, age } = await reader.acceptedUntil(valid)
     expect(reason).toBe('stale')
-    expect(last).toBeLessThan(MAX_STALENESS + UNDER_WAY)
+    expect(age).toBeLessThan(MAX_STALENESS)
     expect(await reader.verdict(revoked)).toBe('revoked')
     await replica.command('REPLICAOF', 'NO', 'ONE')
     await reader.comesTo('accepted', valid)

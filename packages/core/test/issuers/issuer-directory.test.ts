@@ -493,7 +493,7 @@ describe('the time of a verifier', () => {
     open[0]?.()
     await clock.advance(600)
     release()
-    await vi.waitFor(() => expect(open).toHaveLength(2))
+    await vi.waitFor(() => expect(open).toHaveLength(2), 60_000)
     await revocations.revokeBefore({ iss: A }, { time: clock.now() })
     open[1]?.()
     expect(await late).toBe('invalid_token revoked')
@@ -508,7 +508,7 @@ describe('the time of a verifier', () => {
     tenants.set(A, second.once)
     await clock.advance(600)
     first.release()
-    await vi.waitFor(() => expect(find).toHaveBeenCalledTimes(2))
+    await vi.waitFor(() => expect(find).toHaveBeenCalledTimes(2), 60_000)
     tenants.delete(A)
     await clock.advance(600)
     second.release()
@@ -524,7 +524,7 @@ describe('the time of a verifier', () => {
     })
     const late = verdict(verifier, A)
     for (let round = 0; round < 3; round++) {
-      await vi.waitFor(() => expect(made).toHaveLength(round + 1))
+      await vi.waitFor(() => expect(made).toHaveLength(round + 1), 60_000)
       await clock.advance(600)
       made[round]?.()
     }

@@ -470,7 +470,7 @@ describe('discoverKeys', () => {
     await createVerifier({ keys, issuer: null, audience: null }).ready()
     await vi.waitFor(() => {
       expect(keys.status().snapshot).toMatchObject({ state: 'replaced' })
-    })
+    }, 60_000)
     expect(asked.at(-1)).toBe(`${ISSUER}/keys`)
   })
 

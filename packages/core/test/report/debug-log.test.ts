@@ -35,7 +35,7 @@ async function run(
   const { stderr, stdout } = await promisify(execFile)(process.execPath, args, {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
     env: { ...process.env, NODE_DEBUG: debug },
-    timeout: 15_000,
+    timeout: 100_000,
   })
   const lines = stderr.split('\n').filter((line) => line !== '')
   return { lines: lines.map((line) => line.replace(/^PORTCULLIS \d+: /, '')), stdout }

@@ -237,7 +237,7 @@ test('a process that verified once exits by itself', async () => {
 async function run(program: string): Promise<string> {
   const flags = ['--conditions=@portcullis/source', '--input-type=module', '--eval', program]
   const cwd = fileURLToPath(new URL('..', import.meta.url))
-  const { stdout } = await promisify(execFile)(process.execPath, flags, { cwd, timeout: 15_000 })
+  const { stdout } = await promisify(execFile)(process.execPath, flags, { cwd, timeout: 100_000 })
   return stdout
 }
 

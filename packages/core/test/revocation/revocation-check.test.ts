@@ -280,7 +280,7 @@ describe('an answer from before a wait is not believed after it', () => {
     const revocations = localRevocations({ clock })
     const { done, schema } = slow()
     const outcome = underWay(guarding(revocations, { schema }))
-    await vi.waitFor(() => expect(done).toHaveLength(1))
+    await vi.waitFor(() => expect(done).toHaveLength(1), 60_000)
     await revocations.revoke({ jti: 'one' })
     done[0]?.()
     expect(await outcome).toBe('revoked')
@@ -292,7 +292,7 @@ describe('an answer from before a wait is not believed after it', () => {
     const verifier = guarding(source, { clockTolerance: 0 })
     await clock.advance(99.5)
     const outcome = underWay(verifier)
-    await vi.waitFor(() => expect(answers).toHaveLength(1))
+    await vi.waitFor(() => expect(answers).toHaveLength(1), 60_000)
     await clock.advance(0.5)
     answers[0]?.give('valid')
     expect(await outcome).toBe('expired')
@@ -302,7 +302,7 @@ describe('an answer from before a wait is not believed after it', () => {
     const { keys, state, others } = await changing()
     const { answers, source } = late()
     const outcome = underWay(guarding(source, { keys }))
-    await vi.waitFor(() => expect(answers).toHaveLength(1))
+    await vi.waitFor(() => expect(answers).toHaveLength(1), 60_000)
     state.source = others
     answers[0]?.give('valid')
     expect(await outcome).toBe('signature')
@@ -312,13 +312,13 @@ describe('an answer from before a wait is not believed after it', () => {
     const { keys, state, waits } = await changing()
     const { answers, source } = late()
     const outcome = underWay(guarding(source, { keys }))
-    await vi.waitFor(() => expect(answers).toHaveLength(1))
+    await vi.waitFor(() => expect(answers).toHaveLength(1), 60_000)
     state.mustWait = true
     answers[0]?.give('valid')
-    await vi.waitFor(() => expect(waits).toHaveLength(1))
+    await vi.waitFor(() => expect(waits).toHaveLength(1), 60_000)
     state.mustWait = false
     waits[0]?.()
-    await vi.waitFor(() => expect(answers).toHaveLength(2))
+    await vi.waitFor(() => expect(answers).toHaveLength(2), 60_000)
     answers[1]?.give('revoked')
     expect(await outcome).toBe('revoked')
   })
@@ -330,7 +330,7 @@ describe('an answer from before a wait is not believed after it', () => {
     await verifier.verify(token)
     state.mustWait = true
     const outcome = underWay(verifier)
-    await vi.waitFor(() => expect(waits).toHaveLength(1))
+    await vi.waitFor(() => expect(waits).toHaveLength(1), 60_000)
     await revocations.revoke({ jti: 'one' })
     state.mustWait = false
     waits[0]?.()
@@ -344,7 +344,7 @@ describe('the signal of a caller', () => {
     const controller = new AbortController()
     const verdict = guarding(source).verify(token, { signal: controller.signal })
     const outcome = outcomeOf(verdict)
-    await vi.waitFor(() => expect(answers).toHaveLength(1))
+    await vi.waitFor(() => expect(answers).toHaveLength(1), 60_000)
     controller.abort(new Error('gone'))
     expect(await outcome).toBe('Error: gone')
     answers[0]?.fail(new Error('nobody hears it'))
@@ -380,7 +380,7 @@ describe('the signal of a caller', () => {
       },
     }
     const outcome = outcomeOf(guarding(source, { clock: counting }).verify(token, { signal }))
-    await vi.waitFor(() => expect(answers).toHaveLength(1))
+    await vi.waitFor(() => expect(answers).toHaveLength(1), 60_000)
     expect(timers).toBe(1)
     answers[0]?.give('valid')
     expect(await outcome).toBe('accepted')

@@ -174,7 +174,7 @@ function strangerTo(algorithm: Algorithm): KeyObject {
   }
 }
 
-describe('every algorithm of the table', { timeout: 20_000 }, () => {
+describe('every algorithm of the table', () => {
   test.each(algorithms)('%s: what jose signs is proven', async (algorithm) => {
     expect(isSignedBy(publicKeyFor(algorithm), algorithm, await signed(algorithm))).toBe(true)
   })

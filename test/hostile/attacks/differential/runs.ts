@@ -4,7 +4,7 @@ const { ATTACKS_RUNS, ATTACKS_SEED } = process.env
 export const requestedRuns = numberFrom('ATTACKS_RUNS', ATTACKS_RUNS)
 
 /** For a test of so many cases, on a busy machine. Milliseconds. */
-export const timeout = 60_000 + (requestedRuns ?? 0) * 10
+export const timeout = 120_000 + (requestedRuns ?? 0) * 10
 
 const seed = numberFrom('ATTACKS_SEED', ATTACKS_SEED)
 
