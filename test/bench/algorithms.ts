@@ -1,11 +1,9 @@
 import { parseArgs } from 'node:util'
 
-import { barChart } from './chart.ts'
 import { createSigner, octetsOf, takeInTurn } from './inputs.ts'
 import { listenForKeys } from './key-server.ts'
 import { describeMachine } from './machine.ts'
 import { type Cost, mainThread, median, type Plan } from './measure.ts'
-import { writeResult } from './results.ts'
 import {
   ED_DSA,
   ES256,
@@ -40,15 +38,12 @@ import {
 // What one verification costs with other algorithms and keys than those of micro.ts:
 //
 //   pnpm bench algorithms           the tables
-//   pnpm bench algorithms --write   and the chart
 //   pnpm bench algorithms --quick   to see whether it runs; its figures mean nothing
 //
 // More tokens than any cache here holds (1,000 each) are taken in turn. All but the bare call and fast-jwt, which is given
 // the key, choose it from a key set.
 
-const { values: flags } = parseArgs({
-  options: { quick: { type: 'boolean' }, write: { type: 'boolean' } },
-})
+const { values: flags } = parseArgs({ options: { quick: { type: 'boolean' } } })
 const TOKENS = flags.quick ? 1088 : 1280
 const PLAN: Plan = flags.quick
   ? { rounds: 1, milliseconds: 5, warmUp: 10 }
@@ -172,33 +167,8 @@ function ratioTo(
   return medianRatio(roundsOf(costs, subject), roundsOf(costs, other), part)
 }
 
-function chartOf(results: readonly Result[]): string {
-  const groups = results.map(({ name, subjects, atOnce }) => {
-    const [bare, , ...verifiers] = subjects
-    return {
-      name,
-      bars: verifiers.map((subject) => ({
-        name: subject.name,
-        value: ratioTo(atOnce, subject, bare, 'main'),
-        isOurs: subject.name === 'Portcullis',
-      })),
-    }
-  })
-  return barChart({
-    title: 'Time that 64 new tokens at once take from the main thread',
-    subtitle: `1.00 is one synchronous crypto.verify for each; shorter is better. ${describeMachine()}`,
-    groups,
-  })
-}
-
 console.log(`${describeMachine()}\nMain thread by ${mainThread.name}.`)
 console.log(
   `Medians of ${PLAN.rounds} interleaved rounds; ${TOKENS} tokens; times of the bare synchronous call.\n`,
 )
-const results: Result[] = []
-for (const each of CASES) {
-  const result = await measureCase(each)
-  print(result)
-  results.push(result)
-}
-if (flags.write) writeResult('algorithms.svg', chartOf(results))
+for (const each of CASES) print(await measureCase(each))

@@ -58,18 +58,6 @@ export const BENCHES = {
     options: GC,
     does: 'what metrics cost a guarded request',
   },
-  load: {
-    file: 'load.ts',
-    on: 'built',
-    options: GC,
-    does: 'how long requests wait at 70 % of capacity, in a rotation, in a flood',
-  },
-  cluster: {
-    file: 'cluster.ts',
-    on: 'built',
-    options: GC,
-    does: 'requests a second with several workers',
-  },
   latency: {
     file: 'latency.ts',
     on: 'built',
@@ -86,7 +74,7 @@ export const BENCHES = {
     file: 'memory.ts',
     on: 'built',
     options: GC,
-    does: 'heap, growth, import, first verdict',
+    does: 'heap for each token, and growth after millions',
   },
   packages: {
     file: 'packages.ts',
@@ -109,7 +97,7 @@ export const BENCHES = {
     file: 'revocations.ts',
     on: 'source',
     options: GC,
-    does: 'a look-up of revocations beside a GET; --faults: how soon others know',
+    does: 'a look-up of revocations beside a GET',
   },
   refusals: { file: 'refusals.ts', on: 'built', options: GC, does: 'what hostile tokens cost' },
   corpus: {

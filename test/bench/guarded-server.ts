@@ -18,10 +18,6 @@ export interface GuardedServer {
 export interface Placement {
   /** As `taskset` names them. Absent: all. */
   readonly cores?: string | undefined
-  /** One process for each core, by `node:cluster`. */
-  readonly isCluster?: boolean
-  /** How many of them, if not one for each core. */
-  readonly workers?: number
   /** A module that is loaded before the server. */
   readonly preload?: string
 }
@@ -30,10 +26,9 @@ export async function startServer(
   framework: string,
   guard: string,
   keys: { readonly jwk: PublicJwk; readonly urls: KeyUrls },
-  { isCluster = false, ...placement }: Placement = {},
+  placement: Placement = {},
 ): Promise<GuardedServer> {
-  const server = isCluster ? './http-cluster.ts' : './http-server.ts'
-  const child = forkPinned(server, [framework, guard, JSON.stringify(keys)], placement)
+  const child = forkPinned([framework, guard, JSON.stringify(keys)], placement)
   const { port } = await nextMessage(child)
   if (port === undefined) throw new Error(`${guard}: a server did not say where it listens`)
   return {
@@ -51,20 +46,15 @@ export async function startServer(
   }
 }
 
-/** Runs a script of this folder, on some of the cores alone if told so. */
-export function forkPinned(
-  script: './bare-server.ts' | './http-cluster.ts' | './http-server.ts' | './load-generator.ts',
-  args: readonly string[],
-  { cores, preload, workers }: Omit<Placement, 'isCluster'> = {},
-): ChildProcess {
-  const path = fileURLToPath(new URL(script, import.meta.url))
+/** On some of the cores alone if told so. */
+function forkPinned(args: readonly string[], { cores, preload }: Placement): ChildProcess {
+  const path = fileURLToPath(new URL('./http-server.ts', import.meta.url))
   const options = [
     ...process.execArgv,
     ...(preload === undefined ? [] : ['--import', new URL(preload, import.meta.url).href]),
   ]
   // Express writes each error that a peer hands on to standard error, unless this is a test.
-  const count = workers === undefined ? {} : { WORKERS: String(workers) }
-  const env = { ...process.env, NODE_ENV: 'test', ...count }
+  const env = { ...process.env, NODE_ENV: 'test' }
   return cores === undefined
     ? fork(path, args, { execArgv: options, env })
     : fork(path, args, {

@@ -3,14 +3,12 @@ import { parseArgs } from 'node:util'
 import autocannon from 'autocannon'
 
 import { createBoundClient, headersOf } from './bound-client.ts'
-import { barChart } from './chart.ts'
 import { type GuardedServer, startServer } from './guarded-server.ts'
 import { BOUND, FRAMEWORKS, guardsOf } from './http-server.ts'
 import { createSigner } from './inputs.ts'
 import { listenForKeys } from './key-server.ts'
 import { describeMachine } from './machine.ts'
 import { median } from './measure.ts'
-import { writeResult } from './results.ts'
 import { ES256, RS256 } from './signature-kinds.ts'
 import { markdownTable } from './table.ts'
 
@@ -20,7 +18,6 @@ import { markdownTable } from './table.ts'
 //   pnpm bench http --framework Koa --rounds 3 --seconds 1   some of it
 //   pnpm bench http --few                                 without the part in which all tokens are new
 //   pnpm bench http --dpop                                bound tokens instead, with a new proof for each request
-//   pnpm bench http --write                               and the chart
 //   pnpm bench http --quick                               to see whether it runs
 //
 // Each server is a process of its own; this one is the load. With few tokens, 50 are sent over and over; with many, more
@@ -36,7 +33,6 @@ const { values: flags } = parseArgs({
     quick: { type: 'boolean' },
     rounds: { type: 'string', default: '7' },
     seconds: { type: 'string', default: '3' },
-    write: { type: 'boolean' },
   },
 })
 const ROUNDS = flags.quick ? 1 : Number(flags.rounds)
@@ -101,7 +97,7 @@ function shareOf(tokens: readonly string[], connection: number): readonly string
 type Rounds = ReadonlyMap<GuardedServer, readonly Round[]>
 type Load = (server: GuardedServer) => Promise<Round>
 
-async function compare(framework: string, tokens: readonly string[]): Promise<Rounds> {
+async function compare(framework: string, tokens: readonly string[]): Promise<void> {
   const bearer: Load = async (server) =>
     await load(server, (connection) => bearersOf(shareOf(tokens, connection)), {
       duration: SECONDS,
@@ -110,9 +106,7 @@ async function compare(framework: string, tokens: readonly string[]): Promise<Ro
   for (const guard of guardsOf(framework)) {
     servers.set(await startServer(framework, guard, keys), bearer)
   }
-  const rounds = await measureInTurn(servers)
-  print(rounds)
-  return rounds
+  print(await measureInTurn(servers))
 }
 
 /** What a bound token with a proof costs beside a bearer token, with as many requests for each. */
@@ -225,21 +219,9 @@ function costsBeyond(own: readonly Round[], open: readonly Round[]): number[] {
   return own.map(({ cpu }, round) => cpu - (open[round]?.cpu ?? Number.NaN))
 }
 
-function groupOf(name: string, rounds: Rounds) {
-  const [open = []] = rounds.values()
-  const [, ...guarded] = rounds
-  const bars = guarded.map(([{ guard }, own]) => ({
-    name: guard,
-    value: median(costsBeyond(own, open)),
-    isOurs: guard === 'Portcullis',
-  }))
-  return { name, bars }
-}
-
 console.log(describeMachine())
 const length = flags.dpop ? `${PROVEN} requests` : `${SECONDS} s`
 console.log(`Medians of ${ROUNDS} interleaved rounds of ${length}; ${CONNECTIONS} connections.\n`)
-const groups: ReturnType<typeof groupOf>[] = []
 for (const framework of flags.framework) {
   if (flags.dpop) {
     console.log(`${framework}, ${FEW} bearer tokens, or ${CLIENTS} bound ones:\n`)
@@ -247,14 +229,9 @@ for (const framework of flags.framework) {
     continue
   }
   console.log(`${framework}, ${FEW} tokens:\n`)
-  groups.push(groupOf(`${framework}, ${FEW} tokens`, await compare(framework, many.slice(0, FEW))))
+  await compare(framework, many.slice(0, FEW))
   if (flags.few) continue
   console.log(`${framework}, all tokens new (${MANY} in turn):\n`)
-  groups.push(groupOf(`${framework}, all tokens new`, await compare(framework, many)))
-}
-if (flags.write && !flags.dpop) {
-  const title = 'CPU time that a guard adds to a request: microseconds'
-  const subtitle = `More than the same route without a guard; shorter is better. ${describeMachine()}`
-  writeResult('routes.svg', barChart({ title, subtitle, groups, digits: 1 }))
+  await compare(framework, many)
 }
 keyServer.close()

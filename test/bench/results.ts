@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -18,12 +18,6 @@ const here = dirname(fileURLToPath(import.meta.url))
 /** Beside the sources, also when this is the copy in `built`. */
 const folder = join(basename(here) === 'built' ? dirname(here) : here, 'results')
 
-/** Keeps a chart that README.md shows. */
-export function writeResult(file: string, text: string): void {
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, file), text)
-}
-
 const FIGURES = 'figures.json'
 
 /** What one bench has measured last, and on what. */
@@ -35,7 +29,7 @@ interface Measured {
 /** Keeps the figures of a bench, and writes the table of README.md from those of all. */
 export function writeFigures(bench: string, machine: string, figures: Figures): void {
   const kept = { ...readFigures(), [bench]: { machine, figures: rounded(figures) } }
-  writeResult(FIGURES, `${JSON.stringify(kept, undefined, 2)}\n`)
+  writeFileSync(join(folder, FIGURES), `${JSON.stringify(kept, undefined, 2)}\n`)
   const path = join(folder, '..', 'README.md')
   const [before, , after] = partsOf(readFileSync(path, 'utf8'))
   writeFileSync(path, `${before}${goalsTable()}${after}`)

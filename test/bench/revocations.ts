@@ -12,7 +12,6 @@ import type { Message } from './http-server.ts'
 import { claims, createSigner, ISSUER } from './inputs.ts'
 import { describeMachine } from './machine.ts'
 import { median, quantile } from './measure.ts'
-import { faultTable } from './revocation-faults.ts'
 import { type Heard, WAY_NAMES } from './revocations-child.ts'
 import { markdownTable } from './table.ts'
 
@@ -20,13 +19,10 @@ import { markdownTable } from './table.ts'
 //
 //   pnpm bench revocations           all of it: a minute
 //   pnpm bench revocations --quick   to see whether it runs
-//   pnpm bench revocations --faults  how soon a process notices what can happen to a store: two minutes, with a million records
 //
 // It needs redis-server. The servers with the route are processes of their own, and this one is the load: so CPU time counts.
 
-const { values: flags } = parseArgs({
-  options: { quick: { type: 'boolean' }, faults: { type: 'boolean' } },
-})
+const { values: flags } = parseArgs({ options: { quick: { type: 'boolean' } } })
 const ENTRIES = flags.quick ? 1000 : 100_000
 const LOOK_UPS = flags.quick ? 1000 : 1_000_000
 const ROUNDS = flags.quick ? 1 : 5
@@ -193,14 +189,9 @@ async function printDelays(server: RedisServer): Promise<void> {
   child.disconnect()
 }
 
-async function printCosts(): Promise<void> {
-  await using server = await startRedis()
-  await fill(server)
-  await printReplica(server)
-  await printRoutes(server)
-  await printDelays(server)
-}
-
 console.log(`${describeMachine()}\n`)
-if (flags.faults) console.log(await faultTable(flags.quick ? 1000 : 1_000_000))
-else await printCosts()
+await using server = await startRedis()
+await fill(server)
+await printReplica(server)
+await printRoutes(server)
+await printDelays(server)

@@ -248,7 +248,7 @@ test('blocks are found with and without a language, and within lists', () => {
 describe('the commands of this repository', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
   /** Of pnpm itself, and a program that is installed. */
-  const OTHERS = new Set(['changeset', 'install', '-r', '--filter'])
+  const OTHERS = new Set(['changeset', 'exec', 'install', '-r', '--filter'])
 
   test.each(documents)('the benches that %s names are there', (path) => {
     const named = [...read(path).matchAll(/(?:pnpm(?:@12)? |`)bench ([a-z][\w-]*)/g)]
