@@ -26,13 +26,16 @@ afterAll(() => {
 /** What the form of a token decides, before anything reads its issuer. */
 const OF_FORM: ReadonlySet<Verdict> = new Set(['too_large', 'critical_header'])
 
-describe.each<readonly [string, typeof listed]>([
-  ['an object', listed],
-  ['a function', found],
-])('byIssuer of %s', (_, standIn) => {
-  test('gives every token of the corpus the verdict of the verifier itself', async () => {
+/** One for each verdict: an object says at once which verifier it is, and from there on both are the same. */
+const oneOfEach = [...new Map(rows.map((row) => [row.verdict, row])).values()]
+
+describe.each<readonly [string, readonly Row[], typeof listed]>([
+  ['an object', oneOfEach, listed],
+  ['a function', rows, found],
+])('byIssuer of %s', (_, judged, standIn) => {
+  test('gives tokens of the corpus the verdict of the verifier itself', async () => {
     const different: unknown[] = []
-    for (const row of rows) {
+    for (const row of judged) {
       const verdict = await verdictThrough(row, standIn)
       if (!isExpected(row, verdict)) different.push([row.name, row.verdict, verdict])
     }

@@ -49,14 +49,14 @@ const reorder = fc
     return values.toSorted((one, other) => (rankOf.get(one) ?? 0) - (rankOf.get(other) ?? 0))
   })
 
-const changesWanted = Math.max(100_000, requestedRuns ?? 0)
+const changesWanted = requestedRuns ?? 20_000
 
 /** RSA more often: it has the longest signatures, and the shortest time to check one. */
 const rsaSigners = signers.filter(({ publicJwk }) => publicJwk.kty === 'RSA')
 const turns = [...signers, ...rsaSigners]
 
 test(
-  'each single bit of an accepted token counts: 100,000 changes, all refused',
+  'each single bit of an accepted token counts: all changes are refused',
   { timeout },
   async () => {
     const verifier = createVerifier({ ...strictOptions, keys: localKeys(ring) })

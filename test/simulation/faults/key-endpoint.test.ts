@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import { follow, type Follower } from './following.ts'
 import { createKeyEndpoint, type KeyEndpoint } from './key-endpoint.ts'
-import { misbehaviours, serve, stalling, TIMEOUT } from './misbehaviours.ts'
+import { kinds, misbehaviours, serve, stalling, TIMEOUT } from './misbehaviours.ts'
 import { forgedToken, newIssuer, newJwk, newToken, oldIssuer, oldJwk, oldToken } from './tokens.ts'
 
 /** Longer than any pause between two attempts. */
@@ -69,7 +69,7 @@ test.each(misbehaviours.filter((each) => !stalling.includes(each)))(
   },
 )
 
-test.each(misbehaviours)(
+test.each(kinds)(
   'keys known, then the endpoint $name: old tokens are accepted until the keys are too old',
   async ({ behave, reason, isAskedTwice }) => {
     await using endpoint = await createKeyEndpoint()
@@ -136,7 +136,7 @@ test.each(misbehaviours)(
   },
 )
 
-test.each(misbehaviours)(
+test.each(kinds)(
   'the keys were replaced while the endpoint $name: the first good answer heals',
   async ({ behave, reason, isAskedTwice }) => {
     await using endpoint = await createKeyEndpoint()
@@ -160,7 +160,7 @@ test.each(misbehaviours)(
   },
 )
 
-test.each(misbehaviours)(
+test.each(kinds)(
   'no keys yet, and the endpoint $name: the first good answer heals',
   async ({ behave, reason }) => {
     await using endpoint = await createKeyEndpoint()
@@ -174,7 +174,7 @@ test.each(misbehaviours)(
   },
 )
 
-test.each(misbehaviours)(
+test.each(kinds)(
   'every second time, the endpoint $name: old tokens are accepted throughout',
   async ({ behave, reason, isAskedTwice }) => {
     await using endpoint = await createKeyEndpoint()

@@ -266,6 +266,13 @@ export const misbehaviours: readonly Misbehaviour[] = [
   ...documents,
 ]
 
+/** Of those from which the same follows, one; all that break the connection, since a client may have another one ready. */
+export const kinds: readonly Misbehaviour[] = [
+  ...breaking,
+  ...[stalling, flooding, bombs, others, documents].flatMap((group) => group.slice(0, 1)),
+  ...statuses.slice(-2),
+]
+
 /** Writes white space as fast as the client reads it; once it has hung up, no more. */
 async function pour(response: ServerResponse, octets: number): Promise<void> {
   for (let sent = 0; sent < octets; sent += CHUNK.length) {

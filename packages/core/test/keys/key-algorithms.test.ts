@@ -96,21 +96,20 @@ describe.each(sources)('every algorithm against every key, of %s', (_name, verif
       ])
     }
   })
-
-  test.each(ENTRIES)(
-    '$name: entries of its material that nobody can use lend it nothing',
-    async ({ jwk, isFor }) => {
-      const verifier = await verifierWith({ keys: [jwk, ...ALGORITHM_NAMES.flatMap(decoys)] })
-      for (const alg of ALGORITHM_NAMES) {
-        const token = signedWith(alg, { iss: ISSUER })
-        expect([alg, await verdictOf(verifier, token)]).toEqual([
-          alg,
-          isFor.includes(alg) ? 'accepted' : 'algorithm',
-        ])
-      }
-    },
-  )
 })
+
+test.each(ENTRIES)(
+  '$name: entries of its material that nobody can use lend it nothing',
+  async ({ jwk, isFor }) => {
+    const verifier = verifierOf(localKeys({ keys: [jwk, ...ALGORITHM_NAMES.flatMap(decoys)] }))
+    for (const alg of ALGORITHM_NAMES) {
+      expect([alg, await verdictOf(verifier, signedWith(alg))]).toEqual([
+        alg,
+        isFor.includes(alg) ? 'accepted' : 'algorithm',
+      ])
+    }
+  },
+)
 
 /** The key of an algorithm, with something that keeps it from being used, be it for that algorithm or at all. */
 function decoys(alg: Algorithm): readonly object[] {
