@@ -17,7 +17,63 @@ const INVALID =
   'Bearer realm="api", error="invalid_token", error_description="The access token is not valid"'
 const MISSING = 'Bearer realm="api"'
 
-describe.each(frameworks)('$name', ({ createApp }) => {
+type Lines = readonly [title: string, lines: readonly string[], status: number, challenge: unknown]
+
+const LINES: readonly Lines[] = [
+  ['two headers', [`Authorization: Bearer ${good}`, 'Authorization: Bearer a'], 400, REPEATED],
+  [
+    'two headers that agree',
+    [`Authorization: Bearer ${good}`, `Authorization: Bearer ${good}`],
+    400,
+    REPEATED,
+  ],
+  [
+    'two headers in two casings',
+    [`AUTHORIZATION: Bearer ${good}`, `aUTHORIZATION: Bearer ${good}`],
+    400,
+    REPEATED,
+  ],
+  [
+    'two headers far apart',
+    [`Authorization: Bearer ${good}`, 'Accept: */*', 'X-Y: z', 'authorization: Basic YTpi'],
+    400,
+    REPEATED,
+  ],
+  ['three headers', Array<string>(3).fill(`authorization: Bearer ${good}`), 400, REPEATED],
+  ['an empty header in front', ['Authorization:', `Authorization: Bearer ${good}`], 400, REPEATED],
+  [
+    'a header behind that is empty',
+    [`Authorization: Bearer ${good}`, 'Authorization:'],
+    400,
+    REPEATED,
+  ],
+  ['no value', ['Authorization:'], 401, INVALID],
+  ['a value of white space', ['Authorization: \t '], 401, INVALID],
+  ['a scheme alone, and a space', ['Authorization: Bearer '], 401, INVALID],
+  ['a tab for the space', [`Authorization: Bearer\t${good}`], 401, INVALID],
+  ['a tab behind the space', [`Authorization: Bearer \t${good}`], 401, INVALID],
+  ['Latin-1 in the token', ['Authorization: Bearer caf\u{E9}'], 401, INVALID],
+  ['UTF-8 in the token', ['Authorization: Bearer caf\u{C3}\u{A9}'], 401, INVALID],
+  ['Latin-1 behind the scheme', [`Authorization: Bearer\u{A0}${good}`], 401, INVALID],
+  ['Latin-1 for a scheme', [`Authorization: \u{FF} ${good}`], 401, INVALID],
+  ['a value of 15 KiB', [`Authorization: Bearer ${'a'.repeat(15 * 1024)}`], 401, INVALID],
+  ['15 KiB of spaces', [`Authorization: Bearer${' '.repeat(15 * 1024)}a b`], 401, INVALID],
+  ['another header, much like it', [`Authorization-: Bearer ${good}`], 401, MISSING],
+  ['a proxy header', [`Proxy-Authorization: Bearer ${good}`], 401, MISSING],
+  // From here on Node answers by itself.
+  ['a carriage return in the value', [`Authorization: Bearer ${good}\rX: y`], 400, undefined],
+  ['a folded line', ['Authorization: Bearer', ` ${good}`], 400, undefined],
+  ['NUL in the value', [`Authorization: Bearer ${good}\0`], 400, undefined],
+  ['a space before the colon', [`Authorization : Bearer ${good}`], 400, undefined],
+  ['no colon', [`Authorization Bearer ${good}`], 400, undefined],
+  ['a value of 17 KiB', [`Authorization: Bearer ${'a'.repeat(17 * 1024)}`], 431, undefined],
+]
+
+/** One that shows core what Node has read, and one that shows it what `Headers` has: core reads both, and the others are like them. */
+const READERS = new Set(['Express 5', 'Hono 4'])
+const FEW = new Set(['two headers', 'an empty header in front', 'no value', 'Latin-1 in the token'])
+
+describe.each(frameworks)('$name', ({ name, createApp }) => {
   const guarded = async () =>
     await createApp({
       guards: [{ verifier }],
@@ -32,66 +88,16 @@ describe.each(frameworks)('$name', ({ createApp }) => {
     })
   })
 
-  test.each<[string, readonly string[], number, unknown]>([
-    ['two headers', [`Authorization: Bearer ${good}`, 'Authorization: Bearer a'], 400, REPEATED],
-    [
-      'two headers that agree',
-      [`Authorization: Bearer ${good}`, `Authorization: Bearer ${good}`],
-      400,
-      REPEATED,
-    ],
-    [
-      'two headers in two casings',
-      [`AUTHORIZATION: Bearer ${good}`, `aUTHORIZATION: Bearer ${good}`],
-      400,
-      REPEATED,
-    ],
-    [
-      'two headers far apart',
-      [`Authorization: Bearer ${good}`, 'Accept: */*', 'X-Y: z', 'authorization: Basic YTpi'],
-      400,
-      REPEATED,
-    ],
-    ['three headers', Array<string>(3).fill(`authorization: Bearer ${good}`), 400, REPEATED],
-    [
-      'an empty header in front',
-      ['Authorization:', `Authorization: Bearer ${good}`],
-      400,
-      REPEATED,
-    ],
-    [
-      'a header behind that is empty',
-      [`Authorization: Bearer ${good}`, 'Authorization:'],
-      400,
-      REPEATED,
-    ],
-    ['no value', ['Authorization:'], 401, INVALID],
-    ['a value of white space', ['Authorization: \t '], 401, INVALID],
-    ['a scheme alone, and a space', ['Authorization: Bearer '], 401, INVALID],
-    ['a tab for the space', [`Authorization: Bearer\t${good}`], 401, INVALID],
-    ['a tab behind the space', [`Authorization: Bearer \t${good}`], 401, INVALID],
-    ['Latin-1 in the token', ['Authorization: Bearer caf\u{E9}'], 401, INVALID],
-    ['UTF-8 in the token', ['Authorization: Bearer caf\u{C3}\u{A9}'], 401, INVALID],
-    ['Latin-1 behind the scheme', [`Authorization: Bearer\u{A0}${good}`], 401, INVALID],
-    ['Latin-1 for a scheme', [`Authorization: \u{FF} ${good}`], 401, INVALID],
-    ['a value of 15 KiB', [`Authorization: Bearer ${'a'.repeat(15 * 1024)}`], 401, INVALID],
-    ['15 KiB of spaces', [`Authorization: Bearer${' '.repeat(15 * 1024)}a b`], 401, INVALID],
-    ['another header, much like it', [`Authorization-: Bearer ${good}`], 401, MISSING],
-    ['a proxy header', [`Proxy-Authorization: Bearer ${good}`], 401, MISSING],
-    // From here on Node answers by itself.
-    ['a carriage return in the value', [`Authorization: Bearer ${good}\rX: y`], 400, undefined],
-    ['a folded line', ['Authorization: Bearer', ` ${good}`], 400, undefined],
-    ['NUL in the value', [`Authorization: Bearer ${good}\0`], 400, undefined],
-    ['a space before the colon', [`Authorization : Bearer ${good}`], 400, undefined],
-    ['no colon', [`Authorization Bearer ${good}`], 400, undefined],
-    ['a value of 17 KiB', [`Authorization: Bearer ${'a'.repeat(17 * 1024)}`], 431, undefined],
-  ])('%s: the same answer from every framework', async (_title, lines, status, challenge) => {
-    await using app = await guarded()
-    expect(await sendRaw(app.port, lines)).toMatchObject({ status, challenge })
-    expect(await sendRaw(app.port, [`Authorization: Bearer ${good}`])).toMatchObject({
-      status: 200,
-    })
-  })
+  test.each(READERS.has(name) ? LINES : LINES.filter(([title]) => FEW.has(title)))(
+    '%s: the same answer from every framework',
+    async (_title, lines, status, challenge) => {
+      await using app = await guarded()
+      expect(await sendRaw(app.port, lines)).toMatchObject({ status, challenge })
+      expect(await sendRaw(app.port, [`Authorization: Bearer ${good}`])).toMatchObject({
+        status: 200,
+      })
+    },
+  )
 })
 
 describe.each(frameworks)('$name over HTTP/2', ({ createHttp2Server }) => {

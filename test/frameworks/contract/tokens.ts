@@ -65,10 +65,10 @@ function descriptionOf(reason: Reason): string | null {
   return 'reason' in error.toJSON() ? error.message : null
 }
 
-const table: readonly BadToken[] = await issuer.badTokens({
-  claims: { sub: 'ada' },
-  header: { typ: 'at+jwt' },
-})
+/** One for each reason: which tokens have it is core's to prove, and an adapter's to answer alike. */
+const table: readonly BadToken[] = oneOfEach(
+  await issuer.badTokens({ claims: { sub: 'ada' }, header: { typ: 'at+jwt' } }),
+)
 
 /** A sender of these proves nothing, or nothing that can be read, and must not learn which of them it has sent. */
 export const unproven: readonly BadToken[] = table.filter(
@@ -97,6 +97,10 @@ export const proven: readonly (BadToken & { readonly description: string })[] = 
   const description = descriptionOf(bad.reason)
   return description === null ? [] : [{ ...bad, description }]
 })
+
+export function oneOfEach<Bad extends { readonly reason: string }>(all: readonly Bad[]): Bad[] {
+  return [...new Map(all.map((bad) => [bad.reason, bad])).values()]
+}
 
 /** The reasons that none of these is refused for. */
 export const untried: readonly string[] = authErrorReasons.invalid_token.filter(
