@@ -1,10 +1,9 @@
 import { type AuthErrorReason, createVerifier, localKeys, scope } from '@portcullis/core'
+import { authenticate, authorize, findAuth, getAuth } from '@portcullis/fastify'
 import { createTestIssuer } from '@portcullis/testing'
 import fastify5, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import fastify4 from 'fastify4'
 import { describe, expect, test } from 'vitest'
-
-import { authenticate, authorize, findAuth, getAuth } from '../src/index.ts'
 
 // What Fastify has no route for: the not-found handlers, and the ways that lead to them.
 
