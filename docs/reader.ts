@@ -2,8 +2,11 @@ import {
   Application,
   ArrayType,
   Converter,
+  type DeclarationReflection,
+  IntersectionType,
   type ParameterReflection,
   ReflectionKind,
+  ReflectionType,
   RestType,
   TupleType,
   type TypeDocOptions,
@@ -11,11 +14,13 @@ import {
 } from 'typedoc'
 import ts from 'typescript'
 
-// Typedoc, and what it reads wrong: it takes a parameter `readonly [A, ...B[]]` for `readonly [A, B]`.
+// Typedoc, and what it reads wrong: it takes a parameter `readonly [A, ...B[]]` for `readonly [A, B]`, and of `{ a: A } & { b: B }` it
+// shows no member.
 
 export async function createReader(options: TypeDocOptions): Promise<Application> {
   const app = await Application.bootstrapWithPlugins(options)
   keepRestElements(app)
+  joinObjects(app)
   return app
 }
 
@@ -40,4 +45,27 @@ function mend({ type }: ParameterReflection, { type: written }: ts.ParameterDecl
     if (!ts.isRestTypeNode(element) || read === undefined || read instanceof RestType) continue
     elements[at] = new RestType(new ArrayType(read))
   }
+}
+
+function joinObjects({ converter }: Application): void {
+  converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
+    const { Parameter, Property } = ReflectionKind
+    const found = [Parameter, Property].flatMap((kind) => project.getReflectionsByKind(kind))
+    // Those of these kinds have a type.
+    for (const typed of found as (ParameterReflection | DeclarationReflection)[]) {
+      if (!(typed.type instanceof IntersectionType)) continue
+      const objects = typed.type.types.filter((each) => each instanceof ReflectionType)
+      const [first, ...others] = objects
+      if (first === undefined || objects.length < typed.type.types.length) continue
+      for (const { declaration } of others) {
+        for (const child of declaration.children ?? []) {
+          child.parent = first.declaration
+          first.declaration.addChild(child)
+        }
+        delete declaration.children
+        project.removeReflection(declaration)
+      }
+      typed.type = first
+    }
+  })
 }

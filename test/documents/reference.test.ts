@@ -8,17 +8,16 @@ import { createReader } from '../../docs/reader.ts'
 
 // What the reference of the site shows of a type.
 
-// It starts a compiler, which takes long on a busy machine.
-test('a parameter of a readonly list keeps its rest element', { timeout: 120_000 }, async () => {
+// Each starts a compiler, which takes long on a busy machine.
+const SLOW = { timeout: 120_000 }
+
+/** The first parameter of each function of a source, as the reference reads it. */
+async function firstParametersOf(source: string) {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-reference-'))
   onTestFinished(() => {
     rmSync(folder, { recursive: true })
   })
-  writeFileSync(
-    join(folder, 'source.ts'),
-    'export function first(...all: readonly [number, ...string[]]): void {}\n' +
-      'export function second(pair: readonly [number, string]): void {}\n',
-  )
+  writeFileSync(join(folder, 'source.ts'), source)
   writeFileSync(join(folder, 'tsconfig.json'), '{ "files": ["source.ts"] }')
   const app = await createReader({
     entryPoints: [join(folder, 'source.ts')],
@@ -26,8 +25,37 @@ test('a parameter of a readonly list keeps its rest element', { timeout: 120_000
     logLevel: 'Error',
   })
   const project = await app.convert()
-  const types = project?.children?.map(({ signatures: [signature] = [] }) =>
-    String(signature?.parameters?.[0]?.type),
+  const signatures = project?.children?.flatMap((each) => each.signatures ?? []) ?? []
+  return signatures.map(({ parameters }) => parameters?.[0]?.type)
+}
+
+test('a parameter of a readonly list keeps its rest element', SLOW, async () => {
+  const types = await firstParametersOf(
+    'export function first(...all: readonly [number, ...string[]]): void {}\n' +
+      'export function second(pair: readonly [number, string]): void {}\n',
   )
-  expect(types).toEqual(['readonly [number, ...string[]]', 'readonly [number, string]'])
+  expect(types.map(String)).toEqual(['readonly [number, ...string[]]', 'readonly [number, string]'])
+})
+
+test('options that two object types join are shown with the comment of each', SLOW, async () => {
+  const [type] = await firstParametersOf(`
+export interface All {
+  every: {
+    /** The last. */
+    b?: number
+  }
+  one: All['every'] & {
+    /** The first. */
+    a: string
+  }
+}
+export function one(options: All['one']): void {}
+`)
+  const members = type?.type === 'reflection' ? type.declaration.children : undefined
+  expect(
+    members?.map(({ name, comment }) => [name, comment?.summary.map(({ text }) => text).join('')]),
+  ).toEqual([
+    ['a', 'The first.'],
+    ['b', 'The last.'],
+  ])
 })

@@ -1,22 +1,11 @@
-import { type Algorithm, discoverKeys, type RemoteKeysOptions } from '@portcullis/core'
+import { discoverKeys, type RemoteKeysOptions } from '@portcullis/core'
 import { isText } from '@portcullis/kit/options'
 
 import { checkOptions, isTextOrTexts } from './options.ts'
-import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+import { claimsOf, type Preset } from './preset.ts'
+import type { ProviderOptions } from './provider-options.ts'
 
 // Access tokens in the profile of RFC 9068, of any issuer.
-
-export interface AccessTokensOptions extends ClaimsOption {
-  /** The issuer, exactly as its metadata and its tokens write it. */
-  issuer: string
-  /** The values of `aud` that name this API. */
-  audience: string | readonly string[]
-  /**
-   * The accepted algorithms. RS256 is the one that every issuer of this profile must have.
-   * @default ['RS256']
-   */
-  algorithms?: readonly Algorithm[] | undefined
-}
 
 /**
  * Options of `createVerifier` for an issuer whose access tokens keep to RFC 9068 and whose keys are found by its metadata.
@@ -25,7 +14,7 @@ export interface AccessTokensOptions extends ClaimsOption {
  * @see RFC 9068 sections 2 and 4
  */
 export function accessTokens(
-  options: AccessTokensOptions,
+  options: ProviderOptions['accessTokens'],
   keysOptions: RemoteKeysOptions = {},
 ): Preset {
   const checked = checkOptions(

@@ -1,16 +1,10 @@
 import { discoverKeys, type RemoteKeysOptions } from '@portcullis/core'
 
 import { checkOptions, isHost, isTextOrTexts } from './options.ts'
-import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+import { claimsOf, type Preset } from './preset.ts'
+import type { ProviderOptions } from './provider-options.ts'
 
 // Access tokens of Auth0.
-
-export interface Auth0Options extends ClaimsOption {
-  /** The tenant's domain, or your custom domain: whichever the tokens have in `iss`. */
-  domain: string
-  /** The identifier of the API, as the dashboard shows it. */
-  audience: string | readonly string[]
-}
 
 /**
  * Options of `createVerifier` for access tokens of Auth0, of both profiles.
@@ -20,7 +14,10 @@ export interface Auth0Options extends ClaimsOption {
  * @throws TypeError for a wrong, misspelt or missing option.
  * @see https://auth0.com/docs/secure/tokens/access-tokens/access-token-profiles
  */
-export function auth0(options: Auth0Options, keysOptions: RemoteKeysOptions = {}): Preset {
+export function auth0(
+  options: ProviderOptions['auth0'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
   const { domain, audience, requiredClaims } = checkOptions('auth0', options, {
     domain: isHost('tenant.eu.auth0.com'),
     audience: isTextOrTexts,

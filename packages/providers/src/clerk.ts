@@ -1,16 +1,10 @@
 import { remoteKeys, type RemoteKeysOptions } from '@portcullis/core'
 
 import { checkOptions, isTextOrTexts, isUrl } from './options.ts'
-import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+import { claimsOf, type Preset } from './preset.ts'
+import type { ProviderOptions } from './provider-options.ts'
 
 // Session tokens of Clerk.
-
-export interface ClerkOptions extends ClaimsOption {
-  /** The URL of the Frontend API, such as `https://clerk.example.com`. */
-  frontendApi: string
-  /** The origins of your applications, such as `https://example.com`: tokens have one of them in `azp`. */
-  authorizedParties: string | readonly string[]
-}
 
 /**
  * Options of `createVerifier` for session tokens of Clerk.
@@ -20,7 +14,10 @@ export interface ClerkOptions extends ClaimsOption {
  * @throws TypeError for a wrong, misspelt or missing option.
  * @see https://clerk.com/docs/guides/sessions/session-tokens
  */
-export function clerk(options: ClerkOptions, keysOptions: RemoteKeysOptions = {}): Preset {
+export function clerk(
+  options: ProviderOptions['clerk'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
   const { frontendApi, authorizedParties, requiredClaims } = checkOptions('clerk', options, {
     frontendApi: isUrl('https://clerk.example.com'),
     authorizedParties: isTextOrTexts,

@@ -1,16 +1,10 @@
 import { remoteKeys, type RemoteKeysOptions } from '@portcullis/core'
 
 import { checkOptions, isTextOrTexts, matching } from './options.ts'
-import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+import { claimsOf, type Preset } from './preset.ts'
+import type { ProviderOptions } from './provider-options.ts'
 
 // Application tokens of Cloudflare Access.
-
-export interface CloudflareAccessOptions extends ClaimsOption {
-  /** The name of the team: what is before `.cloudflareaccess.com`. */
-  team: string
-  /** The AUD tag of the application. */
-  audience: string | readonly string[]
-}
 
 /**
  * Options of `createVerifier` for application tokens of Cloudflare Access, of users and of service tokens.
@@ -21,7 +15,7 @@ export interface CloudflareAccessOptions extends ClaimsOption {
  * @see https://developers.cloudflare.com/cloudflare-one/access-controls/applications/http-apps/authorization-cookie/application-token/
  */
 export function cloudflareAccess(
-  options: CloudflareAccessOptions,
+  options: ProviderOptions['cloudflareAccess'],
   keysOptions: RemoteKeysOptions = {},
 ): Preset {
   const { team, audience, requiredClaims } = checkOptions('cloudflareAccess', options, {

@@ -1,18 +1,10 @@
 import { remoteKeys, type RemoteKeysOptions } from '@portcullis/core'
 
 import { checkOptions, isTextOrTexts, matching } from './options.ts'
-import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+import { claimsOf, type Preset } from './preset.ts'
+import type { ProviderOptions } from './provider-options.ts'
 
 // Access tokens of user pools of Amazon Cognito.
-
-export interface CognitoOptions extends ClaimsOption {
-  /** Such as `eu-west-1`. */
-  region: string
-  /** The id of the user pool, such as `eu-west-1_AbCdEfGhI`. */
-  userPool: string
-  /** The ids of the app clients whose tokens are accepted: access tokens have these instead of `aud`. */
-  clients: string | readonly string[]
-}
 
 /**
  * Options of `createVerifier` for access tokens of a user pool.
@@ -22,7 +14,10 @@ export interface CognitoOptions extends ClaimsOption {
  * @throws TypeError for a wrong, misspelt or missing option.
  * @see https://docs.aws.amazon.com/cognito/latest/developerguide/amazon-cognito-user-pools-using-the-access-token.html
  */
-export function cognito(options: CognitoOptions, keysOptions: RemoteKeysOptions = {}): Preset {
+export function cognito(
+  options: ProviderOptions['cognito'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
   const { region, userPool, clients, requiredClaims } = checkOptions('cognito', options, {
     region: matching(/^[a-z]+(?:-[a-z]+)+-\d+$/, 'a region, such as eu-west-1'),
     userPool: matching(

@@ -1,21 +1,10 @@
 import { discoverKeys, remoteKeys, type RemoteKeysOptions } from '@portcullis/core'
 
 import { checkOptions, isTextOrTexts, matching } from './options.ts'
-import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+import { claimsOf, type Preset } from './preset.ts'
+import type { ProviderOptions } from './provider-options.ts'
 
 // Access tokens of Microsoft Entra ID.
-
-export interface EntraOptions extends ClaimsOption {
-  /** The id of one tenant: a GUID in lower case. Its tokens have it in `iss`. */
-  tenant: string
-  /** In version 2.0 the client id of the API; in 1.0 this or the Application ID URI, as the client has asked for it. */
-  audience: string | readonly string[]
-  /**
-   * The version of the tokens, which the registration of the API decides, not the endpoint that the client asks.
-   * @default '2.0'
-   */
-  version?: '1.0' | '2.0' | undefined
-}
 
 const LOGIN = 'https://login.microsoftonline.com'
 const GUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
@@ -30,7 +19,10 @@ const GUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/
  * @throws TypeError for a wrong, misspelt or missing option.
  * @see https://learn.microsoft.com/entra/identity-platform/access-token-claims-reference
  */
-export function entra(options: EntraOptions, keysOptions: RemoteKeysOptions = {}): Preset {
+export function entra(
+  options: ProviderOptions['entra'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
   const checked = checkOptions(
     'entra',
     options,

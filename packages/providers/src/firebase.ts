@@ -1,14 +1,10 @@
 import { discoverKeys, type RemoteKeysOptions } from '@portcullis/core'
 
 import { checkOptions, matching } from './options.ts'
-import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+import { claimsOf, type Preset } from './preset.ts'
+import type { ProviderOptions } from './provider-options.ts'
 
 // ID tokens of Firebase Authentication, which are what its clients send to an API.
-
-export interface FirebaseOptions extends ClaimsOption {
-  /** The id of the project, not its number. */
-  project: string
-}
 
 /**
  * Options of `createVerifier` for ID tokens of Firebase Authentication.
@@ -18,7 +14,10 @@ export interface FirebaseOptions extends ClaimsOption {
  * @throws TypeError for a wrong, misspelt or missing option.
  * @see https://firebase.google.com/docs/auth/admin/verify-id-tokens
  */
-export function firebase(options: FirebaseOptions, keysOptions: RemoteKeysOptions = {}): Preset {
+export function firebase(
+  options: ProviderOptions['firebase'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
   const { project, requiredClaims } = checkOptions('firebase', options, {
     project: matching(/^[a-z][a-z\d-]+$/, 'the id of a project, such as shop-1a2b3'),
   })

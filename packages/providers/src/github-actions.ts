@@ -1,16 +1,10 @@
 import { discoverKeys, type RemoteKeysOptions } from '@portcullis/core'
 
 import { checkOptions, isTextOrTexts, listOf, matching } from './options.ts'
-import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+import { claimsOf, type Preset } from './preset.ts'
+import type { ProviderOptions } from './provider-options.ts'
 
 // Tokens of jobs of GitHub Actions.
-
-export interface GithubActionsOptions extends ClaimsOption {
-  /** What the workflow asks for. Choose one that names this API; the default of GitHub names the owner of the repository. */
-  audience: string | readonly string[]
-  /** The repositories whose workflows may call, such as `['octo-org/octo-repo']`. */
-  repositories: readonly string[]
-}
 
 const ISSUER = 'https://token.actions.githubusercontent.com'
 
@@ -23,7 +17,7 @@ const ISSUER = 'https://token.actions.githubusercontent.com'
  * @see https://docs.github.com/en/actions/reference/security/oidc
  */
 export function githubActions(
-  options: GithubActionsOptions,
+  options: ProviderOptions['githubActions'],
   keysOptions: RemoteKeysOptions = {},
 ): Preset {
   const { audience, repositories, requiredClaims } = checkOptions('githubActions', options, {

@@ -1,21 +1,10 @@
 import { discoverKeys, type RemoteKeysOptions } from '@portcullis/core'
 
 import { checkOptions, isTextOrTexts, isUrl, listOf, matching } from './options.ts'
-import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+import { claimsOf, type Preset } from './preset.ts'
+import type { ProviderOptions } from './provider-options.ts'
 
 // ID tokens of jobs of GitLab CI/CD.
-
-export interface GitlabOptions extends ClaimsOption {
-  /**
-   * The URL of the GitLab instance.
-   * @default 'https://gitlab.com'
-   */
-  url?: string | undefined
-  /** What the job states as `aud` in `id_tokens`. */
-  audience: string | readonly string[]
-  /** The paths of the projects whose jobs may call, such as `['group/project']`. */
-  projects: readonly string[]
-}
 
 /**
  * Options of `createVerifier` for ID tokens of jobs of GitLab CI/CD.
@@ -25,7 +14,10 @@ export interface GitlabOptions extends ClaimsOption {
  * @throws TypeError for a wrong, misspelt or missing option.
  * @see https://docs.gitlab.com/ci/secrets/id_token_authentication/
  */
-export function gitlab(options: GitlabOptions, keysOptions: RemoteKeysOptions = {}): Preset {
+export function gitlab(
+  options: ProviderOptions['gitlab'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
   const checked = checkOptions(
     'gitlab',
     options,

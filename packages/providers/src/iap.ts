@@ -1,14 +1,10 @@
 import { remoteKeys, type RemoteKeysOptions } from '@portcullis/core'
 
 import { checkOptions, listOf, matching } from './options.ts'
-import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+import { claimsOf, type Preset } from './preset.ts'
+import type { ProviderOptions } from './provider-options.ts'
 
 // Assertions of Google's Identity-Aware Proxy.
-
-export interface IapOptions extends ClaimsOption {
-  /** What the proxy names the application, such as `/projects/123456789/global/backendServices/987654321`. */
-  audience: string | readonly string[]
-}
 
 const isAudience = matching(
   /^\/projects\/\d+\/.+$/,
@@ -23,7 +19,7 @@ const isAudience = matching(
  * @throws TypeError for a wrong, misspelt or missing option.
  * @see https://cloud.google.com/iap/docs/signed-headers-howto
  */
-export function iap(options: IapOptions, keysOptions: RemoteKeysOptions = {}): Preset {
+export function iap(options: ProviderOptions['iap'], keysOptions: RemoteKeysOptions = {}): Preset {
   const { audience, requiredClaims } = checkOptions('iap', options, {
     audience: (value) => (Array.isArray(value) ? listOf(isAudience)(value) : isAudience(value)),
   })

@@ -1,16 +1,10 @@
 import { discoverKeys, type RemoteKeysOptions } from '@portcullis/core'
 
 import { checkOptions, isTextOrTexts, isUrl } from './options.ts'
-import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+import { claimsOf, type Preset } from './preset.ts'
+import type { ProviderOptions } from './provider-options.ts'
 
 // Access tokens of Keycloak.
-
-export interface KeycloakOptions extends ClaimsOption {
-  /** The URL of the realm, as the tokens have it in `iss`, such as `https://kc.example.com/realms/shop`. */
-  realm: string
-  /** What an audience mapper puts into `aud`: most often the id of the client that stands for the API. */
-  audience: string | readonly string[]
-}
 
 /**
  * Options of `createVerifier` for access tokens of a realm of Keycloak that signs with RS256, the default.
@@ -18,7 +12,10 @@ export interface KeycloakOptions extends ClaimsOption {
  * @throws TypeError for a wrong, misspelt or missing option.
  * @see https://www.keycloak.org/docs/latest/server_admin/#_audience
  */
-export function keycloak(options: KeycloakOptions, keysOptions: RemoteKeysOptions = {}): Preset {
+export function keycloak(
+  options: ProviderOptions['keycloak'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
   const checked = checkOptions('keycloak', options, {
     realm: isUrl('https://kc.example.com/realms/shop'),
     audience: isTextOrTexts,

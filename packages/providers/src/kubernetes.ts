@@ -2,18 +2,10 @@ import { discoverKeys, type RemoteKeysOptions } from '@portcullis/core'
 import { isText } from '@portcullis/kit/options'
 
 import { checkOptions, isTextOrTexts, listOf, matching } from './options.ts'
-import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+import { claimsOf, type Preset } from './preset.ts'
+import type { ProviderOptions } from './provider-options.ts'
 
 // Tokens of service accounts of Kubernetes.
-
-export interface KubernetesOptions extends ClaimsOption {
-  /** The issuer of the cluster: what `kubectl get --raw /.well-known/openid-configuration` shows. */
-  issuer: string
-  /** What the projected volume states as `audience`. */
-  audience: string | readonly string[]
-  /** The service accounts that may call, as `namespace:name`, such as `['shop:orders']`. */
-  serviceAccounts: readonly string[]
-}
 
 const LABEL = '[a-z\\d](?:[a-z\\d.-]*[a-z\\d])?'
 
@@ -27,7 +19,7 @@ const LABEL = '[a-z\\d](?:[a-z\\d.-]*[a-z\\d])?'
  * @see https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/
  */
 export function kubernetes(
-  options: KubernetesOptions,
+  options: ProviderOptions['kubernetes'],
   keysOptions: RemoteKeysOptions = {},
 ): Preset {
   const checked = checkOptions('kubernetes', options, {

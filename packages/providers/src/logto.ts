@@ -1,16 +1,10 @@
 import { discoverKeys, type RemoteKeysOptions } from '@portcullis/core'
 
 import { checkOptions, isTextOrTexts, isUrl } from './options.ts'
-import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+import { claimsOf, type Preset } from './preset.ts'
+import type { ProviderOptions } from './provider-options.ts'
 
 // Access tokens of Logto.
-
-export interface LogtoOptions extends ClaimsOption {
-  /** The URL of the tenant, such as `https://tenant.logto.app`, or your custom domain. */
-  endpoint: string
-  /** The identifier of the API resource. */
-  audience: string | readonly string[]
-}
 
 /**
  * Options of `createVerifier` for access tokens of Logto.
@@ -20,7 +14,10 @@ export interface LogtoOptions extends ClaimsOption {
  * @throws TypeError for a wrong, misspelt or missing option.
  * @see https://docs.logto.io/authorization/validate-access-tokens
  */
-export function logto(options: LogtoOptions, keysOptions: RemoteKeysOptions = {}): Preset {
+export function logto(
+  options: ProviderOptions['logto'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
   const { endpoint, audience, requiredClaims } = checkOptions('logto', options, {
     endpoint: isUrl('https://tenant.logto.app'),
     audience: isTextOrTexts,

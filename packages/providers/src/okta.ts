@@ -1,18 +1,10 @@
 import { discoverKeys, type RemoteKeysOptions } from '@portcullis/core'
 
 import { checkOptions, isHost, isTextOrTexts } from './options.ts'
-import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+import { claimsOf, type Preset } from './preset.ts'
+import type { ProviderOptions } from './provider-options.ts'
 
 // Access tokens of custom authorization servers of Okta.
-
-export interface OktaOptions extends ClaimsOption {
-  /** The domain of the organization, or your custom domain: whichever the tokens have in `iss`. */
-  domain: string
-  /** The id of the custom authorization server; that of the one which is there from the beginning is `default`. */
-  server: string
-  /** The audience of that server, such as `api://default`. */
-  audience: string | readonly string[]
-}
 
 /**
  * Options of `createVerifier` for access tokens of a custom authorization server of Okta.
@@ -22,7 +14,10 @@ export interface OktaOptions extends ClaimsOption {
  * @throws TypeError for a wrong, misspelt or missing option.
  * @see https://developer.okta.com/docs/guides/validate-access-tokens/
  */
-export function okta(options: OktaOptions, keysOptions: RemoteKeysOptions = {}): Preset {
+export function okta(
+  options: ProviderOptions['okta'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
   const { domain, server, audience, requiredClaims } = checkOptions('okta', options, {
     domain: isHost('example.okta.com'),
     server: (value) =>

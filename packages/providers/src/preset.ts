@@ -8,14 +8,6 @@ export interface Preset extends VerifierOptions {
   keys: RemoteKeys
 }
 
-export interface ClaimsOption {
-  /**
-   * Further claims that every token must have, as `requiredClaims` of `createVerifier` has them. They are added to those of the
-   * provider. Another `requiredClaims` beside `...` would replace these, and with them part of the protection.
-   */
-  requiredClaims?: Readonly<Record<string, RequiredValue>> | undefined
-}
-
 /**
  * The claims of the provider, and those that the caller adds.
  *

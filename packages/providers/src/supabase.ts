@@ -1,14 +1,10 @@
 import { remoteKeys, type RemoteKeysOptions } from '@portcullis/core'
 
 import { checkOptions, isUrl } from './options.ts'
-import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+import { claimsOf, type Preset } from './preset.ts'
+import type { ProviderOptions } from './provider-options.ts'
 
 // Access tokens of Supabase Auth.
-
-export interface SupabaseOptions extends ClaimsOption {
-  /** The URL of the project, such as `https://abcdefghijklmnopqrst.supabase.co`. */
-  url: string
-}
 
 /**
  * Options of `createVerifier` for access tokens of users of a Supabase project.
@@ -19,7 +15,10 @@ export interface SupabaseOptions extends ClaimsOption {
  * @throws TypeError for a wrong, misspelt or missing option.
  * @see https://supabase.com/docs/guides/auth/jwt-fields
  */
-export function supabase(options: SupabaseOptions, keysOptions: RemoteKeysOptions = {}): Preset {
+export function supabase(
+  options: ProviderOptions['supabase'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
   const { url, requiredClaims } = checkOptions('supabase', options, {
     url: isUrl('https://abcdefghijklmnopqrst.supabase.co'),
   })

@@ -1,16 +1,10 @@
 import { discoverKeys, type RemoteKeysOptions } from '@portcullis/core'
 
 import { checkOptions, isTextOrTexts, isUrl } from './options.ts'
-import { type ClaimsOption, claimsOf, type Preset } from './preset.ts'
+import { claimsOf, type Preset } from './preset.ts'
+import type { ProviderOptions } from './provider-options.ts'
 
 // Access tokens of ZITADEL.
-
-export interface ZitadelOptions extends ClaimsOption {
-  /** The URL of the instance, such as `https://example.zitadel.cloud`. */
-  issuer: string
-  /** The id of the project of the API, or the client id of the API. */
-  audience: string | readonly string[]
-}
 
 /**
  * Options of `createVerifier` for access tokens of ZITADEL of the type JWT.
@@ -20,7 +14,10 @@ export interface ZitadelOptions extends ClaimsOption {
  * @throws TypeError for a wrong, misspelt or missing option.
  * @see https://zitadel.com/docs/apis/openidoauth/claims
  */
-export function zitadel(options: ZitadelOptions, keysOptions: RemoteKeysOptions = {}): Preset {
+export function zitadel(
+  options: ProviderOptions['zitadel'],
+  keysOptions: RemoteKeysOptions = {},
+): Preset {
   const { issuer, audience, requiredClaims } = checkOptions('zitadel', options, {
     issuer: isUrl('https://example.zitadel.cloud'),
     audience: isTextOrTexts,
