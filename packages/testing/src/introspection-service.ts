@@ -14,50 +14,39 @@ import {
 import type { TestIssuer } from './issuer.ts'
 import { platformFetch } from './platform-fetch.ts'
 import { type Backend, backendOf } from './service/backend.ts'
-import {
-  EMULATED,
-  fetchFrom,
-  type ListeningTokenService,
-  type TokenService,
-  urlsUnder,
-} from './service/emulation.ts'
-import { listen, type ListenOptions } from './service/listen.ts'
+import { EMULATED, fetchFrom, type TokenService, urlsUnder } from './service/emulation.ts'
+import { listen, type ListeningTokenService, type ListenOptions } from './service/listen.ts'
 import { recorded } from './service/recorded.ts'
-import { type ClaimOptions, claimChecks } from './tokens/token.ts'
+import { type ClaimOptions, claimChecks, type TokenOptions } from './tokens/token.ts'
 
 // The public way to a service that issues opaque tokens and answers what it says of them.
 
-/** Where a service is asked about its tokens. */
-export interface IntrospectionUrls {
+/** A service of opaque tokens for tests. It is a token service as well, whose logins get opaque tokens. */
+export interface IntrospectionService extends Omit<TokenService, 'listen'> {
+  /** Where it is asked about its tokens. */
   readonly introspectionUrl: string
   /**
    * All options for `introspected`, with the first of the clients. `endpoint` can be left out if the issuer has no option
    * `issuer`, or the URL of the service in it: then the verifier finds the endpoint by the metadata. For signed answers add the
    * `keys` of `issuer.verifierOptions`.
    */
-  readonly verifierOptions: IntrospectionVerifierOptions
-}
-
-export interface IntrospectionVerifierOptions {
-  readonly issuer: string
-  readonly audience: string | readonly string[] | null
-  readonly endpoint: string
-  readonly clientId: string
-  /** `undefined` for a client that has a key. */
-  readonly clientSecret: string | undefined
-  readonly maxTokenAge: number | undefined
-  readonly fetch: TokenService['fetch']
-  readonly clock: Clock
-}
-
-/** A service of opaque tokens for tests. It is a token service as well, whose logins get opaque tokens. */
-export interface IntrospectionService extends Omit<TokenService, 'listen'>, IntrospectionUrls {
+  readonly verifierOptions: {
+    readonly issuer: string
+    readonly audience: string | readonly string[] | null
+    readonly endpoint: string
+    readonly clientId: string
+    /** `undefined` for a client that has a key. */
+    readonly clientSecret: string | undefined
+    readonly maxTokenAge: number | undefined
+    readonly fetch: TokenService['fetch']
+    readonly clock: Clock
+  }
   /**
    * Issues an opaque token. What is said of it has the claims that `issuer.token` would sign.
    *
    * @throws TypeError for a wrong or misspelt option.
    */
-  issue(options?: ClaimOptions): string
+  issue(options?: Omit<TokenOptions, 'header' | 'payload'>): string
   /** From now on it says that the token is not active. */
   revoke(token: string): void
   /**
@@ -69,10 +58,12 @@ export interface IntrospectionService extends Omit<TokenService, 'listen'>, Intr
    */
   badAnswers(options?: BadAnswersOptions): Promise<readonly BadAnswer[]>
   /** Serves the same over HTTP, by default on a free port of 127.0.0.1. */
-  listen(options?: ListenOptions): Promise<ListeningIntrospectionService>
+  listen(
+    options?: ListenOptions,
+  ): Promise<
+    ListeningTokenService & Pick<IntrospectionService, 'introspectionUrl' | 'verifierOptions'>
+  >
 }
-
-export interface ListeningIntrospectionService extends ListeningTokenService, IntrospectionUrls {}
 
 /**
  * Makes a service of opaque tokens: with an introspection endpoint (RFC 7662) that checks who asks, signs its answers if it is

@@ -38,7 +38,7 @@ export interface TestIssuerOptions {
    * tokens have none either. A key of ML-DSA has to have its `alg`.
    * @default []
    */
-  omitFromKey?: readonly OptionalMember[] | undefined
+  omitFromKey?: readonly ('kid' | 'alg' | 'use')[] | undefined
   /**
    * The private key to start with, as PEM or as a JWK, whose `kid` is kept. Or what `privateKeys()` returned in an earlier
    * run. By default a new key.

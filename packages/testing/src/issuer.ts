@@ -6,8 +6,6 @@ import { checkIssuerOptions, type TestIssuerOptions } from './issuer-options.ts'
 import type { KeyPhases } from './keys/key-phases.ts'
 import {
   createKeyRotation,
-  type KeyDocument,
-  type PendingRotation,
   type RotateOptions,
   type Rotation,
   settledOn,
@@ -17,19 +15,14 @@ import { type PrivateKeys, privateKeysOf, readKeys } from './keys/private-keys.t
 import { createSigningKey, type SigningKey } from './keys/signing-key.ts'
 import { connectBackend } from './service/backend.ts'
 import { serviceOf, type TokenService } from './service/emulation.ts'
-import {
-  createOutages,
-  type Outage,
-  type OutageInForce,
-  type OutageKind,
-  type OutageOptions,
-} from './service/outage.ts'
+import type { OutageKind } from './service/misbehaviours.ts'
+import { createOutages, type Outage, type OutageOptions } from './service/outage.ts'
 import { createRequestLog, type SeenRequest } from './service/request-log.ts'
 import { keysBehind } from './stub.ts'
-import type { BadToken, BadTokenKind } from './tokens/bad-token.ts'
-import { createBadTokenKinds, createBadTokens } from './tokens/bad-tokens.ts'
-import { createEdgeTokens, type EdgeToken } from './tokens/edge-tokens.ts'
-import { signToken, type TokenTableOptions, type TokenOptions } from './tokens/token.ts'
+import type { BadToken } from './tokens/bad-token.ts'
+import { createBadTokens } from './tokens/bad-tokens.ts'
+import { createEdgeTokens } from './tokens/edge-tokens.ts'
+import { signToken, type TokenOptions } from './tokens/token.ts'
 
 // The test issuer: joins keys, tokens, the token service and its outages to one object.
 
@@ -85,21 +78,23 @@ export interface TestIssuer {
    * is published, even if another one signs. The tokens that test a time are refused for it only for some time. The others
    * expire in a hundred years, so that a test can move the clock, but by no more than `maxTokenAge` if that is stated.
    */
-  badTokens(options?: TokenTableOptions): Promise<readonly BadToken[]>
-  /** The same without the tokens: `make()` of each signs its token. */
-  badTokenKinds(options?: TokenTableOptions): Promise<readonly BadTokenKind[]>
+  badTokens(
+    options?: Pick<TokenOptions, 'claims' | 'header' | 'boundTo'>,
+  ): Promise<readonly BadToken[]>
   /**
    * Unusual tokens that such a verifier must accept. They fit the same document, and live as long. One of them has expired,
    * and is accepted only because of the tolerance of 5 s, and only until the clock has moved by 4 s.
    */
-  edgeTokens(options?: TokenTableOptions): Promise<readonly EdgeToken[]>
+  edgeTokens(
+    options?: Pick<TokenOptions, 'claims' | 'header' | 'boundTo'>,
+  ): Promise<readonly { readonly name: string; readonly token: string }[]>
   /**
    * Changes to a new key. Some rotations have a second step: call `complete()` of the result. Verifiers fetch keys at most
    * once a second, so move a manual clock by a second before they can see the change.
    */
   rotate(options?: RotateOptions): Promise<Rotation>
   /** The last rotation, if its second step is not done yet. It may be from an earlier run (option `key`). */
-  pendingRotation(): PendingRotation | undefined
+  pendingRotation(): Rotation | undefined
   /**
    * Undoes both steps of the last rotation that was not undone yet: the key that signed before signs again, and the document
    * is as it was before. The last 100 rotations can be undone.
@@ -108,7 +103,7 @@ export interface TestIssuer {
    */
   rollBack(): void
   /** What its key endpoint serves, as if there were no outage: one key, or a set. */
-  readonly keyDocument: KeyDocument
+  readonly keyDocument: Readonly<JWK> | { readonly keys: readonly Readonly<JWK>[] }
   /** When each of its keys was published and used, in the order in which they appeared. The newest 100 keys are kept. */
   keyPhases(): readonly KeyPhases[]
   /**
@@ -117,8 +112,8 @@ export interface TestIssuer {
    * @throws TypeError for a kind that does not exist, and for a wrong or misspelt option.
    */
   outage(kind: OutageKind, options?: OutageOptions): Outage
-  /** The outages that are not over, in the order in which they began. Each has `restore()`. */
-  outages(): readonly OutageInForce[]
+  /** The outages that are not over, in the order in which they began. */
+  outages(): readonly Outage[]
   /** The requests to its services, oldest first. The newest `maxRequests` are kept. */
   requests(): readonly SeenRequest[]
   /**
@@ -187,7 +182,6 @@ export async function createTestIssuer(options: TestIssuerOptions = {}): Promise
     token,
     bearer: async (tokenOptions) => ({ authorization: `Bearer ${await token(tokenOptions)}` }),
     badTokens: async (base) => await createBadTokens(defaults, await stranger(), base),
-    badTokenKinds: async (base) => await createBadTokenKinds(defaults, await stranger(), base),
     edgeTokens: async (base) => await createEdgeTokens(defaults, await stranger(), base),
     rotate: async (rotateOptions) => await keys.rotate(rotateOptions),
     pendingRotation: () => keys.pending(),

@@ -38,25 +38,37 @@ export interface StubVerifierOptions<StubClaims> {
   allowInProduction?: boolean | undefined
 }
 
-/** Why a verifier refuses a token. */
-export type VerifierReason = AuthErrorReasons[
-  | 'invalid_token'
-  | 'keys_unavailable'
-  | 'revocation_unavailable']
+export const stubVerifier: {
+  /**
+   * A verifier for tests of what happens after a token is accepted: without keys it accepts any text as a token with these
+   * claims. What routes require is still checked.
+   *
+   * @throws TypeError for a wrong or misspelt option, for claims that contain themselves, and with `NODE_ENV=production`.
+   */
+  <StubClaims extends object = Claims>(
+    options?: StubVerifierOptions<StubClaims>,
+  ): Verifier<StubClaims>
+  /**
+   * The same with the schema of the verifier that the stub stands for. As on the server, handlers get the output of the schema,
+   * requirements the claims, and claims that the schema refuses are refused.
+   */
+  <Output>(options: StubVerifierOptions<object> & SchemaOptions<Output>): Verifier<Output>
+  /**
+   * A verifier that refuses every token, with a genuine `AuthError`.
+   *
+   * The code follows from the reason: `keys_unavailable` for `unreachable`, `timeout` and `bad_document`,
+   * `revocation_unavailable` for `stale`, else `invalid_token`, also for `claim`. To test what a route requires, use a stub with claims that lack it.
+   *
+   * @throws TypeError for a reason that is not one of a verifier.
+   */
+  readonly refusing: (
+    reason: AuthErrorReasons['invalid_token' | 'keys_unavailable' | 'revocation_unavailable'],
+  ) => Verifier
+} = Object.assign(accepting, { refusing })
 
-/**
- * A verifier for tests of what happens after a token is accepted: without keys it accepts any text as a token with these
- * claims. What routes require is still checked.
- *
- * @throws TypeError for a wrong or misspelt option, for claims that contain themselves, and with `NODE_ENV=production`.
- */
 function accepting<StubClaims extends object = Claims>(
   options?: StubVerifierOptions<StubClaims>,
 ): Verifier<StubClaims>
-/**
- * The same with the schema of the verifier that the stub stands for. As on the server, handlers get the output of the schema,
- * requirements the claims, and claims that the schema refuses are refused.
- */
 function accepting<Output>(
   options: StubVerifierOptions<object> & SchemaOptions<Output>,
 ): Verifier<Output>
@@ -145,15 +157,7 @@ function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.every((part, at) => part === other[at])
 }
 
-/**
- * A verifier that refuses every token, with a genuine `AuthError`.
- *
- * The code follows from the reason: `keys_unavailable` for `unreachable`, `timeout` and `bad_document`,
- * `revocation_unavailable` for `stale`, else `invalid_token`, also for `claim`. To test what a route requires, use a stub with claims that lack it.
- *
- * @throws TypeError for a reason that is not one of a verifier.
- */
-function refusing(reason: VerifierReason): Verifier {
+function refusing(reason: Parameters<typeof stubVerifier.refusing>[0]): Verifier {
   const refusal = refusalFor(reason)
   return {
     verify: async () => await Promise.reject(refusalFor(reason)),
@@ -163,10 +167,7 @@ function refusing(reason: VerifierReason): Verifier {
   }
 }
 
-export const stubVerifier: typeof accepting & { readonly refusing: typeof refusing } =
-  Object.assign(accepting, { refusing })
-
-function refusalFor(reason: VerifierReason): AuthError {
+function refusalFor(reason: Parameters<typeof stubVerifier.refusing>[0]): AuthError {
   switch (reason) {
     case 'unreachable':
     case 'timeout':

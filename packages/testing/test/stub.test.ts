@@ -12,7 +12,9 @@ import {
 } from '@portcullis/core'
 import { describe, expect, expectTypeOf, test, vi } from 'vitest'
 
-import { stubVerifier, type StubVerifierOptions, type VerifierReason } from '../src/stub.ts'
+import { stubVerifier, type StubVerifierOptions } from '../src/stub.ts'
+
+type Reason = Parameters<typeof stubVerifier.refusing>[0]
 
 describe('stubVerifier', () => {
   test('takes any text for a token of its claims', async () => {
@@ -156,7 +158,7 @@ describe('stubVerifier with a schema', () => {
 })
 
 describe('stubVerifier.refusing', () => {
-  test.each<[reason: VerifierReason, code: string, isReady: boolean]>([
+  test.each<[reason: Reason, code: string, isReady: boolean]>([
     ['malformed', 'invalid_token', true],
     ['signature', 'invalid_token', true],
     ['expired', 'invalid_token', true],
@@ -179,7 +181,7 @@ describe('stubVerifier.refusing', () => {
 
   test.each(['scope', 'missing_header', 'tired'])('%s is no reason of a verifier', (reason) => {
     // A reason that the type does not allow.
-    expect(() => stubVerifier.refusing(reason as VerifierReason)).toThrow(TypeError)
+    expect(() => stubVerifier.refusing(reason as Reason)).toThrow(TypeError)
   })
 })
 

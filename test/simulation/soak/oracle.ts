@@ -1,4 +1,4 @@
-import type { Phase } from '@portcullis/testing'
+import type { KeyPhases } from '@portcullis/testing'
 
 import type { Track } from './schedule.ts'
 
@@ -26,7 +26,7 @@ export interface Call {
   /** `undefined` if there was no answer. */
   readonly status: number | undefined
   /** When the key that signed the token was in the key document. */
-  readonly published: readonly Phase[]
+  readonly published: KeyPhases['published']
   /** Whether that was later than when it was signed: then it may have asked in vain, and asks again only after a while. */
   readonly isEarly?: boolean
   /** When the log-out of its session was acknowledged. */

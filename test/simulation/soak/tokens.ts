@@ -1,7 +1,7 @@
 import {
   createTestIssuer,
   eventTransmitter,
-  type Phase,
+  type KeyPhases,
   type TestIssuer,
 } from '@portcullis/testing'
 
@@ -16,7 +16,7 @@ export const CLIENT = 'web'
 export interface SentToken {
   readonly kind: Kind
   readonly token: string
-  readonly published: () => readonly Phase[]
+  readonly published: () => KeyPhases['published']
   /** Whether its key signed before it was published: then the token may have been refused, and asks again only after a while. */
   readonly isEarly: boolean
   readonly revokedAt?: number | undefined
@@ -35,7 +35,7 @@ interface Session {
   readonly sid: string
   readonly token: string
   readonly exp: number
-  readonly published: () => readonly Phase[]
+  readonly published: () => KeyPhases['published']
   readonly isEarly: boolean
   revokedAt?: number
 }
@@ -115,6 +115,6 @@ export async function createTokens(issuer: TestIssuer, now: () => number): Promi
   }
 }
 
-function isOpen(phases: readonly Phase[]): boolean {
+function isOpen(phases: KeyPhases['published']): boolean {
   return phases.some(({ until }) => until === undefined)
 }

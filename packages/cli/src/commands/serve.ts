@@ -3,7 +3,6 @@ import { readFile, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import { parseJson } from '@portcullis/kit/json'
-import type { ListeningIntrospectionService, ListeningTokenService } from '@portcullis/testing'
 import type { Command } from 'commander'
 
 import { seconds } from '../input/seconds.ts'
@@ -166,7 +165,7 @@ async function readConfigurationFile(path: string): Promise<Configuration> {
   }
 }
 
-type Listening = ListeningTokenService | ListeningIntrospectionService
+type Listening = Awaited<ReturnType<Service['tokens']['listen']>>
 
 /** `undefined` for a service of JWTs alone. */
 function introspectionUrlOf(listening: Listening): string | undefined {

@@ -1,4 +1,4 @@
-import type { Endpoint, KeyPhases, Phase } from '@portcullis/testing'
+import type { Endpoint, KeyPhases } from '@portcullis/testing'
 
 import type { LoggedEvent } from '../serve/event-log.ts'
 import type { EventStory } from './story.ts'
@@ -83,7 +83,7 @@ const LOGIN_REFUSALS: ReadonlyMap<number, string> = new Map([
   [415, 'A log-in is a form: its content-type is application/x-www-form-urlencoded.'],
 ])
 
-function wasOpen(phases: readonly Phase[], time: number): boolean {
+function wasOpen(phases: KeyPhases['published'], time: number): boolean {
   return phases.some(({ from, until }) => from <= time && (until === undefined || time < until))
 }
 

@@ -1,4 +1,4 @@
-import type { Endpoint, KeyPhases, Phase } from '@portcullis/testing'
+import type { Endpoint, KeyPhases } from '@portcullis/testing'
 
 import type { LoggedEvent } from '../serve/event-log.ts'
 
@@ -68,7 +68,7 @@ export function timelineOf(
   const first = Math.min(now, ...keys.flatMap(({ published }) => published.map(({ from }) => from)))
   const from = now - Math.max(SHORTEST, span ?? now - first)
   const place = (time: number) => rounded(((time - from) / (now - from)) * 100)
-  const bars = (phases: readonly Phase[]) =>
+  const bars = (phases: KeyPhases['published']) =>
     phases.flatMap((phase) => {
       const until = phase.until ?? now
       if (until < from) return []
@@ -110,7 +110,7 @@ function clientRows(
   return [...rows.values()].slice(-MAX_CLIENTS).toReversed()
 }
 
-function changesOf(phases: readonly Phase[]): readonly number[] {
+function changesOf(phases: KeyPhases['published']): readonly number[] {
   return [...new Set(phases.flatMap(({ from, until }) => [from, until ?? from]))].slice(
     -MAX_CHANGES,
   )

@@ -108,14 +108,14 @@ const KINDS: ReadonlyMap<string, string> = new Map([
 
 async function forgedTokens({ algorithm, clock, document, claims }: Ingredients): Promise<Forged> {
   const stranger = await createTestIssuer({ algorithm, clock })
-  const kinds = await stranger.badTokenKinds({ claims })
-  const listed = kinds.flatMap(({ name, make }) => {
+  const kinds = await stranger.badTokens({ claims })
+  const listed = kinds.flatMap(({ name, token }) => {
     const title = KINDS.get(name)
-    return title === undefined ? [] : [{ title, make }]
+    return title === undefined ? [] : [[title, token] as const]
   })
   return [
     ['another key', await stranger.token({ claims })],
-    ...(await Promise.all(listed.map(async ({ title, make }) => [title, await make()] as const))),
+    ...listed,
     ...keyedTokens(document, { ...claims, exp: Math.floor(clock.now()) + 300 }),
   ]
 }

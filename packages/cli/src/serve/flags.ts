@@ -1,5 +1,5 @@
 import { parseJson } from '@portcullis/kit/json'
-import type { RegisteredClient, Login } from '@portcullis/testing'
+import type { Login } from '@portcullis/testing'
 import { InvalidArgumentError } from 'commander'
 
 import { seconds } from '../input/seconds.ts'
@@ -39,8 +39,8 @@ export function login(
 
 export function opaque(
   text: string,
-  before: ReadonlyMap<string, RegisteredClient> | undefined,
-): ReadonlyMap<string, RegisteredClient> {
+  before: ServeSettings['opaque'] | undefined,
+): ServeSettings['opaque'] {
   const [clientId, secret] = named(text, '--opaque must be client:secret')
   if (secret === '') throw usageError('--opaque must be client:secret')
   return new Map([...(before ?? []), [clientId, { secret }]])

@@ -1,5 +1,5 @@
 import type { Clock } from '@portcullis/kit/time'
-import type { KeyDocument } from '@portcullis/testing'
+import type { TestIssuer } from '@portcullis/testing'
 
 // Remembers what the key endpoint has served, so that a token can be judged with the keys that a service may still have.
 
@@ -7,13 +7,13 @@ import type { KeyDocument } from '@portcullis/testing'
 export interface ServedDocument {
   /** Seconds since 1970-01-01T00:00:00Z. */
   readonly from: number
-  readonly document: KeyDocument
+  readonly document: TestIssuer['keyDocument']
 }
 
 /** The key documents in their order, the newest hundred: what a service has that fetched one of them. */
 export interface KeyDocuments {
   /** Records what is served from now on. */
-  note(document: KeyDocument): void
+  note(document: TestIssuer['keyDocument']): void
   all(): readonly ServedDocument[]
   /** The one that was served at a time. */
   at(time: number): ServedDocument | undefined

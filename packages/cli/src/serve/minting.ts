@@ -32,14 +32,14 @@ async function badToken(
 ): Promise<string> {
   const [other] = Object.keys(others)
   if (other !== undefined) throw new InputError(`${other} does not go with a bad kind`)
-  const table = await issuer.badTokenKinds({ claims, header })
+  const table = await issuer.badTokens({ claims, header })
   const row = table.find(({ name }) => name === kind)
   if (row === undefined) {
     throw new InputError(
       `there is no such kind of bad token${guess(kind, table)} \`portcullis mint --kinds\` lists all`,
     )
   }
-  return await row.make()
+  return row.token
 }
 
 /** What was meant: by a misspelt name, or by a reason to refuse, of which there are several kinds. */

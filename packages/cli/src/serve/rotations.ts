@@ -1,5 +1,5 @@
 import type { Clock } from '@portcullis/kit/time'
-import type { KeyPhases, RotationStep, TestIssuer } from '@portcullis/testing'
+import type { KeyPhases, Rotation, TestIssuer } from '@portcullis/testing'
 
 import type { EventLog } from './event-log.ts'
 import { InputError } from './input.ts'
@@ -11,7 +11,9 @@ import type { RotateInput } from './requests.ts'
 /** The rotations of a running service: one at a time. */
 export interface Rotations {
   /** What is left to do of the last one, and how long until it happens by itself, if it does. Seconds. */
-  pending(): { readonly next: RotationStep; readonly secondsLeft: number | undefined } | undefined
+  pending():
+    | { readonly next: Rotation['next']; readonly secondsLeft: number | undefined }
+    | undefined
   /** @throws OperationError while another is under way, and if the new key cannot be kept. */
   rotate(input: RotateInput): Promise<void>
   /** Does the second half of the last one. */

@@ -7,7 +7,7 @@ import {
   type KeyPhases,
   type Login,
   type OutageKind,
-  type RotationStep,
+  type Rotation,
   type TestIssuerOptions,
   type TokenService,
   tokenService,
@@ -51,7 +51,7 @@ export interface ServiceState {
   readonly response: ServeSettings['response']
   readonly keys: readonly KeyPhases[]
   /** What the second half of the last rotation will do. */
-  readonly pending: RotationStep | undefined
+  readonly pending: Rotation['next']
   /** How long until it does so by itself. */
   readonly pendingSecondsLeft: number | undefined
   readonly faults: readonly Fault[]
@@ -171,8 +171,7 @@ export async function createService(
       log.add({ type: 'session ended', status })
       return status
     },
-    badKinds: async () =>
-      (await issuer.badTokenKinds()).map(({ name, reason }) => ({ name, reason })),
+    badKinds: async () => (await issuer.badTokens()).map(({ name, reason }) => ({ name, reason })),
     report({ api, verdicts, dropped }) {
       for (const verdict of verdicts) log.add({ type: 'verdict', api, ...verdict })
       if (dropped !== undefined) log.add({ type: 'verdicts dropped', api, count: dropped })

@@ -1,4 +1,4 @@
-import type { RegisteredClient, Login, TokenServiceOptions } from '@portcullis/testing'
+import type { Login, TokenServiceOptions } from '@portcullis/testing'
 
 import {
   anyObject,
@@ -29,7 +29,7 @@ export interface ServeSettings {
   /** With all claims of their tokens. */
   readonly logins: ReadonlyMap<string, Login>
   /** If there are any, logins bring opaque tokens, which these clients may ask about. */
-  readonly opaque: ReadonlyMap<string, RegisteredClient>
+  readonly opaque: ReadonlyMap<string, { readonly secret: string }>
   /** In force from the start. */
   readonly faults: readonly FaultInput[]
 }
@@ -42,7 +42,7 @@ export interface ServeFlags {
   readonly response?: ServeSettings['response'] | undefined
   readonly claims?: Readonly<Record<string, unknown>> | undefined
   readonly logins?: ReadonlyMap<string, Login> | undefined
-  readonly opaque?: ReadonlyMap<string, RegisteredClient> | undefined
+  readonly opaque?: ServeSettings['opaque'] | undefined
 }
 
 const MAX_AUDIENCES = 100
@@ -58,7 +58,7 @@ const readLogin: Read<Login> = (value, where) => {
 
 const readClientMembers = objectOf({ secret: someText })
 
-const readClient: Read<RegisteredClient> = (value, where) => {
+const readClient: Read<{ readonly secret: string }> = (value, where) => {
   const { secret } = readClientMembers(value, where)
   if (secret === undefined) throw new InputError(`${where}: secret must be stated`)
   return { secret }
@@ -86,7 +86,7 @@ export interface Configuration {
   readonly response?: ServeSettings['response'] | undefined
   readonly claims?: Readonly<Record<string, unknown>> | undefined
   readonly logins?: ReadonlyMap<string, Login> | undefined
-  readonly opaque?: ReadonlyMap<string, RegisteredClient> | undefined
+  readonly opaque?: ServeSettings['opaque'] | undefined
   readonly faults?: readonly FaultInput[] | undefined
 }
 

@@ -1,15 +1,9 @@
 import type { AuthErrorReasons } from '@portcullis/core'
 
 import type { SigningKey } from '../keys/signing-key.ts'
-import type { ProofOptions, ProofRequest } from './proof.ts'
+import type { ProofOptions, ProvenRequest } from './proof.ts'
 
 // The types of the tables of bad proofs: what a row has, and what rows are made of.
-
-/** Why a request is refused for its proof. */
-export type BadProofReason =
-  | Exclude<AuthErrorReasons['invalid_dpop_proof'], 'replayed_proof'>
-  | AuthErrorReasons['use_dpop_nonce']
-  | 'binding'
 
 /** A request that must be refused for its proof, with the reason. */
 export interface BadProof {
@@ -17,21 +11,24 @@ export interface BadProof {
   readonly name: string
   /** `code` and `reason` of the `AuthError`. */
   readonly code: 'invalid_dpop_proof' | 'use_dpop_nonce' | 'invalid_token'
-  readonly reason: BadProofReason
+  readonly reason:
+    | Exclude<AuthErrorReasons['invalid_dpop_proof'], 'replayed_proof'>
+    | AuthErrorReasons['use_dpop_nonce']
+    | 'binding'
   /** The headers to send. Without `dpop` in the case of a missing proof. */
   readonly headers: { readonly authorization: string; readonly dpop?: string }
 }
 
 /** The same as a row of a table: `undefined` for no proof at all. */
 export type BadProofRow = readonly [
-  reason: BadProofReason,
+  reason: BadProof['reason'],
   name: string,
   make: () => string | undefined | Promise<string>,
 ]
 
 /** What bad proofs are made of. */
 export interface BadProofParts {
-  readonly request: ProofRequest & { token: string }
+  readonly request: ProvenRequest
   /** Signs a proof for the request that is sound but for what is stated; by default with the client's own key. */
   readonly sign: (options?: Partial<ProofOptions>, key?: SigningKey) => Promise<string>
   readonly key: SigningKey

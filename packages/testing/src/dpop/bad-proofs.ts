@@ -3,15 +3,15 @@ import { isText } from '@portcullis/kit/options'
 import { createSigningKey, optionalMembersOf } from '../keys/signing-key.ts'
 import { badContents, badNonces, badRequests } from './bad-proof-claims.ts'
 import { badProofAlgorithms, badProofForms, badProofKeys } from './bad-proof-forms.ts'
-import type { BadProof, BadProofReason } from './bad-proof.ts'
-import { checkProofRequest, makeProof, type ProofMaker, type ProofRequest } from './proof.ts'
+import type { BadProof } from './bad-proof.ts'
+import { checkProofRequest, makeProof, type ProofMaker, type ProvenRequest } from './proof.ts'
 
 // Makes all bad proofs of the tables for one request.
 
 /** @throws TypeError for a wrong, misspelt or missing member. */
 export async function createBadProofs(
   { clock, key }: ProofMaker,
-  request: ProofRequest & { token: string },
+  request: ProvenRequest,
 ): Promise<readonly BadProof[]> {
   checkProofRequest('badProofs', request)
   const complaint = isText(request.token)
@@ -40,7 +40,7 @@ export async function createBadProofs(
   )
 }
 
-function codeOf(reason: BadProofReason): BadProof['code'] {
+function codeOf(reason: BadProof['reason']): BadProof['code'] {
   if (reason === 'binding') return 'invalid_token'
   const isAboutNonce = reason === 'missing_nonce' || reason === 'invalid_nonce'
   return isAboutNonce ? 'use_dpop_nonce' : 'invalid_dpop_proof'

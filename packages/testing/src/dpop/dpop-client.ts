@@ -8,7 +8,7 @@ import { checkPlatform } from '../keys/ml-dsa.ts'
 import { createSigningKey, optionalMembersOf } from '../keys/signing-key.ts'
 import type { BadProof } from './bad-proof.ts'
 import { createBadProofs } from './bad-proofs.ts'
-import { makeProof, type ProofOptions, type ProofRequest } from './proof.ts'
+import { makeProof, type ProofOptions } from './proof.ts'
 
 // A client with a key for DPoP, for tests.
 
@@ -22,9 +22,6 @@ export interface DpopClientOptions {
   algorithm?: Algorithm | undefined
 }
 
-/** The two headers of a request with a bound token. Not an interface, because supertest needs an index signature. */
-export type DpopHeaders = Readonly<Record<'authorization' | 'dpop', string>>
-
 /** A client that has a key, and proves it at each request (DPoP). */
 export interface DpopClient {
   /** The thumbprint of its key: `issuer.token({ boundTo: client })` binds a token to it. */
@@ -33,7 +30,9 @@ export interface DpopClient {
   /** Makes a proof, valid or not. Each call makes a new one. */
   proof(options: ProofOptions): Promise<string>
   /** Returns the token and a new proof as headers, for supertest, inject and fetch. Each proof is accepted once. */
-  headers(options: ProofOptions & { token: string }): Promise<DpopHeaders>
+  headers(
+    options: ProofOptions & { token: string },
+  ): Promise<{ authorization: string; dpop: string }>
   /**
    * Proofs of every kind that must be refused for this request with this token, which must be bound to this client. Each has
    * the headers to send, and the `code` and `reason` of the refusal.
@@ -42,7 +41,9 @@ export interface DpopClient {
    * `replayed_proof`: send the same `headers(...)` twice. Use the proofs at once, because a proof is accepted for about a
    * minute only. They are for a server with the default algorithms.
    */
-  badProofs(request: ProofRequest & { token: string }): Promise<readonly BadProof[]>
+  badProofs(
+    request: Pick<ProofOptions, 'method' | 'url' | 'nonce'> & { token: string },
+  ): Promise<readonly BadProof[]>
 }
 
 /**

@@ -10,8 +10,8 @@ import type { TokenOptions } from '../tokens/token.ts'
 
 // Makes one DPoP proof, sound or not. It shares no code with core, which checks proofs.
 
-/** The request that a proof is for. */
-export interface ProofRequest {
+/** The request that a proof is for, and changes that make the proof unusual or bad. */
+export interface ProofOptions extends Pick<TokenOptions, 'claims' | 'header' | 'omit' | 'payload'> {
   /** @default 'GET' */
   method?: string | undefined
   /** The URL as the client sees it. Its query and fragment are not part of a proof. */
@@ -22,9 +22,8 @@ export interface ProofRequest {
   nonce?: string | undefined
 }
 
-/** The request of a proof, and changes that make the proof unusual or bad. */
-export type ProofOptions = ProofRequest &
-  Pick<TokenOptions, 'claims' | 'header' | 'omit' | 'payload'>
+/** A request with a bound token. */
+export type ProvenRequest = Pick<ProofOptions, 'method' | 'url' | 'nonce'> & { token: string }
 
 /** Who makes proofs. */
 export interface ProofMaker {
@@ -35,7 +34,7 @@ export interface ProofMaker {
 const isUrl: OptionCheck = (value) =>
   URL.canParse(String(value)) ? undefined : 'must be an absolute URL'
 
-const REQUEST: Readonly<Record<keyof ProofRequest, OptionCheck>> = {
+const REQUEST: Readonly<Record<keyof ProvenRequest, OptionCheck>> = {
   method: isText,
   url: isUrl,
   token: isText,
@@ -43,12 +42,12 @@ const REQUEST: Readonly<Record<keyof ProofRequest, OptionCheck>> = {
 }
 
 /** @throws TypeError for a wrong, misspelt or missing member. */
-export function checkProofRequest(caller: string, request: ProofRequest): void {
+export function checkProofRequest(caller: string, request: ProvenRequest): void {
   checkOptions(caller, request, REQUEST)
   checkUrl(caller, request)
 }
 
-function checkUrl(caller: string, { url }: ProofRequest): void {
+function checkUrl(caller: string, { url }: ProofOptions): void {
   const complaint = isUrl(url)
   if (complaint !== undefined) throw new TypeError(`${caller}: url ${complaint}`)
 }

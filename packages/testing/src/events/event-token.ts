@@ -4,27 +4,18 @@ import { checkOptions, isText } from '@portcullis/kit/options'
 
 import type { TestIssuer } from '../issuer.ts'
 import { isObject, isTextList } from '../options.ts'
+import type { TokenOptions } from '../tokens/token.ts'
 
 // Signs log-out tokens and security event tokens of an issuer, sound or not.
 
-/** What every event token can be changed by. */
-interface TokenChanges {
-  /** Claims that are added to the usual ones, or replace them. */
-  claims?: Readonly<Record<string, unknown>> | undefined
-  /** Header members that are added to the usual ones, or replace them. */
-  header?: Readonly<Record<string, unknown>> | undefined
-  /** Claims and header members to leave out. */
-  omit?: readonly string[] | undefined
-}
-
-export interface LogoutTokenOptions extends TokenChanges {
+export interface LogoutTokenOptions extends Pick<TokenOptions, 'claims' | 'header' | 'omit'> {
   /** The user who has logged out. */
   sub?: string | undefined
   /** The session that has ended. */
   sid?: string | undefined
 }
 
-export interface EventTokenOptions extends TokenChanges {
+export interface EventTokenOptions extends Pick<TokenOptions, 'claims' | 'header' | 'omit'> {
   /** The URI of the event's type, or the last part of one of CAEP, RISC or SSF, such as `session-revoked`. */
   type: string
   /** The claim `sub_id`: a subject identifier of RFC 9493. */

@@ -10,7 +10,7 @@ import {
   signLogoutToken,
   signSecurityEvent,
 } from './event-token.ts'
-import { createPollQueue, type SetError } from './poll-queue.ts'
+import { createPollQueue } from './poll-queue.ts'
 
 // What tells receivers of log-outs and security events, for tests.
 
@@ -47,7 +47,7 @@ export interface EventTransmitter {
   /** In the order of the acknowledgements. */
   acknowledged(): readonly string[]
   /** What receivers have refused (`setErrs`), by its name. */
-  errors(): ReadonlyMap<string, SetError>
+  errors(): ReadonlyMap<string, { readonly err: string; readonly description: string }>
   /** Events of every kind that a receiver must refuse, each with its `err`. */
   badEvents(options: BadEventOptions): Promise<readonly BadEvent[]>
 }

@@ -3,7 +3,7 @@ import { parseHarmlessObject } from '../service/harmless-json.ts'
 // The endpoint that security events are polled from, as RFC 8936 has it: what waits there, and what was said of it.
 
 /** What a receiver said of an event that it refused. */
-export interface SetError {
+interface SetError {
   readonly err: string
   readonly description: string
 }

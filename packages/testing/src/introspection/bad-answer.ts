@@ -12,16 +12,14 @@ export interface BadAnswer {
   readonly name: string
   /** `code` and `reason` of the `AuthError`. */
   readonly code: 'introspection_unavailable' | 'invalid_token'
-  readonly reason: BadAnswerReason
+  readonly reason:
+    | Extract<AuthErrorReasons['introspection_unavailable'], 'bad_answer' | 'unreachable'>
+    | AuthErrorReasons['invalid_token']
   readonly token: string
 }
 
-export type BadAnswerReason =
-  | Extract<AuthErrorReasons['introspection_unavailable'], 'bad_answer' | 'unreachable'>
-  | AuthErrorReasons['invalid_token']
-
 /** The same as a row of a table. */
-export type BadAnswerRow = readonly [reason: BadAnswerReason, name: string, answer: Answer]
+export type BadAnswerRow = readonly [reason: BadAnswer['reason'], name: string, answer: Answer]
 
 /** What bad answers are made of. */
 export interface BadAnswerParts {

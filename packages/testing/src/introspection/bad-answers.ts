@@ -4,7 +4,7 @@ import type { Backend } from '../service/backend.ts'
 import { EMULATED } from '../service/emulation.ts'
 import { badClaims, badPayloads } from '../tokens/bad-claims.ts'
 import type { BadTokenParts } from '../tokens/bad-token.ts'
-import { type ClaimOptions, LONG_LIFE, type TokenTableOptions } from '../tokens/token.ts'
+import { type ClaimOptions, LONG_LIFE, type TokenOptions } from '../tokens/token.ts'
 import { answerWith, issuerAt, jsonAnswer, stateToken } from './answers.ts'
 import type { BadAnswer, BadAnswerParts, BadAnswerRow } from './bad-answer.ts'
 import { badSignedAnswers } from './bad-signed-answers.ts'
@@ -13,7 +13,7 @@ import type { Answer, OpaqueTokens } from './opaque-tokens.ts'
 // Makes a token for each answer that must not be believed.
 
 /** Claims and a binding are added to every answer, for what the verifier under test requires. */
-export interface BadAnswersOptions extends Pick<TokenTableOptions, 'claims' | 'boundTo'> {
+export interface BadAnswersOptions extends Pick<TokenOptions, 'claims' | 'boundTo'> {
   /**
    * Whether the verifier wants signed answers (RFC 9701).
    * @default false

@@ -8,7 +8,7 @@ import {
   type Credentials,
   credentialsOf,
   METHODS,
-  type RegisteredClient,
+  type ServiceClient,
 } from '../service/clients.ts'
 import {
   checkServiceOptions,
@@ -30,7 +30,7 @@ export interface IntrospectionServiceOptions extends Omit<TokenServiceOptions, '
    * Who may ask about tokens, by `client_id`.
    * @default { api: { secret: 'secret' } }
    */
-  clients?: Readonly<Record<string, RegisteredClient>> | undefined
+  clients?: Readonly<Record<string, Pick<ServiceClient, 'secret' | 'publicJwk'>>> | undefined
 }
 
 export const PATHS: Readonly<Record<Endpoint, string>> = {

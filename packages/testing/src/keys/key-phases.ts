@@ -5,29 +5,28 @@ import type { SigningKey } from './signing-key.ts'
 
 // Records when each key was published and when it signed, such as for the time line that `serve` shows.
 
-/** A period of time: seconds since 1970-01-01T00:00:00Z, by the issuer's clock. */
-export interface Phase {
-  readonly from: number
-  /** `undefined` if it has not ended. */
-  readonly until: number | undefined
-}
-
 /** When a key was published and used. There are several phases if a rotation was rolled back. */
 export interface KeyPhases {
   /** RFC 7638. It identifies the key even if several keys have the same `kid` or none. */
   readonly thumbprint: string
   readonly publicJwk: Readonly<JWK>
-  /** When it was in the key document. */
-  readonly published: readonly Phase[]
+  /** When it was in the key document: seconds since 1970-01-01T00:00:00Z, by the issuer's clock. */
+  readonly published: readonly {
+    readonly from: number
+    /** `undefined` if it has not ended. */
+    readonly until: number | undefined
+  }[]
   /** When it signed the tokens. */
-  readonly signing: readonly Phase[]
+  readonly signing: KeyPhases['published']
 }
+
+type Phases = KeyPhases['published']
 
 interface Recorded {
   readonly thumbprint: string
   readonly publicJwk: Readonly<JWK>
-  published: readonly Phase[]
-  signing: readonly Phase[]
+  published: Phases
+  signing: Phases
   /** The last change until which it was in use. */
   lastUse: number
 }
@@ -79,12 +78,12 @@ export function createKeyRecord(clock: Clock): KeyRecord {
   }
 }
 
-function isOpen(phases: readonly Phase[]): boolean {
+function isOpen(phases: Phases): boolean {
   const last = phases.at(-1)
   return last !== undefined && last.until === undefined
 }
 
-function continued(phases: readonly Phase[], goesOn: boolean, now: number): readonly Phase[] {
+function continued(phases: Phases, goesOn: boolean, now: number): Phases {
   if (goesOn === isOpen(phases)) return phases
   return goesOn
     ? [...phases, { from: now, until: undefined }].slice(-MAX_RECORDED)

@@ -22,13 +22,9 @@ export interface RotateOptions {
   publish?: 'now' | 'first' | 'later' | 'both' | undefined
 }
 
-/** A rotation of which only the first step is done. */
-export interface PendingRotation extends Rotation {
-  /** What `complete()` will do. */
-  readonly next: RotationStep
-}
-
 export interface Rotation {
+  /** The second step, if it is left: the new key signs, or it is published, or the old one leaves the document. */
+  readonly next: 'sign' | 'publish' | 'withdraw' | undefined
   /**
    * Does the second step. `first`: the new key signs. `later`: it is published. `both`: the old key leaves the set. `now` has
    * no second step.
@@ -38,7 +34,7 @@ export interface Rotation {
   complete(): void
 }
 
-/** What a key endpoint serves: one bare JWK, or a set. */
+/** One bare JWK, or a set. */
 export type KeyDocument = Readonly<JWK> | { readonly keys: readonly Readonly<JWK>[] }
 
 export interface KeyState {
@@ -52,8 +48,7 @@ export interface KeyState {
   readonly rest?: { readonly next: RotationStep; readonly leadsTo: KeyState } | undefined
 }
 
-/** The second step of a rotation: the new key signs, or it is published, or the old one leaves the document. */
-export type RotationStep = 'sign' | 'publish' | 'withdraw'
+export type RotationStep = NonNullable<Rotation['next']>
 
 /** An issuer's key, and its rotations. */
 export interface KeyRotation {
@@ -66,7 +61,7 @@ export interface KeyRotation {
   readonly state: KeyState
   rotate(options?: RotateOptions): Promise<Rotation>
   rollBack(): void
-  pending(): PendingRotation | undefined
+  pending(): Rotation | undefined
   phases(): readonly KeyPhases[]
 }
 
@@ -92,12 +87,21 @@ export function createKeyRotation(
     record.note(state.signing, publishedIn(state))
   }
 
-  /** @param leadsTo The state after the second step: to complete a rotation twice does no harm. */
-  function complete(half: KeyState, leadsTo: KeyState): void {
-    if (state !== half && state !== leadsTo) {
-      throw new TypeError('complete: the issuer has rotated again since, or rolled back')
+  /** @param half The state after the first step. */
+  function rotationFrom(half: KeyState): Rotation {
+    const { next, leadsTo } = half.rest ?? { leadsTo: half }
+    return {
+      get next() {
+        return state === half ? next : undefined
+      },
+      complete() {
+        // To complete a rotation twice does no harm.
+        if (state !== half && state !== leadsTo) {
+          throw new TypeError('complete: the issuer has rotated again since, or rolled back')
+        }
+        change(leadsTo)
+      },
     }
-    change(leadsTo)
   }
 
   async function rotate(options: RotateOptions = {}): Promise<Rotation> {
@@ -111,11 +115,7 @@ export function createKeyRotation(
     const half = firstHalf(state, next, publish)
     before = [...before, state].slice(-MAX_ROLL_BACKS)
     change(half)
-    return {
-      complete() {
-        complete(half, half.rest?.leadsTo ?? half)
-      },
-    }
+    return rotationFrom(half)
   }
 
   return {
@@ -141,17 +141,7 @@ export function createKeyRotation(
       before = before.slice(0, -1)
       change(previous)
     },
-    pending() {
-      const half = state
-      const { rest } = half
-      if (rest === undefined) return undefined
-      return {
-        next: rest.next,
-        complete() {
-          complete(half, rest.leadsTo)
-        },
-      }
-    },
+    pending: () => (state.rest === undefined ? undefined : rotationFrom(state)),
     phases: () => record.copy(),
   }
 }

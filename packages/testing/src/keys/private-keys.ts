@@ -6,6 +6,7 @@ import {
   halfDone,
   type KeyState,
   publishedIn,
+  type Rotation,
   type RotationStep,
   settledOn,
 } from './key-rotation.ts'
@@ -22,7 +23,7 @@ export interface PrivateKeys {
   /** Whether the document is a set. */
   readonly isSet: boolean
   /** The second step of the last rotation; `undefined` if no step is left. */
-  readonly pending?: RotationStep | undefined
+  readonly pending?: Rotation['next']
 }
 
 const ROTATION_STEPS: ReadonlySet<RotationStep> = new Set(['sign', 'publish', 'withdraw'])
@@ -80,7 +81,7 @@ function stateOf(
   signing: SigningKey,
   keys: readonly SigningKey[],
   isSet: boolean,
-  pending: RotationStep | undefined,
+  pending: Rotation['next'],
 ): KeyState {
   const published = keys.at(-1)
   if (published === undefined || keys.length > (isSet ? 2 : 1)) throw new TypeError('published')

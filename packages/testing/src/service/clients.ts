@@ -6,11 +6,19 @@ import { isHarmlessJws } from './harmless-json.ts'
 // The clients of OAuth that a service knows, and how each proves who it is. Assertions are checked by jose, not by core.
 
 /** A client of OAuth. One without `secret` and `publicJwk` is whoever says so, as one with a certificate does. */
-export interface RegisteredClient {
+export interface ServiceClient {
   /** For `client_secret_basic` and `client_secret_post`. */
   readonly secret?: string | undefined
   /** The public key of its assertions, for `private_key_jwt`. */
   readonly publicJwk?: Readonly<JWK> | undefined
+  /** Claims that are added to its tokens. */
+  readonly claims?: Readonly<Record<string, unknown>> | undefined
+  /** Seconds from `iat` to `exp` in its tokens; by default the issuer's. */
+  readonly lifetime?: number | undefined
+  /** The values of `resource` and `audience` that it gets tokens for. By default all. */
+  readonly targets?: readonly string[] | undefined
+  /** The scopes that it can get. By default all. */
+  readonly scopes?: readonly string[] | undefined
 }
 
 /** The names of RFC 7591 section 2. */
@@ -83,7 +91,7 @@ function assertedOf(form: URLSearchParams): Credentials | undefined {
 }
 
 /** @returns A function that finds the client of credentials for that audience; `undefined` if it is not proven. */
-export function createAuthentication<Client extends RegisteredClient>(
+export function createAuthentication<Client extends Pick<ServiceClient, 'secret' | 'publicJwk'>>(
   clients: Readonly<Record<string, Client>>,
   clock: Clock,
 ): (credentials: Credentials, audience: readonly string[]) => Promise<Client | undefined> {

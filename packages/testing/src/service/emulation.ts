@@ -6,7 +6,7 @@ import {
   respondAsTokenService,
   type TokenServiceOptions,
 } from './endpoints.ts'
-import { listen, type ListenOptions, type Listener } from './listen.ts'
+import { listen, type ListeningTokenService, type ListenOptions } from './listen.ts'
 import { type Handler, recorded } from './recorded.ts'
 
 // A service as tests get it: in the process, or listening on a port.
@@ -20,11 +20,6 @@ export interface TokenService {
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>
   /** Serves the same over HTTP, by default on a free port of 127.0.0.1. */
   listen(options?: ListenOptions): Promise<ListeningTokenService>
-}
-
-export interface ListeningTokenService extends Listener {
-  readonly authUrl: string
-  readonly keyUrl: string
 }
 
 /** A token service with what all services of one issuer share. */

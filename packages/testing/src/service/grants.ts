@@ -2,7 +2,7 @@ import { importJWK, type JWTPayload, jwtVerify } from 'jose'
 
 import { urlAsked } from './asked-url.ts'
 import type { Backend } from './backend.ts'
-import { createAuthentication, credentialsOf, type RegisteredClient } from './clients.ts'
+import { createAuthentication, credentialsOf, type ServiceClient } from './clients.ts'
 import { isHarmlessJws } from './harmless-json.ts'
 import { readLoginProof } from './login-proof.ts'
 
@@ -13,18 +13,6 @@ const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
 export const GRANT_TYPES: readonly string[] = ['client_credentials', EXCHANGE, JWT_BEARER]
-
-/** A client of OAuth that gets tokens. */
-export interface ServiceClient extends RegisteredClient {
-  /** Claims that are added to its tokens. */
-  readonly claims?: Readonly<Record<string, unknown>> | undefined
-  /** Seconds from `iat` to `exp` in its tokens; by default the issuer's. */
-  readonly lifetime?: number | undefined
-  /** The values of `resource` and `audience` that it gets tokens for. By default all. */
-  readonly targets?: readonly string[] | undefined
-  /** The scopes that it can get. By default all. */
-  readonly scopes?: readonly string[] | undefined
-}
 
 export interface Grants {
   /** Answers a request to the token endpoint. */

@@ -21,11 +21,14 @@ export interface ListenOptions {
   routes?: Routes | undefined
 }
 
-export interface Listener extends AsyncDisposable {
+/** A service over HTTP. */
+export interface ListeningTokenService extends AsyncDisposable {
   /** Such as `http://127.0.0.1:49152`. If the host means all addresses, it has the loopback address. */
   readonly url: string
   /** Ends the server and every connection to it. */
   close(): Promise<void>
+  readonly authUrl: string
+  readonly keyUrl: string
 }
 
 /** The origin of every request that a handler gets: handlers look at the path alone. */
@@ -51,7 +54,10 @@ export type Routes = (
  *
  * @throws TypeError for a wrong or misspelt option.
  */
-export async function listen(handle: Handler, options: ListenOptions = {}): Promise<Listener> {
+export async function listen(
+  handle: Handler,
+  options: ListenOptions = {},
+): Promise<Omit<ListeningTokenService, 'authUrl' | 'keyUrl'>> {
   checkOptions('listen', options, {
     port: (value) =>
       Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535

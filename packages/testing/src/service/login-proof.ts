@@ -1,8 +1,8 @@
+import type { Possession } from '@portcullis/core'
 import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose'
 
 import type { Clock } from '../clock.ts'
 import { targetOf } from '../dpop/proof.ts'
-import type { Thumbprints } from '../tokens/binding.ts'
 import { urlAsked } from './asked-url.ts'
 import { isHarmlessJws } from './harmless-json.ts'
 
@@ -22,7 +22,7 @@ export async function readLoginProof(
   request: Request,
   clock: Clock,
   nonce: string | undefined,
-): Promise<Thumbprints | Response | undefined> {
+): Promise<Possession | Response | undefined> {
   const proof = request.headers.get('dpop')
   if (proof === null) return undefined
   // Before jose parses it.

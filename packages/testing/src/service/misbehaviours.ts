@@ -24,8 +24,10 @@ type Misbehaviour = (
   circumstances: Circumstances,
 ) => Response | Promise<Response>
 
-/** How an endpoint misbehaves, apart from a status of its own. */
-export type MisbehaviourName =
+/** How an endpoint misbehaves. */
+export type OutageKind =
+  /** A status from 200 to 599, which has no body. */
+  | number
   /** No answer. Ends when the request is aborted or the server closed. */
   | 'hang'
   /** The connection ends without an answer. */
@@ -47,7 +49,7 @@ export type MisbehaviourName =
 
 const PAGE = '<!doctype html><title>Maintenance</title><p>We will be back soon.'
 
-export const MISBEHAVIOURS: Readonly<Record<MisbehaviourName, Misbehaviour>> = {
+export const MISBEHAVIOURS: Readonly<Record<Exclude<OutageKind, number>, Misbehaviour>> = {
   hang: async ({ signal }) =>
     await new Promise<never>((_, reject) => {
       whenAborted(signal, reject)

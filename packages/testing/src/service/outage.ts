@@ -3,13 +3,10 @@ import { checkOptions, oneOf } from '@portcullis/kit/options'
 import type { Clock } from '../clock.ts'
 import type { KeyDocument, KeyRotation } from '../keys/key-rotation.ts'
 import { isCount, isDuration } from '../options.ts'
-import { type Exchange, MISBEHAVIOURS, type MisbehaviourName } from './misbehaviours.ts'
+import { type Exchange, MISBEHAVIOURS, type OutageKind } from './misbehaviours.ts'
 import { type Endpoint, ENDPOINTS } from './request-log.ts'
 
 // Which outages are in force, for how long and at which endpoint. What they do is in `misbehaviours.ts`.
-
-/** A status from 200 to 599, which has no body, or another fault by its name. */
-export type OutageKind = number | MisbehaviourName
 
 export interface OutageOptions {
   /** How many requests it affects. By default all. */
@@ -26,24 +23,20 @@ export interface OutageOptions {
 }
 
 export interface Outage {
-  /** Ends the outage. Requests that already hang are not answered. */
-  restore(): void
-}
-
-/** An outage that is not over. */
-export interface OutageInForce extends Outage {
   readonly kind: OutageKind
   readonly endpoints: readonly Endpoint[]
   /** When it began: seconds since 1970-01-01T00:00:00Z, by the issuer's clock. */
   readonly since: number
-  /** How long it will last, and how many answers it will affect; `undefined` if there is no limit. */
+  /** How long it will last from now on, and how many answers it will affect; `undefined` if there is no limit. */
   readonly secondsLeft: number | undefined
   readonly timesLeft: number | undefined
+  /** Ends the outage. Requests that already hang are not answered. */
+  restore(): void
 }
 
 /** The outages of an issuer. Of several, the one that began last decides. */
 export interface Outages {
-  inForce(): readonly OutageInForce[]
+  inForce(): readonly Outage[]
   begin(kind: OutageKind, options?: OutageOptions): Outage
   /** Answers a request as the outage demands, or properly if there is none. */
   answer(endpoint: Endpoint, exchange: Exchange): Promise<Response>
@@ -65,36 +58,33 @@ export function createOutages(
     return current
   }
 
-  function end(outage: ActiveOutage): void {
-    current = current.filter((each) => each !== outage)
+  function shown(outage: ActiveOutage): Outage {
+    const { kind, endpoints, since, until } = outage
+    return {
+      kind,
+      endpoints,
+      since,
+      get secondsLeft() {
+        return limited(Math.max(0, until - clock.monotonic()))
+      },
+      get timesLeft() {
+        return limited(outage.left)
+      },
+      restore() {
+        outage.left = 0
+      },
+    }
   }
 
   return {
-    inForce: () =>
-      lasting().map((outage) => {
-        const { kind, endpoints, since, until, left } = outage
-        return {
-          kind,
-          endpoints,
-          since,
-          secondsLeft: limited(until - clock.monotonic()),
-          timesLeft: limited(left),
-          restore() {
-            end(outage)
-          },
-        }
-      }),
+    inForce: () => lasting().map(shown),
     begin(kind, options = {}) {
       const outage = activate(kind, options, clock)
       if (kind === 'stale-key' && keys.staleDocument === undefined) {
         throw new TypeError('outage: no key is stale before the issuer has rotated')
       }
       current = [...lasting(), outage]
-      return {
-        restore() {
-          end(outage)
-        },
-      }
+      return shown(outage)
     },
     async answer(endpoint, exchange) {
       const outage = lasting().findLast(({ endpoints }) => endpoints.includes(endpoint))

@@ -3,8 +3,8 @@ import type { Clock } from '../clock.ts'
 // Remembers the newest requests to the services of an issuer, without passwords and tokens.
 
 /** `token`: logins, and the grants of clients of OAuth. `introspection` is that of `introspectionService`. */
-export type Endpoint = (typeof ENDPOINTS)[number]
-export const ENDPOINTS = ['keys', 'token', 'introspection', 'metadata'] as const
+export type Endpoint = 'keys' | 'token' | 'introspection' | 'metadata'
+export const ENDPOINTS: readonly Endpoint[] = ['keys', 'token', 'introspection', 'metadata']
 
 /** One request to a service, without the password, the secret of a client and the token. */
 export interface SeenRequest {

@@ -15,12 +15,6 @@ export interface BadToken {
   readonly token: string
 }
 
-/** A kind of bad token, before the token is made. */
-export interface BadTokenKind extends Omit<BadToken, 'token'> {
-  /** Makes the token, with at most one more signature. */
-  readonly make: () => Promise<string>
-}
-
 /** The same as a row of a table. */
 export type BadTokenRow = readonly [
   reason: BadToken['reason'],

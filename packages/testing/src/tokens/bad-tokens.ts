@@ -2,7 +2,7 @@ import type { SigningKey } from '../keys/signing-key.ts'
 import { badClaims, badPayloads, badTypes } from './bad-claims.ts'
 import { badForms, badHeaders } from './bad-forms.ts'
 import { badAlgorithms, badSignatures } from './bad-signatures.ts'
-import type { BadToken, BadTokenKind } from './bad-token.ts'
+import type { BadToken } from './bad-token.ts'
 import { type TokenTableOptions, tableSigner, type TokenDefaults } from './token.ts'
 
 // Makes all bad tokens of the tables for one issuer.
@@ -13,23 +13,6 @@ export async function createBadTokens(
   stranger: SigningKey,
   base: TokenTableOptions | undefined,
 ): Promise<readonly BadToken[]> {
-  const kinds = await createBadTokenKinds(defaults, stranger, base)
-  return await Promise.all(
-    kinds.map(async ({ name, code, reason, make }) => ({
-      name,
-      code,
-      reason,
-      token: await make(),
-    })),
-  )
-}
-
-/** The table of them. It signs one token, which most of them are made of. */
-export async function createBadTokenKinds(
-  defaults: TokenDefaults,
-  stranger: SigningKey,
-  base: TokenTableOptions | undefined,
-): Promise<readonly BadTokenKind[]> {
   const sign = tableSigner('badTokens', defaults, base)
   const [header = '', payload = '', signature = ''] = (await sign()).split('.')
   const parts = { defaults, sign, stranger, header, payload, signature }
@@ -42,10 +25,12 @@ export async function createBadTokenKinds(
     ...badPayloads(parts),
     ...badClaims(parts),
   ]
-  return rows.map(([reason, name, make]) => ({
-    name,
-    code: 'invalid_token',
-    reason,
-    make: async () => await make(),
-  }))
+  return await Promise.all(
+    rows.map(async ([reason, name, make]) => ({
+      name,
+      code: 'invalid_token',
+      reason,
+      token: await make(),
+    })),
+  )
 }

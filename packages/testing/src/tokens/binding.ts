@@ -1,21 +1,17 @@
 import { createHash, type X509Certificate } from 'node:crypto'
 
+import type { Possession } from '@portcullis/core'
 import { type OptionCheck, isText } from '@portcullis/kit/options'
 
 import { isOctets } from '../octets.ts'
 
 // What a token is bound to, and the claim `cnf` that says it.
 
-/** Thumbprints as `verify` takes them in `possession`. What `dpopClient()` returns has a `jkt`. */
-export interface Thumbprints {
-  /** Of the key of DPoP proofs. RFC 9449 section 6.1. */
-  readonly jkt?: string | undefined
-  /** Of a client certificate. RFC 8705 section 3.1. */
-  readonly x5tS256?: string | undefined
-}
-
-/** What a token is bound to: a client's key, a client's certificate, or their thumbprints. */
-export type Binding = Thumbprints | X509Certificate
+/**
+ * What a token is bound to: a client's certificate, or thumbprints as `verify` takes them in `possession`. What `dpopClient()`
+ * returns has a `jkt`.
+ */
+export type Binding = Possession | X509Certificate
 
 /** The claim `cnf` (RFC 7800); `undefined` for a token that is not bound. */
 export function confirmationOf(

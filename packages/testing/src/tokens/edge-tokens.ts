@@ -5,13 +5,6 @@ import { LONG_LIFE, type TokenTableOptions, tableSigner, type TokenDefaults } fr
 
 // The table of tokens that are unusual and must be accepted, so that tests also find a verifier that is too strict.
 
-/** An unusual token that must be accepted. */
-export interface EdgeToken {
-  /** What is unusual about it. */
-  readonly name: string
-  readonly token: string
-}
-
 /** In characters. When encoded, it still fits the 16 KiB that a verifier reads by default, beside a signature of ML-DSA as well. */
 const VERY_LONG = 7000
 
@@ -20,7 +13,7 @@ export async function createEdgeTokens(
   defaults: TokenDefaults,
   stranger: SigningKey,
   base: TokenTableOptions | undefined,
-): Promise<readonly EdgeToken[]> {
+): Promise<readonly { readonly name: string; readonly token: string }[]> {
   const sign = tableSigner('edgeTokens', defaults, base)
   const { clock, audience = 'api', type, maxTokenAge } = defaults
   const now = Math.floor(clock.now())

@@ -70,10 +70,7 @@ export async function signToken(
 }
 
 /** The options that say which claims a token has. */
-export type ClaimOptions = Pick<
-  TokenOptions,
-  'claims' | 'boundTo' | 'expiresIn' | 'notBefore' | 'omit'
->
+export type ClaimOptions = Omit<TokenOptions, 'header' | 'payload'>
 
 export const claimChecks: Readonly<Record<keyof ClaimOptions, OptionCheck>> = {
   claims: isObject,

@@ -53,6 +53,28 @@ test('a rotation within another is kept as well', async () => {
   expect(published.filter((phase) => phase && phase.until === undefined)).toHaveLength(2)
 })
 
+test.each([
+  ['now', undefined],
+  ['first', 'sign'],
+  ['later', 'publish'],
+  ['both', 'withdraw'],
+] as const)('publish %s: the rotation says that its second step is %s', async (publish, next) => {
+  const issuer = await createTestIssuer({ algorithm })
+  const rotation = await issuer.rotate({ publish })
+  expect(rotation.next).toBe(next)
+  expect(issuer.pendingRotation()?.next).toBe(next)
+  rotation.complete()
+  expect(rotation.next).toBeUndefined()
+})
+
+test('a rotation after which the issuer has rotated again has no step left', async () => {
+  const issuer = await createTestIssuer({ algorithm })
+  const rotation = await issuer.rotate({ publish: 'first' })
+  await issuer.rotate({ publish: 'later' })
+  expect(rotation.next).toBeUndefined()
+  expect(issuer.pendingRotation()?.next).toBe('publish')
+})
+
 test('a pending rotation is completed once, and not after a roll-back', async () => {
   const issuer = await createTestIssuer({ algorithm })
   expect(issuer.pendingRotation()).toBeUndefined()

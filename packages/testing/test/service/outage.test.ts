@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { manualClock } from '../../src/clock.ts'
 import { createTestIssuer } from '../../src/issuer.ts'
-import type { OutageKind } from '../../src/service/outage.ts'
+import type { OutageKind } from '../../src/service/misbehaviours.ts'
 import { tokenService } from '../../src/token-service.ts'
 
 const clock = manualClock()
@@ -380,6 +380,30 @@ describe('the outages in force', () => {
     ])
     await ask(keyUrl)
     expect(view()).toEqual([{ ...hang, ...unlimited }])
+  })
+
+  test('are what outage() returned, which says at each time what is left of it', async () => {
+    const time = manualClock(1000)
+    const own = await createTestIssuer({ clock: time, algorithm: 'ES256' })
+    const { fetch: ask, keyUrl } = tokenService(own)
+    const outage = own.outage(503, { times: 2, seconds: 10, endpoint: 'keys' })
+    const shown = { kind: 503, endpoints: ['keys'], since: 1000 }
+    await time.advance(4)
+    await ask(keyUrl)
+    expect(outage).toMatchObject({ ...shown, secondsLeft: 6, timesLeft: 1 })
+    expect(own.outages()).toMatchObject([{ ...shown, secondsLeft: 6, timesLeft: 1 }])
+    await time.advance(7)
+    expect(outage).toMatchObject({ ...shown, secondsLeft: 0, timesLeft: 1 })
+    expect(own.outages()).toEqual([])
+  })
+
+  test('affect no request after they were ended', async () => {
+    const own = await createTestIssuer({ algorithm: 'ES256' })
+    const outage = own.outage(503)
+    outage.restore()
+    expect(outage.timesLeft).toBe(0)
+    const { fetch: ask, keyUrl } = tokenService(own)
+    expect((await ask(keyUrl)).status).toBe(200)
   })
 
   test('can be ended, each by itself and more than once', async () => {

@@ -12,7 +12,6 @@ import { manualClock } from '../../src/clock.ts'
 import type { TestIssuerOptions } from '../../src/issuer-options.ts'
 import { createTestIssuer, type TestIssuer } from '../../src/issuer.ts'
 import type { BadToken } from '../../src/tokens/bad-token.ts'
-import type { EdgeToken } from '../../src/tokens/edge-tokens.ts'
 
 const STRICT = { issuer: 'https://auth.test', audience: ['api', 'other api'] }
 
@@ -209,7 +208,7 @@ async function verdictsOn(issuer: TestIssuer, { bad, edge }: Tables) {
 
 interface Tables {
   readonly bad: readonly BadToken[]
-  readonly edge: readonly EdgeToken[]
+  readonly edge: Awaited<ReturnType<TestIssuer['edgeTokens']>>
 }
 
 async function tablesOf(issuer: TestIssuer): Promise<Tables> {
