@@ -26,9 +26,19 @@ const ONE_MEANING: Readonly<Record<string, readonly [packages: string, reason: s
 
 const HANDED_ON = 'handed on'
 
+/** What no user can write, so that nobody makes one of their own. */
+const BRANDS: ReadonlySet<string> = new Set(['brand', 'mutualTlsBrand', 'proofsBrand'])
+
+/** Fewer names than this are public. Before another one, look for two that are one, or for one that no user needs. */
+const NAMES = 345
+
+function packageOf(text: string): string {
+  return /API Report File for "@portcullis\/([\w-]+)"/.exec(text)?.[1] ?? ''
+}
+
 /** @param text Of a file in docs/api. */
 function exportsOf(text: string): readonly Exported[] {
-  const from = /API Report File for "@portcullis\/([\w-]+)"/.exec(text)?.[1] ?? ''
+  const from = packageOf(text)
   // A name of its own that something in scope has as well gets a number.
   const code = text.replaceAll(/^[ \t]*\/\/.*\n/gm, '').replaceAll(/\b([A-Z]\w*?)_\d+\b/g, '$1')
   const declared =
@@ -38,6 +48,16 @@ function exportsOf(text: string): readonly Exported[] {
     ...Array.from(code.matchAll(declared), ([meaning, name = '']) => ({ name, from, meaning })),
     ...Array.from(code.matchAll(handedOn), ([, name = '']) => ({ name, from, meaning: HANDED_ON })),
   ]
+}
+
+/** What the exports of a report show and nobody can name, because it is not exported. */
+function unnamedIn(text: string): readonly string[] {
+  const code = text.replaceAll(/^[ \t]*\/\/.*\n/gm, '')
+  const shown = /^(?:declare )?(?:abstract )?(?:class|const|enum|function|interface|type) (\w+)/gm
+  const handedOn = new Set(Array.from(code.matchAll(/^export \{ (\w+)/gm), ([, name = '']) => name))
+  return Array.from(code.matchAll(shown), ([, name = '']) => name).filter(
+    (name) => !handedOn.has(name),
+  )
 }
 
 /** The names that packages export with more than one meaning, and these packages. */
@@ -118,5 +138,40 @@ describe('a second meaning', () => {
     const one = report('client', 'export type Fetch = 1;')
     const overloads = report('core', 'export function f(a: 1): 1;', 'export function f(a: 2): 2;')
     expect(found(one, one, overloads)).toEqual({})
+  })
+})
+
+describe('what is public can be named', () => {
+  const reports = globSync('docs/api/*.api.md', { cwd: root }).map((path) =>
+    readFileSync(join(root, path), 'utf8'),
+  )
+  const exported = reports.flatMap((text) => exportsOf(text))
+
+  test('each type that an export shows is exported as well, by some entry of its package', () => {
+    const unnamed = reports.flatMap((text) => {
+      const from = packageOf(text)
+      const named = new Set(exported.flatMap((each) => (each.from === from ? [each.name] : [])))
+      return unnamedIn(text)
+        .filter((name) => !named.has(name) && !BRANDS.has(name))
+        .map((name) => `${from}: ${name}`)
+    })
+    expect(unnamed, 'export it, or write it where it is shown').toEqual([])
+  })
+
+  test(`there are fewer than ${NAMES} names`, () => {
+    const names = new Set(exported.map(({ name }) => name))
+    expect(names.size).toBeLessThan(NAMES)
+  })
+
+  test('and a type that an export only shows is found', () => {
+    const text = [
+      'import { Auth } from "@portcullis/core";',
+      'interface Hidden {}',
+      'const WORDS: readonly ["a"];',
+      'export function made(): Hidden;',
+      'interface Request_2 {}',
+      'export { Request_2 as Request }',
+    ].join('\n')
+    expect(unnamedIn(text)).toEqual(['Hidden', 'WORDS'])
   })
 })

@@ -2,8 +2,8 @@ import { channel } from 'node:diagnostics_channel'
 
 import { debug } from '@portcullis/kit/report'
 
-import type { EventMessage, EventOutcome } from './event-message.ts'
-import type { EventError } from './refused-event.ts'
+import type { EventMessage } from './event-message.ts'
+import type { RefusedEvent } from './refused-event.ts'
 
 // What is told of each event that came: the channel `portcullis:events`, and a line for NODE_DEBUG=portcullis.
 
@@ -14,16 +14,16 @@ import type { EventError } from './refused-event.ts'
 export interface EventReport {
   /** What `receiveLogout`, `receiveEvents` or `pollEvents` returned, to tell several apart. */
   readonly source: object
-  readonly outcome: EventOutcome
+  readonly outcome: EventMessage['outcome']
   /** What the sender is told, if it was refused. */
-  readonly error: EventError | undefined
+  readonly error: RefusedEvent['err'] | undefined
 }
 
 const reports = channel('portcullis:events')
 
 export function publishEvent(
   source: () => object,
-  outcome: EventOutcome,
+  outcome: EventMessage['outcome'],
   refused: EventMessage['refused'],
 ): void {
   if (reports.hasSubscribers) {

@@ -5,17 +5,15 @@ import type { RefusedEvent } from './refused-event.ts'
 // What applications are told of each event.
 
 /**
- * What became of an event: `recorded`; `repeated`, when it was recorded before; `ignored`, when it is of a type that revokes
- * nothing; `refused`; `unavailable`, when it could not be judged or recorded now, so that its sender has to repeat it.
- */
-export type EventOutcome = 'recorded' | 'repeated' | 'ignored' | 'refused' | 'unavailable'
-
-/**
  * What `onEvent` is told of each event, and of each request in which none was found. Of an event that no key has proven, it
  * contains nothing. Of senders that `authorize` has refused it is not told.
  */
 export interface EventMessage {
-  readonly outcome: EventOutcome
+  /**
+   * What became of the event: `recorded`; `repeated`, when it was recorded before; `ignored`, when it is of a type that revokes
+   * nothing; `refused`; `unavailable`, when it could not be judged or recorded now, so that its sender has to repeat it.
+   */
+  readonly outcome: 'recorded' | 'repeated' | 'ignored' | 'refused' | 'unavailable'
   readonly iss: string | undefined
   readonly jti: string | undefined
   /** The members of `events`: URIs. */

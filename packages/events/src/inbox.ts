@@ -4,7 +4,7 @@ import type { JsonObject, RevocationEntry, RevocationWriter } from '@portcullis/
 import { callListener } from '@portcullis/kit/report'
 
 import { publishEvent } from './diagnostics.ts'
-import type { EventMessage, EventOutcome } from './event-message.ts'
+import type { EventMessage } from './event-message.ts'
 import type { Proof, ProveEvent } from './event-verifier.ts'
 import type { Limits } from './in-time.ts'
 import { nameIn, type ReadEvent } from './reading.ts'
@@ -102,7 +102,7 @@ export function createInbox(parts: InboxParts): Inbox {
     }
   }
 
-  function tell(outcome: EventOutcome, about: Partial<EventMessage>): void {
+  function tell(outcome: EventMessage['outcome'], about: Partial<EventMessage>): void {
     publishEvent(reportedAs, outcome, about.refused)
     void callListener('onEvent', () => onEvent?.({ ...UNKNOWN, ...about, outcome }))
   }

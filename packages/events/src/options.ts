@@ -9,7 +9,6 @@ import type {
 
 import type { EventMessage } from './event-message.ts'
 import type { RevokingEvent } from './event-types.ts'
-import type { PollFetch } from './poll-exchange.ts'
 
 // The options of receivers. `option-checks.ts` checks them at start-up.
 
@@ -79,14 +78,6 @@ export interface MappedSubject {
   readonly jti?: string | undefined
 }
 
-/** What `mapSubject` is told beside the subject. */
-export interface SubjectContext {
-  /** The issuer of the event. */
-  readonly iss: string
-  /** The types of the event: URIs. */
-  readonly types: readonly string[]
-}
-
 /** Of `pollEvents` and `receiveEvents`. */
 export interface SecurityEventOptions extends EventOptions {
   /** The values of `aud` that name this receiver. */
@@ -98,12 +89,13 @@ export interface SecurityEventOptions extends EventOptions {
   revokeOn?: readonly RevokingEvent[] | undefined
   /**
    * Says whom a subject identifier means, such as an email address or a user of another issuer. It is asked before
-   * everything else; `undefined` leaves it to the rules of this package. If it fails, the event is not acknowledged.
+   * everything else, with the issuer and the types of the event, which are URIs. `undefined` leaves it to the rules of this
+   * package. If it fails, the event is not acknowledged.
    */
   mapSubject?:
     | ((
         subject: JsonObject,
-        context: SubjectContext,
+        context: { readonly iss: string; readonly types: readonly string[] },
       ) => MappedSubject | undefined | PromiseLike<MappedSubject | undefined>)
     | undefined
 }
@@ -113,7 +105,7 @@ export interface PollEventsOptions extends SecurityEventOptions {
   /** The `endpoint_url` of the stream: https, or http on this machine. */
   endpoint: string | URL
   /** Sends the polls with what the transmitter wants as authorization: the `fetch` of a token client, for example. */
-  fetch: PollFetch
+  fetch: (url: string, init: RequestInit) => Promise<Response>
   /**
    * The shortest time between the starts of two polls that bring nothing. Seconds, 1 to 3600. While there are events, the next
    * poll follows at once.

@@ -14,9 +14,6 @@ import { isJsonObject, member, parseJson } from '@portcullis/kit/json'
 
 // One poll over the network: what counts as an answer.
 
-/** Like the platform's `fetch`, or that of a token client. */
-export type PollFetch = (url: string, init: RequestInit) => Promise<Response>
-
 /** Events by their names, as they came; or why there are none, in words without an address. */
 export type PollAnswer =
   | { readonly failure: undefined; readonly sets: ReadonlyMap<string, unknown> }
@@ -29,7 +26,7 @@ const MAX_ANSWER = 1024 * 1024
 export interface PollSettings {
   /** As `fetch` writes it. */
   readonly endpoint: string
-  readonly fetch: PollFetch
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>
   /** A poll that is sent twice acknowledges no more than one that is sent once. */
   readonly retry: Retry
   /** What a date in `Retry-After` is compared with. */

@@ -2,18 +2,16 @@ import type { AuthError, AuthErrorReason } from '@portcullis/core'
 
 // What the sender of an event is told when it is refused. The texts are fixed: nothing of the event is repeated.
 
-/** The codes of RFC 8935 section 2.4. */
-export type EventError =
-  | 'invalid_request'
-  | 'invalid_key'
-  | 'invalid_issuer'
-  | 'invalid_audience'
-  | 'authentication_failed'
-  | 'access_denied'
-
 /** Why an event was refused, in the words of RFC 8935 section 2.3. The sender reads both. */
 export interface RefusedEvent {
-  readonly err: EventError
+  /** The codes of RFC 8935 section 2.4. */
+  readonly err:
+    | 'invalid_request'
+    | 'invalid_key'
+    | 'invalid_issuer'
+    | 'invalid_audience'
+    | 'authentication_failed'
+    | 'access_denied'
   readonly description: string
 }
 

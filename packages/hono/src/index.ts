@@ -30,12 +30,6 @@ export interface AuthVariables<ClaimsType = Claims> {
   auth: Auth<ClaimsType>
 }
 
-/** A guard that lets every request in under the usual name, or none. */
-type StrictOptions = GuardOptions<Context> & {
-  optional?: false | undefined
-  property?: 'auth' | undefined
-}
-
 /**
  * Guards the routes after it: a request goes on only with a token that the verifier accepts.
  *
@@ -45,7 +39,10 @@ type StrictOptions = GuardOptions<Context> & {
  */
 export function authenticate<ClaimsType>(
   verifier: Verifier<ClaimsType>,
-  options?: StrictOptions,
+  options?: GuardOptions<Context> & {
+    optional?: false | undefined
+    property?: 'auth' | undefined
+  },
 ): MiddlewareHandler<{ Variables: AuthVariables<ClaimsType> }>
 export function authenticate<ClaimsType>(
   verifier: Verifier<ClaimsType>,

@@ -1,6 +1,8 @@
-import { type Detail, shown } from '@portcullis/core/verifier'
+import { shown } from '@portcullis/core/verifier'
 
 // What refusals tell developers. Of a token they show nothing, and of an answer nothing but what kind of token it names.
+
+type Detail = () => string
 
 export const notActive: Detail = () =>
   'the issuer says that the token is not active: it is unknown there, has expired or was revoked'

@@ -1,4 +1,4 @@
-import type { Clock, FetchResponse, ResponseHeaders } from '@portcullis/core'
+import type { Clock, FetchResponse } from '@portcullis/core'
 import {
   platformCode,
   readBody,
@@ -180,6 +180,6 @@ export function unavailableEndpoint(
 }
 
 /** Without parameters, in small letters. RFC 9110 section 8.3.1. */
-function mediaTypeOf(headers: ResponseHeaders): string {
+function mediaTypeOf(headers: FetchResponse['headers']): string {
   return (textOf(headers, 'content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
 }

@@ -9,7 +9,6 @@ export {
   type FetchResponse,
   platformFetch,
   REQUEST_SETTINGS,
-  type ResponseHeaders,
 } from './http/exchange.ts'
 export {
   badDocument,

@@ -14,7 +14,7 @@ import { requirementsOf } from './call.ts'
 import { reportSession } from './diagnostics.ts'
 import type { CheckedOptions } from './options.ts'
 import { createOwners } from './owner.ts'
-import { createSessions, type SessionEnd } from './sessions.ts'
+import { createSessions } from './sessions.ts'
 
 // What both forms of an endpoint do with a request: first its token, the audience and the session; then what it needs, and what its
 // calls of tools need.
@@ -113,10 +113,10 @@ export function createEndpoint(verifier: Verifier<unknown>, options: CheckedOpti
   }
 }
 
-function toldTo({ onSessionEnd }: CheckedOptions) {
+function toldTo({ onSessionEnd }: CheckedOptions): CheckedOptions['onSessionEnd'] {
   return (
     onSessionEnd &&
-    ((id: string, why: SessionEnd) => {
+    ((id, why) => {
       void callListener('onSessionEnd', () => onSessionEnd(id, why))
     })
   )

@@ -20,8 +20,7 @@ import {
 } from '@portcullis/kit/options'
 
 import { isPath, isRequirement, isScopes, isServers, isSessions, isTools } from './option-checks.ts'
-import type { StatedOwner } from './owner.ts'
-import type { SessionEnd, SessionLimits } from './sessions.ts'
+import type { SessionLimits } from './sessions.ts'
 
 // The options of an endpoint: their types, their checks at start-up, and their defaults.
 
@@ -89,7 +88,7 @@ export interface EndpointOptions<Subject = object> extends Pick<
    * who is told from those of other issuers. If it throws, or returns anything else than a text that is not empty, the process emits
    * a warning, and the sessions are those of this very token.
    */
-  owner?: StatedOwner | undefined
+  owner?: ((auth: Auth<unknown>) => string) | undefined
   /**
    * Called when somebody sends the id of another user's session, for logs and alarms. If it throws, the process emits a warning, and
    * the answer is the same.
@@ -100,7 +99,7 @@ export interface EndpointOptions<Subject = object> extends Pick<
    * transport. `deleted`: the client has ended it; `max` and `maxPerUser`: there were too many. With this function the endpoint keeps the
    * ids of all sessions that it knows, otherwise their digests alone. If it throws, the process emits a warning.
    */
-  onSessionEnd?: ((id: string, why: SessionEnd) => unknown) | undefined
+  onSessionEnd?: ((id: string, why: 'deleted' | 'max' | 'maxPerUser') => unknown) | undefined
   /**
    * The longest body that is read for `tools`. Bytes, at most 64 MiB.
    * @default 4_194_304
@@ -121,9 +120,9 @@ export interface CheckedOptions {
   readonly path: string
   readonly clientIdClaims: readonly string[]
   readonly sessions: SessionLimits | undefined
-  readonly owner: StatedOwner | undefined
+  readonly owner: EndpointOptions['owner']
   readonly onForeignSession: ((auth: Auth<unknown>, subject: never) => unknown) | undefined
-  readonly onSessionEnd: ((id: string, why: SessionEnd) => unknown) | undefined
+  readonly onSessionEnd: EndpointOptions['onSessionEnd']
   readonly maxBodySize: number
   readonly clock: Clock | undefined
 }

@@ -4,12 +4,10 @@ import { warn } from '@portcullis/kit/report'
 
 // Whose the token of a request is: as core says it, or the function of the user's.
 
-/** Says in the user's own words whose a token is. */
-export type StatedOwner = (auth: Auth<unknown>) => string
-
 interface OwnersOptions {
   readonly clientIdClaims: readonly string[]
-  readonly owner: StatedOwner | undefined
+  /** Says in the user's own words whose a token is. */
+  readonly owner: ((auth: Auth<unknown>) => string) | undefined
 }
 
 export function createOwners(
@@ -35,7 +33,7 @@ export function createOwners(
 }
 
 /** Whatever goes wrong makes the owner this very token: so the session goes on until the token is renewed, and is nobody else's. */
-function answerOf(owner: StatedOwner, auth: Auth<unknown>): unknown {
+function answerOf(owner: (auth: Auth<unknown>) => string, auth: Auth<unknown>): unknown {
   try {
     const answer: unknown = owner(auth)
     if (typeof answer === 'string' && answer !== '') return answer

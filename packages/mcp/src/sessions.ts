@@ -22,7 +22,7 @@ export interface Sessions {
 }
 
 /** Why a session is over: the client has ended it with DELETE, or there were too many, of all users or of its own. */
-export type SessionEnd = 'deleted' | 'max' | 'maxPerUser'
+type SessionEnd = 'deleted' | 'max' | 'maxPerUser'
 
 export interface SessionLimits {
   readonly max: number

@@ -1,10 +1,5 @@
 // What probes are told: liveness asks nobody, and readiness is never taken back by an outage.
 
-/** What has to be prepared before a process can judge tokens: such as a verifier. */
-export interface Prepared {
-  ready(): Promise<unknown>
-}
-
 /** What `createHealth` returns: the statuses of HTTP for two probes. */
 export interface Health {
   /** 200 for a process that answers. It asks nobody: a restart does not mend a key endpoint. */
@@ -23,7 +18,7 @@ export interface Health {
  * @param verifier What `createVerifier`, `byIssuer` or `introspected` returned.
  * @throws TypeError
  */
-export function createHealth(verifier: Prepared): Health {
+export function createHealth(verifier: { ready(): Promise<unknown> }): Health {
   if (typeof Reflect.get(Object(verifier), 'ready') !== 'function') {
     throw new TypeError('createHealth needs a verifier')
   }

@@ -17,9 +17,6 @@ export type {
   Sources,
 } from './sources.ts'
 
-/** A `Registry` of prom-client, with any type of content. */
-export type MetricsRegistry = Pick<Registry, 'registerMetric' | 'removeSingleMetric'>
-
 interface Value {
   readonly labels: Readonly<Record<string, string | number>>
   readonly value: number
@@ -31,11 +28,14 @@ interface Value {
  * names. With `node:cluster` prom-client's `AggregatorRegistry` puts the processes together: counters are added, ages are the
  * largest, usable keys the fewest.
  *
- * @param register Such as `register` of prom-client.
+ * @param register A `Registry` of prom-client, with any type of content, such as its `register`.
  * @returns A function that ends it and takes the metrics out again.
  * @throws TypeError for what is wrong or misspelt in `sources`; what prom-client throws if a metric has been registered before.
  */
-export function collectMetrics(register: MetricsRegistry, sources: Sources = {}): () => void {
+export function collectMetrics(
+  register: Pick<Registry, 'registerMetric' | 'removeSingleMetric'>,
+  sources: Sources = {},
+): () => void {
   if (typeof Reflect.get(Object(register), 'registerMetric') !== 'function') {
     throw new TypeError('collectMetrics: the first argument must be a registry of prom-client')
   }

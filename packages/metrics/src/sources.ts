@@ -34,31 +34,31 @@ export interface MeasuredClient {
   status(): object
 }
 
-type Named<Source> = Readonly<Record<string, Source>>
-
 /**
  * What is measured, each with a name of yours, such as `{ keys: { main: keys } }`. A name is a letter and up to 31 letters,
  * digits, `_` or `-`; `other` is for what you have not named. All members are optional.
  */
 export interface Sources {
-  readonly keys?: Named<MeasuredKeys> | undefined
-  readonly revocations?: Named<MeasuredRevocations> | undefined
-  readonly polls?: Named<MeasuredPoll> | undefined
-  readonly clients?: Named<MeasuredClient> | undefined
+  readonly keys?: Readonly<Record<string, MeasuredKeys>> | undefined
+  readonly revocations?: Readonly<Record<string, MeasuredRevocations>> | undefined
+  readonly polls?: Readonly<Record<string, MeasuredPoll>> | undefined
+  readonly clients?: Readonly<Record<string, MeasuredClient>> | undefined
   /** What `createVerifier`, `byIssuer` or `introspected` returned. */
-  readonly verifiers?: Named<object> | undefined
+  readonly verifiers?: Readonly<Record<string, object>> | undefined
   /** What `receiveLogout` or `receiveEvents` returned. */
-  readonly receivers?: Named<object> | undefined
+  readonly receivers?: Readonly<Record<string, object>> | undefined
   /** What `redisReplays` returned. */
-  readonly replays?: Named<object> | undefined
+  readonly replays?: Readonly<Record<string, object>> | undefined
 }
 
 /** Checked sources, and the name of each. */
-export interface NamedSources extends Required<{ [Kind in keyof Sources]: Named<object> }> {
-  readonly keys: Named<MeasuredKeys>
-  readonly revocations: Named<MeasuredRevocations>
-  readonly polls: Named<MeasuredPoll>
-  readonly clients: Named<MeasuredClient>
+export interface NamedSources extends Required<{
+  [Kind in keyof Sources]: Readonly<Record<string, object>>
+}> {
+  readonly keys: Readonly<Record<string, MeasuredKeys>>
+  readonly revocations: Readonly<Record<string, MeasuredRevocations>>
+  readonly polls: Readonly<Record<string, MeasuredPoll>>
+  readonly clients: Readonly<Record<string, MeasuredClient>>
   /** Of what a message names as its source: the stated name, or `other`. */
   readonly nameOf: (source: unknown) => string
 }
@@ -98,7 +98,7 @@ export function checkSources(sources: Sources): NamedSources {
   }
 }
 
-function checkNamed(kind: string, named: unknown): Named<object> {
+function checkNamed(kind: string, named: unknown): Readonly<Record<string, object>> {
   if (named === undefined) return {}
   if (typeof named !== 'object' || named === null) {
     throw new TypeError(`sources: ${kind} must be an object with a name for each`)

@@ -1,8 +1,8 @@
 import type { LoginMessage } from '@portcullis/client'
 import type { KeyFreshness, KeysMessage } from '@portcullis/core'
-import type { EventError, EventOutcome } from '@portcullis/events'
+import type { EventReport } from '@portcullis/events'
 import type { IntrospectionMessage } from '@portcullis/introspection'
-import type { ReplayStoreReason, RevocationsMessage, RevocationsState } from '@portcullis/redis'
+import type { ReplaysMessage, RevocationsMessage } from '@portcullis/redis'
 
 import { REASONS_OF } from './refusal-words.ts'
 
@@ -69,7 +69,7 @@ export const REPLICA_EVENTS: ReadonlySet<string> = words<RevocationsMessage['eve
   state: true,
 })
 
-export const REPLICA_STATES: ReadonlySet<string> = words<RevocationsState>({
+export const REPLICA_STATES: ReadonlySet<string> = words<RevocationsMessage['state']>({
   loading: true,
   current: true,
   stale: true,
@@ -80,7 +80,7 @@ export const REPLICA_STATES: ReadonlySet<string> = words<RevocationsState>({
   closed: true,
 })
 
-export const REPLAY_REASONS: ReadonlySet<string> = words<ReplayStoreReason>({
+export const REPLAY_REASONS: ReadonlySet<string> = words<ReplaysMessage['reason']>({
   unreachable: true,
   timeout: true,
   out_of_memory: true,
@@ -99,7 +99,7 @@ export const INTROSPECTION_OUTCOMES: ReadonlySet<string> = words<IntrospectionMe
   bad_answer: true,
 })
 
-export const EVENT_OUTCOMES: ReadonlySet<string> = words<EventOutcome>({
+export const EVENT_OUTCOMES: ReadonlySet<string> = words<EventReport['outcome']>({
   recorded: true,
   repeated: true,
   ignored: true,
@@ -107,7 +107,7 @@ export const EVENT_OUTCOMES: ReadonlySet<string> = words<EventOutcome>({
   unavailable: true,
 })
 
-export const EVENT_ERRORS: ReadonlySet<string> = words<EventError>({
+export const EVENT_ERRORS: ReadonlySet<string> = words<NonNullable<EventReport['error']>>({
   invalid_request: true,
   invalid_key: true,
   invalid_issuer: true,

@@ -13,7 +13,9 @@ import { GUARD_OPTIONS, PortcullisGuard, type PortcullisGuardOptions } from './g
 
 // The module with which an application states its options and gets the guard.
 
-interface Reach {
+export interface PortcullisModuleOptions<
+  Request extends object = object,
+> extends PortcullisGuardOptions<Request> {
   /**
    * Whether every handler of the application is guarded. If not, only handlers with `@UseGuards(PortcullisGuard)` are
    * guarded, in modules that import this one.
@@ -22,13 +24,10 @@ interface Reach {
   global?: boolean | undefined
 }
 
-export interface PortcullisModuleOptions<Request extends object = object>
-  extends PortcullisGuardOptions<Request>, Reach {}
-
 export interface PortcullisModuleAsyncOptions<
   Request extends object = object,
   Injected extends unknown[] = [],
-> extends Reach {
+> extends Pick<PortcullisModuleOptions, 'global'> {
   /** The modules with the providers that the factory gets. */
   imports?: DynamicModule['imports']
   /** The injection tokens of the factory's arguments, in their order. */

@@ -22,13 +22,6 @@ export type TokenClientErrorCode =
   | 'origin_not_allowed'
   | 'aborted'
 
-export interface TokenClientErrorOptions {
-  /** The status that the token service answered with. */
-  responseStatus?: number | undefined
-  /** After how many seconds the next login can be made. */
-  retryAfter?: number | undefined
-}
-
 /**
  * Why a call got no token. Decide by `code`; the message is for developers.
  *
@@ -38,13 +31,18 @@ export interface TokenClientErrorOptions {
  */
 export class TokenClientError extends Error {
   readonly code: TokenClientErrorCode
+  /** The status that the token service answered with. */
   readonly responseStatus: number | undefined
+  /** After how many seconds the next login can be made. */
   readonly retryAfter: number | undefined
 
   constructor(
     code: TokenClientErrorCode,
     message: string,
-    { responseStatus, retryAfter }: TokenClientErrorOptions = {},
+    {
+      responseStatus,
+      retryAfter,
+    }: Partial<Pick<TokenClientError, 'responseStatus' | 'retryAfter'>> = {},
   ) {
     super(message)
     this.code = code
@@ -69,14 +67,16 @@ export class ExplainedError extends TokenClientError {
   constructor(
     code: TokenClientErrorCode,
     message: string,
-    { reason, ...options }: TokenClientErrorOptions & { reason: string },
+    { reason, ...options }: FailureOptions & { reason: string },
   ) {
     super(code, message, options)
     this.reason = reason
   }
 }
 
-export interface FailureOptions extends TokenClientErrorOptions {
+export interface FailureOptions extends Partial<
+  Pick<TokenClientError, 'responseStatus' | 'retryAfter'>
+> {
   readonly reason: string | undefined
 }
 

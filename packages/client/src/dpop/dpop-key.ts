@@ -1,10 +1,8 @@
 import type { webcrypto } from 'node:crypto'
 
-// The key of a client for DPoP: makes it and signs with it, by the platform's Web Crypto.
+import type { DpopAlgorithm } from './dpop-options.ts'
 
-/** What proofs can be signed with. */
-export const DPOP_ALGORITHMS = ['ES256', 'ES384', 'Ed25519', 'PS256', 'RS256'] as const
-export type DpopAlgorithm = (typeof DPOP_ALGORITHMS)[number]
+// The key of a client for DPoP: makes it and signs with it, by the platform's Web Crypto.
 
 /** A key pair whose private half cannot be read, not even by this process. */
 export interface DpopKey {

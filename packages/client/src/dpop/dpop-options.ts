@@ -1,5 +1,3 @@
-import { DPOP_ALGORITHMS, type DpopAlgorithm } from './dpop-key.ts'
-
 // The option `dpop`: its forms, its check, its default.
 
 export interface DpopOptions {
@@ -7,8 +5,18 @@ export interface DpopOptions {
    * What proofs are signed with.
    * @default 'ES256'
    */
-  algorithm?: DpopAlgorithm | undefined
+  algorithm?: 'ES256' | 'ES384' | 'Ed25519' | 'PS256' | 'RS256' | undefined
 }
+
+export type DpopAlgorithm = NonNullable<DpopOptions['algorithm']>
+
+export const DPOP_ALGORITHMS: readonly DpopAlgorithm[] = [
+  'ES256',
+  'ES384',
+  'Ed25519',
+  'PS256',
+  'RS256',
+]
 
 export const DPOP_FORMS: string = `true, false or { algorithm }, which is one of ${DPOP_ALGORITHMS.join(', ')}`
 

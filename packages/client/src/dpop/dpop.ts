@@ -4,7 +4,8 @@ import { type Clock, type Instant, instant } from '@portcullis/kit/time'
 import { TokenClientError } from '../answer/errors.ts'
 import type { HeaderLookup } from '../answer/http-time.ts'
 import { believed } from '../answer/lifetime.ts'
-import { createDpopKey, type DpopAlgorithm, type DpopKey } from './dpop-key.ts'
+import { createDpopKey, type DpopKey } from './dpop-key.ts'
+import type { DpopAlgorithm } from './dpop-options.ts'
 
 // Makes DPoP proofs, and remembers what they need of each server: its nonce, and how its clock differs.
 

@@ -1,5 +1,7 @@
 import { elapsed, type Instant } from '@portcullis/kit/time'
 
+import type { TokenClientStatus } from './token-client.ts'
+
 // How fresh a token is: pure functions of the token and a time. What is done about it is said in `renewal.ts`.
 
 /** A token that can be used, and how long. Times are seconds. */
@@ -57,20 +59,12 @@ export function remaining({ obtainedAt, lifetime }: HeldToken, now: Instant): nu
   return lifetime - elapsed(obtainedAt, now)
 }
 
-/**
- * - `fresh`: it is used.
- * - `due`: it is used, and renewed meanwhile.
- * - `short`: callers wait for the renewal; if that fails, the token still works.
- * - `none`: there is none, or it has expired; callers wait for a login.
- */
-export type TokenFreshness = 'fresh' | 'due' | 'short' | 'none'
-
 /** @param minValidity Seconds that the token must have left. */
 export function freshness(
   held: HeldToken | undefined,
   now: Instant,
   minValidity: number = held?.waitBefore ?? 0,
-): TokenFreshness {
+): TokenClientStatus['freshness'] {
   if (held === undefined) return 'none'
   const left = remaining(held, now)
   if (!(left > 0)) return 'none'

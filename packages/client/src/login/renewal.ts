@@ -2,7 +2,8 @@ import { doubled, drawn } from '@portcullis/kit/pace'
 import type { Instant } from '@portcullis/kit/time'
 
 import type { TokenClientErrorCode } from '../answer/errors.ts'
-import { canLast, type TokenFreshness, freshness, type HeldToken, remaining } from './held-token.ts'
+import { canLast, freshness, type HeldToken, remaining } from './held-token.ts'
+import type { TokenClientStatus } from './token-client.ts'
 
 // When to log in, and what callers do meanwhile: pure functions of a state and a time. Times are seconds; pauses are
 // measured by the monotonic clock alone.
@@ -77,19 +78,11 @@ export function callerStep(
   return isBest ? 'use' : 'wait'
 }
 
-/** What a client says of itself at this moment. */
-export interface RenewalStatus {
-  /** `due`: it is renewed while it is used. `short`: callers wait for its renewal. `none`: they wait for a login. */
-  readonly freshness: TokenFreshness
-  readonly expiresIn: number | undefined
-  readonly lastFailure: TokenClientErrorCode | undefined
-  /** Logins in a row that brought no token. */
-  readonly failures: number
-  /** Until a login may start. */
-  readonly nextLoginIn: number
-}
-
-export function statusOf(state: RenewalState, now: Instant): RenewalStatus {
+/** What a client says of its token at this moment. */
+export function statusOf(
+  state: RenewalState,
+  now: Instant,
+): Omit<TokenClientStatus, 'isLoggingIn' | 'clockSkew' | 'isClosed'> {
   const { held, lastFailure, failures } = state
   return {
     freshness: freshness(held, now),

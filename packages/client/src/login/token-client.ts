@@ -1,5 +1,5 @@
+import type { TokenClientErrorCode } from '../answer/errors.ts'
 import type { AuthorizedFetch } from '../present/authorized-fetch.ts'
-import type { RenewalStatus } from './renewal.ts'
 
 // What every client is for its callers.
 
@@ -17,7 +17,20 @@ export interface GetOptions {
 }
 
 /** The state of the client, for logs and health checks. Times are seconds. */
-export interface TokenClientStatus extends RenewalStatus {
+export interface TokenClientStatus {
+  /**
+   * - `fresh`: it is used.
+   * - `due`: it is used, and renewed meanwhile.
+   * - `short`: callers wait for the renewal; if that fails, the token still works.
+   * - `none`: there is none, or it has expired; callers wait for a login.
+   */
+  readonly freshness: 'fresh' | 'due' | 'short' | 'none'
+  readonly expiresIn: number | undefined
+  readonly lastFailure: TokenClientErrorCode | undefined
+  /** Logins in a row that brought no token. */
+  readonly failures: number
+  /** Until a login may start. */
+  readonly nextLoginIn: number
   readonly isLoggingIn: boolean
   /** How far the service's clock is ahead of ours, if that is more than 30 s. More than five minutes is not corrected. */
   readonly clockSkew: number | undefined

@@ -15,18 +15,12 @@ import { type Credential, readCredential } from '../login/login-exchange.ts'
 
 // What the client proves with to the authorization server who it is: read for each request, since a secret or an assertion may change.
 
-/**
- * An assertion of somebody else that this client is who it is: a function that is called for each request, or a file that is
- * read for each, such as the token of a Kubernetes service account.
- */
-export type ClientAssertion = (() => string | Promise<string>) | { readonly file: string }
-
 /** One of these. */
 export interface ClientCredentials {
   readonly clientSecret: Credential | undefined
   readonly clientAuthentication: 'client_secret_basic' | 'client_secret_post'
   readonly privateKey: ClientKey | undefined
-  readonly clientAssertion: ClientAssertion | undefined
+  readonly clientAssertion: (() => string | Promise<string>) | { readonly file: string } | undefined
 }
 
 /**
@@ -48,7 +42,9 @@ export async function authenticate(
   return secretAuthentication(secret, clientAuthentication)
 }
 
-async function readAssertion(assertion: ClientAssertion): Promise<string> {
+async function readAssertion(
+  assertion: NonNullable<ClientCredentials['clientAssertion']>,
+): Promise<string> {
   if (typeof assertion === 'function') return await readCredential('clientAssertion', assertion)
   let text: string | undefined
   try {

@@ -4,19 +4,6 @@ import { reasonOf, TokenClientError } from '../answer/errors.ts'
 
 // The error of a client of OAuth: which status of the route it is worth, and what it is made of.
 
-/** What an authorization server says of a refusal, as far as it is passed on. */
-const REFUSALS = [
-  'access_denied',
-  'invalid_client',
-  'invalid_grant',
-  'invalid_request',
-  'invalid_scope',
-  'invalid_target',
-  'unauthorized_client',
-  'unsupported_grant_type',
-] as const
-export type Refusal = (typeof REFUSALS)[number]
-
 /**
  * Why there is no token. A minor release may bring further codes, so a `switch` needs a `default`.
  *
@@ -31,7 +18,14 @@ export type Refusal = (typeof REFUSALS)[number]
  * - `aborted`: a signal ended the wait, or the client was closed.
  */
 export type OAuthErrorCode =
-  | Refusal
+  | 'access_denied'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'invalid_request'
+  | 'invalid_scope'
+  | 'invalid_target'
+  | 'unauthorized_client'
+  | 'unsupported_grant_type'
   | 'unexpected_response'
   | 'token_unusable'
   | 'service_unavailable'
@@ -39,11 +33,21 @@ export type OAuthErrorCode =
   | 'origin_not_allowed'
   | 'aborted'
 
-/** What a route answers that has no token for its call onwards. */
-export type OAuthErrorStatus = 401 | 403 | 500 | 502 | 503
+/** What an authorization server says of a refusal, as far as it is passed on. */
+const REFUSALS = [
+  'access_denied',
+  'invalid_client',
+  'invalid_grant',
+  'invalid_request',
+  'invalid_scope',
+  'invalid_target',
+  'unauthorized_client',
+  'unsupported_grant_type',
+] as const
+export type Refusal = (typeof REFUSALS)[number]
 
 /** For a route that serves a caller with this token. */
-const STATUSES: Readonly<Record<OAuthErrorCode, OAuthErrorStatus>> = {
+const STATUSES: Readonly<Record<OAuthErrorCode, OAuthError['status']>> = {
   access_denied: 403,
   invalid_client: 502,
   invalid_grant: 502,
@@ -63,12 +67,6 @@ const STATUSES: Readonly<Record<OAuthErrorCode, OAuthErrorStatus>> = {
 /** What says something of the subject's token, where there is one. */
 const ABOUT_SUBJECT: ReadonlySet<OAuthErrorCode> = new Set(['invalid_grant', 'invalid_request'])
 
-export interface OAuthErrorOptions {
-  readonly status: OAuthErrorStatus
-  /** Seconds; a fraction counts as a whole one. */
-  readonly retryAfter: number | undefined
-}
-
 /**
  * Why a call got no token. Decide by `code`; the message is for developers, and always the same for the same cause.
  *
@@ -80,7 +78,7 @@ export class OAuthError extends Error {
    * What the route should answer its own caller: 401 if the subject's token is no good, 403 if there is no token for what
    * is asked for, 502 if this client or the server is set up wrongly, 503 in an outage, 500 for a mistake in the program.
    */
-  readonly status: OAuthErrorStatus
+  readonly status: 401 | 403 | 500 | 502 | 503
   /**
    * What belongs to that status: `WWW-Authenticate` with 401, `Retry-After` with 503, and `Cache-Control`. Express, Koa and Fastify
    * send them by themselves.
@@ -90,7 +88,12 @@ export class OAuthError extends Error {
   /** After how many seconds the server can be asked again: a whole number. */
   readonly retryAfter: number | undefined
 
-  constructor(code: OAuthErrorCode, message: string, { status, retryAfter }: OAuthErrorOptions) {
+  /** A fraction of a second in `retryAfter` counts as a whole one. */
+  constructor(
+    code: OAuthErrorCode,
+    message: string,
+    { status, retryAfter }: Pick<OAuthError, 'status' | 'retryAfter'>,
+  ) {
     super(message)
     this.code = code
     this.status = status
@@ -109,7 +112,7 @@ export class OAuthError extends Error {
 }
 
 /** What the caller of the route is told. It knows nothing of other services, and need not know how they are called. */
-const TEXTS: Readonly<Record<OAuthErrorStatus, readonly [title: string, detail: string]>> = {
+const TEXTS: Readonly<Record<OAuthError['status'], readonly [title: string, detail: string]>> = {
   401: ['Unauthorized', 'The access token is not accepted any more'],
   403: ['Forbidden', 'The access token does not permit what this request needs'],
   500: ['Internal Server Error', 'The request could not be served'],
@@ -117,7 +120,7 @@ const TEXTS: Readonly<Record<OAuthErrorStatus, readonly [title: string, detail: 
   503: ['Service Unavailable', 'A service that this request needs cannot be called at the moment'],
 }
 
-function headersOf(status: OAuthErrorStatus, retryAfter = 1): Readonly<Record<string, string>> {
+function headersOf(status: OAuthError['status'], retryAfter = 1): Readonly<Record<string, string>> {
   const [, detail] = TEXTS[status]
   // Frameworks copy these with `for ... in`, so they inherit nothing.
   return ownMembers({
@@ -132,7 +135,7 @@ function headersOf(status: OAuthErrorStatus, retryAfter = 1): Readonly<Record<st
 
 /** An HTTP answer. */
 export interface OAuthRefusal {
-  readonly status: OAuthErrorStatus
+  readonly status: OAuthError['status']
   readonly headers: Readonly<Record<string, string>>
   /** A problem document: the status in words. It says nothing of the server, nor of this client. RFC 9457 */
   readonly body: string

@@ -7,14 +7,7 @@ import type { Closing } from '../waiting/abort.ts'
 import type { Grant } from './grant-exchange.ts'
 import { createMemory } from './memory.ts'
 import { oauthErrors } from './oauth-error.ts'
-import {
-  bearerSubject,
-  bytesOf,
-  digestOf,
-  type ExchangeForm,
-  grantFor,
-  type Subject,
-} from './subject.ts'
+import { bearerSubject, bytesOf, digestOf, grantFor, type Subject } from './subject.ts'
 import { isResources, isScope, isTexts } from './target.ts'
 
 // Tokens on behalf of a caller: one client for each subject and target, which are remembered within bounds.
@@ -33,7 +26,7 @@ export interface OnBehalfOfOptions {
    * Entra ID wants.
    * @default 'token-exchange'
    */
-  form?: ExchangeForm | undefined
+  form?: 'token-exchange' | 'jwt-bearer' | undefined
   /** Ends the handle and its requests, such as when `watchToken` says that the subject was revoked. */
   signal?: AbortSignal | undefined
 }

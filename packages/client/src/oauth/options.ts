@@ -26,7 +26,7 @@ import {
   originSet,
 } from '../login/option-checks.ts'
 import type { ClientFetch } from '../request/token-request.ts'
-import type { ClientAssertion, ClientCredentials } from './client-authentication.ts'
+import type { ClientCredentials } from './client-authentication.ts'
 import { isScope, isResources, isTexts } from './target.ts'
 
 // The options of `createOAuthClient`: their types, checks and defaults.
@@ -54,8 +54,12 @@ export interface OAuthClientOptions {
   clientAuthentication?: 'client_secret_basic' | 'client_secret_post' | undefined
   /** Signs an assertion for each request: `private_key_jwt`, RFC 7523. */
   privateKey?: ClientKey | undefined
-  /** @see RFC 7523 section 2.2 */
-  clientAssertion?: ClientAssertion | undefined
+  /**
+   * An assertion of somebody else that this client is who it is: a function that is called for each request, or a file that is
+   * read for each, such as the token of a Kubernetes service account.
+   * @see RFC 7523 section 2.2
+   */
+  clientAssertion?: (() => string | Promise<string>) | { readonly file: string } | undefined
   /** Says that the connections of `fetch` have the certificate of this client. RFC 8705 section 2. */
   certificate?: true | undefined
   /** Separated by spaces. RFC 6749 section 3.3 */

@@ -58,11 +58,9 @@ function recordedClaims(auth: Subject): object | undefined {
   return of === auth && typeof claims === 'object' && claims !== null ? claims : undefined
 }
 
-/** How a token is asked for: by RFC 8693, or by the assertion of RFC 7523 that Entra ID wants. */
-export type ExchangeForm = 'token-exchange' | 'jwt-bearer'
-
 export interface ExchangeRequest extends Target {
-  readonly form: ExchangeForm
+  /** By RFC 8693, or by the assertion of RFC 7523 that Entra ID wants. */
+  readonly form: 'token-exchange' | 'jwt-bearer'
   /** Who acts for the subject. RFC 8693 section 2.1 */
   readonly actorToken: string | undefined
 }

@@ -2,13 +2,7 @@ import type { Instant } from '@portcullis/kit/time'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import {
-  canLast,
-  type TokenFreshness,
-  freshness,
-  hold,
-  remaining,
-} from '../../src/login/held-token.ts'
+import { canLast, freshness, hold, remaining } from '../../src/login/held-token.ts'
 
 const at = (seconds: number): Instant => ({ wall: seconds, monotonic: seconds })
 const held = (lifetime: number | undefined, random = 0) => hold('a', lifetime, at(0), random, true)
@@ -59,7 +53,7 @@ describe('hold', () => {
 })
 
 describe('freshness', () => {
-  test.each<[string, Instant, number | undefined, TokenFreshness]>([
+  test.each<[string, Instant, number | undefined, ReturnType<typeof freshness>]>([
     ['just obtained', at(0), undefined, 'fresh'],
     ['before the advance', at(269.9), undefined, 'fresh'],
     ['in the advance', at(270.1), undefined, 'due'],

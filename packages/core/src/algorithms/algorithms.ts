@@ -13,10 +13,12 @@ export type Algorithm =
   | 'ES512'
   | 'EdDSA'
   | 'Ed25519'
-  | MlDsa
+  // Where the platform has them.
+  | 'ML-DSA-44'
+  | 'ML-DSA-65'
+  | 'ML-DSA-87'
 
-/** Where the platform has them. */
-type MlDsa = 'ML-DSA-44' | 'ML-DSA-65' | 'ML-DSA-87'
+type MlDsa = Extract<Algorithm, `ML-DSA-${string}`>
 
 /** All that an algorithm fixes: the kind of key, how `node:crypto` is asked, and how long a signature is. */
 export type AlgorithmRule = RsaRule | EcRule | EdwardsRule | AkpRule

@@ -6,18 +6,15 @@ import { noAffirmation, otherValue } from './details.ts'
 
 // The option `requiredClaims`: what it may be, and what it makes of the claims of a token.
 
-/** What a claim may be compared with. */
-type ClaimValue = string | number | boolean
-
 /** A claim that every token must have. */
 export interface RequiredClaim {
   readonly name: string
   /** The accepted values; `any` for every value, `true` for those that {@link affirms} accepts. */
-  readonly values: readonly ClaimValue[] | 'any' | true
+  readonly values: Extract<RequiredValue, readonly unknown[]> | 'any' | true
 }
 
-/** What a claim must be. To require the boolean `true` alone, write `[true]`. */
-export type RequiredValue = ClaimValue | readonly ClaimValue[]
+/** What a claim must be: one value, or any of a list. In `requiredClaims`, write `[true]` to require the boolean `true` alone. */
+export type RequiredValue = string | number | boolean | readonly (string | number | boolean)[]
 
 type RequiredClaims = readonly string[] | Readonly<Record<string, RequiredValue>>
 

@@ -2,7 +2,7 @@ import { checkArgument, own } from '@portcullis/kit/options'
 
 import { ADVICE, type Advice } from './advice-table.ts'
 import type { Explanation } from './explanation.ts'
-import type { HintName } from './hints.ts'
+import type { Hint } from './hints.ts'
 
 // What to do about a token that was explained. Where a hint says more than the reason of the refusal, it gives the better advice.
 
@@ -25,7 +25,7 @@ export function adviceOn(explanation: Pick<Explanation, 'refusal' | 'hints'>): A
   return advice && { client: advice.client, operator: advice.operator }
 }
 
-const ON_HINTS: Readonly<Partial<Record<HintName, Advice>>> = {
+const ON_HINTS: Readonly<Partial<Record<Hint['name'], Advice>>> = {
   previous_key: { client: 'log in again, once', operator: 'Nothing' },
   other_keys: {
     client: 'log in at the token service of this environment',

@@ -3,26 +3,24 @@ import type { AuthErrorReason } from '../refusal/refusals.ts'
 
 // What a finding is, and how one is made of a step that may throw a refusal.
 
-/** What a verifier checks, in its order. */
-export type Check =
-  | 'form'
-  | 'algorithm'
-  | 'key'
-  | 'signature'
-  | 'type'
-  | 'payload'
-  | 'required'
-  | 'exp'
-  | 'nbf'
-  | 'iat'
-  | 'issuer'
-  | 'audience'
-  | 'binding'
-  | 'revocations'
-
 /** The result of one check. */
 export interface Finding {
-  readonly check: Check
+  /** What a verifier checks, in its order. */
+  readonly check:
+    | 'form'
+    | 'algorithm'
+    | 'key'
+    | 'signature'
+    | 'type'
+    | 'payload'
+    | 'required'
+    | 'exp'
+    | 'nbf'
+    | 'iat'
+    | 'issuer'
+    | 'audience'
+    | 'binding'
+    | 'revocations'
   /** `skipped`: the check was not asked for, or is not possible because an earlier one failed. */
   readonly outcome: 'ok' | 'fail' | 'skipped'
   /** The reason of the refusal, if the check failed. */
@@ -33,16 +31,24 @@ export interface Finding {
   readonly detail: string
 }
 
-export function passed(check: Check, summary: string, detail: string = summary): Finding {
+export function passed(
+  check: Finding['check'],
+  summary: string,
+  detail: string = summary,
+): Finding {
   return { check, outcome: 'ok', reason: undefined, summary, detail }
 }
 
-export function skipped(check: Check, summary: string, detail: string = summary): Finding {
+export function skipped(
+  check: Finding['check'],
+  summary: string,
+  detail: string = summary,
+): Finding {
   return { check, outcome: 'skipped', reason: undefined, summary, detail }
 }
 
 export function failed(
-  check: Check,
+  check: Finding['check'],
   { reason, detail: sentence }: AuthError,
   summary: string = sentence,
   detail: string = sentence,

@@ -9,20 +9,19 @@ import { confirmedText, inMilliseconds } from './details.ts'
 
 // Combines findings into hints: what is probably wrong, such as a rotation that a service has not seen yet.
 
-/** What is probably wrong, where one check alone cannot tell. A minor release may bring further ones. */
-export type HintName =
-  | 'algorithm_not_listed'
-  | 'kid_of_another_key'
-  | 'previous_key'
-  | 'rotation_not_seen'
-  | 'other_keys'
-  | 'unusable_keys'
-  | 'milliseconds'
-  | 'id_token'
-  | 'bound_token'
-
+/** What is probably wrong, where one check alone cannot tell. */
 export interface Hint {
-  readonly name: HintName
+  /** A minor release may bring further ones. */
+  readonly name:
+    | 'algorithm_not_listed'
+    | 'kid_of_another_key'
+    | 'previous_key'
+    | 'rotation_not_seen'
+    | 'other_keys'
+    | 'unusable_keys'
+    | 'milliseconds'
+    | 'id_token'
+    | 'bound_token'
   /** In words, without the value of any claim. */
   readonly text: string
 }
@@ -149,6 +148,6 @@ function claimHints({ claims, refusedBinding }: Clues): readonly Hint[] {
   return hints
 }
 
-function hint(name: HintName, text: string): Hint {
+function hint(name: Hint['name'], text: string): Hint {
   return { name, text }
 }

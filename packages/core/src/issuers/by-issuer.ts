@@ -24,8 +24,6 @@ import { foundVerifiers, type IssuerDirectory, listedVerifiers } from './issuer-
 /** How often one token is judged, if each time the verifier is another one in the end. */
 const ROUNDS = 3
 
-type ClaimsOf<Member> = Member extends Verifier<infer ClaimsType> ? ClaimsType : never
-
 /**
  * Makes one verifier for the tokens of several issuers. The `iss` of a token, which is not proven yet, selects one of your
  * verifiers, and that verifier checks the token.
@@ -44,7 +42,7 @@ type ClaimsOf<Member> = Member extends Verifier<infer ClaimsType> ? ClaimsType :
 export function byIssuer<Member extends Verifier<unknown>>(
   find: FindVerifier<Member>,
   options?: ByIssuerOptions,
-): Verifier<ClaimsOf<Member>>
+): Verifier<Member extends Verifier<infer ClaimsType> ? ClaimsType : never>
 /**
  * The same for issuers that are known at start-up.
  *
@@ -57,7 +55,7 @@ export function byIssuer<Member extends Verifier<unknown>>(
 export function byIssuer<Members extends Readonly<Record<string, Verifier<unknown>>>>(
   verifiers: Members,
   options?: Pick<ByIssuerOptions, 'remember'>,
-): Verifier<ClaimsOf<Members[keyof Members]>>
+): Verifier<Members[keyof Members] extends Verifier<infer ClaimsType> ? ClaimsType : never>
 export function byIssuer(
   from: FindVerifier | Readonly<Record<string, Verifier<unknown>>>,
   options: ByIssuerOptions = {},

@@ -3,13 +3,7 @@ import { createHash } from 'node:crypto'
 // What proxies write of a client's certificate into a header. Only the octets of the certificate are looked at, never what is
 // in it: a thumbprint of anything else is the thumbprint of no token.
 
-/**
- * How a proxy writes the certificate of a client into a header.
- *
- * - `xfcc`: Envoy's `X-Forwarded-Client-Cert`. Its last element counts: the one that the proxy next to this server has added.
- * - `escaped-pem`: one PEM block with percent escapes, as nginx has it in `$ssl_client_escaped_cert`.
- * - `rfc9440`: `Client-Cert`, one byte sequence.
- */
+/** How a proxy writes the certificate of a client into a header. */
 export type CertificateFormat = 'xfcc' | 'escaped-pem' | 'rfc9440'
 
 /** Far more than Node takes unless it is told to, and little enough to read at each request. */

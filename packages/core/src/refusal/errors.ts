@@ -1,18 +1,11 @@
 import { memberOf, own, ownMembers } from '@portcullis/kit/options'
 
 import { joinedScopes } from '../ground/scopes.ts'
-import {
-  asksForToken,
-  headersOf,
-  type PresentationOptions,
-  problemOf,
-  type Scheme,
-} from './presentation.ts'
+import { asksForToken, headersOf, type PresentationOptions, problemOf } from './presentation.ts'
 import {
   type AuthErrorCode,
   type AuthErrorReason,
   type AuthErrorReasons,
-  type AuthErrorStatus,
   describe,
   refusals,
   visible,
@@ -26,7 +19,7 @@ export interface AuthErrorOptions extends PresentationOptions {
   /** For developers only: it is never in a message, in JSON or in an inspection. */
   cause?: unknown
   /** Makes {@link AuthError.detail}. It is kept as long as the error, so it should refer to only a few values. */
-  detail?: Detail | undefined
+  detail?: (() => string) | undefined
   /** The scope that would be enough: a space-separated list (RFC 6750 section 3). */
   scope?: PresentationOptions['scope']
   /**
@@ -40,7 +33,7 @@ export interface AuthErrorOptions extends PresentationOptions {
    * The scheme of the request. Its challenge contains the error.
    * @default 'Bearer'
    */
-  scheme?: Scheme | undefined
+  scheme?: 'Bearer' | 'DPoP' | undefined
   /** For 503: seconds after which the request may be repeated. */
   retryAfter?: number | undefined
 }
@@ -54,15 +47,6 @@ const NO_OPTIONS: AuthErrorOptions = Object.freeze(ownMembers({}))
 /** Characters. */
 const LONGEST_DETAIL = 600
 
-/** Tuples, so that the compiler ties each reason to its code: a constructor has no type parameter that could. */
-type AuthErrorArguments = {
-  [Code in AuthErrorCode]: [
-    code: Code,
-    reason: AuthErrorReasons[Code],
-    options?: AuthErrorOptions | Detail | undefined,
-  ]
-}[AuthErrorCode]
-
 /**
  * A refused request, and the HTTP answer to it: the client should get `status` and `headers`.
  *
@@ -74,9 +58,10 @@ type AuthErrorArguments = {
 export class AuthError extends Error {
   readonly code: AuthErrorCode
   readonly reason: AuthErrorReason
-  readonly status: AuthErrorStatus
+  /** As literals, so that frameworks with types for each status take them without a cast. */
+  readonly status: 400 | 401 | 403 | 503
   /** The same as `status`, under the name that Fastify and others read. */
-  readonly statusCode: AuthErrorStatus
+  readonly statusCode: AuthError['status']
   /** The message may be shown to the client. Koa and Express read this member, as `http-errors` defines it. */
   readonly expose = true
   readonly #arguments: [code: AuthErrorCode, reason: AuthErrorReason, options: AuthErrorOptions]
@@ -86,7 +71,16 @@ export class AuthError extends Error {
   #headers: Readonly<Record<string, string>> | undefined
 
   /** Instead of options, `detail` alone may be given: that costs no object more than its function. */
-  constructor(...args: AuthErrorArguments) {
+  constructor(
+    // Tuples, so that the compiler ties each reason to its code: a constructor has no type parameter that could.
+    ...args: {
+      [Code in AuthErrorCode]: [
+        code: Code,
+        reason: AuthErrorReasons[Code],
+        options?: AuthErrorOptions | (() => string) | undefined,
+      ]
+    }[AuthErrorCode]
+  ) {
     const [code, reason, options = NO_OPTIONS] = args
     const given = typeof options === 'function' ? NO_OPTIONS : options
     if (typeof given !== 'object' || (given as unknown) === null) {
@@ -154,7 +148,7 @@ export class AuthError extends Error {
    *
    * @param scheme The scheme of the request, if the API accepts proofs.
    */
-  presentedBy(options: PresentationOptions, scheme?: Scheme): AuthError {
+  presentedBy(options: PresentationOptions, scheme?: AuthErrorOptions['scheme']): AuthError {
     const [code, reason, given] = this.#arguments
     const { realm, scope, resourceMetadata, dpop, respond } = ownMembers(options)
     const presented = {
@@ -167,7 +161,8 @@ export class AuthError extends Error {
       respond,
     }
     // They came from one list of arguments, so the reason belongs to the code; the compiler does not know that any more.
-    const error = new AuthError(...([code, reason, presented] as AuthErrorArguments))
+    const args = [code, reason, presented] as ConstructorParameters<typeof AuthError>
+    const error = new AuthError(...args)
     error.#detail = this.#detail
     error.#wanted = this.#wanted
     return error

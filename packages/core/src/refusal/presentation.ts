@@ -11,16 +11,6 @@ import type { ProtectedResourceMetadata } from './resource-metadata.ts'
 
 // What the client gets of a refusal: the challenge and the other headers, and the problem document.
 
-/** What a challenge says of the proofs that it asks for: the part of `DpopProofs` that refusals read. */
-interface AskedProofs {
-  /** The accepted algorithms of proofs. */
-  readonly algorithms: readonly string[]
-  /** Whether only tokens that are bound to the key of a proof are accepted. */
-  readonly required: boolean
-  /** For the header `DPoP-Nonce`; `undefined` where proofs need no nonce. */
-  nonce(): string | undefined
-}
-
 /** How the refusals of an API look. */
 export interface PresentationOptions {
   /**
@@ -43,10 +33,19 @@ export interface PresentationOptions {
    */
   resourceMetadata?: string | ProtectedResourceMetadata | undefined
   /**
-   * The proofs that a token with the scheme `DPoP` needs: the challenge names their algorithms.
+   * The proofs that a token with the scheme `DPoP` needs, as `dpopProofs` returns them: the challenge names their algorithms.
    * @see RFC 9449 section 7.1
    */
-  dpop?: AskedProofs | undefined
+  dpop?:
+    | {
+        /** The accepted algorithms of proofs. */
+        readonly algorithms: readonly string[]
+        /** Whether only tokens that are bound to the key of a proof are accepted. */
+        readonly required: boolean
+        /** For the header `DPoP-Nonce`; `undefined` where proofs need no nonce. */
+        nonce(): string | undefined
+      }
+    | undefined
   /**
    * With `forward` the framework makes the body of a refusal; with `problem` the body is a problem document.
    * @default 'forward'

@@ -52,11 +52,8 @@ export type AuthErrorCode = keyof AuthErrorReasons
 
 export type AuthErrorReason = AuthErrorReasons[AuthErrorCode]
 
-/** As literals, so that frameworks with types for each status take them without a cast. */
-export type AuthErrorStatus = 400 | 401 | 403 | 503
-
 interface RefusalRow<Reason extends string> {
-  status: AuthErrorStatus
+  status: 400 | 401 | 403 | 503
   /** The status in words (RFC 9110 section 15). */
   title: string
   /** What the client reads. */

@@ -12,11 +12,6 @@ import { isAcr, isMaxAge } from './step-up.ts'
 /** An `auth_time` may be this far ahead, in seconds, as an `iat` may: clocks differ. */
 const TOLERANCE = 60
 
-export interface AuthenticatedWithinOptions {
-  /** The clock that `auth_time` is compared with. By default the system's. */
-  clock?: Clock | undefined
-}
-
 /**
  * Requires that the user has logged in not longer ago than this, by the claim `auth_time`. A token without that claim does
  * not meet the requirement.
@@ -27,7 +22,10 @@ export interface AuthenticatedWithinOptions {
  */
 export function authenticatedWithin(
   age: number,
-  options: AuthenticatedWithinOptions = {},
+  options: {
+    /** The clock that `auth_time` is compared with. By default the system's. */
+    clock?: Clock | undefined
+  } = {},
 ): Requirement {
   const complaint = isMaxAge(age)
   if (complaint !== undefined) throw new TypeError(`authenticatedWithin: the age ${complaint}`)

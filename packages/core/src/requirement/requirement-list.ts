@@ -19,13 +19,17 @@ export interface Acceptance {
 }
 
 /** What a route requires of a verified token. It is a plain value: several routes can share it, and a test needs no server. */
-export interface Requirement extends StepUp {
+export interface Requirement {
   /** The reason of the refusal when it is not met. */
   readonly reason: 'scope' | 'claim' | 'check' | 'acr' | 'age'
   /** What it asks for, in words for developers. The client never sees them. */
   readonly description: string
   /** The scopes that the challenge names: a space-separated list (RFC 6750 section 3). Read as an own member. */
   readonly scope?: string | undefined
+  /** The classes of authentication of which one will do; `undefined` for any. RFC 9470 */
+  readonly acr?: readonly string[] | undefined
+  /** How long ago the user may have logged in, in seconds; `undefined` for any time. RFC 9470 */
+  readonly maxAge?: number | undefined
   /** Other requirements that must all be met instead of this one. The refusal is that of the first one that is not met. */
   readonly parts?: readonly Requirement[] | undefined
   /** Says what a token lacks, in a sentence for developers without values of claims. Read as an own member. */

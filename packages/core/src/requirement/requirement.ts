@@ -3,6 +3,7 @@ import { hasMethods, own } from '@portcullis/kit/options'
 
 import type { Auth } from '../claims/auth.ts'
 import { idTokenHint } from '../claims/details.ts'
+import type { RequiredValue } from '../claims/required-claims.ts'
 import { asSigned, signedClaims } from '../claims/signed-claims.ts'
 import { checkScopes, joinedScopes } from '../ground/scopes.ts'
 import type { Verifier } from '../verifier/verifier.ts'
@@ -18,11 +19,6 @@ import {
 import { stepUpOfAll, stepUpOfAny } from './step-up.ts'
 
 // The requirements that routes are given, except those about the log-in, and how several are combined.
-
-export type ClaimValue = string | number | boolean
-
-type Expected = ClaimValue | readonly ClaimValue[] | ((value: unknown) => boolean)
-type Decision<Output> = (auth: Auth, output: Output) => boolean | Promise<boolean>
 
 /**
  * Requires every scope of a space-separated list. The scopes of a token are in its claims `scope` and `scp`, as a string or
@@ -71,10 +67,11 @@ export function anyScope(...given: [scopes: string]): Requirement {
  * @param name The name of a claim, or the path of names to a nested claim.
  * @throws TypeError if the name or the values do not have these forms.
  */
-export function claim(name: string | readonly string[], expected: Expected): Requirement
 export function claim(
-  ...given: [name: string | readonly string[], expected: Expected]
-): Requirement {
+  name: string | readonly string[],
+  expected: RequiredValue | ((value: unknown) => boolean),
+): Requirement
+export function claim(...given: Parameters<typeof claim>): Requirement {
   checkCount('claim', given, 2)
   const [name, expected] = given
   const path: readonly string[] = [name].flat()
@@ -106,16 +103,23 @@ export function claim(
  * @param decide Gets what the token proves, with the claims as they were signed, and what the schema of the verifier made of
  *   the claims.
  */
-export function check(decide: Decision<unknown>): Requirement
+export function check(
+  decide: (auth: Auth, output: unknown) => boolean | Promise<boolean>,
+): Requirement
 /**
  * The same, with the type that the schema of a verifier gives to its output.
  *
  * @param verifier The verifier of the guard before. If another one has let the request through, the framework gets a
  *   TypeError.
  */
-export function check<Output>(verifier: Verifier<Output>, decide: Decision<Output>): Requirement
+export function check<Output>(
+  verifier: Verifier<Output>,
+  decide: (auth: Auth, output: Output) => boolean | Promise<boolean>,
+): Requirement
 export function check(
-  ...given: [decide: Decision<unknown>] | [verifier: Verifier<unknown>, decide: Decision<unknown>]
+  ...given:
+    | [decide: Parameters<typeof check>[1]]
+    | [verifier: Verifier<unknown>, decide: Parameters<typeof check>[1]]
 ): Requirement {
   checkCount('check', given, 2)
   const [verifier, decide] = given.length === 1 ? [undefined, given[0]] : given
@@ -202,7 +206,7 @@ function checkCount(factory: string, given: readonly unknown[], count: number): 
   )
 }
 
-function matcher(expected: Expected): (value: unknown) => boolean {
+function matcher(expected: Parameters<typeof claim>[1]): (value: unknown) => boolean {
   if (typeof expected === 'function') return expected
   const accepted: readonly unknown[] = [expected].flat()
   if (!isListOf(accepted, (each) => ['string', 'number', 'boolean'].includes(typeof each))) {

@@ -4,9 +4,7 @@ import { type OptionCheck, seconds } from '@portcullis/kit/options'
 
 /** How a user has to authenticate for a route, where the token says how they have. RFC 9470. */
 export interface StepUp {
-  /** The classes of authentication of which one will do; `undefined` for any. */
   readonly acr?: readonly string[] | undefined
-  /** How long ago, in seconds; `undefined` for any time. */
   readonly maxAge?: number | undefined
 }
 

@@ -10,8 +10,11 @@ import { checkCopy, marked } from '../ground/copy.ts'
 export interface Internals {
   /** Whether the tokens that it accepts with this `iss` are from an issuer that it was told to accept. */
   readonly checksIssuer: (issuer: string) => boolean
-  /** The option `audience` of each verifier that may judge a token, as far as it is known before the first token. */
-  readonly audiences: readonly Audience[]
+  /**
+   * The option `audience` of each verifier that may judge a token, as far as it is known before the first token: values of `aud`,
+   * of which a token must have one; `null` accepts any token.
+   */
+  readonly audiences: readonly (readonly string[] | null)[]
   /** Octets. */
   readonly maxTokenSize: number
   /**
@@ -26,9 +29,6 @@ export interface Internals {
   /** Of several verifiers, the one that a token selects, or the issuer by which that is found. Missing where there is one. */
   readonly selected?: (token: string) => { readonly verify: object } | string | undefined
 }
-
-/** Values of `aud`, of which a token must have one; `null` accepts any token. */
-type Audience = readonly string[] | null
 
 /** Tells that a token may have been revoked, while a connection is open. */
 export interface RevocationWatch {
@@ -68,7 +68,7 @@ export function findInternals({ verify }: { readonly verify: object }): Internal
 /** What the verifiers among several of which each may judge a token compare its `aud` with. One that is not ours tells nothing. */
 export function audiencesOf(
   verifiers: readonly { readonly verify: object }[],
-): Internals['audiences'] {
+): readonly (readonly string[] | null)[] {
   return verifiers.flatMap((each) => findInternals(each)?.audiences ?? [])
 }
 

@@ -1,5 +1,4 @@
 import type { WaitUntil } from '@portcullis/kit/calls'
-import type { Instant } from '@portcullis/kit/time'
 
 import type { Claims, Header } from '../claims/auth.ts'
 import type { AuthError } from '../refusal/errors.ts'
@@ -19,7 +18,7 @@ export interface ProvenToken {
 /** For whom a token is proven. */
 export interface ProvingCaller {
   /** On the clock that proofs age by: that of the keys, or of the verifier. */
-  readonly arrived: Instant
+  readonly arrived: { readonly wall: number; readonly monotonic: number }
   /** Ends the wait of this caller alone. */
   readonly signal: AbortSignal | undefined
   /** Of the request. */
@@ -34,7 +33,11 @@ export interface TokenProver<Proven extends ProvenToken = ProvenToken> {
    * @param now As {@link ProvingCaller.arrived}.
    * @param waitUntil Of the request.
    */
-  recall(token: string, now: Instant, waitUntil: WaitUntil | undefined): Proven | undefined
+  recall(
+    token: string,
+    now: ProvingCaller['arrived'],
+    waitUntil: WaitUntil | undefined,
+  ): Proven | undefined
   /**
    * Proves a token of which nothing can be recalled.
    *

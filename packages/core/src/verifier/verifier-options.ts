@@ -151,14 +151,16 @@ export const LONGEST_TOKEN = 65_536
 
 export const isTokenSize: OptionCheck = countUpTo(LONGEST_TOKEN, 'bytes')
 
-/** The options that every verifier has. */
-type RuleName = Exclude<
-  keyof VerifierOptions | keyof SchemaOptions<unknown>,
-  'keys' | 'algorithms' | 'algorithmNames' | 'remember'
->
-
 /** Checks of the options that every verifier has, whatever proves its tokens. */
-export const ruleChecks: Readonly<Record<RuleName, OptionCheck>> = {
+export const ruleChecks: Readonly<
+  Record<
+    Exclude<
+      keyof VerifierOptions | keyof SchemaOptions<unknown>,
+      'keys' | 'algorithms' | 'algorithmNames' | 'remember'
+    >,
+    (value: unknown) => string | undefined
+  >
+> = {
   issuer: oneOrMore,
   audience: oneOrMore,
   clockTolerance: seconds(0, 600),

@@ -20,11 +20,6 @@ import type { Verifier } from './verifier.ts'
 
 // Judges the token of an open connection again and again, until it is refused.
 
-export interface WatchTokenOptions {
-  /** Where time comes from, for tests. By default the system's, with timers that keep no process alive. */
-  clock?: Clock | undefined
-}
-
 /** The longest time between two checks, in seconds. A timer of the platform cannot wait for more than 24 days. */
 const LONGEST = 60
 /** The shortest one: an expired token may be accepted for the verifier's `clockTolerance`. */
@@ -50,7 +45,10 @@ export function watchToken(
   verifier: Pick<Verifier<unknown>, 'verify'>,
   auth: Auth<unknown>,
   onRefusal: (error: unknown) => unknown,
-  options: WatchTokenOptions = {},
+  options: {
+    /** Where time comes from, for tests. By default the system's, with timers that keep no process alive. */
+    clock?: Clock | undefined
+  } = {},
 ): () => void {
   if (!hasMethods(verifier, 'verify')) {
     throw new TypeError('watchToken: the first argument must be a verifier')

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 
 import { ADVICE, type Advice } from '../../src/explain/advice-table.ts'
 import { adviceOn } from '../../src/explain/advice.ts'
-import type { HintName } from '../../src/explain/hints.ts'
+import type { Hint } from '../../src/explain/hints.ts'
 import { AuthError } from '../../src/index.ts'
 
 const signature = new AuthError('invalid_token', 'signature')
-const hint = (name: HintName) => ({ name, text: '' })
+const hint = (name: Hint['name']) => ({ name, text: '' })
 
 /** What it means is for ERRORS.md alone. */
 const adviceIn = ({ client, operator }: Advice): Advice => ({ client, operator })
@@ -27,7 +27,7 @@ describe('what to do', () => {
     )
   })
 
-  test.each<[HintName, RegExp]>([
+  test.each<[Hint['name'], RegExp]>([
     ['previous_key', /^log in again, once$/],
     ['other_keys', /^log in at the token service of this environment$/],
     ['algorithm_not_listed', /^wait until the API accepts the algorithm$/],

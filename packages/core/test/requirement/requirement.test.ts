@@ -1,21 +1,14 @@
 import { describe, expect, test } from 'vitest'
 
 import type { Auth, Claims } from '../../src/claims/auth.ts'
+import type { RequiredValue } from '../../src/claims/required-claims.ts'
 import { AuthError } from '../../src/refusal/errors.ts'
 import {
   checkRequirementList,
   checkRequirements,
   type Requirement,
 } from '../../src/requirement/requirement-list.ts'
-import {
-  all,
-  any,
-  anyScope,
-  check,
-  claim,
-  type ClaimValue,
-  scope,
-} from '../../src/requirement/requirement.ts'
+import { all, any, anyScope, check, claim, scope } from '../../src/requirement/requirement.ts'
 
 function authWith(claims: Claims): Auth {
   return { claims, header: { alg: 'RS512' }, token: 'a.b.c' }
@@ -112,7 +105,7 @@ describe('scope', () => {
 })
 
 describe('claim', () => {
-  test.each<{ name: string; path: string | string[]; expected: ClaimValue | ClaimValue[] }>([
+  test.each<{ name: string; path: string | string[]; expected: RequiredValue }>([
     { name: 'a text', path: 'text', expected: 'x' },
     { name: 'an empty text', path: 'empty', expected: '' },
     { name: 'a number', path: 'number', expected: 1 },
@@ -148,7 +141,7 @@ describe('claim', () => {
     ).toBe(true)
   })
 
-  test.each<{ name: string; path: string | string[]; expected: ClaimValue | ClaimValue[] }>([
+  test.each<{ name: string; path: string | string[]; expected: RequiredValue }>([
     { name: 'an absent claim', path: 'absent', expected: 'x' },
     { name: 'an absent claim, as the text undefined', path: 'absent', expected: 'undefined' },
     { name: 'an absent claim, as an empty text', path: 'absent', expected: '' },

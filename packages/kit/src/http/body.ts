@@ -1,7 +1,10 @@
-import type { FetchBody, FetchBodyReader } from './exchange.ts'
+import type { FetchResponse } from './exchange.ts'
 
 // Bodies of answers: read to a limit beyond which there is no answer, or dropped. Who serves a request reads its body by themselves, since
 // they say why it ended, and so does a program that shows the beginning of what is too long, or that allows more than fits in one buffer.
+
+type Body = NonNullable<FetchResponse['body']>
+type Reader = ReturnType<Exclude<Body, AsyncIterable<Uint8Array>>['getReader']>
 
 /**
  * The octets of a body; `undefined` if there are more than `max`, or the exchange was over before they had come.
@@ -9,7 +12,7 @@ import type { FetchBody, FetchBodyReader } from './exchange.ts'
  * @throws What the body fails with.
  */
 export async function readBody(
-  body: FetchBody | null,
+  body: Body | null,
   signal: AbortSignal | undefined,
   max: number,
 ): Promise<Buffer | undefined> {
@@ -25,16 +28,16 @@ export async function readBody(
   return octets.subarray(0, size)
 }
 
-function chunksOf(body: FetchBody | null): AsyncIterable<Uint8Array> | readonly Uint8Array[] {
+function chunksOf(body: Body | null): AsyncIterable<Uint8Array> | readonly Uint8Array[] {
   if (body === null) return []
   return isIterable(body) ? body : chunksBy(body.getReader())
 }
 
-function isIterable(body: FetchBody): body is AsyncIterable<Uint8Array> {
+function isIterable(body: Body): body is AsyncIterable<Uint8Array> {
   return Symbol.asyncIterator in body
 }
 
-async function* chunksBy(reader: FetchBodyReader): AsyncGenerator<Uint8Array> {
+async function* chunksBy(reader: Reader): AsyncGenerator<Uint8Array> {
   try {
     for (;;) {
       const { done, value } = await reader.read()

@@ -1,4 +1,4 @@
-import type { ResponseHeaders } from './exchange.ts'
+import type { FetchResponse } from './exchange.ts'
 
 // What the header fields `Cache-Control`, `Age`, `Date` and `Retry-After` say. Seconds everywhere.
 
@@ -39,7 +39,7 @@ export function freshnessLifetime(
  * @returns Seconds, from 0 to 2^31.
  * @see RFC 9110 section 10.2.3
  */
-export function retryAfter(headers: ResponseHeaders, wallNow: number): number | undefined {
+export function retryAfter(headers: FetchResponse['headers'], wallNow: number): number | undefined {
   const text = textOf(headers, 'retry-after')?.trim()
   const seconds = deltaSeconds(text)
   if (seconds !== undefined) return seconds
@@ -49,7 +49,7 @@ export function retryAfter(headers: ResponseHeaders, wallNow: number): number | 
 }
 
 /** Whatever an injected `fetch` makes of a header. */
-export function textOf(headers: ResponseHeaders, name: string): string | null {
+export function textOf(headers: FetchResponse['headers'], name: string): string | null {
   const value: unknown = headers.get(name)
   return typeof value === 'string' ? value : null
 }

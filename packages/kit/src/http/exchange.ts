@@ -20,20 +20,17 @@ export interface FetchResponse {
   readonly status: number
   readonly redirected: boolean
   readonly url: string
-  readonly headers: ResponseHeaders
-  readonly body: FetchBody | null
-}
-
-/** A stream of the platform, or one of Node's. The types of a browser did not say before TypeScript 6 that theirs can be iterated. */
-export type FetchBody = AsyncIterable<Uint8Array> | { getReader(): FetchBodyReader }
-
-export interface FetchBodyReader {
-  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>
-  cancel(): Promise<void>
-}
-
-export interface ResponseHeaders {
-  get(name: string): string | null
+  readonly headers: { get(name: string): string | null }
+  /** A stream of the platform, or one of Node's. The types of a browser did not say before TypeScript 6 that theirs can be iterated. */
+  readonly body:
+    | AsyncIterable<Uint8Array>
+    | {
+        getReader(): {
+          read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>
+          cancel(): Promise<void>
+        }
+      }
+    | null
 }
 
 /** What an attempt reads its documents with. */

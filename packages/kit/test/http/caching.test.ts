@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { freshnessLifetime, retryAfter } from '../../src/http/caching.ts'
-import type { ResponseHeaders } from '../../src/http/exchange.ts'
+import type { FetchResponse } from '../../src/http/exchange.ts'
 
 const ENDLESS = '9'.repeat(400)
 
@@ -76,7 +76,7 @@ describe('the lifetime that an answer announces', () => {
 const NOW = Date.UTC(2026, 0, 1) / 1000
 const DATE = 'Thu, 01 Jan 2026 00:00:00 GMT'
 
-const headersOf = (values: Readonly<Record<string, unknown>>): ResponseHeaders => ({
+const headersOf = (values: Readonly<Record<string, unknown>>): FetchResponse['headers'] => ({
   // An injected `fetch` may give anything.
   get: (name) => (values[name] ?? null) as string | null,
 })

@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel'
 
 import { debug } from '@portcullis/kit/report'
 
-import type { ReplayStoreReason } from './errors.ts'
+import type { ReplayStoreError } from './errors.ts'
 
 // What is told of proofs that could not be looked up: the channel `portcullis:replays` of node:diagnostics_channel, and a line for
 // NODE_DEBUG=portcullis.
@@ -13,7 +13,7 @@ import type { ReplayStoreReason } from './errors.ts'
 export interface ReplaysMessage {
   /** What `redisReplays` returned, to tell several apart. */
   readonly source: object
-  readonly reason: ReplayStoreReason
+  readonly reason: ReplayStoreError['reason']
   /** What went wrong, in words. */
   readonly detail: string
 }
@@ -25,6 +25,6 @@ export function publishReplays(build: () => ReplaysMessage): void {
 }
 
 /** One line for each proof. @param detail Without an address and without anything of the proof. */
-export function logReplay(reason: ReplayStoreReason, detail: string): void {
+export function logReplay(reason: ReplayStoreError['reason'], detail: string): void {
   debug(() => `replays: ${reason}: ${detail}`)
 }

@@ -1,6 +1,6 @@
 import { debug, isDebugging } from '@portcullis/kit/report'
 
-import type { LoadTrigger } from './following.ts'
+import type { LoadTrigger } from './diagnostics.ts'
 import type { RedisRevocationsStatus } from './status.ts'
 import { whyUnknown } from './why-unknown.ts'
 

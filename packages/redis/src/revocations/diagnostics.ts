@@ -1,8 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 
-import type { RevocationStoreReason } from '../store/errors.ts'
-import type { LoadTrigger } from './following.ts'
-import type { RevocationsState } from './readiness.ts'
+import type { RevocationStoreError } from '../store/errors.ts'
 
 // The channel `portcullis:revocations` of node:diagnostics_channel.
 
@@ -15,17 +13,48 @@ export interface RevocationsMessage {
   readonly source: object
   /** `load`: the whole stream was read. `failure`: an attempt failed. `state`: only the state has changed. */
   readonly event: 'load' | 'failure' | 'state'
-  /** The state of the replica now. */
-  readonly state: RevocationsState
-  /** For a load: why it was needed, how many records it has, and how long it took. */
-  readonly trigger: LoadTrigger | undefined
+  /**
+   * How far the replica can be relied on now. Only `current` can say that a token was not revoked. A minor release may bring
+   * further ones.
+   */
+  readonly state:
+    | 'loading'
+    | 'current'
+    | 'stale'
+    | 'missing'
+    | 'replaced'
+    | 'unreadable'
+    | 'full'
+    | 'closed'
+  /** For a load: why the stream was read from its beginning. What was known already is kept. */
+  readonly trigger:
+    /** Nothing of it was read yet. */
+    | 'start'
+    /** The stream has another identity than at the last report, or none any more. */
+    | 'identity'
+    /** It has gone back: a primary with less, or a backup. */
+    | 'step_back'
+    /** Entries that were not read yet have been deleted. */
+    | 'gap'
+    /** An entry that was read is not there and was not deleted, or others are between ours: this is another history. */
+    | 'history'
+    /** Records were deleted, perhaps those that could not be read. */
+    | 'removed'
+    /** There was no room for all of it, and now there may be. */
+    | 'full'
+    /** The wall clock was set back: what had lapsed by it, and was left out, may be needed again. */
+    | 'clock'
+    | undefined
+  /** For a load: how many records it has, and how long it took. */
   readonly records: number | undefined
   readonly duration: number | undefined
   /** For a failure: why it failed. */
-  readonly reason: RevocationStoreReason | undefined
+  readonly reason: RevocationStoreError['reason'] | undefined
   /** What went wrong, in words. */
   readonly detail: string | undefined
 }
+
+export type LoadTrigger = NonNullable<RevocationsMessage['trigger']>
 
 const messages = channel('portcullis:revocations')
 

@@ -7,6 +7,7 @@ import type { StreamEntry, StreamInfo } from '../store/stream-replies.ts'
 import type { StreamReport } from '../store/stream-report.ts'
 import { leadOf } from '../store/time.ts'
 import { deletedIn, hasSteppedBack, hasVanished } from './comparison.ts'
+import type { LoadTrigger } from './diagnostics.ts'
 
 // What a replica decides: pure functions of its state, of what the store reports and of a moment, which answer with a word.
 // Whoever carries the words out decides nothing. Times are seconds.
@@ -99,25 +100,6 @@ export const INITIAL_STATE: ReplicaState = {
   reports: 0,
   isClosed: false,
 }
-
-/** Why the stream is read from its beginning. What is known already is kept. */
-export type LoadTrigger =
-  /** Nothing of it was read yet. */
-  | 'start'
-  /** The stream has another identity than at the last report, or none any more. */
-  | 'identity'
-  /** It has gone back: a primary with less, or a backup. */
-  | 'step_back'
-  /** Entries that were not read yet have been deleted. */
-  | 'gap'
-  /** An entry that was read is not there and was not deleted, or others are between ours: this is another history. */
-  | 'history'
-  /** Records were deleted, perhaps those that could not be read. */
-  | 'removed'
-  /** There was no room for all of it, and now there may be. */
-  | 'full'
-  /** The wall clock was set back: what had lapsed by it, and was left out, may be needed again. */
-  | 'clock'
 
 export type FollowStep =
   | { readonly word: 'follow'; readonly info: StreamInfo }

@@ -1,22 +1,16 @@
 import { elapsed, type Instant } from '@portcullis/kit/time'
 
 import { RevocationStoreError } from '../store/errors.ts'
+import type { RevocationsMessage } from './diagnostics.ts'
 import { isSetBack, type ReplicaState } from './following.ts'
 
 // How far a replica can be relied on, and what those are told who wait for it: pure functions of its state and of a moment.
 
-/** How far a replica can be relied on. Only `current` can say that a token was not revoked. A minor release may bring further ones. */
-export type RevocationsState =
-  | 'loading'
-  | 'current'
-  | 'stale'
-  | 'missing'
-  | 'replaced'
-  | 'unreadable'
-  | 'full'
-  | 'closed'
-
-export function wordOf(state: ReplicaState, now: Instant, maxStaleness: number): RevocationsState {
+export function wordOf(
+  state: ReplicaState,
+  now: Instant,
+  maxStaleness: number,
+): RevocationsMessage['state'] {
   if (state.isClosed) return 'closed'
   if (state.store === 'missing' || state.store === 'replaced') return state.store
   if (state.isFull) return 'full'
@@ -30,7 +24,7 @@ export function wordOf(state: ReplicaState, now: Instant, maxStaleness: number):
 /** What somebody who waits for `ready()` is told: `undefined`, to go on waiting. */
 export function readiness(
   state: ReplicaState,
-  word: RevocationsState,
+  word: RevocationsMessage['state'],
   before: Pick<ReplicaState, 'reports' | 'lastFailure'>,
   whenStale: 'refuse' | 'accept',
 ): 'ready' | RevocationStoreError | undefined {
@@ -45,7 +39,7 @@ export function readiness(
 }
 
 /** What stands in the way, beside the age of what was read. */
-export function obstacleOf(word: RevocationsState): RevocationStoreError | undefined {
+export function obstacleOf(word: RevocationsMessage['state']): RevocationStoreError | undefined {
   if (word === 'missing') return new RevocationStoreError('no_stream')
   if (word === 'replaced') return new RevocationStoreError('other_stream')
   if (word === 'unreadable') return new RevocationStoreError('unreadable_record')

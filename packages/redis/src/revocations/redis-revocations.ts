@@ -16,15 +16,15 @@ import { redisTransport } from '../store/redis-transport.ts'
 import { checkRuntime } from '../store/runtime.ts'
 import { whileWaiting } from '../store/time.ts'
 import { createStateLog, logLoad } from './debug-log.ts'
-import { publish, type RevocationsMessage } from './diagnostics.ts'
-import { INITIAL_STATE, type LoadTrigger, type ReplicaState } from './following.ts'
+import { type LoadTrigger, publish, type RevocationsMessage } from './diagnostics.ts'
+import { INITIAL_STATE, type ReplicaState } from './following.ts'
 import {
   checkRedisRevocationsOptions,
   type RedisRevocationsOptions,
   type RedisRevocationsSettings,
 } from './options.ts'
 import { startReading } from './reader.ts'
-import { readiness, type RevocationsState, wordOf } from './readiness.ts'
+import { readiness, wordOf } from './readiness.ts'
 import { createRecorder } from './recorder.ts'
 import { afterFailure } from './replica-state.ts'
 import { type RedisRevocationsStatus, statusOf } from './status.ts'
@@ -100,7 +100,7 @@ export function replicatedRevocations(
   const record = createRecorder(writer, index, max, failed)
   const watchers = new Set<() => void>()
   let state: ReplicaState = INITIAL_STATE
-  let lastWord: RevocationsState = 'loading'
+  let lastWord: RevocationsMessage['state'] = 'loading'
   /** Then a token that is revoked by its digest may still be accepted, by whoever asks so. */
   let isAskedWithoutDigest = false
 

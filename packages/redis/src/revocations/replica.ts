@@ -6,13 +6,8 @@ import { pacing, restWhenFull } from '../store/pacing.ts'
 import { readRecord } from '../store/record.ts'
 import type { StreamEntry, StreamInfo } from '../store/stream-replies.ts'
 import type { Stream } from '../store/stream.ts'
-import {
-  type FollowStep,
-  followStep,
-  type LoadTrigger,
-  type Position,
-  type ReplicaState,
-} from './following.ts'
+import type { LoadTrigger } from './diagnostics.ts'
+import { type FollowStep, followStep, type Position, type ReplicaState } from './following.ts'
 import { afterAbsence, afterLoad, afterReport, afterShortage, type Batch } from './replica-state.ts'
 import { readWhole } from './whole-stream.ts'
 

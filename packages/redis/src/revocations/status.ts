@@ -1,15 +1,16 @@
 import { elapsed, type Instant } from '@portcullis/kit/time'
 
-import type { RevocationStoreReason } from '../store/errors.ts'
+import type { RevocationStoreError } from '../store/errors.ts'
+import type { RevocationsMessage } from './diagnostics.ts'
 import type { ReplicaState } from './following.ts'
-import { type RevocationsState, wordOf } from './readiness.ts'
+import { wordOf } from './readiness.ts'
 
 // What `status()` says of a replica.
 
 /** The state of a replica, for logs and alarms. Times are seconds. JSON. */
 export interface RedisRevocationsStatus {
   /** Only in the state `current` is it known that a token was not revoked. */
-  readonly state: RevocationsState
+  readonly state: RevocationsMessage['state']
   /** How old the copy is: it has everything that was recorded before. `undefined` if it was never complete. */
   readonly age: number | undefined
   /** The key of the stream, and the identity of the stream that is followed. */
@@ -29,7 +30,11 @@ export interface RedisRevocationsStatus {
   /** The last failure, and how many there were since the store last answered. */
   readonly failures: number
   readonly lastFailure:
-    | { readonly reason: RevocationStoreReason; readonly detail: string; readonly age: number }
+    | {
+        readonly reason: RevocationStoreError['reason']
+        readonly detail: string
+        readonly age: number
+      }
     | undefined
 }
 

@@ -1,33 +1,6 @@
 // The one error of the store of revocations, and what each failure of Redis becomes. No answer of the store is repeated.
 
-/** Why the store could not be read or written. A minor release may bring further reasons, so a `switch` needs a `default`. */
-export type RevocationStoreReason =
-  /** No connection, or it broke. */
-  | 'unreachable'
-  /** No answer in time. What was sent may have been done. */
-  | 'timeout'
-  /** There is no stream of this name, or it has lost its identity. `revoke` has recorded nothing. */
-  | 'no_stream'
-  /** The stream has another identity than the one that was followed. */
-  | 'other_stream'
-  /** The stream could not be read as a whole: each time it was away for a moment, or went back, while it was read. */
-  | 'incomplete'
-  /** The stream has a record that this version cannot read. */
-  | 'unreadable_record'
-  /** The store's memory is full. Nothing was recorded. */
-  | 'out_of_memory'
-  /** Too many commands wait for answers of the store already. Nothing was recorded. */
-  | 'busy'
-  /** The store refused: its code is in the message. Nothing was recorded. */
-  | 'refused'
-  /** The store is none that this package can use, or its answer cannot be read. */
-  | 'unsupported'
-  /** No room for more entries than `max`. A message with "nevertheless" says that it was recorded. */
-  | 'full'
-  /** `close()` was called. */
-  | 'closed'
-
-const TEXTS: Readonly<Record<RevocationStoreReason, string>> = {
+const TEXTS: Readonly<Record<RevocationStoreError['reason'], string>> = {
   unreachable: 'no connection to the store of revocations',
   timeout: 'the store of revocations did not answer in time',
   no_stream:
@@ -65,11 +38,36 @@ const CODES: Readonly<Record<string, string>> = {
  * store's answer only the code is kept, because the answer may repeat what was sent.
  */
 export class RevocationStoreError extends Error {
-  readonly reason: RevocationStoreReason
+  /** Why the store could not be read or written. A minor release may bring further reasons, so a `switch` needs a `default`. */
+  readonly reason:
+    /** No connection, or it broke. */
+    | 'unreachable'
+    /** No answer in time. What was sent may have been done. */
+    | 'timeout'
+    /** There is no stream of this name, or it has lost its identity. `revoke` has recorded nothing. */
+    | 'no_stream'
+    /** The stream has another identity than the one that was followed. */
+    | 'other_stream'
+    /** The stream could not be read as a whole: each time it was away for a moment, or went back, while it was read. */
+    | 'incomplete'
+    /** The stream has a record that this version cannot read. */
+    | 'unreadable_record'
+    /** The store's memory is full. Nothing was recorded. */
+    | 'out_of_memory'
+    /** Too many commands wait for answers of the store already. Nothing was recorded. */
+    | 'busy'
+    /** The store refused: its code is in the message. Nothing was recorded. */
+    | 'refused'
+    /** The store is none that this package can use, or its answer cannot be read. */
+    | 'unsupported'
+    /** No room for more entries than `max`. A message with "nevertheless" says that it was recorded. */
+    | 'full'
+    /** `close()` was called. */
+    | 'closed'
   /** The text of the message after its colon, if it has one. */
   readonly detail: string | undefined
 
-  constructor(reason: RevocationStoreReason, detail?: string) {
+  constructor(reason: RevocationStoreError['reason'], detail?: string) {
     super(detail === undefined ? TEXTS[reason] : `${TEXTS[reason]}: ${detail}`)
     this.name = 'RevocationStoreError'
     this.reason = reason
