@@ -8,7 +8,6 @@ interface Use {
 }
 
 const TABLE = `
-cli           | @portcullis/client        | commands/login
 cli           | @portcullis/core          | *
 cli           | @portcullis/core/explain  | *
 cli           | @portcullis/core/verifier | commands/explain

@@ -40,7 +40,6 @@ const ofAdapters = (listOf: (folder: string) => readonly string[]) =>
 const DEPENDENCIES: Readonly<Record<string, readonly string[]>> = {
   ...ofAdapters(() => []),
   '@portcullis/cli': [
-    '@portcullis/client',
     '@portcullis/core',
     '@portcullis/introspection',
     '@portcullis/redis',

@@ -37,7 +37,6 @@ export async function runProgram(
 function inputOf(text: string, isTTY: boolean): Input {
   return {
     isTTY,
-    setRawMode: isTTY ? () => undefined : undefined,
     async *[Symbol.asyncIterator]() {
       yield text
     },

@@ -42,6 +42,13 @@ export async function serving(args: readonly string[] = [], env: Record<string, 
       fetch: globalThis.fetch,
       clock: systemClock,
     })
+  /** What no command does. */
+  const control = async (operation: string) =>
+    await fetch(`${url}/control/${operation}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    })
   const logIn = async (loginId: string, password: string) =>
     await fetch(`${url}/tokenservice/token/api`, {
       method: 'POST',
@@ -52,6 +59,7 @@ export async function serving(args: readonly string[] = [], env: Record<string, 
     written,
     end,
     command,
+    control,
     logIn,
     [Symbol.asyncDispose]: async () => void (await end()),
   }

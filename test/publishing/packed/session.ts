@@ -62,7 +62,8 @@ export async function portcullis(session: Session, words: readonly string[]): Pr
 }
 
 export async function logIn(session: Session): Promise<string> {
-  return await portcullis(session, ['login', '--id', 'demo', '--password-env', 'PASSWORD'])
+  const form = ['-d', 'loginId=demo', '-d', 'password=demo']
+  return await curl(...form, `${session.service.url}/tokenservice/token/api`)
 }
 
 export async function loginsIn(session: Session): Promise<number> {

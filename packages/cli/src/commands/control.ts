@@ -88,14 +88,6 @@ export function registerRotate(command: Command, context: Context): void {
     })
 }
 
-export function registerRollback(command: Command, context: Context): void {
-  takesControl(command)
-    .addHelpText('after', '\nExamples:\n  portcullis rotate && portcullis rollback')
-    .action(async (where: ControlOptions) => {
-      showKeys(await askControl('rollback', {}, where, context), context)
-    })
-}
-
 interface FaultOptions extends ControlOptions {
   readonly count?: number
   readonly for?: number

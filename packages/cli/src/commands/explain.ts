@@ -3,14 +3,7 @@ import { explain, type Explanation } from '@portcullis/core/explain'
 import { isLikeJwt } from '@portcullis/core/verifier'
 import type { Command } from 'commander'
 
-import {
-  cliHints,
-  metadataHints,
-  nextStep,
-  otherKeysHints,
-  timeHints,
-  whatToDo,
-} from '../explain/advice.ts'
+import { cliHints, metadataHints, otherKeysHints, timeHints, whatToDo } from '../explain/advice.ts'
 import { commandLine } from '../explain/command-line.ts'
 import {
   answeredJson,
@@ -34,7 +27,6 @@ import {
   verifierOptions,
 } from '../input/verifier-flags.ts'
 import {
-  isTokenService,
   keysAt,
   type KeyOptions,
   type KeyPlace,
@@ -169,31 +161,16 @@ async function explainOpaque(
   context.exitWith(EXIT_CODES[answered.verdict])
 }
 
+/** Of keys that cannot be had, the command that looks at them. */
 function commandsFor(
-  explanation: Explanation,
+  { refusal }: Explanation,
   place: KeyPlace,
   options: ExplainOptions,
   { env }: Context,
 ): readonly string[] {
-  const words = nextWords(explanation, place, options)
-  const line = words && commandLine(words, env)
+  if (refusal?.code !== 'keys_unavailable') return []
+  const line = commandLine(keysWords(place, options), env)
   return line === undefined ? [] : [line]
-}
-
-function nextWords(
-  explanation: Explanation,
-  place: KeyPlace,
-  options: ExplainOptions,
-): readonly string[] | undefined {
-  switch (nextStep(explanation)) {
-    case 'keys':
-      return keysWords(place, options)
-    case 'login':
-      // It logs in at the token service alone, and who logs in is not known here.
-      return isTokenService(place) ? ['login', '--help'] : undefined
-    default:
-      return undefined
-  }
 }
 
 /** What the sender of the token has proven, as the command line states it. */

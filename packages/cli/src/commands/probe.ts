@@ -44,7 +44,7 @@ interface ProbeOptions extends KeyOptions, TokenOptions, VerifierFlags {
 const EXAMPLES = `
 Examples:
   portcullis probe https://api.example.com/v1/clientLocations
-  portcullis login --id demo | portcullis probe https://api.example.com/ --stdin
+  portcullis mint | portcullis probe http://127.0.0.1:3000/ --stdin
   portcullis probe http://127.0.0.1:3000/v1/me --env TOKEN
   portcullis probe https://api.example.com/ --file new.txt \\
     --expired-file old.txt --auth-url https://auth.example.com

@@ -9,6 +9,7 @@ import { seconds } from '../input/seconds.ts'
 import { createPages } from '../pages/pages.ts'
 import { createControl } from '../serve/control.ts'
 import { eventLine } from '../serve/event-line.ts'
+import { loginCommand } from '../serve/explain-token.ts'
 import * as flags from '../serve/flags.ts'
 import { createGate } from '../serve/gate.ts'
 import { createHostCheck } from '../serve/host-check.ts'
@@ -199,8 +200,10 @@ function announce(
   terminal.say(`  console ${authUrl}/${entry}`)
   terminal.say(`  key     curl ${keyUrl}`)
   // Only the login that everybody knows is shown with its password.
-  const form = (login ?? config) ? 'loginId=... -d password=...' : 'loginId=demo -d password=demo'
-  terminal.say(`  log in  curl -d ${form} ${authUrl}/tokenservice/token/api`)
+  const isDemo = login === undefined && config === undefined
+  terminal.say(
+    `  log in  ${isDemo ? loginCommand(authUrl, 'demo', 'demo') : loginCommand(authUrl)}`,
+  )
   const introspectionUrl = introspectionUrlOf(listening)
   if (introspectionUrl === undefined) return
   terminal.say(`  ask     curl -u client:secret -d token=... ${introspectionUrl}`)

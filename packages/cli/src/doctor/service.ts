@@ -1,5 +1,5 @@
 import { type KeyOptions, keyUrlOf } from '../keys/key-choice.ts'
-import { inspected, type KeyInspection } from '../keys/key-inspection.ts'
+import { inspect, type KeyInspection } from '../keys/key-inspection.ts'
 import type { Context } from '../surroundings/context.ts'
 import { CommandError } from '../surroundings/exit-code.ts'
 import type { Checked } from './checked.ts'
@@ -15,11 +15,7 @@ export async function checkService(
   if (authUrl === undefined) {
     return [{ name: 'keys', outcome: 'skipped', text: 'AUTH_URL is not set in this environment' }]
   }
-  const service = await inspected(
-    { kind: 'url', where: keyUrlOf(authUrl) },
-    options,
-    context,
-  ).inspect()
+  const service = await inspect({ kind: 'url', where: keyUrlOf(authUrl) }, options, context)
   const { where, failure } = service
   if (failure === undefined) return usable(service, where)
   const provider = await issuerAt(authUrl, options, context)
@@ -45,11 +41,7 @@ async function issuerAt(
   context: Context,
 ): Promise<KeyInspection | string> {
   try {
-    const inspection = await inspected(
-      { kind: 'issuer', where: issuer },
-      options,
-      context,
-    ).inspect()
+    const inspection = await inspect({ kind: 'issuer', where: issuer }, options, context)
     return inspection.failure?.detail ?? inspection
   } catch (error) {
     if (error instanceof CommandError && !context.signal.aborted) return error.message

@@ -136,9 +136,3 @@ export function whatToDo(
 function withPackage(advice: string): string {
   return advice.replaceAll(/\b[A-Z-]+\.md#[\w-]+/g, '$& of @portcullis/core')
 }
-
-/** What else this program can do about it. */
-export function nextStep(explanation: Explanation): 'login' | 'keys' | undefined {
-  if (explanation.refusal?.code === 'keys_unavailable') return 'keys'
-  return adviceOn(explanation)?.client.includes('log in again') === true ? 'login' : undefined
-}

@@ -81,7 +81,7 @@ export async function readTextFile(path: string, { cwd }: Context): Promise<stri
 }
 
 /** All of stdin, up to a limit. */
-export async function readAll(context: Context): Promise<string> {
+async function readAll(context: Context): Promise<string> {
   let text = ''
   for await (const more of textsOf(context)) {
     text += more

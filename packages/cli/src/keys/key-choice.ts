@@ -91,10 +91,6 @@ export function keyUrlOf(authUrl: string): string {
   return `${authUrl.replace(/\/$/, '')}${KEY_PATH}`
 }
 
-export function isTokenService({ kind, where }: KeyPlace): boolean {
-  return kind === 'url' && where.endsWith(KEY_PATH)
-}
-
 /** A URL or a file, whichever the text is. */
 export function placeIn(text: string): KeyPlace {
   return { kind: isUrl(text) ? 'url' : 'file', where: text }

@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto'
 
-import { AuthError, type RemoteKeys } from '@portcullis/core'
+import { AuthError } from '@portcullis/core'
 import { parseJson } from '@portcullis/kit/json'
 
 import { readTextFile } from '../input/token-input.ts'
@@ -8,7 +8,7 @@ import { memberOf } from '../input/unread-json.ts'
 import type { Context } from '../surroundings/context.ts'
 import { usageError } from '../surroundings/exit-code.ts'
 import { untilInterrupted } from '../surroundings/interruption.ts'
-import { type KeyOptions, keysBehind, type RemotePlace } from './key-choice.ts'
+import { type KeyOptions, type KeyPlace, keysBehind, type RemotePlace } from './key-choice.ts'
 import { lintKeyDocument, type LintedDocument, type Remark } from './key-lint.ts'
 import type { SeenDocument } from './seen-document.ts'
 
@@ -48,19 +48,20 @@ export interface KeyAnswer {
 
 const NOTHING: LintedDocument = { keys: [], others: 0, remarks: [] }
 
-export async function inspectFile(
-  path: string,
-  { algorithmName }: KeyOptions,
+/** @throws CommandError for a place that no keys may come from. */
+export async function inspect(
+  place: KeyPlace,
+  options: KeyOptions,
   context: Context,
 ): Promise<KeyInspection> {
-  const text = await readTextFile(path, context)
-  const document = documentIn(text, path)
+  if (place.kind !== 'file') return await inspectRemote(place, options, context)
+  const text = await readTextFile(place.where, context)
   return {
-    where: path,
+    where: place.where,
     discovered: undefined,
     failure: undefined,
     answer: undefined,
-    ...lintKeyDocument(document, algorithmName),
+    ...lintKeyDocument(documentIn(text, place.where), options.algorithmName),
   }
 }
 
@@ -74,44 +75,35 @@ function documentIn(text: string, path: string): unknown {
   }
 }
 
-/** A key document that is fetched, and can be looked at again and again. */
-export interface Inspected {
-  readonly keys: RemoteKeys
-  /** Fetches it, and looks at what came. */
-  inspect(): Promise<KeyInspection>
-}
-
-/** @throws CommandError for a place that no keys may come from. */
-export function inspected(place: RemotePlace, options: KeyOptions, context: Context): Inspected {
+/** The keys that are fetched, and what came with them. */
+async function inspectRemote(
+  place: RemotePlace,
+  options: KeyOptions,
+  context: Context,
+): Promise<KeyInspection> {
   const { source: keys, seen, where } = keysBehind(place, options, context)
+  try {
+    await untilInterrupted(keys.refresh(), context.signal)
+  } catch (error) {
+    if (!(error instanceof AuthError)) throw error
+  }
+  const { lastFailure, maxAge, untriedKeys } = keys.status()
+  const answer = answerOf(seen, maxAge)
+  const document = lastFailure?.reason === 'unreachable' ? undefined : parseJson(seen.text ?? '')
+  const linted = isKeyDocument(document)
+    ? lintKeyDocument(document, options.algorithmName)
+    : NOTHING
   return {
-    keys,
-    async inspect() {
-      try {
-        await untilInterrupted(keys.refresh(), context.signal)
-      } catch (error) {
-        if (!(error instanceof AuthError)) throw error
-      }
-      const { lastFailure, maxAge, untriedKeys } = keys.status()
-      const answer = answerOf(seen, maxAge)
-      const document =
-        lastFailure?.reason === 'unreachable' ? undefined : parseJson(seen.text ?? '')
-      const linted = isKeyDocument(document)
-        ? lintKeyDocument(document, options.algorithmName)
-        : NOTHING
-      return {
-        where,
-        discovered: place.kind === 'issuer' ? discoveredIn(seen) : undefined,
-        ...linted,
-        failure: lastFailure && { reason: lastFailure.reason, detail: lastFailure.detail },
-        answer,
-        remarks: [
-          ...linted.remarks,
-          ...answerRemarks(answer, untriedKeys),
-          ...(lastFailure === undefined ? typeRemarks(answer) : []),
-        ],
-      }
-    },
+    where,
+    discovered: place.kind === 'issuer' ? discoveredIn(seen) : undefined,
+    ...linted,
+    failure: lastFailure && { reason: lastFailure.reason, detail: lastFailure.detail },
+    answer,
+    remarks: [
+      ...linted.remarks,
+      ...answerRemarks(answer, untriedKeys),
+      ...(lastFailure === undefined ? typeRemarks(answer) : []),
+    ],
   }
 }
 

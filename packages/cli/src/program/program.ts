@@ -48,12 +48,6 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('../commands/control.ts')).registerRotate,
   },
   {
-    name: 'rollback',
-    usage: '[options]',
-    description: 'let the running service return to the key before the last rotation',
-    load: async () => (await import('../commands/control.ts')).registerRollback,
-  },
-  {
     name: 'fault',
     usage: '[options] <endpoint> <kind>',
     description: 'let an endpoint of the running service misbehave',
@@ -69,13 +63,13 @@ const COMMANDS: readonly Entry[] = [
     name: 'log',
     usage: '[options]',
     description: 'print what happened in the running service: the newest 1,000 events',
-    load: async () => (await import('../commands/watch.ts')).registerLog,
+    load: async () => (await import('../commands/status.ts')).registerLog,
   },
   {
     name: 'health',
     usage: '[options]',
     description: 'ask whether the service runs; the answer is the exit code alone',
-    load: async () => (await import('../commands/watch.ts')).registerHealth,
+    load: async () => (await import('../commands/status.ts')).registerHealth,
   },
   {
     name: 'explain',
@@ -106,18 +100,6 @@ const COMMANDS: readonly Entry[] = [
     usage: '[options]',
     description: 'look at the service in this folder: Node, packages, TypeScript, keys, clock',
     load: async () => (await import('../commands/doctor.ts')).registerDoctor,
-  },
-  {
-    name: 'login',
-    usage: '[options]',
-    description: 'log in, and print the token alone',
-    load: async () => (await import('../commands/login.ts')).registerLogin,
-  },
-  {
-    name: 'completion',
-    usage: '<shell>',
-    description: 'print what completes commands and options in a shell',
-    load: async () => (await import('../commands/completion.ts')).registerCompletion,
   },
 ]
 
@@ -175,11 +157,9 @@ async function createProgram(
     })
   // The help of a command is commander's.
   program.helpInformation = () => overview(COMMANDS, terminal.columns)
-  // What completes commands knows the options of all.
-  const isNamed = (name: string) => args.includes(name) || args.includes('completion')
   for (const { name, description, load } of COMMANDS) {
     const command = program.command(name).description(description)
-    if (isNamed(name)) (await load())(command, context)
+    if (args.includes(name)) (await load())(command, context)
   }
   return program
 }

@@ -3,7 +3,7 @@ import { explain, type Explanation, type Signer } from '@portcullis/core/explain
 import type { Clock } from '@portcullis/kit/time'
 import type { KeyPhases, OutageKind } from '@portcullis/testing'
 
-import { cliHints, nextStep, whatToDo } from '../explain/advice.ts'
+import { cliHints, whatToDo } from '../explain/advice.ts'
 import { type Explained, explanationJson } from '../explain/explanation-report.ts'
 import { tokenIn } from '../input/token-input.ts'
 import { nothingSeen } from '../keys/seen-document.ts'
@@ -161,11 +161,10 @@ function adviceForKey(
 
 function adviceWithLogin(explanation: Explanation, authUrl: string): string | undefined {
   const advice = whatToDo(explanation)
-  return advice !== undefined && nextStep(explanation) === 'login'
-    ? `${advice} ${loginCommand(authUrl)}`
-    : advice
+  return advice?.includes('log in again') === true ? `${advice} ${loginCommand(authUrl)}` : advice
 }
 
-function loginCommand(authUrl: string): string {
-  return `portcullis login --auth-url ${authUrl}`
+/** Logs in, in a shell. */
+export function loginCommand(authUrl: string, loginId = '...', password = '...'): string {
+  return `curl -d loginId=${loginId} -d password=${password} ${authUrl}/tokenservice/token/api`
 }

@@ -7,8 +7,6 @@ export type Fetch = typeof globalThis.fetch
 /** As much of `process.stdin` as is used. */
 export interface Input extends AsyncIterable<Uint8Array | string> {
   readonly isTTY?: boolean | undefined
-  /** Of a terminal: keys are read one by one, and none is shown. */
-  readonly setRawMode?: ((isRaw: boolean) => unknown) | undefined
 }
 
 /** As much of `process.stdout` and `process.stderr` as is used. */

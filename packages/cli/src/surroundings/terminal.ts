@@ -16,8 +16,6 @@ export interface Terminal {
   print(line?: string): void
   /** A line for the user, who may have sent stdout elsewhere. */
   say(line: string): void
-  /** A question to the user, whose answer follows on the same line. */
-  ask(question: string): void
   /** A text of `print` in a style, where stdout shows styles. The text must mean the same without. */
   style(style: Style, text: string): string
   /** Whether lines of stdout can be replaced: a person reads a terminal that has so many. */
@@ -63,9 +61,6 @@ export function createTerminal({ stdout, stderr, env }: Surroundings): Terminal 
     },
     say(line) {
       stderr.write(`${line}\n`)
-    },
-    ask(question) {
-      stderr.write(question)
     },
     style,
     columns: stdout.columns ?? WIDTH,

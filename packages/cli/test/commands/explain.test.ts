@@ -466,21 +466,6 @@ test('other keys that cannot be had: that is said', async () => {
   )
 })
 
-test('a token of a token service that has expired: the command about logging in runs as printed', async () => {
-  const token = await issuer.token({ expiresIn: -300 })
-  const env = { AUTH_URL: new URL('/', service.keyUrl).href }
-  const { stdout } = await explained(token, [], { env })
-  const command = stdout.split('\n').find((line) => line.startsWith('  portcullis ')) ?? ''
-  expect(await runProgram(await wordsOf(command))).toMatchObject({ exitCode: 0 })
-  // Elsewhere it could not log in.
-  const provider = await createProvider(clock)
-  const expired = await provider.issuer.token({ expiresIn: -300 })
-  const args = ['--discover', ISSUER]
-  const elsewhere = await explained(expired, args, { fetch: provider.fetchWith() })
-  expect(elsewhere.stdout).toMatch(/^REFUSED {2}expired/)
-  expect(elsewhere.stdout).not.toContain('portcullis login')
-})
-
 describe('an opaque token', () => {
   const opaque = introspectionService(issuer)
   const asking = ['--introspection-url', opaque.introspectionUrl, '--issuer', 'https://auth.test']

@@ -5,7 +5,6 @@ import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { temporaryFolder } from '../../../../test/temporary-folder.ts'
-import { run } from '../../src/program/program.ts'
 import { createProvider, FAULTS, ISSUER } from '../provider.ts'
 import { type Given, type Outcome, runProgram } from '../run-program.ts'
 
@@ -98,7 +97,6 @@ describe('a file', async () => {
   })
 
   test.each<[what: string, args: readonly string[], said: string]>([
-    ['cannot be watched', [path, '--watch'], '--watch needs a URL or --discover'],
     ['that is not there', ['nowhere.json'], 'cannot be read (ENOENT)'],
     ['that is no key', [import.meta.filename], 'neither JSON nor PEM'],
   ])('%s', async (_, args, said) => {
@@ -111,7 +109,6 @@ describe('a file', async () => {
 test.each<[what: string, args: readonly string[], said: string]>([
   ['no place', [], 'state a URL or a file'],
   ['a URL without https', ['http://a.test/k'], 'must begin with https:'],
-  ['an interval that is too short', [service.keyUrl, '--interval', '0'], '--interval must be'],
   [
     'a name of an algorithm without one',
     [service.keyUrl, '--algorithm-name', 'a'],
@@ -121,50 +118,6 @@ test.each<[what: string, args: readonly string[], said: string]>([
   const { exitCode, stderr } = await shown(args)
   expect(stderr).toContain(said)
   expect(exitCode).toBe(2)
-})
-
-test('--watch prints each change, until Ctrl-C, and ends with 0', async () => {
-  const watched = await createTestIssuer({ clock, algorithm: 'ES256' })
-  const { keyUrl, fetch } = tokenService(watched)
-  const interrupted = new AbortController()
-  const lines: { type: string; text: string }[] = []
-  const first = watched.publicJwk.kid
-  const ended = run({
-    args: ['keys', keyUrl, '--watch', '--json'],
-    env: {},
-    cwd: import.meta.dirname,
-    stdin: (async function* () {})(),
-    stdout: {
-      write(text) {
-        lines.push(JSON.parse(text) as { type: string; text: string })
-        // Each line is waited for before the next thing happens.
-        void next(lines.length)
-      },
-    },
-    stderr: { write: () => true },
-    fetch,
-    clock: {
-      ...clock,
-      // Time passes whenever somebody waits for it.
-      after(seconds, fn) {
-        const cancel = clock.after(seconds, fn)
-        if (seconds === 5) {
-          queueMicrotask(() => {
-            void clock.advance(seconds)
-          })
-        }
-        return cancel
-      },
-    },
-    signal: interrupted.signal,
-  })
-  async function next(count: number): Promise<void> {
-    if (count === 1) await watched.rotate()
-    if (count === 3) interrupted.abort()
-  }
-  expect(await ended).toBe(0)
-  expect(lines.map(({ type }) => type)).toEqual(['added', 'added', 'removed'])
-  expect(lines.map(({ text }) => text)).toEqual([first, watched.publicJwk.kid, first])
 })
 
 describe('with --discover', async () => {

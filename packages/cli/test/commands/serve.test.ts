@@ -138,10 +138,10 @@ describe('the key file', () => {
   test('keeps the key across restarts, also after a rotation; only its owner can read it', async () => {
     const path = join(temporaryFolder(), 'key.json')
     const kept: unknown[] = []
-    for (const commands of [['rotate'], ['rotate', 'rollback'], ['rotate']]) {
+    for (const operations of [['rotate'], ['rotate', 'rollback'], ['rotate']]) {
       await using at = await serving(['--private-key-file', path])
       kept.push(await keyOf(at.url))
-      for (const command of commands) expect((await at.command(command)).exitCode).toBe(0)
+      for (const operation of operations) expect((await at.control(operation)).status).toBe(200)
       kept.push(await keyOf(at.url))
       expect(await modeOf(path)).toBe(0o600)
     }

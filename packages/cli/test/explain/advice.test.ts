@@ -3,7 +3,7 @@ import { explain, type Explanation } from '@portcullis/core/explain'
 import { createTestIssuer, manualClock } from '@portcullis/testing'
 import { describe, expect, test } from 'vitest'
 
-import { nextStep, timeHints, whatToDo } from '../../src/explain/advice.ts'
+import { timeHints, whatToDo } from '../../src/explain/advice.ts'
 
 const clock = manualClock()
 const issuer = await createTestIssuer({
@@ -29,20 +29,16 @@ test('of a token that is accepted there is none', async () => {
 })
 
 test.each(await issuer.badTokens())('$reason, $name: there is advice', async ({ token }) => {
-  const explanation = await explained(token)
-  const advice = whatToDo(explanation)
-  expect(advice).toMatch(/^\w.*\w/)
-  expect(nextStep(explanation)).toBe(advice?.startsWith('log in again') ? 'login' : undefined)
+  expect(whatToDo(await explained(token))).toMatch(/^\w.*\w/)
 })
 
-test('of keys that cannot be had: the command that looks at them', async () => {
+test('of keys that cannot be had: to repeat the request', async () => {
   const keys = remoteKeys('https://auth.test/keys', {
     fetch: async () => await Promise.reject(new Error('away')),
   })
   const options = { ...issuer.verifierOptions, keys }
   const explanation = await explain(await issuer.token(), options)
   expect(whatToDo(explanation)).toMatch(/^repeat /)
-  expect(nextStep(explanation)).toBe('keys')
 })
 
 test.each(['unknown', 'revoked'] as const)(

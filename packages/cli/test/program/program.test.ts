@@ -46,10 +46,16 @@ test.each<[typed: readonly string[], meant: string]>([
   [['help', 'keyz', 'more'], 'keys'],
   [['key'], 'keys'],
   [['explain', '--audiense', 'a'], '--audience'],
-  [['keys', '--wacht'], '--watch'],
+  [['keys', '--timeot', '1'], '--timeout'],
 ])('%j is a mistake, and %s is what was meant', async (typed, meant) => {
   const { exitCode, stdout, stderr } = await runProgram(typed)
   expect(stderr).toContain(`Did you mean ${meant}?`)
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+})
+
+test.each(['completion', 'login', 'rollback', 'watch'])('there is no command %s', async (name) => {
+  const { exitCode, stdout, stderr } = await runProgram([name])
+  expect(stderr).toMatch(new RegExp(`^error: unknown command '${name}'\n`))
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
 })
 

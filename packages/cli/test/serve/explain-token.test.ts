@@ -71,7 +71,7 @@ describe('which keys', () => {
       inHand: { verdict: 'accepted' },
       madeBy: expect.stringContaining('which is withdrawn') as string,
       advice: expect.stringMatching(
-        /^log in again: portcullis login --auth-url http:\/\/127/,
+        /^log in again: curl -d loginId=\.{3} -d password=\.{3} http:\/\/127/,
       ) as string,
     })
     await fetchKeys(world)
