@@ -56,7 +56,7 @@ mcp           | @portcullis/core/adapter  | *
 mcp           | lru-cache                 | sessions
 mcp           | node:crypto               | sessions
 metrics       | @opentelemetry/api        | spans
-metrics       | node:diagnostics_channel  | listening
+metrics       | node:diagnostics_channel  | collecting
 nest          | @nestjs/common            | decorators exception guard module
 nest          | @nestjs/core              | module
 nest          | @portcullis/core          | *

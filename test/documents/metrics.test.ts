@@ -11,12 +11,8 @@ import type { Sources } from '@portcullis/metrics/prometheus'
 import { createTestIssuer, tokenService } from '@portcullis/testing'
 import { afterAll, expect, test, vi } from 'vitest'
 
-import {
-  COUNTED,
-  MEASURED,
-  type MetricRow,
-  nameForPrometheus,
-} from '../../packages/metrics/src/metrics.ts'
+import { nameForPrometheus } from '../../packages/metrics/src/metric.ts'
+import { COUNTED, MEASURED } from '../../packages/metrics/src/metrics.ts'
 import { FRAMEWORKS } from '../../packages/metrics/src/words.ts'
 import { adapters } from '../frameworks/contract/frameworks/index.ts'
 import { writtenExamples } from './examples.ts'
@@ -107,7 +103,7 @@ test('the example for OpenTelemetry listens, and nothing needs an SDK', async ()
 })
 
 test('the table has each metric, with its labels and what a cluster makes of it', () => {
-  const rows = Object.values<MetricRow>({ ...COUNTED, ...MEASURED })
+  const rows = [...COUNTED, ...MEASURED]
   const expected = rows.map((row) => [
     `\`${nameForPrometheus(row)}\``,
     row.labels.map((label) => `\`${label}\``).join(', '),
@@ -126,5 +122,5 @@ test('what each guard and endpoint calls itself is a word of the label, so that 
   )
   const folders = adapters.map(({ folder }) => folder)
   expect(names).toEqual(expect.arrayContaining([...folders, 'mcp-express', 'mcp-fetch']))
-  expect(names.filter((name) => !FRAMEWORKS.has(name))).toEqual([])
+  expect(names.filter((name) => !Object.hasOwn(FRAMEWORKS.words, name))).toEqual([])
 })

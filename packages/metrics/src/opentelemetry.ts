@@ -1,10 +1,9 @@
-import type { Histogram, Meter, Observable, ObservableCounter } from '@opentelemetry/api'
+import type { Meter, Observable } from '@opentelemetry/api'
 
-import { measureAll } from './gauges.ts'
-import { BUCKETS, COUNTED, MEASURED, type MetricRow } from './metrics.ts'
+import { collectCounts, createTally, measure } from './collecting.ts'
+import { BUCKETS, labelled, type Metric } from './metric.ts'
+import { COUNTED, MEASURED, VERIFY_TIME } from './metrics.ts'
 import { checkSources, type Sources } from './sources.ts'
-import { subscribeAll } from './subscriptions.ts'
-import { type Cell, createTally, type Recorder } from './tally.ts'
 
 // Metrics for OpenTelemetry, by a meter of its API. Counts are read when they are exported.
 
@@ -34,61 +33,48 @@ export function collectMetrics(meter: Meter, sources: Sources = {}): () => void 
   }
   const named = checkSources(sources)
   const tally = createTally()
-  const histograms = new Map<MetricRow, Histogram>()
-  const counters = new Map<Observable, MetricRow>()
-  for (const row of Object.values<MetricRow>(COUNTED)) {
-    if (row.kind === 'histogram') histograms.set(row, histogramOf(meter, row))
-    else counters.set(counterOf(meter, row), row)
-  }
-  const gauges = new Map(
-    Object.values<MetricRow>(MEASURED).map((row) => [row, gaugeOf(meter, row)] as const),
+  const histograms = new Map(
+    COUNTED.filter(({ kind }) => kind === 'histogram').map((row) => [
+      row,
+      meter.createHistogram(row.name, {
+        ...described(row),
+        advice: { explicitBucketBoundaries: [...BUCKETS] },
+      }),
+    ]),
   )
-  const recorder: Recorder = {
-    count: tally.count,
-    time(row, values, seconds) {
-      if (row === COUNTED.verifyTime && values[0] === 'true') return
-      histograms.get(row)?.record(seconds, attributesOf(row, values))
-    },
-  }
+  const counters = COUNTED.filter(({ kind }) => kind === 'counter').map(
+    (row) => [meter.createObservableCounter(row.name, described(row)), row] as const,
+  )
+  const gauges = MEASURED.map(
+    (row) => [meter.createObservableGauge(row.name, described(row)), row] as const,
+  )
 
   const observe: Parameters<Meter['addBatchObservableCallback']>[0] = (result) => {
     for (const [instrument, row] of counters) {
-      for (const { values, count } of tally.cells(row) satisfies readonly Cell[]) {
-        result.observe(instrument, count, attributesOf(row, values))
+      for (const { values, count } of tally.cells(row)) {
+        result.observe(instrument, count, labelled(row, values))
       }
     }
-    for (const { row, values, value } of measureAll(named)) {
-      const instrument = gauges.get(row)
-      if (instrument !== undefined) result.observe(instrument, value, attributesOf(row, values))
+    for (const [instrument, row] of gauges) {
+      for (const { values, value } of measure(row, named)) {
+        result.observe(instrument, value, labelled(row, values))
+      }
     }
   }
-  const observed = [...counters.keys(), ...gauges.values()]
+  const observed: Observable[] = [...counters, ...gauges].map(([instrument]) => instrument)
   meter.addBatchObservableCallback(observe, observed)
-  const unsubscribe = subscribeAll(named, recorder)
+  const end = collectCounts(named, (row, values, amount) => {
+    if (row.kind === 'counter') tally.add(row, values, amount)
+    else if (row !== VERIFY_TIME || values[0] === 'false') {
+      histograms.get(row)?.record(amount, labelled(row, values))
+    }
+  })
   return () => {
-    unsubscribe()
+    end()
     meter.removeBatchObservableCallback(observe, observed)
   }
 }
 
-const describe = ({ help, unit }: MetricRow) => ({
-  description: help,
-  ...(unit === undefined ? {} : { unit }),
-})
-
-function counterOf(meter: Meter, row: MetricRow): ObservableCounter {
-  return meter.createObservableCounter(row.name, describe(row))
-}
-
-function gaugeOf(meter: Meter, row: MetricRow): Observable {
-  return meter.createObservableGauge(row.name, describe(row))
-}
-
-function histogramOf(meter: Meter, row: MetricRow): Histogram {
-  const advice = { explicitBucketBoundaries: [...BUCKETS] }
-  return meter.createHistogram(row.name, { ...describe(row), advice })
-}
-
-function attributesOf(row: MetricRow, values: readonly string[]): Record<string, string> {
-  return Object.fromEntries(row.labels.map((label, at) => [label, values[at] ?? '']))
+function described({ help, unit }: Metric) {
+  return { description: help, ...(unit === undefined ? {} : { unit }) }
 }

@@ -1,10 +1,9 @@
 import type { Metric, Registry } from 'prom-client'
 
-import { measureAll, type Sample } from './gauges.ts'
-import { BUCKETS, COUNTED, MEASURED, type MetricRow, nameForPrometheus } from './metrics.ts'
+import { type Cell, collectCounts, createTally, measure } from './collecting.ts'
+import { BUCKETS, labelled, type Metric as Described, nameForPrometheus } from './metric.ts'
+import { COUNTED, MEASURED } from './metrics.ts'
 import { checkSources, type Sources } from './sources.ts'
-import { subscribeAll } from './subscriptions.ts'
-import { type Cell, createTally } from './tally.ts'
 
 // Metrics for Prometheus, in a registry of prom-client. Each metric makes its values when it is read, so a request pays for
 // numbers alone.
@@ -42,22 +41,20 @@ export function collectMetrics(
   const named = checkSources(sources)
   const tally = createTally()
   const metrics = [
-    ...Object.values(COUNTED).map((row: MetricRow) =>
+    ...COUNTED.map((row) =>
       metricOf(row, () => tally.cells(row).flatMap((cell) => valuesOf(row, cell)), tally.clear),
     ),
-    ...Object.values(MEASURED).map((row: MetricRow) =>
+    ...MEASURED.map((row) =>
       metricOf(row, () =>
-        measureAll(named)
-          .filter((sample) => sample.row === row)
-          .map(({ values, value }: Sample) => ({ labels: labelsOf(row, values), value })),
+        measure(row, named).map(({ values, value }) => ({ labels: labelled(row, values), value })),
       ),
     ),
   ]
   for (const metric of metrics) register.registerMetric(metric)
-  const unsubscribe = subscribeAll(named, tally)
+  const end = collectCounts(named, tally.add)
   return () => {
-    unsubscribe()
-    for (const row of [...Object.values(COUNTED), ...Object.values(MEASURED)]) {
+    end()
+    for (const row of [...COUNTED, ...MEASURED]) {
       register.removeSingleMetric(nameForPrometheus(row))
     }
   }
@@ -65,30 +62,25 @@ export function collectMetrics(
 
 /** What a registry reads of a metric. `name` can be changed: for OpenMetrics prom-client takes `_total` from it. */
 function metricOf(
-  row: MetricRow,
+  row: Described,
   read: () => readonly Value[],
   reset: () => void = () => {},
 ): Metric {
+  const { help, kind: type, aggregator } = row
   const metric = {
     name: nameForPrometheus(row),
-    help: row.help,
-    type: row.kind,
-    aggregator: row.aggregator,
+    help,
+    type,
+    aggregator,
     reset,
-    get: async () => ({
-      name: metric.name,
-      help: row.help,
-      type: row.kind,
-      aggregator: row.aggregator,
-      values: read(),
-    }),
+    get: async () => ({ name: metric.name, help, type, aggregator, values: read() }),
   }
   // prom-client makes such objects itself when it puts processes together; its types know its classes alone.
   return metric as unknown as Metric
 }
 
-function valuesOf(row: MetricRow, { values, count, sum, buckets }: Cell): readonly Value[] {
-  const labels = labelsOf(row, values)
+function valuesOf(row: Described, { values, count, sum, buckets }: Cell): readonly Value[] {
+  const labels = labelled(row, values)
   if (row.kind !== 'histogram') return [{ labels, value: count }]
   const name = nameForPrometheus(row)
   let below = 0
@@ -102,8 +94,4 @@ function valuesOf(row: MetricRow, { values, count, sum, buckets }: Cell): readon
     { metricName: `${name}_sum`, labels, value: sum },
     { metricName: `${name}_count`, labels, value: count },
   ]
-}
-
-function labelsOf(row: MetricRow, values: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(row.labels.map((label, at) => [label, values[at] ?? '']))
 }

@@ -34,6 +34,13 @@ export interface MeasuredClient {
   status(): object
 }
 
+/** What the gauges of each kind of source are read from. */
+export interface StatusOf {
+  readonly keys: ReturnType<MeasuredKeys['status']>
+  readonly revocations: ReturnType<MeasuredRevocations['status']>
+  readonly polls: ReturnType<MeasuredPoll['status']>
+}
+
 /**
  * What is measured, each with a name of yours, such as `{ keys: { main: keys } }`. A name is a letter and up to 31 letters,
  * digits, `_` or `-`; `other` is for what you have not named. All members are optional.

@@ -1,20 +1,9 @@
-import { SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api'
-import type { LoginMessage } from '@portcullis/client'
-import type { KeysMessage, VerifyMessage } from '@portcullis/core'
-import type { IntrospectionMessage } from '@portcullis/introspection'
+import { type Attributes, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api'
 
-import { listenTo } from './listening.ts'
-import { checkSources, type NamedSources, type Sources } from './sources.ts'
-import {
-  ATTEMPT_OUTCOMES,
-  CODES,
-  INTROSPECTION_OUTCOMES,
-  LOGIN_KINDS,
-  LOGIN_OUTCOMES,
-  REASONS,
-  TRIGGERS,
-  wordIn,
-} from './words.ts'
+import { listenTo } from './collecting.ts'
+import { type CountedMetric, labelled } from './metric.ts'
+import { INTROSPECTIONS, KEY_ATTEMPTS, LOGINS, VERDICTS } from './metrics.ts'
+import { checkSources, type Sources } from './sources.ts'
 
 // Spans of what waits for somebody else: each is made when it has ended, with the time at which it began.
 
@@ -26,16 +15,39 @@ export interface TraceOptions {
   readonly verdicts?: boolean | undefined
 }
 
-interface Ended {
-  readonly name: string
-  readonly kind: SpanKind
-  readonly isFailure: boolean
-  /** Seconds. */
-  readonly duration: number
-  readonly attributes: Readonly<Record<string, string | number | boolean>>
+type Labels = Readonly<Record<string, string>>
+
+/** A span for each message that a metric counts: its attributes are the labels of the metric. */
+interface SpanRow {
+  readonly metric: CountedMetric
+  readonly name: (labels: Labels) => string
+  readonly isFailure: (labels: Labels) => boolean
 }
 
-type Reader = (message: unknown) => Ended | undefined
+const CALLS: readonly SpanRow[] = [
+  {
+    metric: KEY_ATTEMPTS,
+    name: () => 'keys.fetch',
+    isFailure: ({ outcome }) => outcome !== 'success',
+  },
+  {
+    metric: INTROSPECTIONS,
+    name: () => 'introspection',
+    isFailure: ({ outcome }) => outcome !== 'active' && outcome !== 'inactive',
+  },
+  {
+    metric: LOGINS,
+    name: ({ kind = '' }) => kind,
+    isFailure: ({ outcome }) => outcome !== 'success',
+  },
+]
+
+const VERDICT: SpanRow = {
+  metric: VERDICTS,
+  name: () => 'verify',
+  // A bad token is no failure of ours.
+  isFailure: ({ code }) => code?.endsWith('_unavailable') === true,
+}
 
 /**
  * One span for each attempt to fetch keys, each introspection, and each log-in or exchange of a client. Its parent is the span
@@ -63,87 +75,47 @@ export function traceOperations(
     throw new TypeError('traceOperations: verdicts must be true or false')
   const [unknown] = Object.keys(others)
   if (unknown !== undefined) throw new TypeError(`traceOperations: there is no option ${unknown}`)
-  const listeners = Object.entries(readersOf(checkSources(sources), verdicts)).map(
-    ([name, read]) => {
+  const { nameOf } = checkSources(sources)
+  return listenTo(
+    (verdicts ? [...CALLS, VERDICT] : CALLS).map((row) => {
+      const { channel, read } = row.metric
       const listen = (message: unknown) => {
-        const ended = read(message)
-        if (ended !== undefined) record(tracer, ended)
+        read(message, nameOf, (values) => {
+          record(tracer, row, labelled(row.metric, values), message as Timed)
+        })
       }
-      return [name, listen] as const
-    },
+      return [channel, listen] as const
+    }),
   )
-  return listenTo(listeners)
 }
 
-function record(tracer: Tracer, { name, kind, isFailure, duration, attributes }: Ended): void {
+/** Each message of these channels is one. */
+interface Timed {
+  /** Seconds. */
+  readonly duration: number
+  /** Of a client. */
+  readonly requests?: number
+}
+
+function record(
+  tracer: Tracer,
+  { metric, name, isFailure }: SpanRow,
+  labels: Labels,
+  { duration, requests }: Timed,
+): void {
+  // Keys of a snapshot are asked of nobody.
+  if (labels['trigger'] === 'snapshot') return
+  const attributes: Attributes = {}
+  for (const [label, word] of Object.entries(labels)) {
+    // The kind is in the name.
+    if (label === 'kind') continue
+    attributes[`portcullis.${label}`] = label === 'remembered' ? word === 'true' : word
+  }
+  if (metric === LOGINS) attributes['portcullis.requests'] = requests
+  const kind = metric === VERDICTS ? SpanKind.INTERNAL : SpanKind.CLIENT
   const end = Date.now()
-  const span = tracer.startSpan(name, { kind, attributes, startTime: end - duration * 1000 })
-  if (isFailure) span.setStatus({ code: SpanStatusCode.ERROR })
+  const startTime = end - duration * 1000
+  const span = tracer.startSpan(`portcullis.${name(labels)}`, { kind, attributes, startTime })
+  if (isFailure(labels)) span.setStatus({ code: SpanStatusCode.ERROR })
   span.end(end)
-}
-
-// Each message is that of its channel.
-function readersOf(
-  { nameOf }: NamedSources,
-  withVerdicts: boolean,
-): Readonly<Record<string, Reader>> {
-  const calls: Readonly<Record<string, Reader>> = {
-    'portcullis:keys'(message) {
-      const { source, trigger, outcome, duration } = message as KeysMessage
-      if (trigger === 'snapshot') return undefined
-      const attributes = {
-        'portcullis.source': nameOf(source),
-        'portcullis.trigger': wordIn(TRIGGERS, trigger),
-        'portcullis.outcome': wordIn(ATTEMPT_OUTCOMES, outcome),
-      }
-      return call('portcullis.keys.fetch', duration, outcome !== 'success', attributes)
-    },
-    'portcullis:introspection'(message) {
-      const { verifier, outcome, duration } = message as IntrospectionMessage
-      const word = wordIn(INTROSPECTION_OUTCOMES, outcome)
-      const attributes = { 'portcullis.source': nameOf(verifier), 'portcullis.outcome': word }
-      const isFailure = word !== 'active' && word !== 'inactive'
-      return call('portcullis.introspection', duration, isFailure, attributes)
-    },
-    'portcullis:login'(message) {
-      const { client, kind, outcome, duration, requests } = message as LoginMessage
-      const word = wordIn(LOGIN_KINDS, kind, 'login')
-      const attributes = {
-        'portcullis.source': nameOf(client),
-        'portcullis.outcome': wordIn(LOGIN_OUTCOMES, outcome),
-        'portcullis.requests': requests,
-      }
-      return call(`portcullis.${word}`, duration, outcome !== 'success', attributes)
-    },
-  }
-  return withVerdicts ? { ...calls, 'portcullis:verify': verdictReader(nameOf) } : calls
-}
-
-function call(
-  name: string,
-  duration: number,
-  isFailure: boolean,
-  attributes: Ended['attributes'],
-): Ended {
-  return { name, kind: SpanKind.CLIENT, isFailure, duration, attributes }
-}
-
-function verdictReader(nameOf: NamedSources['nameOf']): Reader {
-  return (message) => {
-    const { verifier, code, reason, remembered, duration } = message as VerifyMessage
-    const attributes = {
-      'portcullis.source': nameOf(verifier),
-      'portcullis.code': wordIn(CODES, code, 'accepted'),
-      'portcullis.reason': wordIn(REASONS, reason),
-      'portcullis.remembered': remembered,
-    }
-    return {
-      name: 'portcullis.verify',
-      kind: SpanKind.INTERNAL,
-      // A bad token is no failure of ours.
-      isFailure: code?.endsWith('_unavailable') === true,
-      duration,
-      attributes,
-    }
-  }
 }

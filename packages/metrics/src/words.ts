@@ -7,127 +7,86 @@ import type { ReplaysMessage, RevocationsMessage } from '@portcullis/redis'
 import { REASONS_OF } from './refusal-words.ts'
 
 // The words that labels may have. Everybody in the process can publish on a channel, and later versions have further words: a
-// word that is not in its table becomes `other`, so that labels stay few.
+// word that is not in its list becomes `other`, so that labels stay few.
 
-/** A table has every word of its type, or else `tsc` says which are missing. */
-type Table<Word extends string> = Readonly<Record<Word, true>>
+export interface Words<Word extends string = string> {
+  readonly words: Readonly<Record<Word, true>>
+  /** What stands for `undefined`. */
+  readonly none: string
+}
 
-const words = <Word extends string>(table: Table<Word>): ReadonlySet<string> =>
-  new Set(Object.keys(table))
+type WordsIn<Text extends string> = Text extends `${infer First} ${infer Rest}`
+  ? First | WordsIn<Rest>
+  : Text
+
+/** The words of texts, with a space between two. Where one of its type is missing, `tsc` says which. */
+function words<const Text extends string>(...texts: readonly Text[]): Words<WordsIn<Text>> {
+  const entries = texts.flatMap((text) => text.split(' ')).map((word) => [word, true])
+  return { words: Object.fromEntries(entries) as Record<WordsIn<Text>, true>, none: 'none' }
+}
 
 export const OTHER = 'other'
 
-/** @param none What stands for `undefined`. */
-export function wordIn(known: ReadonlySet<string>, word: unknown, none = 'none'): string {
+export function wordIn({ words: known, none }: Words, word: unknown): string {
   if (word === undefined) return none
-  return typeof word === 'string' && known.has(word) ? word : OTHER
+  const text = typeof word === 'boolean' ? String(word) : word
+  return typeof text === 'string' && Object.hasOwn(known, text) ? text : OTHER
 }
 
-export const CODES: ReadonlySet<string> = new Set(Object.keys(REASONS_OF))
+export const BOOLEANS: Words = words('true', 'false')
 
-export const REASONS: ReadonlySet<string> = new Set(Object.values(REASONS_OF).flat())
+export const CODES: Words = words(...Object.keys(REASONS_OF))
+
+/** Of a verdict, which need not be a refusal. */
+export const VERDICT_CODES: Words = { ...CODES, none: 'accepted' }
+
+export const REASONS: Words = words(...Object.values(REASONS_OF).flat())
 
 /** As in the lines of `NODE_DEBUG`. A guard without a package of its own is `http`. */
-export const FRAMEWORKS: ReadonlySet<string> = words<
-  'express' | 'fastify' | 'hono' | 'http' | 'koa' | 'mcp-express' | 'mcp-fetch' | 'nest'
->({
-  express: true,
-  fastify: true,
-  hono: true,
-  http: true,
-  koa: true,
-  'mcp-express': true,
-  'mcp-fetch': true,
-  nest: true,
-})
+export const FRAMEWORKS: Words = {
+  ...words('express fastify hono http koa mcp-express mcp-fetch nest'),
+  none: 'http',
+}
 
-export const TRIGGERS: ReadonlySet<string> = words<KeysMessage['trigger']>({
-  age: true,
-  suspicion: true,
-  refresh: true,
-  snapshot: true,
-})
+export const TRIGGERS: Words<KeysMessage['trigger']> = words('age suspicion refresh snapshot')
 
 /** What fails is called as the refusal that it leads to. */
-type AttemptReason = (typeof REASONS_OF)['keys_unavailable'][number]
-
-export const ATTEMPT_OUTCOMES: ReadonlySet<string> = new Set([
-  ...words<Exclude<KeysMessage['outcome'], AttemptReason>>({ success: true, ignored: true }),
+export const ATTEMPT_OUTCOMES: Words<KeysMessage['outcome']> = words(
+  'success',
+  'ignored',
   ...REASONS_OF.keys_unavailable,
-])
+)
 
-export const FRESHNESS: ReadonlySet<string> = words<KeyFreshness>({
-  fresh: true,
-  stale: true,
-  expired: true,
-  empty: true,
-})
+export const FRESHNESS: Words<KeyFreshness> = words('fresh stale expired empty')
 
-export const REPLICA_EVENTS: ReadonlySet<string> = words<RevocationsMessage['event']>({
-  load: true,
-  failure: true,
-  state: true,
-})
+export const REPLICA_EVENTS: Words<RevocationsMessage['event']> = words('load failure state')
 
-export const REPLICA_STATES: ReadonlySet<string> = words<RevocationsMessage['state']>({
-  loading: true,
-  current: true,
-  stale: true,
-  missing: true,
-  replaced: true,
-  unreadable: true,
-  full: true,
-  closed: true,
-})
+export const REPLICA_STATES: Words<RevocationsMessage['state']> = words(
+  'loading current stale missing replaced unreadable full closed',
+)
 
-export const REPLAY_REASONS: ReadonlySet<string> = words<ReplaysMessage['reason']>({
-  unreachable: true,
-  timeout: true,
-  out_of_memory: true,
-  busy: true,
-  refused: true,
-  evicting: true,
-  unsupported: true,
-  closed: true,
-})
+export const REPLAY_REASONS: Words<ReplaysMessage['reason']> = words(
+  'unreachable timeout out_of_memory busy refused evicting unsupported closed',
+)
 
-export const INTROSPECTION_OUTCOMES: ReadonlySet<string> = words<IntrospectionMessage['outcome']>({
-  active: true,
-  inactive: true,
-  unreachable: true,
-  timeout: true,
-  bad_answer: true,
-})
+export const INTROSPECTION_OUTCOMES: Words<IntrospectionMessage['outcome']> = words(
+  'active inactive unreachable timeout bad_answer',
+)
 
-export const EVENT_OUTCOMES: ReadonlySet<string> = words<EventReport['outcome']>({
-  recorded: true,
-  repeated: true,
-  ignored: true,
-  refused: true,
-  unavailable: true,
-})
+export const EVENT_OUTCOMES: Words<EventReport['outcome']> = words(
+  'recorded repeated ignored refused unavailable',
+)
 
-export const EVENT_ERRORS: ReadonlySet<string> = words<NonNullable<EventReport['error']>>({
-  invalid_request: true,
-  invalid_key: true,
-  invalid_issuer: true,
-  invalid_audience: true,
-  authentication_failed: true,
-  access_denied: true,
-})
+export const EVENT_ERRORS: Words<NonNullable<EventReport['error']>> = words(
+  'invalid_request invalid_key invalid_issuer invalid_audience authentication_failed access_denied',
+)
 
-export const LOGIN_KINDS: ReadonlySet<string> = words<LoginMessage['kind']>({
-  login: true,
-  exchange: true,
-})
+export const LOGIN_KINDS: Words<LoginMessage['kind']> = {
+  ...words('login exchange'),
+  none: 'login',
+}
 
-export const LOGIN_OUTCOMES: ReadonlySet<string> = words<LoginMessage['outcome']>({
-  success: true,
-  credentials_rejected: true,
-  service_unavailable: true,
-  timeout: true,
-  unexpected_response: true,
-  token_unusable: true,
-  origin_not_allowed: true,
-  aborted: true,
-})
+export const LOGIN_OUTCOMES: Words<LoginMessage['outcome']> = words(
+  'success credentials_rejected service_unavailable timeout unexpected_response',
+  'token_unusable origin_not_allowed aborted',
+)

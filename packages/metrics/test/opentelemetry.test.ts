@@ -11,7 +11,8 @@ import {
 } from '@opentelemetry/sdk-metrics'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { COUNTED, MEASURED, nameForPrometheus } from '../src/metrics.ts'
+import { nameForPrometheus } from '../src/metric.ts'
+import { COUNTED, MEASURED } from '../src/metrics.ts'
 import { collectMetrics, traceOperations, type TraceOptions } from '../src/opentelemetry.ts'
 import { setUp } from './scene.ts'
 
@@ -32,7 +33,7 @@ test('an exporter for Prometheus gives them the names of the other entry', async
     const seconds = unit === 's' ? '_seconds' : ''
     return `${name.replaceAll('.', '_')}${seconds}${dataPointType === DataPointType.SUM ? '_total' : ''}`
   })
-  const rows = [...Object.values(COUNTED), ...Object.values(MEASURED)]
+  const rows = [...COUNTED, ...MEASURED]
   expect(names.toSorted()).toEqual(rows.map(nameForPrometheus).toSorted())
   const pointsOf = (name: string) =>
     found.find(({ descriptor }) => descriptor.name === name)?.dataPoints

@@ -5,12 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 
-import {
-  COUNTED,
-  MEASURED,
-  type MetricRow,
-  nameForPrometheus,
-} from '../../../packages/metrics/src/metrics.ts'
+import { nameForPrometheus } from '../../../packages/metrics/src/metric.ts'
+import { COUNTED, MEASURED } from '../../../packages/metrics/src/metrics.ts'
 import { describeWith } from '../../describe-with.ts'
 import { alarmsOf, ALERTS, fastRules } from './prometheus.ts'
 import { tellAlarms } from './story.ts'
@@ -38,9 +34,7 @@ const operating = readFileSync(
 )
 
 test('each alarm is about metrics that there are, and has its line in OPERATING.md', () => {
-  const names = new Set(
-    Object.values<MetricRow>({ ...COUNTED, ...MEASURED }).map(nameForPrometheus),
-  )
+  const names = new Set([...COUNTED, ...MEASURED].map(nameForPrometheus))
   for (const { alert, expr } of rules) {
     const named = expr.match(/portcullis_\w+/g) ?? []
     expect(named).not.toEqual([])
