@@ -61,7 +61,7 @@ explain         | surroundings input keys                                      |
 doctor          | surroundings input keys                                      |                | checked packages service typescript
 serve           | surroundings input keys explain                              |                | *
 probe           | surroundings input explain serve                             |                | claims credentials exchange findings judgement minted report
-pages           | ./package-files surroundings input explain serve             |                | pages
+pages           | ./package-files surroundings explain serve                   |                | pages
 try             | surroundings                                                 |                | play lines story tally
 commands        | surroundings input keys explain doctor serve probe pages try |                | *
 program         | ./package-files surroundings commands                        |                |

@@ -55,6 +55,7 @@ export async function load(url, body) {
  *
  * @param {string} operation
  * @param {Body} body
+ * @returns {Promise<Body>}
  */
 export async function control(operation, body) {
   const response = await fetch(`/control/${operation}`, {
@@ -65,10 +66,10 @@ export async function control(operation, body) {
   }).catch(() => {
     throw new Refused('the service does not answer.')
   })
-  if (response.ok) return
   /** @type {unknown} */
   const answer = await response.json().catch(() => undefined)
-  throw new Refused(
-    String(Reflect.get(Object(answer), 'error') ?? `it answers ${response.status}.`),
-  )
+  const members = /** @type {Body} */ (Object(answer))
+  if (response.ok) return members
+  const { error } = members
+  throw new Refused(typeof error === 'string' ? error : `it answers ${response.status}.`)
 }

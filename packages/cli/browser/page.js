@@ -6,6 +6,7 @@ import { refreshSoon } from './live.js'
 /** @typedef {import('./ask.js').Body} Body */
 
 const outcome = find('#outcome', HTMLElement)
+const pasted = find('form[data-form="explain"] textarea', HTMLTextAreaElement)
 
 /** @type {number | undefined} */
 let hiding
@@ -77,25 +78,31 @@ const FORMS = new Map([
   [
     'explain',
     async (fields) => {
-      const at = fields.get('at') ?? ''
-      const token = fields.get('token')
-      await show('explain', { token, ...(at === '' ? {} : { at: Number(at) }) })
+      await explain(fields.get('token') ?? '')
       return 'The token is explained.'
+    },
+  ],
+  [
+    'mint',
+    async (fields) => {
+      const kind = fields.get('kind') ?? ''
+      const claims = { sub: fields.get('sub') }
+      const { token } = await control('mint', kind === '' ? { claims } : { claims, kind })
+      pasted.value = String(token)
+      await explain(pasted.value)
+      return 'A token is minted and explained.'
     },
   ],
   [
     'logout',
     async (fields) => {
       const stated = [...fields].filter(([, value]) => value !== '')
-      await control('logout', Object.fromEntries(stated))
-      return 'The log-out token is sent. The log says what the API has answered.'
-    },
-  ],
-  [
-    'mint',
-    async (fields) => {
-      await show('mint', Object.fromEntries(fields))
-      return 'A token is minted.'
+      const { status } = await control('logout', Object.fromEntries(stated))
+      const answer = typeof status === 'number' ? status : 'nothing'
+      if (status !== 200 && status !== 204) {
+        throw new Error(`the API answered ${answer}, and has recorded no log-out.`)
+      }
+      return `The API answered ${answer}: it refuses the tokens of that session from now on.`
     },
   ],
 ])
@@ -113,49 +120,19 @@ for (const form of document.querySelectorAll('form[data-form]')) {
 }
 
 /**
- * Shows what the service makes of a form, below it.
+ * Shows what the service makes of a token.
  *
- * @param {string} form
- * @param {Body} body
+ * @param {string} token
  */
-async function show(form, body) {
-  const part = await load(`/console/${form}`, body)
-  const place = find(`#${form}-result`, HTMLElement)
+async function explain(token) {
+  const part = await load('/console/explain', { token })
+  const place = find('#explain-result', HTMLElement)
   place.replaceChildren(...document.importNode(part.body, true).childNodes)
   place.focus({ preventScroll: true })
   place.scrollIntoView({ block: 'nearest' })
 }
 
-// A bad kind says all of its times itself.
-const kindChoice = find('#mint select[name="kind"]', HTMLSelectElement)
-kindChoice.addEventListener('change', () => {
-  for (const input of document.querySelectorAll('#mint [data-sound] input')) {
-    input.toggleAttribute('disabled', kindChoice.value !== '')
-  }
-})
-
-// What was minted or explained comes after this script has run.
-for (const result of ['mint', 'explain']) {
-  find(`#${result}-result`, HTMLElement).addEventListener('click', ({ target }) => {
-    if (!(target instanceof HTMLButtonElement)) return
-    const text = find(`#${target.value}`, HTMLElement).textContent
-    if (target.name === 'copy') {
-      act(async () => {
-        await navigator.clipboard.writeText(text)
-        return 'It is copied.'
-      })
-      return
-    }
-    const form = find('form[data-form="explain"]', HTMLFormElement)
-    find('textarea', HTMLTextAreaElement, form).value = text
-    // On a narrow page, its section alone is shown.
-    location.hash = 'explain'
-    form.requestSubmit()
-  })
-}
-
 // A token that is pasted is explained at once.
-const pasted = find('form[data-form="explain"] textarea', HTMLTextAreaElement)
 pasted.addEventListener('paste', () => {
   setTimeout(() => pasted.form?.requestSubmit())
 })

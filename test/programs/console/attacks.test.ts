@@ -33,18 +33,11 @@ describeWithBrowser('against the console', () => {
       .toMatch(/style-src[\s\S]*connect-src|connect-src[\s\S]*style-src/)
   })
 
-  test('script in claims, names, a header and a loginId is text', async () => {
+  test('script in claims, names and a header is text', async () => {
     await using service = await serving(['--claim', `note=${SCRIPT}`])
     await using opened = await visit(service.url)
     const { page } = opened
     await isLive(page)
-    await service.logIn(SCRIPT, SCRIPT, 'evil<script>document.title="run"</script>')
-    await service.control('verdicts', {
-      api: SCRIPT,
-      verdicts: [{ code: SCRIPT.slice(0, 64), reason: SCRIPT.slice(0, 64), detail: SCRIPT }],
-    })
-    await page.locator('.event').nth(1).waitFor()
-    for (const summary of await page.locator('.event summary').all()) await summary.click()
     // No JSON is read that has a quote in a name.
     const name = SCRIPT.replaceAll('"', '')
     const names = ['iss', 'aud', 'sub', 'jti', 'nonce', 'scope', name]
@@ -58,10 +51,7 @@ describeWithBrowser('against the console', () => {
       await page.locator('#outcome', { hasText: 'The token is explained.' }).waitFor()
     }
     await page.getByLabel('Subject').fill(SCRIPT)
-    await page.getByLabel('The address of your API').fill(SCRIPT)
-    await page.getByLabel('Other claims').fill(JSON.stringify({ '<script>': SCRIPT }))
-    await page.getByRole('button', { name: 'Mint' }).click()
-    await page.getByRole('button', { name: 'Explain it' }).click()
+    await page.getByRole('button', { name: 'Mint and explain' }).click()
     await page.locator('.decoded', { hasText: '<script>' }).waitFor()
     expect(await page.title()).toBe('Portcullis console')
     expect(await page.locator('script').count()).toBe(1)
@@ -72,12 +62,10 @@ describeWithBrowser('against the console', () => {
   test('a text that turns or hides what follows it is shown as what it is', async () => {
     await using service = await serving()
     await using opened = await visit(service.url)
-    await isLive(opened.page)
-    await service.logIn('ada\u{202E}nimda\u{200B}', 'x')
-    const who = opened.page.locator('.event .who')
-    await expect
-      .poll(async () => await who.first().textContent(), { timeout: 20_000 })
-      .toMatch(/\\u202enimda\\u200b/)
+    const { page } = opened
+    await page.getByLabel('Subject').fill('ada\u{202E}nimda\u{200B}')
+    await page.getByRole('button', { name: 'Mint and explain' }).click()
+    await page.locator('.decoded', { hasText: String.raw`\u202enimda\u200b` }).waitFor()
     expectNothingWrong(opened)
   })
 
@@ -89,7 +77,7 @@ describeWithBrowser('against the console', () => {
       const { token } = await service.control('mint', { claims: { note: 'x'.repeat(size) } })
       await page.getByLabel('A token, or a whole').fill(String(token))
       await page.getByRole('button', { name: 'Explain', exact: true }).click()
-      await page.locator('.token', { hasText: 'characters)' }).waitFor({ state: 'attached' })
+      await page.getByRole('heading', { name: 'Checks' }).waitFor()
     }
     await page.locator('.verdict', { hasText: 'too_large' }).first().waitFor()
     await page.getByLabel('A token, or a whole').fill('x'.repeat(100_000))
@@ -114,14 +102,11 @@ describeWithBrowser('against the console', () => {
     }
     const elements = async () =>
       Number(await page.evaluate('document.querySelectorAll("*").length'))
+    const before = await elements()
     await flood('first')
-    await page.locator('.event', { hasText: 'first-39' }).first().waitFor()
-    await flood('second')
-    await service.logIn('the last one', 'x')
-    await page.locator('.event', { hasText: 'the last one' }).waitFor()
-    expect(await page.locator('.event').count()).toBe(200)
-    expect(await elements()).toBeLessThan(4000)
-    expect(await page.locator('.time-row').count()).toBeLessThan(20)
+    await service.control('rotate')
+    await page.locator('.keys li').nth(1).waitFor()
+    expect(await elements()).toBeLessThan(before + 20)
     expectNothingWrong(opened)
   })
 
@@ -178,8 +163,7 @@ describeWithBrowser('against the console', () => {
     await isLive(page)
     await page.getByRole('button', { name: 'Rotate at once' }).click()
     await page.locator('#outcome', { hasText: 'There is a new key.' }).waitFor()
-    await page.getByRole('button', { name: 'Mint' }).click()
-    await page.getByRole('button', { name: 'Explain it' }).click()
+    await page.getByRole('button', { name: 'Mint and explain' }).click()
     await page.getByRole('heading', { name: 'Checks' }).waitFor()
     // The browser answers each 401 by itself, and shows it among the errors.
     expectNothingWrong(opened, /status of 401/)
@@ -199,8 +183,7 @@ describeWithBrowser('against the console', () => {
     await using opened = await visit(service.url)
     const { page } = opened
     await isLive(page)
-    await page.getByRole('button', { name: 'Mint' }).click()
-    await page.getByRole('button', { name: 'Explain it' }).click()
+    await page.getByRole('button', { name: 'Mint and explain' }).click()
     await page.getByRole('heading', { name: 'Checks' }).waitFor()
     expect(await page.context().cookies()).toEqual([])
     const kept = `(async () => [

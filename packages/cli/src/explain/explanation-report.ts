@@ -26,7 +26,7 @@ export interface Explained {
 
 /** How a report is shown. */
 export interface Shown {
-  readonly terminal: Pick<Terminal, 'print' | 'style' | 'columns'>
+  readonly terminal: Terminal
   /** Seconds since 1970-01-01T00:00:00Z: times of claims are shown with their distance from it. */
   readonly now: number
 }
@@ -73,20 +73,6 @@ export function printExplanation(explained: Explained, { terminal, now }: Shown)
   if (!share) printClaims(explanation, { terminal, now })
 }
 
-/** The same as a text, without styles, to be copied. */
-export function explanationText(explained: Explained, now: number): string {
-  const lines: string[] = []
-  const terminal: Shown['terminal'] = {
-    print: (line = '') => void lines.push(line),
-    style: (_, text) => text,
-    columns: COPIED_COLUMNS,
-  }
-  printExplanation(explained, { terminal, now })
-  return lines.join('\n')
-}
-
-const COPIED_COLUMNS = 100
-
 /** What the issuer says of an opaque token. */
 export function printAnswered(answered: Answered, share: boolean, { terminal, now }: Shown): void {
   const { verdict, detail, advice, claims } = answered
@@ -123,7 +109,7 @@ function refusalJson({ code, reason, status, headers }: AuthError): object {
   return { code, reason, status, headers }
 }
 
-function headline({ verdict, refusal }: Verdict, terminal: Shown['terminal']): string {
+function headline({ verdict, refusal }: Verdict, terminal: Terminal): string {
   const word = terminal.style(VERDICTS[verdict], verdict.toUpperCase())
   if (refusal === undefined) return word
   const { reason, status, headers } = refusal

@@ -4,28 +4,16 @@ import type { Html } from './text.ts'
 
 // The frame of the console: the whole page, and the document with only the parts that have changed.
 
-/** What of a page changes from one request to the next. */
-export interface Panels {
-  readonly keys: Html
-  readonly faults: Html
-  readonly log: Html
-  readonly token: Html
-  readonly mint: Html
-  readonly session: Html
-}
-
 /** What the navigation leads to: on a narrow page one section is shown at a time, the first one unless another is chosen. */
 const SECTIONS: readonly (readonly [id: string, name: string])[] = [
   ['explain', 'Token'],
   ['keys', 'Keys'],
-  ['log-panel', 'Log'],
-  ['mint', 'Mint'],
   ['faults', 'Faults'],
   ['session', 'Session'],
 ]
 
 /** @param authUrl As the browser has it. */
-export function layout(authUrl: string, { keys, faults, log, token, mint, session }: Panels): Html {
+export function layout(authUrl: string, columns: readonly (readonly Html[])[]): Html {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -54,8 +42,7 @@ export function layout(authUrl: string, { keys, faults, log, token, mint, sessio
           ${SECTIONS.map(([id, name]) => html`<a href="#${id}">${name}</a>`)}
         </nav>
         <main id="main" tabindex="-1">
-          <div class="column">${token} ${keys}</div>
-          <div class="column">${log} ${mint} ${faults} ${session}</div>
+          ${columns.map((panels) => html`<div class="column">${panels}</div>`)}
         </main>
         <p id="outcome" class="outcome" role="status" hidden></p>
       </body>

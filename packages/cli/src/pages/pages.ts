@@ -1,5 +1,5 @@
 import type { Routes } from '@portcullis/testing'
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import { html } from 'hono/html'
 
 import { authUrlOf, bodyOf } from '../serve/control.ts'
@@ -9,15 +9,11 @@ import { readExplain } from '../serve/requests.ts'
 import type { Service } from '../serve/service.ts'
 import { browserFile } from './browser-files.ts'
 import { faultsLive, faultsPanel } from './faults-panel.ts'
-import { keysLive, keysPanel, SPANS } from './keys-panel.ts'
+import { keysLive, keysPanel } from './keys-panel.ts'
 import { layout, partDocument } from './layout.ts'
-import { logPanel, logRows } from './log-panel.ts'
-import { mintInputOf, readMintForm } from './mint-form.ts'
-import { mintedPart, mintPanel } from './mint-panel.ts'
 import { sessionPanel } from './session-panel.ts'
 import type { Html } from './text.ts'
-import { timelineOf } from './timeline.ts'
-import { documentChoice, explanationPart, tokenPanel } from './token-panel.ts'
+import { explanationPart, tokenPanel } from './token-panel.ts'
 
 // The routes of the console and the headers of its answers. All HTML is made on the server.
 
@@ -50,23 +46,25 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 const CHALLENGE = 'Basic realm="portcullis serve: any user, PORTCULLIS_SECRET", charset="UTF-8"'
 
-/** The console: what happens in the service, to look at, and to steer. For who may use the control interface. */
+/** The console, for who may use the control interface. */
 export function createPages(service: Service, gate: Gate): Routes {
   const app = new Hono()
-  app.get('/', async (context) => context.html(await wholePage(service, context.req.raw)))
-  app.get(`${PREFIX}live`, (context) => context.html(livePage(service, context)))
+  app.get('/', async (context) => {
+    const token = tokenPanel(await service.badKinds())
+    const [keys, faults] = livePanels(service)
+    const columns = [
+      [token, keysPanel(keys)],
+      [faultsPanel(faults), sessionPanel()],
+    ]
+    return context.html(layout(authUrlOf(context.req.raw), columns))
+  })
+  app.get(`${PREFIX}live`, (context) => context.html(partDocument(livePanels(service))))
   app.post(`${PREFIX}explain`, async (context) => {
     const { raw } = context.req
     const input = await bodyOf(raw, readExplain)
     if (input instanceof Response) return input
     const explained = await service.explain(input, authUrlOf(raw))
     return context.html(partDocument([explanationPart(explained)]))
-  })
-  app.post(`${PREFIX}mint`, async (context) => {
-    const form = await bodyOf(context.req.raw, readMintForm)
-    if (form instanceof Response) return form
-    const token = await service.mint(mintInputOf(form))
-    return context.html(partDocument([mintedPart(token, form.url ?? '')]))
   })
   app.get(`${PREFIX}:name`, async (context) => {
     return (await browserFile(context.req.param('name'))) ?? context.notFound()
@@ -93,47 +91,8 @@ function denied({ status, error }: Denial): Response {
   return new Response(text, { status, headers: { 'www-authenticate': CHALLENGE } })
 }
 
-const DEFAULT_SPAN = '300'
-
-async function wholePage(service: Service, request: Request): Promise<Html> {
-  const kinds = await service.badKinds()
+/** What changes by itself. */
+function livePanels(service: Service): [keys: Html, faults: Html] {
   const state = service.state()
-  const events = service.log.after(0)
-  const timeline = timelineOf(state.now, state.keys, events, SPANS.get(DEFAULT_SPAN))
-  return layout(authUrlOf(request), {
-    keys: keysPanel(keysLive(timeline, state)),
-    faults: faultsPanel(faultsLive(state)),
-    log: logPanel(logRows(events, state.keys)),
-    token: tokenPanel(documentChoice(service.documents())),
-    mint: mintPanel(kinds),
-    session: sessionPanel(),
-  })
-}
-
-/** What has changed since the page was loaded: all parts that change by themselves, and the events after one. */
-function livePage(service: Service, { req }: Context): Html {
-  const span = req.query('span') ?? DEFAULT_SPAN
-  const state = service.state()
-  const events = service.log.after(0)
-  const timeline = timelineOf(
-    state.now,
-    state.keys,
-    events,
-    SPANS.get(SPANS.has(span) ? span : DEFAULT_SPAN),
-  )
-  return partDocument([
-    keysLive(timeline, state),
-    faultsLive(state),
-    documentChoice(service.documents()),
-    logRows(eventsAfter(events, req.query('after') ?? ''), state.keys),
-  ])
-}
-
-/** All of them, if the page knows a later one: then another process has begun to count again. */
-function eventsAfter<Event extends { readonly id: number }>(
-  events: readonly Event[],
-  after: string,
-): readonly Event[] {
-  const last = /^\d{1,15}$/.test(after) ? Number(after) : 0
-  return last > (events.at(-1)?.id ?? 0) ? events : events.filter(({ id }) => id > last)
+  return [keysLive(state), faultsLive(state)]
 }

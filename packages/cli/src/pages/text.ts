@@ -14,20 +14,9 @@ export function shown(text: string, max: number = 200): string {
 }
 
 /** `08:15:02`, in UTC, as the log on the terminal has it. */
-export function clockText(seconds: number): string {
-  return isoText(seconds)?.slice(11, 19) ?? 'an unknown time'
-}
-
 export function clock(seconds: number): Html {
-  const iso = isoText(seconds)
-  return iso === undefined
-    ? html`an unknown time`
-    : html`<time datetime="${iso}">${iso.slice(11, 19)}</time>`
-}
-
-function isoText(seconds: number): string | undefined {
-  const date = new Date(seconds * 1000)
-  return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
+  const iso = new Date(seconds * 1000).toISOString()
+  return html`<time datetime="${iso}">${iso.slice(11, 19)}</time>`
 }
 
 /** As much of a thumbprint as people compare. */

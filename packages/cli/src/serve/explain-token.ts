@@ -1,7 +1,7 @@
 import { type KeySource, localKeys } from '@portcullis/core'
 import { explain, type Explanation, type Signer } from '@portcullis/core/explain'
 import type { Clock } from '@portcullis/kit/time'
-import type { KeyPhases, OutageKind } from '@portcullis/testing'
+import type { KeyDocument, KeyPhases, OutageKind } from '@portcullis/testing'
 
 import { cliHints, whatToDo } from '../explain/advice.ts'
 import { type Explained, explanationJson } from '../explain/explanation-report.ts'
@@ -9,7 +9,6 @@ import { tokenIn } from '../input/token-input.ts'
 import { nothingSeen } from '../keys/seen-document.ts'
 import { CommandError } from '../surroundings/exit-code.ts'
 import { InputError } from './input.ts'
-import type { ServedDocument } from './key-documents.ts'
 import type { ExplainInput } from './requests.ts'
 import type { ServeSettings } from './settings.ts'
 
@@ -33,12 +32,19 @@ export interface ExplainedToken {
   readonly inHandFault: OutageKind | undefined
 }
 
+/** What the key endpoint serves from a moment on. */
+export interface ServedDocument {
+  /** Seconds since 1970-01-01T00:00:00Z. */
+  readonly from: number
+  readonly document: KeyDocument
+}
+
 /** What the keys of the service are, and were. */
 export interface Background {
   readonly clock: Clock
   readonly rules: Pick<ServeSettings, 'issuer' | 'audience'>
   readonly keys: readonly KeyPhases[]
-  readonly served: ServedDocument
+  readonly served: KeyDocument
   /** What a service has that has not asked again. */
   readonly inHand: ServedDocument | undefined
   /** With which the key endpoint may have served other keys instead. */
@@ -63,14 +69,14 @@ export async function explainToken(
       clock,
     },
     {
-      keysInHand: inHand && keysOf(inHand),
+      keysInHand: inHand && keysOf(inHand.document),
       otherKeys: keys
         .slice(-MAX_OTHER_KEYS)
         .map(({ thumbprint, publicJwk }) => ({ name: thumbprint, keys: localKeys(publicJwk) })),
     },
   )
   const found = { source: keysOf(served), where: '' }
-  const seen = { ...nothingSeen(), text: JSON.stringify(served.document) }
+  const seen = { ...nothingSeen(), text: JSON.stringify(served) }
   const signer = explanation.signer && keysNamed(explanation.signer, keys)
   // Those that are meant here are of other environments, and all of these are the service's own.
   const hints = [
@@ -113,7 +119,7 @@ export function explainedJson(explained: ExplainedToken): object {
   }
 }
 
-function keysOf({ document }: ServedDocument): KeySource {
+function keysOf(document: KeyDocument): KeySource {
   return localKeys('keys' in document ? { keys: [...document.keys] } : document)
 }
 

@@ -163,10 +163,8 @@ export const readVerdicts: Read<VerdictsInput> = (value, where) => {
 export interface ExplainInput {
   /** A token, or a line that has one. */
   readonly token?: string | undefined
-  /** Of the keys in hand: those that were served at that time, in seconds. By default, at the last fetch. */
-  readonly at?: number | undefined
 }
 
-export const readExplain: Read<ExplainInput> = objectOf({ token: someText, at: seconds })
+export const readExplain: Read<ExplainInput> = objectOf({ token: someText })
 
 export const readNothing: Read<object> = objectOf({})

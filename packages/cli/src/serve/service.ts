@@ -15,9 +15,8 @@ import {
 
 import type { Fetch } from '../surroundings/surroundings.ts'
 import { createEventLog, type EventLog, type LoggedEvent, otherKeysFault } from './event-log.ts'
-import { type ExplainedToken, explainToken } from './explain-token.ts'
+import { type ExplainedToken, explainToken, type ServedDocument } from './explain-token.ts'
 import { InputError } from './input.ts'
-import { createKeyDocuments, type ServedDocument } from './key-documents.ts'
 import type { KeyKeeper } from './key-keeper.ts'
 import { mintedBy } from './minting.ts'
 import type { ExplainInput, FaultInput, LogoutInput, MintInput, VerdictsInput } from './requests.ts'
@@ -31,6 +30,7 @@ import type { ServeSettings } from './settings.ts'
 /** How many faults can be in force at once. */
 const MAX_FAULTS = 100
 const MAX_EVENTS = 1000
+const MAX_DOCUMENTS = 100
 
 /** What a fault is, as far as it can be shown. */
 interface Fault {
@@ -81,8 +81,6 @@ export interface Service {
   fault(input: FaultInput): void
   /** @returns How many were in force. */
   clearFaults(endpoint: Endpoint | undefined): number
-  /** The key documents that have been served, as if there had been no fault. */
-  documents(): readonly ServedDocument[]
   /**
    * What services make of a token. Nothing of it is kept.
    *
@@ -120,13 +118,20 @@ export async function createService(
       ? tokenService(issuer, answers)
       : introspectionService(issuer, { ...answers, clients: Object.fromEntries(opaque) })
   const log = createEventLog(clock, MAX_EVENTS)
-  const documents = createKeyDocuments(clock)
+  /** What the key endpoint serves from a time on: a service has the document of its last fetch. */
+  const documents: ServedDocument[] = []
+  const note = () => {
+    const document = issuer.keyDocument
+    if (documents.at(-1)?.document === document) return
+    documents.push({ from: clock.now(), document })
+    if (documents.length > MAX_DOCUMENTS) documents.shift()
+  }
   const keep = async () => {
-    documents.note(issuer.keyDocument)
+    note()
     await keeper.keep(issuer)
   }
   const rotations = createRotations(issuer, clock, log, keep)
-  documents.note(issuer.keyDocument)
+  note()
   if (key === undefined) await keep()
   issuer.watchRequests(({ endpoint, status, loginId, clientId, userAgent }) => {
     log.add({ type: 'request', endpoint, status, loginId, clientId, userAgent })
@@ -196,14 +201,12 @@ export async function createService(
       log.add({ type: 'faults cleared', endpoint, cleared: cleared.length })
       return cleared.length
     },
-    documents: () => documents.all(),
     async explain(input, authUrl) {
       const fetched = lastFetch(log)
-      const time = input.at ?? fetched?.time
-      const inHand = time === undefined ? undefined : documents.at(time)
+      const inHand = fetched && documents.findLast(({ from }) => from <= fetched.time)
       const before = log.after(0).filter(({ id }) => id < (fetched?.id ?? 0))
-      const fault = input.at === undefined ? otherKeysFault(before) : undefined
-      const served = documents.all().at(-1) ?? { from: 0, document: issuer.keyDocument }
+      const fault = otherKeysFault(before)
+      const { keyDocument: served } = issuer
       const keys = issuer.keyPhases()
       return await explainToken(
         input,
