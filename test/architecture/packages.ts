@@ -23,7 +23,7 @@ cli           | node:events               | try/stage
 cli           | node:fs/promises          | *
 cli           | node:http                 | probe/exchange try/stage
 cli           | node:https                | probe/exchange
-cli           | node:net                  | serve/loopback
+cli           | node:net                  | serve/secret
 cli           | node:path                 | commands/serve doctor/installed doctor/packages doctor/typescript input/token-input
 cli           | node:util                 | doctor/typescript surroundings/terminal
 client        | @portcullis/kit/client-authentication | oauth/client-authentication oauth/grant-exchange oauth/options

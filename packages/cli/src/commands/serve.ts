@@ -3,6 +3,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import { parseJson } from '@portcullis/kit/json'
+import type { IntrospectionUrls, ListeningTokenService, Routes } from '@portcullis/testing'
 import type { Command } from 'commander'
 
 import { seconds } from '../input/seconds.ts'
@@ -11,14 +12,11 @@ import { createControl } from '../serve/control.ts'
 import { eventLine } from '../serve/event-line.ts'
 import { loginCommand } from '../serve/explain-token.ts'
 import * as flags from '../serve/flags.ts'
-import { createGate } from '../serve/gate.ts'
-import { createHostCheck } from '../serve/host-check.ts'
+import { createGate, createHostCheck } from '../serve/gate.ts'
 import { InputError } from '../serve/input.ts'
 import { readKeyFile, writeSecretFile } from '../serve/key-file.ts'
 import { createKeyKeeper } from '../serve/key-keeper.ts'
-import { isLoopback } from '../serve/loopback.ts'
-import { OperationError } from '../serve/operation-error.ts'
-import { checkStrength, statedSecret } from '../serve/secret.ts'
+import { checkStrength, isLoopback, statedSecret } from '../serve/secret.ts'
 import { createService, type Service } from '../serve/service.ts'
 import {
   type Configuration,
@@ -26,7 +24,6 @@ import {
   type ServeFlags,
   settingsOf,
 } from '../serve/settings.ts'
-import { createSite } from '../serve/site.ts'
 import type { Context } from '../surroundings/context.ts'
 import { errorCode } from '../surroundings/error-code.ts'
 import { CommandError, EXIT, usageError } from '../surroundings/exit-code.ts'
@@ -34,7 +31,8 @@ import { printableJson } from '../surroundings/printable.ts'
 
 // The command `serve`: from the command line to a service that listens, and its end. What it can do is in serve/.
 
-interface ServeOptions extends Omit<ServeFlags, 'claims' | 'logins'> {
+interface ServeOptions extends Omit<ServeFlags, 'audience' | 'claims' | 'logins'> {
+  readonly audience?: readonly string[]
   readonly port: number
   readonly host: string
   readonly login?: ServeFlags['logins']
@@ -91,13 +89,19 @@ async function serve(options: ServeOptions, context: Context): Promise<void> {
   const service = await createdService(options, context)
   const gate = createGate(secret)
   const parts = [createControl(service, gate), createPages(service, gate), createHostCheck(secret)]
-  const listening = await listen(service, options, createSite(parts))
+  const listening = await listen(service, options, async (...asked) => {
+    for (const part of parts) {
+      const response = await part(...asked)
+      if (response !== undefined) return response
+    }
+    return undefined
+  })
   const unwatch = service.log.watch((event) => {
     if (options.json === true) terminal.print(printableJson(event))
     else terminal.say(eventLine(event))
   })
   const { authUrl, keyUrl } = listening
-  const introspectionUrl = introspectionUrlOf(listening)
+  const introspectionUrl = listening.introspectionUrl
   const ready = { type: 'ready', pid: process.pid, authUrl, keyUrl, introspectionUrl }
   const readyFile = options.readyFile && resolve(context.cwd, options.readyFile)
   try {
@@ -128,10 +132,11 @@ function secretFor({ host }: ServeOptions, { env, terminal }: Context): string |
 
 async function createdService(options: ServeOptions, context: Context): Promise<Service> {
   const { clock, cwd, fetch, terminal } = context
-  const { login, claim, config, ...others } = options
+  const { login, claim, config, audience: stated, ...others } = options
+  const audience = stated?.length === 1 ? stated[0] : stated
   const configuration =
     config === undefined ? {} : await readConfigurationFile(resolve(cwd, config))
-  const settings = settingsOf({ ...others, logins: login, claims: claim }, configuration)
+  const settings = settingsOf({ ...others, audience, logins: login, claims: claim }, configuration)
   const path =
     options.privateKeyFile === undefined ? undefined : resolve(cwd, options.privateKeyFile)
   const key = path === undefined ? undefined : await readKeyFile(path)
@@ -147,7 +152,7 @@ async function createdService(options: ServeOptions, context: Context): Promise<
     return service
   } catch (error) {
     // What is left to be wrong: the key and its file, and faults that there are not.
-    const isTheirs = [InputError, TypeError, OperationError].some((each) => error instanceof each)
+    const isTheirs = [InputError, TypeError].some((each) => error instanceof each)
     throw isTheirs && error instanceof Error ? usageError(error.message) : error
   }
 }
@@ -166,17 +171,13 @@ async function readConfigurationFile(path: string): Promise<Configuration> {
   }
 }
 
-type Listening = Awaited<ReturnType<Service['tokens']['listen']>>
-
-/** `undefined` for a service of JWTs alone. */
-function introspectionUrlOf(listening: Listening): string | undefined {
-  return 'introspectionUrl' in listening ? listening.introspectionUrl : undefined
-}
+/** A service of JWTs alone has no URL of introspection. */
+type Listening = ListeningTokenService & Partial<IntrospectionUrls>
 
 async function listen(
   { tokens }: Service,
   { host, port }: ServeOptions,
-  routes: ReturnType<typeof createSite>,
+  routes: Routes,
 ): Promise<Listening> {
   return await tokens.listen({ host, port, routes }).catch((error: unknown) => {
     const where = `${host}:${port}`
@@ -204,7 +205,7 @@ function announce(
   terminal.say(
     `  log in  ${isDemo ? loginCommand(authUrl, 'demo', 'demo') : loginCommand(authUrl)}`,
   )
-  const introspectionUrl = introspectionUrlOf(listening)
+  const introspectionUrl = listening.introspectionUrl
   if (introspectionUrl === undefined) return
   terminal.say(`  ask     curl -u client:secret -d token=... ${introspectionUrl}`)
 }

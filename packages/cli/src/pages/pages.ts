@@ -63,7 +63,7 @@ export function createPages(service: Service, gate: Gate): Routes {
     const { raw } = context.req
     const input = await bodyOf(raw, readExplain)
     if (input instanceof Response) return input
-    const explained = await service.explain(input, authUrlOf(raw))
+    const explained = await service.explain(input.token, authUrlOf(raw))
     return context.html(partDocument([explanationPart(explained)]))
   })
   app.get(`${PREFIX}:name`, async (context) => {

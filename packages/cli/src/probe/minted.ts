@@ -1,6 +1,6 @@
 import { memberOf } from '../input/unread-json.ts'
 import { askControl, type ControlOptions } from '../serve/control-client.ts'
-import { isLoopback } from '../serve/loopback.ts'
+import { isLoopback } from '../serve/secret.ts'
 import type { Context } from '../surroundings/context.ts'
 import { CommandError, EXIT } from '../surroundings/exit-code.ts'
 import { type Claim, claimsIn, lastingClaims, type WrongToken } from './claims.ts'

@@ -5,10 +5,8 @@ import { memberOf } from '../input/unread-json.ts'
 import type { Context } from '../surroundings/context.ts'
 import { CommandError, EXIT, usageError } from '../surroundings/exit-code.ts'
 import { printable } from '../surroundings/printable.ts'
-import { answerText } from './answer-text.ts'
 import { CONTROL_PATH } from './control.ts'
-import { isConfidential } from './loopback.ts'
-import { statedSecret } from './secret.ts'
+import { isConfidential, statedSecret } from './secret.ts'
 
 // How the other commands talk to a running `portcullis serve`: where it is, the secret, the deadline, and what is wrong if it refuses.
 
@@ -112,14 +110,30 @@ function secretFor(
   return secret
 }
 
-/** @throws CommandError if it is too long, or does not end in time. */
-async function textOf(response: Response, { signal }: Context): Promise<string> {
+/** Bytes, after decompression. A log of 1,000 events that are as long as they can be has half of it. */
+const MAX_OCTETS = 16 * 1024 * 1024
+
+/** The text of an answer, whoever sent it: counted while it is read. @throws CommandError if it is too long, or does not end in time. */
+async function textOf({ body, url }: Response, { signal }: Context): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let octets = 0
   try {
-    return await answerText(response)
+    for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+      octets += chunk.length
+      if (octets > MAX_OCTETS) {
+        throw new CommandError(
+          EXIT.undecided,
+          'what answers sends more than `portcullis serve` does',
+        )
+      }
+      text += decoder.decode(chunk, { stream: true })
+    }
   } catch (error) {
     if (signal.aborted || error instanceof CommandError) throw error
-    throw unanswered(response.url)
+    throw unanswered(url)
   }
+  return text + decoder.decode()
 }
 
 function targetOf(url: string, path: string): URL {

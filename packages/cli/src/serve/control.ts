@@ -7,17 +7,7 @@ import { createEventStreams } from './event-stream.ts'
 import { explainedJson } from './explain-token.ts'
 import type { Gate } from './gate.ts'
 import { anyObject, InputError, type Read } from './input.ts'
-import { OperationError } from './operation-error.ts'
-import {
-  readClear,
-  readExplain,
-  readFault,
-  readLogout,
-  readMint,
-  readNothing,
-  readRotate,
-  readVerdicts,
-} from './requests.ts'
+import * as requests from './requests.ts'
 import type { Service } from './service.ts'
 
 // The operations of the service over HTTP. Each request passes the gate first, except the one for health.
@@ -27,76 +17,42 @@ export const CONTROL_PATH = '/control/'
 
 const MAX_BODY_OCTETS = 64 * 1024
 
-/** One operation: what it is asked with, and what it answers, as JSON. */
-type Operation = (
-  request: Request,
-  signal: AbortSignal,
-  address: string,
-) => Response | Promise<Response>
+type Run = (request: Request, signal: AbortSignal, address: string) => Response | Promise<Response>
+
+interface Operation {
+  readonly method: 'GET' | 'POST'
+  readonly run: Run
+}
 
 /** The interface that the other commands, and the pages, talk to. */
 export function createControl(service: Service, gate: Gate): Routes {
-  const operations = operationsOf(service)
+  const operations: ReadonlyMap<string, Operation> = new Map(operationsOf(service))
 
   return async (request, signal, address) => {
     const { pathname } = new URL(request.url)
     if (!pathname.startsWith(CONTROL_PATH)) return undefined
-    const methods = operations.get(pathname.slice(CONTROL_PATH.length))
+    const name = pathname.slice(CONTROL_PATH.length)
     // Health is for all, since it tells nothing: a container has no secret to check it with.
-    const denial = methods === operations.get('health') ? undefined : gate(request)
+    const denial = name === 'health' ? undefined : gate(request)
     if (denial !== undefined) return answer(denial.status, { error: denial.error })
-    if (methods === undefined) return answer(404, { error: 'there is no such operation' })
-    const operation = methods.get(request.method)
-    if (operation === undefined) {
-      const allow = [...methods.keys()].join(', ')
+    const operation = operations.get(name)
+    if (operation === undefined) return answer(404, { error: 'there is no such operation' })
+    const { method: allow, run } = operation
+    if (request.method !== allow) {
       return answer(405, { error: `the method must be ${allow}` }, { allow })
     }
     try {
-      return await operation(request, signal, address)
+      return await run(request, signal, address)
     } catch (error) {
-      if (error instanceof InputError) return answer(400, { error: error.message })
-      if (error instanceof OperationError) return answer(error.status, { error: error.message })
+      if (error instanceof InputError) return answer(error.status, { error: error.message })
       throw error
     }
   }
 }
 
-/** The operations of a path, by their methods. */
-type Methods = ReadonlyMap<string, Operation>
-
-function operationsOf(service: Service): ReadonlyMap<string, Methods> {
-  return new Map([...questions(service), ...changes(service)])
-}
-
-/** What can be asked. */
-function questions(service: Service): readonly (readonly [path: string, methods: Methods])[] {
-  const { log } = service
+function operationsOf(service: Service): readonly (readonly [name: string, Operation])[] {
+  const { log, rotations } = service
   const streams = createEventStreams(log)
-  return [
-    ['health', get(() => answer(200, { status: 'ok' }))],
-    ['state', get(() => answer(200, service.state()))],
-    ['log', get((request) => answer(200, { events: log.after(lastSeen(request)) }))],
-    [
-      'stream',
-      get(
-        (request, signal, address) =>
-          streams(lastSeen(request), signal, address) ??
-          answer(503, { error: 'too many listen already' }),
-      ),
-    ],
-    ['kinds', get(async () => answer(200, { kinds: await service.badKinds() }))],
-    [
-      'explain',
-      post(readExplain, async (input, request) =>
-        explainedJson(await service.explain(input, authUrlOf(request))),
-      ),
-    ],
-  ]
-}
-
-/** What can be done. */
-function changes(service: Service): readonly (readonly [path: string, methods: Methods])[] {
-  const { rotations } = service
   /** Answers with the state after the change. */
   const change = <Input>(read: Read<Input>, act: (input: Input) => void | Promise<void>) =>
     post(read, async (input) => {
@@ -104,45 +60,61 @@ function changes(service: Service): readonly (readonly [path: string, methods: M
       return service.state()
     })
   return [
-    ['mint', post(readMint, async (input) => ({ token: await service.mint(input) }))],
-    ['rotate', change(readRotate, async (input) => await rotations.rotate(input))],
-    ['complete', change(readNothing, async () => await rotations.complete())],
-    ['rollback', change(readNothing, async () => await rotations.rollBack())],
+    ['health', get(() => answer(200, { status: 'ok' }))],
+    ['state', get(() => answer(200, service.state()))],
+    ['log', get((request) => answer(200, { events: log.after(lastSeen(request)) }))],
+    [
+      'stream',
+      get(
+        (request, ...client) =>
+          streams(lastSeen(request), ...client) ??
+          answer(503, { error: 'too many listen already' }),
+      ),
+    ],
+    ['kinds', get(async () => answer(200, { kinds: await service.badKinds() }))],
+    [
+      'explain',
+      post(requests.readExplain, async ({ token }, request) =>
+        explainedJson(await service.explain(token, authUrlOf(request))),
+      ),
+    ],
+    ['mint', post(requests.readMint, async (input) => ({ token: await service.mint(input) }))],
+    ['rotate', change(requests.readRotate, async (input) => await rotations.rotate(input))],
+    ['complete', change(requests.readNothing, async () => await rotations.complete())],
+    ['rollback', change(requests.readNothing, async () => await rotations.rollBack())],
     [
       'fault',
-      change(readFault, (input) => {
+      change(requests.readFault, (input) => {
         service.fault(input)
       }),
     ],
     [
       'fault/clear',
-      post(readClear, ({ endpoint }) => ({ cleared: service.clearFaults(endpoint) })),
+      post(requests.readClear, ({ endpoint }) => ({ cleared: service.clearFaults(endpoint) })),
     ],
-    ['logout', post(readLogout, async (input) => ({ status: await service.endSession(input) }))],
     [
-      'verdicts',
-      post(readVerdicts, (input) => {
-        service.report(input)
-        return { logged: input.verdicts.length }
-      }),
+      'logout',
+      post(requests.readLogout, async (input) => ({ status: await service.endSession(input) })),
     ],
+    ['verdicts', post(requests.readVerdicts, (input) => ({ logged: service.report(input) }))],
   ]
 }
 
-function get(operation: Operation): Methods {
-  return new Map([['GET', operation]])
+function get(run: Run): Operation {
+  return { method: 'GET', run }
 }
 
-function post<Input>(read: Read<Input>, act: (input: Input, request: Request) => unknown): Methods {
-  return new Map<string, Operation>([
-    [
-      'POST',
-      async (request) => {
-        const input = await bodyOf(request, read)
-        return input instanceof Response ? input : answer(200, await act(input, request))
-      },
-    ],
-  ])
+function post<Input>(
+  read: Read<Input>,
+  act: (input: Input, request: Request) => unknown,
+): Operation {
+  return {
+    method: 'POST',
+    async run(request) {
+      const input = await bodyOf(request, read)
+      return input instanceof Response ? input : answer(200, await act(input, request))
+    },
+  }
 }
 
 /** The address of the service, by the name that the client has for it. */
@@ -162,13 +134,9 @@ export async function bodyOf<Input>(
   if (octets.length > MAX_BODY_OCTETS) {
     return answer(413, { error: `the body must have at most ${MAX_BODY_OCTETS} bytes` })
   }
-  return read(anyObject(parsed(octets), 'the body'), 'the body')
-}
-
-function parsed(octets: Uint8Array): unknown {
   const value = isUtf8(octets) ? parseJson(new TextDecoder().decode(octets)) : undefined
   if (value === undefined) throw new InputError('the body must be JSON')
-  return value
+  return read(anyObject(value, 'the body'), 'the body')
 }
 
 /** The last event that the client has: browsers name it in a header when they ask again. */
@@ -178,11 +146,7 @@ function lastSeen(request: Request): number {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : 0
 }
 
-function answer(
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
+function answer(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) {
   return Response.json(body, {
     status,
     headers: { ...headers, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' },

@@ -1,8 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 
-import { isLoopback } from './loopback.ts'
+import type { Routes } from '@portcullis/testing'
 
-// Decides who may use the control interface and the console, before the body of a request is read.
+import { KEY_PATH } from '../keys/key-choice.ts'
+import { isLoopback } from './secret.ts'
+
+// Decides who may use the control interface, the console and the log-in, before the body of a request is read.
 
 /** What is wrong with who asks; `undefined` if nothing is. */
 export type Gate = (request: Request) => Denial | undefined
@@ -33,8 +36,20 @@ export function createGate(secret: string | undefined): Gate {
   }
 }
 
+/**
+ * Refuses what comes under a foreign name to the token service itself, as the control interface does: a page whose name points
+ * to this machine could log in, and read the token. The key document is for all.
+ */
+export function createHostCheck(secret: string | undefined): Routes {
+  return (request) => {
+    if (new URL(request.url).pathname === KEY_PATH) return undefined
+    const denial = foreignHost(request, secret)
+    return denial && Response.json({ error: denial.error }, { status: denial.status })
+  }
+}
+
 /** On the loopback, the name under which a request came must be one of this machine. */
-export function foreignHost({ headers }: Request, secret: string | undefined): Denial | undefined {
+function foreignHost({ headers }: Request, secret: string | undefined): Denial | undefined {
   if (secret !== undefined || isLoopback(hostnameOf(headers.get('host') ?? ''))) return undefined
   return { status: 403, error: 'the Host header must name this machine, such as localhost' }
 }

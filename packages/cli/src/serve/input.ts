@@ -4,16 +4,29 @@
 export type Read<Value> = (value: unknown, where: string) => Value
 
 /** What is wrong with a configuration or a request. It names members, and never shows a value. */
-export class InputError extends Error {}
+export class InputError extends Error {
+  /** 409: something else is under way. 500: what was asked for is right, and this machine does not let us. */
+  readonly status: 400 | 409 | 500
+
+  constructor(message: string, status: 400 | 409 | 500 = 400) {
+    super(message)
+    this.status = status
+  }
+}
 
 /** The members that an object may have; it need not have any. */
 type Members<Shape extends Readonly<Record<string, Read<unknown>>>> = {
   readonly [Name in keyof Shape]?: ReturnType<Shape[Name]> | undefined
 }
 
-export function objectOf<Shape extends Readonly<Record<string, Read<unknown>>>>(
+/** @param required Those that must be stated. */
+export function objectOf<
+  Shape extends Readonly<Record<string, Read<unknown>>>,
+  Required extends keyof Shape & string = never,
+>(
   shape: Shape,
-): Read<Members<Shape>> {
+  ...required: readonly Required[]
+): Read<Members<Shape> & { readonly [Name in Required]: ReturnType<Shape[Name]> }> {
   return (value, where) => {
     const members = anyObject(value, where)
     const read = Object.entries(members).map(([name, member]): [string, unknown] => {
@@ -24,8 +37,10 @@ export function objectOf<Shape extends Readonly<Record<string, Read<unknown>>>>(
       }
       return [name, reader(member, `${where}: ${name}`)]
     })
+    const missing = required.find((name) => !Object.hasOwn(members, name))
+    if (missing !== undefined) throw new InputError(`${where}: ${missing} must be stated`)
     // Each member was read by the reader of its name.
-    return Object.fromEntries(read) as Members<Shape>
+    return Object.fromEntries(read) as ReturnType<ReturnType<typeof objectOf<Shape, Required>>>
   }
 }
 
@@ -57,63 +72,56 @@ export function oneOf<const Value>(...values: readonly Value[]): Read<Value> {
   }
 }
 
-export const anyObject: Read<Readonly<Record<string, unknown>>> = (value, where) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new InputError(`${where} must be an object`)
+/** A value that is tested, and stays as it is. */
+function valueThat<Value>(holds: (value: unknown) => boolean, what: string): Read<Value> {
+  return (value, where) => {
+    if (!holds(value)) throw new InputError(`${where} must ${what}`)
+    return value as Value // tested just before
   }
-  return value as Readonly<Record<string, unknown>> // checked just before
 }
 
-export const someText: Read<string> = (value, where) => {
-  if (typeof value !== 'string' || value === '') {
-    throw new InputError(`${where} must be a text that is not empty`)
-  }
-  return value
-}
+export const anyObject: Read<Readonly<Record<string, unknown>>> = valueThat(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'be an object',
+)
 
-export const anyText: Read<string> = (value, where) => {
-  if (typeof value !== 'string') throw new InputError(`${where} must be a text`)
-  return value
-}
+export const anyText: Read<string> = valueThat((value) => typeof value === 'string', 'be a text')
+
+export const someText: Read<string> = valueThat(
+  (value) => typeof value === 'string' && value !== '',
+  'be a text that is not empty',
+)
 
 /** @param max Characters. */
 export function textUpTo(max: number): Read<string> {
-  return (value, where) => {
-    const text = someText(value, where)
-    if (text.length > max) throw new InputError(`${where} must have at most ${max} characters`)
-    return text
-  }
+  const short = valueThat<string>(
+    (value) => String(value).length <= max,
+    `have at most ${max} characters`,
+  )
+  return (value, where) => short(someText(value, where), where)
 }
 
-export const seconds: Read<number> = (value, where) => {
-  // As far as a date can show it, here and a hundred years from now.
-  if (typeof value !== 'number' || !(Math.abs(value) <= MAX_SECONDS)) {
-    throw new InputError(`${where} must be a number of seconds`)
-  }
-  return value
-}
+/** As far as a date can show it, here and a hundred years from now. */
+const MAX_SECONDS = 1e10
 
-export const duration: Read<number> = (value, where) => {
-  if (seconds(value, where) < 0) throw new InputError(`${where} must be 0 or more`)
-  return Number(value)
-}
+export const seconds: Read<number> = valueThat(
+  (value) => typeof value === 'number' && Math.abs(value) <= MAX_SECONDS,
+  'be a number of seconds',
+)
+
+const notNegative = valueThat<number>((value) => Number(value) >= 0, 'be 0 or more')
+
+export const duration: Read<number> = (value, where) => notNegative(seconds(value, where), where)
+
+const aDay = valueThat<number>((value) => Number(value) <= 86_400, 'be a day at most')
 
 /** For what a timer waits for: Node's take no more than 24 days. */
-export const shortDuration: Read<number> = (value, where) => {
-  if (duration(value, where) > MAX_TIMER) throw new InputError(`${where} must be a day at most`)
-  return Number(value)
-}
+export const shortDuration: Read<number> = (value, where) => aDay(duration(value, where), where)
 
-export const count: Read<number> = (value, where) => {
-  if (!Number.isSafeInteger(value) || Number(value) < 1) {
-    throw new InputError(`${where} must be a whole number, 1 or more`)
-  }
-  return Number(value)
-}
-
-const MAX_SECONDS = 1e10
-/** Seconds. */
-const MAX_TIMER = 86_400
+export const count: Read<number> = valueThat(
+  (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+  'be a whole number, 1 or more',
+)
 
 /** Names are shown, so that a misspelt one is found; a long one in part. */
 function shown(name: string): string {

@@ -1,7 +1,7 @@
 import type { TestIssuer } from '@portcullis/testing'
 
+import { InputError } from './input.ts'
 import { writeSecretFile } from './key-file.ts'
-import { OperationError } from './operation-error.ts'
 
 // Saves the private keys after each change, so that a restart has them.
 
@@ -10,7 +10,7 @@ export interface KeyKeeper {
   /**
    * Writes the keys as they are once it is their turn: one write at a time, so that the file ends with the last.
    *
-   * @throws OperationError if they cannot be written: the service goes on with them, but a restart will not.
+   * @throws InputError if they cannot be written: the service goes on with them, but a restart will not.
    */
   keep(issuer: TestIssuer): Promise<void>
   /** Resolves when nothing is being written any more. */
@@ -35,7 +35,7 @@ export function createKeyKeeper(
       const why = error instanceof Error ? error.message : String(error)
       const failure = `these keys cannot be kept: ${why}; a restart would not have them`
       report(failure)
-      throw new OperationError(500, failure)
+      throw new InputError(failure, 500)
     }
   }
 

@@ -1,12 +1,5 @@
-import type {
-  Endpoint,
-  OutageKind,
-  OutageOptions,
-  RotateOptions,
-  TokenOptions,
-} from '@portcullis/testing'
+import type { Endpoint, OutageKind, RotateOptions, TokenOptions } from '@portcullis/testing'
 
-import type { ReportedVerdict } from './event-log.ts'
 import {
   anyObject,
   anyText,
@@ -54,72 +47,45 @@ export const readRotate: Read<RotateInput> = objectOf({
   seconds: shortDuration,
 })
 
-const readEndpoint: Read<Endpoint> = oneOf('keys', 'token', 'introspection', 'metadata')
-
-export interface FaultInput extends Omit<OutageOptions, 'endpoint'> {
-  readonly endpoint: Endpoint
-  readonly kind: OutageKind
-}
+const endpoint: Read<Endpoint> = oneOf('keys', 'token', 'introspection', 'metadata')
 
 /** A status, or the name of a misbehaviour; which of them there are is said by testing. */
-const readKind: Read<OutageKind> = (value, where) =>
+const kindOfFault: Read<OutageKind> = (value, where) =>
   typeof value === 'number' ? value : (someText(value, where) as OutageKind)
 
-const readFaultMembers = objectOf({
-  endpoint: readEndpoint,
-  kind: readKind,
-  times: count,
-  seconds: duration,
-  delay: shortDuration,
-})
+export type FaultInput = ReturnType<typeof readFault>
 
-export const readFault: Read<FaultInput> = (value, where) => {
-  const { endpoint, kind, ...options } = readFaultMembers(value, where)
-  if (endpoint === undefined) throw new InputError(`${where}: endpoint must be stated`)
-  if (kind === undefined) throw new InputError(`${where}: kind must be stated`)
-  return { endpoint, kind, ...options }
-}
+export const readFault = objectOf(
+  { endpoint, kind: kindOfFault, times: count, seconds: duration, delay: shortDuration },
+  'endpoint',
+  'kind',
+)
 
-/** A log-out that a client is told of. */
-export interface LogoutInput {
-  /** The `backchannel_logout_uri` of the client. */
-  readonly url: string
-  readonly clientId: string
-  readonly sub?: string | undefined
-  readonly sid?: string | undefined
-}
+export const readClear = objectOf({ endpoint })
 
-const readLogoutMembers = objectOf({
-  url: textUpTo(2000),
-  clientId: textUpTo(200),
-  sub: textUpTo(200),
-  sid: textUpTo(200),
-})
+export type LogoutInput = ReturnType<typeof readLogoutMembers>
+
+/** A log-out that a client is told of: `url` is its `backchannel_logout_uri`. */
+const readLogoutMembers = objectOf(
+  { url: textUpTo(2000), clientId: textUpTo(200), sub: textUpTo(200), sid: textUpTo(200) },
+  'url',
+  'clientId',
+)
 
 export const readLogout: Read<LogoutInput> = (value, where) => {
-  const { url, clientId, sub, sid } = readLogoutMembers(value, where)
-  if (url === undefined) throw new InputError(`${where}: url must be stated`)
-  if (clientId === undefined) throw new InputError(`${where}: clientId must be stated`)
-  if (sub === undefined && sid === undefined) {
+  const members = readLogoutMembers(value, where)
+  if (members.sub === undefined && members.sid === undefined) {
     throw new InputError(`${where}: sub or sid must be stated`)
   }
-  return { url, clientId, sub, sid }
+  return members
 }
 
-export const readClear: Read<{ readonly endpoint?: Endpoint | undefined }> = objectOf({
-  endpoint: readEndpoint,
+/** A verdict that an API has reported, or several that are alike: `count` of them. */
+const readVerdict: Read<object> = (value, where) => ({
+  remembered: false,
+  count: 1,
+  ...readVerdictMembers(value, where),
 })
-
-/** What an API reports: see `reportVerdicts` of `@portcullis/testing`. */
-export interface VerdictsInput {
-  /** Its name. */
-  readonly api: string | undefined
-  readonly verdicts: readonly ReportedVerdict[]
-  /** How many could not be reported. */
-  readonly dropped: number | undefined
-}
-
-const MAX_VERDICTS = 100
 
 const readVerdictMembers = objectOf({
   code: textUpTo(64),
@@ -130,41 +96,18 @@ const readVerdictMembers = objectOf({
   duration,
 })
 
-const readVerdict: Read<ReportedVerdict> = (value, where) => {
-  const {
-    code,
-    reason,
-    detail,
-    remembered,
-    count: times,
-    duration: took,
-  } = readVerdictMembers(value, where)
-  return {
-    code,
-    reason,
-    detail,
-    remembered: remembered ?? false,
-    count: times ?? 1,
-    duration: took,
-  }
-}
+const MAX_VERDICTS = 100
 
-const readVerdictsMembers = objectOf({
+/** What an API reports: see `reportVerdicts` of `@portcullis/testing`. `dropped` could not be reported. */
+export const readVerdicts = objectOf({
   api: textUpTo(100),
   verdicts: listOf(readVerdict, MAX_VERDICTS),
   dropped: count,
 })
 
-export const readVerdicts: Read<VerdictsInput> = (value, where) => {
-  const { api, verdicts = [], dropped } = readVerdictsMembers(value, where)
-  return { api, verdicts, dropped }
-}
+export type VerdictsInput = ReturnType<typeof readVerdicts>
 
-export interface ExplainInput {
-  /** A token, or a line that has one. */
-  readonly token?: string | undefined
-}
+/** A token, or a line that has one. */
+export const readExplain = objectOf({ token: someText })
 
-export const readExplain: Read<ExplainInput> = objectOf({ token: someText })
-
-export const readNothing: Read<object> = objectOf({})
+export const readNothing = objectOf({})

@@ -1,41 +1,24 @@
 import type { Clock } from '@portcullis/kit/time'
-import type { KeyPhases, Rotation, TestIssuer } from '@portcullis/testing'
+import type { TestIssuer } from '@portcullis/testing'
 
 import type { EventLog } from './event-log.ts'
 import { InputError } from './input.ts'
-import { OperationError } from './operation-error.ts'
 import type { RotateInput } from './requests.ts'
 
-// Rotations of the signing key while the service runs. The second half of one is done by hand, or by itself after a time.
+// Rotations of the signing key while the service runs: one at a time. The second half of one is done by hand, or by itself after a time.
 
-/** The rotations of a running service: one at a time. */
-export interface Rotations {
-  /** What is left to do of the last one, and how long until it happens by itself, if it does. Seconds. */
-  pending():
-    | { readonly next: Rotation['next']; readonly secondsLeft: number | undefined }
-    | undefined
-  /** @throws OperationError while another is under way, and if the new key cannot be kept. */
-  rotate(input: RotateInput): Promise<void>
-  /** Does the second half of the last one. */
-  complete(): Promise<void>
-  /** Undoes the last one. */
-  rollBack(): Promise<void>
-  /** Does no second half any more. */
-  close(): void
-}
-
-/** @param keep Called when the keys have changed. */
+/** @param keep Called when the keys have changed. @throws InputError in each change, also if the new key cannot be kept. */
 export function createRotations(
   issuer: TestIssuer,
   clock: Clock,
   log: EventLog,
   keep: () => Promise<void>,
-): Rotations {
+) {
   let isUnderWay = false
   let timer: { readonly at: number; readonly cancel: () => void } | undefined
 
   function refuseMeanwhile(): void {
-    if (isUnderWay) throw new OperationError(409, 'another rotation is under way')
+    if (isUnderWay) throw new InputError('another rotation is under way', 409)
   }
 
   function forgetTimer(): void {
@@ -56,8 +39,8 @@ export function createRotations(
     try {
       await keep()
     } catch (error) {
-      throw error instanceof OperationError
-        ? new OperationError(error.status, `done, but ${error.message}`)
+      throw error instanceof InputError
+        ? new InputError(`done, but ${error.message}`, error.status)
         : error
     }
   }
@@ -71,14 +54,14 @@ export function createRotations(
   }
 
   return {
+    /** What is left to do of the last one, and how long until it happens by itself, if it does. Seconds. */
     pending() {
       const rotation = issuer.pendingRotation()
       if (rotation === undefined) return undefined
-      const secondsLeft =
-        timer === undefined ? undefined : Math.max(0, timer.at - clock.monotonic())
+      const secondsLeft = timer && Math.max(0, timer.at - clock.monotonic())
       return { next: rotation.next, secondsLeft }
     },
-    async rotate({ kid, publish = 'now', seconds }) {
+    async rotate({ kid, publish = 'now', seconds }: RotateInput): Promise<void> {
       refuseMeanwhile()
       if (seconds !== undefined && publish === 'now') {
         throw new InputError(
@@ -97,11 +80,13 @@ export function createRotations(
       log.add({ type: 'rotated', publish, thumbprint: signingKey(issuer) })
       await keepThem()
     },
-    async complete() {
+    /** Does the second half of the last one. */
+    async complete(): Promise<void> {
       refuseMeanwhile()
       await complete()
     },
-    async rollBack() {
+    /** Undoes the last one. */
+    async rollBack(): Promise<void> {
       refuseMeanwhile()
       try {
         issuer.rollBack()
@@ -112,15 +97,13 @@ export function createRotations(
       log.add({ type: 'rolled back', thumbprint: signingKey(issuer) })
       await keepThem()
     },
+    /** Does no second half any more. */
     close: forgetTimer,
   }
 }
 
 /** The thumbprint of the key that signs. */
-function signingKey(issuer: TestIssuer): string {
-  return issuer.keyPhases().find(({ signing }) => isOpen(signing))?.thumbprint ?? ''
-}
-
-function isOpen(phases: KeyPhases['signing']): boolean {
-  return phases.some(({ until }) => until === undefined)
+function signingKey(issuer: TestIssuer): string | undefined {
+  return issuer.keyPhases().find(({ signing }) => signing.some(({ until }) => until === undefined))
+    ?.thumbprint
 }

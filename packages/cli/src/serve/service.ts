@@ -2,25 +2,19 @@ import type { Clock } from '@portcullis/kit/time'
 import {
   createTestIssuer,
   type Endpoint,
-  type IntrospectionService,
   introspectionService,
-  type KeyPhases,
-  type Login,
-  type OutageKind,
-  type Rotation,
   type TestIssuerOptions,
-  type TokenService,
   tokenService,
 } from '@portcullis/testing'
 
 import type { Fetch } from '../surroundings/surroundings.ts'
-import { createEventLog, type EventLog, type LoggedEvent, otherKeysFault } from './event-log.ts'
+import { createEventLog, otherKeysFault } from './event-log.ts'
 import { type ExplainedToken, explainToken, type ServedDocument } from './explain-token.ts'
 import { InputError } from './input.ts'
 import type { KeyKeeper } from './key-keeper.ts'
 import { mintedBy } from './minting.ts'
-import type { ExplainInput, FaultInput, LogoutInput, MintInput, VerdictsInput } from './requests.ts'
-import { createRotations, type Rotations } from './rotations.ts'
+import type { FaultInput, LogoutInput, MintInput, VerdictsInput } from './requests.ts'
+import { createRotations } from './rotations.ts'
 import { sendLogout } from './session-end.ts'
 import type { ServeSettings } from './settings.ts'
 
@@ -32,65 +26,11 @@ const MAX_FAULTS = 100
 const MAX_EVENTS = 1000
 const MAX_DOCUMENTS = 100
 
-/** What a fault is, as far as it can be shown. */
-interface Fault {
-  readonly kind: OutageKind
-  readonly endpoints: readonly Endpoint[]
-  /** Seconds since 1970-01-01T00:00:00Z. */
-  readonly since: number
-  readonly secondsLeft: number | undefined
-  readonly timesLeft: number | undefined
-}
+/** A token service, and what can be done to it while it runs. */
+export type Service = Awaited<ReturnType<typeof createService>>
 
 /** Everything that can be seen of the service. No password, no private key. */
-export interface ServiceState {
-  readonly now: number
-  readonly issuer: string | undefined
-  readonly audience: string | readonly string[] | undefined
-  readonly lifetime: number
-  readonly response: ServeSettings['response']
-  readonly keys: readonly KeyPhases[]
-  /** What the second half of the last rotation will do. */
-  readonly pending: Rotation['next']
-  /** How long until it does so by itself. */
-  readonly pendingSecondsLeft: number | undefined
-  readonly faults: readonly Fault[]
-  readonly logins: readonly (Omit<Login, 'password'> & { readonly loginId: string })[]
-}
-
-/** A token service, and what can be done to it while it runs. */
-export interface Service {
-  readonly tokens: TokenService | IntrospectionService
-  readonly log: EventLog
-  readonly rotations: Rotations
-  state(): ServiceState
-  /** @throws InputError if no such token can be made. */
-  mint(input: MintInput): Promise<string>
-  /** The kinds of bad tokens that there are at this moment. */
-  badKinds(): Promise<readonly { readonly name: string; readonly reason: string }[]>
-  /**
-   * Tells an API that a session has ended.
-   *
-   * @returns The status of its answer, if there was one.
-   * @throws InputError for an address that is none, and without the setting `issuer`.
-   */
-  endSession(input: LogoutInput): Promise<number | undefined>
-  /** Adds the verdicts of an API to the log. */
-  report(input: VerdictsInput): void
-  /** @throws InputError for a kind that there is not, and if there are too many. */
-  fault(input: FaultInput): void
-  /** @returns How many were in force. */
-  clearFaults(endpoint: Endpoint | undefined): number
-  /**
-   * What services make of a token. Nothing of it is kept.
-   *
-   * @param authUrl Where the service is, for what it says.
-   * @throws InputError if there is no token.
-   */
-  explain(input: ExplainInput, authUrl: string): Promise<ExplainedToken>
-  /** Resolves when nothing is left that happens by itself, and nothing is being written. */
-  close(): Promise<void>
-}
+export type ServiceState = ReturnType<Service['state']>
 
 /**
  * @param keeper Keeps the keys whenever they have changed. Those that were given are kept already.
@@ -102,36 +42,26 @@ export async function createService(
   key: TestIssuerOptions['key'],
   keeper: KeyKeeper,
   fetch: Fetch,
-): Promise<Service> {
-  const { issuer: iss, audience, lifetime, response, logins, claims, opaque } = settings
-  const issuer = await createTestIssuer({
-    clock,
-    issuer: iss,
-    audience,
-    lifetime,
-    key,
-    maxRequests: 1,
-  })
+) {
+  const { issuer: iss, audience, response, logins, claims, opaque } = settings
+  const { lifetime } = settings
+  const own = { clock, issuer: iss, audience, lifetime, key, maxRequests: 1 }
+  const issuer = await createTestIssuer(own)
   const answers = { logins: Object.fromEntries(logins), response }
   const tokens =
     opaque.size === 0
       ? tokenService(issuer, answers)
       : introspectionService(issuer, { ...answers, clients: Object.fromEntries(opaque) })
   const log = createEventLog(clock, MAX_EVENTS)
-  /** What the key endpoint serves from a time on: a service has the document of its last fetch. */
-  const documents: ServedDocument[] = []
-  const note = () => {
-    const document = issuer.keyDocument
-    if (documents.at(-1)?.document === document) return
-    documents.push({ from: clock.now(), document })
-    if (documents.length > MAX_DOCUMENTS) documents.shift()
-  }
+  /** What the key endpoint serves from a time on, as if there were no fault: a service has the document of its last fetch. */
+  const documents: ServedDocument[] = [{ from: clock.now(), document: issuer.keyDocument }]
   const keep = async () => {
-    note()
+    const document = issuer.keyDocument
+    if (documents.at(-1)?.document !== document) documents.push({ from: clock.now(), document })
+    if (documents.length > MAX_DOCUMENTS) documents.shift()
     await keeper.keep(issuer)
   }
   const rotations = createRotations(issuer, clock, log, keep)
-  note()
   if (key === undefined) await keep()
   issuer.watchRequests(({ endpoint, status, loginId, clientId, userAgent }) => {
     log.add({ type: 'request', endpoint, status, loginId, clientId, userAgent })
@@ -148,6 +78,7 @@ export async function createService(
       lifetime: issuer.lifetime,
       response,
       keys: issuer.keyPhases(),
+      /** What the second half of the last rotation will do, and how long until it does so by itself. */
       pending: rotations.pending()?.next,
       pendingSecondsLeft: rotations.pending()?.secondsLeft,
       faults: issuer.outages().map(({ kind, endpoints, since, secondsLeft, timesLeft }) => ({
@@ -163,25 +94,29 @@ export async function createService(
         lifetime: login.lifetime,
       })),
     }),
-    async mint({ kind, ...options }) {
-      const token = await mintedBy(issuer, kind, {
-        ...options,
-        claims: { ...claims, ...options.claims },
-      })
+    /** @throws InputError if no such token can be made. */
+    async mint({ kind, ...options }: MintInput): Promise<string> {
+      const all = { ...options, claims: { ...claims, ...options.claims } }
+      const token = await mintedBy(issuer, kind, all)
       log.add({ type: 'minted', kind })
       return token
     },
-    async endSession(input) {
+    /** Tells an API that a session has ended. @returns The status of its answer, if there was one. @throws InputError */
+    async endSession(input: LogoutInput): Promise<number | undefined> {
       const status = await sendLogout(issuer, input, { clock, fetch })
       log.add({ type: 'session ended', status })
       return status
     },
+    /** The kinds of bad tokens that there are at this moment. */
     badKinds: async () => (await issuer.badTokens()).map(({ name, reason }) => ({ name, reason })),
-    report({ api, verdicts, dropped }) {
+    /** Adds the verdicts of an API to the log. @returns How many. */
+    report({ api, verdicts = [], dropped }: VerdictsInput): number {
       for (const verdict of verdicts) log.add({ type: 'verdict', api, ...verdict })
       if (dropped !== undefined) log.add({ type: 'verdicts dropped', api, count: dropped })
+      return verdicts.length
     },
-    fault({ endpoint, kind, ...options }) {
+    /** @throws InputError for a kind that there is not, and if there are too many. */
+    fault({ endpoint, kind, ...options }: FaultInput): void {
       if (issuer.outages().length >= MAX_FAULTS) {
         throw new InputError(`there are ${MAX_FAULTS} faults already; clear them first`)
       }
@@ -193,7 +128,8 @@ export async function createService(
       }
       log.add({ type: 'fault', endpoint, kind })
     },
-    clearFaults(endpoint) {
+    /** @returns How many were in force. */
+    clearFaults(endpoint: Endpoint | undefined): number {
       const cleared = issuer
         .outages()
         .filter(({ endpoints }) => endpoint === undefined || endpoints.includes(endpoint))
@@ -201,31 +137,26 @@ export async function createService(
       log.add({ type: 'faults cleared', endpoint, cleared: cleared.length })
       return cleared.length
     },
-    async explain(input, authUrl) {
-      const fetched = lastFetch(log)
-      const inHand = fetched && documents.findLast(({ from }) => from <= fetched.time)
-      const before = log.after(0).filter(({ id }) => id < (fetched?.id ?? 0))
-      const fault = otherKeysFault(before)
-      const { keyDocument: served } = issuer
-      const keys = issuer.keyPhases()
-      return await explainToken(
-        input,
-        { clock, rules: settings, keys, served, inHand, fault },
-        authUrl,
+    /** What services make of a token. Nothing of it is kept. @param authUrl Where the service is, for what it says. @throws InputError */
+    async explain(token: string | undefined, authUrl: string): Promise<ExplainedToken> {
+      const events = log.after(0)
+      const fetched = events.findLast(
+        ({ type, endpoint, status }) => type === 'request' && endpoint === 'keys' && status === 200,
       )
+      const background = {
+        clock,
+        rules: settings,
+        keys: issuer.keyPhases(),
+        served: issuer.keyDocument,
+        inHand: fetched && documents.findLast(({ from }) => from <= fetched.time),
+        fault: otherKeysFault(events.filter(({ id }) => id < (fetched?.id ?? 0))),
+      }
+      return await explainToken(token, background, authUrl)
     },
-    async close() {
+    /** Resolves when nothing is left that happens by itself, and nothing is being written. */
+    async close(): Promise<void> {
       rotations.close()
       await keeper.settled()
     },
   }
-}
-
-/** The last time that a client got the keys. */
-function lastFetch(log: EventLog): LoggedEvent | undefined {
-  return log
-    .after(0)
-    .findLast(
-      (event) => event.type === 'request' && event.endpoint === 'keys' && event.status === 200,
-    )
 }
