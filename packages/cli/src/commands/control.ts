@@ -8,8 +8,8 @@ import {
   unexpected,
 } from '../serve/control-client.ts'
 import * as flags from '../serve/flags.ts'
-import type { Context } from '../surroundings/context.ts'
 import { printable } from '../surroundings/printable.ts'
+import type { Context } from '../surroundings/terminal.ts'
 
 // The commands that change what a running `portcullis serve` does.
 

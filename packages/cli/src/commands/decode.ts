@@ -1,11 +1,11 @@
-import { parseJson } from '@portcullis/kit/json'
 import type { Command } from 'commander'
 
 import { timeLines } from '../explain/claim-times.ts'
 import { readToken, takesToken, type TokenOptions } from '../input/token-input.ts'
-import type { Context } from '../surroundings/context.ts'
+import { partOf } from '../input/unread-json.ts'
 import { CommandError, EXIT } from '../surroundings/exit-code.ts'
 import { printable, printableJson } from '../surroundings/printable.ts'
+import type { Context } from '../surroundings/terminal.ts'
 
 // The command `decode`: prints header and payload, and judges nothing.
 
@@ -19,24 +19,20 @@ export function registerDecode(command: Command, context: Context): void {
       const { token, stripped } = await readToken(argument, options, context)
       const { terminal, clock } = context
       if (stripped.length > 0) terminal.say(`read without: ${stripped.join(', ')}`)
-      const [header, payload] = partsOf(token)
+      const [header, payload] = [read(token, 'header'), read(token, 'payload')]
       terminal.print(printableJson({ header, payload }, 2))
       for (const line of timeLines(payload, clock.now())) terminal.say(printable(line))
       terminal.say('Nothing of this is checked: anybody can write it. `portcullis explain` checks.')
     })
 }
 
-function partsOf(token: string): readonly [header: unknown, payload: unknown] {
-  const parts = token.split('.', 6)
-  if (parts.length === 5) throw undecodable('it is encrypted (JWE)')
-  if (parts.length !== 3) throw undecodable('it has no three parts')
-  const [header = '', payload = ''] = parts
-  return [readPart('header', header), readPart('payload', payload)]
-}
-
-function readPart(name: string, part: string): unknown {
-  const value = parseJson(Buffer.from(part, 'base64url').toString('utf8'))
-  if (value === undefined) throw undecodable(`its ${name} is not the base64url of JSON`)
+/** @throws CommandError for what is no JWT. */
+function read(token: string, part: 'header' | 'payload'): unknown {
+  const parts = token.split('.', 6).length
+  if (parts === 5) throw undecodable('it is encrypted (JWE)')
+  if (parts !== 3) throw undecodable('it has no three parts')
+  const value = partOf(token, part)
+  if (value === undefined) throw undecodable(`its ${part} is not the base64url of JSON`)
   return value
 }
 

@@ -1,16 +1,15 @@
 import type { Command } from 'commander'
 
-import type { Checked } from '../doctor/checked.ts'
+import type { Checked } from '../doctor/installed.ts'
 import { checkPackages } from '../doctor/packages.ts'
 import { checkService } from '../doctor/service.ts'
 import { checkTypeScript } from '../doctor/typescript.ts'
 import { seconds } from '../input/seconds.ts'
 import type { KeyOptions } from '../keys/key-choice.ts'
-import type { Context } from '../surroundings/context.ts'
 import { EXIT } from '../surroundings/exit-code.ts'
 import { untilInterrupted } from '../surroundings/interruption.ts'
 import { printable, printableJson } from '../surroundings/printable.ts'
-import type { Style } from '../surroundings/terminal.ts'
+import type { Context, Style } from '../surroundings/terminal.ts'
 import { wrapped } from '../surroundings/wrapped.ts'
 
 // The command `doctor`: runs the checks of doctor/ and of the token service, and prints them. It only reads.

@@ -24,7 +24,7 @@ import {
   collected,
   takesVerifierFlags,
   type VerifierFlags,
-  verifierOptions,
+  verifierRules,
 } from '../input/verifier-flags.ts'
 import {
   keysAt,
@@ -32,14 +32,14 @@ import {
   type KeyPlace,
   keysWords,
   NO_PLACE,
-  orUsageLater,
+  orUsage,
   statedPlace,
   takesKeys,
 } from '../keys/key-choice.ts'
-import type { Context } from '../surroundings/context.ts'
 import { EXIT, type ExitCode, usageError } from '../surroundings/exit-code.ts'
 import { untilInterrupted } from '../surroundings/interruption.ts'
 import { printable, printableJson } from '../surroundings/printable.ts'
+import type { Context } from '../surroundings/terminal.ts'
 import { openStream, type StreamOptions, takesStream } from './redis-stream.ts'
 
 // The command `explain`: collects token, keys, options and revocations, and lets core explain. The exit code is the verdict.
@@ -115,10 +115,10 @@ async function explainToken(
     throw usageError(said.filter((each) => each !== undefined).join('\n'))
   }
   const explanation = await withRevocations(options, context, async (revocations) => {
-    const verifier = { ...verifierOptions(options, keys.source, context), revocations }
+    const verifier = { keys: keys.source, ...verifierRules(options, context), revocations }
     const otherSources = others.map(({ name, source }) => ({ name, keys: source }))
-    return await orUsageLater(
-      explain(token, verifier, { otherKeys: otherSources, possession, signal }),
+    return await orUsage(
+      async () => await explain(token, verifier, { otherKeys: otherSources, possession, signal }),
     )
   })
   const ofMetadata = metadataHints(explanation, keys.seen)

@@ -5,9 +5,9 @@ import { algorithmName } from '../input/verifier-flags.ts'
 import { type KeyOptions, type KeyPlace, placeIn, statedPlace } from '../keys/key-choice.ts'
 import { inspect, type KeyInspection } from '../keys/key-inspection.ts'
 import { keysJson, printKeys } from '../keys/key-report.ts'
-import type { Context } from '../surroundings/context.ts'
 import { EXIT, type ExitCode, usageError } from '../surroundings/exit-code.ts'
 import { printableJson } from '../surroundings/printable.ts'
+import type { Context } from '../surroundings/terminal.ts'
 
 // The command `keys`: fetches or reads a key document, and prints what a verifier makes of it.
 

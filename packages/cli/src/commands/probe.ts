@@ -4,12 +4,12 @@ import type { Command } from 'commander'
 
 import { inFlags } from '../input/flag-names.ts'
 import { readTextFile, readToken, type TokenOptions, tokenIn } from '../input/token-input.ts'
-import { takesVerifierFlags, type VerifierFlags, verifierOptions } from '../input/verifier-flags.ts'
+import { takesVerifierFlags, type VerifierFlags, verifierRules } from '../input/verifier-flags.ts'
 import {
   type ChosenKeys,
   keysAt,
   type KeyOptions,
-  orUsageLater,
+  orUsage,
   statedPlace,
   takesKeys,
 } from '../keys/key-choice.ts'
@@ -27,10 +27,10 @@ import type { Probed } from '../probe/judgement.ts'
 import { type Minted, mintedTokens } from '../probe/minted.ts'
 import { printProbe, probeJson } from '../probe/report.ts'
 import { isConfidential } from '../serve/secret.ts'
-import type { Context } from '../surroundings/context.ts'
 import { CommandError, EXIT, type ExitCode, usageError } from '../surroundings/exit-code.ts'
 import { untilInterrupted } from '../surroundings/interruption.ts'
 import { printable, printableJson } from '../surroundings/printable.ts'
+import type { Context } from '../surroundings/terminal.ts'
 
 // The command `probe`: collects the tokens, sends the requests one after the other, and hands the answers to probe/, which judges them.
 
@@ -91,16 +91,17 @@ async function probe(text: string, options: ProbeOptions, context: Context): Pro
   const keys = place && (await keysAt(place, options, context))
   if (keys !== undefined) await fetched(keys, context)
   const minted = keys && (await mintedTokens(keys.where, good, options, context))
-  const cases = await orUsageLater(
-    probeCases({
-      algorithm: (algorithm?.[0] ?? 'RS512') as Algorithm, // looked at where keys are made
-      clock,
-      good,
-      minted: minted?.right,
-      wrong: [...ofFile(expired, good), ...(minted?.wrong ?? [])],
-      document: keys?.seen.text,
-      claims: claimsLike(good ?? minted?.right, options),
-    }),
+  const cases = await orUsage(
+    async () =>
+      await probeCases({
+        algorithm: (algorithm?.[0] ?? 'RS512') as Algorithm, // looked at where keys are made
+        clock,
+        good,
+        minted: minted?.right,
+        wrong: [...ofFile(expired, good), ...(minted?.wrong ?? [])],
+        document: keys?.seen.text,
+        claims: claimsLike(good ?? minted?.right, options),
+      }),
   )
   const probes: Probed[] = []
   const ask = async (each: ProbeCase) => {
@@ -158,12 +159,8 @@ async function goodToken(
   context: Context,
 ): Promise<string | undefined> {
   if (file === undefined && env === undefined && stdin !== true) return undefined
-  const argument = stdin === true ? '-' : undefined
-  const { token } = await readToken(
-    argument,
-    { ...(file && { file }), ...(env && { env }) },
-    context,
-  )
+  const stated = { ...(file && { file }), ...(env && { env }) }
+  const { token } = await readToken(stdin === true ? '-' : undefined, stated, context)
   return token
 }
 
@@ -225,7 +222,9 @@ async function verdictOn(
   context: Context,
 ): Promise<Pick<Probed, 'refusal' | 'isAccepted'>> {
   if (keys === undefined || token === undefined) return UNKNOWN
-  const { verdict, refusal } = await explained(token, keys, options, context)
+  const verifier = { keys: keys.source, ...verifierRules(options, context) }
+  const { signal } = context
+  const { verdict, refusal } = await orUsage(async () => await explain(token, verifier, { signal }))
   if (verdict === 'undecided') return UNKNOWN
   return {
     isAccepted: refusal === undefined,
@@ -234,10 +233,3 @@ async function verdictOn(
 }
 
 const UNKNOWN = { refusal: undefined, isAccepted: undefined }
-
-async function explained(token: string, keys: ChosenKeys, options: ProbeOptions, context: Context) {
-  const { signal } = context
-  return await orUsageLater(
-    explain(token, verifierOptions(options, keys.source, context), { signal }),
-  )
-}

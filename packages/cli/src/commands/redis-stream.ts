@@ -3,8 +3,8 @@ import type { Command } from 'commander'
 
 import { orUsage } from '../keys/key-choice.ts'
 import * as flags from '../serve/flags.ts'
-import type { Context } from '../surroundings/context.ts'
 import { usageError } from '../surroundings/exit-code.ts'
+import type { Context } from '../surroundings/terminal.ts'
 
 // How commands reach the Redis stream of revocations: `revoke` writes to it, `explain` asks it.
 
@@ -37,5 +37,7 @@ export async function openStream(
   const url = redisUrlOf(options, context)
   // Here, since it takes a tenth of a second that the other commands need not wait for.
   const { redisRevocations } = await import('@portcullis/redis')
-  return orUsage(() => redisRevocations({ url, stream: options.stream, clock: context.clock }))
+  return await orUsage(() =>
+    redisRevocations({ url, stream: options.stream, clock: context.clock }),
+  )
 }

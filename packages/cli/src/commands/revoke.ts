@@ -1,13 +1,13 @@
 import type { RevokedToken } from '@portcullis/core'
-import { parseJson } from '@portcullis/kit/json'
 import type { RedisRevocations } from '@portcullis/redis'
 import type { Command } from 'commander'
 
 import { readToken, takesToken, type TokenOptions } from '../input/token-input.ts'
+import { partOf } from '../input/unread-json.ts'
 import * as flags from '../serve/flags.ts'
-import type { Context } from '../surroundings/context.ts'
 import { CommandError, EXIT, usageError } from '../surroundings/exit-code.ts'
 import { printable } from '../surroundings/printable.ts'
+import type { Context } from '../surroundings/terminal.ts'
 import { openStream, redisUrlOf, type StreamOptions, takesStream } from './redis-stream.ts'
 
 // The command `revoke`: writes one revocation to the Redis stream that APIs follow.
@@ -96,8 +96,7 @@ async function ofToken(
   context: Context,
 ): Promise<Revocation> {
   const { token } = await readToken(argument, options, context)
-  const [, payload = '', ...others] = token.split('.', 4)
-  const claims = others.length === 1 ? parseJson(decoded(payload)) : undefined
+  const claims = token.split('.', 4).length === 3 ? partOf(token, 'payload') : undefined
   if (typeof claims !== 'object' || claims === null) throw usageError('this is no JSON Web Token')
   // Of anybody's JSON: `revoke` says what is wrong with the others.
   const { iss, jti, exp }: Partial<RevokedToken> = claims
@@ -110,8 +109,4 @@ async function ofToken(
       await revocations.revoke({ iss, jti, exp })
     },
   }
-}
-
-function decoded(part: string): string {
-  return Buffer.from(part, 'base64url').toString('utf8')
 }

@@ -24,10 +24,9 @@ import {
   type ServeFlags,
   settingsOf,
 } from '../serve/settings.ts'
-import type { Context } from '../surroundings/context.ts'
-import { errorCode } from '../surroundings/error-code.ts'
-import { CommandError, EXIT, usageError } from '../surroundings/exit-code.ts'
+import { CommandError, errorCode, EXIT, usageError } from '../surroundings/exit-code.ts'
 import { printableJson } from '../surroundings/printable.ts'
+import type { Context } from '../surroundings/terminal.ts'
 
 // The command `serve`: from the command line to a service that listens, and its end. What it can do is in serve/.
 

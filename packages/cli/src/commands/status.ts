@@ -10,9 +10,9 @@ import {
 } from '../serve/control-client.ts'
 import { eventLine, readEvent, type SeenEvent } from '../serve/event-line.ts'
 import * as flags from '../serve/flags.ts'
-import type { Context } from '../surroundings/context.ts'
 import { CommandError, EXIT } from '../surroundings/exit-code.ts'
 import { printableJson } from '../surroundings/printable.ts'
+import type { Context } from '../surroundings/terminal.ts'
 
 // The commands that ask a running `portcullis serve` how it is.
 

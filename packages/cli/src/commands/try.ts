@@ -1,9 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 
 import { seconds as readSeconds } from '../input/seconds.ts'
-import type { Context } from '../surroundings/context.ts'
 import { printableJson } from '../surroundings/printable.ts'
-import type { Terminal } from '../surroundings/terminal.ts'
+import type { Context, Terminal } from '../surroundings/terminal.ts'
 import { wrapped } from '../surroundings/wrapped.ts'
 import { conclusion, eventsOf, linesOf, times } from '../try/lines.ts'
 import { play, type Playing } from '../try/play.ts'

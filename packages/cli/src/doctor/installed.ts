@@ -7,6 +7,14 @@ import { memberOf } from '../input/unread-json.ts'
 
 // Finds packages in node_modules as Node does, from a folder upwards. It reads manifests, and loads no code of theirs.
 
+/** What came of one check of a folder. */
+export interface Checked {
+  readonly name: string
+  /** A `problem` should be mended; a `note` is worth knowing. */
+  readonly outcome: 'ok' | 'problem' | 'note' | 'skipped'
+  readonly text: string
+}
+
 /** A package as it is installed somewhere. */
 export interface Installed {
   readonly name: string
@@ -21,7 +29,7 @@ const SCOPE = '@portcullis'
 /** The package that an import finds from a folder. */
 export async function findPackage(name: string, from: string): Promise<Installed | undefined> {
   for (const folder of upwards(from)) {
-    const path = await realPath(join(folder, 'node_modules', name))
+    const path = await ifThere(realpath(join(folder, 'node_modules', name)))
     const manifest = path && (await readManifest(path))
     if (path === undefined || manifest === undefined) continue
     return { name, version: String(memberOf(manifest, 'version')), path, manifest }
@@ -32,7 +40,9 @@ export async function findPackage(name: string, from: string): Promise<Installed
 /** Our packages that a folder finds. */
 export async function ourPackages(from: string): Promise<readonly Installed[]> {
   const lists = await Promise.all(
-    upwards(from).map(async (folder) => await namesIn(join(folder, 'node_modules', SCOPE))),
+    upwards(from).map(
+      async (folder) => (await ifThere(readdir(join(folder, 'node_modules', SCOPE)))) ?? [],
+    ),
   )
   const names = [...new Set(lists.flat())].toSorted()
   const found = await Promise.all(
@@ -57,12 +67,8 @@ export async function copiesOfCore(
 }
 
 export async function readManifest(folder: string): Promise<unknown> {
-  try {
-    return parseJson(await readFile(join(folder, 'package.json'), 'utf8'))
-  } catch {
-    // There is none.
-  }
-  return undefined
+  const text = await ifThere(readFile(join(folder, 'package.json'), 'utf8'))
+  return text === undefined ? undefined : parseJson(text)
 }
 
 function upwards(folder: string): readonly string[] {
@@ -70,20 +76,7 @@ function upwards(folder: string): readonly string[] {
   return parent === folder ? [folder] : [folder, ...upwards(parent)]
 }
 
-async function realPath(path: string): Promise<string | undefined> {
-  try {
-    return await realpath(path)
-  } catch {
-    // It is not there.
-  }
-  return undefined
-}
-
-async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder)
-  } catch {
-    // It is not there.
-  }
-  return []
+/** What can be read of a file or a folder; `undefined` if it is not there. */
+export async function ifThere<Value>(reading: Promise<Value>): Promise<Value | undefined> {
+  return await reading.catch(() => undefined)
 }

@@ -1,8 +1,8 @@
 import { relative } from 'node:path'
 
 import { memberOf } from '../input/unread-json.ts'
-import type { Checked } from './checked.ts'
 import {
+  type Checked,
   copiesOfCore,
   findPackage,
   type Installed,

@@ -1,8 +1,8 @@
 import { type KeyOptions, keyUrlOf } from '../keys/key-choice.ts'
 import { inspect, type KeyInspection } from '../keys/key-inspection.ts'
-import type { Context } from '../surroundings/context.ts'
 import { CommandError } from '../surroundings/exit-code.ts'
-import type { Checked } from './checked.ts'
+import type { Context } from '../surroundings/terminal.ts'
+import type { Checked } from './installed.ts'
 
 // What `doctor` says of AUTH_URL: a token service with one key, an issuer with metadata, or neither; and of the clock there.
 

@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process'
-import { access } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 import { parseJson } from '@portcullis/kit/json'
 
 import { memberOf } from '../input/unread-json.ts'
-import type { Checked } from './checked.ts'
-import { findPackage, readManifest } from './installed.ts'
+import { type Checked, findPackage, ifThere, readManifest } from './installed.ts'
 import { isInRange } from './version-range.ts'
 
 // The check of `doctor` about TypeScript. It asks the compiler of the folder for its settings, and reads no tsconfig.json itself.
@@ -18,14 +17,9 @@ const TIMEOUT = 20
 /** Whether the compiler of a folder finds our packages, by the settings that it says it has. */
 export async function checkTypeScript(folder: string): Promise<readonly Checked[]> {
   const compiler = await findPackage('typescript', folder)
-  if (compiler === undefined || !(await isThere(join(folder, 'tsconfig.json')))) {
-    return [
-      {
-        name: 'typescript',
-        outcome: 'skipped',
-        text: 'no tsconfig.json, or no compiler, in this folder',
-      },
-    ]
+  if (compiler === undefined || !(await ifThere(stat(join(folder, 'tsconfig.json'))))) {
+    const text = 'no tsconfig.json, or no compiler, in this folder'
+    return [{ name: 'typescript', outcome: 'skipped', text }]
   }
   const { version, path } = compiler
   const settings = await settingsOf(folder, path)
@@ -82,13 +76,4 @@ async function settingsOf(
 function lower(options: unknown, name: string): string | undefined {
   const value = memberOf(options, name)
   return typeof value === 'string' ? value.toLowerCase() : undefined
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await access(path)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -61,13 +61,9 @@ export function printExplanation(explained: Explained, { terminal, now }: Shown)
     terminal.print(`  ${terminal.style(style, mark)}  ${label}${wrapped(text, columns, indent)}`)
   }
   for (const { text } of hintsToShow(explained)) {
-    terminal.print()
-    terminal.print(`Hint: ${wrapped(printable(inFlags(text)), columns, 6)}`)
+    terminal.paragraph('Hint', printable(inFlags(text)))
   }
-  if (advice !== undefined) {
-    terminal.print()
-    terminal.print(`What to do: ${wrapped(advice, columns, 12)}`)
-  }
+  if (advice !== undefined) terminal.paragraph('What to do', advice)
   if (commands.length > 0) terminal.print()
   for (const command of commands) terminal.print(`  ${command}`) // not broken into lines
   if (!share) printClaims(explanation, { terminal, now })
@@ -82,10 +78,7 @@ export function printAnswered(answered: Answered, share: boolean, { terminal, no
   if (text !== undefined && (!share || verdict === 'accepted')) {
     terminal.print(`  ${wrapped(printable(inFlags(text)), terminal.columns, 2)}`)
   }
-  if (advice !== undefined) {
-    terminal.print()
-    terminal.print(`What to do: ${wrapped(advice, terminal.columns, 12)}`)
-  }
+  if (advice !== undefined) terminal.paragraph('What to do', advice)
   if (claims !== undefined && !share) {
     terminal.print('\nClaims, as the issuer states them:')
     terminal.print(claimsText(claims, now))

@@ -1,7 +1,6 @@
 import { discoverKeys } from '@portcullis/core'
-import { parseJson } from '@portcullis/kit/json'
 
-import { memberOf } from '../input/unread-json.ts'
+import { memberOf, partOf } from '../input/unread-json.ts'
 import type { Surroundings } from '../surroundings/surroundings.ts'
 import { commandLine } from './command-line.ts'
 
@@ -15,8 +14,7 @@ const LONGEST_ISSUER = 300
  * machine, without credentials, query or fragment.
  */
 export function namedIssuer(token: string): string | undefined {
-  const [, payload = ''] = token.split('.', 2)
-  const iss = memberOf(parseJson(Buffer.from(payload, 'base64url').toString('utf8')), 'iss')
+  const iss = memberOf(partOf(token, 'payload'), 'iss')
   if (typeof iss !== 'string' || iss.length > LONGEST_ISSUER || !/^[!-~]+$/.test(iss)) {
     return undefined
   }

@@ -1,11 +1,11 @@
 import type { AuthError, Claims, Possession, Revocations } from '@portcullis/core'
 import type { Command } from 'commander'
 
-import { readTextFile } from '../input/token-input.ts'
+import { readTextFile, readVariable } from '../input/token-input.ts'
 import { type VerifierFlags, verifierRules } from '../input/verifier-flags.ts'
 import { orUsage } from '../keys/key-choice.ts'
-import type { Context } from '../surroundings/context.ts'
 import { usageError } from '../surroundings/exit-code.ts'
+import type { Context } from '../surroundings/terminal.ts'
 import { whatToDo } from './advice.ts'
 
 // What `explain` knows of tokens that are no JWT: only their issuer can read them, and it is asked if the user says who asks.
@@ -65,26 +65,18 @@ export async function askIssuer(
   const { AuthError } = await import('@portcullis/core')
   const { introspected } = await import('@portcullis/introspection')
   const clientSecret = await readSecret(options, context)
-  const rules = verifierRules(options, context)
-  const { audience, type, requireExpiry, clockTolerance, maxTokenAge, confirmation } = rules
-  const verifier = orUsage(() =>
+  const { algorithms: _, algorithmNames: __, ...rules } = verifierRules(options, context)
+  const verifier = await orUsage(() =>
     introspected({
+      ...rules,
       issuer: issuer ?? null,
       endpoint: options.introspectionUrl,
       clientId: options.clientId,
       clientSecret,
-      audience,
-      type,
-      requireExpiry,
-      clockTolerance,
-      maxTokenAge,
-      confirmation,
-      requiredClaims: rules.requiredClaims,
       revocations: proven.revocations,
       timeout: options.timeout,
       allowInsecure: options.allowInsecure,
       fetch: context.fetch,
-      clock: context.clock,
     }),
   )
   try {
@@ -114,10 +106,5 @@ async function readSecret(
   if (clientSecretFile !== undefined) {
     return (await readTextFile(clientSecretFile, context)).replace(/\r?\n$/, '')
   }
-  if (clientSecretEnv === undefined) return undefined
-  const value = context.env[clientSecretEnv]
-  if (value === undefined) {
-    throw usageError(`the environment variable ${clientSecretEnv} is not set`)
-  }
-  return value
+  return clientSecretEnv === undefined ? undefined : readVariable(clientSecretEnv, context)
 }

@@ -1,6 +1,6 @@
 import { type ChosenKeys, keysAt, type KeyOptions, placeIn } from '../keys/key-choice.ts'
-import type { Context } from '../surroundings/context.ts'
 import { usageError } from '../surroundings/exit-code.ts'
+import type { Context } from '../surroundings/terminal.ts'
 
 // The option `--other` of `explain`: keys of other environments, by which a token is recognised and not trusted.
 

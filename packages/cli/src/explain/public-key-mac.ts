@@ -1,8 +1,14 @@
-import { createHmac, createPublicKey, type JsonWebKey, timingSafeEqual } from 'node:crypto'
+import {
+  createHmac,
+  createPublicKey,
+  type JsonWebKey,
+  type KeyObject,
+  timingSafeEqual,
+} from 'node:crypto'
 
 import { parseJson } from '@portcullis/kit/json'
 
-import { entriesOf, headerMember, memberOf } from '../input/unread-json.ts'
+import { entriesOf, memberOf, partOf } from '../input/unread-json.ts'
 
 // Recognises one attack, so that `explain` can name it: a MAC that is keyed with the public key.
 
@@ -14,7 +20,7 @@ import { entriesOf, headerMember, memberOf } from '../input/unread-json.ts'
  */
 export function isKeyedWithPublicKey(token: string, document: string | undefined): boolean {
   const [header = '', payload = '', signature = ''] = token.split('.')
-  const hash = HASHES.get(headerMember(token, 'alg'))
+  const hash = HASHES.get(memberOf(partOf(token, 'header'), 'alg'))
   if (hash === undefined || document === undefined) return false
   const stated = Buffer.from(signature, 'base64url')
   return secretsOf(document).some((secret) => {
@@ -30,30 +36,35 @@ const HASHES: ReadonlyMap<unknown, string> = new Map([
   ['HS512', 'sha512'],
 ])
 
-/** A public key in the spellings that libraries are given, the document as it came among them. */
-export function secretsOf(document: string): readonly (string | Buffer)[] {
-  const keys = entriesOf(parseJson(document)).slice(0, 20)
-  return [document, document.trim(), ...keys.flatMap(spellingsOf)]
+/** The public keys of a document as it came, the first twenty. What is no key is left out. */
+export function publicKeysIn(
+  document: string,
+): readonly { readonly jwk: unknown; readonly key: KeyObject }[] {
+  return entriesOf(parseJson(document))
+    .slice(0, 20)
+    .flatMap((jwk) => {
+      try {
+        // It throws for what is no key.
+        return [{ jwk, key: createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }) }]
+      } catch {
+        return []
+      }
+    })
 }
 
-function spellingsOf(jwk: unknown): readonly (string | Buffer)[] {
-  try {
-    const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }) // which throws for anything else
-    const pem = key.export({ type: 'spki', format: 'pem' }).toString()
+/** A public key in the spellings that libraries are given, the document as it came among them. */
+export function secretsOf(document: string): readonly (string | Buffer)[] {
+  const ofKeys = publicKeysIn(document).flatMap(({ jwk, key }) => {
+    const spki = key.export({ type: 'spki', format: 'pem' }).toString()
+    const pems = key.asymmetricKeyType === 'rsa' ? [spki, pkcs1Of(key)] : [spki]
     const n = String(memberOf(jwk, 'n'))
-    const pkcs1 =
-      key.asymmetricKeyType === 'rsa'
-        ? [key.export({ type: 'pkcs1', format: 'pem' }).toString()]
-        : []
-    return [
-      ...[pem, ...pkcs1].flatMap((text) => [text, text.trim()]),
-      key.export({ type: 'spki', format: 'der' }),
-      JSON.stringify(jwk),
-      n,
-      Buffer.from(n, 'base64url'),
-    ]
-  } catch {
-    // It is no key.
-  }
-  return []
+    const der = key.export({ type: 'spki', format: 'der' })
+    const trimmed = pems.map((pem) => pem.trim())
+    return [pems, trimmed, der, JSON.stringify(jwk), n, Buffer.from(n, 'base64url')].flat()
+  })
+  return [document, document.trim(), ...ofKeys]
+}
+
+function pkcs1Of(key: KeyObject): string {
+  return key.export({ type: 'pkcs1', format: 'pem' }).toString()
 }

@@ -1,8 +1,7 @@
-import { constants, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto'
+import { constants, type KeyObject, verify } from 'node:crypto'
 
-import { parseJson } from '@portcullis/kit/json'
-
-import { entriesOf, headerMember } from '../input/unread-json.ts'
+import { memberOf, partOf } from '../input/unread-json.ts'
+import { publicKeysIn } from './public-key-mac.ts'
 
 // Recognises a signature of an RSA key that is too short, so that `explain` can name the reason.
 
@@ -25,12 +24,14 @@ const SHORT_KEYS: ReadonlySet<number> = new Set([512, 768, 1024, 1536])
  */
 export function findShortKey(token: string, document: string | undefined): ShortKey | undefined {
   const [header = '', payload = '', signature = ''] = token.split('.')
-  const scheme = SCHEMES.get(headerMember(token, 'alg'))
+  const scheme = SCHEMES.get(memberOf(partOf(token, 'header'), 'alg'))
   const octets = Buffer.from(signature, 'base64url')
   const bits = octets.length * 8
   if (scheme === undefined || bits >= LEAST_BITS) return undefined
   const signed = Buffer.from(`${header}.${payload}`)
-  const isChecked = keysIn(document).some((key) => isMadeBy(key, scheme, signed, octets))
+  const isChecked = publicKeysIn(document ?? '').some(
+    ({ key }) => key.asymmetricKeyType === 'rsa' && isMadeBy(key, scheme, signed, octets),
+  )
   return isChecked || SHORT_KEYS.has(bits) ? { bits, isChecked } : undefined
 }
 
@@ -57,18 +58,4 @@ function isMadeBy(key: KeyObject, { hash, padding }: Scheme, signed: Buffer, oct
     // The key is too short for the hash.
   }
   return false
-}
-
-/** The RSA keys of a document, the first twenty. */
-function keysIn(document: string | undefined): readonly KeyObject[] {
-  const entries = entriesOf(parseJson(document ?? '')).slice(0, 20)
-  return entries.flatMap((jwk) => {
-    try {
-      const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }) // which throws for anything else
-      return key.asymmetricKeyType === 'rsa' ? [key] : []
-    } catch {
-      // It is no key.
-    }
-    return []
-  })
 }

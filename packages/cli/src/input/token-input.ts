@@ -3,9 +3,9 @@ import { resolve } from 'node:path'
 
 import type { Command } from 'commander'
 
-import type { Context } from '../surroundings/context.ts'
-import { usageError } from '../surroundings/exit-code.ts'
+import { errorCode, usageError } from '../surroundings/exit-code.ts'
 import { textsOf } from '../surroundings/interruption.ts'
+import type { Context } from '../surroundings/terminal.ts'
 
 // Where commands get a token from: an argument, a file, the environment or stdin, with or without the text around it.
 
@@ -57,17 +57,18 @@ async function read(
   context: Context,
 ): Promise<string> {
   if (file !== undefined) return await readTextFile(file, context)
-  if (env !== undefined) {
-    const value = context.env[env]
-    if (value === undefined) throw usageError(`the environment variable ${env} is not set`)
-    return value
-  }
+  if (env !== undefined) return readVariable(env, context)
   if (argument !== undefined && argument !== '-') {
     context.terminal.say(ARGUMENT_NOTE)
     return argument
   }
   if (context.stdin.isTTY === true) context.terminal.say('Paste the token, then Enter and Ctrl-D:')
-  return await readAll(context)
+  let text = ''
+  for await (const more of textsOf(context)) {
+    text += more
+    if (text.length > LONGEST_INPUT) throw usageError('the input is too long for a token')
+  }
+  return text
 }
 
 /** @throws CommandError without the content. */
@@ -75,19 +76,15 @@ export async function readTextFile(path: string, { cwd }: Context): Promise<stri
   try {
     return await readFile(resolve(cwd, path), 'utf8')
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'error'
-    throw usageError(`the file ${path} cannot be read (${code})`)
+    throw usageError(`the file ${path} cannot be read (${errorCode(error) ?? 'error'})`)
   }
 }
 
-/** All of stdin, up to a limit. */
-async function readAll(context: Context): Promise<string> {
-  let text = ''
-  for await (const more of textsOf(context)) {
-    text += more
-    if (text.length > LONGEST_INPUT) throw usageError('the input is too long for a token')
-  }
-  return text
+/** @throws CommandError if it is not set. */
+export function readVariable(name: string, { env }: Context): string {
+  const value = env[name]
+  if (value === undefined) throw usageError(`the environment variable ${name} is not set`)
+  return value
 }
 
 /**
@@ -109,13 +106,15 @@ export function tokenIn(text: string): TokenInput {
   return { token: rest, stripped }
 }
 
+const QUOTES = ['quotes', /^(?<quote>["'])(?<inner>.*)\k<quote>,?$/s] as const
+
 /** From the outside inwards, so that `-H "Authorization: Bearer ..."` is read as a whole. */
 const WRAPPINGS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['-H', /^(?:-H|--header)[\s=]+(?<inner>\S.*)$/s],
-  ['quotes', /^(?<quote>["'])(?<inner>.*)\k<quote>,?$/s],
+  QUOTES,
   ['Authorization:', /^authorization\s*:(?<inner>.*)$/is],
-  ['quotes', /^(?<quote>["'])(?<inner>.*)\k<quote>,?$/s],
+  QUOTES,
   ['Bearer', /^bearer\s+(?<inner>.*)$/is],
   ['DPoP', /^dpop\s+(?<inner>.*)$/is],
-  ['quotes', /^(?<quote>["'])(?<inner>.*)\k<quote>,?$/s],
+  QUOTES,
 ]

@@ -9,10 +9,10 @@ export function memberOf(value: unknown, name: string): unknown {
     : undefined
 }
 
-/** A member of the header of what need not be a token. */
-export function headerMember(token: string, name: string): unknown {
-  const [header = ''] = token.split('.', 1)
-  return memberOf(parseJson(Buffer.from(header, 'base64url').toString('utf8')), name)
+/** What a part of a token says: the header, or the claims, which nothing has proven. */
+export function partOf(token: string, part: 'header' | 'payload'): unknown {
+  const text = token.split('.', 2)[part === 'header' ? 0 : 1] ?? ''
+  return parseJson(Buffer.from(text, 'base64url').toString('utf8'))
 }
 
 /** The entries of a key document: of a set its list, otherwise the document itself. */

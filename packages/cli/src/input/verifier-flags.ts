@@ -1,7 +1,7 @@
 import type { Algorithm, VerifierOptions } from '@portcullis/core'
 import { type Command, InvalidArgumentError } from 'commander'
 
-import type { Context } from '../surroundings/context.ts'
+import type { Context } from '../surroundings/terminal.ts'
 import { seconds } from './seconds.ts'
 
 // Turns flags into options of `createVerifier`, for all commands that judge tokens.
@@ -23,7 +23,7 @@ export interface VerifierFlags {
   readonly confirmation?: string
 }
 
-/** Declares the options that {@link verifierOptions} reads. */
+/** Declares the options that {@link verifierRules} reads. */
 export function takesVerifierFlags(command: Command): Command {
   return command
     .option('--issuer <iss>', 'an accepted iss; may be repeated', collected)
@@ -53,38 +53,22 @@ export function takesVerifierFlags(command: Command): Command {
 /** A token is judged once, `explain` adds the revocations, and the size has a default. */
 type WithoutFlag = 'maxTokenSize' | 'remember' | 'revocations'
 
-export function verifierOptions(
-  flags: VerifierFlags,
-  keys: VerifierOptions['keys'],
-  context: Context,
-): Required<Omit<VerifierOptions, WithoutFlag>> {
-  return { keys, ...verifierRules(flags, context) }
-}
-
-/** Every other option, so that a new one is not forgotten. */
+/** Every option but the keys, so that a new one is not forgotten. */
 export function verifierRules(
   flags: VerifierFlags,
   { clock }: Context,
 ): Required<Omit<VerifierOptions, WithoutFlag | 'keys'>> {
-  const {
-    issuer,
-    discover,
-    audience,
-    algorithm,
-    algorithmName: algorithmNames,
-    requiredClaim,
-  } = flags
-  const { type, requireExpiry, clockTolerance, maxTokenAge, confirmation } = flags
+  const { issuer, discover, audience, algorithm, requiredClaim, confirmation } = flags
   return {
     issuer: issuer ?? discover ?? null,
     audience: audience ?? null,
     algorithms: algorithm as readonly Algorithm[] | undefined, // core looks at them
-    algorithmNames,
-    type,
+    algorithmNames: flags.algorithmName,
+    type: flags.type,
     requiredClaims: requiredClaim && requiredClaimsOf(requiredClaim),
-    requireExpiry,
-    clockTolerance,
-    maxTokenAge,
+    requireExpiry: flags.requireExpiry,
+    clockTolerance: flags.clockTolerance,
+    maxTokenAge: flags.maxTokenAge,
     confirmation: confirmation as VerifierOptions['confirmation'], // core looks at it
     clock,
   }

@@ -1,4 +1,4 @@
-import { createPublicKey, type KeyObject } from 'node:crypto'
+import { createPublicKey } from 'node:crypto'
 
 import {
   type Algorithm,
@@ -14,8 +14,8 @@ import type { Command } from 'commander'
 import { inFlags } from '../input/flag-names.ts'
 import { seconds } from '../input/seconds.ts'
 import { readTextFile } from '../input/token-input.ts'
-import type { Context } from '../surroundings/context.ts'
 import { usageError } from '../surroundings/exit-code.ts'
+import type { Context } from '../surroundings/terminal.ts'
 import { nothingSeen, observing, type SeenDocument } from './seen-document.ts'
 
 // Where commands get keys from: AUTH_URL, an issuer, a URL or a file.
@@ -93,7 +93,7 @@ export function keyUrlOf(authUrl: string): string {
 
 /** A URL or a file, whichever the text is. */
 export function placeIn(text: string): KeyPlace {
-  return { kind: isUrl(text) ? 'url' : 'file', where: text }
+  return { kind: /^https?:/i.test(text) ? 'url' : 'file', where: text }
 }
 
 export async function keysAt(
@@ -103,19 +103,19 @@ export async function keysAt(
 ): Promise<ChosenKeys> {
   return place.kind === 'file'
     ? await keysInFile(place.where, options, context)
-    : keysBehind(place, options, context)
+    : await keysBehind(place, options, context)
 }
 
-export function keysBehind(
+export async function keysBehind(
   { kind, where }: RemotePlace,
   { allowInsecure = false, timeout, algorithmName: algorithmNames }: KeyOptions,
   { fetch, clock }: Context,
-): ChosenKeys & { readonly source: RemoteKeys } {
+): Promise<ChosenKeys & { readonly source: RemoteKeys }> {
   const seen = nothingSeen()
   const hasMetadata = kind === 'issuer'
   const observed = observing(fetch, clock, seen, { hasMetadata })
   const options = { fetch: observed, clock, allowInsecure, timeout, algorithmNames }
-  const source = orUsage(() =>
+  const source = await orUsage(() =>
     hasMetadata ? discoverKeys(where, options) : remoteKeys(where, options),
   )
   return { source, where, seen, failure: () => source.status().lastFailure?.detail }
@@ -142,43 +142,27 @@ async function keysInFile(
   context: Context,
 ): Promise<ChosenKeys> {
   const text = await readTextFile(path, context)
-  const source = orUsage(() => localKeys(keysIn(text, path), { algorithmNames }))
+  // `localKeys` looks at it.
+  const document = documentIn(text, path) as Parameters<typeof localKeys>[0]
+  const source = await orUsage(() => localKeys(document, { algorithmNames }))
   return { source, where: path, seen: { ...nothingSeen(), text }, failure: () => undefined }
 }
 
-/** Whether a place is a URL, and so no file. */
-function isUrl(place: string): boolean {
-  return /^https?:/i.test(place)
-}
-
-function keysIn(text: string, path: string): Parameters<typeof localKeys>[0] {
-  const value = text.trimStart().startsWith('-----BEGIN ') ? keyIn(text) : parseJson(text)
-  if (value === undefined) throw usageError(`the file ${path} is neither JSON nor PEM`)
-  return value as Parameters<typeof localKeys>[0] // `localKeys` looks at it
-}
-
-function keyIn(pem: string): KeyObject | undefined {
+/** The JSON of a file, or the key that it has as PEM. @throws CommandError for anything else. */
+export function documentIn(text: string, path: string): unknown {
+  const parsed = parseJson(text)
+  if (parsed !== undefined) return parsed
   try {
-    return createPublicKey(pem)
+    return createPublicKey(text).export({ format: 'jwk' })
   } catch {
-    return undefined
+    throw usageError(`the file ${path} is neither JSON nor PEM`)
   }
 }
 
-/** What a factory of core complains of is a mistake of the command line. */
-export function orUsage<Value>(make: () => Value): Value {
+/** What a function of core complains of is a mistake of the command line. */
+export async function orUsage<Value>(make: () => Value | Promise<Value>): Promise<Value> {
   try {
-    return make()
-  } catch (error) {
-    if (error instanceof TypeError) throw usageError(inFlags(error.message))
-    throw error
-  }
-}
-
-/** The same of what takes its time. */
-export async function orUsageLater<Value>(made: Promise<Value>): Promise<Value> {
-  try {
-    return await made
+    return await make()
   } catch (error) {
     if (error instanceof TypeError) throw usageError(inFlags(error.message))
     throw error

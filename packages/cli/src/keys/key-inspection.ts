@@ -1,14 +1,17 @@
-import { createPublicKey } from 'node:crypto'
-
 import { AuthError } from '@portcullis/core'
 import { parseJson } from '@portcullis/kit/json'
 
 import { readTextFile } from '../input/token-input.ts'
 import { memberOf } from '../input/unread-json.ts'
-import type { Context } from '../surroundings/context.ts'
-import { usageError } from '../surroundings/exit-code.ts'
 import { untilInterrupted } from '../surroundings/interruption.ts'
-import { type KeyOptions, type KeyPlace, keysBehind, type RemotePlace } from './key-choice.ts'
+import type { Context } from '../surroundings/terminal.ts'
+import {
+  documentIn,
+  type KeyOptions,
+  type KeyPlace,
+  keysBehind,
+  type RemotePlace,
+} from './key-choice.ts'
 import { lintKeyDocument, type LintedDocument, type Remark } from './key-lint.ts'
 import type { SeenDocument } from './seen-document.ts'
 
@@ -65,23 +68,13 @@ export async function inspect(
   }
 }
 
-function documentIn(text: string, path: string): unknown {
-  const parsed = parseJson(text)
-  if (parsed !== undefined) return parsed
-  try {
-    return createPublicKey(text).export({ format: 'jwk' })
-  } catch {
-    throw usageError(`the file ${path} is neither JSON nor PEM`)
-  }
-}
-
 /** The keys that are fetched, and what came with them. */
 async function inspectRemote(
   place: RemotePlace,
   options: KeyOptions,
   context: Context,
 ): Promise<KeyInspection> {
-  const { source: keys, seen, where } = keysBehind(place, options, context)
+  const { source: keys, seen, where } = await keysBehind(place, options, context)
   try {
     await untilInterrupted(keys.refresh(), context.signal)
   } catch (error) {

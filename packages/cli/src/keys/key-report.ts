@@ -4,7 +4,6 @@ import type { Terminal } from '../surroundings/terminal.ts'
 import { wrapped } from '../surroundings/wrapped.ts'
 import type { KeyAnswer, KeyInspection } from './key-inspection.ts'
 import type { LintedKey } from './key-lint.ts'
-import { printRemarks } from './remarks.ts'
 
 // Prints what `keys` found, for people and as JSON.
 
@@ -36,9 +35,16 @@ export function printKeys(inspection: KeyInspection, terminal: Terminal): void {
     printKey(key, line)
   }
   if (others > 0) terminal.print(`\n... and ${others} more entries`)
-  printRemarks(remarks, terminal)
+  for (const level of ['problem', 'note'] as const) {
+    for (const { text } of remarks.filter((each) => each.level === level)) {
+      const [word, style] = level === 'problem' ? PROBLEM : NOTE
+      terminal.paragraph(word, printable(text), style)
+    }
+  }
 }
 
+const PROBLEM = ['Problem', 'red'] as const
+const NOTE = ['Note', 'bold'] as const
 const OK = ['green', 'ok  '] as const
 const UNUSED = ['bold', 'skip'] as const
 

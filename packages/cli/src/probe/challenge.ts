@@ -1,10 +1,22 @@
 import { assertChallenge } from '@portcullis/testing'
 
-import { type Complaint, note, warning } from './complaint.ts'
 import type { ProbeCase } from './credentials.ts'
 import type { Answer } from './exchange.ts'
 
 // What is wrong with the challenge of a 401, and which scheme it names.
+
+/** From the worst. */
+export const LEVELS = ['breach', 'problem', 'unclear', 'warning', 'note'] as const
+
+/** What is wrong, or worth knowing, about one answer. */
+export interface Complaint {
+  /**
+   * `breach`: let through what has to be refused. `unclear`: the answer says nothing about the credentials. `warning`: the right
+   * decision, in a form that clients may not understand.
+   */
+  readonly level: (typeof LEVELS)[number]
+  readonly text: string
+}
 
 /** @see RFC 9110 sections 11.6.1 and 15.5.2; RFC 6750 section 3; RFC 9449 section 7.1 */
 export function challengeComplaints({ kind }: ProbeCase, answer: Answer): readonly Complaint[] {
@@ -12,19 +24,20 @@ export function challengeComplaints({ kind }: ProbeCase, answer: Answer): readon
   const challenge = challengeOf(answer)
   const complaints: Complaint[] = []
   if (challenge === undefined) {
-    complaints.push(
-      warning('401 without one Bearer challenge (RFC 6750 section 3), or one of DPoP (RFC 9449)'),
-    )
+    const text = '401 without one Bearer challenge (RFC 6750 section 3), or one of DPoP (RFC 9449)'
+    complaints.push({ level: 'warning', text })
   } else if (kind === 'missing' && challenge['error'] !== undefined) {
-    complaints.push(note('an error code, though there is no token (RFC 6750 section 3.1)'))
+    const text = 'an error code, though there is no token (RFC 6750 section 3.1)'
+    complaints.push({ level: 'note', text })
   } else if (
     (kind === 'unproven' || kind === 'wrong_claim') &&
     challenge['error'] !== 'invalid_token'
   ) {
-    complaints.push(note('no error="invalid_token" in the challenge (RFC 6750 section 3.1)'))
+    const text = 'no error="invalid_token" in the challenge (RFC 6750 section 3.1)'
+    complaints.push({ level: 'note', text })
   }
   if (!/\bno-store\b/i.test(answer.headers['cache-control'] ?? '')) {
-    complaints.push(note('401 without Cache-Control: no-store'))
+    complaints.push({ level: 'note', text: '401 without Cache-Control: no-store' })
   }
   return complaints
 }
@@ -39,10 +52,7 @@ export function takesBearer(answer: Answer): boolean {
   return challengeFor('Bearer', answer) !== undefined || challengeFor('DPoP', answer) === undefined
 }
 
-function challengeFor(
-  scheme: 'Bearer' | 'DPoP',
-  answer: Answer,
-): Readonly<Record<string, string>> | undefined {
+function challengeFor(scheme: 'Bearer' | 'DPoP', answer: Answer) {
   try {
     return assertChallenge(answer, { scheme })
   } catch {

@@ -1,6 +1,4 @@
-import { parseJson } from '@portcullis/kit/json'
-
-import { headerMember } from '../input/unread-json.ts'
+import { memberOf, partOf } from '../input/unread-json.ts'
 
 // Tokens with one wrong claim: which claims a probe tests, and when a token is a fair test of one.
 
@@ -25,8 +23,7 @@ export const TOLERATED = 600
 
 /** The claims of a token, which nothing has proven; none of what is no token. */
 export function claimsIn(token: string): Readonly<Record<string, unknown>> {
-  const [, payload = ''] = token.split('.')
-  const claims = parseJson(Buffer.from(payload, 'base64url').toString('utf8'))
+  const claims = partOf(token, 'payload')
   return typeof claims === 'object' && claims !== null ? { ...claims } : {}
 }
 
@@ -50,9 +47,10 @@ export function wrongTime(token: string, now: number): 'exp' | 'nbf' | undefined
 /** Whether nothing but its expiry can be why an API refuses one of two tokens that the same issuer has signed. */
 export function differInExpiryAlone(one: string, other: string): boolean {
   const [claims, others] = [claimsIn(one), claimsIn(other)]
+  const headers = [partOf(one, 'header'), partOf(other, 'header')]
   return (
     ['iss', 'aud', 'cnf'].every((name) => isSame(claims[name], others[name])) &&
-    ['alg', 'typ'].every((name) => isSame(headerMember(one, name), headerMember(other, name)))
+    ['alg', 'typ'].every((name) => isSame(memberOf(headers[0], name), memberOf(headers[1], name)))
   )
 }
 

@@ -1,9 +1,8 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 
-import type { Context } from '../surroundings/context.ts'
-import { errorCode } from '../surroundings/error-code.ts'
-import { CommandError, EXIT } from '../surroundings/exit-code.ts'
+import { CommandError, errorCode, EXIT } from '../surroundings/exit-code.ts'
+import type { Context } from '../surroundings/terminal.ts'
 
 // Sends one request of a probe with `node:http`, and reads the answer up to a limit.
 

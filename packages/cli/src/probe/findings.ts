@@ -1,6 +1,5 @@
-import { challengeOf } from './challenge.ts'
+import { challengeOf, type Complaint, LEVELS } from './challenge.ts'
 import type { Claim } from './claims.ts'
-import type { Complaint } from './complaint.ts'
 import { type Coverage, coverageOf } from './coverage.ts'
 import { complaintsAbout, expectedStatus, type Probed } from './judgement.ts'
 
@@ -32,9 +31,6 @@ export interface ProbeFindings extends Coverage {
   /** The worst first. */
   readonly findings: readonly ProbeFinding[]
 }
-
-/** From the worst. */
-const LEVELS = ['breach', 'problem', 'unclear', 'warning', 'note'] as const
 
 const VERDICTS: Readonly<Record<Complaint['level'], ProbeFindings['verdict']>> = {
   breach: 'breach',

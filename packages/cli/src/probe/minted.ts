@@ -1,8 +1,8 @@
 import { memberOf } from '../input/unread-json.ts'
 import { askControl, type ControlOptions } from '../serve/control-client.ts'
 import { isLoopback } from '../serve/secret.ts'
-import type { Context } from '../surroundings/context.ts'
 import { CommandError, EXIT } from '../surroundings/exit-code.ts'
+import type { Context } from '../surroundings/terminal.ts'
 import { type Claim, claimsIn, lastingClaims, type WrongToken } from './claims.ts'
 
 // Gets tokens with one wrong claim from `portcullis serve`, because nobody but the issuer can sign them.

@@ -12,28 +12,22 @@ export interface ProbeReport extends ProbeFindings {
   readonly method: string
 }
 
-type Word = readonly [text: string, style: Style]
-
-const VERDICTS: Readonly<Record<ProbeFindings['verdict'], Word>> = {
+const VERDICTS: Readonly<Record<ProbeFindings['verdict'], readonly [text: string, Style]>> = {
   breach: ['BREACH', 'red'],
   sound: ['SOUND', 'green'],
   faulty: ['FAULTY', 'red'],
   unclear: ['UNCLEAR', 'bold'],
 }
-const MARKS: Readonly<Record<ProbeRow['outcome'], Word>> = {
-  ok: ['ok    ', 'green'],
-  breach: ['BREACH', 'red'],
-  problem: ['FAIL  ', 'red'],
-  unclear: ['?     ', 'bold'],
-  warning: ['warn  ', 'bold'],
-  note: ['note  ', 'plain'],
-}
-const WORDS: Readonly<Record<ProbeFinding['level'], Word>> = {
-  breach: ['BREACH', 'red'],
-  problem: ['Problem', 'red'],
-  unclear: ['Unclear', 'bold'],
-  warning: ['Warning', 'bold'],
-  note: ['Note', 'plain'],
+/** Of a level: in a row of the table, and before a finding. */
+const LEVELS: Readonly<
+  Record<ProbeRow['outcome'], readonly [mark: string, word: string, style: Style]>
+> = {
+  ok: ['ok    ', 'ok', 'green'],
+  breach: ['BREACH', 'BREACH', 'red'],
+  problem: ['FAIL  ', 'Problem', 'red'],
+  unclear: ['?     ', 'Unclear', 'bold'],
+  warning: ['warn  ', 'Warning', 'bold'],
+  note: ['note  ', 'Note', 'plain'],
 }
 
 /** A breach comes before everything else, and what was not tested is said beside the verdict. */
@@ -41,23 +35,18 @@ export function printProbe(report: ProbeReport, terminal: Terminal): void {
   const { url, method, rows, findings } = report
   printVerdict(report, terminal)
   terminal.print(`${method} ${printable(url)}`)
-  for (const finding of findings.filter(isBreach)) printFinding(finding, rows.length, terminal)
+  const breaches = findings.filter(({ level }) => level === 'breach')
+  for (const finding of breaches) printFinding(finding, rows.length, terminal)
   printRows(rows, terminal)
-  for (const finding of findings.filter((each) => !isBreach(each))) {
+  for (const finding of findings.slice(breaches.length)) {
     printFinding(finding, rows.length, terminal)
   }
   for (const why of new Set(report.notTested.map((each) => each.why))) {
     const names = report.notTested.filter((each) => each.why === why)
     const text = `${names.map(({ what }) => what).join(', ')} (${why})`
-    terminal.print(`\n${NOT_TESTED}: ${wrapped(text, terminal.columns, NOT_TESTED.length + 2)}`)
+    terminal.paragraph('Not tested', text)
   }
 }
-
-function isBreach({ level }: ProbeFinding): boolean {
-  return level === 'breach'
-}
-
-const NOT_TESTED = 'Not tested'
 
 function printVerdict({ verdict, notTested }: ProbeReport, terminal: Terminal): void {
   const [word, style] = VERDICTS[verdict]
@@ -79,10 +68,10 @@ function printRows(rows: readonly ProbeRow[], terminal: Terminal): void {
   const width = Math.max(...rows.map(({ name }) => name.length))
   terminal.print(`\n          ${'sent'.padEnd(width)}  answer  expected  explain`)
   for (const { name, outcome, status, expected, reason = '' } of rows) {
-    const [text, mark] = MARKS[outcome]
+    const [mark, , style] = LEVELS[outcome]
     const cells = [name.padEnd(width), String(status ?? 'none').padEnd(6), expected.padEnd(8)]
     const line = [...cells, reason].join('  ').trimEnd()
-    terminal.print(`  ${terminal.style(mark, text)}  ${line}`)
+    terminal.print(`  ${terminal.style(style, mark)}  ${line}`)
   }
 }
 
@@ -94,11 +83,10 @@ function printFinding(
   count: number,
   terminal: Terminal,
 ): void {
-  const [word, style] = WORDS[level]
+  const [, word, style] = LEVELS[level]
   const about =
     requests.length > NAMED ? `${requests.length} of ${count} requests` : requests.join('; ')
-  const line = wrapped(printable(`${text}: ${about}`), terminal.columns, word.length + 2)
-  terminal.print(`\n${terminal.style(style, word)}: ${line}`)
+  terminal.paragraph(word, printable(`${text}: ${about}`), style)
 }
 
 /** The same for programs. A change that breaks readers gets another version. */

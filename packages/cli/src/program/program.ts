@@ -1,10 +1,9 @@
 import type { Command, CommanderError } from 'commander'
 
 import { MANIFEST } from '../package-files.ts'
-import type { Context } from '../surroundings/context.ts'
 import { CommandError, EXIT, type ExitCode } from '../surroundings/exit-code.ts'
 import type { Surroundings } from '../surroundings/surroundings.ts'
-import { createTerminal, type Terminal } from '../surroundings/terminal.ts'
+import { type Context, createTerminal, type Terminal } from '../surroundings/terminal.ts'
 import {
   asksForOverview,
   DESCRIPTION,

@@ -2,9 +2,9 @@ import { parseJson } from '@portcullis/kit/json'
 import type { Command } from 'commander'
 
 import { memberOf } from '../input/unread-json.ts'
-import type { Context } from '../surroundings/context.ts'
 import { CommandError, EXIT, usageError } from '../surroundings/exit-code.ts'
 import { printable } from '../surroundings/printable.ts'
+import type { Context } from '../surroundings/terminal.ts'
 import { CONTROL_PATH } from './control.ts'
 import { isConfidential, statedSecret } from './secret.ts'
 

@@ -4,8 +4,7 @@ import { constants, type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { parseJson } from '@portcullis/kit/json'
 import type { TestIssuerOptions } from '@portcullis/testing'
 
-import { errorCode } from '../surroundings/error-code.ts'
-import { usageError } from '../surroundings/exit-code.ts'
+import { errorCode, usageError } from '../surroundings/exit-code.ts'
 
 // Reads and writes the file of `--private-key-file`, safely in a folder that others can write to.
 

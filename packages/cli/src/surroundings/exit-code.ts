@@ -29,3 +29,8 @@ export class CommandError extends Error {
 export function usageError(message: string): CommandError {
   return new CommandError(EXIT.usage, message)
 }
+
+/** The code of an error of the platform, such as ENOENT: its message shows more than a user should read. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined
+}

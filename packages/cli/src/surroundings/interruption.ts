@@ -1,5 +1,5 @@
-import type { Context } from './context.ts'
 import { CommandError, EXIT } from './exit-code.ts'
+import type { Context } from './terminal.ts'
 
 // Ends waits at Ctrl-C: for work that takes no signal, for time, and for stdin.
 

@@ -1,6 +1,8 @@
 import { styleText } from 'node:util'
 
+import type { ExitCode } from './exit-code.ts'
 import type { Output, Surroundings } from './surroundings.ts'
+import { wrapped } from './wrapped.ts'
 
 // What reaches stdout and what stderr, and where colours are shown.
 
@@ -14,6 +16,8 @@ export type StyledLine = readonly (readonly [style: Style, text: string])[]
 export interface Terminal {
   /** A line of data. */
   print(line?: string): void
+  /** After an empty line, a text behind a word, broken into lines below its beginning. */
+  paragraph(word: string, text: string, style?: Style): void
   /** A line for the user, who may have sent stdout elsewhere. */
   say(line: string): void
   /** A text of `print` in a style, where stdout shows styles. The text must mean the same without. */
@@ -29,6 +33,13 @@ export interface Terminal {
   readonly hasColour: { readonly stdout: boolean; readonly stderr: boolean }
 }
 
+/** The surroundings as a command gets them: with a terminal in place of the streams. */
+export interface Context extends Omit<Surroundings, 'stdout' | 'stderr'> {
+  readonly terminal: Terminal
+  /** Sets what the program ends with, once the command is done. Without it, 0. */
+  exitWith(code: ExitCode): void
+}
+
 const WIDTH = 80
 /** Columns. On a narrower terminal, lines that are replaced would say too little. */
 const NARROWEST = 72
@@ -41,6 +52,10 @@ export function createTerminal({ stdout, stderr, env }: Surroundings): Terminal 
   return {
     print(line = '') {
       stdout.write(`${line}\n`)
+    },
+    paragraph(word, text, name = 'plain') {
+      const lines = wrapped(text, stdout.columns ?? WIDTH, word.length + 2)
+      stdout.write(`\n${style(name, word)}: ${lines}\n`)
     },
     canRewrite: (lines) =>
       stdout.isTTY === true &&

@@ -1,6 +1,6 @@
-import type { Context } from '../surroundings/context.ts'
 import { CommandError, EXIT } from '../surroundings/exit-code.ts'
 import { pause } from '../surroundings/interruption.ts'
+import type { Context } from '../surroundings/terminal.ts'
 import { createStage, type Stage } from './stage.ts'
 import { FORGED, INTERVAL, type Story } from './story.ts'
 import { createTally, GUARDS, type Kind, type Tally } from './tally.ts'
