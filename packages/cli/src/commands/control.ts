@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 
 import { seconds } from '../input/seconds.ts'
+import { memberOf } from '../input/unread-json.ts'
 import {
   askControl,
   type ControlOptions,
@@ -136,7 +137,7 @@ export function registerFault(command: Command, context: Context): void {
 function showKeys(state: Readonly<Record<string, unknown>>, { terminal }: Context): void {
   const { keys, pending, pendingSecondsLeft: left } = state
   if (!Array.isArray(keys)) throw unexpected()
-  const signing = (keys as readonly unknown[]).find((key) => isOpen(membersOf(key)['signing']))
+  const signing = (keys as readonly unknown[]).find((key) => isOpen(memberOf(key, 'signing')))
   terminal.print(printable(textIn(signing, 'thumbprint')))
   if (typeof pending === 'string') {
     const rest = `what is left of the rotation (${pending})`
@@ -147,15 +148,11 @@ function showKeys(state: Readonly<Record<string, unknown>>, { terminal }: Contex
 }
 
 function isOpen(phases: unknown): boolean {
-  return Array.isArray(phases) && phases.some((phase) => membersOf(phase)['until'] === undefined)
+  return Array.isArray(phases) && phases.some((phase) => memberOf(phase, 'until') === undefined)
 }
 
 function textIn(value: unknown, name: string): string {
-  const text = membersOf(value)[name]
+  const text = memberOf(value, name)
   if (typeof text !== 'string') throw unexpected()
   return text
-}
-
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
 }

@@ -66,35 +66,36 @@ export function printExplanation(explained: Explained, { terminal, now }: Shown)
   if (advice !== undefined) terminal.paragraph('What to do', advice)
   if (commands.length > 0) terminal.print()
   for (const command of commands) terminal.print(`  ${command}`) // not broken into lines
-  if (!share) printClaims(explanation, { terminal, now })
+  if (share) return
+  printClaims('Claims, proven by the signature', explanation.provenClaims, { terminal, now })
+  printClaims('Not proven, anybody can write this', explanation.unprovenClaims, { terminal, now })
 }
 
 /** What the issuer says of an opaque token. */
 export function printAnswered(answered: Answered, share: boolean, { terminal, now }: Shown): void {
   const { verdict, detail, advice, claims } = answered
   terminal.print(headline(answered, terminal))
+  const active = verdict === 'accepted' ? 'the issuer says that it is active' : undefined
+  const text = active ?? (share ? undefined : detail)
   terminal.print()
-  const text = verdict === 'accepted' ? 'the issuer says that it is active' : detail
-  if (text !== undefined && (!share || verdict === 'accepted')) {
+  if (text !== undefined) {
     terminal.print(`  ${wrapped(printable(inFlags(text)), terminal.columns, 2)}`)
   }
   if (advice !== undefined) terminal.paragraph('What to do', advice)
-  if (claims !== undefined && !share) {
-    terminal.print('\nClaims, as the issuer states them:')
-    terminal.print(claimsText(claims, now))
-  }
+  if (!share) printClaims('Claims, as the issuer states them', claims, { terminal, now })
 }
 
 /** The same for programs. */
 export function answeredJson(answered: Answered, share: boolean): object {
   const { verdict, refusal, detail, advice, claims } = answered
+  const ofClaims = share ? {} : { detail, claims }
   return {
     schemaVersion: 1,
     verdict,
     refusal: refusal && refusalJson(refusal),
     advice,
     opaque: true,
-    ...(share ? {} : { detail, claims }),
+    ...ofClaims,
   }
 }
 
@@ -135,18 +136,10 @@ const FLAGS: ReadonlyMap<string, string> = new Map([
   ['type', '--type'],
 ])
 
-function printClaims(
-  { provenClaims, unprovenClaims }: Explanation,
-  { terminal, now }: Shown,
-): void {
-  if (provenClaims !== undefined) {
-    terminal.print('\nClaims, proven by the signature:')
-    terminal.print(claimsText(provenClaims, now))
-  }
-  if (unprovenClaims !== undefined) {
-    terminal.print('\nNot proven, anybody can write this:')
-    terminal.print(claimsText(unprovenClaims, now))
-  }
+function printClaims(title: string, claims: unknown, { terminal, now }: Shown): void {
+  if (claims === undefined) return
+  terminal.print(`\n${title}:`)
+  terminal.print(claimsText(claims, now))
 }
 
 /** It shows the value of a claim; the finding about it says the same without. */

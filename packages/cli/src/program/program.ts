@@ -6,101 +6,32 @@ import type { Surroundings } from '../surroundings/surroundings.ts'
 import { type Context, createTerminal, type Terminal } from '../surroundings/terminal.ts'
 import {
   asksForOverview,
+  COMMANDS,
   DESCRIPTION,
   HELP_COMMAND,
-  type Listed,
   OPTIONS,
   overview,
 } from './overview.ts'
 
 // The program without the process: its commands, its options, and the exit code of a failure.
 
-interface Entry extends Listed {
-  /** Reads the module, and answers what gives the command its options. */
-  readonly load: () => Promise<(command: Command, context: Context) => void>
-}
-
-/** Every command, in the order of the help, which is printed without reading their modules. */
-const COMMANDS: readonly Entry[] = [
+/** Reads the module of a command, and answers what gives the command its options. */
+const LOAD: Readonly<Record<string, () => Promise<(command: Command, context: Context) => void>>> =
   {
-    name: 'try',
-    usage: '[options]',
-    description: 'watch a guard for a minute, through a rotation and a flood of forged tokens',
-    load: async () => (await import('../commands/try.ts')).registerTry,
-  },
-  {
-    name: 'serve',
-    usage: '[options]',
-    description: 'run a token service for development and tests',
-    load: async () => (await import('../commands/serve.ts')).registerServe,
-  },
-  {
-    name: 'mint',
-    usage: '[options]',
-    description: 'print a token that the running service signs, sound or not',
-    load: async () => (await import('../commands/control.ts')).registerMint,
-  },
-  {
-    name: 'rotate',
-    usage: '[options]',
-    description: 'let the running service change to a new key',
-    load: async () => (await import('../commands/control.ts')).registerRotate,
-  },
-  {
-    name: 'fault',
-    usage: '[options] <endpoint> <kind>',
-    description: 'let an endpoint of the running service misbehave',
-    load: async () => (await import('../commands/control.ts')).registerFault,
-  },
-  {
-    name: 'revoke',
-    usage: '[options] [token]',
-    description: 'revoke a token, or all of a user, for every API that follows a Redis stream',
-    load: async () => (await import('../commands/revoke.ts')).registerRevoke,
-  },
-  {
-    name: 'log',
-    usage: '[options]',
-    description: 'print what happened in the running service: the newest 1,000 events',
-    load: async () => (await import('../commands/status.ts')).registerLog,
-  },
-  {
-    name: 'health',
-    usage: '[options]',
-    description: 'ask whether the service runs; the answer is the exit code alone',
-    load: async () => (await import('../commands/status.ts')).registerHealth,
-  },
-  {
-    name: 'explain',
-    usage: '[options] [token]',
-    description: 'say why a token is accepted or refused: every check of the verifier',
-    load: async () => (await import('../commands/explain.ts')).registerExplain,
-  },
-  {
-    name: 'decode',
-    usage: '[options] [token]',
-    description: 'show what a token says, without checking any of it',
-    load: async () => (await import('../commands/decode.ts')).registerDecode,
-  },
-  {
-    name: 'keys',
-    usage: '[options] [place]',
-    description: 'fetch a key document, and say what a verifier makes of it',
-    load: async () => (await import('../commands/keys.ts')).registerKeys,
-  },
-  {
-    name: 'probe',
-    usage: '[options] <url>',
-    description: 'call an API without a token, with bad ones and with yours, and judge its answers',
-    load: async () => (await import('../commands/probe.ts')).registerProbe,
-  },
-  {
-    name: 'doctor',
-    usage: '[options]',
-    description: 'look at the service in this folder: Node, packages, TypeScript, keys, clock',
-    load: async () => (await import('../commands/doctor.ts')).registerDoctor,
-  },
-]
+    try: async () => (await import('../commands/try.ts')).registerTry,
+    serve: async () => (await import('../commands/serve.ts')).registerServe,
+    mint: async () => (await import('../commands/control.ts')).registerMint,
+    rotate: async () => (await import('../commands/control.ts')).registerRotate,
+    fault: async () => (await import('../commands/control.ts')).registerFault,
+    revoke: async () => (await import('../commands/revoke.ts')).registerRevoke,
+    log: async () => (await import('../commands/status.ts')).registerLog,
+    health: async () => (await import('../commands/status.ts')).registerHealth,
+    explain: async () => (await import('../commands/explain.ts')).registerExplain,
+    decode: async () => (await import('../commands/decode.ts')).registerDecode,
+    keys: async () => (await import('../commands/keys.ts')).registerKeys,
+    probe: async () => (await import('../commands/probe.ts')).registerProbe,
+    doctor: async () => (await import('../commands/doctor.ts')).registerDoctor,
+  }
 
 /**
  * Runs the program once.
@@ -110,7 +41,7 @@ const COMMANDS: readonly Entry[] = [
 export async function run(surroundings: Surroundings): Promise<ExitCode> {
   const terminal = createTerminal(surroundings)
   if (asksForOverview(surroundings.args)) {
-    surroundings.stdout.write(overview(COMMANDS, terminal.columns))
+    surroundings.stdout.write(overview(terminal.columns))
     return EXIT.ok
   }
   let exitCode: ExitCode = EXIT.ok
@@ -155,10 +86,10 @@ async function createProgram(
       getErrHasColors: () => terminal.hasColour.stderr,
     })
   // The help of a command is commander's.
-  program.helpInformation = () => overview(COMMANDS, terminal.columns)
-  for (const { name, description, load } of COMMANDS) {
+  program.helpInformation = () => overview(terminal.columns)
+  for (const { name, description } of COMMANDS) {
     const command = program.command(name).description(description)
-    if (args.includes(name)) (await load())(command, context)
+    if (args.includes(name)) (await LOAD[name]?.())?.(command, context)
   }
   return program
 }

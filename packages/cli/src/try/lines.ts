@@ -38,7 +38,7 @@ export function linesOf(story: Story, playing: Playing): readonly StyledLine[] {
       return [[number === current ? 'bold' : 'plain', `${mark} ${second(at)}  ${text}`]]
     }),
     [],
-    [['bold', row('', Object.values(NAMES))]],
+    [['bold', ' '.repeat(LABEL) + GUARDS.map((guard) => NAMES[guard].padStart(COLUMN)).join('')]],
     ...ROWS.map(([label, read]) => counted(label, answers.map(read))),
     [],
     ...GUARDS.map((guard, number) => courseOf(NAMES[guard], answers[number]?.course ?? [])),
@@ -59,46 +59,33 @@ const INTRODUCTION = [
   'both. Their options are the defaults.',
 ]
 
-interface Cell {
-  readonly text: string
-  readonly style?: Style
-}
+type Cell = readonly [text: number | string, style?: Style]
 
 const ROWS: readonly (readonly [label: string, read: (answers: Answers) => Cell])[] = [
-  ['genuine tokens accepted', ({ accepted }) => ({ text: String(accepted) })],
-  [
-    'genuine tokens refused',
-    ({ refused }) => ({ text: String(refused), style: refused > 0 ? 'red' : 'plain' }),
-  ],
+  ['genuine tokens accepted', ({ accepted }) => [accepted]],
+  ['genuine tokens refused', ({ refused }) => [refused, refused > 0 ? 'red' : 'plain']],
   [
     'first token of the new key',
     ({ firstOfNewKey: first }) =>
-      first === undefined
-        ? { text: '-' }
-        : { text: String(first.status), style: first.status === 200 ? 'green' : 'red' },
+      first === undefined ? ['-'] : [first.status, first.status === 200 ? 'green' : 'red'],
   ],
-  ['forged tokens refused', ({ forgedRefused }) => ({ text: String(forgedRefused) })],
+  ['forged tokens refused', ({ forgedRefused }) => [forgedRefused]],
   [
     'forged tokens accepted',
-    ({ forgedAccepted }) => ({
-      text: String(forgedAccepted),
-      style: forgedAccepted > 0 ? 'red' : 'plain',
-    }),
+    ({ forgedAccepted }) => [forgedAccepted, forgedAccepted > 0 ? 'red' : 'plain'],
   ],
-  ['requests for keys', ({ keyRequests }) => ({ text: String(keyRequests) })],
+  ['requests for keys', ({ keyRequests }) => [keyRequests]],
 ]
 
 function counted(label: string, cells: readonly Cell[]): StyledLine {
-  const pieces = cells.map(({ text, style = 'plain' }) => [style, text.padStart(COLUMN)] as const)
+  const pieces = cells.map(
+    ([text, style = 'plain']) => [style, String(text).padStart(COLUMN)] as const,
+  )
   return [['plain', label.padEnd(LABEL)], ...pieces]
 }
 
 function courseOf(name: string, course: readonly Moment[]): StyledLine {
   return [['plain', name.padEnd(COLUMN)], ...strip(course)]
-}
-
-function row(label: string, cells: readonly string[]): string {
-  return label.padEnd(LABEL) + cells.map((cell) => cell.padStart(COLUMN)).join('')
 }
 
 function second(at: number): string {
