@@ -22,6 +22,7 @@ export interface RotateOptions {
   publish?: 'now' | 'first' | 'later' | 'both' | undefined
 }
 
+/** A change to a new key, in one step or in two. */
 export interface Rotation {
   /** The second step, if it is left: the new key signs, or it is published, or the old one leaves the document. */
   readonly next: 'sign' | 'publish' | 'withdraw' | undefined

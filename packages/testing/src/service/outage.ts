@@ -22,6 +22,7 @@ export interface OutageOptions {
   delay?: number | undefined
 }
 
+/** A fault of the services of an issuer, and what is left of it at this moment. */
 export interface Outage {
   readonly kind: OutageKind
   readonly endpoints: readonly Endpoint[]
