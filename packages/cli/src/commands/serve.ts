@@ -3,7 +3,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import { parseJson } from '@portcullis/kit/json'
-import type { IntrospectionUrls, ListeningTokenService, Routes } from '@portcullis/testing'
+import type { IntrospectionService, ListeningTokenService, Routes } from '@portcullis/testing'
 import type { Command } from 'commander'
 
 import { seconds } from '../input/seconds.ts'
@@ -99,8 +99,7 @@ async function serve(options: ServeOptions, context: Context): Promise<void> {
     if (options.json === true) terminal.print(printableJson(event))
     else terminal.say(eventLine(event))
   })
-  const { authUrl, keyUrl } = listening
-  const introspectionUrl = listening.introspectionUrl
+  const { authUrl, keyUrl, introspectionUrl } = listening
   const ready = { type: 'ready', pid: process.pid, authUrl, keyUrl, introspectionUrl }
   const readyFile = options.readyFile && resolve(context.cwd, options.readyFile)
   try {
@@ -171,7 +170,7 @@ async function readConfigurationFile(path: string): Promise<Configuration> {
 }
 
 /** A service of JWTs alone has no URL of introspection. */
-type Listening = ListeningTokenService & Partial<IntrospectionUrls>
+type Listening = ListeningTokenService & Partial<Pick<IntrospectionService, 'introspectionUrl'>>
 
 async function listen(
   { tokens }: Service,
@@ -204,7 +203,7 @@ function announce(
   terminal.say(
     `  log in  ${isDemo ? loginCommand(authUrl, 'demo', 'demo') : loginCommand(authUrl)}`,
   )
-  const introspectionUrl = listening.introspectionUrl
+  const { introspectionUrl } = listening
   if (introspectionUrl === undefined) return
   terminal.say(`  ask     curl -u client:secret -d token=... ${introspectionUrl}`)
 }
