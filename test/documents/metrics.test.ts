@@ -108,6 +108,7 @@ test('the table has each metric, with its labels and what a cluster makes of it'
     `\`${nameForPrometheus(row)}\``,
     row.labels.map((label) => `\`${label}\``).join(', '),
     row.aggregator,
+    row.help,
   ])
   expect(tableUnder(readme, 'Metrics', 'Metric').rows).toEqual(expected)
 })
