@@ -75,7 +75,6 @@ test(
         'control/explain, hostile: 200': 72,
         'console/explain, hostile: 200': 72,
         'control/mint, hostile: 400': 36,
-        'console/mint, hostile: 400': 36,
         'login, hostile: 400': 54,
         'decode, hostile: 1': 72,
         'explain, hostile: 1': 72,
