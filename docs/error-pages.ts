@@ -68,7 +68,7 @@ function rowOf([first = '', ...others]: readonly string[], columns: readonly str
 
 function codePage(document: Page, { heading, text }: Chapter, rows: readonly Row[]): Page {
   const { status, title, description } = refusalOf(heading)
-  const [introduction = ''] = text.split(/^\|/m)
+  const [introduction = ''] = text.split(/^(?:\||<!--)/m)
   const list = rows.map(
     ({ name, cells }) => `- [\`${name}\`](/errors/${heading}/${name}.md): ${cells[0]?.[1] ?? ''}`,
   )

@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
+import { goalsTable } from '../test/bench/results.ts'
 import { manifestPaths } from '../test/publishing/published.ts'
+import { tableOfRuns } from '../test/simulation/soak/report.ts'
 import { root } from './entries.ts'
-import { errorsGuide } from './errors-guide.ts'
-import { withParts } from './parts.ts'
-import { PROGRAM_MAKERS } from './program-tables.ts'
+import { tableOfDefaults, tableOfOptions, tableOfOwnOptions } from './options.ts'
+import { documentsOf } from './pages.ts'
+import { type Maker, partsOf, withParts } from './parts.ts'
+import { tableOfCodes, tableOfReasons } from './refusal-tables.ts'
 import { REFUSAL_WORDS, refusalWords } from './refusal-words.ts'
-import { ERRORS } from './sections.ts'
 import { skillOf } from './skills.ts'
 
 // The files, or parts of files, that say once more what stands elsewhere. `pnpm write` writes them, and a test compares.
@@ -18,10 +20,27 @@ export interface WrittenFile {
   readonly text: string
 }
 
+/** What makes the parts of documents, by the first word of their names. */
+export const MAKERS: Readonly<Record<string, Maker>> = {
+  codes: tableOfCodes,
+  reasons: tableOfReasons,
+  options: tableOfOptions,
+  'own-options': tableOfOwnOptions,
+  defaults: tableOfDefaults,
+  goals: goalsTable,
+  soak: () => tableOfRuns(),
+}
+
 export function writtenFiles(): readonly WrittenFile[] {
   const packages = manifestPaths.map((path) => basename(dirname(path)))
+  const documents = documentsOf().map((path) => ({
+    path,
+    text: readFileSync(join(root, path), 'utf8'),
+  }))
   return [
-    { path: ERRORS, text: errorsGuide() },
+    ...documents
+      .filter(({ text }) => partsOf(text).length > 0)
+      .map(({ path, text }) => ({ path, text: withParts(text, MAKERS) })),
     { path: REFUSAL_WORDS, text: refusalWords() },
     ...DOCUMENTS.map((path) => {
       const text = readFileSync(join(root, path), 'utf8')

@@ -1,10 +1,7 @@
-import { readFileSync } from 'node:fs'
-
 import { expect, onTestFinished, test, vi } from 'vitest'
 
 import { checkFloors } from './check-floors.ts'
 import { type Floor, isWithin } from './floors.ts'
-import { goalsTable, partsOf } from './results.ts'
 
 const FLOORS: readonly Floor[] = [
   { figure: 'price', goal: { atMost: 1 }, floor: { atMost: 2 } },
@@ -40,12 +37,3 @@ test.each([undefined, Number.NaN, Infinity])(
     }).toThrow('not measured: price')
   },
 )
-
-test('README.md has the figures that were measured last', () => {
-  const [, table] = partsOf(readFileSync(new URL('README.md', import.meta.url), 'utf8'))
-  expect(withoutSpace(table)).toBe(withoutSpace(goalsTable()))
-})
-
-function withoutSpace(text: string): string {
-  return text.replaceAll(/ +|-+|\n{2,}/g, '').trim()
-}

@@ -46,8 +46,8 @@ function rounded(figures: Figures): Readonly<Record<string, number>> {
 }
 
 /** README.md before the table of goals, that table, and what follows. */
-export function partsOf(readme: string): readonly [before: string, table: string, after: string] {
-  const [begin, end] = ['<!-- figures -->\n', '<!-- end of figures -->']
+function partsOf(readme: string): readonly [before: string, table: string, after: string] {
+  const [begin, end] = ['<!-- written: goals -->\n', '<!-- end -->']
   const [before, rest] = [readme.indexOf(begin) + begin.length, readme.indexOf(end)]
   return [readme.slice(0, before), readme.slice(before, rest), readme.slice(rest)]
 }
@@ -65,7 +65,16 @@ export function goalsTable(): string {
     },
   )
   const machines = measured.map(([bench, { machine }]) => `\`${bench}\`: ${machine}`)
-  return `\n${machines.join('\\\n')}\n\n${markdownTable(['Figure', 'goal', 'floor', 'measured'], rows)}\n\n`
+  const table = markdownTable(['Figure', 'goal', 'floor', 'measured'], rows)
+  return `\n${machines.join('\\\n')}\n\n${notAligned(table)}\n\n`
+}
+
+/** In a document a new row changes one line. */
+function notAligned(table: string): string {
+  return table
+    .replaceAll(/-{4,}/g, '---')
+    .replaceAll(/(?<=\S) +(?= \|)/g, '')
+    .replaceAll(/\| +(?=\|)/g, '|  ')
 }
 
 function inWords(limit: Limit | undefined): string {

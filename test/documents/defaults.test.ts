@@ -1,6 +1,4 @@
 import { channel } from 'node:diagnostics_channel'
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 
 import {
   type Algorithm,
@@ -12,18 +10,15 @@ import {
 import { createTestIssuer, manualClock, tokenService } from '@portcullis/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
+import { declarationsOf, valueOf } from '../../docs/options.ts'
 import { checkRedisRevocationsOptions } from '../../packages/redis/src/revocations/options.ts'
-import { codeSpans, tableUnder } from './markdown.ts'
-import { valueOf } from './options.ts'
 
-const { rows } = tableUnder(read('SECURITY.md'), 'Defaults that decide verdicts', 'Option')
-const cells = rows.flat()
+const declared = declarationsOf('core', 'VerifierOptions', 'RemoteKeysOptions')
 
-/** What SECURITY.md says that an option is by default. */
+/** What SECURITY.md says that an option is by default: its table is written from the declarations. */
 function stated(option: string): string {
-  const at = cells.findIndex((cell) => codeSpans(cell).includes(option))
-  const value = valueOf(cells[at + 1] ?? '')
-  if (at === -1 || value === undefined) throw new Error(`SECURITY.md has no default of ${option}`)
+  const value = valueOf(declared.get(option)?.stated ?? '')
+  if (value === undefined) throw new Error(`the declaration of ${option} states no default`)
   return value
 }
 
@@ -40,9 +35,7 @@ describe('by default, as SECURITY.md says, a verifier', () => {
   ])(
     'takes a key for %s where its entry says so (%j): %s',
     async (algorithm, isStated, outcome) => {
-      expect(cells[cells.findIndex((cell) => codeSpans(cell).includes('algorithms')) + 1]).toBe(
-        'what keys state',
-      )
+      expect(declared.get('algorithms')?.stated).toBe('what keys state')
       const omitFromKey = isStated ? [] : (['alg'] as const)
       const issuer = await createTestIssuer({ algorithm, omitFromKey })
       const { keys } = issuer.verifierOptions
@@ -160,9 +153,11 @@ test('by default, as SECURITY.md says, a replica of revocations is so old at mos
   const { maxStaleness, whenStale, max } = checkRedisRevocationsOptions({
     url: 'redis://127.0.0.1',
   })
-  const heading = 'Defaults that decide verdicts'
-  const table = tableUnder(read('SECURITY.md'), heading, 'Of redisRevocations')
-  const found = table.rows.map(([name = '', value = '']) => [codeSpans(name)[0], valueOf(value)])
+  const ofRedis = declarationsOf('redis', 'RedisRevocationsOptions')
+  const found = ['maxStaleness', 'whenStale', 'max'].map((name) => [
+    name,
+    valueOf(ofRedis.get(name)?.stated ?? ''),
+  ])
   expect(Object.fromEntries(found)).toEqual({
     maxStaleness: String(maxStaleness),
     whenStale: `'${whenStale}'`,
@@ -177,8 +172,4 @@ async function setUp() {
   const keys = remoteKeys(service.keyUrl, { fetch: service.fetch, clock })
   const verifier = createVerifier({ keys, issuer: null, audience: null, clock })
   return { clock, issuer, keys, verifier }
-}
-
-function read(path: string): string {
-  return readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
 }

@@ -7,9 +7,10 @@ import { type EventPoll, pollEvents, receiveEvents, receiveLogout } from '@portc
 import request from 'supertest'
 import { afterAll, expect, test, vi } from 'vitest'
 
+import { declarationsOf } from '../../docs/options.ts'
 import { writtenExamples } from './examples.ts'
 import { identityProvider } from './identity-provider.ts'
-import { codeSpans, exampleOf, tableUnder } from './markdown.ts'
+import { exampleOf } from './markdown.ts'
 import { knownOptions } from './options.ts'
 
 // The pieces of code in the README of events, as they stand.
@@ -69,15 +70,13 @@ test('a log-out ends the tokens of its session', async () => {
   await expect(verifier.verify(token)).rejects.toMatchObject({ reason: 'revoked' })
 })
 
-test('the table of options has all that the functions know', async () => {
-  const { rows } = tableUnder(readme, 'Options', 'Option')
-  const listed = rows.map(([names = '', of = '']) => [codeSpans(names), of] as const)
-  for (const [name, takes] of Object.entries({ receiveLogout, receiveEvents, pollEvents })) {
-    const found = listed.filter(([, of]) => of === 'all' || of.includes(`\`${name}\``))
-    expect(found.flatMap(([names]) => names).toSorted()).toEqual(
-      [...(await knownOptions(takes as (options: never) => unknown))].toSorted(),
-    )
-  }
+test.each([
+  { name: 'receiveLogout', takes: receiveLogout, declared: 'LogoutOptions' },
+  { name: 'receiveEvents', takes: receiveEvents, declared: 'ReceiveEventsOptions' },
+  { name: 'pollEvents', takes: pollEvents, declared: 'PollEventsOptions' },
+])('the tables of options have all that $name knows', async ({ takes, declared }) => {
+  const known = await knownOptions(takes)
+  expect([...declarationsOf('events', declared).keys()].toSorted()).toEqual([...known].toSorted())
 })
 
 async function eventOf(sub: string, jti: string): Promise<string> {

@@ -1,47 +1,52 @@
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 
 import { describe, expect, test } from 'vitest'
 
-import { codeSpans, tableUnder } from './markdown.ts'
+import { root } from '../../docs/entries.ts'
 import {
-  type Declaration,
   declarationsOf,
-  knownOptions,
   membersOf,
-  OPTION_TABLES,
-  takenByDiscoverKeys,
-  TESTING_CALLS,
-  valueOf,
-} from './options.ts'
+  tableOfDefaults,
+  tableOfOptions,
+  tableOfOwnOptions,
+} from '../../docs/options.ts'
+import { documentsOf } from '../../docs/pages.ts'
+import { partsOf } from '../../docs/parts.ts'
+import { adapters } from '../frameworks/contract/frameworks/index.ts'
+import { codeSpans, tableUnder } from './markdown.ts'
+import { knownOptions, OPTION_TABLES, takenByDiscoverKeys, TESTING_CALLS } from './options.ts'
 
-const security = read('SECURITY.md')
-const coreReadme = read('packages/core/README.md')
-const coreKeys = read('packages/core/KEYS.md')
+// Tables of options are written from the declarations; here, that the code knows these options and no other.
 
-describe.each(OPTION_TABLES)('$readme, $heading', ({ readme, heading, takes, ...of }) => {
-  const rows = rowsOf(read(readme), heading)
-  const declarations = new Map([
-    ...(of.taken === undefined ? [] : declarationsOf(of.taken)),
-    ...declarationsOf(of.declared),
-  ])
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const namesOf = ([name = '', ...interfaces]: readonly string[]) =>
+  [...declarationsOf(name, ...interfaces).keys()].toSorted()
 
-  test('has a row for each option that the code knows, and for no other', async () => {
-    expect([...rows.keys()].toSorted()).toEqual([...(await knownOptions(takes))].toSorted())
-  })
+test.each(Object.entries(OPTION_TABLES))(
+  'the table "%s" has each option that the code knows, and no other',
+  async (part, takes) => {
+    const known = await knownOptions(takes)
+    expect(namesOf(part.split(' ').slice(1))).toEqual([...known].toSorted())
+  },
+)
 
-  test('states the defaults that the declarations document', () => {
-    expect(
-      defaultComplaints(rows, declarations),
-      `write into ${readme} what @default says where the option is declared: text with its quotes`,
-    ).toEqual([])
-  })
+test.each(adapters)('so has that of guards, for $folder', async ({ takesOptions }) => {
+  const known = (await knownOptions(takesOptions)).filter((name) => name !== 'verifier')
+  expect(namesOf(['core', 'GuardOptions'])).toEqual(known.toSorted())
+})
+
+test('each table of options in a document is one of these', () => {
+  const parts = documentsOf().flatMap((path) => partsOf(read(path)))
+  const tables = parts.filter((part) => part.startsWith('options '))
+  // test/documents/events.test.ts compares those of events.
+  const others = tables.filter((part) => !part.startsWith('options events '))
+  expect(new Set(others)).toEqual(new Set(Object.keys(OPTION_TABLES)))
 })
 
 test('discoverKeys takes the options of remoteKeys, as packages/core/KEYS.md says', async () => {
-  expect(await knownOptions(takenByDiscoverKeys)).toEqual([
-    ...rowsOf(coreKeys, 'Keys behind a URL').keys(),
-  ])
+  const known = await knownOptions(takenByDiscoverKeys)
+  expect(namesOf(['core', 'RemoteKeysOptions'])).toEqual([...known].toSorted())
 })
 
 describe('packages/testing/README.md', () => {
@@ -56,33 +61,14 @@ describe('packages/testing/README.md', () => {
   })
 })
 
-describe('SECURITY.md', () => {
-  const core = new Map([...rowsOf(coreReadme, 'Options'), ...rowsOf(coreKeys, 'Keys behind a URL')])
-
-  test('has each default that the tables of core state, and the same', () => {
-    expect(
-      securityComplaints(security, core),
-      'add them to SECURITY.md; a default that decides no verdict is said in words in the README, without a value',
-    ).toEqual([])
-  })
-
-  test.each([
-    ['another value', security.replace('| 3,600 s ', '| 7,200 s ')],
-    ['a default for what must be stated', security.replace('none: must be stated', '`null`')],
-    ['an option less', security.replace(/`overlap` +\| 0 s/, ' | ')],
-    ['an option that does not exist', security.replace('| `overlap`', '| `overlaps`')],
-  ])('is found to have %s', (_, text) => {
-    expect(securityComplaints(text, core)).not.toEqual([])
-  })
-})
-
-describe('the comparison', () => {
-  const declarations = new Map(
-    membersOf(
-      `export interface Options<T> extends Others {
+describe('a declaration', () => {
+  const source = `export interface Options<T> extends Pick<
+  Others<T>,
+  'shared' | 'property'
+> {
   needed: string
   /**
-   * Seconds.
+   * How long. Seconds.
    * @default 300, or what
    *   a header says
    * @see RFC 9111
@@ -90,89 +76,68 @@ describe('the comparison', () => {
   maxAge?: number | undefined
   /** @default 'auth' */
   property?: string
-  maximum?: number
-}`,
-      'Options',
-    ),
-  )
-  const sound = '| Option | Default |\n| - | - |\n'
-  const right = "| `needed` | required |\n| `maxAge` | 300 |\n| `property` | `'auth'` |\n"
+}
 
-  test('reads declarations', () => {
-    expect(Object.fromEntries(declarations)).toEqual({
-      needed: { isRequired: true, stated: undefined },
-      maxAge: { isRequired: false, stated: '300, or what a header says' },
-      property: { isRequired: false, stated: "'auth'" },
-      maximum: { isRequired: false, stated: undefined },
-    })
+export interface Others<T> {
+  /** Of both. */
+  readonly shared?: T
+  /** Another. */
+  property?: string
+  /** Not picked. */
+  left?: string
+}`
+
+  test('says what its documentation says, and what it inherits follows', () => {
+    expect([...membersOf([source], 'Options')]).toEqual([
+      ['needed', { isRequired: true, stated: undefined, meaning: '' }],
+      [
+        'maxAge',
+        {
+          isRequired: false,
+          stated: '300, or what a header says',
+          meaning: 'How long. Seconds.',
+        },
+      ],
+      ['property', { isRequired: false, stated: "'auth'", meaning: '' }],
+      ['shared', { isRequired: false, stated: undefined, meaning: 'Of both.' }],
+    ])
   })
 
-  test.each([
-    ['nothing, where all is well', `${right}| \`maximum\` | none |`, []],
-    ['another number', right.replace('300', '600'), ['maxAge']],
-    ['another text', right.replace("'auth'", "'user'"), ['property']],
-    ['no default where there is one', right.replace('| 300', '| none'), ['maxAge']],
-    ['a default where there is none', '| `maximum` | 5 |', ['maximum']],
-    ['an option that is said to be required', '| `maximum` | required |', ['maximum']],
-    ['a required option that is said to have none', '| `needed` | none |', ['needed']],
-    ['an option that is not declared', '| `misspelt` | none |', ['misspelt']],
-  ])('finds %s', (_, rows, expected) => {
-    const table = rowsOf(`# Options\n${sound}${rows}`, 'Options')
-    expect(defaultComplaints(table, declarations)).toEqual(expected)
+  test('of an interface that there is not is an error', () => {
+    expect(() => membersOf([source], 'Missing')).toThrow('there is no interface Missing')
   })
 
-  test('fails for what takes any option', async () => {
-    await expect(knownOptions(() => 'done')).rejects.toThrow('an unknown option is not refused')
+  test('is a row of the table: what is required, a value as code, words as they are', () => {
+    const table = tableOfOptions('core', 'VerifierOptions', 'SchemaOptions')
+    expect(table).toMatch(/^\| `issuer` \| required \| The accepted values of `iss`/m)
+    expect(table).toMatch(/^\| `requireExpiry` \| `true` \| /m)
+    expect(table).toMatch(/^\| `algorithms` \| what keys state \| /m)
+    expect(table).toMatch(/^\| `maxTokenAge` \| none \| /m)
+    // Only what the first interface requires has to be stated.
+    expect(table).toMatch(/^\| `schema` \| none \| /m)
+  })
+
+  test('that others share is left out where only its own are asked for', () => {
+    const own = tableOfOwnOptions('events', 'LogoutOptions', 'EventOptions')
+    expect(own.match(/^\| `\w+`/gm)).toEqual([
+      '| `clientId`',
+      '| `type`',
+      '| `requireExpiry`',
+      '| `maxTokenAge`',
+    ])
+  })
+
+  test('has a default that decides, or must be stated', () => {
+    const table = tableOfDefaults('core', 'VerifierOptions')
+    expect(table).toContain('| `issuer` | required |\n')
+    expect(table).toContain('| `clockTolerance` | 5 |\n')
+    expect(table).not.toContain('maxTokenAge')
   })
 })
 
-/** The default of each option; a row may name several. */
-function rowsOf(markdown: string, heading: string): ReadonlyMap<string, string> {
-  const { rows } = tableUnder(markdown, heading, 'Option')
-  return new Map(
-    rows.flatMap(([names = '', value = '']) => codeSpans(names).map((name) => [name, value])),
-  )
-}
-
-/** The options of which a table says something else than their declarations do. */
-function defaultComplaints(
-  rows: ReadonlyMap<string, string>,
-  declarations: ReadonlyMap<string, Declaration>,
-): readonly string[] {
-  return [...rows]
-    .filter(([name, text]) => {
-      const declaration = declarations.get(name)
-      if (declaration === undefined) return true
-      const { isRequired, stated } = declaration
-      if ((text === 'required') !== isRequired) return true
-      const value = valueOf(text)
-      if (value === undefined) return text === 'none' && stated !== undefined
-      return stated === undefined || (stated !== value && valueOf(stated) !== value)
-    })
-    .map(([name]) => name)
-}
-
-/** The options on which SECURITY.md and the tables of core do not agree. */
-function securityComplaints(text: string, core: ReadonlyMap<string, string>): readonly string[] {
-  const { rows } = tableUnder(text, 'Defaults that decide verdicts', 'Option')
-  const cells = rows.flat()
-  const stated = new Map(
-    cells.flatMap((cell, at) =>
-      at % 2 === 0 ? codeSpans(cell).map((name) => [name, cells[at + 1] ?? '']) : [],
-    ),
-  )
-  const different = [...stated].filter(([name, value]) => {
-    const other = core.get(name)
-    if (other === undefined) return true
-    return value === 'none: must be stated'
-      ? other !== 'required'
-      : (valueOf(value) ?? value) !== (valueOf(other) ?? other)
-  })
-  const lacking = [...core].filter(
-    ([name, value]) => valueOf(value) !== undefined && !stated.has(name),
-  )
-  return [...different, ...lacking].map(([name]) => name)
-}
+test('what takes any option is found', async () => {
+  await expect(knownOptions(() => 'done')).rejects.toThrow('an unknown option is not refused')
+})
 
 /** `issuer.token({ claims, ... })` in the first column. */
 function callsOf(markdown: string): ReadonlyMap<string, readonly string[]> {
@@ -184,8 +149,4 @@ function callsOf(markdown: string): ReadonlyMap<string, readonly string[]> {
       return options === undefined ? [] : [[name, options.split(', ')] as const]
     }),
   )
-}
-
-function read(path: string): string {
-  return readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
 }

@@ -1,6 +1,3 @@
-import { globSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-
 import { createTokenClient } from '@portcullis/client'
 import { createOAuthClient } from '@portcullis/client/oauth'
 import {
@@ -25,98 +22,23 @@ import {
   tokenService,
 } from '@portcullis/testing'
 
-import { adapters } from '../frameworks/contract/frameworks/index.ts'
-
-/** A table of options in a README, and what takes them. */
-export interface OptionTable {
-  readonly readme: string
-  readonly heading: string
-  readonly takes: (options: never) => unknown
-  /** The package and the interfaces that declare the options. What the first requires must be stated, nothing else. */
-  readonly declared: readonly [name: string, ...interfaces: string[]]
-  /** The same of another package whose options are taken as well. */
-  readonly taken?: OptionTable['declared']
-}
-
 const keyUrl = 'https://auth.test/keys'
-const guard = ['core', 'GuardOptions', 'PresentationOptions'] as const
 
-export const OPTION_TABLES: readonly OptionTable[] = [
-  {
-    readme: 'packages/core/README.md',
-    heading: 'Options',
-    takes: createVerifier,
-    declared: ['core', 'VerifierOptions', 'SchemaOptions'],
-  },
-  {
-    readme: 'packages/core/KEYS.md',
-    heading: 'Keys behind a URL',
-    takes: (options) => remoteKeys(keyUrl, options),
-    declared: ['core', 'RemoteKeysOptions'],
-  },
-  {
-    readme: 'packages/core/MANY-ISSUERS.md',
-    heading: 'Tenants that come and go',
-    takes: (options) => byIssuer(() => undefined, options),
-    declared: ['core', 'ByIssuerOptions'],
-  },
-  {
-    readme: 'packages/core/BOUND-TOKENS.md',
-    heading: 'DPoP proofs',
-    takes: dpopProofs,
-    declared: ['core', 'DpopProofsOptions'],
-  },
-  {
-    readme: 'packages/core/MUTUAL-TLS.md',
-    heading: 'Options',
-    takes: mutualTls,
-    declared: ['core', 'MutualTlsOptions'],
-  },
-  ...adapters.map(({ folder, takesOptions }) => ({
-    readme: `packages/${folder}/README.md`,
-    heading: 'Options',
-    takes: takesOptions,
-    declared: guard,
-  })),
-  {
-    readme: 'packages/client/README.md',
-    heading: 'Options',
-    takes: createTokenClient,
-    declared: ['client', 'TokenClientOptions'],
-  },
-  {
-    readme: 'packages/introspection/README.md',
-    heading: 'Options',
-    takes: introspected,
-    declared: ['introspection', 'IntrospectedOptions'],
-    taken: ['core', 'VerifierOptions', 'SchemaOptions'],
-  },
-  {
-    readme: 'packages/mcp/README.md',
-    heading: 'Options',
-    takes: (options) => expressEndpoint(stubVerifier(), options, () => undefined),
-    declared: ['mcp', 'EndpointOptions'],
-    taken: guard,
-  },
-  {
-    readme: 'packages/client/OAUTH.md',
-    heading: 'Options',
-    takes: createOAuthClient,
-    declared: ['client', 'OAuthClientOptions'],
-  },
-  {
-    readme: 'packages/redis/README.md',
-    heading: 'Options',
-    takes: redisRevocations,
-    declared: ['redis', 'RedisRevocationsOptions'],
-  },
-  {
-    readme: 'packages/redis/REPLAYS.md',
-    heading: 'Options',
-    takes: redisReplays,
-    declared: ['redis', 'RedisReplaysOptions'],
-  },
-]
+/** What takes the options of each table in a document, by the name of the part that is written there. */
+export const OPTION_TABLES: Readonly<Record<string, (options: never) => unknown>> = {
+  'options core VerifierOptions SchemaOptions': createVerifier,
+  'options core RemoteKeysOptions': (options) => remoteKeys(keyUrl, options),
+  'options core ByIssuerOptions': (options) => byIssuer(() => undefined, options),
+  'options core DpopProofsOptions': dpopProofs,
+  'options core MutualTlsOptions': mutualTls,
+  'options client TokenClientOptions': createTokenClient,
+  'options client OAuthClientOptions': createOAuthClient,
+  'options introspection IntrospectedOptions SchemaOptions': introspected,
+  'options mcp EndpointOptions': (options) =>
+    expressEndpoint(stubVerifier(), options, () => undefined),
+  'options redis RedisRevocationsOptions': redisRevocations,
+  'options redis RedisReplaysOptions': redisReplays,
+}
 
 /** What `packages/testing/README.md` shows as a call with `{ ... }`. */
 export const TESTING_CALLS: Readonly<Record<string, (options: never) => unknown>> = {
@@ -156,56 +78,4 @@ export async function knownOptions(takes: (options: never) => unknown): Promise<
     throw new Error(`an unknown option is not refused with the known ones: ${String(outcome)}`)
   }
   return names.split(', ')
-}
-
-/** How an interface declares an option. */
-export interface Declaration {
-  readonly isRequired: boolean
-  /** The tag `@default` of its documentation. */
-  readonly stated: string | undefined
-}
-
-/** @throws Error if the sources do not have all of the interfaces. */
-export function declarationsOf([name, ...interfaces]: OptionTable['declared']): ReadonlyMap<
-  string,
-  Declaration
-> {
-  const root = fileURLToPath(new URL(`../../packages/${name}/src/`, import.meta.url))
-  const sources = globSync('**/*.ts', { cwd: root }).map((path) =>
-    readFileSync(root + path, 'utf8'),
-  )
-  return new Map(
-    interfaces.flatMap((each, at) => {
-      const found = sources.flatMap((source) => membersOf(source, each))
-      if (found.length === 0) throw new Error(`packages/${name} has no interface ${each}`)
-      return at === 0
-        ? found
-        : found.map(([member, { stated }]) => [member, { isRequired: false, stated }] as const)
-    }),
-  )
-}
-
-export function membersOf(
-  source: string,
-  name: string,
-): readonly (readonly [string, Declaration])[] {
-  const [, body = ''] =
-    new RegExp(`^export interface ${name}\\b[^{]*\\{\\n(.*?)^\\}`, 'ms').exec(source) ?? []
-  const members = body.matchAll(
-    /(?:^ {2}\/\*\*((?:(?!\*\/).)*)\*\/\n)?^ {2}(?:readonly )?(\w+)(\??):/gms,
-  )
-  return [...members].map(([, comment = '', member = '', mark]) => {
-    const [, stated] = /@default (.*?)(?=\n\s*\*\s*@|$(?![^]))/s.exec(comment) ?? []
-    return [
-      member,
-      { isRequired: mark === '', stated: stated?.replaceAll(/\s*\n\s*\*\s*/g, ' ').trim() },
-    ]
-  })
-}
-
-/** A default in one form: what a document says in code, or the number that it begins with. */
-export function valueOf(text: string): string | undefined {
-  const [, code] = /^`([^`]+)`/.exec(text) ?? []
-  const [number] = /^\d[\d,_]*/.exec(text) ?? []
-  return code ?? number?.replaceAll(/[,_]/g, '')
 }

@@ -36,6 +36,7 @@ import Koa from 'koa'
 import request from 'supertest'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
+import { wordsOf } from '../../docs/parts.ts'
 import { runProgram } from '../../packages/cli/test/run-program.ts'
 import { adapter as expressAdapter } from '../frameworks/contract/frameworks/express.ts'
 import { adapter as fastifyAdapter } from '../frameworks/contract/frameworks/fastify.ts'
@@ -124,7 +125,7 @@ test.each(READMES)('%s says what an AUTH_URL is, and has at most 1,650 words', (
   const code = blocks(path).find((each) => each.includes('AUTH_URL')) ?? ''
   expect(/AUTH_URL.*https:\/\/auth\.example\.com/.test(code)).toBe(code !== '')
   expect(
-    read(path).split(/\s+/).length,
+    wordsOf(read(path)).byHand,
     `shorten ${path}, or move a part of it to a guide beside it`,
   ).toBeLessThanOrEqual(1650)
 })

@@ -1,13 +1,15 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, matchesGlob } from 'node:path'
 
 import { authErrorReasons } from '@portcullis/core'
 import { describe, expect, test } from 'vitest'
 
 import { root } from '../../docs/entries.ts'
-import { withRefusals } from '../../docs/errors-guide.ts'
-import { ERRORS } from '../../docs/sections.ts'
-import { writtenFiles } from '../../docs/written.ts'
+import { documentsOf } from '../../docs/pages.ts'
+import { partsOf, tableOf, withParts, wordsOf } from '../../docs/parts.ts'
+import { ERRORS, LEFT_OUT } from '../../docs/sections.ts'
+import { MAKERS, writtenFiles } from '../../docs/written.ts'
+import { refusals } from '../../packages/core/src/refusal/refusals.ts'
 
 // What `pnpm write` writes is in the repository as it would write it now. docs/api is compared by `pnpm api --check`.
 
@@ -17,9 +19,43 @@ test.each(writtenFiles())('$path is as its sources say: run `pnpm write`', ({ pa
   expect(existsSync(join(root, path)) && read(path)).toBe(text)
 })
 
-describe('ERRORS.md is written', () => {
+describe('a part of a document', () => {
+  const text = 'By hand.\n\n<!-- written: list one two -->\nold\n<!-- end -->\n\nBy hand, too.\n'
+  const makers = { list: (...words: readonly string[]) => words.join(', ') }
+
+  test('is what is made for its name, and everything around it stays', () => {
+    const written = withParts(text, makers)
+    expect(written).toBe(text.replace('\nold\n', '\n\none, two\n\n'))
+    expect(withParts(written, makers)).toBe(written)
+    expect(partsOf(text)).toEqual(['list one two'])
+  })
+
+  test('that nothing makes, or that has no end, is an error', () => {
+    expect(() => withParts(text, {})).toThrow('nothing makes <!-- written: list one two -->')
+    expect(() => withParts(text.replace('<!-- end -->', ''), makers)).toThrow('has no <!-- end -->')
+  })
+
+  test('has no words of somebody', () => {
+    const words = wordsOf(
+      'One, `two` and three.\n\n<!-- written: list -->\n| four | 5 |\n<!-- end -->\n| - |\n',
+    )
+    expect(words).toEqual({ byHand: 4, written: 2 })
+  })
+})
+
+describe('ERRORS.md', () => {
   const guide = read(ERRORS)
-  const written = (text: string) => withRefusals(text, read('packages/core/OPERATING.md'))
+
+  test('has the table of codes, and a part for each code below its heading', () => {
+    expect(partsOf(guide)).toEqual([
+      'codes',
+      ...Object.keys(refusals).map((code) => `reasons ${code}`),
+    ])
+    for (const code of Object.keys(refusals))
+      expect(guide).toMatch(
+        new RegExp(`^### ${code}\n(?:(?!#).*\n)*<!-- written: reasons ${code} -->`, 'm'),
+      )
+  })
 
   test.each([
     ['a reason that the table of codes lacks', '`too_old`, ', ''],
@@ -29,37 +65,44 @@ describe('ERRORS.md is written', () => {
       '`signature`, `expired`',
     ],
     ['another status', '| 503 ', '| 502 '],
+    ['another challenge', 'with `error="invalid_request"`', 'with `error="invalid_token"`'],
+    ['a challenge where there is none', 'none; `Retry-After`', '`Bearer`'],
     ['a row that a code lacks', /^.*invalid_token-revoked.*\n/m, ''],
-    [
-      'a row of a reason that there is not',
-      /^(.*)invalid_token-revoked(.*\n)/m,
-      '$1invalid_token-invented$2$&',
-    ],
     ['another meaning', '`exp` has passed', '`exp` has not passed'],
     ['another advice', 'Ask the issuer: there is no option', 'Do nothing'],
     ['a link with another text', '[Rotating a key]', '[Keys]'],
-  ])('over %s', (_, found, change) => {
+  ])('is written over %s', (_, found, change) => {
     const changed = guide.replace(found, change)
     expect(changed).not.toBe(guide)
-    expect(written(changed)).toBe(guide)
+    expect(withParts(changed, MAKERS)).toBe(guide)
   })
 
-  test('with a row for each code, whose challenge is for somebody to write', () => {
-    const without = guide.replace(/^\| `use_dpop_nonce`.*\n/m, '')
-    expect(written(without)).toMatch(/^\| `use_dpop_nonce` +\| 401 +\| +\| `missing_nonce`/m)
-  })
-
-  test('and its own sentences stay', () => {
-    const sentence = 'This sentence is somebody else’s.'
-    expect(written(`${guide}\n${sentence}\n`)).toBe(`${guide}\n${sentence}\n`)
-  })
-
-  test('not without a section of each code, which somebody has to write', () => {
-    expect(() => written(guide.replace('### use_dpop_nonce', '### other'))).toThrow(
-      'write "### use_dpop_nonce"',
-    )
+  test('has no table of a code that there is not', () => {
+    const invented = guide.replace('reasons use_dpop_nonce', 'reasons invented')
+    expect(() => withParts(invented, MAKERS)).toThrow('there is no code invented')
   })
 })
+
+test('a cell of a table escapes what would end it', () => {
+  expect(tableOf(['a', 'b'], [['c', 'd | e']])).toBe(
+    '| a | b |\n| --- | --- |\n' + String.raw`| c | d \| e |` + '\n',
+  )
+})
+
+const documents = documentsOf().filter(
+  (path) => !LEFT_OUT.some(([paths]) => matchesGlob(path, paths)),
+)
+
+test.each(documents)(
+  '%s has no table whose columns are aligned: a new row changes one line',
+  (path) => {
+    const aligned = read(path)
+      .replaceAll(/^ *```[\s\S]*?^ *```$/gm, '')
+      .split('\n')
+      .filter((line) => /^\|.*[^| ] {2,}\|/.test(line))
+    expect(aligned).toEqual([])
+  },
+)
 
 /** As `git ls-files` would list them, but for what is built. */
 const files = globSync(

@@ -37,7 +37,7 @@ export interface EventOptions {
    * @default 5
    */
   clockTolerance?: number | undefined
-  /** By default that of the key source. */
+  /** The clock, for tests. By default that of the key source. */
   clock?: Clock | undefined
   /**
    * How long each call of `revocations`, of `mapSubject` and of the verifier of `authorize` may take. Seconds, 1 to 600: longer than
@@ -45,7 +45,10 @@ export interface EventOptions {
    * @default 10
    */
   recordTimeout?: number | undefined
-  /** Is told of each event: recorded, repeated, ignored, refused, or not recorded. What it throws is a warning. */
+  /**
+   * Is told of each event, and of requests without one: `{ outcome, iss, jti, types, claims, unreadable, revokes, refused, error }`.
+   * What it throws is a warning.
+   */
   onEvent?: ((message: EventMessage) => void) | undefined
 }
 
@@ -54,12 +57,13 @@ export interface LogoutOptions extends EventOptions {
   /** The `client_id` that the log-out token must be for. */
   clientId: string | readonly string[]
   /**
-   * `null` also accepts a log-out token without `typ`, or with `JWT`: some issuers do not name the type.
+   * `null` also accepts a log-out token without `typ`, or with `JWT`: older providers do not name the type.
    * @default 'logout+jwt'
    */
   type?: 'logout+jwt' | null | undefined
   /**
-   * Whether a log-out token without `exp` is refused. With `false` its `iat` bounds its age, by `maxTokenAge`.
+   * Whether a log-out token without `exp` is refused. With `false`, for Hydra and older authentik,
+   * its `iat` bounds its age, by `maxTokenAge`.
    * @default true
    */
   requireExpiry?: boolean | undefined

@@ -41,12 +41,16 @@ export interface IntrospectedOptions extends Pick<
    * @see RFC 8414 section 3
    */
   issuer: string | null
-  /** The introspection endpoint. By default the one that the metadata of the issuer name. */
+  /** The introspection endpoint: https, or this machine. By default the one that the metadata of the issuer name. */
   endpoint?: string | undefined
   /** What the issuer calls this API. */
   clientId: string
+  /** Its secret there. */
   clientSecret?: string | undefined
-  /** For `private_key_jwt`, in place of `clientSecret`. */
+  /**
+   * `{ key, kid, certificate }`, a private `CryptoKey`, and the PEM of its certificate for `x5t#S256` and `x5t`: signs an assertion for
+   * each call (`private_key_jwt`), in place of `clientSecret`.
+   */
   clientKey?: ClientKey | undefined
   /**
    * How this API proves who it is; with `clientKey` by default `private_key_jwt`. With `tls_client_auth` its certificate does, which
@@ -72,7 +76,7 @@ export interface IntrospectedOptions extends Pick<
    */
   type?: string | readonly string[] | null | undefined
   /**
-   * How long an answer is used: a token that is revoked at the issuer works for so long. 1 to 3600.
+   * How long an answer is used: a token that is revoked at the issuer works for so long. Seconds, as all times here, 1 to 3600.
    * @default 30
    */
   maxAge?: number | undefined
@@ -92,14 +96,17 @@ export interface IntrospectedOptions extends Pick<
    * @default 16
    */
   maxCalls?: number | undefined
-  /** The same for tokens that were active before: more than the users of a process x seconds of a call / `maxAge`. @default 128 */
+  /**
+   * The same for tokens that were active before: more than the users of a process x seconds of a call / `maxAge`.
+   * @default 128
+   */
   maxRenewals?: number | undefined
   /**
    * How many calls may begin in a second for tokens that were not seen before.
    * @default 100
    */
   maxRate?: number | undefined
-  /** How every token of the issuer looks. Whatever looks otherwise is refused without a call. */
+  /** How every token of the issuer looks: `{ length: [20, 256], prefix: 'oat_', alphabet: '...' }`. Whatever looks otherwise is refused without a call. */
   form?: TokenForm | undefined
   /**
    * Of how many active tokens the answers are held (fewer if they have more than 2048 bytes on average), and how many tokens are
@@ -117,8 +124,12 @@ export interface IntrospectedOptions extends Pick<
    * @default false
    */
   requireExpiry?: boolean | undefined
-  /** @default globalThis.fetch */
+  /**
+   * Your own, for a proxy, a certificate or a test.
+   * @default globalThis.fetch
+   */
   fetch?: IntrospectionFetch | undefined
+  /** The clock, for tests. By default the system's. */
   clock?: Clock | undefined
 }
 

@@ -44,7 +44,7 @@ export interface EndpointOptions<Subject = object> extends Pick<
   'dpop' | 'mutualTls' | 'onRefusal' | 'realm'
 > {
   /**
-   * The resource identifier: the URL that clients know this server by, https and without a fragment. Each token must name exactly
+   * The resource identifier: the URL that clients know this server by: https, or this machine, without a fragment. Each token must name exactly
    * this text in `aud`, whatever else its verifier accepts.
    * @see RFC 8707 section 2; RFC 9728 section 1.2
    */
@@ -54,7 +54,7 @@ export interface EndpointOptions<Subject = object> extends Pick<
   /** What every request needs, such as `scope('tools')`. Its scope is in the challenge. */
   requirement?: Requirement | undefined
   /**
-   * What calls of single tools need in addition, by the name of the tool. A token that lacks it gets 403 with all scopes that the call
+   * What calls of single tools need in addition, by the name of the tool: `{ write: scope('files:write') }`. A token that lacks it gets 403 with all scopes that the call
    * needs, before the SDK sees the request.
    */
   tools?: Readonly<Record<string, Requirement>> | undefined
@@ -73,7 +73,7 @@ export interface EndpointOptions<Subject = object> extends Pick<
    */
   path?: string | undefined
   /**
-   * The claims that may say which client a token was issued to. The first that a token has counts.
+   * The claims that may say which client a token was issued to; the first that a token has counts. With Okta `['cid']`.
    * @default ['client_id', 'azp']
    */
   clientIdClaims?: readonly string[] | undefined

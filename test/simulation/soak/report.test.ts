@@ -1,15 +1,6 @@
-import { readFileSync } from 'node:fs'
-
 import { expect, test } from 'vitest'
 
-import { readRows, tableOf } from './report.ts'
 import { createTally } from './tally.ts'
-
-test('README has the figures that were kept', () => {
-  const readme = readFileSync(new URL('README.md', import.meta.url), 'utf8')
-  expect(Object.keys(readRows()).length).toBeGreaterThan(0)
-  expect(readme).toContain(tableOf(readRows()))
-})
 
 test('what grows is told, and what only differs is not', () => {
   const tally = createTally()

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { markdownTable } from '../../bench/table.ts'
+import { tableOf, withParts } from '../../../docs/parts.ts'
 import { picture } from './picture.ts'
 import type { SoakResult } from './soak.ts'
 
@@ -10,7 +10,6 @@ import type { SoakResult } from './soak.ts'
 const FIGURES = join(import.meta.dirname, 'figures.json')
 const README = join(import.meta.dirname, 'README.md')
 const PICTURE = join(import.meta.dirname, 'soak.svg')
-const [BEGIN, END] = ['<!-- figures -->\n', '<!-- end of figures -->']
 
 /** The figures of one run, by what they are called in the table. */
 type Row = Readonly<Record<string, string>>
@@ -44,22 +43,23 @@ export function writeReport(result: SoakResult): void {
   const rows = { ...readRows(), [major]: rowOf(result) }
   writeFileSync(FIGURES, `${JSON.stringify(rows, undefined, 2)}\n`)
   const text = readFileSync(README, 'utf8')
-  const [from, to] = [text.indexOf(BEGIN) + BEGIN.length, text.indexOf(END)]
-  writeFileSync(README, `${text.slice(0, from)}\n${tableOf(rows)}\n${text.slice(to)}`)
+  writeFileSync(README, withParts(text, { soak: () => tableOfRuns(rows) }))
   const longest = Math.max(...Object.values(rows).map(({ Minutes }) => Number(Minutes)))
   if (result.seconds / 60 >= longest) writeFileSync(PICTURE, picture(result))
 }
 
-/** The table of README.md, for the test that compares them. */
-export function tableOf(kept: Readonly<Record<string, Row>>): string {
+/** The table of README.md. */
+export function tableOfRuns(kept: Readonly<Record<string, Row>> = readRows()): string {
   const runs = Object.values(kept)
   const line = (title: string) => runs.map((row) => row[title] ?? '')
   const titles = Object.keys(runs[0] ?? {}).filter((title) => title !== 'Node')
-  const rows = titles.map((title) => [title].concat(line(title)))
-  return `${markdownTable([''].concat(line('Node')), rows)}\n`
+  return tableOf(
+    ['Of a run', ...line('Node')],
+    titles.map((title) => [title].concat(line(title))),
+  )
 }
 
-export function readRows(): Readonly<Record<string, Row>> {
+function readRows(): Readonly<Record<string, Row>> {
   if (!existsSync(FIGURES)) return {}
   return JSON.parse(readFileSync(FIGURES, 'utf8')) as Record<string, Row> /* as written above */
 }

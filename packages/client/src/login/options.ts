@@ -34,7 +34,9 @@ import {
 export interface TokenClientOptions {
   /** The base URL of the token service: logins go to `/tokenservice/token/api` below it. https, or this machine. */
   authUrl: string | URL
+  /** A text, or a function that returns one or a promise of one. */
   loginId: Credential
+  /** The same. */
   password: Credential
   /**
    * The origins to which `fetch` may send the token, such as `https://api.example.com`. `[]` for a client that only uses
@@ -42,7 +44,11 @@ export interface TokenClientOptions {
    * @see RFC 6454 section 4
    */
   origins: readonly string[]
-  /** @default 'auto' */
+  /**
+   * Where the token is in the answer. `'auto'`: the text, a JSON string, or a usual field of an object. Or `{ field: 'id' }`, or a
+   * function: `(_body, { headers }) => headers.get('x-token')`.
+   * @default 'auto'
+   */
   response?: ResponseFormat | undefined
   /**
    * Deadline of one login with all its attempts, from the first one. Seconds. A caller who comes soon after a failure may
@@ -55,14 +61,19 @@ export interface TokenClientOptions {
    * @default false
    */
   allowInsecure?: boolean | undefined
-  /** @default globalThis.fetch */
+  /**
+   * Your own, for a proxy, a certificate or a test.
+   * @default globalThis.fetch
+   */
   fetch?: ClientFetch | undefined
+  /** The clock, for tests. By default the system's. */
   clock?: Clock | undefined
   /** Verifies each new token before its first use: a verifier of `createVerifier` of `@portcullis/core`. */
   verifier?: TokenVerifier | undefined
   /**
    * Asks for tokens that are bound to a key of this client, and proves the key at each request of `fetch`. So a stolen token
-   * is useless. A token that is not bound is refused.
+   * is useless. A token that is not bound is refused. `{ algorithm }` chooses the key: ES256 by default, or Ed25519, PS256, RS256, or
+   * ES384, which a guard has to list in its `algorithms`.
    * @default false
    * @see RFC 9449
    */

@@ -33,16 +33,17 @@ import { isScope, isResources, isTexts } from './target.ts'
 
 export interface OAuthClientOptions {
   /**
-   * The issuer, as its metadata write it. They are read at the first use, and name the token endpoint. It is the audience of
-   * the assertions of `privateKey`.
+   * The issuer, exactly as its metadata write it. They are read at the first use and again after an hour (RFC 8414, then, but not
+   * after 429, OpenID Connect Discovery), and name the token endpoint. It is the audience of the assertions of `privateKey`.
    * @see RFC 8414; OpenID Connect Discovery 1.0
    */
   issuer?: string | undefined
   /**
-   * The URL of the token endpoint, for servers without metadata. https, or this machine. Without `issuer` it is the audience
+   * The URL of the token endpoint, for servers without metadata: it or `issuer` is required. https, or this machine. Without `issuer` it is the audience
    * of the assertions of `privateKey`.
    */
   tokenEndpoint?: string | URL | undefined
+  /** The `client_id`. */
   clientId: string
   /** One of `clientSecret`, `privateKey`, `clientAssertion` and `certificate` is required. A function is called for each request. */
   clientSecret?: Credential | undefined
@@ -55,14 +56,14 @@ export interface OAuthClientOptions {
   /** Signs an assertion for each request: `private_key_jwt`, RFC 7523. */
   privateKey?: ClientKey | undefined
   /**
-   * An assertion of somebody else that this client is who it is: a function that is called for each request, or a file that is
-   * read for each, such as the token of a Kubernetes service account.
+   * An assertion that something else has made: a function, which is called for each request, or `{ file }`, which is read for each,
+   * such as the token of a Kubernetes service account.
    * @see RFC 7523 section 2.2
    */
-  clientAssertion?: (() => string | Promise<string>) | { readonly file: string } | undefined
+  clientAssertion?: ClientAssertion | undefined
   /** Says that the connections of `fetch` have the certificate of this client. RFC 8705 section 2. */
   certificate?: true | undefined
-  /** Separated by spaces. RFC 6749 section 3.3 */
+  /** What tokens of the client itself may do, separated by spaces; `onBehalfOf` has its own. RFC 6749 section 3.3 */
   scope?: string | undefined
   /** For whom the token is: absolute URIs. RFC 8707 */
   resource?: string | readonly string[] | undefined
@@ -97,8 +98,12 @@ export interface OAuthClientOptions {
    * @default false
    */
   allowInsecure?: boolean | undefined
-  /** @default globalThis.fetch */
+  /**
+   * Your own, for a proxy, a certificate or a test.
+   * @default globalThis.fetch
+   */
   fetch?: ClientFetch | undefined
+  /** The clock, for tests. By default the system's. */
   clock?: Clock | undefined
 }
 

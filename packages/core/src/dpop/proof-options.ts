@@ -48,7 +48,7 @@ export interface DpopProofsOptions {
    */
   replays?: ReplayMemory | undefined
   /**
-   * Clients must put a nonce of this API into their proofs, so that no proof can be made in advance.
+   * `{ secret, maxAge }`: clients must put a nonce of this API into their proofs, so that no proof can be made in advance.
    * @see RFC 9449 sections 8 and 9
    */
   nonces?: NonceOptions | undefined

@@ -31,7 +31,7 @@ import { type KeysSnapshot, readSnapshot } from './snapshot.ts'
 /** Options of `remoteKeys` and `discoverKeys`. All times are seconds. */
 export interface RemoteKeysOptions {
   /**
-   * How long fetched keys are used without asking again. Each process changes it by up to 10 %, so that not all ask at the
+   * How long fetched keys are used without asking again. Seconds, as all times here. Each process changes it by up to 10 %, so that not all ask at the
    * same time.
    * @default 300, or the document's `Cache-Control: max-age` minus `Age`, between 60 and 3600. The document can only shorten
    *   a value that you state.
@@ -78,8 +78,12 @@ export interface RemoteKeysOptions {
    * ignored; `status().snapshot` and `portcullis:keys` say so.
    */
   snapshot?: KeysSnapshot | null | undefined
-  /** @default globalThis.fetch */
+  /**
+   * Your own, for a proxy, a certificate or a test.
+   * @default globalThis.fetch
+   */
   fetch?: Fetch | undefined
+  /** The clock, for tests. By default the system's. */
   clock?: Clock | undefined
 }
 

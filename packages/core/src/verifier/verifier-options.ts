@@ -44,7 +44,8 @@ export interface VerifierOptions {
    */
   audience: string | readonly string[] | null
   /**
-   * The accepted signature algorithms. By default each trusted key says what it is for: the `alg` that it states. An RSA key
+   * The accepted signature algorithms: RS, PS and ES with 256, 384 or 512, EdDSA, Ed25519; from Node 24.6 also ML-DSA-44, ML-DSA-65
+   * and ML-DSA-87. By default each trusted key says what it is for: the `alg` that it states. An RSA key
    * that states none is for RS512, and every other key for the one algorithm that its kind fits.
    * @default what keys state
    * @see RFC 8725 section 3.1
@@ -92,7 +93,7 @@ export interface VerifierOptions {
    * @default { max: 1000 }
    */
   remember?: { readonly max: number } | false | undefined
-  /** Knows which tokens were revoked, and is asked at each use of a token: `localRevocations()`, or an object of your own. */
+  /** Knows which tokens were revoked, and is asked at each use of a token: `localRevocations()`, `redisRevocations(...)`, or your own. */
   revocations?: Revocations | undefined
   /**
    * Whether the sender of a token with `cnf` must prove to have the key or certificate that the token is bound to. With

@@ -21,17 +21,17 @@ export interface RedisReplaysOptions {
   /** What `createClient` of `@redis/client` 6 or `redis` 6 returns. Only its options are used, not its connection. */
   client?: RedisClient | undefined
   /**
-   * Sentinels that know the primary. Then host and port are what they say, and the rest is of `url` or `client`: credentials,
+   * `{ primary, urls }`: the name of the primary, and the sentinels that know it. Then host and port are what they say, and the rest is of `url` or `client`: credentials,
    * database, and whether it is TLS.
    */
   sentinel?: RedisSentinels | undefined
   /**
-   * The beginning of the names of all its keys.
+   * What the names of all its keys begin with, in braces there. The same in all processes of an API.
    * @default 'portcullis:replays'
    */
   prefix?: string | undefined
   /**
-   * How long an answer may take. Seconds, from 0.01 to 10.
+   * How long an answer may take. Seconds, from 0.01 to 10. A guard waits one second in all.
    * @default 0.5
    */
   timeout?: number | undefined
@@ -46,10 +46,12 @@ export interface RedisReplaysOptions {
    */
   max?: number | undefined
   /**
-   * The greatest number of proofs of one key.
+   * The greatest number of proofs of one key. A client with 100 requests a second needs about 12,500 with the default `maxAge` of
+   * proofs, and 15,500 if its clock is 30 s ahead.
    * @default 20_000
    */
   maxPerKey?: number | undefined
+  /** The clock, for tests. By default the system's. */
   clock?: Clock | undefined
 }
 

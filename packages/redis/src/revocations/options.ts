@@ -24,11 +24,14 @@ export interface RedisRevocationsOptions {
    */
   client?: RedisClient | undefined
   /**
-   * Sentinels that know the primary. Then host and port are what they say, and the rest is of `url` or `client`: credentials,
+   * `{ primary, urls }`: the name of the primary, and the sentinels that know it. Then host and port are what they say, and the rest is of `url` or `client`: credentials,
    * database, and whether it is TLS.
    */
   sentinel?: RedisSentinels | undefined
-  /** @default 'portcullis:revocations' */
+  /**
+   * The key of the stream in Redis.
+   * @default 'portcullis:revocations'
+   */
   stream?: string | undefined
   /**
    * How old the copy may be. Seconds, from 1 to 3600. The store is asked four times in that time.
@@ -47,6 +50,7 @@ export interface RedisRevocationsOptions {
    * @default 1_000_000
    */
   max?: number | undefined
+  /** The clock, for tests. By default the system's. */
   clock?: Clock | undefined
 }
 
