@@ -52,6 +52,7 @@ export const SECTIONS: readonly Section[] = [
     about:
       'How to do one thing: follow keys, accept many issuers, end tokens early, call other APIs.',
     rows: [
+      ['packages/core/GUARDS.md', 'guards', 'Guards'],
       ['packages/core/KEYS.md', 'keys', 'Keys and rotations'],
       ['packages/core/MANY-ISSUERS.md', 'many-issuers', 'Many issuers'],
       ['packages/core/REVOKING.md', 'revoking', 'Revoking tokens'],
@@ -73,6 +74,8 @@ export const SECTIONS: readonly Section[] = [
     about: 'Guards for each framework, and how to move to them from another package.',
     rows: [
       ...ofEveryGuard('README.md', (folder, framework) => [folder, framework]),
+      ['packages/fastify/PLUGINS.md', 'fastify-plugins', 'Fastify: plugins'],
+      ['packages/nest/RECIPES.md', 'nest-recipes', 'Nest: recipes'],
       ['packages/mcp/README.md', 'mcp', 'Servers of MCP'],
       ['packages/mcp/SESSIONS.md', 'mcp-sessions', 'Sessions of MCP'],
       ['packages/mcp/TOKENS.md', 'mcp-tokens', 'Tokens for MCP'],

@@ -47,16 +47,8 @@ const COMMANDS: Row = ['sh', 'test/documents/blocks.test.ts']
 const OTHER_PROGRAMS = 'not run: settings of a proxy'
 const PUBLISHES = 'not run: it changes versions, tags or the registry'
 
-/** How the READMEs of all adapters begin. What follows is in an application of the framework, if no row says otherwise. */
-const BEGINNING: readonly Row[] = [
-  INSTALL,
-  ['ts', README],
-  ['sh', FIRST_SCREEN],
-  DEBUG_LINE,
-  ['ts', APPS],
-  ['ts', README],
-  ['sh', README],
-]
+/** How the READMEs of all adapters begin. What follows is in an application of the framework. */
+const BEGINNING: readonly Row[] = [INSTALL, ['ts', README], ['sh', FIRST_SCREEN]]
 
 const OF_ADAPTERS: Readonly<Record<string, readonly Row[]>> = Object.fromEntries(
   adapters.map(({ folder }) => {
@@ -96,13 +88,26 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ...Array.from({ length: 4 }, (): Row => ['ts', 'packages/client/test/recipes.test.ts']),
   ],
   'packages/core/BOUND-TOKENS.md': [['ts', GUIDES]],
-  'packages/core/COOKIES.md': [['ts', README]],
+  'packages/core/COOKIES.md': [
+    ['ts', README],
+    ['ts', README],
+  ],
   'packages/core/FRAMEWORKS.md': [
     ['ts', GUIDES],
     ['sh', APPS],
     ['json', APPS],
     ['ts', APPS],
     ['sh', 'not run: it needs the program of Cloudflare'],
+  ],
+  'packages/core/GUARDS.md': [
+    ['js', APPS],
+    ['js', APPS],
+    ['js', APPS],
+    DEBUG_LINE,
+    ['ts', README],
+    ['ts', APPS],
+    ['ts', README],
+    ['sh', README],
   ],
   'packages/client/OAUTH.md': Array.from({ length: 4 }, (): Row => [
     'ts',
@@ -144,21 +149,11 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ...Array.from({ length: 4 }, () => MIGRATION),
   ],
   'packages/fastify/MIGRATING.md': [MIGRATION],
-  'packages/fastify/README.md': [
-    ...BEGINNING,
-    ['js', APPS],
-    ['js', APPS],
-    ['js', README],
-    ['ts', APPS],
-    ['ts', APPS],
-  ],
+  'packages/fastify/PLUGINS.md': [['js', README]],
   'packages/hono/MIGRATING.md': [MIGRATION],
   'packages/koa/MIGRATING.md': [MIGRATION],
-  'packages/nest/README.md': [
-    ...BEGINNING,
+  'packages/nest/RECIPES.md': [
     ['ts', 'packages/nest/test/testing-module.test.ts'],
-    ['ts', APPS],
-    ['ts', APPS],
     ['ts', APPS],
     ['ts', 'packages/nest/test/testing-module.test.ts'],
   ],

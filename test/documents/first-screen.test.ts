@@ -142,9 +142,10 @@ describe.each(adapters)('packages/$folder/README.md', async ({ folder, exampleEn
   })
 })
 
-test('packages/express/README.md: keys without alg need the algorithm, as it says and as the program says', async () => {
+test('GUARDS.md: keys without alg need the algorithm, as it says and as the program says', async () => {
   const readme = readFileSync(join(root, 'packages/express/README.md'), 'utf8')
-  const [, option = ''] = /state no `alg`, also state `(algorithms: .*?)`/.exec(readme) ?? []
+  const guide = readFileSync(join(root, 'packages/core/GUARDS.md'), 'utf8')
+  const [, option = ''] = /state no `alg`, also state `(algorithms: .*?)`/.exec(guide) ?? []
   const code = named(exampleOf(readme, 0), silent)
   const statusWith = async (name: string, text: string) => {
     const { app } = (await examples.run(name, text, expressAdapter.exampleEnding)) as {
@@ -156,7 +157,7 @@ test('packages/express/README.md: keys without alg need the algorithm, as it say
   expect(await statusWith('silent', code)).toBe(401)
   const stated = code.replace('issuer, audience }', `issuer, audience, ${option} }`)
   expect(await statusWith('silent-stated', stated)).toBe(200)
-  const [, command = ''] = /`npx @portcullis\/cli (keys [^`]*)`/.exec(readme) ?? []
+  const [, command = ''] = /`npx @portcullis\/cli (keys [^`]*)`/.exec(guide) ?? []
   const { stdout } = await runProgram(named(command, silent).split(' '), {
     fetch,
     clock: systemClock,

@@ -95,6 +95,7 @@ test('no other guide has code that is not run', () => {
       'COOKIES.md',
       'ERRORS.md',
       'FRAMEWORKS.md',
+      'GUARDS.md',
       'KEYS.md',
       'LOGGING-IN-AGAIN.md',
       'MANY-ISSUERS.md',

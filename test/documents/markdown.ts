@@ -53,7 +53,10 @@ export function exampleOf(markdown: string, place: number): string {
 export function withTokenService(code: string, lines: string): string {
   const [, others = ''] = /^import [^\n]*\n\n(.*)$/s.exec(lines) ?? []
   const changed = code
-    .replace(/^const issuer = .*\nconst audience = .*\nconst verifier = .*\n/m, others)
+    .replace(
+      /^const issuer = .*\nconst audience = .*\n(?:const keys = .*\n)?const verifier = .*\n/m,
+      others,
+    )
     .replace('discoverKeys', 'remoteKeys')
   if (others === '' || !changed.includes(others) || changed.includes('discoverKeys')) {
     throw new Error('the lines of the token service have no place in the example')

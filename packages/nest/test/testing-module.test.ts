@@ -81,11 +81,11 @@ test('overrideGuard(PortcullisGuard) does not', async () => {
 test.each([
   ['app.ts', /^ {4}PortcullisModule\.forRootAsync\(\{.*?^ {4}\}\),/ms],
   ['places.ts', /^export async function .*?^}/ms],
-])('what the README shows of %s is what runs here', (file, part) => {
+])('what RECIPES.md shows of %s is what runs here', (file, part) => {
   const source = readFileSync(new URL(`recipes/${file}`, import.meta.url), 'utf8')
-  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+  const recipes = readFileSync(new URL('../RECIPES.md', import.meta.url), 'utf8')
   const [shown = 'nothing'] = part.exec(source) ?? []
-  expect(readme).toContain(unindented(shown))
+  expect(recipes).toContain(unindented(shown))
 })
 
 function unindented(text: string): string {
