@@ -2,12 +2,13 @@ import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 import { goalsTable } from '../test/bench/results.ts'
+import { classes } from '../test/hostile/attacks/differential/classes.ts'
 import { manifestPaths } from '../test/publishing/published.ts'
 import { tableOfRuns } from '../test/simulation/soak/report.ts'
 import { root } from './entries.ts'
 import { tableOfDefaults, tableOfOptions, tableOfOwnOptions } from './options.ts'
 import { documentsOf } from './pages.ts'
-import { type Maker, partsOf, withParts } from './parts.ts'
+import { type Maker, partsOf, tableOf, withParts } from './parts.ts'
 import { tableOfCodes, tableOfReasons } from './refusal-tables.ts'
 import { REFUSAL_WORDS, refusalWords } from './refusal-words.ts'
 import { skillOf } from './skills.ts'
@@ -27,8 +28,20 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   options: tableOfOptions,
   'own-options': tableOfOwnOptions,
   defaults: tableOfDefaults,
+  differences: tableOfDifferences,
   goals: goalsTable,
   soak: () => tableOfRuns(),
+}
+
+function tableOfDifferences(): string {
+  return tableOf(
+    ['Class', 'Refused by', 'Reason'],
+    classes.map(({ name, refusedBy, reason }) => [
+      name.replace('__proto__', '`__proto__`'),
+      refusedBy,
+      reason,
+    ]),
+  )
 }
 
 export function writtenFiles(): readonly WrittenFile[] {
