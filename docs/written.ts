@@ -5,6 +5,7 @@ import { goalsTable } from '../test/bench/results.ts'
 import { classes } from '../test/hostile/attacks/differential/classes.ts'
 import { manifestPaths } from '../test/publishing/published.ts'
 import { tableOfRuns } from '../test/simulation/soak/report.ts'
+import { tableOfFleet, tableOfIntrospections } from './capacity.ts'
 import { root } from './entries.ts'
 import { tableOfDefaults, tableOfOptions, tableOfOwnOptions } from './options.ts'
 import { documentsOf } from './pages.ts'
@@ -29,6 +30,8 @@ export const MAKERS: Readonly<Record<string, Maker>> = {
   'own-options': tableOfOwnOptions,
   defaults: tableOfDefaults,
   differences: tableOfDifferences,
+  fleet: tableOfFleet,
+  'fleet-introspections': tableOfIntrospections,
   goals: goalsTable,
   soak: () => tableOfRuns(),
 }
