@@ -177,7 +177,6 @@ export const SECTIONS: readonly Section[] = [
     rows: [
       ['CONTRIBUTING.md', 'contributing', 'Contributing'],
       ['docs/tour.md', 'tour', 'A tour of the code'],
-      ['docs/wide-changes.md', 'wide-changes', 'Changes in many places'],
       ['docs/identities.md', 'identities', 'Identities'],
       ['test/README.md', 'tests', 'Tests'],
       ['test/hostile/fuzz/README.md', 'fuzz', 'Fuzzing'],

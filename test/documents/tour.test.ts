@@ -10,7 +10,7 @@ import { codeSpans, linksOf } from './markdown.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
-const tour = read('docs/tour.md')
+const [tour = ''] = read('docs/tour.md').split('## Changes in many places')
 
 /** The numbered stops, each of which begins with a link to a file. */
 const stops = tour

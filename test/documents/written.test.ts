@@ -133,9 +133,9 @@ test.each(['invalid_token', 'invalid_dpop_proof'] as const)(
   },
 )
 
-test('docs/wide-changes.md lists at most 12 places of a reason that are by hand, and each is there', () => {
+test('docs/tour.md lists at most 12 places of a reason that are by hand, and each is there', () => {
   const [, section = ''] =
-    /^## A reason to refuse\n([\s\S]*?)^## /m.exec(read('docs/wide-changes.md')) ?? []
+    /^### A reason to refuse\n([\s\S]*?)^### /m.exec(read('docs/tour.md')) ?? []
   const places = [...section.matchAll(/^\d+\. `([^`]+)`/gm)].map(([, path = '']) => path)
   expect(places.length).toBeGreaterThan(2)
   expect(places.length).toBeLessThanOrEqual(12)
