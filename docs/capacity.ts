@@ -7,7 +7,7 @@ import { tableOf } from './parts.ts'
 
 // The tables of OPERATING.md about a fleet, of those that `bench fleet` has printed: test/bench/README.md has them with more rows.
 
-const PROCESSES = ['50', '100', '10000']
+const PROCESSES = new Set(['50', '100', '10000'])
 
 /** Requests of all processes to the key endpoint of an issuer, and to the Redis with its revocations. */
 export function tableOfFleet(): string {
@@ -50,7 +50,7 @@ export function tableOfIntrospections(): string {
 
 function rowsUnder(heading: string): readonly (readonly string[])[] {
   const { rows } = tableUnder(bench(), heading, 'Processes')
-  return rows.filter(([processes = '']) => PROCESSES.includes(processes))
+  return rows.filter(([processes = '']) => PROCESSES.has(processes))
 }
 
 function bench(): string {

@@ -32,7 +32,7 @@ import { fetchWith } from '../bound-tokens/tls-fetch.ts'
 import { type Certificate, createCertificate } from '../certificate.ts'
 import { writtenExamples } from './examples.ts'
 import { identityProvider } from './identity-provider.ts'
-import { blocksOf, exampleOf, tableUnder } from './markdown.ts'
+import { blocksOf, exampleOf, tablesOf, tableUnder } from './markdown.ts'
 
 // Every piece of code in the guides of core and testing, as it stands. Those of OPERATING.md are compared with examples/operating.
 
@@ -110,9 +110,18 @@ test('no other guide has code that is not run', () => {
   )
 })
 
-test('THREATS.md names tests that are there', () => {
-  const named = read('THREATS.md').match(/`(?:test|packages)(?:\/[\w-]+)+(?:\.[\w.]+)?`/g) ?? []
+test.each([
+  ['THREATS.md', 'Tries'],
+  ['../../SECURITY.md', ''],
+])('%s names tests that are there, and each of its rows names one', (guide, column) => {
+  const text = read(guide)
+  const named = text.match(/`(?:test|packages)(?:\/[\w-]+)+(?:\.[\w.]+)?`/g) ?? []
   expect(named.length).toBeGreaterThan(10)
+  const rows = tablesOf(text)
+    .filter(({ columns }) => columns[0] === column && columns.at(-1) === 'Shown by')
+    .flatMap((table) => table.rows)
+  expect(rows.length).toBeGreaterThan(10)
+  expect(rows.filter((row) => !/`(?:test|packages)\//.test(row.at(-1) ?? ''))).toEqual([])
   const root = join(core, '..', '..')
   expect(named.filter((path) => !existsSync(join(root, path.replaceAll('`', ''))))).toEqual([])
 })
